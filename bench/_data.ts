@@ -1,6 +1,6 @@
 /**
- * Objects of the size and shape they have on a busy cluster, the same in every run: pods of 9.5 kB, of which managedFields
- * are 2.7 kB, and leases of 0.85 kB.
+ * Objects of the size and shape they have on a busy cluster, the same in every run: pods of 9.5 kB, of which
+ * managedFields are 2.7 kB, and leases of 0.85 kB.
  */
 
 const encoder = new TextEncoder();

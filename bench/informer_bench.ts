@@ -1,7 +1,7 @@
 /**
- * The cost of an informer from change to handler, over the least that could keep a cache at all: building each object's key
- * and setting it in a Map. First with entries that are there already (queue, store, log and handlers), then from bytes
- * (client and walker too); there `JSON.parse` of ready lines is given for comparison.
+ * The cost of an informer from change to handler, over the least that could keep a cache at all: building each object's
+ * key and setting it in a Map. First with entries that are there already (queue, store, log and handlers), then from
+ * bytes (client and walker too); there `JSON.parse` of ready lines is given for comparison.
  */
 import type { Change, ListerWatcher, ListPart } from "../src/api/lister_watcher.ts";
 import { keyOf } from "../src/api/object.ts";

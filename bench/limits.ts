@@ -1,7 +1,7 @@
 /**
  * Measures the limits of the toolkit, most of them ratios of ours to a named baseline from the same run, and prints one
- * table: each value beside the accepted one. `--help` prints its flags. Each file in `limits` is a case: it declares its
- * limits, and is the program that is run for each side.
+ * table: each value beside the accepted one. `--help` prints its flags. Each file in `limits` is a case: it declares
+ * its limits, and is the program that is run for each side.
  */
 import { count, list, readFlags } from "../tools/flags.ts";
 import { isHeld, type Limit, type Measurement } from "./limits/_measurement.ts";

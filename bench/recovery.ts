@@ -2,8 +2,8 @@
  * Caches behind a flaky network: ours and client-go's behind proxies that play the same random faults at the same time.
  *
  * All seeds run at the same time. A marker is written every 200 ms past the proxies; a cache is current while it holds
- * one that is at most 1 s old. `current %` is the share of the time until the last fault has ended, `recovery s` the time
- * from then until the cache is current and stays so for 3 s. Lists and watches count requests of informers.
+ * one that is at most 1 s old. `current %` is the share of the time until the last fault has ended, `recovery s` the
+ * time from then until the cache is current and stays so for 3 s. Lists and watches count requests of informers.
  */
 import { connect } from "../src/deno/mod.ts";
 import { FakeApiServer } from "../src/testing/mod.ts";

@@ -1,7 +1,7 @@
 /**
- * The cost of a request of the client over the least that sends it: the same patch by `fetch` and `.json()`. First on a transport
- * that answers at once, in memory, which shows the time of the client alone; then over HTTP on loopback, by the transport that
- * `connect()` uses, where the server is in this process and costs the same in all rows.
+ * The cost of a request of the client over the least that sends it: the same patch by `fetch` and `.json()`. First on a
+ * transport that answers at once, in memory, which shows the time of the client alone; then over HTTP on loopback, by
+ * the transport that `connect()` uses, where the server is in this process and costs the same in all rows.
  */
 import { Client } from "../src/client/client.ts";
 import { denoTransport } from "../src/deno/transport.ts";

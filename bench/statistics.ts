@@ -3,7 +3,10 @@ export function median(values: readonly number[]): number {
   return quantile(values, 0.5);
 }
 
-/** The value below which so much of the values lies, `0.99` for p99, read off between neighbours. NaN when there are none. */
+/**
+ * The value below which so much of the values lies, `0.99` for p99, read off between neighbours. NaN when there are
+ * none.
+ */
 export function quantile(values: readonly number[], part: number): number {
   if (values.length === 0) return NaN;
   const sorted = [...values].sort((a, b) => a - b);

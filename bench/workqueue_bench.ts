@@ -1,10 +1,10 @@
 /**
- * The cost of a work queue over the least that hands out keys: all keys are added, then each is taken and given back. The
- * baseline remembers keys in a Map and their order in an array. Then the same with priorities and causes on, which the same
- * group compares with the queue without them, and keys that are delayed, all of them by one timer.
+ * The cost of a work queue over the least that hands out keys: all keys are added, then each is taken and given back.
+ * The baseline remembers keys in a Map and their order in an array. Then the same with priorities and causes on, which
+ * the same group compares with the queue without them, and keys that are delayed, all of them by one timer.
  *
- * Then keys that come alone, as those of a watch do: each is added in a turn of its own, in which a worker that waits takes
- * it and is done with it. The baseline is a Set, an array and a promise; what the turns cost is shown beside.
+ * Then keys that come alone, as those of a watch do: each is added in a turn of its own, in which a worker that waits
+ * takes it and is done with it. The baseline is a Set, an array and a promise; what the turns cost is shown beside.
  */
 import { nextTurn } from "../src/async/turns.ts";
 import { exponentialBackoff } from "../src/workqueue/rate_limiter.ts";

@@ -1,5 +1,5 @@
-// Runs as many pods for each ConfigMap as its label example.com/pods says, and replaces them one at a time when its data
-// changes.
+// Runs as many pods for each ConfigMap as its label example.com/pods says, and replaces them one at a time when its
+// data changes.
 //   deno run -A examples/config_roller.ts
 import { type Client, isNotFound, retry } from "@kube/informer";
 import { connect } from "@kube/informer/deno";

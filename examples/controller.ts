@@ -1,4 +1,5 @@
-// The classic controller: handlers put keys into a workqueue, two workers read the lister and act. This one labels pods.
+// The classic controller: handlers put keys into a workqueue, two workers read the lister and act. This one labels
+// pods.
 //   deno run -A examples/controller.ts
 import { isConflict, isNotFound, SharedInformerFactory, WorkQueue } from "@kube/informer";
 import { connect, shutdownSignal } from "@kube/informer/deno";

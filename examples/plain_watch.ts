@@ -1,4 +1,5 @@
-// Without a cache: lists once, then follows every change from there, over interruptions, for as long as it is allowed to.
+// Without a cache: lists once, then follows every change from there, over interruptions, for as long as it is allowed
+// to.
 //   deno run -A examples/plain_watch.ts
 import { isExpired } from "@kube/informer";
 import { connect, shutdownSignal } from "@kube/informer/deno";

@@ -26,7 +26,9 @@ interface Running {
   readonly says: (line: string | RegExp) => Promise<void>;
 }
 
-/** Tests that an example passes its `checks`, and ends with 0 when it is interrupted; `warning` is what it may warn of. */
+/**
+ * Tests that an example passes its `checks`, and ends with 0 when it is interrupted; `warning` is what it may warn of.
+ */
 function example(
   name: string,
   options: { readonly warning?: RegExp; readonly checks: (run: Running) => Promise<void> },

@@ -1,8 +1,8 @@
 /**
  * Checks the project's lists against its tests and sources:
  *
- * - Each acceptance case of `tests/conformance/acceptance.md` is covered by one test, is explained, or waits for a folder that does
- *   not exist yet.
+ * - Each acceptance case of `tests/conformance/acceptance.md` is covered by one test, is explained, or waits for a
+ *   folder that does not exist yet.
  * - Each failure class of `tests/conformance/failure_classes.md` is covered by tests, waits for such a folder, or both.
  * - Each mutant of `tools/mutants_list.ts` has one marker in `src`, and its edit changes the marked line.
  *

@@ -1,8 +1,8 @@
 /**
  * Checks the structure of `src`:
  *
- * - No import goes up: folders import what the table of layers allows, and no file in a subfolder imports from the folder
- *   above it. There are no cycles, of files or of subfolders.
+ * - No import goes up: folders import what the table of layers allows, and no file in a subfolder imports from the
+ *   folder above it. There are no cycles, of files or of subfolders.
  * - No exported name exists twice. A file is a concept: it has at most 600 lines of code.
  * - Only `src/deno` and `src/cli` say `Deno`, and only `src/errors/errors.ts` prints, by `console.warn`.
  *

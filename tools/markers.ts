@@ -27,7 +27,9 @@ export function markersIn(sources: ReadonlyMap<string, string>): string[] {
   return [...sources.values()].flatMap((text) => text.split("\n").flatMap(idsOn));
 }
 
-/** Applies a mutant to its marked line. Returns a sentence instead when there is not exactly one, or it stays the same. */
+/**
+ * Applies a mutant to its marked line. Returns a sentence instead when there is not exactly one, or it stays the same.
+ */
 export function edited(sources: ReadonlyMap<string, string>, { id, find, replace }: Mutant): Edited | string {
   const marked: { readonly path: string; readonly lines: string[]; readonly at: number }[] = [];
   for (const [path, text] of sources) {

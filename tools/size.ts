@@ -1,6 +1,6 @@
 /**
- * Prints what `deno publish` would send, in files and bytes by folder, and the code of `src`: lines, exports and internal
- * interfaces.
+ * Prints what `deno publish` would send, in files and bytes by folder, and the code of `src`: lines, exports and
+ * internal interfaces.
  *
  * @module
  */

@@ -1,6 +1,6 @@
 /**
- * Checks the comments of `src`, `bench` and `tests` for words and phrases that only this project uses, and for docstrings
- * that begin with a question word instead of a noun. `src/kinds` has Kubernetes' own texts, and is left out.
+ * Checks the comments of `src`, `bench` and `tests` for words and phrases that only this project uses, and for
+ * docstrings that begin with a question word instead of a noun. `src/kinds` has Kubernetes' own texts, and is left out.
  *
  * Prints each place, then how many there are of each word, and exits with 1 when there are any. Code in comments is not
  * checked. Real exceptions are listed in `ALLOWED`, each with its reason.

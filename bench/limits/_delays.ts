@@ -2,7 +2,9 @@ import { quantile } from "../statistics.ts";
 
 const PERIOD_MS = 2;
 
-/** Measures by how much the event loop is late for a timer that is due all the time: what any other timer would be late. */
+/**
+ * Measures by how much the event loop is late for a timer that is due all the time: what any other timer would be late.
+ */
 export class Delays implements Disposable {
   readonly #timer: ReturnType<typeof setInterval>;
   #delaysMs: number[] = [];

@@ -1,6 +1,7 @@
 /**
- * Opens event streams: URL CLIENTS. When all of them are open it prints its own address, which answers, when each stream has
- * received a change, `{ lastMs }`: the time from that change to the last of them. It ends when its standard input does.
+ * Opens event streams: URL CLIENTS. When all of them are open it prints its own address, which answers, when each
+ * stream has received a change, `{ lastMs }`: the time from that change to the last of them. It ends when its standard
+ * input does.
  */
 const [url, clients] = [Deno.args[0], Number(Deno.args[1])];
 const { port } = new URL(url);

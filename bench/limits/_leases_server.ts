@@ -1,7 +1,8 @@
 /**
  * A server of many collections, a process of its own: it prints its address, and ends when its standard input does.
  *
- * `/apis/many.example.com/v1/objects-COUNT-NAMESPACES-NUMBER` has COUNT leases, spread over NAMESPACES; its watch is silent.
+ * `/apis/many.example.com/v1/objects-COUNT-NAMESPACES-NUMBER` has COUNT leases, spread over NAMESPACES; its watch is
+ * silent.
  */
 import { leaseItem } from "../_data.ts";
 import { serveProcess } from "./_serve_process.ts";

@@ -28,7 +28,11 @@ export interface Measurement {
   readonly ids: readonly string[];
   /** A word that stands for all of them on the command line. @default {none} */
   readonly name?: string;
-  /** True if it is measured only when the command line names it: it takes long, or programs that may not be there. @default {false} */
+  /**
+   * True if it is measured only when the command line names it: it takes long, or programs that may not be there.
+   *
+   * @default {false}
+   */
   readonly onlyNamed?: boolean;
   /** Takes the measurements. @throws {Error} when something could not be measured. */
   measure(options: MeasureOptions): Promise<readonly Limit[]>;
@@ -60,7 +64,10 @@ export function ms(id: string, what: string, value: number, most: number): Limit
   return { id, what, value, accept: { most }, unit: "ms" };
 }
 
-/** Returns true if the value is accepted; one that could not be measured is not. `undefined` for a figure without a limit. */
+/**
+ * Returns true if the value is accepted; one that could not be measured is not. `undefined` for a figure without a
+ * limit.
+ */
 export function isHeld({ value, accept }: Limit): boolean | undefined {
   if (accept === undefined) return undefined;
   return "most" in accept ? value <= accept.most : value >= accept.least;
@@ -87,8 +94,8 @@ export async function measureCase(url: string, options: CaseOptions = {}): Promi
 }
 
 /**
- * Returns the numbers in the output of a program: one JSON object, which may be in the middle of a line, as V8 writes its
- * traces in blocks of its own.
+ * Returns the numbers in the output of a program: one JSON object, which may be in the middle of a line, as V8 writes
+ * its traces in blocks of its own.
  *
  * @throws {Error} when there is none.
  */

@@ -1,5 +1,6 @@
 /**
- * A server of one collection, a process of its own: it prints its address, and ends when its standard input does. MODE is
+ * A server of one collection, a process of its own: it prints its address, and ends when its standard input does. MODE
+ * is
  *
  * - `relay`: a relay of an informer on a fake server in this process;
  * - `bare`: the same texts, made once and written to each client that has read what came before;

@@ -21,7 +21,9 @@ export function small(index: number, version: number): KubernetesObject {
   };
 }
 
-/** A list, and a watch that delivers batches of changes when it is asked to: nothing between a test and the informer. */
+/**
+ * A list, and a watch that delivers batches of changes when it is asked to: nothing between a test and the informer.
+ */
 export class Scripted implements ListerWatcher<KubernetesObject> {
   readonly #listed: readonly KubernetesObject[];
   readonly #ready = Promise.withResolvers<Iterable<readonly KubernetesObject[]>>();

@@ -1,7 +1,8 @@
 /**
- * The memory of a cache of the server's pods, in a process of its own. URL MODE. Modes: `bare` (the same objects without
- * managedFields in a Map), `full` (managedFields kept, parsed), `dropped` (parsed), `unread` (the default, nothing read),
- * `metadata` (metadata only), `fields` (node, phase and address, parsed), `transformed` (name, node and phase, by a transform).
+ * The memory of a cache of the server's pods, in a process of its own. URL MODE. Modes: `bare` (the same objects
+ * without managedFields in a Map), `full` (managedFields kept, parsed), `dropped` (parsed), `unread` (the default,
+ * nothing read), `metadata` (metadata only), `fields` (node, phase and address, parsed), `transformed` (name, node and
+ * phase, by a transform).
  */
 import {
   Client,

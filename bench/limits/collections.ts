@@ -1,6 +1,7 @@
 /**
- * Several collections at once until all have synced, in a process of its own: URL MODE COUNT-NAMESPACES-HOWMANY,… Modes:
- * `informers` (of one factory, defaults), `bare` (`.json()` of each, managedFields taken out, each object into a Map).
+ * Several collections at once until all have synced, in a process of its own: URL MODE COUNT-NAMESPACES-HOWMANY,…
+ * Modes: `informers` (of one factory, defaults), `bare` (`.json()` of each, managedFields taken out, each object into a
+ * Map).
  */
 import { Client, defineResource, type KubernetesObject, SharedInformerFactory } from "../../mod.ts";
 import { statOf } from "../peers/child.ts";

@@ -1,6 +1,6 @@
 /**
- * 100,000 entries that have been staged and are committed, stored and delivered in one turn, beside parsing and storing the same
- * bytes in one turn, in a process of its own: REPETITIONS.
+ * 100,000 entries that have been staged and are committed, stored and delivered in one turn, beside parsing and storing
+ * the same bytes in one turn, in a process of its own: REPETITIONS.
  */
 import {
   type Change,

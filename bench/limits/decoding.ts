@@ -1,6 +1,6 @@
 /**
- * L1 and L1s: a watch's body in chunks of 64 KB, framed, decoded and every object read, beside JSON.parse of strings that
- * are there already. KIND (`pods` or `leases`), REPETITIONS.
+ * L1 and L1s: a watch's body in chunks of 64 KB, framed, decoded and every object read, beside JSON.parse of strings
+ * that are there already. KIND (`pods` or `leases`), REPETITIONS.
  */
 import { readChanges } from "../../tests/client/decode/_bodies.ts";
 import { Lease } from "../../src/kinds/coordination/v1.ts";

@@ -1,6 +1,6 @@
 /**
- * E3: idle event streams of a server in a process of its own, opened by two other processes. MODE CLIENTS; the modes are those of
- * `_relay_server.ts`.
+ * E3: idle event streams of a server in a process of its own, opened by two other processes. MODE CLIENTS; the modes
+ * are those of `_relay_server.ts`.
  */
 import { Child, run } from "../peers/child.ts";
 import { median } from "../statistics.ts";

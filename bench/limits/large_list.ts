@@ -1,7 +1,8 @@
 /**
- * A large list coming in, and then a relist, beside a watch of small events that say when they were written, in a process
- * of its own: URL MODE. Modes: `informers` (defaults, one for each), `bare` (the same bytes cut at a text that stands
- * between two pods of this server alone, each parsed, managedFields taken out, stored in a Map; events split, parsed).
+ * A large list coming in, and then a relist, beside a watch of small events that say when they were written, in a
+ * process of its own: URL MODE. Modes: `informers` (defaults, one for each), `bare` (the same bytes cut at a text that
+ * stands between two pods of this server alone, each parsed, managedFields taken out, stored in a Map; events split,
+ * parsed).
  */
 import { Client, SharedIndexInformer } from "../../mod.ts";
 import { Lease } from "../../src/kinds/coordination/v1.ts";

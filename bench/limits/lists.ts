@@ -1,7 +1,7 @@
 /**
- * L2 to L6: one list of pods into a Map, in a process of its own. URL MODE. Modes: `json` (`.json()` and a loop), `streamed`
- * (part by part, every object read, managedFields kept), `stripped` (the same without managedFields), `informer` (its
- * defaults, until it has synced), `large` (the same, and its heap after a collection).
+ * L2 to L6: one list of pods into a Map, in a process of its own. URL MODE. Modes: `json` (`.json()` and a loop),
+ * `streamed` (part by part, every object read, managedFields kept), `stripped` (the same without managedFields),
+ * `informer` (its defaults, until it has synced), `large` (the same, and its heap after a collection).
  */
 import { Client, SharedIndexInformer } from "../../mod.ts";
 import { Pod } from "../../src/kinds/core/v1.ts";
@@ -12,9 +12,10 @@ import { median } from "../statistics.ts";
 import { Server } from "./_server.ts";
 
 /**
- * The best that was reached, 0.82 to 0.92 by wall time; 0.9 was wanted, and is held by CPU time, 0.78 to 0.83. A profile has
- * 29 % in JSON.parse, 25 % in the garbage collector, which both sides pay, and 12 to 16 % in waits for the server; the loop
- * that finds the end of an item has 8 %. Reads of 256 KiB and a native search for the end of long strings gained nothing.
+ * The best that was reached, 0.82 to 0.92 by wall time; 0.9 was wanted, and is held by CPU time, 0.78 to 0.83. A
+ * profile has 29 % in JSON.parse, 25 % in the garbage collector, which both sides pay, and 12 to 16 % in waits for the
+ * server; the loop that finds the end of an item has 8 %. Reads of 256 KiB and a native search for the end of long
+ * strings gained nothing.
  */
 const MOST_STRIPPED = 0.95;
 

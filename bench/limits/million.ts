@@ -1,6 +1,6 @@
 /**
- * A list of a million pods, in a process of its own: URL MODE PODS. Modes: `informer` (three fields of each pod, an index of
- * one of them, and a handler), `cut` (the same bytes, cut into the texts of pods, which are dropped).
+ * A list of a million pods, in a process of its own: URL MODE PODS. Modes: `informer` (three fields of each pod, an
+ * index of one of them, and a handler), `cut` (the same bytes, cut into the texts of pods, which are dropped).
  */
 import { Client, fieldsOf, path, SharedIndexInformer } from "../../mod.ts";
 import { chunksOf } from "../../src/client/decode/body_reader.ts";

@@ -1,6 +1,6 @@
 /**
- * L11 and L12: 50,000 changes of 10,000 small objects through a whole informer in memory, entries made and keys built on
- * the way, with one handler and with ten; beside building keys and setting a Map. REPETITIONS.
+ * L11 and L12: 50,000 changes of 10,000 small objects through a whole informer in memory, entries made and keys built
+ * on the way, with one handler and with ten; beside building keys and setting a Map. REPETITIONS.
  */
 import { type KubernetesObject, SharedIndexInformer } from "../../mod.ts";
 import { median } from "../statistics.ts";
@@ -8,11 +8,11 @@ import { Scripted, small } from "./_scripted.ts";
 import { collect, measureCase, type Measurement, ratio } from "./_measurement.ts";
 
 /**
- * The best that was reached, 2.3 to 2.5 on two quiet cores; 2 was wanted. A profile without garbage collections has 44 % in
- * the look-up of the key, which hashes it, as the Map does; the rest is in some thirty functions with at most 6 % each. Three
- * designs stayed within the noise of 9 % of 60 alternating runs on a loaded machine: events that are the nodes of the log
- * (which would also make a handler that keeps an event keep all later ones); changes without lists of deltas; entries
- * without an identity object, and one comparison of uids.
+ * The best that was reached, 2.3 to 2.5 on two quiet cores; 2 was wanted. A profile without garbage collections has 44
+ * % in the look-up of the key, which hashes it, as the Map does; the rest is in some thirty functions with at most 6 %
+ * each. Three designs stayed within the noise of 9 % of 60 alternating runs on a loaded machine: events that are the
+ * nodes of the log (which would also make a handler that keeps an event keep all later ones); changes without lists of
+ * deltas; entries without an identity object, and one comparison of uids.
  */
 const MOST = 2.5;
 

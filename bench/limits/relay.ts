@@ -1,6 +1,6 @@
 /**
- * E1: clients of a relay, in this process, on sockets of their own; one in ten reads nothing. MODE CLIENTS RATE SECONDS; the modes
- * are those of `_relay_server.ts`.
+ * E1: clients of a relay, in this process, on sockets of their own; one in ten reads nothing. MODE CLIENTS RATE
+ * SECONDS; the modes are those of `_relay_server.ts`.
  */
 import { Child } from "../peers/child.ts";
 import { median, quantile } from "../statistics.ts";

@@ -1,6 +1,6 @@
 /**
- * L10: a relist of which 1 % has changed, by frames, through a queue into a store, the changed objects read; beside parsing
- * every frame anew into a Map. KIND (`pods` or `leases`), REPETITIONS.
+ * L10: a relist of which 1 % has changed, by frames, through a queue into a store, the changed objects read; beside
+ * parsing every frame anew into a Map. KIND (`pods` or `leases`), REPETITIONS.
  */
 import { DeltaFIFO, type Entry, Indexer, type KubernetesObject } from "../../mod.ts";
 import { sameVersion } from "../../src/api/options.ts";

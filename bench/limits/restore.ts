@@ -1,6 +1,6 @@
 /**
- * S1 to S3: the time from nothing to the first read of a cache, in a process of its own. URL MODE FILE. Modes: `list` (an informer
- * with its defaults, until it has synced; then it writes its snapshot to FILE), `restore` (from FILE).
+ * S1 to S3: the time from nothing to the first read of a cache, in a process of its own. URL MODE FILE. Modes: `list`
+ * (an informer with its defaults, until it has synced; then it writes its snapshot to FILE), `restore` (from FILE).
  */
 import { Client, SharedIndexInformer } from "../../mod.ts";
 import { FileSnapshots } from "../../src/deno/mod.ts";

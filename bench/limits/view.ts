@@ -1,6 +1,6 @@
 /**
- * A view of 50 rows over 100,000 objects, each change of which moves a row to the top, at 1,000 changes a second, in a process of its
- * own: MODE SECONDS; `view`, or `none` for the same without one.
+ * A view of 50 rows over 100,000 objects, each change of which moves a row to the top, at 1,000 changes a second, in a
+ * process of its own: MODE SECONDS; `view`, or `none` for the same without one.
  */
 import {
   applyViewUpdate,

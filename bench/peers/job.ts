@@ -1,4 +1,6 @@
-/** The job of every client: sync `pods` objects, follow `events` changes, get over a relist that brings `changed` more. */
+/**
+ * The job of every client: sync `pods` objects, follow `events` changes, get over a relist that brings `changed` more.
+ */
 export interface Job {
   /** Objects in the first list. */
   readonly pods: number;

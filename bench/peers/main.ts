@@ -1,6 +1,6 @@
 /**
- * The same job for every client on this machine that can do it, side by side: one table, and below it how we stand. With
- * `--against` two versions of our own client, with `--reconcile` controllers. `--help` prints the flags.
+ * The same job for every client on this machine that can do it, side by side: one table, and below it how we stand.
+ * With `--against` two versions of our own client, with `--reconcile` controllers. `--help` prints the flags.
  */
 import { choice, count, list, quit, readFlags } from "../../tools/flags.ts";
 import { median } from "../statistics.ts";

@@ -9,7 +9,10 @@ export class PodBytes {
   readonly event: Uint8Array;
   /** The pod as an item of a list, a view into the same bytes: without kind, apiVersion and its first brace. */
   readonly item: Uint8Array;
-  /** The beginning of the item up to the end of its metadata: what is asked for as metadata only, without its last brace. */
+  /**
+   * The beginning of the item up to the end of its metadata: what is asked for as metadata only, without its last
+   * brace.
+   */
   readonly metadata: Uint8Array;
   /** The pod as an object of its own, a view into the same bytes. */
   readonly object: Uint8Array;

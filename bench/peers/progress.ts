@@ -9,13 +9,18 @@ export interface Report {
   readonly eventsPerSecond: number | null;
   /** The longest time for which the event loop was not free, in milliseconds. */
   readonly stallMs: number;
-  /** From the last event until it has delivered all that a relist changed, in milliseconds; absent where it does not relist. */
+  /**
+   * From the last event until it has delivered all that a relist changed, in milliseconds; absent where it does not
+   * relist.
+   */
   readonly relistMs?: number;
 }
 
 const PERIOD_MS = 2;
 
-/** The progress of a client written in JavaScript; without events its job is over with the list. Runs on Deno and Node. */
+/**
+ * The progress of a client written in JavaScript; without events its job is over with the list. Runs on Deno and Node.
+ */
 export class Progress {
   /** The job. */
   readonly job: Job;

@@ -38,7 +38,9 @@ async function seed(kubeconfig: string, pods: number): Promise<void> {
   for await (const _ of pooledMap(CONCURRENCY, drafts, write));
 }
 
-/** Time to sync against a real kube-apiserver, of whose programs `assets` is the folder: runs of each client by its id. */
+/**
+ * Time to sync against a real kube-apiserver, of whose programs `assets` is the folder: runs of each client by its id.
+ */
 export async function raceOnApiServer(
   assets: string,
   options: Omit<RaceOptions, "streamingLists">,

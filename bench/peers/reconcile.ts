@@ -51,8 +51,8 @@ interface Run {
 }
 
 /**
- * Prints a table of controllers that write the status of each object once, on a real kube-apiserver. Each is a process of its
- * own, and done when its cache has all the statuses; CPU and memory are those of the process from its start.
+ * Prints a table of controllers that write the status of each object once, on a real kube-apiserver. Each is a process
+ * of its own, and done when its cache has all the statuses; CPU and memory are those of the process from its start.
  *
  * @throws {Error} when there is no kube-apiserver.
  */

@@ -1,12 +1,14 @@
 /**
- * The server that all clients of a comparison talk to, a process of its own: `deno run -A server.ts PODS EVENTS CHANGED`.
+ * The server that all clients of a comparison talk to, a process of its own:
+ * `deno run -A server.ts PODS EVENTS CHANGED`.
  *
- * It prints its address, and ends when its standard input does. It speaks HTTP/1.1 by hand, so that one event is exactly
- * one chunk and one write, and costs the server next to nothing: clients are what is measured.
+ * It prints its address, and ends when its standard input does. It speaks HTTP/1.1 by hand, so that one event is
+ * exactly one chunk and one write, and costs the server next to nothing: clients are what is measured.
  *
  * - A list without a limit, or at version "0", is one answer, as from the API server's watch cache; else it has pages.
  * - A list of metadata only has that.
- * - The first watch sends the events half a second after it began, then ends with an ERROR event, 410. Later ones are silent.
+ * - The first watch sends the events half a second after it began, then ends with an ERROR event, 410. Later ones are
+ *   silent.
  * - `POST /reset` begins anew.
  * - Leases have an empty list and a slow watch: an event every few milliseconds, which says when it was written.
  */

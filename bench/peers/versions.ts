@@ -104,8 +104,8 @@ async function copyCheckout(folder: string): Promise<Command> {
 }
 
 /**
- * Extracts a commit and puts the harness of this checkout into it; where that does not run there, the commit's own stays.
- * Returns the client's command.
+ * Extracts a commit and puts the harness of this checkout into it; where that does not run there, the commit's own
+ * stays. Returns the client's command.
  */
 async function extractCommit(hash: string, folder: string): Promise<Command> {
   const archive = `${folder}.tar`;

@@ -1,4 +1,5 @@
-// Serves the pods of a cluster from Deno Deploy: without a stored credential, and without a list after a stop. See README.md.
+// Serves the pods of a cluster from Deno Deploy: without a stored credential, and without a list after a stop. See
+// README.md.
 import { SharedInformerFactory } from "@kube/informer";
 import { connect, type ConnectOptions, KvSnapshots, shutdownSignal } from "@kube/informer/deno";
 import { InformerRelay } from "@kube/informer/edge";
@@ -33,7 +34,10 @@ async function open(): Promise<InformerRelay> {
   );
 }
 
-/** On Deno Deploy: the cluster of the environment, and tokens that Deno Deploy issues to this app; else those of kubectl. */
+/**
+ * On Deno Deploy: the cluster of the environment, and tokens that Deno Deploy issues to this app; else those of
+ * kubectl.
+ */
 function options(): ConnectOptions {
   if (!Deno.env.has("DENO_DEPLOY")) return {};
   const oidc = "jsr:@deno/oidc"; // a variable: the package is loaded on Deno Deploy alone

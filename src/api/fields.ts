@@ -30,12 +30,13 @@ export const MAX_ARRAYS = 100;
 /**
  * The fields that a projection keeps of an object, as a tree of keys.
  *
- * A leaf keeps its value as it is. An inner node keeps the named members of an object, and does the same with each element
- * of an array; it keeps `null`, and drops other values, which have no members. An element of an array that is neither object
- * nor array becomes `null`, so that positions stay; so does one inside of more than {@linkcode MAX_ARRAYS} arrays.
+ * A leaf keeps its value as it is. An inner node keeps the named members of an object, and does the same with each
+ * element of an array; it keeps `null`, and drops other values, which have no members. An element of an array that is
+ * neither object nor array becomes `null`, so that positions stay; so does one inside of more than
+ * {@linkcode MAX_ARRAYS} arrays.
  *
- * An inner node of {@linkcode without} keeps all other members too, and values without members. Of those that it names, it
- * drops the ones that are {@linkcode isNothing}.
+ * An inner node of {@linkcode without} keeps all other members too, and values without members. Of those that it names,
+ * it drops the ones that are {@linkcode isNothing}.
  */
 export class FieldTree {
   /** The members that are not treated as the others are; empty for a leaf. */
@@ -64,7 +65,8 @@ export class FieldTree {
   }
 
   /**
-   * Returns the tree of these paths and of what a projection always keeps. A path that begins with another one adds nothing.
+   * Returns the tree of these paths and of what a projection always keeps. A path that begins with another one adds
+   * nothing.
    *
    * @throws {SyntaxError} when one of them is no path.
    */
@@ -81,7 +83,9 @@ export class FieldTree {
     return paths.map(parseFieldPath).reduce<FieldTree>((tree, keys) => tree.#without(keys), this);
   }
 
-  /** The paths that lead to the leaves, sorted, without those that are always kept: equal for trees that keep the same. */
+  /**
+   * The paths that lead to the leaves, sorted, without those that are always kept: equal for trees that keep the same.
+   */
   get paths(): readonly string[] {
     return this.#leaves([]).map(formatFieldPath).filter((path) => !ALWAYS.includes(path)).sort();
   }
@@ -163,8 +167,8 @@ export type CheckedPath<T, P, K> = unknown extends T ? P
   : P;
 
 /**
- * The paths `P`, each of them checked to lead to a field of `T`. A path that does not is replaced by {@linkcode NoField}, in
- * which the compiler shows the key at fault.
+ * The paths `P`, each of them checked to lead to a field of `T`. A path that does not is replaced by
+ * {@linkcode NoField}, in which the compiler shows the key at fault.
  */
 export type FieldPaths<T, P extends readonly string[]> = {
   readonly [I in keyof P]: string extends P[I] ? P[I] : CheckedPath<T, P[I], PathKeys<P[I]>>;
@@ -228,15 +232,19 @@ export interface IdentifiedObject {
 export type IsUnion<U, All = U> = true extends (U extends unknown ? [All] extends [U] ? false : true : never) ? true
   : false;
 
-/** `true` if each of the paths is one text, so that all of them are kept: not for `string[]`, nor for one path or another. */
+/**
+ * `true` if each of the paths is one text, so that all of them are kept: not for `string[]`, nor for one path or
+ * another.
+ */
 export type PathsAreKnown<P extends readonly string[]> = number extends P["length"] ? false
   : true extends IsUnion<P> | { readonly [I in keyof P]: IsUnion<P[I]> }[number] ? false
   : string extends P[number] ? false
   : true;
 
 /**
- * An object of the type `T` of which only the fields at the paths `P` are kept, and those that identify it. If the paths are not
- * known when the program is compiled (an array that is no tuple, or a path that is one or another), every other member is optional.
+ * An object of the type `T` of which only the fields at the paths `P` are kept, and those that identify it. If the
+ * paths are not known when the program is compiled (an array that is no tuple, or a path that is one or another), every
+ * other member is optional.
  *
  * It cannot be written back: neither `update`, nor {@linkcode Draft} or `copyOf` take it.
  */
@@ -247,21 +255,23 @@ export type Picked<T extends KubernetesObject, P extends readonly string[]> =
     : SparsePart<Omit<T, "metadata">> & { readonly metadata: Partial<T["metadata"]> });
 
 /**
- * `T`, or {@linkcode Picked} where paths are given. The compiler explains a call that no signature of a method takes by the last
- * one, so paths are optional in that: a misspelt path or option is then at fault, and not that there are paths, or none.
+ * `T`, or {@linkcode Picked} where paths are given. The compiler explains a call that no signature of a method takes by
+ * the last one, so paths are optional in that: a misspelt path or option is then at fault, and not that there are
+ * paths, or none.
  */
 export type Kept<T extends KubernetesObject, P extends readonly string[]> = [P] extends [never] ? T : Picked<T, P>;
 
 /**
- * Returns the same resource with objects reduced to the fields at these paths, and to those that identify them. The rest is
- * skipped as the bytes arrive, and never parsed, so an informer of it needs a fraction of the memory.
+ * Returns the same resource with objects reduced to the fields at these paths, and to those that identify them. The
+ * rest is skipped as the bytes arrive, and never parsed, so an informer of it needs a fraction of the memory.
  *
- * - A path passes through arrays: `"spec.containers.image"` keeps the image of each container. A key with other characters than
- *   letters, digits, `_`, `-` and `$` is written in brackets: `metadata.annotations["example.com/owner"]`.
- * - Always kept: apiVersion, kind, and of the metadata name, namespace, uid, resourceVersion, generation, creationTimestamp,
- *   deletionTimestamp and ownerReferences.
- * - The compiler checks that each path leads to a field of `T`. Paths that are not known until run time (`string[]`) give a type
- *   whose members are optional.
+ * - A path passes through arrays: `"spec.containers.image"` keeps the image of each container. A key with other
+ *   characters than letters, digits, `_`, `-` and `$` is written in brackets:
+ *   `metadata.annotations["example.com/owner"]`.
+ * - Always kept: apiVersion, kind, and of the metadata name, namespace, uid, resourceVersion, generation,
+ *   creationTimestamp, deletionTimestamp and ownerReferences.
+ * - The compiler checks that each path leads to a field of `T`. Paths that are not known until run time (`string[]`)
+ *   give a type whose members are optional.
  * - The objects cannot be written back: see {@linkcode Picked}.
  *
  * @throws {SyntaxError} when one of them is no path.

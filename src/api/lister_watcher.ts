@@ -4,8 +4,8 @@ import type { Resource } from "./resource.ts";
 import { DecodeError, isExpired } from "./status.ts";
 
 /**
- * The two calls that a reflector needs. Both yield a batch for each chunk of the body, which is empty where the chunk completes
- * no object.
+ * The two calls that a reflector needs. Both yield a batch for each chunk of the body, which is empty where the chunk
+ * completes no object.
  */
 export interface ListerWatcher<T> {
   /** Lists one page, in parts. The first part is empty and arrives as soon as the server begins to answer. */
@@ -13,8 +13,8 @@ export interface ListerWatcher<T> {
   /** Watches until the server ends the watch. The first batch is empty and arrives as soon as the watch is open. */
   watchChanges(options?: WatchOptions): AsyncIterable<readonly Change<T>[]>;
   /**
-   * The same collection, for consistency checks. A source that reads one object by the field selector `metadata.name` needs
-   * nothing else for them. @default {complete objects are listed}
+   * The same collection, for consistency checks. A source that reads one object by the field selector `metadata.name`
+   * needs nothing else for them. @default {complete objects are listed}
    */
   readonly identities?: IdentitySource;
   /** The resource, for observers of requests. @default {unknown} */
@@ -71,11 +71,11 @@ const REMEDY =
   "set the page size (limit, or pageSize of an informer) above the number of objects to list them in one page";
 
 /**
- * Checks that a list in pages comes closer to its end: fails when the server repeats a continue token, or sends many pages in
- * a row without an object.
+ * Checks that a list in pages comes closer to its end: fails when the server repeats a continue token, or sends many
+ * pages in a row without an object.
  *
- * It keeps one token, whatever the number of pages, and compares each with it. The token is replaced at pages 1, 2, 4, 8 and
- * so on, so that a cycle of any length is found (Brent's algorithm).
+ * It keeps one token, whatever the number of pages, and compares each with it. The token is replaced at pages 1, 2, 4,
+ * 8 and so on, so that a cycle of any length is found (Brent's algorithm).
  */
 export class PageProgress {
   readonly #action: string;
@@ -145,8 +145,8 @@ interface PagerOptions<P> {
   /** Returns the number of objects in a part. */
   readonly sizeOf: (part: P) => number;
   /**
-   * When a token has expired, starts the list again, once, in one page, with the version of the first request (client-go
-   * `ListPager.FullListIfExpired`). Otherwise the list ends with the error. @default {false}
+   * When a token has expired, starts the list again, once, in one page, with the version of the first request
+   * (client-go `ListPager.FullListIfExpired`). Otherwise the list ends with the error. @default {false}
    */
   readonly restart?: boolean;
 }
@@ -163,8 +163,8 @@ interface PagePart<P> {
  * Reads a list in pages. The next page is requested as soon as its token is known, while the page before is still being
  * read; so at most two pages are open.
  *
- * Requests with a token carry neither version nor match: the token stands for the version, and with both the server answers
- * 400.
+ * Requests with a token carry neither version nor match: the token stands for the version, and with both the server
+ * answers 400.
  *
  * @throws {DecodeError} when the pages do not come closer to an end.
  */
@@ -224,14 +224,15 @@ export async function* readPages<P extends { readonly continue?: string }>(
 /**
  * Keeps snapshots of caches by name, beyond the life of a process.
  *
- * A store writes a snapshot in one step: until all of its bytes are there, and when the writing fails, readers see the one before.
+ * A store writes a snapshot in one step: until all of its bytes are there, and when the writing fails, readers see the
+ * one before.
  */
 export interface SnapshotStore {
   /** Returns the bytes that were last written under a name; `undefined` if there are none. */
   get(name: string): Promise<AsyncIterable<Uint8Array> | undefined>;
   /**
-   * Writes a snapshot. Returns `false` if it has left a newer one in place, which another process has written; a store of one
-   * process may do without the comparison.
+   * Writes a snapshot. Returns `false` if it has left a newer one in place, which another process has written; a store
+   * of one process may do without the comparison.
    */
   set(name: string, snapshot: StoredSnapshot): Promise<boolean>;
 }
@@ -245,7 +246,8 @@ export interface StoredSnapshot {
   /** If `true`, a newer snapshot is replaced too: it is damaged, or of versions that the server does not have. */
   readonly replacesNewer: boolean;
   /**
-   * If `true`, a snapshot of the same version is replaced too: a list or a consistency check has repaired the cache at that version.
+   * If `true`, a snapshot of the same version is replaced too: a list or a consistency check has repaired the cache at
+   * that version.
    * @default {false}
    */
   readonly replacesSame?: boolean;

@@ -12,7 +12,8 @@
 /**
  * A list whose items are identified by the fields `K` (`x-kubernetes-list-type: map`).
  *
- * It is an array to its readers. Server-side apply merges such lists item by item, so `Apply` requires `K` in each item.
+ * It is an array to its readers. Server-side apply merges such lists item by item, so `Apply` requires `K` in each
+ * item.
  */
 export interface ListMap<T, K extends keyof T> extends ReadonlyArray<T> {
   /** Carries the names `K`; never set. */
@@ -103,15 +104,18 @@ export interface KubernetesObject {
   readonly metadata: ObjectMeta;
 }
 
-/** An object whose kind is known at run time alone. Its other members can be read, and are of type `unknown`: the reader checks them. */
+/**
+ * An object whose kind is known at run time alone. Its other members can be read, and are of type `unknown`: the reader
+ * checks them.
+ */
 export interface DynamicObject extends KubernetesObject {
   /** Any other member. */
   readonly [member: string]: unknown;
 }
 
 /**
- * An object that the server answers and does not store, such as a review. Its metadata is that of the request: nothing is
- * promised of it, and none is needed to create the object.
+ * An object that the server answers and does not store, such as a review. Its metadata is that of the request: nothing
+ * is promised of it, and none is needed to create the object.
  */
 export interface EphemeralObject extends KubernetesObject {
   /** Distinguishes the type; never set. */
@@ -119,11 +123,11 @@ export interface EphemeralObject extends KubernetesObject {
 }
 
 /**
- * Marks an object that lacks fields which the server has of it: one of a cache of named fields or of metadata, or the row of a
- * table. A write of it could remove these fields, so writes refuse it.
+ * Marks an object that lacks fields which the server has of it: one of a cache of named fields or of metadata, or the
+ * row of a table. A write of it could remove these fields, so writes refuse it.
  *
- * The value names the fields that it has. The property is enumerable, so that a copy by spreading has it too, and is left out
- * by `JSON.stringify`.
+ * The value names the fields that it has. The property is enumerable, so that a copy by spreading has it too, and is
+ * left out by `JSON.stringify`.
  */
 export const reduced: unique symbol = /* @__PURE__ */ Symbol.for("@kube/informer/reduced");
 
@@ -134,8 +138,8 @@ export interface Reduced {
 }
 
 /**
- * An object without the mark {@linkcode reduced}: no type of reduced objects is assignable to it. `metadata` is named because the
- * compiler demands a member in common; an alias, so that it is assignable to types with an index signature.
+ * An object without the mark {@linkcode reduced}: no type of reduced objects is assignable to it. `metadata` is named
+ * because the compiler demands a member in common; an alias, so that it is assignable to types with an index signature.
  */
 export type Whole = { readonly [reduced]?: never; readonly metadata?: unknown };
 
@@ -196,8 +200,8 @@ export type SentValue<T, Enums = EnumLiterals<T>> = unknown extends T ? T
   : { readonly [Name in keyof T]: SentValue<T[Name]> };
 
 /**
- * A value that can be changed: `T` without `readonly`, at any depth, and with enums closed. `Enums` is computed from `T`;
- * leave it out.
+ * A value that can be changed: `T` without `readonly`, at any depth, and with enums closed. `Enums` is computed from
+ * `T`; leave it out.
  *
  * `Mutable<Pod>` is what `update` takes, and can be read as a `Pod`.
  */
@@ -209,7 +213,8 @@ export type Mutable<T, Enums = EnumLiterals<T>> = unknown extends T ? T
 /**
  * Returns a deep copy of an object or of a part of it, which can be changed: objects of a cache are its own.
  *
- * @throws {TypeError} when it has a part that is {@linkcode reduced}, which cannot be written; `structuredClone` copies it.
+ * @throws {TypeError} when it has a part that is {@linkcode reduced}, which cannot be written; `structuredClone` copies
+ *   it.
  *
  * @example
  * ```ts
@@ -278,9 +283,9 @@ export function splitKey(key: ObjectKey): { readonly namespace?: string; readonl
 /**
  * An object to be created: `T` without status and the metadata that the server sets.
  *
- * What the API requires is required, and enums have only the values that the server knows. The metadata has a name, or the
- * beginning of one; for an object that is not stored, such as a review, it may be absent. There is no draft of {@linkcode Reduced}
- * objects.
+ * What the API requires is required, and enums have only the values that the server knows. The metadata has a name, or
+ * the beginning of one; for an object that is not stored, such as a review, it may be absent. There is no draft of
+ * {@linkcode Reduced} objects.
  *
  * @example
  * ```ts
@@ -332,8 +337,8 @@ export type NamedDraftMeta = DraftMeta & ({ readonly name: string } | { readonly
 /**
  * The fields of an object that a manager owns from now on, for server-side apply.
  *
- * Everything is optional but the name, and in items of a list that the server merges (`ListMap`) the fields that identify
- * them. Other lists are replaced, so their items are complete.
+ * Everything is optional but the name, and in items of a list that the server merges (`ListMap`) the fields that
+ * identify them. Other lists are replaced, so their items are complete.
  *
  * @example
  * ```ts
@@ -383,8 +388,8 @@ export type AppliedItem<Item, Keys extends keyof Item> =
   & { readonly [Name in Exclude<keyof Item, Keys>]?: AppliedValue<Item[Name]> };
 
 /**
- * The part of a value that a merge patch (RFC 7386) changes: values replace, `null` deletes, lists are replaced by complete
- * ones. `Enums` is computed from `T`; leave it out.
+ * The part of a value that a merge patch (RFC 7386) changes: values replace, `null` deletes, lists are replaced by
+ * complete ones. `Enums` is computed from `T`; leave it out.
  *
  * @example
  * ```ts

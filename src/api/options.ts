@@ -62,13 +62,17 @@ export interface Selection {
   /** One namespace. @default {all of them} */
   readonly namespace?: string;
   /**
-   * Several namespaces, for clients that may not list all: an informer lists and watches each of them separately. Excludes
-   * `namespace`; {@linkcode namespacesOf} checks the names. A single request is of one namespace, or of all.
+   * Several namespaces, for clients that may not list all: an informer lists and watches each of them separately.
+   * Excludes `namespace`; {@linkcode namespacesOf} checks the names. A single request is of one namespace, or of all.
    */
   readonly namespaces?: readonly string[];
   /** The labels that objects must have: `"app=web,tier!=cache"`. @default {any} */
   readonly labelSelector?: string;
-  /** The fields that objects must have: `"spec.nodeName=worker-1"`. The server decides which fields a kind has. @default {any} */
+  /**
+   * The fields that objects must have: `"spec.nodeName=worker-1"`. The server decides which fields a kind has.
+   *
+   * @default {any}
+   */
   readonly fieldSelector?: string;
 }
 
@@ -107,9 +111,9 @@ export function namespacesOf(
 /** Options of a call that can be aborted. */
 export interface Abortable {
   /**
-   * When it aborts, the call rejects with its reason, a wait of an informer with a `WaitError` that has it; a `run()` resolves
-   * instead, and an iterator over events, changes or status ends. The pages and parts of a list reject, since a list that ends is
-   * complete.
+   * When it aborts, the call rejects with its reason, a wait of an informer with a `WaitError` that has it; a `run()`
+   * resolves instead, and an iterator over events, changes or status ends. The pages and parts of a list reject, since
+   * a list that ends is complete.
    */
   readonly signal?: AbortSignal;
 }
@@ -117,24 +121,28 @@ export interface Abortable {
 /** Options of one request. */
 export interface RequestOptions extends Abortable {
   /**
-   * The longest time for the request with its retries and its complete answer, in milliseconds; then the call rejects with an
-   * `UnreachableError`. `Infinity` is no limit. @default {Infinity}
+   * The longest time for the request with its retries and its complete answer, in milliseconds; then the call rejects
+   * with an `UnreachableError`. `Infinity` is no limit. @default {Infinity}
    */
   readonly timeoutMs?: number;
   /**
-   * Parameters of the request that have no option here: `{ pretty: "true" }`. A name that is that of an option, or nearly so,
-   * is refused. @default {none}
+   * Parameters of the request that have no option here: `{ pretty: "true" }`. A name that is that of an option, or
+   * nearly so, is refused. @default {none}
    */
   readonly query?: Readonly<Record<string, string>>;
 }
 
 /** Options for decoding objects. */
 export interface DecodeOptions {
-  /** `"drop"` removes managedFields from the bytes before they are parsed, unless a path of `fields` names them. @default {"keep" on a client, "drop" on an informer} */
+  /**
+   * `"drop"` removes managedFields from the bytes before they are parsed, unless a path of `fields` names them.
+   *
+   * @default {"keep" on a client, "drop" on an informer}
+   */
   readonly managedFields?: "drop" | "keep";
   /**
-   * The names of further annotations of Secrets that hold their data, and are left out with it. Those of kubectl, kapp, Rancher,
-   * Banzai Cloud and OpenShift are known. @default {none}
+   * The names of further annotations of Secrets that hold their data, and are left out with it. Those of kubectl, kapp,
+   * Rancher, Banzai Cloud and OpenShift are known. @default {none}
    */
   readonly secretAnnotations?: readonly string[];
 }
@@ -143,31 +151,42 @@ export interface DecodeOptions {
 export interface Projection {
   /**
    * The fields that are kept of each object, as paths such as `"spec.nodeName"` or `"spec.containers.image"`; see
-   * {@linkcode parseFieldPath}. The rest is skipped before anything is parsed. Always kept: apiVersion, kind, and of the
-   * metadata name, namespace, uid, resourceVersion, generation, deletionTimestamp and ownerReferences. @default {everything}
+   * {@linkcode parseFieldPath}. The rest is skipped before anything is parsed. Always kept: apiVersion, kind, and of
+   * the metadata name, namespace, uid, resourceVersion, generation, deletionTimestamp and ownerReferences. @default
+   * {everything}
    */
   readonly fields?: readonly string[];
   /**
-   * `"drop"` removes the data of Secrets from the bytes before they are parsed: `data`, `stringData`, and the annotations in which
-   * tools keep a copy. A path of `fields` that leads there is then refused with a `TypeError`. @default {"keep" on a client, "drop" on an informer}
+   * `"drop"` removes the data of Secrets from the bytes before they are parsed: `data`, `stringData`, and the
+   * annotations in which tools keep a copy. A path of `fields` that leads there is then refused with a `TypeError`.
+   * @default {"keep" on a client, "drop" on an informer}
    */
   readonly secretData?: "drop" | "keep";
 }
 
 /** Entries that the caller has already, so that unchanged objects are not decoded again. */
 export interface KnownEntries {
-  /** Returns the entry of a key. If it has the uid and version that the server sends, it is yielded instead of a new one. @default {none} */
+  /**
+   * Returns the entry of a key. If it has the uid and version that the server sends, it is yielded instead of a new
+   * one.
+   *
+   * @default {none}
+   */
   readonly known?: (key: ObjectKey) => Entry<unknown> | undefined;
   /**
-   * Returns the entry after the one that this or `known` returned last: lists have a fixed order, so it is probably the next
-   * one. An entry of another key is ignored. Only used together with `known`. @default {none}
+   * Returns the entry after the one that this or `known` returned last: lists have a fixed order, so it is probably the
+   * next one. An entry of another key is ignored. Only used together with `known`. @default {none}
    */
   readonly knownNext?: () => Entry<unknown> | undefined;
 }
 
 /** Measures decoding. */
 export interface DecodeObserver {
-  /** Called for each chunk of the answer, with the time that decoding it took, in milliseconds. @default {nothing is measured} */
+  /**
+   * Called for each chunk of the answer, with the time that decoding it took, in milliseconds.
+   *
+   * @default {nothing is measured}
+   */
   readonly onDecoded?: (ms: number) => void;
 }
 
@@ -197,7 +216,11 @@ export interface WatchOptions
   readonly timeoutSeconds?: number;
   /** Requests bookmarks: events that carry only a version. @default {false} */
   readonly allowBookmarks?: boolean;
-  /** Requests the existing objects first, and a bookmark at their end: the streaming list. Needs `allowBookmarks`. @default {false} */
+  /**
+   * Requests the existing objects first, and a bookmark at their end: the streaming list. Needs `allowBookmarks`.
+   *
+   * @default {false}
+   */
   readonly sendInitialEvents?: boolean;
 }
 
@@ -218,7 +241,10 @@ export function watchTimeoutSeconds(shortestMs = 120_000): number {
 /** Ends a watch whose connection may be dead, although nothing has failed: its reader resumes at once. */
 export class WatchRenewal extends UnreachableError {}
 
-/** Returns the error of a watch that is open {@linkcode WATCH_GRACE_MS} beyond the requested time; `action` follows "Cannot". */
+/**
+ * Returns the error of a watch that is open {@linkcode WATCH_GRACE_MS} beyond the requested time; `action` follows
+ * "Cannot".
+ */
 export function watchTimeoutError(action: string, timeoutSeconds: number): UnreachableError {
   return new UnreachableError(
     `Cannot ${action}: the server has not ended the watch ${

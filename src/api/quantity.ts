@@ -4,14 +4,14 @@ import type { quantity } from "./object.ts";
  * An amount of a resource as Kubernetes writes it: `"500m"`, `"1.5Gi"`, `"2e3"`. {@linkcode parseQuantity} reads one
  * (Kubernetes `resource.Quantity`).
  *
- * Any string can be given for it. {@linkcode Draft}, `Apply` and patches take a number too, as the server does: `cpu: 1`; it
- * answers with text.
+ * Any string can be given for it. {@linkcode Draft}, `Apply` and patches take a number too, as the server does:
+ * `cpu: 1`; it answers with text.
  */
 export type Quantity = string & { readonly [quantity]?: never };
 
 /**
- * The suffixes that a quantity is printed with: `Ki`, `Mi` … of powers of 1024 (`BinarySI`), `m`, `k`, `M` … of powers of
- * 1000 (`DecimalSI`), or a power of ten such as `e3` (`DecimalExponent`).
+ * The suffixes that a quantity is printed with: `Ki`, `Mi` … of powers of 1024 (`BinarySI`), `m`, `k`, `M` … of powers
+ * of 1000 (`DecimalSI`), or a power of ten such as `e3` (`DecimalExponent`).
  */
 export type QuantityFormat = "BinarySI" | "DecimalSI" | "DecimalExponent";
 
@@ -40,7 +40,10 @@ export class ParsedQuantity {
     this.format = format;
   }
 
-  /** Returns a negative number if this is less than `other`, a positive one if it is more, 0 if the two are equal: `"1"` and `"1000m"` are. */
+  /**
+   * Returns a negative number if this is less than `other`, a positive one if it is more, 0 if the two are equal: `"1"`
+   * and `"1000m"` are.
+   */
   compare(other: ParsedQuantity): -1 | 0 | 1 {
     return this.nanos < other.nanos ? -1 : this.nanos > other.nanos ? 1 : 0;
   }
@@ -96,8 +99,8 @@ export class ParsedQuantity {
  * Reads a quantity, by the grammar of Kubernetes: an optional sign, digits with an optional point, and a suffix.
  *
  * As in Kubernetes, what is finer than 10^-9 is rounded away from zero, and a value with a binary suffix is capped at
- * 2^63-1. Unlike it, a text without a digit is refused, and so are texts of more than 1000 characters and values of more
- * than 1000 digits before the point.
+ * 2^63-1. Unlike it, a text without a digit is refused, and so are texts of more than 1000 characters and values of
+ * more than 1000 digits before the point.
  *
  * A number, which {@linkcode Draft} may have, is read as its text.
  *

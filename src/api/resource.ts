@@ -14,7 +14,9 @@ export interface TableColumn {
   readonly priority: number;
 }
 
-/** An object as a row of the table of its kind; see `tableOf`. Kind, apiVersion and metadata are those of the object. */
+/**
+ * An object as a row of the table of its kind; see `tableOf`. Kind, apiVersion and metadata are those of the object.
+ */
 export interface TableRow<T extends KubernetesObject = KubernetesObject> extends KubernetesObject, Reduced {
   /** The cells, in the order of the columns: strings, numbers, booleans, null, or what JSON has else. */
   readonly cells: readonly unknown[];
@@ -42,7 +44,11 @@ export interface Resource<T extends KubernetesObject = KubernetesObject> {
    * @default {"object"}
    */
   readonly representation?: "object" | "metadata" | "table";
-  /** The paths of the fields to which objects are reduced, as `fieldsOf` writes them: sorted, each once. @default {all fields} */
+  /**
+   * The paths of the fields to which objects are reduced, as `fieldsOf` writes them: sorted, each once.
+   *
+   * @default {all fields}
+   */
   readonly fields?: readonly string[];
   /** Carries the type `T`; never set. */
   readonly $type?: T;
@@ -92,8 +98,9 @@ export function defineResource<T extends KubernetesObject>(definition: {
  * Returns the same resource with objects reduced to their metadata (`PartialObjectMetadata` on the wire).
  *
  * An informer of it needs a fraction of the memory. The objects cannot be written back. Informers ask for protobuf, as
- * client-go's metadata client does, and accept JSON; a server that has no such form sends complete objects, which are kept
- * complete. What is read is the same in both encodings. Lists, gets and watches of objects that are read at once are in JSON.
+ * client-go's metadata client does, and accept JSON; a server that has no such form sends complete objects, which are
+ * kept complete. What is read is the same in both encodings. Lists, gets and watches of objects that are read at once
+ * are in JSON.
  *
  * @throws {TypeError} when the resource is already reduced to named fields.
  */
@@ -103,8 +110,8 @@ export function metadataOf(resource: Resource): Resource<KubernetesObject & Redu
 }
 
 /**
- * Returns the same resource with objects as rows of the table that `kubectl get` prints: the cells come from the server,
- * for every kind, and each row has the complete object too (`Table` with `includeObject=Object` on the wire).
+ * Returns the same resource with objects as rows of the table that `kubectl get` prints: the cells come from the
+ * server, for every kind, and each row has the complete object too (`Table` with `includeObject=Object` on the wire).
  *
  * Lists, pages, gets, watches and informers work with rows; the metadata of a row is that of its object. Writes are
  * refused. A cell that depends on the time, such as an age, is that of the moment at which the server sent the row. A
@@ -226,8 +233,8 @@ export interface ApiResource extends Resource<DynamicObject> {
 export const SECRET_DATA: readonly string[] = ["data", "stringData"];
 
 /**
- * The annotations in which tools keep the data of a Secret: copies of what was applied by kubectl, kapp, Rancher and the
- * operators of Banzai Cloud, and the token of a service account by OpenShift.
+ * The annotations in which tools keep the data of a Secret: copies of what was applied by kubectl, kapp, Rancher and
+ * the operators of Banzai Cloud, and the token of a service account by OpenShift.
  */
 export const SECRET_ANNOTATIONS: readonly string[] = [
   "kubectl.kubernetes.io/last-applied-configuration",
@@ -256,7 +263,9 @@ export function isSecret({ group, plural }: Resource): boolean {
   return group === "" && plural === "secrets";
 }
 
-/** Requests that a client may send: each of the verbs, on each of the resources, in each of the groups (`PolicyRule`). */
+/**
+ * Requests that a client may send: each of the verbs, on each of the resources, in each of the groups (`PolicyRule`).
+ */
 export interface AccessRule {
   /** The verbs: `["list", "watch"]`. */
   readonly verbs: readonly string[];
@@ -283,8 +292,8 @@ export interface RoleOptions {
 }
 
 /**
- * Returns rules that allow the same, in fewer lines: verbs of the same resources are joined, then resources of one group
- * with the same verbs. Verbs and resources are sorted; rules keep the order in which their groups occur first.
+ * Returns rules that allow the same, in fewer lines: verbs of the same resources are joined, then resources of one
+ * group with the same verbs. Verbs and resources are sorted; rules keep the order in which their groups occur first.
  */
 export function mergeRules(rules: readonly AccessRule[]): AccessRule[] {
   const single = rules.flatMap(({ verbs, groups, resources, names }) =>
@@ -339,11 +348,13 @@ export function roleYaml(rules: readonly AccessRule[], { name, namespace }: Role
 }
 
 /**
- * Returns a role for each namespace of the rules as YAML documents: first a `ClusterRole` for the rules without a namespace, then
- * a `Role` for each namespace in alphabetical order. All have the same name. Without rules it returns `""`.
+ * Returns a role for each namespace of the rules as YAML documents: first a `ClusterRole` for the rules without a
+ * namespace, then a `Role` for each namespace in alphabetical order. All have the same name. Without rules it returns
+ * `""`.
  *
- * Beside `watch` it grants `list`, which an informer needs where the server cannot stream lists or a version has expired. The
- * names of objects are left out, since those that a test has used are rarely those of a cluster, unless `names` is set.
+ * Beside `watch` it grants `list`, which an informer needs where the server cannot stream lists or a version has
+ * expired. The names of objects are left out, since those that a test has used are rarely those of a cluster, unless
+ * `names` is set.
  */
 export function rolesYaml(
   rules: readonly PlacedRule[],
@@ -396,7 +407,8 @@ export function editDistance(a: string, b: string): number {
 }
 
 /**
- * Returns the candidate with the fewest edits, if they are at most `max` (by default one, or a third of the name's length).
+ * Returns the candidate with the fewest edits, if they are at most `max` (by default one, or a third of the name's
+ * length).
  */
 export function nearest(name: string, candidates: Iterable<string>, max?: number): string | undefined {
   if (name.length > 200) return undefined;

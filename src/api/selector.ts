@@ -57,8 +57,9 @@ export class LabelSelector {
   }
 
   /**
-   * Makes a selector of `spec.selector` of a Deployment, ReplicaSet, Job and the like. One without conditions matches every
-   * object. A Service's selector is a map of labels: `LabelSelector.from({ matchLabels: service.spec.selector })`.
+   * Makes a selector of `spec.selector` of a Deployment, ReplicaSet, Job and the like. One without conditions matches
+   * every object. A Service's selector is a map of labels:
+   * `LabelSelector.from({ matchLabels: service.spec.selector })`.
    *
    * @throws {TypeError} when it is missing, or a key, operator or value is none.
    *
@@ -294,8 +295,8 @@ class Parser {
 /**
  * Returns the keys of a field path: `spec.nodeName` has two, `metadata.annotations["example.com/owner"]` three.
  *
- * Keys are separated by dots. A key with other characters than letters, digits, `_`, `-` and `$` is a JSON string in brackets. A path passes
- * through arrays without naming them: `spec.containers.image` is the image of each container.
+ * Keys are separated by dots. A key with other characters than letters, digits, `_`, `-` and `$` is a JSON string in
+ * brackets. A path passes through arrays without naming them: `spec.containers.image` is the image of each container.
  *
  * @throws {SyntaxError} when the text is no path; the message names the offending character, counted from 1.
  */
@@ -337,7 +338,9 @@ function refuse(path: string, at: number): never {
 /** The text of a string, number or boolean to which a field path leads; `undefined` for an object. */
 export type FieldValue = string | undefined;
 
-/** Returns the values to which the keys of a field path lead, as text, without nulls. An array counts as its elements. */
+/**
+ * Returns the values to which the keys of a field path lead, as text, without nulls. An array counts as its elements.
+ */
 export function fieldValues(value: unknown, keys: readonly string[]): readonly FieldValue[] {
   return flat(membersAt(value, keys)).filter((value) => value !== undefined && value !== null)
     .map((value) => typeof value === "object" ? undefined : String(value));
@@ -361,7 +364,10 @@ export function membersAt(value: unknown, keys: readonly string[]): readonly unk
   return found;
 }
 
-/** The values, with the elements of arrays in their place. Does not recurse: arrays may be nested deeper than the stack allows. */
+/**
+ * The values, with the elements of arrays in their place. Does not recurse: arrays may be nested deeper than the stack
+ * allows.
+ */
 function flat(values: readonly unknown[]): readonly unknown[] {
   while (values.some(Array.isArray)) values = values.flat();
   return values;
@@ -417,14 +423,17 @@ export class FieldSelector {
   }
 
   /**
-   * Returns true when all conditions hold. A field is a path of names, separated by dots, that passes through arrays: one of
-   * its values is equal, or none. A missing field equals `""`.
+   * Returns true when all conditions hold. A field is a path of names, separated by dots, that passes through arrays:
+   * one of its values is equal, or none. A missing field equals `""`.
    */
   matches(object: object): boolean {
     return this.matchesValues((keys) => fieldValues(object, keys));
   }
 
-  /** As {@linkcode matches}, of an object whose values `read` returns by the keys of a path; `undefined` stands for an object. */
+  /**
+   * As {@linkcode matches}, of an object whose values `read` returns by the keys of a path; `undefined` stands for an
+   * object.
+   */
   matchesValues(read: (keys: readonly string[]) => readonly (string | undefined)[]): boolean {
     return this.requirements.every(({ keys, value, equal }) => {
       const values = read(keys);

@@ -129,12 +129,12 @@ export interface StreamSource<T, R = unknown> {
  * The items of a source, one `next()` after the other.
  *
  * - The source is opened by the first `next()`.
- * - When `signal` aborts, the pending `next()` rejects with its reason at once, or the following one does; where `quiet` has
- *   aborted, the stream ends without an error. The source is asked to end, and not waited for.
+ * - When `signal` aborts, the pending `next()` rejects with its reason at once, or the following one does; where
+ *   `quiet` has aborted, the stream ends without an error. The source is asked to end, and not waited for.
  * - `return()` during a `next()` ends both at once. Otherwise it waits until the source has ended, unless `signal` has
  *   aborted.
- * - After the end, an error or `return()`, `next()` resolves to the end, and nothing is left on `signal`. Before that there
- *   is one listener.
+ * - After the end, an error or `return()`, `next()` resolves to the end, and nothing is left on `signal`. Before that
+ *   there is one listener.
  * - Calls of `next()` during another one are answered in order.
  */
 export class CancellableStream<T> implements AsyncIterableIterator<T, void, undefined> {
@@ -158,8 +158,8 @@ export class CancellableStream<T> implements AsyncIterableIterator<T, void, unde
   #ended = false;
 
   /**
-   * Does not call `open` yet. The signal that `open` receives aborts when the stream ends. `signal` aborts with `quiet`, if that is
-   * given: a stream that its reader ends has not failed.
+   * Does not call `open` yet. The signal that `open` receives aborts when the stream ends. `signal` aborts with
+   * `quiet`, if that is given: a stream that its reader ends has not failed.
    */
   constructor(open: (signal: AbortSignal) => StreamSource<T>, signal?: AbortSignal, quiet?: AbortSignal) {
     this.#open = open;
@@ -338,8 +338,8 @@ export class Latest<V> {
   }
 
   /**
-   * Yields the present value, then the newest one after each change; a slow reader misses those in between. The iterator ends
-   * with `end()`, and as a {@linkcode PolledIterator} does.
+   * Yields the present value, then the newest one after each change; a slow reader misses those in between. The
+   * iterator ends with `end()`, and as a {@linkcode PolledIterator} does.
    */
   read(options: { readonly signal?: AbortSignal } = {}): PolledIterator<V> {
     let seen = -1;

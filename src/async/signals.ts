@@ -1,6 +1,6 @@
 /**
- * An `AbortController` that aborts with the first of its parent signals, and removes its listeners from them once it has
- * aborted or is disposed.
+ * An `AbortController` that aborts with the first of its parent signals, and removes its listeners from them once it
+ * has aborted or is disposed.
  *
  * `AbortSignal.any` leaves 1.2 KB per call on a long-lived parent; this leaves nothing.
  */
@@ -106,7 +106,9 @@ export class Latch {
     this.#settleWaits({ failed: true, error });
   }
 
-  /** Resolves once the latch is open; rejects when it has failed, or with the signal's reason when that aborts first. */
+  /**
+   * Resolves once the latch is open; rejects when it has failed, or with the signal's reason when that aborts first.
+   */
   wait(options: { readonly signal?: AbortSignal } = {}): Promise<void> {
     const { signal } = options;
     if (this.#outcome !== undefined) {
@@ -141,8 +143,8 @@ export class Latch {
 }
 
 /**
- * Returns true when a signal has aborted and `error` says so: it is the signal's reason, or an error with that `reason`, as a
- * `WaitError` is.
+ * Returns true when a signal has aborted and `error` says so: it is the signal's reason, or an error with that
+ * `reason`, as a `WaitError` is.
  */
 export function isAbortOf(signal: AbortSignal, error: unknown): boolean {
   if (!signal.aborted) return false;
@@ -151,8 +153,8 @@ export function isAbortOf(signal: AbortSignal, error: unknown): boolean {
 }
 
 /**
- * Reports an error to the runtime without stopping the caller, as the web does for errors of event listeners: by `reportError`
- * where there is one, otherwise by throwing it in a microtask (Node emits `uncaughtException`).
+ * Reports an error to the runtime without stopping the caller, as the web does for errors of event listeners: by
+ * `reportError` where there is one, otherwise by throwing it in a microtask (Node emits `uncaughtException`).
  */
 function reportUncaught(error: unknown): void {
   if (typeof globalThis.reportError === "function") globalThis.reportError(error);

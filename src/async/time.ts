@@ -9,8 +9,8 @@ interface DurationLimits {
 }
 
 /**
- * Checks options that are durations in milliseconds. `undefined` passes: the option was not given. `Infinity` means "never",
- * and passes unless `finite` is set.
+ * Checks options that are durations in milliseconds. `undefined` passes: the option was not given. `Infinity` means
+ * "never", and passes unless `finite` is set.
  *
  * ```ts ignore
  * checkDurations("create an informer", { graceMs, resyncMs }); // "Cannot create an informer: graceMs must be …, found -1"
@@ -56,8 +56,8 @@ export function checkBackoff(options: BackoffOptions): void {
 }
 
 /**
- * Returns the wait, in milliseconds, after a failure that follows `failures` (from 0) others. Waits grow by `factor` up to
- * `maxMs`. The random share is kept at `maxMs` too, so that clients do not retry all at once.
+ * Returns the wait, in milliseconds, after a failure that follows `failures` (from 0) others. Waits grow by `factor` up
+ * to `maxMs`. The random share is kept at `maxMs` too, so that clients do not retry all at once.
  *
  * The defaults are client-go's (`tools/cache/reflector.go`), whose longest wait is 60 s with jitter.
  */
@@ -75,8 +75,8 @@ const UNREACHABLE_MAX_MS = 5_000;
 
 /**
  * Returns the wait as {@linkcode backoffMs} does, but for a server that does not answer. An attempt costs such a server
- * nothing, and a longer wait means a stale cache: the first eight waits are 0.5 to 1 s unless `initialMs` is given, and no
- * wait is longer than 5 s.
+ * nothing, and a longer wait means a stale cache: the first eight waits are 0.5 to 1 s unless `initialMs` is given, and
+ * no wait is longer than 5 s.
  */
 export function unreachableBackoffMs(failures: number, options: BackoffOptions): number {
   const { initialMs = UNREACHABLE_INITIAL_MS, maxMs = Infinity } = options;
@@ -85,8 +85,8 @@ export function unreachableBackoffMs(failures: number, options: BackoffOptions):
 }
 
 /**
- * Returns the time of the monotonic clock, in milliseconds; every wait uses it. Only differences are meaningful. It never runs
- * backwards, and changes of the time of day do not move it, so that a wait has the intended length.
+ * Returns the time of the monotonic clock, in milliseconds; every wait uses it. Only differences are meaningful. It
+ * never runs backwards, and changes of the time of day do not move it, so that a wait has the intended length.
  */
 export function monotonicMs(): number {
   return performance.now();
@@ -111,8 +111,8 @@ const READ_EVERY = 8;
  * It reads the time of day, which costs half of the monotonic clock, and reads the monotonic clock too when the time of
  * day has moved backwards or by more than 20 ms. Waits use {@linkcode monotonicMs}.
  *
- * In a burst, which is 16 equal readings or more without an `await` between them, it reads the time once in 8 readings: the
- * others may be as old as the one before. The burst ends with the next `await`, and when the time has moved.
+ * In a burst, which is 16 equal readings or more without an `await` between them, it reads the time once in 8 readings:
+ * the others may be as old as the one before. The burst ends with the next `await`, and when the time has moved.
  */
 export class CoarseClock {
   /** The time of day of the last reading. */
@@ -219,7 +219,10 @@ export class LongTimer implements Disposable {
     return this.#timer !== undefined;
   }
 
-  /** Fires after `ms` milliseconds, and no longer at an earlier set time. `Infinity` is never; a negative `ms` counts as 0. */
+  /**
+   * Fires after `ms` milliseconds, and no longer at an earlier set time. `Infinity` is never; a negative `ms` counts as
+   * 0.
+   */
   arm(ms: number): void {
     this[Symbol.dispose]();
     if (ms <= MAX_TIMER_MS) {
@@ -238,7 +241,9 @@ export class LongTimer implements Disposable {
   }
 }
 
-/** Counts the events of the last `windowMs` milliseconds. It keeps one number for each, so the events should be rare. */
+/**
+ * Counts the events of the last `windowMs` milliseconds. It keeps one number for each, so the events should be rare.
+ */
 export class RecentCount {
   readonly #windowMs: number;
   /** The monotonic times of the events, the oldest first. Times before the window are removed by the next call. */
@@ -269,8 +274,8 @@ export class RecentCount {
 }
 
 /**
- * Resolves after `ms` milliseconds of the monotonic clock; `Infinity` is never. Rejects with the reason of the signal as soon
- * as it aborts.
+ * Resolves after `ms` milliseconds of the monotonic clock; `Infinity` is never. Rejects with the reason of the signal
+ * as soon as it aborts.
  */
 export async function sleep(ms: number, options: { readonly signal?: AbortSignal } = {}): Promise<void> {
   const dueMs = monotonicMs() + ms;
@@ -322,7 +327,10 @@ export class TimeLimit implements Disposable {
     this[Symbol.dispose]();
   }
 
-  /** Ends a pause. The time of the pause counts, but `lastMs` are left after it, or what was left before it if that is less. */
+  /**
+   * Ends a pause. The time of the pause counts, but `lastMs` are left after it, or what was left before it if that is
+   * less.
+   */
   resume(lastMs: number): void {
     if (this.#pausedAtMs === undefined) return;
     const nowMs = monotonicMs();

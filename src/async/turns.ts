@@ -4,8 +4,8 @@ import { Latch } from "./signals.ts";
 const ends = new WeakMap<object, Latch>();
 
 /**
- * Calls `job` once all earlier jobs of the same object have settled, so that one of them runs at a time. Rejects with the
- * signal's reason, without a call, when that aborts before.
+ * Calls `job` once all earlier jobs of the same object have settled, so that one of them runs at a time. Rejects with
+ * the signal's reason, without a call, when that aborts before.
  */
 export async function inTurn<R>(
   shared: object,
@@ -31,7 +31,8 @@ type Schedule = (callback: () => void) => unknown;
 /**
  * Resolves in the next turn of the event loop, after timers, sockets and rendering have had theirs.
  *
- * It uses `setImmediate` where there is one (3 to 17 µs), otherwise a message channel (10 µs); `setTimeout(0)` would take 2 ms.
+ * It uses `setImmediate` where there is one (3 to 17 µs), otherwise a message channel (10 µs); `setTimeout(0)` would
+ * take 2 ms.
  */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => scheduleTurn(resolve));
@@ -70,9 +71,9 @@ function byMessage(): Schedule {
 }
 
 /**
- * Shares the event loop between a group of workers and everything else. When the group has worked for a while in one turn, its
- * workers give way: they queue, and continue in later turns, in the order in which they gave way, as many in each turn as its time
- * allows.
+ * Shares the event loop between a group of workers and everything else. When the group has worked for a while in one
+ * turn, its workers give way: they queue, and continue in later turns, in the order in which they gave way, as many in
+ * each turn as its time allows.
  */
 export class Pacer {
   readonly #budgetMs: number;
@@ -94,8 +95,8 @@ export class Pacer {
   #walk: SetIterator<() => void> | undefined;
 
   /**
-   * Gives workers `budgetMs` milliseconds of work in a turn, all together. The clock is read once in `every` steps of the
-   * group.
+   * Gives workers `budgetMs` milliseconds of work in a turn, all together. The clock is read once in `every` steps of
+   * the group.
    */
   constructor(budgetMs = 5, every = 64, schedule: Schedule = scheduleTurn) {
     this.#budgetMs = budgetMs;

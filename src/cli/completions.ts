@@ -33,8 +33,8 @@ const CONNECTION = {
 };
 
 /**
- * Names on the server, and in the kubeconfig, that the words of a command line choose. Where the server cannot be asked, or the
- * kubeconfig cannot be read, there are none: a shell has no place for an error.
+ * Names on the server, and in the kubeconfig, that the words of a command line choose. Where the server cannot be
+ * asked, or the kubeconfig cannot be read, there are none: a shell has no place for an error.
  */
 export class ServerNames implements ClusterNames {
   readonly #flags: ConnectionFlags;
@@ -139,8 +139,8 @@ interface CompletedCommand {
 const FILES = ["--kubeconfig", "--token-file", "--cache", "--file", "--out", "--snapshot"];
 
 /**
- * Returns the words that can stand in place of the last of `words`, which may be empty; `"files"` for paths. `words` are
- * those behind the name of the program.
+ * Returns the words that can stand in place of the last of `words`, which may be empty; `"files"` for paths. `words`
+ * are those behind the name of the program.
  */
 export async function complete(
   program: CompletedCommand,
@@ -222,7 +222,8 @@ function startingWith(current: string, candidates: readonly Candidate[]): Candid
 export type Shell = "bash" | "fish" | "zsh";
 
 /**
- * The answer to a script: a line for each word, with its description behind a tab; or this line alone, for paths of files.
+ * The answer to a script: a line for each word, with its description behind a tab; or this line alone, for paths of
+ * files.
  */
 export const FILES_LINE = ":files";
 

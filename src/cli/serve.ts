@@ -94,7 +94,11 @@ export async function serve(
   return store !== undefined && store.unwritten.size > 0 ? EXIT_CODE.failed : EXIT_CODE.done;
 }
 
-/** Returns the place of snapshots, which never have the data of Secrets. @throws {UsageError} when the file cannot be written, or is of no use. */
+/**
+ * Returns the place of snapshots, which never have the data of Secrets.
+ *
+ * @throws {UsageError} when the file cannot be written, or is of no use.
+ */
 async function snapshotsFor(flags: ServeFlags, names: readonly string[]): Promise<ServedSnapshots | undefined> {
   const { snapshot, fake } = flags;
   if (snapshot === undefined) return undefined;

@@ -1,11 +1,11 @@
 /**
- * The client of one API server: it turns calls into HTTP requests, and the bytes of the answers into objects, entries and
- * changes.
+ * The client of one API server: it turns calls into HTTP requests, and the bytes of the answers into objects, entries
+ * and changes.
  *
  * The entry point is {@linkcode Client}. `requests.ts` builds requests, `http/` sends them and reads bodies that can be
  * cancelled, `decode/` cuts objects out of bytes, `collection.ts` joins these to the calls of a `ResourceClient`. The
- * client keeps no cache and no watch open by itself, except in `follow()`; lists and watches of informers are retried by
- * the reflector.
+ * client keeps no cache and no watch open by itself, except in `follow()`; lists and watches of informers are retried
+ * by the reflector.
  *
  * @module
  */
@@ -38,11 +38,13 @@ function accessLogOf(client: ResourceClients): AccessLog {
 }
 
 /**
- * Returns the rights that the requests of a client have needed so far, whatever the server answered: a rule for each verb on each
- * resource of each namespace. `rolesYaml()` and `roleYaml()` print them.
+ * Returns the rights that the requests of a client have needed so far, whatever the server answered: a rule for each
+ * verb on each resource of each namespace. `rolesYaml()` and `roleYaml()` print them.
  *
- * - Requests are those of `resource()` and `fetch()`, and of informers, reconcilers, electors and recorders on the client.
- * - `names` has the names of the objects, up to 16; with more, and for a request about a collection, the rule is about all.
+ * - Requests are those of `resource()` and `fetch()`, and of informers, reconcilers, electors and recorders on the
+ *   client.
+ * - `names` has the names of the objects, up to 16; with more, and for a request about a collection, the rule is about
+ *   all.
  * - A server-side apply needs `create`, too, where the object does not exist.
  * - Discovery and paths such as `/version` have no rule: the ClusterRole `system:discovery` grants them to every user.
  *
@@ -82,9 +84,16 @@ export function accessUsed(client: ResourceClients): PlacedRule[] {
 
 /** Options for `Client.discover()`. */
 export interface DiscoverOptions extends Abortable {
-  /** The largest age of a cached answer, in milliseconds; 0 always asks the server, `Infinity` accepts any age. @default {60_000} */
+  /**
+   * The largest age of a cached answer, in milliseconds; 0 always asks the server, `Infinity` accepts any age.
+   *
+   * @default {60_000}
+   */
   readonly maxAgeMs?: number;
-  /** Called for each group version that could not be read, `"metrics.k8s.io/v1beta1"`; the others are returned nevertheless. */
+  /**
+   * Called for each group version that could not be read, `"metrics.k8s.io/v1beta1"`; the others are returned
+   * nevertheless.
+   */
   readonly onError?: (error: unknown, groupVersion: string) => void;
 }
 
@@ -102,8 +111,8 @@ const AGGREGATED = ["v2", "v2beta1"]
 const CONCURRENCY = 8;
 
 /**
- * Returns the resources that a server has: the core group first, then the groups in the server's order, and of each group the
- * preferred version first. Two requests, or on servers before 1.27 one more for each group version.
+ * Returns the resources that a server has: the core group first, then the groups in the server's order, and of each
+ * group the preferred version first. Two requests, or on servers before 1.27 one more for each group version.
  *
  * @throws {Error} the error of the first request, when nothing could be read.
  */
@@ -271,16 +280,20 @@ export interface ClientOptions {
   readonly credentials?: Credentials;
   /** The `User-Agent` header; browsers send their own. @default {"kube-informer/<version>"} */
   readonly userAgent?: string;
-  /** Requests lists compressed by gzip, which are faster over slow networks and slower over fast ones. @default {true} */
+  /**
+   * Requests lists compressed by gzip, which are faster over slow networks and slower over fast ones.
+   *
+   * @default {true}
+   */
   readonly compress?: boolean;
   /**
-   * The number of times that a request is repeated which the server delays by `Retry-After`, or a read whose connection was
-   * reset or which the server answered with 500, 502, 503 or 504, at most 5 times. 0 repeats nothing. @default {10}
+   * The number of times that a request is repeated which the server delays by `Retry-After`, or a read whose connection
+   * was reset or which the server answered with 500, 502, 503 or 504, at most 5 times. 0 repeats nothing. @default {10}
    */
   readonly retries?: number;
   /**
-   * The largest size of one object on the wire, uncompressed, in bytes; a larger one is a `DecodeError`. It applies to each
-   * object of lists and watches, and to each other answer, those of discovery too. @default {67_108_864}
+   * The largest size of one object on the wire, uncompressed, in bytes; a larger one is a `DecodeError`. It applies to
+   * each object of lists and watches, and to each other answer, those of discovery too. @default {67_108_864}
    */
   readonly maxObjectBytes?: number;
   /** Called with the text of each `Warning` that the server sends. The request rejects with an error that it throws. */
@@ -292,13 +305,15 @@ export interface ClientOptions {
  *
  * Disposing it ends every request and watch under way, and its transport.
  *
- * It ends a watch whose connection may be dead, which no byte would show; informers and `follow()` resume it, without a list and
- * without an error, and `watch()` rejects with an `UnreachableError`:
+ * It ends a watch whose connection may be dead, which no byte would show; informers and `follow()` resume it, without a
+ * list and without an error, and `watch()` rejects with an `UnreachableError`:
  *
- * - each watch, when the time of day has gained more than 20 s on the monotonic clock: the computer was suspended. It looks every
- *   5 s while a watch is open, renews at most once a minute, and within 2 s; a clock that was set back renews nothing.
- * - a watch that has had three bookmarks, and then was silent for twice the longest time between two of them; that at most once in
- *   10 minutes for a collection that has no event, as many servers send no bookmarks while nothing is written.
+ * - each watch, when the time of day has gained more than 20 s on the monotonic clock: the computer was suspended. It
+ *   looks every 5 s while a watch is open, renews at most once a minute, and within 2 s; a clock that was set back
+ *   renews nothing.
+ * - a watch that has had three bookmarks, and then was silent for twice the longest time between two of them; that at
+ *   most once in 10 minutes for a collection that has no event, as many servers send no bookmarks while nothing is
+ *   written.
  *
  * @example
  * ```ts
@@ -393,11 +408,11 @@ export class Client implements ResourceClients, Disposable {
   /**
    * Sends a request to any path of the server, with the credentials of the client, as `fetch` would.
    *
-   * - The path begins with a slash, may have a query, and stays below the path of the server. `init` is that of `fetch`;
-   *   `init.signal` aborts the body too.
+   * - The path begins with a slash, may have a query, and stays below the path of the server. `init` is that of
+   *   `fetch`; `init.signal` aborts the body too.
    * - The answer's status is 2xx. Its body must be read to the end or cancelled, and its `url` is empty.
-   * - A request that the server delays by `Retry-After` is repeated, unless its body is a stream. Redirects are errors, unless
-   *   `init.redirect` says otherwise.
+   * - A request that the server delays by `Retry-After` is repeated, unless its body is a stream. Redirects are errors,
+   *   unless `init.redirect` says otherwise.
    *
    * @throws {StatusError} when the status is not 2xx.
    * @throws {UnreachableError} when the server cannot be reached, or the connection is lost while the body is read.
@@ -414,8 +429,8 @@ export class Client implements ResourceClients, Disposable {
    * Returns the kinds that the server has, with their names, verbs and versions. `findResource` finds one by its name.
    *
    * Two requests on servers since 1.27, one more for each group version on older ones. A group that cannot be read (the
-   * server of an aggregated API is down) is reported to `onError`, and the others are returned. A complete answer is cached
-   * for a minute, or as long as `maxAgeMs` allows.
+   * server of an aggregated API is down) is reported to `onError`, and the others are returned. A complete answer is
+   * cached for a minute, or as long as `maxAgeMs` allows.
    *
    * @throws {Error} the error of the first request, when nothing could be read.
    */
@@ -500,10 +515,10 @@ const SUGGESTIONS = 3;
  *
  * - `text` is a plural, a singular, a short name or a kind, in any case: `"pods"`, `"Pod"`, `"po"`. A plural
  *   of one resource takes precedence over a singular of another, and so on in this order.
- * - A group, or the beginning of one, may follow, and a version before it: `"deployments.apps"`, `"deployments.v1.apps"`;
- *   `"pods.v1"` is of the core group.
- * - Of several resources the first is returned: the core group's, then in the order of `resources`; of several versions the
- *   one that the server prefers, if that has the resource.
+ * - A group, or the beginning of one, may follow, and a version before it: `"deployments.apps"`,
+ *   `"deployments.v1.apps"`; `"pods.v1"` is of the core group.
+ * - Of several resources the first is returned: the core group's, then in the order of `resources`; of several versions
+ *   the one that the server prefers, if that has the resource.
  *
  * @throws {Error} when there is none; the message suggests similar names.
  *

@@ -59,7 +59,10 @@ function deferred<T>(): { readonly promise: Promise<T>; readonly resolve: (value
   return { promise, resolve };
 }
 
-/** Fetches one page; calls `onContinue` as soon as the token of the next one has arrived, which may be long before the end. */
+/**
+ * Fetches one page; calls `onContinue` as soon as the token of the next one has arrived, which may be long before the
+ * end.
+ */
 type FetchPage<T> = (
   options: ListOptions,
   signal: AbortSignal,
@@ -70,8 +73,9 @@ type FetchPage<T> = (
 const PAGE_SIZE = 500;
 
 /**
- * Yields the pages of a list, and fetches one page ahead: page `n + 1` is requested when page `n` is waited for and its token
- * has arrived, so at most two are under way or held. When a token has expired, the list begins anew, once, in one page.
+ * Yields the pages of a list, and fetches one page ahead: page `n + 1` is requested when page `n` is waited for and its
+ * token has arrived, so at most two are under way or held. When a token has expired, the list begins anew, once, in one
+ * page.
  *
  * @throws {DecodeError} when the pages do not come closer to an end.
  */
@@ -379,7 +383,8 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
   #reading(options: DecodeOptions & KnownEntries & Projection, parse: "now" | "later"): ReadOptions {
     const { managedFields = "keep", known, knownNext, fields, secretData, secretAnnotations } = options;
     const { maxObjectBytes } = this.#options;
-    // Entries are stored without a look at their kind, so it is checked here. Metadata is of one kind for all resources.
+    // Entries are stored without a look at their kind, so it is checked here. Metadata is of one kind for all
+    // resources.
     const expectedKind = parse === "later" && !this.#isMetadata ? this.resource.kind : undefined;
     return {
       ...{ resource: this.resource, expectedKind, managedFields, known, knownNext, fields },
@@ -388,7 +393,10 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
   }
 }
 
-/** The items of the iterator that `start` creates, as a stream that `signal` cancels, without an error where it is by `quiet`. */
+/**
+ * The items of the iterator that `start` creates, as a stream that `signal` cancels, without an error where it is by
+ * `quiet`.
+ */
 function streamOf<I>(
   signal: AbortSignal | undefined,
   start: (signal: AbortSignal) => AsyncIterator<I, void>,

@@ -114,7 +114,8 @@ const PATCH_TYPES: Readonly<Record<Patch["type"], string>> = {
 };
 
 /**
- * Returns the request of a list. `binary` asks for protobuf where the kind's representation has that, which is metadata.
+ * Returns the request of a list. `binary` asks for protobuf where the kind's representation has that, which is
+ * metadata.
  *
  * @throws {RangeError | SyntaxError} when an option is invalid.
  */
@@ -219,7 +220,11 @@ export function updateRequest(target: Target, object: KubernetesObject, options:
   return writeRequest(place, "PUT", fillIn(target.resource, object, options.subresource), options);
 }
 
-/** Returns the request of a patch. @throws {TypeError} when the object has no address, or an apply has no field manager. */
+/**
+ * Returns the request of a patch.
+ *
+ * @throws {TypeError} when the object has no address, or an apply has no field manager.
+ */
 export function patchRequest<T extends KubernetesObject>(
   target: Target,
   name: string,
@@ -247,7 +252,11 @@ export function patchRequest<T extends KubernetesObject>(
   return patch.force ? { ...spec, path: `${spec.path}&force=true` } : spec;
 }
 
-/** Returns the request of a deletion. @throws {RangeError | TypeError} when the object has no address or an option is invalid. */
+/**
+ * Returns the request of a deletion.
+ *
+ * @throws {RangeError | TypeError} when the object has no address or an option is invalid.
+ */
 export function deleteRequest(target: Target, name: string, options: DeleteOptions): RequestSpec {
   refuseTable(target.resource, "delete");
   const place = placeOf(target, "delete", { name, subresource: options.subresource });
@@ -423,8 +432,9 @@ function checkCount(name: string, value: number | undefined): void {
 }
 
 /**
- * Returns the accepted media types. Plain JSON is the fallback for servers without the form. A watch of metadata must request
- * the form of an object: with the form of a list, the server answers 200 and an empty body. A table has one form.
+ * Returns the accepted media types. Plain JSON is the fallback for servers without the form. A watch of metadata must
+ * request the form of an object: with the form of a list, the server answers 200 and an empty body. A table has one
+ * form.
  *
  * Protobuf comes first where it is accepted (client-go `metadata.go` sends the same). Errors come in JSON all the same.
  */
@@ -436,7 +446,9 @@ function accept(resource: Resource, suffix: "" | "List", binary = false): string
   return `${binary ? `${PROTOBUF_TYPE};${form},` : ""}${JSON_TYPE};${form},${JSON_TYPE}`;
 }
 
-/** Fills in apiVersion and kind. A subresource may be of another kind (Scale, Eviction), which only the caller knows. */
+/**
+ * Fills in apiVersion and kind. A subresource may be of another kind (Scale, Eviction), which only the caller knows.
+ */
 function fillIn(resource: Resource, object: object, subresource: string | undefined): object {
   if (subresource && subresource !== "status") return object;
   const { apiVersion = apiVersionOf(resource), kind = resource.kind, ...rest } = object as Partial<KubernetesObject>;

@@ -31,8 +31,8 @@ export interface ObjectWrite {
   /** The version of the object since the write; `""` for a deletion. */
   readonly resourceVersion: string;
   /**
-   * The version before a `deleteCollection`, whose answer has no later one: the object is gone, or has a later version because
-   * finalizers or a grace period keep it. Absent for all other writes.
+   * The version before a `deleteCollection`, whose answer has no later one: the object is gone, or has a later version
+   * because finalizers or a grace period keep it. Absent for all other writes.
    */
   readonly after?: string;
   /** The object as the server has answered, which may be reduced or that of a subresource; absent for a deletion. */
@@ -73,8 +73,8 @@ export function reportDeletion(
 }
 
 /**
- * Calls `onWrite` for an item of the answer to a deletion of a collection, which is the object as it was before. One that was
- * being deleted already is passed over: it may have no later version.
+ * Calls `onWrite` for an item of the answer to a deletion of a collection, which is the object as it was before. One
+ * that was being deleted already is passed over: it may have no later version.
  */
 export function reportCollected(
   onWrite: (write: ObjectWrite) => void,
@@ -97,7 +97,9 @@ export interface ObjectList<T> {
   readonly continue?: string;
   /** The number of objects on later pages, where the server sends it. */
   readonly remainingItemCount?: number;
-  /** `true` for the first page of `pages()` after the list has begun anew: the pages before it are no longer part of it. */
+  /**
+   * `true` for the first page of `pages()` after the list has begun anew: the pages before it are no longer part of it.
+   */
   readonly restarted?: boolean;
 }
 
@@ -139,7 +141,10 @@ export interface ApplyOwner {
 /** Options for `apply`. */
 export interface ApplyOptions extends Omit<WriteOptions, "fieldManager">, ApplyOwner {}
 
-/** A draft of another kind than that of the collection, which a subresource takes: an eviction, a binding, a token request. */
+/**
+ * A draft of another kind than that of the collection, which a subresource takes: an eviction, a binding, a token
+ * request.
+ */
 export interface SubresourceDraft {
   /** Any other member. */
   readonly [member: string]: unknown;
@@ -156,9 +161,9 @@ export interface GetOptions extends RequestOptions {
 /** Options of a {@linkcode ResourceClient}. */
 export interface ResourceClientOptions {
   /**
-   * Called with each write of this client that the server has accepted, before the call resolves; not for dry runs, nor for
-   * subresources whose answer is not about an object (`eviction`, `binding`, `token`). A write whose answer was lost may
-   * have taken effect without a call.
+   * Called with each write of this client that the server has accepted, before the call resolves; not for dry runs, nor
+   * for subresources whose answer is not about an object (`eviction`, `binding`, `token`). A write whose answer was
+   * lost may have taken effect without a call.
    */
   readonly onWrite?: (write: ObjectWrite) => void;
   /** Ends all requests and streams of this client, beside the signal of each: they reject with its reason. */
@@ -213,19 +218,20 @@ export interface FollowOptions extends WatchOptions {
 /**
  * A collection on a server. It is a `ListerWatcher` too.
  *
- * - Calls reject with a `StatusError` when the server refuses, with a `DecodeError` when the answer cannot be decoded, with an
- *   `UnreachableError` when the server cannot be reached or the connection is lost, and with the reason of the signal when
- *   that aborts.
+ * - Calls reject with a `StatusError` when the server refuses, with a `DecodeError` when the answer cannot be decoded,
+ *   with an `UnreachableError` when the server cannot be reached or the connection is lost, and with the reason of the
+ *   signal when that aborts.
  * - An invalid argument is a `TypeError`, `RangeError` or (selectors) `SyntaxError`, and nothing is sent.
- * - Requests that the server delays (429, or 5xx, with `Retry-After`) are repeated after that time, as often as the `retries`
- *   of the client allow (client-go's matrix). Reads are also repeated, up to 5 times within some 3 to 6 s, when the connection
- *   was reset before the answer, and after 500, 502, 503 and 504; writes are not. `watch`, `follow`, `listEntries` and
- *   `watchChanges` repeat nothing: their callers wait.
+ * - Requests that the server delays (429, or 5xx, with `Retry-After`) are repeated after that time, as often as the
+ *   `retries` of the client allow (client-go's matrix). Reads are also repeated, up to 5 times within some 3 to 6 s,
+ *   when the connection was reset before the answer, and after 500, 502, 503 and 504; writes are not. `watch`,
+ *   `follow`, `listEntries` and `watchChanges` repeat nothing: their callers wait.
  * - Without `timeoutMs`, calls wait for a silent server until the signal aborts; `follow` has a time limit of its own.
  * - An option that a call does not know is refused with a `TypeError` that names it; see `query`.
- * - The namespace of a call replaces that of the collection. Selectors of a call are combined with those of the collection.
- * - Objects that are read by name or created are in the namespace of the collection, or else of the client. Lists and watches
- *   without a namespace are of all namespaces.
+ * - The namespace of a call replaces that of the collection. Selectors of a call are combined with those of the
+ *   collection.
+ * - Objects that are read by name or created are in the namespace of the collection, or else of the client. Lists and
+ *   watches without a namespace are of all namespaces.
  */
 export interface ResourceClient<T extends KubernetesObject> {
   /** The kind of the collection. */
@@ -238,47 +244,51 @@ export interface ResourceClient<T extends KubernetesObject> {
   get(name: string, options?: GetOptions): Promise<T>;
 
   /**
-   * Reads an object as `get` does, and resolves with `undefined` when there is none of that name. A kind that the server does not
-   * have is an error.
+   * Reads an object as `get` does, and resolves with `undefined` when there is none of that name. A kind that the
+   * server does not have is an error.
    */
   getOrUndefined(name: string, options?: GetOptions): Promise<T | undefined>;
 
   /**
-   * Lists the objects by one request: all of them, or one page of `limit`. The answer is read as it arrives and never held as
-   * one string, and every object is parsed; an object that cannot be parsed rejects the call. Items have kind and apiVersion.
+   * Lists the objects by one request: all of them, or one page of `limit`. The answer is read as it arrives and never
+   * held as one string, and every object is parsed; an object that cannot be parsed rejects the call. Items have kind
+   * and apiVersion.
    */
   list(options?: ListOptions): Promise<ObjectList<T>>;
 
   /**
    * Lists in pages of `limit` (500 unless given), which all have the same version.
    *
-   * The next page is fetched while the caller handles one; leaving the loop cancels it. If the list takes so long that the
-   * version expires on the server (5 minutes and more), it begins anew, once, in one page, which is marked as `restarted`: the
-   * pages before it no longer count. A second time it ends with a `StatusError` for which `isExpired` is true. If the server repeats a continue token, or sends 100 pages in a row without an object, it ends with a
+   * The next page is fetched while the caller handles one; leaving the loop cancels it. If the list takes so long that
+   * the version expires on the server (5 minutes and more), it begins anew, once, in one page, which is marked as
+   * `restarted`: the pages before it no longer count. A second time it ends with a `StatusError` for which `isExpired`
+   * is true. If the server repeats a continue token, or sends 100 pages in a row without an object, it ends with a
    * `DecodeError`.
    */
   pages(options?: ListOptions): AsyncIterableIterator<ObjectList<T>>;
 
   /**
-   * Watches until the server ends the watch, or the signal aborts: then the iterator ends without an error. An object that
-   * cannot be parsed ends it with a `DecodeError`, a suspension of the computer with an `UnreachableError`, see `Client`.
+   * Watches until the server ends the watch, or the signal aborts: then the iterator ends without an error. An object
+   * that cannot be parsed ends it with a `DecodeError`, a suspension of the computer with an `UnreachableError`, see
+   * `Client`.
    */
   watch(options?: WatchOptions): AsyncIterableIterator<WatchEvent<T>>;
 
   /**
-   * Watches, and resumes after every interruption at the last version. It begins after `resourceVersion`: that of a list, or the
-   * last one of another watch.
+   * Watches, and resumes after every interruption at the last version. It begins after `resourceVersion`: that of a
+   * list, or the last one of another watch.
    *
-   * - Each change is yielded once, in order: changes that an earlier watch has delivered are skipped. A deletion is yielded
-   *   whatever version it has, because some servers send the object's last version.
-   * - A watch that ends in good order is followed by the next at once, but attempts begin at least a second apart; after a
-   *   failure the wait grows, or is what the server asks for. Unless `timeoutSeconds` says otherwise the server is asked to
-   *   end each watch after 2 to 4 minutes. One that stays open 10 s longer counts as lost, whatever it sends; time that the
-   *   caller takes for an event does not count towards these 10 s. One that the client renews, see `Client`, has not failed.
-   * - It throws when the version has expired (`isExpired`: list again, and follow from the version of the list), on 401, 403
-   *   and 404, when the server refuses the request (any other 4xx as its answer but 408, 409 and 429, or a redirect), and when
-   *   an object or a line cannot be decoded twice. After every other failure, such as a failed credential plugin or a web
-   *   page from a proxy, it calls `onInterrupted` and resumes.
+   * - Each change is yielded once, in order: changes that an earlier watch has delivered are skipped. A deletion is
+   *   yielded whatever version it has, because some servers send the object's last version.
+   * - A watch that ends in good order is followed by the next at once, but attempts begin at least a second apart;
+   *   after a failure the wait grows, or is what the server asks for. Unless `timeoutSeconds` says otherwise the server
+   *   is asked to end each watch after 2 to 4 minutes. One that stays open 10 s longer counts as lost, whatever it
+   *   sends; time that the caller takes for an event does not count towards these 10 s. One that the client renews, see
+   *   `Client`, has not failed.
+   * - It throws when the version has expired (`isExpired`: list again, and follow from the version of the list), on
+   *   401, 403 and 404, when the server refuses the request (any other 4xx as its answer but 408, 409 and 429, or a
+   *   redirect), and when an object or a line cannot be decoded twice. After every other failure, such as a failed
+   *   credential plugin or a web page from a proxy, it calls `onInterrupted` and resumes.
    * - It ends without an error when the signal aborts.
    * - Bookmarks are yielded if `allowBookmarks` is set.
    *
@@ -288,34 +298,35 @@ export interface ResourceClient<T extends KubernetesObject> {
   follow(options?: FollowOptions): AsyncIterableIterator<WatchEvent<T>>;
 
   /**
-   * Lists by one request, and yields entries as they arrive, unparsed. The first part is empty and arrives as soon as the
-   * server has accepted the request; then there is one part for each chunk of the body.
+   * Lists by one request, and yields entries as they arrive, unparsed. The first part is empty and arrives as soon as
+   * the server has accepted the request; then there is one part for each chunk of the body.
    */
   listEntries(options?: ListOptions): AsyncIterableIterator<ListPart<T>>;
 
   /**
-   * Watches until the server ends the watch, and yields changes unparsed. The first batch is empty and arrives as soon as the
-   * server has accepted the request; then there is one batch for each chunk of the body, which may be empty too.
+   * Watches until the server ends the watch, and yields changes unparsed. The first batch is empty and arrives as soon
+   * as the server has accepted the request; then there is one batch for each chunk of the body, which may be empty too.
    */
   watchChanges(options?: WatchOptions): AsyncIterableIterator<readonly Change<T>[]>;
 
   /**
    * Creates an object. Missing apiVersion, kind and namespace are filled in.
    *
-   * @throws {TypeError} when the resource has namespaces and none is given, or that of the draft is not that of the collection.
+   * @throws {TypeError} when the resource has namespaces and none is given, or that of the draft is not that of the
+   *   collection.
    */
   create(object: Draft<T>, options?: WriteOptions): Promise<T>;
   /**
-   * Creates a subresource (`"eviction"`, `"binding"`, `"token"`) of the object that the draft names, and resolves with the
-   * answer, which is of the subresource's kind.
+   * Creates a subresource (`"eviction"`, `"binding"`, `"token"`) of the object that the draft names, and resolves with
+   * the answer, which is of the subresource's kind.
    *
    * @throws {TypeError} as above; when the draft has no name.
    */
   create(object: SubresourceDraft, options: WriteOptions & { readonly subresource: string }): Promise<DynamicObject>;
 
   /**
-   * Replaces an object: a changed copy, which `copyOf` makes of one that was read. If its resourceVersion is not the newest,
-   * the server answers 409 (`isConflict`).
+   * Replaces an object: a changed copy, which `copyOf` makes of one that was read. If its resourceVersion is not the
+   * newest, the server answers 409 (`isConflict`).
    *
    * @throws {TypeError} when it has a part that is `reduced`: the server would remove the fields that it lacks.
    */
@@ -328,16 +339,16 @@ export interface ResourceClient<T extends KubernetesObject> {
   patch(name: string, patch: Patch<T>, options?: WriteOptions): Promise<T>;
 
   /**
-   * Deletes an object. Resolves with its last state if it is deleted later (finalizers, a grace period) or the server sends it
-   * for this kind, else with a `Status`. An object has `metadata`, a `Status` has `code`.
+   * Deletes an object. Resolves with its last state if it is deleted later (finalizers, a grace period) or the server
+   * sends it for this kind, else with a `Status`. An object has `metadata`, a `Status` has `code`.
    */
   delete(name: string, options?: DeleteOptions): Promise<T | Status>;
 
   /**
    * Deletes the selected objects of one namespace.
    *
-   * @throws {TypeError} when the resource has namespaces and neither the collection nor the options name one: servers do
-   * not delete across namespaces.
+   * @throws {TypeError} when the resource has namespaces and neither the collection nor the options name one: servers
+   * do not delete across namespaces.
    */
   deleteCollection(options?: DeleteCollectionOptions): Promise<void>;
 }

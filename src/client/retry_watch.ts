@@ -65,8 +65,8 @@ export function checkRetryWatch(what: string, options: FollowOptions): void {
 }
 
 /**
- * Yields the events of one watch after the other, as `ResourceClient.follow` promises. When `signal` aborts, the iteration
- * rejects with its reason.
+ * Yields the events of one watch after the other, as `ResourceClient.follow` promises. When `signal` aborts, the
+ * iteration rejects with its reason.
  */
 export async function* retryWatch<T>(
   what: string,
@@ -122,7 +122,9 @@ interface Position {
   readonly deleted: Set<string>;
 }
 
-/** Yields the events of a batch that are new to the caller. The position moves with each event, before it is yielded. */
+/**
+ * Yields the events of a batch that are new to the caller. The position moves with each event, before it is yielded.
+ */
 function* unseen<T>(
   what: string,
   batch: readonly Change<T>[],
@@ -164,8 +166,9 @@ function remember(deleted: Set<string>, id: string): void {
 }
 
 /**
- * Yields the batches of one watch, and fails when the watch stays open 10 s longer than it was requested: the connection may
- * be dead, which TCP may take hours to notice. The time that the caller takes does not count towards these 10 s.
+ * Yields the batches of one watch, and fails when the watch stays open 10 s longer than it was requested: the
+ * connection may be dead, which TCP may take hours to notice. The time that the caller takes does not count towards
+ * these 10 s.
  */
 async function* limited<T>(
   what: string,
@@ -186,8 +189,8 @@ async function* limited<T>(
 }
 
 /**
- * Returns true if another attempt would fail too, or would hide something from the caller. An unreadable event may have been
- * damaged on its way; `again` says that it was unreadable twice.
+ * Returns true if another attempt would fail too, or would hide something from the caller. An unreadable event may have
+ * been damaged on its way; `again` says that it was unreadable twice.
  */
 function isFinal(error: unknown, opened: boolean, again: boolean): boolean {
   if (error instanceof UnreachableError || error instanceof CredentialsError) return false;

@@ -39,8 +39,8 @@ interface EmitOptions {
 }
 
 /**
- * Returns the text of a module: for each kind an interface and a `Resource` constant of one name, for each type an interface,
- * all of them with explicit types. The same model gives the same text.
+ * Returns the text of a module: for each kind an interface and a `Resource` constant of one name, for each type an
+ * interface, all of them with explicit types. The same model gives the same text.
  */
 export function emitModule(module: ModuleContent, options: EmitOptions): string {
   const emitter = new Emitter(module, options);
@@ -210,8 +210,8 @@ interface EmitModulesOptions {
 }
 
 /**
- * Returns the texts of files by their paths: `core/v1.ts` with the kinds of a module, and `core/v1_shared.ts` with those of its
- * types that other modules use, if there are any. Files import each other by relative paths.
+ * Returns the texts of files by their paths: `core/v1.ts` with the kinds of a module, and `core/v1_shared.ts` with
+ * those of its types that other modules use, if there are any. Files import each other by relative paths.
  */
 export function emitModules(modules: readonly ModuleModel[], options: EmitModulesOptions): Map<string, string> {
   const { headerOf, importedFrom } = options;

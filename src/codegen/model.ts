@@ -2,8 +2,9 @@
  * Generation of TypeScript from the descriptions that a server has of its kinds.
  *
  * A reader turns documents into a model: {@linkcode readOpenApi} reads those of `/openapi/v3`, of built-in kinds, and
- * {@linkcode readCrds} the definitions of custom ones. The emitter, `emitModule`, turns a model into the text of a module. The model knows neither schemas nor TypeScript. This folder
- * neither sends requests nor reads files, and runs wherever web standards are.
+ * {@linkcode readCrds} the definitions of custom ones. The emitter, `emitModule`, turns a model into the text of a
+ * module. The model knows neither schemas nor TypeScript. This folder neither sends requests nor reads files, and runs
+ * wherever web standards are.
  *
  * @module
  */
@@ -85,8 +86,8 @@ export interface FieldModel {
 }
 
 /**
- * Types that are written by hand, in `src/api`. `"EmbeddedMeta"` is metadata inside another object, such as a template, of
- * which nothing is promised.
+ * Types that are written by hand, in `src/api`. `"EmbeddedMeta"` is metadata inside another object, such as a template,
+ * of which nothing is promised.
  */
 export type SharedTypeName =
   | "EmbeddedMeta"
@@ -153,8 +154,8 @@ export function moduleId({ group, version }: { readonly group: string; readonly 
 const WIDTH = 120;
 
 /**
- * Returns the lines of a doc comment, indented: paragraphs of any text, of which nothing ends the comment, begins a code
- * block or counts as a tag.
+ * Returns the lines of a doc comment, indented: paragraphs of any text, of which nothing ends the comment, begins a
+ * code block or counts as a tag.
  */
 export function docComment(paragraphs: readonly string[], indent = ""): string[] {
   const blocks = paragraphs.map(plainText).filter((text) => text !== "");
@@ -232,8 +233,8 @@ const TAKEN: ReadonlySet<string> = new Set(
 );
 
 /**
- * Returns a name for a type: `text` itself if it is an identifier, else similar to it. `used` are the names that the module
- * has already, and only grow; a name that exists gets a number.
+ * Returns a name for a type: `text` itself if it is an identifier, else similar to it. `used` are the names that the
+ * module has already, and only grow; a name that exists gets a number.
  */
 export function identifierOf(text: string, used: { has(name: string): boolean }): string {
   const plain = text.replace(/[^\w$]+/g, "_");

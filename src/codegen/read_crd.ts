@@ -68,8 +68,8 @@ const SOURCE: SchemaSource = {
 };
 
 /**
- * Returns the kinds of CustomResourceDefinitions (`apiextensions.k8s.io/v1`), each served version of each, and a named type
- * for each object inside them. Rules in CEL and the columns of `kubectl get` become paragraphs of descriptions.
+ * Returns the kinds of CustomResourceDefinitions (`apiextensions.k8s.io/v1`), each served version of each, and a named
+ * type for each object inside them. Rules in CEL and the columns of `kubectl get` become paragraphs of descriptions.
  *
  * The version of a kind that Kubernetes prefers has the kind's name, and others the version behind it: `CronTab`,
  * `CronTabV1beta1`. Where two groups have a kind of one name, the first label of the group stands before it.

@@ -51,11 +51,11 @@ const REFERENCE = "#/components/schemas/";
 const MAX_INLINED = 100_000;
 
 /**
- * Returns a module for each version of a group that has one of `resources`, with these kinds and the types that they need,
- * and one for the types that all groups share (`"meta/v1"`). Documents of other groups are not read.
+ * Returns a module for each version of a group that has one of `resources`, with these kinds and the types that they
+ * need, and one for the types that all groups share (`"meta/v1"`). Documents of other groups are not read.
  *
- * @throws {SchemaError} when a document is malformed or missing, a resource has no schema, two resources of a version have
- * one kind, or two groups begin with the same label.
+ * @throws {SchemaError} when a document is malformed or missing, a resource has no schema, two resources of a version
+ * have one kind, or two groups begin with the same label.
  */
 export function readOpenApi(documents: readonly OpenApiDocument[], resources: readonly ApiResource[]): ModuleModel[] {
   const builder = new Builder(documents);

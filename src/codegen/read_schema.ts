@@ -110,8 +110,8 @@ interface Place extends DocumentPart {
 
 /**
  * Returns the fields of an OpenAPI v3 schema of objects, with Kubernetes' extensions: `x-kubernetes-int-or-string`,
- * `-preserve-unknown-fields`, `-embedded-resource`, `-list-type` and `-list-map-keys`. What only restricts values is left
- * out. An unknown `format` is ignored.
+ * `-preserve-unknown-fields`, `-embedded-resource`, `-list-type` and `-list-map-keys`. What only restricts values is
+ * left out. An unknown `format` is ignored.
  *
  * @throws {SchemaError} when the schema is malformed, holds itself other than by a named type, or is nested too deeply.
  */
@@ -120,7 +120,8 @@ export function readObject(schema: DocumentPart, source: SchemaSource): ObjectMo
 }
 
 /**
- * Returns the fields of a kind's schema without those that every kind has. Nobody but the server needs to write `status`.
+ * Returns the fields of a kind's schema without those that every kind has. Nobody but the server needs to write
+ * `status`.
  *
  * @throws {SchemaError} as {@linkcode readObject}.
  */
@@ -301,8 +302,8 @@ function isFilled({ value, source }: Place): boolean {
 }
 
 /**
- * Kubernetes marks `spec` as optional where it is a struct in Go, which is always there in JSON, and cannot be empty if it
- * has required fields itself: pods have a spec, because they have containers.
+ * Kubernetes marks `spec` as optional where it is a struct in Go, which is always there in JSON, and cannot be empty if
+ * it has required fields itself: pods have a spec, because they have containers.
  */
 function isNeededSpec(name: string, place: Place): boolean {
   if (name !== "spec" || !isDocumentObject(memberOf(objectAt(place), "default"))) return false;
@@ -339,8 +340,8 @@ function sorted(fields: readonly FieldModel[]): FieldModel[] {
 }
 
 /**
- * Gives a name to each object with fields that stands inside a kind: that of the kind and of the fields that lead to it,
- * `CronTabSpecJob`. Returns the kind, which refers to these types, and the types.
+ * Gives a name to each object with fields that stands inside a kind: that of the kind and of the fields that lead to
+ * it, `CronTabSpecJob`. Returns the kind, which refers to these types, and the types.
  *
  * `used` are the names that the module has already; the new ones are added.
  */

@@ -60,8 +60,8 @@ export interface InClusterOptions {
    */
   readonly pluginTimeoutMs?: number;
   /**
-   * Returns a transport that sends requests by the one that connects, such as `observeTransport` of `./otel`. The client
-   * disposes it, and it disposes the other one. @default {none}
+   * Returns a transport that sends requests by the one that connects, such as `observeTransport` of `./otel`. The
+   * client disposes it, and it disposes the other one. @default {none}
    */
   readonly wrapTransport?: (transport: Transport) => Transport;
 }
@@ -82,10 +82,10 @@ export interface ConnectOptions extends InClusterOptions {
    */
   readonly server?: string | URL;
   /**
-   * A bearer token, instead of the credentials of the kubeconfig or pod; or a function that returns one. The function is called
-   * for the first request, 10 s before the token expires, where it is a JSON Web Token that says so (after half of its life, if
-   * that is later), and when the server answers 401. Requests share a call. After a failure it is called again 1 s later at the
-   * earliest, then 2 s, up to a minute.
+   * A bearer token, instead of the credentials of the kubeconfig or pod; or a function that returns one. The function
+   * is called for the first request, 10 s before the token expires, where it is a JSON Web Token that says so (after
+   * half of its life, if that is later), and when the server answers 401. Requests share a call. After a failure it is
+   * called again 1 s later at the earliest, then 2 s, up to a minute.
    */
   readonly token?: string | ((options: Required<Abortable>) => string | Promise<string>);
   /**

@@ -253,8 +253,9 @@ export function folderPermissions(path: string): string {
 }
 
 /**
- * Replaces a file atomically: `write` creates a file at the temporary path, which is then renamed to `path`. Temporary files of
- * the same `path` that are older than 10 minutes, as a process leaves them that is killed meanwhile, are removed.
+ * Replaces a file atomically: `write` creates a file at the temporary path, which is then renamed to `path`. Temporary
+ * files of the same `path` that are older than 10 minutes, as a process leaves them that is killed meanwhile, are
+ * removed.
  *
  * @throws {Error} with the message `failure` and the underlying error as its cause; the file at `path` stays unchanged.
  */

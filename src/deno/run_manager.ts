@@ -23,11 +23,11 @@ export interface HttpServerOptions {
 }
 
 /**
- * A server of Deno that listens again after a failure: `Deno.serve` ends for ever, and the process with it, at the first connection
- * that it cannot accept, such as one for which there is no open file any more.
+ * A server of Deno that listens again after a failure: `Deno.serve` ends for ever, and the process with it, at the
+ * first connection that it cannot accept, such as one for which there is no open file any more.
  *
- * When it fails, it closes its connections, since these may be what has used up the open files, and listens again 1 s later, each
- * second until it succeeds.
+ * When it fails, it closes its connections, since these may be what has used up the open files, and listens again 1 s
+ * later, each second until it succeeds.
  *
  * Needs `--allow-net=<hostname>:<port>`.
  *
@@ -66,7 +66,10 @@ export class HttpServer implements AsyncDisposable {
     options.onListen?.(this.port);
   }
 
-  /** Accepts no more connections, and resolves when the requests that are being answered have been, or were cut after 2 s. */
+  /**
+   * Accepts no more connections, and resolves when the requests that are being answered have been, or were cut after 2
+   * s.
+   */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort();
     const grace = setTimeout(() => this.#connections.abort(), GRACE_MS);
@@ -141,11 +144,12 @@ const DENO: SignalHost = {
 };
 
 /**
- * Returns a signal that aborts when the process is asked to end: by Ctrl-C (SIGINT) or by SIGTERM, which Kubernetes sends to a
- * pod that it stops. A second one ends the process at once, with exit code 130 or 143. Windows has SIGINT and SIGBREAK only.
+ * Returns a signal that aborts when the process is asked to end: by Ctrl-C (SIGINT) or by SIGTERM, which Kubernetes
+ * sends to a pod that it stops. A second one ends the process at once, with exit code 130 or 143. Windows has SIGINT
+ * and SIGBREAK only.
  *
- * It needs no permission, and does not keep the process alive. Disposing it removes its listeners, so that signals end the
- * process again as usual.
+ * It needs no permission, and does not keep the process alive. Disposing it removes its listeners, so that signals end
+ * the process again as usual.
  *
  * @example
  * ```ts ignore
@@ -203,11 +207,13 @@ export interface RunManagerOptions extends Abortable, HttpServerOptions {
 }
 
 /**
- * Runs a manager until SIGINT, SIGTERM or `signal`, and serves its probes and metrics meanwhile. It resolves when the manager has
- * stopped in order. A port that fails, as when the open files are used up, is opened again, as {@linkcode HttpServer} does, while the
- * manager runs on. A second signal ends the process at once, as in {@linkcode shutdownSignal}.
+ * Runs a manager until SIGINT, SIGTERM or `signal`, and serves its probes and metrics meanwhile. It resolves when the
+ * manager has stopped in order. A port that fails, as when the open files are used up, is opened again, as
+ * {@linkcode HttpServer} does, while the manager runs on. A second signal ends the process at once, as in
+ * {@linkcode shutdownSignal}.
  *
- * Needs `--allow-net=<hostname>:<port>`, by default `--allow-net=[::]:8080` or, for IPv4 alone, `--allow-net=0.0.0.0:8080`.
+ * Needs `--allow-net=<hostname>:<port>`, by default `--allow-net=[::]:8080` or, for IPv4 alone,
+ * `--allow-net=0.0.0.0:8080`.
  *
  * @throws {Deno.errors.AddrInUse} when the port is in use.
  * @throws the error of the manager.

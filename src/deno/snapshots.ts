@@ -7,8 +7,8 @@ import { isOlder } from "../api/status.ts";
 const CHUNK_BYTES = 2 * 1_024 * 1_024;
 
 /**
- * Keeps snapshots in files, for one process: each in one of its own, which is replaced in one step. A crash leaves the old one, and
- * may leave a file `NAME.….tmp` beside it, which a write removes that comes 10 minutes later.
+ * Keeps snapshots in files, for one process: each in one of its own, which is replaced in one step. A crash leaves the
+ * old one, and may leave a file `NAME.….tmp` beside it, which a write removes that comes 10 minutes later.
  *
  * It needs `--allow-read` and `--allow-write` of the folder.
  *
@@ -31,7 +31,8 @@ export class FileSnapshots implements SnapshotStore {
   readonly #maxBytes: number;
 
   /**
-   * Keeps snapshots in a folder, which exists, as `NAME.snapshot`, or where `place` says. The default of `maxBytes` is no limit.
+   * Keeps snapshots in a folder, which exists, as `NAME.snapshot`, or where `place` says. The default of `maxBytes` is
+   * no limit.
    */
   constructor(place: string | ((name: string) => string), { maxBytes = Infinity }: SnapshotLimit = {}) {
     this.#pathOf = typeof place === "string" ? (name) => `${place}/${fileName(name)}.snapshot` : place;
@@ -52,7 +53,8 @@ export class FileSnapshots implements SnapshotStore {
   /**
    * Replaces the file of a name.
    *
-   * @throws {RangeError} when the snapshot is too large. @throws {Error} when the file cannot be written; then it is as it was.
+   * @throws {RangeError} when the snapshot is too large. @throws {Error} when the file cannot be written; then it is as
+   *   it was.
    */
   async set(name: string, { bytes }: StoredSnapshot): Promise<boolean> {
     const path = this.#pathOf(name);
@@ -158,7 +160,10 @@ const REMOVED_BATCH = 40;
 /** The age from which a write counts as given up, in milliseconds. */
 const GIVEN_UP_MS = 600_000;
 
-/** All values are bytes: other values are written as V8 of the moment writes them, and an older version may be unable to read that. */
+/**
+ * All values are bytes: other values are written as V8 of the moment writes them, and an older version may be unable to
+ * read that.
+ */
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
@@ -166,12 +171,12 @@ const decoder = new TextDecoder();
 const READS = 3;
 
 /**
- * Keeps snapshots in Deno KV, for any number of processes: an older one never replaces a newer one, and one that is there already
- * is not written again.
+ * Keeps snapshots in Deno KV, for any number of processes: an older one never replaces a newer one, and one that is
+ * there already is not written again.
  *
- * A snapshot is written in chunks under keys of its own; then one atomic write makes it the current one, and the chunks of the
- * one before are removed. Chunks of a process that was stopped while it wrote are removed by the first snapshot that is written
- * 10 minutes later, those of one that was stopped while it removed by the next one.
+ * A snapshot is written in chunks under keys of its own; then one atomic write makes it the current one, and the chunks
+ * of the one before are removed. Chunks of a process that was stopped while it wrote are removed by the first snapshot
+ * that is written 10 minutes later, those of one that was stopped while it removed by the next one.
  *
  * @example
  * ```ts ignore
@@ -192,7 +197,8 @@ export class KvSnapshots implements SnapshotStore, Disposable {
   #opened: Disposable | undefined;
 
   /**
-   * Opens the default database of the program, or the one of a path or address, and keeps snapshots in it. The disposal closes it.
+   * Opens the default database of the program, or the one of a path or address, and keeps snapshots in it. The disposal
+   * closes it.
    *
    * @throws {Error} when Deno has no KV: run it with `--unstable-kv`.
    */
@@ -219,7 +225,11 @@ export class KvSnapshots implements SnapshotStore, Disposable {
     this.#opened = undefined;
   }
 
-  /** Returns the current snapshot of a name, if there is one. It has been read by then. @throws {Error} when it cannot be read. */
+  /**
+   * Returns the current snapshot of a name, if there is one. It has been read by then.
+   *
+   * @throws {Error} when it cannot be read.
+   */
   async get(name: string): Promise<AsyncIterable<Uint8Array> | undefined> {
     for (let read = 0; read < READS; read++) {
       const { head } = await this.#head(name);

@@ -1,4 +1,7 @@
-/** A part of a relay that keeps bytes it can do without: changes for clients that resume, and parts of snapshots that are made again. */
+/**
+ * A part of a relay that keeps bytes it can do without: changes for clients that resume, and parts of snapshots that
+ * are made again.
+ */
 export interface Keeper {
   /** The number of bytes. */
   readonly bytes: number;
@@ -37,8 +40,8 @@ export class Hold implements Disposable {
 }
 
 /**
- * The bytes that a relay keeps and holds for its clients: a quarter for what it keeps, and three quarters for what answers hold, so
- * that neither takes the place of the other.
+ * The bytes that a relay keeps and holds for its clients: a quarter for what it keeps, and three quarters for what
+ * answers hold, so that neither takes the place of the other.
  */
 export class ByteBudget {
   readonly #limits: { readonly kept: number; readonly held: number };
@@ -58,7 +61,9 @@ export class ByteBudget {
     return this.#kept + this.#held;
   }
 
-  /** Counts `bytes` more of a keeper, which has them; where all keepers have too many, those with the most drop some. */
+  /**
+   * Counts `bytes` more of a keeper, which has them; where all keepers have too many, those with the most drop some.
+   */
   keep(keeper: Keeper, bytes: number): void {
     this.#keepers.add(keeper);
     this.#kept += bytes;
@@ -76,8 +81,8 @@ export class ByteBudget {
   }
 
   /**
-   * Holds bytes, for which the oldest holds that can be are given up where they are too many; `undefined` if they still are. One hold
-   * has as many as it needs, whatever the limit.
+   * Holds bytes, for which the oldest holds that can be are given up where they are too many; `undefined` if they still
+   * are. One hold has as many as it needs, whatever the limit.
    */
   hold(bytes: number, giveUp?: () => void): Hold | undefined {
     this.#make(bytes);

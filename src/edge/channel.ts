@@ -116,8 +116,8 @@ export class ByteRing {
 }
 
 /**
- * The present objects of a collection in numbered slots, so that readers go through them in steps of their own while they change, and
- * no old version of an object is kept for a reader.
+ * The present objects of a collection in numbered slots, so that readers go through them in steps of their own while
+ * they change, and no old version of an object is kept for a reader.
  */
 export class ObjectSlots {
   /** The objects; `undefined` in a slot that is free. */
@@ -205,7 +205,9 @@ interface ObjectsPart {
 
 const encoder = new TextEncoder();
 
-/** The changes and the present objects of one selection as bytes, made once, and shared by all streams that ask for it. */
+/**
+ * The changes and the present objects of one selection as bytes, made once, and shared by all streams that ask for it.
+ */
 export class Channel implements Keeper, Disposable {
   /** A digest of the cluster, the collection and the selection, for tokens. */
   readonly scope: string;
@@ -350,7 +352,9 @@ export interface StreamBeginning {
 interface ClientStreamOptions {
   /** The events that come first, as text. */
   readonly prelude: string;
-  /** The position behind which the stream reads until it begins: the cache has not synced, so there are no objects yet. */
+  /**
+   * The position behind which the stream reads until it begins: the cache has not synced, so there are no objects yet.
+   */
   readonly position: number;
   /** Returns the beginning, once the cache has synced. */
   readonly begin: () => StreamBeginning | undefined;
@@ -363,12 +367,12 @@ interface ClientStreamOptions {
 /**
  * The events of a channel for one client.
  *
- * It keeps no bytes of its own: it has a position, and writes what is behind it when the client asks for more. A client that has
- * fallen behind what the channel keeps is disconnected with the reason `slow`.
+ * It keeps no bytes of its own: it has a position, and writes what is behind it when the client asks for more. A client
+ * that has fallen behind what the channel keeps is disconnected with the reason `slow`.
  *
- * A snapshot is the present objects, part by part, and each part comes behind the changes so far: so no old state is kept for a client,
- * and the client has the state of the cache when the last part was written. Changes between parts have no ids, at which a stream without
- * the other parts would be resumed.
+ * A snapshot is the present objects, part by part, and each part comes behind the changes so far: so no old state is
+ * kept for a client, and the client has the state of the cache when the last part was written. Changes between parts
+ * have no ids, at which a stream without the other parts would be resumed.
  */
 export class ClientStream implements ChannelReader {
   readonly #channel: Channel;
@@ -441,7 +445,9 @@ export class ClientStream implements ChannelReader {
     this.#body.end(reason);
   }
 
-  /** Returns what comes next: `undefined` if there is nothing, and no bytes if it has to be looked for in a later turn. */
+  /**
+   * Returns what comes next: `undefined` if there is nothing, and no bytes if it has to be looked for in a later turn.
+   */
   #next(): Uint8Array<ArrayBuffer> | undefined {
     if (this.#prelude === undefined) this.#tryToBegin();
     if (this.#prelude !== undefined) {

@@ -140,8 +140,8 @@ interface ListReading extends Disposable {
 }
 
 /**
- * The objects of unread lists. Lists of one version of the cache share them. A version holds what it has beside the cache: a reference
- * to each object, and the objects that the next version does not have.
+ * The objects of unread lists. Lists of one version of the cache share them. A version holds what it has beside the
+ * cache: a reference to each object, and the objects that the next version does not have.
  */
 class SharedLists implements Disposable {
   readonly #budget: ByteBudget;
@@ -156,8 +156,8 @@ class SharedLists implements Disposable {
   }
 
   /**
-   * Begins to read the version of that name, whose entries are `entries()`. `cut` ends the list, when others need the bytes. Returns
-   * `undefined` if there is no room.
+   * Begins to read the version of that name, whose entries are `entries()`. `cut` ends the list, when others need the
+   * bytes. Returns `undefined` if there is no room.
    */
   read(name: string, entries: () => readonly Entry<KubernetesObject>[], cut: () => void): ListReading | undefined {
     const last = this.#versions.at(-1);
@@ -217,11 +217,11 @@ interface ServedCollectionOptions extends ShowOptions, Pick<FeedOptions, "budget
 }
 
 /**
- * A collection under the name that it has in addresses: its informers, its objects as clients may see them, and the feed of its
- * streams.
+ * A collection under the name that it has in addresses: its informers, its objects as clients may see them, and the
+ * feed of its streams.
  *
- * The feed holds an informer from the first stream until `lingerMs` after the last one; lists and views acquire informers of their
- * own.
+ * The feed holds an informer from the first stream until `lingerMs` after the last one; lists and views acquire
+ * informers of their own.
  */
 export class ServedCollection implements Disposable {
   /** The name. */
@@ -282,7 +282,9 @@ export class ServedCollection implements Disposable {
     return namespace === "" ? this.#collection.namespaces ?? "all" : [namespace];
   }
 
-  /** Returns a digest of the cluster, the collection and a selection: equal for requests of the same objects and fields. */
+  /**
+   * Returns a digest of the cluster, the collection and a selection: equal for requests of the same objects and fields.
+   */
   scopeOf({ id }: ObjectSelection): Promise<string> {
     return digest(JSON.stringify([this.#options.cluster, this.name, this.#collection.namespaces, id]));
   }
@@ -339,7 +341,9 @@ interface AnswerListOptions extends SyncWait {
   readonly stallMs: number;
 }
 
-/** Answers a request for the selected objects of a collection, as `RelayList` describes, or by 304 where it has them. */
+/**
+ * Answers a request for the selected objects of a collection, as `RelayList` describes, or by 304 where it has them.
+ */
 async function answerList(
   request: Request,
   collection: ServedCollection,
@@ -403,8 +407,8 @@ interface PlanCollectionsOptions extends AnswerListOptions {
 }
 
 /**
- * Reads a request whose path is `/api`, `/api/<name>` or `/events/<name>`, which is answered as `RelayEvents` describes; `undefined` for
- * other paths.
+ * Reads a request whose path is `/api`, `/api/<name>` or `/events/<name>`, which is answered as `RelayEvents`
+ * describes; `undefined` for other paths.
  */
 export function planCollections(request: Request, options: PlanCollectionsOptions): RequestPlan | undefined {
   const { collections } = options;

@@ -7,8 +7,8 @@ const LINE_END = 10;
 const ID: readonly number[] = [..."id:"].map((character) => character.charCodeAt(0));
 
 /**
- * Returns an event as text. `ServerSentEventStream` of `@std/http` would write the same bytes, but for one stream alone; these are
- * shared by all clients.
+ * Returns an event as text. `ServerSentEventStream` of `@std/http` would write the same bytes, but for one stream
+ * alone; these are shared by all clients.
  *
  * @param json The data, as JSON text without line ends.
  * @param id What the client sends as `Last-Event-ID` when it reconnects. `""` makes it forget an earlier one.
@@ -32,8 +32,9 @@ export function heartbeatText(id?: string): string {
 }
 
 /**
- * The answer to `GET /api/<name>`, as JSON with an entity tag: a request with `If-None-Match` of a list that has not changed is
- * answered by 304, without a body. Its parameters are those of {@linkcode RelayEvents}, but for `lastEventId`.
+ * The answer to `GET /api/<name>`, as JSON with an entity tag: a request with `If-None-Match` of a list that has not
+ * changed is answered by 304, without a body. Its parameters are those of {@linkcode RelayEvents}, but for
+ * `lastEventId`.
  */
 export interface RelayList<T extends KubernetesObject = KubernetesObject> extends StateData {
   /** The name of the collection, as in the path of the request. */
@@ -61,8 +62,8 @@ export interface ResetData {
 /** The data of `snapshot` and `synced`. */
 export interface SnapshotData {
   /**
-   * Of `snapshot`, the number of objects of the collection, selected or not; unset where `redact` may hide some. Of `synced`, the number
-   * of objects that the snapshot had.
+   * Of `snapshot`, the number of objects of the collection, selected or not; unset where `redact` may hide some. Of
+   * `synced`, the number of objects that the snapshot had.
    */
   readonly objects?: number;
 }
@@ -78,7 +79,8 @@ export interface DeletedData {
 /** The data of `end`. */
 export interface EndData {
   /**
-   * - `slow`: the client did not read for too long, or fell too far behind. It should reconnect, and may have to take a snapshot.
+   * - `slow`: the client did not read for too long, or fell too far behind. It should reconnect, and may have to take a
+   *   snapshot.
    * - `expired`: the time for which the request was authorized is over. It should reconnect, and is asked again.
    * - `closed`: the relay or its informer was stopped. It should reconnect later.
    */
@@ -86,8 +88,8 @@ export interface EndData {
 }
 
 /**
- * The events of `GET /events/<name>`: server-sent events, each with a name and one line of JSON as data. The parameters of a
- * request, whose query has at most 4,096 characters, are
+ * The events of `GET /events/<name>`: server-sent events, each with a name and one line of JSON as data. The parameters
+ * of a request, whose query has at most 4,096 characters, are
  *
  * | parameter | value |
  * | --- | --- |
@@ -109,14 +111,15 @@ export interface EndData {
  * | `deleted` | {@linkcode DeletedData} | an object was deleted, or no longer matches |
  * | `end` | {@linkcode EndData} | the relay ends the stream, for that reason |
  *
- * A snapshot is read from the present cache while the client reads it, so changes come between `snapshot` and `synced` too, also of
- * objects that the client does not have yet.
+ * A snapshot is read from the present cache while the client reads it, so changes come between `snapshot` and `synced`
+ * too, also of objects that the client does not have yet.
  *
- * **Resuming.** An `id` names a position in the changes of one selection of one cache; it is opaque, and has at most 1,000
- * characters. A stream that is opened with it, by the same address, continues behind it, without a snapshot, while the relay holds
- * the changes since then. Only the last change of a batch has one, and so have `synced` and the heartbeats, which are comments; before `synced` nothing has. So
- * changes may come again after a connection was cut within a batch: `added` and `updated` say what the object is now, and `deleted`
- * of an object that the client does not have says nothing.
+ * **Resuming.** An `id` names a position in the changes of one selection of one cache; it is opaque, and has at most
+ * 1,000 characters. A stream that is opened with it, by the same address, continues behind it, without a snapshot,
+ * while the relay holds the changes since then. Only the last change of a batch has one, and so have `synced` and the
+ * heartbeats, which are comments; before `synced` nothing has. So changes may come again after a connection was cut
+ * within a batch: `added` and `updated` say what the object is now, and `deleted` of an object that the client does not
+ * have says nothing.
  */
 export interface RelayEvents<T extends KubernetesObject = KubernetesObject> {
   /** See {@linkcode StateData}. */
@@ -168,8 +171,8 @@ export interface ViewRequest {
   /** As in Kubernetes, but of any fields. @default {any} */
   readonly fieldSelector?: string;
   /**
-   * Words, each of which must be in the namespace, the name, or a cell where the objects are rows of a table. Case does not
-   * matter.
+   * Words, each of which must be in the namespace, the name, or a cell where the objects are rows of a table. Case does
+   * not matter.
    *
    * @default {none}
    */
@@ -207,13 +210,14 @@ export interface ViewData<T = unknown> extends ViewUpdate<T> {
 }
 
 /**
- * The events of `GET /views?views=<JSON>`: server-sent events about views, which are windows of the objects of a collection, in
- * order. A request names up to 16 views by an object of {@linkcode ViewRequest}s by their names.
+ * The events of `GET /views?views=<JSON>`: server-sent events about views, which are windows of the objects of a
+ * collection, in order. A request names up to 16 views by an object of {@linkcode ViewRequest}s by their names.
  *
- * `POST /views/<id>` with such an object as its body, of at most 16,384 bytes, which come within 5 s, replaces the views of an open stream, whose `id` its
- * first event has: a view that differs in its window alone is moved, and one that is the same is kept. It is answered by 204, and by
- * 404 where the stream is not one of this relay (any more): the client then opens another one. Where the views of all clients would take
- * too much memory, both requests are answered by 503, and the stream ends.
+ * `POST /views/<id>` with such an object as its body, of at most 16,384 bytes, which come within 5 s, replaces the
+ * views of an open stream, whose `id` its first event has: a view that differs in its window alone is moved, and one
+ * that is the same is kept. It is answered by 204, and by 404 where the stream is not one of this relay (any more): the
+ * client then opens another one. Where the views of all clients would take too much memory, both requests are answered
+ * by 503, and the stream ends.
  *
  * | event | data | meaning |
  * | --- | --- | --- |
@@ -222,9 +226,9 @@ export interface ViewData<T = unknown> extends ViewUpdate<T> {
  * | `view` | {@linkcode ViewData} | all rows of a window, or changes of it |
  * | `end` | {@linkcode EndData} | the relay ends the stream, for that reason |
  *
- * They have no ids: a client that reconnects opens its views again, which costs their windows. A client that reads slowly receives
- * fewer updates of a view, and all rows where they would be less than the changes. Changes come at most every 50 ms for each view,
- * and those of a collection's state at most every 500 ms.
+ * They have no ids: a client that reconnects opens its views again, which costs their windows. A client that reads
+ * slowly receives fewer updates of a view, and all rows where they would be less than the changes. Changes come at most
+ * every 50 ms for each view, and those of a collection's state at most every 500 ms.
  */
 export interface ViewEvents {
   /** See {@linkcode StreamData}. */

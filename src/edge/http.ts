@@ -1,7 +1,10 @@
 import { LongTimer, monotonicMs } from "../async/time.ts";
 import { type EndData, eventText } from "./format.ts";
 
-/** The headers of answers: nothing is shared, kept without asking again, framed, run as a script, or guessed to be of another type. */
+/**
+ * The headers of answers: nothing is shared, kept without asking again, framed, run as a script, or guessed to be of
+ * another type.
+ */
 export const ANSWER_HEADERS: Readonly<Record<string, string>> = {
   "cache-control": "private, no-cache",
   "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
@@ -17,7 +20,9 @@ export const STREAM_HEADERS: Readonly<Record<string, string>> = {
   "x-accel-buffering": "no", // proxies are asked not to collect what comes slowly
 };
 
-/** Kinds whose objects often hold credentials: Secrets, and the environment variables of pods and of what makes pods. */
+/**
+ * Kinds whose objects often hold credentials: Secrets, and the environment variables of pods and of what makes pods.
+ */
 const CONFIDENTIAL =
   /^(Secret|Pod|PodTemplate|ReplicationController|ReplicaSet|Deployment|StatefulSet|DaemonSet|Job|CronJob)$/;
 
@@ -47,7 +52,10 @@ export interface Refusal {
   readonly reason: string;
 }
 
-/** Answers a request by the reason, as JSON, and drops its body. A client that is refused by 503 may ask again after 2 s. */
+/**
+ * Answers a request by the reason, as JSON, and drops its body. A client that is refused by 503 may ask again after 2
+ * s.
+ */
 export function refuse(
   request: Request,
   { status, reason }: Refusal,
@@ -59,16 +67,22 @@ export function refuse(
   return Response.json({ error: `Cannot answer ${request.method}: ${reason}` }, { status, headers });
 }
 
-/** An answer of `authorize`: whether the request is answered, and until when a stream stays open; a response is sent as it is. */
+/**
+ * An answer of `authorize`: whether the request is answered, and until when a stream stays open; a response is sent as
+ * it is.
+ */
 export type Authorization = boolean | Response | { readonly expiresAt: Date };
 
 /** The objects that a request asks for, as `authorize` sees them. */
 export interface RequestedData {
-  /** The names of the collections whose objects it asks for; none for `/api`, probes, metrics, and requests that are refused anyway. */
+  /**
+   * The names of the collections whose objects it asks for; none for `/api`, probes, metrics, and requests that are
+   * refused anyway.
+   */
   readonly collections: readonly string[];
   /**
-   * The namespaces of these objects, of all collections together; `"all"` where it asks for all that the relay serves of one. Those of
-   * a collection that is limited to some are named.
+   * The namespaces of these objects, of all collections together; `"all"` where it asks for all that the relay serves
+   * of one. Those of a collection that is limited to some are named.
    */
   readonly namespaces: readonly string[] | "all";
 }
@@ -104,8 +118,8 @@ export function requestedOf(
 }
 
 /**
- * Asks `authorize` about a request. Returns the time at which a stream ends, if there is one, or the answer to a request that is
- * refused.
+ * Asks `authorize` about a request. Returns the time at which a stream ends, if there is one, or the answer to a
+ * request that is refused.
  */
 export async function askAuthorization(
   request: Request,
@@ -133,7 +147,9 @@ interface EventBodyOptions {
   readonly onEnd: () => void;
 }
 
-/** The body of an event stream, which buffers nothing: it is written when its client has read what was written before. */
+/**
+ * The body of an event stream, which buffers nothing: it is written when its client has read what was written before.
+ */
 export class EventBody {
   /** The bytes of the response. */
   readonly stream: ReadableStream<Uint8Array<ArrayBuffer>>;
@@ -357,7 +373,8 @@ export class RequestGuard {
     // Browsers leave the origin out of some requests, and then say this.
     const site = request.headers.get("sec-fetch-site");
     if (site === null || site === "same-origin" || site === "none") return true;
-    // A link of another site may open the page, but no data, and not in a frame: that loads the relay, though nobody can read it.
+    // A link of another site may open the page, but no data, and not in a frame: that loads the relay, though nobody
+    // can read it.
     return pathname === "/" && request.headers.get("sec-fetch-mode") === "navigate" &&
       request.headers.get("sec-fetch-dest") === "document";
   }
@@ -384,7 +401,9 @@ interface StreamResponseOptions {
   readonly expiresAt: Date | undefined;
 }
 
-/** Returns the response to a request for the stream that `begin` returns, which calls `onEnd` once, when it has ended. */
+/**
+ * Returns the response to a request for the stream that `begin` returns, which calls `onEnd` once, when it has ended.
+ */
 export function streamResponse(
   begin: (onEnd: () => void) => ExpiringStream,
   { open, expiresAt }: StreamResponseOptions,

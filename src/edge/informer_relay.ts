@@ -25,16 +25,21 @@ import { planViews, ViewHub } from "./views.ts";
 
 /** Options of {@linkcode informerProbes}. */
 export interface InformerProbesOptions {
-  /** The age from which a cache that is not live makes `/readyz` fail, in milliseconds; `Infinity` is never. @default {60_000} */
+  /**
+   * The age from which a cache that is not live makes `/readyz` fail, in milliseconds; `Infinity` is never.
+   *
+   * @default {60_000}
+   */
   readonly maxStaleMs?: number;
 }
 
 /**
- * Returns a function that answers `/healthz`, `/readyz` and `/metrics` for the informers of a factory, for a port of their own.
+ * Returns a function that answers `/healthz`, `/readyz` and `/metrics` for the informers of a factory, for a port of
+ * their own.
  *
  * - `/healthz`: 200.
- * - `/readyz`: 200 while all informers have synced, and have been live within `maxStaleMs`. Those that are not started or paused, as
- *   nobody reads them, do not count.
+ * - `/readyz`: 200 while all informers have synced, and have been live within `maxStaleMs`. Those that are not started
+ *   or paused, as nobody reads them, do not count.
  * - `/metrics`: their status in the OpenMetrics format.
  *
  * A failed probe is 503 with the reasons as text; other paths are 404, other methods than GET and HEAD 405.
@@ -85,53 +90,60 @@ export interface RelayOptions {
   /** The collections by the names that they have in addresses: `{ pods: Pod }` is `/api/pods` and `/events/pods`. */
   readonly collections: Readonly<Record<string, Resource | RelayedCollection>>;
   /**
-   * Decides whether a request is answered, from its headers and the collections and namespaces that it asks for; its body has been
-   * read. An open stream ends at `expiresAt`, and its client asks again; a request that replaces the views of a stream may set
-   * another time. All clients that ask for an object see the same of it. An error that it throws is reported, and answered by 500.
+   * Decides whether a request is answered, from its headers and the collections and namespaces that it asks for; its
+   * body has been read. An open stream ends at `expiresAt`, and its client asks again; a request that replaces the
+   * views of a stream may set another time. All clients that ask for an object see the same of it. An error that it
+   * throws is reported, and answered by 500.
    *
-   * `({ headers }, { namespaces }) => namespaces !== "all" && namespaces.every((name) => isAllowed(headers, name))` lets clients see
-   * their namespaces.
+   * `({ headers }, { namespaces }) => namespaces !== "all" && namespaces.every((name) => isAllowed(headers, name))`
+   * lets clients see their namespaces.
    *
    * @default {clients on the same machine alone are answered, by servers that pass their address, as `Deno.serve` does}
    */
   readonly authorize?: AuthorizeRequest;
   /**
-   * Returns what clients may see of an object, or `undefined` where that is nothing. It returns the same for the same object, and
-   * changes nothing. Selectors and `fields` see its result alone. Secrets have no data, unless their collection keeps it. An object
-   * for which it throws is left out, and the error is reported.
+   * Returns what clients may see of an object, or `undefined` where that is nothing. It returns the same for the same
+   * object, and changes nothing. Selectors and `fields` see its result alone. Secrets have no data, unless their
+   * collection keeps it. An object for which it throws is left out, and the error is reported.
    *
    * @default {the object}
    */
   readonly redact?: (object: KubernetesObject, resource: Resource) => KubernetesObject | undefined;
   /**
-   * The names under which this server is reached, without ports; `*.example.com` stands for all names that end so. Requests to other
-   * names are refused, because a page of another site could make its name point here.
+   * The names under which this server is reached, without ports; `*.example.com` stands for all names that end so.
+   * Requests to other names are refused, because a page of another site could make its name point here.
    *
    * @default {localhost, 127.0.0.1 and [::1]}
    */
   readonly hosts?: readonly string[];
-  /** The origins of other sites whose pages may ask and read answers, such as `"https://dash.example.com"`. @default {none} */
+  /**
+   * The origins of other sites whose pages may ask and read answers, such as `"https://dash.example.com"`.
+   *
+   * @default {none}
+   */
   readonly origins?: readonly string[];
   /**
-   * The name of the cluster. Relays that name the same cluster resume each other's streams, where their caches are at the same
-   * version; give another name to a cluster that was made anew.
+   * The name of the cluster. Relays that name the same cluster resume each other's streams, where their caches are at
+   * the same version; give another name to a cluster that was made anew.
    *
    * @default {streams are resumed by the relay that they came from}
    */
   readonly cluster?: string;
   /**
-   * The largest number of requests that are answered at one time, with answers that are not read to their end; others are answered by
-   * 503. Each of `Deno.serve` takes some 65 kB of memory, up to one part of its answer that is not read (64 kB, or one object), and an
+   * The largest number of requests that are answered at one time, with answers that are not read to their end; others
+   * are answered by
+   * 503. Each of `Deno.serve` takes some 65 kB of memory, up to one part of its answer that is not read (64 kB, or one
+   *   object), and an
    * open file. Connections without a request are bounded by the open files of the process alone.
    *
    * @default {2_000}
    */
   readonly maxConnections?: number;
   /**
-   * The number of bytes that the relay keeps for its clients, beside one copy of its collections: a quarter for changes, by which
-   * clients resume, and parts of snapshots that are being read; three quarters for the rows of views, and the versions of objects that
-   * unread lists hold. Where they are used up, the oldest changes are forgotten, the oldest unread list is cut, views without readers
-   * are closed, and then views are refused by 503.
+   * The number of bytes that the relay keeps for its clients, beside one copy of its collections: a quarter for
+   * changes, by which clients resume, and parts of snapshots that are being read; three quarters for the rows of views,
+   * and the versions of objects that unread lists hold. Where they are used up, the oldest changes are forgotten, the
+   * oldest unread list is cut, views without readers are closed, and then views are refused by 503.
    *
    * @default {134_217_728}
    */
@@ -139,7 +151,8 @@ export interface RelayOptions {
   /** The time between two heartbeats of a stream, in milliseconds, 30 s at most. @default {15_000} */
   readonly heartbeatMs?: number;
   /**
-   * The time for which a client may leave unread what there is to read of a stream or a list, in milliseconds; `Infinity` is for ever.
+   * The time for which a client may leave unread what there is to read of a stream or a list, in milliseconds;
+   * `Infinity` is for ever.
    *
    * @default {30_000}
    */
@@ -147,15 +160,23 @@ export interface RelayOptions {
   /** The time for which a list waits for the first sync, in milliseconds; `Infinity` is for ever. @default {10_000} */
   readonly syncMs?: number;
   /**
-   * The time from the end of the last stream of a collection to the release of its informer, in milliseconds, so that clients that
-   * reconnect can resume; `Infinity` keeps it. The informer's own `idleMs` follows.
+   * The time from the end of the last stream of a collection to the release of its informer, in milliseconds, so that
+   * clients that reconnect can resume; `Infinity` keeps it. The informer's own `idleMs` follows.
    *
    * @default {10_000}
    */
   readonly lingerMs?: number;
-  /** The age from which a cache that is not live makes `/readyz` fail, in milliseconds; `Infinity` is never. @default {60_000} */
+  /**
+   * The age from which a cache that is not live makes `/readyz` fail, in milliseconds; `Infinity` is never.
+   *
+   * @default {60_000}
+   */
   readonly maxStaleMs?: number;
-  /** Called with errors of `authorize` and `redact`, and with the reason of each answer by 500. @default {written to the console} */
+  /**
+   * Called with errors of `authorize` and `redact`, and with the reason of each answer by 500.
+   *
+   * @default {written to the console}
+   */
   readonly onError?: (error: unknown) => unknown;
 }
 
@@ -203,7 +224,10 @@ function checkLeast(counts: Readonly<Record<string, number>>, least: number): vo
 export interface RelayStatus {
   /** The number of requests that are being answered, open streams included. */
   readonly connections: number;
-  /** The number of event streams of each collection that has any, or had some within `lingerMs`; those of views are not among them. */
+  /**
+   * The number of event streams of each collection that has any, or had some within `lingerMs`; those of views are not
+   * among them.
+   */
   readonly streams: Readonly<Record<string, number>>;
   /** The number of bytes that are kept and held for clients, of `maxBytes`. */
   readonly bytes: number;
@@ -221,13 +245,14 @@ export interface RelayStatus {
  * | `/healthz`, `/readyz`, `/metrics` | those of {@linkcode informerProbes} |
  *
  * - The informers are acquired while there are requests, so the upstream watch follows demand.
- * - Each change is written as text once for each selection, and its bytes are shared by all clients. A client that does not read
- *   is disconnected, and what is kept for all clients together has a bound, `maxBytes`.
+ * - Each change is written as text once for each selection, and its bytes are shared by all clients. A client that does
+ *   not read is disconnected, and what is kept for all clients together has a bound, `maxBytes`.
  * - Where `redact` may hide objects, their number is not served: neither in events nor in `/metrics`.
- * - Errors are JSON: `{"error": "…"}`. 400 is a parameter or host that cannot be read, 401 and 403 a request that may not be
- *   answered, 404 an unknown path, collection or stream of views, 408 a body that is late, 413 and 414 a body or query that is too
- *   long, 421 a host that `hosts` lacks, 500 an error of `authorize`, 502 an API server that refuses the relay, and 503, with
- *   `Retry-After`, a cache that has not synced, too many requests, lists or views, or a relay that was disposed.
+ * - Errors are JSON: `{"error": "…"}`. 400 is a parameter or host that cannot be read, 401 and 403 a request that may
+ *   not be answered, 404 an unknown path, collection or stream of views, 408 a body that is late, 413 and 414 a body or
+ *   query that is too long, 421 a host that `hosts` lacks, 500 an error of `authorize`, 502 an API server that refuses
+ *   the relay, and 503, with `Retry-After`, a cache that has not synced, too many requests, lists or views, or a relay
+ *   that was disposed.
  *
  * @example
  * ```ts
@@ -263,7 +288,8 @@ export class InformerRelay implements AsyncDisposable {
   /**
    * Makes a relay, which asks the API server for nothing before its first request. The caller disposes the factory.
    *
-   * @throws {TypeError} when there is no collection, the name of one cannot be part of an address, or an origin is none.
+   * @throws {TypeError} when there is no collection, the name of one cannot be part of an address, or an origin is
+   *   none.
    * @throws {RangeError} when a number is out of range.
    */
   constructor(informers: SharedInformerFactory, options: RelayOptions) {

@@ -2,8 +2,8 @@
  * Informers for browsers and other clients without credentials of the cluster.
  *
  * {@linkcode InformerRelay} serves their caches as JSON and as server-sent events; {@linkcode RelayEvents} and
- * {@linkcode ViewEvents} describe the format. {@linkcode informerProbes} answers probes. No runtime is needed: a relay is a function
- * from `Request` to `Response`.
+ * {@linkcode ViewEvents} describe the format. {@linkcode informerProbes} answers probes. No runtime is needed: a relay
+ * is a function from `Request` to `Response`.
  *
  * @module
  */

@@ -92,7 +92,10 @@ export interface ShowOptions {
   readonly onError: (error: unknown) => void;
 }
 
-/** Returns a function that shows what `redact` leaves of an object, and nothing where it throws or the object cannot be read. */
+/**
+ * Returns a function that shows what `redact` leaves of an object, and nothing where it throws or the object cannot be
+ * read.
+ */
 export function showFor(resource: Resource, { redact, onError }: ShowOptions): Show {
   const hasGetters = isSecret(resource);
   return (entry) => {

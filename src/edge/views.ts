@@ -190,8 +190,8 @@ const encoder = new TextEncoder();
 /**
  * The updates of views for one client.
  *
- * At most one text for each view and each collection waits for the client; the next update of a view is made when the last one was
- * taken, of what has changed until then.
+ * At most one text for each view and each collection waits for the client; the next update of a view is made when the
+ * last one was taken, of what has changed until then.
  */
 export class ViewStream {
   /** The name of the stream, a secret of its client. */
@@ -248,7 +248,10 @@ export class ViewStream {
     this.#flush();
   }
 
-  /** Ends the stream if the client has not read for `stallMs`, and writes a comment if nothing was written for `heartbeatMs`. */
+  /**
+   * Ends the stream if the client has not read for `stallMs`, and writes a comment if nothing was written for
+   * `heartbeatMs`.
+   */
   check({ stallMs, heartbeatMs }: { readonly stallMs: number; readonly heartbeatMs: number }): void {
     this.#body.check(stallMs);
     if (this.#body.isReading && this.#body.idleMs >= heartbeatMs) this.offer("heartbeat", heartbeatText());
@@ -440,7 +443,8 @@ export class ViewHub implements Disposable {
   }
 
   /**
-   * Replaces the views of a stream, which ends at `expiresAt` from now on, if that is given. Returns `false` if there is no such stream.
+   * Replaces the views of a stream, which ends at `expiresAt` from now on, if that is given. Returns `false` if there
+   * is no such stream.
    *
    * @throws {TooManyViewsError} when there is no room; then the stream has ended.
    */
@@ -568,7 +572,9 @@ interface PlanViewsOptions {
   readonly open: OpenRequest;
 }
 
-/** Reads a request whose path is one of views, which is answered as `ViewEvents` describes; `undefined` for other paths. */
+/**
+ * Reads a request whose path is one of views, which is answered as `ViewEvents` describes; `undefined` for other paths.
+ */
 export async function planViews(request: Request, { hub, open }: PlanViewsOptions): Promise<RequestPlan | undefined> {
   const { pathname, searchParams } = new URL(request.url);
   const match = VIEWS.exec(pathname);

@@ -192,8 +192,8 @@ export class JsonEntry<T extends KubernetesObject> implements Entry<T> {
   }
 
   /**
-   * Replaces unread bytes that are part of a larger buffer, which they keep alive, by a text of their own. Returns their number;
-   * 0 if there is nothing to do.
+   * Replaces unread bytes that are part of a larger buffer, which they keep alive, by a text of their own. Returns
+   * their number; 0 if there is nothing to do.
    */
   detach(): number {
     const body = this.#body;
@@ -313,7 +313,8 @@ interface EntryBytes extends UnreadText {
 const encoder = new TextEncoder();
 
 /**
- * Returns the text of an entry: that which it holds, or where its object was parsed or has no text, that of `JSON.stringify`.
+ * Returns the text of an entry: that which it holds, or where its object was parsed or has no text, that of
+ * `JSON.stringify`.
  *
  * @throws {DecodeError} when the entry is broken, and what `JSON.stringify` throws.
  */
@@ -446,8 +447,8 @@ function canFreeze(value: unknown): value is object {
 }
 
 /**
- * Returns the fields of a value that `tree` keeps: a new object, whose leaves are those of `value`. `undefined` if nothing
- * is kept of a value without members.
+ * Returns the fields of a value that `tree` keeps: a new object, whose leaves are those of `value`. `undefined` if
+ * nothing is kept of a value without members.
  */
 export function pickFields(value: unknown, tree: FieldTree): unknown {
   return pick(value, tree, 0);
@@ -528,8 +529,8 @@ export class Reduction {
   }
 
   /**
-   * Marks an object that has been reduced, or a member of it, and those of its parts that were reduced too: the values of leaves
-   * are complete. Returns it. A marked one is returned as it is.
+   * Marks an object that has been reduced, or a member of it, and those of its parts that were reduced too: the values
+   * of leaves are complete. Returns it. A marked one is returned as it is.
    */
   marked<T>(value: T, member?: string): T {
     if ((value as Reduced)[reduced] === undefined) {
@@ -634,7 +635,9 @@ const PLAIN_COLUMNS: readonly TableColumn[] = [
 /** The mark of rows. */
 const MARK = "a row of a table";
 
-/** An entry whose object is a row of a table, around the entry of the row's object, which stays unparsed until a read. */
+/**
+ * An entry whose object is a row of a table, around the entry of the row's object, which stays unparsed until a read.
+ */
 export class RowEntry<T extends KubernetesObject> implements Entry<TableRow<T>> {
   readonly #entry: Entry<T>;
   readonly #columns: readonly TableColumn[];
@@ -715,7 +718,10 @@ export class RowEntry<T extends KubernetesObject> implements Entry<TableRow<T>> 
   }
 }
 
-/** An unread entry of a row that was written as an object: what a transform has returned for it. It is marked when it is first read. */
+/**
+ * An unread entry of a row that was written as an object: what a transform has returned for it. It is marked when it is
+ * first read.
+ */
 export class WrittenRowEntry extends JsonEntry<KubernetesObject> {
   readonly #reduction: Reduction | undefined;
 
@@ -747,8 +753,8 @@ export class WrittenRowEntry extends JsonEntry<KubernetesObject> {
 type Text = string | Uint8Array;
 
 /**
- * Returns `true` if two entries hold equal objects but for `metadata.resourceVersion`. The texts of unread entries are compared,
- * else the objects, which are parsed. A broken entry equals no entry.
+ * Returns `true` if two entries hold equal objects but for `metadata.resourceVersion`. The texts of unread entries are
+ * compared, else the objects, which are parsed. A broken entry equals no entry.
  */
 export function sameFields<T>(a: Entry<T>, b: Entry<T>): boolean {
   if (a.error !== undefined || b.error !== undefined) return false;
@@ -769,8 +775,8 @@ function textOf(entry: object): Text | undefined {
 }
 
 /**
- * Compares texts without the first member `"resourceVersion"` of this version. If another one than that of the metadata comes
- * first, that of the metadata is compared, and differs.
+ * Compares texts without the first member `"resourceVersion"` of this version. If another one than that of the metadata
+ * comes first, that of the metadata is compared, and differs.
  */
 function sameText(a: Text, aVersion: string, b: Text, bVersion: string): boolean {
   if (a.length - aVersion.length !== b.length - bVersion.length || typeof a !== typeof b) return false;
@@ -803,7 +809,10 @@ function sameValue(a: unknown, b: unknown): boolean {
   return true;
 }
 
-/** `false` for dates, maps and others that a transform may return: what differs in them is no member. Each equals itself alone. */
+/**
+ * `false` for dates, maps and others that a transform may return: what differs in them is no member. Each equals itself
+ * alone.
+ */
 function isPlain(value: unknown): value is object {
   if (typeof value !== "object" || value === null) return false;
   const prototype = Object.getPrototypeOf(value);

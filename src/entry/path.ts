@@ -8,8 +8,8 @@ interface UnreadFields {
 }
 
 /**
- * Returns what the keys of a field path lead to in the object of an entry; see {@linkcode fieldValues}. The object is not
- * parsed for it, if the entry can do without.
+ * Returns what the keys of a field path lead to in the object of an entry; see {@linkcode fieldValues}. The object is
+ * not parsed for it, if the entry can do without.
  *
  * @throws {DecodeError} when the object cannot be read.
  */
@@ -35,8 +35,8 @@ export interface FieldPredicate<P extends string> {
 }
 
 /**
- * A field of objects, by its path; see {@linkcode path}. As an index function it returns the field's values: strings, and
- * numbers and booleans as text. An object, `null` or missing field is no value; a path through arrays has several.
+ * A field of objects, by its path; see {@linkcode path}. As an index function it returns the field's values: strings,
+ * and numbers and booleans as text. An object, `null` or missing field is no value; a path through arrays has several.
  */
 export interface FieldPath<P extends string> {
   /** Returns the values that an object has in this field. */
@@ -58,8 +58,9 @@ export interface FieldPath<P extends string> {
  * object: a tenth of the cost of parsing a pod. Of an object that is parsed already it reads the parsed field.
  *
  * Keys are separated by dots; a key with other characters than letters, digits, `_`, `-` and `$` is a JSON string in
- * brackets: `metadata.annotations["example.com/owner"]`. A path passes through arrays: `spec.containers.image` is the image of
- * each container. The compiler refuses a path that is no field of the objects; a path that is a `string` to it is not checked.
+ * brackets: `metadata.annotations["example.com/owner"]`. A path passes through arrays: `spec.containers.image` is the
+ * image of each container. The compiler refuses a path that is no field of the objects; a path that is a `string` to it
+ * is not checked.
  *
  * @throws {SyntaxError} when the text is no path; the message names the offending character, counted from 1.
  *
@@ -128,7 +129,9 @@ const LETTER_N = 110;
 const OPEN_BRACE = 123;
 const CLOSE_BRACE = 125;
 
-/** The levels of objects that are walked by member. Objects below are skipped by their braces, which needs no recursion. */
+/**
+ * The levels of objects that are walked by member. Objects below are skipped by their braces, which needs no recursion.
+ */
 const LEVELS = 3;
 /** So many quotes are looked at to find one that begins a string. */
 const TRIES = 8;
@@ -136,9 +139,9 @@ const TRIES = 8;
 const SKIP = -1;
 
 /**
- * Returns what `fieldValues` returns of the parsed object, without parsing more than the values. Returns `undefined` if it
- * declines: at white space between tokens, and at arrays of arrays on the way. For a text that is not JSON the result is
- * undefined too, or any.
+ * Returns what `fieldValues` returns of the parsed object, without parsing more than the values. Returns `undefined` if
+ * it declines: at white space between tokens, and at arrays of arrays on the way. For a text that is not JSON the
+ * result is undefined too, or any.
  *
  * @param text The JSON text of an object; behind the object it may continue.
  * @param keys The keys of a field path.
@@ -164,8 +167,9 @@ export function readValues(
 /**
  * Reads by searches for quotes and brackets: the runtime does these several times faster than a loop over characters.
  *
- * Whether a position is inside a string follows from the quotes behind it: one that is not followed by what may follow a
- * string begins one, so the number of quotes before the first of this kind is odd if and only if the position is in a string.
+ * Whether a position is inside a string follows from the quotes behind it: one that is not followed by what may follow
+ * a string begins one, so the number of quotes before the first of this kind is odd if and only if the position is in a
+ * string.
  *
  * Methods that return the position behind a value return -1 where they decline.
  */
@@ -210,7 +214,9 @@ class ValueReader {
     return text.charCodeAt(at) === CLOSE_BRACKET ? at + 1 : -1;
   }
 
-  /** Walks the object at `at`, and collects from its member of the key at `depth`, if there is one: the last one counts. */
+  /**
+   * Walks the object at `at`, and collects from its member of the key at `depth`, if there is one: the last one counts.
+   */
   #members(at: number, depth: number, levels: number): number {
     const text = this.#text;
     const before = this.values.length;

@@ -118,9 +118,9 @@ interface Known {
 }
 
 /**
- * Writes errors to the console (standard error in Deno and Node) where no `onError` is given: each new cause once, in one
- * line without secrets, and a cause that remains at most once a minute, with the number of repeats. After 20 lines of a
- * minute, errors are only counted, and their number is written with the next line.
+ * Writes errors to the console (standard error in Deno and Node) where no `onError` is given: each new cause once, in
+ * one line without secrets, and a cause that remains at most once a minute, with the number of repeats. After 20 lines
+ * of a minute, errors are only counted, and their number is written with the next line.
  *
  * It has no timer: a line is written when an error is reported, or never.
  */
@@ -132,8 +132,8 @@ export class ConsoleReporter {
   #leftOut = 0;
 
   /**
-   * Reports an error of `subject`, which begins the line: `informer of "pods"`. Errors that differ only by `key`, the object that
-   * they are about, by its name, or by a version that they name, have one cause.
+   * Reports an error of `subject`, which begins the line: `informer of "pods"`. Errors that differ only by `key`, the
+   * object that they are about, by its name, or by a version that they name, have one cause.
    */
   report(subject: string, error: unknown, key = ""): void {
     const nowMs = monotonicMs();

@@ -57,8 +57,8 @@ function errorJson(error: unknown): ErrorJson {
 }
 
 /**
- * Returns `value`, which `JSON.stringify` writes with all its errors as {@linkcode ErrorJson}, so that their messages are not
- * lost.
+ * Returns `value`, which `JSON.stringify` writes with all its errors as {@linkcode ErrorJson}, so that their messages
+ * are not lost.
  */
 export function withErrorJson<V extends object>(value: V): V {
   return Object.defineProperty(value, "toJSON", { value: () => plain(value), enumerable: false });
@@ -97,7 +97,10 @@ function inspectError(error: Error): string {
   return lines.flatMap((line) => line.split("\n")).slice(0, MAX_LINES).join("\n");
 }
 
-/** Returns the first stack frames of an error, without those of the runtime and, where there are others, of this package. */
+/**
+ * Returns the first stack frames of an error, without those of the runtime and, where there are others, of this
+ * package.
+ */
 function framesOf(error: unknown, max: number): string[] {
   const stack = error instanceof Error ? error.stack ?? "" : "";
   const frames = stack.split("\n").filter((line) => /^\s+at /.test(line) && !/\b(?:ext|node):/.test(line));

@@ -17,8 +17,8 @@ export interface CacheOptions extends DecodeOptions {
   /** Options of lists and watches. */
   readonly reflector?: ReflectorOptions;
   /**
-   * The time that stopping waits for running calls of handlers, in milliseconds; `Infinity` waits until they return. A call that has not
-   * returned after a second is reported.
+   * The time that stopping waits for running calls of handlers, in milliseconds; `Infinity` waits until they return. A
+   * call that has not returned after a second is reported.
    *
    * @default {10_000}
    */
@@ -30,8 +30,8 @@ export interface CacheOptions extends DecodeOptions {
 /** Options for regular consistency checks. */
 export interface RegularCheckOptions {
   /**
-   * The time between two checks, in milliseconds: at random between this and 1.2 times it, so that clients do not check at
-   * once. At least 60,000; `Infinity` is never.
+   * The time between two checks, in milliseconds: at random between this and 1.2 times it, so that clients do not check
+   * at once. At least 60,000; `Infinity` is never.
    */
   readonly everyMs: number;
 }
@@ -40,36 +40,36 @@ export interface RegularCheckOptions {
 export interface SharedIndexInformerOptions<T extends KubernetesObject, Name extends string = never>
   extends CacheOptions {
   /**
-   * Index functions by name. They read, and so parse, every object as it arrives; those of {@linkcode path} read one field
-   * without parsing. An object for which one throws is missing from that index, and the error is reported.
+   * Index functions by name. They read, and so parse, every object as it arrives; those of {@linkcode path} read one
+   * field without parsing. An object for which one throws is missing from that index, and the error is reported.
    */
   readonly indexers?: Indexers<T, Name>;
   /**
-   * Changes each object once, as it arrives and before it is cached; it may change its argument. An object for which it throws
-   * is quarantined: it is in the cache, and reading it throws. It may change an object's name or namespace, in the same way
-   * for each version of the object, because the last state of a deleted object is transformed too.
+   * Changes each object once, as it arrives and before it is cached; it may change its argument. An object for which it
+   * throws is quarantined: it is in the cache, and reading it throws. It may change an object's name or namespace, in
+   * the same way for each version of the object, because the last state of a deleted object is transformed too.
    */
   readonly transform?: (object: T) => T;
   /**
-   * `"data"` keeps the data of Secrets. Without it, an informer of Secrets leaves out `data`, `stringData`, and the annotations in
-   * which tools keep a copy (see `secretAnnotations`), before anything is parsed; reading the former throws an error, and the
-   * objects cannot be written back. So do informers of metadata, of rows and of named fields; a path that leads to the data
-   * is refused. Only allowed for Secrets.
+   * `"data"` keeps the data of Secrets. Without it, an informer of Secrets leaves out `data`, `stringData`, and the
+   * annotations in which tools keep a copy (see `secretAnnotations`), before anything is parsed; reading the former
+   * throws an error, and the objects cannot be written back. So do informers of metadata, of rows and of named fields;
+   * a path that leads to the data is refused. Only allowed for Secrets.
    *
    * @default {the data is left out}
    */
   readonly keep?: "data";
   /**
-   * An update that changes no kept field, only the resourceVersion, of an informer of named fields: `"skip"` caches the new
-   * version without an event, `"deliver"` delivers the update. With a `transform`, what it returns is compared. Only allowed for
-   * resources that `fieldsOf` reduces.
+   * An update that changes no kept field, only the resourceVersion, of an informer of named fields: `"skip"` caches the
+   * new version without an event, `"deliver"` delivers the update. With a `transform`, what it returns is compared.
+   * Only allowed for resources that `fieldsOf` reduces.
    *
    * @default {"skip"}
    */
   readonly unchanged?: "skip" | "deliver";
   /**
-   * Called with each error that does not reject a wait: failed lists and watches, handlers, broken objects. Its return value
-   * is ignored.
+   * Called with each error that does not reject a wait: failed lists and watches, handlers, broken objects. Its return
+   * value is ignored.
    *
    * @default {each new cause is written to the console, in one line, and again at most once a minute}
    */
@@ -79,7 +79,8 @@ export interface SharedIndexInformerOptions<T extends KubernetesObject, Name ext
 /** Options of a {@linkcode SharedInformerFactory}: the defaults of its informers. */
 export interface SharedInformerFactoryOptions extends Selection, CacheOptions {
   /**
-   * Called with each error that does not reject a wait, and with the resource that it concerns. Its return value is ignored.
+   * Called with each error that does not reject a wait, and with the resource that it concerns. Its return value is
+   * ignored.
    *
    * @default {as for a `SharedIndexInformer`; a cause that several informers share is written once}
    */
@@ -92,18 +93,18 @@ export interface SharedInformerFactoryOptions extends Selection, CacheOptions {
    */
   readonly idleMs?: number;
   /**
-   * The time from the end of that watch to the end of the cache, in milliseconds; `Infinity` is never. A server keeps the
-   * versions of 5 minutes at least, so a watch that is resumed within that time needs no list.
+   * The time from the end of that watch to the end of the cache, in milliseconds; `Infinity` is never. A server keeps
+   * the versions of 5 minutes at least, so a watch that is resumed within that time needs no list.
    *
    * @default {300_000}
    */
   readonly forgetMs?: number;
   /**
-   * Keeps the caches beyond the life of the process. An informer begins with the snapshot of its cache, if there is one: it can
-   * be read before any request, is `stale` until its watch has resumed, and lists only where the server has the version of the
-   * snapshot no longer, or not its objects, for which it is asked. Snapshots are written while the caches change, and
-   * when an informer stops, so dispose the factory. Those that cannot be used or written are reported. Caches with the data
-   * of Secrets are left out, unless `secrets` is set.
+   * Keeps the caches beyond the life of the process. An informer begins with the snapshot of its cache, if there is
+   * one: it can be read before any request, is `stale` until its watch has resumed, and lists only where the server has
+   * the version of the snapshot no longer, or not its objects, for which it is asked. Snapshots are written while the
+   * caches change, and when an informer stops, so dispose the factory. Those that cannot be used or written are
+   * reported. Caches with the data of Secrets are left out, unless `secrets` is set.
    *
    * A snapshot is of one resource and selection, which its name says, and of the server's address, or of `cluster`.
    *
@@ -125,7 +126,11 @@ export const CACHE_DEFAULTS: Required<Omit<CacheOptions, "reflector" | "check">>
   graceMs: 10_000,
 };
 
-/** Returns the options, with the defaults for those that are not set. @throws {RangeError} when a duration is out of range. */
+/**
+ * Returns the options, with the defaults for those that are not set.
+ *
+ * @throws {RangeError} when a duration is out of range.
+ */
 export function withCacheDefaults<O extends CacheOptions>(options: O): O & typeof CACHE_DEFAULTS {
   const filled = { ...CACHE_DEFAULTS, ...defined(options) } as O & typeof CACHE_DEFAULTS;
   checkDurations("create an informer", { resyncMs: filled.resyncMs, graceMs: filled.graceMs });

@@ -15,8 +15,8 @@ interface CacheScope {
 }
 
 /**
- * Reported by a factory, once per kind, when two of its informers cache the same objects, which the server then sends twice:
- * complete and as metadata or named fields, of all namespaces and of one, with and without a selector.
+ * Reported by a factory, once per kind, when two of its informers cache the same objects, which the server then sends
+ * twice: complete and as metadata or named fields, of all namespaces and of one, with and without a selector.
  */
 export class OverlappingCachesError extends InformerError {
   /** `"OverlappingCachesError"`. */
@@ -48,8 +48,8 @@ export class OverlapFinder {
 }
 
 /**
- * Returns `true` if two caches of one kind share objects for sure, or one of them has no selector. Of two different selectors
- * nobody knows, so they count as separate.
+ * Returns `true` if two caches of one kind share objects for sure, or one of them has no selector. Of two different
+ * selectors nobody knows, so they count as separate.
  */
 function overlap(a: CacheScope, b: CacheScope): boolean {
   if (a.resource.group !== b.resource.group || a.resource.plural !== b.resource.plural) return false;

@@ -1,9 +1,9 @@
 /**
- * The informer: `sync` writes lists and watches into the store, `events` delivers the changes, and `cache` reads the store;
- * `snapshot` writes and restores it, and `view` has its objects in order.
+ * The informer: `sync` writes lists and watches into the store, `events` delivers the changes, and `cache` reads the
+ * store; `snapshot` writes and restores it, and `view` has its objects in order.
  *
- * {@linkcode SharedIndexInformer} is the entry point: it connects these, reports status and errors, and stops them. This
- * folder sends no requests (the reflector does) and changes nothing on the server.
+ * {@linkcode SharedIndexInformer} is the entry point: it connects these, reports status and errors, and stops them.
+ * This folder sends no requests (the reflector does) and changes nothing on the server.
  *
  * @module
  */
@@ -35,10 +35,11 @@ import { CacheView, type ViewOptions } from "./view/cache_view.ts";
  * Lists and watches a collection, keeps its objects in a cache, and delivers its changes to any number of handlers.
  *
  * - The cache never shows a state that the server did not have: a relist replaces it in one step.
- * - Each handler receives a gap-free sequence of events for every object: added, updated with rising versions, deleted, and
- *   after that only added. States between two lists may be missing; the last one never is.
+ * - Each handler receives a gap-free sequence of events for every object: added, updated with rising versions, deleted,
+ *   and after that only added. States between two lists may be missing; the last one never is.
  * - Reads are synchronous: those without an `await` between them see one state. The objects are the cache's own.
- * - The informer resumes or relists after every failure until it is stopped; {@linkcode status} names the failure meanwhile.
+ * - The informer resumes or relists after every failure until it is stopped; {@linkcode status} names the failure
+ *   meanwhile.
  *
  * @example
  * ```ts
@@ -96,12 +97,13 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
   /**
    * Makes an informer, which sends no request before `run()`.
    *
-   * Several sources, each of its own namespace, make one informer, which lists and watches each namespace separately: when the
-   * server refuses one, the others continue. There is no order between namespaces; the cache has synced when all of them have.
+   * Several sources, each of its own namespace, make one informer, which lists and watches each namespace separately:
+   * when the server refuses one, the others continue. There is no order between namespaces; the cache has synced when
+   * all of them have.
    *
    * @throws {RangeError} when an option is out of range.
-   * @throws {TypeError} when there is no source, or a namespace is repeated or empty; when `unchanged` is given and the sources
-   * are not reduced to named fields, or `keep` and they are not of Secrets.
+   * @throws {TypeError} when there is no source, or a namespace is repeated or empty; when `unchanged` is given and the
+   * sources are not reduced to named fields, or `keep` and they are not of Secrets.
    */
   constructor(
     source: ListerWatcher<T> | readonly NamespaceSource<T>[],
@@ -142,8 +144,8 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
   }
 
   /**
-   * The version up to which the cache has everything; `""` before the first list. Of several namespaces it is the oldest, or `""`
-   * where their versions cannot be ordered.
+   * The version up to which the cache has everything; `""` before the first list. Of several namespaces it is the
+   * oldest, or `""` where their versions cannot be ordered.
    */
   get lastSyncResourceVersion(): string {
     return this.#sync.resourceVersion;
@@ -180,16 +182,16 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
   }
 
   /**
-   * Yields the present status, then the newest one after changes of state, cause, lists or watches. The iterator ends behind the
-   * last status when the informer stops, at once when the signal aborts, and at `break`.
+   * Yields the present status, then the newest one after changes of state, cause, lists or watches. The iterator ends
+   * behind the last status when the informer stops, at once when the signal aborts, and at `break`.
    */
   statusChanges(options: Abortable = {}): AsyncIterableIterator<InformerStatus> {
     return this.#changes.read(options);
   }
 
   /**
-   * Calls `handler` for the cached objects, as added events with `initial`, then for changes; never before this method has
-   * returned.
+   * Calls `handler` for the cached objects, as added events with `initial`, then for changes; never before this method
+   * has returned.
    *
    * @throws {Error} when the informer has stopped.
    * @throws {RangeError} when an option is out of range.
@@ -199,19 +201,20 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
   }
 
   /**
-   * Returns the cached objects as events, then changes. The iterator begins at its first `next()`, and ends when the informer
-   * stops, when the signal aborts, or at `break`.
+   * Returns the cached objects as events, then changes. The iterator begins at its first `next()`, and ends when the
+   * informer stops, when the signal aborts, or at `break`.
    *
-   * `next()` rejects with an error when the backlog exceeds its `{ max }`, and when the informer has stopped before the first one.
+   * `next()` rejects with an error when the backlog exceeds its `{ max }`, and when the informer has stopped before the
+   * first one.
    */
   events(options: HandlerOptions<T> = {}): AsyncIterableIterator<InformerEvent<T>> {
     return this.#processor.stream(options);
   }
 
   /**
-   * Returns the cached objects for which `where` holds, in the order of `sortBy`, for readers that show a part of them: `offset` and
-   * `limit` are the part that they read if they name none. The view follows the cache until it is disposed, the signal aborts, or
-   * the informer stops.
+   * Returns the cached objects for which `where` holds, in the order of `sortBy`, for readers that show a part of them:
+   * `offset` and `limit` are the part that they read if they name none. The view follows the cache until it is
+   * disposed, the signal aborts, or the informer stops.
    *
    * A change of an object costs O(log n); see {@linkcode CacheView}.
    *
@@ -243,8 +246,8 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
   }
 
   /**
-   * Resolves with the first object, cached or to come, for which the predicate holds. It reads, and so parses, every object, or
-   * only the one of `key`, which is looked up; a predicate of {@linkcode path} parses none but the last.
+   * Resolves with the first object, cached or to come, for which the predicate holds. It reads, and so parses, every
+   * object, or only the one of `key`, which is looked up; a predicate of {@linkcode path} parses none but the last.
    *
    * @throws {WaitError} when the signal aborts, or the informer stops first.
    * @throws an error of the predicate.
@@ -254,8 +257,8 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
   }
 
   /**
-   * Resolves when there is no object of that key: at once, if there is none when the cache has synced, otherwise when it is
-   * deleted, even if another object of that name follows.
+   * Resolves when there is no object of that key: at once, if there is none when the cache has synced, otherwise when
+   * it is deleted, even if another object of that name follows.
    *
    * @throws {WaitError} when the signal aborts, or the informer stops first.
    */
@@ -264,8 +267,8 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
   }
 
   /**
-   * Resolves once the cache is at `resourceVersion` or later, so that a program can read its own write. The cache learns of a
-   * write outside its selection only by the next change or bookmark, so pass a signal.
+   * Resolves once the cache is at `resourceVersion` or later, so that a program can read its own write. The cache
+   * learns of a write outside its selection only by the next change or bookmark, so pass a signal.
    *
    * For an informer of several namespaces, `namespace` names that of the write; without it, every
    * namespace must have reached the version.
@@ -279,8 +282,8 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
   }
 
   /**
-   * Lists and watches until the signal aborts or the informer is disposed; resolves when the running calls of handlers have
-   * returned. An informer runs once.
+   * Lists and watches until the signal aborts or the informer is disposed; resolves when the running calls of handlers
+   * have returned. An informer runs once.
    *
    * @throws {Error} when it runs or has run already; when a handler's call has not returned within `graceMs`.
    */
@@ -294,26 +297,27 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
   }
 
   /**
-   * Ends the list or watch until {@linkcode resume}: the informer sends no requests, and keeps cache, indexes and handlers.
-   * Before `run()` it delays the first list. Waits continue until the informer is resumed or stopped.
+   * Ends the list or watch until {@linkcode resume}: the informer sends no requests, and keeps cache, indexes and
+   * handlers. Before `run()` it delays the first list. Waits continue until the informer is resumed or stopped.
    */
   pause(): void {
     this.#sync.pause();
   }
 
   /**
-   * Ends a pause. The cache is `stale` until the watch is open, which resumes at the version of the cache, without a list. If the
-   * server has that version no longer, the collection is listed, and handlers receive the difference.
+   * Ends a pause. The cache is `stale` until the watch is open, which resumes at the version of the cache, without a
+   * list. If the server has that version no longer, the collection is listed, and handlers receive the difference.
    */
   resume(): void {
     this.#sync.resume();
   }
 
   /**
-   * Returns the cache as bytes: its objects as they are now, and their version, for {@linkcode restore}. Objects that were never
-   * read are copied and not parsed. What a `transform` returned is written as JSON.
+   * Returns the cache as bytes: its objects as they are now, and their version, for {@linkcode restore}. Objects that
+   * were never read are copied and not parsed. What a `transform` returned is written as JSON.
    *
-   * The bytes are made as they are read, 256 KiB at a time, or one object if that is larger; until then the objects stay in memory.
+   * The bytes are made as they are read, 256 KiB at a time, or one object if that is larger; until then the objects
+   * stay in memory.
    *
    * @throws {Error} when the cache has not synced.
    * @throws {TypeError} when the objects are Secrets with their data, unless `secrets` is set.
@@ -323,19 +327,20 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
   }
 
   /**
-   * Fills the cache from a snapshot, before {@linkcode run}: it can be read at once, and is `stale`, with the age of the snapshot.
-   * Handlers receive its objects as initial ones. The watch resumes at the version of the snapshot, without a list; if the server
-   * has that version no longer, the collection is listed, and handlers receive the difference.
+   * Fills the cache from a snapshot, before {@linkcode run}: it can be read at once, and is `stale`, with the age of
+   * the snapshot. Handlers receive its objects as initial ones. The watch resumes at the version of the snapshot,
+   * without a list; if the server has that version no longer, the collection is listed, and handlers receive the
+   * difference.
    *
-   * {@linkcode run} first asks the server for objects of the snapshot. If it has none of them, has not reached the version, or
-   * cannot read it, the snapshot is of another cluster or history, or forged: the collection is listed too, and `onError` receives
-   * the reason. A source that is not a client's, without `identities`, is not asked.
+   * {@linkcode run} first asks the server for objects of the snapshot. If it has none of them, has not reached the
+   * version, or cannot read it, the snapshot is of another cluster or history, or forged: the collection is listed too,
+   * and `onError` receives the reason. A source that is not a client's, without `identities`, is not asked.
    *
-   * The objects are not transformed again: give snapshots of another `transform` another place. A damaged snapshot is found by
-   * checksums; a forged one is not.
+   * The objects are not transformed again: give snapshots of another `transform` another place. A damaged snapshot is
+   * found by checksums; a forged one is not.
    *
-   * @throws {SnapshotError} when the snapshot is damaged, or of another resource, selection, cluster or form of objects; then
-   * nothing has changed.
+   * @throws {SnapshotError} when the snapshot is damaged, or of another resource, selection, cluster or form of
+   * objects; then nothing has changed.
    * @throws {Error} when the informer has run or has objects already; what the reading of `snapshot` throws.
    */
   async restore(
@@ -349,9 +354,9 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
   /**
    * Resolves once {@linkcode hasSynced}; with `namespace`, once that one of several has synced.
    *
-   * @throws {WaitError} unless `patient`, as soon as the server refuses the first list (400, 401, 403, 404), there are no
-   * credentials, or the runtime does not permit the connection; the error is its `cause`, and the informer retries in any case.
-   * Of several namespaces it throws the first refusal, and {@linkcode status} has the cause of each.
+   * @throws {WaitError} unless `patient`, as soon as the server refuses the first list (400, 401, 403, 404), there are
+   * no credentials, or the runtime does not permit the connection; the error is its `cause`, and the informer retries
+   * in any case. Of several namespaces it throws the first refusal, and {@linkcode status} has the cause of each.
    * @throws {WaitError} when the signal aborts, or the informer stops first.
    * @throws {RangeError} when the informer has no such namespace.
    */
@@ -362,20 +367,20 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
   }
 
   /**
-   * Compares the cache with the server, and repairs what differs. A difference means that the server, or something between,
-   * has lost an event; or that the server's history went back, as that of a restored etcd does. It is reported to `onError` as
-   * a {@linkcode CacheDifferenceError}, and counted by {@linkcode status}.
+   * Compares the cache with the server, and repairs what differs. A difference means that the server, or something
+   * between, has lost an event; or that the server's history went back, as that of a restored etcd does. It is reported
+   * to `onError` as a {@linkcode CacheDifferenceError}, and counted by {@linkcode status}.
    *
-   * - The server is asked for metadata alone, in pages, at the version of the cache or a newer one. Objects are compared by uid
-   *   and resourceVersion; equal ones lead to no event.
-   * - Up to 100 objects that differ are read again, one by one, and handlers receive events of them. A deletion that was missed
-   *   has `finalStateUnknown`. A state that the watch has sent meanwhile is never replaced by an older one.
-   * - The collection is listed if more differ, if the history went back, or if the watch is silent: it does not reach the
-   *   version of objects that differ within 90 s.
+   * - The server is asked for metadata alone, in pages, at the version of the cache or a newer one. Objects are
+   *   compared by uid and resourceVersion; equal ones lead to no event.
+   * - Up to 100 objects that differ are read again, one by one, and handlers receive events of them. A deletion that
+   *   was missed has `finalStateUnknown`. A state that the watch has sent meanwhile is never replaced by an older one.
+   * - The collection is listed if more differ, if the history went back, or if the watch is silent: it does not reach
+   *   the version of objects that differ within 90 s.
    * - What this cannot show: an object of which cache and server have different states of one uid and version.
    *
-   * One check runs at a time per client; others wait for it. `check: { everyMs }` of the options checks regularly while the
-   * informer is live.
+   * One check runs at a time per client; others wait for it. `check: { everyMs }` of the options checks regularly while
+   * the informer is live.
    *
    * @throws {Error} when the informer is paused, has stopped, or has not synced yet.
    * @throws the error of a request that fails, or the reason of the signal.
@@ -385,9 +390,9 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
   }
 
   /**
-   * Stops the informer and waits for running calls of handlers; from inside a handler it does not wait for that call. After an
-   * `await` the informer cannot see where it is called from: abort the signal of `run()` there. It rejects as `run()` does,
-   * unless that has rejected before.
+   * Stops the informer and waits for running calls of handlers; from inside a handler it does not wait for that call.
+   * After an `await` the informer cannot see where it is called from: abort the signal of `run()` there. It rejects as
+   * `run()` does, unless that has rejected before.
    */
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#hasEnded) return; // a failure was that of run()
@@ -420,7 +425,9 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
     await this.#processor.stop(caller);
   }
 
-  /** Delivers the event. Then it reports paths of fields that lead nowhere, of a kind that the compiler has not checked. */
+  /**
+   * Delivers the event. Then it reports paths of fields that lead nowhere, of a kind that the compiler has not checked.
+   */
   async #synced(): Promise<void> {
     this.#processor.synced();
     const { name, uncheckedFields } = this.#collection;

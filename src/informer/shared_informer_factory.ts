@@ -39,8 +39,9 @@ interface Held<T extends KubernetesObject, Name extends string> {
 /**
  * One holder of a shared informer, made by `SharedInformerFactory.acquire()`; its members are those of the informer.
  *
- * Disposing it gives the informer back, and ends what was begun here: handlers are removed (a running call continues, with its
- * signal aborted), iterators and views end, waits reject. Then its members throw; a second disposal does nothing.
+ * Disposing it gives the informer back, and ends what was begun here: handlers are removed (a running call continues,
+ * with its signal aborted), iterators and views end, waits reject. Then its members throw; a second disposal does
+ * nothing.
  */
 export class AcquiredInformer<T extends KubernetesObject, Name extends string = never>
   implements InformerView<T>, Disposable {
@@ -156,7 +157,10 @@ export class AcquiredInformer<T extends KubernetesObject, Name extends string = 
     return new DOMException(`Cannot use the informer of "${this.#name}": this holder was disposed`, "AbortError");
   }
 
-  /** Returns what the informer has returned, a {@linkcode PolledIterator} or a {@linkcode Listener}, which ends with the holder too. */
+  /**
+   * Returns what the informer has returned, a {@linkcode PolledIterator} or a {@linkcode Listener}, which ends with the
+   * holder too.
+   */
   #bound<R>(begun: R): R {
     (begun as R & Pick<Listener<T> | PolledIterator<unknown>, "endWith">).endWith(this.#job.signal);
     return begun;
@@ -196,7 +200,10 @@ class FactoryRun {
     return this.#job.signal;
   }
 
-  /** Resolves once the run was stopped and all informers have ended; rejects then with the first failure, if there is one. */
+  /**
+   * Resolves once the run was stopped and all informers have ended; rejects then with the first failure, if there is
+   * one.
+   */
   get ended(): Promise<void> {
     return this.#ended.wait();
   }
@@ -265,7 +272,10 @@ interface DemandOptions {
  */
 export class Demand {
   readonly #options: DemandOptions;
-  /** `#timer` is armed if and only if `#state` is `idle`, from the first release on, or `paused`, and that time is finite. */
+  /**
+   * `#timer` is armed if and only if `#state` is `idle`, from the first release on, or `paused`, and that time is
+   * finite.
+   */
   readonly #timer = new LongTimer(() => this.#elapsed());
   /** `#holders` is above 0 if `#state` is `held`, and 0 if it is `idle` or `paused`. */
   #holders = 0;
@@ -321,8 +331,8 @@ export class Demand {
 }
 
 /**
- * Returns `true` if two values of an option mean the same: they are equal, or plain objects or arrays whose members mean the same.
- * Functions and other objects are compared by identity; a member that is `undefined` counts as absent.
+ * Returns `true` if two values of an option mean the same: they are equal, or plain objects or arrays whose members
+ * mean the same. Functions and other objects are compared by identity; a member that is `undefined` counts as absent.
  */
 function sameOption(a: unknown, b: unknown): boolean {
   if (Object.is(a, b)) return true;
@@ -528,8 +538,8 @@ type AnyOptions = Selection & SharedIndexInformerOptions<KubernetesObject, strin
 /**
  * Makes informers and shares them: one per resource and selection, however many callers ask for it.
  *
- * An informer of `forResource()` runs from `start()` on, as long as the factory. One of `acquire()` runs while it has holders,
- * and somewhat longer, as `idleMs` and `forgetMs` say.
+ * An informer of `forResource()` runs from `start()` on, as long as the factory. One of `acquire()` runs while it has
+ * holders, and somewhat longer, as `idleMs` and `forgetMs` say.
  *
  * @example
  * ```ts
@@ -549,7 +559,10 @@ export class SharedInformerFactory implements AsyncDisposable {
   readonly #options: SharedInformerFactoryOptions;
   /** Connects the informers to this factory. */
   readonly #context: SharedInformerContext;
-  /** Has an informer from its first `forResource()` or `acquire()` until it is forgotten, or replaced after it has stopped. */
+  /**
+   * Has an informer from its first `forResource()` or `acquire()` until it is forgotten, or replaced after it has
+   * stopped.
+   */
   readonly #informers = new Map<string, SharedInformer>();
   /** Finds informers that cache the same objects. */
   readonly #overlaps = new OverlapFinder();
@@ -589,22 +602,22 @@ export class SharedInformerFactory implements AsyncDisposable {
   }
 
   /**
-   * Returns the informer of a resource and selection: the first call makes it, later calls return the same. While `run()` runs,
-   * it is started; otherwise call `run()` afterwards, or `start()` again.
+   * Returns the informer of a resource and selection: the first call makes it, later calls return the same. While
+   * `run()` runs, it is started; otherwise call `run()` afterwards, or `start()` again.
    *
    * Indexers of a later call are added to the existing ones; the same function under the same name is added once.
    *
-   * With `namespaces`, one informer lists and watches each namespace separately. Their order does not matter, and a list of one
-   * namespace means the same as `namespace`. Either of the two options replaces both of the factory; a cluster-scoped resource
-   * ignores them.
+   * With `namespaces`, one informer lists and watches each namespace separately. Their order does not matter, and a
+   * list of one namespace means the same as `namespace`. Either of the two options replaces both of the factory; a
+   * cluster-scoped resource ignores them.
    *
    * An informer of Secrets without their data is another one than that with `keep: "data"`.
    *
-   * With `fields`, the informer is that of `fieldsOf(resource, fields)`: another one than that of the complete objects, and the
-   * same for paths that keep the same fields.
+   * With `fields`, the informer is that of `fieldsOf(resource, fields)`: another one than that of the complete objects,
+   * and the same for paths that keep the same fields.
    *
-   * @throws {Error} when an option differs from that of the first call, or an index has the name of another function's; when the
-   * factory was shut down. An option that is left out never differs.
+   * @throws {Error} when an option differs from that of the first call, or an index has the name of another function's;
+   * when the factory was shut down. An option that is left out never differs.
    * @throws {TypeError} when the namespaces contradict each other, see `namespacesOf()`, or cannot be part of a path.
    * @throws {SyntaxError} when a selector does not parse.
    */
@@ -640,12 +653,13 @@ export class SharedInformerFactory implements AsyncDisposable {
   }
 
   /**
-   * Returns a holder of the informer of a resource and selection, which runs, without `start()`, while it has holders: dispose
-   * it with `using`. Options are those of `forResource()`, and are shared with its callers.
+   * Returns a holder of the informer of a resource and selection, which runs, without `start()`, while it has holders:
+   * dispose it with `using`. Options are those of `forResource()`, and are shared with its callers.
    *
-   * `idleMs` after the last holder was disposed the watch ends, and the cache is kept; `forgetMs` later it is dropped. A
-   * holder that comes before that reads the cache at once (`status()` calls it `stale`, with its age), while the watch resumes
-   * without a list. If the server has that version no longer, the collection is listed, and handlers receive the difference.
+   * `idleMs` after the last holder was disposed the watch ends, and the cache is kept; `forgetMs` later it is dropped.
+   * A holder that comes before that reads the cache at once (`status()` calls it `stale`, with its age), while the
+   * watch resumes without a list. If the server has that version no longer, the collection is listed, and handlers
+   * receive the difference.
    *
    * An informer that has stopped is replaced by a new one.
    *
@@ -707,7 +721,8 @@ export class SharedInformerFactory implements AsyncDisposable {
   }
 
   /**
-   * Starts the informers of `forResource()` that have not been started. They stop when the signal aborts, and by `shutdown()`.
+   * Starts the informers of `forResource()` that have not been started. They stop when the signal aborts, and by
+   * `shutdown()`.
    *
    * @throws {Error} when the factory was shut down.
    */
@@ -717,16 +732,16 @@ export class SharedInformerFactory implements AsyncDisposable {
   }
 
   /**
-   * Runs the informers until the signal aborts or the factory is shut down, and resolves when all have stopped. It starts those
-   * that have not been started, and those that `forResource()` is asked for meanwhile. Those of
+   * Runs the informers until the signal aborts or the factory is shut down, and resolves when all have stopped. It
+   * starts those that have not been started, and those that `forResource()` is asked for meanwhile. Those of
    * `acquire()` alone follow their holders, and end with `shutdown()`.
    *
-   * A server that refuses or cannot be reached does not end it: the informers retry, and report to `onError`. For a program that
-   * must end then, there is {@linkcode waitForCacheSync}.
+   * A server that refuses or cannot be reached does not end it: the informers retry, and report to `onError`. For a
+   * program that must end then, there is {@linkcode waitForCacheSync}.
    *
    * @throws {Error} when the factory runs or was shut down already.
-   * @throws the error of an informer that ends for another reason than the signal, or of handlers whose calls have not returned
-   * within `graceMs`; then it stops the others first.
+   * @throws the error of an informer that ends for another reason than the signal, or of handlers whose calls have not
+   * returned within `graceMs`; then it stops the others first.
    *
    * @example
    * ```ts
@@ -794,8 +809,8 @@ export class SharedInformerFactory implements AsyncDisposable {
   }
 
   /**
-   * Stops all informers, ends {@linkcode run}, and waits up to `graceMs` for running calls of their handlers; from inside a handler it does not wait
-   * for that call, see the disposal of `SharedIndexInformer`.
+   * Stops all informers, ends {@linkcode run}, and waits up to `graceMs` for running calls of their handlers; from
+   * inside a handler it does not wait for that call, see the disposal of `SharedIndexInformer`.
    *
    * @throws {Error} that names the handlers whose calls have not returned by then, unless `run()` has.
    */

@@ -23,12 +23,15 @@ export interface InformerStatus {
   /** The time since which it is not `live`; unset while it is live and before it was started. */
   readonly notLiveSince?: Date;
   /**
-   * The age of the cache, in milliseconds: the time since `notLiveSince`, once the cache has synced. Unset while it is live.
+   * The age of the cache, in milliseconds: the time since `notLiveSince`, once the cache has synced. Unset while it is
+   * live.
    */
   readonly staleMs?: number;
   /** The time of the next request, while it backs off; of several namespaces, the earliest. */
   readonly retryAt?: Date;
-  /** The version up to which the cache has everything, `""` before the first list; of several namespaces, the oldest. */
+  /**
+   * The version up to which the cache has everything, `""` before the first list; of several namespaces, the oldest.
+   */
   readonly resourceVersion: string;
   /** The status of each namespace, for an informer of several. */
   readonly namespaces?: readonly NamespaceStatus[];
@@ -41,15 +44,18 @@ export interface InformerStatus {
   /** The time of the last bookmark. */
   readonly lastBookmarkAt?: Date;
   /**
-   * The time since which its watch has been silent: when it last sent an event or a bookmark, or was opened; of several namespaces,
-   * the earliest. Unset while none watches. A watch that stays silent is renewed, see `Client`.
+   * The time since which its watch has been silent: when it last sent an event or a bookmark, or was opened; of several
+   * namespaces, the earliest. Unset while none watches. A watch that stays silent is renewed, see `Client`.
    */
   readonly silentSince?: Date;
   /** The number of changes received. */
   readonly events: number;
   /** The number of lists begun, without streaming lists. */
   readonly lists: number;
-  /** The number of lists that have replaced the contents of the cache, streaming lists included; a restore counts as one. */
+  /**
+   * The number of lists that have replaced the contents of the cache, streaming lists included; a restore counts as
+   * one.
+   */
   readonly completedLists: number;
   /** The number of watches begun, streaming lists included. */
   readonly watches: number;
@@ -73,7 +79,9 @@ export interface InformerStatus {
   readonly handlers: readonly HandlerStatus[];
 }
 
-/** Returns the part of an informer's status that its lists and watches determine, with the number of its cached objects. */
+/**
+ * Returns the part of an informer's status that its lists and watches determine, with the number of its cached objects.
+ */
 export function syncStatus<T extends KubernetesObject>(
   sync: CollectionSync<T>,
   objects: number,
@@ -150,9 +158,9 @@ export interface WaitFailure {
 }
 
 /**
- * A wait of an informer has ended without success: its signal aborted, the server refuses, or the informer stopped. The message
- * names the resource, the state of the informer and the duration of that state; `cause` is the error that led to the state, or
- * else the reason of the signal.
+ * A wait of an informer has ended without success: its signal aborted, the server refuses, or the informer stopped. The
+ * message names the resource, the state of the informer and the duration of that state; `cause` is the error that led
+ * to the state, or else the reason of the signal.
  */
 export class WaitError extends InformerError implements WaitFailure {
   /** `"WaitError"`. */
@@ -218,8 +226,8 @@ function joinedWaitError(errors: readonly WaitError[]): WaitError {
 }
 
 /**
- * Awaits all waits, which `start` begins with a signal that aborts with `signal`, and when one fails. When `signal` has ended
- * several, the error names them all.
+ * Awaits all waits, which `start` begins with a signal that aborts with `signal`, and when one fails. When `signal` has
+ * ended several, the error names them all.
  */
 export async function joined(
   start: (signal?: AbortSignal) => readonly Promise<void>[],
@@ -320,7 +328,10 @@ export class Waits<T extends KubernetesObject> {
     });
   }
 
-  /** Awaits `call`; a refusal of `state`, the removal of a handler, and the end by `signal` become a {@linkcode WaitError}. */
+  /**
+   * Awaits `call`; a refusal of `state`, the removal of a handler, and the end by `signal` become a
+   * {@linkcode WaitError}.
+   */
   async #wait<R>(
     what: string,
     signal: AbortSignal | undefined,

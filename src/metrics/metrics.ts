@@ -63,10 +63,11 @@ export function labelsOf<I>(items: readonly I[], labels: (item: I) => Labels): L
 export const OPEN_METRICS_TYPE = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 /**
- * Returns metric families as text in the OpenMetrics format, version 1.0.0. Families without samples have their description.
+ * Returns metric families as text in the OpenMetrics format, version 1.0.0. Families without samples have their
+ * description.
  *
- * @throws {TypeError} when a name or label is not allowed, a family has a unit that is not the end of its name, a name is used
- * twice, or a counter is no number of at least 0.
+ * @throws {TypeError} when a name or label is not allowed, a family has a unit that is not the end of its name, a name
+ * is used twice, or a counter is no number of at least 0.
  */
 export function openMetricsText(families: readonly MetricFamily[]): string {
   const names = new Set<string>();
@@ -126,8 +127,8 @@ interface ProbeAnswers {
 }
 
 /**
- * Answers `/healthz`, `/readyz` and `/metrics`. A failed probe is 503 with the reason as text; other paths are 404, other methods
- * than GET and HEAD 405.
+ * Answers `/healthz`, `/readyz` and `/metrics`. A failed probe is 503 with the reason as text; other paths are 404,
+ * other methods than GET and HEAD 405.
  */
 export function answerProbe(request: Request, { illness, unreadiness, metrics }: ProbeAnswers): Response {
   const { pathname = "" } = URL.parse(request.url) ?? {}; // the header Host may be none

@@ -1,9 +1,9 @@
 /**
  * Spans and metrics by OpenTelemetry: of the lists and watches of informers, of reconciles, and of their status.
  *
- * All go to the global providers of `@opentelemetry/api`, which have to be there when a function of this module is called. In Deno,
- * `OTEL_DENO=true` sets them up, and makes spans of `fetch`; elsewhere an SDK does, with a context manager. Without a provider
- * nothing is recorded.
+ * All go to the global providers of `@opentelemetry/api`, which have to be there when a function of this module is
+ * called. In Deno, `OTEL_DENO=true` sets them up, and makes spans of `fetch`; elsewhere an SDK does, with a context
+ * manager. Without a provider nothing is recorded.
  *
  * @example
  * ```ts

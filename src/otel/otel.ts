@@ -30,8 +30,8 @@ function globalProviders(): { readonly tracer: Tracer; readonly meter: Meter } {
 }
 
 /**
- * A span without a parent, or below another one of these. The context in which it begins is not its parent: work of informers
- * and reconcilers outlives the request, handler or reconcile that it was begun by.
+ * A span without a parent, or below another one of these. The context in which it begins is not its parent: work of
+ * informers and reconcilers outlives the request, handler or reconcile that it was begun by.
  */
 class RootSpan {
   readonly #tracer: Tracer;
@@ -72,27 +72,32 @@ class RootSpan {
   }
 }
 
-/** The attribute `error.type` of an error: the status code of a refusal, else the error's name. None without an error. */
+/**
+ * The attribute `error.type` of an error: the status code of a refusal, else the error's name. None without an error.
+ */
 function errorType(error: unknown): Attributes {
   if (error === undefined) return {};
   if (error instanceof StatusError) return { "error.type": String(error.status.code) };
   return { "error.type": error instanceof Error ? error.name : "_OTHER" };
 }
 
-/** The boundaries of buckets of durations, in seconds: those that the semantic conventions advise for requests, and longer ones. */
+/**
+ * The boundaries of buckets of durations, in seconds: those that the semantic conventions advise for requests, and
+ * longer ones.
+ */
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10, 30, 60, 300];
 
 /**
  * Returns an observer of reconciles, for the option `observe` of reconcilers.
  *
- * - **Spans**: `reconcile <name of the reconciler>` for each call, the root of a trace of its own, and the active span of the call
- *   and of what it awaits. What led to the reconcile, such as a watch or another reconcile, is not its parent. The span of a call
- *   whose time is over ends then.
+ * - **Spans**: `reconcile <name of the reconciler>` for each call, the root of a trace of its own, and the active span
+ *   of the call and of what it awaits. What led to the reconcile, such as a watch or another reconcile, is not its
+ *   parent. The span of a call whose time is over ends then.
  * - **Metric**: the histogram `reconciler.reconcile.duration`, in seconds.
- * - **Attributes** of both: `reconciler.name`, `reconciler.outcome` (those of `ReconcilerStatus.outcomes`), and `error.type` of
- *   failures: the status code of a refusal, else the name of the error.
- * - **Attributes** of spans alone: `reconciler.resource`, `reconciler.key`, `k8s.namespace.name`, `reconciler.retries`, and
- *   `reconciler.causes`, the types of the causes.
+ * - **Attributes** of both: `reconciler.name`, `reconciler.outcome` (those of `ReconcilerStatus.outcomes`), and
+ *   `error.type` of failures: the status code of a refusal, else the name of the error.
+ * - **Attributes** of spans alone: `reconciler.resource`, `reconciler.key`, `k8s.namespace.name`, `reconciler.retries`,
+ *   and `reconciler.causes`, the types of the causes.
  *
  * @example
  * ```ts
@@ -144,18 +149,18 @@ const WATCH_SECONDS = [1, 5, 15, 30, 60, 120, 180, 240, 300, 600, 1_800, 3_600];
 /**
  * Returns an observer of lists and watches, for the option `reflector` of factories and informers.
  *
- * - **Spans**: `list pods` for each list, with a span `page` for each of its pages, and `watch pods` for each watch, from its
- *   request to its end. Each list and watch is the root of a trace of its own. Its requests are sent with its span as the active
- *   one, so that spans of `fetch` are below it; handlers and later work are not.
- * - **Metrics**: the histograms `informer.list.duration` and `informer.watch.duration`, in seconds, of the lists and watches that
- *   have ended.
+ * - **Spans**: `list pods` for each list, with a span `page` for each of its pages, and `watch pods` for each watch,
+ *   from its request to its end. Each list and watch is the root of a trace of its own. Its requests are sent with its
+ *   span as the active one, so that spans of `fetch` are below it; handlers and later work are not.
+ * - **Metrics**: the histograms `informer.list.duration` and `informer.watch.duration`, in seconds, of the lists and
+ *   watches that have ended.
  * - **Attributes** of both: `informer.resource` (`"pods"`), `informer.list.type` (`"pages"` or `"stream"`, of lists),
- *   `informer.outcome` (`"listed"`, `"ended"`, `"failed"`, `"relist"`, `"paused"` or `"stopped"`), and `error.type` of failures:
- *   the status code of a refusal, else the name of the error.
+ *   `informer.outcome` (`"listed"`, `"ended"`, `"failed"`, `"relist"`, `"paused"` or `"stopped"`), and `error.type` of
+ *   failures: the status code of a refusal, else the name of the error.
  * - **Attributes** of spans alone: `k8s.namespace.name`, `informer.label_selector`, `informer.field_selector`,
- *   `informer.resource_version` (that of the request), `informer.objects`, `informer.events`, and the times that decoding and the
- *   commit to the cache took, `informer.decode.duration` and `informer.commit.duration`, in seconds. The time to decode is
- *   that of a `Client` of this package.
+ *   `informer.resource_version` (that of the request), `informer.objects`, `informer.events`, and the times that
+ *   decoding and the commit to the cache took, `informer.decode.duration` and `informer.commit.duration`, in seconds.
+ *   The time to decode is that of a `Client` of this package.
  *
  * @example
  * ```ts
@@ -269,13 +274,14 @@ interface Instruments {
 }
 
 /**
- * Observes the status of a manager, or of the informers of a factory, whenever metrics are collected. Dispose the result to end
- * that.
+ * Observes the status of a manager, or of the informers of a factory, whenever metrics are collected. Dispose the
+ * result to end that.
  *
- * The metrics are those of `/metrics` of a manager, with a dot after the first word, and the unit in the instrument instead of the
- * name: `informer.objects`, `informer.stale` (s), `workqueue.waiting_keys`, `reconciler.reconciles`. A summary such as
- * `workqueue_wait_seconds` becomes the counters `workqueue.wait.time` (s) and `workqueue.wait.count`. Attributes are the labels,
- * below the first word of the metric (`informer.state`), but for `informer.resource` and `reconciler.name`.
+ * The metrics are those of `/metrics` of a manager, with a dot after the first word, and the unit in the instrument
+ * instead of the name: `informer.objects`, `informer.stale` (s), `workqueue.waiting_keys`, `reconciler.reconciles`. A
+ * summary such as `workqueue_wait_seconds` becomes the counters `workqueue.wait.time` (s) and `workqueue.wait.count`.
+ * Attributes are the labels, below the first word of the metric (`informer.state`), but for `informer.resource` and
+ * `reconciler.name`.
  *
  * @example
  * ```ts
@@ -343,9 +349,10 @@ const REQUEST_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"];
 
 /**
- * Returns a transport that sends requests by another one, and records the histogram `http.client.request.duration` of the
- * semantic conventions for HTTP: the time from a request to the headers of its answer, in seconds, by `http.request.method`,
- * `server.address`, `server.port`, `url.scheme`, and `http.response.status_code` or `error.type`.
+ * Returns a transport that sends requests by another one, and records the histogram `http.client.request.duration` of
+ * the semantic conventions for HTTP: the time from a request to the headers of its answer, in seconds, by
+ * `http.request.method`, `server.address`, `server.port`, `url.scheme`, and `http.response.status_code` or
+ * `error.type`.
  *
  * Disposing it disposes the other one. It makes no spans: runtimes and their instrumentations make those of `fetch`.
  *

@@ -1,9 +1,10 @@
 /**
  * Tests of controllers under faults.
  *
- * {@linkcode perturb} runs a controller on a fake API server under fake time, with changes and faults by seed: crashes before,
- * during and after writes, stale caches, unobserved states, conflicts, lost answers, refusals, broken watches, clock skew, and
- * a second process. It checks what the author states and what holds for every controller, and prints the shortest failing steps.
+ * {@linkcode perturb} runs a controller on a fake API server under fake time, with changes and faults by seed: crashes
+ * before, during and after writes, stale caches, unobserved states, conflicts, lost answers, refusals, broken watches,
+ * clock skew, and a second process. It checks what the author states and what holds for every controller, and prints
+ * the shortest failing steps.
  *
  * @module
  */

@@ -22,7 +22,10 @@ interface Located {
 
 type Stateful = KubernetesObject & { readonly status?: unknown };
 
-/** A fake API server with the controllers that every cluster has, and with a record of the objects that users have created. */
+/**
+ * A fake API server with the controllers that every cluster has, and with a record of the objects that users have
+ * created.
+ */
 export class Cluster {
   /** The server. */
   readonly server: FakeApiServer;
@@ -97,8 +100,8 @@ export class Cluster {
   }
 
   /**
-   * Deletes all objects that users have created, and returns their number. With `again`, {@linkcode tidy} creates each of them
-   * again when it is gone, without its status.
+   * Deletes all objects that users have created, and returns their number. With `again`, {@linkcode tidy} creates each
+   * of them again when it is gone, without its status.
    */
   deleteRoots(options: { readonly again?: boolean } = {}): number {
     if (!options.again) this.#again = [];

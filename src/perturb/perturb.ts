@@ -1,10 +1,10 @@
 /**
  * Runs controllers under faults: a fake API server, fake time, and changes and faults that depend on a seed alone.
  *
- * {@linkcode perturb} is the entry point. `plan/perturb_plan.ts` makes the steps of a seed, `trial/trial.ts` performs them, with
- * processes in slots, a network between them and the server, and checks, and `perturb.ts` leaves out the steps without which
- * a failing seed fails all the same. This folder knows nothing about reconcilers: a controller is any function with a client
- * and a signal.
+ * {@linkcode perturb} is the entry point. `plan/perturb_plan.ts` makes the steps of a seed, `trial/trial.ts` performs
+ * them, with processes in slots, a network between them and the server, and checks, and `perturb.ts` leaves out the
+ * steps without which a failing seed fails all the same. This folder knows nothing about reconcilers: a controller is
+ * any function with a client and a signal.
  *
  * @module
  */
@@ -16,7 +16,8 @@ import { type TrialResult, tryPlan } from "./trial.ts";
 const MOST_RUNS = 200;
 
 /**
- * Leaves out steps of a failing plan as long as it fails, large pieces first, and returns the result of the smallest plan.
+ * Leaves out steps of a failing plan as long as it fails, large pieces first, and returns the result of the smallest
+ * plan.
  */
 async function shrinkPlan<World>(
   options: PerturbOptions<World>,
@@ -87,21 +88,23 @@ export class PerturbError extends Error {
 }
 
 /**
- * Runs a controller once for each seed, on a fake API server under fake time. A seed decides which changes are made and which
- * faults occur, and when; the same seed gives the same steps.
+ * Runs a controller once for each seed, on a fake API server under fake time. A seed decides which changes are made and
+ * which faults occur, and when; the same seed gives the same steps.
  *
  * It checks what `converges` and `invariants` state, and what holds for every controller:
  *
  * - It converges within `settleMs` after changes and faults have ended, and then writes nothing for `quietMs`.
  * - It sends no more than 2,000 requests without a wait, and `writesPerChange` writes for each change, start and fault.
- * - After the deletion of all objects that it has not created, finalizers are removed, and nothing that it has created is left.
- * - It does not exit again and again, and no rejection is unhandled. After its signal has aborted, it ends within 60 s, and no
- *   watch and no timer is left.
+ * - After the deletion of all objects that it has not created, finalizers are removed, and nothing that it has created
+ *   is left.
+ * - It does not exit again and again, and no rejection is unhandled. After its signal has aborted, it ends within 60 s,
+ *   and no watch and no timer is left.
  *
- * The faults are those of {@linkcode PerturbStep}. Timers, `Date`, `performance.now`, `Math.random`, `crypto`'s random values
- * and the console are replaced meanwhile, so only one can run at a time; a controller must not use sockets, files or other real time. All
- * processes share one time of day: clock skew is between them and the server. Code that a crashed process runs after its signal
- * has aborted reaches no server, but could reach `world`. A loop of promises without a request or a timer hangs the test.
+ * The faults are those of {@linkcode PerturbStep}. Timers, `Date`, `performance.now`, `Math.random`, `crypto`'s random
+ * values and the console are replaced meanwhile, so only one can run at a time; a controller must not use sockets,
+ * files or other real time. All processes share one time of day: clock skew is between them and the server. Code that a
+ * crashed process runs after its signal has aborted reaches no server, but could reach `world`. A loop of promises
+ * without a request or a timer hangs the test.
  *
  * A failing seed is shrunk: steps are left out as long as it fails, by up to 200 further runs.
  *

@@ -9,7 +9,10 @@ export type PerturbStep =
   | { readonly do: "change"; readonly name: string; readonly seed: number }
   /** Time passes. */
   | { readonly do: "wait"; readonly ms: number }
-  /** Users delete all objects that they have created; with `again`, they create each of them again as soon as it is gone. */
+  /**
+   * Users delete all objects that they have created; with `again`, they create each of them again as soon as it is
+   * gone.
+   */
   | { readonly do: "deleteAll"; readonly again: boolean }
   /** The process crashes now, and starts again after `downMs`. */
   | { readonly do: "crash"; readonly downMs: number }
@@ -23,8 +26,8 @@ export type PerturbStep =
   /** The process is stopped by its signal, and starts again after `downMs`. */
   | { readonly do: "restart"; readonly downMs: number }
   /**
-   * The process restarts on an API server that is behind for `ms`: it serves old lists, and its watches lag. It is `writes` behind,
-   * or at the moment in which users last deleted an object that finalizers keep.
+   * The process restarts on an API server that is behind for `ms`: it serves old lists, and its watches lag. It is
+   * `writes` behind, or at the moment in which users last deleted an object that finalizers keep.
    */
   | { readonly do: "staleRestart"; readonly writes: number | "deletion"; readonly ms: number }
   /** The events of open watches arrive `ms` late: of all watches, or of those of one resource. */
@@ -61,9 +64,15 @@ export type PerturbStep =
   | { readonly do: "jump"; readonly ms: number }
   /** A second process runs for `ms`. */
   | { readonly do: "second"; readonly ms: number; readonly end: "crash" | "stop" }
-  /** The network of the process is cut off for `ms`; requests that it has not aborted arrive afterwards. A second process starts meanwhile. */
+  /**
+   * The network of the process is cut off for `ms`; requests that it has not aborted arrive afterwards. A second
+   * process starts meanwhile.
+   */
   | { readonly do: "pause"; readonly ms: number }
-  /** The requests of the process about Leases do not arrive for `ms`, or their answers do not. A second process starts meanwhile. */
+  /**
+   * The requests of the process about Leases do not arrive for `ms`, or their answers do not. A second process starts
+   * meanwhile.
+   */
   | { readonly do: "loseRenewals"; readonly ms: number; readonly lost: "requests" | "answers" };
 
 /** The faults of `perturb()`: the steps other than changes and waits. */
@@ -171,20 +180,20 @@ export interface ProcessContext<World> {
 }
 
 /**
- * Runs a controller until `signal` aborts, then returns. A rejection, or a return before that, ends the process as in a pod:
- * it is started again after a second.
+ * Runs a controller until `signal` aborts, then returns. A rejection, or a return before that, ends the process as in a
+ * pod: it is started again after a second.
  */
 export type ControllerFunction<World> = (process: ProcessContext<World>) => Promise<void>;
 
 /**
- * A change that a user, or another controller, makes: directly on the server, in one turn. It chooses with `random` alone, and
- * may return a description of what it did.
+ * A change that a user, or another controller, makes: directly on the server, in one turn. It chooses with `random`
+ * alone, and may return a description of what it did.
  */
 export type UserChange<World> = (server: FakeApiServer, random: Random, world: World) => string | void;
 
 /**
- * A statement about server and world. It holds when nothing or `true` is returned; it is violated by `false`, by a text that says
- * what is wrong, and by an error.
+ * A statement about server and world. It holds when nothing or `true` is returned; it is violated by `false`, by a text
+ * that says what is wrong, and by an error.
  */
 export type Statement<World> = (server: FakeApiServer, world: World) => boolean | string | void;
 
@@ -195,8 +204,8 @@ export interface PerturbOptions<World = undefined> {
   /** The changes that users make, by name. A seed makes some of them, in any order, and any number of times. */
   readonly changes: Readonly<Record<string, UserChange<World>>>;
   /**
-   * The state that the controller must reach when changes and faults have ended, and keep. It must also hold after all objects
-   * that the controller has not created were deleted.
+   * The state that the controller must reach when changes and faults have ended, and keep. It must also hold after all
+   * objects that the controller has not created were deleted.
    */
   readonly converges: Statement<World>;
   /** Statements that hold at every moment, by name: they are checked after each step and each write. @default {none} */
@@ -206,13 +215,13 @@ export interface PerturbOptions<World = undefined> {
   /** Creates the systems outside of the cluster, for each seed. @default {undefined} */
   readonly world?: () => World;
   /**
-   * Does the work of other controllers of the cluster, such as setting the phase of pods; called as time passes. The garbage
-   * collector, and the removal of pods whose grace period is over, are there already. @default {nothing}
+   * Does the work of other controllers of the cluster, such as setting the phase of pods; called as time passes. The
+   * garbage collector, and the removal of pods whose grace period is over, are there already. @default {nothing}
    */
   readonly environment?: Statement<World>;
   /**
-   * Custom resources of the server. Without them, one that `setup` or a change creates is served from then on, and 404 is
-   * answered before. @default {none}
+   * Custom resources of the server. Without them, one that `setup` or a change creates is served from then on, and 404
+   * is answered before. @default {none}
    */
   readonly resources?: readonly ResourceDefinition[];
   /** The number of seeds. @default {100} */
@@ -222,8 +231,8 @@ export interface PerturbOptions<World = undefined> {
   /** The most steps of a seed; it has at least a third of them. @default {30} */
   readonly steps?: number;
   /**
-   * True for a controller that elects a leader: the fault `"loseRenewals"` occurs, too. Other faults of requests spare those
-   * about Leases. @default {false}
+   * True for a controller that elects a leader: the fault `"loseRenewals"` occurs, too. Other faults of requests spare
+   * those about Leases. @default {false}
    */
   readonly elects?: boolean;
   /** Faults that do not occur. @default {none} */
@@ -237,10 +246,15 @@ export interface PerturbOptions<World = undefined> {
   readonly quietWrites?: number;
   /** The time in which nothing may happen after the controller has converged, in milliseconds. @default {120_000} */
   readonly quietMs?: number;
-  /** The time that the controller has to converge after changes and faults have ended, in milliseconds. @default {600_000} */
+  /**
+   * The time that the controller has to converge after changes and faults have ended, in milliseconds.
+   *
+   * @default {600_000}
+   */
   readonly settleMs?: number;
   /**
-   * The plural names of resources whose objects may be left when all objects that the controller has not created were deleted.
+   * The plural names of resources whose objects may be left when all objects that the controller has not created were
+   * deleted.
    * @default {none, besides leases and events}
    */
   readonly keeps?: readonly string[];
@@ -256,7 +270,10 @@ export interface PerturbPlan {
   readonly seed: number;
   /** True if the server has streaming lists; without them, first lists may be stale. */
   readonly streamingList: boolean;
-  /** The most time that a request takes, and its answer, in milliseconds; 0 for a server that answers in the same moment. */
+  /**
+   * The most time that a request takes, and its answer, in milliseconds; 0 for a server that answers in the same
+   * moment.
+   */
   readonly latencyMs: number;
   /** The most time that a chunk of a watch takes, in milliseconds. */
   readonly watchMs: number;

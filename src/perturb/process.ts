@@ -73,8 +73,8 @@ export class ControllerProcess {
   }
 
   /**
-   * Ends the process at once: none of its requests arrives any more, and none is answered. With `later`, its signal aborts
-   * only when the answer that it has just received was handled.
+   * Ends the process at once: none of its requests arrives any more, and none is answered. With `later`, its signal
+   * aborts only when the answer that it has just received was handled.
    */
   crash(later = false): void {
     if (!this.isRunning) return;
@@ -99,7 +99,9 @@ export class ControllerProcess {
     while (this.#cutOff !== undefined) await this.#cutOff.promise;
   }
 
-  /** Resolves when the controller has returned; never rejects. Call it after {@linkcode dispose} for a crashed process. */
+  /**
+   * Resolves when the controller has returned; never rejects. Call it after {@linkcode dispose} for a crashed process.
+   */
   ended(): Promise<void> {
     return this.#ended;
   }
@@ -159,7 +161,9 @@ export class Agenda {
 /** The most lines after one step. */
 const MOST_LINES = 20;
 
-/** The record of a trial: its lines, its first failure, and the number of changes and faults, which may lead to writes. */
+/**
+ * The record of a trial: its lines, its first failure, and the number of changes and faults, which may lead to writes.
+ */
 export class TrialRecord {
   /** The index of the present step: -1 before the first one, and the number of steps after the last. */
   step = -1;
@@ -264,7 +268,10 @@ export class ProcessSlots<World> {
     });
   }
 
-  /** Crashes a process, if it runs. That of slot "a" starts again after `downMs`. See {@linkcode ControllerProcess.crash}. */
+  /**
+   * Crashes a process, if it runs. That of slot "a" starts again after `downMs`. See
+   * {@linkcode ControllerProcess.crash}.
+   */
   crash(process: ControllerProcess, downMs: number, later = false): void {
     if (!process.isRunning) return;
     process.crash(later);

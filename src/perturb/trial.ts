@@ -30,7 +30,9 @@ class CapturedConsole implements Disposable {
   }
 }
 
-/** Makes `Math.random`, `crypto.randomUUID` and `crypto.getRandomValues` depend on a seed alone, until it is disposed. */
+/**
+ * Makes `Math.random`, `crypto.randomUUID` and `crypto.getRandomValues` depend on a seed alone, until it is disposed.
+ */
 class SeededGlobals implements Disposable {
   readonly #random = Math.random;
   readonly #uid = crypto.randomUUID;

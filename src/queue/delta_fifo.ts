@@ -1,9 +1,9 @@
 /**
  * The queue between a reflector and a store.
  *
- * Entry point: {@linkcode DeltaFIFO}. It collects the changes of each key until a consumer pops them, and turns a list into
- * deletions and replacements of what the consumer knows. It does not store values beyond their pop, does not call the
- * consumer by itself, and knows nothing of Kubernetes: a `Controller` drains it.
+ * Entry point: {@linkcode DeltaFIFO}. It collects the changes of each key until a consumer pops them, and turns a list
+ * into deletions and replacements of what the consumer knows. It does not store values beyond their pop, does not call
+ * the consumer by itself, and knows nothing of Kubernetes: a `Controller` drains it.
  *
  * @module
  */
@@ -44,8 +44,8 @@ export interface KnownObjects<V> {
   /** The number of values. */
   readonly size?: number;
   /**
-   * A number that is another one after every change. With it and `size`, the commit of a replacement costs as much as it
-   * changes, unless a value changed while the replacement was staged; without them, as much as there are values.
+   * A number that is another one after every change. With it and `size`, the commit of a replacement costs as much as
+   * it changes, unless a value changed while the replacement was staged; without them, as much as there are values.
    */
   readonly revision?: number;
 }
@@ -57,14 +57,21 @@ export interface DeltaFIFOOptions<V> {
   /** The values that consumers of the queue know: usually the store that they fill. */
   readonly knownObjects: KnownObjects<V>;
   /**
-   * Returns `true` if two values are the same version of the same thing. A replacement keeps the known one of the two, and
-   * queues nothing for it.
+   * Returns `true` if two values are the same version of the same thing. A replacement keeps the known one of the two,
+   * and queues nothing for it.
    * @default {never}
    */
   readonly same?: (known: V, value: V) => boolean;
-  /** Applied once to each incoming value that a replacement does not drop for a known one. If it throws, nothing is queued. */
+  /**
+   * Applied once to each incoming value that a replacement does not drop for a known one. If it throws, nothing is
+   * queued.
+   */
   readonly transform?: (value: V) => V;
-  /** A replacement queues `Replaced` deltas; if `false`, `Sync` deltas, as the first queues of client-go did. @default {true} */
+  /**
+   * A replacement queues `Replaced` deltas; if `false`, `Sync` deltas, as the first queues of client-go did.
+   *
+   * @default {true}
+   */
   readonly emitReplaced?: boolean;
 }
 
@@ -83,11 +90,13 @@ class PendingKeys<V> {
   /** `#head` is the index of the oldest key; the arrays' length if nothing is pending, and both are 0 then. */
   #head = 0;
   /**
-   * `#places` has `#base` + the last index of each pending key. It is defined from a look-up among more than {@linkcode FEW}
-   * keys until nothing is pending.
+   * `#places` has `#base` + the last index of each pending key. It is defined from a look-up among more than
+   * {@linkcode FEW} keys until nothing is pending.
    */
   #places: Map<string, number> | undefined;
-  /** `#base` is the number of keys that have been removed from the front of the arrays since the queue was last empty. */
+  /**
+   * `#base` is the number of keys that have been removed from the front of the arrays since the queue was last empty.
+   */
   #base = 0;
 
   /** The number of pending keys. */
@@ -112,7 +121,10 @@ class PendingKeys<V> {
     this.#places?.set(key, this.#base + this.#keys.length - 1);
   }
 
-  /** Appends a delta to those of its key, pending or not. Of two deletions in a row, one that saw the final state is kept. */
+  /**
+   * Appends a delta to those of its key, pending or not. Of two deletions in a row, one that saw the final state is
+   * kept.
+   */
   append(key: string, delta: Delta<V>): void {
     const deltas = this.#find(key);
     if (deltas === undefined) return this.add(key, delta);
@@ -131,7 +143,8 @@ class PendingKeys<V> {
   shift(): Delta<V>[] {
     const deltas = this.#deltas[this.#head]!;
     this.#deltas[this.#head++] = undefined;
-    // Its place in the Map is dropped with all others later: a Map that keys leave one by one is rebuilt again and again.
+    // Its place in the Map is dropped with all others later: a Map that keys leave one by one is rebuilt again and
+    // again.
     if (this.#head === this.#keys.length) this.#clear();
     else if (this.#head >= MANY && 2 * this.#head >= this.#keys.length) this.#compact();
     return deltas;
@@ -182,31 +195,42 @@ class PendingKeys<V> {
 }
 
 /**
- * A replacement of everything in a `DeltaFIFO`: the staged values, committed as the deltas by which they differ from what is
- * known and queued. Values are compared as they are staged, so a commit costs as much as it changes.
+ * A replacement of everything in a `DeltaFIFO`: the staged values, committed as the deltas by which they differ from
+ * what is known and queued. Values are compared as they are staged, so a commit costs as much as it changes.
  */
 export class QueueReplacement<V> {
   readonly #options: DeltaFIFOOptions<V>;
   readonly #commit: (enqueue: (pending: PendingKeys<V>) => void) => void;
-  /** `#values` has a key if and only if the key was staged and not taken back since; in the order in which keys came. */
+  /**
+   * `#values` has a key if and only if the key was staged and not taken back since; in the order in which keys came.
+   */
   readonly #values = new Map<string, V>();
-  /** `#changed` has those of `#values` that differed from the known value when they were staged; nothing without `same`. */
+  /**
+   * `#changed` has those of `#values` that differed from the known value when they were staged; nothing without `same`.
+   */
   readonly #changed = new Map<string, V>();
   /** `knownObjects.revision` when the staging began. */
   readonly #revision: number | undefined;
-  /** `#repeated` is true if and only if a key was staged while staged already: `#changed` may lack the order of `#values`. */
+  /**
+   * `#repeated` is true if and only if a key was staged while staged already: `#changed` may lack the order of
+   * `#values`.
+   */
   #repeated = false;
   /** `#over` is true if and only if the replacement was committed or abandoned. */
   #over = false;
 
-  /** Made by `DeltaFIFO.replacing()`. `commit` receives the function that adds the deltas to the queue's pending keys. */
+  /**
+   * Made by `DeltaFIFO.replacing()`. `commit` receives the function that adds the deltas to the queue's pending keys.
+   */
   constructor(options: DeltaFIFOOptions<V>, commit: (enqueue: (pending: PendingKeys<V>) => void) => void) {
     this.#options = options;
     this.#commit = commit;
     this.#revision = options.knownObjects.revision;
   }
 
-  /** Stages values. Of two with the same key the later counts; a known value takes the place of one that is the same. */
+  /**
+   * Stages values. Of two with the same key the later counts; a known value takes the place of one that is the same.
+   */
   add(values: readonly V[]): void {
     this.#check("add to");
     for (const value of values) this.#add(value);
@@ -312,10 +336,10 @@ export class QueueReplacement<V> {
 /**
  * Orders changes per key, and turns a list into deletions and replacements.
  *
- * - A key is queued once, in the order of its first change. Later changes of a queued key are appended, oldest first. Two
- *   deletions in a row become one.
- * - A replacement is staged value by value and committed in one step: first the deletions of what is known or queued and is
- *   not part of it, then its values in their order.
+ * - A key is queued once, in the order of its first change. Later changes of a queued key are appended, oldest first.
+ *   Two deletions in a row become one.
+ * - A replacement is staged value by value and committed in one step: first the deletions of what is known or queued
+ *   and is not part of it, then its values in their order.
  * - It has synced once the first replacement has been popped *and processed* to the last key.
  *
  * (client-go `tools/cache/delta_fifo.go`, with the later RealFIFO's order of a replacement and its counting after
@@ -343,7 +367,10 @@ export class DeltaFIFO<V> implements Disposable {
   readonly #items = new PendingKeys<V>();
   /** `#populated` is true if and only if a value was added, updated or deleted, or a replacement committed. */
   #populated = false;
-  /** `#initialLeft` is the number of keys, among those queued when the first replacement was committed, still to process. */
+  /**
+   * `#initialLeft` is the number of keys, among those queued when the first replacement was committed, still to
+   * process.
+   */
   #initialLeft = 0;
   /** `#closed` is true if and only if {@linkcode close} was called: every write throws. */
   #closed = false;
@@ -358,7 +385,10 @@ export class DeltaFIFO<V> implements Disposable {
     return this.#items.size;
   }
 
-  /** The first replacement has been processed. `true` at once if another change came first, or the replacement was empty. */
+  /**
+   * The first replacement has been processed. `true` at once if another change came first, or the replacement was
+   * empty.
+   */
   get hasSynced(): boolean {
     return this.#populated && this.#initialLeft === 0;
   }

@@ -55,7 +55,9 @@ const WORD_CHARACTERS = 128;
 /** A name that can be that of an event, however long its suffix. */
 const EVENT_NAME = /^[a-z0-9]([a-z0-9.-]{0,200}[a-z0-9])?$/;
 
-/** Events that differ in nothing but time, note and the version of their object: one object on the server, with a count. */
+/**
+ * Events that differ in nothing but time, note and the version of their object: one object on the server, with a count.
+ */
 export class EventSeries {
   /** Equal for events of one series. */
   readonly key: string;
@@ -150,19 +152,25 @@ function cut(note: string): string {
 
 /** Options for {@linkcode EventRecorder}. */
 export interface EventRecorderOptions {
-  /** The name of the controller that reports, a qualified name as of a label: `"crontabs"` or `"example.com/crontabs"`. */
+  /**
+   * The name of the controller that reports, a qualified name as of a label: `"crontabs"` or `"example.com/crontabs"`.
+   */
   readonly controller: string;
   /** The name of this process, at most 128 characters. @default {the controller's name and a random part} */
   readonly instance?: string;
   /** The number of events that wait to be written; more are dropped. @default {1_000} */
   readonly maxQueued?: number;
-  /** The rate of new events about one object; more are dropped. Repetitions are counted and not limited. @default {25 at once, one more every 300 s} */
+  /**
+   * The rate of new events about one object; more are dropped. Repetitions are counted and not limited.
+   *
+   * @default {25 at once, one more every 300 s}
+   */
   readonly rate?: { readonly burst: number; readonly everyMs: number };
   /** The time that a stop waits for writes, in milliseconds. @default {5_000} */
   readonly flushMs?: number;
   /**
-   * Called with the error of an event that is dropped: once for each status code and namespace, until one is written there
-   * again. The number of all is in `status()`.
+   * Called with the error of an event that is dropped: once for each status code and namespace, until one is written
+   * there again. The number of all is in `status()`.
    *
    * @default {each new cause is written to the console, in one line, and again at most once a minute}
    */
@@ -177,7 +185,10 @@ export interface EventRecorderStatus {
   readonly created: number;
   /** The number of times that the count of a series was written. */
   readonly updated: number;
-  /** The number of events dropped: refused, not deliverable, above the rate, over the length of the queue, or after the stop. */
+  /**
+   * The number of events dropped: refused, not deliverable, above the rate, over the length of the queue, or after the
+   * stop.
+   */
   readonly dropped: number;
   /** The error of the last event that was dropped because of one; `undefined` when there was none. */
   readonly lastError: unknown;
@@ -200,13 +211,13 @@ const REQUEST_MS = 30_000;
 /**
  * Records events of group events.k8s.io/v1 about objects.
  *
- * - **Never in the way**: `record` returns at once and never throws. Events are written in the background, 8 at a time. What
- *   cannot be written is dropped, counted and reported.
- * - **Series**: equal events (of one object, type, reason and action) are one object on the server. The second one makes it a
- *   series; later ones are counted, and the count is written 30 minutes after the last write, and when the series has been
- *   silent for 6 minutes (client-go `tools/events`).
- * - **Failures**: when the server refuses an event it is dropped. When it cannot be reached, or answers 5xx, the write is
- *   repeated up to 12 times, 10 to 12.5 s apart.
+ * - **Never in the way**: `record` returns at once and never throws. Events are written in the background, 8 at a time.
+ *   What cannot be written is dropped, counted and reported.
+ * - **Series**: equal events (of one object, type, reason and action) are one object on the server. The second one
+ *   makes it a series; later ones are counted, and the count is written 30 minutes after the last write, and when the
+ *   series has been silent for 6 minutes (client-go `tools/events`).
+ * - **Failures**: when the server refuses an event it is dropped. When it cannot be reached, or answers 5xx, the write
+ *   is repeated up to 12 times, 10 to 12.5 s apart.
  * - **Namespace**: that of the object; `default` for cluster-scoped objects. The program needs the rights to create and
  *   patch `events.events.k8s.io` there.
  *
@@ -241,7 +252,9 @@ export class EventRecorder implements AsyncDisposable {
   readonly #rate: NonNullable<EventRecorderOptions["rate"]>;
   readonly #flushMs: number;
   readonly #onError: NonNullable<EventRecorderOptions["onError"]>;
-  /** The series by their keys, the one that began or was written least recently first. A series that ended is removed. */
+  /**
+   * The series by their keys, the one that began or was written least recently first. A series that ended is removed.
+   */
   readonly #series = new Map<string, EventSeries>();
   /** The rates by the identity of the object, the one that was used least recently first. */
   readonly #rates = new Map<string, LeakyBucket>();
@@ -317,7 +330,9 @@ export class EventRecorder implements AsyncDisposable {
     };
   }
 
-  /** Drops later events, and writes those that wait, and counts that the server lacks, within `flushMs`. Never rejects. */
+  /**
+   * Drops later events, and writes those that wait, and counts that the server lacks, within `flushMs`. Never rejects.
+   */
   async [Symbol.asyncDispose](): Promise<void> {
     if (!this.#stopping.signal.aborted) {
       this.#sweep[Symbol.dispose]();
@@ -375,7 +390,9 @@ export class EventRecorder implements AsyncDisposable {
     if (!this.#sweep.isArmed) this.#sweep.arm(FINISH_MS);
   }
 
-  /** Lets a worker write the series; false when too many wait. One that is being written is looked at again afterwards. */
+  /**
+   * Lets a worker write the series; false when too many wait. One that is being written is looked at again afterwards.
+   */
   #enqueue(series: EventSeries): boolean {
     if (this.#writing.has(series)) return true;
     if (!this.#queue.has(series) && this.#queue.size >= this.#maxQueued) {

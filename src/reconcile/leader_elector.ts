@@ -23,11 +23,13 @@ export interface FencingToken {
   /** The identity of the leader. */
   readonly holder: string;
   /**
-   * The number of changes of the holder, as the Lease counts them. It is the same for two terms of one holder with no other in
-   * between, and begins anew after the Lease was deleted: fence by `resourceVersion`.
+   * The number of changes of the holder, as the Lease counts them. It is the same for two terms of one holder with no
+   * other in between, and begins anew after the Lease was deleted: fence by `resourceVersion`.
    */
   readonly transitions: number;
-  /** The version of the Lease that began the term. It alone grows with each term always: see `compareResourceVersions`. */
+  /**
+   * The version of the Lease that began the term. It alone grows with each term always: see `compareResourceVersions`.
+   */
   readonly resourceVersion: string;
 }
 
@@ -38,8 +40,8 @@ export class LeadershipLostError extends Error {
 }
 
 /**
- * The work of a leader has not ended, and is not waited for any longer. Work that rejects with it keeps its elector from freeing
- * the lease, so that another process leads only when the lease has expired. The process should exit.
+ * The work of a leader has not ended, and is not waited for any longer. Work that rejects with it keeps its elector
+ * from freeing the lease, so that another process leads only when the lease has expired. The process should exit.
  */
 export class UnfinishedWorkError extends Error {
   /** `"UnfinishedWorkError"`. */
@@ -49,8 +51,8 @@ export class UnfinishedWorkError extends Error {
 /** One term of leadership, from the acquisition of the lease until it is lost or given up. */
 export interface Leadership {
   /**
-   * Aborts when leadership is lost, with a {@linkcode LeadershipLostError}; when the elector is stopped, with the reason of its
-   * signal; and when the work has ended.
+   * Aborts when leadership is lost, with a {@linkcode LeadershipLostError}; when the elector is stopped, with the
+   * reason of its signal; and when the work has ended.
    */
   readonly signal: AbortSignal;
   /** Aborts when leadership is lost, and not when the elector is stopped: from then on another process may lead. */
@@ -58,8 +60,8 @@ export interface Leadership {
   /** The marks of this term. */
   readonly fencing: FencingToken;
   /**
-   * True while no other elector can lead. It compares the clock, and so is right before `signal` has aborted after a pause of
-   * the process; check it just before an action that two leaders must not do.
+   * True while no other elector can lead. It compares the clock, and so is right before `signal` has aborted after a
+   * pause of the process; check it just before an action that two leaders must not do.
    */
   readonly isHeld: boolean;
   /** The time until leadership is lost, unless the lease is renewed before, in milliseconds; 0 when it is over. */
@@ -216,11 +218,12 @@ type LeaseAttempt =
   };
 
 /**
- * One Lease as one process knows it, and the requests that acquire, renew and release it: client-go's `tryAcquireOrRenew`.
+ * One Lease as one process knows it, and the requests that acquire, renew and release it: client-go's
+ * `tryAcquireOrRenew`.
  *
  * - Every write is refused by the server when the Lease has changed since it was read.
- * - A lease has expired when this process has seen it unchanged for its duration, by its own clock. Times that others wrote
- *   are not compared.
+ * - A lease has expired when this process has seen it unchanged for its duration, by its own clock. Times that others
+ *   wrote are not compared.
  */
 class LeaseLock {
   readonly #leases: LeaseClient;
@@ -231,7 +234,9 @@ class LeaseLock {
   #record: LeaseRecord | undefined;
   /** The time at which `#record` was first read or written. */
   #observedMs = 0;
-  /** True if this process has made itself the holder, or may have by a failed write, and has not read the Lease since. */
+  /**
+   * True if this process has made itself the holder, or may have by a failed write, and has not read the Lease since.
+   */
   #isUnsure = false;
 
   /** Makes no request yet. */
@@ -258,7 +263,8 @@ class LeaseLock {
   /**
    * Acquires the lease if it is free or expired, or renews it if this process holds it.
    *
-   * The holder writes without a read, and reads after a failure of that. Rejects when a request fails, with a conflict too.
+   * The holder writes without a read, and reads after a failure of that. Rejects when a request fails, with a conflict
+   * too.
    */
   async tryAcquireOrRenew({ signal }: Abortable = {}): Promise<LeaseAttempt> {
     if (this.#isHolder && this.#lease !== undefined && !this.#isExpired) {
@@ -276,8 +282,8 @@ class LeaseLock {
   }
 
   /**
-   * Frees the lease if the server says that this process holds it, and returns true in that case. Rejects when a request
-   * fails, with a conflict too.
+   * Frees the lease if the server says that this process holds it, and returns true in that case. Rejects when a
+   * request fails, with a conflict too.
    */
   async release({ signal }: Abortable = {}): Promise<boolean> {
     const lease = await this.#read(signal);
@@ -298,7 +304,9 @@ class LeaseLock {
     return this.#observedMs + this.#record!.durationSeconds * 1_000 <= this.#options.clock.now();
   }
 
-  /** Reads the Lease; `undefined` when there is none. The last record stays then: its holder may not have noticed yet. */
+  /**
+   * Reads the Lease; `undefined` when there is none. The last record stays then: its holder may not have noticed yet.
+   */
   async #read(signal: AbortSignal | undefined): Promise<Lease | undefined> {
     try {
       const lease = await this.#leases.get(this.#options.name, { signal });
@@ -311,7 +319,9 @@ class LeaseLock {
     }
   }
 
-  /** Makes this process the holder. A lease that it holds keeps the time of acquisition and the number of transitions. */
+  /**
+   * Makes this process the holder. A lease that it holds keeps the time of acquisition and the number of transitions.
+   */
   async #write(before: Lease | undefined, signal: AbortSignal | undefined): Promise<LeaseAttempt> {
     const { name, identity, durationSeconds, labels, clock } = this.#options;
     const now = microTimestampNow();
@@ -346,11 +356,15 @@ export interface LeaderElectorOptions {
   /** The namespace of the Lease. @default {the client's} */
   readonly namespace?: string;
   /**
-   * The identity of this process, which no other process may have: two processes of one identity both lead. The name of the
-   * pod and a random part are usual. @default {a random UUID}
+   * The identity of this process, which no other process may have: two processes of one identity both lead. The name of
+   * the pod and a random part are usual. @default {a random UUID}
    */
   readonly identity?: string;
-  /** The time that others wait after the last renewal they have seen, in milliseconds; full seconds. @default {15_000} */
+  /**
+   * The time that others wait after the last renewal they have seen, in milliseconds; full seconds.
+   *
+   * @default {15_000}
+   */
   readonly leaseMs?: number;
   /** The time after which a leader that could not renew the lease stops leading, in milliseconds. @default {10_000} */
   readonly renewDeadlineMs?: number;
@@ -363,8 +377,8 @@ export interface LeaderElectorOptions {
   /** Called with the identity of each new holder that is seen, this process too; `""` after a release. */
   readonly onLeader?: (holder: string) => void;
   /**
-   * Called with each error of an attempt, after which the next one follows; not when another process has written the Lease, or
-   * created it, in between.
+   * Called with each error of an attempt, after which the next one follows; not when another process has written the
+   * Lease, or created it, in between.
    *
    * @default {each new cause is written to the console, in one line, and again at most once a minute}
    */
@@ -376,8 +390,8 @@ export interface LeaderElectorOptions {
 /** The state of a {@linkcode LeaderElector}. */
 export interface LeaderElectorStatus {
   /**
-   * `"stopped"`: does not run. `"contending"`: waits for the lease. `"leading"`: the work runs. `"ending"`: leadership is lost
-   * or given up, and the work or the release of the lease has not ended yet.
+   * `"stopped"`: does not run. `"contending"`: waits for the lease. `"leading"`: the work runs. `"ending"`: leadership
+   * is lost or given up, and the work or the release of the lease has not ended yet.
    */
   readonly state: "stopped" | "contending" | "leading" | "ending";
   /** The identity of this elector. */
@@ -406,20 +420,23 @@ const REQUEST_MS = 1_000;
 const RELEASE_RETRY_MS = 100;
 
 /**
- * Elects one of several processes as leader, by a Lease. The algorithm is client-go's (`tools/leaderelection`), the defaults
- * too.
+ * Elects one of several processes as leader, by a Lease. The algorithm is client-go's (`tools/leaderelection`), the
+ * defaults too.
  *
- * - **At most one leads.** A leader that cannot renew the lease stops at `renewDeadlineMs` after it sent the last successful
- *   renewal; others wait `leaseMs` after they saw it. So no two lead at a time while the rates of their clocks differ by less
- *   than `leaseMs / renewDeadlineMs` (1.5). Times of day may differ and jump: they are written, and never compared.
+ * - **At most one leads.** A leader that cannot renew the lease stops at `renewDeadlineMs` after it sent the last
+ *   successful renewal; others wait `leaseMs` after they saw it. So no two lead at a time while the rates of their
+ *   clocks differ by less than `leaseMs / renewDeadlineMs` (1.5). Times of day may differ and jump: they are written,
+ *   and never compared.
  * - **A paused process** (SIGSTOP, a blocked event loop) may be in the middle of an action while another leads. Its
- *   `Leadership.isHeld` is false from the first instruction after the pause; `signal` aborts in the first turn of its event
- *   loop. A suspended machine stops the clock too: there, and where an action takes long, pass the fencing token on.
- * - **A Lease that somebody deletes or edits**: the leader notices at its next renewal, at the latest at `renewDeadlineMs`.
- *   Until then two may lead, if another process acquires the lease meanwhile. A deleted one is created again; an elector that
- *   has seen another holder waits until that would have expired. A leader that sees another holder stops at once.
- * - **The lease is kept until the work has ended**: after a stop it is renewed while the work winds down, and released then.
- *   client-go releases it before.
+ *   `Leadership.isHeld` is false from the first instruction after the pause; `signal` aborts in the first turn of its
+ *   event loop. A suspended machine stops the clock too: there, and where an action takes long, pass the fencing token
+ *   on.
+ * - **A Lease that somebody deletes or edits**: the leader notices at its next renewal, at the latest at
+ *   `renewDeadlineMs`. Until then two may lead, if another process acquires the lease meanwhile. A deleted one is
+ *   created again; an elector that has seen another holder waits until that would have expired. A leader that sees
+ *   another holder stops at once.
+ * - **The lease is kept until the work has ended**: after a stop it is renewed while the work winds down, and released
+ *   then. client-go releases it before.
  *
  * @example
  * ```ts
@@ -463,8 +480,8 @@ export class LeaderElector {
    * Makes no request yet.
    *
    * @throws {TypeError} when the name or the identity is empty, or there is no namespace.
-   * @throws {RangeError} when `leaseMs` is not a number of full seconds, and unless `leaseMs` is more than `renewDeadlineMs` and
-   * that more than 1.2 times `retryMs`, as client-go demands.
+   * @throws {RangeError} when `leaseMs` is not a number of full seconds, and unless `leaseMs` is more than
+   * `renewDeadlineMs` and that more than 1.2 times `retryMs`, as client-go demands.
    */
   constructor(client: Pick<Client, "resource" | "namespace">, options: LeaderElectorOptions) {
     const { name, namespace = client.namespace, identity = crypto.randomUUID(), labels, release = true } = options;
@@ -516,10 +533,10 @@ export class LeaderElector {
   /**
    * Waits for the lease, does `work` while this process leads, and settles when the work has ended.
    *
-   * - Resolves when the signal aborts, or `work` returns; the lease has been released then, unless the server did not answer
-   *   within `renewDeadlineMs`.
-   * - Rejects with a {@linkcode LeadershipLostError} when leadership was lost, after `work` has ended. Most programs exit then;
-   *   calling `run` again waits for the lease again.
+   * - Resolves when the signal aborts, or `work` returns; the lease has been released then, unless the server did not
+   *   answer within `renewDeadlineMs`.
+   * - Rejects with a {@linkcode LeadershipLostError} when leadership was lost, after `work` has ended. Most programs
+   *   exit then; calling `run` again waits for the lease again.
    * - Rejects with any other error of `work`, after the lease has been released; it is not released after an
    *   {@linkcode UnfinishedWorkError}.
    * - A `work` that does not end when its signal aborts keeps `run` waiting, and the lease is renewed as long as that
@@ -557,8 +574,8 @@ export class LeaderElector {
   }
 
   /**
-   * Checks that this process does not work on a lease that expired more than `toleranceMs` ago: the work did not end when
-   * leadership was lost. A process that does not lead is healthy. (client-go `Check`.)
+   * Checks that this process does not work on a lease that expired more than `toleranceMs` ago: the work did not end
+   * when leadership was lost. A process that does not lead is healthy. (client-go `Check`.)
    *
    * @throws {Error} when it does; a liveness probe should fail then.
    */

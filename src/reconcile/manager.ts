@@ -1,8 +1,9 @@
 /**
- * Managers: informers, reconcilers, an elector and recorders of events, run by one call and stopped in order, with probes and
- * metrics.
+ * Managers: informers, reconcilers, an elector and recorders of events, run by one call and stopped in order, with
+ * probes and metrics.
  *
- * {@linkcode Manager} is the entry point. It makes none of its parts, and knows neither signals of the process nor sockets.
+ * {@linkcode Manager} is the entry point. It makes none of its parts, and knows neither signals of the process nor
+ * sockets.
  *
  * @module
  */
@@ -32,8 +33,8 @@ import { errorLine, redactSecrets } from "../errors/errors.ts";
 import type { Reconciler } from "./reconciler.ts";
 
 /**
- * The phase of a manager. Phases follow one another in this order; a manager without an elector is never `"standby"`, and any
- * phase may be followed by `"stopping"`.
+ * The phase of a manager. Phases follow one another in this order; a manager without an elector is never `"standby"`,
+ * and any phase may be followed by `"stopping"`.
  *
  * - `"created"`: it does not run yet.
  * - `"syncing"`: the informers run, and have not all synced.
@@ -175,14 +176,15 @@ export interface ManagerOptions {
 /**
  * Runs informers, reconcilers, an elector and recorders, and stops them in order.
  *
- * - **Start**: the informers of all parts start and sync; then the process waits for leadership, where there is an elector, with
- *   complete caches; then the reconcilers run.
- * - **Stop**, by the signal, a failure of a part, or lost leadership: reconcilers take no further key, reconciles in flight
- *   have the signal and `graceMs` of their reconciler, and their requests end at once when leadership is lost; then recorders write what waits, the lease is released, and the
- *   informers stop. It takes at most the longest `graceMs` (30 s), the longest `flushMs` of a recorder (5 s) and the
- *   `renewDeadlineMs` of the elector (10 s), one after the other, and then the `graceMs` of handlers of informers.
- * - **A reconcile that does not return in time** is reported by an {@linkcode UnfinishedWorkError}, and the lease is not released:
- *   it expires. The process should exit.
+ * - **Start**: the informers of all parts start and sync; then the process waits for leadership, where there is an
+ *   elector, with complete caches; then the reconcilers run.
+ * - **Stop**, by the signal, a failure of a part, or lost leadership: reconcilers take no further key, reconciles in
+ *   flight have the signal and `graceMs` of their reconciler, and their requests end at once when leadership is lost;
+ *   then recorders write what waits, the lease is released, and the informers stop. It takes at most the longest
+ *   `graceMs` (30 s), the longest `flushMs` of a recorder (5 s) and the `renewDeadlineMs` of the elector (10 s), one
+ *   after the other, and then the `graceMs` of handlers of informers.
+ * - **A reconcile that does not return in time** is reported by an {@linkcode UnfinishedWorkError}, and the lease is
+ *   not released: it expires. The process should exit.
  *
  * @example
  * ```ts
@@ -232,8 +234,8 @@ export class Manager implements AsyncDisposable {
   /**
    * Runs the manager until the signal aborts, and resolves when everything has stopped. A manager runs once.
    *
-   * @throws {Error} when it runs or has run already; when an informer does not sync because the server refuses it (401, 403,
-   * 404), or ends by itself; when a reconciler fails.
+   * @throws {Error} when it runs or has run already; when an informer does not sync because the server refuses it (401,
+   * 403, 404), or ends by itself; when a reconciler fails.
    * @throws {LeadershipLostError} when another process may lead.
    * @throws {UnfinishedWorkError} when a reconcile has not returned.
    */
@@ -258,9 +260,10 @@ export class Manager implements AsyncDisposable {
   /**
    * Answers a probe, for `Deno.serve(manager.fetch)` or any other server.
    *
-   * - `/healthz`: 200 unless the work continues though leadership was lost: see `LeaderElector.check`. The process should be restarted.
-   * - `/readyz`: 200 when the caches have synced, until the manager stops. A process that waits for leadership is ready, unless
-   *   the server refuses it the Lease (401, 403, 404): it can never lead.
+   * - `/healthz`: 200 unless the work continues though leadership was lost: see `LeaderElector.check`. The process
+   *   should be restarted.
+   * - `/readyz`: 200 when the caches have synced, until the manager stops. A process that waits for leadership is
+   *   ready, unless the server refuses it the Lease (401, 403, 404): it can never lead.
    * - `/metrics`: the status of all parts in the OpenMetrics format.
    *
    * A failed probe is 503 with the reason as text; other paths are 404, other methods than GET and HEAD 405.

@@ -1,8 +1,10 @@
 /**
- * Parts of controllers: reconcilers, writes to objects (owner references, finalizers, conditions), leader election and events.
+ * Parts of controllers: reconcilers, writes to objects (owner references, finalizers, conditions), leader election and
+ * events.
  *
- * A {@linkcode Reconciler} calls a function for the keys of one kind, when an object of that kind changes, one that it owns
- * (`owns`), or one that a function maps to keys (`watches`). The function reads the cache and writes to the server.
+ * A {@linkcode Reconciler} calls a function for the keys of one kind, when an object of that kind changes, one that it
+ * owns (`owns`), or one that a function maps to keys (`watches`). The function reads the cache and writes to the
+ * server.
  *
  * @example
  * ```ts

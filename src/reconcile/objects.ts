@@ -20,7 +20,9 @@ export function timestampNow(): string {
   return new Date().toISOString().replace(/\.\d+Z$/, "Z");
 }
 
-/** Returns the present time of day as `metav1.MicroTime` has it: the server accepts no other number of digits than six. */
+/**
+ * Returns the present time of day as `metav1.MicroTime` has it: the server accepts no other number of digits than six.
+ */
 export function microTimestampNow(): string {
   return new Date().toISOString().replace("Z", "000Z");
 }
@@ -40,12 +42,12 @@ const REASON = /^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$/;
 /**
  * Returns `conditions` with `condition` in place of the one of its type, or at the end.
  *
- * - `lastTransitionTime` stays as it is while `status` does, whatever else changes; a new status has the time of the draft,
- *   or else the present one (apimachinery `meta.SetStatusCondition`).
+ * - `lastTransitionTime` stays as it is while `status` does, whatever else changes; a new status has the time of the
+ *   draft, or else the present one (apimachinery `meta.SetStatusCondition`).
  * - If nothing changes, the same list is returned, so that {@linkcode writeStatus} sends nothing.
  *
- * @throws {TypeError} when the type is empty, the status is none of the three, or the reason is not a CamelCase word: the
- * server refuses such conditions.
+ * @throws {TypeError} when the type is empty, the status is none of the three, or the reason is not a CamelCase word:
+ * the server refuses such conditions.
  *
  * @example
  * ```ts
@@ -133,10 +135,10 @@ export interface RetryOnConflictOptions extends Abortable, BackoffOptions {
  * Calls `write` until it does not fail with a conflict (409: the object has changed since it was read), and returns its
  * result.
  *
- * - `write` reads the object, changes it, and writes it, at each call: without a new read, each call fails as the first. Its
- *   argument is the number of calls before.
- * - There are at most 5 calls, with waits of 10 to 11 ms (client-go `RetryOnConflict` with `DefaultRetry`). After the last
- *   one the promise rejects with the conflict. Other errors reject at once.
+ * - `write` reads the object, changes it, and writes it, at each call: without a new read, each call fails as the
+ *   first. Its argument is the number of calls before.
+ * - There are at most 5 calls, with waits of 10 to 11 ms (client-go `RetryOnConflict` with `DefaultRetry`). After the
+ *   last one the promise rejects with the conflict. Other errors reject at once.
  *
  * @throws {RangeError} when `attempts` is not a whole number of at least 1, or a wait is not valid.
  *
@@ -198,15 +200,15 @@ export interface CreatedOrUpdated<T> {
 /**
  * Creates `draft`, or if an object of its name exists, updates that by `change`.
  *
- * - `change` receives a copy of the existing object, and edits it or returns another one. The difference is sent as a merge
- *   patch that names the version which was read; without a difference nothing is sent.
+ * - `change` receives a copy of the existing object, and edits it or returns another one. The difference is sent as a
+ *   merge patch that names the version which was read; without a difference nothing is sent.
  * - If the object changes, appears or disappears meanwhile, it is read and changed again, up to 5 times in all.
- * - A `change` that removes fields which the server fills in (defaults) makes a write at each call. Set such fields one by
- *   one, or use `ResourceClient.apply`.
+ * - A `change` that removes fields which the server fills in (defaults) makes a write at each call. Set such fields one
+ *   by one, or use `ResourceClient.apply`.
  * - Changes of `status` are not written: see {@linkcode writeStatus}.
  *
- * @throws {TypeError} when the draft has no name, or `change` alters name or namespace; when `current` is `reduced`: a difference
- * from it could remove fields that it lacks.
+ * @throws {TypeError} when the draft has no name, or `change` alters name or namespace; when `current` is `reduced`: a
+ * difference from it could remove fields that it lacks.
  *
  * @example
  * ```ts
@@ -286,23 +288,25 @@ export interface FinalizeOptions<T> extends Abortable {
   /** The name of the finalizer with the domain of the controller: `"example.com/backups"`. */
   readonly finalizer: string;
   /**
-   * Removes what the controller made outside of the object's own dependents. It may run several times for one object, also
-   * when it has succeeded before, so that it must succeed when there is nothing to remove.
+   * Removes what the controller made outside of the object's own dependents. It may run several times for one object,
+   * also when it has succeeded before, so that it must succeed when there is nothing to remove.
    */
   readonly cleanup: (object: T, options: Abortable) => void | Promise<void>;
 }
 
 /**
- * Guards an object by a finalizer: returns the object when it may be reconciled, and `undefined` when it is being deleted, or
- * is gone.
+ * Guards an object by a finalizer: returns the object when it may be reconciled, and `undefined` when it is being
+ * deleted, or is gone.
  *
- * - An object that is not being deleted gets the finalizer before the promise resolves. Call it before anything is made that
- *   `cleanup` must remove.
+ * - An object that is not being deleted gets the finalizer before the promise resolves. Call it before anything is made
+ *   that `cleanup` must remove.
  * - An object that is being deleted and has the finalizer is cleaned up; then the finalizer is removed. If the cleanup
  *   throws, the finalizer stays and the promise rejects with that error, so that the reconciler tries again.
- * - Whenever the process stops, the cleanup has run to its end, at least once, before the finalizer is gone. It may run again.
- * - At most one write, a merge patch of `metadata.finalizers` with the version of `object`; none when the finalizer is there.
- *   After a conflict the object is read again, and the decision is made anew. Another object of the same name is not touched.
+ * - Whenever the process stops, the cleanup has run to its end, at least once, before the finalizer is gone. It may run
+ *   again.
+ * - At most one write, a merge patch of `metadata.finalizers` with the version of `object`; none when the finalizer is
+ *   there. After a conflict the object is read again, and the decision is made anew. Another object of the same name is
+ *   not touched.
  *
  * @throws {TypeError} when the name of the finalizer has no domain: the server refuses it for many kinds.
  *
@@ -369,8 +373,8 @@ export async function finalize<T extends KubernetesObject>(
 }
 
 /**
- * Replaces the finalizers of `object` by the result of `change`, or keeps them where that is `undefined`. Returns the object
- * as the server has it, or `undefined` when it is gone.
+ * Replaces the finalizers of `object` by the result of `change`, or keeps them where that is `undefined`. Returns the
+ * object as the server has it, or `undefined` when it is gone.
  */
 async function patchFinalizers<T extends KubernetesObject>(
   client: ResourceClient<T>,
@@ -418,8 +422,8 @@ export interface Ownable {
 export interface OwnerOptions {
   /**
    * True when a foreground deletion of the owner waits for the object. It needs the right to update `finalizers` of the
-   * owner, where the admission plugin `OwnerReferencesPermissionEnforcement` is on. @default {true for a controller, else
-   * false}
+   * owner, where the admission plugin `OwnerReferencesPermissionEnforcement` is on. @default
+   * {true for a controller, else false}
    */
   readonly blockOwnerDeletion?: boolean;
 }
@@ -441,8 +445,8 @@ export class AlreadyControlledError extends Error {
 /**
  * Returns a reference to `owner`.
  *
- * @throws {TypeError} when the owner lacks apiVersion, kind, name or uid: the garbage collector would delete objects with
- * such a reference, or never find it.
+ * @throws {TypeError} when the owner lacks apiVersion, kind, name or uid: the garbage collector would delete objects
+ * with such a reference, or never find it.
  */
 export function ownerReferenceTo(
   owner: KubernetesObject,
@@ -476,12 +480,12 @@ export function controllerOf(object: Ownable): OwnerReference | undefined {
 }
 
 /**
- * Returns a copy of `object` with `owner` as its controller: the garbage collector deletes the object after the owner, and
- * a reconciler that `owns` its kind reconciles the owner when the object changes.
+ * Returns a copy of `object` with `owner` as its controller: the garbage collector deletes the object after the owner,
+ * and a reconciler that `owns` its kind reconciles the owner when the object changes.
  *
  * - The reference replaces one to the same owner. Other owners stay. The given object is not changed.
- * - Owners are the same when their uids are: an object of an earlier owner of the same name is refused, because the garbage
- *   collector is going to delete it (Kubernetes' own controllers do the same; controller-runtime adopts it).
+ * - Owners are the same when their uids are: an object of an earlier owner of the same name is refused, because the
+ *   garbage collector is going to delete it (Kubernetes' own controllers do the same; controller-runtime adopts it).
  *
  * @throws {AlreadyControlledError} when another object is the controller.
  * @throws {TypeError} when the owner is in another namespace, or is incomplete, as in {@linkcode ownerReferenceTo}.
@@ -519,9 +523,9 @@ export function withController<const O extends Ownable>(
 }
 
 /**
- * Returns a copy of `object` with `owner` as one of its owners: the garbage collector deletes it when all its owners are
- * gone. The reference replaces one to the same owner, whose being the controller it would undo. The given object is not
- * changed.
+ * Returns a copy of `object` with `owner` as one of its owners: the garbage collector deletes it when all its owners
+ * are gone. The reference replaces one to the same owner, whose being the controller it would undo. The given object is
+ * not changed.
  *
  * @throws {TypeError} as {@linkcode withController}.
  */
@@ -551,14 +555,15 @@ function nameOf({ metadata: { name, generateName = "" } }: Ownable): string {
 export type StatusOf<T> = T extends { readonly status?: infer S } ? NonNullable<S> : never;
 
 /**
- * Writes `status` as the status of `object`, and returns the object as the server has it afterwards. If the object has that
- * status already, nothing is sent and `object` itself is returned, so that a controller that computes the same status again
- * causes no event.
+ * Writes `status` as the status of `object`, and returns the object as the server has it afterwards. If the object has
+ * that status already, nothing is sent and `object` itself is returned, so that a controller that computes the same
+ * status again causes no event.
  *
- * - The difference is sent as a merge patch to the subresource `status`. Fields that `status` lacks are removed: where other
- *   writers set some, begin with `...object.status`.
+ * - The difference is sent as a merge patch to the subresource `status`. Fields that `status` lacks are removed: where
+ *   other writers set some, begin with `...object.status`.
  * - The patch names the version of `object`: if the object has changed since, the promise rejects with a conflict
- *   (`isConflict`), and the caller reconciles the new state. A status is never computed from one state and written to another.
+ *   (`isConflict`), and the caller reconciles the new state. A status is never computed from one state and written to
+ *   another.
  *
  * @example
  * ```ts

@@ -9,7 +9,10 @@ import type { SharedInformerFactory } from "../informer/shared_informer_factory.
 import type { RateLimiter } from "../workqueue/rate_limiter.ts";
 import type { Predicate } from "./predicate.ts";
 
-/** The outcome of a reconcile. A reconcile that its reconciler has stopped is `"stopped"`: it neither succeeded nor failed. */
+/**
+ * The outcome of a reconcile. A reconcile that its reconciler has stopped is `"stopped"`: it neither succeeded nor
+ * failed.
+ */
 export type ReconcileOutcome = "succeeded" | "requeued" | "retried" | "failed" | "terminal" | "timedOut" | "stopped";
 
 /** A reconcile that has ended. */
@@ -30,7 +33,9 @@ export interface ReconcileRecord {
 export interface ReconcilerStatus {
   /** The name of the reconciler. */
   readonly name: string;
-  /** The state: `"syncing"` lasts until all informers have synced, `"stopping"` until the last reconcile has returned. */
+  /**
+   * The state: `"syncing"` lasts until all informers have synced, `"stopping"` until the last reconcile has returned.
+   */
   readonly state: "created" | "syncing" | "running" | "stopping" | "stopped";
   /** The number of reconciles that have ended, by outcome. */
   readonly outcomes: Readonly<Record<ReconcileOutcome, number>>;
@@ -72,14 +77,18 @@ export interface ReconcileObserver {
   ended(record: ReconcileRecord): void;
 }
 
-/** Called before each call of a reconcile, with its facts. Returns its observer; `undefined` for one that is not observed. */
+/**
+ * Called before each call of a reconcile, with its facts. Returns its observer; `undefined` for one that is not
+ * observed.
+ */
 export type ObserveReconcile = (call: StartedReconcile) => ReconcileObserver | undefined;
 
 /**
  * Brings the server from its present state to the desired one, for one object.
  *
- * It succeeds by returning nothing, or a promise that resolves with nothing. It returns `retry()` or `requeueAfter(ms)` to be
- * called again for the key; it throws, and is called again with growing waits, or throws a `TerminalError` and is not.
+ * It succeeds by returning nothing, or a promise that resolves with nothing. It returns `retry()` or `requeueAfter(ms)`
+ * to be called again for the key; it throws, and is called again with growing waits, or throws a `TerminalError` and is
+ * not.
  */
 export type ReconcileFunction<T extends KubernetesObject> = (
   key: ObjectKey,
@@ -91,9 +100,10 @@ export interface ReconcileContext<T extends KubernetesObject> {
   /** The object in the cache, at each reading; undefined when it does not exist (any more). Throws `DecodeError`. */
   readonly object: T | undefined;
   /**
-   * The client for the writes of this reconcile. They are remembered, and the key is reconciled again only when the caches have
-   * seen them. Its requests end when the time of this call is over, when `graceMs` has passed after a stop, and at once when
-   * leadership is lost; they reject with the reason of `signal`. A stop alone does not end them unless `signal` is passed to them.
+   * The client for the writes of this reconcile. They are remembered, and the key is reconciled again only when the
+   * caches have seen them. Its requests end when the time of this call is over, when `graceMs` has passed after a stop,
+   * and at once when leadership is lost; they reject with the reason of `signal`. A stop alone does not end them unless
+   * `signal` is passed to them.
    */
   readonly client: ResourceClients;
   /** Aborts when the reconciler stops, and with a `TimeoutError` when the time of this call is over. */
@@ -117,7 +127,9 @@ export interface WatchedKindOptions<T extends KubernetesObject> {
 
 /** Options for `Reconciler.run`: a `Leadership` is one. */
 export interface ReconcilerRunOptions extends Abortable {
-  /** Stops the reconciler as `signal` does, and ends the requests of running reconciles at once. See `Leadership.lost`. */
+  /**
+   * Stops the reconciler as `signal` does, and ends the requests of running reconciles at once. See `Leadership.lost`.
+   */
   readonly lost?: AbortSignal;
 }
 
@@ -130,27 +142,28 @@ export interface ReconcilerOptions<T extends KubernetesObject> extends WatchedKi
   /** The number of keys that are reconciled at a time. @default {1} */
   readonly concurrency?: number;
   /**
-   * The time between the first event for a key and its reconcile, in milliseconds: further events within it lead to the same
-   * reconcile. It delays no key for longer, however many events follow.
+   * The time between the first event for a key and its reconcile, in milliseconds: further events within it lead to the
+   * same reconcile. It delays no key for longer, however many events follow.
    *
    * @default {0}
    */
   readonly debounceMs?: number;
   /**
-   * The time limit of one call, in milliseconds; `Infinity` is none. When it is over, the signal aborts, the call counts as
-   * failed, and its worker takes other keys. The key is reconciled again when the call has returned, never before.
+   * The time limit of one call, in milliseconds; `Infinity` is none. When it is over, the signal aborts, the call
+   * counts as failed, and its worker takes other keys. The key is reconciled again when the call has returned, never
+   * before.
    *
    * @default {300_000}
    */
   readonly timeoutMs?: number;
   /**
-   * The time that stopping waits for running calls, in milliseconds; `Infinity` waits until they return. Calls that have not
-   * returned after a second are reported. @default {30_000}
+   * The time that stopping waits for running calls, in milliseconds; `Infinity` waits until they return. Calls that
+   * have not returned after a second are reported. @default {30_000}
    */
   readonly graceMs?: number;
   /**
-   * The time that a key waits until the caches have seen the writes of its last reconcile, in milliseconds. When it is over, the
-   * key is reconciled all the same, with a cause `"stale"`, and the error is reported.
+   * The time that a key waits until the caches have seen the writes of its last reconcile, in milliseconds. When it is
+   * over, the key is reconciled all the same, with a cause `"stale"`, and the error is reported.
    *
    * @default {30_000}
    */
@@ -158,8 +171,8 @@ export interface ReconcilerOptions<T extends KubernetesObject> extends WatchedKi
   /** The waits after failures. @default {exponentialBackoff(): 5 ms, doubling to 1000 s, for each key} */
   readonly rateLimiter?: RateLimiter<ObjectKey>;
   /**
-   * Called with each failed reconcile, each event error (of a predicate or a map function), each stale cache and each loop of a
-   * reconcile that causes its own calls, and the key that it concerns.
+   * Called with each failed reconcile, each event error (of a predicate or a map function), each stale cache and each
+   * loop of a reconcile that causes its own calls, and the key that it concerns.
    *
    * @default {each new cause is written to the console, in one line, and again at most once a minute}
    */
@@ -169,8 +182,8 @@ export interface ReconcilerOptions<T extends KubernetesObject> extends WatchedKi
 }
 
 /**
- * A failure that a retry cannot mend, such as an invalid spec. A reconcile that throws it is counted and reported, and its key
- * is reconciled again only after the next event.
+ * A failure that a retry cannot mend, such as an invalid spec. A reconcile that throws it is counted and reported, and
+ * its key is reconciled again only after the next event.
  */
 export class TerminalError extends Error {
   /** `"TerminalError"`. */

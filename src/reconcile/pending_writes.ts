@@ -43,21 +43,26 @@ interface Pending {
 /**
  * The writes of reconciles that the caches have perhaps not seen, by the key that was reconciled.
  *
- * A write concerns a cache that has the object, or whose selection (namespace, labels, fields) the object matches since the
- * write: `concernedBy` is the only place that decides it, when the write is recorded. Writes that concern no cache are not
- * remembered. A cache has seen a write when it is at the version of the write; it has seen a deletion when the key is gone or
- * has another uid.
+ * A write concerns a cache that has the object, or whose selection (namespace, labels, fields) the object matches since
+ * the write: `concernedBy` is the only place that decides it, when the write is recorded. Writes that concern no cache
+ * are not remembered. A cache has seen a write when it is at the version of the write; it has seen a deletion when the
+ * key is gone or has another uid.
  *
- * A write is superseded when its caches have seen it, and the object is then another one than was written. There may have been
- * no event of that: when a watch expires between the write and its undoing, the list after it shows no difference.
+ * A write is superseded when its caches have seen it, and the object is then another one than was written. There may
+ * have been no event of that: when a watch expires between the write and its undoing, the list after it shows no
+ * difference.
  */
 export class PendingWrites implements Disposable {
   readonly #caches = new Map<string, Cache[]>();
-  /** Has a key if and only if one of its writes was perhaps not seen when it was last looked at. Each write is followed. */
+  /**
+   * Has a key if and only if one of its writes was perhaps not seen when it was last looked at. Each write is followed.
+   */
   readonly #writes = new Map<ObjectKey, Map<string, Pending>>();
   readonly #onSuperseded: (key: ObjectKey, write: { readonly resource: string; readonly object: ObjectKey }) => void;
 
-  /** @param onSuperseded Called with the key that was reconciled when a write of it was superseded, and with the write. */
+  /**
+   * @param onSuperseded Called with the key that was reconciled when a write of it was superseded, and with the write.
+   */
   constructor(
     onSuperseded: (key: ObjectKey, write: { readonly resource: string; readonly object: ObjectKey }) => void,
   ) {
@@ -131,7 +136,9 @@ export class PendingWrites implements Disposable {
     }).join(", ");
   }
 
-  /** Waits for the caches of a write, unless it is forgotten or written over before, and looks at what they show then. */
+  /**
+   * Waits for the caches of a write, unless it is forgotten or written over before, and looks at what they show then.
+   */
   async #follow(write: Pending): Promise<void> {
     if (!write.caches.every(({ cache }) => isSeen(cache, write))) {
       const { signal } = write.job;
@@ -162,8 +169,8 @@ function idOf({ resource, key }: Pick<Pending, "resource" | "key">): string {
 }
 
 /**
- * Returns the caches of the kind that a write concerns: those that have the object or were to have it by the write `before` it,
- * and those that select it now.
+ * Returns the caches of the kind that a write concerns: those that have the object or were to have it by the write
+ * `before` it, and those that select it now.
  */
 function concernedBy(write: ObjectWrite, caches: readonly Cache[], before: Pending | undefined): Concerned[] {
   return caches.flatMap((cache) => {
@@ -173,10 +180,15 @@ function concernedBy(write: ObjectWrite, caches: readonly Cache[], before: Pendi
   });
 }
 
-/** The values that a server may see in a field that an object lacks: those of an empty string, a boolean and a number. */
+/**
+ * The values that a server may see in a field that an object lacks: those of an empty string, a boolean and a number.
+ */
 const UNSET = ["", "false", "0"];
 
-/** Returns true when a written object matches a selection. Fields of an answer of another kind, as of a subresource, match none. */
+/**
+ * Returns true when a written object matches a selection. Fields of an answer of another kind, as of a subresource,
+ * match none.
+ */
 function isSelected({ resource, namespace, object }: ObjectWrite, selection: Selection): boolean {
   const { namespace: only, labelSelector, fieldSelector } = selection;
   if (object === undefined || (only && only !== namespace)) return false;
@@ -275,9 +287,9 @@ interface Writer {
 }
 
 /**
- * The calls that a reconcile causes itself: by events of what it has written, and by writes that were superseded. A key that
- * causes more than 20 of its calls in a second is hot, until a call changes nothing. A change by somebody else is no such cause,
- * and the call after it does not count.
+ * The calls that a reconcile causes itself: by events of what it has written, and by writes that were superseded. A key
+ * that causes more than 20 of its calls in a second is hot, until a call changes nothing. A change by somebody else is
+ * no such cause, and the call after it does not count.
  */
 export class OwnCalls {
   readonly #writers = new Map<ObjectKey, Writer>();
@@ -308,7 +320,10 @@ export class OwnCalls {
     else writer.others.add("");
   }
 
-  /** Returns true when a key need not be called for `causes`: it is hot, they are its own, and a retry is going to call it. */
+  /**
+   * Returns true when a key need not be called for `causes`: it is hot, they are its own, and a retry is going to call
+   * it.
+   */
   mayWait(key: ObjectKey, causes: readonly Cause[]): boolean {
     const writer = this.#writers.get(key);
     if (!writer?.isHot || !writer.hasOwn || writer.others.size > 0) return false;

@@ -6,16 +6,16 @@ import type { AddedEvent, DeletedEvent, UpdatedEvent } from "../informer/events/
 export type ObjectChange<T> = AddedEvent<T> | UpdatedEvent<T> | DeletedEvent<T>;
 
 /**
- * Decides whether an event leads to a reconcile: by `false` or an empty list it does not. The paths of a list are in the causes
- * of the reconcile. When it throws, the error is reported, and the event does not lead to a reconcile.
+ * Decides whether an event leads to a reconcile: by `false` or an empty list it does not. The paths of a list are in
+ * the causes of the reconcile. When it throws, the error is reported, and the event does not lead to a reconcile.
  *
  * A function of a program is called for every event, also for added, deleted and resynced objects.
  */
 export type Predicate<T> = (event: ObjectChange<T>) => boolean | readonly string[];
 
 /**
- * Passes updates of the desired state: those that change `metadata.generation` or begin a deletion. Kinds without generations
- * pass with every update. Added, deleted and resynced objects pass.
+ * Passes updates of the desired state: those that change `metadata.generation` or begin a deletion. Kinds without
+ * generations pass with every update. Added, deleted and resynced objects pass.
  */
 export function generationChanged(event: ObjectChange<KubernetesObject>): boolean | readonly string[] {
   return changed(event, (metadata, before) => {
@@ -38,8 +38,8 @@ export function annotationsChanged(event: ObjectChange<KubernetesObject>): boole
 }
 
 /**
- * Creates a predicate that passes updates in which the value at one of `paths` differs, such as `"spec.replicas"`. Added,
- * deleted and resynced objects pass. It parses both versions of an updated object.
+ * Creates a predicate that passes updates in which the value at one of `paths` differs, such as `"spec.replicas"`.
+ * Added, deleted and resynced objects pass. It parses both versions of an updated object.
  *
  * Paths are those of `fields`: `spec.containers.image` is the image of each container, and a key with other characters
  * stands in brackets, as in `metadata.annotations["example.com/owner"]`.
@@ -68,8 +68,8 @@ export function fieldsChanged(...paths: readonly string[]): Predicate<Kubernetes
 }
 
 /**
- * Returns the paths of a change that passes one of `predicates`, or that passes because there are none; undefined when it passes
- * none.
+ * Returns the paths of a change that passes one of `predicates`, or that passes because there are none; undefined when
+ * it passes none.
  */
 export function passedPaths<T>(
   event: ObjectChange<T>,

@@ -1,8 +1,8 @@
 /**
  * Reconcilers: functions that bring the server to the desired state, called for keys of objects.
  *
- * {@linkcode Reconciler} is the entry point. Event sources turn events of informers into keys, a work queue holds them, and
- * pending writes keep a key back until the caches have seen what its last reconcile wrote.
+ * {@linkcode Reconciler} is the entry point. Event sources turn events of informers into keys, a work queue holds them,
+ * and pending writes keep a key back until the caches have seen what its last reconcile wrote.
  *
  * @module
  */
@@ -47,7 +47,9 @@ import { SharedInformerFactory } from "../informer/shared_informer_factory.ts";
 import { exponentialBackoff } from "../workqueue/rate_limiter.ts";
 import { OwnCalls, PendingWrites } from "./pending_writes.ts";
 
-/** Returns the keys to reconcile after a change of an object. Fields of the entry are parsed when they are first read. */
+/**
+ * Returns the keys to reconcile after a change of an object. Fields of the entry are parsed when they are first read.
+ */
 export type MapFunction<T> = (entry: Entry<T>) => Iterable<ObjectKey>;
 
 /** Options for {@linkcode EventSource}. */
@@ -213,7 +215,10 @@ class ReconcileCall<T extends KubernetesObject> implements ReconcileContext<T> {
     this.#requests.abort(reason);
   }
 
-  /** Rejects the promise of `run`, which somebody waits for, with `error`; false when the reconcile has returned no promise. */
+  /**
+   * Rejects the promise of `run`, which somebody waits for, with `error`; false when the reconcile has returned no
+   * promise.
+   */
   giveUp(error: unknown): boolean {
     const reject = this.#reject;
     this.#reject = undefined;
@@ -222,7 +227,9 @@ class ReconcileCall<T extends KubernetesObject> implements ReconcileContext<T> {
   }
 }
 
-/** The calls that have not returned. When the time of one is over, it is abandoned: its worker waits for it no longer. */
+/**
+ * The calls that have not returned. When the time of one is over, it is abandoned: its worker waits for it no longer.
+ */
 class RunningCalls<T extends KubernetesObject> implements Disposable {
   /** Has a call if and only if its time was over before it returned, and it has not returned yet. */
   readonly abandoned = new Map<ObjectKey, ReconcileCall<T>>();
@@ -288,22 +295,23 @@ const NOTICE_MS = 1_000;
 /**
  * Calls a function for each object of a kind, when the object or one that it depends on has changed.
  *
- * - It starts when all its informers have synced. No key is reconciled twice at a time, and events meanwhile lead to one more
- *   reconcile. Objects of initial lists and resyncs have low priority: `WorkQueue` states the longest wait.
+ * - It starts when all its informers have synced. No key is reconciled twice at a time, and events meanwhile lead to
+ *   one more reconcile. Objects of initial lists and resyncs have low priority: `WorkQueue` states the longest wait.
  * - A key is reconciled again only when the caches of this reconciler have seen what its last reconcile wrote through
- *   `context.client`, or after `staleMs`, which is reported. Writes whose answer was lost, and those of other clients, are not
- *   known to it.
- * - A write that somebody undoes before any cache has shown it may lead to no event, or to one that a predicate drops: its key
- *   is reconciled again, with a cause `"superseded"`.
- * - A reconcile that throws or rejects, also without an error, is reported and called again with growing waits; one that always
- *   fails is called every 1000 s in the end. After a `TerminalError` it waits for the next event. One that never returns keeps its
- *   key, and after `timeoutMs` no worker; stopping waits for it no longer than `graceMs`.
- * - A reconcile that causes more than 20 of its calls in a second itself, by events of what it has written or by writes that
- *   are superseded, is reported, and called with the waits of a failing one; changes by others call it at once.
- * - A call that is no longer waited for writes nothing more: after `timeoutMs`, after the `graceMs` of a stop, and at once when
- *   leadership is lost, requests by `context.client` reject, pending ones too. A write that was sent before may still take effect.
- * - An event whose predicate or map function throws is reported, and leads to no reconcile. Keys that are enqueued after the
- *   end are dropped and counted.
+ *   `context.client`, or after `staleMs`, which is reported. Writes whose answer was lost, and those of other clients,
+ *   are not known to it.
+ * - A write that somebody undoes before any cache has shown it may lead to no event, or to one that a predicate drops:
+ *   its key is reconciled again, with a cause `"superseded"`.
+ * - A reconcile that throws or rejects, also without an error, is reported and called again with growing waits; one
+ *   that always fails is called every 1000 s in the end. After a `TerminalError` it waits for the next event. One that
+ *   never returns keeps its key, and after `timeoutMs` no worker; stopping waits for it no longer than `graceMs`.
+ * - A reconcile that causes more than 20 of its calls in a second itself, by events of what it has written or by writes
+ *   that are superseded, is reported, and called with the waits of a failing one; changes by others call it at once.
+ * - A call that is no longer waited for writes nothing more: after `timeoutMs`, after the `graceMs` of a stop, and at
+ *   once when leadership is lost, requests by `context.client` reject, pending ones too. A write that was sent before
+ *   may still take effect.
+ * - An event whose predicate or map function throws is reported, and leads to no reconcile. Keys that are enqueued
+ *   after the end are dropped and counted.
  * - While nothing happens it has no timer.
  *
  * @example A controller that keeps a ConfigMap for each namespace
@@ -363,7 +371,10 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
   /** True when `#running` has settled. */
   #hasEnded = false;
   readonly #calls: RunningCalls<T>;
-  /** Has a key if and only if it came up and must wait for caches or an abandoned call; with the causes of its next reconcile. */
+  /**
+   * Has a key if and only if it came up and must wait for caches or an abandoned call; with the causes of its next
+   * reconcile.
+   */
   readonly #held = new Map<ObjectKey, Causes>();
   /** Has a key if and only if its debounce has not ended; with the time of its end. */
   readonly #debounced = new Map<ObjectKey, number>();
@@ -434,12 +445,12 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
   }
 
   /**
-   * Reconciles the controller of an object of another kind when that object changes: the owner in `ownerReferences` with
-   * `controller: true`, if it is of the reconciled kind. Owners of other kinds, and references without `controller`, are passed
-   * over. When an object moves to another owner, both are reconciled. Returns this reconciler.
+   * Reconciles the controller of an object of another kind when that object changes: the owner in `ownerReferences`
+   * with `controller: true`, if it is of the reconciled kind. Owners of other kinds, and references without
+   * `controller`, are passed over. When an object moves to another owner, both are reconciled. Returns this reconciler.
    *
-   * @throws {TypeError} when the owned kind is cluster-scoped and the reconciled one has namespaces: Kubernetes has no such owners,
-   * and does not delete what refers to one.
+   * @throws {TypeError} when the owned kind is cluster-scoped and the reconciled one has namespaces: Kubernetes has no
+   * such owners, and does not delete what refers to one.
    * @throws {Error} when the reconciler runs.
    * @throws as `SharedInformerFactory.forResource()`.
    */
@@ -461,8 +472,8 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
   }
 
   /**
-   * Reconciles the keys that `map` returns for a changed object of another kind. For an update it is called with both states, and
-   * the keys of both are reconciled. Returns this reconciler.
+   * Reconciles the keys that `map` returns for a changed object of another kind. For an update it is called with both
+   * states, and the keys of both are reconciled. Returns this reconciler.
    *
    * @throws {Error} when the reconciler runs.
    * @throws as `SharedInformerFactory.forResource()`.
@@ -477,17 +488,18 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
   }
 
   /**
-   * Reconciles a key, for a reason outside of the cluster. Before `run()` the key waits for it; after the end of the reconciler it
-   * is dropped and counted. The object need not exist.
+   * Reconciles a key, for a reason outside of the cluster. Before `run()` the key waits for it; after the end of the
+   * reconciler it is dropped and counted. The object need not exist.
    */
   enqueue(key: ObjectKey, options: { readonly source?: string } = {}): void {
     this.#add(key, { cause: { type: "external", ...options } });
   }
 
   /**
-   * Resolves when no key waits, is reconciled, is held for caches or an earlier call, or is debounced, and none has come within a
-   * turn of the event loop: for tests, after a change has reached the caches. Keys of `requeueAfter` and the waits after failures
-   * do not count. Before `run()` has synced it waits for that; it resolves when the reconciler has stopped.
+   * Resolves when no key waits, is reconciled, is held for caches or an earlier call, or is debounced, and none has
+   * come within a turn of the event loop: for tests, after a change has reached the caches. Keys of `requeueAfter` and
+   * the waits after failures do not count. Before `run()` has synced it waits for that; it resolves when the reconciler
+   * has stopped.
    *
    * @throws the reason of the signal, when that aborts first.
    */
@@ -521,12 +533,13 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
   }
 
   /**
-   * Starts the informers, waits until all of them have synced, and reconciles until the signal aborts or the reconciler is disposed.
-   * Then it takes no further key, the signals of running reconciles abort, and it resolves when they have returned. A reconciler
-   * runs once. Informers of a shared factory continue. In a process that elects a leader, pass the `Leadership`.
+   * Starts the informers, waits until all of them have synced, and reconciles until the signal aborts or the reconciler
+   * is disposed. Then it takes no further key, the signals of running reconciles abort, and it resolves when they have
+   * returned. A reconciler runs once. Informers of a shared factory continue. In a process that elects a leader, pass
+   * the `Leadership`.
    *
-   * @throws {Error} when it runs or has run already; when an informer does not sync, because the server refuses it (401, 403, 404);
-   * when a reconcile has not returned within `graceMs`.
+   * @throws {Error} when it runs or has run already; when an informer does not sync, because the server refuses it
+   * (401, 403, 404); when a reconcile has not returned within `graceMs`.
    */
   run(options: ReconcilerRunOptions = {}): Promise<void> {
     if (this.#running !== undefined || this.#state === "stopped") {
@@ -537,8 +550,8 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
   }
 
   /**
-   * Stops the reconciler, and settles as `run()` does; at once when that has settled before. A reconcile that waits for it waits
-   * for itself, until `graceMs` is over.
+   * Stops the reconciler, and settles as `run()` does; at once when that has settled before. A reconcile that waits for
+   * it waits for itself, until `graceMs` is over.
    */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#job.abort(new DOMException(`The reconciler of "${this.name}" was disposed`, "AbortError"));
@@ -654,7 +667,8 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
   /** Reconciles a key, unless it must wait. */
   #take(key: ObjectKey, context: WorkContext, stop: AbortSignal): void | Result | Promise<void | Result> {
     const { causes } = context;
-    // A key that came up for another reason before is still debounced; a timer may fire a fraction of a millisecond early.
+    // A key that came up for another reason before is still debounced; a timer may fire a fraction of a millisecond
+    // early.
     if ((this.#debounced.get(key) ?? Infinity) <= monotonicMs() + 1) this.#debounced.delete(key);
     this.#wake();
     if (this.#held.has(key) || this.#calls.abandoned.has(key)) {

@@ -31,7 +31,10 @@ export interface ReflectorStore<V> {
   replacing(): Replacement<V>;
   /** Resyncs: re-delivers every cached value. */
   resync?(): void;
-  /** Called once after each batch or bookmark, in the same turn. When it returns, the store has everything up to `resourceVersion`. */
+  /**
+   * Called once after each batch or bookmark, in the same turn. When it returns, the store has everything up to
+   * `resourceVersion`.
+   */
   flush?(resourceVersion: string): void;
 }
 
@@ -40,7 +43,10 @@ export class SyncedStore<T> {
   readonly #store: ReflectorStore<Entry<T>>;
   readonly #counters: LiveCounters;
   readonly #report: (error: unknown) => void;
-  /** The store has every change up to this version; `""` if and only if it has had no complete list. Set after each flush. */
+  /**
+   * The store has every change up to this version; `""` if and only if it has had no complete list. Set after each
+   * flush.
+   */
   #version = "";
 
   /** Writes into `store`; calls `report` with the error of each object that has no key, and skips the object. */
@@ -64,8 +70,8 @@ export class SyncedStore<T> {
   }
 
   /**
-   * Applies one batch, and only then moves the version. Until a batch is `ordered`, its objects do not move it: a watch without
-   * a version first sends the existing objects, in any order.
+   * Applies one batch, and only then moves the version. Until a batch is `ordered`, its objects do not move it: a watch
+   * without a version first sends the existing objects, in any order.
    */
   apply(batch: readonly Change<T>[], ordered: boolean): void {
     if (batch.length === 0) return;
@@ -102,7 +108,10 @@ export class SyncedStore<T> {
   }
 }
 
-/** A list that is staged as it arrives. The store is unchanged until {@linkcode commit}; disposing abandons it before that. */
+/**
+ * A list that is staged as it arrives. The store is unchanged until {@linkcode commit}; disposing abandons it before
+ * that.
+ */
 class StagedList<T> implements Disposable {
   readonly #store: ReflectorStore<Entry<T>>;
   readonly #report: (error: unknown) => void;
@@ -182,8 +191,8 @@ interface PageListOptions {
 /**
  * Lists in pages, and replaces the contents of the store in one step. Resolves with the version of the list.
  *
- * When a token expires, the list is started again, once, in one page. A page is closed with the signal at once, whatever the
- * source does.
+ * When a token expires, the list is started again, once, in one page. A page is closed with the signal at once,
+ * whatever the source does.
  *
  * @throws {DecodeError} when the list has no version, or its pages do not come closer to an end.
  */
@@ -261,8 +270,8 @@ interface StreamingListOptions {
 }
 
 /**
- * Reads the initial events of a watch into the store. If the outcome is `listed`, the watch is still open: its next batch is
- * the first one after the list.
+ * Reads the initial events of a watch into the store. If the outcome is `listed`, the watch is still open: its next
+ * batch is the first one after the list.
  */
 export async function readStreamingList<T>(
   stream: WatchStream<T>,

@@ -1,10 +1,10 @@
 /**
  * Keeps a store equal to a collection on the server: lists, watches, and recovers from every failure.
  *
- * The entry point is {@linkcode Reflector}. `transition.ts` has the states, `transition.ts` the protocol as a pure table;
- * `lists.ts`, `lists.ts` and `lists.ts` perform one request each, and `lists.ts` writes what they
- * deliver. This folder neither sends requests itself (a `ListerWatcher` does) nor keeps objects or notifies anybody
- * (a `ReflectorStore` does).
+ * The entry point is {@linkcode Reflector}. `transition.ts` has the states, `transition.ts` the protocol as a pure
+ * table; `lists.ts`, `lists.ts` and `lists.ts` perform one request each, and `lists.ts` writes what they deliver. This
+ * folder neither sends requests itself (a `ListerWatcher` does) nor keeps objects or notifies anybody (a
+ * `ReflectorStore` does).
  *
  * @module
  */
@@ -61,9 +61,9 @@ export interface ReflectorOptions {
   /** The number of objects to a page of a list. @default {500} */
   readonly pageSize?: number;
   /**
-   * Lists over the watch (a streaming list; Kubernetes 1.32 and later) take the server less memory, and some 1.5 times as long
-   * as pages. `"auto"` falls back to pages where the server refuses streaming lists or does not complete them; `"on"` does
-   * not. @default {"auto"}
+   * Lists over the watch (a streaming list; Kubernetes 1.32 and later) take the server less memory, and some 1.5 times
+   * as long as pages. `"auto"` falls back to pages where the server refuses streaming lists or does not complete them;
+   * `"on"` does not. @default {"auto"}
    */
   readonly streamingList?: "auto" | "on" | "off";
   /**
@@ -77,20 +77,24 @@ export interface ReflectorOptions {
    */
   readonly listIdleMs?: number;
   /**
-   * The longest wait of a streaming list for its next object or its end, in milliseconds. In total it may take three times as
-   * long, and 2 ms more for each object; then pages are requested. `Infinity` is no limit. @default {20_000}
+   * The longest wait of a streaming list for its next object or its end, in milliseconds. In total it may take three
+   * times as long, and 2 ms more for each object; then pages are requested. `Infinity` is no limit. @default {20_000}
    */
   readonly initialEventsTimeoutMs?: number;
-  /** The period after which the store re-delivers every cached object, in milliseconds; 0 and `Infinity` are never. @default {0} */
+  /**
+   * The period after which the store re-delivers every cached object, in milliseconds; 0 and `Infinity` are never.
+   *
+   * @default {0}
+   */
   readonly resyncMs?: number;
   /**
-   * Waits after failures in a row. While the server does not answer, the first eight are 0.5 to 1 s (`initialMs` and its
-   * jitter where that is given), later ones at most 5 s, or `maxMs` if that is less.
+   * Waits after failures in a row. While the server does not answer, the first eight are 0.5 to 1 s (`initialMs` and
+   * its jitter where that is given), later ones at most 5 s, or `maxMs` if that is less.
    */
   readonly backoff?: BackoffOptions;
   /**
-   * The longest wait before the request after a lost connection, or after a watch that the server ended before its time, in
-   * milliseconds. The wait is random, so that clients do not reconnect all at once. @default {700}
+   * The longest wait before the request after a lost connection, or after a watch that the server ended before its
+   * time, in milliseconds. The wait is random, so that clients do not reconnect all at once. @default {700}
    */
   readonly reconnectMs?: number;
   /** Called with each phase as it is entered. */
@@ -101,7 +105,8 @@ export interface ReflectorOptions {
    * Called with each error that does not end a phase: an object that has no key, a resync that failed. An error that it
    * throws is reported as an uncaught error, and changes nothing else.
    *
-   * @default {each new cause is written to the console, in one line; an informer reports to its own `onError` in any case}
+   * @default
+   *   {each new cause is written to the console, in one line; an informer reports to its own `onError` in any case}
    */
   readonly onError?: (error: unknown) => unknown;
 }
@@ -141,8 +146,8 @@ function checkReflectorOptions(options: ReflectorOptions): ReflectorSettings {
 const UNWAITED = { burst: 10, everyMs: 1_000 };
 
 /**
- * The reason with which a request or a wait ends when the reflector is paused. Not a constant: an error reads the source map
- * of its module, which costs an import 1 ms, and 6 ms where all modules are one file.
+ * The reason with which a request or a wait ends when the reflector is paused. Not a constant: an error reads the
+ * source map of its module, which costs an import 1 ms, and 6 ms where all modules are one file.
  */
 class Paused extends DOMException {
   constructor() {
@@ -154,8 +159,8 @@ class Paused extends DOMException {
  * Keeps a store equal to a collection on the server.
  *
  * - The store receives changes in the server's order; a version counts as seen once the store has taken it.
- * - After a failure it resumes at the last version if the server still has that, else it relists; the store receives a list
- *   in one step.
+ * - After a failure it resumes at the last version if the server still has that, else it relists; the store receives a
+ *   list in one step.
  * - When it is stopped, it stops whatever it waits for.
  *
  * @example
@@ -181,7 +186,9 @@ export class Reflector<T extends KubernetesObject> {
   readonly #counters = new LiveCounters();
   /** The current phase; `stopped` outside of `run()`. Every value that the next transition depends on is in it. */
   #phase: ReflectorPhase = { name: "stopped" };
-  /** True from the call of `run()` until that has left its loop: it guards against a second call, also from `onPhase`. */
+  /**
+   * True from the call of `run()` until that has left its loop: it guards against a second call, also from `onPhase`.
+   */
   #isRunning = false;
   /** The open watch, while a streaming list or a watch is read, and between the two; `undefined` otherwise. */
   #stream: WatchStream<T> | undefined;
@@ -234,8 +241,9 @@ export class Reflector<T extends KubernetesObject> {
   }
 
   /**
-   * Lists the newest state, because the store cannot have everything that the server has: at once where the phase is `watching`,
-   * else after the present wait or pause. Does nothing while it lists, or does not run. `reason` is not reported.
+   * Lists the newest state, because the store cannot have everything that the server has: at once where the phase is
+   * `watching`, else after the present wait or pause. Does nothing while it lists, or does not run. `reason` is not
+   * reported.
    */
   relist(reason: Error): void {
     this.#phase = withRelist(this.#phase, reason);
@@ -243,8 +251,8 @@ export class Reflector<T extends KubernetesObject> {
   }
 
   /**
-   * Replaces the contents of the store as a list at `resourceVersion` would. The next {@linkcode run} begins with a watch from
-   * that version instead of a list.
+   * Replaces the contents of the store as a list at `resourceVersion` would. The next {@linkcode run} begins with a
+   * watch from that version instead of a list.
    *
    * @throws {Error} when the reflector is running.
    */
@@ -259,8 +267,8 @@ export class Reflector<T extends KubernetesObject> {
   }
 
   /**
-   * Begins a {@linkcode restore} whose entries are staged over several turns. Nothing changes before its commit; to abandon it after
-   * that does nothing.
+   * Begins a {@linkcode restore} whose entries are staged over several turns. Nothing changes before its commit; to
+   * abandon it after that does nothing.
    *
    * @throws {Error} when the reflector is running; its commit, too.
    */
@@ -292,8 +300,8 @@ export class Reflector<T extends KubernetesObject> {
   }
 
   /**
-   * Ends the current request or wait; the store keeps its contents. No request is sent until {@linkcode resume}, also by a
-   * later `run()`. A list that is interrupted leaves the store as it was.
+   * Ends the current request or wait; the store keeps its contents. No request is sent until {@linkcode resume}, also
+   * by a later `run()`. A list that is interrupted leaves the store as it was.
    */
   pause(): void {
     if (this.#pause !== undefined) return;
@@ -309,8 +317,8 @@ export class Reflector<T extends KubernetesObject> {
   }
 
   /**
-   * Lists and watches until the signal aborts, and then resolves. A second run begins with a list that is not older than the
-   * last version of the first.
+   * Lists and watches until the signal aborts, and then resolves. A second run begins with a list that is not older
+   * than the last version of the first.
    *
    * @throws {Error} when it is running already; and any error that `onPhase` throws.
    */

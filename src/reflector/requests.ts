@@ -22,7 +22,9 @@ export interface ReflectorRequest {
 
 /** The end of a list, page or watch. */
 export interface RequestEnd {
-  /** `"listed"`: a list or page is complete; `"ended"`: the server ended the watch; `"relist"`: a list was asked for. */
+  /**
+   * `"listed"`: a list or page is complete; `"ended"`: the server ended the watch; `"relist"`: a list was asked for.
+   */
   readonly outcome: "listed" | "ended" | "failed" | "relist" | "paused" | "stopped";
   /** The number of objects that a list or page had. */
   readonly objects?: number;
@@ -32,19 +34,28 @@ export interface RequestEnd {
   readonly error?: unknown;
 }
 
-/** Observes one request. Its methods must not throw: their errors are failures of the request, or end the run of the reflector. */
+/**
+ * Observes one request. Its methods must not throw: their errors are failures of the request, or end the run of the
+ * reflector.
+ */
 export interface RequestObserver {
-  /** Calls `send` once, and returns its result. `send` sends the request; what follows the answer runs outside of the call. */
+  /**
+   * Calls `send` once, and returns its result. `send` sends the request; what follows the answer runs outside of the
+   * call.
+   */
   send<R>(send: () => R): R;
-  /** Called for each chunk of the answer, with the time that decoding it took, in milliseconds; by the client of this package. */
+  /**
+   * Called for each chunk of the answer, with the time that decoding it took, in milliseconds; by the client of this
+   * package.
+   */
   decoded(ms: number): void;
   /** Called once, at the end. */
   ended(end: RequestEnd): void;
 }
 
 /**
- * Observes a list or watch of a reflector. Of a list in pages each page is a request, with an observer of its own. A watch after
- * a streaming list reads on from the same response: then nothing is sent.
+ * Observes a list or watch of a reflector. Of a list in pages each page is a request, with an observer of its own. A
+ * watch after a streaming list reads on from the same response: then nothing is sent.
  */
 export interface ListWatchObserver extends RequestObserver {
   /** Called when a page of a list is requested. The next page may be requested before this one has ended. */
@@ -147,14 +158,17 @@ interface ListDeadlineOptions {
   readonly completeMs?: number;
 }
 
-/** `completeMs` grows by this for each object: a server that never sends the end, but an object now and then, stays below. */
+/**
+ * `completeMs` grows by this for each object: a server that never sends the end, but an object now and then, stays
+ * below.
+ */
 const OBJECT_MS = 2;
 
 /**
  * Aborts a list that does not begin, makes no progress, or does not end.
  *
- * `fetch` does not notice a dead connection, and a server that never sends the bookmark that ends a streaming list is given
- * up even while it sends new objects (client-go waits forever).
+ * `fetch` does not notice a dead connection, and a server that never sends the bookmark that ends a streaming list is
+ * given up even while it sends new objects (client-go waits forever).
  */
 export class ListDeadline implements Disposable {
   readonly #job: Job;
@@ -182,7 +196,9 @@ export class ListDeadline implements Disposable {
     return this.#isEndless;
   }
 
-  /** Counts objects that have arrived. The first call begins the answer; later ones without an object are no progress. */
+  /**
+   * Counts objects that have arrived. The first call begins the answer; later ones without an object are no progress.
+   */
   progress(objects: number): void {
     if (this.begun && objects === 0) return;
     const nowMs = monotonicMs();
@@ -317,7 +333,9 @@ export class WatchStream<T> {
     );
   }
 
-  /** The watch so far. Its duration counts from the request, as proxies may hold the headers back until the first byte. */
+  /**
+   * The watch so far. Its duration counts from the request, as proxies may hold the headers back until the first byte.
+   */
   get facts(): WatchFacts {
     return {
       opened: this.open,

@@ -31,8 +31,8 @@ export interface WatchingPhase {
   /** True as soon as the server has answered the request. */
   readonly open: boolean;
   /**
-   * The request before it. After `"stream"`, a complete streaming list, the watch reads on from the same response; after
-   * `"pages"` and `"watch"` it is a request of its own, and after `"watch"` it resumes.
+   * The request before it. After `"stream"`, a complete streaming list, the watch reads on from the same response;
+   * after `"pages"` and `"watch"` it is a request of its own, and after `"watch"` it resumes.
    */
   readonly after: "stream" | "pages" | "watch";
   /** The reason given to `Reflector.relist()`; a list follows this watch. */
@@ -205,7 +205,9 @@ export class RequestRateError extends Error {
 export interface TransitionRules {
   /** `"on"` lists by streams and `"off"` in pages; `"auto"` begins with streams and falls back to pages. */
   readonly streamingList: "auto" | "on" | "off";
-  /** The random wait after a lost connection, or after a watch that the server ended before its time, in milliseconds. */
+  /**
+   * The random wait after a lost connection, or after a watch that the server ended before its time, in milliseconds.
+   */
   reconnectMs(): number;
   /** The wait after `attempt` (from 0) failures of a kind in a row, in milliseconds. */
   backOffMs(failure: Failure, attempt: number): number;
@@ -256,8 +258,8 @@ const BROKEN_STREAMS = 2;
  * | any | stopped | stopped |
  *
  * If the store has no version yet (`""` or `"0"`), the list is at `"0"`. Waits grow with the failures in a row, see
- * {@linkcode AttemptHistory}; `Retry-After` lengthens a wait, and never shortens it. A request that would begin without a
- * wait is delayed where {@linkcode TransitionRules.admitMs} says so.
+ * {@linkcode AttemptHistory}; `Retry-After` lengthens a wait, and never shortens it. A request that would begin without
+ * a wait is delayed where {@linkcode TransitionRules.admitMs} says so.
  */
 export function transition(phase: ReflectorPhase, outcome: Outcome, rules: TransitionRules): ReflectorPhase {
   return admitted(phase, outcome, successor(phase, outcome, rules), rules);

@@ -25,13 +25,19 @@ interface Bucket {
   readonly alone: readonly string[];
 }
 
-/** One index: buckets of rows by index value. A row is the place of a value in a table, and stays when the value changes. */
+/**
+ * One index: buckets of rows by index value. A row is the place of a value in a table, and stays when the value
+ * changes.
+ */
 export class Index<V> implements IndexDefinition<V> {
   /** See {@linkcode IndexDefinition}. */
   readonly valuesOf: IndexFunction<V>;
   /** See {@linkcode IndexDefinition}. */
   readonly byKey: boolean;
-  /** `#filed[row]` has the index values of a filed row, remembered because a value can change in place; else `NOT_FILED`. */
+  /**
+   * `#filed[row]` has the index values of a filed row, remembered because a value can change in place; else
+   * `NOT_FILED`.
+   */
   #filed: (readonly string[])[];
   /** `#buckets` has, under each index value in some `#filed[row]`, the number of that row. */
   readonly #buckets = new Map<string, Bucket>();
@@ -59,8 +65,8 @@ export class Index<V> implements IndexDefinition<V> {
   }
 
   /**
-   * The index values to file `value` under: `before` if they are equal, else a copy, because the index function may return a
-   * part of the value, which can change in place.
+   * The index values to file `value` under: `before` if they are equal, else a copy, because the index function may
+   * return a part of the value, which can change in place.
    */
   valuesFor(value: V, before: readonly string[] = NOT_FILED): readonly string[] {
     if (this.byKey) return before === NOT_FILED ? this.valuesOf(value) : before;
@@ -74,7 +80,9 @@ export class Index<V> implements IndexDefinition<V> {
     return [...this.#buckets.keys()];
   }
 
-  /** Files a row, which may be the table's next new one, under `after`. Touches only the buckets that gain or lose it. */
+  /**
+   * Files a row, which may be the table's next new one, under `after`. Touches only the buckets that gain or lose it.
+   */
   file(row: number, after: readonly string[]): void {
     if (row === this.#filed.length) this.#filed.push(NOT_FILED);
     const before = this.#filed[row];

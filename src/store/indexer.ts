@@ -1,9 +1,9 @@
 /**
  * The store: values by key and by index, in memory.
  *
- * Entry point: {@linkcode Indexer}. Its values live in one `Table`, which a `StoreReplacement` swaps for another when a list
- * is committed. It does not copy, freeze or compare values, sends no events, keeps nothing over a restart, and knows nothing
- * of Kubernetes: an informer's `StoreWriter` decides what is stored and delivers the events.
+ * Entry point: {@linkcode Indexer}. Its values live in one `Table`, which a `StoreReplacement` swaps for another when a
+ * list is committed. It does not copy, freeze or compare values, sends no events, keeps nothing over a restart, and
+ * knows nothing of Kubernetes: an informer's `StoreWriter` decides what is stored and delivers the events.
  *
  * @module
  */
@@ -20,8 +20,8 @@ export interface StoreReplacementOptions<V> {
 }
 
 /**
- * A replacement of everything in an `Indexer`: a table of its own, indexes and all, that a commit swaps in. So a commit costs
- * the same however many values are staged. Until then the staged table takes as much memory as a store.
+ * A replacement of everything in an `Indexer`: a table of its own, indexes and all, that a commit swaps in. So a commit
+ * costs the same however many values are staged. Until then the staged table takes as much memory as a store.
  */
 export class StoreReplacement<V> {
   readonly #keyOf: (value: V) => string;
@@ -92,7 +92,9 @@ export interface ReadonlyIndexer<V, Name extends string = string> extends Iterab
   keys(): IterableIterator<string>;
   /** The value of a key. */
   getByKey(key: string): V | undefined;
-  /** All values, in no particular order. The array is a copy; the values are the store's own and must not be changed. */
+  /**
+   * All values, in no particular order. The array is a copy; the values are the store's own and must not be changed.
+   */
   list(): V[];
   /** The values with the index value `value`, at a cost that depends on their number alone; see {@linkcode list}. */
   byIndex(name: Name, value: string): V[];
@@ -109,8 +111,8 @@ export interface IndexerOptions<V, Name extends string = never> {
   /** Index functions by the name of their index. @default {none} */
   readonly indexers?: Indexers<V, Name>;
   /**
-   * The indexes whose values depend on the key alone. Their functions are called once per key. The returned array is kept
-   * without a copy, so many keys may share one.
+   * The indexes whose values depend on the key alone. Their functions are called once per key. The returned array is
+   * kept without a copy, so many keys may share one.
    * @default {none}
    */
   readonly byKey?: readonly NoInfer<Name>[];
@@ -165,8 +167,8 @@ export class Indexer<V, Name extends string = never> implements ReadonlyIndexer<
   }
 
   /**
-   * The number of changes: a value stored, even the stored one again, a value removed, everything replaced. While it is the
-   * same, every read returns the same.
+   * The number of changes: a value stored, even the stored one again, a value removed, everything replaced. While it is
+   * the same, every read returns the same.
    */
   get revision(): number {
     return this.#revision;
@@ -190,8 +192,8 @@ export class Indexer<V, Name extends string = never> implements ReadonlyIndexer<
   }
 
   /**
-   * As {@linkcode lookUp}, of the row behind the one looked up last, or of the first row; `undefined` if it has no value. It
-   * guesses the next key for callers that meet keys in the order of the store.
+   * As {@linkcode lookUp}, of the row behind the one looked up last, or of the first row; `undefined` if it has no
+   * value. It guesses the next key for callers that meet keys in the order of the store.
    */
   lookUpNext(): V | undefined {
     const row = this.#lastRow + 1;

@@ -15,8 +15,8 @@ const INNER_RATIO = 2;
 /**
  * Values in order, by rank: the position that a value has, and the value at a position, each in O(log n).
  *
- * It is a weight-balanced tree: the sizes that ranks are counted by also keep it balanced. The ratios 3 and 2 are those for which
- * that was proved (Hirai and Yamamoto, "Balancing weight-balanced trees", 2011).
+ * It is a weight-balanced tree: the sizes that ranks are counted by also keep it balanced. The ratios 3 and 2 are those
+ * for which that was proved (Hirai and Yamamoto, "Balancing weight-balanced trees", 2011).
  */
 export class RankTree<V> {
   readonly #compare: (a: V, b: V) => number;
@@ -73,7 +73,10 @@ export class RankTree<V> {
     return found;
   }
 
-  /** Puts `value` in the place of the one that compares as 0 with it. Returns `false`, and does nothing, if there is none. */
+  /**
+   * Puts `value` in the place of the one that compares as 0 with it. Returns `false`, and does nothing, if there is
+   * none.
+   */
   replace(value: V): boolean {
     for (let node = this.#root; node !== undefined;) {
       const order = this.#compare(value, node.value);

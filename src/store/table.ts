@@ -7,8 +7,8 @@ export const NO_ROW = -1;
 const FEW_ROWS = 1024;
 
 /**
- * Values by key, each in a row: one place whose number the look-up by key and all indexes hold, so an update that keeps its
- * index values changes that place alone. Free rows are used again.
+ * Values by key, each in a row: one place whose number the look-up by key and all indexes hold, so an update that keeps
+ * its index values changes that place alone. Free rows are used again.
  */
 export class Table<V> {
   /** `#rows` has a key if and only if the table has a value of that key; no two keys have the same row. */
@@ -72,7 +72,10 @@ export class Table<V> {
     for (const row of this.#rows.values()) yield this.#values[row];
   }
 
-  /** Stores a value of a key whose present row is `row`, and returns its row. If an index function throws, nothing changes. */
+  /**
+   * Stores a value of a key whose present row is `row`, and returns its row. If an index function throws, nothing
+   * changes.
+   */
   set(key: string, row: number, value: V): number {
     if (row !== NO_ROW && this.#allByKey) { // survives: unchanged-index
       this.#values[row] = value;

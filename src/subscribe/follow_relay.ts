@@ -174,7 +174,10 @@ function read(block: string): ServerEvent {
   return { event, data: data.join("\n"), id };
 }
 
-/** A relay is silent for two heartbeats at most, each of 30 s at most: a connection that is silent for longer is given up. */
+/**
+ * A relay is silent for two heartbeats at most, each of 30 s at most: a connection that is silent for longer is given
+ * up.
+ */
 const SILENCE_MS = 70_000;
 
 /** Status codes below 500 after which the same request may succeed later: timeout, too early, too many. */
@@ -191,8 +194,9 @@ interface RelayFollower {
 }
 
 /**
- * Reads an event stream, and connects again when it ends: after 0.25 to 1 s, then after twice as long, up to 15 s. Rejects when the
- * signal aborts, and when the relay refuses the request by a status code that a later request would get too.
+ * Reads an event stream, and connects again when it ends: after 0.25 to 1 s, then after twice as long, up to 15 s.
+ * Rejects when the signal aborts, and when the relay refuses the request by a status code that a later request would
+ * get too.
  */
 export async function followRelay(
   { request, onEvent, onDown }: RelayFollower,

@@ -1,10 +1,10 @@
 /**
- * The client of a relay: a copy of a collection, and views of collections, for browsers and other programs without credentials of
- * the cluster.
+ * The client of a relay: a copy of a collection, and views of collections, for browsers and other programs without
+ * credentials of the cluster.
  *
- * {@linkcode subscribe} returns a `Lister` and events as an informer has them; {@linkcode subscribeViews} returns windows, of which
- * the relay sends nothing else. Both connect again when a connection ends. They use web standards alone, at most 8 kB, minified and
- * compressed.
+ * {@linkcode subscribe} returns a `Lister` and events as an informer has them; {@linkcode subscribeViews} returns
+ * windows, of which the relay sends nothing else. Both connect again when a connection ends. They use web standards
+ * alone, at most 8 kB, minified and compressed.
  *
  * @module
  */

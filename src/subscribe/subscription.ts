@@ -61,16 +61,16 @@ export interface SubscribeOptions extends RelayClientOptions, CacheSelection {
 }
 
 /**
- * The state of a subscription: that of the relay's informer, `"connecting"` before the first connection, `"disconnected"` between
- * two, and `"failed"` once it has ended.
+ * The state of a subscription: that of the relay's informer, `"connecting"` before the first connection,
+ * `"disconnected"` between two, and `"failed"` once it has ended.
  */
 export type SubscriptionState = InformerState | "connecting" | "disconnected" | "failed";
 
 /**
  * A copy of a collection of a relay.
  *
- * It follows the relay until it is disposed: after a cut it resumes where it was, without a new snapshot where the relay still has
- * the changes since then; otherwise its events are the differences.
+ * It follows the relay until it is disposed: after a cut it resumes where it was, without a new snapshot where the
+ * relay still has the changes since then; otherwise its events are the differences.
  */
 export class Subscription<T extends KubernetesObject> implements AsyncIterable<SubscriptionEvent<T>>, Disposable {
   /** Reads the copy. */
@@ -123,8 +123,9 @@ export class Subscription<T extends KubernetesObject> implements AsyncIterable<S
   }
 
   /**
-   * Returns the objects as events, then changes. The iterator begins at its first `next()`, and ends with the subscription, when a
-   * signal aborts, or at `break`; `next()` rejects with the reason why the subscription has failed.
+   * Returns the objects as events, then changes. The iterator begins at its first `next()`, and ends with the
+   * subscription, when a signal aborts, or at `break`; `next()` rejects with the reason why the subscription has
+   * failed.
    *
    * A slow reader receives the last state of each object, and not those in between.
    */

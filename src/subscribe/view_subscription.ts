@@ -70,9 +70,9 @@ export class RemoteView<T> implements Disposable {
   }
 
   /**
-   * Returns the rows of the window, once they have come, then their changes. The iterator begins at its first `next()`, and ends with
-   * the view, when a signal aborts, or at `break`; `next()` rejects with the reason why the subscription has failed. A slow reader
-   * receives all rows instead of the changes that it has missed.
+   * Returns the rows of the window, once they have come, then their changes. The iterator begins at its first `next()`,
+   * and ends with the view, when a signal aborts, or at `break`; `next()` rejects with the reason why the subscription
+   * has failed. A slow reader receives all rows instead of the changes that it has missed.
    */
   changes(options: { readonly signal?: AbortSignal } = {}): AsyncIterableIterator<ViewUpdate<T>> {
     return new UpdateReader<T>(options.signal, this.#readers, (reader) => {
@@ -295,8 +295,8 @@ export class ViewSubscription implements Disposable {
 }
 
 /**
- * Subscribes to views of a relay: windows of its collections, in order, which the relay keeps up to date. Of the objects outside of
- * the windows nothing is sent.
+ * Subscribes to views of a relay: windows of its collections, in order, which the relay keeps up to date. Of the
+ * objects outside of the windows nothing is sent.
  *
  * @param relay The address of the relay: `"https://dash.example.com"`, or in pages of its own `"/"`.
  *

@@ -8,11 +8,12 @@ interface GrantedRule extends PolicyRule {
 }
 
 /**
- * Fails when a program has used rights that a manifest does not grant: `used` is the result of `accessUsed(client)`, after a test
- * in which the program did all that it does.
+ * Fails when a program has used rights that a manifest does not grant: `used` is the result of `accessUsed(client)`,
+ * after a test in which the program did all that it does.
  *
- * The manifest is YAML with any number of documents. A `ClusterRole` counts for the entire cluster, a `Role` for its namespace,
- * and a `Role` without a namespace for any one; bindings and other documents are passed over. `*` matches as on the server.
+ * The manifest is YAML with any number of documents. A `ClusterRole` counts for the entire cluster, a `Role` for its
+ * namespace, and a `Role` without a namespace for any one; bindings and other documents are passed over. `*` matches as
+ * on the server.
  *
  * @throws {Error} that lists the missing rules as YAML.
  * @throws {TypeError} when the manifest has no role, or one without a list of rules.

@@ -74,18 +74,19 @@ const DIRECT_WRITE: WriteMode = { manager: "fake", subresource: "", dryRun: fals
  * A test changes objects directly with {@linkcode create}, {@linkcode update}, {@linkcode patch} and
  * {@linkcode delete}: the change is committed when the call returns, watches get its event in the same turn, and no
  * authorization or admission applies. Requests arrive through {@linkcode fetch} and are answered like kube-apiserver
- * 1.36: lists with pages and versions, watches with history, bookmarks and streaming lists, conflicts, selectors, patches,
- * server-side apply, the subresources `status` and `scale`, tables, discovery, OpenAPI v3, and errors. `kubectl` from 1.29
- * on works with it. Faults are injected by the methods of {@linkcode FaultVerbs}.
+ * 1.36: lists with pages and versions, watches with history, bookmarks and streaming lists, conflicts, selectors,
+ * patches, server-side apply, the subresources `status` and `scale`, tables, discovery, OpenAPI v3, and errors.
+ * `kubectl` from 1.29 on works with it. Faults are injected by the methods of {@linkcode FaultVerbs}.
  *
  * - Each write has its own revision, from one counter for all resources, as in etcd; lists and watches agree on it.
  * - Events of core/v1 and of events.k8s.io/v1 are the same objects, in two forms.
  * - There are no controllers: pods stay as they are written, dependents are deleted when {@linkcode collectGarbage} is
  *   called, namespaces need not exist and are deleted at once.
- * - It responds in JSON: full objects, metadata only, or tables; metadata in protobuf too; nothing is compressed. It accepts JSON, also under a
- *   YAML media type, and the protobuf of ConfigMap, CronJob, Deployment, Event, Job, Lease, Namespace, Pod, Secret, Service,
- *   ServiceAccount, the kinds of roles and bindings, and SelfSubjectAccessReview; other kinds in protobuf get 415, as typed
- *   client-go sends them unless its `ContentType` is `application/json`. A body has at most 3 MiB.
+ * - It responds in JSON: full objects, metadata only, or tables; metadata in protobuf too; nothing is compressed. It
+ *   accepts JSON, also under a YAML media type, and the protobuf of ConfigMap, CronJob, Deployment, Event, Job, Lease,
+ *   Namespace, Pod, Secret, Service, ServiceAccount, the kinds of roles and bindings, and SelfSubjectAccessReview;
+ *   other kinds in protobuf get 415, as typed client-go sends them unless its `ContentType` is `application/json`. A
+ *   body has at most 3 MiB.
  * - It sets and validates metadata, but of the rest only a pod's phase and a secret's type. It has no schemas: an apply
  *   merges well-known lists by their keys, and replaces other lists.
  * - The scale of a custom resource is `spec.replicas`. Each of its versions is a separate collection.
@@ -213,8 +214,8 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
   }
 
   /**
-   * Deletes an object at once, regardless of finalizers and grace periods. With `finalize`, it is deleted as by a request:
-   * while finalizers or a grace period keep it, it only gets a deletionTimestamp.
+   * Deletes an object at once, regardless of finalizers and grace periods. With `finalize`, it is deleted as by a
+   * request: while finalizers or a grace period keep it, it only gets a deletionTimestamp.
    *
    * @throws {StatusError} 404 if the object does not exist.
    */

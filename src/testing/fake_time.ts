@@ -2,11 +2,11 @@ import { nextTurn } from "../async/turns.ts";
 
 /**
  * Time that passes only when a test lets it pass. Until it is disposed, it replaces `setTimeout`, `setInterval`, their
- * counterparts, `AbortSignal.timeout`, `Date` and `performance.now`; `setImmediate`, message channels, input and output stay
- * real. Only one can exist at a time.
+ * counterparts, `AbortSignal.timeout`, `Date` and `performance.now`; `setImmediate`, message channels, input and output
+ * stay real. Only one can exist at a time.
  *
- * Unlike the timers that test libraries bring, a callback that throws, or lets time pass itself, is not called again, and
- * {@linkcode tickAsync} goes from timer to timer instead of millisecond by millisecond.
+ * Unlike the timers that test libraries bring, a callback that throws, or lets time pass itself, is not called again,
+ * and {@linkcode tickAsync} goes from timer to timer instead of millisecond by millisecond.
  *
  * @example
  * ```ts
@@ -89,14 +89,16 @@ export class FakeTime implements Disposable {
     this.#epochMs = ms - this.#elapsedMs;
   }
 
-  /** The number of armed timers. A test that has stopped everything can expect 0: sanitizers do not see faked timers. */
+  /**
+   * The number of armed timers. A test that has stopped everything can expect 0: sanitizers do not see faked timers.
+   */
   get timers(): number {
     return this.#timers.size;
   }
 
   /**
-   * Lets `ms` milliseconds pass, and fires the timers that are due by then, in order, each at its own time. Promises continue
-   * only after this has returned. It throws what a callback throws; the rest of the time then does not pass.
+   * Lets `ms` milliseconds pass, and fires the timers that are due by then, in order, each at its own time. Promises
+   * continue only after this has returned. It throws what a callback throws; the rest of the time then does not pass.
    *
    * @throws {RangeError} when `ms` is negative or not a number.
    * @throws {Error} when a million timers fire.
@@ -109,8 +111,9 @@ export class FakeTime implements Disposable {
   }
 
   /**
-   * Like {@linkcode tick}, but promises continue, for five turns of the event loop, before, between and after the times at
-   * which timers are due; timers armed meanwhile fire too. `tickAsync(0)` lets promises continue without a passing of time.
+   * Like {@linkcode tick}, but promises continue, for five turns of the event loop, before, between and after the times
+   * at which timers are due; timers armed meanwhile fire too. `tickAsync(0)` lets promises continue without a passing
+   * of time.
    */
   async tickAsync(ms: number): Promise<void> {
     const end = this.#end(ms);

@@ -107,8 +107,8 @@ export abstract class FaultVerbs {
 
   /**
    * Spreads the next `times` streaming lists that match `filter`: sends their initial events one at a time, one every
-   * `everyMs` milliseconds. Later changes follow them, one at a time too, before the bookmark that ends the list; no other
-   * bookmark is sent before it.
+   * `everyMs` milliseconds. Later changes follow them, one at a time too, before the bookmark that ends the list; no
+   * other bookmark is sent before it.
    *
    * ```ts
    * import { FakeApiServer } from "@kube/informer/testing";
@@ -308,8 +308,8 @@ export abstract class FaultVerbs {
    * as they do in etcd. With `history: "lost"`, the history is compacted as by {@linkcode compact}; otherwise watches
    * can resume.
    *
-   * With `backup`, a version that the history has, etcd is restored from a backup of that version: later writes are undone,
-   * the version goes back, and the history is lost. Version 1 is a cluster made anew: it has no objects.
+   * With `backup`, a version that the history has, etcd is restored from a backup of that version: later writes are
+   * undone, the version goes back, and the history is lost. Version 1 is a cluster made anew: it has no objects.
    *
    * @throws {RangeError} if the history does not have the version of the backup.
    */

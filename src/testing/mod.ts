@@ -1,8 +1,8 @@
 /**
  * A fake API server and fake time for tests, with builders of objects and random histories.
  *
- * {@linkcode FakeApiServer} is a `Transport`, so that a client needs no sockets, and a handler for `Deno.serve`, so that
- * any client can reach it over a port. It answers like kube-apiserver, and injects faults on request.
+ * {@linkcode FakeApiServer} is a `Transport`, so that a client needs no sockets, and a handler for `Deno.serve`, so
+ * that any client can reach it over a port. It answers like kube-apiserver, and injects faults on request.
  *
  * @example
  * ```ts

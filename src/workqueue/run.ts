@@ -2,11 +2,14 @@ import { checkDurations } from "../async/time.ts";
 import { isAbortOf } from "../async/signals.ts";
 import { Pacer } from "../async/turns.ts";
 
-/** A reason why a key waits, for the worker and for `status()`. The queue compares causes, and does not interpret them. */
+/**
+ * A reason why a key waits, for the worker and for `status()`. The queue compares causes, and does not interpret them.
+ */
 export interface Cause {
   /**
-   * The kind of reason. `run` gives `"retry"` (a failure, or `retry()`) and `"requeue"` (`requeueAfter()`); the queue gives
-   * `"more"` for causes that it left out. Programs use words of their own, such as `"event"`, `"resync"` or `"external"`.
+   * The kind of reason. `run` gives `"retry"` (a failure, or `retry()`) and `"requeue"` (`requeueAfter()`); the queue
+   * gives `"more"` for causes that it left out. Programs use words of their own, such as `"event"`, `"resync"` or
+   * `"external"`.
    */
   readonly type: string;
   /** The origin of the cause, such as the name of a handler. */
@@ -21,7 +24,10 @@ export interface Cause {
   readonly count?: number;
 }
 
-/** The causes of one key: none, one, or 2 to {@linkcode MAX_CAUSES}. One needs no array, which most keys would have alone. */
+/**
+ * The causes of one key: none, one, or 2 to {@linkcode MAX_CAUSES}. One needs no array, which most keys would have
+ * alone.
+ */
 export type Causes = Cause | readonly Cause[] | undefined;
 
 /** The number of causes that are kept for a key, and of paths that are kept for a cause. */
@@ -94,8 +100,8 @@ export class Result {
 const RETRY = new Result();
 
 /**
- * The result of a worker after which the queue leaves the key as it is: neither a success, which would forget its failures, nor
- * a retry. For workers that add the key again by themselves.
+ * The result of a worker after which the queue leaves the key as it is: neither a success, which would forget its
+ * failures, nor a retry. For workers that add the key again by themselves.
  */
 export const SETTLED: Result = new Result();
 

@@ -31,8 +31,8 @@ import { defaultRateLimiter, type RateLimiter } from "./rate_limiter.ts";
 /**
  * A queue of keys that become ready after a delay.
  *
- * - A key is queued once; when it is added again, the earlier of the two times and the higher priority apply, and the causes of
- *   both.
+ * - A key is queued once; when it is added again, the earlier of the two times and the higher priority apply, and the
+ *   causes of both.
  * - Keys become ready in the order of their times, and at equal times in the order in which the times were set.
  * - One timer serves all keys. Adding and removing a key take time logarithmic in the number of keys.
  */
@@ -391,13 +391,17 @@ export interface WorkQueueOptions<K> {
 /** Options for adding a key to a {@linkcode WorkQueue}. An object that is used for many keys costs nothing per key. */
 export interface WorkQueueAddOptions {
   /**
-   * The priority of the key; of several additions before the key is handed out, the higher one applies. Keys of low priority
-   * wait for those of normal priority, but one in eight keys that are handed out while both wait has low priority.
+   * The priority of the key; of several additions before the key is handed out, the higher one applies. Keys of low
+   * priority wait for those of normal priority, but one in eight keys that are handed out while both wait has low
+   * priority.
    *
    * @default {"normal"}
    */
   readonly priority?: "normal" | "low";
-  /** The reason for the addition, or several. The worker receives those of all additions before it took the key, at most 8. */
+  /**
+   * The reason for the addition, or several. The worker receives those of all additions before it took the key, at most
+   * 8.
+   */
   readonly cause?: Cause | readonly Cause[];
 }
 
@@ -406,10 +410,10 @@ export interface WorkQueueAddOptions {
  *
  * - No two workers process the same key at the same time.
  * - A key waits once, however often it is added; keys are handed out in the order in which they were added.
- * - Keys of low priority wait for the others, with a bound: one with n keys of low priority before it is handed out as the
- *   8·(n + 1)th key at the latest, counted from its addition, however many keys of normal priority are added. One with n keys
- *   of normal priority before it is handed out behind n / 7 + 1 keys of low priority at most. A waiting key of low priority
- *   that is added with normal priority moves behind those of normal priority.
+ * - Keys of low priority wait for the others, with a bound: one with n keys of low priority before it is handed out as
+ *   the 8·(n + 1)th key at the latest, counted from its addition, however many keys of normal priority are added. One
+ *   with n keys of normal priority before it is handed out behind n / 7 + 1 keys of low priority at most. A waiting key
+ *   of low priority that is added with normal priority moves behind those of normal priority.
  * - A key that is added while a worker processes it waits again, once, as soon as that worker is done.
  * - Waiting calls of `get` are served in their order.
  * - A key that was handed out must be marked as done: by `using item`, by `item[Symbol.dispose]()` or by `done(key)`.
@@ -734,8 +738,9 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
   }
 
   /**
-   * Resolves when no key waits, is processed or is delayed, and none has come within a turn of the event loop: for tests, after
-   * a change has reached the cache. With `ignoreDelayed`, keys of `requeueAfter` and `addAfter`, and retries, do not count.
+   * Resolves when no key waits, is processed or is delayed, and none has come within a turn of the event loop: for
+   * tests, after a change has reached the cache. With `ignoreDelayed`, keys of `requeueAfter` and `addAfter`, and
+   * retries, do not count.
    *
    * Keys must be taken meanwhile, or it never resolves. Rejects with the signal's reason when that aborts first.
    *
@@ -811,7 +816,9 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
     }
   }
 
-  /** Adds the causes of one more addition to an item that was not handed out, and raises its priority where it waits. */
+  /**
+   * Adds the causes of one more addition to an item that was not handed out, and raises its priority where it waits.
+   */
   #join(item: Item<K>, isLow: boolean, causes: Causes): void {
     if (causes !== undefined) item.held = withCauses(item.held, causes);
     if (item.isLow && !isLow && this.#items.get(item.key) === item) this.#waiting.raise(item);

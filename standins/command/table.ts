@@ -13,7 +13,9 @@ export interface TableOptions {
   readonly flexible: readonly number[];
 }
 
-/** Rows of cells as text: columns as wide as their longest cell, the flexible ones wrapped where the width is too small. */
+/**
+ * Rows of cells as text: columns as wide as their longest cell, the flexible ones wrapped where the width is too small.
+ */
 export function table(rows: readonly (readonly string[])[], { width, indent, flexible }: TableOptions): string {
   const columns = Math.max(...rows.map((row) => row.length));
   const widths = Array.from(

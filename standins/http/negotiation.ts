@@ -5,7 +5,8 @@ interface Accepted {
 }
 
 /**
- * The one of `types` that the request prefers; undefined where it accepts none of them. Without an `Accept` header it is the first.
+ * The one of `types` that the request prefers; undefined where it accepts none of them. Without an `Accept` header it
+ * is the first.
  */
 export function accepts<T extends string = string>(
   request: Pick<Request, "headers">,

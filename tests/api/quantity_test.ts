@@ -139,7 +139,8 @@ Deno.test("the canonical form of any quantity is read as the same quantity, and 
       fc.pre(!(value.format === "BinarySI" && Math.abs(Number(value)) >= 2 ** 63));
       const read = parseQuantity(printed);
       assertEquals(read.nanos, value.nanos, printed);
-      // As in apimachinery, a BinarySI value without a suffix is read as DecimalSI: 5000 prints "5000", which reads as 5k.
+      // As in apimachinery, a BinarySI value without a suffix is read as DecimalSI: 5000 prints "5000", which reads as
+      // 5k.
       if (value.format === "BinarySI" && !printed.endsWith("i")) assertEquals(read.format, "DecimalSI", printed);
       else assertEquals(read.toString(), printed);
       assertEquals(parseQuantity(read.toString()).nanos, value.nanos, printed);

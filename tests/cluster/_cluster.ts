@@ -40,8 +40,8 @@ export interface ClusterTests {
 /**
  * The cluster of a test file. In this order:
  *
- * 1. the one that `--kubeconfig FILE` among the arguments after `--`, or `INFORMER_TEST_KUBECONFIG`, names: a disposable
- *    one; namespaces of the tests are deleted in the end, and tests that kill servers are left out;
+ * 1. the one that `--kubeconfig FILE` among the arguments after `--`, or `INFORMER_TEST_KUBECONFIG`, names: a
+ *   disposable one; namespaces of the tests are deleted in the end, and tests that kill servers are left out;
  * 2. a control plane started for this file, of the programs in the folder that `KUBEBUILDER_ASSETS` names;
  * 3. none: every test is ignored, and says so.
  */

@@ -159,7 +159,10 @@ export class ControlPlane implements AsyncDisposable {
     await this.ensureRunning();
   }
 
-  /** Puts the data of etcd back to the last copy, as from a backup, while both servers are down; they are ready again then. */
+  /**
+   * Puts the data of etcd back to the last copy, as from a backup, while both servers are down; they are ready again
+   * then.
+   */
   async restoreData(): Promise<void> {
     await this.#stopBoth();
     await this.#copyData("saved-data", "data");

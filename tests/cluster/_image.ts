@@ -17,9 +17,9 @@ export interface ImageProcess {
 }
 
 /**
- * The commands of a Dockerfile, done without containers. Each process has a mount namespace of its own, in which the folder of
- * the image is at its WORKDIR, and another folder at `/run`; it needs root. Instructions and forms that this does not know are
- * refused.
+ * The commands of a Dockerfile, done without containers. Each process has a mount namespace of its own, in which the
+ * folder of the image is at its WORKDIR, and another folder at `/run`; it needs root. Instructions and forms that this
+ * does not know are refused.
  */
 export class Image implements AsyncDisposable {
   readonly #folder: string;
@@ -32,7 +32,9 @@ export class Image implements AsyncDisposable {
     this.#folder = folder;
   }
 
-  /** Does what a Dockerfile says, with the root of the repository as its context; npm packages come from Deno's cache. */
+  /**
+   * Does what a Dockerfile says, with the root of the repository as its context; npm packages come from Deno's cache.
+   */
   static async build(path: string): Promise<Image> {
     const folder = await Deno.makeTempDir({ prefix: "informer-image-" });
     const image = new Image(folder);

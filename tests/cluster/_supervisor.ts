@@ -1,7 +1,7 @@
 /**
- * A program that keeps the servers of a control plane for the tests. Each line of standard input is an order, a JSON object,
- * that starts a server, signals it or asks whether it runs; each is answered in one line. The end of standard input means
- * that the tests have ended, or crashed: the program kills all servers and ends.
+ * A program that keeps the servers of a control plane for the tests. Each line of standard input is an order, a JSON
+ * object, that starts a server, signals it or asks whether it runs; each is answered in one line. The end of standard
+ * input means that the tests have ended, or crashed: the program kills all servers and ends.
  *
  * The tests start this program, and not the servers themselves, because a server outlives the test that restarted it:
  * the resource sanitizer would count it as a leak.

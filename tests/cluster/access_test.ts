@@ -222,8 +222,8 @@ function sizeAnd(properties: Schema): Schema {
 
 /**
  * Changes the schema of widgets, and waits until the server uses it everywhere: for writes at once, and about a second
- * later for lists at version "0" and for watches. Meanwhile watches deliver objects that are pruned by the old schema, at
- * the version of the complete object. Returns the object written in between as `informer` then has it.
+ * later for lists at version "0" and for watches. Meanwhile watches deliver objects that are pruned by the old schema,
+ * at the version of the complete object. Returns the object written in between as `informer` then has it.
  */
 async function changeSchema(
   { client, namespace }: Setting,

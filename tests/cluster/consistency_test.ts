@@ -1,4 +1,5 @@
-// Consistency checks against a real server: events that were lost, and a server whose etcd was put back to an earlier copy.
+// Consistency checks against a real server: events that were lost, and a server whose etcd was put back to an earlier
+// copy.
 import {
   CacheDifferenceError,
   type Change,

@@ -9,7 +9,9 @@ import { Program } from "../support/program.ts";
 
 const cluster = clusterTests();
 
-/** Creates by a draft, applies, updates and patches, each seen by an informer; prints what the informer has in the end. */
+/**
+ * Creates by a draft, applies, updates and patches, each seen by an informer; prints what the informer has in the end.
+ */
 const PROGRAM = `
 import { Client, copyOf, type Draft, SharedInformerFactory, StatusError } from "@kube/informer";
 import { connect } from "@kube/informer/deno";

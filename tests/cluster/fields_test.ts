@@ -128,7 +128,8 @@ cluster.anywhere(
           }
         }
         assertEquals((await objects.get("a")).metadata.resourceVersion, whole.metadata.resourceVersion);
-        // A merge patch with all that is cached may be sent, unless it replaces a list by a reduced one: it removes nothing.
+        // A merge patch with all that is cached may be sent, unless it replaces a list by a reduced one: it removes
+        // nothing.
         const { apiVersion: _apiVersion, kind: _kind, ...body } = plain(object) as unknown as Record<string, unknown>;
         const marked = { ...object, apiVersion: undefined, kind: undefined };
         if ("columns" in body) continue;

@@ -1,4 +1,5 @@
-// The user of a client, by each kind of credentials that a kubeconfig may have, and its rights, as a real server sees them.
+// The user of a client, by each kind of credentials that a kubeconfig may have, and its rights, as a real server sees
+// them.
 import { type Client, isForbidden, isUnauthorized, SharedIndexInformer } from "@kube/informer";
 import { ConfigMap } from "@kube/informer/kinds/core/v1";
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";

@@ -59,8 +59,8 @@ cluster.anywhere(
     await untilStatus(maps, "both live", ({ state }) => state === "live");
     const written = await write(second, "written");
     const took = seconds(grantedAt);
-    // Named, it is there at once; unnamed, when the other namespace has come as far too: by a bookmark, within minutes, or
-    // by a change of its own.
+    // Named, it is there at once; unnamed, when the other namespace has come as far too: by a bookmark, within minutes,
+    // or by a change of its own.
     await withDeadline("a write in the second", (signal) => maps.atLeast(written, { namespace: second, signal }));
     const names = maps.lister.namespace(second).list().map(({ metadata }) => metadata.name);
     assertEquals(names.filter((name) => name !== "kube-root-ca.crt").sort(), ["unseen", "written"]);

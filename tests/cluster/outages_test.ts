@@ -86,7 +86,9 @@ class Observed implements AsyncDisposable {
     await settle([this.maps], this.#client, ConfigMap, this.#namespace);
   }
 
-  /** Fails unless both caches become equal to the server and their events have no gaps. Returns the time that this took. */
+  /**
+   * Fails unless both caches become equal to the server and their events have no gaps. Returns the time that this took.
+   */
   async check(startedAt: number): Promise<string> {
     await this.settle();
     const took = seconds(startedAt);

@@ -1,4 +1,5 @@
-// The scenarios that tests/simulation/scenarios/fake_test.ts plays on the fake API server, on a real one: what holds there holds here.
+// The scenarios that tests/simulation/scenarios/fake_test.ts plays on the fake API server, on a real one: what holds
+// there holds here.
 import { CRASHES, SCENARIOS } from "../simulation/scenarios/_suite.ts";
 import { clusterTests, report } from "./_cluster.ts";
 import { ClusterScenarioServer, CrashableClusterServer } from "./_cluster_scenario_server.ts";

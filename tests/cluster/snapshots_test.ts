@@ -1,4 +1,5 @@
-// Caches that begin from a snapshot, on a real server: its audit log shows the lists. examples/deno_deploy runs as on Deno Deploy.
+// Caches that begin from a snapshot, on a real server: its audit log shows the lists. examples/deno_deploy runs as on
+// Deno Deploy.
 import { Client, findResource, type KubernetesObject, MemorySnapshots, SharedInformerFactory } from "@kube/informer";
 import { Pod } from "@kube/informer/kinds/core/v1";
 import { FakeApiServer, pod } from "@kube/informer/testing";

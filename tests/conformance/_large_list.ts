@@ -1,6 +1,6 @@
 /**
- * Reads a list of so many bytes, and prints how many objects it had and what was in use at most, in megabytes, on the heap
- * and outside it.
+ * Reads a list of so many bytes, and prints how many objects it had and what was in use at most, in megabytes, on the
+ * heap and outside it.
  */
 import { Client, defineResource, type Transport } from "../../mod.ts";
 

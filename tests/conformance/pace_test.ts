@@ -57,8 +57,8 @@ for (const [what, answer] of Object.entries(SERVERS)) {
     await using informer = new SharedIndexInformer(client.resource(ConfigMap));
     void informer.run();
     await time.tickAsync(600_000);
-    // Waits grow to 15 to 30 s: at most 36 rounds in ten minutes, of a watch and perhaps two lists. While the server does
-    // not answer they grow to 2.5 to 5 s.
+    // Waits grow to 15 to 30 s: at most 36 rounds in ten minutes, of a watch and perhaps two lists. While the server
+    // does not answer they grow to 2.5 to 5 s.
     assert(requests <= (what === "breaks connections" ? 240 : 110), `${requests} requests in ten minutes are too many`);
     assert(requests >= 10, `${requests} requests in ten minutes: it has given up`);
     bad = false;

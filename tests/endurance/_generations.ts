@@ -1,6 +1,6 @@
 /**
- * Informers whose handlers and iterators come, are delivered everything, and stay or go, while every object is replaced by
- * its next version. Prints how many objects of an outdated generation are still alive in each case.
+ * Informers whose handlers and iterators come, are delivered everything, and stay or go, while every object is replaced
+ * by its next version. Prints how many objects of an outdated generation are still alive in each case.
  *
  * Needs `--v8-flags=--expose-gc`.
  */
@@ -61,7 +61,10 @@ class Source implements ListerWatcher<KubernetesObject> {
 
 type Informer = SharedIndexInformer<KubernetesObject>;
 
-/** Attaches to an informer that has synced, or will; returns what a program would keep, and how to let go of the informer. */
+/**
+ * Attaches to an informer that has synced, or will; returns what a program would keep, and how to let go of the
+ * informer.
+ */
 type Case = (informer: Informer) => { readonly kept: unknown; readonly leave?: () => void };
 
 function iterate(informer: Informer): { kept: unknown; leave: () => void } {

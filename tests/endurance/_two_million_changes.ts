@@ -1,7 +1,7 @@
 /**
- * An informer that receives a number of changes of a thousand small objects: 18 updates, a deletion and an addition in turn,
- * the addition in a new namespace, with relists in between. Prints the numbers of delivered events, and the bytes on the
- * heap after a tenth of the changes and at the end.
+ * An informer that receives a number of changes of a thousand small objects: 18 updates, a deletion and an addition in
+ * turn, the addition in a new namespace, with relists in between. Prints the numbers of delivered events, and the bytes
+ * on the heap after a tenth of the changes and at the end.
  *
  * Needs `--v8-flags=--expose-gc`.
  */

@@ -1,5 +1,5 @@
-// Everything that takes `onError` or `onInterrupted` under the same two promises: without it each new cause is written to the
-// console once, and with it never.
+// Everything that takes `onError` or `onInterrupted` under the same two promises: without it each new cause is written
+// to the console once, and with it never.
 import { assert, assertEquals } from "@std/assert";
 import type { Entry } from "../../src/api/options.ts";
 import { keyOf } from "../../src/api/object.ts";

@@ -173,7 +173,10 @@ function planted(name: string, round: string): Secret {
 /** The parts of texts that show planted data. */
 const DATA_TEXTS = [PLANTED, btoa(PLANTED).slice(0, 8)];
 
-/** Names of representations, whether what is kept of them has data where it is asked for, and whether it is refused where not. */
+/**
+ * Names of representations, whether what is kept of them has data where it is asked for, and whether it is refused
+ * where not.
+ */
 const REPRESENTATIONS: readonly (readonly [string, Resource<KubernetesObject>, boolean, boolean])[] = [
   ["complete", Secret, true, false],
   ["the metadata", metadataOf(Secret), true, false],

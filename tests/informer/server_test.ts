@@ -8,7 +8,9 @@ import { Pod } from "../../src/kinds/core/v1.ts";
 import { FakeApiServer, type FakeApiServerOptions, pod, type RequestFilter } from "../../src/testing/mod.ts";
 import { FakeTime } from "../support/fake_time.ts";
 
-/** A handler that follows the collection by its events alone, and adds a line to `gaps` where an event contradicts it. */
+/**
+ * A handler that follows the collection by its events alone, and adds a line to `gaps` where an event contradicts it.
+ */
 class Follower {
   readonly known = new Map<string, { readonly uid: string; readonly version: number }>();
   readonly gaps: string[] = [];

@@ -25,9 +25,9 @@ const TYPES: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Parses a text as the OpenMetrics 1.0.0 specification demands, and refuses everything else: the ABNF of lines and escapes, one
- * TYPE, UNIT and HELP per family and before its samples, families in one piece, suffixes by type, unique label sets, units as
- * suffixes, counters and counts of at least 0, `# EOF` as the last line.
+ * Parses a text as the OpenMetrics 1.0.0 specification demands, and refuses everything else: the ABNF of lines and
+ * escapes, one TYPE, UNIT and HELP per family and before its samples, families in one piece, suffixes by type, unique
+ * label sets, units as suffixes, counters and counts of at least 0, `# EOF` as the last line.
  */
 export function parseOpenMetrics(text: string): ParsedFamily[] {
   if (!text.endsWith("# EOF\n")) throw new SyntaxError("does not end with # EOF and a line end");

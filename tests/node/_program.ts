@@ -1,6 +1,6 @@
 /**
- * The program that Node runs: the core with Node's own `fetch`, against the given address. It prints each event as a line of
- * JSON, and ends by itself once everything has stopped; nothing here ends the process.
+ * The program that Node runs: the core with Node's own `fetch`, against the given address. It prints each event as a
+ * line of JSON, and ends by itself once everything has stopped; nothing here ends the process.
  */
 import { Client, errorLine, SharedInformerFactory } from "../../mod.ts";
 import { ConfigMap, Pod } from "../../src/kinds/core/v1.ts";

@@ -9,7 +9,10 @@ import {
 } from "@opentelemetry/sdk-trace-base";
 import type { Transport } from "../../src/api/lister_watcher.ts";
 
-/** Global providers that keep spans and metrics in memory, and a context manager that follows promises and timers; until it is disposed. */
+/**
+ * Global providers that keep spans and metrics in memory, and a context manager that follows promises and timers; until
+ * it is disposed.
+ */
 export class Recorder implements Disposable {
   readonly #spans = new InMemorySpanExporter();
   readonly #reader = new CollectedReader();

@@ -221,7 +221,9 @@ class Run {
     return popped;
   }
 
-  /** Fails if the deltas have gaps: only an existing object is deleted or synced again, and the latter without a change. */
+  /**
+   * Fails if the deltas have gaps: only an existing object is deleted or synced again, and the latter without a change.
+   */
   #checkDeltas({ key, deltas }: Deltas<string>): void {
     assert(deltas.length > 0);
     for (const delta of deltas) {

@@ -187,7 +187,10 @@ export class ElectionHistory {
     }
   }
 
-  /** By the clocks at most one candidate leads, paused or not, and at most one that is not paused has a signal not aborted. */
+  /**
+   * By the clocks at most one candidate leads, paused or not, and at most one that is not paused has a signal not
+   * aborted.
+   */
   #check(): void {
     if (this.#timeline.nowMs - this.#byHandMs <= BY_HAND_MS) return;
     const alive = this.#candidates.filter(({ process, isOver }) => !process.isDead && !isOver);
@@ -235,7 +238,10 @@ export class ElectionHistory {
     };
   }
 
-  /** A request on its way: it may be late or lost, or its answer may be, and it is performed though nobody waits any more. */
+  /**
+   * A request on its way: it may be late or lost, or its answer may be, and it is performed though nobody waits any
+   * more.
+   */
   #request(
     name: string,
     process: SimulatedProcess,

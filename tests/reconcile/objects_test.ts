@@ -423,8 +423,8 @@ class BackupProcess {
 }
 
 /**
- * Lets an object be created, reconciled, deleted and reconciled, with a crash at each of the points `crashes` and its deletion
- * at the point `deletion`. Returns the number of points that were passed.
+ * Lets an object be created, reconciled, deleted and reconciled, with a crash at each of the points `crashes` and its
+ * deletion at the point `deletion`. Returns the number of points that were passed.
  */
 async function life(crashes: readonly number[], deletion: number): Promise<number> {
   const server = new FakeApiServer();

@@ -30,8 +30,8 @@ const VERBS: readonly FaultVerb[] = ["cut", "cut", "cut", "cut", "cutAll", "cutA
 const SHORT_MS = 600;
 
 /**
- * Random faults, one after the other. The last one is an outage, so every client has to connect again after it. The same
- * seed and limits give the same faults.
+ * Random faults, one after the other. The last one is an outage, so every client has to connect again after it. The
+ * same seed and limits give the same faults.
  */
 export function faultSchedule(seed: number, options: FaultScheduleOptions): readonly Fault[] {
   const { totalMs, longestMs = 6_000 } = options;
@@ -50,8 +50,8 @@ export function faultSchedule(seed: number, options: FaultScheduleOptions): read
 }
 
 /**
- * Short schedules with many disconnects, by their seeds. An informer whose waits grow with every disconnect recovers from
- * them late: the last fault ends within a long wait.
+ * Short schedules with many disconnects, by their seeds. An informer whose waits grow with every disconnect recovers
+ * from them late: the last fault ends within a long wait.
  */
 export const DISCONNECTS: ReadonlyMap<number, readonly Fault[]> = new Map(
   [20, 55].map((seed) => [seed, faultSchedule(seed, { totalMs: 18_000, longestMs: 1_500 })]),

@@ -12,8 +12,8 @@ import { MARKER_NAMESPACE, writtenAtOf } from "./_marker.ts";
 const STEADY_MS = 3_000;
 
 /**
- * The time for which the tests of the gate let a cache be stale, in milliseconds. Their faults last at most 1.5 s, which is too
- * short for long waits; the rest is for a busy machine.
+ * The time for which the tests of the gate let a cache be stale, in milliseconds. Their faults last at most 1.5 s,
+ * which is too short for long waits; the rest is for a busy machine.
  */
 export const PATIENCE_MS = 5_000;
 
@@ -31,9 +31,14 @@ export interface Follower {
 
 /** The recovery of one cache under a schedule of faults. */
 export interface Recovery {
-  /** The share of the time from the start of the schedule to the end of its last fault in which the cache was current, 0 to 1. */
+  /**
+   * The share of the time from the start of the schedule to the end of its last fault in which the cache was current, 0
+   * to 1.
+   */
   readonly share: number;
-  /** Milliseconds from the end of the last fault until the cache was current, and stayed so; infinite when it did not. */
+  /**
+   * Milliseconds from the end of the last fault until the cache was current, and stayed so; infinite when it did not.
+   */
   readonly recoveryMs: number;
   /** The longest time in which it was not current without a gap, in milliseconds, until it had recovered. */
   readonly longestStaleMs: number;
@@ -81,8 +86,8 @@ export class InformerFollower implements Follower, AsyncDisposable {
 }
 
 /**
- * Waits until every follower is current, plays a schedule on all their proxies at the same time, and waits until each has
- * recovered, at most `patienceMs` after the last fault.
+ * Waits until every follower is current, plays a schedule on all their proxies at the same time, and waits until each
+ * has recovered, at most `patienceMs` after the last fault.
  */
 export async function recoveriesOf(
   schedule: readonly Fault[],

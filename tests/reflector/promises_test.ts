@@ -16,7 +16,10 @@ function eventBody(): ReadableStream<Uint8Array> {
   }, { highWaterMark: 0 });
 }
 
-/** The promises that are created while `read` is called and awaited `CHUNKS` times. The runtime counts, `await` included. */
+/**
+ * The promises that are created while `read` is called and awaited `CHUNKS` times. The runtime counts, `await`
+ * included.
+ */
 async function promisesOf(read: () => Promise<void>): Promise<number> {
   await read(); // what is created once is not counted
   const before = promises;

@@ -11,7 +11,9 @@ const CLIENTS = 1_000;
 const WINDOW_MS = 100;
 const MOST = 200;
 
-/** A server that all clients follow. It ends all watches at once, and is then up, down, or has forgotten all versions. */
+/**
+ * A server that all clients follow. It ends all watches at once, and is then up, down, or has forgotten all versions.
+ */
 class RestartingServer implements ListerWatcher<Thing> {
   state: "up" | "down" | "forgetful" = "up";
   /** When each request came, by its kind. */

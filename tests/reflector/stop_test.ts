@@ -7,7 +7,10 @@ import { observeMoments } from "../support/moments.ts";
 import { END, ScriptedSource } from "../support/scripted_source.ts";
 import { SCRIPTS } from "./_scripts.ts";
 
-/** Stops at the moment of that number: in that very moment, or once what it led to has happened. Returns the number of moments. */
+/**
+ * Stops at the moment of that number: in that very moment, or once what it led to has happened. Returns the number of
+ * moments.
+ */
 async function stopAt(name: string, stopAt: number, how: "within" | "after"): Promise<number> {
   const [options, script] = SCRIPTS[name];
   using time = new FakeTime();

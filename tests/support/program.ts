@@ -23,7 +23,10 @@ export class Program implements AsyncDisposable {
   /** The number of lines up to the one that `until()` has found. */
   #passed = 0;
 
-  /** Runs `path`, which is relative to the repository, with these flags of `deno run`, by this Deno or the one at a path. */
+  /**
+   * Runs `path`, which is relative to the repository, with these flags of `deno run`, by this Deno or the one at a
+   * path.
+   */
   constructor(
     path: string,
     args: readonly string[] = [],
@@ -47,7 +50,10 @@ export class Program implements AsyncDisposable {
     return Promise.all([this.#child.status, this.#read]).then(([{ code }]) => code);
   }
 
-  /** Resolves with the next line for which `holds`, behind that of the last call; rejects when the program ends without one. */
+  /**
+   * Resolves with the next line for which `holds`, behind that of the last call; rejects when the program ends without
+   * one.
+   */
   async until(what: string, holds: (line: string) => boolean): Promise<string> {
     let found = -1;
     const look = (lines: string[]): boolean => {

@@ -74,8 +74,8 @@ export class Call<I extends Item = Item> implements AsyncIterableIterator<I> {
 }
 
 /**
- * A server by script: each call is answered by the next script of its kind, and stays open behind the script's last item
- * (a list without `END` or an error too). A call without a script stays open, silent.
+ * A server by script: each call is answered by the next script of its kind, and stays open behind the script's last
+ * item (a list without `END` or an error too). A call without a script stays open, silent.
  */
 export class ScriptedSource implements ListerWatcher<Thing> {
   readonly calls: Call[] = [];

@@ -6,7 +6,9 @@ export interface Served extends AsyncDisposable {
   readonly url: string;
 }
 
-/** The `onError` of a fake behind `Deno.serve`, whose default prints a stack for each connection that the fake breaks. */
+/**
+ * The `onError` of a fake behind `Deno.serve`, whose default prints a stack for each connection that the fake breaks.
+ */
 export function onServeError(error: unknown): Response {
   if (!(error instanceof BrokenConnection)) console.error(error);
   return new Response(null, { status: 500 });

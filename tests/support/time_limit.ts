@@ -1,6 +1,6 @@
 /**
- * Preloaded by `deno task test`: a test that has no `timeout` of its own fails after two minutes, by its name, in place of
- * keeping the run waiting.
+ * Preloaded by `deno task test`: a test that has no `timeout` of its own fails after two minutes, by its name, in place
+ * of keeping the run waiting.
  */
 import { Script } from "node:vm";
 

@@ -74,7 +74,9 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ type: fc.constantFrom("shutDown" as const, "shutDownWithDrain" as const) }) },
 );
 
-/** A key of low priority is passed by one, raised, and taken; a take from the empty queue then leaves the count at one. */
+/**
+ * A key of low priority is passed by one, raised, and taken; a take from the empty queue then leaves the count at one.
+ */
 const TAKEN_FROM_EMPTY: Operation[] = [
   { type: "add", key: "l", options: { priority: "low" } },
   { type: "add", key: "a", options: undefined },

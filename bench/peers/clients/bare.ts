@@ -1,6 +1,7 @@
 /**
- * The least that can be called a cache, as a process: URL PODS EVENTS CHANGED. `.json()` for lists, one carry buffer, one
- * JSON.parse for each line of the watch, and a Map. No errors, no reconnects but the one that the job has, no handlers.
+ * The least that can be called a cache, as a process: URL PODS EVENTS CHANGED. `.json()` for lists, one carry buffer,
+ * one JSON.parse for each line of the watch, and a Map. No errors, no reconnects but the one that the job has, no
+ * handlers.
  */
 import { Progress } from "../progress.ts";
 

@@ -1,6 +1,6 @@
 /**
- * The least that writes the same: one list, and 8 patches at a time by `fetch` and `.json()`, as a process: KUBECONFIG OBJECTS
- * ROUND. It follows nothing, and so writes once and sees nothing.
+ * The least that writes the same: one list, and 8 patches at a time by `fetch` and `.json()`, as a process: KUBECONFIG
+ * OBJECTS ROUND. It follows nothing, and so writes once and sees nothing.
  */
 import { load } from "js-yaml";
 import { CronTab, Round } from "./crontab.ts";

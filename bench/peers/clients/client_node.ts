@@ -1,6 +1,7 @@
 /**
- * `npm:@kubernetes/client-node`, its informer as its README has it, as a process: URL PODS EVENTS CHANGED. Not a dependency
- * of anything: it is fetched when it is first measured, and so imported by a name that no tool resolves beforehand.
+ * `npm:@kubernetes/client-node`, its informer as its README has it, as a process: URL PODS EVENTS CHANGED. Not a
+ * dependency of anything: it is fetched when it is first measured, and so imported by a name that no tool resolves
+ * beforehand.
  */
 import { Progress } from "../progress.ts";
 

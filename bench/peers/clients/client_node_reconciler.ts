@@ -1,6 +1,6 @@
 /**
- * `npm:@kubernetes/client-node`, its informer and a work queue by hand with 8 workers, as a process: KUBECONFIG OBJECTS ROUND.
- * Fetched when it is first measured.
+ * `npm:@kubernetes/client-node`, its informer and a work queue by hand with 8 workers, as a process: KUBECONFIG OBJECTS
+ * ROUND. Fetched when it is first measured.
  */
 import { CronTab, Round } from "./crontab.ts";
 

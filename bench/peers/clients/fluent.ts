@@ -1,6 +1,6 @@
 /**
- * `npm:kubernetes-fluent-client`, its Watch as its README has it, as a process: URL PODS EVENTS CHANGED. Fetched when it is
- * first measured, like client-node.
+ * `npm:kubernetes-fluent-client`, its Watch as its README has it, as a process: URL PODS EVENTS CHANGED. Fetched when
+ * it is first measured, like client-node.
  */
 import process from "node:process";
 import { mkdtemp, writeFile } from "node:fs/promises";

@@ -1,9 +1,9 @@
 /**
- * Our informer, as a process: URL PODS EVENTS CHANGED MODE. Modes: `full` (every object parsed as it arrives, managedFields
- * kept), `eager` (parsed as it arrives), `read` (the default, and the handler reads every object), `nothing` (the default,
- * nothing is read), `keys` (the default, keys go to a work queue, and a worker takes them), `fields` (three fields are kept of
- * each object, and the handler reads them), `metadata` (keys of metadata) and `metadata-read` (metadata, which the handler
- * reads).
+ * Our informer, as a process: URL PODS EVENTS CHANGED MODE. Modes: `full` (every object parsed as it arrives,
+ * managedFields kept), `eager` (parsed as it arrives), `read` (the default, and the handler reads every object),
+ * `nothing` (the default, nothing is read), `keys` (the default, keys go to a work queue, and a worker takes them),
+ * `fields` (three fields are kept of each object, and the handler reads them), `metadata` (keys of metadata) and
+ * `metadata-read` (metadata, which the handler reads).
  */
 import {
   Client,
@@ -43,7 +43,9 @@ function followPods(): SharedIndexInformer<KubernetesObject> {
   return pods;
 }
 
-/** Returns the informer of three fields, whose handler reads them: events that change none of them are delivered too. */
+/**
+ * Returns the informer of three fields, whose handler reads them: events that change none of them are delivered too.
+ */
 function followFields(): SharedIndexInformer<KubernetesObject> {
   const resource = fieldsOf(Pod, ["spec.nodeName", "status.phase", "status.podIP"]);
   const pods = new SharedIndexInformer(client.resource(resource), { ...options, unchanged: "deliver" });

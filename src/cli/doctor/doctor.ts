@@ -56,8 +56,8 @@ interface Measured {
 }
 
 /**
- * Lists kinds in pages, one after the other, and prints the sizes of their objects, as informers would cache them unread. It
- * keeps sizes alone. Kinds that cannot be listed are reported. Returns the exit code.
+ * Lists kinds in pages, one after the other, and prints the sizes of their objects, as informers would cache them
+ * unread. It keeps sizes alone. Kinds that cannot be listed are reported. Returns the exit code.
  *
  * @throws the error of the first kind, if no kind can be listed.
  */
@@ -300,8 +300,8 @@ interface Scope {
 
 /**
  * Checks each step between this machine and a running informer, in the order in which they can fail, and prints
- * problems and remedies. Returns the exit code: 0, 1 when a check failed, 2 when a resource is unknown, 3 when the server
- * cannot be reached or denies access.
+ * problems and remedies. Returns the exit code: 0, 1 when a check failed, 2 when a resource is unknown, 3 when the
+ * server cannot be reached or denies access.
  *
  * Nothing is written on the server. Ends within about 15 s.
  *

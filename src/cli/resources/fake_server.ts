@@ -46,7 +46,8 @@ export async function fillFakeServer(server: FakeApiServer, filling: Filling): P
 }
 
 /**
- * Serves `handler` on a port of loopback; 0 is any free one. Failures of the server, which listens again, are written to `terminal`.
+ * Serves `handler` on a port of loopback; 0 is any free one. Failures of the server, which listens again, are written
+ * to `terminal`.
  *
  * @throws {UsageError} when the port is out of range, or this program may not listen. @throws {Error} when it is taken.
  */

@@ -64,8 +64,8 @@ const KIND = "CustomResourceDefinition";
 const MAX_DEPTH = 400;
 
 /**
- * Returns the CustomResourceDefinitions in the text of a file: YAML of any number of documents, or JSON. Those in lists are
- * found too; objects of other kinds are skipped.
+ * Returns the CustomResourceDefinitions in the text of a file: YAML of any number of documents, or JSON. Those in lists
+ * are found too; objects of other kinds are skipped.
  *
  * @param file The path of the file, for messages.
  * @throws {UsageError} when it is not YAML, or has no definition.
@@ -142,8 +142,8 @@ interface GetTarget {
 }
 
 /**
- * Returns what the arguments of `get` name, by the rules of kubectl: `pods,deploy` are kinds, `pods web-0 web-1` objects
- * of one kind, or of each of several, and `pod/web-0 deploy/web` objects of several kinds.
+ * Returns what the arguments of `get` name, by the rules of kubectl: `pods,deploy` are kinds, `pods web-0 web-1`
+ * objects of one kind, or of each of several, and `pod/web-0 deploy/web` objects of several kinds.
  *
  * @throws {UsageError} when a name is empty, or both forms are mixed.
  */

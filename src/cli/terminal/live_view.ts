@@ -91,8 +91,9 @@ export class FramePainter {
   #size: ScreenSize = { columns: 0, rows: 0 };
 
   /**
-   * Returns the text that turns the latest frame into this one; `""` if nothing differs. After a change of the size, all
-   * is drawn anew. Rows and characters that the screen does not have are left out. Lines have no control characters.
+   * Returns the text that turns the latest frame into this one; `""` if nothing differs. After a change of the size,
+   * all is drawn anew. Rows and characters that the screen does not have are left out. Lines have no control
+   * characters.
    */
   paint(lines: readonly string[], size: ScreenSize): string {
     const { columns, rows } = size;
@@ -118,7 +119,9 @@ const PAGE_DOWN: readonly string[] = [" ", "f", "\x1b[6~"];
 const FIRST: readonly string[] = ["g", "\x1b[H", "\x1b[1~", "\x1bOH"];
 const LAST: readonly string[] = ["G", "\x1b[F", "\x1b[4~", "\x1bOF"];
 
-/** The first row of a long table that a screen shows; keys move it, as in `less`. A page moves by one row less than fit. */
+/**
+ * The first row of a long table that a screen shows; keys move it, as in `less`. A page moves by one row less than fit.
+ */
 export class ScrollPosition {
   #first = 0;
   #height = 1;
@@ -248,7 +251,8 @@ const AROUND = 2;
 /**
  * The screen of `watch` on a terminal: the status of the informers, and their objects as a table that changes in place.
  *
- * The table follows the events at once; the screen follows when {@linkcode WatchPage.paint} is called, or a key scrolls.
+ * The table follows the events at once; the screen follows when {@linkcode WatchPage.paint} is called, or a key
+ * scrolls.
  */
 export class WatchPage implements Disposable {
   readonly #table: LiveTable;

@@ -117,7 +117,10 @@ export function formOf(format: OutputFormat): "object" | "metadata" | "table" {
 
 const REDACTED = "[redacted]";
 
-/** Returns the object with the data of a Secret, and the copies in its annotations, replaced by `[redacted]`; the keys stay. */
+/**
+ * Returns the object with the data of a Secret, and the copies in its annotations, replaced by `[redacted]`; the keys
+ * stay.
+ */
 export function redactObject<T extends KubernetesObject>(object: T, resource: Resource, showSecrets: boolean): T {
   if (showSecrets || !isSecret(resource)) return object;
   const shown = { ...object } as Record<string, unknown>;
@@ -193,7 +196,10 @@ export class EventLines {
   }
 }
 
-/** Returns the message for a selection without objects: `"no pods found in namespace shop"`; `namespace` is absent for all. */
+/**
+ * Returns the message for a selection without objects: `"no pods found in namespace shop"`; `namespace` is absent for
+ * all.
+ */
 export function nothingFound(resources: readonly Resource[], namespace: string | undefined): string {
   const names = resources.map(({ plural }) => plural).join(" or ");
   const namespaced = resources.some(({ scope }) => scope === "Namespaced");
@@ -204,8 +210,8 @@ export function nothingFound(resources: readonly Resource[], namespace: string |
 const HIDDEN = /[\u2028-\u202e\u2066-\u2069]/;
 
 /**
- * Formats a value as YAML: keys in alphabetical order, lists not indented, and no control characters that a terminal obeys.
- * Without a final line end.
+ * Formats a value as YAML: keys in alphabetical order, lists not indented, and no control characters that a terminal
+ * obeys. Without a final line end.
  */
 export function yamlText(value: unknown): string {
   return dump(value, { noRefs: true, lineWidth: -1, seqNoIndent: true, quoteStyle: "double", transform })

@@ -1,9 +1,9 @@
 /**
  * Decodes the bodies of lists and watches while they arrive, however the chunks are split.
  *
- * {@linkcode BodyReader} is the entry point: it reads a body and passes each chunk to a `ListReader` or a `WatchReader`, in
- * one turn and without a promise per event. Objects become entries that are parsed when they are first read. This folder
- * does not send requests, and does not look at headers.
+ * {@linkcode BodyReader} is the entry point: it reads a body and passes each chunk to a `ListReader` or a
+ * `WatchReader`, in one turn and without a promise per event. Objects become entries that are parsed when they are
+ * first read. This folder does not send requests, and does not look at headers.
  *
  * @module
  */
@@ -46,8 +46,8 @@ class ChunkReader {
   }
 
   /**
-   * The result of the body's reader, to be given to {@linkcode accept}. This is the reader's own promise: a watch reads a
-   * chunk for nearly every event, so each further promise would be one per event.
+   * The result of the body's reader, to be given to {@linkcode accept}. This is the reader's own promise: a watch reads
+   * a chunk for nearly every event, so each further promise would be one per event.
    */
   read(): Promise<ReadableStreamReadResult<Uint8Array>> {
     if (this.#ended) return Promise.resolve({ done: true, value: undefined });
@@ -209,7 +209,9 @@ export class ByteBuffer {
   }
 }
 
-/** A shared decoder: not fatal and not streaming, as both are two to three times slower. Broken UTF-8 reads as U+FFFD. */
+/**
+ * A shared decoder: not fatal and not streaming, as both are two to three times slower. Broken UTF-8 reads as U+FFFD.
+ */
 export const utf8: TextDecoder = new TextDecoder();
 
 /** `bytes[start, end)` as text if all of it is ASCII, so that each byte is one character; else `undefined`. */
@@ -230,16 +232,17 @@ const MOST_AS_BYTES = 63;
 export const LARGEST_TEXT = 1_048_576;
 
 /**
- * Receives the line in `bytes[start, end)`, which are valid during the call. If the bytes around it are all ASCII, `text` is
- * their text, with the line at the same positions. A slice of `text` keeps all of it in memory.
+ * Receives the line in `bytes[start, end)`, which are valid during the call. If the bytes around it are all ASCII,
+ * `text` is their text, with the line at the same positions. A slice of `text` keeps all of it in memory.
  */
 type LineTarget = (bytes: Uint8Array, start: number, end: number, text: string | undefined) => void;
 
 /**
- * Cuts a stream of bytes into lines. Byte 10 never occurs inside a UTF-8 sequence, and JSON escapes it in strings, so the
- * cut is exact however the chunks are split. A line without a line break at its end is incomplete, and not emitted.
+ * Cuts a stream of bytes into lines. Byte 10 never occurs inside a UTF-8 sequence, and JSON escapes it in strings, so
+ * the cut is exact however the chunks are split. A line without a line break at its end is incomplete, and not emitted.
  *
- * ASCII is searched as text: decoding a region once and searching the text is faster than searching the bytes one by one.
+ * ASCII is searched as text: decoding a region once and searching the text is faster than searching the bytes one by
+ * one.
  */
 export class LineSplitter {
   /** The incomplete line at the end of the chunks so far. */
@@ -304,7 +307,10 @@ export class LineSplitter {
     }
   }
 
-  /** The region as text, if it is ASCII. The check costs as much as decoding: after each failure it is done half as often. */
+  /**
+   * The region as text, if it is ASCII. The check costs as much as decoding: after each failure it is done half as
+   * often.
+   */
   #textOf(bytes: Uint8Array, start: number, end: number): string | undefined {
     if (end - start > LARGEST_TEXT) return undefined;
     if (this.#asBytes > 0) {

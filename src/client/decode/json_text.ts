@@ -26,12 +26,13 @@ const API_VERSION = encoder.encode("apiVersion");
 /**
  * Finds the identity of an object in its JSON bytes, at a twentieth of the cost of parsing it.
  *
- * A walk is exact or declines. Exact means: the result is that of `JSON.parse`, for every text that `JSON.parse` accepts and
- * whose keys are unique at the top and in `metadata`. It declines at white space, at escapes and non-ASCII bytes in the
- * values that it reads, and at unusual layouts; then the text has to be parsed. For a text that is not JSON the result is
- * undefined.
+ * A walk is exact or declines. Exact means: the result is that of `JSON.parse`, for every text that `JSON.parse`
+ * accepts and whose keys are unique at the top and in `metadata`. It declines at white space, at escapes and non-ASCII
+ * bytes in the values that it reads, and at unusual layouts; then the text has to be parsed. For a text that is not
+ * JSON the result is undefined.
  *
- * The fields are positions in the bytes of the latest walk. Each pair is a half-open range; `-1` means that there is none.
+ * The fields are positions in the bytes of the latest walk. Each pair is a half-open range; `-1` means that there is
+ * none.
  */
 export class JsonWalker {
   /** Start of the text of `metadata.name`, inside its quotes. */
@@ -75,8 +76,8 @@ export class JsonWalker {
   #stoppedAt = -1;
 
   /**
-   * Walks the object in `bytes[start, end)`; false when it declines. `text` is the bytes as ASCII text, which is faster to
-   * search.
+   * Walks the object in `bytes[start, end)`; false when it declines. `text` is the bytes as ASCII text, which is faster
+   * to search.
    */
   walk(bytes: Uint8Array, start: number, end: number, text?: string): boolean {
     return this.#walk(bytes, start, end, text, false);
@@ -136,8 +137,8 @@ export class JsonWalker {
   }
 
   /**
-   * Walks the members of metadata, from the brace or comma at `at`. Returns the end of the metadata; -1 when it declines, or
-   * stops because the object has been identified.
+   * Walks the members of metadata, from the brace or comma at `at`. Returns the end of the metadata; -1 when it
+   * declines, or stops because the object has been identified.
    */
   #walkMembers(bytes: Uint8Array, at: number, end: number, text: string | undefined, identify: boolean): number {
     for (at++;;) {
@@ -242,9 +243,9 @@ function endOfPlainString(bytes: Uint8Array, at: number, end: number): number {
 }
 
 /**
- * End of the array of managedFields at `at`. If no other array opens before the first `]`, and the following bytes prove that
- * this `]` is not in a string, it is the end, and the bytes before it are not read; else the array is walked. The proof: in
- * `],"x` or `]},"x` the quote cannot close a string, as no letter may follow a string.
+ * End of the array of managedFields at `at`. If no other array opens before the first `]`, and the following bytes
+ * prove that this `]` is not in a string, it is the end, and the bytes before it are not read; else the array is
+ * walked. The proof: in `],"x` or `]},"x` the quote cannot close a string, as no letter may follow a string.
  */
 function endOfManagedFields(bytes: Uint8Array, at: number, end: number, text: string | undefined): number {
   const close = text === undefined ? bytes.indexOf(CLOSE_BRACKET, at + 1) : text.indexOf("]", at + 1);
@@ -316,7 +317,9 @@ interface ItemScannerTarget {
   itemsBegin(): void;
   /** An item begins. Returns the end of its metadata, or -1 if the scanner has to search the item from its start. */
   head(bytes: Uint8Array, start: number, end: number): number;
-  /** An item begins. Returns its end if the target has read all of it, or -1 if the scanner has to search for the end. */
+  /**
+   * An item begins. Returns its end if the target has read all of it, or -1 if the scanner has to search for the end.
+   */
   all(bytes: Uint8Array, start: number, end: number): number;
   /** Receives a part of an item that continues in the next chunk. */
   part(bytes: Uint8Array, start: number, end: number): void;
@@ -325,8 +328,8 @@ interface ItemScannerTarget {
 }
 
 /**
- * Finds the items of a list in its bytes, however they are split, in one pass that tracks strings and depth. The items are
- * the elements of the array under the top-level key `items`, or `rows` in a table; they must be objects.
+ * Finds the items of a list in its bytes, however they are split, in one pass that tracks strings and depth. The items
+ * are the elements of the array under the top-level key `items`, or `rows` in a table; they must be objects.
  */
 export class ItemScanner {
   readonly #target: ItemScannerTarget;
@@ -507,10 +510,10 @@ const LEAF: Node = { keys: [], below: [], others: undefined, isLeaf: true };
 /**
  * Copies the kept fields of objects from their JSON bytes, and skips the rest, before anything is parsed.
  *
- * A projection is exact or declines. Exact means: parsing the copy gives what picking the fields of the parsed object gives,
- * for every text that `JSON.parse` accepts and whose keys are unique in each object on the way to a field. It declines at
- * white space, at escapes in keys, and at more than {@linkcode MAX_ARRAYS} arrays in each other on that way; then the object has to be parsed. For a text that is not JSON the result
- * is undefined.
+ * A projection is exact or declines. Exact means: parsing the copy gives what picking the fields of the parsed object
+ * gives, for every text that `JSON.parse` accepts and whose keys are unique in each object on the way to a field. It
+ * declines at white space, at escapes in keys, and at more than {@linkcode MAX_ARRAYS} arrays in each other on that
+ * way; then the object has to be parsed. For a text that is not JSON the result is undefined.
  */
 export class Projector {
   readonly #root: Node;
@@ -562,16 +565,16 @@ export class Projector {
   }
 
   /**
-   * Copies the kept fields of the object at `start`. Returns the position behind the object; -1 if it declines, or the object
-   * does not end before `end`. `text` is the source as ASCII text, which is faster to search.
+   * Copies the kept fields of the object at `start`. Returns the position behind the object; -1 if it declines, or the
+   * object does not end before `end`. `text` is the source as ASCII text, which is faster to search.
    */
   project(source: Uint8Array, start: number, end: number, text?: string): number {
     return this.#project(source, start, end, text, false);
   }
 
   /**
-   * As {@linkcode project}, of an object that is known to end at `end`: the bytes behind the last kept field are not read.
-   * Returns false if it declines.
+   * As {@linkcode project}, of an object that is known to end at `end`: the bytes behind the last kept field are not
+   * read. Returns false if it declines.
    */
   projectWhole(source: Uint8Array, start: number, end: number, text?: string): boolean {
     return this.#project(source, start, end, text, true) !== -1;

@@ -25,11 +25,11 @@ interface Outline {
 type ItemReader<T extends KubernetesObject> = Pick<ObjectReader<T>, "walk" | "project" | "read" | "entryOf" | "fillIn">;
 
 /**
- * Decodes a list while its body arrives. The items are cut out of the bytes; the rest, the outline, is small enough to be
- * parsed at once.
+ * Decodes a list while its body arrives. The items are cut out of the bytes; the rest, the outline, is small enough to
+ * be parsed at once.
  *
- * The version and the token of the next page are in the first part that knows them: the first one for built-in kinds, the
- * last one for custom resources. They are in the last part too.
+ * The version and the token of the next page are in the first part that knows them: the first one for built-in kinds,
+ * the last one for custom resources. They are in the last part too.
  */
 export class ListReader<T extends KubernetesObject> implements BodyDecoder<ListPart<T>> {
   readonly #options: ReadOptions;

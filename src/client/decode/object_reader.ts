@@ -14,7 +14,10 @@ import {
 import { JsonWalker, Projector } from "./json_text.ts";
 import { utf8 } from "./body_reader.ts";
 
-/** Options for reading objects. An object that `known` has in the same version is not decoded: the known entry is returned. */
+/**
+ * Options for reading objects. An object that `known` has in the same version is not decoded: the known entry is
+ * returned.
+ */
 export interface ReadOptions extends KnownEntries, Projection, DecodeOptions {
   /** The resource of the objects, for messages. */
   readonly resource: Resource;
@@ -34,7 +37,10 @@ const SLASH = 47;
 const encoder = new TextEncoder();
 const METADATA_FIRST = encoder.encode(`{"metadata":`);
 
-/** Converts the bytes of objects to entries. An entry is unparsed if {@linkcode JsonWalker} finds the identity of its object. */
+/**
+ * Converts the bytes of objects to entries. An entry is unparsed if {@linkcode JsonWalker} finds the identity of its
+ * object.
+ */
 export class ObjectReader<T extends KubernetesObject> {
   readonly #options: ReadOptions;
   readonly #isStrict: boolean;
@@ -69,8 +75,8 @@ export class ObjectReader<T extends KubernetesObject> {
   #asked = 0;
 
   /**
-   * Reads objects of one resource. An object without metadata is refused with a `DecodeError`, or becomes a broken entry with
-   * the key `""`, as one without a name does.
+   * Reads objects of one resource. An object without metadata is refused with a `DecodeError`, or becomes a broken
+   * entry with the key `""`, as one without a name does.
    */
   constructor(options: ReadOptions, withoutMetadata: "refused" | "broken" = "refused") {
     this.#options = options;
@@ -106,9 +112,9 @@ export class ObjectReader<T extends KubernetesObject> {
   }
 
   /**
-   * Copies the named fields of the object that begins at `start`, if objects are reduced to them. Returns the end of the
-   * object if it is found before `end`; else -1. A following {@linkcode read} of the same bytes uses this copy. `text` is as
-   * in `read`.
+   * Copies the named fields of the object that begins at `start`, if objects are reduced to them. Returns the end of
+   * the object if it is found before `end`; else -1. A following {@linkcode read} of the same bytes uses this copy.
+   * `text` is as in `read`.
    */
   project(bytes: Uint8Array, start: number, end: number, text?: string): number {
     if (this.#projector === undefined) return -1;
@@ -120,11 +126,11 @@ export class ObjectReader<T extends KubernetesObject> {
   }
 
   /**
-   * The object in `bytes[start, end)`, unparsed if possible. The caller may reuse the bytes. `text` is the bytes as text if
-   * all of it is ASCII; the entry does not keep it in memory.
+   * The object in `bytes[start, end)`, unparsed if possible. The caller may reuse the bytes. `text` is the bytes as
+   * text if all of it is ASCII; the entry does not keep it in memory.
    *
-   * An object without a name becomes a broken entry with the key `""`. So does one of another kind, unless its kind comes
-   * after its metadata, where no API server writes it.
+   * An object without a name becomes a broken entry with the key `""`. So does one of another kind, unless its kind
+   * comes after its metadata, where no API server writes it.
    *
    * @throws {DecodeError} when it is no JSON object, or has no metadata and such objects are refused.
    */
@@ -196,7 +202,8 @@ export class ObjectReader<T extends KubernetesObject> {
     const identity = this.#identity(bytes, key, namespace);
     const own = cut || prefix > 0 ? this.#rewrite(bytes, start, end, cut, prefix) : bytes.subarray(start, end);
     const string = utf8.decode(own);
-    // Equal lengths: all ASCII, so the string is flat, with one byte per character. Else a copy of the bytes is smaller.
+    // Equal lengths: all ASCII, so the string is flat, with one byte per character. Else a copy of the bytes is
+    // smaller.
     return string.length === own.length
       ? this.#unread(identity, string, metadataStart, metadataEnd, labelsStart, labelsEnd)
       : this.#unread(identity, own.slice(), metadataStart, metadataEnd, labelsStart, labelsEnd);
@@ -392,8 +399,8 @@ export class ObjectReader<T extends KubernetesObject> {
   }
 
   /**
-   * A string of two parts, neither of them empty, that does not keep their text in memory. V8 copies the parts into one when
-   * the first character is read; storing the character keeps that read from being optimized away.
+   * A string of two parts, neither of them empty, that does not keep their text in memory. V8 copies the parts into one
+   * when the first character is read; storing the character keeps that read from being optimized away.
    */
   #joined(head: string, tail: string): string {
     const text = head + tail;

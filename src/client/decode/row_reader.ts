@@ -31,8 +31,8 @@ export function isTable(value: unknown): value is Table {
 }
 
 /**
- * Converts the bytes of rows to entries, and remembers the columns, which only the first event of a watch has. The object of
- * a row stays unparsed, as in {@linkcode ObjectReader}; its cells are parsed.
+ * Converts the bytes of rows to entries, and remembers the columns, which only the first event of a watch has. The
+ * object of a row stays unparsed, as in {@linkcode ObjectReader}; its cells are parsed.
  *
  * A server that knows no tables sends objects, which become rows without its cells.
  */
@@ -69,7 +69,11 @@ export class RowReader<T extends KubernetesObject> {
     return -1;
   }
 
-  /** The row in `bytes[start, end)`, or the object if the server sends no tables. @throws {DecodeError} as `ObjectReader`. */
+  /**
+   * The row in `bytes[start, end)`, or the object if the server sends no tables.
+   *
+   * @throws {DecodeError} as `ObjectReader`.
+   */
   read(bytes: Uint8Array, start: number, end: number): Entry<TableRow<T>> {
     if (this.#columns === undefined) return this.#rowOf(this.#objects.read(bytes, start, end), undefined);
     const cellsEnd = endOfCells(bytes, start, end);

@@ -13,11 +13,11 @@ const TYPES = ["ADDED", "MODIFIED", "DELETED"] as const;
 const PREFIXES = TYPES.map((type) => ({ type, bytes: encoder.encode(`{"type":"${type}","object":`) }));
 
 /**
- * Decodes a watch: one batch of changes to a chunk of the body. A batch may be empty; it shows that the connection is alive.
- * An incomplete line at the end of the body is dropped.
+ * Decodes a watch: one batch of changes to a chunk of the body. A batch may be empty; it shows that the connection is
+ * alive. An incomplete line at the end of the body is dropped.
  *
- * A line that is no event, or is an `ERROR` event, fails the watch after the changes before it: with a `DecodeError`, or a
- * `StatusError`.
+ * A line that is no event, or is an `ERROR` event, fails the watch after the changes before it: with a `DecodeError`,
+ * or a `StatusError`.
  */
 export class WatchReader<T extends KubernetesObject> implements BodyDecoder<readonly Change<T>[]> {
   readonly #lines: LineSplitter;

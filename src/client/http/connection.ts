@@ -149,7 +149,10 @@ interface PendingRequest {
   end(): void;
 }
 
-/** A request that the server has accepted, and its answer, until the body has been read. Disposing it frees the connection. */
+/**
+ * A request that the server has accepted, and its answer, until the body has been read. Disposing it frees the
+ * connection.
+ */
 export class Exchange implements Disposable {
   /** The request in words that follow "Cannot" in messages. */
   readonly action: string;
@@ -167,7 +170,9 @@ export class Exchange implements Disposable {
     this.#request = request;
   }
 
-  /** The error for the caller after `error` was thrown by the body: the reason of an abort, or an `UnreachableError`. */
+  /**
+   * The error for the caller after `error` was thrown by the body: the reason of an abort, or an `UnreachableError`.
+   */
   explain(error: unknown): unknown {
     const { signal } = this.#request;
     if (signal.aborted) return signal.reason;
@@ -210,7 +215,9 @@ export class Exchange implements Disposable {
     return new Response(stream, { status, statusText, headers });
   }
 
-  /** Lets go of the request, whose body has been read to its end or cancelled. It is not aborted, which would cost more. */
+  /**
+   * Lets go of the request, whose body has been read to its end or cancelled. It is not aborted, which would cost more.
+   */
   finish(): void {
     this.#request.end();
   }
@@ -227,8 +234,8 @@ function isKnownError(error: unknown): error is StatusError | DecodeError | Unre
 }
 
 /**
- * The error about a request or body that failed with `error`, whose message becomes part of this one's. A `TypeError`, by which
- * `fetch` reports every failure of the network, has nothing else to say, and is not kept as the cause.
+ * The error about a request or body that failed with `error`, whose message becomes part of this one's. A `TypeError`,
+ * by which `fetch` reports every failure of the network, has nothing else to say, and is not kept as the cause.
  */
 function unreachableError(message: string, error: unknown): UnreachableError {
   // The address is in our own message.
@@ -247,8 +254,8 @@ const TEXT =
   /connection reset|broken (?:pipe|connection)|connection closed before message completed|unexpected eof|unexpected end of file|other side closed|goaway|http2: client connection lost/i;
 
 /**
- * Returns true for a request whose connection broke before an answer, as an idle connection does that the server has closed.
- * A refused connection and a failed handshake are none: another attempt would fail too.
+ * Returns true for a request whose connection broke before an answer, as an idle connection does that the server has
+ * closed. A refused connection and a failed handshake are none: another attempt would fail too.
  */
 function isReset(error: unknown): boolean {
   return causesOf(error).some((cause) => {
@@ -313,10 +320,10 @@ export class Connection implements Disposable {
    * Sends a request, and resolves when the server has accepted it. The exchange must be read to its end or disposed.
    *
    * - After a 401 the credentials are refreshed and the request is sent once more.
-   * - After a 429 or 5xx with `Retry-After` a patient request is sent again after that time, 5 minutes at most (client-go
-   *   `with_retry.go`). A body that is a stream is sent once.
-   * - A patient GET is also sent again, up to 5 times, when its connection was reset before the answer, and after 500, 502,
-   *   503 and 504 without that header.
+   * - After a 429 or 5xx with `Retry-After` a patient request is sent again after that time, 5 minutes at most
+   *   (client-go `with_retry.go`). A body that is a stream is sent once.
+   * - A patient GET is also sent again, up to 5 times, when its connection was reset before the answer, and after 500,
+   *   502, 503 and 504 without that header.
    * - After the request's `timeoutMs` it fails with an `UnreachableError`, also while the answer is read.
    * - A `watch` of the request is renewed as {@linkcode OpenWatches} says: then its answer fails with a `WatchRenewal`.
    * - No listener is left on `signal` when the exchange has ended.
@@ -366,7 +373,10 @@ export class Connection implements Disposable {
     }
   }
 
-  /** Sends a request; resolves with the JSON value of its answer. Errors are those of {@linkcode open}, and `DecodeError`. */
+  /**
+   * Sends a request; resolves with the JSON value of its answer. Errors are those of {@linkcode open}, and
+   * `DecodeError`.
+   */
   async json(spec: RequestSpec, signal?: AbortSignal): Promise<unknown> {
     using exchange = await this.open(spec, signal);
     const { maxObjectBytes = MAX_OBJECT_BYTES } = this.#options;
@@ -445,7 +455,8 @@ export class Connection implements Disposable {
     // Its own headers are changed, as a copy of `Headers` costs more than the request.
     const { headers } = request;
     if (!headers.has("user-agent")) headers.set("user-agent", userAgent);
-    // By name: a runtime would accept brotli too, of which some kB become a body that stalls the event loop for seconds.
+    // By name: a runtime would accept brotli too, of which some kB become a body that stalls the event loop for
+    // seconds.
     if (!headers.has("accept-encoding")) headers.set("accept-encoding", compress ? "gzip" : "identity");
     await credentials?.apply(headers, { refresh, signal });
     try {
@@ -461,7 +472,10 @@ export class Connection implements Disposable {
   }
 }
 
-/** Paths that have no empty segment, and none that begins with a dot or is encoded at its beginning: no URL leads out of them. */
+/**
+ * Paths that have no empty segment, and none that begins with a dot or is encoded at its beginning: no URL leads out of
+ * them.
+ */
 const PLAIN_PATH = /^(?:\/[\w~:-][\w~:.-]*)+(?:\?[\w~:.=&%+,-]*)?$/;
 
 /** The URL of a request. @throws {TypeError} when it is not below the server's address. */

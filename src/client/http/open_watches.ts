@@ -20,12 +20,17 @@ const RHYTHM_BOOKMARKS = 3;
 /** The number of bookmarks that a silent watch has missed. */
 const MISSED_BOOKMARKS = 2;
 
-/** The shortest time between two renewals of the silent watches of one collection, unless an event comes, in milliseconds. */
+/**
+ * The shortest time between two renewals of the silent watches of one collection, unless an event comes, in
+ * milliseconds.
+ */
 const SILENCE_PERIOD_MS = 600_000;
 
 /** The silence of the watches of one collection, beyond the life of each. */
 export class Silence {
-  /** The monotonic time at which a silent watch was last renewed; `-Infinity` if none was, or an event has come since. */
+  /**
+   * The monotonic time at which a silent watch was last renewed; `-Infinity` if none was, or an event has come since.
+   */
   renewedAtMs = -Infinity;
 }
 
@@ -67,7 +72,10 @@ export class WatchHealth {
     this.#bookmarkAtMs = nowMs;
   }
 
-  /** Notes how the clocks stand. Returns how much the time of day has gained since the watch was opened, in milliseconds. */
+  /**
+   * Notes how the clocks stand. Returns how much the time of day has gained since the watch was opened, in
+   * milliseconds.
+   */
   look(nowMs: number, leadMs: number): number {
     if (this.#isHeard || this.#leadMs === Infinity) this.#heardAtMs = nowMs;
     this.#isHeard = false;
@@ -99,12 +107,15 @@ interface Renewal {
 }
 
 /**
- * The open watches of a client. It ends those whose connections may be dead, which no byte would show: their readers resume.
+ * The open watches of a client. It ends those whose connections may be dead, which no byte would show: their readers
+ * resume.
  *
- * - All of them, when the time of day has gained more than 20 s on the monotonic clock since they were opened: the computer was
- *   suspended. That happens at most once a minute, and is spread over 2 s. A time of day that was set back ends none.
- * - One that has had three bookmarks, and then missed two: for twice its rhythm nothing came. That happens to the watches of one
- *   collection at most once in 10 minutes, unless an event comes: a server may send no bookmarks while nothing is written.
+ * - All of them, when the time of day has gained more than 20 s on the monotonic clock since they were opened: the
+ *   computer was suspended. That happens at most once a minute, and is spread over 2 s. A time of day that was set back
+ *   ends none.
+ * - One that has had three bookmarks, and then missed two: for twice its rhythm nothing came. That happens to the
+ *   watches of one collection at most once in 10 minutes, unless an event comes: a server may send no bookmarks while
+ *   nothing is written.
  * - Never one that is a streaming list still.
  *
  * It looks every 5 s, by one timer, which is armed while there are watches.

@@ -26,8 +26,8 @@ export interface RequestSourceOptions<P> {
  * A source for a stream that sends a request and decodes its answer: first an item when the server has accepted the
  * request, then the parts of the body. Everything is freed at the end.
  *
- * Errors are those that {@linkcode Exchange.explain} makes of a failure, and a `DecodeError` for a body of another content
- * type, or with a refused content encoding.
+ * Errors are those that {@linkcode Exchange.explain} makes of a failure, and a `DecodeError` for a body of another
+ * content type, or with a refused content encoding.
  */
 export class RequestSource<P> implements StreamSource<P, ReadableStreamReadResult<Uint8Array> | undefined> {
   readonly #options: RequestSourceOptions<P>;

@@ -10,8 +10,8 @@ const MAX_STATUS_BYTES = 1_048_576;
 /**
  * The error that an answer with an error status stands for. Reads the beginning of the body, and cancels the rest.
  *
- * Its message is that of the body's `Status`, else the text of a body that is not JSON, shortened to 2048 bytes and put on one line. The
- * `Retry-After` header overrides the delay in the `Status`.
+ * Its message is that of the body's `Status`, else the text of a body that is not JSON, shortened to 2048 bytes and put
+ * on one line. The `Retry-After` header overrides the delay in the `Status`.
  *
  * @param action The request in words that follow "Cannot".
  * @param method The request's method: a POST that is refused with 409 and no reason means that the object exists.
@@ -34,8 +34,8 @@ export async function statusErrorOf(
 }
 
 /**
- * The delay in the `Retry-After` header, in milliseconds, or `undefined` if there is none. API servers send seconds, proxies
- * may send a date.
+ * The delay in the `Retry-After` header, in milliseconds, or `undefined` if there is none. API servers send seconds,
+ * proxies may send a date.
  */
 export function retryAfterMsOf(headers: Headers): number | undefined {
   const value = headers.get("retry-after")?.trim();
@@ -89,8 +89,9 @@ export async function checkJsonResponse(action: string, server: URL, response: R
 }
 
 /**
- * Checks that an answer has no content encoding but gzip and those that were asked for; else cancels the body. A runtime decodes
- * what it knows, whatever was asked for. Where `asked` is `null` the runtime asks by itself, as browsers do.
+ * Checks that an answer has no content encoding but gzip and those that were asked for; else cancels the body. A
+ * runtime decodes what it knows, whatever was asked for. Where `asked` is `null` the runtime asks by itself, as
+ * browsers do.
  *
  * @throws {DecodeError} when the server or a proxy has encoded it otherwise.
  */
@@ -206,7 +207,9 @@ async function textOf(action: string, response: Response, maxBytes: number): Pro
   return utf8.decode(buffer.bytes.subarray(0, buffer.length));
 }
 
-/** The first `maxBytes` bytes of a body as text; the rest is cancelled. An error of the body is returned, not thrown. */
+/**
+ * The first `maxBytes` bytes of a body as text; the rest is cancelled. An error of the body is returned, not thrown.
+ */
 async function startOf(
   response: Response,
   maxBytes: number,
@@ -237,8 +240,8 @@ async function startOf(
 const VALUE = /\s*(\d{3})\s+([^\s",]+)\s+"((?:[^"\\]|\\.)*)"(?:\s+"[^"]*")?\s*(?:,|$)/y;
 
 /**
- * The texts of the API server's warnings, which have code 299. Other codes are about caches on the way and are dropped. Text
- * that is no warning value is returned as it is, so that nothing is lost.
+ * The texts of the API server's warnings, which have code 299. Other codes are about caches on the way and are dropped.
+ * Text that is no warning value is returned as it is, so that nothing is lost.
  */
 export function warningsOf(headers: Headers): string[] {
   const header = headers.get("warning");

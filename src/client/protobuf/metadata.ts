@@ -106,11 +106,12 @@ const OBJECT_META = {
 } as const;
 
 /**
- * Converts ObjectMeta from protobuf to the text of a PartialObjectMetadata that the server writes in JSON, in one recycled
- * buffer. So entries are the same however objects arrive; a string takes no more memory than an array of the shorter bytes.
+ * Converts ObjectMeta from protobuf to the text of a PartialObjectMetadata that the server writes in JSON, in one
+ * recycled buffer. So entries are the same however objects arrive; a string takes no more memory than an array of the
+ * shorter bytes.
  *
- * Unknown fields are left out. A field that occurs twice, with others between, is refused, as no Kubernetes server writes
- * it.
+ * Unknown fields are left out. A field that occurs twice, with others between, is refused, as no Kubernetes server
+ * writes it.
  */
 class MetadataText {
   /** Start of the value of `metadata` in the text. */
@@ -329,8 +330,8 @@ export class MetadataReader<T extends KubernetesObject> {
   }
 
   /**
-   * The object in `bytes[start, end)`, or the known entry of the same version. The caller may reuse the bytes. An object
-   * without a name becomes a broken entry with the key `""`.
+   * The object in `bytes[start, end)`, or the known entry of the same version. The caller may reuse the bytes. An
+   * object without a name becomes a broken entry with the key `""`.
    *
    * @throws {DecodeError} when it is no PartialObjectMetadata.
    */
@@ -356,7 +357,8 @@ export class MetadataReader<T extends KubernetesObject> {
     const text = this.#text;
     const written = text.write(bytes, this.#start, this.#end);
     const string = utf8.decode(written);
-    // Equal lengths: all ASCII, so the string is flat, with one byte per character. Else a copy of the bytes is smaller.
+    // Equal lengths: all ASCII, so the string is flat, with one byte per character. Else a copy of the bytes is
+    // smaller.
     const ascii = string.length === written.length;
     const { uidEnd: uidAt, versionEnd: versionAt } = text;
     const uidLength = uidEnd - uidStart;

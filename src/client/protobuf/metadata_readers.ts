@@ -185,8 +185,8 @@ interface Bookmark {
  * Decodes a watch of metadata in protobuf: frames of a length and a WatchEvent. One batch of changes to a chunk; an
  * incomplete frame at the end of the body is dropped.
  *
- * A frame that is no event, or is an `ERROR` event, fails the watch after the changes before it: with a `DecodeError`, or a
- * `StatusError`.
+ * A frame that is no event, or is an `ERROR` event, fails the watch after the changes before it: with a `DecodeError`,
+ * or a `StatusError`.
  */
 export class MetadataWatchReader<T extends KubernetesObject> implements BodyDecoder<readonly Change<T>[]> {
   readonly #name: string;

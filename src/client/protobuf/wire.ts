@@ -13,8 +13,8 @@ const LONGEST_VARINT = 10;
 const LARGEST_TAG = 0xffff_ffff;
 
 /**
- * Reads the fields of protobuf messages in place, one at a time. A field that is not as expected, or that ends behind its
- * message, is a `DecodeError`. Groups, which Kubernetes has never written, are refused.
+ * Reads the fields of protobuf messages in place, one at a time. A field that is not as expected, or that ends behind
+ * its message, is a `DecodeError`. Groups, which Kubernetes has never written, are refused.
  */
 export class FieldReader {
   /** The number of the latest field. */
@@ -147,7 +147,9 @@ export const BOOKMARK_SCHEMA: Schema = {
   1: ["metadata", { 6: ["resourceVersion", "string"], 12: ["annotations", "strings"] }],
 };
 
-/** Converts a message to the object that the server writes in JSON: without empty texts, and without fields of no name. */
+/**
+ * Converts a message to the object that the server writes in JSON: without empty texts, and without fields of no name.
+ */
 export function readMessage(
   reader: FieldReader,
   schema: Schema,
@@ -234,7 +236,10 @@ export function kindOf(fields: FieldReader, bytes: Uint8Array): string {
 
 /** The cutter of a body, and the receiver of its pieces. */
 interface PieceTarget {
-  /** The end of the piece that begins at `at`; at most 0 if it is not in `bytes[at, end)`: then the negative of its length, if known. */
+  /**
+   * The end of the piece that begins at `at`; at most 0 if it is not in `bytes[at, end)`: then the negative of its
+   * length, if known.
+   */
   endOf(bytes: Uint8Array, at: number, end: number): number;
   /** Receives the piece in `bytes[start, end)`, which are valid during the call. */
   take(bytes: Uint8Array, start: number, end: number): void;

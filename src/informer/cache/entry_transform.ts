@@ -26,14 +26,16 @@ export interface EntryTransformOptions<T extends KubernetesObject> {
 }
 
 /**
- * Prepares entries for the cache as they arrive, so that the commit of a list stays short: transforms, freezes, and parses
- * where all objects are read.
+ * Prepares entries for the cache as they arrive, so that the commit of a list stays short: transforms, freezes, and
+ * parses where all objects are read.
  */
 export class EntryTransform<T extends KubernetesObject> {
   readonly #options: EntryTransformOptions<T>;
   /** `#made` has an entry if and only if {@linkcode take} returned it for a transform; a source may yield it again. */
   readonly #made = new WeakSet<Entry<T>>();
-  /** `#originals` has an entry if and only if a transform changed its key: the server's key. Created for the first one. */
+  /**
+   * `#originals` has an entry if and only if a transform changed its key: the server's key. Created for the first one.
+   */
   #originals: WeakMap<Entry<T>, ObjectKey> | undefined;
   /** `#renamed` has those entries of `#originals` that are cached, by the server's key. */
   readonly #renamed = new Map<ObjectKey, Entry<T>>();
@@ -46,8 +48,9 @@ export class EntryTransform<T extends KubernetesObject> {
   }
 
   /**
-   * Returns the entry to cache in place of `entry`. An entry that this method has returned before is returned unchanged, so a
-   * transform runs once per arrived object. Does not throw: an entry that cannot be read or transformed becomes broken.
+   * Returns the entry to cache in place of `entry`. An entry that this method has returned before is returned
+   * unchanged, so a transform runs once per arrived object. Does not throw: an entry that cannot be read or transformed
+   * becomes broken.
    */
   take(entry: Entry<T>): Entry<T> {
     const { transform, freeze } = this.#options;
@@ -102,7 +105,10 @@ export class EntryTransform<T extends KubernetesObject> {
     return this.#renamed.get(key)?.key ?? key;
   }
 
-  /** Returns an index function over entries. If `valuesOf` throws, the error is reported and the object has no index values. */
+  /**
+   * Returns an index function over entries. If `valuesOf` throws, the error is reported and the object has no index
+   * values.
+   */
   indexFunction(name: string, valuesOf: IndexFunction<T>): IndexFunction<Entry<T>> {
     const ofEntry = ofEntries<T, unknown>(valuesOf);
     return (entry) => {
@@ -162,7 +168,9 @@ export class EntryTransform<T extends KubernetesObject> {
   }
 }
 
-/** Returns the result of a transform, marked if its argument is: fields that a reduction left out are missing from both. */
+/**
+ * Returns the result of a transform, marked if its argument is: fields that a reduction left out are missing from both.
+ */
 function markedAs<T>(original: T, result: T): T {
   const mark = (original as Reduced)[reduced];
   if (mark === undefined || (result as Reduced | undefined)?.[reduced] === mark) return result;
@@ -215,8 +223,8 @@ class TransformedEntry<T extends KubernetesObject> implements Entry<T> {
 }
 
 /**
- * Reads objects for an informer's readers, and keeps account of those that cannot be read: each is reported once, and counted
- * while it is cached.
+ * Reads objects for an informer's readers, and keeps account of those that cannot be read: each is reported once, and
+ * counted while it is cached.
  */
 export class Quarantine<T extends KubernetesObject> {
   /** Has a key if and only if reading its cached entry has failed. */
@@ -296,7 +304,10 @@ export class Quarantine<T extends KubernetesObject> {
 /** So many entries are looked at in one turn: less than 1 ms. */
 const TURN = 1_000;
 
-/** Reported once by an informer of a kind found by discovery, when it has synced and no object has some of the named fields. */
+/**
+ * Reported once by an informer of a kind found by discovery, when it has synced and no object has some of the named
+ * fields.
+ */
 export class UnknownFieldsError extends InformerError {
   /** `"UnknownFieldsError"`. */
   override readonly name = "UnknownFieldsError";
@@ -315,7 +326,10 @@ export class UnknownFieldsError extends InformerError {
   }
 }
 
-/** Returns the paths that lead to a value in none of the entries; none without entries. It parses few entries, in short turns. */
+/**
+ * Returns the paths that lead to a value in none of the entries; none without entries. It parses few entries, in short
+ * turns.
+ */
 export async function unknownFields(entries: Iterable<Entry<unknown>>, paths: readonly string[]): Promise<string[]> {
   const left = new Map(paths.map((path) => [path, parseFieldPath(path)]));
   let looked = 0;
@@ -327,7 +341,9 @@ export async function unknownFields(entries: Iterable<Entry<unknown>>, paths: re
   return looked === 0 ? [] : [...left.keys()];
 }
 
-/** The text of an unread entry that does not have the last key has no such field: keys with escapes are parsed at once. */
+/**
+ * The text of an unread entry that does not have the last key has no such field: keys with escapes are parsed at once.
+ */
 function mayHave(entry: Entry<unknown>, keys: readonly string[]): boolean {
   const { text } = entry as { readonly text?: unknown };
   return typeof text !== "string" || text.includes(JSON.stringify(keys[keys.length - 1]));

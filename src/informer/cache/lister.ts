@@ -1,8 +1,8 @@
 /**
  * Reads an informer's cache.
  *
- * {@linkcode Lister} is the entry point. Listers and indexers return objects, which are parsed on first read; a quarantine
- * counts and reports objects that cannot be read. This folder does not fill the cache and sends no requests.
+ * {@linkcode Lister} is the entry point. Listers and indexers return objects, which are parsed on first read; a
+ * quarantine counts and reports objects that cannot be read. This folder does not fill the cache and sends no requests.
  *
  * @module
  */
@@ -36,8 +36,8 @@ export interface CacheSelection {
  */
 export interface Lister<T> {
   /**
-   * Returns the objects that a label selector, or both selectors, match; all, without one. Of objects that do not match, only
-   * the labels and the selected fields are parsed. For many reads by one field, an index is faster.
+   * Returns the objects that a label selector, or both selectors, match; all, without one. Of objects that do not
+   * match, only the labels and the selected fields are parsed. For many reads by one field, an index is faster.
    *
    * @throws {SyntaxError} that points at the character at which a selector does not parse.
    * @throws {TypeError} when a selector names a label or field that the informer does not keep.
@@ -179,8 +179,8 @@ export class CachedCollection<T> {
   /**
    * Checks sources and options.
    *
-   * @throws {TypeError} when there is no source, or a namespace is repeated or empty; when an option is not for this collection;
-   * when the resource names fields of Secrets that are left out.
+   * @throws {TypeError} when there is no source, or a namespace is repeated or empty; when an option is not for this
+   * collection; when the resource names fields of Secrets that are left out.
    */
   constructor(source: ListerWatcher<T> | readonly NamespaceSource<T>[], options: ObjectFormOptions<T>) {
     const { keep, unchanged, managedFields, secretAnnotations = [], transform } = options;
@@ -240,8 +240,8 @@ function sourcesOf<T>(source: ListerWatcher<T> | readonly NamespaceSource<T>[]):
 const SLACK = 64;
 
 /**
- * Returns the index function that files entries by namespace. All objects of a namespace share one array of values, so nothing is
- * kept per object; arrays of namespaces that `inUse` does not return are dropped now and then.
+ * Returns the index function that files entries by namespace. All objects of a namespace share one array of values, so
+ * nothing is kept per object; arrays of namespaces that `inUse` does not return are dropped now and then.
  */
 export function namespaceIndex<T>(inUse: () => readonly string[]): IndexFunction<Entry<T>> {
   const shared = new Map<string, readonly string[]>();
@@ -260,7 +260,10 @@ export function namespaceIndex<T>(inUse: () => readonly string[]): IndexFunction
   };
 }
 
-/** An index over a cache of entries that returns objects: they are parsed as they are read, and lists leave out broken ones. */
+/**
+ * An index over a cache of entries that returns objects: they are parsed as they are read, and lists leave out broken
+ * ones.
+ */
 class ObjectIndexer<T extends KubernetesObject, Name extends string> implements ReadonlyIndexer<T, Name> {
   readonly #entries: ReadonlyIndexer<Entry<T>, Name>;
   readonly #quarantine: Quarantine<T>;

@@ -5,9 +5,9 @@ import type { ObjectKey } from "../../api/object.ts";
 const MOST_LARGEST = 10;
 
 /**
- * The sizes of cached objects. All bytes are those of JSON text, as the objects arrived, without the managedFields that were
- * dropped. An object that was parsed has no text any more; the size of its parts in memory, a multiple of that of its text,
- * is not measured.
+ * The sizes of cached objects. All bytes are those of JSON text, as the objects arrived, without the managedFields that
+ * were dropped. An object that was parsed has no text any more; the size of its parts in memory, a multiple of that of
+ * its text, is not measured.
  */
 export interface MemoryReport {
   /** The number of objects. */

@@ -6,8 +6,9 @@ import type { Quarantine } from "../cache/entry_transform.ts";
 import { ofEntries } from "../../entry/path.ts";
 
 /**
- * The fields that all events about an object have. `labels`, `metadata`, `object` and `previous` are parsed when they are first
- * read: `({ key }) => queue.add(key)` parses nothing, while naming `object` or `previous` in a parameter list reads it.
+ * The fields that all events about an object have. `labels`, `metadata`, `object` and `previous` are parsed when they
+ * are first read: `({ key }) => queue.add(key)` parses nothing, while naming `object` or `previous` in a parameter list
+ * reads it.
  *
  * All fields are getters, so spreading an event loses them.
  */
@@ -40,7 +41,9 @@ export interface UpdatedEvent<T> extends ObjectEvent<T> {
 export interface DeletedEvent<T> extends ObjectEvent<T> {
   /** Always `"deleted"`. */
   readonly type: "deleted";
-  /** `true` if the informer missed the deletion (a tombstone): `object` is the last state it saw, which may be stale. */
+  /**
+   * `true` if the informer missed the deletion (a tombstone): `object` is the last state it saw, which may be stale.
+   */
   readonly finalStateUnknown: boolean;
 }
 
@@ -185,8 +188,8 @@ export class Deleted<T extends KubernetesObject> extends EntryEvent<T> implement
 export type LoggedEvent<T extends KubernetesObject> = Added<T> | Updated<T> | Deleted<T> | SyncedEvent;
 
 /**
- * Callbacks for changes. They are called one at a time, in order; a returned promise is awaited before the next call, and any
- * other returned value is ignored. The signal aborts when the handler is removed and when the informer stops.
+ * Callbacks for changes. They are called one at a time, in order; a returned promise is awaited before the next call,
+ * and any other returned value is ignored. The signal aborts when the handler is removed and when the informer stops.
  *
  * - The cache shows a change before its callback is called; it may show later changes too.
  * - Handlers do not wait for each other. An error that a callback throws is reported, and the next event follows.
@@ -211,33 +214,38 @@ export interface HandlerOptions<T> extends Abortable {
   /** The handler's name in status and errors. @default {"handler 1", counted per informer} */
   readonly name?: string;
   /**
-   * The resync period in milliseconds: all objects are delivered again as updates with `resync`; 0 or `Infinity` is never.
+   * The resync period in milliseconds: all objects are delivered again as updates with `resync`; 0 or `Infinity` is
+   * never.
    *
    * @default {the informer's}
    */
   readonly resyncMs?: number;
   /**
    * Restricts the handler to objects for which it holds: one that begins to pass is added, one that no longer passes is
-   * deleted. It reads, and so parses, every object; one of {@linkcode path} reads a field without parsing. An object for which
-   * it throws does not pass, and the error is reported.
+   * deleted. It reads, and so parses, every object; one of {@linkcode path} reads a field without parsing. An object
+   * for which it throws does not pass, and the error is reported.
    */
   readonly filter?: (object: T) => boolean;
   /**
-   * The policy for a handler that falls behind. `"keep"` keeps every event. `"latestPerKey"` folds the pending events of an
-   * object into the fewest that lead to its state. `{ max }` ends the registration with an error when more events are
-   * pending, not counting the initial ones, and the handler does not catch up in its turns.
+   * The policy for a handler that falls behind. `"keep"` keeps every event. `"latestPerKey"` folds the pending events
+   * of an object into the fewest that lead to its state. `{ max }` ends the registration with an error when more events
+   * are pending, not counting the initial ones, and the handler does not catch up in its turns.
    *
    * @default {"keep"}
    */
   readonly backlog?: BacklogPolicy;
-  /** The duration, in milliseconds, after which the status calls a running call slow; `Infinity` is never. @default {1_000} */
+  /**
+   * The duration, in milliseconds, after which the status calls a running call slow; `Infinity` is never.
+   *
+   * @default {1_000}
+   */
   readonly slowMs?: number;
 }
 
 /**
- * The registration of a handler at an informer. Disposing it removes the handler and waits for the running call; from inside
- * the handler it does not wait for that call. After an `await` the informer cannot see where it is called from, and the disposal
- * rejects after `graceMs`: call {@linkcode HandlerRegistration.remove} there.
+ * The registration of a handler at an informer. Disposing it removes the handler and waits for the running call; from
+ * inside the handler it does not wait for that call. After an `await` the informer cannot see where it is called from,
+ * and the disposal rejects after `graceMs`: call {@linkcode HandlerRegistration.remove} there.
  */
 export interface HandlerRegistration extends AsyncDisposable {
   /** The handler's name in status and errors. */
@@ -258,14 +266,16 @@ export interface HandlerRegistration extends AsyncDisposable {
 }
 
 /**
- * Rewrites events for a reader that asked for some objects only: an object that begins to pass is added, one that no longer
- * passes is deleted (client-go: `FilteringResourceEventHandler`).
+ * Rewrites events for a reader that asked for some objects only: an object that begins to pass is added, one that no
+ * longer passes is deleted (client-go: `FilteringResourceEventHandler`).
  */
 export class EventFilter<T extends KubernetesObject> {
   readonly #passes: (entry: Entry<T>) => boolean;
   readonly #quarantine: Quarantine<T>;
   readonly #report: (error: unknown) => void;
-  /** Keys of the objects that the reader knows. Asking `passes` again about an earlier state could give another answer. */
+  /**
+   * Keys of the objects that the reader knows. Asking `passes` again about an earlier state could give another answer.
+   */
   readonly #known = new Set<string>();
 
   /** An object for which `passes` throws does not pass, and the error goes to `report`. */

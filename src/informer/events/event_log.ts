@@ -67,8 +67,8 @@ interface Node<T extends KubernetesObject> extends LogPosition<T> {
 /**
  * The events of an informer as one linked list, in which each reader has its position.
  *
- * Nothing is copied per reader. A slow reader keeps only the events behind its own position alive and delays nobody; a late
- * reader begins at the end. The log itself keeps only the last event.
+ * Nothing is copied per reader. A slow reader keeps only the events behind its own position alive and delays nobody; a
+ * late reader begins at the end. The log itself keeps only the last event.
  */
 export class EventLog<T extends KubernetesObject> {
   /** The only node without `next`. */
@@ -108,7 +108,10 @@ export class EventLog<T extends KubernetesObject> {
     return () => this.#followers.delete(follower);
   }
 
-  /** Calls `follower` for each event of one object, and each `synced`, from now on, until the returned function is called. */
+  /**
+   * Calls `follower` for each event of one object, and each `synced`, from now on, until the returned function is
+   * called.
+   */
   followKey(key: ObjectKey, follower: LogFollower<T>): () => void {
     this.#byKey.add(key, follower);
     this.#followers.add(this.#byKey);
@@ -135,7 +138,9 @@ export class EventLog<T extends KubernetesObject> {
 export interface CursorStart<T extends KubernetesObject> {
   /** The cached entries, which are read first, and dropped as soon as they were read: they may be all of a cache. */
   readonly entries: readonly Entry<T>[];
-  /** The `synced` event, which is read after the entries; `undefined` before the sync, whose event the log will have. */
+  /**
+   * The `synced` event, which is read after the entries; `undefined` before the sync, whose event the log will have.
+   */
   readonly synced: SyncedEvent | undefined;
   /** The log, which is read from its present end on. */
   readonly log: EventLog<T>;
@@ -154,8 +159,8 @@ interface CursorSelection<T> {
 }
 
 /**
- * Reads an informer's events for one handler or stream, in order: the entries it starts from, then the log, with resyncs in
- * between. Subclasses decide what is left to read of a long backlog.
+ * Reads an informer's events for one handler or stream, in order: the entries it starts from, then the log, with
+ * resyncs in between. Subclasses decide what is left to read of a long backlog.
  *
  * A reader calls {@linkcode Cursor.poll} until that returns nothing, then awaits {@linkcode Cursor.wait}, until
  * {@linkcode Cursor.isClosed}. The cursor makes it give way to the event loop, together with all others of the pacer.
@@ -207,8 +212,8 @@ export abstract class Cursor<T extends KubernetesObject> {
   }
 
   /**
-   * Waits until `poll()` may return an event, after it has returned none: for the reader's turn, or for the log. Resolves
-   * when the cursor is closed, too. There is one wait at a time.
+   * Waits until `poll()` may return an event, after it has returned none: for the reader's turn, or for the log.
+   * Resolves when the cursor is closed, too. There is one wait at a time.
    */
   wait(): Promise<void> {
     if (this.#isClosed) return Promise.resolve();
@@ -314,8 +319,8 @@ class KeyCursor<T extends KubernetesObject> extends Cursor<T> implements LogFoll
 }
 
 /**
- * Ends a reader that is more than `max` events behind and does not catch up in its turns. Initial events and `synced` do not
- * count. A burst alone ends no reader that keeps up, however long others take.
+ * Ends a reader that is more than `max` events behind and does not catch up in its turns. Initial events and `synced`
+ * do not count. A burst alone ends no reader that keeps up, however long others take.
  */
 export class BacklogLimit<T extends KubernetesObject> implements LogFollower<T> {
   readonly #max: number;
@@ -358,7 +363,9 @@ export class BacklogLimit<T extends KubernetesObject> implements LogFollower<T> 
     this.#behind = 0;
   }
 
-  /** Ends the reader when it takes nothing in its turn, or when more has come by the time it has taken what there was. */
+  /**
+   * Ends the reader when it takes nothing in its turn, or when more has come by the time it has taken what there was.
+   */
   async #check(): Promise<void> {
     const max = this.#max;
     this.#isChecking = true;
@@ -496,8 +503,8 @@ class LatestPerKeyCursor<T extends KubernetesObject> extends Cursor<T> implement
   /** Has a key if and only if events of it are unread, apart from `#second`; a `synced` event is its own key. */
   readonly #unread = new Map<string | SyncedEvent, Unread<T>>();
   /**
-   * Walks `#unread`; set from the first event to `close()`. It never comes to its end, so that it passes keys added later; a
-   * new walk would pass all deleted places again.
+   * Walks `#unread`; set from the first event to `close()`. It never comes to its end, so that it passes keys added
+   * later; a new walk would pass all deleted places again.
    */
   #walk: MapIterator<[string | SyncedEvent, Unread<T>]> | undefined;
   /** Set between the two events of a key: the addition that follows the deletion just read. */

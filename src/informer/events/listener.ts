@@ -11,7 +11,9 @@ const NOTICE_MS = 1_000;
 
 /** A listener's connection to its processor. */
 interface ListenerContext {
-  /** Called with each error of the handler or its filter, and when the registration ends because it fell too far behind. */
+  /**
+   * Called with each error of the handler or its filter, and when the registration ends because it fell too far behind.
+   */
   readonly report: (error: unknown) => void;
   /** Awaits `call`, the wait for the sync of a handler; its end by the signal or a removal becomes a `WaitError`. */
   readonly waitForSync: (handler: string, signal: AbortSignal | undefined, call: () => Promise<void>) => Promise<void>;
@@ -24,7 +26,10 @@ interface ListenerContext {
 /** Ends waits for the sync of a handler. */
 export class HandlerRemovedError extends Error {}
 
-/** Calls one handler with the events of its cursor; each call is awaited before the next (client-go: `processorListener`). */
+/**
+ * Calls one handler with the events of its cursor; each call is awaited before the next (client-go:
+ * `processorListener`).
+ */
 export class Listener<T extends KubernetesObject> implements HandlerRegistration {
   readonly name: string;
   readonly #handler: ResourceEventHandler<T>;

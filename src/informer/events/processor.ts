@@ -2,9 +2,9 @@
  * Delivers an informer's events.
  *
  * {@linkcode Processor} is the entry point: it appends each event to one `EventLog`, and every `Listener` (push) and
- * `EventStream` (pull) reads that log through its own `Cursor`. The cursor of a late reader starts with a snapshot of the
- * cache, taken in the turn in which the reader is added. This folder does not write to the cache and does not know the source
- * of the events.
+ * `EventStream` (pull) reads that log through its own `Cursor`. The cursor of a late reader starts with a snapshot of
+ * the cache, taken in the turn in which the reader is added. This folder does not write to the cache and does not know
+ * the source of the events.
  *
  * @module
  */
@@ -143,7 +143,12 @@ export class Processor<T extends KubernetesObject> {
     this.#log.appendInitial(entries);
   }
 
-  /** Adds a handler. @throws {RangeError} when an option is out of range. @throws {Error} when the informer has stopped. */
+  /**
+   * Adds a handler.
+   *
+   * @throws {RangeError} when an option is out of range.
+   * @throws {Error} when the informer has stopped.
+   */
   add(handler: ResourceEventHandler<T>, options: HandlerOptions<T>): HandlerRegistration {
     this.#check("add a handler to", options);
     const name = options.name ?? `handler ${++this.#names}`;

@@ -12,8 +12,8 @@ import { isOlder } from "../../api/status.ts";
 /**
  * A snapshot cannot be restored.
  *
- * `reason` is `"damaged"` if it is cut off or its bytes were changed, `"format"` if it is no snapshot, or one of a format that
- * this version does not read, and `"other"` if it is of another collection, cluster or form of objects.
+ * `reason` is `"damaged"` if it is cut off or its bytes were changed, `"format"` if it is no snapshot, or one of a
+ * format that this version does not read, and `"other"` if it is of another collection, cluster or form of objects.
  */
 export class SnapshotError extends InformerError {
   /** `"SnapshotError"`. */
@@ -61,7 +61,9 @@ export interface SnapshotHeader {
   readonly at: number;
 }
 
-/** @throws {SnapshotError} that names the first difference between the scope of a snapshot and the one that is needed. */
+/**
+ * @throws {SnapshotError} that names the first difference between the scope of a snapshot and the one that is needed.
+ */
 export function checkSnapshotScope({ scope }: SnapshotHeader, needed: SnapshotScope): void {
   for (const name of Object.keys(needed) as (keyof SnapshotScope)[]) {
     const [found, expected] = [JSON.stringify(scope[name]), JSON.stringify(needed[name])];
@@ -97,8 +99,8 @@ export function snapshotName(
 /** Options of a snapshot of a cache. */
 export interface SnapshotOptions {
   /**
-   * The name of the cluster. A snapshot of another one is not restored. Give another name to a cluster that was made anew: its
-   * versions begin anew too. @default {not compared}
+   * The name of the cluster. A snapshot of another one is not restored. Give another name to a cluster that was made
+   * anew: its versions begin anew too. @default {not compared}
    */
   readonly cluster?: string;
   /** Writes Secrets that have their data (`keep: "data"`); without it they are refused. @default {false} */
@@ -110,7 +112,8 @@ export interface FactorySnapshots extends SnapshotOptions {
   /** The place of the snapshots. */
   readonly store: SnapshotStore;
   /**
-   * The time between two snapshots of a cache that changes, in milliseconds; `Infinity` writes only when the informer stops.
+   * The time between two snapshots of a cache that changes, in milliseconds; `Infinity` writes only when the informer
+   * stops.
    * @default {60_000}
    */
   readonly everyMs?: number;
@@ -120,8 +123,8 @@ export interface FactorySnapshots extends SnapshotOptions {
 const PRIME = 0x9e3779b1;
 
 /**
- * Returns a checksum of bytes: 32 bits. A change within one word of four bytes always changes it, any other change with a
- * probability of nearly 1. It finds damage, not forgery.
+ * Returns a checksum of bytes: 32 bits. A change within one word of four bytes always changes it, any other change with
+ * a probability of nearly 1. It finds damage, not forgery.
  */
 export function checksum(bytes: Uint8Array): number {
   const { buffer, byteOffset, length } = bytes.byteOffset % 4 === 0 ? bytes : bytes.slice();

@@ -64,8 +64,8 @@ interface SnapshotKeeperOptions extends SnapshotOptions {
 const RESTORE_MS = 10_000;
 
 /**
- * The age of a snapshot at which it is written again although bookmarks alone have come since, in milliseconds: a server keeps
- * the versions of 5 minutes.
+ * The age of a snapshot at which it is written again although bookmarks alone have come since, in milliseconds: a
+ * server keeps the versions of 5 minutes.
  */
 const BOOKMARKS_MS = 240_000;
 
@@ -74,7 +74,10 @@ class SnapshotKeeper {
   readonly #cache: KeptCache;
   readonly #options: SnapshotKeeperOptions;
   readonly #timer = new LongTimer(() => void this.#tick());
-  /** The state of the cache that the store has, as far as this process knows, and the monotonic time at which it was written. */
+  /**
+   * The state of the cache that the store has, as far as this process knows, and the monotonic time at which it was
+   * written.
+   */
   #kept = { resourceVersion: "", events: 0, completedLists: 0, differences: 0, atMs: -Infinity };
   /** `true` if and only if the snapshot of the store cannot be used, however new it is. */
   #isUseless = false;
@@ -113,7 +116,9 @@ class SnapshotKeeper {
     this.#abandoned.resolve();
   }
 
-  /** Restores the cache, if the store has a snapshot that can be used; else it stays empty, and the reason is reported. */
+  /**
+   * Restores the cache, if the store has a snapshot that can be used; else it stays empty, and the reason is reported.
+   */
   async #begin(): Promise<void> {
     const { name, report } = this.#options;
     const late = new LongTimer(() => {
@@ -131,7 +136,10 @@ class SnapshotKeeper {
     }
   }
 
-  /** Writes the last snapshot once, if anything has changed, versions alone included, within `graceMs`. Errors are reported. */
+  /**
+   * Writes the last snapshot once, if anything has changed, versions alone included, within `graceMs`. Errors are
+   * reported.
+   */
   end(): Promise<void> {
     return this.#ended ??= this.#endInTime();
   }
@@ -223,7 +231,10 @@ export class SnapshotKeepers {
     this.#report = report;
   }
 
-  /** Runs an informer, from its snapshot and to its next one, unless its objects have data of Secrets that is not to be kept. */
+  /**
+   * Runs an informer, from its snapshot and to its next one, unless its objects have data of Secrets that is not to be
+   * kept.
+   */
   async run(
     informer: KeptCache & { readonly hasSecrets: boolean },
     { resource, selection }: { readonly resource: Resource; readonly selection: Omit<Selection, "namespace"> },
@@ -252,7 +263,9 @@ export class SnapshotKeepers {
     for (const keeper of this.#running) keeper.abandon();
   }
 
-  /** Writes the last snapshots of informers that no longer list or watch. Calls of their handlers may still be running. */
+  /**
+   * Writes the last snapshots of informers that no longer list or watch. Calls of their handlers may still be running.
+   */
   async end(): Promise<void> {
     await Promise.all(Array.from(this.#running, (keeper) => keeper.end()));
   }

@@ -35,9 +35,9 @@ interface FrameHead {
 }
 
 /**
- * An object: key, namespace, uid, resourceVersion, the server's key where it differs (else 0), then the length of its text and
- * the positions of metadata and labels in it; of a row also the number of its columns in the frame, and its cells, 0 for none. Or,
- * behind the identity, the reason why it cannot be read.
+ * An object: key, namespace, uid, resourceVersion, the server's key where it differs (else 0), then the length of its
+ * text and the positions of metadata and labels in it; of a row also the number of its columns in the frame, and its
+ * cells, 0 for none. Or, behind the identity, the reason why it cannot be read.
  */
 type ObjectHead =
   | readonly [...ObjectIdentity, ...ObjectPositions]
@@ -56,8 +56,9 @@ const encoder = new TextEncoder();
 /**
  * Writes a snapshot: the format's line, a frame with the header, frames of objects, and a frame with their number.
  *
- * A frame is a line with the length of its head, that of its texts and the checksum of both, then the head as JSON, then the
- * texts. Spaces at the end of the line place the head at a multiple of four, so that a checksum needs no copy. The entries are written as they are read, so the entries of one moment are all that is kept.
+ * A frame is a line with the length of its head, that of its texts and the checksum of both, then the head as JSON,
+ * then the texts. Spaces at the end of the line place the head at a multiple of four, so that a checksum needs no copy.
+ * The entries are written as they are read, so the entries of one moment are all that is kept.
  */
 export function snapshotStream<T extends KubernetesObject>(
   header: SnapshotHeader,
@@ -126,7 +127,9 @@ function append<T extends KubernetesObject>(
   }
 }
 
-/** Returns the number of columns among those of a frame, to which they are added. The rows of a list share one array. */
+/**
+ * Returns the number of columns among those of a frame, to which they are added. The rows of a list share one array.
+ */
 function numberOf(columns: readonly TableColumn[], all: (readonly TableColumn[])[]): number {
   const known = all.indexOf(columns);
   return known === -1 ? all.push(columns) - 1 : known;
@@ -159,7 +162,10 @@ function joined(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
 export interface RestoredEntry<T extends KubernetesObject> {
   /** The entry to be cached. */
   readonly entry: Entry<T>;
-  /** The entry of its text: the same, or that of the row's object. Its bytes are part of a larger buffer until it is detached. */
+  /**
+   * The entry of its text: the same, or that of the row's object. Its bytes are part of a larger buffer until it is
+   * detached.
+   */
   readonly text: JsonEntry<KubernetesObject>;
 }
 
@@ -169,7 +175,10 @@ interface ReadSnapshotOptions<T extends KubernetesObject> {
   readonly reduction: Reduction | undefined;
   /** Throws for a header that is not wanted; then nothing more is read. */
   readonly check: (header: SnapshotHeader) => void;
-  /** Returns the entry to be cached in place of one, which is not parsed yet; `originalKey` is the key that the server has for it. */
+  /**
+   * Returns the entry to be cached in place of one, which is not parsed yet; `originalKey` is the key that the server
+   * has for it.
+   */
   readonly prepare: (entry: Entry<T>, originalKey: ObjectKey) => Entry<T>;
 }
 
@@ -195,8 +204,8 @@ const NEWLINE = 10;
 const TURN_MS = 5;
 
 /**
- * Reads a snapshot, and prepares its entries as they come, a few milliseconds in a turn. The entries keep the chunks of `bytes`
- * until they are detached.
+ * Reads a snapshot, and prepares its entries as they come, a few milliseconds in a turn. The entries keep the chunks of
+ * `bytes` until they are detached.
  *
  * @throws {SnapshotError} when it is not complete, not as it was written, or of another format.
  * @throws what `bytes` throws.

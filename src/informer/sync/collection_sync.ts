@@ -62,9 +62,9 @@ export interface ControllerOptions<T extends KubernetesObject> {
 /**
  * Runs a reflector into a queue and the queue into `process`.
  *
- * The queue is drained after each change of a watch, so changes are processed in the order in which the server sent them,
- * across keys, and in the turn in which their bytes arrived. After a list it is drained once the list is committed. Only
- * then does the version count as seen.
+ * The queue is drained after each change of a watch, so changes are processed in the order in which the server sent
+ * them, across keys, and in the turn in which their bytes arrived. After a list it is drained once the list is
+ * committed. Only then does the version count as seen.
  */
 export class Controller<T extends KubernetesObject> {
   readonly #queue: DeltaFIFO<Entry<T>>;
@@ -113,7 +113,10 @@ export class Controller<T extends KubernetesObject> {
     while (this.#queue.pop(this.#process));
   }
 
-  /** Lists again, because of `reason`: at once, or after the wait or pause of the reflector. Does nothing while it lists. */
+  /**
+   * Lists again, because of `reason`: at once, or after the wait or pause of the reflector. Does nothing while it
+   * lists.
+   */
   relist(reason: Error): void {
     this.#reflector.relist(reason);
   }
@@ -192,7 +195,9 @@ class DrainedQueue<T extends KubernetesObject> implements ReflectorStore<Entry<T
   }
 }
 
-/** The values that one namespace has brought into a shared store. A relist of the namespace deletes only keys of these. */
+/**
+ * The values that one namespace has brought into a shared store. A relist of the namespace deletes only keys of these.
+ */
 export class NamespaceKeys<V> implements KnownObjects<V> {
   readonly #store: Pick<KnownObjects<V>, "getByKey">;
   /** `#keys` has a key if and only if the store had it after its last change from this namespace. */
@@ -264,7 +269,11 @@ export class VersionGate {
     }
   }
 
-  /** Resolves once the store has `version`. @throws {RangeError} if it or the store's version is not a decimal number. */
+  /**
+   * Resolves once the store has `version`.
+   *
+   * @throws {RangeError} if it or the store's version is not a decimal number.
+   */
   async wait(version: string, options: Abortable): Promise<void> {
     if (this.#version === "") compareResourceVersions(version, version);
     else if (compareResourceVersions(this.#version, version) >= 0) return;
@@ -375,8 +384,8 @@ class NamespaceSync<T extends KubernetesObject> {
           objects.touched(deltas.key);
         }
       },
-      // A first list is staged in the store's own table and swapped in. A table that other namespaces fill too cannot be
-      // swapped, for its index buckets mix their rows.
+      // A first list is staged in the store's own table and swapped in. A table that other namespaces fill too cannot
+      // be swapped, for its index buckets mix their rows.
       replacing: () =>
         objects === undefined && !this.hasSynced && store.size === 0 ? writer.replacing() : queue.replacing(),
       onProgress: (resourceVersion) => {
@@ -454,8 +463,9 @@ class NamespaceSync<T extends KubernetesObject> {
   }
 
   /**
-   * Begins to fill the cache with the entries of a snapshot of the time `at`, those of {@linkcode EntryTransform.restored}. Its
-   * commit does so in one step, as a first list would; {@linkcode run} resumes the watch from there, if the server has the objects.
+   * Begins to fill the cache with the entries of a snapshot of the time `at`, those of
+   * {@linkcode EntryTransform.restored}. Its commit does so in one step, as a first list would; {@linkcode run} resumes
+   * the watch from there, if the server has the objects.
    */
   restoring(at: number): Replacement<Entry<T>> {
     const restored = this.#controller.restoring();
@@ -483,8 +493,8 @@ class NamespaceSync<T extends KubernetesObject> {
   }
 
   /**
-   * Compares the objects with the server, and repairs those that differ. Not before the first list, not while it is paused,
-   * and one check at a time.
+   * Compares the objects with the server, and repairs those that differ. Not before the first list, not while it is
+   * paused, and one check at a time.
    */
   async check(signal: AbortSignal): Promise<CheckResult> {
     const { source, cache: { store, intake }, reflector } = this.#options;
@@ -581,7 +591,10 @@ interface CollectionSyncOptions<T extends KubernetesObject> {
   readonly report: (error: unknown) => void;
 }
 
-/** The lists and watches of an informer, a {@linkcode NamespaceSync} for each source of its collection, and their common state. */
+/**
+ * The lists and watches of an informer, a {@linkcode NamespaceSync} for each source of its collection, and their common
+ * state.
+ */
 export class CollectionSync<T extends KubernetesObject> {
   /** One for each source, in their order. */
   readonly parts: readonly NamespaceSync<T>[];
@@ -700,7 +713,9 @@ export class CollectionSync<T extends KubernetesObject> {
     reflector?.onPhase?.(phase);
   }
 
-  /** Publishes the status: at once, or once in a turn where there are several parts, each of which it is computed from. */
+  /**
+   * Publishes the status: at once, or once in a turn where there are several parts, each of which it is computed from.
+   */
   #publish(): void {
     const { changes } = this.#options;
     if (this.parts.length === 1) return changes.changed();

@@ -67,7 +67,9 @@ function resultOf(
 /** The longest wait of a list for its first or next object, in milliseconds. */
 const LIST_IDLE_MS = 70_000;
 
-/** The longest wait for the watch to reach the version of a list that differs: a server sends a bookmark each minute. */
+/**
+ * The longest wait for the watch to reach the version of a list that differs: a server sends a bookmark each minute.
+ */
 const SILENT_MS = 90_000;
 
 /** The largest number of objects that are read one by one; if more differ, the collection is listed. */
@@ -126,19 +128,22 @@ interface Difference<T> {
 /**
  * Compares a cache with its server once, by uid and version, and repairs the objects that differ.
  *
- * The server's list is not older than the cache, which may be behind or ahead of it. So an object differs for sure only once
- * the cache has reached the version of the list, and still has an older state than the list has, or an object that the list
- * has not. Such an object is read again. What was read is applied unless the cache is behind it, for then the watch sends
- * it; has a newer state; or has seen the object deleted meanwhile. A deletion needs no second read: the list has shown it.
+ * The server's list is not older than the cache, which may be behind or ahead of it. So an object differs for sure only
+ * once the cache has reached the version of the list, and still has an older state than the list has, or an object that
+ * the list has not. Such an object is read again. What was read is applied unless the cache is behind it, for then the
+ * watch sends it; has a newer state; or has seen the object deleted meanwhile. A deletion needs no second read: the
+ * list has shown it.
  *
- * The server's history went back if its list is older than the cache, or has an older state of an object than the cache has
- * from before the list, or another object of that name at the same version. Then, and when the watch does not reach the list's
- * version, the collection is listed.
+ * The server's history went back if its list is older than the cache, or has an older state of an object than the cache
+ * has from before the list, or another object of that name at the same version. Then, and when the watch does not reach
+ * the list's version, the collection is listed.
  */
 export class ConsistencyCheck<T extends KubernetesObject> {
   readonly #options: ConsistencyCheckOptions<T>;
   readonly #job: DerivedController;
-  /** `#deleted` has the server's key of each object that the watch has reported as deleted since the last read began. */
+  /**
+   * `#deleted` has the server's key of each object that the watch has reported as deleted since the last read began.
+   */
   readonly #deleted = new Set<ObjectKey>();
 
   /** Sends no request yet. The check ends with `signal`. */
@@ -263,7 +268,10 @@ export class ConsistencyCheck<T extends KubernetesObject> {
     return compared;
   }
 
-  /** Returns the objects in which the cache differs at present, but for those that have changed since the list's version. */
+  /**
+   * Returns the objects in which the cache differs at present, but for those that have changed since the list's
+   * version.
+   */
   #differences({ version, keys, suspects }: Compared): Difference<T>[] {
     const { known, serverKeyOf } = this.#options;
     const differences: Difference<T>[] = [];

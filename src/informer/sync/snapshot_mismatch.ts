@@ -26,13 +26,13 @@ const NEWEST = 3;
 const OLDEST = 2;
 
 /**
- * Returns why restored objects are not known to be those of the server; `undefined` if one of them is, or there are none. A watch
- * from a version that a server has not reached is silent, and one of another history misses changes.
+ * Returns why restored objects are not known to be those of the server; `undefined` if one of them is, or there are
+ * none. A watch from a version that a server has not reached is silent, and one of another history misses changes.
  *
- * The server is asked for one object after the other, by lists of its metadata alone, until it has one: the newest first, as
- * objects that expire do so in their order. One that answers 400 cannot read the version, which is none of its own. Another
- * refusal, a server that cannot be reached, and one that takes longer than 5 s do not answer the question, and count as
- * `undefined`.
+ * The server is asked for one object after the other, by lists of its metadata alone, until it has one: the newest
+ * first, as objects that expire do so in their order. One that answers 400 cannot read the version, which is none of
+ * its own. Another refusal, a server that cannot be reached, and one that takes longer than 5 s do not answer the
+ * question, and count as `undefined`.
  */
 export async function snapshotMismatch(
   { entries, version, originalKey }: RestoredPart,

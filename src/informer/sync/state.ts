@@ -18,8 +18,8 @@ import type { ReflectorPhase } from "../../reflector/transition.ts";
  * - `paused`: it was paused, and sends no requests; the cache is the last known state.
  * - `listing`: it lists the collection for the first time.
  * - `stale`: it does not watch at the moment, and the cache is the last known state.
- * - `unreachable`, `notFound`, `forbidden`, `unauthorized`: as `stale`, because the server does not answer, or refuses for
- *   that reason. The informer keeps trying.
+ * - `unreachable`, `notFound`, `forbidden`, `unauthorized`: as `stale`, because the server does not answer, or refuses
+ *   for that reason. The informer keeps trying.
  * - `stopped`: it was stopped or has failed permanently. The cache stays readable.
  */
 export type InformerState =
@@ -189,7 +189,10 @@ export class StateKeeper {
   }
 }
 
-/** Returns `true` for answers 400, 401, 403 and 404, for missing credentials, and for a missing permission of the runtime. */
+/**
+ * Returns `true` for answers 400, 401, 403 and 404, for missing credentials, and for a missing permission of the
+ * runtime.
+ */
 function isRefusal(error: unknown): boolean {
   if (isUnauthorized(error) || isForbidden(error) || isNotFound(error) || error instanceof CredentialsError) {
     return true;

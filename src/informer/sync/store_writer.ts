@@ -26,17 +26,19 @@ interface OutdatedChangesOptions {
  * Decides whether a change that is older than the cached object leads to a list.
  *
  * A server that orders its versions sends such a change only as a replay: a watch resumed at some version begins with
- * changes at or below it, and sends the cached state of each of their objects, or a later one, before it continues above that
- * version. The uid does not matter, for a replay includes earlier objects of the same name.
+ * changes at or below it, and sends the cached state of each of their objects, or a later one, before it continues
+ * above that version. The uid does not matter, for a replay includes earlier objects of the same name.
  *
- * Every other outdated change shows that versions are not ordered, so that the cache may be stale. A list, which is always
- * applied, repairs it: at the end of the batch, or a minute after the last list of this kind.
+ * Every other outdated change shows that versions are not ordered, so that the cache may be stale. A list, which is
+ * always applied, repairs it: at the end of the batch, or a minute after the last list of this kind.
  */
 export class OutdatedChanges implements Disposable {
   readonly #options: OutdatedChangesOptions;
   /** `#timer` is armed from the end of a batch that leaves a `#reason` until it asks for a list. */
   readonly #timer = new LongTimer(() => this.#relist());
-  /** `#unsettled` has a key if and only if a change was dropped that may be a replay, and the object did not come again. */
+  /**
+   * `#unsettled` has a key if and only if a change was dropped that may be a replay, and the object did not come again.
+   */
   readonly #unsettled = new Map<ObjectKey, string>();
   /** `#openedAt` is the version at which the present watch was opened, or of the list since. */
   #openedAt = "";
@@ -135,8 +137,8 @@ export class StoreWriter<T extends KubernetesObject> {
   }
 
   /**
-   * Applies the changes of one key, oldest first. `initial` marks new objects as part of the first list. `outdated` receives
-   * changes that are older than the cached object.
+   * Applies the changes of one key, oldest first. `initial` marks new objects as part of the first list. `outdated`
+   * receives changes that are older than the cached object.
    */
   apply({ key, deltas }: Deltas<Entry<T>>, initial: boolean, outdated: OutdatedChanges): void {
     for (const delta of deltas) {
@@ -216,8 +218,8 @@ export class StoreWriter<T extends KubernetesObject> {
 }
 
 /**
- * Returns `true` if a change is dropped because it is older than the cached entry. Within a watch versions rise; a list is
- * always applied. A deletion is dropped only if it is of an earlier object of the same name.
+ * Returns `true` if a change is dropped because it is older than the cached entry. Within a watch versions rise; a list
+ * is always applied. A deletion is dropped only if it is of an earlier object of the same name.
  */
 function isOutdated<T>(delta: Delta<Entry<T>>, known: Entry<T>): boolean {
   const entry = delta.value;

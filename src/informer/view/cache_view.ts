@@ -1,9 +1,9 @@
 /**
  * Ordered views of an informer's cache.
  *
- * {@linkcode CacheView} is the entry point: it keeps the objects that a predicate selects in a `RankTree`, and notifies the readers of
- * windows, each a `ViewReader`, of the changes in their window. It is filled by an event handler, so it shows a state that the cache
- * had, a little later than the cache.
+ * {@linkcode CacheView} is the entry point: it keeps the objects that a predicate selects in a `RankTree`, and notifies
+ * the readers of windows, each a `ViewReader`, of the changes in their window. It is filled by an event handler, so it
+ * shows a state that the cache had, a little later than the cache.
  *
  * @module
  */
@@ -32,11 +32,12 @@ export interface ViewRow<T> {
 }
 
 /**
- * A change of a window. Its positions count from the beginning of the window, and are those of the moment at which the change is
- * applied, behind the ones before it.
+ * A change of a window. Its positions count from the beginning of the window, and are those of the moment at which the
+ * change is applied, behind the ones before it.
  *
  * - `entered`: a row is inserted at `to`.
- * - `left`: the row at `from` is removed; it was deleted, or no longer belongs to the view, or is now outside of the window.
+ * - `left`: the row at `from` is removed; it was deleted, or no longer belongs to the view, or is now outside of the
+ *   window.
  * - `moved`: the row at `from` has changed, is removed there, and inserted at `to`.
  * - `changed`: the row at `to` has changed, and keeps its place.
  *
@@ -54,13 +55,19 @@ export interface ViewUpdate<T> {
   readonly total: number;
   /** The number of rows before the window. */
   readonly offset: number;
-  /** All rows of the window, which replace those before: in the first update, after a move, and where the reader fell behind. */
+  /**
+   * All rows of the window, which replace those before: in the first update, after a move, and where the reader fell
+   * behind.
+   */
   readonly rows?: readonly ViewRow<T>[];
   /** The changes since the last update; none where `rows` is set. */
   readonly changes: readonly RowChange<T>[];
 }
 
-/** Applies an update to the rows of a window, and returns the new rows. The array may be changed, and be the one returned. */
+/**
+ * Applies an update to the rows of a window, and returns the new rows. The array may be changed, and be the one
+ * returned.
+ */
 export function applyViewUpdate<T>(rows: ViewRow<T>[], update: ViewUpdate<T>): ViewRow<T>[] {
   if (update.rows !== undefined) return [...update.rows];
   for (const change of update.changes) {
@@ -82,7 +89,11 @@ export interface ViewWindow {
   readonly limit?: number;
 }
 
-/** Returns the window with its defaults: those of `base`, then those of all windows. @throws {RangeError} when it is none. */
+/**
+ * Returns the window with its defaults: those of `base`, then those of all windows.
+ *
+ * @throws {RangeError} when it is none.
+ */
 export function checkedWindow({ offset, limit }: ViewWindow, base: ViewWindow = {}): Required<ViewWindow> {
   const window = { offset: offset ?? base.offset ?? 0, limit: limit ?? base.limit ?? Infinity };
   check("offset", window.offset);
@@ -160,7 +171,9 @@ export class ViewReader<T> extends PolledIterator<ViewUpdate<T>> implements View
     this.#due();
   }
 
-  /** Adds a change; `others` has the rows in order, without the one that has changed where its rank is another one now. */
+  /**
+   * Adds a change; `others` has the rows in order, without the one that has changed where its rank is another one now.
+   */
   changed({ key, row, from, to }: RowMove<T>, others: { at(rank: number): ViewRow<T> | undefined }): void {
     if (from === Infinity || to === Infinity) this.#due(); // the number of rows is another one
     if (this.#changes === undefined) return; // survives: rows-instead
@@ -252,9 +265,9 @@ export interface SortOrder<T> {
 }
 
 /**
- * A key that objects are sorted by: a function, one with a direction, or the path of a field, as `fields` of a cache has it. A number
- * in a path selects an element of an array: `cells.1`. A minus before the path makes the order descending:
- * `-metadata.creationTimestamp`.
+ * A key that objects are sorted by: a function, one with a direction, or the path of a field, as `fields` of a cache
+ * has it. A number in a path selects an element of an array: `cells.1`. A minus before the path makes the order
+ * descending: `-metadata.creationTimestamp`.
  *
  * Numbers come before dates, dates before booleans, and these before strings, which are compared by UTF-16 code units.
  */
@@ -308,16 +321,16 @@ function valueAt(object: unknown, path: readonly string[]): SortValue {
 /** Options of a view. The signal ends it. */
 export interface ViewOptions<T> extends ViewWindow, Abortable {
   /**
-   * Restricts the view to objects for which it holds. It reads, and so parses, every object. An object for which it throws is left
-   * out, and the error is reported.
+   * Restricts the view to objects for which it holds. It reads, and so parses, every object. An object for which it
+   * throws is left out, and the error is reported.
    *
    * @default {all objects}
    */
   readonly where?: (object: T) => boolean;
   /**
-   * The order; the first key counts most, and rows that are equal in all of them are in the order of their object keys. It reads,
-   * and so parses, every object, once for each change of it. An object for which a function throws is left out, and the error is
-   * reported.
+   * The order; the first key counts most, and rows that are equal in all of them are in the order of their object keys.
+   * It reads, and so parses, every object, once for each change of it. An object for which a function throws is left
+   * out, and the error is reported.
    *
    * @default {the order of the object keys, for which no object is parsed}
    */
@@ -350,7 +363,8 @@ class Row<T extends KubernetesObject> implements ViewRow<T> {
 /**
  * The objects of a cache that a predicate selects, in order, for readers that show a part of them.
  *
- * - A change of an object costs O(log n), whatever the number of rows, and a comparison for each reader. Nothing is sorted again.
+ * - A change of an object costs O(log n), whatever the number of rows, and a comparison for each reader. Nothing is
+ *   sorted again.
  * - The memory is a row of about 150 bytes for each object, beside the cache.
  * - Any number of readers share the rows, each with a window of its own.
  */
@@ -407,7 +421,8 @@ export class CacheView<T extends KubernetesObject> implements OrderedView<T> {
   }
 
   /**
-   * Returns the rows of a window, in O(log n) and their number; before {@linkcode hasSynced}, of the objects that have been read.
+   * Returns the rows of a window, in O(log n) and their number; before {@linkcode hasSynced}, of the objects that have
+   * been read.
    *
    * @param window A window other than that of the view.
    * @throws {RangeError} when the offset or limit is no count.
@@ -418,11 +433,11 @@ export class CacheView<T extends KubernetesObject> implements OrderedView<T> {
   }
 
   /**
-   * Returns the rows of a window, once the view has synced, then their changes. The iterator begins at its first `next()`, and ends
-   * with the view, when the signal aborts, or at `break`.
+   * Returns the rows of a window, once the view has synced, then their changes. The iterator begins at its first
+   * `next()`, and ends with the view, when the signal aborts, or at `break`.
    *
-   * Changes are collected until `next()` is called, and a reader that is behind by more changes than its window has rows gets the
-   * rows instead, so that a slow reader needs no more memory than its window.
+   * Changes are collected until `next()` is called, and a reader that is behind by more changes than its window has
+   * rows gets the rows instead, so that a slow reader needs no more memory than its window.
    *
    * @param options A signal, and a window other than that of the view.
    * @throws {RangeError} when the offset or limit is no count.

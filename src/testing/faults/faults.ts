@@ -1,8 +1,8 @@
 /**
  * Faults of requests, responses and watch events.
  *
- * {@linkcode Faults} holds those armed for requests, and `LineFaults` those armed for the events of one watch. This folder
- * only stores faults and applies them to bodies and lines. The public methods that arm them are in `FaultVerbs`.
+ * {@linkcode Faults} holds those armed for requests, and `LineFaults` those armed for the events of one watch. This
+ * folder only stores faults and applies them to bodies and lines. The public methods that arm them are in `FaultVerbs`.
  *
  * @module
  */

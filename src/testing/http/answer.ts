@@ -1,9 +1,9 @@
 /**
  * HTTP requests and responses of the fake server, apart from resources.
  *
- * The functions `answer…` build responses; `parseRoute`, `parseListOptions` and `negotiateRepresentation` parse requests;
- * `refusal` and its siblings create the errors of kube-apiserver; {@linkcode AccessControl} authenticates and authorizes.
- * This folder does not read or write objects.
+ * The functions `answer…` build responses; `parseRoute`, `parseListOptions` and `negotiateRepresentation` parse
+ * requests; `refusal` and its siblings create the errors of kube-apiserver; {@linkcode AccessControl} authenticates and
+ * authorizes. This folder does not read or write objects.
  *
  * @module
  */

@@ -305,7 +305,11 @@ export class CollectionLister {
     return this.#page(collection, selection, { namespace, revision }, options.limit);
   }
 
-  /** Waits until the store has reached a revision. @throws {StatusError} 504 if that takes too long, like kube-apiserver. */
+  /**
+   * Waits until the store has reached a revision.
+   *
+   * @throws {StatusError} 504 if that takes too long, like kube-apiserver.
+   */
   async reach(revision: number): Promise<void> {
     if (revision > this.#store.revision && !(await this.#until(revision))) {
       throw tooLarge(revision, this.#store.revision);

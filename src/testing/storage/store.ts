@@ -1,9 +1,9 @@
 /**
  * Storage of objects: states by key and revision, like etcd behind kube-apiserver.
  *
- * {@linkcode Store} commits writes under one revision counter, keeps a collection for each defined resource, and a history
- * that watches resume from. `BUILT_IN` and `crdResources` define resources. This folder does not validate writes, and does
- * not parse requests.
+ * {@linkcode Store} commits writes under one revision counter, keeps a collection for each defined resource, and a
+ * history that watches resume from. `BUILT_IN` and `crdResources` define resources. This folder does not validate
+ * writes, and does not parse requests.
  *
  * @module
  */
@@ -574,7 +574,10 @@ export class Store {
     this.#revision = revision;
   }
 
-  /** Returns to the state of an earlier revision, which the history must have; revision 1 is the empty store. Forgets the history. */
+  /**
+   * Returns to the state of an earlier revision, which the history must have; revision 1 is the empty store. Forgets
+   * the history.
+   */
   rollBack(revision: number): void {
     for (const [id, before] of this.#collections) {
       const collection = new StoredCollection(before.definition);

@@ -524,7 +524,10 @@ export function writeProtobufEvent(type: string, envelope: Uint8Array): Uint8Arr
   return frame;
 }
 
-/** Encodes an object by a message in {@linkcode PROTOBUF_MESSAGES}, as Go does: what is no pointer is written when empty. */
+/**
+ * Encodes an object by a message in {@linkcode PROTOBUF_MESSAGES}, as Go does: what is no pointer is written when
+ * empty.
+ */
 export function protobufMessage(message: string, object: JsonObject): Uint8Array {
   const pieces: Uint8Array[] = [];
   for (const [number, field] of protobufFields(message)) {

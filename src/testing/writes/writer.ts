@@ -1,8 +1,9 @@
 /**
  * Writes: defaults, validation, admission, field ownership and garbage collection.
  *
- * {@linkcode Writer} creates, updates, applies and deletes objects, and commits the result to the store. `collectGarbage`
- * deletes dependents on request. This folder does not parse requests, and does not deliver events to watches.
+ * {@linkcode Writer} creates, updates, applies and deletes objects, and commits the result to the store.
+ * `collectGarbage` deletes dependents on request. This folder does not parse requests, and does not deliver events to
+ * watches.
  *
  * @module
  */
@@ -143,7 +144,8 @@ function checkObjectIdentity(
 const STRINGS = ["name", "generateName", "namespace", "uid", "resourceVersion"];
 
 /**
- * Checks kind and apiVersion, which may be absent, and that what identifies the object, labels and annotations are strings.
+ * Checks kind and apiVersion, which may be absent, and that what identifies the object, labels and annotations are
+ * strings.
  *
  * @throws {StatusError} 400 if they are invalid.
  */

@@ -37,7 +37,9 @@ const PIECES = [
   "0",
 ];
 
-/** Keys without backslashes, quotes and digits only: V8 15.0 decodes keys wrongly once it has seen a backslash in one. */
+/**
+ * Keys without backslashes, quotes and digits only: V8 15.0 decodes keys wrongly once it has seen a backslash in one.
+ */
 export const KEYS = [
   "spec",
   "status",

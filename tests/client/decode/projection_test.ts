@@ -186,7 +186,9 @@ const Secret = defineResource({ version: "v1", plural: "secrets", kind: "Secret"
 const LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
 const DATA = ["data", "stringData", `metadata.annotations["${LAST_APPLIED}"]`];
 
-/** Members of a Secret, and of its metadata, that hold a planted text; keys are written as servers do, or with escapes. */
+/**
+ * Members of a Secret, and of its metadata, that hold a planted text; keys are written as servers do, or with escapes.
+ */
 const planted = fc.record({
   member: fc.constantFrom(
     "",

@@ -9,7 +9,10 @@ import { FakeTime } from "../../support/fake_time.ts";
 const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
 
-/** A server, a client of it, and the requests that follow. Watches last as long as the connection, unless a test says more. */
+/**
+ * A server, a client of it, and the requests that follow. Watches last as long as the connection, unless a test says
+ * more.
+ */
 class Fixture implements AsyncDisposable {
   readonly time = new FakeTime();
   readonly server: FakeApiServer;

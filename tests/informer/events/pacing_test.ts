@@ -91,7 +91,10 @@ function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-/** So many handlers, each call of which takes a hundredth of a millisecond, and an informer that has delivered nothing yet. */
+/**
+ * So many handlers, each call of which takes a hundredth of a millisecond, and an informer that has delivered nothing
+ * yet.
+ */
 class ManyHandlers implements AsyncDisposable {
   readonly received: number[];
   /** The numbers of the handlers that were called, each once for all its calls in a row. */
@@ -241,7 +244,10 @@ Deno.test("EventLog does not call waiting callbacks that were withdrawn", () => 
   assertEquals([woken, log.end.count], [1, 2]);
 });
 
-/** Readers with a limit of 10 that wait for nothing but their turn, each event of which takes a hundredth of a millisecond. */
+/**
+ * Readers with a limit of 10 that wait for nothing but their turn, each event of which takes a hundredth of a
+ * millisecond.
+ */
 const BOUNDED: Readonly<Record<string, (informer: SharedIndexInformer<Thing>, received: () => void) => void>> = {
   "a handler": (informer, received) => void informer.addEventHandler({ onUpdate: received }, { backlog: { max: 10 } }),
   "a handler that returns promises": (informer, received) =>

@@ -26,7 +26,10 @@ export class Screen {
     return this.seen.at(-1)?.total;
   }
 
-  /** The changes since the last call: `"+0 default/a"`, `"-1 default/b"`, `"1>0 default/c"`, `"~2 default/d"`, `"= 3 of 5"`. */
+  /**
+   * The changes since the last call: `"+0 default/a"`, `"-1 default/b"`, `"1>0 default/c"`, `"~2 default/d"`,
+   * `"= 3 of 5"`.
+   */
   take(): string[] {
     return this.seen.splice(0).flatMap(({ rows, changes, total }) => [
       ...(rows === undefined ? [] : [`= ${rows.length} of ${total}`]),

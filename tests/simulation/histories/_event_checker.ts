@@ -22,7 +22,9 @@ export interface EventCheckerOptions {
   readonly serverHistory: ServerHistory | undefined;
   /** The fields that were kept of each version, if updates that change none of them are skipped. */
   readonly kept: Pick<ServerHistory, "keptAt"> | undefined;
-  /** The cache that the informer began with, if it was restored; `wentBack` if the server's history has gone back since. */
+  /**
+   * The cache that the informer began with, if it was restored; `wentBack` if the server's history has gone back since.
+   */
   readonly restored: { readonly cache: CacheState; readonly wentBack: boolean } | undefined;
 }
 
@@ -180,7 +182,10 @@ export class EventChecker {
     }
   }
 
-  /** Two versions are the same, or differ in no kept field. `undone` says that the expected one is of a history that went back. */
+  /**
+   * Two versions are the same, or differ in no kept field. `undone` says that the expected one is of a history that
+   * went back.
+   */
   #same(key: string, version: string, expected: string, message: string, undone = false): void {
     const { kept } = this.#options;
     if (kept === undefined) assertEquals(version, expected, message);

@@ -152,8 +152,8 @@ export function cacheStateOf({ informer, plan, epoch }: Following): CacheState {
 }
 
 /**
- * From the events that an informer delivers next, a list's come, or those of a watch from `version` on. Event streams are
- * left out: what of one is on its way to its reader is not pending any more, and not read yet.
+ * From the events that an informer delivers next, a list's come, or those of a watch from `version` on. Event streams
+ * are left out: what of one is on its way to its reader is not pending any more, and not read yet.
  */
 export function cut({ listening }: Following, version?: string): void {
   for (const { checker, registration } of listening) {
@@ -176,7 +176,9 @@ export function canonical(value: unknown): string {
   });
 }
 
-/** The object as the informer of a plan caches it: with the number of its changes in an annotation, if it is changed. */
+/**
+ * The object as the informer of a plan caches it: with the number of its changes in an annotation, if it is changed.
+ */
 export function changed<T extends KubernetesObject>(object: T, { transform, renames }: InformerPlan): T {
   if (!transform) return object;
   const { annotations, name } = object.metadata;

@@ -503,7 +503,9 @@ class PlayedHistory {
     if (restored.wentBack) await this.#checkWentBack(following, restored);
   }
 
-  /** Holds an informer to finding that the server's history went back: by itself, where that is promised, or by a check. */
+  /**
+   * Holds an informer to finding that the server's history went back: by itself, where that is promised, or by a check.
+   */
   async #checkWentBack(following: Following, restored: Restored): Promise<void> {
     const { informer } = following;
     const isNew = (): boolean => informer.status().state === "live" && (restored.lists === 0 || following.lists > 0);
@@ -690,7 +692,9 @@ class PlayedHistory {
     );
   }
 
-  /** A watch lasts as long as was asked for, unless something interrupts it; each interruption costs one or two more. */
+  /**
+   * A watch lasts as long as was asked for, unless something interrupts it; each interruption costs one or two more.
+   */
   #checkWatches({ informer, plan, startedAt, relists }: Following): void {
     const { watches } = informer.status();
     const lapsed = Math.ceil((this.#time.now - startedAt) / plan.watchTimeoutMs);

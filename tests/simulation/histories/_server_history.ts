@@ -60,8 +60,8 @@ export class ServerHistory {
   }
 
   /**
-   * The fields that reduced informers keep of an object at one of its versions, as text. Of a version that was given twice, it is
-   * that of the history that went back if `undone`.
+   * The fields that reduced informers keep of an object at one of its versions, as text. Of a version that was given
+   * twice, it is that of the history that went back if `undone`.
    */
   keptAt(key: string, version: string, undone = false): string | undefined {
     const versions = this.#objects.get(key);
@@ -70,7 +70,10 @@ export class ServerHistory {
     return undone ? before ?? present : present ?? before;
   }
 
-  /** All versions after `version`, of objects in a namespace, or in any; with `changed`, those that changed a kept field. */
+  /**
+   * All versions after `version`, of objects in a namespace, or in any; with `changed`, those that changed a kept
+   * field.
+   */
   since(version: number, namespace?: string, changed = false): number[] {
     const found: number[] = [];
     for (const [key, versions] of this.#objects) {

@@ -12,8 +12,8 @@ export async function failureOf(script: Script): Promise<Error | undefined> {
 }
 
 /**
- * A script with as few steps as still break something: pieces are left out, large ones first, as long as it fails without
- * them. Plays at most `tries` scripts.
+ * A script with as few steps as still break something: pieces are left out, large ones first, as long as it fails
+ * without them. Plays at most `tries` scripts.
  */
 export async function shrink(
   script: Script,

@@ -75,8 +75,8 @@ export class ObservedInformer<T extends KubernetesObject> implements AsyncDispos
   }
 
   /**
-   * Writes one more object, waits for it, and fails unless the cache then equals the server and the delivered events keep
-   * all promises. Returns the milliseconds until the last write arrived.
+   * Writes one more object, waits for it, and fails unless the cache then equals the server and the delivered events
+   * keep all promises. Returns the milliseconds until the last write arrived.
    */
   async check(labels: Readonly<Record<string, string>> = {}): Promise<number> {
     const ms = await settle([this.informer], this.#server.client, this.#resource, this.#server.namespace, labels);
@@ -84,7 +84,10 @@ export class ObservedInformer<T extends KubernetesObject> implements AsyncDispos
     return ms;
   }
 
-  /** Fails unless the cache equals the server, and the delivered events keep all promises. No writes may happen meanwhile. */
+  /**
+   * Fails unless the cache equals the server, and the delivered events keep all promises. No writes may happen
+   * meanwhile.
+   */
   async compare(): Promise<void> {
     await assertEqualToServer(this.informer, this.#server.client, this.#resource, this.#selection);
     assertEquals(await this.checker.end(), []);

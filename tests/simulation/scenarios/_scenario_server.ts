@@ -27,8 +27,8 @@ export interface ScenarioServer {
 /** A server of the scenario's own, which it may take down. */
 export interface CrashableServer extends ScenarioServer {
   /**
-   * Breaks all connections at once, as a crash does; the server is back when this returns, with all that was stored. With
-   * `history: "lost"` it no longer has earlier versions, and its version has moved on.
+   * Breaks all connections at once, as a crash does; the server is back when this returns, with all that was stored.
+   * With `history: "lost"` it no longer has earlier versions, and its version has moved on.
    */
   crash(options?: { readonly history?: "kept" | "lost" }): Promise<void>;
 }

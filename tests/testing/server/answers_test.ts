@@ -4,8 +4,8 @@ import { FakeTime } from "../../support/fake_time.ts";
 import { ask, MAPS } from "../../support/fake_server.ts";
 import { comparable, recorded } from "../../support/recorded_exchange.ts";
 
-// What a real kube-apiserver 1.36.3 answered, against what the fake answers to the same requests in the same state: status,
-// headers that mean something, and the body member by member, in order, with the versions that were recorded.
+// What a real kube-apiserver 1.36.3 answered, against what the fake answers to the same requests in the same state:
+// status, headers that mean something, and the body member by member, in order, with the versions that were recorded.
 
 const WIDGETS = "/apis/example.com/v1/namespaces/answers/widgets";
 const PODS = "/api/v1/namespaces/answers/pods";
@@ -194,7 +194,8 @@ Deno.test("FakeApiServer watches as kube-apiserver does", async () => {
   await compare(server, "watch-table", { without: ["description"] });
 });
 
-// The real server fills in what the scheduler and the kubelet need; the fake leaves a pod's desired state as it is sent.
+// The real server fills in what the scheduler and the kubelet need; the fake leaves a pod's desired state as it is
+// sent.
 const PODS_OWN = ["spec", "status", "managedFields"];
 
 Deno.test("FakeApiServer creates, updates and deletes pods as kube-apiserver does", async () => {

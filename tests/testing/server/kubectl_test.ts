@@ -3,7 +3,8 @@ import { FakeApiServer } from "../../../src/testing/mod.ts";
 import { Deployment } from "../../../src/kinds/apps/v1.ts";
 import { ConfigMap } from "../../../src/kinds/core/v1.ts";
 
-// As a user would: the real kubectl, over a port. Where there is none on the PATH, or one too old, the tests' names say so, and they test nothing.
+// As a user would: the real kubectl, over a port. Where there is none on the PATH, or one too old, the tests' names say
+// so, and they test nothing.
 
 interface KubectlResult {
   readonly code: number;
@@ -54,7 +55,9 @@ async function kubectlVersion(): Promise<number> {
 /** The first one that asks for OpenAPI v3 alone before it writes. */
 const OLDEST = 29;
 const version = await kubectlVersion();
-/** Why the tests are left out, as the end of their names: a runner shows names, not what a file says while it is loaded. */
+/**
+ * Why the tests are left out, as the end of their names: a runner shows names, not what a file says while it is loaded.
+ */
 const without = version >= OLDEST
   ? ""
   : version === 0
