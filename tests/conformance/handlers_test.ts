@@ -1,7 +1,9 @@
 import { assert, assertEquals } from "@std/assert";
 import { fileURLToPath } from "node:url";
 
-Deno.test("SharedIndexInformer keeps no memory of 20,000 handlers and streams that were added and removed [F20]", async () => {
+Deno.test("SharedIndexInformer keeps no memory of 20,000 handlers and streams that were added and removed [F20]", {
+  timeout: 600_000,
+}, async () => {
   // Together they hold 800 MB; the heap has room for a tenth of that.
   const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
     args: [

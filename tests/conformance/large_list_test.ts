@@ -4,7 +4,9 @@ import { fileURLToPath } from "node:url";
 /** More than a gibibyte: twice what one string can hold. */
 const BYTES = 1_100_000_000;
 
-Deno.test("ResourceClient.listEntries reads a list of more than a gibibyte within a heap of 64 MB [F31]", async () => {
+Deno.test("ResourceClient.listEntries reads a list of more than a gibibyte within a heap of 64 MB [F31]", {
+  timeout: 600_000,
+}, async () => {
   const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
     args: [
       "run",

@@ -294,31 +294,39 @@ Deno.test("each program of README and docs has a name of its own and a run in th
   assertEquals(named.toSorted(), Object.keys(RUNS).toSorted());
 });
 
-Deno.test("the programs of README and docs type-check together, and need no cast", { ignore }, async () => {
-  await using folder = extractPrograms();
-  const files = programs().map(({ file }) => folder.file(file));
-  const check = await new Deno.Command(Deno.execPath(), {
-    args: ["check", "--quiet", "--config", CONFIG, ...files],
-    env: { NO_COLOR: "1" },
-  }).output();
-  assertEquals([check.code, new TextDecoder().decode(check.stderr)], [0, ""]);
-  for (const { place, text } of programs()) {
-    assert(!/\bas (?!const\b|\w+ from\b)|\bany\b|@ts-/.test(text.replaceAll(/\/\/.*$|"[^"]*"|`[^`]*`/gm, "")), place);
-  }
-});
-
-Deno.test("tests of README and docs pass by the command that the page names", { ignore }, async () => {
-  await using folder = extractPrograms();
-  for (const { file, flags } of programs().filter(({ command }) => command === "test")) {
-    const test = await new Deno.Command(Deno.execPath(), {
-      args: ["test", "--no-check", "--no-prompt", "--config", CONFIG, ...flags, folder.file(file)],
+Deno.test(
+  "the programs of README and docs type-check together, and need no cast",
+  { ignore, timeout: 600_000 },
+  async () => {
+    await using folder = extractPrograms();
+    const files = programs().map(({ file }) => folder.file(file));
+    const check = await new Deno.Command(Deno.execPath(), {
+      args: ["check", "--quiet", "--config", CONFIG, ...files],
       env: { NO_COLOR: "1" },
     }).output();
-    const output = new TextDecoder().decode(test.stdout) + new TextDecoder().decode(test.stderr);
-    assertEquals(test.code, 0, output);
-    assertStringIncludes(output, "0 failed");
-  }
-});
+    assertEquals([check.code, new TextDecoder().decode(check.stderr)], [0, ""]);
+    for (const { place, text } of programs()) {
+      assert(!/\bas (?!const\b|\w+ from\b)|\bany\b|@ts-/.test(text.replaceAll(/\/\/.*$|"[^"]*"|`[^`]*`/gm, "")), place);
+    }
+  },
+);
+
+Deno.test(
+  "tests of README and docs pass by the command that the page names",
+  { ignore, timeout: 600_000 },
+  async () => {
+    await using folder = extractPrograms();
+    for (const { file, flags } of programs().filter(({ command }) => command === "test")) {
+      const test = await new Deno.Command(Deno.execPath(), {
+        args: ["test", "--no-check", "--no-prompt", "--config", CONFIG, ...flags, folder.file(file)],
+        env: { NO_COLOR: "1" },
+      }).output();
+      const output = new TextDecoder().decode(test.stdout) + new TextDecoder().decode(test.stderr);
+      assertEquals(test.code, 0, output);
+      assertStringIncludes(output, "0 failed");
+    }
+  },
+);
 
 Deno.test("blocks of TypeScript in README and docs are run, by deno test --doc or by this file", () => {
   for (const page of pages()) {

@@ -21,7 +21,9 @@ async function run(file: string, flags: string, ...args: string[]): Promise<unkn
   return JSON.parse(new TextDecoder().decode(stdout));
 }
 
-Deno.test("SharedIndexInformer keeps only the last version of each object after two million changes", async () => {
+Deno.test("SharedIndexInformer keeps only the last version of each object after two million changes", {
+  timeout: 600_000,
+}, async () => {
   // A heap that has room for the cache and what is on its way, and for nothing that grows: 2,000,000 events of even
   // 50 bytes each, kept anywhere, are more than all of it.
   const { counts, objects, beforeBytes, afterBytes } = await run(

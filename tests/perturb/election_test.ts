@@ -13,7 +13,7 @@ const FOUND: Readonly<Record<ElectionBug, number>> = {
 };
 
 for (const [bug, found] of Object.entries(FOUND) as [ElectionBug, number][]) {
-  Deno.test(`perturb finds an elected program that ${bug} within 500 seeds`, async () => {
+  Deno.test(`perturb finds an elected program that ${bug} within 500 seeds`, { timeout: 600_000 }, async () => {
     const options = elected(crontab, bug);
     const fails = async (seed: number): Promise<boolean> => {
       const plan = planOf(seed, { ...options, changes: Object.keys(options.changes) });

@@ -6,7 +6,11 @@ import { EXAMPLES } from "./_examples.ts";
 const SEEDS = 50;
 
 for (const [name, options] of Object.entries(EXAMPLES)) {
-  Deno.test(`the controller "${name}" converges in ${SEEDS} seeds of changes and faults`, async () => {
-    assertEquals((await perturb({ ...options, seeds: SEEDS })).seeds, SEEDS);
-  });
+  Deno.test(
+    `the controller "${name}" converges in ${SEEDS} seeds of changes and faults`,
+    { timeout: 600_000 },
+    async () => {
+      assertEquals((await perturb({ ...options, seeds: SEEDS })).seeds, SEEDS);
+    },
+  );
 }

@@ -37,7 +37,7 @@ const FOUND: Partial<Record<Bug, number>> = {
 };
 
 for (const bug of BUGS) {
-  Deno.test(`perturb finds a controller that ${bug} within ${SEEDS} seeds`, async () => {
+  Deno.test(`perturb finds a controller that ${bug} within ${SEEDS} seeds`, { timeout: 600_000 }, async () => {
     assert(await fails(bug, FOUND[bug] ?? 1) || await search(bug), `${SEEDS} seeds do not find it`);
   });
 }

@@ -9,7 +9,9 @@ import type { FakeApiServer } from "../../src/testing/fake_api_server.ts";
 import { requeueAfter, retry } from "../../src/workqueue/run.ts";
 import { Session } from "./_session.ts";
 
-Deno.test("a reconcile never sees a cache without its own writes, whatever the delay of watches [F16]", async () => {
+Deno.test("a reconcile never sees a cache without its own writes, whatever the delay of watches [F16]", {
+  timeout: 600_000,
+}, async () => {
   const random = randomOf(14);
   using session = new Session((server) => delayed(server, () => random() < 0.8 ? random() * 50 : random() * 1000));
   const names = Array.from({ length: 100 }, (_, index) => `map-${index}`);

@@ -15,16 +15,22 @@ for (const { name, script } of SCENARIOS) {
 
 for (let group = 0; group < GROUPS; group++) {
   const from = 1 + group * SEEDS_PER_GROUP;
-  Deno.test(`histories ${from} to ${from + SEEDS_PER_GROUP - 1}: caches equal the server, events have no gaps, nothing is left [F13]`, async () => {
-    for (let seed = from; seed < from + SEEDS_PER_GROUP; seed++) {
-      if (await failureOf(scriptOf(seed)) === undefined) continue;
-      const { script, failure } = await shrink(scriptOf(seed));
-      throw new Error(
-        `seed ${seed}: ${failure.message}\n${
-          printed(script)
-        }\nplay it again: deno task histories --from ${seed} --seeds 1`,
-        { cause: failure },
-      );
-    }
-  });
+  Deno.test(
+    `histories ${from} to ${
+      from + SEEDS_PER_GROUP - 1
+    }: caches equal the server, events have no gaps, nothing is left [F13]`,
+    { timeout: 600_000 },
+    async () => {
+      for (let seed = from; seed < from + SEEDS_PER_GROUP; seed++) {
+        if (await failureOf(scriptOf(seed)) === undefined) continue;
+        const { script, failure } = await shrink(scriptOf(seed));
+        throw new Error(
+          `seed ${seed}: ${failure.message}\n${
+            printed(script)
+          }\nplay it again: deno task histories --from ${seed} --seeds 1`,
+          { cause: failure },
+        );
+      }
+    },
+  );
 }
