@@ -13,18 +13,34 @@ interface Batch {
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
-/** The largest number of bytes that are joined to one write; a single batch may be larger. */
-const JOINED = 64 * 1024;
+/** Batches in one buffer. Bytes that were written to it never change, so that readers share it. */
+interface Block {
+  readonly buffer: Uint8Array<ArrayBuffer>;
+  /** The position before its first batch. */
+  readonly base: number;
+  /** The positions of its batches. */
+  readonly positions: number[];
+  /** The offset behind each of its batches. */
+  readonly ends: number[];
+}
 
-/** The last batches of changes, as bytes that all readers share. */
+/** A block has an eighth of the ring's bytes, within these bounds; one that is made for a larger batch has that alone. */
+const MIN_BLOCK = 256;
+const MAX_BLOCK = 64 * 1024;
+
+/**
+ * The last batches of changes, as bytes that all readers share.
+ *
+ * Batches stand one behind the other in blocks of up to 64 KiB: an array of its own costs a small batch four times its
+ * bytes, and several batches in one block are read without a copy.
+ */
 export class ByteRing {
-  /** In the order of their positions, from `#first` on; those before it were dropped. */
-  #batches: (Batch | undefined)[] = [];
-  #first = 0;
+  /** In the order of their positions; there is a batch in each. */
+  readonly #blocks: Block[] = [];
   #bytes = 0;
   #base: number;
-  /** The last result of joining several batches, and the position that it begins at. */
-  #joined: { readonly from: number; readonly batch: Batch } | undefined;
+  /** The last result of {@linkcode after}, and the position that it begins at; `undefined` since the last change. */
+  #read: { readonly from: number; readonly batch: Batch } | undefined;
 
   /** A ring without batches, whose readers begin at `base` or later. */
   constructor(base: number) {
@@ -36,82 +52,72 @@ export class ByteRing {
     return this.#base;
   }
 
-  /** The number of bytes that are kept. */
+  /** The number of bytes of its blocks, room for further batches included. */
   get bytes(): number {
     return this.#bytes;
   }
 
   /** Adds a batch; `position` is above that of the last one. */
   push(position: number, bytes: Uint8Array<ArrayBuffer>): void {
-    this.#batches.push({ position, bytes });
-    this.#bytes += bytes.length;
-    this.#joined = undefined;
-    if (this.#first > 1_024 && this.#first * 2 > this.#batches.length) {
-      this.#batches = this.#batches.slice(this.#first);
-      this.#first = 0;
+    this.#read = undefined;
+    let block = this.#blocks.at(-1);
+    let start = block?.ends.at(-1) ?? 0;
+    if (block === undefined || start + bytes.length > block.buffer.length) {
+      const length = Math.max(bytes.length, Math.min(MAX_BLOCK, Math.max(MIN_BLOCK, this.#bytes >> 3)));
+      const buffer = length === bytes.length ? bytes : new Uint8Array(length);
+      block = { buffer, base: block?.positions.at(-1) ?? this.#base, positions: [], ends: [] };
+      start = 0;
+      this.#blocks.push(block);
+      this.#bytes += length;
     }
+    if (block.buffer !== bytes) block.buffer.set(bytes, start);
+    block.positions.push(position);
+    block.ends.push(start + bytes.length);
   }
 
-  /** Drops the oldest batch, of which there is one. */
+  /** Drops the oldest batches, those of one block, of which there is one. */
   drop(): void {
-    const dropped = this.#batches[this.#first]!;
-    this.#batches[this.#first++] = undefined;
-    this.#bytes -= dropped.bytes.length;
-    this.#base = dropped.position;
-    this.#joined = undefined;
+    const { buffer, positions } = this.#blocks.shift()!;
+    this.#bytes -= buffer.length;
+    this.#base = positions.at(-1)!;
+    this.#read = undefined;
   }
 
-  /** Returns the bytes behind `position`, and the position behind them; `undefined` if there are none. */
+  /** Returns bytes behind `position`, up to the end of a block, and the position behind them; `undefined` if there are none. */
   after(position: number): Batch | undefined {
-    const index = this.#indexAfter(position);
-    const next = this.#batches[index];
-    if (next === undefined || index + 1 === this.#batches.length) return next;
-    if (this.#joined?.from === position) return this.#joined.batch;
-    const batch = this.#join(index);
-    this.#joined = { from: position, batch };
+    if (this.#read?.from === position) return this.#read.batch;
+    const found = this.#find(position);
+    if (found === undefined) return undefined;
+    const { block, index } = found;
+    const batch = this.#batch(block, index, block.positions.length - 1);
+    this.#read = { from: position, batch };
     return batch;
   }
 
   /** Returns the first batch behind `position`; `undefined` if there is none. */
   next(position: number): Batch | undefined {
-    return this.#batches[this.#indexAfter(position)];
+    const found = this.#find(position);
+    return found && this.#batch(found.block, found.index, found.index);
   }
 
-  /** Readers are mostly at the end, so the search begins there, in growing steps. */
-  #indexAfter(position: number): number {
-    let high = this.#batches.length;
-    let low = high;
-    for (let step = 1; low > this.#first && this.#batches[low - 1]!.position > position; step *= 2) {
-      high = low - 1;
-      low = Math.max(this.#first, low - step);
-    }
-    // Those from `high` on are behind the position, and those before `low` are not.
+  #batch({ buffer, positions, ends }: Block, first: number, last: number): Batch {
+    return { position: positions[last]!, bytes: buffer.subarray(ends[first - 1] ?? 0, ends[last]) };
+  }
+
+  /** Returns the first batch behind `position`. Readers are mostly at the end, so the search of its block begins there. */
+  #find(position: number): { readonly block: Block; readonly index: number } | undefined {
+    let at = this.#blocks.length - 1;
+    while (at > 0 && this.#blocks[at]!.base > position) at--;
+    const block = this.#blocks[at];
+    if (block === undefined || block.positions.at(-1)! <= position) return undefined;
+    let low = 0;
+    let high = block.positions.length - 1;
     while (low < high) {
       const middle = (low + high) >> 1;
-      if (this.#batches[middle]!.position > position) high = middle;
+      if (block.positions[middle]! > position) high = middle;
       else low = middle + 1;
     }
-    return high;
-  }
-
-  #join(index: number): Batch {
-    const parts: Uint8Array[] = [];
-    let length = 0;
-    let position = 0;
-    for (; index < this.#batches.length; index++) {
-      const batch = this.#batches[index]!;
-      if (length > 0 && length + batch.bytes.length > JOINED) break;
-      parts.push(batch.bytes);
-      length += batch.bytes.length;
-      position = batch.position;
-    }
-    const bytes = new Uint8Array(length);
-    let at = 0;
-    for (const part of parts) {
-      bytes.set(part, at);
-      at += part.length;
-    }
-    return { position, bytes };
+    return { block, index: low };
   }
 }
 
@@ -243,7 +249,7 @@ export class Channel implements Keeper, Disposable {
     return this.#ring.bytes + this.#partBytes;
   }
 
-  /** Drops the oldest part, which can be made again, or the oldest batch. */
+  /** Drops the oldest part, which can be made again, or the oldest batches. */
   shrink(): void {
     const [first] = this.#parts.keys();
     if (first === undefined) this.#ring.drop();
@@ -322,9 +328,9 @@ export class Channel implements Keeper, Disposable {
 
   #push(position: number, text: string): void {
     this.#isFresh = true;
-    const bytes = encoder.encode(text);
-    this.#ring.push(position, bytes);
-    this.#budget.keep(this, bytes.length);
+    const before = this.#ring.bytes;
+    this.#ring.push(position, encoder.encode(text));
+    this.#budget.keep(this, this.#ring.bytes - before);
     for (const stream of this.streams) stream.write();
   }
 
