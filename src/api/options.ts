@@ -253,3 +253,8 @@ export function watchTimeoutError(action: string, timeoutSeconds: number): Unrea
       `were requested, so the connection may be dead`,
   );
 }
+
+/** Returns the members that are not `undefined`, so that the others do not hide defaults. */
+export function defined<O extends object>(options: O): Partial<O> {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as Partial<O>;
+}

@@ -1,5 +1,5 @@
 import type { KubernetesObject } from "../api/object.ts";
-import type { DecodeOptions, Selection } from "../api/options.ts";
+import { type DecodeOptions, defined, type Selection } from "../api/options.ts";
 import type { Resource } from "../api/resource.ts";
 import { checkDurations } from "../async/time.ts";
 import type { ReflectorOptions } from "../reflector/reflector.ts";
@@ -136,9 +136,4 @@ export function withCacheDefaults<O extends CacheOptions>(options: O): O & typeo
   checkDurations("create an informer", { resyncMs: filled.resyncMs, graceMs: filled.graceMs });
   checkDurations("create an informer", { "check.everyMs": options.check?.everyMs }, { min: MIN_CHECK_MS });
   return filled;
-}
-
-/** Returns the members that are not `undefined`, so that the others do not hide defaults. */
-export function defined<O extends object>(options: O): Partial<O> {
-  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as Partial<O>;
 }

@@ -19,7 +19,6 @@ import type { Indexers } from "../store/index.ts";
 import type { ReadonlyIndexer } from "../store/indexer.ts";
 import { CachedCollection, type Lister, type NamespaceSource, ObjectCache } from "./cache/lister.ts";
 import type { MemoryReport } from "./cache/memory_report.ts";
-import { unknownFields, UnknownFieldsError } from "./cache/entry_transform.ts";
 import type { HandlerOptions, HandlerRegistration, InformerEvent, ResourceEventHandler } from "./events/event.ts";
 import { Processor } from "./events/processor.ts";
 import type { InformerView } from "./informer_view.ts";
@@ -27,8 +26,8 @@ import { type SharedIndexInformerOptions, withCacheDefaults } from "./options.ts
 import { CacheSnapshots } from "./snapshot/snapshot_keeper.ts";
 import type { SnapshotOptions } from "./snapshot/snapshot.ts";
 import { type InformerStatus, syncStatus, Waits } from "./status.ts";
-import type { CheckResult } from "./sync/consistency_check.ts";
-import { CollectionSync, ConsistencyChecks } from "./sync/collection_sync.ts";
+import { type CheckResult, ConsistencyChecks } from "./sync/consistency_check.ts";
+import { CollectionSync } from "./sync/collection_sync.ts";
 import { CacheView, type ViewOptions } from "./view/cache_view.ts";
 
 /**
@@ -130,12 +129,13 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
       graceMs: filled.graceMs,
     });
     const changes = this.#changes = new Latest(() => this.status());
-    const { reflector } = options;
-    const following = { collection, cache, processor, reflector, changes, onSynced: () => void this.#synced(), report };
-    const sync = this.#sync = new CollectionSync<T>(following);
-    this.#checks = new ConsistencyChecks<T>(sync, following, this.#job.signal);
-    this.#snapshots = new CacheSnapshots<T>(collection, cache.intake, sync);
-    this.#waits = new Waits<T>(collection, sync, processor);
+    const sync = this.#sync = new CollectionSync<T>(
+      { collection, cache, processor, changes, report },
+      options.reflector,
+    );
+    this.#checks = new ConsistencyChecks<T>(sync, this.#job.signal);
+    this.#snapshots = new CacheSnapshots<T>(sync);
+    this.#waits = new Waits<T>(sync);
   }
 
   /** `true` once the cache has been equal to the server; of several namespaces, in each of them. */
@@ -423,16 +423,6 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
     this.#sync.end(() => this.#waits.stopped, cause);
     this.#changes.end();
     await this.#processor.stop(caller);
-  }
-
-  /**
-   * Delivers the event. Then it reports paths of fields that lead nowhere, of a kind that the compiler has not checked.
-   */
-  async #synced(): Promise<void> {
-    this.#processor.synced();
-    const { name, uncheckedFields } = this.#collection;
-    const unknown = await unknownFields(this.entries, uncheckedFields);
-    if (unknown.length > 0 && this.#sync.stage !== "stopped") this.#report(new UnknownFieldsError(name, unknown));
   }
 
   #report(error: unknown): void {

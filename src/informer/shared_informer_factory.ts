@@ -1,4 +1,4 @@
-import { type Abortable, checkSelectors, type Entry, namespacesOf, type Selection } from "../api/options.ts";
+import { type Abortable, checkSelectors, defined, type Entry, namespacesOf, type Selection } from "../api/options.ts";
 import type { KubernetesObject, ObjectKey } from "../api/object.ts";
 import { callObserver, DerivedController, Latch } from "../async/signals.ts";
 import type { PolledIterator } from "../async/iterate.ts";
@@ -18,12 +18,7 @@ import { type ApiResource, type Resource, resourceName, type SecretLike, type Wi
 import { parsesObjects } from "../entry/path.ts";
 import type { IndexFunction } from "../store/index.ts";
 import { InformerScope, OverlapFinder } from "./overlapping_caches.ts";
-import {
-  CACHE_DEFAULTS,
-  defined,
-  type SharedIndexInformerOptions,
-  type SharedInformerFactoryOptions,
-} from "./options.ts";
+import { CACHE_DEFAULTS, type SharedIndexInformerOptions, type SharedInformerFactoryOptions } from "./options.ts";
 import { SnapshotKeepers } from "./snapshot/snapshot_keeper.ts";
 import { type FieldPaths, fieldsOf, type Kept } from "../api/fields.ts";
 import type { Client } from "../client/client.ts";

@@ -3,13 +3,12 @@ import type { CollectionSync } from "./sync/collection_sync.ts";
 import type { InformerState, NamespaceStatus, StateKeeper } from "./sync/state.ts";
 import type { ReflectorCounters } from "../reflector/requests.ts";
 import type { CheckResult } from "./sync/consistency_check.ts";
-import type { HandlerStatus, Processor } from "./events/processor.ts";
+import type { HandlerStatus } from "./events/processor.ts";
 import { DerivedController } from "../async/signals.ts";
 import { InformerError } from "../errors/informer_error.ts";
-import type { Abortable } from "../api/options.ts";
+import { type Abortable, defined } from "../api/options.ts";
 import { monotonicMs } from "../async/time.ts";
 import { ofEntries } from "../entry/path.ts";
-import type { CachedCollection } from "./cache/lister.ts";
 import { HandlerRemovedError } from "./events/listener.ts";
 
 /** The status of an informer at one moment. */
@@ -93,10 +92,9 @@ export function syncStatus<T extends KubernetesObject>(
   return {
     state,
     since,
-    ...(cause === undefined ? {} : { cause }),
-    ...(notLiveSince === undefined ? {} : { notLiveSince }),
+    ...defined({ cause, notLiveSince }),
     ...(notLiveSince === undefined || !sync.hasSynced ? {} : { staleMs: Date.now() - notLiveSince.getTime() }),
-    ...(retryAt === undefined ? {} : { retryAt }),
+    ...defined({ retryAt }),
     resourceVersion: sync.resourceVersion,
     ...(sync.parts.length === 1 ? {} : { namespaces: sync.parts.map(({ status }) => status) }),
     objects,
@@ -250,20 +248,16 @@ function seconds(ms: number): string {
 
 /** The waits of an informer's callers. They reject as those methods of `SharedIndexInformer` do. */
 export class Waits<T extends KubernetesObject> {
-  readonly #collection: CachedCollection<T>;
   readonly #sync: CollectionSync<T>;
-  readonly #processor: Processor<T>;
 
-  /** Waits for what `sync` reaches and `processor` delivers. */
-  constructor(collection: CachedCollection<T>, sync: CollectionSync<T>, processor: Processor<T>) {
-    this.#collection = collection;
+  /** Waits for what `sync` reaches, and its processor delivers. */
+  constructor(sync: CollectionSync<T>) {
     this.#sync = sync;
-    this.#processor = processor;
   }
 
   /** The error of a wait that the end of the informer ends. */
   get stopped(): WaitError {
-    const { informer, name } = this.#collection;
+    const { informer, name } = this.#sync.collection;
     return waitError({ what: informer, resource: name, waitedMs: 0 }, this.#sync.state, { ended: "stopped" });
   }
 
@@ -276,7 +270,7 @@ export class Waits<T extends KubernetesObject> {
     const waits = (signal?: AbortSignal): Promise<void>[] =>
       parts.map((part) => {
         const where = part.namespace === undefined ? "" : ` in namespace "${part.namespace}"`;
-        const what = `"${this.#collection.name}"${where} to sync`;
+        const what = `"${this.#sync.collection.name}"${where} to sync`;
         return this.#wait(what, signal, () => part.waitForSync({ patient, signal }), part.state);
       });
     await joined(waits, options.signal);
@@ -284,7 +278,7 @@ export class Waits<T extends KubernetesObject> {
 
   /** Awaits `call`, the wait for the sync of a handler. */
   forHandler(handler: string, signal: AbortSignal | undefined, call: () => Promise<void>): Promise<void> {
-    return this.#wait(`handler "${handler}" of "${this.#collection.name}" to sync`, signal, call);
+    return this.#wait(`handler "${handler}" of "${this.#sync.collection.name}" to sync`, signal, call);
   }
 
   /** Resolves once the cache, or the part of a namespace, has reached a version. */
@@ -293,16 +287,20 @@ export class Waits<T extends KubernetesObject> {
     const parts = this.#sync.partsOf(namespace);
     const waits = (signal?: AbortSignal): Promise<void>[] =>
       parts.map(({ gate }) => gate.wait(resourceVersion, { signal }));
-    await this.#wait(`version ${resourceVersion} of "${this.#collection.name}"`, signal, () => joined(waits, signal));
+    await this.#wait(
+      `version ${resourceVersion} of "${this.#sync.collection.name}"`,
+      signal,
+      () => joined(waits, signal),
+    );
   }
 
   /** Resolves with the first object for which the predicate holds. */
   until(predicate: (object: T) => boolean, options: Abortable & { readonly key?: ObjectKey }): Promise<T> {
     const { key, signal } = options;
-    const what = `${key === undefined ? "an object" : `"${key}"`} of "${this.#collection.name}"`;
+    const what = `${key === undefined ? "an object" : `"${key}"`} of "${this.#sync.collection.name}"`;
     return this.#wait(what, signal, async () => {
       const holds = ofEntries(predicate);
-      for await (const event of this.#processor.stream({ signal, name: "until" }, key)) {
+      for await (const event of this.#sync.processor.stream({ signal, name: "until" }, key)) {
         if (event.type === "synced" || event.type === "deleted") continue;
         try {
           if (holds(event)) return event.object;
@@ -317,9 +315,9 @@ export class Waits<T extends KubernetesObject> {
 
   /** Resolves when there is no object of that key. */
   untilDeleted(key: ObjectKey, { signal }: Abortable): Promise<void> {
-    return this.#wait(`the deletion of "${key}" of "${this.#collection.name}"`, signal, async () => {
+    return this.#wait(`the deletion of "${key}" of "${this.#sync.collection.name}"`, signal, async () => {
       let there = false;
-      for await (const event of this.#processor.stream({ signal, name: "untilDeleted" }, key)) {
+      for await (const event of this.#sync.processor.stream({ signal, name: "untilDeleted" }, key)) {
         if (event.type === "deleted" || (event.type === "synced" && !there)) return;
         there = true;
       }
@@ -342,7 +340,7 @@ export class Waits<T extends KubernetesObject> {
     try {
       return await call();
     } catch (error) {
-      const wait = { what, resource: this.#collection.name, waitedMs: monotonicMs() - beganMs };
+      const wait = { what, resource: this.#sync.collection.name, waitedMs: monotonicMs() - beganMs };
       if (signal?.aborted && error === signal.reason) throw waitError(wait, state, { ended: "aborted", reason: error });
       if (error !== undefined && error === state.refusal) throw waitError(wait, state, { ended: "refused" });
       if (error instanceof HandlerRemovedError) throw waitError(wait, state, { ended: "removed" });

@@ -20,10 +20,8 @@ type Step =
 async function relistsAfter(...steps: Step[]): Promise<string[]> {
   using time = new FakeTime();
   const relists: string[] = [];
-  using outdated = new OutdatedChanges({
-    relist: ({ message }) => void relists.push(/version (\d+)/.exec(message)![1]),
-    report: () => {},
-  });
+  const relist = ({ message }: Error): void => void relists.push(/version (\d+)/.exec(message)![1]);
+  using outdated = new OutdatedChanges({ relist }, () => {});
   const watch = (): void => outdated.entered({ name: "watching", resourceVersion: "10", open: false } as never);
   watch();
   for (const step of steps) {

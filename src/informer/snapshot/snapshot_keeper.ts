@@ -16,9 +16,7 @@ import type { Resource } from "../../api/resource.ts";
 import type { KubernetesObject } from "../../api/object.ts";
 import { nextTurn, Pacer } from "../../async/turns.ts";
 import { Reduction } from "../../entry/entry.ts";
-import type { CachedCollection } from "../cache/lister.ts";
 import type { CollectionSync } from "../sync/collection_sync.ts";
-import type { EntryTransform } from "../cache/entry_transform.ts";
 import { readSnapshot, type RestoredEntry, type SnapshotContents, snapshotStream } from "./snapshot_stream.ts";
 
 /** The members of an informer that a {@linkcode SnapshotKeeper} uses. */
@@ -282,8 +280,6 @@ const STAGED_ENTRIES = 16;
 
 /** Writes an informer's cache as bytes, and fills it from them. */
 export class CacheSnapshots<T extends KubernetesObject> {
-  readonly #collection: CachedCollection<T>;
-  readonly #intake: EntryTransform<T>;
   readonly #sync: CollectionSync<T>;
   /** The parts of the collection, in the order of their namespaces, which is that of snapshots. */
   readonly #parts: CollectionSync<T>["parts"];
@@ -292,12 +288,10 @@ export class CacheSnapshots<T extends KubernetesObject> {
   readonly #reduction: Reduction | undefined;
 
   /** Reads and writes nothing yet. */
-  constructor(collection: CachedCollection<T>, intake: EntryTransform<T>, sync: CollectionSync<T>) {
-    this.#collection = collection;
-    this.#intake = intake;
+  constructor(sync: CollectionSync<T>) {
     this.#sync = sync;
     this.#parts = inOrder(sync.parts);
-    const { name, resource, secretData, secretAnnotations, selections, managedFields, isTransformed } = collection;
+    const { name, resource, secretData, secretAnnotations, selections, managedFields, isTransformed } = sync.collection;
     this.#reduction = resource && Reduction.of(resource, { secretData, secretAnnotations, managedFields });
     this.#scope = {
       resource: `${name}/${resource?.version ?? ""}`,
@@ -314,9 +308,8 @@ export class CacheSnapshots<T extends KubernetesObject> {
 
   /** Returns the cache as bytes. @throws as `SharedIndexInformer.snapshot()`. */
   write({ cluster = "", secrets = false }: SnapshotOptions): ReadableStream<Uint8Array<ArrayBuffer>> {
-    const { hasSecrets, informer } = this.#collection;
-    const intake = this.#intake;
     const sync = this.#sync;
+    const { collection: { hasSecrets, informer }, cache: { intake } } = sync;
     if (!sync.hasSynced) throw new Error(`Cannot write a snapshot of ${informer}: it has not synced`);
     if (hasSecrets && !secrets) {
       throw new TypeError(
@@ -329,7 +322,10 @@ export class CacheSnapshots<T extends KubernetesObject> {
         versions: this.#parts.map(({ gate }) => gate.version),
         at: sync.state.notLiveSince?.getTime() ?? Date.now(),
       },
-      this.#parts.map(({ entries }) => ({ entries, originalKey: (entry: Entry<T>) => intake.originalKey(entry) })),
+      this.#parts.map(({ known }) => ({
+        entries: known.list(),
+        originalKey: (entry: Entry<T>) => intake.originalKey(entry),
+      })),
     );
   }
 
@@ -373,20 +369,22 @@ export class CacheSnapshots<T extends KubernetesObject> {
       return await readSnapshot<T>(snapshot, {
         reduction: this.#reduction,
         check: (header) => checkSnapshotScope(header, scope),
-        prepare: (entry, originalKey) => this.#intake.restored(entry, originalKey),
+        prepare: (entry, originalKey) => this.#sync.cache.intake.restored(entry, originalKey),
       });
     } catch (cause) {
       if (!(cause instanceof SnapshotError)) throw cause;
-      const { informer } = this.#collection;
-      throw new SnapshotError(cause.reason, `Cannot restore ${informer} from this snapshot: ${cause.message}`);
+      throw new SnapshotError(
+        cause.reason,
+        `Cannot restore ${this.#sync.informer} from this snapshot: ${cause.message}`,
+      );
     }
   }
 
   #checkEmpty(): void {
-    const { hasSynced, stage } = this.#sync;
+    const { hasSynced, informer, stage } = this.#sync;
     if (stage === "new" && !hasSynced) return;
     const state = stage === "stopped" ? "has stopped" : stage === "new" ? "has objects" : "is running";
-    throw new Error(`Cannot restore ${this.#collection.informer}: it ${state} already`);
+    throw new Error(`Cannot restore ${informer}: it ${state} already`);
   }
 }
 

@@ -1,6 +1,7 @@
 import {
   type Abortable,
   type DecodeOptions,
+  defined,
   type Entry,
   type KnownEntries,
   type ListOptions,
@@ -8,7 +9,7 @@ import {
   sameVersion,
   type WatchOptions,
 } from "../../api/options.ts";
-import type { KubernetesObject } from "../../api/object.ts";
+import type { KubernetesObject, ObjectKey } from "../../api/object.ts";
 import { DeltaFIFO, type Deltas, type KnownObjects } from "../../queue/delta_fifo.ts";
 import type { ListerWatcher } from "../../api/lister_watcher.ts";
 import type { ReflectorStore, Replacement } from "../../reflector/lists.ts";
@@ -23,182 +24,24 @@ import {
   oldestVersion,
   UnexpectedKindError,
 } from "../../api/status.ts";
-import { callObserver, DerivedController, Latch } from "../../async/signals.ts";
+import { callObserver, type DerivedController, Latch } from "../../async/signals.ts";
 import { InformerError, withErrorJson } from "../../errors/informer_error.ts";
 import type { CachedCollection, ObjectCache } from "../cache/lister.ts";
-import {
-  addResults,
-  CacheDifferenceError,
-  type CheckResult,
-  ConsistencyCheck,
-  NOTHING_CHECKED,
-} from "./consistency_check.ts";
+import { unknownFields, UnknownFieldsError } from "../cache/entry_transform.ts";
+import type { ReadonlyIndexer } from "../../store/indexer.ts";
 import { OutdatedChanges, StoreWriter } from "./store_writer.ts";
 import { type NamespaceStatus, StateKeeper } from "./state.ts";
 import { snapshotMismatch } from "./snapshot_mismatch.ts";
 import type { Latest } from "../../async/iterate.ts";
-import { inTurn, nextTurn } from "../../async/turns.ts";
+import { nextTurn } from "../../async/turns.ts";
 import type { Processor } from "../events/processor.ts";
-import { sleep } from "../../async/time.ts";
-
-/** Options for a {@linkcode Controller}. */
-export interface ControllerOptions<T extends KubernetesObject> {
-  /** The collection to list and watch. */
-  readonly source: ListerWatcher<T>;
-  /** The queue that orders the changes. */
-  readonly queue: DeltaFIFO<Entry<T>>;
-  /** Called synchronously with the changes of one key. If it throws, the reflector lists again. */
-  readonly process: (deltas: Deltas<Entry<T>>) => void;
-  /** Begins the replacement that a list is staged in. @default {the queue's own} */
-  readonly replacing?: () => Replacement<Entry<T>>;
-  /** Called after each list, batch and bookmark, when everything up to `resourceVersion` has been processed. */
-  readonly onProgress?: (resourceVersion: string) => void;
-  /** Called with each deletion of a watch before it is queued, also of objects that are not known. */
-  readonly onDeletion?: (entry: Entry<T>) => void;
-  /** Options for the reflector. */
-  readonly reflector?: ReflectorOptions;
-}
-
-/**
- * Runs a reflector into a queue and the queue into `process`.
- *
- * The queue is drained after each change of a watch, so changes are processed in the order in which the server sent
- * them, across keys, and in the turn in which their bytes arrived. After a list it is drained once the list is
- * committed. Only then does the version count as seen.
- */
-export class Controller<T extends KubernetesObject> {
-  readonly #queue: DeltaFIFO<Entry<T>>;
-  readonly #process: ControllerOptions<T>["process"];
-  readonly #reflector: Reflector<T>;
-
-  /**
-   * Sends no request before it runs.
-   *
-   * @throws {RangeError} if an option of the reflector is out of range.
-   */
-  constructor(options: ControllerOptions<T>) {
-    this.#queue = options.queue;
-    this.#process = options.process;
-    this.#reflector = new Reflector<T>(options.source, new DrainedQueue(options), options.reflector);
-  }
-
-  /** The first list has been processed. */
-  get hasSynced(): boolean {
-    return this.lastSyncResourceVersion !== "";
-  }
-
-  /** The version up to which everything has been processed; `""` before the first list. */
-  get lastSyncResourceVersion(): string {
-    return this.#reflector.lastSyncResourceVersion;
-  }
-
-  /** The reflector's present phase. */
-  get phase(): ReflectorPhase {
-    return this.#reflector.phase;
-  }
-
-  /** The reflector's counters. */
-  get counters(): ReflectorCounters {
-    return this.#reflector.counters;
-  }
-
-  /** Processes a newer state of an object, which was read beside list and watch. The version stays. */
-  repair(entry: Entry<T>): void {
-    this.#queue.pass("Updated", entry, this.#process);
-  }
-
-  /** Processes the deletion of a known object, which list and watch have not shown. The version stays. */
-  remove(entry: Entry<T>): void {
-    this.#queue.lose(entry);
-    while (this.#queue.pop(this.#process));
-  }
-
-  /**
-   * Lists again, because of `reason`: at once, or after the wait or pause of the reflector. Does nothing while it
-   * lists.
-   */
-  relist(reason: Error): void {
-    this.#reflector.relist(reason);
-  }
-
-  /** Processes `entries` as a list at `resourceVersion`, from which the next {@linkcode run} watches. */
-  restore(entries: readonly Entry<T>[], resourceVersion: string): void {
-    this.#reflector.restore(entries, resourceVersion);
-  }
-
-  /** Begins a {@linkcode restore} whose entries are staged over several turns; see `Reflector.restoring()`. */
-  restoring(): Replacement<Entry<T>> {
-    return this.#reflector.restoring();
-  }
-
-  /** Lets the next {@linkcode run} begin with a list although there was a {@linkcode restore}. */
-  listFirst(): void {
-    this.#reflector.listFirst();
-  }
-
-  /** Ends the list or watch until {@linkcode resume}; queue and version stay. */
-  pause(): void {
-    this.#reflector.pause();
-  }
-
-  /** Ends a pause: resumes the watch at the last version, or lists if there is none. */
-  resume(): void {
-    this.#reflector.resume();
-  }
-
-  /** Runs until the signal aborts, then closes the queue and resolves. */
-  async run(options: Abortable = {}): Promise<void> {
-    try {
-      await this.#reflector.run(options);
-    } finally {
-      this.#queue.close();
-    }
-  }
-}
-
-/** The reflector's side of a controller: each write goes into the queue, which is drained at once. */
-class DrainedQueue<T extends KubernetesObject> implements ReflectorStore<Entry<T>> {
-  readonly #options: ControllerOptions<T>;
-  readonly #queue: DeltaFIFO<Entry<T>>;
-
-  constructor(options: ControllerOptions<T>) {
-    this.#options = options;
-    this.#queue = options.queue;
-  }
-
-  add(entry: Entry<T>): void {
-    this.#queue.pass("Added", entry, this.#options.process);
-  }
-
-  update(entry: Entry<T>): void {
-    // mutant: update-after-batch
-    this.#queue.pass("Updated", entry, this.#options.process);
-  }
-
-  delete(entry: Entry<T>): void {
-    this.#options.onDeletion?.(entry);
-    this.#queue.pass("Deleted", entry, this.#options.process);
-  }
-
-  replacing(): Replacement<Entry<T>> {
-    const { replacing } = this.#options;
-    return replacing === undefined ? this.#queue.replacing() : replacing();
-  }
-
-  resync(): void {
-    this.#queue.resync();
-  }
-
-  flush(resourceVersion: string): void {
-    while (this.#queue.pop(this.#options.process));
-    this.#options.onProgress?.(resourceVersion);
-  }
-}
 
 /**
  * The values that one namespace has brought into a shared store. A relist of the namespace deletes only keys of these.
  */
 export class NamespaceKeys<V> implements KnownObjects<V> {
+  /** The namespace's name. */
+  readonly namespace: string;
   readonly #store: Pick<KnownObjects<V>, "getByKey">;
   /** `#keys` has a key if and only if the store had it after its last change from this namespace. */
   readonly #keys = new Set<string>();
@@ -206,7 +49,8 @@ export class NamespaceKeys<V> implements KnownObjects<V> {
   #revision = 0;
 
   /** No keys of the store at first. */
-  constructor(store: Pick<KnownObjects<V>, "getByKey">) {
+  constructor(namespace: string, store: Pick<KnownObjects<V>, "getByKey">) {
+    this.namespace = namespace;
     this.#store = store;
   }
 
@@ -222,6 +66,11 @@ export class NamespaceKeys<V> implements KnownObjects<V> {
 
   keys(): Iterable<string> {
     return this.#keys;
+  }
+
+  /** The values of the keys. */
+  list(): V[] {
+    return Array.from(this.#keys, (key) => this.#store.getByKey(key)!);
   }
 
   getByKey(key: string): V | undefined {
@@ -299,149 +148,224 @@ export class VersionGate {
   }
 }
 
-/** Options for a {@linkcode NamespaceSync}. */
-interface NamespaceSyncOptions<T extends KubernetesObject> {
+/** Options for a {@linkcode Controller}. */
+export interface ControllerOptions<T extends KubernetesObject> {
   /** The collection to list and watch. */
   readonly source: ListerWatcher<T>;
-  /** The namespace of the collection, if the informer has several. */
-  readonly namespace?: string;
-  /** The form of the objects. */
-  readonly collection: Pick<CachedCollection<T>, "informer" | "managedFields" | "secretData" | "secretAnnotations">;
-  /** The informer's cache. */
-  readonly cache: ObjectCache<T>;
-  /** Writes to the cache. */
-  readonly writer: StoreWriter<T>;
+  /** The queue that orders the changes. */
+  readonly queue: DeltaFIFO<Entry<T>>;
+  /** Called synchronously with the changes of one key. If it throws, the reflector lists again. */
+  readonly process: (deltas: Deltas<Entry<T>>) => void;
+  /** Called after each list, batch and bookmark, when everything up to `resourceVersion` has been processed. */
+  readonly onProgress?: (resourceVersion: string) => void;
   /** Options for the reflector. */
   readonly reflector?: ReflectorOptions;
-  /** Called with each phase; `changed` is true if it changed state or cause. */
-  readonly onPhase: (phase: ReflectorPhase, changed: boolean) => void;
-  /** Called once, when the first list has been applied. */
-  readonly onSynced: () => void;
-  /** Receives errors that do not stop the sync, such as objects without a usable key. */
-  readonly onError: (error: unknown) => void;
+}
+
+/** A consistency check that runs, as the controller sees it whose objects are compared. */
+export interface RunningCheck {
+  /** Records a deletion that the watch has sent, of an object that may not be cached. */
+  deleted(key: ObjectKey): void;
+  /** Ends the check, because the collection is being listed, which repairs everything. */
+  listing(): void;
+  /** Ends the check with `reason`. */
+  abort(reason: Error): void;
 }
 
 /**
- * Keeps the objects of one list and watch in an informer's store: its collection, or one of several namespaces.
+ * Follows one collection, or one of several namespaces: a reflector writes into it, its queue orders the changes, and
+ * `process` receives them.
  *
- * Each has its own version, state and first sync, and a relist deletes only its own objects. Store, handlers and errors
- * belong to the informer.
+ * The queue is drained after each change of a watch, so changes are processed in the order in which the server sent
+ * them, across keys, and in the turn in which their bytes arrived. After a list it is drained once the list is
+ * committed. Only then does the version count as seen.
+ *
+ * An informer has one for each namespace that it lists and watches: each has its own version, state and first sync, and
+ * a relist deletes only its own objects. Store, handlers and errors belong to the informer.
+ *
+ * @example
+ * ```ts
+ * import { Client, Controller, DeltaFIFO, type Entry, Indexer } from "@kube/informer";
+ * import { Pod } from "@kube/informer/kinds/core/v1";
+ * import { FakeApiServer, pod } from "@kube/informer/testing";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const server = new FakeApiServer();
+ * server.create(Pod, pod({ name: "cart-0", namespace: "shop" }));
+ * using client = new Client({ server: "http://fake", transport: server });
+ * const keyOf = (entry: Entry<Pod>) => entry.key;
+ * const store = new Indexer<Entry<Pod>>({ keyOf });
+ * const stop = new AbortController();
+ * const controller = new Controller({
+ *   source: client.resource(Pod),
+ *   queue: new DeltaFIFO<Entry<Pod>>({ keyOf, knownObjects: store }),
+ *   process: ({ key, deltas }) => {
+ *     for (const { type, value } of deltas) {
+ *       if (type === "Deleted") store.deleteByKey(key);
+ *       else store.set(key, value);
+ *     }
+ *   },
+ *   onProgress: () => stop.abort(),
+ * });
+ * await controller.run({ signal: stop.signal });
+ * assertEquals([...store.keys()], ["shop/cart-0"]);
+ * ```
  */
-class NamespaceSync<T extends KubernetesObject> {
-  /** The namespace, if the informer has several. */
-  readonly namespace: string | undefined;
-  /** The state. */
+export class Controller<T extends KubernetesObject> implements ReflectorStore<Entry<T>> {
+  /**
+   * The source, with the options that all reads have.
+   * @internal
+   */
+  readonly source: ListerWatcher<T>;
+  /**
+   * The state.
+   * @internal
+   */
   readonly state: StateKeeper = new StateKeeper();
-  /** The version reached, and the waits for one. */
+  /**
+   * The version reached, and the waits for one.
+   * @internal
+   */
   readonly gate: VersionGate = new VersionGate();
+  /**
+   * Decides whether a change that is older than the cached object leads to a list.
+   * @internal
+   */
+  readonly outdated: OutdatedChanges;
+  /**
+   * Set while a consistency check runs.
+   * @internal
+   */
+  check: RunningCheck | undefined;
+  readonly #options: Partial<ControllerOptions<T>>;
+  readonly #queue: DeltaFIFO<Entry<T>>;
+  readonly #process: (deltas: Deltas<Entry<T>>) => void;
+  readonly #reflector: Reflector<T>;
+  /** The informer's collection, of which this is a part; `undefined` for a controller of a program. */
+  readonly #collection: ControllerOwner<T> | undefined;
+  /** `#keys` is `undefined` if and only if no other namespace shares the store. */
+  readonly #keys: NamespaceKeys<Entry<T>> | undefined;
   readonly #synced = new Latch();
-  readonly #controller: Controller<T>;
-  /** `#objects` is `undefined` if and only if there is no other namespace in the store. */
-  readonly #objects: NamespaceKeys<Entry<T>> | undefined;
-  readonly #outdated: OutdatedChanges;
-  readonly #options: NamespaceSyncOptions<T>;
-  /** The source, with the options that all reads have. */
-  readonly #source: ListerWatcher<T>;
-  /** `#check` is defined if and only if a consistency check runs. */
-  #check: ConsistencyCheck<T> | undefined;
   /** `#isRestored` is `true` if and only if a {@linkcode restoring} was committed. */
   #isRestored = false;
   /** `#passedOver` has a kind if and only if an object of it, not the source's kind, was skipped and reported. */
   readonly #passedOver = new Set<string>();
 
-  /** Sends no request before it runs. @throws {RangeError} if an option of the reflector is out of range. */
-  constructor(options: NamespaceSyncOptions<T>) {
-    const { source, namespace, cache: { store, intake }, writer, reflector } = options;
-    const { managedFields, secretData, secretAnnotations } = options.collection;
-    const { onPhase, onSynced, onError } = options;
-    this.namespace = namespace;
+  /**
+   * Sends no request before it runs.
+   *
+   * @throws {RangeError} if an option of the reflector is out of range.
+   */
+  constructor(options: ControllerOptions<T>);
+  /**
+   * Makes a part of an informer's collection, which fills its cache: with `keys`, one of several namespaces.
+   * @internal
+   */
+  constructor(options: PartOptions<T>, collection: ControllerOwner<T>, keys?: NamespaceKeys<Entry<T>>);
+  constructor(
+    options: PartOptions<T> & Partial<ControllerOptions<T>>,
+    collection?: ControllerOwner<T>,
+    keys?: NamespaceKeys<Entry<T>>,
+  ) {
+    const { source, reflector } = options;
+    this.source = source;
     this.#options = options;
-    const objects = this.#objects = namespace === undefined ? undefined : new NamespaceKeys(store);
-    const outdated = this.#outdated = new OutdatedChanges({
-      relist: (reason) => this.#controller.relist(reason),
-      report: onError,
-    });
-    const queue = new DeltaFIFO<Entry<T>>({
-      keyOf: (entry) => entry.key,
-      knownObjects: objects ?? store,
-      same: sameVersion,
-      transform: (entry) => intake.take(entry),
-    });
-    this.#source = withDecodeOptions(source, {
-      managedFields,
-      secretData,
-      secretAnnotations,
-      known: (key) => store.lookUp(key),
-      knownNext: () => store.lookUpNext(),
-    });
-    this.#controller = new Controller<T>({
-      source: this.#source,
-      queue,
-      process: objects === undefined ? (deltas) => writer.apply(deltas, !this.hasSynced, outdated) : (deltas) => {
-        try {
-          writer.apply(deltas, !this.hasSynced, outdated);
-        } finally {
-          objects.touched(deltas.key);
-        }
-      },
-      // A first list is staged in the store's own table and swapped in. A table that other namespaces fill too cannot
-      // be swapped, for its index buckets mix their rows.
-      replacing: () =>
-        objects === undefined && !this.hasSynced && store.size === 0 ? writer.replacing() : queue.replacing(),
-      onProgress: (resourceVersion) => {
-        this.gate.reached(resourceVersion);
-        outdated.reached(resourceVersion);
-        if (this.hasSynced) return;
-        this.#synced.open();
-        onSynced();
-      },
-      onDeletion: ({ key }) => this.#check?.deleted(key),
-      reflector: {
-        ...reflector,
-        onPhase: (phase) => {
-          if (phase.name === "listing") this.#check?.listing();
-          if (phase.name === "paused") this.#endCheck(); // of one that has begun while a resume was under way
-          outdated.entered(phase);
-          const changed = this.state.entered(phase, this.hasSynced);
-          if (phase.name === "waiting" && this.state.refusal !== undefined) this.#synced.interrupt(new Refused());
-          onPhase(phase, changed);
-        },
-        onError: (error) => {
-          if (error instanceof UnexpectedKindError) {
-            if (this.#passedOver.has(error.kind)) return;
-            this.#passedOver.add(error.kind);
-          }
-          callObserver(() => reflector?.onError?.(error));
-          onError(error);
-        },
-      },
+    this.#collection = collection;
+    this.#keys = keys;
+    this.#queue = options.queue ?? this.#queueOf(collection!);
+    this.#process = options.process ?? this.#writing(collection!);
+    this.outdated = new OutdatedChanges(this, (error) => collection?.report(error));
+    this.#reflector = new Reflector<T>(source, this, {
+      ...reflector,
+      onPhase: (phase) => this.#entered(phase),
+      ...(collection === undefined && reflector?.onError === undefined
+        ? {}
+        : { onError: (error: unknown) => this.#report(error) }),
     });
   }
 
-  /** The first list has been applied to the store. */
+  /** The first list has been processed. */
   get hasSynced(): boolean {
     return this.#synced.isOpen;
   }
 
-  /** The reflector's counters. */
-  get counters(): ReflectorCounters {
-    return this.#controller.counters;
+  /** The version up to which everything has been processed; `""` before the first list. */
+  get lastSyncResourceVersion(): string {
+    return this.gate.version;
   }
 
-  /** The present status. */
+  /** The reflector's present phase. */
+  get phase(): ReflectorPhase {
+    return this.#reflector.phase;
+  }
+
+  /** The reflector's counters. */
+  get counters(): ReflectorCounters {
+    return this.#reflector.counters;
+  }
+
+  /**
+   * The namespace, if the informer has several.
+   * @internal
+   */
+  get namespace(): string | undefined {
+    return this.#keys?.namespace;
+  }
+
+  /**
+   * The cached entries, of those of an informer.
+   * @internal
+   */
+  get known(): ControllerKnown<T> {
+    return this.#keys ?? this.#collection!.cache.store;
+  }
+
+  /**
+   * Returns the cached entry of the object that has this key on the server, whatever key a transform has given it.
+   * @internal
+   */
+  cached(key: ObjectKey): Entry<T> | undefined {
+    const { intake } = this.#collection!.cache;
+    const entry = this.known.getByKey(intake.cachedKeyOf(key));
+    return entry === undefined || intake.serverKeyOf(entry) === key ? entry : undefined;
+  }
+
+  /**
+   * Returns the key that the object of a cached entry has on the server.
+   * @internal
+   */
+  serverKeyOf(entry: Entry<T>): ObjectKey {
+    return this.#collection!.cache.intake.serverKeyOf(entry);
+  }
+
+  /**
+   * The number of objects to a page of a list.
+   * @internal
+   */
+  get pageSize(): number {
+    return this.#options.reflector?.pageSize ?? 500;
+  }
+
+  /**
+   * The present status of this namespace.
+   * @internal
+   */
   get status(): NamespaceStatus {
     const { state, since, cause } = this.state;
     return withErrorJson({
       namespace: this.namespace ?? "",
       state,
       since,
-      ...(cause === undefined ? {} : { cause }),
+      ...defined({ cause }),
       resourceVersion: this.gate.version,
-      objects: this.#objects?.size ?? 0,
+      objects: this.#keys?.size ?? 0,
     });
   }
 
-  /** Resolves after the first sync; rejects as `SharedIndexInformer.waitForCacheSync()` does. */
+  /**
+   * Resolves after the first sync; rejects as `SharedIndexInformer.waitForCacheSync()` does.
+   * @internal
+   */
   async waitForSync(options: Abortable & { readonly patient?: boolean }): Promise<void> {
     const { patient = false, signal } = options;
     for (;;) {
@@ -454,21 +378,74 @@ class NamespaceSync<T extends KubernetesObject> {
     }
   }
 
-  /** The cached entries of this part. */
-  get entries(): Entry<T>[] {
-    const objects = this.#objects;
-    const { store } = this.#options.cache;
-    if (objects === undefined) return store.list();
-    return Array.from(objects.keys(), (key) => store.getByKey(key)!);
+  /** Takes an addition of the watch. */
+  add(entry: Entry<T>): void {
+    this.#queue.pass("Added", entry, this.#process);
+  }
+
+  /** Takes a change of the watch. */
+  update(entry: Entry<T>): void {
+    // mutant: update-after-batch
+    this.#queue.pass("Updated", entry, this.#process);
+  }
+
+  /** Takes a deletion of the watch, also of an object that is not known. */
+  delete(entry: Entry<T>): void {
+    this.check?.deleted(entry.key);
+    this.#queue.pass("Deleted", entry, this.#process);
+  }
+
+  /** Begins the replacement that a list is staged in. */
+  replacing(): Replacement<Entry<T>> {
+    const collection = this.#collection;
+    // A first list is staged in the store's own table and swapped in. A table that other namespaces fill too cannot
+    // be swapped, for its index buckets mix their rows.
+    const fills = this.#keys === undefined && !this.hasSynced && collection?.cache.store.size === 0;
+    return fills ? collection!.writer.replacing() : this.#queue.replacing();
+  }
+
+  /** Queues a resync of all known objects. */
+  resync(): void {
+    this.#queue.resync();
+  }
+
+  /** Drains the queue: everything up to `resourceVersion` has been processed. */
+  flush(resourceVersion: string): void {
+    while (this.#queue.pop(this.#process));
+    this.gate.reached(resourceVersion);
+    this.outdated.reached(resourceVersion);
+    this.#options.onProgress?.(resourceVersion);
+    if (this.hasSynced) return;
+    this.#synced.open();
+    this.#collection?.synced();
+  }
+
+  /** Processes a newer state of an object, which was read beside list and watch. The version stays. */
+  repair(entry: Entry<T>): void {
+    this.#queue.pass("Updated", entry, this.#process);
+  }
+
+  /** Processes the deletion of a known object, which list and watch have not shown. The version stays. */
+  remove(entry: Entry<T>): void {
+    this.#queue.lose(entry);
+    while (this.#queue.pop(this.#process));
   }
 
   /**
-   * Begins to fill the cache with the entries of a snapshot of the time `at`, those of
-   * {@linkcode EntryTransform.restored}. Its commit does so in one step, as a first list would; {@linkcode run} resumes
-   * the watch from there, if the server has the objects.
+   * Lists again, because of `reason`: at once, or after the wait or pause of the reflector. Does nothing while it
+   * lists.
+   */
+  relist(reason: Error): void {
+    this.#reflector.relist(reason);
+  }
+
+  /**
+   * Begins to process the entries of a snapshot of the time `at`, in milliseconds since 1970. The commit does so in one
+   * step, as a first list would; {@linkcode run} resumes the watch from there, a part of an informer if the server has
+   * the objects. See `Reflector.restoring()`.
    */
   restoring(at: number): Replacement<Entry<T>> {
-    const restored = this.#controller.restoring();
+    const restored = this.#reflector.restoring();
     return {
       ...restored,
       commit: (resourceVersion) => {
@@ -479,84 +456,115 @@ class NamespaceSync<T extends KubernetesObject> {
     };
   }
 
-  /** Ends the list or watch until {@linkcode resume}. */
+  /** Ends the list or watch until {@linkcode resume}; queue and version stay. */
   pause(): void {
     this.#endCheck();
-    this.#controller.pause();
+    this.#reflector.pause();
     this.state.paused();
   }
 
   /** Ends a pause: resumes the watch at the last version, or lists if there is none. */
   resume(): void {
-    this.#controller.resume();
+    this.#reflector.resume();
     this.state.resumed(this.hasSynced);
   }
 
+  /** Lists and watches until the signal aborts, then closes the queue and resolves. */
+  async run(options: Abortable = {}): Promise<void> {
+    using _outdated = this.outdated;
+    using _queue = this.#queue;
+    if (this.#isRestored) await this.#askForRestored(options.signal);
+    await this.#reflector.run(options);
+  }
+
   /**
-   * Compares the objects with the server, and repairs those that differ. Not before the first list, not while it is
-   * paused, and one check at a time.
+   * Enters the state `stopped`, with `cause` if there is one. Pending waits reject with `error`.
+   * @internal
    */
-  async check(signal: AbortSignal): Promise<CheckResult> {
-    const { source, cache: { store, intake }, reflector } = this.#options;
-    const known = this.#objects ?? store;
-    const check = this.#check = new ConsistencyCheck<T>({
-      identities: source.identities ?? source,
-      source: this.#source,
-      known,
-      cached: (key) => {
-        const entry = known.getByKey(intake.cachedKeyOf(key));
-        return entry === undefined || intake.serverKeyOf(entry) === key ? entry : undefined;
-      },
-      serverKeyOf: (entry) => intake.serverKeyOf(entry),
-      version: () => this.gate.version,
-      reached: (version, options) => this.gate.wait(version, options),
-      repair: (entry) => this.#controller.repair(entry),
-      remove: (entry) => this.#controller.remove(entry),
-      relist: (reason) => this.#controller.relist(reason),
-      pageSize: reflector?.pageSize ?? 500,
-    }, signal);
-    try {
-      return await check.run();
-    } finally {
-      this.#check = undefined;
-    }
-  }
-
-  /** Lists and watches until the signal aborts. */
-  async run(signal: AbortSignal): Promise<void> {
-    using _outdated = this.#outdated;
-    if (this.#isRestored) await this.#askForRestored(signal);
-    await this.#controller.run({ signal });
-  }
-
-  /** Enters the state `stopped`, with `cause` if there is one. Pending waits reject with `error`. */
   end(error: Error, cause: unknown): void {
     this.state.stopped(cause);
     this.#synced.fail(error);
     this.gate.end(error);
   }
 
+  #queueOf({ cache: { intake } }: ControllerOwner<T>): DeltaFIFO<Entry<T>> {
+    return new DeltaFIFO<Entry<T>>({
+      keyOf: (entry) => entry.key,
+      knownObjects: this.known,
+      same: sameVersion,
+      transform: (entry) => intake.take(entry),
+    });
+  }
+
+  #writing({ writer }: ControllerOwner<T>): ControllerOptions<T>["process"] {
+    const keys = this.#keys;
+    if (keys === undefined) return (deltas) => writer.apply(deltas, !this.hasSynced, this.outdated);
+    return (deltas) => {
+      try {
+        writer.apply(deltas, !this.hasSynced, this.outdated);
+      } finally {
+        keys.touched(deltas.key);
+      }
+    };
+  }
+
   /** Lets the reflector begin with a list, and reports why, if the restored objects are not those of the server. */
-  async #askForRestored(signal: AbortSignal): Promise<void> {
-    const { source: { identities }, collection: { informer }, cache: { intake }, onError } = this.#options;
-    if (identities === undefined || signal.aborted) return; // survives: stopped-before-run
-    const originalKey = (entry: Entry<unknown>): string => intake.originalKey(entry as Entry<T>) ?? entry.key;
-    const restored = { entries: this.entries, version: this.gate.version, originalKey };
+  async #askForRestored(signal: AbortSignal | undefined): Promise<void> {
+    const collection = this.#collection;
+    const { identities } = this.source;
+    if (collection === undefined || identities === undefined || signal?.aborted) return; // survives: stopped-before-run
+    const { intake } = collection.cache;
+    const originalKey = (entry: Entry<unknown>): string => intake.serverKeyOf(entry as Entry<T>);
+    const restored = { entries: this.known.list(), version: this.gate.version, originalKey };
     // mutant: restored-of-other-history
     const reason = await snapshotMismatch(restored, identities, signal);
     if (reason === undefined) return;
-    this.#controller.listFirst();
-    onError(
+    this.#reflector.listFirst();
+    collection.report(
       new InformerError(
-        `Cannot use the snapshot of ${informer}, which is listed instead, because the server does not have its state: ${reason}`,
+        `Cannot use the snapshot of ${collection.informer}, which is listed instead, because the server does not ` +
+          `have its state: ${reason}`,
       ),
     );
   }
 
+  #entered(phase: ReflectorPhase): void {
+    if (phase.name === "listing") this.check?.listing();
+    if (phase.name === "paused") this.#endCheck(); // of one that has begun while a resume was under way
+    this.outdated.entered(phase);
+    const changed = this.state.entered(phase, this.hasSynced);
+    if (phase.name === "waiting" && this.state.refusal !== undefined) this.#synced.interrupt(new Refused());
+    this.#collection?.entered(phase, changed);
+    this.#options.reflector?.onPhase?.(phase);
+  }
+
+  #report(error: unknown): void {
+    if (error instanceof UnexpectedKindError) {
+      if (this.#passedOver.has(error.kind)) return;
+      this.#passedOver.add(error.kind);
+    }
+    callObserver(() => this.#options.reflector?.onError?.(error));
+    this.#collection?.report(error);
+  }
+
   #endCheck(): void {
-    this.#check?.abort(new Error("Cannot go on with the check: the informer was paused"));
+    this.check?.abort(new Error("Cannot go on with the check: the informer was paused"));
   }
 }
+
+/** The options of a part of an informer's collection. */
+type PartOptions<T extends KubernetesObject> = Pick<ControllerOptions<T>, "source" | "reflector">;
+
+/** The collection of an informer, as its controllers see it. */
+type ControllerOwner<T extends KubernetesObject> = Pick<
+  CollectionSync<T>,
+  "informer" | "cache" | "writer" | "entered" | "synced" | "report"
+>;
+
+/** The cached objects of a controller. */
+type ControllerKnown<T extends KubernetesObject> =
+  & KnownObjects<Entry<T>>
+  & Pick<ReadonlyIndexer<Entry<T>>, "list">;
 
 /** Interrupts waits for the first sync, so that they check the server's refusal. */
 class Refused extends Error {}
@@ -568,64 +576,57 @@ function withDecodeOptions<T>(
   return {
     resource: source.resource,
     selection: source.selection,
+    identities: source.identities,
     listEntries: (options: ListOptions = {}) => source.listEntries({ ...decode, ...options }),
     watchChanges: (options: WatchOptions = {}) => source.watchChanges({ ...decode, ...options }),
   };
 }
 
-/** Options for a {@linkcode CollectionSync}. */
-interface CollectionSyncOptions<T extends KubernetesObject> {
+/**
+ * The lists and watches of an informer, a {@linkcode Controller} for each source of its collection, and their common
+ * state.
+ */
+export class CollectionSync<T extends KubernetesObject> {
   /** The sources, and the form of their objects. */
   readonly collection: CachedCollection<T>;
   /** The informer's cache. */
   readonly cache: ObjectCache<T>;
   /** Delivers the events. */
   readonly processor: Processor<T>;
-  /** Options for the reflectors. */
-  readonly reflector?: ReflectorOptions;
   /** Publishes changes of state, cause, lists, watches and checks. */
   readonly changes: Pick<Latest<unknown>, "changed">;
-  /** Called once, when all parts have synced. */
-  readonly onSynced: () => void;
   /** Receives errors that do not stop the sync. */
   readonly report: (error: unknown) => void;
-}
-
-/**
- * The lists and watches of an informer, a {@linkcode NamespaceSync} for each source of its collection, and their common
- * state.
- */
-export class CollectionSync<T extends KubernetesObject> {
+  /** Writes to the cache. */
+  readonly writer: StoreWriter<T>;
   /** One for each source, in their order. */
-  readonly parts: readonly NamespaceSync<T>[];
+  readonly parts: readonly Controller<T>[];
   /** The worst state of the parts. */
   readonly state: StateKeeper = new StateKeeper();
-  readonly #options: CollectionSyncOptions<T>;
-  readonly #writer: StoreWriter<T>;
   #stage: "new" | "running" | "stopped" = "new";
   /** `true` if and only if the status is to be published in the next turn. */
   #isDue = false;
 
   /** Sends no request before it runs. @throws {RangeError} if an option of the reflector is out of range. */
-  constructor(options: CollectionSyncOptions<T>) {
-    this.#options = options;
-    const { collection, cache, processor, reflector, onSynced, report } = options;
-    const writer = this.#writer = new StoreWriter<T>(cache, processor, collection.skipsUnchanged);
-    this.parts = collection.sources.map(({ namespace, source }) =>
-      new NamespaceSync<T>({
-        source,
-        namespace,
-        collection,
-        cache,
-        writer,
-        reflector,
-        onPhase: (phase, changed) => this.#entered(phase, changed),
-        onSynced: () => {
-          if (this.hasSynced) onSynced();
-        },
-        onError: report,
-      })
-    );
+  constructor(
+    { collection, cache, processor, changes, report }: Pick<
+      CollectionSync<T>,
+      "collection" | "cache" | "processor" | "changes" | "report"
+    >,
+    reflector: ReflectorOptions | undefined,
+  ) {
+    this.collection = collection;
+    this.cache = cache;
+    this.processor = processor;
+    this.changes = changes;
+    this.report = report;
+    this.writer = new StoreWriter<T>(cache, processor, collection.skipsUnchanged);
+    this.parts = collection.sources.map(({ namespace, source }) => this.#controller(source, namespace, reflector));
+  }
+
+  /** The name of the informer in messages. */
+  get informer(): string {
+    return this.collection.informer;
   }
 
   /** `new` before {@linkcode run}, then `running`, and `stopped` from {@linkcode end} on. */
@@ -640,7 +641,7 @@ export class CollectionSync<T extends KubernetesObject> {
 
   /** The number of changes that were dropped because they were older than the cached object. */
   get outdated(): number {
-    return this.#writer.outdated;
+    return this.writer.outdated;
   }
 
   /** The oldest version of the parts; `""` before their first lists, or where their versions cannot be ordered. */
@@ -653,13 +654,12 @@ export class CollectionSync<T extends KubernetesObject> {
    *
    * @throws {RangeError} when there are several, of other namespaces.
    */
-  partsOf(namespace: string | undefined): readonly NamespaceSync<T>[] {
+  partsOf(namespace: string | undefined): readonly Controller<T>[] {
     if (namespace === undefined || this.parts.length === 1) return this.parts;
     const part = this.parts.find((part) => part.namespace === namespace);
     if (part !== undefined) return [part];
     const names = this.parts.map(({ namespace }) => `"${namespace}"`).join(", ");
-    const { informer } = this.#options.collection;
-    throw new RangeError(`Cannot wait for namespace "${namespace}": ${informer} follows ${names}`);
+    throw new RangeError(`Cannot wait for namespace "${namespace}": ${this.informer} follows ${names}`);
   }
 
   /** Ends the lists or watches until {@linkcode resume}. */
@@ -678,14 +678,13 @@ export class CollectionSync<T extends KubernetesObject> {
   async run(job: DerivedController): Promise<{ readonly error: unknown } | undefined> {
     this.#stage = "running";
     let failure: { readonly error: unknown } | undefined;
-    await Promise.all(this.parts.map(async (part) => {
-      try {
-        await part.run(job.signal);
-      } catch (error) {
-        failure ??= { error };
-        job.abort(error); // ends the others too
-      }
-    }));
+    const failed = (error: unknown): void => {
+      failure ??= { error };
+      job.abort(error); // ends the others too
+    };
+    const runs: Promise<void>[] = [];
+    for (const part of this.parts) runs.push(part.run({ signal: job.signal }).catch(failed));
+    await Promise.all(runs);
     return failure;
   }
 
@@ -695,116 +694,68 @@ export class CollectionSync<T extends KubernetesObject> {
     this.state.stopped(cause);
     const ended = error();
     for (const part of this.parts) part.end(ended, cause);
-    this.#options.changes.changed();
+    this.changes.changed();
+  }
+
+  /** Follows a phase that the reflector of a part has entered; `changed` is true if it changed state or cause. */
+  entered(phase: ReflectorPhase, changed: boolean): void {
+    this.#follow();
+    if (phase.name === "waiting" && phase.error !== undefined) this.report(phase.error);
+    const counted = phase.name === "listing" || (phase.name === "watching" && !phase.open);
+    if (counted || changed) this.#publish();
+  }
+
+  /** The first list of a part has been applied. Behind the last one it delivers the event. */
+  synced(): void {
+    if (!this.hasSynced) return;
+    this.processor.synced();
+    void this.#checkFields();
+  }
+
+  #controller(
+    source: ListerWatcher<T>,
+    namespace: string | undefined,
+    reflector: ReflectorOptions | undefined,
+  ): Controller<T> {
+    const { collection: { managedFields, secretData, secretAnnotations }, cache: { store } } = this;
+    const decoded = withDecodeOptions(source, {
+      managedFields,
+      secretData,
+      secretAnnotations,
+      known: (key) => store.lookUp(key),
+      knownNext: () => store.lookUpNext(),
+    });
+    const keys = namespace === undefined ? undefined : new NamespaceKeys<Entry<T>>(namespace, store);
+    return new Controller<T>({ source: decoded, reflector }, this, keys);
+  }
+
+  /** Reports paths of fields that lead nowhere, of a kind that the compiler has not checked. */
+  async #checkFields(): Promise<void> {
+    const { name, uncheckedFields } = this.collection;
+    const unknown = await unknownFields(this.cache.store, uncheckedFields);
+    if (unknown.length > 0 && this.#stage !== "stopped") this.report(new UnknownFieldsError(name, unknown));
   }
 
   #stateChanged(): void {
     if (this.#stage === "stopped") return;
     this.#follow();
-    this.#options.changes.changed();
-  }
-
-  #entered(phase: ReflectorPhase, changed: boolean): void {
-    const { reflector, report } = this.#options;
-    this.#follow();
-    if (phase.name === "waiting" && phase.error !== undefined) report(phase.error);
-    const counted = phase.name === "listing" || (phase.name === "watching" && !phase.open);
-    if (counted || changed) this.#publish();
-    reflector?.onPhase?.(phase);
+    this.changes.changed();
   }
 
   /**
    * Publishes the status: at once, or once in a turn where there are several parts, each of which it is computed from.
    */
   #publish(): void {
-    const { changes } = this.#options;
-    if (this.parts.length === 1) return changes.changed();
+    if (this.parts.length === 1) return this.changes.changed();
     if (this.#isDue) return;
     this.#isDue = true;
     void nextTurn().then(() => {
       this.#isDue = false;
-      changes.changed();
+      this.changes.changed();
     });
   }
 
   #follow(): void {
     this.state.follow(this.parts.map(({ state }) => state));
-  }
-}
-
-/** The largest share by which the time between two checks is longer than asked for. */
-const JITTER = 0.2;
-
-/** The consistency checks of an informer, and their results. */
-export class ConsistencyChecks<T extends KubernetesObject> {
-  readonly #sync: CollectionSync<T>;
-  readonly #options: Pick<CollectionSyncOptions<T>, "collection" | "changes" | "report">;
-  readonly #signal: AbortSignal;
-  /** Only rises. */
-  #differences = 0;
-  #last: (CheckResult & { readonly at: Date }) | undefined;
-
-  /** Checks nothing yet. `signal` ends the checks. */
-  constructor(
-    sync: CollectionSync<T>,
-    options: Pick<CollectionSyncOptions<T>, "collection" | "changes" | "report">,
-    signal: AbortSignal,
-  ) {
-    this.#sync = sync;
-    this.#options = options;
-    this.#signal = signal;
-  }
-
-  /** The number of objects that have differed, and the result of the last check, if there was one. */
-  get status(): { readonly differences: number; readonly lastCheck?: CheckResult & { readonly at: Date } } {
-    return { differences: this.#differences, ...(this.#last === undefined ? {} : { lastCheck: this.#last }) };
-  }
-
-  /** Checks all parts. Rejects as `SharedIndexInformer.check()` does. */
-  async check({ signal }: Abortable = {}): Promise<CheckResult> {
-    signal?.throwIfAborted();
-    using job = new DerivedController(signal, this.#signal);
-    return await inTurn(this.#options.collection.server, () => this.#check(job.signal), { signal: job.signal });
-  }
-
-  /** Checks while the informer is live, each `everyMs` milliseconds or up to 1.2 times that; `Infinity` is never. */
-  async runEvery(everyMs: number): Promise<void> {
-    if (everyMs === Infinity) return;
-    const signal = this.#signal;
-    const { state } = this.#sync;
-    while (!signal.aborted) {
-      try {
-        await sleep(everyMs * (1 + JITTER * Math.random()), { signal });
-        // Otherwise a list or a resumed watch repairs the cache, or nothing can be read.
-        if (state.state === "live") await this.check();
-      } catch (error) {
-        if (!signal.aborted && state.state !== "paused") this.#options.report(error);
-      }
-    }
-  }
-
-  async #check(signal: AbortSignal): Promise<CheckResult> {
-    const { collection, changes, report } = this.#options;
-    const sync = this.#sync;
-    let result = NOTHING_CHECKED;
-    for (const part of sync.parts) {
-      const { state } = sync.state;
-      const isIdle = state === "paused" || state === "stopped";
-      if (isIdle || !sync.hasSynced) {
-        throw new Error(`Cannot check ${collection.informer}: it ${isIdle ? `is ${state}` : "has not synced yet"}`);
-      }
-      result = addResults(result, await part.check(signal));
-    }
-    this.#differences += result.differences;
-    this.#last = { ...result, at: new Date() };
-    changes.changed();
-    const { differences, keys, repair, reason } = result;
-    if (repair === "objects" || repair === "list") {
-      const text = repair === "objects"
-        ? "repaired by further reads"
-        : `the collection is listed again, because ${reason}`;
-      report(new CacheDifferenceError(collection.name, differences, keys, text));
-    }
-    return result;
   }
 }

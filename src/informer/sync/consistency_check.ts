@@ -1,13 +1,14 @@
 import type { KubernetesObject, ObjectKey } from "../../api/object.ts";
-import { type Entry, type ListOptions, sameVersion } from "../../api/options.ts";
+import { type Abortable, defined, type Entry, sameVersion } from "../../api/options.ts";
 import { isOlder, isResourceVersion, isTooLargeResourceVersion } from "../../api/status.ts";
-import { type IdentitySource, type ListPart, readPages } from "../../api/lister_watcher.ts";
+import { type IdentitySource, readPages } from "../../api/lister_watcher.ts";
 import { DerivedController } from "../../async/signals.ts";
 import { ReadAhead } from "../../async/iterate.ts";
-import { TimeLimit } from "../../async/time.ts";
-import type { KnownObjects } from "../../queue/delta_fifo.ts";
+import { sleep, TimeLimit } from "../../async/time.ts";
+import { inTurn } from "../../async/turns.ts";
 import { ListDeadline } from "../../reflector/requests.ts";
 import { InformerError } from "../../errors/informer_error.ts";
+import type { CollectionSync, Controller, RunningCheck } from "./collection_sync.ts";
 
 /** The number of keys in a {@linkcode CheckResult}. */
 const MOST_KEYS = 10;
@@ -32,19 +33,19 @@ export interface CheckResult {
 }
 
 /** The same, of an empty collection. */
-export const NOTHING_CHECKED: CheckResult = { objects: 0, differences: 0, keys: [], repair: "none" };
+const NOTHING_CHECKED: CheckResult = { objects: 0, differences: 0, keys: [], repair: "none" };
 
 const REPAIRS = ["none", "listed", "objects", "list"] as const;
 
 /** Returns the result of two parts of a collection. */
-export function addResults(a: CheckResult, b: CheckResult): CheckResult {
+function addResults(a: CheckResult, b: CheckResult): CheckResult {
   const reason = a.reason ?? b.reason;
   return {
     objects: a.objects + b.objects,
     differences: a.differences + b.differences,
     keys: [...a.keys, ...b.keys].slice(0, MOST_KEYS),
     repair: REPAIRS[Math.max(REPAIRS.indexOf(a.repair), REPAIRS.indexOf(b.repair))],
-    ...(reason === undefined ? {} : { reason }),
+    ...defined({ reason }),
   };
 }
 
@@ -60,7 +61,7 @@ function resultOf(
     differences: all.length,
     keys: all.slice(0, MOST_KEYS),
     repair,
-    ...(reason === undefined ? {} : { reason }),
+    ...defined({ reason }),
   };
 }
 
@@ -81,31 +82,11 @@ const LISTED = new DOMException("The collection is being listed", "AbortError");
 /** The reason with which a wait for a silent watch ends. */
 const SILENT = new DOMException("The watch is silent", "AbortError");
 
-/** Options for a {@linkcode ConsistencyCheck}. */
-interface ConsistencyCheckOptions<T extends KubernetesObject> {
-  /** Lists what is compared. */
-  readonly identities: Pick<IdentitySource, "listEntries">;
-  /** Lists an object that differs, in the form in which it is cached. */
-  readonly source: { listEntries(options: ListOptions): AsyncIterable<ListPart<T>> };
-  /** The cached objects. */
-  readonly known: KnownObjects<Entry<T>>;
-  /** Returns the cached entry of the object that has this key on the server, whatever key a transform has given it. */
-  readonly cached: (key: ObjectKey) => Entry<T> | undefined;
-  /** Returns the key that the object of a cached entry has on the server. */
-  readonly serverKeyOf: (cached: Entry<T>) => ObjectKey;
-  /** The version up to which the cache has everything. */
-  readonly version: () => string;
-  /** Resolves when the cache has reached `version`. */
-  readonly reached: (version: string, options: { readonly signal: AbortSignal }) => Promise<void>;
-  /** Applies the state of an object that was read. */
-  readonly repair: (entry: Entry<T>) => void;
-  /** Removes a cached object of which the deletion was missed. */
-  readonly remove: (entry: Entry<T>) => void;
-  /** Lists the collection. */
-  readonly relist: (reason: Error) => void;
-  /** The number of objects to a page. */
-  readonly pageSize: number;
-}
+/** The controller whose objects are compared. */
+type Checked<T extends KubernetesObject> = Pick<
+  Controller<T>,
+  "source" | "known" | "cached" | "serverKeyOf" | "gate" | "repair" | "remove" | "relist" | "pageSize" | "check"
+>;
 
 /** A list of the server, compared with the cache as it arrived. */
 interface Compared {
@@ -138,8 +119,8 @@ interface Difference<T> {
  * has from before the list, or another object of that name at the same version. Then, and when the watch does not reach
  * the list's version, the collection is listed.
  */
-export class ConsistencyCheck<T extends KubernetesObject> {
-  readonly #options: ConsistencyCheckOptions<T>;
+class ConsistencyCheck<T extends KubernetesObject> implements RunningCheck {
+  readonly #controller: Checked<T>;
   readonly #job: DerivedController;
   /**
    * `#deleted` has the server's key of each object that the watch has reported as deleted since the last read began.
@@ -147,38 +128,39 @@ export class ConsistencyCheck<T extends KubernetesObject> {
   readonly #deleted = new Set<ObjectKey>();
 
   /** Sends no request yet. The check ends with `signal`. */
-  constructor(options: ConsistencyCheckOptions<T>, signal: AbortSignal | undefined) {
-    this.#options = options;
+  constructor(controller: Checked<T>, signal: AbortSignal | undefined) {
+    this.#controller = controller;
     this.#job = new DerivedController(signal);
   }
 
-  /** Ends the check, because the collection is being listed, which repairs everything. */
   listing(): void {
     this.#job.abort(LISTED);
   }
 
-  /** Ends the check: {@linkcode run} rejects with `reason`. */
   abort(reason: Error): void {
     this.#job.abort(reason);
   }
 
-  /** Records a deletion that the watch has sent, of an object that may not be cached. */
   deleted(key: ObjectKey): void {
     this.#deleted.add(key);
   }
 
   /** Compares and repairs. Rejects when a request fails, or with the reason of the signal. */
   async run(): Promise<CheckResult> {
+    this.#controller.check = this;
     try {
       return await this.#run();
     } catch (error) {
       if (this.#job.signal.reason === LISTED) return resultOf(0, [], "listed");
       throw error;
+    } finally {
+      this.#controller.check = undefined;
     }
   }
 
   async #run(): Promise<CheckResult> {
-    const before = this.#options.version();
+    const { gate } = this.#controller;
+    const before = gate.version;
     const compared = await this.#compare(before);
     const { version, objects } = compared;
     if (isOlder(version, before)) {
@@ -191,7 +173,7 @@ export class ConsistencyCheck<T extends KubernetesObject> {
     }
     // What the watch brings meanwhile may differ from the list too, until the cache has reached a later version.
     // mutant: check-ahead-of-watch
-    for (let needed; isOlder(this.#options.version(), needed = neededVersion(differences, version));) {
+    for (let needed; isOlder(gate.version, needed = neededVersion(differences, version));) {
       const reached = await this.#reach(needed);
       differences = this.#differences(compared);
       if (reached || differences.length === 0) continue;
@@ -219,8 +201,7 @@ export class ConsistencyCheck<T extends KubernetesObject> {
   }
 
   #relist({ objects }: Compared, differences: readonly Difference<T>[], reason: string): CheckResult {
-    const { relist } = this.#options;
-    relist(new Error(`A consistency check asked for a list: ${reason}`));
+    this.#controller.relist(new Error(`A consistency check asked for a list: ${reason}`));
     return resultOf(objects, differences.map(keyOf), "list", reason);
   }
 
@@ -236,7 +217,8 @@ export class ConsistencyCheck<T extends KubernetesObject> {
   }
 
   async #list(version: string): Promise<Compared> {
-    const { identities, cached, known, pageSize } = this.#options;
+    const { source, known, pageSize } = this.#controller;
+    const identities: Pick<IdentitySource, "listEntries"> = source.identities ?? source;
     using job = new DerivedController(this.#job.signal);
     using deadline = new ListDeadline(job, { beginMs: LIST_IDLE_MS, progressMs: LIST_IDLE_MS });
     let compared = nothingCompared();
@@ -262,7 +244,7 @@ export class ConsistencyCheck<T extends KubernetesObject> {
       for (const entry of part.entries) {
         if (entry.key === "") continue; // the informer's own list has reported it
         compared.keys.add(entry.key);
-        if (!isSame(cached(entry.key), entry)) compared.suspects.push(entry);
+        if (!isSame(this.#controller.cached(entry.key), entry)) compared.suspects.push(entry);
       }
     }
     return compared;
@@ -273,10 +255,10 @@ export class ConsistencyCheck<T extends KubernetesObject> {
    * version.
    */
   #differences({ version, keys, suspects }: Compared): Difference<T>[] {
-    const { known, serverKeyOf } = this.#options;
+    const { known } = this.#controller;
     const differences: Difference<T>[] = [];
     for (const listed of suspects) {
-      const cached = this.#options.cached(listed.key);
+      const cached = this.#controller.cached(listed.key);
       if (cached === undefined) differences.push({ listed });
       else if (!isSame(cached, listed) && !isOlder(version, cached.resourceVersion)) {
         differences.push({ cached, listed });
@@ -284,7 +266,7 @@ export class ConsistencyCheck<T extends KubernetesObject> {
     }
     for (const key of known.keys()) {
       const cached = known.getByKey(key)!;
-      if (keys.has(serverKeyOf(cached))) continue;
+      if (keys.has(this.#controller.serverKeyOf(cached))) continue;
       // mutant: check-misses-gone
       if (!isOlder(version, cached.resourceVersion)) differences.push({ cached });
     }
@@ -296,7 +278,7 @@ export class ConsistencyCheck<T extends KubernetesObject> {
     using job = new DerivedController(this.#job.signal);
     using _limit = new TimeLimit(() => job.abort(SILENT), SILENT_MS);
     try {
-      await this.#options.reached(version, { signal: job.signal });
+      await this.#controller.gate.wait(version, { signal: job.signal });
       return true;
     } catch (error) {
       if (error === SILENT) return false;
@@ -306,24 +288,24 @@ export class ConsistencyCheck<T extends KubernetesObject> {
 
   /** Repairs one object. Returns `true` if it differed. */
   async #repair({ cached, listed }: Difference<T>): Promise<boolean> {
-    const { known, remove, repair, version } = this.#options;
+    const controller = this.#controller;
     if (listed === undefined) {
-      if (known.getByKey(cached!.key) !== cached) return false;
-      remove(cached!);
+      if (controller.known.getByKey(cached!.key) !== cached) return false;
+      controller.remove(cached!);
       return true;
     }
     const read = await this.#read(listed);
-    const present = this.#options.cached(listed.key);
+    const present = controller.cached(listed.key);
     const isNewer = read !== undefined && !this.#deleted.has(listed.key) &&
-      !isOlder(version(), read.resourceVersion) &&
+      !isOlder(controller.gate.version, read.resourceVersion) &&
       (present === undefined || isOlder(present.resourceVersion, read.resourceVersion));
-    if (isNewer) repair(read);
+    if (isNewer) controller.repair(read);
     return isNewer || cached !== undefined;
   }
 
   /** Reads an object by a list of it alone, to which the selectors of the cache apply. */
   async #read({ namespace, name }: Entry<KubernetesObject>): Promise<Entry<T> | undefined> {
-    const { source } = this.#options;
+    const { source } = this.#controller;
     using job = new DerivedController(this.#job.signal);
     using _deadline = new ListDeadline(job, { beginMs: LIST_IDLE_MS, progressMs: LIST_IDLE_MS });
     this.#deleted.clear();
@@ -380,5 +362,76 @@ export class CacheDifferenceError extends InformerError {
     );
     this.differences = differences;
     this.keys = keys;
+  }
+}
+
+/** The largest share by which the time between two checks is longer than asked for. */
+const JITTER = 0.2;
+
+/** The consistency checks of an informer, and their results. */
+export class ConsistencyChecks<T extends KubernetesObject> {
+  readonly #sync: CollectionSync<T>;
+  readonly #signal: AbortSignal;
+  /** Only rises. */
+  #differences = 0;
+  #last: (CheckResult & { readonly at: Date }) | undefined;
+
+  /** Checks nothing yet. `signal` ends the checks. */
+  constructor(sync: CollectionSync<T>, signal: AbortSignal) {
+    this.#sync = sync;
+    this.#signal = signal;
+  }
+
+  /** The number of objects that have differed, and the result of the last check, if there was one. */
+  get status(): { readonly differences: number; readonly lastCheck?: CheckResult & { readonly at: Date } } {
+    return { differences: this.#differences, ...defined({ lastCheck: this.#last }) };
+  }
+
+  /** Checks all parts. Rejects as `SharedIndexInformer.check()` does. */
+  async check({ signal }: Abortable = {}): Promise<CheckResult> {
+    signal?.throwIfAborted();
+    using job = new DerivedController(signal, this.#signal);
+    return await inTurn(this.#sync.collection.server, () => this.#check(job.signal), { signal: job.signal });
+  }
+
+  /** Checks while the informer is live, each `everyMs` milliseconds or up to 1.2 times that; `Infinity` is never. */
+  async runEvery(everyMs: number): Promise<void> {
+    if (everyMs === Infinity) return;
+    const signal = this.#signal;
+    const { state } = this.#sync;
+    while (!signal.aborted) {
+      try {
+        await sleep(everyMs * (1 + JITTER * Math.random()), { signal });
+        // Otherwise a list or a resumed watch repairs the cache, or nothing can be read.
+        if (state.state === "live") await this.check();
+      } catch (error) {
+        if (!signal.aborted && state.state !== "paused") this.#sync.report(error);
+      }
+    }
+  }
+
+  async #check(signal: AbortSignal): Promise<CheckResult> {
+    const sync = this.#sync;
+    const { collection } = sync;
+    let result = NOTHING_CHECKED;
+    for (const part of sync.parts) {
+      const { state } = sync.state;
+      const isIdle = state === "paused" || state === "stopped";
+      if (isIdle || !sync.hasSynced) {
+        throw new Error(`Cannot check ${collection.informer}: it ${isIdle ? `is ${state}` : "has not synced yet"}`);
+      }
+      result = addResults(result, await new ConsistencyCheck<T>(part, signal).run());
+    }
+    this.#differences += result.differences;
+    this.#last = { ...result, at: new Date() };
+    sync.changes.changed();
+    const { differences, keys, repair, reason } = result;
+    if (repair === "objects" || repair === "list") {
+      const text = repair === "objects"
+        ? "repaired by further reads"
+        : `the collection is listed again, because ${reason}`;
+      sync.report(new CacheDifferenceError(collection.name, differences, keys, text));
+    }
+    return result;
   }
 }

@@ -37,7 +37,7 @@ const OLDEST = 2;
 export async function snapshotMismatch(
   { entries, version, originalKey }: RestoredPart,
   identities: IdentitySource,
-  signal: AbortSignal,
+  signal: AbortSignal | undefined,
 ): Promise<string | undefined> {
   const asked = sampleOf(entries);
   using job = new DerivedController(signal);

@@ -14,14 +14,6 @@ import type { Processor } from "../events/processor.ts";
 /** The shortest time between two lists that outdated changes lead to, in milliseconds. */
 const RELIST_EVERY_MS = 60_000;
 
-/** Options for {@linkcode OutdatedChanges}. */
-interface OutdatedChangesOptions {
-  /** Ends the watch and lists. */
-  readonly relist: (reason: Error) => void;
-  /** Receives the first reason for a list, and no other. */
-  readonly report: (error: unknown) => void;
-}
-
 /**
  * Decides whether a change that is older than the cached object leads to a list.
  *
@@ -33,7 +25,8 @@ interface OutdatedChangesOptions {
  * always applied, repairs it: at the end of the batch, or a minute after the last list of this kind.
  */
 export class OutdatedChanges implements Disposable {
-  readonly #options: OutdatedChangesOptions;
+  readonly #controller: { relist(reason: Error): void };
+  readonly #report: (error: unknown) => void;
   /** `#timer` is armed from the end of a batch that leaves a `#reason` until it asks for a list. */
   readonly #timer = new LongTimer(() => this.#relist());
   /**
@@ -51,9 +44,10 @@ export class OutdatedChanges implements Disposable {
   /** `#isReported` is true if and only if a reason was reported. */
   #isReported = false;
 
-  /** No change has been dropped. */
-  constructor(options: OutdatedChangesOptions) {
-    this.#options = options;
+  /** `controller` lists again; `report` receives the first reason for that, and no other. */
+  constructor(controller: { relist(reason: Error): void }, report: (error: unknown) => void) {
+    this.#controller = controller;
+    this.#report = report;
   }
 
   /** Applies a phase that the reflector has entered. */
@@ -106,9 +100,9 @@ export class OutdatedChanges implements Disposable {
   #relist(): void {
     const reason = new Error(this.#reason);
     this.#nextRelistMs = monotonicMs() + RELIST_EVERY_MS;
-    if (!this.#isReported) this.#options.report(reason);
+    if (!this.#isReported) this.#report(reason);
     this.#isReported = true;
-    this.#options.relist(reason);
+    this.#controller.relist(reason);
   }
 }
 

@@ -1,18 +1,13 @@
 import { assertEquals, assertNotEquals, assertRejects } from "@std/assert";
 import type { Entry } from "../../../src/api/options.ts";
-import {
-  Controller,
-  type ControllerOptions,
-  NamespaceKeys,
-  VersionGate,
-} from "../../../src/informer/sync/collection_sync.ts";
+import { Controller, NamespaceKeys, VersionGate } from "../../../src/informer/sync/collection_sync.ts";
 import { DeltaFIFO } from "../../../src/queue/delta_fifo.ts";
 import { Indexer } from "../../../src/store/indexer.ts";
 import { FakeTime } from "../../support/fake_time.ts";
-import { added, bookmark, entry, expired, modified, part, seen, type Thing } from "../../support/fixtures.ts";
+import { added, bookmark, entry, modified, type Thing } from "../../support/fixtures.ts";
 import { PAGES } from "../../support/followed_source.ts";
 import { holding } from "../../support/informer.ts";
-import { END, type ScriptedSource } from "../../support/scripted_source.ts";
+import type { ScriptedSource } from "../../support/scripted_source.ts";
 
 /** A controller that fills a store; `notes` has the processed keys, and the versions passed to `onProgress`. */
 class Filling implements AsyncDisposable {
@@ -23,7 +18,7 @@ class Filling implements AsyncDisposable {
   readonly #stop = new AbortController();
   readonly #running: Promise<void>;
 
-  constructor(source: ScriptedSource, replacing?: (filling: Filling) => ReturnType<Replacing>) {
+  constructor(source: ScriptedSource) {
     this.controller = new Controller<Thing>({
       source,
       queue: this.queue,
@@ -34,7 +29,6 @@ class Filling implements AsyncDisposable {
         }
         this.notes.push(key);
       },
-      ...(replacing === undefined ? {} : { replacing: () => replacing(this) }),
       onProgress: (version) => this.notes.push(`${version}, ${this.store.size} stored, ${this.queue.size} queued`),
       reflector: { ...PAGES, backoff: { jitter: 0 }, resyncMs: 60_000 },
     });
@@ -51,8 +45,6 @@ class Filling implements AsyncDisposable {
     await this.#running;
   }
 }
-
-type Replacing = NonNullable<ControllerOptions<Thing>["replacing"]>;
 
 function keyOf(entry: Entry<Thing>): string {
   return entry.key;
@@ -77,23 +69,6 @@ Deno.test("Controller drains the queue, then calls onProgress, once for each lis
   ]);
 });
 
-Deno.test("Controller stages a list in the replacement that it is given, without the queue", async () => {
-  using time = new FakeTime();
-  const source = holding(entry("a", 1), entry("b", 2));
-  await using filling = new Filling(
-    source,
-    ({ store, queue, controller }) => controller.hasSynced ? queue.replacing() : store.replacing(),
-  );
-  await time.tickAsync(0);
-  assertEquals(filling.take(), ["10, 2 stored, 0 queued"]);
-  assertEquals(filling.controller.hasSynced, true);
-  source.list(part(20, [entry("b", 15)]), END).watch([]);
-  source.newest.send(expired());
-  await time.tickAsync(2_000);
-  assertEquals(filling.take(), ["default/a", "default/b", "20, 1 stored, 0 queued"]);
-  assertEquals(seen(filling.store), ["default/b@15"]);
-});
-
 Deno.test("Controller processes all known keys again when its reflector resyncs", async () => {
   using time = new FakeTime();
   await using filling = new Filling(holding(entry("a", 1), entry("b", 2)));
@@ -105,7 +80,7 @@ Deno.test("Controller processes all known keys again when its reflector resyncs"
 
 Deno.test("NamespaceKeys has the keys that its namespace has brought, and another revision after each change", () => {
   const store = new Indexer<string>({ keyOf: (word) => word[0] });
-  const keys = new NamespaceKeys<string>(store);
+  const keys = new NamespaceKeys<string>("shop", store);
   const state = (): unknown => [[...keys.keys()], keys.size, keys.getByKey("a"), keys.getByKey("b")];
   const revisions = [keys.revision];
   store.replace(["ant", "bee"], "1");
