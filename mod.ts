@@ -250,7 +250,7 @@ export type { SortKey, SortOrder, SortValue } from "./src/informer/view/cache_vi
 export { SharedIndexInformer } from "./src/informer/shared_index_informer.ts";
 export { AcquiredInformer } from "./src/informer/shared_informer_factory.ts";
 export { UnknownFieldsError } from "./src/informer/cache/entry_transform.ts";
-export { OverlappingCachesError } from "./src/informer/overlapping_caches.ts";
+export { OverlappingCachesError } from "./src/informer/cache_scope.ts";
 export type { SnapshotLimit, SnapshotStore, StoredSnapshot } from "./src/api/lister_watcher.ts";
 export { MemorySnapshots } from "./src/informer/snapshot/snapshot.ts";
 export { SnapshotError } from "./src/informer/snapshot/snapshot.ts";

@@ -150,8 +150,8 @@ Deno.test("types: a misspelt path is refused at its place, in a list of fields t
     // @ts-expect-error one of the two alone is kept
     void oneOf?.spec.nodeName;
     void informers.forResource(Pod, { fields: [...either] }).lister.get("a")?.status?.phase;
-    void informers.acquire(Pod, { fields: either }).lister.get("a")?.status?.phase;
-    void informers.acquire(Pod, { fields: [...either] }).lister.get("a")?.spec?.nodeName;
+    void informers.acquire(Pod, { fields: either }).informer.lister.get("a")?.status?.phase;
+    void informers.acquire(Pod, { fields: [...either] }).informer.lister.get("a")?.spec?.nodeName;
     const unknown = informers.forResource(Pod, options);
     void (unknown.lister.get("a")?.spec?.nodeName satisfies string | undefined);
     const whole = informers.forResource(Secret, { keep: "data" });
@@ -598,10 +598,10 @@ Deno.test("informers of Secrets have objects without data, which cannot be writt
     // @ts-expect-error a copy is for a write
     copyOf(secret);
     // @ts-expect-error as of an informer that is acquired
-    void informers.acquire(Secret).lister.get(key)?.data;
+    void informers.acquire(Secret).informer.lister.get(key)?.data;
     const whole = informers.forResource(Secret, { keep: "data", indexers: { password: path("data.password") } });
     same<typeof whole, SharedIndexInformer<Secret, "password">>();
-    void informers.acquire(Secret, { keep: "data" }).lister.get(key)?.data;
+    void informers.acquire(Secret, { keep: "data" }).informer.lister.get(key)?.data;
     void secrets.update(copyOf(whole.lister.get(key)!));
     // Another kind, and one that is not known to the compiler, are not concerned.
     const pods = informers.forResource<Pod>(Pod, { labelSelector: "app=web" });

@@ -6,6 +6,7 @@ import type { Entry, Selection } from "../api/options.ts";
 import type { Resource, TableRow } from "../api/resource.ts";
 import type { SharedIndexInformerOptions } from "../informer/options.ts";
 import type { ByteBudget, Hold } from "./byte_budget.ts";
+import type { SharedIndexInformer } from "../informer/shared_index_informer.ts";
 import type { AcquiredInformer, SharedInformerFactory } from "../informer/shared_informer_factory.ts";
 import type { ClientStream } from "./channel.ts";
 import { Feed, type FeedOptions, type StreamRequest } from "./feed.ts";
@@ -351,7 +352,8 @@ async function answerList(
   { open, stallMs, ...wait }: AnswerListOptions,
 ): Promise<Response> {
   const scope = await collection.scopeOf(selection);
-  using informer = collection.acquire();
+  using held = collection.acquire();
+  const { informer } = held;
   const problem = await unsynced(informer, wait);
   if (problem !== undefined) return refuse(request, problem);
   const status = informer.status();
@@ -377,7 +379,7 @@ async function answerList(
 
 /** Waits until the informer has synced; returns the reason if it does not. */
 async function unsynced(
-  informer: AcquiredInformer<KubernetesObject>,
+  informer: SharedIndexInformer<KubernetesObject, never>,
   { syncMs, signal }: SyncWait,
 ): Promise<Refusal | undefined> {
   if (informer.hasSynced) return undefined;

@@ -132,7 +132,7 @@ export interface StreamRequest {
 export class Feed implements Disposable {
   /** Tells the positions of this feed apart from those of others. */
   readonly #id: string = crypto.randomUUID().slice(0, 13);
-  readonly #informer: AcquiredInformer<KubernetesObject>;
+  readonly #held: AcquiredInformer<KubernetesObject>;
   readonly #options: FeedOptions;
   readonly #registration: HandlerRegistration;
   /** The objects at `#position`, and those of `#changes`. */
@@ -154,18 +154,18 @@ export class Feed implements Disposable {
   #hasChanged = false;
   #isOver = false;
 
-  /** Follows `informer`, which it disposes in the end. */
-  constructor(informer: AcquiredInformer<KubernetesObject>, options: FeedOptions) {
-    this.#informer = informer;
+  /** Follows the informer of `held`, which it disposes in the end. */
+  constructor(held: AcquiredInformer<KubernetesObject>, options: FeedOptions) {
+    this.#held = held;
     this.#options = options;
-    this.#state = JSON.stringify(stateOf(informer.status()));
+    this.#state = JSON.stringify(stateOf(held.informer.status()));
     const put = (event: ObjectEvent<KubernetesObject>): void => {
       const { key, uid } = event;
       const after = new ShownObject(event, options.show);
       const before = this.#objects.set(key, after);
       this.#changed({ key, uid, before, after });
     };
-    this.#registration = informer.addEventHandler({
+    this.#registration = held.addEventHandler({
       onAdd: put,
       onUpdate: put,
       onDelete: ({ key, uid }) => {
@@ -223,7 +223,7 @@ export class Feed implements Disposable {
     this.#registration.remove();
     for (const stream of this.#streams()) stream.end("closed");
     for (const channel of this.#channels.values()) channel[Symbol.dispose]();
-    this.#informer[Symbol.dispose]();
+    this.#held[Symbol.dispose]();
   }
 
   #changed(change: FeedChange): void {
@@ -255,7 +255,7 @@ export class Feed implements Disposable {
     const versions = this.#versions();
     if (versions === "") return "";
     // A list may have missed objects that were created and deleted between two watches.
-    const isSame = !this.#hasChanged && this.#informer.status().recentRelists === 0;
+    const isSame = !this.#hasChanged && this.#held.informer.status().recentRelists === 0;
     this.#history.add(versions, this.#position, isSame);
     this.#hasChanged = false;
     return versions;
@@ -264,7 +264,7 @@ export class Feed implements Disposable {
   /** Returns the versions of the cache; `""` unless all of its changes have been received. */
   #versions(): string {
     if (!this.#isSynced || this.#registration.pending > 0) return "";
-    const { resourceVersion, namespaces } = this.#informer.status();
+    const { resourceVersion, namespaces } = this.#held.informer.status();
     return namespaces === undefined ? resourceVersion : namespaces.map((it) => it.resourceVersion).join("~");
   }
 
@@ -314,7 +314,7 @@ export class Feed implements Disposable {
 
   async #followState(): Promise<void> {
     try {
-      for await (const status of this.#informer.statusChanges()) {
+      for await (const status of this.#held.informer.statusChanges({ signal: this.#held.signal })) {
         const state = JSON.stringify(stateOf(status));
         if (state === this.#state) continue;
         this.#state = state;

@@ -367,7 +367,7 @@ interface ViewHubOptions {
 interface SharedView {
   /** The name of the collection. */
   readonly of: string;
-  readonly informer: AcquiredInformer<KubernetesObject>;
+  readonly held: AcquiredInformer<KubernetesObject>;
   readonly view: CacheView<KubernetesObject>;
   readonly show: Show;
   readonly linger: LongTimer;
@@ -495,36 +495,36 @@ export class ViewHub implements Disposable {
     const { of, order } = selection;
     const collection = this.#collections.get(of)!;
     const { showRow: show, hides } = collection;
-    const informer = collection.acquire();
+    const held = collection.acquire();
     const rowBytes = ROW_BYTES.row + selection.keys * ROW_BYTES.value;
     // Of all objects, until the view has found those that it selects.
-    const hold = this.#options.budget.hold(Math.max(1, informer.status().objects) * rowBytes);
+    const hold = this.#options.budget.hold(Math.max(1, held.informer.status().objects) * rowBytes);
     if (hold === undefined) {
-      informer[Symbol.dispose]();
+      held[Symbol.dispose]();
       throw new TooManyViewsError();
     }
     const where = (object: KubernetesObject): boolean => {
       const shown = show({ object });
       return shown !== undefined && selection.matches(shown);
     };
-    const view = informer.view({
+    const view = held.view({
       // Without it, and without a sort key, the objects of windows alone are parsed.
       where: hides || !selection.selectsAll ? where : undefined,
       sortBy: selection.sortBy(show),
       name: "relayed view",
     });
     const linger = new LongTimer(() => this.#forget(order));
-    const shared = { of, informer, view, show, linger, hold, rowBytes, readers: 0 };
+    const shared = { of, held, view, show, linger, hold, rowBytes, readers: 0 };
     this.#views.set(order, shared);
     return shared;
   }
 
   #forget(order: string): void {
-    const { informer, linger, hold } = this.#views.get(order)!;
+    const { held, linger, hold } = this.#views.get(order)!;
     this.#views.delete(order);
     linger[Symbol.dispose]();
     hold[Symbol.dispose]();
-    informer[Symbol.dispose](); // and its view
+    held[Symbol.dispose](); // and its view
   }
 
   #look(): void {
@@ -542,7 +542,7 @@ export class ViewHub implements Disposable {
     const sent = this.#sent.get(stream) ?? new Map<string, string>();
     this.#sent.set(stream, sent);
     for (const name of stream.collections) {
-      const informer = [...this.#views.values()].find(({ of }) => of === name)?.informer;
+      const informer = [...this.#views.values()].find(({ of }) => of === name)?.held.informer;
       if (informer === undefined) continue;
       const status = informer.status();
       const { events } = status;

@@ -23,7 +23,7 @@ import type { HandlerOptions, HandlerRegistration, InformerEvent, ResourceEventH
 import { Processor } from "./events/processor.ts";
 import type { InformerView } from "./informer_view.ts";
 import { type SharedIndexInformerOptions, withCacheDefaults } from "./options.ts";
-import { CacheSnapshots } from "./snapshot/snapshot_keeper.ts";
+import { CacheSnapshots } from "./snapshot/cache_snapshots.ts";
 import type { SnapshotOptions } from "./snapshot/snapshot.ts";
 import { type InformerStatus, syncStatus, Waits } from "./status.ts";
 import { type CheckResult, ConsistencyChecks } from "./sync/consistency_check.ts";
@@ -242,7 +242,7 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
    * ```
    */
   view(options: ViewOptions<T> = {}): CacheView<T> {
-    return new CacheView((handler, registered) => this.addEventHandler(handler, registered), options);
+    return new CacheView<T>(this, options);
   }
 
   /**

@@ -1,173 +1,88 @@
-import { type Abortable, checkSelectors, defined, type Entry, namespacesOf, type Selection } from "../api/options.ts";
-import type { KubernetesObject, ObjectKey } from "../api/object.ts";
+import { type Abortable, checkSelectors, defined, namespacesOf, type Selection } from "../api/options.ts";
+import type { KubernetesObject } from "../api/object.ts";
 import { callObserver, DerivedController, Latch } from "../async/signals.ts";
 import type { PolledIterator } from "../async/iterate.ts";
-import type { ReadonlyIndexer } from "../store/indexer.ts";
 import type { MemoryReport } from "./cache/memory_report.ts";
-import type { Lister } from "./cache/lister.ts";
 import type { Listener } from "./events/listener.ts";
 import type { HandlerOptions, HandlerRegistration, InformerEvent, ResourceEventHandler } from "./events/event.ts";
-import type { InformerView } from "./informer_view.ts";
 import { SharedIndexInformer } from "./shared_index_informer.ts";
 import { type InformerStatus, joined } from "./status.ts";
-import type { CheckResult } from "./sync/consistency_check.ts";
 import { CacheView, type ViewOptions } from "./view/cache_view.ts";
 import { checkDurations, LongTimer } from "../async/time.ts";
-import type { ListerWatcher } from "../api/lister_watcher.ts";
 import { type ApiResource, type Resource, resourceName, type SecretLike, type WithoutData } from "../api/resource.ts";
 import { parsesObjects } from "../entry/path.ts";
 import type { IndexFunction } from "../store/index.ts";
-import { InformerScope, OverlapFinder } from "./overlapping_caches.ts";
+import { CacheScope, OverlapFinder } from "./cache_scope.ts";
 import { CACHE_DEFAULTS, type SharedIndexInformerOptions, type SharedInformerFactoryOptions } from "./options.ts";
-import { SnapshotKeepers } from "./snapshot/snapshot_keeper.ts";
+import { SnapshotKeepers } from "./snapshot_keeper.ts";
 import { type FieldPaths, fieldsOf, type Kept } from "../api/fields.ts";
 import type { Client } from "../client/client.ts";
 import { ConsoleReporter, errorLine } from "../errors/errors.ts";
 import { InformerError } from "../errors/informer_error.ts";
 
-/** The informer of a holder, until that is disposed. */
-interface Held<T extends KubernetesObject, Name extends string> {
-  readonly informer: SharedIndexInformer<T, Name>;
-  readonly release: () => void;
-}
-
 /**
- * One holder of a shared informer, made by `SharedInformerFactory.acquire()`; its members are those of the informer.
+ * One holder of a shared informer, made by `SharedInformerFactory.acquire()`.
  *
  * Disposing it gives the informer back, and ends what was begun here: handlers are removed (a running call continues,
- * with its signal aborted), iterators and views end, waits reject. Then its members throw; a second disposal does
- * nothing.
+ * with its signal aborted), iterators and views end, and {@linkcode signal} aborts, which ends waits of the informer
+ * that were given it. Then its other members throw; a second disposal does nothing.
  */
-export class AcquiredInformer<T extends KubernetesObject, Name extends string = never>
-  implements InformerView<T>, Disposable {
+export class AcquiredInformer<T extends KubernetesObject, Name extends string = never> implements Disposable {
   readonly #name: string;
-  /** Aborts when the holder is disposed. */
   readonly #job = new AbortController();
   /** `undefined` from the disposal on, so that a holder which is kept does not keep the cache. */
-  #held: Held<T, Name> | undefined;
+  #informer: SharedIndexInformer<T, Name> | undefined;
+  readonly #release: () => void;
 
   /** Holds `informer`, called `name` in errors, until the disposal calls `release`. */
   constructor(informer: SharedIndexInformer<T, Name>, name: string, release: () => void) {
-    this.#held = { informer, release };
+    this.#informer = informer;
     this.#name = name;
+    this.#release = release;
   }
 
-  /** The cache, indexed by namespace and by `indexers`. Lists leave out objects that cannot be read. */
-  get indexer(): ReadonlyIndexer<T, Name | "namespace"> {
-    return this.#informer.indexer;
+  /** The informer, which runs at least until the disposal. After a pause it is `stale` until the watch is open. */
+  get informer(): SharedIndexInformer<T, Name> {
+    if (this.#informer === undefined) throw this.#disposed();
+    return this.#informer;
   }
 
-  /** The same cache, as entries that are not parsed. */
-  get entries(): ReadonlyIndexer<Entry<T>, Name | "namespace"> {
-    return this.#informer.entries;
-  }
-
-  /** Reads the cache by namespace, name and label selector. */
-  get lister(): Lister<T> {
-    return this.#informer.lister;
-  }
-
-  /** `true` once the cache has been equal to the server; also while it is stale. */
-  get hasSynced(): boolean {
-    return this.#informer.hasSynced;
-  }
-
-  /** See `SharedIndexInformer.lastSyncResourceVersion`. */
-  get lastSyncResourceVersion(): string {
-    return this.#informer.lastSyncResourceVersion;
-  }
-
-  /** Returns the present status. After a pause the state is `stale`, with `staleMs`, until the watch is open. */
-  status(): InformerStatus {
-    return this.#informer.status();
-  }
-
-  /** See `SharedIndexInformer.memory()`. */
-  memory(): MemoryReport {
-    return this.#informer.memory();
-  }
-
-  /** See `SharedIndexInformer.statusChanges()`. */
-  statusChanges(options: Abortable = {}): AsyncIterableIterator<InformerStatus> {
-    return this.#bound(this.#informer.statusChanges(options));
+  /** Aborts when the holder is disposed: for the waits of {@linkcode informer}. */
+  get signal(): AbortSignal {
+    return this.#job.signal;
   }
 
   /** See `SharedIndexInformer.addEventHandler()`. The disposal removes the handler. */
   addEventHandler(handler: ResourceEventHandler<T>, options: HandlerOptions<T> = {}): HandlerRegistration {
-    return this.#bound(this.#informer.addEventHandler(handler, options));
+    return this.#bound(this.informer.addEventHandler(handler, options));
   }
 
   /** See `SharedIndexInformer.events()`. The disposal ends the iterator. */
   events(options: HandlerOptions<T> = {}): AsyncIterableIterator<InformerEvent<T>> {
-    return this.#bound(this.#informer.events(options));
+    return this.#bound(this.informer.events(options));
   }
 
   /** See `SharedIndexInformer.view()`. The disposal ends the view. */
   view(options: ViewOptions<T> = {}): CacheView<T> {
-    return new CacheView((handler, registered) => this.addEventHandler(handler, registered), options);
-  }
-
-  /** See `SharedIndexInformer.until()`. */
-  until(predicate: (object: T) => boolean, options: Abortable & { readonly key?: ObjectKey } = {}): Promise<T> {
-    return this.#wait(options, (informer, bound) => informer.until(predicate, bound));
-  }
-
-  /** See `SharedIndexInformer.untilDeleted()`. */
-  untilDeleted(key: ObjectKey, options: Abortable = {}): Promise<void> {
-    return this.#wait(options, (informer, bound) => informer.untilDeleted(key, bound));
-  }
-
-  /** See `SharedIndexInformer.atLeast()`. */
-  atLeast(resourceVersion: string, options: Abortable & { readonly namespace?: string } = {}): Promise<void> {
-    return this.#wait(options, (informer, bound) => informer.atLeast(resourceVersion, bound));
-  }
-
-  /** See `SharedIndexInformer.waitForCacheSync()`. It resolves at once for a cache that was kept through a pause. */
-  waitForCacheSync(
-    options: Abortable & { readonly patient?: boolean; readonly namespace?: string } = {},
-  ): Promise<void> {
-    return this.#wait(options, (informer, bound) => informer.waitForCacheSync(bound));
-  }
-
-  /** See `SharedIndexInformer.check()`. */
-  check(options: Abortable = {}): Promise<CheckResult> {
-    return this.#wait(options, (informer, bound) => informer.check(bound));
+    return new CacheView<T>(this, options);
   }
 
   /** Gives the informer back. */
   [Symbol.dispose](): void {
-    if (this.#held === undefined) return;
-    const { release } = this.#held;
-    this.#held = undefined;
+    if (this.#informer === undefined) return;
+    this.#informer = undefined;
     this.#job.abort(this.#disposed());
-    release();
-  }
-
-  get #informer(): SharedIndexInformer<T, Name> {
-    if (this.#held === undefined) throw this.#disposed();
-    return this.#held.informer;
+    this.#release();
   }
 
   #disposed(): Error {
     return new DOMException(`Cannot use the informer of "${this.#name}": this holder was disposed`, "AbortError");
   }
 
-  /**
-   * Returns what the informer has returned, a {@linkcode PolledIterator} or a {@linkcode Listener}, which ends with the
-   * holder too.
-   */
+  /** Returns what the informer has returned, a {@linkcode PolledIterator} or a {@linkcode Listener}, ended here too. */
   #bound<R>(begun: R): R {
-    (begun as R & Pick<Listener<T> | PolledIterator<unknown>, "endWith">).endWith(this.#job.signal);
+    (begun as R & Pick<Listener<T> | PolledIterator<unknown>, "endWith">).endWith(this.signal);
     return begun;
-  }
-
-  async #wait<O extends Abortable, R>(
-    options: O,
-    wait: (informer: SharedIndexInformer<T, Name>, bound: O) => Promise<R>,
-  ): Promise<R> {
-    const informer = this.#informer;
-    using job = new DerivedController(options.signal, this.#job.signal);
-    return await wait(informer, { ...options, signal: job.signal });
   }
 }
 
@@ -238,35 +153,23 @@ class FactoryRun {
  */
 type DemandState = "held" | "idle" | "paused" | "over";
 
-/** Options for a {@linkcode Demand}. */
-interface DemandOptions {
-  /** The time from the last holder's release to `onPause`, in milliseconds; `Infinity` is never. */
-  readonly idleMs: number;
-  /** The time from `onPause` to `onForget`, in milliseconds; `Infinity` is never. */
-  readonly forgetMs: number;
-  /** Called when nobody has held for `idleMs`. */
-  readonly onPause: () => void;
-  /** Called when somebody holds again after `onPause`. */
-  readonly onResume: () => void;
-  /** Called once, when nobody has held for `forgetMs` after `onPause`. */
-  readonly onForget: () => void;
-}
-
 /**
- * Counts the holders of something, and says when it is to be paused, resumed and forgotten.
+ * Counts the holders of an informer, pauses and resumes it, and says when it is to be forgotten.
  *
  * | in | event | next | call |
  * | --- | --- | --- | --- |
  * | held | acquire; release, but not of the last holder | held | |
  * | held | release of the last holder | idle | |
  * | idle | acquire | held | |
- * | idle | `idleMs` are over | paused | `onPause` |
- * | paused | acquire | held | `onResume` |
- * | paused | `forgetMs` are over | over | `onForget` |
+ * | idle | `idleMs` are over | paused | `pause` |
+ * | paused | acquire | held | `resume` |
+ * | paused | `forgetMs` are over | over | `forget` |
  * | any | end | over | |
  */
 export class Demand {
-  readonly #options: DemandOptions;
+  readonly #informer: Pick<SharedIndexInformer<KubernetesObject>, "pause" | "resume">;
+  readonly #times: Required<Pick<SharedInformerFactoryOptions, "idleMs" | "forgetMs">>;
+  readonly #forget: () => void;
   /**
    * `#timer` is armed if and only if `#state` is `idle`, from the first release on, or `paused`, and that time is
    * finite.
@@ -277,8 +180,14 @@ export class Demand {
   #state: DemandState = "idle";
 
   /** There is no holder, and no time runs before the first one. */
-  constructor(options: DemandOptions) {
-    this.#options = options;
+  constructor(
+    informer: Pick<SharedIndexInformer<KubernetesObject>, "pause" | "resume">,
+    times: Required<Pick<SharedInformerFactoryOptions, "idleMs" | "forgetMs">>,
+    forget: () => void,
+  ) {
+    this.#informer = informer;
+    this.#times = times;
+    this.#forget = forget;
   }
 
   /** The present state. */
@@ -289,10 +198,9 @@ export class Demand {
   /** Adds a holder, until the returned function is called. Only the first call of that counts. */
   acquire(): () => void {
     this.#holders++;
-    const { onResume } = this.#options;
     const before = this.#state;
     if (before !== "over") this.#enter("held");
-    if (before === "paused") onResume();
+    if (before === "paused") this.#informer.resume();
     let isReleased = false;
     return () => {
       if (isReleased) return;
@@ -308,19 +216,18 @@ export class Demand {
   }
 
   #enter(state: DemandState): void {
-    const { idleMs, forgetMs } = this.#options;
+    const { idleMs, forgetMs } = this.#times;
     this.#state = state;
     this.#timer.arm(state === "idle" ? idleMs : state === "paused" ? forgetMs : Infinity);
   }
 
   #elapsed(): void {
-    const { onPause, onForget } = this.#options;
     if (this.#state === "idle") {
       this.#enter("paused");
-      onPause();
+      this.#informer.pause();
     } else if (this.#state === "paused") {
       this.#enter("over");
-      onForget();
+      this.#forget();
     }
   }
 }
@@ -355,143 +262,51 @@ const COMPARED = [
   "unchanged",
 ] as const;
 
-/** The connection of a {@linkcode SharedInformer} to its factory. */
-interface SharedInformerContext {
-  /** The options of the factory. */
-  readonly defaults: SharedInformerFactoryOptions;
-  /** Keeps snapshots of the caches, if the factory does. */
-  readonly keepers: SnapshotKeepers | undefined;
-  /** Returns the source of a part of a collection. */
-  readonly sourceOf: (resource: Resource<KubernetesObject>, part: Selection) => ListerWatcher<KubernetesObject>;
-  /** Receives the errors of an informer, and of one whose end nobody awaits. */
-  readonly report: (error: unknown, resource: Resource) => void;
-  /** Called when the informer had no holder for so long that it is to be forgotten. */
-  readonly onForget: (shared: SharedInformer) => void;
-}
-
 type Options = SharedIndexInformerOptions<KubernetesObject, string>;
 
 /** An informer of a factory, which runs once, for all callers that ask for the same objects. */
-class SharedInformer {
+interface SharedInformer {
   /** The objects that are cached. */
-  readonly scope: InformerScope;
-  /** The informer. */
+  readonly scope: CacheScope;
   readonly informer: SharedIndexInformer<KubernetesObject, string>;
+  /** The options that the informer was made with, defaults included. */
+  readonly options: Options;
+  /** Those of all callers. */
+  readonly indexers: Map<string, IndexFunction<KubernetesObject>>;
   /** Pauses the informer while it has no holder. */
   readonly demand: Demand;
-  readonly #context: SharedInformerContext;
-  /** The options that the informer was made with, defaults included. */
-  readonly #options: Options;
-  readonly #indexers = new Map<string, IndexFunction<KubernetesObject>>();
-  /** `true` from the first {@linkcode keep} on: then the demand never ends. */
-  #isKept = false;
+  /** `true` if it runs as long as the factory: then the demand never ends. */
+  isKept: boolean;
   /** Set once it was started. */
-  #running: InformerEnd | undefined;
+  running: InformerEnd | undefined;
   /** The run of the factory that it stops with. */
-  #run: FactoryRun | undefined;
+  run: FactoryRun | undefined;
+}
 
-  /** Makes the informer with the options of the first caller, but for its indexers, which {@linkcode join} adds. */
-  constructor(scope: InformerScope, own: Options, context: SharedInformerContext) {
-    const { onError: _, snapshots: _snapshots, idleMs = 30_000, forgetMs = 300_000, ...defaults } = context.defaults;
-    const { indexers: _indexers, ...rest } = defined(own);
-    const { resource, parts } = scope;
-    const reduction = resource.fields === undefined ? {} : { unchanged: "skip" as const };
-    this.scope = scope;
-    this.#context = context;
-    this.#options = { ...CACHE_DEFAULTS, ...defined(defaults), ...reduction, ...rest };
-    const sources = parts.map((part) => {
-      return {
-        namespace: part.namespace ?? "",
-        source: context.sourceOf(resource as Resource<KubernetesObject>, part),
-      };
-    });
-    const informer = new SharedIndexInformer<KubernetesObject>(sources.length === 1 ? sources[0].source : sources, {
-      ...this.#options,
-      onError: (error: unknown): void => {
-        callObserver(() => own.onError?.(error));
-        if (own.onError === undefined || context.defaults.onError !== undefined) context.report(error, resource);
-      },
-    });
-    this.informer = informer as SharedIndexInformer<KubernetesObject, string>;
-    this.demand = new Demand({
-      idleMs,
-      forgetMs,
-      onPause: () => informer.pause(),
-      onResume: () => informer.resume(),
-      onForget: () => context.onForget(this),
-    });
+/** Adds a caller's indexers. @throws {Error} when its options contradict those of the first caller. */
+function join({ scope, informer, options, indexers }: SharedInformer, own: Options): void {
+  const name = resourceName(scope.resource);
+  for (const option of COMPARED) {
+    if (own[option] === undefined || sameOption(own[option], options[option])) continue;
+    throw new Error(`Cannot share the informer of "${name}": option "${option}" is not what the first caller gave`);
   }
-
-  /** `true` once it was started. */
-  get isStarted(): boolean {
-    return this.#running !== undefined;
-  }
-
-  /** `true` if it runs as long as the factory. */
-  get isKept(): boolean {
-    return this.#isKept;
-  }
-
-  /** Lets it run as long as the factory, whatever its holders. */
-  keep(): void {
-    if (!this.#isKept) this.demand.acquire(); // never released
-    this.#isKept = true;
-  }
-
-  /** Adds a caller's indexers. @throws {Error} when its options contradict those of the first caller. */
-  join(own: Options): void {
-    const name = resourceName(this.scope.resource);
-    for (const option of COMPARED) {
-      if (own[option] === undefined || sameOption(own[option], this.#options[option])) continue;
-      throw new Error(`Cannot share the informer of "${name}": option "${option}" is not what the first caller gave`);
+  const added: [string, IndexFunction<KubernetesObject>][] = [];
+  for (const [index, valuesOf] of Object.entries(own.indexers ?? {})) {
+    const known = indexers.get(index);
+    if (known === valuesOf || (!parsesObjects(valuesOf) && String(known) === String(valuesOf))) continue;
+    if (known !== undefined) {
+      throw new Error(`Cannot share the informer of "${name}": index "${index}" has another function already`);
     }
-    const added: [string, IndexFunction<KubernetesObject>][] = [];
-    for (const [index, valuesOf] of Object.entries(own.indexers ?? {})) {
-      const known = this.#indexers.get(index);
-      if (known === valuesOf || (!parsesObjects(valuesOf) && String(known) === String(valuesOf))) continue;
-      if (known !== undefined) {
-        throw new Error(`Cannot share the informer of "${name}": index "${index}" has another function already`);
-      }
-      added.push([index, valuesOf]);
-    }
-    if (added.length === 0) return;
-    this.informer.withIndexers(Object.fromEntries(added));
-    for (const [index, valuesOf] of added) this.#indexers.set(index, valuesOf);
+    added.push([index, valuesOf]);
   }
+  if (added.length === 0) return;
+  informer.withIndexers(Object.fromEntries(added));
+  for (const [index, valuesOf] of added) indexers.set(index, valuesOf);
+}
 
-  /** Starts it, unless it was started, and reports its failure, for a caller that does not wait for its end. */
-  start(options: Abortable): void {
-    if (this.#running !== undefined) return;
-    void this.#start(options).then((failure) => {
-      if (failure !== undefined) this.#context.report(failure.error, this.scope.resource);
-    });
-  }
-
-  /** Starts it, unless it was started, and lets it stop with a run. */
-  enlist(run: FactoryRun): void {
-    if (this.#run === run) return;
-    this.#run = run;
-    const wasStarted = this.#running !== undefined;
-    run.add(this.#start({ signal: run.signal }));
-    if (!wasStarted) return; // survives: started-by-run
-    if (run.signal.aborted) this.stop();
-    else run.signal.addEventListener("abort", () => this.stop(), { once: true });
-  }
-
-  /** Stops the informer. The error of stopping is that of its run. */
-  stop(): void {
-    this.informer[Symbol.asyncDispose]().then(undefined, () => undefined);
-  }
-
-  #start(options: Abortable): InformerEnd {
-    const { keepers } = this.#context;
-    return this.#running ??=
-      (keepers === undefined ? this.informer.run(options) : keepers.run(this.informer, this.scope, {
-        ...options,
-        graceMs: this.#options.graceMs ?? CACHE_DEFAULTS.graceMs,
-      }))
-        .then(() => undefined, (error) => ({ error }));
-  }
+/** Stops an informer. The error of stopping is that of its run. */
+function stop({ informer }: SharedInformer): void {
+  informer[Symbol.asyncDispose]().then(undefined, () => undefined);
 }
 
 /** The status of one informer of a factory. */
@@ -551,9 +366,10 @@ type AnyOptions = Selection & SharedIndexInformerOptions<KubernetesObject, strin
  * ```
  */
 export class SharedInformerFactory implements AsyncDisposable {
+  readonly #client: Client;
   readonly #options: SharedInformerFactoryOptions;
-  /** Connects the informers to this factory. */
-  readonly #context: SharedInformerContext;
+  /** Keeps snapshots of the caches, if the factory does. */
+  readonly #keepers: SnapshotKeepers | undefined;
   /**
    * Has an informer from its first `forResource()` or `acquire()` until it is forgotten, or replaced after it has
    * stopped.
@@ -582,18 +398,10 @@ export class SharedInformerFactory implements AsyncDisposable {
     checkSelectors(options);
     checkDurations("make a factory", { idleMs: options.idleMs, forgetMs: options.forgetMs });
     checkDurations("make a factory", { everyMs: options.snapshots?.everyMs }, { min: 1 });
+    this.#client = client;
     this.#options = options;
-    const report = (error: unknown, resource: Resource): void => this.#report(error, resource);
-    this.#context = {
-      defaults: options,
-      keepers: options.snapshots && new SnapshotKeepers(options.snapshots, client, report),
-      sourceOf: (resource, part) => client.resource(resource, part),
-      report,
-      onForget: (shared) => {
-        this.#informers.delete(shared.scope.id);
-        shared.stop();
-      },
-    };
+    this.#keepers = options.snapshots &&
+      new SnapshotKeepers(options.snapshots, client, (error, resource) => this.#report(error, resource));
   }
 
   /**
@@ -640,10 +448,11 @@ export class SharedInformerFactory implements AsyncDisposable {
     options: Selection & SharedIndexInformerOptions<T, Name> = {},
   ): SharedIndexInformer<T, Name> {
     const scope = this.#scopeOf(complete, options);
-    const shared = this.#informers.get(scope.id) ?? this.#create(scope, options as AnyOptions);
-    shared.join(options as AnyOptions);
-    shared.keep();
-    if (this.#run !== undefined) shared.enlist(this.#run);
+    const shared = this.#informers.get(scope.name) ?? this.#create(scope, options as AnyOptions);
+    join(shared, options as AnyOptions);
+    if (!shared.isKept) shared.demand.acquire(); // never released
+    shared.isKept = true;
+    if (this.#run !== undefined) this.#start(shared, this.#run);
     return shared.informer as unknown as SharedIndexInformer<T, Name>;
   }
 
@@ -670,8 +479,8 @@ export class SharedInformerFactory implements AsyncDisposable {
    * await using informers = new SharedInformerFactory(client, { idleMs: 10_000 });
    * {
    *   using pods = informers.acquire(Pod, { namespace: "shop" });
-   *   await pods.waitForCacheSync();
-   *   console.log(pods.lister.list("app=web").length);
+   *   await pods.informer.waitForCacheSync();
+   *   console.log(pods.informer.lister.list("app=web").length);
    * } // the watch ends 10 s later, unless pods are acquired again
    * ```
    */
@@ -699,18 +508,18 @@ export class SharedInformerFactory implements AsyncDisposable {
     options: Selection & SharedIndexInformerOptions<T, Name> = {},
   ): AcquiredInformer<T, Name> {
     const scope = this.#scopeOf(complete, options);
-    const known = this.#informers.get(scope.id);
+    const known = this.#informers.get(scope.name);
     const isUsable = known !== undefined && known.informer.status().state !== "stopped";
     if (!isUsable) known?.demand.end();
     const shared = isUsable ? known : this.#create(scope, options as AnyOptions);
     const release = shared.demand.acquire();
     try {
-      shared.join(options as AnyOptions);
+      join(shared, options as AnyOptions);
     } catch (error) {
       release();
       throw error;
     }
-    shared.start({});
+    this.#start(shared, {});
     const informer = shared.informer as unknown as SharedIndexInformer<T, Name>;
     return new AcquiredInformer(informer, resourceName(scope.resource), release);
   }
@@ -723,7 +532,7 @@ export class SharedInformerFactory implements AsyncDisposable {
    */
   start(options: Abortable = {}): void {
     if (this.#isShutDown) throw new Error("Cannot start informers: the factory was shut down");
-    for (const shared of this.#informers.values()) if (shared.isKept) shared.start(options);
+    for (const shared of this.#informers.values()) if (shared.isKept) this.#start(shared, options);
   }
 
   /**
@@ -761,7 +570,7 @@ export class SharedInformerFactory implements AsyncDisposable {
     if (this.#run !== undefined) throw new Error("Cannot run informers: the factory is running already");
     const run = this.#run = new FactoryRun(options.signal);
     try {
-      for (const shared of this.#informers.values()) if (shared.isKept) shared.enlist(run);
+      for (const shared of this.#informers.values()) if (shared.isKept) this.#start(shared, run);
       await run.ended;
     } catch (error) {
       this.#thrown = error;
@@ -779,7 +588,9 @@ export class SharedInformerFactory implements AsyncDisposable {
    */
   async waitForCacheSync(options: Abortable & { readonly patient?: boolean } = {}): Promise<void> {
     const all = [...this.#informers.values()].filter(({ demand }) => demand.state === "held");
-    const idle = all.filter(({ isStarted }) => !isStarted).map(({ scope }) => `"${resourceName(scope.resource)}"`);
+    const idle = all.filter(({ running }) => running === undefined).map(({ scope }) =>
+      `"${resourceName(scope.resource)}"`
+    );
     if (idle.length > 0) {
       throw new Error(`Cannot wait for ${idle.join(", ")}: not started; call start() after the last forResource()`);
     }
@@ -813,7 +624,7 @@ export class SharedInformerFactory implements AsyncDisposable {
     this.#isShutDown = true;
     this.#run?.stop();
     for (const { demand } of this.#informers.values()) demand.end();
-    this.#context.keepers?.abandon();
+    this.#keepers?.abandon();
     return this.#stopAll(); // each time: a call from inside a handler waits for fewer calls
   }
 
@@ -826,7 +637,7 @@ export class SharedInformerFactory implements AsyncDisposable {
     const results = await Promise.allSettled(
       [...this.#informers.values()].map(({ informer }) => informer[Symbol.asyncDispose]()),
     );
-    await this.#context.keepers?.end();
+    await this.#keepers?.end();
     const errors = results.filter((result) => result.status === "rejected").map(({ reason }) => reason)
       .filter((error) => error !== this.#thrown);
     if (errors.length === 1) throw errors[0];
@@ -841,22 +652,71 @@ export class SharedInformerFactory implements AsyncDisposable {
    * @throws {Error} when the factory was shut down.
    * @throws {TypeError} when the selection is not possible.
    */
-  #scopeOf(complete: Resource | ApiResource, own: Pick<AnyOptions, "fields" | "keep"> & Selection): InformerScope {
+  #scopeOf(complete: Resource | ApiResource, own: Pick<AnyOptions, "fields" | "keep"> & Selection): CacheScope {
     const { fields } = own;
     const resource = fields === undefined
       ? complete
       : fieldsOf<KubernetesObject, readonly string[]>(complete as Resource<KubernetesObject>, fields);
     if (this.#isShutDown) throw new Error("Cannot make an informer: the factory was shut down");
-    return new InformerScope(resource, own, this.#options);
+    return new CacheScope(resource, own, this.#options);
   }
 
-  #create(scope: InformerScope, { fields: _fields, ...own }: AnyOptions): SharedInformer {
-    const shared = new SharedInformer(scope, own, this.#context);
-    const others = Array.from(this.#informers.values(), ({ scope }) => scope).filter(({ id }) => id !== scope.id);
+  /** Makes an informer with the options of the first caller, but for its indexers, which {@linkcode join} adds. */
+  #create(scope: CacheScope, { fields: _fields, indexers: _indexers, ...own }: AnyOptions): SharedInformer {
+    const { onError, snapshots: _snapshots, idleMs = 30_000, forgetMs = 300_000, ...defaults } = this.#options;
+    const { resource, parts } = scope;
+    const reduction = resource.fields === undefined ? {} : { unchanged: "skip" as const };
+    const options: Options = { ...CACHE_DEFAULTS, ...defined(defaults), ...reduction, ...defined(own) };
+    const sources = parts.map((part) => {
+      return {
+        namespace: part.namespace ?? "",
+        source: this.#client.resource(resource as Resource<KubernetesObject>, part),
+      };
+    });
+    const informer = new SharedIndexInformer<KubernetesObject>(sources.length === 1 ? sources[0].source : sources, {
+      ...options,
+      onError: (error: unknown): void => {
+        callObserver(() => own.onError?.(error));
+        if (own.onError === undefined || onError !== undefined) this.#report(error, resource);
+      },
+    }) as SharedIndexInformer<KubernetesObject, string>;
+    const demand = new Demand(informer, { idleMs, forgetMs }, () => {
+      this.#informers.delete(scope.name);
+      stop(shared);
+    });
+    const shared: SharedInformer = {
+      ...{ scope, informer, options, demand, indexers: new Map() },
+      ...{ isKept: false, running: undefined, run: undefined },
+    };
+    const others = Array.from(this.#informers.values(), ({ scope }) => scope).filter(({ name }) => name !== scope.name);
     const overlap = this.#overlaps.find(scope, others);
-    if (overlap !== undefined) this.#report(overlap, scope.resource);
-    this.#informers.set(scope.id, shared);
+    if (overlap !== undefined) this.#report(overlap, resource);
+    this.#informers.set(scope.name, shared);
     return shared;
+  }
+
+  /**
+   * Starts an informer, unless it was started. It stops with a run of the factory; without one nobody awaits its end,
+   * and its failure is reported.
+   */
+  #start(shared: SharedInformer, by: Abortable | FactoryRun): void {
+    const run = by instanceof FactoryRun ? by : undefined;
+    const wasStarted = shared.running !== undefined;
+    if (run === undefined ? wasStarted : shared.run === run) return;
+    const { informer, scope, options: { graceMs = CACHE_DEFAULTS.graceMs } } = shared;
+    const { signal } = by;
+    shared.running ??= (this.#keepers?.run(informer, scope, { signal, graceMs }) ?? informer.run({ signal }))
+      .then(() => undefined, (error) => ({ error }));
+    if (run === undefined) {
+      return void shared.running.then((failure) => {
+        if (failure !== undefined) this.#report(failure.error, scope.resource);
+      });
+    }
+    shared.run = run;
+    run.add(shared.running);
+    if (!wasStarted) return; // survives: started-by-run
+    if (run.signal.aborted) stop(shared);
+    else run.signal.addEventListener("abort", () => stop(shared), { once: true });
   }
 
   #report(error: unknown, resource: Resource): void {

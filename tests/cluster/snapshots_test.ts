@@ -209,7 +209,7 @@ cluster.withPlane(
     {
       await using informers = new SharedInformerFactory(client, { snapshots });
       using held = informers.acquire(Pod, { namespace });
-      await held.waitForCacheSync();
+      await held.informer.waitForCacheSync();
     }
     await pods.delete("a", { gracePeriodSeconds: 0 });
     await pods.patch("b", { type: "merge", body: { metadata: { labels: { changed: "yes" } } } });
@@ -224,7 +224,7 @@ cluster.withPlane(
         void seen.push(`~ ${key} ${previous.metadata.labels?.changed} → ${object.metadata.labels?.changed}`),
       onDelete: ({ key, finalStateUnknown }) => void seen.push(`- ${key} ${finalStateUnknown}`),
     });
-    await untilStatus(held, "live", ({ state }) => state === "live");
+    await untilStatus(held.informer, "live", ({ state }) => state === "live");
     await withDeadline("the events", async (signal) => {
       while (seen.length < 4) await delay(20, { signal });
     });
@@ -245,7 +245,7 @@ cluster.withPlane(
       using other = new Client({ server: "http://fake", transport: fake });
       await using informers = new SharedInformerFactory(other, { snapshots: { store, cluster: "one" } });
       using held = informers.acquire(Pod, selection);
-      await held.waitForCacheSync();
+      await held.informer.waitForCacheSync();
     }
     await client.resource(Pod, { namespace }).create(podDraft("there"));
     const errors: string[] = [];
@@ -255,9 +255,9 @@ cluster.withPlane(
     });
     using held = informers.acquire(Pod, selection);
     const at = performance.now();
-    await untilStatus(held, "live", ({ state }) => state === "live");
+    await untilStatus(held.informer, "live", ({ state }) => state === "live");
     report(`live after ${seconds(at)}`);
-    assertEquals([...held.entries.keys()], [`${namespace}/there`]);
+    assertEquals([...held.informer.entries.keys()], [`${namespace}/there`]);
     assertMatch(errors[0], /the server does not have its state: it has not reached version 1000000000/);
   },
 );

@@ -52,7 +52,7 @@ Deno.test("a list that has not changed is answered by 304 without a body", async
 
   relayed.server.create(Pod, pod({ name: "cart-2", namespace: "shop" }));
   using pods = relayed.informers.acquire(Pod);
-  await pods.atLeast(relayed.server.resourceVersion);
+  await pods.informer.atLeast(relayed.server.resourceVersion);
   const third = await relayed.get("/api/pods", { "if-none-match": etag });
   assertEquals((await names(third)).length, 4);
 });
@@ -79,10 +79,10 @@ Deno.test("a list is answered by 503 where the cache does not sync in time", asy
 Deno.test("a cache that is not live is served with its state", async () => {
   await using relayed = new Relayed({}, { server: threePods(), reflector: { reconnectMs: 60_000 } });
   using pods = relayed.informers.acquire(Pod);
-  await pods.waitForCacheSync();
+  await pods.informer.waitForCacheSync();
   relayed.server.breakNext(1_000);
   relayed.server.dropWatches(Pod);
-  for await (const { state } of pods.statusChanges()) if (state === "stale" || state === "unreachable") break;
+  for await (const { state } of pods.informer.statusChanges()) if (state === "stale" || state === "unreachable") break;
   const { state, notLiveSince, items } = await (await relayed.get("/api/pods")).json();
   assert(state === "stale" || state === "unreachable");
   assert(Date.now() - Date.parse(notLiveSince) < 60_000);
@@ -150,7 +150,7 @@ async function changeAll({ server, informers }: Relayed, count: number): Promise
   for (let i = 0; i < count; i++) {
     server.patch(Pod, `shop/web-${i}`, { metadata: { labels: { at: server.resourceVersion } } });
   }
-  await pods.atLeast(server.resourceVersion);
+  await pods.informer.atLeast(server.resourceVersion);
 }
 
 Deno.test("HEAD is answered as GET, without a body", async () => {

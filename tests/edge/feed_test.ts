@@ -23,7 +23,7 @@ function label(server: FakeApiServer, name: string, value: string): void {
 /** Waits until the cache has everything, and the relay has written it. */
 async function settled({ informers, server }: Relayed): Promise<void> {
   using pods = informers.acquire(Pod);
-  await pods.atLeast(server.resourceVersion);
+  await pods.informer.atLeast(server.resourceVersion);
   for (let i = 0; i < 5; i++) await nextTurn();
 }
 

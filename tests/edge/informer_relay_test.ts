@@ -54,7 +54,7 @@ Deno.test("a cache that was paused because it has no reader does not count", asy
 Deno.test("the metrics are those of the informers, in the OpenMetrics format [F37]", async () => {
   await using relayed = new Relayed();
   using pods = relayed.informers.acquire(Pod);
-  await pods.waitForCacheSync();
+  await pods.informer.waitForCacheSync();
   const [status, text] = await ask(relayed, "/metrics");
   assertEquals(status, 200);
   parseOpenMetrics(text);

@@ -220,7 +220,7 @@ Deno.test("the informer of views is released when the last stream has ended, and
   for (const viewer of viewers) await viewer.until(() => viewer.rows.list !== undefined);
   assertEquals([relayed.server.watches, viewers.map((viewer) => viewer.names("list"))], [1, [["mail-0"], ["web-04"]]]);
   using held = relayed.informers.acquire(Pod);
-  assertEquals(held.status().handlers.length, 1); // of the same order: one view
+  assertEquals(held.informer.status().handlers.length, 1); // of the same order: one view
   held[Symbol.dispose]();
   for (const viewer of viewers) await viewer[Symbol.asyncDispose]();
   await relayed.untilConnections(0);

@@ -76,7 +76,7 @@ async function play(seed: number): Promise<{ readonly pauses: number; readonly c
     if (!isKept) caches++;
     holders.push(new Holder(informers));
     all.push(holders.at(-1)!);
-    if (!isKept) assertEquals(holders[0].maps.indexer.size, 0, `${what}: a new cache is empty`);
+    if (!isKept) assertEquals(holders[0].maps.informer.indexer.size, 0, `${what}: a new cache is empty`);
   };
   const dispose = (): void => {
     const [holder] = holders.splice(random.below(holders.length), 1);
@@ -96,15 +96,15 @@ async function play(seed: number): Promise<{ readonly pauses: number; readonly c
   const { maps } = holders[0];
   await time.tickAsync(0);
   const caughtUp = (): boolean =>
-    maps.status().state === "live" && maps.lastSyncResourceVersion === server.resourceVersion;
+    maps.informer.status().state === "live" && maps.informer.lastSyncResourceVersion === server.resourceVersion;
   for (let tries = 0; tries < 20 && !caughtUp(); tries++) {
     server.bookmark();
     await time.tickAsync(30_000);
   }
   const expected = server.list(ConfigMap)
     .map(({ metadata }) => `${metadata.namespace}/${metadata.name}@${metadata.resourceVersion}`).sort();
-  const cached = [...maps.entries].map(({ key, resourceVersion }) => `${key}@${resourceVersion}`).sort();
-  assertEquals([maps.status().state, cached], ["live", expected], what);
+  const cached = [...maps.informer.entries].map(({ key, resourceVersion }) => `${key}@${resourceVersion}`).sort();
+  assertEquals([maps.informer.status().state, cached], ["live", expected], what);
   for (const { known } of holders) {
     assertEquals([...known].map((pair) => pair.join("@")).sort(), expected, `${what}: every holder has every event`);
   }

@@ -46,7 +46,7 @@ interface Scope {
   readonly options?: Selection;
 }
 
-const keys = (pods: AcquiredInformer<Pod>): string[] => [...pods.indexer.keys()].sort();
+const keys = (pods: AcquiredInformer<Pod>): string[] => [...pods.informer.indexer.keys()].sort();
 
 /** A handler that writes down what it receives. */
 function noting(lines: string[]): ResourceEventHandler<Pod> {
@@ -62,7 +62,7 @@ Deno.test("acquire runs an informer while it has holders, and idleMs longer; for
   const { informers, server } = fixture;
   const first = informers.acquire(Pod);
   const second = informers.acquire(Pod);
-  const synced = first.waitForCacheSync();
+  const synced = first.informer.waitForCacheSync();
   await fixture.tick();
   await synced;
   assertEquals([keys(first), keys(second), fixture.asked, server.watches], [
@@ -71,11 +71,11 @@ Deno.test("acquire runs an informer while it has holders, and idleMs longer; for
     ["list"],
     1,
   ]);
-  assertStrictEquals(first.lister, second.lister);
+  assertStrictEquals(first.informer.lister, second.informer.lister);
   first[Symbol.dispose]();
   first[Symbol.dispose]();
   await fixture.tick(60_000);
-  assertEquals([second.status().state, server.watches], ["live", 1]);
+  assertEquals([second.informer.status().state, server.watches], ["live", 1]);
   second[Symbol.dispose]();
   await fixture.tick(9_999);
   assertEquals(server.watches, 1);
@@ -85,9 +85,9 @@ Deno.test("acquire runs an informer while it has holders, and idleMs longer; for
   assertEquals(fixture.time.timers, 0);
   fixture.asked;
   using third = informers.acquire(Pod);
-  assertEquals([third.hasSynced, keys(third)], [false, []]);
+  assertEquals([third.informer.hasSynced, keys(third)], [false, []]);
   await fixture.tick();
-  assertEquals([third.status().state, fixture.asked], ["live", ["list"]]);
+  assertEquals([third.informer.status().state, fixture.asked], ["live", ["list"]]);
 });
 
 Deno.test("acquire before forgetMs are over reads the cache at once, stale with its age, and resumes the watch without a list", async () => {
@@ -96,7 +96,7 @@ Deno.test("acquire before forgetMs are over reads the cache at once, stale with 
   {
     using pods = informers.acquire(Pod);
     await fixture.tick();
-    assertEquals(pods.status().state, "live");
+    assertEquals(pods.informer.status().state, "live");
   }
   await fixture.tick(10_000);
   const version = server.resourceVersion;
@@ -107,16 +107,16 @@ Deno.test("acquire before forgetMs are over reads the cache at once, stale with 
   const lines: string[] = [];
   using pods = informers.acquire(Pod);
   pods.addEventHandler(noting(lines));
-  await pods.waitForCacheSync(); // at once
-  const { staleMs, state } = pods.status();
-  assertEquals([keys(pods), pods.hasSynced, staleMs, state], [
+  await pods.informer.waitForCacheSync(); // at once
+  const { staleMs, state } = pods.informer.status();
+  assertEquals([keys(pods), pods.informer.hasSynced, staleMs, state], [
     ["default/a", "default/b"],
     true,
     20_000,
     "stale",
   ]);
   await fixture.tick();
-  assertEquals([fixture.asked, pods.status().state], [[`watch from ${version}`], "live"]);
+  assertEquals([fixture.asked, pods.informer.status().state], [[`watch from ${version}`], "live"]);
   assertEquals([keys(pods), lines], [
     ["default/b", "default/c"],
     ["+ default/a", "+ default/b", "+ default/c", "- default/a"],
@@ -143,7 +143,7 @@ Deno.test("acquire after the server has compacted the version lists, and handler
   assertEquals([fixture.asked.at(-1), fixture.errors], ["list", []]);
 });
 
-Deno.test("AcquiredInformer takes its handlers, streams and waits along when it is disposed, and no others", async () => {
+Deno.test("AcquiredInformer takes its handlers, streams, views and signal along when it is disposed, and no others", async () => {
   await using fixture = new Fixture();
   const { informers, server } = fixture;
   using other = informers.acquire(Pod);
@@ -165,44 +165,31 @@ Deno.test("AcquiredInformer takes its handlers, streams and waits along when it 
     for await (const event of pods.events()) read.push(event.type);
   })();
   const updates = pods.view().changes();
-  const waits = [
-    pods.until(() => false),
-    pods.untilDeleted("default/a"),
-    pods.atLeast("1000", { signal: outer.signal }),
-  ].map(async (wait) => {
-    const error = await assertRejects(() => wait);
-    assertStringIncludes(errorLine(error), 'informer of "pods": this holder was disposed');
-  });
+  const { signal } = pods;
+  const wait = assertRejects(() => pods.informer.until(() => false, { signal }));
   await fixture.tick();
   assertEquals([lines.splice(0), others.splice(0)], [["+ default/a", "+ default/b"], ["+ default/a", "+ default/b"]]);
   assertEquals((await updates.next()).value?.total, 2);
   pods[Symbol.dispose]();
-  await Promise.all(waits);
+  assertStringIncludes(errorLine(await wait), 'informer of "pods": this holder was disposed');
   await streaming;
   assertEquals(await updates.next(), { done: true, value: undefined });
   assertEquals([outer.listeners, aborts.length, read], [0, 1, ["added", "added", "synced"]]);
   server.create(Pod, pod({ name: "c" }));
   await fixture.tick();
   assertEquals([lines, others], [[], ["+ default/c"]]);
-  assertEquals(other.status().handlers.map(({ name }) => name), ["handler 1"]);
+  assertEquals(other.informer.status().handlers.map(({ name }) => name), ["handler 1"]);
   registration.remove();
   hold.resolve();
   const message = 'Cannot use the informer of "pods": this holder was disposed';
   for (
     const use of [
-      () => pods.indexer,
-      () => pods.entries,
-      () => pods.lister,
-      () => pods.hasSynced,
-      () => pods.lastSyncResourceVersion,
-      () => pods.status(),
-      () => pods.statusChanges(),
+      () => pods.informer,
       () => pods.events(),
       () => pods.view(),
       () => pods.addEventHandler({}),
     ]
   ) assertThrows(use, DOMException, message);
-  await assertRejects(() => pods.waitForCacheSync(), DOMException, message);
 });
 
 Deno.test("AcquiredInformer leaves no listener on a signal, or on its own, when what was begun with it has ended", async () => {
@@ -216,7 +203,7 @@ Deno.test("AcquiredInformer leaves no listener on a signal, or on its own, when 
     const { signal } = stop;
     const registration = pods.addEventHandler({}, { signal });
     const view = pods.view({ signal });
-    const iterators = [pods.events({ signal }), pods.statusChanges({ signal }), view.changes({ signal })];
+    const iterators = [pods.events({ signal }), view.changes({ signal })];
     for (const iterator of iterators) {
       await iterator.next();
       await iterator.return!();
@@ -235,13 +222,11 @@ Deno.test("AcquiredInformer's options with a signal end by that signal too", asy
   const stop = new AbortController();
   const lines: string[] = [];
   pods.addEventHandler(noting(lines), { signal: stop.signal });
-  const wait = assertRejects(() => pods.until(() => false, { signal: stop.signal }), Error);
   await fixture.tick();
   stop.abort(new Error("enough"));
-  assertStringIncludes(errorLine(await wait), "enough");
   fixture.server.create(Pod, pod({ name: "c" }));
   await fixture.tick();
-  assertEquals([lines, pods.status().handlers], [["+ default/a", "+ default/b"], []]);
+  assertEquals([lines, pods.informer.status().handlers], [["+ default/a", "+ default/b"], []]);
 });
 
 Deno.test("acquire in the turn in which the watch ends resumes it, and before or after that turn as well", async () => {
@@ -259,7 +244,7 @@ Deno.test("acquire in the turn in which the watch ends resumes it, and before or
     assert(again !== undefined);
     assertEquals(keys(again), ["default/a", "default/b"]);
     await fixture.tick(100_000);
-    assertEquals([again.status().state, server.watches, fixture.asked.filter((it) => it === "list")], [
+    assertEquals([again.informer.status().state, server.watches, fixture.asked.filter((it) => it === "list")], [
       "live",
       1,
       ["list"],
@@ -302,7 +287,7 @@ Deno.test("acquire refuses other options than those of the first holder, and lea
   {
     using _first = informers.acquire(Pod, { parse: "eager", indexers: { byNode } });
     using second = informers.acquire(Pod, { indexers: { byNode } });
-    assertEquals(second.indexer.byIndex("byNode", ""), []);
+    assertEquals(second.informer.indexer.byIndex("byNode", ""), []);
     assertThrows(
       () => informers.acquire(Pod, { parse: "lazy" }),
       Error,
@@ -324,7 +309,11 @@ Deno.test("SharedInformerFactory that was shut down refuses acquire; disposing a
   informers.acquire(ConfigMap)[Symbol.dispose]();
   await fixture.tick();
   await informers.shutdown();
-  assertEquals([pods.status().state, keys(pods), fixture.time.timers], ["stopped", ["default/a", "default/b"], 0]);
+  assertEquals([pods.informer.status().state, keys(pods), fixture.time.timers], [
+    "stopped",
+    ["default/a", "default/b"],
+    0,
+  ]);
   assertThrows(() => informers.acquire(Pod), Error, "Cannot make an informer: the factory was shut down");
   pods[Symbol.dispose]();
   await fixture.tick(100_000);
@@ -341,13 +330,13 @@ Deno.test("acquire replaces an informer that has stopped", async () => {
   await fixture.tick();
   stop.abort();
   await fixture.tick();
-  assertEquals([pods.status().state, before.status().state, server.watches], ["stopped", "stopped", 0]);
+  assertEquals([pods.status().state, before.informer.status().state, server.watches], ["stopped", "stopped", 0]);
   using again = informers.acquire(Pod);
   await fixture.tick();
-  assertEquals([again.status().state, keys(again), server.watches], ["live", ["default/a", "default/b"], 1]);
+  assertEquals([again.informer.status().state, keys(again), server.watches], ["live", ["default/a", "default/b"], 1]);
   before[Symbol.dispose]();
   await fixture.tick(600_000);
-  assertEquals(again.status().state, "live");
+  assertEquals(again.informer.status().state, "live");
 });
 
 Deno.test("acquire replaces an informer that has failed; its holders, disposed later, do not touch the new one", async () => {
@@ -358,13 +347,13 @@ Deno.test("acquire replaces an informer that has failed; its holders, disposed l
   };
   const failed = informers.acquire(Pod, { reflector: { onPhase } });
   await fixture.tick();
-  assertEquals([failed.status().state, fixture.errors], ["stopped", ["pods: this phase fails"]]);
+  assertEquals([failed.informer.status().state, fixture.errors], ["stopped", ["pods: this phase fails"]]);
   using pods = informers.acquire(Pod);
   failed[Symbol.dispose]();
   await fixture.tick(100_000);
   using more = informers.acquire(Pod);
-  assertStrictEquals(more.lister, pods.lister);
-  assertEquals(pods.status().state, "live");
+  assertStrictEquals(more.informer.lister, pods.informer.lister);
+  assertEquals(pods.informer.status().state, "live");
 });
 
 Deno.test("run() of the factory ends its informers also where acquire has started them, and leaves others to their holders", async () => {
@@ -382,12 +371,12 @@ Deno.test("run() of the factory ends its informers also where acquire has starte
   assertEquals(server.watches, 3);
   stop.abort();
   await running;
-  assertEquals([pods, maps, nodes].map((it) => it.status().state), ["stopped", "stopped", "live"]);
+  assertEquals([pods, maps, nodes].map((it) => it.informer.status().state), ["stopped", "stopped", "live"]);
   // A run whose signal has aborted already ends them too.
   informers.forResource(Node);
   await informers.run({ signal: stop.signal });
   await fixture.tick();
-  assertEquals(nodes.status().state, "stopped");
+  assertEquals(nodes.informer.status().state, "stopped");
 });
 
 Deno.test("An acquired informer whose server cannot be reached ends its attempts when it pauses, and resumes later", async () => {
@@ -398,7 +387,7 @@ Deno.test("An acquired informer whose server cannot be reached ends its attempts
   server.failNext(500, 1_000);
   server.dropWatches();
   await fixture.tick(5_000);
-  assert(pods.status().state !== "live");
+  assert(pods.informer.status().state !== "live");
   pods[Symbol.dispose]();
   await fixture.tick(10_000);
   const { length } = fixture.errors;
@@ -443,10 +432,16 @@ Deno.test("1,000 rounds of acquire and dispose leave no timer, watch, listener o
   const caches: WeakRef<object>[] = [];
   const round = async (number: number): Promise<void> => {
     using pods = informers.acquire(Pod);
-    if (caches.length === 0 || caches.at(-1)!.deref() !== pods.lister) caches.push(new WeakRef(pods.lister));
+    if (caches.length === 0 || caches.at(-1)!.deref() !== pods.informer.lister) {
+      caches.push(new WeakRef(pods.informer.lister));
+    }
     pods.addEventHandler({ onAdd: () => {} }, { signal: outer.signal });
     const read = pods.events({ signal: outer.signal });
-    await Promise.all([pods.waitForCacheSync({ signal: outer.signal }), read.next(), fixture.tick(number % 3)]);
+    await Promise.all([
+      pods.informer.waitForCacheSync({ signal: outer.signal }),
+      read.next(),
+      fixture.tick(number % 3),
+    ]);
   };
   for (let number = 0; number < 1_000; number++) {
     await round(number);

@@ -305,7 +305,7 @@ Deno.test("SharedInformerFactory lists where its store fails or does not answer,
       await using informers = fixture.factory({ store });
       const pods = informers.acquire(Pod);
       await fixture.time.tickAsync(10_000);
-      assertEquals([pods.status().state, fixture.asked], ["live", ["list"]]);
+      assertEquals([pods.informer.status().state, fixture.asked], ["live", ["list"]]);
       assertMatch(fixture.errors[0], reason);
     }
     assertMatch(fixture.errors[1], /^Cannot keep a snapshot of "pods\/v1": the disk is full$/);

@@ -80,7 +80,7 @@ Deno.test("SharedInformerFactory shares an informer of the same fields in any or
   ]);
   assertEquals(informers.status().length, 2);
   await fixture.start();
-  assertEquals(acquired.lister.list(), []);
+  assertEquals(acquired.informer.lister.list(), []);
 });
 
 Deno.test("SharedIndexInformer of fields caches an update of other fields without an event, and reaches its version", async () => {

@@ -10,13 +10,7 @@ import fc from "fast-check";
 function noting(idleMs: number, forgetMs: number): { readonly demand: Demand; readonly calls: string[] } {
   const calls: string[] = [];
   const note = (call: string) => (): void => void calls.push(`${call} ${demand.state}`);
-  const demand = new Demand({
-    idleMs,
-    forgetMs,
-    onPause: note("pause"),
-    onResume: note("resume"),
-    onForget: note("forget"),
-  });
+  const demand = new Demand({ pause: note("pause"), resume: note("resume") }, { idleMs, forgetMs }, note("forget"));
   return { demand, calls };
 }
 

@@ -128,36 +128,30 @@ interface RowMove<T> {
   readonly to: number;
 }
 
-/** A reader's connection to its view. */
-interface ViewReaderContext<T> {
-  /** Ends the reader. */
-  readonly signal: AbortSignal | undefined;
-  /** Returns the rows of a window; `undefined` before the view has synced. */
-  readonly rows: (window: ViewWindow) => readonly ViewRow<T>[] | undefined;
-  /** Returns the number of rows of the view. */
-  readonly total: () => number;
+/** The view of a {@linkcode ViewReader}. */
+type ReadView<T> = Pick<OrderedView<T>, "hasSynced" | "total" | "rows"> & {
   /** Called when the reader begins. */
-  readonly onBegin: (reader: ViewReader<T>) => void;
+  begun(reader: ViewReader<T>): void;
   /** Called when the reader ends. */
-  readonly onEnd: (reader: ViewReader<T>) => void;
-}
+  ended(reader: ViewReader<T>): void;
+};
 
 /** A few changes may be pending for a small window too. */
 const FEW_CHANGES = 16;
 
 /** Turns the changes of a view into updates of a window. */
 export class ViewReader<T> extends PolledIterator<ViewUpdate<T>> implements ViewUpdates<T> {
-  readonly #context: ViewReaderContext<T>;
+  readonly #view: ReadView<T>;
   #window: Required<ViewWindow>;
   /** The changes that have not been taken; `undefined` if the rows are to be taken instead. */
   #changes: RowChange<T>[] | undefined;
   /** `true` if and only if there is an update to take. */
   #isDue = true;
 
-  constructor(window: Required<ViewWindow>, context: ViewReaderContext<T>) {
-    super(context.signal);
+  constructor(window: Required<ViewWindow>, view: ReadView<T>, signal?: AbortSignal) {
+    super(signal);
     this.#window = window;
-    this.#context = context;
+    this.#view = view;
   }
 
   moveTo(window: ViewWindow): void {
@@ -199,16 +193,16 @@ export class ViewReader<T> extends PolledIterator<ViewUpdate<T>> implements View
   }
 
   protected override begin(): void {
-    this.#context.onBegin(this);
+    this.#view.begun(this);
   }
 
   protected override finish(): void {
-    this.#context.onEnd(this);
+    this.#view.ended(this);
   }
 
   #add(change: RowChange<T>): void {
     if (this.#changes === undefined) return;
-    const size = Math.min(this.#window.limit, this.#context.total());
+    const size = Math.min(this.#window.limit, this.#view.total);
     if (this.#changes.length >= Math.max(FEW_CHANGES, size)) this.#changes = undefined;
     else this.#changes.push(change);
     this.#due();
@@ -223,12 +217,12 @@ export class ViewReader<T> extends PolledIterator<ViewUpdate<T>> implements View
   protected override poll(): ViewUpdate<T> | undefined {
     if (!this.#isDue) return undefined;
     const changes = this.#changes;
-    const rows = changes === undefined ? this.#context.rows(this.#window) : undefined;
+    const rows = changes === undefined && this.#view.hasSynced ? this.#view.rows(this.#window) : undefined;
     if (changes === undefined && rows === undefined) return undefined;
     this.#isDue = false;
     this.#changes = [];
     return {
-      total: this.#context.total(),
+      total: this.#view.total,
       offset: this.#window.offset,
       ...(rows === undefined ? {} : { rows }),
       changes: changes ?? [],
@@ -381,13 +375,13 @@ export class CacheView<T extends KubernetesObject> implements OrderedView<T> {
   #isOver = false;
 
   /**
-   * Begins a view, which `add` registers as a handler.
+   * Begins a view, which is a handler of `informer`.
    *
    * @throws {SyntaxError} when a sort key is no path of a field.
    * @throws {RangeError} when the offset or limit is no count.
    */
   constructor(
-    add: (handler: ResourceEventHandler<T>, options: HandlerOptions<T>) => HandlerRegistration,
+    informer: { addEventHandler(handler: ResourceEventHandler<T>, options: HandlerOptions<T>): HandlerRegistration },
     options: ViewOptions<T> = {},
   ) {
     const { where, sortBy = [], name = "view", signal, offset, limit } = options;
@@ -398,7 +392,7 @@ export class CacheView<T extends KubernetesObject> implements OrderedView<T> {
     this.#tree = new RankTree((a, b) => this.#compare(a, b));
     // An object that cannot be read is left out by a filter, and reported once, by the quarantine.
     const filter = where ?? (this.#keys.length > 0 ? () => true : undefined);
-    this.#registration = add({
+    this.#registration = informer.addEventHandler({
       onAdd: (event) => this.#put(event),
       onUpdate: (event) => this.#put(event),
       onDelete: (event) => this.#replace(event.key, undefined),
@@ -443,16 +437,24 @@ export class CacheView<T extends KubernetesObject> implements OrderedView<T> {
    * @throws {RangeError} when the offset or limit is no count.
    */
   changes(options: ViewWindow & Abortable = {}): ViewUpdates<T> {
-    return new ViewReader<T>(checkedWindow(options, this.#window), {
-      signal: options.signal,
-      rows: (window) => this.hasSynced ? this.rows(window) : undefined,
-      total: () => this.total,
-      onBegin: (reader) => {
-        if (this.#isOver) return reader.end();
-        this.#readers.add(reader);
-      },
-      onEnd: (reader) => this.#readers.delete(reader),
-    });
+    return new ViewReader<T>(checkedWindow(options, this.#window), this, options.signal);
+  }
+
+  /**
+   * Adds a reader, which has begun.
+   * @internal
+   */
+  begun(reader: ViewReader<T>): void {
+    if (this.#isOver) return reader.end();
+    this.#readers.add(reader);
+  }
+
+  /**
+   * Removes a reader, which has ended.
+   * @internal
+   */
+  ended(reader: ViewReader<T>): void {
+    this.#readers.delete(reader);
   }
 
   /** Ends the view and its readers. The rows stay as they are. */

@@ -102,7 +102,7 @@ Deno.test("memory() of a factory has the sizes of each informer, and parses noth
   maps.lister.get("of-a/a");
   assertEquals(maps.memory(), { ...found[0].memory, parsed: 1, ...sizesAfter(found[0].memory.namespaces, "of-a") });
   using held = informers.acquire(ConfigMap);
-  assertEquals(held.memory(), maps.memory());
+  assertEquals(held.informer.memory(), maps.memory());
 });
 
 function sizesAfter(

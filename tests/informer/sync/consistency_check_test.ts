@@ -753,16 +753,3 @@ Deno.test("callers of one informer must agree on check", async () => {
   informers.forResource(ConfigMap, { check: { everyMs: 60_000 } });
   assertThrows(() => informers.forResource(ConfigMap, { check: { everyMs: 70_000 } }), Error, 'option "check"');
 });
-
-Deno.test("check() of a holder is that of its informer, and ends with the holder", async () => {
-  using time = new FakeTime();
-  await using setting = new Setting(time);
-  const held = setting.informers.acquire(ConfigMap);
-  await time.tickAsync(10);
-  assertEquals((await held.check()).objects, 9);
-  setting.respond = () => new Promise(() => {});
-  const ended = assertRejects(() => held.check(), DOMException, "this holder was disposed");
-  await time.tickAsync(10);
-  held[Symbol.dispose]();
-  await ended;
-});

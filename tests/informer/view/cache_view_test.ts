@@ -360,11 +360,11 @@ Deno.test("a resync changes no view", async () => {
 Deno.test("a reader leaves its view when it ends", async () => {
   const calls: string[] = [];
   const reader = new ViewReader<Thing>({ offset: 0, limit: 1 }, {
-    signal: undefined,
+    hasSynced: true,
     rows: () => [],
-    total: () => 0,
-    onBegin: () => calls.push("begin"),
-    onEnd: () => calls.push("end"),
+    total: 0,
+    begun: () => calls.push("begin"),
+    ended: () => calls.push("end"),
   });
   assertEquals(calls, []);
   await reader.next();

@@ -1,17 +1,63 @@
-import { namespacesOf, type Selection } from "../api/options.ts";
+import { defined, namespacesOf, type Selection } from "../api/options.ts";
 import { InformerError } from "../errors/informer_error.ts";
 import { apiVersionOf, pathOf, type Resource, resourceName } from "../api/resource.ts";
 
-/** The objects that an informer caches. */
-interface CacheScope {
+/** Which objects an informer of a factory caches, and in which form. */
+export class CacheScope {
   /** The kind, and the form of its objects. */
   readonly resource: Resource;
   /** The namespaces; `undefined` for all of them. */
   readonly namespaces: readonly string[] | undefined;
   /** The selectors. */
   readonly selectors: Pick<Selection, "labelSelector" | "fieldSelector">;
-  /** The fields of Secrets that are kept though they are secret. */
+  /** `"data"` if the fields of Secrets are kept though they are secret. */
   readonly keep?: "data";
+
+  /**
+   * Fills in the defaults of the factory: its selectors, and its namespaces where there are no others.
+   *
+   * @throws {TypeError} when the namespaces contradict each other, or cannot be part of a path.
+   */
+  constructor(resource: Resource, own: Selection & { readonly keep?: "data" }, defaults: Selection) {
+    const where = own.namespace === undefined && own.namespaces === undefined ? defaults : own;
+    // Checked also for a cluster-scoped resource, which ignores it.
+    const given = namespacesOf(where);
+    const namespaces = resource.scope === "Cluster" ? undefined : given;
+    for (const namespace of namespaces ?? []) pathOf(resource, { namespace });
+    const { labelSelector = defaults.labelSelector, fieldSelector = defaults.fieldSelector } = own;
+    this.resource = resource;
+    this.namespaces = namespaces;
+    this.selectors = { labelSelector, fieldSelector };
+    this.keep = own.keep;
+  }
+
+  /**
+   * The same name for the same objects, whatever the order of their namespaces: the resource's name and version, and
+   * what is cached of it, as `"deployments.apps/v1?namespaces=shop&labelSelector=app%3Dweb"`.
+   */
+  get name(): string {
+    const { resource, keep, selectors: { labelSelector, fieldSelector } } = this;
+    const { version, representation = "object", fields } = resource;
+    const query = new URLSearchParams();
+    if (representation !== "object") query.set("representation", representation);
+    for (const [name, list] of Object.entries({ namespaces: this.namespaces?.toSorted(), fields })) {
+      if (list !== undefined) query.set(name, list.map((it) => it.replace(/[%,]/g, encodeURIComponent)).join(","));
+    }
+    if (keep !== undefined) query.set("keep", keep);
+    if (labelSelector) query.set("labelSelector", labelSelector);
+    if (fieldSelector) query.set("fieldSelector", fieldSelector);
+    return `${resourceName(resource)}/${version}${query.size === 0 ? "" : `?${query}`}`;
+  }
+
+  /** The part of the collection that is selected. */
+  get selection(): Omit<Selection, "namespace"> {
+    return { ...defined({ namespaces: this.namespaces }), ...this.selectors };
+  }
+
+  /** The selection of each list and watch: one, or one for each namespace. */
+  get parts(): readonly Omit<Selection, "namespaces">[] {
+    return (this.namespaces ?? [undefined]).map((namespace) => ({ namespace, ...this.selectors }));
+  }
 }
 
 /**
@@ -76,51 +122,4 @@ function textOf({ resource, namespaces, selectors, keep }: CacheScope, other: Ca
     labelSelector ? `with labels "${labelSelector}"` : "",
     fieldSelector ? `with fields "${fieldSelector}"` : "",
   ].filter((part) => part !== "").join(" ");
-}
-
-/** The objects that an informer of a factory caches. */
-export class InformerScope implements CacheScope {
-  readonly resource: Resource;
-  readonly namespaces: readonly string[] | undefined;
-  readonly selectors: Pick<Selection, "labelSelector" | "fieldSelector">;
-  readonly keep?: "data";
-
-  /**
-   * Fills in the defaults of the factory: its selectors, and its namespaces where there are no others.
-   *
-   * @throws {TypeError} when the namespaces contradict each other, or cannot be part of a path.
-   */
-  constructor(resource: Resource, own: Selection & { readonly keep?: "data" }, defaults: Selection) {
-    const where = own.namespace === undefined && own.namespaces === undefined ? defaults : own;
-    // Checked also for a cluster-scoped resource, which ignores it.
-    const given = namespacesOf(where);
-    const namespaces = resource.scope === "Cluster" ? undefined : given;
-    for (const namespace of namespaces ?? []) pathOf(resource, { namespace });
-    const { labelSelector = defaults.labelSelector, fieldSelector = defaults.fieldSelector } = own;
-    this.resource = resource;
-    this.namespaces = namespaces;
-    this.selectors = { labelSelector, fieldSelector };
-    this.keep = own.keep;
-  }
-
-  /** The same text for the same objects, in whatever order their namespaces are. */
-  get id(): string {
-    const { group, version, plural, representation = "object", fields } = this.resource;
-    const { labelSelector = "", fieldSelector = "" } = this.selectors;
-    const namespaces = [...this.namespaces ?? []].sort();
-    return JSON.stringify([
-      ...[group, version, plural, representation, fields, this.keep],
-      ...[namespaces, labelSelector, fieldSelector],
-    ]);
-  }
-
-  /** The part of the collection that is selected. */
-  get selection(): Omit<Selection, "namespace"> {
-    return { ...(this.namespaces === undefined ? {} : { namespaces: this.namespaces }), ...this.selectors };
-  }
-
-  /** The selection of each list and watch: one, or one for each namespace. */
-  get parts(): readonly Omit<Selection, "namespaces">[] {
-    return (this.namespaces ?? [undefined]).map((namespace) => ({ namespace, ...this.selectors }));
-  }
 }

@@ -1,0 +1,237 @@
+import type { Abortable } from "../api/options.ts";
+import { isOlder } from "../api/status.ts";
+import type { KubernetesObject } from "../api/object.ts";
+import type { Resource } from "../api/resource.ts";
+import { DerivedController } from "../async/signals.ts";
+import { LongTimer, monotonicMs } from "../async/time.ts";
+import { InformerError } from "../errors/informer_error.ts";
+import type { CacheScope } from "./cache_scope.ts";
+import type { SharedIndexInformer } from "./shared_index_informer.ts";
+import type { FactorySnapshots } from "./snapshot/snapshot.ts";
+
+/** The longest wait for a snapshot at the start, in milliseconds. A list may take less. */
+const RESTORE_MS = 10_000;
+
+/**
+ * The age of a snapshot at which it is written again although bookmarks alone have come since, in milliseconds: a
+ * server keeps the versions of 5 minutes.
+ */
+const BOOKMARKS_MS = 240_000;
+
+/** Restores the cache of one informer from its snapshot, and writes the snapshot while and after the informer runs. */
+class SnapshotKeeper {
+  readonly #informer: KeptInformer;
+  readonly #scope: Pick<CacheScope, "name" | "resource">;
+  readonly #graceMs: number;
+  readonly #keepers: Pick<SnapshotKeepers, "options" | "report">;
+  readonly #timer = new LongTimer(() => void this.#tick());
+  /**
+   * The state of the cache that the store has, as far as this process knows, and the monotonic time at which it was
+   * written.
+   */
+  #kept = { resourceVersion: "", events: 0, completedLists: 0, differences: 0, atMs: -Infinity };
+  /** `true` if and only if the snapshot of the store cannot be used, however new it is. */
+  #isUseless = false;
+  /** `true` while the informer runs. */
+  #isRunning = false;
+  /** The last write that the timer began. */
+  #writing: Promise<void> | undefined;
+  /** Set by the first {@linkcode end}. */
+  #ended: Promise<void> | undefined;
+  /** Ends the wait for the snapshot at the start. */
+  readonly #abandoned = Promise.withResolvers<void>();
+
+  /** Does nothing before {@linkcode run}. The last snapshot is written within `graceMs`. */
+  constructor(
+    informer: KeptInformer,
+    scope: Pick<CacheScope, "name" | "resource">,
+    graceMs: number,
+    keepers: Pick<SnapshotKeepers, "options" | "report">,
+  ) {
+    this.#informer = informer;
+    this.#scope = scope;
+    this.#graceMs = graceMs;
+    this.#keepers = keepers;
+  }
+
+  /** Runs the informer, from its snapshot and to its next one, unless it is stopped before it has the former. */
+  async run(options: Abortable): Promise<void> {
+    using stop = new DerivedController(options.signal);
+    stop.signal.addEventListener("abort", () => this.abandon(), { once: true });
+    if (!stop.signal.aborted) await this.#begin();
+    if (this.#informer.status().state === "stopped") return;
+    this.#isRunning = true;
+    this.#timer.arm(this.#keepers.options.everyMs);
+    try {
+      await this.#informer.run(options);
+    } finally {
+      await this.end();
+    }
+  }
+
+  /** Ends the wait for the snapshot at the start. */
+  abandon(): void {
+    this.#abandoned.resolve();
+  }
+
+  /**
+   * Restores the cache, if the store has a snapshot that can be used; else it stays empty, and the reason is reported.
+   */
+  async #begin(): Promise<void> {
+    const { name } = this.#scope;
+    const late = new LongTimer(() => {
+      this.#report(
+        new InformerError(`Cannot restore "${name}": its snapshot has not come within ${RESTORE_MS / 1_000} s`),
+      );
+      this.abandon();
+    });
+    late.arm(RESTORE_MS);
+    try {
+      await Promise.race([this.#restore(), this.#abandoned.promise]);
+    } catch (cause) {
+      this.#isUseless = true;
+      this.#report(new InformerError(`Cannot restore "${name}", which is listed instead`, { cause }));
+    } finally {
+      late[Symbol.dispose]();
+    }
+  }
+
+  /**
+   * Writes the last snapshot once, if anything has changed, versions alone included, within `graceMs`. Errors are
+   * reported.
+   */
+  end(): Promise<void> {
+    return this.#ended ??= this.#endInTime();
+  }
+
+  async #endInTime(): Promise<void> {
+    const { name } = this.#scope;
+    const graceMs = this.#graceMs;
+    const late = Promise.withResolvers<void>();
+    using timer = new LongTimer(() => {
+      this.#report(
+        new InformerError(`Cannot keep the last snapshot of "${name}": it was not written within ${graceMs / 1_000} s`),
+      );
+      late.resolve();
+    });
+    timer.arm(graceMs);
+    await Promise.race([this.#end(), late.promise]);
+  }
+
+  async #end(): Promise<void> {
+    this.#isRunning = false;
+    this.#timer[Symbol.dispose]();
+    await this.#writing;
+    // mutant: last-snapshot-not-written
+    if (this.#changed !== "nothing") await this.#write();
+  }
+
+  async #restore(): Promise<void> {
+    const { store, cluster } = this.#keepers.options;
+    const bytes = await store.get(this.#scope.name);
+    if (bytes === undefined) return;
+    await this.#informer.restore(bytes, { cluster });
+    this.#kept = { ...this.#informer.status(), atMs: -Infinity };
+  }
+
+  async #tick(): Promise<void> {
+    const changed = this.#changed;
+    const isDue = changed === "objects" || (changed === "version" && monotonicMs() - this.#kept.atMs >= BOOKMARKS_MS);
+    if (isDue) await (this.#writing = this.#write());
+    if (this.#isRunning) this.#timer.arm(this.#keepers.options.everyMs);
+  }
+
+  get #changed(): "nothing" | "version" | "objects" {
+    if (!this.#informer.hasSynced) return "nothing";
+    const { resourceVersion, events } = this.#informer.status();
+    const kept = this.#kept;
+    if (this.#isUseless || kept.resourceVersion === "") return "objects";
+    if (events !== kept.events || this.#isRewritten) return "objects";
+    return resourceVersion === kept.resourceVersion ? "nothing" : "version";
+  }
+
+  /** `true` if a list or a check has changed the cache since the kept snapshot, perhaps at the same version. */
+  get #isRewritten(): boolean {
+    const { completedLists, differences } = this.#informer.status();
+    return completedLists !== this.#kept.completedLists || differences !== this.#kept.differences;
+  }
+
+  /** Never rejects. */
+  async #write(): Promise<void> {
+    const { store, cluster, secrets } = this.#keepers.options;
+    const { name } = this.#scope;
+    const { resourceVersion, events, completedLists, differences } = this.#informer.status();
+    const replacesSame = this.#kept.resourceVersion !== "" && this.#isRewritten;
+    const replacesNewer = this.#isUseless || isOlder(resourceVersion, this.#kept.resourceVersion);
+    try {
+      const bytes = this.#informer.snapshot({ cluster, secrets });
+      await store.set(name, { bytes, version: resourceVersion, replacesNewer, replacesSame });
+      this.#kept = { resourceVersion, events, completedLists, differences, atMs: monotonicMs() };
+      this.#isUseless = false;
+    } catch (cause) {
+      this.#report(new InformerError(`Cannot keep a snapshot of "${name}"`, { cause }));
+    }
+  }
+
+  #report(error: unknown): void {
+    this.#keepers.report(error, this.#scope.resource);
+  }
+}
+
+/** The informer of a {@linkcode SnapshotKeeper}. */
+type KeptInformer = Pick<
+  SharedIndexInformer<KubernetesObject, string>,
+  "hasSecrets" | "hasSynced" | "run" | "status" | "snapshot" | "restore"
+>;
+
+/** Keeps snapshots of the caches of a factory. */
+export class SnapshotKeepers {
+  /** The options, with defaults. */
+  readonly options: FactorySnapshots & Required<Pick<FactorySnapshots, "everyMs" | "cluster">>;
+  /** Receives the errors of reading and writing. */
+  readonly report: (error: unknown, resource: Resource) => void;
+  /** Has a keeper if and only if its informer runs, or the last snapshot is being written. */
+  readonly #running = new Set<SnapshotKeeper>();
+
+  /** Keeps snapshots of caches of `client`. */
+  constructor(
+    options: FactorySnapshots,
+    client: { readonly server: URL },
+    report: (error: unknown, resource: Resource) => void,
+  ) {
+    const { everyMs = 60_000, cluster = client.server.href } = options;
+    this.options = { ...options, everyMs, cluster };
+    this.report = report;
+  }
+
+  /**
+   * Runs an informer, from its snapshot and to its next one, unless its objects have data of Secrets that is not to be
+   * kept.
+   */
+  async run(
+    informer: KeptInformer,
+    scope: CacheScope,
+    { signal, graceMs }: Abortable & { readonly graceMs: number },
+  ): Promise<void> {
+    if (informer.hasSecrets && !this.options.secrets) return await informer.run({ signal });
+    const keeper = new SnapshotKeeper(informer, scope, graceMs, this);
+    this.#running.add(keeper);
+    try {
+      await keeper.run({ signal });
+    } finally {
+      this.#running.delete(keeper);
+    }
+  }
+
+  /** Ends the waits for snapshots that are read: those informers list instead, or end. */
+  abandon(): void {
+    for (const keeper of this.#running) keeper.abandon();
+  }
+
+  /**
+   * Writes the last snapshots of informers that no longer list or watch. Calls of their handlers may still be running.
+   */
+  async end(): Promise<void> {
+    await Promise.all(Array.from(this.#running, (keeper) => keeper.end()));
+  }
+}
