@@ -21,7 +21,7 @@ export const MUTANTS: readonly Mutant[] = [
     id: "version-before-batch",
     breaks: "the version moves before the store has the batch",
     replace:
-      'if (type !== "Deleted") return void setTimeout(() => process({ key, deltas: [{ type, value: taken }], initial: false }));',
+      'if (type !== "Deleted") return void setTimeout(() => this.#process({ key, deltas: [{ type, value }], initial: false }));',
   },
   {
     id: "update-after-batch",
@@ -72,8 +72,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: "synced-before-initial",
     breaks: "synced is delivered before the initial events",
-    find: /this\.#log\.appendInitial\(entries\)/,
-    replace: "queueMicrotask(() => this.#log.appendInitial(entries))",
+    find: /this\.log\.appendInitial\(entries\)/,
+    replace: "queueMicrotask(() => this.log.appendInitial(entries))",
   },
   {
     id: "initial-as-new",
@@ -201,7 +201,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: "resync-for-all",
     breaks: "a resync is delivered to handlers without a period",
-    find: /\?\? this\.#options\.resyncMs/,
+    find: /\?\? this\.options\.resyncMs/,
     replace: "|| 20_000",
   },
   {

@@ -3,7 +3,7 @@ import type { KubernetesObject } from "../api/object.ts";
 import { callObserver, DerivedController, Latch } from "../async/signals.ts";
 import type { PolledIterator } from "../async/iterate.ts";
 import type { MemoryReport } from "./cache/memory_report.ts";
-import type { Listener } from "./events/listener.ts";
+import type { Listener } from "./events/processor.ts";
 import type { HandlerOptions, HandlerRegistration, InformerEvent, ResourceEventHandler } from "./events/event.ts";
 import { SharedIndexInformer } from "./shared_index_informer.ts";
 import { type InformerStatus, joined } from "./status.ts";

@@ -3,13 +3,12 @@ import type { CollectionSync } from "./sync/collection_sync.ts";
 import type { InformerState, NamespaceStatus, StateKeeper } from "./sync/state.ts";
 import type { ReflectorCounters } from "../reflector/requests.ts";
 import type { CheckResult } from "./sync/consistency_check.ts";
-import type { HandlerStatus } from "./events/processor.ts";
 import { DerivedController } from "../async/signals.ts";
 import { InformerError } from "../errors/informer_error.ts";
 import { type Abortable, defined } from "../api/options.ts";
 import { monotonicMs } from "../async/time.ts";
 import { ofEntries } from "../entry/path.ts";
-import { HandlerRemovedError } from "./events/listener.ts";
+import { HandlerRemovedError, type HandlerStatus } from "./events/processor.ts";
 
 /** The status of an informer at one moment. */
 export interface InformerStatus {

@@ -463,31 +463,6 @@ export class DeltaFIFO<V> implements Disposable {
     return true;
   }
 
-  /**
-   * Queues a change, then pops everything: the same as a write and one {@linkcode pop} after the other. A change that
-   * nothing waits before is passed on without being queued, which is the path of every event of a watch.
-   *
-   * @throws whatever `process` throws; changes behind it stay queued.
-   */
-  pass(type: "Added" | "Updated" | "Deleted", value: V, process: (deltas: Deltas<V>) => void): void {
-    if (this.#items.size > 0) {
-      if (type === "Deleted") this.delete(value);
-      else this.#upsert(type, value);
-      while (this.pop(process));
-      return;
-    }
-    this.#open(type === "Deleted" ? "delete from" : "add to");
-    const { keyOf, knownObjects, transform } = this.#options;
-    const taken = transform === undefined ? value : transform(value);
-    const key = keyOf(taken);
-    this.#populated = true;
-    // mutant: version-before-batch
-    if (type !== "Deleted") return process({ key, deltas: [{ type, value: taken }], initial: !this.hasSynced });
-    if (knownObjects.getByKey(key) === undefined) return;
-    const delta = { type, value: taken, finalStateUnknown: false };
-    process({ key, deltas: [delta], initial: !this.hasSynced });
-  }
-
   /** Refuses further writes. Queued keys can still be popped. */
   close(): void {
     this.#closed = true;

@@ -41,7 +41,8 @@ export interface ReflectorStore<V> {
 /** Writes lists and changes into a store, and knows the version up to which the store has everything. */
 export class SyncedStore<T> {
   readonly #store: ReflectorStore<Entry<T>>;
-  readonly #counters: LiveCounters;
+  /** Counts what arrives. */
+  readonly counters: LiveCounters;
   readonly #report: (error: unknown) => void;
   /**
    * The store has every change up to this version; `""` if and only if it has had no complete list. Set after each
@@ -52,7 +53,7 @@ export class SyncedStore<T> {
   /** Writes into `store`; calls `report` with the error of each object that has no key, and skips the object. */
   constructor(store: ReflectorStore<Entry<T>>, counters: LiveCounters, report: (error: unknown) => void) {
     this.#store = store;
-    this.#counters = counters;
+    this.counters = counters;
     this.#report = report;
   }
 
@@ -61,12 +62,26 @@ export class SyncedStore<T> {
     return this.#version;
   }
 
+  /** Begins a replacement of the contents. */
+  replacing(): Replacement<Entry<T>> {
+    return this.#store.replacing();
+  }
+
+  /** Returns `true` if an entry has a key; reports it otherwise. */
+  readonly hasKey = (entry: Entry<T>): boolean => {
+    if (entry.key === "") this.#report(entry.error);
+    return entry.key !== "";
+  };
+
+  /** Moves the version, because a list was committed. */
+  listed(version: string): void {
+    this.counters.completedLists++;
+    this.#flush(version);
+  }
+
   /** Begins to stage a list. */
   stage(): StagedList<T> {
-    return new StagedList<T>(this.#store, this.#report, (version) => {
-      this.#counters.completedLists++;
-      this.#flush(version);
-    });
+    return new StagedList<T>(this, this.#store.replacing());
   }
 
   /**
@@ -78,12 +93,12 @@ export class SyncedStore<T> {
     let seen = this.#version;
     for (const change of batch) {
       if (change.type === "BOOKMARK") {
-        this.#counters.lastBookmarkAt = Date.now();
+        this.counters.lastBookmarkAt = Date.now();
         // mutant: bookmark-keeps-version
         if (!isOlder(change.resourceVersion, seen)) seen = change.resourceVersion;
         continue;
       }
-      this.#counters.events++;
+      this.counters.events++;
       const { entry } = change;
       if (entry.key === "") this.#report(entry.error);
       else if (change.type === "ADDED") this.#store.add(entry);
@@ -113,24 +128,16 @@ export class SyncedStore<T> {
  * that.
  */
 class StagedList<T> implements Disposable {
-  readonly #store: ReflectorStore<Entry<T>>;
-  readonly #report: (error: unknown) => void;
-  readonly #flush: (version: string) => void;
+  readonly #store: SyncedStore<T>;
   /** The replacement under way; abandoned or committed exactly once. */
   #replacement: Replacement<Entry<T>>;
   /** True if and only if `#replacement` is committed. */
   #isCommitted = false;
 
-  /** Begins a replacement of the contents of `store`. */
-  constructor(
-    store: ReflectorStore<Entry<T>>,
-    report: (error: unknown) => void,
-    flush: (version: string) => void,
-  ) {
+  /** Stages in a replacement of the contents of `store`. */
+  constructor(store: SyncedStore<T>, replacement: Replacement<Entry<T>>) {
     this.#store = store;
-    this.#report = report;
-    this.#flush = flush;
-    this.#replacement = store.replacing();
+    this.#replacement = replacement;
   }
 
   /** Abandons the objects staged so far, and starts a new replacement. */
@@ -141,7 +148,7 @@ class StagedList<T> implements Disposable {
 
   /** Stages objects; reports and skips those without a key. */
   add(entries: readonly Entry<T>[]): void {
-    this.#replacement.add(entries.filter(this.#hasKey));
+    this.#replacement.add(entries.filter(this.#store.hasKey));
   }
 
   /** Removes an object that was staged. */
@@ -155,7 +162,7 @@ class StagedList<T> implements Disposable {
     const beganMs = monotonicMs();
     this.#replacement.commit(version);
     this.#isCommitted = true;
-    this.#flush(version);
+    this.#store.listed(version);
     return monotonicMs() - beganMs;
   }
 
@@ -163,27 +170,20 @@ class StagedList<T> implements Disposable {
   [Symbol.dispose](): void {
     if (!this.#isCommitted) this.#replacement.abandon();
   }
-
-  readonly #hasKey = (entry: Entry<T>): boolean => {
-    if (hasNoKey(entry)) this.#report(entry.error);
-    return !hasNoKey(entry);
-  };
 }
 
-function hasNoKey(entry: Entry<unknown>): boolean {
-  return entry.key === "";
-}
-
-/** Options for {@linkcode readPageList}. */
-interface PageListOptions {
+/** A list that is to be read. */
+interface ListRequest {
   /** The list is not older than this; `"0"`: any state that the server has at hand; `""`: the newest. */
   readonly version: string;
   /** Aborts the list; the call then rejects. */
   readonly signal: AbortSignal;
   /** The number of objects to a page. */
   readonly pageSize: number;
-  /** The longest wait for the first or next object, in milliseconds. */
+  /** The longest wait for the first object, and of pages for the next one, in milliseconds. */
   readonly listIdleMs: number;
+  /** The longest wait of a streaming list for the next object or the end, in milliseconds. */
+  readonly initialEventsTimeoutMs: number;
   /** Observes the list. @default {nothing} */
   readonly observer?: ListWatchObserver;
 }
@@ -199,11 +199,11 @@ interface PageListOptions {
 export async function readPageList<T>(
   source: ListerWatcher<T>,
   store: SyncedStore<T>,
-  counters: LiveCounters,
-  options: PageListOptions,
+  request: ListRequest,
 ): Promise<string> {
-  const { version, pageSize, listIdleMs, observer } = options;
-  using job = new DerivedController(options.signal);
+  const { version, pageSize, listIdleMs, observer } = request;
+  const { counters } = store;
+  using job = new DerivedController(request.signal);
   using deadline = new ListDeadline(job, { beginMs: listIdleMs, progressMs: listIdleMs });
   using staged = store.stage();
   let listedAt: string | undefined;
@@ -218,7 +218,7 @@ export async function readPageList<T>(
     open: (list) => {
       counters.pages++;
       if (observer !== undefined) {
-        return new ObservedPage(source, list, { signal: job.signal, stop: options.signal, observer });
+        return new ObservedPage(source, { ...list, signal: job.signal }, observer, request.signal);
       }
       return new ReadAhead((signal) => source.listEntries({ ...list, signal }), job.signal);
     },
@@ -255,20 +255,6 @@ const TOTAL_FACTOR = 3;
 /** A watch without an object that ended earlier is `short`. */
 const SHORT_MS = 1_000;
 
-/** Options for {@linkcode readStreamingList}. */
-interface StreamingListOptions {
-  /** The version that was requested. */
-  readonly version: string;
-  /** Aborts the list; the call then rejects. */
-  readonly signal: AbortSignal;
-  /** The longest wait for the first object, in milliseconds. */
-  readonly listIdleMs: number;
-  /** The longest wait for the next object or the end, in milliseconds. */
-  readonly initialEventsTimeoutMs: number;
-  /** Observes the list. @default {nothing} */
-  readonly observer?: ListWatchObserver;
-}
-
 /**
  * Reads the initial events of a watch into the store. If the outcome is `listed`, the watch is still open: its next
  * batch is the first one after the list.
@@ -276,10 +262,9 @@ interface StreamingListOptions {
 export async function readStreamingList<T>(
   stream: WatchStream<T>,
   store: SyncedStore<T>,
-  counters: LiveCounters,
-  options: StreamingListOptions,
+  { version, signal, listIdleMs, initialEventsTimeoutMs, observer }: ListRequest,
 ): Promise<Outcome> {
-  const { version, signal, listIdleMs, initialEventsTimeoutMs } = options;
+  const { counters } = store;
   using deadline = new ListDeadline({ abort: (error) => stream.fail(error) }, {
     beginMs: listIdleMs,
     progressMs: initialEventsTimeoutMs,
@@ -288,8 +273,10 @@ export async function readStreamingList<T>(
   try {
     using staged = store.stage();
     for (;;) {
-      const batch = stream.accept(await stream.next());
-      if (batch === undefined) break;
+      const { done, value: batch } = await stream.next();
+      if (done) break;
+      stream.open = true;
+      stream.delivered += batch.length;
       counters.lastByteAt = Date.now();
       // mutant: plain-bookmark-ends-list
       const end = batch.findIndex((change) => change.type === "BOOKMARK" && change.initialEventsEnd);
@@ -302,7 +289,7 @@ export async function readStreamingList<T>(
       if (end === -1) continue;
       const bookmark = batch[end] as Change<T> & { readonly type: "BOOKMARK" };
       const commitMs = staged.commit(bookmark.resourceVersion);
-      options.observer?.committed(commitMs);
+      observer?.committed(commitMs);
       counters.lastBookmarkAt = Date.now();
       // The rest of the batch belongs to the watch, which reads on from the same stream.
       // mutant: events-after-end-dropped
@@ -352,28 +339,26 @@ function streamFailureOf(outcome: FailedOutcome, deadline: ListDeadline): Stream
   return outcome.failure === "unreachable" && deadline.begun ? "broken" : undefined;
 }
 
-/** Options for {@linkcode readWatch}. */
-interface ReadWatchOptions {
-  /** The version after which the watch begins. */
-  readonly version: string;
-  /** Called once, when the watch is open. */
-  readonly onOpen: () => void;
-}
-
-/** Reads a watch into the store; resolves when the server has ended it. */
+/**
+ * Reads a watch that begins after `version` into the store; resolves when the server has ended it. Calls `onOpen` once,
+ * when the watch is open.
+ */
 export async function readWatch<T>(
   stream: WatchStream<T>,
   store: SyncedStore<T>,
-  counters: LiveCounters,
-  options: ReadWatchOptions,
+  version: string,
+  onOpen: () => void,
 ): Promise<void> {
-  const { version, onOpen } = options;
   let isOpen = stream.open;
   if (isOpen) onOpen();
   // Without a version the server first sends the existing objects, in any order; only later changes move the version.
   let ordered = version !== "" && version !== "0";
-  for (let batch; (batch = stream.accept(await stream.next())) !== undefined;) {
-    counters.lastByteAt = Date.now();
+  for (;;) {
+    const { done, value: batch } = await stream.next();
+    if (done) return;
+    stream.open = true;
+    stream.delivered += batch.length;
+    store.counters.lastByteAt = Date.now();
     if (!isOpen) onOpen();
     isOpen = true;
     ordered ||= batch.some((change) => change.type !== "ADDED");

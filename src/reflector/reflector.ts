@@ -42,7 +42,7 @@ import {
   type RequestEnd,
   WatchStream,
 } from "./requests.ts";
-import { type Abortable, type Entry, WatchRenewal, watchTimeoutSeconds } from "../api/options.ts";
+import { type Abortable, defined, type Entry, WatchRenewal, watchTimeoutSeconds } from "../api/options.ts";
 import type { ListerWatcher } from "../api/lister_watcher.ts";
 import type { KubernetesObject } from "../api/object.ts";
 import { callObserver, DerivedController, Latch } from "../async/signals.ts";
@@ -336,7 +336,11 @@ export class Reflector<T extends KubernetesObject> {
       this.#isRestored = false;
       this.#enter(this.#pause === undefined ? first : { name: "paused", next: first });
       while (this.#phase.name !== "stopped") {
-        const outcome = await this.#observe(this.#phase, job.signal);
+        const phase = this.#phase;
+        const observer = this.#work.signal.aborted ? undefined : this.#observerOf(phase);
+        const outcome = observer === undefined
+          ? await this.#perform(phase, job.signal)
+          : await this.#observed(phase, observer, job.signal);
         const next = transition(this.#phase, outcome, this.#rules);
         if (outcome.type === "failed" && !fallsBack(this.#phase, next)) this.#counters.failures++;
         this.#enter(next);
@@ -361,17 +365,20 @@ export class Reflector<T extends KubernetesObject> {
     }
   }
 
-  /** Performs a phase; a list or watch with its observer, if it has one. */
-  async #observe(phase: ReflectorPhase, stop: AbortSignal): Promise<Outcome> {
+  /** Begins to observe a list or watch. */
+  #observerOf(phase: ReflectorPhase): ListWatchObserver | undefined {
     const { observe } = this.#settings;
-    const isRequest = phase.name === "listing" || phase.name === "watching";
-    if (observe === undefined || !isRequest || this.#work!.signal.aborted) return await this.#perform(phase, stop);
-    this.#observer = observe({
+    if (observe === undefined || (phase.name !== "listing" && phase.name !== "watching")) return undefined;
+    return this.#observer = observe({
       type: phase.name === "watching" ? "watch" : phase.by,
       resourceVersion: phase.resourceVersion,
       resource: this.#source.resource,
       selection: this.#source.selection,
     });
+  }
+
+  /** Performs a list or watch with its observer. */
+  async #observed(phase: ReflectorPhase, observer: ListWatchObserver, stop: AbortSignal): Promise<Outcome> {
     const { events } = this.#counters;
     let end: RequestEnd = { outcome: "stopped" };
     try {
@@ -382,7 +389,7 @@ export class Reflector<T extends KubernetesObject> {
       const count = phase.name === "watching"
         ? { events: this.#counters.events - events }
         : { objects: this.#counters.listed };
-      callObserver(() => this.#observer?.ended({ ...end, ...count }));
+      callObserver(() => observer.ended({ ...end, ...count }));
     }
   }
 
@@ -421,24 +428,22 @@ export class Reflector<T extends KubernetesObject> {
   }
 
   async #listPages(phase: ListingPhase, signal: AbortSignal): Promise<Outcome> {
-    const { pageSize, listIdleMs } = this.#settings;
     const version = phase.resourceVersion;
     this.#counters.lists++;
-    const options = { version, signal, pageSize, listIdleMs, observer: this.#observer };
-    const resourceVersion = await readPageList(this.#source, this.#store, this.#counters, options);
+    const request = { ...this.#settings, version, signal, observer: this.#observer };
+    const resourceVersion = await readPageList(this.#source, this.#store, request);
     return { type: "listed", resourceVersion };
   }
 
   async #listStream(phase: ListingPhase, signal: AbortSignal): Promise<Outcome> {
-    const { listIdleMs, initialEventsTimeoutMs } = this.#settings;
     const version = phase.resourceVersion;
     // "0" could be older than the last version; the server serves the newest state at the same cost.
     const stream = this.#openStream(version === "0" ? "" : version, signal, true);
     this.#stream = stream;
     let outcome: Outcome | undefined;
     try {
-      const options = { version, signal, listIdleMs, initialEventsTimeoutMs, observer: this.#observer };
-      outcome = await readStreamingList(stream, this.#store, this.#counters, options);
+      const request = { ...this.#settings, version, signal, observer: this.#observer };
+      outcome = await readStreamingList(stream, this.#store, request);
       return outcome;
     } finally {
       if (outcome?.type !== "listed") this.#closeStream();
@@ -454,10 +459,8 @@ export class Reflector<T extends KubernetesObject> {
     const stream = this.#stream ??= this.#openStream(phase.resourceVersion, signal, false);
     let outcome: Outcome;
     try {
-      await readWatch(stream, this.#store, this.#counters, {
-        version: phase.resourceVersion,
-        onOpen: () => this.#enter({ ...this.#phase as WatchingPhase, open: true }),
-      });
+      const onOpen = (): void => this.#enter({ ...this.#phase as WatchingPhase, open: true });
+      await readWatch(stream, this.#store, phase.resourceVersion, onOpen);
       outcome = { type: "ended", resourceVersion: this.#store.version, watch: stream.facts };
     } catch (error) {
       if (this.#thrown !== undefined) throw error;
@@ -478,12 +481,7 @@ export class Reflector<T extends KubernetesObject> {
   #interrupted(signal: AbortSignal, lastedMs: number, watch?: WatchFacts): Outcome {
     if (!(signal.reason instanceof Paused)) return { type: "stopped" };
     if (watch !== undefined) this.#counters.watchEnded("it was paused");
-    return {
-      type: "paused",
-      resourceVersion: this.#store.version,
-      lastedMs,
-      ...(watch === undefined ? {} : { watch }),
-    };
+    return { type: "paused", resourceVersion: this.#store.version, lastedMs, ...defined({ watch }) };
   }
 
   #recordWatchEnd(outcome: Outcome, relist: Error | undefined): void {

@@ -1,4 +1,11 @@
-import { type ListOptions, type Selection, WATCH_GRACE_MS, watchTimeoutError } from "../api/options.ts";
+import {
+  type Abortable,
+  defined,
+  type ListOptions,
+  type Selection,
+  WATCH_GRACE_MS,
+  watchTimeoutError,
+} from "../api/options.ts";
 import type { Resource } from "../api/resource.ts";
 import { monotonicMs, RecentCount, TimeLimit } from "../async/time.ts";
 import { UnreachableError } from "../api/status.ts";
@@ -139,7 +146,7 @@ export class LiveCounters {
 
   /** Records the end of a watch. */
   watchEnded(reason: string, error?: unknown): void {
-    this.lastWatchEnd = { at: Date.now(), reason, ...(error === undefined ? {} : { error }) };
+    this.lastWatchEnd = { at: Date.now(), reason, ...defined({ error }) };
   }
 }
 
@@ -224,36 +231,33 @@ export class ListDeadline implements Disposable {
   }
 }
 
-/** Options for {@linkcode ObservedPage}. */
-interface ObservedPageOptions {
-  /** Ends the page: when the list is stopped, paused, or takes too long. */
-  readonly signal: AbortSignal;
-  /** Aborts when the list is stopped or paused, which is no failure. */
-  readonly stop: AbortSignal;
-  /** Observes the list. */
-  readonly observer: ListWatchObserver;
-}
-
 /** A page of a list, which is observed. */
 export class ObservedPage<T> implements OpenPage<ListPart<T>> {
-  readonly #options: ObservedPageOptions;
+  readonly #list: ListWatchObserver;
+  readonly #stop: AbortSignal;
   readonly #parts: ReadAhead<ListPart<T>>;
   /** Defined if and only if the page was requested and has not ended. */
   #observer: RequestObserver | undefined;
   #isRequested = false;
   #objects = 0;
 
-  /** Requests nothing yet. */
-  constructor(source: ListerWatcher<T>, list: ListOptions, options: ObservedPageOptions) {
-    this.#options = options;
+  /** Requests nothing yet. `signal` ends the page; `stop` aborts when the list is stopped or paused, no failure. */
+  constructor(
+    source: ListerWatcher<T>,
+    list: ListOptions & Required<Abortable>,
+    observer: ListWatchObserver,
+    stop: AbortSignal,
+  ) {
+    this.#list = observer;
+    this.#stop = stop;
     const onDecoded = (ms: number): void => this.#observer?.decoded(ms);
-    this.#parts = new ReadAhead((signal) => source.listEntries({ ...list, signal, onDecoded }), options.signal);
+    this.#parts = new ReadAhead((signal) => source.listEntries({ ...list, signal, onDecoded }), list.signal);
   }
 
   /** As `OpenPage.request`. */
   request(): void {
     this.#isRequested = true;
-    const observer = this.#observer = this.#options.observer.page();
+    const observer = this.#observer = this.#list.page();
     observer.send(() => this.#parts.request());
   }
 
@@ -266,7 +270,7 @@ export class ObservedPage<T> implements OpenPage<ListPart<T>> {
       else this.#objects += part.entries.length;
       return part;
     } catch (error) {
-      this.#end(this.#options.stop.aborted ? { outcome: "stopped" } : { outcome: "failed", error });
+      this.#end(this.#stop.aborted ? { outcome: "stopped" } : { outcome: "failed", error });
       throw error;
     }
   }
@@ -345,7 +349,10 @@ export class WatchStream<T> {
     };
   }
 
-  /** The next result, to be given to {@linkcode accept}: the stream's own promise, without another one per chunk. */
+  /**
+   * The next result, which its reader counts in {@linkcode open} and {@linkcode delivered}: the stream's own promise,
+   * without another one per chunk.
+   */
   next(): Promise<IteratorResult<readonly Change<T>[], void>> {
     if (this.#send !== undefined) return this.#request(this.#send);
     return this.#pacer.step() ? this.#pacer.turn().then(this.#readOn) : this.#batches.next();
@@ -354,14 +361,6 @@ export class WatchStream<T> {
   #request(send: RequestObserver["send"]): Promise<IteratorResult<readonly Change<T>[], void>> {
     this.#send = undefined;
     return send(this.#readOn);
-  }
-
-  /** Counts the changes in a result of {@linkcode next}, and returns them; `undefined` at the end. */
-  accept(result: IteratorResult<readonly Change<T>[], void>): readonly Change<T>[] | undefined {
-    if (result.done) return undefined;
-    this.open = true;
-    this.delivered += result.value.length;
-    return result.value;
   }
 
   readonly #readOn = (): Promise<IteratorResult<readonly Change<T>[], void>> => this.#batches.next();

@@ -4,7 +4,7 @@ import type { Deltas } from "../../src/queue/delta_fifo.ts";
 import { DeltaFIFO } from "../../src/queue/delta_fifo.ts";
 import type { QueueReplacement } from "../../src/queue/delta_fifo.ts";
 import { Indexer } from "../../src/store/indexer.ts";
-import { apply, keyOf, print, Words } from "./_words.ts";
+import { apply, keyOf, print } from "./_words.ts";
 
 Deno.test("DeltaFIFO and Indexer together equal their model after any operations", () => {
   fc.assert(
@@ -20,48 +20,6 @@ Deno.test("DeltaFIFO and Indexer together equal their model after any operations
     { numRuns: 500 },
   );
 });
-
-Deno.test("DeltaFIFO pass does the same as a write followed by pops, whatever is queued", () => {
-  const type = fc.constantFrom("Added", "Updated", "Deleted");
-  const step = fc.oneof(
-    { weight: 3, arbitrary: fc.record({ do: fc.constant("pass"), type, word }) },
-    { weight: 2, arbitrary: fc.record({ do: fc.constantFrom("add", "update", "delete"), word }) },
-    { weight: 2, arbitrary: fc.record({ do: fc.constant("replace"), list }) },
-    { weight: 1, arbitrary: fc.record({ do: fc.constantFrom("resync", "pop", "close") }) },
-  );
-  fc.assert(fc.property(list, fc.array(step, { maxLength: 30 }), (known, steps) => {
-    const [passing, writing] = [new Words(known), new Words(known)].map((words) => {
-      const seen: unknown[] = [];
-      const process = (deltas: Deltas<string>): void => {
-        seen.push([deltas.key, deltas.deltas.map(print), deltas.initial, words.queue.hasSynced]);
-        apply(words.known, deltas);
-      };
-      return { ...words, process, seen };
-    });
-    for (const step of steps) {
-      for (const { queue, process, seen } of [passing, writing]) {
-        try {
-          if (step.do === "pass") {
-            if (queue === passing.queue) queue.pass(step.type, step.word, process);
-            else {
-              queue[WRITES[step.type]](step.word);
-              while (queue.pop(process));
-            }
-          } else if (step.do === "replace") queue.replace(step.list, "1");
-          else if (step.do === "pop") queue.pop(process);
-          else if ("word" in step) queue[step.do](step.word);
-          else queue[step.do]();
-        } catch (error) {
-          seen.push(String(error));
-        }
-        seen.push([queue.size, queue.hasSynced]);
-      }
-      assertEquals(passing.seen, writing.seen);
-    }
-  }));
-});
-
-const WRITES = { Added: "add", Updated: "update", Deleted: "delete" } as const;
 
 type Operation =
   | { readonly do: "add" | "update" | "delete"; readonly word: string }

@@ -55,7 +55,7 @@ Deno.test("WatchStream passes a chunk from the body's reader to the reflector in
   await stream.next();
   let changes = 0;
   const byStream = await promisesOf(async () => {
-    changes += stream.accept(await stream.next())!.length;
+    changes += (await stream.next()).value!.length;
   });
   await stream.close();
   assertEquals(changes, CHUNKS + 1);

@@ -76,6 +76,8 @@ export class EventLog<T extends KubernetesObject> {
   readonly #followers = new Set<LogFollower<T>>();
   /** One of `#followers` if and only if it has followers. */
   readonly #byKey = new FollowersByKey<T>();
+  /** The number of cursors that are open. */
+  readers = 0;
   /** Has a callback if and only if nothing was appended since `onceAppended()` took it, and it was not taken back. */
   #waiting = new Set<() => void>();
 
@@ -84,8 +86,9 @@ export class EventLog<T extends KubernetesObject> {
     return this.#end;
   }
 
-  /** Appends an event, and wakes the readers that wait for one. */
+  /** Appends an event, if somebody reads it, and wakes the readers that wait for one. */
   append(event: LoggedEvent<T>): void {
+    if (this.readers === 0) return;
     const end = this.#end;
     this.#end = end.next = { event, initial: undefined, count: end.count + 1, next: undefined };
     if (this.#followers.size > 0) { for (const follower of this.#followers) follower.logged(event); }
@@ -180,6 +183,7 @@ export abstract class Cursor<T extends KubernetesObject> {
 
   constructor(start: CursorStart<T>, { filter, onFilterError }: CursorSelection<T>) {
     this.#log = start.log;
+    this.#log.readers++;
     this.#pacer = start.pacer;
     this.#turn = start.pacer.turns;
     this.#filter = filter && new EventFilter(filter, start.quarantine, onFilterError);
@@ -243,6 +247,7 @@ export abstract class Cursor<T extends KubernetesObject> {
 
   /** Drops everything that has not been read, and ends a wait. */
   close(): void {
+    if (!this.#isClosed) this.#log.readers--;
     this.#isClosed = true;
     this.clear();
     this.#endWait?.();

@@ -9,16 +9,23 @@
  * @module
  */
 
-import { checkDurations, LongTimer } from "../../async/time.ts";
-import type { Entry } from "../../api/options.ts";
+import { checkDurations, CoarseClock, LongTimer } from "../../async/time.ts";
+import type { Abortable, Entry } from "../../api/options.ts";
 import type { KubernetesObject, ObjectKey } from "../../api/object.ts";
 import { errorLine } from "../../errors/errors.ts";
 import { InformerError } from "../../errors/informer_error.ts";
+import { DerivedController, Latch } from "../../async/signals.ts";
+import { PolledIterator } from "../../async/iterate.ts";
 import { Pacer } from "../../async/turns.ts";
-import { type CursorStart, EventLog } from "./event_log.ts";
-import type { HandlerOptions, HandlerRegistration, LoggedEvent, ResourceEventHandler, SyncedEvent } from "./event.ts";
-import { EventStream } from "./event_stream.ts";
-import { Listener } from "./listener.ts";
+import { type Cursor, type CursorStart, EventLog, openCursor } from "./event_log.ts";
+import type {
+  HandlerOptions,
+  HandlerRegistration,
+  InformerEvent,
+  LoggedEvent,
+  ResourceEventHandler,
+  SyncedEvent,
+} from "./event.ts";
 import type { ObjectCache } from "../cache/lister.ts";
 
 /** Calls a function at a fixed period, from `begin()` to `end()`. */
@@ -61,6 +68,270 @@ export interface HandlerStatus {
   readonly slow: boolean;
 }
 
+/** The time of a stop after which it is reported what it waits for. */
+const NOTICE_MS = 1_000;
+
+/** Ends waits for the sync of a handler. */
+export class HandlerRemovedError extends Error {}
+
+/**
+ * Calls one handler with the events of its cursor; each call is awaited before the next (client-go:
+ * `processorListener`).
+ */
+export class Listener<T extends KubernetesObject> implements HandlerRegistration {
+  readonly name: string;
+  readonly #handler: ResourceEventHandler<T>;
+  readonly #processor: Pick<Processor<T>, "options" | "ended">;
+  readonly #slowMs: number;
+  /** Closed if and only if the listener has ended. */
+  readonly #cursor: Cursor<T>;
+  readonly #job: DerivedController;
+  readonly #synced = new Latch();
+  readonly #finished: Promise<void>;
+  readonly #clock = new CoarseClock();
+  /** Set if and only if the promise of a call is awaited. */
+  #callStartedAt: number | undefined;
+  /** `true` if and only if the handler is on the stack, before its first `await`. */
+  #isCalling = false;
+  /** Only rises. */
+  #errors = 0;
+
+  constructor(
+    handler: ResourceEventHandler<T>,
+    options: HandlerOptions<T>,
+    name: string,
+    processor: Pick<Processor<T>, "options" | "ended">,
+    start: CursorStart<T>,
+  ) {
+    this.name = name;
+    this.#handler = handler;
+    this.#processor = processor;
+    this.#slowMs = options.slowMs ?? 1_000;
+    this.#cursor = openCursor(start, {
+      backlog: options.backlog,
+      filter: options.filter,
+      onFilterError: (error) => this.#fail({ type: "filter" }, error),
+      onOverrun: (error) => this.#overrun(error),
+    });
+    this.#job = new DerivedController(options.signal);
+    this.#job.signal.addEventListener("abort", () => this.remove(), { once: true });
+    this.#finished = this.#run();
+    if (this.#job.signal.aborted) this.remove();
+  }
+
+  /** `true` once the listener has ended. */
+  get isOver(): boolean {
+    return this.#cursor.isClosed;
+  }
+
+  get hasSynced(): boolean {
+    return this.#synced.isOpen;
+  }
+
+  get pending(): number {
+    return this.#cursor.pending;
+  }
+
+  /** The number of errors of the handler and its filter. */
+  get errors(): number {
+    return this.#errors;
+  }
+
+  /** `true` if a call has been running for longer than `slowMs`. */
+  get slow(): boolean {
+    return this.#callStartedAt !== undefined && this.#clock.now() - this.#callStartedAt > this.#slowMs;
+  }
+
+  /** `true` if the code that reads it runs inside a call of the handler, before that call's first `await`. */
+  get isCalling(): boolean {
+    return this.#isCalling;
+  }
+
+  /** Resolves when the last call has returned, after {@linkcode remove}. */
+  get finished(): Promise<void> {
+    return this.#finished;
+  }
+
+  /** Delivers these entries as a resync, once the handler has synced; see {@linkcode Cursor.resync}. */
+  resync(entries: readonly Entry<T>[]): void {
+    if (this.#synced.isOpen) this.#cursor.resync(entries);
+  }
+
+  waitForSync(options: Abortable = {}): Promise<void> {
+    return this.#processor.options.waitForSync(this.name, options.signal, () => this.#synced.wait(options));
+  }
+
+  /** Ends with `signal` too. */
+  endWith(signal: AbortSignal): void {
+    this.#job.follow(signal);
+  }
+
+  remove(): void {
+    this.#end(new HandlerRemovedError(`Handler "${this.name}" was removed, or its informer stopped`));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.remove();
+    // A call that disposes its own registration cannot be waited for.
+    if (this.#isCalling) return;
+    const { graceMs, report } = this.#processor.options;
+    const late = Promise.withResolvers<never>();
+    using timer = new LongTimer(() => {
+      late.reject(new Error(`Cannot finish handler "${this.name}": its call has not returned within ${graceMs} ms`));
+    });
+    timer.arm(graceMs);
+    using notice = new LongTimer(() => {
+      const why = `its call has not returned ${NOTICE_MS} ms after the stop; waits at most ${graceMs} ms`;
+      report(new Error(`Waiting for handler "${this.name}": ${why}`));
+    });
+    if (graceMs > NOTICE_MS) notice.arm(NOTICE_MS);
+    await Promise.race([this.#finished, late.promise]);
+  }
+
+  #end(reason: Error): void {
+    if (this.#cursor.isClosed) return;
+    // mutant: removed-handler-called
+    this.#cursor.close();
+    this.#job.abort(new DOMException(`Handler "${this.name}" was removed, or its informer stopped`, "AbortError"));
+    this.#synced.fail(reason);
+    this.#processor.ended(this);
+  }
+
+  #overrun(cause: Error): void {
+    const error = new Error(`Cannot keep up with handler "${this.name}": it is ${cause.message}`);
+    this.#end(error);
+    this.#processor.options.report(error);
+  }
+
+  async #run(): Promise<void> {
+    const cursor = this.#cursor;
+    const options = { signal: this.#job.signal };
+    await Promise.resolve(); // a handler is not called before the method that adds it has returned
+    for (;;) {
+      const event = cursor.poll();
+      if (event === undefined) {
+        if (cursor.isClosed) return;
+        await cursor.wait();
+        continue;
+      }
+      try {
+        this.#isCalling = true;
+        const result = this.#call(event, options);
+        this.#isCalling = false;
+        if (isThenable(result)) {
+          this.#callStartedAt = this.#clock.now(); // `slow` cannot have been read before now
+          await result;
+        }
+      } catch (error) {
+        // mutant: handler-error-ends-listener
+        this.#fail(event, error);
+      } finally {
+        this.#isCalling = false;
+        this.#callStartedAt = undefined;
+      }
+    }
+  }
+
+  #call(event: LoggedEvent<T>, options: Required<Abortable>): unknown {
+    switch (event.type) {
+      case "added":
+        return this.#handler.onAdd?.(event, options);
+      case "updated":
+        return this.#handler.onUpdate?.(event, options);
+      case "deleted":
+        return this.#handler.onDelete?.(event, options);
+      case "synced":
+        this.#synced.open();
+        return this.#handler.onSynced?.(event, options);
+      default:
+        return event satisfies never; // survives: exhaustive
+    }
+  }
+
+  #fail(during: { readonly type: string; readonly key?: string }, cause: unknown): void {
+    this.#errors++;
+    const what = during.key === undefined ? `"${during.type}"` : `"${during.type}" of "${during.key}"`;
+    this.#processor.options.report(new InformerError(`Handler "${this.name}" failed on ${what}`, { cause }));
+  }
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === "object" && value !== null && typeof (value as { then?: unknown }).then === "function";
+}
+
+/** Events as an async iterator, the cached objects first. */
+export class EventStream<T extends KubernetesObject> extends PolledIterator<InformerEvent<T>> {
+  readonly name: string;
+  readonly #options: HandlerOptions<T>;
+  readonly #processor: Pick<Processor<T>, "options" | "start" | "begun" | "ended">;
+  readonly #key: ObjectKey | undefined;
+  /** Set if and only if the stream has begun; closed if and only if it has ended since. */
+  #cursor: Cursor<T> | undefined;
+  /** Only rises. */
+  #errors = 0;
+
+  /** With `key`, the events of that object alone, and `synced`. */
+  constructor(
+    options: HandlerOptions<T>,
+    name: string,
+    processor: Pick<Processor<T>, "options" | "start" | "begun" | "ended">,
+    key?: ObjectKey,
+  ) {
+    super(options.signal);
+    this.name = name;
+    this.#options = options;
+    this.#processor = processor;
+    this.#key = key;
+  }
+
+  /** The number of events that have not been taken; 0 before the stream begins. */
+  get pending(): number {
+    return this.#cursor?.pending ?? 0;
+  }
+
+  /** The number of errors of the filter. */
+  get errors(): number {
+    return this.#errors;
+  }
+
+  /** Adds these entries as a resync; see {@linkcode Cursor.resync}. */
+  resync(entries: readonly Entry<T>[]): void {
+    this.#cursor?.resync(entries);
+  }
+
+  protected override poll(): InformerEvent<T> | undefined {
+    return this.#cursor!.poll();
+  }
+
+  protected override wait(): Promise<void> {
+    return this.#cursor!.wait();
+  }
+
+  protected override begin(): void {
+    const { filter, backlog } = this.#options;
+    const key = this.#key;
+    this.#cursor = openCursor(this.#processor.start("read events of", this.#options, key), {
+      key,
+      backlog,
+      filter,
+      onFilterError: (error) => {
+        this.#errors++;
+        this.#processor.options.report(error);
+      },
+      onOverrun: (cause) => {
+        this.end({ error: new Error(`Cannot keep up with "${this.name}": it is ${cause.message}`) });
+      },
+    });
+    this.#processor.begun(this, this.#options, key);
+  }
+
+  protected override finish(): void {
+    if (this.#cursor === undefined) return;
+    this.#cursor.close();
+    this.#processor.ended(this);
+  }
+}
+
 /** A processor's connection to its informer. */
 interface ProcessorOptions<T extends KubernetesObject> {
   /** The informer's name in messages. */
@@ -83,8 +354,9 @@ interface ProcessorOptions<T extends KubernetesObject> {
  * Distributes an informer's events to its handlers and event streams (client-go: `sharedProcessor`).
  */
 export class Processor<T extends KubernetesObject> {
-  readonly #options: ProcessorOptions<T>;
-  readonly #log = new EventLog<T>();
+  readonly options: ProcessorOptions<T>;
+  /** The events, for all handlers and streams, which read them in later turns. */
+  readonly log: EventLog<T> = new EventLog<T>();
   /** Shares event-loop time among all handlers and streams. */
   readonly #pacer = new Pacer();
   /** Has a listener if and only if it has not ended. One that ends leaves in a microtask. */
@@ -95,8 +367,8 @@ export class Processor<T extends KubernetesObject> {
   readonly #leaving = new Set<Listener<T>>();
   /** The `synced` event; set if and only if the informer has synced. */
   #synced: SyncedEvent | undefined;
-  /** Has a timer if and only if its handler or stream has not ended. */
-  readonly #timers = new Set<ResyncTimer>();
+  /** Has a handler or stream if and only if it has not ended; a stream has begun. */
+  readonly #timers = new Map<Listener<T> | EventStream<T>, ResyncTimer>();
   /** The number of names given out to handlers and streams that have none. */
   #names = 0;
   /** `true` from `begin()` on. */
@@ -105,7 +377,7 @@ export class Processor<T extends KubernetesObject> {
   #isStopped = false;
 
   constructor(options: ProcessorOptions<T>) {
-    this.#options = options;
+    this.options = options;
   }
 
   /** The status of each handler, then of each event stream that has begun. */
@@ -124,23 +396,18 @@ export class Processor<T extends KubernetesObject> {
   /** The informer runs: resync periods begin. */
   begin(): void {
     this.#isRunning = true;
-    for (const timer of this.#timers) timer.begin();
-  }
-
-  /** Delivers an event to all handlers and streams, in later turns. */
-  distribute(event: LoggedEvent<T>): void {
-    if (this.#listeners.size > 0 || this.#streams.size > 0) this.#log.append(event);
+    for (const timer of this.#timers.values()) timer.begin();
   }
 
   /** Delivers to all that the informer has synced, in later turns. */
   synced(): void {
-    this.distribute(this.#synced = this.#syncedNow());
+    this.log.append(this.#synced = this.#syncedNow());
   }
 
   /** Delivers these entries, in later turns, as objects that were there initially. The caller gives the array away. */
   distributeInitial(entries: readonly Entry<T>[]): void {
     // mutant: synced-before-initial, first-list-not-delivered
-    this.#log.appendInitial(entries);
+    this.log.appendInitial(entries);
   }
 
   /**
@@ -150,21 +417,10 @@ export class Processor<T extends KubernetesObject> {
    * @throws {Error} when the informer has stopped.
    */
   add(handler: ResourceEventHandler<T>, options: HandlerOptions<T>): HandlerRegistration {
-    this.#check("add a handler to", options);
-    const name = options.name ?? `handler ${++this.#names}`;
-    const { report, waitForSync, graceMs } = this.#options;
-    const resync = this.#resync(options, () => listener.resync(this.#options.cache.entries()));
-    const listener: Listener<T> = new Listener(handler, options, name, {
-      report,
-      waitForSync,
-      graceMs,
-      onEnd: () => {
-        this.#end(resync);
-        // Behind the constructor, which ends the listener when its signal has aborted already.
-        queueMicrotask(() => this.#leave(listener));
-      },
-    }, this.#start());
+    const start = this.start("add a handler to", options);
+    const listener = new Listener(handler, options, options.name ?? `handler ${++this.#names}`, this, start);
     this.#listeners.add(listener);
+    if (!listener.isOver) this.begun(listener, options); // its signal may have aborted already
     return listener;
   }
 
@@ -175,22 +431,42 @@ export class Processor<T extends KubernetesObject> {
    */
   stream(options: HandlerOptions<T>, key?: ObjectKey): EventStream<T> {
     this.#checkOptions(options);
-    return new EventStream<T>(options, options.name ?? `events ${++this.#names}`, {
-      key,
-      start: () => {
-        this.#check("read events of", options);
-        return this.#start(key);
-      },
-      report: this.#options.report,
-      onBegin: (stream) => {
-        this.#streams.add(stream);
-        const resync = this.#resync(options, () => stream.resync(this.#options.cache.entries(key)));
-        return () => {
-          this.#end(resync);
-          this.#streams.delete(stream);
-        };
-      },
+    return new EventStream<T>(options, options.name ?? `events ${++this.#names}`, this, key);
+  }
+
+  /** Returns the start of a cursor. @throws as {@linkcode add}; `action` is part of the message. */
+  start(action: string, options: HandlerOptions<T>, key?: ObjectKey): CursorStart<T> {
+    const { cache, name } = this.options;
+    if (this.#isStopped) throw new Error(`Cannot ${action} ${name}: it has stopped already`);
+    this.#checkOptions(options);
+    return {
+      // mutant: late-handler-misses-cache, late-handler-receives-twice
+      entries: cache.entries(key),
+      synced: this.#synced && this.#syncedNow(),
+      log: this.log,
+      quarantine: cache.quarantine,
+      pacer: this.#pacer,
+    };
+  }
+
+  /** Follows a reader that has begun: its resync period begins, too. */
+  begun(reader: Listener<T> | EventStream<T>, { resyncMs }: HandlerOptions<T>, key?: ObjectKey): void {
+    if (reader instanceof EventStream) this.#streams.add(reader);
+    // mutant: resync-for-all
+    const timer = new ResyncTimer(resyncMs ?? this.options.resyncMs, () => {
+      if (this.#synced !== undefined) reader.resync(this.options.cache.entries(key));
     });
+    this.#timers.set(reader, timer);
+    if (this.#isRunning) timer.begin();
+  }
+
+  /** Forgets a reader that has ended. */
+  ended(reader: Listener<T> | EventStream<T>): void {
+    this.#timers.get(reader)?.end();
+    this.#timers.delete(reader);
+    if (reader instanceof EventStream) this.#streams.delete(reader);
+    // Behind the constructor, which ends the listener when its signal has aborted already.
+    else queueMicrotask(() => this.#leave(reader));
   }
 
   /**
@@ -215,7 +491,7 @@ export class Processor<T extends KubernetesObject> {
     if (errors.length === 1) throw errors[0];
     if (errors.length > 1) {
       const messages = errors.map(errorLine).join("; ");
-      throw new InformerError(`Cannot stop all handlers of ${this.#options.name}: ${messages}`, { cause: errors[0] });
+      throw new InformerError(`Cannot stop all handlers of ${this.options.name}: ${messages}`, { cause: errors[0] });
     }
   }
 
@@ -224,48 +500,16 @@ export class Processor<T extends KubernetesObject> {
     return [...new Set([...this.#listeners, ...this.#leaving])];
   }
 
-  #start(key?: ObjectKey): CursorStart<T> {
-    const { cache } = this.#options;
-    return {
-      // mutant: late-handler-misses-cache, late-handler-receives-twice
-      entries: cache.entries(key),
-      synced: this.#synced && this.#syncedNow(),
-      log: this.#log,
-      quarantine: cache.quarantine,
-      pacer: this.#pacer,
-    };
-  }
-
   /** Returns a `synced` event of the present state, also for readers that are added after the initial sync. */
   #syncedNow(): SyncedEvent {
-    const { cache, resourceVersion } = this.#options;
+    const { cache, resourceVersion } = this.options;
     return { type: "synced", objects: cache.store.size, resourceVersion: resourceVersion() };
-  }
-
-  #resync(options: HandlerOptions<T>, tick: () => void): ResyncTimer {
-    // mutant: resync-for-all
-    const timer = new ResyncTimer(options.resyncMs ?? this.#options.resyncMs, () => {
-      if (this.#synced !== undefined) tick();
-    });
-    this.#timers.add(timer);
-    if (this.#isRunning) timer.begin();
-    return timer;
-  }
-
-  #end(timer: ResyncTimer): void {
-    timer.end();
-    this.#timers.delete(timer);
   }
 
   #leave(listener: Listener<T>): void {
     if (!this.#listeners.delete(listener)) return;
     this.#leaving.add(listener);
     listener.finished.finally(() => this.#leaving.delete(listener));
-  }
-
-  #check(action: string, options: HandlerOptions<T>): void {
-    if (this.#isStopped) throw new Error(`Cannot ${action} ${this.#options.name}: it has stopped already`);
-    this.#checkOptions(options);
   }
 
   #checkOptions(options: HandlerOptions<T>): void {

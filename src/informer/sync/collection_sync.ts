@@ -380,19 +380,19 @@ export class Controller<T extends KubernetesObject> implements ReflectorStore<En
 
   /** Takes an addition of the watch. */
   add(entry: Entry<T>): void {
-    this.#queue.pass("Added", entry, this.#process);
+    this.#pass("Added", entry);
   }
 
   /** Takes a change of the watch. */
   update(entry: Entry<T>): void {
     // mutant: update-after-batch
-    this.#queue.pass("Updated", entry, this.#process);
+    this.#pass("Updated", entry);
   }
 
   /** Takes a deletion of the watch, also of an object that is not known. */
   delete(entry: Entry<T>): void {
     this.check?.deleted(entry.key);
-    this.#queue.pass("Deleted", entry, this.#process);
+    this.#pass("Deleted", entry);
   }
 
   /** Begins the replacement that a list is staged in. */
@@ -422,7 +422,7 @@ export class Controller<T extends KubernetesObject> implements ReflectorStore<En
 
   /** Processes a newer state of an object, which was read beside list and watch. The version stays. */
   repair(entry: Entry<T>): void {
-    this.#queue.pass("Updated", entry, this.#process);
+    this.#pass("Updated", entry);
   }
 
   /** Processes the deletion of a known object, which list and watch have not shown. The version stays. */
@@ -485,6 +485,29 @@ export class Controller<T extends KubernetesObject> implements ReflectorStore<En
     this.state.stopped(cause);
     this.#synced.fail(error);
     this.gate.end(error);
+  }
+
+  /**
+   * Processes a change, behind those that are queued. A change of an informer that nothing waits before is not queued,
+   * which is the path of every event of a watch.
+   *
+   * @throws whatever `process` throws; changes behind it stay queued.
+   */
+  #pass(type: "Added" | "Updated" | "Deleted", entry: Entry<T>): void {
+    const collection = this.#collection;
+    if (collection === undefined || this.#queue.size > 0) {
+      if (type === "Added") this.#queue.add(entry);
+      else if (type === "Updated") this.#queue.update(entry);
+      else this.#queue.delete(entry);
+      while (this.#queue.pop(this.#process));
+      return;
+    }
+    const value = collection.cache.intake.take(entry);
+    const { key } = value;
+    // mutant: version-before-batch
+    if (type !== "Deleted") return this.#process({ key, deltas: [{ type, value }], initial: false });
+    if (this.known.getByKey(key) === undefined) return;
+    this.#process({ key, deltas: [{ type, value, finalStateUnknown: false }], initial: false });
   }
 
   #queueOf({ cache: { intake } }: ControllerOwner<T>): DeltaFIFO<Entry<T>> {

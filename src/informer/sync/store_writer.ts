@@ -175,7 +175,7 @@ export class StoreWriter<T extends KubernetesObject> {
       this.#store.deleteByKey(key);
       this.#intake.gone(known);
       this.#quarantine.release(key);
-      this.#processor.distribute(
+      this.#processor.log.append(
         new Deleted(another ? known : entry, this.#quarantine, another || delta.finalStateUnknown),
       );
       return;
@@ -183,18 +183,18 @@ export class StoreWriter<T extends KubernetesObject> {
     if (known === undefined) {
       this.#set(key, entry);
       // mutant: initial-after-sync
-      this.#processor.distribute(new Added(entry, this.#quarantine, initial));
+      this.#processor.log.append(new Added(entry, this.#quarantine, initial));
       return;
     }
     if (sameVersion(known, entry)) return;
     this.#set(key, entry);
     // mutant: successor-as-update
     if (isAnother(known, entry)) {
-      this.#processor.distribute(new Deleted(known, this.#quarantine, true));
-      this.#processor.distribute(new Added(entry, this.#quarantine, false));
+      this.#processor.log.append(new Deleted(known, this.#quarantine, true));
+      this.#processor.log.append(new Added(entry, this.#quarantine, false));
       // mutant: change-of-kept-field-skipped
     } else if (!this.#skipsUnchanged || !sameFields(known, entry)) {
-      this.#processor.distribute(new Updated(entry, this.#quarantine, known, false));
+      this.#processor.log.append(new Updated(entry, this.#quarantine, known, false));
     }
   }
 

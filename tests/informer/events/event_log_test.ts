@@ -47,6 +47,7 @@ function limited(): {
   take: (count: number) => void;
 } {
   const log = new EventLog<Thing>();
+  log.readers = 1;
   const pacer = new HeldPacer();
   const errors: string[] = [];
   const limit: BacklogLimit<Thing> = new BacklogLimit<Thing>(10, log, pacer, ({ message }) => {

@@ -236,6 +236,7 @@ Deno.test("SharedIndexInformer lets other work run while a source yields batches
 
 Deno.test("EventLog does not call waiting callbacks that were withdrawn", () => {
   const log = new EventLog<Thing>();
+  log.readers = 1;
   let woken = 0;
   for (let round = 0; round < 10; round++) log.onceAppended(() => woken++)();
   log.onceAppended(() => woken++);

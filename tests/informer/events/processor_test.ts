@@ -29,7 +29,7 @@ Deno.test("Processor stop() removes the handler that calls it, and does not wait
       called.resolve(signal.aborted);
     },
   }, {});
-  events.distribute(new Added(entry("a", 1), quarantine, false));
+  events.log.append(new Added(entry("a", 1), quarantine, false));
   assertEquals(await called.promise, true);
   await Promise.resolve();
   assertEquals(events.status, []);
@@ -43,7 +43,7 @@ Deno.test("Processor has no caller once a handler has thrown", async () => {
       throw new Error("thrown");
     },
   }, {});
-  events.distribute(new Added(entry("a", 1), quarantine, false));
+  events.log.append(new Added(entry("a", 1), quarantine, false));
   for (let i = 0; i < 10; i++) await Promise.resolve();
   assertEquals([errors.length, events.caller], [1, undefined]);
   await events.stop();

@@ -1,0 +1,86 @@
+import { assertEquals } from "@std/assert";
+import { ConfigMap } from "../../src/kinds/core/v1.ts";
+import { Indexer } from "../../src/store/indexer.ts";
+import { FakeTime } from "../support/fake_time.ts";
+import { entry, modified } from "../support/fixtures.ts";
+import { holding, Run } from "../support/informer.ts";
+import { FactoryFixture } from "./_factory_fixture.ts";
+
+/** The functions of `src` that have led to here, the innermost first; those that wait are in it. */
+function functionsOfSrc(): string[] {
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = 200;
+  const { stack = "" } = new Error();
+  Error.stackTraceLimit = stackTraceLimit;
+  return stack.split("\n").filter((line) => line.includes("/src/"))
+    .map((line) => /at (?:async )?(?:new )?([^ ]+) \(/.exec(line)?.[1] ?? "a closure");
+}
+
+Deno.test("From a batch of a watch to the store there are at most 9 functions, and from the log to a handler 2", async () => {
+  using time = new FakeTime();
+  const found: string[][] = [];
+  const indexers = {
+    probe: () => {
+      found.push(functionsOfSrc());
+      return [];
+    },
+  };
+  await using run = new Run(time, holding(entry("a", 1)), { indexers });
+  run.informer.addEventHandler({ onUpdate: () => void found.push(functionsOfSrc()) });
+  await run.start();
+  found.length = 0;
+  await run.send(modified("a", 11));
+  const [stored, delivered] = found;
+  assertEquals(stored.slice(stored.indexOf("Indexer.set"), stored.indexOf("readWatch") + 1), [
+    "Indexer.set",
+    "StoreWriter.#set",
+    "StoreWriter.#apply",
+    "StoreWriter.apply",
+    "Controller.<anonymous>",
+    "Controller.#pass",
+    "Controller.update",
+    "SyncedStore.apply",
+    "readWatch",
+  ]);
+  assertEquals(delivered.slice(0, 2), ["Listener.#call", "Listener.#run"]);
+});
+
+Deno.test("From run() of a factory to the store there are at most 14 functions", async () => {
+  for (const streamingList of ["on", "off"] as const) {
+    await using fixture = new FactoryFixture({ reflector: { streamingList } });
+    const { replacing } = Indexer.prototype;
+    let found: string[] = [];
+    Indexer.prototype.replacing = function (options): ReturnType<typeof replacing> {
+      found = functionsOfSrc();
+      return replacing.call(this, options);
+    };
+    try {
+      fixture.informers.forResource(ConfigMap);
+      const running = fixture.informers.run();
+      await fixture.tick();
+      await fixture.informers.shutdown();
+      await running;
+    } finally {
+      Indexer.prototype.replacing = replacing;
+    }
+    const list = streamingList === "on" ? ["readStreamingList", "Reflector.#listStream"] : [
+      "readPageList",
+      "Reflector.#listPages",
+    ];
+    assertEquals(["Indexer.replacing", ...found], [
+      "Indexer.replacing",
+      "StoreWriter.replacing",
+      "Controller.replacing",
+      "SyncedStore.stage",
+      ...list,
+      "Reflector.#perform",
+      "Reflector.run",
+      "Controller.run",
+      "CollectionSync.run",
+      "SharedIndexInformer.#run",
+      "SharedIndexInformer.run",
+      "SharedInformerFactory.#start",
+      "SharedInformerFactory.run",
+    ]);
+  }
+});
