@@ -297,6 +297,7 @@ class Parser {
  *
  * Keys are separated by dots. A key with other characters than letters, digits, `_`, `-` and `$` is a JSON string in
  * brackets. A path passes through arrays without naming them: `spec.containers.image` is the image of each container.
+ * Of an array of texts or numbers, a number names the element at this position: `cells.1` of a row of a table.
  *
  * @throws {SyntaxError} when the text is no path; the message names the offending character, counted from 1.
  */
@@ -342,8 +343,12 @@ export type FieldValue = string | undefined;
  * Returns the values to which the keys of a field path lead, as text, without nulls. An array counts as its elements.
  */
 export function fieldValues(value: unknown, keys: readonly string[]): readonly FieldValue[] {
-  return flat(membersAt(value, keys)).filter((value) => value !== undefined && value !== null)
-    .map((value) => typeof value === "object" ? undefined : String(value));
+  return elementsAt(value, keys).map((value) => typeof value === "object" ? undefined : String(value));
+}
+
+/** As {@linkcode membersAt}, without nulls. An array counts as its elements. */
+export function elementsAt(value: unknown, keys: readonly string[]): readonly unknown[] {
+  return flat(membersAt(value, keys)).filter((value) => value !== undefined && value !== null);
 }
 
 /**
@@ -353,7 +358,7 @@ export function fieldValues(value: unknown, keys: readonly string[]): readonly F
 export function membersAt(value: unknown, keys: readonly string[]): readonly unknown[] {
   let found: readonly unknown[] = [value];
   for (const key of keys) {
-    const next: unknown[] = [];
+    const next: unknown[] = isPosition(key) ? elementsOf(found, Number(key)) : [];
     for (const member of flat(found)) {
       if (typeof member === "object" && member !== null && Object.hasOwn(member, key)) {
         next.push((member as Readonly<Record<string, unknown>>)[key]);
@@ -362,6 +367,18 @@ export function membersAt(value: unknown, keys: readonly string[]): readonly unk
     found = next;
   }
   return found;
+}
+
+/** True for a key that may be the position of an element of an array. */
+export function isPosition(key: string): boolean {
+  const first = key.charCodeAt(0);
+  return first >= 48 && first <= 57;
+}
+
+/** The elements at a position of those values that are arrays, but for objects and arrays. */
+function elementsOf(values: readonly unknown[], position: number): unknown[] {
+  return values.filter(Array.isArray).map((array) => array[position])
+    .filter((element) => element !== undefined && typeof element !== "object");
 }
 
 /**
@@ -423,8 +440,8 @@ export class FieldSelector {
   }
 
   /**
-   * Returns true when all conditions hold. A field is a path of names, separated by dots, that passes through arrays:
-   * one of its values is equal, or none. A missing field equals `""`.
+   * Returns true when all conditions hold. A field is a path, as `fields` have it, that passes through arrays: one of
+   * its values is equal, or none. A missing field equals `""`.
    */
   matches(object: object): boolean {
     return this.matchesValues((keys) => fieldValues(object, keys));
@@ -462,7 +479,7 @@ function parse(text: string): FieldRequirement[] {
     const rest = text.slice(at);
     if (rest === "" || rest[0] === ",") {
       const term = text.slice(begin, at);
-      if (operator !== undefined) found.push({ keys: keysOf(field), value, equal: operator !== "!=" });
+      if (operator !== undefined) found.push({ keys: parseFieldPath(field), value, equal: operator !== "!=" });
       else if (term !== "") fail(`"${term}"`, begin, `"field=value" or "field!=value"`);
       begin = at + 1;
       operator = undefined;
@@ -481,8 +498,4 @@ function parse(text: string): FieldRequirement[] {
     } else value += rest[0];
   }
   return found;
-}
-
-function keysOf(field: string): readonly string[] {
-  return field.includes('["') ? parseFieldPath(field) : field.split(".");
 }

@@ -1,5 +1,5 @@
 import type { Entry } from "../api/options.ts";
-import { type FieldValue, fieldValues, parseFieldPath } from "../api/selector.ts";
+import { type FieldValue, fieldValues, isPosition, parseFieldPath } from "../api/selector.ts";
 import type { FieldPaths } from "../api/fields.ts";
 
 /** An entry that can read single fields without parsing its object. */
@@ -59,8 +59,8 @@ export interface FieldPath<P extends string> {
  *
  * Keys are separated by dots; a key with other characters than letters, digits, `_`, `-` and `$` is a JSON string in
  * brackets: `metadata.annotations["example.com/owner"]`. A path passes through arrays: `spec.containers.image` is the
- * image of each container. The compiler refuses a path that is no field of the objects; a path that is a `string` to it
- * is not checked.
+ * image of each container. Of an array of texts or numbers, a number names the element at this position. The compiler
+ * refuses a path that is no field of the objects; a path that is a `string` to it is not checked.
  *
  * @throws {SyntaxError} when the text is no path; the message names the offending character, counted from 1.
  *
@@ -140,8 +140,8 @@ const SKIP = -1;
 
 /**
  * Returns what `fieldValues` returns of the parsed object, without parsing more than the values. Returns `undefined` if
- * it declines: at white space between tokens, and at arrays of arrays on the way. For a text that is not JSON the
- * result is undefined too, or any.
+ * it declines: at white space between tokens, and at arrays of arrays, or with a position in them, on the way. For a
+ * text that is not JSON the result is undefined too, or any.
  *
  * @param text The JSON text of an object; behind the object it may continue.
  * @param keys The keys of a field path.
@@ -206,6 +206,7 @@ class ValueReader {
   #collectElements(at: number, depth: number): number {
     const text = this.#text;
     if (text.charCodeAt(at + 1) === CLOSE_BRACKET) return at + 2;
+    if (depth < this.#keys.length && isPosition(this.#keys[depth])) return -1;
     for (let code = COMMA; code === COMMA; code = text.charCodeAt(at)) {
       at++;
       at = text.charCodeAt(at) === OPEN_BRACKET ? -1 : this.collect(at, depth);

@@ -82,6 +82,22 @@ Deno.test("path is an index function and makes predicates, of objects as of entr
   assert(ofEntries((thing: typeof object) => thing.spec.replicas === 3)(entry));
 });
 
+Deno.test("path reads an element of an array of values by its position, and the elements of one of objects", () => {
+  const text = `{"metadata":${METADATA},"cells":["web",3,null,{"1":"x"}],"rows":[{"0":"a"},{"0":"b"}],"length":2}`;
+  const cases: [string, string[]][] = [
+    ["cells.0", ["web"]],
+    ["cells.1", ["3", "x"]],
+    ["cells.2", []],
+    ["cells.4", []],
+    ["cells.length", []],
+    ["rows.0", ["a", "b"]],
+  ];
+  for (const [keys, values] of cases) {
+    const entry = unread(text);
+    assertEquals([ofEntries(path(keys))(entry), path(keys)(entry.object)], [values, values], keys);
+  }
+});
+
 Deno.test("path refuses a text that is no path", () => {
   assertThrows(() => path("spec..name"), SyntaxError, "Cannot read the field path");
 });

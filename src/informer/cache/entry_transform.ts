@@ -12,7 +12,7 @@ import { brokenEntry, frozenEntry } from "../../entry/entry.ts";
 import { ofEntries, valuesAt } from "../../entry/path.ts";
 import { InformerError } from "../../errors/informer_error.ts";
 import type { IndexFunction } from "../../store/index.ts";
-import { type FieldValue, parseFieldPath } from "../../api/selector.ts";
+import { type FieldValue, membersAt, parseFieldPath } from "../../api/selector.ts";
 import { nextTurn } from "../../async/turns.ts";
 
 /** Options for an {@linkcode EntryTransform}. */
@@ -335,7 +335,9 @@ export async function unknownFields(entries: Iterable<Entry<unknown>>, paths: re
   let looked = 0;
   for (const entry of entries) {
     if (++looked % TURN === 0) await nextTurn();
-    for (const [path, keys] of left) if (mayHave(entry, keys) && hasAt(objectOf(entry), keys)) left.delete(path);
+    for (const [path, keys] of left) {
+      if (mayHave(entry, keys) && membersAt(objectOf(entry), keys).length > 0) left.delete(path);
+    }
     if (left.size === 0) break;
   }
   return looked === 0 ? [] : [...left.keys()];
@@ -356,11 +358,4 @@ function objectOf(entry: Entry<unknown>): unknown {
     if (error instanceof DecodeError) return undefined;
     throw error;
   }
-}
-
-function hasAt(value: unknown, keys: readonly string[]): boolean {
-  if (keys.length === 0) return true;
-  if (typeof value !== "object" || value === null) return false;
-  if (Array.isArray(value)) return value.some((element) => hasAt(element, keys));
-  return Object.hasOwn(value, keys[0]) && hasAt((value as Record<string, unknown>)[keys[0]], keys.slice(1));
 }

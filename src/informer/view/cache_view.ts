@@ -11,7 +11,7 @@
 import type { KubernetesObject, ObjectKey } from "../../api/object.ts";
 import { PolledIterator } from "../../async/iterate.ts";
 import type { Abortable, Entry } from "../../api/options.ts";
-import { parseFieldPath } from "../../api/selector.ts";
+import { elementsAt, parseFieldPath } from "../../api/selector.ts";
 import { RankTree } from "../../store/rank_tree.ts";
 import type { Quarantine } from "../cache/entry_transform.ts";
 import type {
@@ -260,8 +260,8 @@ export interface SortOrder<T> {
 
 /**
  * A key that objects are sorted by: a function, one with a direction, or the path of a field, as `fields` of a cache
- * has it. A number in a path selects an element of an array: `cells.1`. A minus before the path makes the order
- * descending: `-metadata.creationTimestamp`.
+ * has it; of several values the first one counts. `cells.1` is the second cell of a row of a table. A minus before the
+ * path makes the order descending: `-metadata.creationTimestamp`.
  *
  * Numbers come before dates, dates before booleans, and these before strings, which are compared by UTF-16 code units.
  */
@@ -273,7 +273,7 @@ export function parseSortKey<T>(key: SortKey<T>): SortOrder<T> {
   if (typeof key === "function") return { by: key };
   const descending = key.startsWith("-");
   const path = parseFieldPath(descending ? key.slice(1) : key);
-  return { by: (object) => valueAt(object, path), descending };
+  return { by: (object) => elementsAt(object, path)[0] as SortValue, descending };
 }
 
 /** Compares two values of one sort key: negative if `a` comes first. */
@@ -301,15 +301,6 @@ function kindOf(value: SortValue): number {
     default:
       return value instanceof Date && !Number.isNaN(value.getTime()) ? 1 : MISSING;
   }
-}
-
-function valueAt(object: unknown, path: readonly string[]): SortValue {
-  let value = object;
-  for (const key of path) {
-    if (typeof value !== "object" || value === null || !Object.hasOwn(value, key)) return undefined;
-    value = (value as Readonly<Record<string, unknown>>)[key];
-  }
-  return typeof value === "object" || typeof value === "function" ? undefined : value as SortValue;
 }
 
 /** Options of a view. The signal ends it. */

@@ -68,8 +68,8 @@ function printPath(path: readonly string[]): string {
   }).join("");
 }
 
-/** Returns the value of an object at a path; undefined if there is none. */
-function valueAt(object: Json | undefined, path: readonly string[]): Json | undefined {
+/** Returns the value of a field that a set names; undefined if there is none. */
+function fieldValue(object: Json | undefined, path: readonly string[]): Json | undefined {
   let here: Json | undefined = object;
   for (const key of path) {
     if (key === ".") return here;
@@ -374,7 +374,7 @@ function conflictsOf(
 ): Conflict[] {
   const conflicts: Conflict[] = [];
   for (const path of fieldPaths(wanted)) {
-    if (path.at(-1) === "." || agrees(valueAt(object, path), valueAt(config, path))) continue;
+    if (path.at(-1) === "." || agrees(fieldValue(object, path), fieldValue(config, path))) continue;
     for (const entry of others) {
       if (hasField(objectOr(entry.fieldsV1), path)) conflicts.push({ entry, path });
     }

@@ -4,8 +4,7 @@ import { added, deleted, entry, expired, modified, type Thing, unparsable } from
 import { FakeTime } from "../../support/fake_time.ts";
 import { holding, Run } from "../../support/informer.ts";
 import { CountedController } from "../../support/listeners.ts";
-import type { ViewOptions } from "../../../src/informer/view/cache_view.ts";
-import { ViewReader } from "../../../src/informer/view/cache_view.ts";
+import { parseSortKey, type ViewOptions, ViewReader } from "../../../src/informer/view/cache_view.ts";
 import { Screen } from "./_model.ts";
 
 const bySize: ViewOptions<Thing> = { sortBy: "spec.size" };
@@ -211,6 +210,14 @@ Deno.test("rows without a value come last in both directions, and values of diff
   using down = run.informer.view({ sortBy: ["-spec.missing.more", "-spec.size", "-metadata.name"] });
   await time.tickAsync(0);
   assertEquals(down.rows({ limit: 2 }).map(({ key }) => key), ["default/t23", "default/t22"]);
+});
+
+Deno.test("a path as sort key is that of fields: of several values the first one counts", () => {
+  const object = { cells: ["a", 3], spec: { containers: [{ image: "b" }, { image: "a" }], deep: {} } };
+  const keys = ["cells.1", "spec.containers.image", "spec.containers.0.image", "spec.deep.none", "spec.containers"];
+  const kept = (key: string): unknown => parseSortKey<typeof object>(key).by(object);
+  assertEquals(keys.slice(0, 4).map(kept), [3, "b", undefined, undefined]);
+  assertEquals(kept("spec.containers"), { image: "b" }); // which has no order, as undefined
 });
 
 Deno.test("a sort function that returns arrays and objects now and then leaves no row behind", async () => {
