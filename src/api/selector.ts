@@ -303,15 +303,10 @@ class Parser {
  */
 export function parseFieldPath(path: string): readonly string[] {
   const keys: string[] = [];
-  for (let at = 0; at < path.length || at === 0;) {
-    const rest = path.slice(at);
-    const [text, key] = (rest.startsWith("[") ? QUOTED.exec(rest) : PLAIN.exec(rest)) ?? refuse(path, at);
-    keys.push(text.startsWith("[") ? JSON.parse(key) : key);
-    at += text.length;
-    if (at === path.length) break;
-    if (path[at] === ".") at++;
-    else if (path[at] !== "[") refuse(path, at);
-    if (at === path.length || (path[at] === "[" && path[at - 1] === ".")) refuse(path, at);
+  for (let at = 0; at < path.length || at === 0; at = KEY.lastIndex) {
+    KEY.lastIndex = at;
+    const [, plain, quoted] = KEY.exec(path) ?? refuse(path, at > 0 && path[at] === "." ? at + 1 : at);
+    keys.push(plain ?? JSON.parse(quoted));
   }
   return keys;
 }
@@ -323,9 +318,8 @@ export function formatFieldPath(keys: readonly string[]): string {
   );
 }
 
-const PLAIN = /^([\w$-]+)/;
 // deno-lint-ignore no-control-regex -- JSON strings have none
-const QUOTED = /^\[("(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*")\]/;
+const KEY = /(?:^|(?!^)\.)([\w$-]+)|\[("(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*")\]/y;
 
 function refuse(path: string, at: number): never {
   const found = at < path.length ? `found ${JSON.stringify(path[at])} at character ${at + 1}` : "it ends there";
@@ -348,7 +342,7 @@ export function fieldValues(value: unknown, keys: readonly string[]): readonly F
 
 /** As {@linkcode membersAt}, without nulls. An array counts as its elements. */
 export function elementsAt(value: unknown, keys: readonly string[]): readonly unknown[] {
-  return flat(membersAt(value, keys)).filter((value) => value !== undefined && value !== null);
+  return flat(membersAt(value, keys)).filter((value) => (value ?? null) !== null);
 }
 
 /**
@@ -358,27 +352,16 @@ export function elementsAt(value: unknown, keys: readonly string[]): readonly un
 export function membersAt(value: unknown, keys: readonly string[]): readonly unknown[] {
   let found: readonly unknown[] = [value];
   for (const key of keys) {
-    const next: unknown[] = isPosition(key) ? elementsOf(found, Number(key)) : [];
-    for (const member of flat(found)) {
-      if (typeof member === "object" && member !== null && Object.hasOwn(member, key)) {
-        next.push((member as Readonly<Record<string, unknown>>)[key]);
-      }
+    const next: unknown[] = [];
+    for (const holder of [...found.filter(Array.isArray), ...flat(found)]) {
+      if (typeof holder !== "object" || holder === null || !Object.hasOwn(holder, key)) continue;
+      const member = (holder as Readonly<Record<string, unknown>>)[key];
+      // Of an array itself, a position names a text or a number: to objects and arrays, the path passes through.
+      if (!Array.isArray(holder) || (key !== "length" && typeof member !== "object")) next.push(member);
     }
     found = next;
   }
   return found;
-}
-
-/** True for a key that may be the position of an element of an array. */
-export function isPosition(key: string): boolean {
-  const first = key.charCodeAt(0);
-  return first >= 48 && first <= 57;
-}
-
-/** The elements at a position of those values that are arrays, but for objects and arrays. */
-function elementsOf(values: readonly unknown[], position: number): unknown[] {
-  return values.filter(Array.isArray).map((array) => array[position])
-    .filter((element) => element !== undefined && typeof element !== "object");
 }
 
 /**

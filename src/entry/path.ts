@@ -1,5 +1,5 @@
 import type { Entry } from "../api/options.ts";
-import { type FieldValue, fieldValues, isPosition, parseFieldPath } from "../api/selector.ts";
+import { type FieldValue, fieldValues, parseFieldPath } from "../api/selector.ts";
 import type { FieldPaths } from "../api/fields.ts";
 
 /** An entry that can read single fields without parsing its object. */
@@ -206,7 +206,7 @@ class ValueReader {
   #collectElements(at: number, depth: number): number {
     const text = this.#text;
     if (text.charCodeAt(at + 1) === CLOSE_BRACKET) return at + 2;
-    if (depth < this.#keys.length && isPosition(this.#keys[depth])) return -1;
+    if (depth < this.#keys.length && /^\d/.test(this.#keys[depth])) return -1; // a position
     for (let code = COMMA; code === COMMA; code = text.charCodeAt(at)) {
       at++;
       at = text.charCodeAt(at) === OPEN_BRACKET ? -1 : this.collect(at, depth);
