@@ -10,7 +10,7 @@ import { CHURN } from "./limits/churned.ts";
 import { COLLECTIONS } from "./limits/collections.ts";
 import { COMMIT } from "./limits/commit.ts";
 import * as decoding from "./limits/decoding.ts";
-import { CLIENT_NODE, EVENTS, FIELDS_EVENTS, METADATA } from "./limits/events.ts";
+import { CLIENT_NODE, EVENTS, FIELDS_EVENTS } from "./limits/events.ts";
 import { HANDLERS } from "./limits/handlers.ts";
 import { IDLE } from "./limits/idle.ts";
 import { IMPORT } from "./limits/imported.ts";
@@ -54,7 +54,6 @@ const MEASUREMENTS: readonly Measurement[] = [
   IDLE,
   VIEW,
   RESTORE,
-  METADATA,
   MILLION,
 ];
 
@@ -75,7 +74,7 @@ const { only, reps: repetitions } = readFlags({
     ),
     reps: count("runs of each side, of which there are medians", 3),
   },
-  examples: ["--only L7,M6", "--only million,metadata"],
+  examples: ["--only L7,M6", "--only million,idle"],
   exits: "Exits with 1 when a limit is not held, with 2 when the command line is wrong.",
 });
 

@@ -51,25 +51,6 @@ export const FIELDS_EVENTS: Measurement = {
   },
 };
 
-/** Informers of metadata in protobuf, with keys to a work queue, against client-go's. */
-export const METADATA: Measurement = {
-  ids: ["metadata-events", "metadata-rss"],
-  onlyNamed: true, // needs Go
-  measure: async ({ repetitions }) => {
-    const of = await medians(["metadata", "client-go-metadata"], repetitions);
-    const relative = (field: keyof Result): number => of("metadata", field) / of("client-go-metadata", field);
-    return [
-      ratio(
-        "metadata-events",
-        "events/s, metadata in protobuf, keys to a work queue / client-go",
-        relative("eventsPerSecond"),
-        { least: 2 },
-      ),
-      ratio("metadata-rss", "peak RSS, metadata in protobuf / client-go", relative("peakRssMb"), 0.6),
-    ];
-  },
-};
-
 /** L16: against the client that most people use. */
 export const CLIENT_NODE: Measurement = {
   ids: ["L16t", "L16e", "L16k", "L16m"],

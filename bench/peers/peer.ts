@@ -98,14 +98,5 @@ export const PEERS: readonly Peer[] = [
     server: "protobuf",
     command: async () => [await goProgram(), "client"],
   },
-  { ...ours("metadata", "metadata in protobuf, keys to a work queue"), server: "protobuf" },
-  { ...ours("metadata-read", "metadata in protobuf, all of it read"), server: "protobuf" },
-  {
-    id: "client-go-metadata",
-    name: "client-go 0.36.3, metadata in protobuf",
-    mode: "metadata",
-    server: "protobuf",
-    command: async () => [await goProgram(), "client"],
-  },
   { id: "kube-rs", name: "kube-rs 5.0.0, JSON", command: async () => [await rustProgram()] },
 ];

@@ -97,10 +97,8 @@ export function defineResource<T extends KubernetesObject>(definition: {
 /**
  * Returns the same resource with objects reduced to their metadata (`PartialObjectMetadata` on the wire).
  *
- * An informer of it needs a fraction of the memory. The objects cannot be written back. Informers ask for protobuf, as
- * client-go's metadata client does, and accept JSON; a server that has no such form sends complete objects, which are
- * kept complete. What is read is the same in both encodings. Lists, gets and watches of objects that are read at once
- * are in JSON.
+ * An informer of it needs a fraction of the memory. The objects cannot be written back. A server that has no such form
+ * sends complete objects, which are kept complete.
  *
  * @throws {TypeError} when the resource is already reduced to named fields.
  */

@@ -28,7 +28,7 @@ import {
 } from "./resource_client.ts";
 import { isNotFound, type Status, statusFrom } from "../api/status.ts";
 import type { Apply, Draft, DynamicObject, KubernetesObject, Mutable, Whole } from "../api/object.ts";
-import { isSecret, metadataOf, type Resource, resourceName } from "../api/resource.ts";
+import { metadataOf, type Resource, resourceName } from "../api/resource.ts";
 import { Reduction } from "../entry/entry.ts";
 import { ListReader } from "./decode/list_reader.ts";
 import type { ReadOptions } from "./decode/object_reader.ts";
@@ -38,7 +38,6 @@ import type { Connection, RequestSpec } from "./http/connection.ts";
 import { Silence, WatchHealth } from "./http/open_watches.ts";
 import { RequestSource, type RequestSourceOptions } from "./http/request_source.ts";
 import { isStatus } from "./http/response.ts";
-import { MetadataListReader, MetadataWatchReader } from "./protobuf/metadata_readers.ts";
 import {
   createRequest,
   deleteCollectionRequest,
@@ -218,13 +217,13 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
 
   /** As {@linkcode ResourceClient.listEntries}. */
   listEntries(options: ListOptions = {}): AsyncIterableIterator<ListPart<T>> {
-    const spec = listRequest(this.#target, options, false, this.#isBinary(options));
+    const spec = listRequest(this.#target, options, false);
     return this.#parts(spec, this.#reading(options, "later"), { ...options, signal: this.#until(options) });
   }
 
   /** As {@linkcode ResourceClient.watchChanges}. */
   watchChanges(options: WatchOptions = {}): AsyncIterableIterator<readonly Change<T>[]> {
-    const spec = watchRequest(this.#target, options, this.#isBinary(options));
+    const spec = watchRequest(this.#target, options);
     return this.#changes(spec, this.#reading(options, "later"), { ...options, signal: this.#until(options) });
   }
 
@@ -300,15 +299,6 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
     return { resource: this.resource, selection: this.selection, defaultNamespace: this.#options.namespace };
   }
 
-  get #isMetadata(): boolean {
-    return this.resource.representation === "metadata";
-  }
-
-  /** `false` for Secrets without their data: the reader of JSON alone leaves the copies in their annotations out. */
-  #isBinary({ secretData }: Projection): boolean {
-    return !(secretData === "drop" && isSecret(this.resource));
-  }
-
   async #page(
     options: ListOptions,
     signal: AbortSignal | undefined,
@@ -333,8 +323,7 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
   ): CancellableStream<ListPart<T>> {
     return this.#stream<ListPart<T>>(spec, signal, {
       first: { entries: [] },
-      json: () => new ListReader<T>(read),
-      protobuf: this.#isMetadata ? () => new MetadataListReader<T>(read) : undefined,
+      decoder: () => new ListReader<T>(read),
       plain: false,
       onDecoded,
     });
@@ -348,8 +337,7 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
     const watch = new WatchHealth(spec.action, this.#silence, { isListing: sendInitialEvents });
     return this.#stream<readonly Change<T>[]>({ ...spec, watch }, signal, {
       first: [],
-      json: () => new WatchReader<T>(read),
-      protobuf: this.#isMetadata ? () => new MetadataWatchReader<T>(read) : undefined,
+      decoder: () => new WatchReader<T>(read),
       plain: true,
       onPart: (batch) => watch.heard(batch),
       onDecoded,
@@ -385,7 +373,8 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
     const { maxObjectBytes } = this.#options;
     // Entries are stored without a look at their kind, so it is checked here. Metadata is of one kind for all
     // resources.
-    const expectedKind = parse === "later" && !this.#isMetadata ? this.resource.kind : undefined;
+    const isMetadata = this.resource.representation === "metadata";
+    const expectedKind = parse === "later" && !isMetadata ? this.resource.kind : undefined;
     return {
       ...{ resource: this.resource, expectedKind, managedFields, known, knownNext, fields },
       ...{ secretData, secretAnnotations, parse, maxObjectBytes },

@@ -103,7 +103,6 @@ export interface Target<T extends KubernetesObject = KubernetesObject> {
 }
 
 const JSON_TYPE = "application/json";
-const PROTOBUF_TYPE = "application/vnd.kubernetes.protobuf";
 
 const PATCH_TYPES: Readonly<Record<Patch["type"], string>> = {
   json: "application/json-patch+json",
@@ -114,12 +113,11 @@ const PATCH_TYPES: Readonly<Record<Patch["type"], string>> = {
 };
 
 /**
- * Returns the request of a list. `binary` asks for protobuf where the kind's representation has that, which is
- * metadata.
+ * Returns the request of a list.
  *
  * @throws {RangeError | SyntaxError} when an option is invalid.
  */
-export function listRequest(target: Target, options: ListOptions, patient: boolean, binary = false): RequestSpec {
+export function listRequest(target: Target, options: ListOptions, patient: boolean): RequestSpec {
   const { resource } = target;
   const namespace = options.namespace ?? target.selection.namespace;
   const query = listQuery(target, options);
@@ -128,7 +126,7 @@ export function listRequest(target: Target, options: ListOptions, patient: boole
     action: describe("list", resource, { namespace }),
     resource: resourceName(resource),
     path: withQuery(pathOf(resource, { namespace }), query),
-    init: { headers: { accept: accept(resource, "List", binary) } },
+    init: { headers: { accept: accept(resource, "List") } },
     patient,
   };
   return withRequestOptions(spec, options, "list");
@@ -137,11 +135,10 @@ export function listRequest(target: Target, options: ListOptions, patient: boole
 /**
  * Returns the request of a watch. It refuses content encodings: servers may compress each event separately, and Deno's
  * `fetch` ends the body after the first of several gzip members, so that later events would be lost without an error.
- * `binary` is as in {@linkcode listRequest}.
  *
  * @throws {RangeError | SyntaxError | TypeError} when an option is invalid.
  */
-export function watchRequest(target: Target, options: WatchOptions, binary = false): RequestSpec {
+export function watchRequest(target: Target, options: WatchOptions): RequestSpec {
   const { resource } = target;
   const namespace = options.namespace ?? target.selection.namespace;
   const { resourceVersion, timeoutSeconds, allowBookmarks = false, sendInitialEvents } = options;
@@ -166,7 +163,7 @@ export function watchRequest(target: Target, options: WatchOptions, binary = fal
     action: describe("watch", resource, { namespace }),
     resource: resourceName(resource),
     path: withQuery(pathOf(resource, { namespace }), query),
-    init: { headers: { accept: accept(resource, "", binary), "accept-encoding": "identity" } },
+    init: { headers: { accept: accept(resource, ""), "accept-encoding": "identity" } },
     patient: false,
   };
   return withRequestOptions(spec, options, "watch");
@@ -435,15 +432,13 @@ function checkCount(name: string, value: number | undefined): void {
  * Returns the accepted media types. Plain JSON is the fallback for servers without the form. A watch of metadata must
  * request the form of an object: with the form of a list, the server answers 200 and an empty body. A table has one
  * form.
- *
- * Protobuf comes first where it is accepted (client-go `metadata.go` sends the same). Errors come in JSON all the same.
  */
-function accept(resource: Resource, suffix: "" | "List", binary = false): string {
+function accept(resource: Resource, suffix: "" | "List"): string {
   const { representation = "object" } = resource;
   if (representation === "object") return JSON_TYPE;
   if (representation === "table") return `application/json;as=Table;g=meta.k8s.io;v=v1,application/json`;
   const form = `as=PartialObjectMetadata${suffix};g=meta.k8s.io;v=v1`;
-  return `${binary ? `${PROTOBUF_TYPE};${form},` : ""}${JSON_TYPE};${form},${JSON_TYPE}`;
+  return `${JSON_TYPE};${form},${JSON_TYPE}`;
 }
 
 /**

@@ -82,7 +82,7 @@ const DIRECT_WRITE: WriteMode = { manager: "fake", subresource: "", dryRun: fals
  * - Events of core/v1 and of events.k8s.io/v1 are the same objects, in two forms.
  * - There are no controllers: pods stay as they are written, dependents are deleted when {@linkcode collectGarbage} is
  *   called, namespaces need not exist and are deleted at once.
- * - It responds in JSON: full objects, metadata only, or tables; metadata in protobuf too; nothing is compressed. It
+ * - It responds in JSON: full objects, metadata only, or tables; nothing is compressed. It
  *   accepts JSON, also under a YAML media type, and the protobuf of ConfigMap, CronJob, Deployment, Event, Job, Lease,
  *   Namespace, Pod, Secret, Service, ServiceAccount, the kinds of roles and bindings, and SelfSubjectAccessReview;
  *   other kinds in protobuf get 415, as typed client-go sends them unless its `ContentType` is `application/json`. A

@@ -216,7 +216,7 @@ export abstract class FaultVerbs {
   /**
    * Corrupts the next event of each open watch, or of those of one resource, so that its line is not JSON: `"line"`
    * from the first character on, `"object"` at the end, which a client that parses only the metadata does not notice
-   * at once. In protobuf the length of its frame is wrong, or the end of the frame.
+   * at once.
    */
   corruptNext(resource?: Resource, where: "line" | "object" = "line"): void {
     for (const watch of this.#of(resource)) watch.faultNext(where === "line" ? "corrupt" : "corruptObject");

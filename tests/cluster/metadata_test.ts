@@ -1,6 +1,5 @@
-// Metadata in protobuf from a real server, beside the same in JSON, and beside the fake server's encoding.
+// Metadata alone, from a real server.
 import {
-  type Client,
   defineResource,
   type Draft,
   isExpired,
@@ -13,8 +12,6 @@ import {
 import { ConfigMap, Namespace } from "@kube/informer/kinds/core/v1";
 import { Deployment } from "@kube/informer/kinds/apps/v1";
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
-import { writeProtobuf } from "../../src/testing/wire/protobuf.ts";
-import type { JsonObject } from "../../src/testing/wire/json.ts";
 import { clusterTests } from "./_cluster.ts";
 import { define, onceServed, undefine } from "./_definitions.ts";
 import { runSynced, withDeadline } from "./_with_deadline.ts";
@@ -28,9 +25,6 @@ const Crontab = defineResource<KubernetesObject>({
   plural: "crontabs",
   kind: "CronTab",
 });
-
-const FORM = "as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
-const LIST_FORM = "as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
 
 /** Metadata whose text needs care in one encoding or the other. */
 const ODD: readonly Draft<KubernetesObject>["metadata"][] = [
@@ -91,15 +85,8 @@ function textsOf(items: readonly KubernetesObject[], managedFields: "drop" | "ke
   }));
 }
 
-/** The answer to a GET, which must be in protobuf, or in JSON. */
-async function answer(client: Client, path: string, accept: string, type: string): Promise<Uint8Array> {
-  const response = await client.fetch(path, { headers: { accept } });
-  assertStringIncludes(response.headers.get("content-type")!, type);
-  return new Uint8Array(await response.arrayBuffer());
-}
-
 cluster.anywhere(
-  "metadata in protobuf is that of JSON, text by text, of built-in and custom kinds",
+  "metadata of entries is that of objects that are read at once, text by text, of built-in and custom kinds",
   async ({ client, namespace }) => {
     await define(client, Crontab);
     try {
@@ -123,14 +110,6 @@ cluster.anywhere(
         const { items } = await metadata.list();
         assertEquals(await entriesOf(metadata, "keep"), textsOf(items, "keep"));
       }
-      // The fake server encodes as this one does.
-      for (const path of [`/api/v1/namespaces/${namespace}/configmaps`, `/apis/metadata.example.com/v1/crontabs`]) {
-        const type = "application/vnd.kubernetes.protobuf";
-        const bytes = await answer(client, path, `${type};${LIST_FORM}`, type);
-        const json = await answer(client, path, `application/json;${LIST_FORM}`, "application/json");
-        const list = JSON.parse(new TextDecoder().decode(json)) as JsonObject;
-        assertEquals(writeProtobuf(list), bytes);
-      }
     } finally {
       await undefine(client, Crontab);
     }
@@ -139,7 +118,7 @@ cluster.anywhere(
 
 for (const streamingList of ["on", "off"] as const) {
   cluster.anywhere(
-    `an informer keeps metadata in protobuf, with streaming list ${streamingList}`,
+    `an informer keeps metadata, with streaming list ${streamingList}`,
     async ({ client, namespace }) => {
       const maps = client.resource(ConfigMap, { namespace });
       const metadata = client.resource(metadataOf(ConfigMap), { namespace });
@@ -169,16 +148,12 @@ for (const streamingList of ["on", "off"] as const) {
 }
 
 cluster.anywhere(
-  "a watch of metadata resumes in protobuf, and its errors are those of JSON",
+  "a watch of metadata resumes, and its errors are those of a watch of objects",
   async ({ client, namespace }) => {
     const maps = client.resource(ConfigMap, { namespace });
     const metadata = client.resource(metadataOf(ConfigMap), { namespace });
     const first = await maps.create(mapDraft("first"));
     await maps.create(mapDraft("second"));
-    const path = `/api/v1/namespaces/${namespace}/configmaps?watch=true&timeoutSeconds=1`;
-    const type = "application/vnd.kubernetes.protobuf;stream=watch";
-    assert((await answer(client, path, `application/vnd.kubernetes.protobuf;${FORM}`, type)).length > 0);
-
     const received: string[] = [];
     const { resourceVersion } = first.metadata;
     for await (const changes of metadata.watchChanges({ resourceVersion, timeoutSeconds: 5 })) {

@@ -2,14 +2,12 @@
  * Our informer, as a process: URL PODS EVENTS CHANGED MODE. Modes: `full` (every object parsed as it arrives,
  * managedFields kept), `eager` (parsed as it arrives), `read` (the default, and the handler reads every object),
  * `nothing` (the default, nothing is read), `keys` (the default, keys go to a work queue, and a worker takes them),
- * `fields` (three fields are kept of each object, and the handler reads them), `metadata` (keys of metadata) and
- * `metadata-read` (metadata, which the handler reads).
+ * and `fields` (three fields are kept of each object, and the handler reads them).
  */
 import {
   Client,
   fieldsOf,
   type KubernetesObject,
-  metadataOf,
   type Resource,
   SharedIndexInformer,
   WorkQueue,
@@ -37,9 +35,9 @@ void pods.run();
 await progress.finish();
 
 function followPods(): SharedIndexInformer<KubernetesObject> {
-  const resource = mode.startsWith("metadata") ? metadataOf(Pod) : Pod as Resource<KubernetesObject>;
+  const resource = Pod as Resource<KubernetesObject>;
   const pods = new SharedIndexInformer(client.resource(resource), options);
-  addHandler(pods, mode === "metadata" ? "keys" : mode, progress);
+  addHandler(pods, mode, progress);
   return pods;
 }
 

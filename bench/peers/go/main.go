@@ -1,7 +1,7 @@
 // Measures client-go on the same job as the other clients, serves that job in protobuf, and follows markers through
 // network faults.
 //
-//	client-go client URL PODS EVENTS CHANGED json|protobuf|metadata
+//	client-go client URL PODS EVENTS CHANGED json|protobuf
 //	client-go serve URL PODS EVENTS CHANGED
 //	client-go markers NAMESPACE KUBECONFIG URL...
 package main
@@ -18,17 +18,13 @@ func main() {
 		return
 	}
 	if len(os.Args) < 6 {
-		fmt.Fprintln(os.Stderr, "usage: client-go client|serve URL PODS EVENTS CHANGED [json|protobuf|metadata]")
+		fmt.Fprintln(os.Stderr, "usage: client-go client|serve URL PODS EVENTS CHANGED [json|protobuf]")
 		fmt.Fprintln(os.Stderr, "       client-go markers NAMESPACE KUBECONFIG URL...")
 		os.Exit(2)
 	}
 	job := job{url: os.Args[2], pods: number(os.Args[3]), events: number(os.Args[4]), changed: number(os.Args[5])}
 	if os.Args[1] == "serve" {
 		serve(job)
-		return
-	}
-	if len(os.Args) > 6 && os.Args[6] == "metadata" {
-		followMetadata(job)
 		return
 	}
 	follow(job, len(os.Args) > 6 && os.Args[6] == "protobuf")

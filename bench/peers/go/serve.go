@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/http"
 	"strconv"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -24,9 +23,7 @@ const firstVersion = 1_000_000
 type server struct {
 	job     job
 	objects []object
-	// metadata is that of the objects, for clients that ask for it.
-	metadata []object
-	told     atomic.Bool
+	told    atomic.Bool
 }
 
 // object is one pod, encoded as a list item, and as the watch event that says that it was modified; both hold a
@@ -48,7 +45,6 @@ func serve(job job) {
 		pod := &list.Items[index]
 		pod.TypeMeta = metav1.TypeMeta{Kind: "Pod", APIVersion: "v1"}
 		server.objects = append(server.objects, encode(pod, pod.ResourceVersion))
-		server.metadata = append(server.metadata, encode(partial(pod), pod.ResourceVersion))
 	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	check(err)
@@ -56,7 +52,7 @@ func serve(job job) {
 	check(http.Serve(listener, server))
 }
 
-func encode(pod message, version string) object {
+func encode(pod *corev1.Pod, version string) object {
 	item, err := pod.Marshal()
 	check(err)
 	raw, err := runtime.Encode(protobufSerializer(), pod)
@@ -83,17 +79,13 @@ func protobufSerializer() runtime.Serializer {
 
 func (s *server) ServeHTTP(writer http.ResponseWriter, request *http.Request) {
 	query := request.URL.Query()
-	objects, kind := s.objects, metav1.TypeMeta{Kind: "PodList", APIVersion: "v1"}
-	if strings.Contains(request.Header.Get("Accept"), partialType.Kind) {
-		objects, kind = s.metadata, metav1.TypeMeta{Kind: partialType.Kind + "List", APIVersion: partialType.APIVersion}
-	}
 	switch {
 	case request.URL.Path == "/reset":
 		s.told.Store(false)
 	case request.URL.Path != "/api/v1/pods":
 		http.NotFound(writer, request)
 	case query.Get("watch") == "":
-		s.list(writer, objects, kind)
+		s.list(writer)
 	case query.Get("sendInitialEvents") != "":
 		writer.Header().Set("Content-Type", "application/json")
 		writer.WriteHeader(http.StatusUnprocessableEntity)
@@ -104,18 +96,18 @@ func (s *server) ServeHTTP(writer http.ResponseWriter, request *http.Request) {
 		}
 		check(json.NewEncoder(writer).Encode(status))
 	default:
-		s.watch(writer, request, objects)
+		s.watch(writer, request)
 	}
 }
 
 // list writes a list field by field, as the items are encoded already.
-func (s *server) list(writer http.ResponseWriter, objects []object, kind metav1.TypeMeta) {
+func (s *server) list(writer http.ResponseWriter) {
 	told := s.told.Load()
-	last := firstVersion + len(objects)
+	last := firstVersion + len(s.objects)
 	if told {
 		last += s.job.events + s.job.changed
 	}
-	for index, object := range objects {
+	for index, object := range s.objects {
 		if told {
 			copy(object.item[object.itemVersion:], s.versionOf(index))
 		} else {
@@ -123,11 +115,11 @@ func (s *server) list(writer http.ResponseWriter, objects []object, kind metav1.
 		}
 	}
 	writer.Header().Set("Content-Type", runtime.ContentTypeProtobuf)
-	_, err := writer.Write(encodeList(kind, metav1.ListMeta{ResourceVersion: strconv.Itoa(last)}, objects))
+	_, err := writer.Write(encodeList(metav1.ListMeta{ResourceVersion: strconv.Itoa(last)}, s.objects))
 	check(err)
 }
 
-func encodeList(kind metav1.TypeMeta, listMeta metav1.ListMeta, objects []object) []byte {
+func encodeList(listMeta metav1.ListMeta, objects []object) []byte {
 	meta, err := listMeta.Marshal()
 	check(err)
 	body := field(nil, 1, meta)
@@ -135,7 +127,7 @@ func encodeList(kind metav1.TypeMeta, listMeta metav1.ListMeta, objects []object
 		body = field(body, 2, object.item)
 	}
 	unknown, err := (&runtime.Unknown{
-		TypeMeta: runtime.TypeMeta{Kind: kind.Kind, APIVersion: kind.APIVersion},
+		TypeMeta: runtime.TypeMeta{Kind: "PodList", APIVersion: "v1"},
 		Raw:      body,
 	}).Marshal()
 	check(err)
@@ -161,7 +153,7 @@ func (s *server) versionOf(index int) string {
 	return strconv.Itoa(firstVersion + count + (rounds-1)*count + index + 1)
 }
 
-func (s *server) watch(writer http.ResponseWriter, request *http.Request, objects []object) {
+func (s *server) watch(writer http.ResponseWriter, request *http.Request) {
 	writer.Header().Set("Content-Type", runtime.ContentTypeProtobuf+";stream=watch")
 	writer.WriteHeader(http.StatusOK)
 	flusher := writer.(http.Flusher)
@@ -172,7 +164,7 @@ func (s *server) watch(writer http.ResponseWriter, request *http.Request, object
 	}
 	time.Sleep(500 * time.Millisecond)
 	for event := range s.job.events {
-		object := objects[event%s.job.pods]
+		object := s.objects[event%s.job.pods]
 		copy(object.event[object.eventVersion:], strconv.Itoa(firstVersion+s.job.pods+event+1))
 		if _, err := writer.Write(object.event); err != nil {
 			return

@@ -195,13 +195,6 @@ export class ByteBuffer {
     this.#length = length;
   }
 
-  /** Removes the first `count` bytes of the content. */
-  removeFirst(count: number): void {
-    if (count === this.#length) return this.clear();
-    this.#bytes.copyWithin(0, count, this.#length);
-    this.#length -= count;
-  }
-
   /** Removes the content. */
   clear(): void {
     this.#length = 0;

@@ -2,7 +2,7 @@ import type { StreamSource } from "../../async/iterate.ts";
 import { monotonicMs } from "../../async/time.ts";
 import { type BodyDecoder, BodyReader } from "../decode/body_reader.ts";
 import type { Exchange } from "./connection.ts";
-import { checkJsonResponse, checkPlainResponse, isProtobuf } from "./response.ts";
+import { checkJsonResponse, checkPlainResponse } from "./response.ts";
 
 /** Options for {@linkcode RequestSource}. */
 export interface RequestSourceOptions<P> {
@@ -10,10 +10,8 @@ export interface RequestSourceOptions<P> {
   readonly open: () => Promise<Exchange>;
   /** The item that says that the server has answered. */
   readonly first: P;
-  /** Creates the decoder of a body of JSON. */
-  readonly json: () => BodyDecoder<P>;
-  /** Creates that of a body of protobuf. @default {only JSON is read} */
-  readonly protobuf?: () => BodyDecoder<P>;
+  /** Creates the decoder of the body. */
+  readonly decoder: () => BodyDecoder<P>;
   /** True if a body with a content encoding is refused. */
   readonly plain: boolean;
   /** Called with each part of the body, before it is yielded. */
@@ -80,12 +78,11 @@ export class RequestSource<P> implements StreamSource<P, ReadableStreamReadResul
   }
 
   async #send(): Promise<undefined> {
-    const { open, plain, json, protobuf } = this.#options;
+    const { open, plain, decoder } = this.#options;
     const { action, server, response } = this.#exchange = await open();
     if (plain) await checkPlainResponse(action, response);
-    const decoderOf = protobuf !== undefined && isProtobuf(response) ? protobuf : json;
-    if (decoderOf === json) await checkJsonResponse(action, server, response);
-    this.#body = new BodyReader(response.body ?? new Blob().stream(), decoderOf());
+    await checkJsonResponse(action, server, response);
+    this.#body = new BodyReader(response.body ?? new Blob().stream(), decoder());
     // A transport that ignores its signal has answered nevertheless.
     if (this.#isCancelled) await this.cancel();
   }

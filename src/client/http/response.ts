@@ -165,11 +165,6 @@ function explain(status: Status): string {
   return `${code} ${reason}: ${message}${hint}`;
 }
 
-/** True if the body is in Kubernetes' protobuf. */
-export function isProtobuf(response: Response): boolean {
-  return /^application\/vnd\.kubernetes\.protobuf\s*(;|$)/i.test(response.headers.get("content-type") ?? "");
-}
-
 function isJson(response: Response): boolean {
   return /^application\/([\w.-]+\+)?json\s*(;|$)/i.test(response.headers.get("content-type") ?? "");
 }

@@ -178,8 +178,6 @@ async function member(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayB
  * - `"lose"`: the event does not arrive.
  * - `"corrupt"`: the line is not JSON from the start.
  * - `"corruptObject"`: the line begins correctly and lacks its end.
- *
- * In protobuf a line is a frame; one that is corrupt has a wrong length, or a wrong end.
  */
 export type LineFault = "line" | "character" | "duplicate" | "reorder" | "lose" | "corrupt" | "corruptObject";
 
@@ -251,8 +249,7 @@ export class LineFaults {
         sink.push(NOT_JSON, bytes);
         return false;
       case "corruptObject":
-        if (bytes[0] === OPEN_BRACE) sink.push(bytes.subarray(0, -CLOSING.length), LINE_FEED);
-        else sink.push(bytes.subarray(0, -CLOSING.length), NOT_PROTOBUF);
+        sink.push(bytes.subarray(0, -CLOSING.length), LINE_FEED);
         return false;
     }
   }
@@ -275,9 +272,6 @@ export class LineFaults {
 const encoder = new TextEncoder();
 const NOT_JSON = encoder.encode("}");
 const LINE_FEED = encoder.encode("\n");
-const OPEN_BRACE = 123;
-/** In place of the end of a frame of protobuf, of the same length. */
-const NOT_PROTOBUF = new Uint8Array([0xff, 0xff, 0xff]);
 /** The end of each line: the closing braces of object and event, and the line feed. */
 const CLOSING = "}}\n";
 

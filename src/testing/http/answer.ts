@@ -47,16 +47,11 @@ export function answerBytes(context: RequestContext, pieces: Iterable<Uint8Array
   return respond(context, bodyOf(context, wantsPretty(context) ? indent(pieces) : withLineFeed(pieces)), code);
 }
 
-/** Answers with protobuf in pieces, as `answerBytes`. */
-export function answerProtobuf(context: RequestContext, pieces: Iterable<Uint8Array>, code = 200): Response {
-  return respond(context, bodyOf(context, pieces), code, PROTOBUF);
-}
-
 /** Answers a watch. */
-export function answerStream(context: RequestContext, body: ByteBody, contentType?: string): Response {
+export function answerStream(context: RequestContext, body: ByteBody): Response {
   context.sending(body);
   if (context.signal !== undefined) body.follow(context.signal);
-  return respond(context, body, 200, contentType);
+  return respond(context, body, 200);
 }
 
 /** Answers with plain text. */
@@ -175,14 +170,6 @@ interface MediaRange {
   readonly quality: number;
 }
 
-/** A representation, and its encoding. */
-interface Negotiated {
-  /** The form of the objects. */
-  readonly representation: Representation;
-  /** True for Kubernetes' protobuf, which only metadata is offered in; false for JSON. */
-  readonly protobuf: boolean;
-}
-
 /** Media ranges that include JSON. */
 const JSON_TYPES = ["application/json", "application/*", "*/*"];
 
@@ -191,19 +178,17 @@ const JSON_TYPES = ["application/json", "application/*", "*/*"];
  *
  * @throws {StatusError} 406 if there is none.
  */
-export function negotiateRepresentation(accept: string | null, offered: readonly Representation[]): Negotiated {
+export function negotiateRepresentation(accept: string | null, offered: readonly Representation[]): Representation {
   const ranges = parseAccept(accept ?? "*/*");
   for (const range of ranges) {
-    const protobuf = range.type === PROTOBUF;
-    if (!protobuf && !JSON_TYPES.includes(range.type)) continue;
+    if (!JSON_TYPES.includes(range.type)) continue;
     const { as, g, v } = range.parameters;
-    if (protobuf && !as?.startsWith("PartialObjectMetadata")) continue;
-    if (as === undefined) return { representation: "object", protobuf };
+    if (as === undefined) return "object";
     const version = as === "APIGroupDiscoveryList"
       ? g === "apidiscovery.k8s.io" && v === "v2"
       : g === "meta.k8s.io" && v === "v1";
     const representation = offered.find((name) => name === as);
-    if (version && representation !== undefined) return { representation, protobuf };
+    if (version && representation !== undefined) return representation;
   }
   throw refusal(
     406,

@@ -8,8 +8,7 @@ import {
   type WaitForRevision,
 } from "../storage/store.ts";
 import { goJson } from "../wire/json.ts";
-import { protobufEnvelope, protobufMessage } from "../wire/protobuf.ts";
-import { inProtobuf, type ResponseView, tableHead, tableRow } from "./table.ts";
+import { type ResponseView, tableHead, tableRow } from "./table.ts";
 import type { Definition } from "../storage/definition.ts";
 import { LabelSelector } from "../../api/selector.ts";
 import { parseRevision, type ServerListOptions } from "../http/request.ts";
@@ -70,7 +69,6 @@ interface ListPage {
 }
 
 const encoder = new TextEncoder();
-const decoder = new TextDecoder();
 const OPEN = encoder.encode("{");
 const COMMA = encoder.encode(",");
 
@@ -80,10 +78,6 @@ export function* listPageBytes(
   page: ListPage,
   view: ResponseView,
 ): Generator<Uint8Array> {
-  if (inProtobuf(view)) {
-    yield* protobufPieces(collection, page);
-    return;
-  }
   const partial = view.as === "partial";
   const { definition } = collection;
   const { apiVersion, kind } = definition;
@@ -129,14 +123,6 @@ export function* listPageBytes(
     }
   }
   yield encoder.encode("]}");
-}
-
-/** A PartialObjectMetadataList in protobuf, encoded at once, as its length comes first. */
-function protobufPieces({ definition }: StoredCollection, { objects, revision, ...page }: ListPage): Uint8Array[] {
-  const kind = "PartialObjectMetadataList";
-  const metadata = { resourceVersion: String(revision), continue: page.continue, remainingItemCount: page.remaining };
-  const items = objects.map((stored) => JSON.parse(decoder.decode(partialOf(definition, stored))));
-  return protobufEnvelope("meta.k8s.io/v1", kind, protobufMessage(kind, { metadata, items }));
 }
 
 /** One requirement of a field selector. */

@@ -384,8 +384,6 @@ export type ResponseView =
   | {
     /** Metadata only. */
     readonly as: "partial";
-    /** True for protobuf, false for JSON. */
-    readonly protobuf: boolean;
   }
   | {
     /** Rows of a table, with cells computed by the server. */
@@ -398,11 +396,6 @@ export type ResponseView =
 
 /** The representation as a table. */
 type TableView = ResponseView & { readonly as: "table" };
-
-/** Returns true if the response is in protobuf. */
-export function inProtobuf(view: ResponseView): boolean {
-  return view.as === "partial" && view.protobuf;
-}
 
 /**
  * Parses the query parameter `includeObject`.

@@ -1,7 +1,6 @@
 import { type LineFault, LineFaults } from "../faults/faults.ts";
 import {
   partialOf,
-  protobufOf,
   restamped,
   type Store,
   type StoredCollection,
@@ -11,8 +10,7 @@ import {
 } from "../storage/store.ts";
 import { ByteBody, joinBytes } from "../wire/byte_body.ts";
 import { goJson, type JsonObject } from "../wire/json.ts";
-import { writeProtobuf, writeProtobufEvent } from "../wire/protobuf.ts";
-import { bookmarkTable, inProtobuf, type ResponseView, tableOfOne } from "./table.ts";
+import { bookmarkTable, type ResponseView, tableOfOne } from "./table.ts";
 import type { StoredSelection } from "./lists.ts";
 import type { StatusError } from "../../api/status.ts";
 import type { Resource } from "../../api/resource.ts";
@@ -148,7 +146,7 @@ export class Watch {
     this.#faults.flush(this.body);
     const line = this.#newest === undefined
       ? this.#bookmarkBytes(false)
-      : joinBytes(...this.#bytesOf("MODIFIED", this.#newest));
+      : joinBytes(HEADS.MODIFIED, this.#textOf(this.#newest), TAIL);
     this.body.push(line.subarray(0, line.length >>> 1));
     this.end();
   }
@@ -165,19 +163,12 @@ export class Watch {
 
   #send({ type, stored }: WatchLine): void {
     this.#newest = stored;
-    const pieces = this.#bytesOf(type, stored);
+    const pieces = [HEADS[type], this.#textOf(stored), TAIL];
     if (!this.#faults.idle) {
       if (this.#faults.send(this.body, stored.key, joinBytes(...pieces))) this.end();
       return;
     }
     this.body.push(...pieces);
-  }
-
-  /** Returns the pieces of an event: a line of JSON, or a frame of protobuf. */
-  #bytesOf(type: WatchLine["type"], stored: StoredObject): readonly Uint8Array[] {
-    const { view, collection: { definition } } = this.plan;
-    if (inProtobuf(view)) return [writeProtobufEvent(type, protobufOf(definition, stored))];
-    return [HEADS[type], this.#textOf(stored), TAIL];
   }
 
   #bookmarkBytes(end: boolean): Uint8Array {
@@ -186,9 +177,7 @@ export class Watch {
 
   /** Returns an event of an object that is not stored. */
   #eventOf(type: string, object: JsonObject): Uint8Array {
-    return inProtobuf(this.plan.view)
-      ? writeProtobufEvent(type, writeProtobuf(object))
-      : encoder.encode(`{"type":"${type}","object":${goJson(object)}}\n`);
+    return encoder.encode(`{"type":"${type}","object":${goJson(object)}}\n`);
   }
 
   #textOf(stored: StoredObject): Uint8Array {

@@ -202,7 +202,7 @@ function routeOr(pathname: string): Route | undefined {
 
 function aggregated(context: RequestContext, document: () => unknown): Response | undefined {
   const accept = context.request.headers.get("accept");
-  const { representation } = negotiateRepresentation(accept, ["APIGroupDiscoveryList"]);
+  const representation = negotiateRepresentation(accept, ["APIGroupDiscoveryList"]);
   if (representation === "object") return undefined;
   const response = answerJson(context, document());
   response.headers.set("content-type", "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList");

@@ -2,7 +2,6 @@ import {
   answerBytes,
   answerError,
   answerJson,
-  answerProtobuf,
   answerStream,
   mediaTypeOf,
   negotiateRepresentation,
@@ -28,17 +27,10 @@ import { PROTOBUF, readProtobuf, UnknownMessage } from "../wire/protobuf.ts";
 import { parseListOptions, parseRevision, type ResourceRoute, type ServerListOptions } from "../http/request.ts";
 import { applyPatch, patchType } from "../patches/patches.ts";
 import { type CollectionLister, listPageBytes, StoredSelection } from "../reads/lists.ts";
-import { includeObjectOf, inProtobuf, type ResponseView, tableOfOne } from "../reads/table.ts";
+import { includeObjectOf, type ResponseView, tableOfOne } from "../reads/table.ts";
 import type { ServerFeatures, Watches } from "../reads/watch.ts";
 import { isBuiltInGroup } from "../storage/definition.ts";
-import {
-  parseStored,
-  partialOf,
-  protobufOf,
-  type Store,
-  type StoredCollection,
-  type StoredObject,
-} from "../storage/store.ts";
+import { parseStored, partialOf, type Store, type StoredCollection, type StoredObject } from "../storage/store.ts";
 import type { DeleteMode, WriteMode, Writer } from "../writes/writer.ts";
 import type { Discovery } from "./discovery.ts";
 
@@ -257,14 +249,13 @@ export class ResourceHandler {
     const view = this.#view(context, ["PartialObjectMetadataList", "Table"]);
     const { options, selection } = this.#listRequest(context, collection, route);
     const page = await this.#parts.lister.list(collection, selection, options);
-    const pieces = listPageBytes(collection, page, view);
-    return inProtobuf(view) ? answerProtobuf(context, pieces) : answerBytes(context, pieces);
+    return answerBytes(context, listPageBytes(collection, page, view));
   }
 
   async #watch({ context, collection, route }: ResourceRequest): Promise<Response> {
     const accept = context.request.headers.get("accept");
     const offered: Representation[] = ["PartialObjectMetadata", "PartialObjectMetadataList", "Table"];
-    const { representation } = negotiateRepresentation(accept, offered);
+    const representation = negotiateRepresentation(accept, offered);
     const view = this.#view(context, offered);
     const { options, selection } = this.#listRequest(context, collection, route);
     if (representation === "PartialObjectMetadataList") {
@@ -274,7 +265,7 @@ export class ResourceHandler {
       return answerStream(context, body);
     }
     const watch = await this.#parts.watches.open(collection, selection, options, view, context.spreadMs());
-    return answerStream(context, watch.body, inProtobuf(view) ? `${PROTOBUF};stream=watch` : undefined);
+    return answerStream(context, watch.body);
   }
 
   #create(request: ResourceRequest): Response {
@@ -351,9 +342,6 @@ export class ResourceHandler {
     const { context, collection: { definition }, route } = request;
     if (route.subresource === "scale") return answerJson(context, scaleOf(parseStored(stored)), code);
     const view = this.#view(context, ["PartialObjectMetadata", "Table"]);
-    if (inProtobuf(view)) {
-      return answerProtobuf(context, [protobufOf(definition, stored)], code);
-    }
     const bytes = view.as === "object"
       ? stored.bytes
       : view.as === "partial"
@@ -364,9 +352,9 @@ export class ResourceHandler {
 
   /** Negotiates the representation of objects. */
   #view({ request, url }: RequestContext, offered: readonly Representation[]): ResponseView {
-    const { representation, protobuf } = negotiateRepresentation(request.headers.get("accept"), offered);
+    const representation = negotiateRepresentation(request.headers.get("accept"), offered);
     if (representation === "object") return { as: "object" };
-    if (representation !== "Table") return { as: "partial", protobuf };
+    if (representation !== "Table") return { as: "partial" };
     return { as: "table", include: includeObjectOf(url.searchParams), now: this.#parts.now };
   }
 

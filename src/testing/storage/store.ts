@@ -9,7 +9,6 @@
  */
 
 import { goJson, isObject, type Json, type JsonObject, type MutableJson, setMember } from "../wire/json.ts";
-import { writeProtobuf } from "../wire/protobuf.ts";
 import { convertEvent, type Definition, otherEvents, resourceId } from "./definition.ts";
 
 /** One state of one object, serialized; each read parses it again. */
@@ -159,11 +158,6 @@ export function partialOf(definition: Definition, stored: StoredObject): Uint8Ar
       "}",
   );
   return stored.partial;
-}
-
-/** Returns the object's PartialObjectMetadata in protobuf. */
-export function protobufOf(definition: Definition, stored: StoredObject): Uint8Array {
-  return writeProtobuf(JSON.parse(decoder.decode(partialOf(definition, stored))));
 }
 
 /** Serializes everything but metadata, as the text before and after it. */
