@@ -1,7 +1,7 @@
 import { PAGE_HTML, PAGE_POLICY } from "./page_html.ts";
 import { isSecret, type Resource, resourceName } from "../api/resource.ts";
 import type { KubernetesObject } from "../api/object.ts";
-import type { RelayedCollection } from "../edge/collections.ts";
+import type { RelayedCollection } from "../edge/options.ts";
 import { InformerRelay } from "../edge/informer_relay.ts";
 import { FileSnapshots } from "../deno/snapshots.ts";
 import { SharedInformerFactory } from "../informer/shared_informer_factory.ts";

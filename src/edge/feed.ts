@@ -1,19 +1,14 @@
 import { compareResourceVersions, isResourceVersion } from "../api/status.ts";
 import type { KubernetesObject } from "../api/object.ts";
-import { scheduleTurn } from "../async/turns.ts";
+import { LongTimer } from "../async/time.ts";
+import { nextTurn, scheduleTurn } from "../async/turns.ts";
 import type { AcquiredInformer } from "../informer/shared_informer_factory.ts";
 import type { HandlerRegistration, ObjectEvent } from "../informer/events/event.ts";
-import type { ByteBudget } from "./byte_budget.ts";
 import { eventText, stateOf } from "./format.ts";
 import { type ObjectSelection, type Show, ShownObject } from "./objects.ts";
-import {
-  Channel,
-  type ChannelReader,
-  ClientStream,
-  type FeedChange,
-  ObjectSlots,
-  type StreamBeginning,
-} from "./channel.ts";
+import { Channel, type FeedChange, ObjectSlots } from "./channel.ts";
+import { type OpenRequest, RelayStream } from "./http.ts";
+import type { RelaySettings } from "./options.ts";
 
 /** A position in the changes of one selection of one cache. */
 interface ResumeToken {
@@ -96,44 +91,38 @@ const IDLE_CHANNELS = 16;
 /** The time after which browsers reconnect, in milliseconds. */
 const RETRY_MS = 2_000;
 
-/** Options of a {@linkcode Feed}. */
-export interface FeedOptions {
-  /** Returns what may be shown of an object. */
-  readonly show: Show;
-  /** `true` if there may be objects of which clients see nothing. */
-  readonly hides: boolean;
-  /** The bytes that channels may keep. */
-  readonly budget: ByteBudget;
-  /** The time between two heartbeats, in milliseconds. */
-  readonly heartbeatMs: number;
-  /** The time for which a client may leave unread what there is to read, in milliseconds. */
-  readonly stallMs: number;
-  /** Called when the informer has stopped, and its streams have ended. */
-  readonly onStop: () => void;
-}
-
 /** A request for a stream. */
-export interface StreamRequest {
+interface StreamRequest {
+  /** The request, which lasts as long as the stream. */
+  readonly open: OpenRequest;
   /** The objects that it asks for. */
   readonly selection: ObjectSelection;
   /** A digest of the cluster, the collection and the selection. */
   readonly scope: string;
   /** The token to resume at; `undefined` without one. */
   readonly lastEventId: string | undefined;
-  /** Called once, when the stream has ended. */
-  readonly onEnd: () => void;
+}
+
+/** The place at which the changes of a stream begin. */
+interface StreamBeginning {
+  /** The position in the feed behind which they begin. */
+  readonly position: number;
+  /** The events that precede the objects, as text. @default {none: the stream is resumed, and no objects come first} */
+  readonly prelude?: string;
 }
 
 /**
  * Follows one informer, and distributes its changes to channels: those of one turn as one batch.
  *
- * It holds the informer from its construction to its disposal.
+ * It holds the informer from its construction to its disposal, which comes `lingerMs` after the end of its last stream.
  */
 export class Feed implements Disposable {
   /** Tells the positions of this feed apart from those of others. */
   readonly #id: string = crypto.randomUUID().slice(0, 13);
   readonly #held: AcquiredInformer<KubernetesObject>;
-  readonly #options: FeedOptions;
+  readonly #show: Show;
+  readonly #settings: RelaySettings;
+  readonly #onOver: () => void;
   readonly #registration: HandlerRegistration;
   /** The objects at `#position`, and those of `#changes`. */
   readonly #objects = new ObjectSlots();
@@ -154,14 +143,23 @@ export class Feed implements Disposable {
   #hasChanged = false;
   #isOver = false;
 
-  /** Follows the informer of `held`, which it disposes in the end. */
-  constructor(held: AcquiredInformer<KubernetesObject>, options: FeedOptions) {
+  readonly #linger = new LongTimer(() => this[Symbol.dispose]());
+
+  /** Follows the informer of `held`, which it disposes in the end. `onOver` is called once, with its disposal. */
+  constructor(
+    held: AcquiredInformer<KubernetesObject>,
+    show: Show,
+    settings: RelaySettings,
+    onOver: () => void,
+  ) {
     this.#held = held;
-    this.#options = options;
+    this.#show = show;
+    this.#settings = settings;
+    this.#onOver = onOver;
     this.#state = JSON.stringify(stateOf(held.informer.status()));
     const put = (event: ObjectEvent<KubernetesObject>): void => {
       const { key, uid } = event;
-      const after = new ShownObject(event, options.show);
+      const after = new ShownObject(event, this.#show);
       const before = this.#objects.set(key, after);
       this.#changed({ key, uid, before, after });
     };
@@ -179,7 +177,7 @@ export class Feed implements Disposable {
         for (const stream of this.#streams()) stream.write();
       },
     }, { name: "relay", resyncMs: 0, slowMs: Infinity });
-    this.#heartbeat = setInterval(() => this.#beat(), options.heartbeatMs);
+    this.#heartbeat = setInterval(() => this.#beat(), settings.heartbeatMs);
     void this.#followState();
   }
 
@@ -188,20 +186,22 @@ export class Feed implements Disposable {
     return [...this.#channels.values()].reduce((sum, { streams }) => sum + streams.size, 0);
   }
 
+  /** The position behind the last changes that were written. */
+  get position(): number {
+    return this.#position;
+  }
+
   /** Opens a stream. */
-  open({ selection, scope, lastEventId, onEnd }: StreamRequest): ClientStream {
+  open(request: StreamRequest): ClientStream {
+    this.#linger[Symbol.dispose]();
     this.flush();
-    const channel = this.#channelOf(selection, scope);
-    return new ClientStream(channel, {
-      prelude: `retry:${RETRY_MS}\n${eventText("state", this.#state)}`,
-      position: this.#position,
-      begin: () => this.#isSynced ? this.#begin(channel, lastEventId) : undefined,
-      here: () => {
-        this.flush();
-        return { position: this.#position, id: () => this.#token(channel, this.#versions()) };
-      },
-      onEnd,
-    });
+    const prelude = `retry:${RETRY_MS}\n${eventText("state", this.#state)}`;
+    return new ClientStream(this, this.#channelOf(request.selection, request.scope), request, prelude);
+  }
+
+  /** A stream has ended. */
+  left(): void {
+    if (!this.#isOver && this.size === 0) this.#linger.arm(this.#settings.lingerMs);
   }
 
   /** Writes the changes so far to the channels. */
@@ -219,6 +219,8 @@ export class Feed implements Disposable {
   [Symbol.dispose](): void {
     if (this.#isOver) return;
     this.#isOver = true;
+    this.#onOver();
+    this.#linger[Symbol.dispose]();
     clearInterval(this.#heartbeat);
     this.#registration.remove();
     for (const stream of this.#streams()) stream.end("closed");
@@ -245,7 +247,7 @@ export class Feed implements Disposable {
     const versions = this.#advance();
     for (const channel of this.#channels.values()) {
       channel.beat(this.#position, this.#token(channel, versions));
-      for (const stream of channel.streams) stream.check(this.#options.stallMs);
+      for (const stream of channel.streams) stream.check(this.#settings);
     }
   }
 
@@ -273,12 +275,19 @@ export class Feed implements Disposable {
     return tokenText({ feed: this.#id, scope, position: this.#position, versions });
   }
 
-  #begin(channel: Channel, lastEventId: string | undefined): StreamBeginning {
+  /** Returns the id of the present position, where streams of a channel may be resumed there. */
+  idFor(channel: Channel): string | undefined {
+    return this.#token(channel, this.#versions());
+  }
+
+  /** Returns where a stream begins that resumes at `lastEventId`; `undefined` until the cache has synced. */
+  begin(channel: Channel, lastEventId: string | undefined): StreamBeginning | undefined {
+    if (!this.#isSynced) return undefined;
     this.flush();
     const resumed = lastEventId === undefined ? undefined : this.#resume(channel, lastEventId);
     if (typeof resumed === "number") return { position: resumed };
     const reset = resumed === undefined ? "" : eventText("reset", JSON.stringify({ reason: resumed }), "");
-    const objects = this.#options.hides ? undefined : this.#objects.size;
+    const objects = this.#settings.redact !== undefined ? undefined : this.#objects.size;
     return { position: this.#position, prelude: reset + eventText("snapshot", JSON.stringify({ objects })) };
   }
 
@@ -302,13 +311,13 @@ export class Feed implements Disposable {
       this.#channels.delete(channel.scope);
       channel[Symbol.dispose]();
     }
-    const { budget } = this.#options;
+    const { budget } = this.#settings;
     const channel = new Channel(selection, scope, { position: this.#position, objects: this.#objects, budget });
     this.#channels.set(scope, channel);
     return channel;
   }
 
-  #streams(): ChannelReader[] {
+  #streams(): RelayStream[] {
     return [...this.#channels.values()].flatMap(({ streams }) => [...streams]);
   }
 
@@ -326,6 +335,124 @@ export class Feed implements Disposable {
     if (this.#isOver) return;
     this.flush();
     this[Symbol.dispose]();
-    this.#options.onStop();
+  }
+}
+
+const encoder = new TextEncoder();
+
+/**
+ * The events of a channel for one client.
+ *
+ * It keeps no bytes of its own: it has a position, and writes what is behind it when the client asks for more. A client
+ * that has fallen behind what the channel keeps is disconnected with the reason `slow`.
+ *
+ * A snapshot is the present objects, part by part, and each part comes behind the changes so far: so no old state is
+ * kept for a client, and the client has the state of the cache when the last part was written. Changes between parts
+ * have no ids, at which a stream without the other parts would be resumed.
+ */
+class ClientStream extends RelayStream {
+  readonly #feed: Feed;
+  readonly #channel: Channel;
+  readonly #lastEventId: string | undefined;
+  /** Until the stream has begun, nothing is read behind it: the cache has not synced, so there are no objects yet. */
+  #position: number;
+  /** Set until it was written. */
+  #prelude: string | undefined;
+  #hasBegun = false;
+  /** The slot at which the next part of the snapshot begins; `undefined` unless a snapshot is being read. */
+  #slot: number | undefined;
+  /** The number of objects of its parts so far. */
+  #objects = 0;
+  /** `true` while a write is being made, or waits for a later turn. */
+  #isPaused = false;
+
+  /** The channel writes to it from now on. `prelude` are the events that come first, as text. */
+  constructor(feed: Feed, channel: Channel, { open, lastEventId }: StreamRequest, prelude: string) {
+    super(open);
+    this.#feed = feed;
+    this.#channel = channel;
+    this.#lastEventId = lastEventId;
+    this.#prelude = prelude;
+    this.#position = feed.position;
+    channel.streams.add(this);
+  }
+
+  /** Writes what there is, if the client is reading. */
+  override write(): void {
+    if (!this.isReading || this.#isPaused) return;
+    this.#isPaused = true; // a flush writes to this stream too
+    const bytes = this.#next();
+    if (bytes?.length === 0) {
+      void nextTurn().then(() => {
+        this.#isPaused = false;
+        this.write();
+      });
+      return;
+    }
+    this.#isPaused = false;
+    if (bytes !== undefined) this.send(bytes);
+  }
+
+  protected override finish(): void {
+    this.#endParts();
+    this.#channel.streams.delete(this);
+    this.#feed.left();
+  }
+
+  /**
+   * Returns what comes next: `undefined` if there is nothing, and no bytes if it has to be looked for in a later turn.
+   */
+  #next(): Uint8Array<ArrayBuffer> | undefined {
+    if (this.#prelude === undefined) this.#tryToBegin();
+    if (this.#prelude !== undefined) {
+      const text = this.#prelude;
+      this.#prelude = undefined;
+      return encoder.encode(text);
+    }
+    if (this.#slot !== undefined) return this.#nextOfSnapshot(this.#slot);
+    if (!this.#channel.has(this.#position)) return void this.end("slow");
+    const batch = this.#channel.after(this.#position);
+    if (batch === undefined) return undefined;
+    this.#position = batch.position;
+    return batch.bytes;
+  }
+
+  #nextOfSnapshot(slot: number): Uint8Array<ArrayBuffer> | undefined {
+    this.#feed.flush();
+    const { position } = this.#feed;
+    if (!this.#channel.has(this.#position)) return void this.end("slow");
+    const batch = this.#channel.next(this.#position);
+    if (batch !== undefined) {
+      this.#position = batch.position;
+      return batch.bytes;
+    }
+    this.#position = position;
+    const part = this.#channel.part(slot);
+    if (part === undefined) {
+      this.#endParts();
+      return encoder.encode(
+        eventText("synced", JSON.stringify({ objects: this.#objects }), this.#feed.idFor(this.#channel)),
+      );
+    }
+    this.#slot = part.to;
+    this.#objects += part.objects;
+    return part.bytes;
+  }
+
+  #endParts(): void {
+    if (this.#slot === undefined) return;
+    this.#slot = undefined;
+    this.#channel.endParts();
+  }
+
+  #tryToBegin(): void {
+    const beginning = this.#hasBegun ? undefined : this.#feed.begin(this.#channel, this.#lastEventId);
+    if (beginning === undefined) return;
+    this.#hasBegun = true;
+    this.#position = beginning.position;
+    this.#prelude = beginning.prelude;
+    if (beginning.prelude === undefined) return;
+    this.#slot = 0;
+    this.#channel.beginParts();
   }
 }

@@ -1,5 +1,6 @@
 import { LongTimer, monotonicMs } from "../async/time.ts";
 import { type EndData, eventText } from "./format.ts";
+import type { AuthorizeRequest, RelaySettings, RequestedData } from "./options.ts";
 
 /**
  * The headers of answers: nothing is shared, kept without asking again, framed, run as a script, or guessed to be of
@@ -67,29 +68,6 @@ export function refuse(
   return Response.json({ error: `Cannot answer ${request.method}: ${reason}` }, { status, headers });
 }
 
-/**
- * An answer of `authorize`: whether the request is answered, and until when a stream stays open; a response is sent as
- * it is.
- */
-export type Authorization = boolean | Response | { readonly expiresAt: Date };
-
-/** The objects that a request asks for, as `authorize` sees them. */
-export interface RequestedData {
-  /**
-   * The names of the collections whose objects it asks for; none for `/api`, probes, metrics, and requests that are
-   * refused anyway.
-   */
-  readonly collections: readonly string[];
-  /**
-   * The namespaces of these objects, of all collections together; `"all"` where it asks for all that the relay serves
-   * of one. Those of a collection that is limited to some are named.
-   */
-  readonly namespaces: readonly string[] | "all";
-}
-
-/** Decides about a request, whose body has been read. */
-export type AuthorizeRequest = (request: Request, requested: RequestedData) => Authorization | Promise<Authorization>;
-
 /** A request that was read, and is answered once it was authorized. */
 export interface RequestPlan {
   /** The objects that it asks for. */
@@ -139,21 +117,15 @@ const GRACE_MS = 5_000;
 
 const encoder = new TextEncoder();
 
-/** Options of an {@linkcode EventBody}. */
-interface EventBodyOptions {
-  /** Called when the client has read everything that was written. */
-  readonly onRead: () => void;
-  /** Called once, when nothing more is written: it was ended, or the client has gone. */
-  readonly onEnd: () => void;
-}
-
 /**
- * The body of an event stream, which buffers nothing: it is written when its client has read what was written before.
+ * The events for one client. It buffers nothing: it writes when its client has read what was written before.
+ *
+ * It lasts as long as its request.
  */
-export class EventBody {
-  /** The bytes of the response. */
-  readonly stream: ReadableStream<Uint8Array<ArrayBuffer>>;
-  readonly #onEnd: () => void;
+export abstract class RelayStream {
+  /** The body of the response. */
+  readonly body: ReadableStream<Uint8Array<ArrayBuffer>>;
+  readonly #open: OpenRequest;
   #controller!: ReadableStreamDefaultController<Uint8Array<ArrayBuffer>>;
   /** `true` if and only if the client has read everything that was written. */
   #hasRead = false;
@@ -163,54 +135,67 @@ export class EventBody {
   readonly #expiry = new LongTimer(() => this.end("expired"));
   readonly #grace = new LongTimer(() => this.#controller.error(new Error("The client does not read")));
 
-  /** A body without bytes. */
-  constructor({ onRead, onEnd }: EventBodyOptions) {
-    this.#onEnd = onEnd;
-    this.stream = new ReadableStream({
+  /** Begins when the body is first read. */
+  constructor(open: OpenRequest) {
+    this.#open = open;
+    this.body = new ReadableStream({
       start: (controller): void => void (this.#controller = controller),
       pull: (): void => {
         this.#hasRead = true;
         if (this.#isOver) this.#close();
-        else onRead();
+        else this.write();
       },
       cancel: (): void => this.#stop(),
     }, { highWaterMark: 0 });
   }
 
+  /** Writes what there is, if {@linkcode isReading}. */
+  abstract write(): void;
+
+  /** Called once, when nothing more is written: the stream was ended, or the client has gone. */
+  protected abstract finish(): void;
+
   /** `true` if the client has read everything that was written, and may be written more. */
-  get isReading(): boolean {
+  protected get isReading(): boolean {
     return this.#hasRead && !this.#isOver;
   }
 
   /** The time since the last write, in milliseconds. */
-  get idleMs(): number {
+  protected get idleMs(): number {
     return monotonicMs() - this.#wroteAt;
   }
 
   /** Writes bytes; {@linkcode isReading} is true. */
-  write(bytes: Uint8Array<ArrayBuffer>): void {
+  protected send(bytes: Uint8Array<ArrayBuffer>): void {
     this.#hasRead = false;
     this.#wroteAt = monotonicMs();
     this.#controller.enqueue(bytes);
   }
 
-  /** Ends the body if the client has not read for `stallMs` what there is to read. */
-  check(stallMs: number): void {
+  /** Ends the stream if the client has not read for `stallMs` what there is to read. */
+  check({ stallMs }: Pick<RelaySettings, "stallMs" | "heartbeatMs">): void {
     if (!this.#hasRead && this.idleMs > stallMs) this.end("slow");
   }
 
-  /** Ends the body at a time; `undefined` is never. */
+  /** Ends the stream at a time, with the reason `expired` as its last event; `undefined` is never. */
   expireAt(at: Date | undefined): void {
     this.#expiry[Symbol.dispose]();
     if (at !== undefined && !this.#isOver) this.#expiry.arm(at.getTime() - Date.now());
   }
 
-  /** Ends the body. The client has 5 s to read the reason. */
+  /** Ends the stream. The client has 5 s to read the reason. */
   end(reason: EndData["reason"]): void {
     if (this.#isOver) return;
     this.#stop();
-    this.write(encoder.encode(eventText("end", JSON.stringify({ reason }))));
+    this.send(encoder.encode(eventText("end", JSON.stringify({ reason }))));
     this.#grace.arm(GRACE_MS);
+  }
+
+  /** Returns the answer to its request, which ends at a time; `undefined` is never. */
+  response(expiresAt: Date | undefined): Response {
+    this.#open.keep();
+    this.expireAt(expiresAt);
+    return new Response(this.body, { headers: STREAM_HEADERS });
   }
 
   /** Closes the body, whose client has read everything. */
@@ -224,7 +209,8 @@ export class EventBody {
     this.#grace[Symbol.dispose]();
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#onEnd();
+    this.finish();
+    this.#open.leave();
   }
 }
 
@@ -287,19 +273,6 @@ export interface ConnectionInfo {
   readonly remoteAddr: object;
 }
 
-/** Options of a {@linkcode RequestGuard}. */
-interface GuardOptions {
-  /** The names of hosts in addresses, without ports; `*.example.com` stands for all names that end so. */
-  readonly hosts: readonly string[];
-  /** The origins of other sites whose pages may read the answers. */
-  readonly origins: readonly string[];
-  /** `true` if only clients on this machine are answered. */
-  readonly isLocal: boolean;
-}
-
-/** The names of this machine on itself. */
-export const LOOPBACK_HOSTS: readonly string[] = ["localhost", "127.0.0.1", "[::1]"];
-
 /** The names of headers that proxies and content delivery networks add to the requests that they pass on. */
 const PROXY_HEADER =
   /^(forwarded|via|cdn-loop|x-(forwarded|original|envoy)-.*|x-real-ip|((cf|fastly)-connecting|(true|fly|fastly|x|x-cluster)-client)-ip)$/;
@@ -309,30 +282,32 @@ const MAX_QUERY = 4_096;
 
 /** Decides from the address and headers of a request whether it is answered at all. */
 export class RequestGuard {
-  readonly #options: GuardOptions;
+  readonly #hosts: readonly string[];
   readonly #origins: ReadonlySet<string>;
+  /** `true` if only clients on this machine are answered. */
+  readonly #isLocal: boolean;
 
   /** @throws {TypeError} when an origin is none. */
-  constructor(options: GuardOptions) {
-    this.#options = { ...options, hosts: options.hosts.map((it) => it.toLowerCase()) };
-    for (const origin of options.origins) {
+  constructor({ hosts, origins, authorize }: Pick<RelaySettings, "hosts" | "origins" | "authorize">) {
+    for (const origin of origins) {
       if (!URL.canParse(origin) || new URL(origin).origin !== origin) {
         throw new TypeError(`Cannot allow ${JSON.stringify(origin)}: expected an origin such as https://example.com`);
       }
     }
-    this.#origins = new Set(options.origins);
+    this.#hosts = hosts.map((it) => it.toLowerCase());
+    this.#origins = new Set(origins);
+    this.#isLocal = authorize === undefined;
   }
 
   /** Returns the reason not to answer, if there is one. */
   check(request: Request, info: ConnectionInfo | undefined): Refusal | undefined {
-    const { isLocal } = this.#options;
     const url = URL.parse(request.url); // servers put the header Host into it unchecked
     if (url === null) return { status: 400, reason: "the host is none; expected a name and a port" };
     const { host, search } = url;
-    if (isLocal && !isLoopback((info?.remoteAddr as { hostname?: unknown } | undefined)?.hostname)) {
+    if (this.#isLocal && !isLoopback((info?.remoteAddr as { hostname?: unknown } | undefined)?.hostname)) {
       return { status: 403, reason: "without authorize, only clients on the same machine are answered" };
     }
-    if (isLocal && [...request.headers.keys()].some((name) => PROXY_HEADER.test(name))) {
+    if (this.#isLocal && [...request.headers.keys()].some((name) => PROXY_HEADER.test(name))) {
       return { status: 403, reason: "without authorize, no proxy may pass requests on" };
     }
     // Pages of other sites can make a name of theirs point to this machine.
@@ -358,7 +333,7 @@ export class RequestGuard {
 
   #isHost(host: string): boolean {
     const name = host.toLowerCase().replace(/:\d+$/, "");
-    return this.#options.hosts.some((allowed) =>
+    return this.#hosts.some((allowed) =>
       allowed.startsWith("*.") ? name.endsWith(allowed.slice(1)) && name.length > allowed.length - 1 : name === allowed
     );
   }
@@ -383,33 +358,4 @@ export class RequestGuard {
 function isLoopback(hostname: unknown): boolean {
   if (typeof hostname !== "string") return false;
   return /^(::ffff:)?127\.\d+\.\d+\.\d+$/i.test(hostname) || hostname === "::1" || hostname === "[::1]";
-}
-
-/** A stream of events that may end by time. */
-interface ExpiringStream {
-  /** The body of the answer. */
-  readonly body: ReadableStream<Uint8Array<ArrayBuffer>>;
-  /** Ends the stream at a time, with the reason `expired` as its last event; `undefined` is never. */
-  expireAt(at: Date | undefined): void;
-}
-
-/** Options of {@linkcode streamResponse}. */
-interface StreamResponseOptions {
-  /** The request, which lasts as long as the stream. */
-  readonly open: OpenRequest;
-  /** The time at which the stream ends; `undefined` if it does not. */
-  readonly expiresAt: Date | undefined;
-}
-
-/**
- * Returns the response to a request for the stream that `begin` returns, which calls `onEnd` once, when it has ended.
- */
-export function streamResponse(
-  begin: (onEnd: () => void) => ExpiringStream,
-  { open, expiresAt }: StreamResponseOptions,
-): Response {
-  const stream = begin(() => open.leave());
-  open.keep();
-  stream.expireAt(expiresAt);
-  return new Response(stream.body, { headers: STREAM_HEADERS });
 }

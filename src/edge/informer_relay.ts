@@ -1,15 +1,12 @@
-import { type Resource, resourceName } from "../api/resource.ts";
+import { resourceName } from "../api/resource.ts";
+import { InformerError } from "../errors/informer_error.ts";
 import type { SharedInformerFactory } from "../informer/shared_informer_factory.ts";
 import { answerProbe, informerMetrics, PROBE_PATHS } from "../metrics/metrics.ts";
-import type { KubernetesObject } from "../api/object.ts";
-import { checkDurations } from "../async/time.ts";
-import { planCollections, type RelayedCollection, ServedCollection } from "./collections.ts";
+import { planCollections, ServedCollection } from "./collections.ts";
 import {
   answerPreflight,
   askAuthorization,
-  type AuthorizeRequest,
   type ConnectionInfo,
-  LOOPBACK_HOSTS,
   type OpenRequest,
   OpenRequests,
   planWithoutData,
@@ -17,10 +14,7 @@ import {
   RequestGuard,
   type RequestPlan,
 } from "./http.ts";
-import { callObserver } from "../async/signals.ts";
-import { ConsoleReporter } from "../errors/errors.ts";
-import { InformerError } from "../errors/informer_error.ts";
-import { ByteBudget } from "./byte_budget.ts";
+import { type RelayOptions, type RelaySettings, relaySettings } from "./options.ts";
 import { planViews, ViewHub } from "./views.ts";
 
 /** Options of {@linkcode informerProbes}. */
@@ -82,144 +76,6 @@ function unreadiness(informers: SharedInformerFactory, maxStaleMs: number): stri
   return behind.length === 0 ? undefined : behind.join("\n");
 }
 
-/** The longest time between two heartbeats, in milliseconds: clients give up a stream that is silent for 70 s. */
-const MAX_HEARTBEAT_MS = 30_000;
-
-/** Options of an `InformerRelay`. */
-export interface RelayOptions {
-  /** The collections by the names that they have in addresses: `{ pods: Pod }` is `/api/pods` and `/events/pods`. */
-  readonly collections: Readonly<Record<string, Resource | RelayedCollection>>;
-  /**
-   * Decides whether a request is answered, from its headers and the collections and namespaces that it asks for; its
-   * body has been read. An open stream ends at `expiresAt`, and its client asks again; a request that replaces the
-   * views of a stream may set another time. All clients that ask for an object see the same of it. An error that it
-   * throws is reported, and answered by 500.
-   *
-   * `({ headers }, { namespaces }) => namespaces !== "all" && namespaces.every((name) => isAllowed(headers, name))`
-   * lets clients see their namespaces.
-   *
-   * @default {clients on the same machine alone are answered, by servers that pass their address, as `Deno.serve` does}
-   */
-  readonly authorize?: AuthorizeRequest;
-  /**
-   * Returns what clients may see of an object, or `undefined` where that is nothing. It returns the same for the same
-   * object, and changes nothing. Selectors and `fields` see its result alone. Secrets have no data, unless their
-   * collection keeps it. An object for which it throws is left out, and the error is reported.
-   *
-   * @default {the object}
-   */
-  readonly redact?: (object: KubernetesObject, resource: Resource) => KubernetesObject | undefined;
-  /**
-   * The names under which this server is reached, without ports; `*.example.com` stands for all names that end so.
-   * Requests to other names are refused, because a page of another site could make its name point here.
-   *
-   * @default {localhost, 127.0.0.1 and [::1]}
-   */
-  readonly hosts?: readonly string[];
-  /**
-   * The origins of other sites whose pages may ask and read answers, such as `"https://dash.example.com"`.
-   *
-   * @default {none}
-   */
-  readonly origins?: readonly string[];
-  /**
-   * The name of the cluster. Relays that name the same cluster resume each other's streams, where their caches are at
-   * the same version; give another name to a cluster that was made anew.
-   *
-   * @default {streams are resumed by the relay that they came from}
-   */
-  readonly cluster?: string;
-  /**
-   * The largest number of requests that are answered at one time, with answers that are not read to their end; others
-   * are answered by
-   * 503. Each of `Deno.serve` takes some 65 kB of memory, up to one part of its answer that is not read (64 kB, or one
-   *   object), and an
-   * open file. Connections without a request are bounded by the open files of the process alone.
-   *
-   * @default {2_000}
-   */
-  readonly maxConnections?: number;
-  /**
-   * The number of bytes that the relay keeps for its clients, beside one copy of its collections: a quarter for
-   * changes, by which clients resume, and parts of snapshots that are being read; three quarters for the rows of views,
-   * and the versions of objects that unread lists hold. Where they are used up, the oldest changes are forgotten, the
-   * oldest unread list is cut, views without readers are closed, and then views are refused by 503.
-   *
-   * @default {134_217_728}
-   */
-  readonly maxBytes?: number;
-  /** The time between two heartbeats of a stream, in milliseconds, 30 s at most. @default {15_000} */
-  readonly heartbeatMs?: number;
-  /**
-   * The time for which a client may leave unread what there is to read of a stream or a list, in milliseconds;
-   * `Infinity` is for ever.
-   *
-   * @default {30_000}
-   */
-  readonly stallMs?: number;
-  /** The time for which a list waits for the first sync, in milliseconds; `Infinity` is for ever. @default {10_000} */
-  readonly syncMs?: number;
-  /**
-   * The time from the end of the last stream of a collection to the release of its informer, in milliseconds, so that
-   * clients that reconnect can resume; `Infinity` keeps it. The informer's own `idleMs` follows.
-   *
-   * @default {10_000}
-   */
-  readonly lingerMs?: number;
-  /**
-   * The age from which a cache that is not live makes `/readyz` fail, in milliseconds; `Infinity` is never.
-   *
-   * @default {60_000}
-   */
-  readonly maxStaleMs?: number;
-  /**
-   * Called with errors of `authorize` and `redact`, and with the reason of each answer by 500.
-   *
-   * @default {written to the console}
-   */
-  readonly onError?: (error: unknown) => unknown;
-}
-
-/** The options of a relay with their defaults. */
-type RelaySettings =
-  & RelayOptions
-  & Required<Omit<RelayOptions, "authorize" | "redact" | "maxStaleMs" | "onError">>;
-
-/**
- * Returns the options with their defaults.
- *
- * @throws {TypeError} when there is no collection.
- * @throws {RangeError} when a number is out of range.
- */
-function relaySettings(options: RelayOptions): RelaySettings {
-  const { hosts = LOOPBACK_HOSTS, origins = [], cluster = crypto.randomUUID() } = options;
-  const { maxConnections = 2_000, maxBytes = 134_217_728, heartbeatMs = 15_000 } = options;
-  const { stallMs = 30_000, syncMs = 10_000, lingerMs = 10_000, maxStaleMs } = options;
-  if (Object.keys(options.collections).length === 0) {
-    throw new TypeError("Cannot make a relay: found no collection, expected one at least");
-  }
-  checkDurations("make a relay", { stallMs, syncMs, lingerMs, maxStaleMs });
-  checkDurations("make a relay", { heartbeatMs }, { min: 1, finite: true });
-  if (heartbeatMs > MAX_HEARTBEAT_MS) {
-    throw new RangeError(
-      `Cannot make a relay: heartbeatMs must be at most ${MAX_HEARTBEAT_MS} milliseconds, found ${heartbeatMs}`,
-    );
-  }
-  checkLeast({ maxBytes }, 0);
-  checkLeast({ maxConnections }, 1);
-  const times = { heartbeatMs, stallMs, syncMs, lingerMs };
-  return { ...options, hosts, origins, cluster, maxConnections, maxBytes, ...times };
-}
-
-/** Checks options that are counts. @throws {RangeError} when one is less. */
-function checkLeast(counts: Readonly<Record<string, number>>, least: number): void {
-  for (const [name, value] of Object.entries(counts)) {
-    if (!(value >= least)) {
-      throw new RangeError(`Cannot make a relay: ${name} must be at least ${least}, found ${value}`);
-    }
-  }
-}
-
 /** The status of a {@linkcode InformerRelay}. */
 export interface RelayStatus {
   /** The number of requests that are being answered, open streams included. */
@@ -277,13 +133,10 @@ export class InformerRelay implements AsyncDisposable {
   readonly #settings: RelaySettings;
   readonly #guard: RequestGuard;
   readonly #requests: OpenRequests;
-  readonly #budget: ByteBudget;
   readonly #collections: ReadonlyMap<string, ServedCollection>;
   readonly #views: ViewHub;
   readonly #probes: (request: Request) => Response;
-  readonly #reporter = new ConsoleReporter();
-  /** Aborts with the disposal. */
-  readonly #job = new AbortController();
+  #isOver = false;
 
   /**
    * Makes a relay, which asks the API server for nothing before its first request. The caller disposes the factory.
@@ -293,21 +146,21 @@ export class InformerRelay implements AsyncDisposable {
    * @throws {RangeError} when a number is out of range.
    */
   constructor(informers: SharedInformerFactory, options: RelayOptions) {
+    if (typeof informers?.acquire !== "function") {
+      throw new TypeError(
+        "Cannot make a relay: the first argument is no SharedInformerFactory; pass the factory, not one of its " +
+          "informers, and name the kinds in collections: { pods: Pod }",
+      );
+    }
     const settings = relaySettings(options);
-    const onError = (error: unknown): void => this.#report(error);
-    const { authorize, collections, hosts, origins } = settings;
-    this.#settings = settings;
-    this.#guard = new RequestGuard({ hosts, origins, isLocal: authorize === undefined });
-    this.#requests = new OpenRequests(settings.maxConnections);
-    const budget = this.#budget = new ByteBudget(settings.maxBytes);
     const { redact, maxStaleMs } = settings;
+    this.#settings = settings;
+    this.#guard = new RequestGuard(settings);
+    this.#requests = new OpenRequests(settings.maxConnections);
     this.#probes = probesOf(informers, { maxStaleMs, hidesCounts: redact !== undefined });
-    this.#collections = new Map(
-      Object.entries(collections).map(([name, given]) => {
-        return [name, new ServedCollection(informers, name, given, { ...settings, budget, onError })];
-      }),
-    );
-    this.#views = new ViewHub(this.#collections, { ...settings, budget });
+    const names = Object.keys(settings.collections);
+    this.#collections = new Map(names.map((name) => [name, new ServedCollection(informers, name, settings)]));
+    this.#views = new ViewHub(this.#collections, settings);
   }
 
   /**
@@ -326,16 +179,17 @@ export class InformerRelay implements AsyncDisposable {
     const streams = [...this.#collections.values()].flatMap(({ name, streams }) => {
       return streams === undefined ? [] : [[name, streams]];
     });
-    return { connections: this.#requests.size, streams: Object.fromEntries(streams), bytes: this.#budget.bytes };
+    return {
+      connections: this.#requests.size,
+      streams: Object.fromEntries(streams),
+      bytes: this.#settings.budget.bytes,
+    };
   }
 
   /** Ends all streams, with the reason `closed`, cuts lists that are being read, and gives the informers back. */
   [Symbol.asyncDispose](): Promise<void> {
-    this.#job.abort(new DOMException("The relay was disposed", "AbortError"));
-    for (const collection of this.#collections.values()) {
-      collection[Symbol.dispose]();
-      collection.lists[Symbol.dispose]();
-    }
+    this.#isOver = true;
+    for (const collection of this.#collections.values()) collection[Symbol.dispose]();
     this.#views[Symbol.dispose]();
     return Promise.resolve();
   }
@@ -350,7 +204,7 @@ export class InformerRelay implements AsyncDisposable {
     try {
       return await this.#route(request, open);
     } catch (cause) {
-      this.#report(new InformerError("Cannot answer a request", { cause }));
+      this.#settings.onError(new InformerError("Cannot answer a request", { cause }));
       return refuse(request, { status: 500, reason: "the relay has failed; its log has the reason" });
     }
   }
@@ -366,20 +220,12 @@ export class InformerRelay implements AsyncDisposable {
       : await this.#plan(request, open);
     const authorization = authorize === undefined ? {} : await askAuthorization(request, requested, authorize);
     if (authorization instanceof Response) return authorization;
-    if (!isProbe && this.#job.signal.aborted) return refuse(request, { status: 503, reason: "the relay was stopped" });
+    if (!isProbe && this.#isOver) return refuse(request, { status: 503, reason: "the relay was stopped" });
     return await answer(authorization.expiresAt);
   }
 
   async #plan(request: Request, open: OpenRequest): Promise<RequestPlan> {
-    const { signal } = this.#job;
-    const { syncMs, stallMs } = this.#settings;
-    return await planViews(request, { hub: this.#views, open }) ??
-      planCollections(request, { collections: this.#collections, open, signal, syncMs, stallMs }) ??
+    return await planViews(request, this.#views, open) ?? planCollections(request, this.#collections, open) ??
       planWithoutData(() => refuse(request, { status: 404, reason: "expected /api/<name>, /events/<name> or /views" }));
-  }
-
-  #report(error: unknown): void {
-    const { onError = (error) => this.#reporter.report("relay", error) } = this.#settings;
-    callObserver(() => onError(error));
   }
 }

@@ -9,9 +9,7 @@
  */
 export { informerProbes, type InformerProbesOptions } from "./informer_relay.ts";
 export { InformerRelay, type RelayStatus } from "./informer_relay.ts";
-export type { RelayOptions } from "./informer_relay.ts";
-export type { RelayedCollection } from "./collections.ts";
-export type { Authorization, AuthorizeRequest, RequestedData } from "./http.ts";
+export type { Authorization, AuthorizeRequest, RelayedCollection, RelayOptions, RequestedData } from "./options.ts";
 export type { ConnectionInfo } from "./http.ts";
 export type { DeletedData, EndData, RelayEvents, RelayList, ResetData, SnapshotData, StateData } from "./format.ts";
 export type { CollectionData, CollectionList, StreamData, ViewData, ViewEvents, ViewRequest } from "./format.ts";

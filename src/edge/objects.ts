@@ -5,6 +5,7 @@ import { pickFields } from "../entry/entry.ts";
 import { DecodeError } from "../api/status.ts";
 import { isSecret, type Resource, resourceName, type TableRow } from "../api/resource.ts";
 import { InformerError } from "../errors/informer_error.ts";
+import type { RelaySettings } from "./options.ts";
 
 /** The parameters of a request that select objects and fields. */
 const PARAMETERS = ["namespace", "labelSelector", "fieldSelector", "fields"] as const;
@@ -84,19 +85,11 @@ function pathsOf(list: string): string[] {
 /** Returns what clients may see of the object of an entry; `undefined` if that is nothing. */
 export type Show = (entry: { readonly object: KubernetesObject }) => KubernetesObject | undefined;
 
-/** Options of {@linkcode showFor}. */
-export interface ShowOptions {
-  /** Returns what clients may see of an object. @default {the object} */
-  readonly redact?: (object: KubernetesObject, resource: Resource) => KubernetesObject | undefined;
-  /** Called with errors of `redact`. */
-  readonly onError: (error: unknown) => void;
-}
-
 /**
  * Returns a function that shows what `redact` leaves of an object, and nothing where it throws or the object cannot be
  * read.
  */
-export function showFor(resource: Resource, { redact, onError }: ShowOptions): Show {
+export function showFor(resource: Resource, { redact, onError }: Pick<RelaySettings, "redact" | "onError">): Show {
   const hasGetters = isSecret(resource);
   return (entry) => {
     try {

@@ -11,21 +11,22 @@ import {
   type ViewUpdates,
   type ViewWindow,
 } from "../informer/view/cache_view.ts";
-import { type EndData, eventText, heartbeatText, stateOf, type ViewRequest } from "./format.ts";
+import { eventText, heartbeatText, stateOf, type ViewRequest } from "./format.ts";
 import { ObjectSelection, type Show } from "./objects.ts";
 import { LongTimer, sleep } from "../async/time.ts";
 import {
   ANSWER_HEADERS,
-  EventBody,
   type OpenRequest,
   planWithoutData,
   type Refusal,
   refuse,
+  RelayStream,
   requestedOf,
   type RequestPlan,
-  streamResponse,
 } from "./http.ts";
-import type { ByteBudget, Hold } from "./byte_budget.ts";
+import type { Hold } from "./byte_budget.ts";
+import type { ServedCollection } from "./collections.ts";
+import type { RelaySettings } from "./options.ts";
 import type { AcquiredInformer } from "../informer/shared_informer_factory.ts";
 
 /** The longest window. */
@@ -193,33 +194,21 @@ const encoder = new TextEncoder();
  * At most one text for each view and each collection waits for the client; the next update of a view is made when the
  * last one was taken, of what has changed until then.
  */
-export class ViewStream {
+export class ViewStream extends RelayStream {
   /** The name of the stream, a secret of its client. */
   readonly id: string = crypto.randomUUID();
-  readonly #body: EventBody;
-  readonly #lease: (selection: ViewSelection) => ViewLease;
+  readonly #hub: Pick<ViewHub, "lease" | "left">;
   readonly #views = new Map<string, OpenView>();
   /** The texts that wait for the client, by what they are about. */
   readonly #pending = new Map<string, string>();
   /** Called when the client has taken the texts. */
   #taken: (() => void)[] = [];
 
-  /** A stream without views. `lease` opens one; `onEnd` is called once, when the stream has ended. */
-  constructor(lease: (selection: ViewSelection) => ViewLease, onEnd: () => void) {
-    this.#lease = lease;
-    this.#body = new EventBody({
-      onRead: () => this.#flush(),
-      onEnd: () => {
-        for (const name of [...this.#views.keys()]) this.#close(name);
-        onEnd();
-      },
-    });
+  /** A stream without views, which it leases from `hub`. */
+  constructor(hub: Pick<ViewHub, "lease" | "left">, open: OpenRequest) {
+    super(open);
+    this.#hub = hub;
     this.offer("stream", eventText("stream", JSON.stringify({ id: this.id })));
-  }
-
-  /** The body of the response. */
-  get body(): ReadableStream<Uint8Array<ArrayBuffer>> {
-    return this.#body.stream;
   }
 
   /** The names of the collections that views are of. */
@@ -245,38 +234,30 @@ export class ViewStream {
   /** Writes a text when the client reads; a later one about the same replaces it until then. */
   offer(about: string, text: string): void {
     this.#pending.set(about, text);
-    this.#flush();
+    this.write();
   }
 
-  /**
-   * Ends the stream if the client has not read for `stallMs`, and writes a comment if nothing was written for
-   * `heartbeatMs`.
-   */
-  check({ stallMs, heartbeatMs }: { readonly stallMs: number; readonly heartbeatMs: number }): void {
-    this.#body.check(stallMs);
-    if (this.#body.isReading && this.#body.idleMs >= heartbeatMs) this.offer("heartbeat", heartbeatText());
+  /** Also writes a comment if nothing was written for `heartbeatMs`. */
+  override check(settings: Pick<RelaySettings, "stallMs" | "heartbeatMs">): void {
+    super.check(settings);
+    if (this.isReading && this.idleMs >= settings.heartbeatMs) this.offer("heartbeat", heartbeatText());
   }
 
-  /** Ends the stream at a time; `undefined` is never. */
-  expireAt(at: Date | undefined): void {
-    this.#body.expireAt(at);
-  }
-
-  /** Ends the stream. The client has 5 s to read the reason. */
-  end(reason: EndData["reason"]): void {
-    this.#body.end(reason);
-  }
-
-  #flush(): void {
-    if (!this.#body.isReading || this.#pending.size === 0) return;
+  override write(): void {
+    if (!this.isReading || this.#pending.size === 0) return;
     const text = [...this.#pending.values()].join("");
     this.#pending.clear();
-    this.#body.write(encoder.encode(text));
+    this.send(encoder.encode(text));
     for (const taken of this.#taken.splice(0)) taken();
   }
 
+  protected override finish(): void {
+    for (const name of [...this.#views.keys()]) this.#close(name);
+    this.#hub.left(this);
+  }
+
   #open(name: string, selection: ViewSelection): void {
-    const view = { selection, lease: this.#lease(selection), job: new AbortController() };
+    const view = { selection, lease: this.#hub.lease(selection), job: new AbortController() };
     this.#views.set(name, view);
     void this.#follow(name, view);
   }
@@ -340,28 +321,7 @@ class TooManyViewsError extends Error {
 }
 
 /** A collection that views are of. */
-interface ViewedCollection {
-  /** Acquires its informer. */
-  acquire(): AcquiredInformer<KubernetesObject>;
-  /** Returns what clients may see of an object. */
-  readonly showRow: Show;
-  /** `true` if there may be objects of which clients see nothing. */
-  readonly hides: boolean;
-  /** Returns the namespaces that a selection asks for. */
-  namespacesOf(selection: ViewSelection): readonly string[] | "all";
-}
-
-/** Options of a {@linkcode ViewHub}. */
-interface ViewHubOptions {
-  /** The time between two heartbeats of a stream, in milliseconds. */
-  readonly heartbeatMs: number;
-  /** The time for which a client may leave unread what there is to read, in milliseconds. */
-  readonly stallMs: number;
-  /** The time for which a view without readers is kept, in milliseconds. */
-  readonly lingerMs: number;
-  /** The bytes that rows may hold. */
-  readonly budget: ByteBudget;
-}
+type ViewedCollection = Pick<ServedCollection, "acquire" | "showRow" | "namespacesOf">;
 
 /** A view that streams share. */
 interface SharedView {
@@ -380,7 +340,7 @@ interface SharedView {
 /** The views that clients ask for. Those of the same objects in the same order are one, whatever their windows. */
 export class ViewHub implements Disposable {
   readonly #collections: ReadonlyMap<string, ViewedCollection>;
-  readonly #options: ViewHubOptions;
+  readonly #settings: RelaySettings;
   /** By `ViewSelection.order`. */
   readonly #views = new Map<string, SharedView>();
   readonly #streams = new Map<string, ViewStream>();
@@ -390,9 +350,9 @@ export class ViewHub implements Disposable {
   #timer: ReturnType<typeof setInterval> | undefined;
 
   /** Has no views yet, and makes them of `collections`, which are by their names. */
-  constructor(collections: ReadonlyMap<string, ViewedCollection>, options: ViewHubOptions) {
+  constructor(collections: ReadonlyMap<string, ViewedCollection>, settings: RelaySettings) {
     this.#collections = collections;
-    this.#options = options;
+    this.#settings = settings;
   }
 
   /**
@@ -421,16 +381,12 @@ export class ViewHub implements Disposable {
   }
 
   /**
-   * Opens a stream of these views. `onEnd` is called once, when it has ended.
+   * Opens a stream of these views.
    *
    * @throws {TooManyViewsError} when there is no room; then the stream has ended.
    */
-  open(selections: ReadonlyMap<string, ViewSelection>, onEnd: () => void): ViewStream {
-    const stream = new ViewStream((selection) => this.#lease(selection), () => {
-      this.#streams.delete(stream.id);
-      if (this.#streams.size === 0) clearInterval(this.#timer);
-      onEnd();
-    });
+  open(selections: ReadonlyMap<string, ViewSelection>, open: OpenRequest): ViewStream {
+    const stream = new ViewStream(this, open);
     if (this.#streams.size === 0) this.#timer = setInterval(() => this.#look(), LOOK_MS);
     this.#streams.set(stream.id, stream);
     try {
@@ -456,6 +412,32 @@ export class ViewHub implements Disposable {
     return true;
   }
 
+  /** A stream has ended. */
+  left(stream: ViewStream): void {
+    this.#streams.delete(stream.id);
+    if (this.#streams.size === 0) clearInterval(this.#timer);
+  }
+
+  /** Lends a view to a stream. @throws {TooManyViewsError} when there is no room. */
+  lease(selection: ViewSelection): ViewLease {
+    const { order } = selection;
+    const shared = this.#views.get(order) ?? this.#share(selection);
+    shared.linger[Symbol.dispose]();
+    shared.hold.giveUp = undefined;
+    shared.readers++;
+    const updates = shared.view.changes(selection.window);
+    return {
+      updates,
+      show: shared.show,
+      [Symbol.dispose]: () => {
+        void updates.return!();
+        if (--shared.readers > 0 || this.#views.get(order) !== shared) return;
+        shared.hold.giveUp = () => this.#forget(order);
+        shared.linger.arm(this.#settings.lingerMs);
+      },
+    };
+  }
+
   /** Ends all streams and views, and gives the informers back. */
   [Symbol.dispose](): void {
     for (const stream of [...this.#streams.values()]) stream.end("closed");
@@ -472,33 +454,14 @@ export class ViewHub implements Disposable {
     this.#report(stream);
   }
 
-  #lease(selection: ViewSelection): ViewLease {
-    const { order } = selection;
-    const shared = this.#views.get(order) ?? this.#share(selection);
-    shared.linger[Symbol.dispose]();
-    shared.hold.giveUp = undefined;
-    shared.readers++;
-    const updates = shared.view.changes(selection.window);
-    return {
-      updates,
-      show: shared.show,
-      [Symbol.dispose]: () => {
-        void updates.return!();
-        if (--shared.readers > 0 || this.#views.get(order) !== shared) return;
-        shared.hold.giveUp = () => this.#forget(order);
-        shared.linger.arm(this.#options.lingerMs);
-      },
-    };
-  }
-
   #share(selection: ViewSelection): SharedView {
     const { of, order } = selection;
     const collection = this.#collections.get(of)!;
-    const { showRow: show, hides } = collection;
+    const { showRow: show } = collection;
     const held = collection.acquire();
     const rowBytes = ROW_BYTES.row + selection.keys * ROW_BYTES.value;
     // Of all objects, until the view has found those that it selects.
-    const hold = this.#options.budget.hold(Math.max(1, held.informer.status().objects) * rowBytes);
+    const hold = this.#settings.budget.hold(Math.max(1, held.informer.status().objects) * rowBytes);
     if (hold === undefined) {
       held[Symbol.dispose]();
       throw new TooManyViewsError();
@@ -509,7 +472,7 @@ export class ViewHub implements Disposable {
     };
     const view = held.view({
       // Without it, and without a sort key, the objects of windows alone are parsed.
-      where: hides || !selection.selectsAll ? where : undefined,
+      where: this.#hides || !selection.selectsAll ? where : undefined,
       sortBy: selection.sortBy(show),
       name: "relayed view",
     });
@@ -533,8 +496,13 @@ export class ViewHub implements Disposable {
     }
     for (const stream of [...this.#streams.values()]) {
       this.#report(stream);
-      stream.check(this.#options);
+      stream.check(this.#settings);
     }
+  }
+
+  /** `true` if there may be objects of which clients see nothing. */
+  get #hides(): boolean {
+    return this.#settings.redact !== undefined;
   }
 
   /** Writes the state of the collections of a stream, where it has changed. */
@@ -546,7 +514,7 @@ export class ViewHub implements Disposable {
       if (informer === undefined) continue;
       const status = informer.status();
       const { events } = status;
-      const objects = this.#collections.get(name)!.hides ? undefined : status.objects;
+      const objects = this.#hides ? undefined : status.objects;
       const text = JSON.stringify({ name, ...stateOf(status), objects, events });
       if (text === sent.get(name)) continue;
       sent.set(name, text);
@@ -564,18 +532,14 @@ const BODY_MS = 5_000;
 /** The paths of views: all streams, or one of them. */
 const VIEWS = /^\/views(?:\/([\w-]+))?$/;
 
-/** Options of {@linkcode planViews}. */
-interface PlanViewsOptions {
-  /** The views. */
-  readonly hub: ViewHub;
-  /** The request, which lasts as long as its stream. */
-  readonly open: OpenRequest;
-}
-
 /**
  * Reads a request whose path is one of views, which is answered as `ViewEvents` describes; `undefined` for other paths.
  */
-export async function planViews(request: Request, { hub, open }: PlanViewsOptions): Promise<RequestPlan | undefined> {
+export async function planViews(
+  request: Request,
+  hub: ViewHub,
+  open: OpenRequest,
+): Promise<RequestPlan | undefined> {
   const { pathname, searchParams } = new URL(request.url);
   const match = VIEWS.exec(pathname);
   if (match === null) return undefined;
@@ -600,7 +564,7 @@ export async function planViews(request: Request, { hub, open }: PlanViewsOption
     })),
     answer: (expiresAt) => {
       try {
-        if (id === undefined) return streamResponse((onEnd) => hub.open(selections, onEnd), { open, expiresAt });
+        if (id === undefined) return hub.open(selections, open).response(expiresAt);
         if (!hub.replace(id, selections, expiresAt)) return refuse(request, unknown);
         return new Response(null, { status: 204, headers: ANSWER_HEADERS });
       } catch (error) {

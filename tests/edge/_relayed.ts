@@ -3,7 +3,7 @@ import { ServerSentEventParseStream } from "@std/http/server-sent-event-parse-st
 import { nextTurn } from "../../src/async/turns.ts";
 import { Client } from "../../src/client/client.ts";
 import { InformerRelay, type RelayStatus } from "../../src/edge/informer_relay.ts";
-import type { RelayOptions } from "../../src/edge/informer_relay.ts";
+import type { RelayOptions } from "../../src/edge/options.ts";
 import type { SharedInformerFactoryOptions } from "../../src/informer/options.ts";
 import { SharedInformerFactory } from "../../src/informer/shared_informer_factory.ts";
 import { ConfigMap, Pod, Secret } from "../../src/kinds/core/v1.ts";

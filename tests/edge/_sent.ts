@@ -1,5 +1,5 @@
 import type { ConnectionInfo } from "../../src/edge/http.ts";
-import type { RelayOptions } from "../../src/edge/informer_relay.ts";
+import type { RelayOptions } from "../../src/edge/options.ts";
 import { LOCAL, Relayed } from "./_relayed.ts";
 
 /** A request, by default a GET of a list from this machine. */

@@ -1,12 +1,13 @@
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { answerPage } from "../../src/cli/serve.ts";
-import { EventBody, OpenRequests, refuse, type RequestedData, streamResponse } from "../../src/edge/http.ts";
+import { OpenRequest, OpenRequests, refuse, RelayStream } from "../../src/edge/http.ts";
+import type { RequestedData } from "../../src/edge/options.ts";
 import { informerProbes } from "../../src/edge/informer_relay.ts";
 import { ConfigMap, Node, Pod, Secret } from "../../src/kinds/core/v1.ts";
 import { FakeTime, pod } from "../../src/testing/mod.ts";
 import { Events, LOCAL, names, refusal, Relayed, threePods } from "./_relayed.ts";
 import { answerOf, statusOf } from "./_sent.ts";
-import { FakeTime as EventBodyFakeTime, FakeTime as StreamResponseFakeTime } from "../support/fake_time.ts";
+import { FakeTime as StreamFakeTime } from "../support/fake_time.ts";
 
 const REMOTE = { remoteAddr: { hostname: "203.0.113.7" } };
 
@@ -152,49 +153,65 @@ Deno.test("where redact may hide objects, no number tells how many there are", a
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-/** A body that is written `text` whenever its client has read everything. */
-function bodyOf(text: string): { body: EventBody; ends: () => number } {
-  let ends = 0;
-  const body: EventBody = new EventBody({
-    onRead: () => body.write(encoder.encode(text)),
-    onEnd: () => ends++,
-  });
-  return { body, ends: () => ends };
+/** A stream that writes `text` whenever its client has read everything. */
+class Repeated extends RelayStream {
+  ends = 0;
+  writes = 0;
+  readonly #text: string;
+
+  constructor(text: string, open: OpenRequest = new OpenRequest(() => {})) {
+    super(open);
+    this.#text = text;
+  }
+
+  override write(): void {
+    if (!this.isReading) return;
+    this.writes++;
+    this.send(encoder.encode(this.#text));
+  }
+
+  protected override finish(): void {
+    this.ends++;
+  }
 }
 
-Deno.test("an event body is written when its client has read what came before, and not earlier", async () => {
-  const { body } = bodyOf("one");
-  assertEquals(body.isReading, false);
-  const reader = body.stream.getReader();
+Deno.test("an event stream is written when its client has read what came before, and not earlier", async () => {
+  const stream = new Repeated("one");
+  stream.write();
+  const reader = stream.body.getReader();
+  assertEquals(stream.writes, 0);
   assertEquals(decoder.decode((await reader.read()).value), "one");
-  assertEquals(body.isReading, false);
+  stream.write();
+  assertEquals(stream.writes, 1);
   await reader.cancel();
 });
 
-Deno.test("an event body has one end, whether it is ended, read to its end, or cancelled", async () => {
-  using time = new EventBodyFakeTime();
-  const { body, ends } = bodyOf("one");
-  const reader = body.stream.getReader();
+Deno.test("an event stream has one end, whether it is ended, read to its end, or cancelled", async () => {
+  using time = new StreamFakeTime();
+  const stream = new Repeated("one");
+  const reader = stream.body.getReader();
   await reader.read();
-  body.end("expired");
-  body.end("slow");
-  assertEquals([ends(), body.isReading], [1, false]);
+  stream.end("expired");
+  stream.end("slow");
+  stream.write();
+  assertEquals(stream.ends, 1);
   assertEquals(decoder.decode((await reader.read()).value), 'event:end\ndata:{"reason":"expired"}\n\n');
   await reader.cancel();
-  assertEquals([ends(), time.timers], [1, 0]);
+  assertEquals([stream.ends, time.timers], [1, 0]);
 });
 
-Deno.test("an event body whose client does not read ends after the time for it, and breaks 5 s later", async () => {
-  using time = new EventBodyFakeTime();
-  const { body, ends } = bodyOf("one");
-  const reader = body.stream.getReader();
+Deno.test("an event stream whose client does not read ends after the time for it, and breaks 5 s later", async () => {
+  using time = new StreamFakeTime();
+  const stream = new Repeated("one");
+  const times = { stallMs: 100, heartbeatMs: Infinity };
+  const reader = stream.body.getReader();
   await reader.read();
   await time.tickAsync(100);
-  body.check(100);
-  assertEquals(ends(), 0);
+  stream.check(times);
+  assertEquals(stream.ends, 0);
   await time.tickAsync(1);
-  body.check(100);
-  assertEquals(ends(), 1);
+  stream.check(times);
+  assertEquals(stream.ends, 1);
   await time.tickAsync(5_000);
   await assertRejects(() => reader.closed, Error, "The client does not read");
 });
@@ -397,28 +414,22 @@ Deno.test("a server of a relay refuses headers of a megabyte, and continues", as
 });
 
 Deno.test("a stream ends when it expires, and one that has ended before leaves no timer", async () => {
-  using time = new StreamResponseFakeTime();
+  using time = new StreamFakeTime();
   const requests = new OpenRequests(2);
-  const bodies: EventBody[] = [];
-  const begin = (): () => void => {
-    let stop!: () => void;
+  const begin = (): RelayStream => {
     using open = requests.admit()!;
-    streamResponse((onEnd) => {
-      const body = new EventBody({ onRead: () => {}, onEnd });
-      bodies.push(body);
-      stop = () => void body.stream.cancel();
-      return { body: body.stream, expireAt: (at) => body.expireAt(at) };
-    }, { open, expiresAt: new Date(Date.now() + 60_000) });
-    return stop;
+    const stream = new Repeated("one", open);
+    stream.response(new Date(Date.now() + 60_000));
+    return stream;
   };
-  begin()();
+  void begin().body.cancel();
   assertEquals([time.timers, requests.size], [0, 0]);
-  begin();
+  const stream = begin();
   time.tick(59_999);
   assertEquals(requests.size, 1);
   time.tick(1);
   assertEquals(requests.size, 0);
-  const { value } = await bodies[1].stream.getReader().read();
+  const { value } = await stream.body.getReader().read();
   assertEquals(new TextDecoder().decode(value), 'event:end\ndata:{"reason":"expired"}\n\n');
   time.tick(5_000);
   assertEquals([time.timers, requests.size], [0, 0]);

@@ -98,6 +98,17 @@ Deno.test("streams end with a reason when the factory of the informers is shut d
   assertEquals((await events.through("closed")).slice(-2), ["end closed", "closed"]);
 });
 
+Deno.test("an informer in place of the factory is refused with what to do", async () => {
+  await using relayed = new Relayed();
+  using pods = relayed.informers.acquire(Pod);
+  for (const given of [pods, undefined]) {
+    const make = (): void => void new InformerRelay(given as never, { collections: { pods: Pod } });
+    assertThrows(make, TypeError, "pass the factory, not one of its informers");
+  }
+  const make = (): void => void new InformerRelay(relayed.informers, undefined as never);
+  assertThrows(make, TypeError, "found no collection, expected one at least: { collections: { pods: Pod } }");
+});
+
 Deno.test("options that are out of range are refused", () => {
   const relayed = new Relayed();
   const of = (options: object): void =>

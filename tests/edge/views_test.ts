@@ -2,8 +2,9 @@ import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes 
 import type { KubernetesObject } from "../../src/api/object.ts";
 import { tableOf } from "../../src/api/resource.ts";
 import type { ViewRequest } from "../../src/edge/format.ts";
-import type { RelayOptions } from "../../src/edge/informer_relay.ts";
-import { ViewSelection, ViewStream } from "../../src/edge/views.ts";
+import type { RelayOptions } from "../../src/edge/options.ts";
+import { OpenRequest } from "../../src/edge/http.ts";
+import { type ViewHub, ViewSelection, ViewStream } from "../../src/edge/views.ts";
 import { applyViewUpdate, type ViewRow, type ViewUpdate } from "../../src/informer/view/cache_view.ts";
 import { Pod, Secret } from "../../src/kinds/core/v1.ts";
 import { FakeApiServer, FakeTime, pod } from "../../src/testing/mod.ts";
@@ -324,7 +325,7 @@ class Streamed {
   #give: ((update: IteratorResult<ViewUpdate<KubernetesObject>, undefined>) => void) | undefined;
 
   constructor() {
-    this.stream = new ViewStream(() => {
+    const lease = (): ReturnType<ViewHub["lease"]> => {
       this.leases++;
       const updates: AsyncIterableIterator<ViewUpdate<KubernetesObject>> = {
         next: () => {
@@ -339,7 +340,8 @@ class Streamed {
         show: ({ object }) => object,
         [Symbol.dispose]: () => void this.leases--,
       };
-    }, () => this.ends++);
+    };
+    this.stream = new ViewStream({ lease, left: () => void this.ends++ }, new OpenRequest(() => {}));
     this.reader = this.stream.body.getReader();
     this.stream.replace(VIEWS);
   }

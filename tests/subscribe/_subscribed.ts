@@ -1,5 +1,5 @@
 import { nextTurn } from "../../src/async/turns.ts";
-import type { RelayOptions } from "../../src/edge/informer_relay.ts";
+import type { RelayOptions } from "../../src/edge/options.ts";
 import type { Fetch } from "../../src/subscribe/follow_relay.ts";
 import { LOCAL, Relayed } from "../edge/_relayed.ts";
 import { FakeApiServer } from "../../src/testing/mod.ts";

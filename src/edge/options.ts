@@ -1,0 +1,193 @@
+import type { KubernetesObject } from "../api/object.ts";
+import type { Selection } from "../api/options.ts";
+import type { Resource } from "../api/resource.ts";
+import { callObserver } from "../async/signals.ts";
+import { checkDurations } from "../async/time.ts";
+import { ConsoleReporter } from "../errors/errors.ts";
+import type { SharedIndexInformerOptions } from "../informer/options.ts";
+import { ByteBudget } from "./byte_budget.ts";
+
+/** The names of this machine on itself. */
+export const LOOPBACK_HOSTS: readonly string[] = ["localhost", "127.0.0.1", "[::1]"];
+
+/**
+ * One collection that a relay serves: its resource, and the options of its informer. The data of Secrets is served if
+ * `keep: "data"` asks for it.
+ */
+export interface RelayedCollection extends Selection, SharedIndexInformerOptions<KubernetesObject> {
+  /** The kind, or the table of it: then views have its rows, and lists and event streams the objects in them. */
+  readonly resource: Resource;
+}
+
+/**
+ * An answer of `authorize`: whether the request is answered, and until when a stream stays open; a response is sent as
+ * it is.
+ */
+export type Authorization = boolean | Response | { readonly expiresAt: Date };
+
+/** The objects that a request asks for, as `authorize` sees them. */
+export interface RequestedData {
+  /**
+   * The names of the collections whose objects it asks for; none for `/api`, probes, metrics, and requests that are
+   * refused anyway.
+   */
+  readonly collections: readonly string[];
+  /**
+   * The namespaces of these objects, of all collections together; `"all"` where it asks for all that the relay serves
+   * of one. Those of a collection that is limited to some are named.
+   */
+  readonly namespaces: readonly string[] | "all";
+}
+
+/** Decides about a request, whose body has been read. */
+export type AuthorizeRequest = (request: Request, requested: RequestedData) => Authorization | Promise<Authorization>;
+
+/** The longest time between two heartbeats, in milliseconds: clients give up a stream that is silent for 70 s. */
+const MAX_HEARTBEAT_MS = 30_000;
+
+/** Options of an `InformerRelay`. */
+export interface RelayOptions {
+  /** The collections by the names that they have in addresses: `{ pods: Pod }` is `/api/pods` and `/events/pods`. */
+  readonly collections: Readonly<Record<string, Resource | RelayedCollection>>;
+  /**
+   * Decides whether a request is answered, from its headers and the collections and namespaces that it asks for; its
+   * body has been read. An open stream ends at `expiresAt`, and its client asks again; a request that replaces the
+   * views of a stream may set another time. All clients that ask for an object see the same of it. An error that it
+   * throws is reported, and answered by 500.
+   *
+   * `({ headers }, { namespaces }) => namespaces !== "all" && namespaces.every((name) => isAllowed(headers, name))`
+   * lets clients see their namespaces.
+   *
+   * @default {clients on the same machine alone are answered, by servers that pass their address, as `Deno.serve` does}
+   */
+  readonly authorize?: AuthorizeRequest;
+  /**
+   * Returns what clients may see of an object, or `undefined` where that is nothing. It returns the same for the same
+   * object, and changes nothing. Selectors and `fields` see its result alone. Secrets have no data, unless their
+   * collection keeps it. An object for which it throws is left out, and the error is reported.
+   *
+   * @default {the object}
+   */
+  readonly redact?: (object: KubernetesObject, resource: Resource) => KubernetesObject | undefined;
+  /**
+   * The names under which this server is reached, without ports; `*.example.com` stands for all names that end so.
+   * Requests to other names are refused, because a page of another site could make its name point here.
+   *
+   * @default {localhost, 127.0.0.1 and [::1]}
+   */
+  readonly hosts?: readonly string[];
+  /**
+   * The origins of other sites whose pages may ask and read answers, such as `"https://dash.example.com"`.
+   *
+   * @default {none}
+   */
+  readonly origins?: readonly string[];
+  /**
+   * The name of the cluster. Relays that name the same cluster resume each other's streams, where their caches are at
+   * the same version; give another name to a cluster that was made anew.
+   *
+   * @default {streams are resumed by the relay that they came from}
+   */
+  readonly cluster?: string;
+  /**
+   * The largest number of requests that are answered at one time, with answers that are not read to their end; others
+   * are answered by
+   * 503. Each of `Deno.serve` takes some 65 kB of memory, up to one part of its answer that is not read (64 kB, or one
+   *   object), and an
+   * open file. Connections without a request are bounded by the open files of the process alone.
+   *
+   * @default {2_000}
+   */
+  readonly maxConnections?: number;
+  /**
+   * The number of bytes that the relay keeps for its clients, beside one copy of its collections: a quarter for
+   * changes, by which clients resume, and parts of snapshots that are being read; three quarters for the rows of views,
+   * and the versions of objects that unread lists hold. Where they are used up, the oldest changes are forgotten, the
+   * oldest unread list is cut, views without readers are closed, and then views are refused by 503.
+   *
+   * @default {134_217_728}
+   */
+  readonly maxBytes?: number;
+  /** The time between two heartbeats of a stream, in milliseconds, 30 s at most. @default {15_000} */
+  readonly heartbeatMs?: number;
+  /**
+   * The time for which a client may leave unread what there is to read of a stream or a list, in milliseconds;
+   * `Infinity` is for ever.
+   *
+   * @default {30_000}
+   */
+  readonly stallMs?: number;
+  /** The time for which a list waits for the first sync, in milliseconds; `Infinity` is for ever. @default {10_000} */
+  readonly syncMs?: number;
+  /**
+   * The time from the end of the last stream of a collection to the release of its informer, in milliseconds, so that
+   * clients that reconnect can resume; `Infinity` keeps it. The informer's own `idleMs` follows.
+   *
+   * @default {10_000}
+   */
+  readonly lingerMs?: number;
+  /**
+   * The age from which a cache that is not live makes `/readyz` fail, in milliseconds; `Infinity` is never.
+   *
+   * @default {60_000}
+   */
+  readonly maxStaleMs?: number;
+  /**
+   * Called with errors of `authorize` and `redact`, and with the reason of each answer by 500.
+   *
+   * @default {written to the console}
+   */
+  readonly onError?: (error: unknown) => unknown;
+}
+
+/** The options of a relay with their defaults, and what its parts share. */
+export type RelaySettings =
+  & Required<Omit<RelayOptions, "authorize" | "redact" | "maxStaleMs">>
+  & Pick<RelayOptions, "authorize" | "redact" | "maxStaleMs">
+  & {
+    /** The bytes that the parts keep and hold. */
+    readonly budget: ByteBudget;
+  };
+
+/**
+ * Returns the options with their defaults.
+ *
+ * @throws {TypeError} when there is no collection.
+ * @throws {RangeError} when a number is out of range.
+ */
+export function relaySettings(options: RelayOptions): RelaySettings {
+  if (Object.keys(options?.collections ?? {}).length === 0) {
+    throw new TypeError(
+      "Cannot make a relay: found no collection, expected one at least: { collections: { pods: Pod } }",
+    );
+  }
+  const { hosts = LOOPBACK_HOSTS, origins = [], cluster = crypto.randomUUID() } = options;
+  const { maxConnections = 2_000, maxBytes = 134_217_728, heartbeatMs = 15_000 } = options;
+  const { stallMs = 30_000, syncMs = 10_000, lingerMs = 10_000, maxStaleMs } = options;
+  checkDurations("make a relay", { stallMs, syncMs, lingerMs, maxStaleMs });
+  checkDurations("make a relay", { heartbeatMs }, { min: 1, finite: true });
+  if (heartbeatMs > MAX_HEARTBEAT_MS) {
+    throw new RangeError(
+      `Cannot make a relay: heartbeatMs must be at most ${MAX_HEARTBEAT_MS} milliseconds, found ${heartbeatMs}`,
+    );
+  }
+  checkLeast({ maxBytes }, 0);
+  checkLeast({ maxConnections }, 1);
+  const reporter = new ConsoleReporter();
+  const { onError = (error) => reporter.report("relay", error) } = options;
+  return {
+    ...options,
+    ...{ hosts, origins, cluster, maxConnections, maxBytes, heartbeatMs, stallMs, syncMs, lingerMs },
+    onError: (error) => callObserver(() => onError(error)),
+    budget: new ByteBudget(maxBytes),
+  };
+}
+
+/** Checks options that are counts. @throws {RangeError} when one is less. */
+function checkLeast(counts: Readonly<Record<string, number>>, least: number): void {
+  for (const [name, value] of Object.entries(counts)) {
+    if (!(value >= least)) {
+      throw new RangeError(`Cannot make a relay: ${name} must be at least ${least}, found ${value}`);
+    }
+  }
+}
