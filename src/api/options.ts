@@ -254,7 +254,12 @@ export function watchTimeoutError(action: string, timeoutSeconds: number): Unrea
   );
 }
 
-/** Returns the members that are not `undefined`, so that the others do not hide defaults. */
-export function defined<O extends object>(options: O): Partial<O> {
-  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as Partial<O>;
+/** The members of `O`, of which those that may be `undefined` may be absent instead. */
+type Defined<O> =
+  & { [M in keyof O as undefined extends O[M] ? never : M]: O[M] }
+  & { [M in keyof O as undefined extends O[M] ? M : never]?: Exclude<O[M], undefined> };
+
+/** Returns the members that are not `undefined`, so that the others neither are printed nor hide defaults. */
+export function defined<O extends object>(members: O): Defined<O> {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Defined<O>;
 }

@@ -340,7 +340,6 @@ export class Client implements ResourceClients, Disposable {
   readonly namespace: string;
   readonly #server: URL;
   readonly #connection: Connection;
-  readonly #maxObjectBytes: number | undefined;
   /** Receives the errors of groups that cannot be read, where there is no `onError`. */
   readonly #reporter = new ConsoleReporter();
   /** The last complete answer of {@linkcode discover} and its monotonic time; `undefined` before the first. */
@@ -362,7 +361,6 @@ export class Client implements ResourceClients, Disposable {
     }
     this.namespace = namespace;
     this.#server = serverOf(options.server);
-    this.#maxObjectBytes = maxObjectBytes;
     this.#connection = new Connection({
       server: this.#server,
       transport,
@@ -398,10 +396,8 @@ export class Client implements ResourceClients, Disposable {
   ): ResourceClient<T> {
     checkSelectors(selection);
     return new Collection<T>(this.#connection, resource as Resource<T>, oneNamespace(resource, selection), {
+      ...options,
       namespace: this.namespace,
-      maxObjectBytes: this.#maxObjectBytes,
-      onWrite: options.onWrite,
-      signal: options.signal,
     });
   }
 

@@ -10,20 +10,23 @@ import type {
 } from "../api/options.ts";
 import { type Change, type IdentitySource, type ListPart, readPages, type WatchEvent } from "../api/lister_watcher.ts";
 import { CancellableStream, IteratorSource, ReadAhead } from "../async/iterate.ts";
+import { DerivedController } from "../async/signals.ts";
 import {
   type ApplyOptions,
+  collectedOf,
   type DeleteCollectionOptions,
   type DeleteOptions,
+  deletionOf,
   type FollowOptions,
   type GetOptions,
   type ObjectList,
   type ObjectWrite,
   type Patch,
-  reportCollected,
-  reportDeletion,
-  reportWrite,
   type ResourceClient,
+  type ResourceClientOptions,
+  type ResourceClients,
   type SubresourceDraft,
+  writeOf,
   type WriteOptions,
 } from "./resource_client.ts";
 import { isNotFound, type Status, statusFrom } from "../api/status.ts";
@@ -50,13 +53,6 @@ import {
   watchRequest,
 } from "./requests.ts";
 import { checkRetryWatch, retryWatch } from "./retry_watch.ts";
-
-/** A promise and the function that resolves it: `Promise.withResolvers()`, which Node 20 does not have. */
-function deferred<T>(): { readonly promise: Promise<T>; readonly resolve: (value: T) => void } {
-  let resolve!: (value: T) => void;
-  const promise = new Promise<T>((settle) => resolve = settle);
-  return { promise, resolve };
-}
 
 /**
  * Fetches one page; calls `onContinue` as soon as the token of the next one has arrived, which may be long before the
@@ -112,23 +108,11 @@ async function* partsOf<T>(
   options: ListOptions,
   signal: AbortSignal,
 ): AsyncGenerator<Part<T>, void, undefined> {
-  const token = deferred<string | undefined>();
+  const token = Promise.withResolvers<string | undefined>();
   const page = fetchPage(options, signal, token.resolve);
   page.then((list) => token.resolve(list.continue), () => token.resolve(undefined));
   yield { continue: await token.promise };
   yield { list: await page };
-}
-
-/** Options for {@linkcode Collection}. */
-interface CollectionOptions {
-  /** The namespace of objects that are addressed by name if the selection has none; `""` for none. */
-  readonly namespace: string;
-  /** The largest object, in bytes of JSON. @default {67_108_864} */
-  readonly maxObjectBytes?: number;
-  /** See {@linkcode ResourceClientOptions.onWrite}. */
-  readonly onWrite?: (write: ObjectWrite) => void;
-  /** See {@linkcode ResourceClientOptions.signal}. */
-  readonly signal?: AbortSignal;
 }
 
 /** A {@linkcode ResourceClient} over a {@linkcode Connection}. */
@@ -138,11 +122,19 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
   /** The part of the collection that lists and watches are about. */
   readonly selection: Selection;
   readonly #connection: Connection;
-  readonly #options: CollectionOptions;
+  readonly #options: Pick<ResourceClients, "namespace"> & ResourceClientOptions;
   readonly #silence = new Silence();
 
-  /** A client for the objects of `resource` that match `selection`. */
-  constructor(connection: Connection, resource: Resource<T>, selection: Selection, options: CollectionOptions) {
+  /**
+   * A client for the objects of `resource` that match `selection`. `options.namespace` is that of objects that are
+   * addressed by name if the selection has none; `""` for none.
+   */
+  constructor(
+    connection: Connection,
+    resource: Resource<T>,
+    selection: Selection,
+    options: Pick<ResourceClients, "namespace"> & ResourceClientOptions,
+  ) {
     this.resource = resource;
     this.#connection = connection;
     this.selection = selection;
@@ -164,7 +156,7 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
 
   /** As {@linkcode ResourceClient.get}. */
   async get(name: string, options: GetOptions = {}): Promise<T> {
-    const answer = await this.#connection.json(getRequest(this.#target, name, options), this.#until(options));
+    const answer = await this.#json(getRequest(this.#target, name, options), options);
     if (options.subresource) return answer as T;
     if (this.resource.representation !== "table") {
       const reduction = Reduction.of(this.resource);
@@ -187,20 +179,20 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
 
   /** As {@linkcode ResourceClient.list}. */
   async list(options: ListOptions = {}): Promise<ObjectList<T>> {
-    return await this.#page(options, this.#until(options));
+    return await this.#page(options, options.signal);
   }
 
   /** As {@linkcode ResourceClient.pages}. */
   pages(options: ListOptions = {}): AsyncIterableIterator<ObjectList<T>> {
     listRequest(this.#target, options, true); // throws at once for an invalid option
     const fetchPage: FetchPage<T> = (page, signal, onContinue) => this.#page(page, signal, onContinue);
-    return streamOf(this.#until(options), (signal) => pagesOf(resourceName(this.resource), fetchPage, options, signal));
+    return this.#streamOf(options, (signal) => pagesOf(resourceName(this.resource), fetchPage, options, signal));
   }
 
   /** As {@linkcode ResourceClient.watch}. */
   watch(options: WatchOptions = {}): AsyncIterableIterator<WatchEvent<T>> {
     const spec = watchRequest(this.#target, options);
-    return streamOf(this.#until(options), (signal) => this.#events(spec, options, signal), options.signal);
+    return this.#streamOf(options, (signal) => this.#events(spec, options, signal), options.signal);
   }
 
   /** As {@linkcode ResourceClient.follow}. */
@@ -208,8 +200,8 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
     const name = resourceName(this.resource);
     checkRetryWatch(name, options);
     watchRequest(this.#target, options); // throws at once for an invalid option
-    return streamOf(
-      this.#until(options),
+    return this.#streamOf(
+      options,
       (signal) => retryWatch(name, (options) => this.watchChanges(options), options, signal),
       options.signal,
     );
@@ -218,13 +210,13 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
   /** As {@linkcode ResourceClient.listEntries}. */
   listEntries(options: ListOptions = {}): AsyncIterableIterator<ListPart<T>> {
     const spec = listRequest(this.#target, options, false);
-    return this.#parts(spec, this.#reading(options, "later"), { ...options, signal: this.#until(options) });
+    return this.#parts(spec, this.#reading(options, "later"), options);
   }
 
   /** As {@linkcode ResourceClient.watchChanges}. */
   watchChanges(options: WatchOptions = {}): AsyncIterableIterator<readonly Change<T>[]> {
     const spec = watchRequest(this.#target, options);
-    return this.#changes(spec, this.#reading(options, "later"), { ...options, signal: this.#until(options) });
+    return this.#changes(spec, this.#reading(options, "later"), options);
   }
 
   /** As {@linkcode ResourceClient.create}. */
@@ -255,44 +247,48 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
 
   /** As {@linkcode ResourceClient.delete}. */
   async delete(name: string, options: DeleteOptions = {}): Promise<T | Status> {
-    const answer = await this.#connection.json(deleteRequest(this.#target, name, options), this.#until(options));
+    const answer = await this.#json(deleteRequest(this.#target, name, options), options);
     // A deletion of a subresource evicts, or says nothing of the object.
-    if (!options.dryRun && !options.subresource) this.#reportDeletion(name, answer);
+    if (!options.subresource) {
+      this.#wrote(options, () => deletionOf(this.resource, { namespace: this.#place, name }, answer));
+    }
     return isStatus(answer) ? statusFrom(answer, 200) : answer as T;
   }
 
   /** As {@linkcode ResourceClient.deleteCollection}. */
   async deleteCollection(options: DeleteCollectionOptions = {}): Promise<void> {
     const spec = deleteCollectionRequest(this.#target, options);
-    const { onWrite } = this.#options;
-    if (onWrite !== undefined && !options.dryRun) {
-      const { items } = await this.#connection.json(spec, this.#until(options)) as { readonly items?: readonly T[] };
-      for (const item of items ?? []) reportCollected(onWrite, this.resource, item);
+    if (this.#options.onWrite !== undefined && !options.dryRun) {
+      const { items } = await this.#json(spec, options) as { readonly items?: readonly T[] };
+      for (const item of items ?? []) this.#wrote(options, () => collectedOf(this.resource, item));
       return;
     }
-    using exchange = await this.#connection.open(spec, this.#until(options));
+    using exchange = await this.#connection.open(spec, options.signal, this.#options.signal);
     // The server answers when it has deleted the objects. The answer lists them, and is not needed.
     await exchange.response.body?.cancel();
   }
 
   async #write(spec: RequestSpec, options: WriteOptions): Promise<T> {
-    const answer = await this.#connection.json(spec, this.#until(options)) as T;
-    const { onWrite } = this.#options;
-    if (onWrite !== undefined && !options.dryRun) reportWrite(onWrite, this.resource, answer);
+    const answer = await this.#json(spec, options) as T;
+    this.#wrote(options, () => writeOf(this.resource, answer));
     return answer;
   }
 
-  #reportDeletion(name: string, answer: unknown): void {
-    const { onWrite, namespace: defaultNamespace } = this.#options;
-    if (onWrite === undefined) return;
-    const namespace = this.resource.scope === "Namespaced" ? this.selection.namespace || defaultNamespace : "";
-    reportDeletion(onWrite, this.resource, { namespace, name }, answer);
+  /** Reports a write that the server has accepted. */
+  #wrote({ dryRun }: { readonly dryRun?: boolean }, write: () => ObjectWrite | undefined): void {
+    const { onWrite } = this.#options;
+    const written = onWrite === undefined || dryRun ? undefined : write();
+    if (written !== undefined) onWrite!(written);
   }
 
-  /** The signal that ends a request: that of its options, and that of this client. */
-  #until({ signal }: Abortable): AbortSignal | undefined {
-    const { signal: all } = this.#options;
-    return signal === undefined || all === undefined ? signal ?? all : AbortSignal.any([signal, all]);
+  /** Sends a request, which the signal of its options ends, and that of this client. */
+  #json(spec: RequestSpec, { signal }: Abortable): Promise<unknown> {
+    return this.#connection.json(spec, signal, this.#options.signal);
+  }
+
+  /** The namespace of objects that are addressed by name; `""` where they have none. */
+  get #place(): string {
+    return this.resource.scope === "Namespaced" ? this.selection.namespace || this.#options.namespace : "";
   }
 
   get #target(): Target<T> {
@@ -351,8 +347,29 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
     options: Omit<RequestSourceOptions<P>, "open">,
   ): CancellableStream<P> {
     return new CancellableStream(
-      (signal) => new RequestSource<P>({ open: () => this.#connection.open(spec, signal), ...options }),
+      (signal) =>
+        new RequestSource<P>({ open: () => this.#connection.open(spec, signal, this.#options.signal), ...options }),
       signal,
+    );
+  }
+
+  /**
+   * The items of the iterator that `start` creates, as a stream that the signal of the options cancels, without an error
+   * where it is by `quiet`.
+   */
+  #streamOf<I>(
+    { signal }: Abortable,
+    start: (signal: AbortSignal) => AsyncIterator<I, void>,
+    quiet?: AbortSignal,
+  ): CancellableStream<I> {
+    const { signal: all } = this.#options;
+    return new CancellableStream(
+      (signal) => {
+        // The signal aborts at the end of the stream, and so frees that of the client.
+        return new IteratorSource(start(all === undefined ? signal : new DerivedController(signal, all).signal));
+      },
+      signal,
+      quiet,
     );
   }
 
@@ -370,7 +387,7 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
 
   #reading(options: DecodeOptions & KnownEntries & Projection, parse: "now" | "later"): ReadOptions {
     const { managedFields = "keep", known, knownNext, fields, secretData, secretAnnotations } = options;
-    const { maxObjectBytes } = this.#options;
+    const { maxObjectBytes } = this.#connection;
     // Entries are stored without a look at their kind, so it is checked here. Metadata is of one kind for all
     // resources.
     const isMetadata = this.resource.representation === "metadata";
@@ -380,16 +397,4 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
       ...{ secretData, secretAnnotations, parse, maxObjectBytes },
     };
   }
-}
-
-/**
- * The items of the iterator that `start` creates, as a stream that `signal` cancels, without an error where it is by
- * `quiet`.
- */
-function streamOf<I>(
-  signal: AbortSignal | undefined,
-  start: (signal: AbortSignal) => AsyncIterator<I, void>,
-  quiet?: AbortSignal,
-): CancellableStream<I> {
-  return new CancellableStream((signal) => new IteratorSource(start(signal)), signal, quiet);
 }

@@ -259,12 +259,7 @@ export function deleteRequest(target: Target, name: string, options: DeleteOptio
   const place = placeOf(target, "delete", { name, subresource: options.subresource });
   const { preconditions, propagationPolicy, gracePeriodSeconds, dryRun } = options;
   checkCount("gracePeriodSeconds", gracePeriodSeconds);
-  const body = {
-    ...(preconditions === undefined ? {} : { preconditions }),
-    ...(propagationPolicy === undefined ? {} : { propagationPolicy }),
-    ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
-    ...(dryRun ? { dryRun: ["All"] } : {}),
-  };
+  const body = { preconditions, propagationPolicy, gracePeriodSeconds, dryRun: dryRun ? ["All"] : undefined };
   const spec = {
     action: place.action,
     resource: place.resource,

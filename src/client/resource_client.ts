@@ -39,12 +39,12 @@ export interface ObjectWrite {
   readonly object?: KubernetesObject;
 }
 
-/** Calls `onWrite` for an answer to a create, update or patch that is an object: of some subresources it is none. */
-export function reportWrite(onWrite: (write: ObjectWrite) => void, resource: Resource, answer: unknown): void {
+/** Returns the write that an answer to a create, update or patch shows; `undefined` if that is no object. */
+export function writeOf(resource: Resource, answer: unknown): ObjectWrite | undefined {
   const object = answer as KubernetesObject & { readonly metadata?: KubernetesObject["metadata"] };
   const { name, namespace = "", uid, resourceVersion } = object.metadata ?? {};
-  if (!name || !uid || !resourceVersion) return;
-  onWrite({ resource, key: keyOf(object), namespace, uid, resourceVersion, object });
+  if (!name || !uid || !resourceVersion) return undefined;
+  return { resource, key: keyOf(object), namespace, uid, resourceVersion, object };
 }
 
 /** The members of answers to deletions that say what has become of the object. */
@@ -55,36 +55,30 @@ interface DeletionAnswer extends Partial<KubernetesObject> {
 }
 
 /**
- * Calls `onWrite` for an answer to a deletion. An object that finalizers or a grace period keep is a new version; every
- * other answer is about an object that is gone.
+ * Returns the write that an answer to a deletion shows. An object that finalizers or a grace period keep is a new
+ * version; every other answer is about an object that is gone.
  */
-export function reportDeletion(
-  onWrite: (write: ObjectWrite) => void,
+export function deletionOf(
   resource: Resource,
   place: { readonly namespace: string; readonly name: string },
   answer: unknown,
-): void {
+): ObjectWrite | undefined {
   const { metadata, details, spec } = answer as DeletionAnswer;
   const { deletionTimestamp, deletionGracePeriodSeconds, finalizers } = metadata ?? {};
   const isKept = deletionGracePeriodSeconds || finalizers?.length || spec?.finalizers?.length;
-  if (deletionTimestamp && isKept) return reportWrite(onWrite, resource, answer);
+  if (deletionTimestamp && isKept) return writeOf(resource, answer);
   const uid = metadata?.uid ?? details?.uid ?? "";
-  onWrite({ resource, key: keyOf({ metadata: place }), namespace: place.namespace, uid, resourceVersion: "" });
+  return { resource, key: keyOf({ metadata: place }), namespace: place.namespace, uid, resourceVersion: "" };
 }
 
 /**
- * Calls `onWrite` for an item of the answer to a deletion of a collection, which is the object as it was before. One
- * that was being deleted already is passed over: it may have no later version.
+ * Returns the write that an item of the answer to a deletion of a collection shows, which is the object as it was
+ * before; `undefined` for one that was being deleted already: it may have no later version.
  */
-export function reportCollected(
-  onWrite: (write: ObjectWrite) => void,
-  resource: Resource,
-  item: KubernetesObject,
-): void {
+export function collectedOf(resource: Resource, item: KubernetesObject): ObjectWrite | undefined {
   const { namespace = "", uid, resourceVersion: after, deletionTimestamp } = item.metadata;
-  if (deletionTimestamp === undefined) {
-    onWrite({ resource, key: keyOf(item), namespace, uid, resourceVersion: "", after });
-  }
+  if (deletionTimestamp !== undefined) return undefined;
+  return { resource, key: keyOf(item), namespace, uid, resourceVersion: "", after };
 }
 
 /** A list, or one page of it. */

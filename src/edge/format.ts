@@ -1,3 +1,4 @@
+import { defined } from "../api/options.ts";
 import type { KubernetesObject } from "../api/object.ts";
 import type { InformerState } from "../informer/sync/state.ts";
 import type { InformerStatus } from "../informer/status.ts";
@@ -142,7 +143,7 @@ export interface RelayEvents<T extends KubernetesObject = KubernetesObject> {
 
 /** Returns the state of an informer as relays report it. */
 export function stateOf({ state, notLiveSince }: InformerStatus): StateData {
-  return { state, ...(notLiveSince === undefined ? {} : { notLiveSince: notLiveSince.toISOString() }) };
+  return defined({ state, notLiveSince: notLiveSince?.toISOString() });
 }
 
 /** The answer to `GET /api`. */

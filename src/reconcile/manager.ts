@@ -26,7 +26,7 @@ import {
 } from "../metrics/metrics.ts";
 import { isForbidden, isNotFound, isUnauthorized } from "../api/status.ts";
 import type { KubernetesObject } from "../api/object.ts";
-import type { Abortable } from "../api/options.ts";
+import { type Abortable, defined } from "../api/options.ts";
 import { resourceName } from "../api/resource.ts";
 import { callObserver, DerivedController } from "../async/signals.ts";
 import { errorLine, redactSecrets } from "../errors/errors.ts";
@@ -248,13 +248,13 @@ export class Manager implements AsyncDisposable {
 
   /** Returns the present phase, and the status of each part. */
   status(): ManagerStatus {
-    return {
+    return defined({
       phase: this.#phase,
       informers: this.#factories.flatMap((factory) => factory.status()),
       reconcilers: this.#reconcilers.map((it) => it.status()),
-      ...(this.#elector === undefined ? {} : { elector: this.#elector.status() }),
+      elector: this.#elector?.status(),
       recorders: this.#recorders.map((it) => it.status()),
-    };
+    });
   }
 
   /**

@@ -1,6 +1,6 @@
 import type { Condition } from "../kinds/meta/v1.ts";
 import { isAlreadyExists, isConflict, isNotFound } from "../api/status.ts";
-import type { Abortable } from "../api/options.ts";
+import { type Abortable, defined } from "../api/options.ts";
 import { backoffMs, type BackoffOptions, checkBackoff, sleep } from "../async/time.ts";
 import {
   copyOf,
@@ -79,14 +79,8 @@ export function setCondition(
   const isSame = !isTransition && present.reason === reason && present.message === message &&
     present.observedGeneration === observedGeneration;
   if (isSame) return conditions;
-  const next: Condition = {
-    type,
-    status,
-    reason,
-    message,
-    lastTransitionTime: isTransition ? condition.lastTransitionTime ?? timestampNow() : present.lastTransitionTime,
-    ...(observedGeneration === undefined ? {} : { observedGeneration }),
-  };
+  const lastTransitionTime = isTransition ? condition.lastTransitionTime ?? timestampNow() : present.lastTransitionTime;
+  const next: Condition = defined({ type, status, reason, message, lastTransitionTime, observedGeneration });
   return at < 0 ? [...conditions, next] : conditions.with(at, next);
 }
 

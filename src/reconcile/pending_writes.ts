@@ -53,6 +53,8 @@ interface Pending {
  * difference.
  */
 export class PendingWrites implements Disposable {
+  /** The calls that these writes cause. */
+  readonly own: OwnCalls = new OwnCalls();
   readonly #caches = new Map<string, Cache[]>();
   /**
    * Has a key if and only if one of its writes was perhaps not seen when it was last looked at. Each write is followed.
@@ -83,6 +85,7 @@ export class PendingWrites implements Disposable {
 
   /** Remembers a write of the reconcile of `key`, and follows it. */
   record(key: ObjectKey, write: ObjectWrite): void {
+    this.own.wrote(key, write);
     const { resource, namespace, after } = write;
     const writes = this.#writes.get(key) ?? new Map<string, Pending>();
     const id = idOf(write);

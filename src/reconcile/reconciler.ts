@@ -7,7 +7,7 @@
  * @module
  */
 
-import type { Abortable, Entry } from "../api/options.ts";
+import { type Abortable, defined, type Entry } from "../api/options.ts";
 import { keyOf, type KubernetesObject, type ObjectKey, type OwnerReference } from "../api/object.ts";
 import { type Resource, resourceName } from "../api/resource.ts";
 import type { HandlerRegistration } from "../informer/events/event.ts";
@@ -45,105 +45,56 @@ import { ConsoleReporter } from "../errors/errors.ts";
 import type { Lister } from "../informer/cache/lister.ts";
 import { SharedInformerFactory } from "../informer/shared_informer_factory.ts";
 import { exponentialBackoff } from "../workqueue/rate_limiter.ts";
-import { OwnCalls, PendingWrites } from "./pending_writes.ts";
+import { type OwnCalls, PendingWrites } from "./pending_writes.ts";
 
 /**
  * Returns the keys to reconcile after a change of an object. Fields of the entry are parsed when they are first read.
  */
 export type MapFunction<T> = (entry: Entry<T>) => Iterable<ObjectKey>;
 
-/** Options for {@linkcode EventSource}. */
-interface EventSourceOptions<T extends KubernetesObject> {
-  /** The kind. */
+/** A kind whose events become keys to reconcile, with their causes. */
+interface EventSource<T extends KubernetesObject> {
   readonly resource: Resource<T>;
-  /** The informer of the kind. */
   readonly informer: SharedIndexInformer<T, string>;
   /** Returns the keys to reconcile; without it, the key of the object is the only one. */
-  readonly map?: MapFunction<T>;
+  readonly map: MapFunction<T> | undefined;
   /** The predicates of which an event must pass one; it passes when there are none. */
   readonly predicates: readonly Predicate<T>[];
-  /** Adds a key to the queue, because of an event. */
-  readonly add: (key: ObjectKey, options: WorkQueueAddOptions, event: ObjectChange<T>) => void;
-  /** Reports what a predicate or a map function has thrown. */
-  readonly report: (error: unknown, key: ObjectKey) => void;
+  /** The options of additions without paths and without another object, by event: a constant costs nothing per key. */
+  readonly shared: Map<string, WorkQueueAddOptions>;
 }
 
-/** Turns the events of one informer into keys to reconcile, with their causes. */
-export class EventSource<T extends KubernetesObject> {
-  readonly #options: EventSourceOptions<T>;
-  /** The options of additions without paths and without another object, by event: a constant costs nothing per key. */
-  readonly #shared = new Map<string, WorkQueueAddOptions>();
-
-  /** Does not listen yet. */
-  constructor(options: EventSourceOptions<T>) {
-    this.#options = options;
-  }
-
-  /** The informer of the kind. */
-  get informer(): SharedIndexInformer<T, string> {
-    return this.#options.informer;
-  }
-
-  /** Adds a handler to the informer. */
-  listen(name: string): HandlerRegistration {
-    const handle = (event: ObjectChange<T>): void => this.#enqueue(event);
-    return this.informer.addEventHandler({ onAdd: handle, onUpdate: handle, onDelete: handle }, { name });
-  }
-
-  #enqueue(event: ObjectChange<T>): void {
-    const { map, predicates, add, report } = this.#options;
-    try {
-      const paths = passedPaths(event, predicates);
-      if (paths === undefined) return;
-      if (map === undefined) return add(event.key, this.#optionsOf(event, paths), event);
-      const keys = new Set(map(event));
-      // An object that has moved to another owner concerns both.
-      if (event.type === "updated" && !event.resync) { for (const key of map(event.before)) keys.add(key); }
-      for (const key of keys) checkKey(key);
-      for (const key of keys) add(key, this.#optionsOf(event, paths, event.key), event);
-    } catch (error) {
-      report(error, event.key);
-    }
-  }
-
-  #optionsOf(event: ObjectChange<T>, paths: readonly string[], object?: ObjectKey): WorkQueueAddOptions {
-    const resync = event.type === "updated" && event.resync;
-    const isLow = resync || (event.type === "added" && event.initial);
-    const id = resync ? "resync" : isLow ? "initial" : event.type;
-    let shared = this.#shared.get(id);
-    if (shared === undefined) {
-      const source = resourceName(this.#options.resource);
-      shared = {
-        priority: isLow ? "low" : "normal",
-        cause: resync ? { type: "resync", source } : { type: "event", source, event: event.type },
-      };
-      this.#shared.set(id, shared);
-    }
-    if (paths.length === 0 && object === undefined) return shared;
-    const cause = {
-      ...shared.cause!,
-      ...(object === undefined ? {} : { object }),
-      ...(paths.length === 0 ? {} : { paths }),
+/** Returns the options with which an event adds a key to the queue; `object` is set where it is another's key. */
+function additionOf<T extends KubernetesObject>(
+  source: EventSource<T>,
+  event: ObjectChange<T>,
+  paths: readonly string[],
+  object?: ObjectKey,
+): WorkQueueAddOptions {
+  const resync = event.type === "updated" && event.resync;
+  const isLow = resync || (event.type === "added" && event.initial);
+  const id = resync ? "resync" : isLow ? "initial" : event.type;
+  let shared = source.shared.get(id);
+  if (shared === undefined) {
+    const name = resourceName(source.resource);
+    shared = {
+      priority: isLow ? "low" : "normal",
+      cause: resync ? { type: "resync", source: name } : { type: "event", source: name, event: event.type },
     };
-    return { priority: shared.priority, cause };
+    source.shared.set(id, shared);
   }
+  if (paths.length === 0 && object === undefined) return shared;
+  const cause = {
+    ...shared.cause!,
+    ...(object === undefined ? {} : { object }),
+    ...(paths.length === 0 ? {} : { paths }),
+  };
+  return { priority: shared.priority, cause };
 }
 
 function checkKey(key: unknown): void {
   if (typeof key === "string" && key !== "") return;
   throw new TypeError(`A map function must return keys, such as "shop/cart-0", found ${JSON.stringify(key)}`);
-}
-
-/** The parts that the calls of a reconciler share. */
-interface ReconcileCallOptions<T extends KubernetesObject> {
-  /** Reads the cache. */
-  readonly get: (key: ObjectKey) => T | undefined;
-  /** Sends the requests of calls. */
-  readonly client: Client;
-  /** Called with each write of a call. */
-  readonly onWrite: (key: ObjectKey, write: ObjectWrite) => void;
-  /** Called when a call has returned that `giveUp()` has ended the wait for, with its error if it failed. */
-  readonly onReturn: (call: ReconcileCall<T>, failure?: { readonly error: unknown }) => void;
 }
 
 /** One call of a reconcile: its context, its signal, its requests, and its end by time or by stopping. */
@@ -155,20 +106,22 @@ class ReconcileCall<T extends KubernetesObject> implements ReconcileContext<T> {
   readonly causes: readonly Cause[];
   /** The time at which the call must have returned, of the monotonic clock. */
   readonly dueMs: number;
-  readonly #options: ReconcileCallOptions<T>;
+  readonly #calls: RunningCalls<T>;
   readonly #stop = new LazyController();
   /** Ends the requests. */
   readonly #requests = new LazyController();
-  /** Resolves when `reconcile` has returned, and `onReturn` too. */
+  /** Resolves when `reconcile` has returned; never rejects. */
   returned: Promise<void> | undefined;
-  /** Rejects the promise of `run`; undefined before that, and after `giveUp()`. */
+  /** Set when the promise of `reconcile` has rejected. */
+  failure: { readonly error: unknown } | undefined;
+  /** Rejects the promise of `run`; undefined before that. */
   #reject: ((reason: unknown) => void) | undefined;
 
-  /** Does not call yet. */
-  constructor(key: ObjectKey, { retries, causes }: WorkContext, options: ReconcileCallOptions<T>, dueMs: number) {
+  /** Does not call yet. Its time begins. */
+  constructor(key: ObjectKey, { retries, causes }: WorkContext, calls: RunningCalls<T>) {
     this.key = key;
-    const { client } = options;
-    const onWrite = (write: ObjectWrite): void => options.onWrite(key, write);
+    const { client, writes, timeoutMs } = calls;
+    const onWrite = (write: ObjectWrite): void => writes.record(key, write);
     this.client = {
       namespace: client.namespace,
       resource: (resource, selection) =>
@@ -176,12 +129,12 @@ class ReconcileCall<T extends KubernetesObject> implements ReconcileContext<T> {
     };
     this.retries = retries;
     this.causes = causes;
-    this.dueMs = dueMs;
-    this.#options = options;
+    this.dueMs = monotonicMs() + timeoutMs;
+    this.#calls = calls;
   }
 
   get object(): T | undefined {
-    return this.#options.get(this.key);
+    return this.#calls.lister.get(this.key);
   }
 
   get signal(): AbortSignal {
@@ -194,11 +147,8 @@ class ReconcileCall<T extends KubernetesObject> implements ReconcileContext<T> {
     if (!(result instanceof Promise)) return result;
     return new Promise((resolve, reject) => {
       this.#reject = reject;
-      this.returned = result.then((value) => {
-        if (this.#reject === undefined) return this.#options.onReturn(this);
-        resolve(value);
-      }, (error) => {
-        if (this.#reject === undefined) return this.#options.onReturn(this, { error });
+      this.returned = result.then(resolve, (error) => {
+        this.failure = { error };
         reject(error);
       });
     });
@@ -220,10 +170,8 @@ class ReconcileCall<T extends KubernetesObject> implements ReconcileContext<T> {
    * promise.
    */
   giveUp(error: unknown): boolean {
-    const reject = this.#reject;
-    this.#reject = undefined;
-    reject?.(error);
-    return reject !== undefined;
+    this.#reject?.(error);
+    return this.#reject !== undefined;
   }
 }
 
@@ -237,13 +185,20 @@ class RunningCalls<T extends KubernetesObject> implements Disposable {
   readonly #awaited = new Set<ReconcileCall<T>>();
   /** Armed if and only if `#awaited` has a call with a time limit; fires at that of the first one, or before. */
   readonly #timer = new LongTimer(() => this.#timeOut());
-  readonly #timeoutMs: number;
-  readonly #options: ReconcileCallOptions<T>;
+  /** Sends the requests of calls. */
+  readonly client: Client;
+  /** Reads the cache. */
+  readonly lister: Lister<T>;
+  /** Remembers the writes of calls. */
+  readonly writes: PendingWrites;
+  /** The time limit of a call, in milliseconds. */
+  readonly timeoutMs: number;
 
-  /** Each call has `timeoutMs`. */
-  constructor(timeoutMs: number, options: ReconcileCallOptions<T>) {
-    this.#timeoutMs = timeoutMs;
-    this.#options = options;
+  constructor(client: Client, lister: Lister<T>, writes: PendingWrites, timeoutMs: number) {
+    this.client = client;
+    this.lister = lister;
+    this.writes = writes;
+    this.timeoutMs = timeoutMs;
   }
 
   /** All calls, abandoned ones too. */
@@ -253,9 +208,9 @@ class RunningCalls<T extends KubernetesObject> implements Disposable {
 
   /** Creates a call that a worker will wait for until {@linkcode end}; its time begins. */
   begin(key: ObjectKey, context: WorkContext): ReconcileCall<T> {
-    const call = new ReconcileCall<T>(key, context, this.#options, monotonicMs() + this.#timeoutMs);
+    const call = new ReconcileCall<T>(key, context, this);
     this.#awaited.add(call);
-    if (!this.#timer.isArmed) this.#timer.arm(this.#timeoutMs);
+    if (!this.#timer.isArmed) this.#timer.arm(this.timeoutMs);
     return call;
   }
 
@@ -272,7 +227,7 @@ class RunningCalls<T extends KubernetesObject> implements Disposable {
       // A timer may fire a fraction of a millisecond early.
       if (call.dueMs > nowMs + 1) return this.#timer.arm(call.dueMs - nowMs);
       const error = new DOMException(
-        `The reconcile of "${call.key}" has not returned within ${this.#timeoutMs} ms`,
+        `The reconcile of "${call.key}" has not returned within ${this.timeoutMs} ms`,
         "TimeoutError",
       );
       if (call.giveUp(error)) this.abandoned.set(call.key, call);
@@ -358,11 +313,10 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
   readonly #writes = new PendingWrites((key, { resource, object }) => {
     this.#add(
       key,
-      { cause: { type: "superseded", source: resource, ...(object === key ? {} : { object }) } },
+      { cause: defined({ type: "superseded", source: resource, object: object === key ? undefined : object }) },
       "superseded",
     );
   });
-  readonly #ownCalls = new OwnCalls();
   readonly #sources: EventSource<KubernetesObject>[] = [];
   readonly #job = new DerivedController();
   #state: ReconcilerStatus["state"] = "created";
@@ -428,15 +382,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
     const { rateLimiter = exponentialBackoff<ObjectKey>() } = options;
     this.#queue = new WorkQueue({ name: this.name, rateLimiter });
     this.informer = this.#follow(resource, options);
-    this.#calls = new RunningCalls(timeoutMs, {
-      get: (key) => this.informer.lister.get(key),
-      client,
-      onWrite: (key, write) => {
-        this.#ownCalls.wrote(key, write);
-        this.#writes.record(key, write);
-      },
-      onReturn: (call, failure) => this.#returned(call, failure),
-    });
+    this.#calls = new RunningCalls(client, this.lister, this.#writes, timeoutMs);
   }
 
   /** Reads the cache of the reconciled kind. */
@@ -570,24 +516,39 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
     }
     const { when = [], informer: selection = {} as InformerSelection<O> } = options;
     const informer = this.informers.forResource<O, string>(resource, selection);
-    const source = new EventSource<O>({
-      resource,
-      informer,
-      map,
-      predicates: typeof when === "function" ? [when] : when,
-      add: (key, options, event) => this.#add(key, options, event),
-      report: (error, key) => {
-        this.#eventErrors++;
-        this.#report(error, key);
-      },
-    });
+    const predicates = typeof when === "function" ? [when] : when;
+    const source: EventSource<O> = { resource, informer, map, predicates, shared: new Map() };
     this.#sources.push(source as unknown as EventSource<KubernetesObject>);
     this.#writes.addCache(resource, informer as unknown as SharedIndexInformer<KubernetesObject, string>);
     return informer;
   }
 
+  /** Adds the keys that an event of a source concerns. */
+  #enqueue(source: EventSource<KubernetesObject>, event: ObjectChange<KubernetesObject>): void {
+    const { map, predicates } = source;
+    try {
+      const paths = passedPaths(event, predicates);
+      if (paths === undefined) return;
+      if (map === undefined) return this.#add(event.key, additionOf(source, event, paths), event);
+      const keys = new Set(map(event));
+      // An object that has moved to another owner concerns both.
+      if (event.type === "updated" && !event.resync) { for (const key of map(event.before)) keys.add(key); }
+      for (const key of keys) checkKey(key);
+      for (const key of keys) this.#add(key, additionOf(source, event, paths, event.key), event);
+    } catch (error) {
+      this.#eventErrors++;
+      this.#report(error, event.key);
+    }
+  }
+
+  #listen(source: EventSource<KubernetesObject>): HandlerRegistration {
+    const handle = (event: ObjectChange<KubernetesObject>): void => this.#enqueue(source, event);
+    const handler = { onAdd: handle, onUpdate: handle, onDelete: handle };
+    return source.informer.addEventHandler(handler, { name: `reconciler of "${this.name}"` });
+  }
+
   #add(key: ObjectKey, options: WorkQueueAddOptions, cause?: Parameters<OwnCalls["caused"]>[1]): void {
-    this.#ownCalls.caused(key, cause);
+    this.#writes.own.caused(key, cause);
     const { debounceMs } = this.#options;
     if (debounceMs <= 0) return this.#queue.add(key, options);
     if (!this.#debounced.has(key)) this.#debounced.set(key, monotonicMs() + debounceMs);
@@ -600,7 +561,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
     const registrations: HandlerRegistration[] = [];
     try {
       this.#state = "syncing";
-      for (const source of this.#sources) registrations.push(source.listen(`reconciler of "${this.name}"`));
+      for (const source of this.#sources) registrations.push(this.#listen(source));
       this.informers.start();
       await Promise.all(this.#sources.map(({ informer }) => informer.waitForCacheSync({ signal })));
       await Promise.all(registrations.map((registration) => registration.waitForSync({ signal })));
@@ -680,7 +641,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
       void this.#awaitCaches(key, stop);
       return SETTLED;
     }
-    if (this.#ownCalls.mayWait(key, causes)) return SETTLED;
+    if (this.#writes.own.mayWait(key, causes)) return SETTLED;
     return this.#call(key, context, stop);
   }
 
@@ -729,7 +690,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
       ? this.#reconcile
       : (key, context) => observer.call(() => this.#reconcile(key, context));
     const call = this.#calls.begin(key, context);
-    if (this.#ownCalls.begin(key)) this.#report(hotLoop(key), key);
+    if (this.#writes.own.begin(key)) this.#report(hotLoop(key), key);
     for (const type of new Set(causes.map(({ type }) => type))) this.#causes[type] = (this.#causes[type] ?? 0) + 1;
     try {
       const result = await call.run(reconcile);
@@ -740,32 +701,33 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
       }
       const outcome = result === undefined ? "succeeded" : result.afterMs === undefined ? "retried" : "requeued";
       this.#record(call, observer, outcome);
-      return this.#ownCalls.isHot(key) ? retry() : result;
+      return this.#writes.own.isHot(key) ? retry() : result;
     } catch (thrown) {
+      const isAbandoned = this.#calls.abandoned.has(key);
+      if (isAbandoned) call.returned = call.returned!.then(() => this.#returned(call));
       if (isAbortOf(stop, thrown)) {
         this.#record(call, observer, "stopped");
         throw thrown;
       }
       const error = thrown ?? new Error(`The reconcile of "${key}" failed without an error`);
       const isTerminal = error instanceof TerminalError;
-      const outcome = isTerminal ? "terminal" : this.#calls.abandoned.has(key) ? "timedOut" : "failed";
+      const outcome = isTerminal ? "terminal" : isAbandoned ? "timedOut" : "failed";
       this.#record(call, observer, outcome, error);
       if (!isTerminal) throw error; // the queue reports it
       this.#report(error, key);
-      if (this.#ownCalls.isHot(key)) return retry();
+      if (this.#writes.own.isHot(key)) return retry();
     } finally {
       this.#calls.end(call);
     }
   }
 
   /** An abandoned call has returned: its key may be reconciled again. */
-  #returned(call: ReconcileCall<T>, failure?: { readonly error: unknown }): void {
-    const { key } = call;
+  #returned({ key, failure, signal }: ReconcileCall<T>): void {
     this.#calls.abandoned.delete(key);
     this.#wake();
     if (this.#state === "stopped") return;
     // A call that rejects because its signal has aborted was reported when its time was over.
-    if (failure !== undefined && !isAbortOf(call.signal, failure.error)) this.#report(failure.error, key);
+    if (failure !== undefined && !isAbortOf(signal, failure.error)) this.#report(failure.error, key);
     if (this.#held.has(key)) this.#release(key, this.#held.get(key));
   }
 
@@ -777,7 +739,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
   ): void {
     this.#outcomes[outcome]++;
     const { key, causes } = call;
-    const record = { key, causes, outcome, at: new Date(), ...(error === undefined ? {} : { error }) };
+    const record = defined({ key, causes, outcome, at: new Date(), error });
     this.#recent.push(record);
     if (this.#recent.length > RECENT) this.#recent.shift();
     callObserver(() => observer?.ended(record));

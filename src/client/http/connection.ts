@@ -316,6 +316,11 @@ export class Connection implements Disposable {
     return this.#options.server;
   }
 
+  /** The largest answer that is one JSON value, and the largest object of a list or watch, in bytes. */
+  get maxObjectBytes(): number | undefined {
+    return this.#options.maxObjectBytes;
+  }
+
   /**
    * Sends a request, and resolves when the server has accepted it. The exchange must be read to its end or disposed.
    *
@@ -326,16 +331,16 @@ export class Connection implements Disposable {
    *   502, 503 and 504 without that header.
    * - After the request's `timeoutMs` it fails with an `UnreachableError`, also while the answer is read.
    * - A `watch` of the request is renewed as {@linkcode OpenWatches} says: then its answer fails with a `WatchRenewal`.
-   * - No listener is left on `signal` when the exchange has ended.
+   * - It ends with the first of `signals`. No listener is left on them when the exchange has ended.
    *
    * @throws {StatusError} when the server refuses the request.
    * @throws {UnreachableError} when there is no answer.
    */
-  async open(spec: RequestSpec, signal?: AbortSignal): Promise<Exchange> {
-    signal?.throwIfAborted();
+  async open(spec: RequestSpec, ...signals: (AbortSignal | undefined)[]): Promise<Exchange> {
+    for (const signal of signals) signal?.throwIfAborted();
     if (this.#disposed) throw new Error(`Cannot ${spec.action}: the client is disposed`);
     this.#options.access?.record(spec);
-    const controller = new DerivedController(signal);
+    const controller = new DerivedController(...signals);
     const { timeoutMs = Infinity } = spec;
     const timer = new LongTimer(() => {
       const message =
@@ -377,9 +382,9 @@ export class Connection implements Disposable {
    * Sends a request; resolves with the JSON value of its answer. Errors are those of {@linkcode open}, and
    * `DecodeError`.
    */
-  async json(spec: RequestSpec, signal?: AbortSignal): Promise<unknown> {
-    using exchange = await this.open(spec, signal);
-    const { maxObjectBytes = MAX_OBJECT_BYTES } = this.#options;
+  async json(spec: RequestSpec, ...signals: (AbortSignal | undefined)[]): Promise<unknown> {
+    using exchange = await this.open(spec, ...signals);
+    const { maxObjectBytes = MAX_OBJECT_BYTES } = this;
     try {
       const value = await readJsonResponse(spec.action, this.server, exchange.response, maxObjectBytes);
       exchange.finish();
