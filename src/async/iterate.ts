@@ -17,6 +17,7 @@ export interface IterationFailure {
  */
 export abstract class PolledIterator<V> implements AsyncIterableIterator<V, undefined> {
   readonly #signals: AbortSignal[];
+  readonly #readers: Readers<PolledIterator<V>> | undefined;
   #state: "new" | "open" | "over" = "new";
   /** Set from a failure until `next()` has rejected with it. */
   #failure: IterationFailure | undefined;
@@ -25,19 +26,20 @@ export abstract class PolledIterator<V> implements AsyncIterableIterator<V, unde
   /** Settles behind all calls of `next()`. */
   #last: Promise<unknown> = Promise.resolve();
 
-  /** Does not begin. `signal` ends it. */
-  constructor(signal: AbortSignal | undefined) {
+  /** Does not begin. `signal` ends it. It is one of `readers`, if they are given, from its beginning to its end. */
+  constructor(signal: AbortSignal | undefined, readers?: Readers<PolledIterator<V>>) {
     this.#signals = signal === undefined ? [] : [signal];
+    this.#readers = readers;
   }
 
   /** Returns the next value; `undefined` if there is none yet. */
   protected abstract poll(): V | undefined;
 
   /** Called at the first `next()`, if the iterator has not ended. What it throws ends the iterator. */
-  protected abstract begin(): void;
+  protected begin(): void {}
 
   /** Called once, when the iterator ends, also where it has not begun. */
-  protected abstract finish(): void;
+  protected finish(): void {}
 
   /** Resolves when there may be another value, or the iterator has ended. */
   protected wait(): Promise<void> {
@@ -60,6 +62,7 @@ export abstract class PolledIterator<V> implements AsyncIterableIterator<V, unde
     this.#state = "over";
     this.#failure = failure;
     for (const signal of this.#signals) signal.removeEventListener("abort", this.#abort);
+    this.#readers?.delete(this);
     this.finish();
     this.wake();
   }
@@ -105,11 +108,45 @@ export abstract class PolledIterator<V> implements AsyncIterableIterator<V, unde
     if (this.#signals.some(({ aborted }) => aborted)) return this.end();
     this.#state = "open";
     for (const signal of this.#signals) signal.addEventListener("abort", this.#abort, { once: true });
+    this.#readers?.add(this);
     try {
-      this.begin();
+      if (this.#isOpen) this.begin();
     } catch (error) {
       this.end({ error });
     }
+  }
+}
+
+/** The open iterators over one source. */
+export class Readers<R extends PolledIterator<unknown>> implements Iterable<R> {
+  readonly #open = new Set<R>();
+  #end: { readonly failure: IterationFailure | undefined } | undefined;
+
+  /** `true` once the source has ended. */
+  get haveEnded(): boolean {
+    return this.#end !== undefined;
+  }
+
+  /** Adds a reader that begins; one of a source that has ended ends at once. */
+  add(reader: R): void {
+    if (this.#end === undefined) this.#open.add(reader);
+    else reader.end(this.#end.failure);
+  }
+
+  /** Removes a reader that has ended. */
+  delete(reader: R): void {
+    this.#open.delete(reader);
+  }
+
+  /** Ends all readers, present and future ones, with this failure. Only the first call counts. */
+  end(failure?: IterationFailure): void {
+    this.#end ??= { failure };
+    for (const reader of this.#open) reader.end(this.#end.failure);
+  }
+
+  /** The open readers. */
+  [Symbol.iterator](): Iterator<R> {
+    return this.#open.values();
   }
 }
 
@@ -316,8 +353,7 @@ export class Latest<V> {
   #changes = 0;
   /** `true` from `end()` on. */
   #isOver = false;
-  /** Has a reader if and only if it has begun and not ended. */
-  readonly #readers = new Set<LatestReader<V>>();
+  readonly #readers = new Readers<LatestReader<V>>();
   readonly #current: () => V;
 
   /** Publishes the values that `current` returns. */
@@ -359,29 +395,19 @@ export class Latest<V> {
 }
 
 class LatestReader<V> extends PolledIterator<V> {
-  readonly #readers: Set<LatestReader<V>>;
   readonly #take: (reader: LatestReader<V>) => V | undefined;
 
   constructor(
     signal: AbortSignal | undefined,
-    readers: Set<LatestReader<V>>,
+    readers: Readers<LatestReader<V>>,
     take: (reader: LatestReader<V>) => V | undefined,
   ) {
-    super(signal);
-    this.#readers = readers;
+    super(signal, readers);
     this.#take = take;
   }
 
   protected override poll(): V | undefined {
     return this.#take(this);
-  }
-
-  protected override begin(): void {
-    this.#readers.add(this);
-  }
-
-  protected override finish(): void {
-    this.#readers.delete(this);
   }
 }
 

@@ -186,19 +186,10 @@ export interface LeaseDraft extends Pick<Lease, "spec"> {
   readonly metadata: { readonly name: string; readonly labels?: Readonly<Record<string, string>> };
 }
 
-/** Options for {@linkcode LeaseLock}. */
-interface LeaseLockOptions {
-  /** The name of the Lease. */
-  readonly name: string;
-  /** The identity of this process. */
-  readonly identity: string;
-  /** The duration that is written into the Lease, in seconds. */
-  readonly durationSeconds: number;
-  /** Labels of the Lease; others that it has stay. */
-  readonly labels?: Readonly<Record<string, string>>;
-  /** The clock that observations are measured by. */
-  readonly clock: ElectionClock;
-}
+/** The options of an elector, with their defaults, that its lock needs. */
+type LockOptions =
+  & Required<Pick<LeaderElectorOptions, "name" | "identity" | "leaseMs" | "clock">>
+  & Pick<LeaderElectorOptions, "labels">;
 
 /** The result of an attempt to acquire or renew a lease. */
 type LeaseAttempt =
@@ -227,7 +218,7 @@ type LeaseAttempt =
  */
 class LeaseLock {
   readonly #leases: LeaseClient;
-  readonly #options: LeaseLockOptions;
+  readonly #options: LockOptions;
   /** The Lease as it was last read or written; `undefined` before that, and after it was found deleted. */
   #lease: Lease | undefined;
   /** The record last read or written; `undefined` if and only if there was none yet. */
@@ -240,7 +231,7 @@ class LeaseLock {
   #isUnsure = false;
 
   /** Makes no request yet. */
-  constructor(leases: LeaseClient, options: LeaseLockOptions) {
+  constructor(leases: LeaseClient, options: LockOptions) {
     this.#leases = leases;
     this.#options = options;
   }
@@ -323,11 +314,11 @@ class LeaseLock {
    * Makes this process the holder. A lease that it holds keeps the time of acquisition and the number of transitions.
    */
   async #write(before: Lease | undefined, signal: AbortSignal | undefined): Promise<LeaseAttempt> {
-    const { name, identity, durationSeconds, labels, clock } = this.#options;
+    const { name, identity, leaseMs, labels, clock } = this.#options;
     const now = microTimestampNow();
     const { transitions = -1, acquireTime = now } = this.#record ?? {};
     const kept = this.#isHolder ? { transitions, acquireTime } : { transitions: transitions + 1, acquireTime: now };
-    const spec = leaseSpecOf({ holder: identity, durationSeconds, renewTime: now, ...kept });
+    const spec = leaseSpecOf({ holder: identity, durationSeconds: leaseMs / 1_000, renewTime: now, ...kept });
     const sentMs = clock.now();
     this.#isUnsure = true;
     const lease = before === undefined
@@ -516,13 +507,7 @@ export class LeaderElector {
     this.#clock = clock;
     this.#description = `lease "${namespace}/${name}"`;
     this.#observers = { onLeader: options.onLeader, onError: options.onError };
-    this.#lock = new LeaseLock(client.resource(Lease, { namespace }), {
-      name,
-      identity,
-      durationSeconds: leaseMs / 1_000,
-      labels,
-      clock,
-    });
+    this.#lock = new LeaseLock(client.resource(Lease, { namespace }), { name, identity, leaseMs, labels, clock });
   }
 
   /** The identity of this elector. */

@@ -9,7 +9,12 @@
  * @module
  */
 export { type Fetch, type RelayClientOptions, RelayError } from "./follow_relay.ts";
-export type { SubscriptionEvent } from "./follow_relay.ts";
 export { RemoteView } from "./view_subscription.ts";
-export { subscribe, type SubscribeOptions, Subscription, type SubscriptionState } from "./subscription.ts";
+export {
+  subscribe,
+  type SubscribeOptions,
+  Subscription,
+  type SubscriptionEvent,
+  type SubscriptionState,
+} from "./subscription.ts";
 export { subscribeViews, type SubscribeViewsOptions, ViewSubscription } from "./view_subscription.ts";

@@ -2,18 +2,10 @@ import { FieldSelector, LabelSelector } from "../api/selector.ts";
 import { keyOf, type KubernetesObject, type ObjectKey } from "../api/object.ts";
 import type { CacheSelection, Lister, NamespaceLister } from "../informer/cache/lister.ts";
 import { DerivedController, Latch } from "../async/signals.ts";
-import type { IterationFailure } from "../async/iterate.ts";
+import { type IterationFailure, PolledIterator, Readers } from "../async/iterate.ts";
 import type { DeletedData, StateData } from "../edge/format.ts";
 import type { InformerState } from "../informer/sync/state.ts";
-import {
-  EventReader,
-  followRelay,
-  onErrorOf,
-  relayAddress,
-  type RelayClientOptions,
-  type ServerEvent,
-  type SubscriptionEvent,
-} from "./follow_relay.ts";
+import { followRelay, onErrorOf, relayAddress, type RelayClientOptions, type ServerEvent } from "./follow_relay.ts";
 
 /** A {@linkcode Lister} over objects by their keys. */
 class MapLister<T extends KubernetesObject> implements Lister<T> {
@@ -52,6 +44,68 @@ class MapLister<T extends KubernetesObject> implements Lister<T> {
   }
 }
 
+/** An event of a subscription; the members are those of an informer's event of that type. */
+export type SubscriptionEvent<T> =
+  | { readonly type: "added"; readonly key: ObjectKey; readonly object: T; readonly initial: boolean }
+  | { readonly type: "updated"; readonly key: ObjectKey; readonly object: T; readonly previous: T }
+  | { readonly type: "deleted"; readonly key: ObjectKey; readonly object: T }
+  | { readonly type: "synced"; readonly objects: number };
+
+/** Makes events of the differences between the objects that a reader has seen and those that there are. */
+class EventReader<T extends KubernetesObject> extends PolledIterator<SubscriptionEvent<T>> {
+  readonly #copy: Pick<Subscription<T>, "hasSynced">;
+  readonly #objects: ReadonlyMap<ObjectKey, T>;
+  /** The objects that the reader has seen. */
+  readonly #known = new Map<ObjectKey, T>();
+  /** The keys of objects that may differ from these. */
+  readonly #changed = new Set<ObjectKey>();
+  /** `true` once `synced` was delivered. */
+  #isSynced = false;
+
+  constructor(
+    copy: Pick<Subscription<T>, "hasSynced">,
+    objects: ReadonlyMap<ObjectKey, T>,
+    readers: Readers<EventReader<T>>,
+    signal: AbortSignal | undefined,
+  ) {
+    super(signal, readers);
+    this.#copy = copy;
+    this.#objects = objects;
+  }
+
+  /** Notes that the object of a key may have changed. */
+  changed(key: ObjectKey): void {
+    this.#changed.add(key);
+    this.wake();
+  }
+
+  protected override begin(): void {
+    for (const key of this.#objects.keys()) this.#changed.add(key);
+  }
+
+  protected override poll(): SubscriptionEvent<T> | undefined {
+    if (!this.#copy.hasSynced) return undefined;
+    for (const key of this.#changed) {
+      this.#changed.delete(key);
+      const previous = this.#known.get(key);
+      const object = this.#objects.get(key);
+      if (object === previous) continue;
+      if (previous !== undefined && previous.metadata.uid !== object?.metadata.uid) {
+        this.#known.delete(key);
+        this.#changed.add(key); // another object of that name may follow
+        return { type: "deleted", key, object: previous };
+      }
+      this.#known.set(key, object!);
+      return previous === undefined
+        ? { type: "added", key, object: object!, initial: !this.#isSynced }
+        : { type: "updated", key, object: object!, previous };
+    }
+    if (this.#isSynced) return undefined;
+    this.#isSynced = true;
+    return { type: "synced", objects: this.#known.size };
+  }
+}
+
 /** Options of {@linkcode subscribe}. */
 export interface SubscribeOptions extends RelayClientOptions, CacheSelection {
   /** One namespace. @default {all that the relay serves} */
@@ -77,14 +131,12 @@ export class Subscription<T extends KubernetesObject> implements AsyncIterable<S
   readonly lister: Lister<T>;
   readonly #job: DerivedController;
   readonly #objects = new Map<ObjectKey, T>();
-  readonly #readers = new Set<EventReader<T>>();
+  readonly #readers = new Readers<EventReader<T>>();
   readonly #synced = new Latch();
   /** The objects of a snapshot that is not complete. After a cut another one begins, as `reset` has cleared the id. */
   #staged: Map<ObjectKey, T> | undefined;
   #state: SubscriptionState = "connecting";
   #lastEventId = "";
-  /** Set when the subscription has ended. */
-  #end: { readonly failure: IterationFailure | undefined } | undefined;
 
   /** Connects at once; see {@linkcode subscribe}. */
   constructor(relay: string | URL, name: string, options: SubscribeOptions = {}) {
@@ -130,17 +182,7 @@ export class Subscription<T extends KubernetesObject> implements AsyncIterable<S
    * A slow reader receives the last state of each object, and not those in between.
    */
   events(options: { readonly signal?: AbortSignal } = {}): AsyncIterableIterator<SubscriptionEvent<T>> {
-    const reader: EventReader<T> = new EventReader<T>({
-      objects: this.#objects,
-      hasSynced: () => this.hasSynced,
-      onBegin: () => {
-        if (this.#end === undefined) this.#readers.add(reader);
-        else reader.end(this.#end.failure);
-      },
-      onEnd: () => this.#readers.delete(reader),
-      signal: options.signal,
-    });
-    return reader;
+    return new EventReader<T>(this, this.#objects, this.#readers, options.signal);
   }
 
   /** Returns {@linkcode events}. */
@@ -156,15 +198,14 @@ export class Subscription<T extends KubernetesObject> implements AsyncIterable<S
 
   /** Ends the subscription: its iterators with `failure`, if there is one, and its waits with `error`. */
   #over(failure: IterationFailure | undefined, error: unknown): void {
-    if (this.#end !== undefined) return;
-    this.#end = { failure };
+    if (this.#readers.haveEnded) return;
     this.#state = "failed";
     this.#synced.fail(error);
-    for (const reader of this.#readers) reader.end(failure);
+    this.#readers.end(failure);
   }
 
   #accept({ event, data, id }: ServerEvent): void {
-    if (this.#end !== undefined) return;
+    if (this.#readers.haveEnded) return;
     if (event === "state") this.#state = (JSON.parse(data) as StateData).state;
     else if (event === "snapshot") this.#staged = new Map();
     else if (event === "synced") this.#commit();

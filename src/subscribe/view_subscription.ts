@@ -1,6 +1,6 @@
 import type { CollectionData, StreamData, ViewData, ViewRequest } from "../edge/format.ts";
 import { applyViewUpdate, type ViewRow, type ViewUpdate } from "../informer/view/cache_view.ts";
-import { type IterationFailure, PolledIterator } from "../async/iterate.ts";
+import { type IterationFailure, PolledIterator, Readers } from "../async/iterate.ts";
 import { DerivedController } from "../async/signals.ts";
 import {
   askRelay,
@@ -12,30 +12,19 @@ import {
   type ServerEvent,
 } from "./follow_relay.ts";
 
-/** A view's connection to its subscription. */
-interface RemoteViewContext {
-  /** Called when the view asks for something else. */
-  readonly onChange: () => void;
-  /** Called once, when the view has ended. */
-  readonly onEnd: () => void;
-}
-
 /** A window of a collection of a relay. */
 export class RemoteView<T> implements Disposable {
-  readonly #context: RemoteViewContext;
-  /** Has a reader if and only if it has begun and not ended. */
-  readonly #readers = new Set<UpdateReader<T>>();
+  readonly #onChange: (hasEnded: boolean) => void;
+  readonly #readers = new Readers<UpdateReader<T>>();
   #request: ViewRequest;
   #rows: ViewRow<T>[] = [];
   /** The last update; `undefined` before the first one. */
   #last: ViewUpdate<T> | undefined;
-  /** Set when the view has ended. */
-  #end: { readonly failure: IterationFailure | undefined } | undefined;
 
-  /** Made by {@linkcode ViewSubscription.view}. */
-  constructor(request: ViewRequest, context: RemoteViewContext) {
+  /** Made by {@linkcode ViewSubscription.view}. `onChange` is called when it asks for something else, or has ended. */
+  constructor(request: ViewRequest, onChange: (hasEnded: boolean) => void) {
     this.#request = request;
-    this.#context = context;
+    this.#onChange = onChange;
   }
 
   /** The objects and the window that the view asks for. */
@@ -66,7 +55,7 @@ export class RemoteView<T> implements Disposable {
   /** Asks for other objects, another order or window; what is not given stays. The rows stay until others have come. */
   replace(request: Partial<ViewRequest>): void {
     this.#request = { ...this.#request, ...request };
-    this.#context.onChange();
+    this.#onChange(false);
   }
 
   /**
@@ -75,10 +64,7 @@ export class RemoteView<T> implements Disposable {
    * has failed. A slow reader receives all rows instead of the changes that it has missed.
    */
   changes(options: { readonly signal?: AbortSignal } = {}): AsyncIterableIterator<ViewUpdate<T>> {
-    return new UpdateReader<T>(options.signal, this.#readers, (reader) => {
-      if (this.#end === undefined) reader.update = this.#last && this.#all(this.#last);
-      else reader.end(this.#end.failure);
-    });
+    return new UpdateReader<T>(options.signal, this.#readers, () => this.#last && this.#all(this.#last));
   }
 
   /** Applies an update. */
@@ -94,10 +80,9 @@ export class RemoteView<T> implements Disposable {
 
   /** Ends the view. */
   end(failure?: { readonly error: unknown }): void {
-    if (this.#end !== undefined) return;
-    this.#end = { failure };
-    for (const reader of this.#readers) reader.end(failure);
-    this.#context.onEnd();
+    if (this.#readers.haveEnded) return;
+    this.#readers.end(failure);
+    this.#onChange(true);
   }
 
   /** Ends the view; its rows stay as they are. */
@@ -114,32 +99,25 @@ export class RemoteView<T> implements Disposable {
 class UpdateReader<T> extends PolledIterator<ViewUpdate<T>> {
   /** The update that it has not yielded. */
   update: ViewUpdate<T> | undefined;
-  readonly #readers: Set<UpdateReader<T>>;
-  readonly #onBegin: (reader: UpdateReader<T>) => void;
+  readonly #first: () => ViewUpdate<T> | undefined;
 
   constructor(
     signal: AbortSignal | undefined,
-    readers: Set<UpdateReader<T>>,
-    onBegin: (reader: UpdateReader<T>) => void,
+    readers: Readers<UpdateReader<T>>,
+    first: () => ViewUpdate<T> | undefined,
   ) {
-    super(signal);
-    this.#readers = readers;
-    this.#onBegin = onBegin;
+    super(signal, readers);
+    this.#first = first;
+  }
+
+  protected override begin(): void {
+    this.update = this.#first();
   }
 
   protected override poll(): ViewUpdate<T> | undefined {
     const { update } = this;
     this.update = undefined;
     return update;
-  }
-
-  protected override begin(): void {
-    this.#readers.add(this);
-    this.#onBegin(this);
-  }
-
-  protected override finish(): void {
-    this.#readers.delete(this);
   }
 }
 
@@ -199,11 +177,8 @@ export class ViewSubscription implements Disposable {
   view<T>(request: ViewRequest): RemoteView<T> {
     if (this.#end !== undefined) throw new Error("Cannot open a view: the subscription has ended");
     const name = String(++this.#count);
-    const view = new RemoteView<T>(request, {
-      onChange: () => this.#due(),
-      onEnd: () => {
-        if (this.#views.delete(name)) this.#due();
-      },
+    const view = new RemoteView<T>(request, (hasEnded) => {
+      if (!hasEnded || this.#views.delete(name)) this.#due();
     });
     this.#views.set(name, view as RemoteView<unknown>);
     this.#due();

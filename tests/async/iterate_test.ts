@@ -1,6 +1,13 @@
 import { assert, assertEquals, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
 import type { ListPart } from "../../src/api/lister_watcher.ts";
-import { cancellable, CancellableStream, IteratorSource, PolledIterator, ReadAhead } from "../../src/async/iterate.ts";
+import {
+  cancellable,
+  CancellableStream,
+  IteratorSource,
+  PolledIterator,
+  ReadAhead,
+  Readers,
+} from "../../src/async/iterate.ts";
 import { refused, type Thing } from "../support/fixtures.ts";
 import { CountedController } from "../support/listeners.ts";
 import { END as ReadAheadEND, ScriptedSource } from "../support/scripted_source.ts";
@@ -497,4 +504,24 @@ Deno.test("ReadAhead leaves no listener on its signal when the source cannot be 
   };
   assertThrows(() => new ReadAhead(open, signal), TypeError, "no such source");
   assertEquals(listeners, 0);
+});
+
+Deno.test("readers are open from their beginning to their end, and end with their source, also those that begin later", async () => {
+  class Reader extends PolledIterator<number> {
+    protected override poll(): number | undefined {
+      return 1;
+    }
+  }
+  const readers = new Readers<Reader>();
+  const stop = new AbortController();
+  const [first, second, late] = [stop.signal, undefined, undefined].map((signal) => new Reader(signal, readers));
+  assertEquals([...readers], []);
+  for (const reader of [first, second]) assertEquals(await reader.next(), { done: false, value: 1 });
+  assertEquals([...readers], [first, second]);
+  stop.abort();
+  assertEquals([[...readers], readers.haveEnded], [[second], false]);
+  readers.end({ error: new Error("refused") });
+  readers.end();
+  for (const reader of [second, late]) await assertRejects(() => reader.next(), Error, "refused");
+  assertEquals([[...readers], readers.haveEnded], [[], true]);
 });

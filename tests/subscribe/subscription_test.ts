@@ -2,8 +2,12 @@ import { assert, assertEquals, assertRejects, assertStrictEquals, assertStringIn
 import { nextTurn } from "../../src/async/turns.ts";
 import { Pod } from "../../src/kinds/core/v1.ts";
 import { RelayError } from "../../src/subscribe/follow_relay.ts";
-import type { SubscriptionEvent } from "../../src/subscribe/follow_relay.ts";
-import { subscribe, type SubscribeOptions, type Subscription } from "../../src/subscribe/subscription.ts";
+import {
+  subscribe,
+  type SubscribeOptions,
+  type Subscription,
+  type SubscriptionEvent,
+} from "../../src/subscribe/subscription.ts";
 import { subscribeViews } from "../../src/subscribe/view_subscription.ts";
 import { pod } from "../../src/testing/mod.ts";
 import { Relayed, threePods } from "../edge/_relayed.ts";
