@@ -35,6 +35,29 @@ export function checkDurations(
   }
 }
 
+/**
+ * Checks options that are whole numbers, of things or of attempts. `undefined` passes: the option was not given.
+ *
+ * @param action The action of the caller, which follows "Cannot" in the error.
+ * @param counts The numbers by the names of their options.
+ * @param limits `min` is 0 unless given; with `infinite`, `Infinity` passes, as no limit.
+ * @throws {RangeError} when one is no safe integer, or less than `min`.
+ */
+export function checkCounts(
+  action: string,
+  counts: Readonly<Record<string, number | undefined>>,
+  { min = 0, infinite = false }: { readonly min?: number; readonly infinite?: boolean } = {},
+): void {
+  for (const [name, value] of Object.entries(counts)) {
+    if (value === undefined || (Number.isSafeInteger(value) && value >= min) || (infinite && value === Infinity)) {
+      continue;
+    }
+    const found = typeof value === "string" ? JSON.stringify(value) : String(value);
+    const or = infinite ? ", or Infinity for no limit" : "";
+    throw new RangeError(`Cannot ${action}: ${name} must be a whole number of at least ${min}${or}, found ${found}`);
+  }
+}
+
 /** Waits between attempts. */
 export interface BackoffOptions {
   /** The first wait before jitter, in milliseconds. @default {800} */
@@ -148,14 +171,6 @@ export class CoarseClock {
   };
 }
 
-/** The rate of a {@linkcode LeakyBucket}. */
-interface LeakyBucketOptions {
-  /** The number that passes at once. */
-  readonly burst: number;
-  /** One more passes after this many milliseconds. */
-  readonly everyMs: number;
-}
-
 /**
  * Limits a rate: `burst` pass at once, and one more every `everyMs`.
  *
@@ -164,27 +179,38 @@ interface LeakyBucketOptions {
 export class LeakyBucket {
   readonly #burst: number;
   readonly #everyMs: number;
-  /** The level of the bucket at `#atMs`, between 0 and `#burst`. */
+  /** The level of the bucket at `#atMs`, at least 0; above `#burst` if there are bookings that have not passed yet. */
   #level = 0;
-  /** The time of the last call of `take()`. */
+  /** The time of the last call. */
   #atMs: number = monotonicMs();
 
   /** Begins with an empty bucket. Time is that of the monotonic clock. */
-  constructor(options: LeakyBucketOptions) {
-    this.#burst = options.burst;
-    this.#everyMs = options.everyMs;
+  constructor(burst: number, everyMs: number) {
+    this.#burst = burst;
+    this.#everyMs = everyMs;
   }
 
   /** Lets one pass and returns 0; or lets none pass, and returns the wait before another try, in milliseconds. */
   take(): number {
-    const nowMs = monotonicMs();
-    this.#level = Math.max(0, this.#level - (nowMs - this.#atMs) / this.#everyMs);
-    this.#atMs = nowMs;
-    const over = this.#level + 1 - this.#burst;
+    const over = this.#next() - this.#burst;
     // Without the tolerance, a rounding error would cause a wait.
     if (over > 1e-6) return Math.ceil(over * this.#everyMs);
     this.#level++;
     return 0;
+  }
+
+  /** Lets one pass after all that passed before, and returns its wait, in milliseconds. */
+  book(): number {
+    this.#level = this.#next();
+    return Math.max(0, this.#level - this.#burst) * this.#everyMs;
+  }
+
+  /** The level with one more. */
+  #next(): number {
+    const nowMs = monotonicMs();
+    this.#level = Math.max(0, this.#level - (nowMs - this.#atMs) / this.#everyMs);
+    this.#atMs = nowMs;
+    return this.#level + 1;
   }
 }
 

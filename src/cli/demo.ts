@@ -3,7 +3,7 @@ import { Client } from "../client/client.ts";
 import { SharedInformerFactory } from "../informer/shared_informer_factory.ts";
 import { FakeApiServer, pods } from "../testing/mod.ts";
 import { SteadyChurn } from "./resources/fake_server.ts";
-import { checkCounts, durationMs } from "./resources/resources_for.ts";
+import { checkNumbers, durationMs } from "./resources/resources_for.ts";
 import { EXIT_CODE } from "./errors/explain_error.ts";
 import { errorLine } from "../errors/errors.ts";
 import { LiveView } from "./terminal/live_view.ts";
@@ -24,7 +24,7 @@ interface DemoFlags {
  */
 export async function demo(flags: DemoFlags, terminal: Terminal, signal: AbortSignal): Promise<number> {
   const forMs = flags.for === undefined ? (terminal.interactive ? undefined : 10_000) : durationMs(flags.for, "for");
-  checkCounts({ pods: flags.pods, churn: flags.churn });
+  checkNumbers({ pods: flags.pods, churn: flags.churn });
   using server = new FakeApiServer({ bookmarkMs: 1_000 });
   for (const pod of pods(flags.pods)) server.create(Pod, pod);
   const { promise: listening, resolve } = Promise.withResolvers<Deno.NetAddr>();

@@ -1,6 +1,6 @@
 import { FakeApiServer } from "../testing/mod.ts";
 import { fillFakeServer, listen, SteadyChurn } from "./resources/fake_server.ts";
-import { checkCounts, durationMs } from "./resources/resources_for.ts";
+import { checkNumbers, durationMs } from "./resources/resources_for.ts";
 import { unwritable } from "./watch.ts";
 import { EXIT_CODE, UsageError } from "./errors/explain_error.ts";
 import { replaceFile } from "../deno/host.ts";
@@ -30,7 +30,7 @@ const SLOW = 2_000;
 /** Serves the fake API server over HTTP until the signal aborts. */
 export async function fake(flags: FakeFlags, terminal: Terminal, signal: AbortSignal): Promise<number> {
   const forMs = flags.churnFor === undefined ? Infinity : durationMs(flags.churnFor, "churn-for");
-  checkCounts({ port: flags.port, pods: flags.pods, churn: flags.churn });
+  checkNumbers({ port: flags.port, pods: flags.pods, churn: flags.churn });
   if (flags.churnFor !== undefined && flags.churn === 0) {
     throw new UsageError("--churn-for ends what --churn begins; add --churn, or leave it out");
   }

@@ -10,7 +10,7 @@ import { checkOutputFile } from "./watch.ts";
 import { errorLine } from "../errors/errors.ts";
 import { EXIT_CODE, UsageError } from "./errors/explain_error.ts";
 import {
-  checkCounts,
+  checkNumbers,
   checkSelection,
   clientFor,
   type ConnectionFlags,
@@ -57,7 +57,7 @@ export async function serve(
   signal: AbortSignal,
 ): Promise<number> {
   checkSelection(flags, names);
-  checkCounts({ port: flags.port });
+  checkNumbers({ port: flags.port });
   const store = await snapshotsFor(flags, names);
   using client = await clientFor(flags, terminal);
   const resources = await resourcesFor(client, names, "watch", { form: "table", signal, terminal });

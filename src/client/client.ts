@@ -24,7 +24,7 @@ import { type Abortable, checkSelectors, namespacesOf, type Selection } from "..
 import { isNotFound } from "../api/status.ts";
 import type { KubernetesObject } from "../api/object.ts";
 import type { Transport } from "../api/lister_watcher.ts";
-import { checkDurations, monotonicMs } from "../async/time.ts";
+import { checkCounts, checkDurations, monotonicMs } from "../async/time.ts";
 import { ConsoleReporter } from "../errors/errors.ts";
 import { Collection } from "./collection.ts";
 
@@ -354,11 +354,7 @@ export class Client implements ResourceClients, Disposable {
   constructor(options: ClientOptions) {
     const { namespace = "", transport = { fetch: (request) => fetch(request) }, credentials, onWarning } = options;
     const { userAgent = `kube-informer/${VERSION}`, compress = true, retries = 10, maxObjectBytes } = options;
-    for (const [name, value] of Object.entries({ retries, maxObjectBytes })) {
-      if (value !== undefined && !(Number.isSafeInteger(value) && value >= 0)) {
-        throw new RangeError(`Cannot create a client: ${name} must be a whole number of at least 0, found ${value}`);
-      }
-    }
+    checkCounts("create a client", { retries, maxObjectBytes });
     this.namespace = namespace;
     this.#server = serverOf(options.server);
     this.#connection = new Connection({

@@ -5,7 +5,7 @@ import {
   type Selection,
   type WatchOptions,
 } from "../api/options.ts";
-import { checkDurations } from "../async/time.ts";
+import { checkCounts, checkDurations } from "../async/time.ts";
 import { apiVersionOf, nearest, pathOf, type PathParts, type Resource, resourceName } from "../api/resource.ts";
 import type { RequestSpec } from "./http/connection.ts";
 import { type KubernetesObject, refuseReduced } from "../api/object.ts";
@@ -258,7 +258,7 @@ export function deleteRequest(target: Target, name: string, options: DeleteOptio
   refuseTable(target.resource, "delete");
   const place = placeOf(target, "delete", { name, subresource: options.subresource });
   const { preconditions, propagationPolicy, gracePeriodSeconds, dryRun } = options;
-  checkCount("gracePeriodSeconds", gracePeriodSeconds);
+  checkCounts(place.action, { gracePeriodSeconds });
   const body = { preconditions, propagationPolicy, gracePeriodSeconds, dryRun: dryRun ? ["All"] : undefined };
   const spec = {
     action: place.action,
@@ -382,7 +382,7 @@ function listQuery(target: Target, options: ListOptions): URLSearchParams {
   const { resourceVersion, resourceVersionMatch, limit, continue: token } = options;
   if (resourceVersion !== undefined) query.set("resourceVersion", resourceVersion);
   if (resourceVersionMatch !== undefined) query.set("resourceVersionMatch", resourceVersionMatch);
-  checkCount("limit", limit);
+  checkCounts("send the request", { limit });
   if (limit) query.set("limit", String(limit));
   if (token) query.set("continue", token);
   return query;
@@ -414,13 +414,8 @@ function withQuery(path: string, query: URLSearchParams): string {
 }
 
 function setCount(query: URLSearchParams, name: string, value: number | undefined): void {
-  checkCount(name, value);
+  checkCounts("send the request", { [name]: value });
   if (value !== undefined) query.set(name, String(value));
-}
-
-function checkCount(name: string, value: number | undefined): void {
-  if (value === undefined || (Number.isSafeInteger(value) && value >= 0)) return;
-  throw new RangeError(`Cannot send the request: ${name} must be a whole number of at least 0, found ${value}`);
 }
 
 /**

@@ -2,7 +2,7 @@ import type { KubernetesObject } from "../api/object.ts";
 import type { Selection } from "../api/options.ts";
 import type { Resource } from "../api/resource.ts";
 import { callObserver } from "../async/signals.ts";
-import { checkDurations } from "../async/time.ts";
+import { checkCounts, checkDurations } from "../async/time.ts";
 import { ConsoleReporter } from "../errors/errors.ts";
 import type { SharedIndexInformerOptions } from "../informer/options.ts";
 import { ByteBudget } from "./byte_budget.ts";
@@ -171,8 +171,8 @@ export function relaySettings(options: RelayOptions): RelaySettings {
       `Cannot make a relay: heartbeatMs must be at most ${MAX_HEARTBEAT_MS} milliseconds, found ${heartbeatMs}`,
     );
   }
-  checkLeast({ maxBytes }, 0);
-  checkLeast({ maxConnections }, 1);
+  checkCounts("make a relay", { maxBytes }, { infinite: true });
+  checkCounts("make a relay", { maxConnections }, { min: 1, infinite: true });
   const reporter = new ConsoleReporter();
   const { onError = (error) => reporter.report("relay", error) } = options;
   return {
@@ -181,13 +181,4 @@ export function relaySettings(options: RelayOptions): RelaySettings {
     onError: (error) => callObserver(() => onError(error)),
     budget: new ByteBudget(maxBytes),
   };
-}
-
-/** Checks options that are counts. @throws {RangeError} when one is less. */
-function checkLeast(counts: Readonly<Record<string, number>>, least: number): void {
-  for (const [name, value] of Object.entries(counts)) {
-    if (!(value >= least)) {
-      throw new RangeError(`Cannot make a relay: ${name} must be at least ${least}, found ${value}`);
-    }
-  }
 }

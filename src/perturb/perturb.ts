@@ -9,6 +9,7 @@
  * @module
  */
 
+import { checkCounts } from "../async/time.ts";
 import { type PerturbOptions, type PerturbPlan, planOf } from "./plan.ts";
 import { type TrialResult, tryPlan } from "./trial.ts";
 
@@ -152,10 +153,7 @@ export class PerturbError extends Error {
  */
 export async function perturb<World = undefined>(options: PerturbOptions<World>): Promise<PerturbReport> {
   const { seeds = 100, from = 1, failures: mostFailures = 1 } = options;
-  for (const [name, value] of Object.entries({ seeds, from, failures: mostFailures })) {
-    if (Number.isInteger(value) && value >= 1) continue;
-    throw new RangeError(`Cannot perturb a controller: ${name} must be a whole number of at least 1, found ${value}`);
-  }
+  checkCounts("perturb a controller", { seeds, from, failures: mostFailures }, { min: 1 });
   const failures: PerturbFailure[] = [];
   let [steps, writes, done] = [0, 0, 0];
   const { elects } = options;

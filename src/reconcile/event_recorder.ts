@@ -4,7 +4,7 @@ import { Event, type EventSeries as SeriesCount } from "../kinds/events/v1.ts";
 import { microTimestampNow } from "./objects.ts";
 import { isAlreadyExists, isNotFound, StatusError } from "../api/status.ts";
 import { callObserver, DerivedController, Latch } from "../async/signals.ts";
-import { checkDurations, LeakyBucket, LongTimer, monotonicMs, sleep } from "../async/time.ts";
+import { checkCounts, checkDurations, LeakyBucket, LongTimer, monotonicMs, sleep } from "../async/time.ts";
 import type { Client } from "../client/client.ts";
 import type { ResourceClient } from "../client/resource_client.ts";
 import { ConsoleReporter } from "../errors/errors.ts";
@@ -294,11 +294,7 @@ export class EventRecorder implements AsyncDisposable {
         `Cannot record events: instance must have 1 to 128 characters, found ${JSON.stringify(instance)}`,
       );
     }
-    for (const [field, value] of Object.entries({ maxQueued, "rate.burst": rate.burst })) {
-      if (!(Number.isSafeInteger(value) && value >= 1)) {
-        throw new RangeError(`Cannot record events: ${field} must be a whole number of at least 1, found ${value}`);
-      }
-    }
+    checkCounts("record events", { maxQueued, "rate.burst": rate.burst }, { min: 1 });
     checkDurations("record events", { flushMs });
     checkDurations("record events", { "rate.everyMs": rate.everyMs }, { min: 1, finite: true });
     this.#client = client;
@@ -373,7 +369,7 @@ export class EventRecorder implements AsyncDisposable {
   /** Applies the rate of the object. */
   #passes({ regarding: { apiVersion, kind, namespace, name, uid } }: EventSeries): boolean {
     const key = JSON.stringify([apiVersion, kind, namespace, name, uid]);
-    const bucket = this.#rates.get(key) ?? new LeakyBucket(this.#rate);
+    const bucket = this.#rates.get(key) ?? new LeakyBucket(this.#rate.burst, this.#rate.everyMs);
     this.#rates.delete(key);
     this.#rates.set(key, bucket);
     if (this.#rates.size > REMEMBERED) this.#rates.delete(firstOf(this.#rates.keys()));

@@ -1,7 +1,7 @@
 import type { Condition } from "../kinds/meta/v1.ts";
 import { isAlreadyExists, isConflict, isNotFound } from "../api/status.ts";
 import { type Abortable, defined } from "../api/options.ts";
-import { backoffMs, type BackoffOptions, checkBackoff, sleep } from "../async/time.ts";
+import { backoffMs, type BackoffOptions, checkBackoff, checkCounts, sleep } from "../async/time.ts";
 import {
   copyOf,
   type Draft,
@@ -161,11 +161,7 @@ export async function retryOnConflict<R>(
   const { attempts = 5, when = isConflict, signal, initialMs = 10, factor = 1, jitter = 0.1, maxMs } = options;
   const waits = { initialMs, factor, jitter, maxMs };
   checkBackoff(waits);
-  if (!(Number.isSafeInteger(attempts) && attempts >= 1)) {
-    throw new RangeError(
-      `Cannot retry on conflict: attempts must be a whole number of at least 1, found ${attempts}`,
-    );
-  }
+  checkCounts("retry on conflict", { attempts }, { min: 1 });
   for (let retries = 0;; retries++) {
     signal?.throwIfAborted();
     try {

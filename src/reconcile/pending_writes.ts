@@ -262,7 +262,7 @@ async function seen(cache: Cache, write: Pending, signal: AbortSignal): Promise<
 }
 
 /** The most calls of a key that it may cause itself: 20 at once, and 20 a second in the long run. */
-const RATE = { burst: 20, everyMs: 50 };
+const RATE = [20, 50] as const;
 
 /** The number of keys that are remembered, those that have written last. */
 const REMEMBERED = 1_000;
@@ -300,7 +300,7 @@ export class OwnCalls {
   /** The reconcile of `key` has written. */
   wrote(key: ObjectKey, write: ObjectWrite): void {
     const writer = this.#writers.get(key) ?? {
-      rate: new LeakyBucket(RATE),
+      rate: new LeakyBucket(...RATE),
       ...{ written: new Set(), before: new Set(), others: new Set() },
       ...{ hasChanged: false, hasOwn: false, wasOwn: false, isHot: false },
     };

@@ -40,7 +40,7 @@ import {
   TerminalError,
   type WatchedKindOptions,
 } from "./options.ts";
-import { checkDurations, LongTimer, monotonicMs, TimeLimit } from "../async/time.ts";
+import { checkCounts, checkDurations, LongTimer, monotonicMs, TimeLimit } from "../async/time.ts";
 import { ConsoleReporter } from "../errors/errors.ts";
 import type { Lister } from "../informer/cache/lister.ts";
 import { SharedInformerFactory } from "../informer/shared_informer_factory.ts";
@@ -370,9 +370,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
     checkDurations(action, { debounceMs }, { finite: true });
     checkDurations(action, { timeoutMs }, { min: 1 });
     checkDurations(action, { graceMs, staleMs });
-    if (!Number.isInteger(concurrency) || concurrency < 1) {
-      throw new RangeError(`Cannot ${action}: concurrency must be a whole number of at least 1, found ${concurrency}`);
-    }
+    checkCounts(action, { concurrency }, { min: 1 });
     this.#resource = resource;
     this.#reconcile = reconcile;
     this.#options = { concurrency, debounceMs, graceMs, staleMs };

@@ -13,6 +13,7 @@ import {
   backoffMs,
   type BackoffOptions,
   checkBackoff,
+  checkCounts,
   checkDurations,
   LeakyBucket,
   LongTimer,
@@ -131,9 +132,7 @@ function checkReflectorOptions(options: ReflectorOptions): ReflectorSettings {
   const settings: ReflectorSettings = { ...DEFAULTS, ...Object.fromEntries(given) };
   const { pageSize, watchTimeoutMs, listIdleMs, initialEventsTimeoutMs, resyncMs, reconnectMs } = settings;
   const action = "create a reflector";
-  if (!Number.isInteger(pageSize) || pageSize < 1) {
-    throw new RangeError(`Cannot ${action}: pageSize must be a positive integer, found ${pageSize}`);
-  }
+  checkCounts(action, { pageSize }, { min: 1 });
   checkDurations(action, { watchTimeoutMs }, { min: 1 });
   checkDurations(action, { listIdleMs, initialEventsTimeoutMs }, { min: 1 });
   checkDurations(action, { resyncMs });
@@ -213,7 +212,7 @@ export class Reflector<T extends KubernetesObject> {
   constructor(source: ListerWatcher<T>, store: ReflectorStore<Entry<T>>, options: ReflectorOptions = {}) {
     const settings = checkReflectorOptions(options);
     const { streamingList, backoff, reconnectMs } = settings;
-    const bucket = new LeakyBucket(UNWAITED);
+    const bucket = new LeakyBucket(UNWAITED.burst, UNWAITED.everyMs);
     this.#source = source;
     this.#store = new SyncedStore<T>(store, this.#counters, (error) => this.#report(error));
     this.#settings = settings;

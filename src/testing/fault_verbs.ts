@@ -1,5 +1,6 @@
 import type { Resource } from "../api/resource.ts";
 import type { Status } from "../api/status.ts";
+import { checkCounts } from "../async/time.ts";
 import type { Backend } from "./backend.ts";
 import {
   type BodyFault,
@@ -267,7 +268,7 @@ export abstract class FaultVerbs {
    * restores the original length; compacted versions stay compacted.
    */
   shortenHistory(writes: number): Disposable {
-    if (!(writes >= 1)) throw new RangeError(`Cannot shorten the history: writes must be at least 1, found ${writes}`);
+    checkCounts("shorten the history", { writes }, { min: 1, infinite: true });
     this.#backend.store.remember(writes);
     return { [Symbol.dispose]: (): void => this.#backend.store.remember(this.#backend.history) };
   }

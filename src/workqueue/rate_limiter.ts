@@ -1,4 +1,4 @@
-import { checkDurations, monotonicMs } from "../async/time.ts";
+import { checkCounts, checkDurations, LeakyBucket } from "../async/time.ts";
 
 /** Determines the wait before a key is tried again. */
 export interface RateLimiter<K> {
@@ -54,13 +54,7 @@ export interface FastSlowOptions {
 export function fastSlow<K>(options: FastSlowOptions): RateLimiter<K> {
   const { fastMs, slowMs, maxFast } = options;
   checkDurations("limit by fast and slow tries", { fastMs, slowMs }, { finite: true });
-  check(
-    "limit by fast and slow tries",
-    "maxFast",
-    maxFast,
-    Number.isInteger(maxFast) && maxFast >= 0,
-    "a whole number of at least 0",
-  );
+  checkCounts("limit by fast and slow tries", { maxFast });
   return new PerKey((failures) => failures < maxFast ? fastMs : slowMs);
 }
 
@@ -82,8 +76,9 @@ export interface TokenBucketOptions {
 export function tokenBucket<K>(options: TokenBucketOptions = {}): RateLimiter<K> {
   const { perSecond = 10, burst = 100 } = options;
   check("fill a token bucket", "perSecond", perSecond, perSecond > 0, "positive");
-  check("fill a token bucket", "burst", burst, Number.isInteger(burst) && burst >= 1, "a whole number of at least 1");
-  return new TokenBucket(perSecond, burst);
+  checkCounts("fill a token bucket", { burst }, { min: 1 });
+  const bucket = new LeakyBucket(burst, 1_000 / perSecond);
+  return { when: () => bucket.book(), forget: () => {}, retries: () => 0 };
 }
 
 /**
@@ -150,41 +145,6 @@ class PerKey<K> implements RateLimiter<K> {
 
   retries(key: K): number {
     return this.#failures.get(key) ?? 0;
-  }
-}
-
-/** A limiter that takes one token per try from a bucket that fills at a constant rate. */
-class TokenBucket<K> implements RateLimiter<K> {
-  readonly #perMs: number;
-  readonly #burst: number;
-  /**
-   * The tokens at `#filledMs`, at most `#burst`. Below 0, its absolute value is the number of tokens owed to earlier
-   * tries.
-   */
-  #tokens: number;
-  /** The time for which `#tokens` was last computed. */
-  #filledMs: number;
-
-  constructor(perSecond: number, burst: number) {
-    this.#perMs = perSecond / 1000;
-    this.#burst = burst;
-    this.#tokens = burst;
-    this.#filledMs = monotonicMs();
-  }
-
-  when(_key: K): number {
-    const nowMs = monotonicMs();
-    this.#tokens = Math.min(this.#burst, this.#tokens + (nowMs - this.#filledMs) * this.#perMs) - 1;
-    this.#filledMs = nowMs;
-    return this.#tokens >= 0 ? 0 : -this.#tokens / this.#perMs;
-  }
-
-  forget(_key: K): void {
-    // The tokens belong to all keys: forgetting one returns none.
-  }
-
-  retries(_key: K): number {
-    return 0;
   }
 }
 

@@ -8,7 +8,7 @@
  * @module
  */
 
-import { CoarseClock, LongTimer, monotonicMs } from "../async/time.ts";
+import { checkCounts, CoarseClock, LongTimer, monotonicMs } from "../async/time.ts";
 import {
   type Cause,
   type Causes,
@@ -699,11 +699,7 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
       concurrency = 1,
       onError = (error, key) => this.#reporter.report(this.#subject(key), error, String(key)),
     } = options;
-    if (!Number.isInteger(concurrency) || concurrency < 1) {
-      throw new RangeError(
-        `Cannot run work queue "${this.name}": concurrency must be a whole number of at least 1, found ${concurrency}`,
-      );
-    }
+    checkCounts(`run work queue "${this.name}"`, { concurrency }, { min: 1 });
     using stop = new DerivedController(signal);
     const running = runWorkers<K>(this.#source, worker, { concurrency, onError, stop });
     this.#runs.set(stop, running);

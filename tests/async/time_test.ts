@@ -3,6 +3,7 @@ import {
   backoffMs,
   type BackoffOptions,
   checkBackoff,
+  checkCounts,
   checkDurations,
   CoarseClock,
   LongTimer,
@@ -339,4 +340,19 @@ Deno.test("TimeLimit is not extended by many short pauses", async () => {
     await time.tickAsync(5);
   }
   assertEquals(expired, [100]);
+});
+
+Deno.test("checkCounts accepts whole numbers, and names the option and the value otherwise", () => {
+  checkCounts("list", { limit: 0, pages: undefined, max: Number.MAX_SAFE_INTEGER });
+  checkCounts("list", { limit: 3, max: Infinity }, { min: 3, infinite: true });
+  const cases: [number | string, string][] = [[-1, "-1"], [1.5, "1.5"], [NaN, "NaN"], [Infinity, "Infinity"], [
+    2 ** 53,
+    "9007199254740992",
+  ], ["5", '"5"']];
+  for (const [value, found] of cases) {
+    const message = `Cannot list: limit must be a whole number of at least 0, found ${found}`;
+    assertThrows(() => checkCounts("list", { limit: value as number }), RangeError, message);
+  }
+  const message = "Cannot list: limit must be a whole number of at least 2, or Infinity for no limit, found 1";
+  assertThrows(() => checkCounts("list", { limit: 1 }, { min: 2, infinite: true }), RangeError, message);
 });

@@ -119,7 +119,11 @@ Deno.test("options that are out of range are refused", () => {
   assertThrows(() => of({ stallMs: -1 }), RangeError, "stallMs must be at least 0");
   assertThrows(() => of({ heartbeatMs: 0 }), RangeError, "heartbeatMs must be at least 1 milliseconds");
   assertThrows(() => of({ heartbeatMs: 31_000 }), RangeError, "heartbeatMs must be at most 30000");
-  assertThrows(() => of({ maxBytes: NaN }), RangeError, "maxBytes must be at least 0, found NaN");
-  assertThrows(() => of({ maxConnections: 0 }), RangeError, "maxConnections must be at least 1, found 0");
+  assertThrows(
+    () => of({ maxBytes: NaN }),
+    RangeError,
+    "maxBytes must be a whole number of at least 0, or Infinity for no limit, found NaN",
+  );
+  assertThrows(() => of({ maxConnections: 0 }), RangeError, "maxConnections must be a whole number of at least 1");
   assertThrows(() => of({ origins: ["dash.example.com"] }), TypeError, 'Cannot allow "dash.example.com"');
 });

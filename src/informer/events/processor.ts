@@ -9,7 +9,7 @@
  * @module
  */
 
-import { checkDurations, CoarseClock, LongTimer } from "../../async/time.ts";
+import { checkCounts, checkDurations, CoarseClock, LongTimer } from "../../async/time.ts";
 import type { Abortable, Entry } from "../../api/options.ts";
 import type { KubernetesObject, ObjectKey } from "../../api/object.ts";
 import { errorLine } from "../../errors/errors.ts";
@@ -515,8 +515,6 @@ export class Processor<T extends KubernetesObject> {
   #checkOptions(options: HandlerOptions<T>): void {
     const { resyncMs, slowMs, backlog = "keep" } = options;
     checkDurations("add a handler", { resyncMs, slowMs });
-    if (typeof backlog === "object" && !(Number.isInteger(backlog.max) && backlog.max > 0)) {
-      throw new RangeError(`Cannot add a handler: backlog.max must be a positive integer, found ${backlog.max}`);
-    }
+    if (typeof backlog === "object") checkCounts("add a handler", { "backlog.max": backlog.max }, { min: 1 });
   }
 }

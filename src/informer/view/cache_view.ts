@@ -10,6 +10,7 @@
 
 import type { KubernetesObject, ObjectKey } from "../../api/object.ts";
 import { PolledIterator } from "../../async/iterate.ts";
+import { checkCounts } from "../../async/time.ts";
 import type { Abortable, Entry } from "../../api/options.ts";
 import { elementsAt, parseFieldPath } from "../../api/selector.ts";
 import { RankTree } from "../../store/rank_tree.ts";
@@ -96,14 +97,9 @@ export interface ViewWindow {
  */
 export function checkedWindow({ offset, limit }: ViewWindow, base: ViewWindow = {}): Required<ViewWindow> {
   const window = { offset: offset ?? base.offset ?? 0, limit: limit ?? base.limit ?? Infinity };
-  check("offset", window.offset);
-  if (window.limit !== Infinity) check("limit", window.limit);
+  checkCounts("show a part of a view", { offset: window.offset });
+  checkCounts("show a part of a view", { limit: window.limit }, { infinite: true });
   return window;
-}
-
-function check(name: string, value: number): void {
-  if (Number.isSafeInteger(value) && value >= 0) return;
-  throw new RangeError(`Cannot show a part of a view: the ${name} must be an integer of at least 0, found ${value}`);
 }
 
 /** The updates of a window, which may be moved meanwhile. */

@@ -9,6 +9,7 @@
 
 import type { RecordedRequest } from "../http/request.ts";
 import type { Status } from "../../api/status.ts";
+import { checkCounts } from "../../async/time.ts";
 import { PlainRefusal, refusalOf } from "../http/refusal.ts";
 import type { ByteBody } from "../wire/byte_body.ts";
 
@@ -27,7 +28,7 @@ class ArmedList<T> {
 
   /** Arms `value` for the next `times` requests that match the filter. Returns a function that disarms what is left. */
   arm(value: T, times: number, filter?: RequestFilter): () => void {
-    if (!(times >= 1)) throw new RangeError(`Cannot arm a fault: times must be at least 1, found ${times}`);
+    checkCounts("arm a fault", { times }, { min: 1, infinite: true });
     const armed: Armed<T> = { filter, value, left: times };
     this.#armed.push(armed);
     return () => this.#remove(armed);

@@ -15,7 +15,7 @@ Deno.test("failNext refuses the given number of requests, and no more", async ()
   assertEquals((await ask(server, MAPS)).json.reason, "ServiceUnavailable");
   assertEquals((await ask(server, MAPS)).status, 503);
   assertEquals((await ask(server, MAPS)).status, 200);
-  assertThrows(() => server.failNext(500, 0), RangeError, "times must be at least 1");
+  assertThrows(() => server.failNext(500, 0), RangeError, "times must be a whole number of at least 1");
 });
 
 Deno.test("failNext answers with a Status or with text", async () => {
