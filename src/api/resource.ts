@@ -195,6 +195,65 @@ export function pathOf(resource: Resource, parts: PathParts = {}): string {
   return path;
 }
 
+/** What a path leads to: a collection, an object or a subresource. */
+export interface ResourcePlace {
+  /** API group. */
+  readonly group: string;
+  /** API version. */
+  readonly version: string;
+  /** `""` for all namespaces, and for a cluster-scoped resource. */
+  readonly namespace: string;
+  /** Plural name of the resource. */
+  readonly plural: string;
+  /** Name of the object. */
+  readonly name: string | undefined;
+  /** Subresource of that object, of one segment or several. */
+  readonly subresource: string | undefined;
+}
+
+/** Subresources of a namespace, as opposed to collections in it. */
+const NAMESPACE_PARTS = ["status", "finalize"];
+
+/**
+ * Reads a path, as servers do and {@linkcode pathOf} makes it; `undefined` when it is about no resource.
+ *
+ * @throws {URIError} when the path has an invalid percent-encoding.
+ */
+export function placeOf(pathname: string): ResourcePlace | undefined {
+  const parts = pathname.split("/").filter((part) => part !== "").map(decodeURIComponent);
+  const depth = parts[0] === "api" ? 2 : parts[0] === "apis" ? 3 : Infinity;
+  if (parts.length <= depth) return undefined;
+  const below = parts.slice(depth);
+  const inNamespace = below[0] === "namespaces" && below.length > 2 && !NAMESPACE_PARTS.includes(below[2]);
+  const [plural, name, ...rest] = inNamespace ? below.slice(2) : below;
+  return {
+    group: depth === 2 ? "" : parts[1],
+    version: parts[depth - 1],
+    namespace: inNamespace ? below[1] : "",
+    plural,
+    name,
+    subresource: rest.length === 0 ? undefined : rest.join("/"),
+  };
+}
+
+const VERBS: Readonly<Record<string, string>> = { POST: "create", PUT: "update", PATCH: "patch" };
+
+/**
+ * Returns the verb of a request to a place, as rules name it and servers derive it (apiserver `RequestInfo`); that of
+ * another method is the method in lower case.
+ */
+export function verbOf(method: string, { name }: Pick<ResourcePlace, "name">, query: URLSearchParams): string {
+  if (method === "DELETE") return name === undefined ? "deletecollection" : "delete";
+  if (method !== "GET" && method !== "HEAD") return VERBS[method] ?? method.toLowerCase();
+  if (name !== undefined) return "get";
+  return isSet(query.get("watch")) ? "watch" : "list";
+}
+
+/** Returns `true` for a parameter that is given and neither `0` nor `false`, as apimachinery reads booleans. */
+function isSet(value: string | null): boolean {
+  return value !== null && value !== "0" && value.toLowerCase() !== "false";
+}
+
 /** Returns the start of all paths of a group and version. @throws {TypeError} as {@linkcode pathOf}. */
 function prefixOf({ group, version }: Pick<Resource, "group" | "version">): string {
   const groupPath = group === "" ? "/api" : `/apis/${checkSegment("group", group)}`;

@@ -1,13 +1,7 @@
 import { keyOf, type KubernetesObject } from "../api/object.ts";
-import { defineResource, type Resource, resourceName } from "../api/resource.ts";
+import { defineResource, type Resource, resourceName, verbOf } from "../api/resource.ts";
 import type { FakeApiServer } from "../testing/fake_api_server.ts";
-import {
-  isStreamingList,
-  parseRoute,
-  type RecordedRequest,
-  type ResourceRoute,
-  resourceVerb,
-} from "../testing/http/request.ts";
+import { isStreamingList, parseRoute, type RecordedRequest, type ResourceRoute } from "../testing/http/request.ts";
 import { Random } from "../testing/random.ts";
 import type { PerturbPlan } from "./plan.ts";
 import { type ControllerProcess, neverAnswered, type TrialRecord } from "./process.ts";
@@ -268,7 +262,7 @@ export class Network {
     const url = new URL(request.url);
     const route = parseRoute(url.pathname);
     if (route.type !== "resource") return await server.fetch(request);
-    const verb = resourceVerb(request.method, route, url.searchParams);
+    const verb = verbOf(request.method, route, url.searchParams);
     if (verb === "watch") {
       this.#watched.set(url.pathname, route);
       const response = await this.#ask(request, route);

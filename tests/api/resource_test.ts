@@ -8,10 +8,12 @@ import {
   mergeRules,
   metadataOf,
   pathOf,
+  placeOf,
   type Resource,
   resourceName,
   rolesYaml,
   roleYaml,
+  verbOf,
 } from "../../src/api/resource.ts";
 
 const rule = (verbs: string[], group: string, resource: string, names?: string[]): AccessRule => ({
@@ -207,4 +209,52 @@ Deno.test("pathOf refuses an empty name, and a subresource without a name", () =
     TypeError,
     `Cannot address "status" of one of "pods": no name is given`,
   );
+});
+
+Deno.test("placeOf reads what pathOf makes, and is undefined for paths that are about no resource", () => {
+  const deployments = defineResource({
+    group: "apps",
+    version: "v1",
+    plural: "deployments",
+    kind: "Deployment",
+    scope: "Namespaced",
+  });
+  const nodes = defineResource({ group: "", version: "v1", plural: "nodes", kind: "Node", scope: "Cluster" });
+  for (
+    const { resource, namespace } of [{ resource: deployments, namespace: "shop" }, { resource: nodes, namespace: "" }]
+  ) {
+    const { group, version, plural } = resource;
+    for (
+      const parts of [{}, { name: "a" }, { name: "a", subresource: "scale" }, { name: "a", subresource: "proxy/b" }]
+    ) {
+      const place = { group, version, plural, namespace, name: undefined, subresource: undefined, ...parts };
+      assertEquals(placeOf(pathOf(resource, { namespace, ...parts })), place);
+    }
+  }
+  assertEquals(placeOf("/api/v1/namespaces/shop/status"), {
+    ...{ group: "", version: "v1", plural: "namespaces", namespace: "", name: "shop", subresource: "status" },
+  });
+  for (const path of ["/", "/version", "/api", "/api/v1", "/apis/apps", "/apis/apps/v1"]) {
+    assertEquals(placeOf(path), undefined);
+  }
+  assertThrows(() => placeOf("/api/v1/pods/%"), URIError);
+});
+
+Deno.test("verbOf is the verb that rules have for a request", () => {
+  const of = (method: string, name?: string, query = ""): string =>
+    verbOf(method, { name }, new URLSearchParams(query));
+  assertEquals(["GET", "HEAD"].map((method) => [of(method), of(method, "a")]), [["list", "get"], ["list", "get"]]);
+  assertEquals(
+    ["watch=true", "watch=1", "watch=", "watch=false", "watch=0"].map((query) => of("GET", undefined, query)),
+    [
+      ...["watch", "watch", "watch", "list", "list"],
+    ],
+  );
+  assertEquals(["POST", "PUT", "PATCH", "OPTIONS"].map((method) => of(method, "a")), [
+    "create",
+    "update",
+    "patch",
+    "options",
+  ]);
+  assertEquals([of("DELETE"), of("DELETE", "a")], ["deletecollection", "delete"]);
 });

@@ -8,7 +8,7 @@
  */
 
 import { OpenWatches, type WatchHealth } from "./open_watches.ts";
-import type { PlacedRule } from "../../api/resource.ts";
+import { type PlacedRule, placeOf, type ResourcePlace, verbOf } from "../../api/resource.ts";
 import { DecodeError, RETRY_AFTER_MAX_MS, StatusError, UnreachableError } from "../../api/status.ts";
 import { causesOf, errorLine, messageOf } from "../../errors/errors.ts";
 import type { Transport } from "../../api/lister_watcher.ts";
@@ -38,20 +38,6 @@ export interface RequestSpec {
 /** The number of names that are remembered for one verb on one resource of one namespace. */
 const MAX_NAMES = 16;
 
-const VERBS: Readonly<Record<string, string>> = { POST: "create", PUT: "update", PATCH: "patch", DELETE: "delete" };
-
-/** Subresources of a namespace, as opposed to collections in it. */
-const NAMESPACE_PARTS = ["status", "finalize"];
-
-/** The place of the resource that a request is about. */
-interface Place {
-  readonly group: string;
-  readonly resource: string;
-  readonly namespace: string;
-  /** `""` for a collection. */
-  readonly name: string;
-}
-
 /** Remembers the access that requests need, as the API server derives it from method and path (`RequestInfo`). */
 export class AccessLog {
   /** The names by verb and place, as JSON; `undefined` for all names. */
@@ -59,14 +45,14 @@ export class AccessLog {
 
   /** Records a request. Paths outside of `/api` and `/apis`, and discovery, need no rule and are passed over. */
   record({ path, init }: RequestSpec): void {
-    const [pathname, query = ""] = path.split("?", 2);
-    const place = placeOf(pathname);
+    const [pathname, query] = path.split("?", 2);
+    const place = placeIn(pathname);
     if (place === undefined) return;
-    const method = init.method?.toUpperCase() ?? "GET";
-    if (VERBS[method] === undefined) return this.#recordRead(place, new URLSearchParams(query));
-    this.#add(method === "DELETE" && place.name === "" ? "deletecollection" : VERBS[method], place);
+    const parameters = new URLSearchParams(query);
+    const verb = verbOf(init.method?.toUpperCase() ?? "GET", place, parameters);
+    this.#add(verb, place, place.name ?? (verb === "list" || verb === "watch" ? selectedName(parameters) : undefined));
     // The server asks for this right, too, when the object does not exist.
-    if (method === "PATCH" && isApply(init.headers)) this.#add("create", place);
+    if (verb === "patch" && isApply(init.headers)) this.#add("create", place, place.name);
   }
 
   /** Returns the rules, by namespace, group, resource and verb. */
@@ -78,18 +64,10 @@ export class AccessLog {
     });
   }
 
-  #recordRead(place: Place, query: URLSearchParams): void {
-    if (place.name !== "") return this.#add("get", place);
-    const watch = query.get("watch");
-    const verb = watch !== null && watch !== "0" && watch.toLowerCase() !== "false" ? "watch" : "list";
-    // A rule with names allows a list or watch of exactly one of them.
-    const [, name = ""] = /(?:^|,)metadata\.name={1,2}([^,=]+)(?:,|$)/.exec(query.get("fieldSelector") ?? "") ?? [];
-    this.#add(verb, { ...place, name });
-  }
-
-  #add(verb: string, { namespace, group, resource, name }: Place): void {
+  #add(verb: string, { namespace, group, plural, subresource }: ResourcePlace, name: string | undefined): void {
+    const resource = subresource === undefined ? plural : `${plural}/${subresource.split("/", 1)[0]}`;
     const key = JSON.stringify([namespace, group, resource, verb]);
-    if (name === "") return void this.#names.set(key, undefined);
+    if (name === undefined) return void this.#names.set(key, undefined);
     const names = this.#names.has(key) ? this.#names.get(key) : new Set<string>();
     if (names === undefined) return;
     names.add(name);
@@ -97,24 +75,16 @@ export class AccessLog {
   }
 }
 
-/** Returns the place that a path leads to; `undefined` when it is about no resource. */
-function placeOf(pathname: string): Place | undefined {
-  const parts = pathname.split("/").filter((part) => part !== "");
-  const depth = parts[0] === "api" ? 2 : parts[0] === "apis" ? 3 : Infinity;
-  if (parts.length <= depth) return undefined;
-  const group = depth === 2 ? "" : parts[1];
-  const below = parts.slice(depth).map(decoded);
-  const isNamespaced = below[0] === "namespaces" && below.length > 2 && !NAMESPACE_PARTS.includes(below[2]);
-  const [plural, name = "", subresource] = isNamespaced ? below.slice(2) : below;
-  const namespace = isNamespaced ? below[1] : "";
-  return { group, resource: subresource === undefined ? plural : `${plural}/${subresource}`, namespace, name };
+/** Returns the name that a selector selects: a rule with names allows a list or watch of exactly one of them. */
+function selectedName(parameters: URLSearchParams): string | undefined {
+  return /(?:^|,)metadata\.name={1,2}([^,=]+)(?:,|$)/.exec(parameters.get("fieldSelector") ?? "")?.[1];
 }
 
-function decoded(part: string): string {
+function placeIn(pathname: string): ResourcePlace | undefined {
   try {
-    return decodeURIComponent(part);
+    return placeOf(pathname);
   } catch {
-    return part; // the server refuses the path
+    return undefined; // the server refuses the path
   }
 }
 

@@ -1,3 +1,4 @@
+import { placeOf, type ResourcePlace } from "../../api/resource.ts";
 import type { RequestAttributes } from "./access_control.ts";
 import { badRequest, forbiddenField, invalid, noPath, refusal, unsupportedField } from "./refusal.ts";
 import type { StatusCause } from "../../api/status.ts";
@@ -62,21 +63,9 @@ export function isStreamingList({ query }: RecordedRequest): boolean {
 }
 
 /** The path of a collection, an object or a subresource. */
-export interface ResourceRoute {
+export interface ResourceRoute extends ResourcePlace {
   /** Always `"resource"`. */
   readonly type: "resource";
-  /** API group. */
-  readonly group: string;
-  /** API version. */
-  readonly version: string;
-  /** `""` for all namespaces, and for a cluster-scoped resource. */
-  readonly namespace: string;
-  /** Plural name of the resource. */
-  readonly plural: string;
-  /** Name of the object. */
-  readonly name: string | undefined;
-  /** Subresource of that object. */
-  readonly subresource: string | undefined;
 }
 
 /** The target of a path. */
@@ -87,60 +76,32 @@ export type Route =
   | { readonly type: "group"; readonly group: string }
   | { readonly type: "resources"; readonly group: string; readonly version: string };
 
-/** Subresources of a namespace, as opposed to collections in it. */
-const NAMESPACE_PARTS = ["status", "finalize"];
-
 /**
  * Parses a URL path.
  *
  * @throws {PlainRefusal} 404 if the server has no such path.
  */
 export function parseRoute(pathname: string): Route {
-  const parts = decode(pathname).filter((part) => part !== "");
-  switch (parts[0]) {
-    case "version":
-      return { type: "version" };
-    case "healthz":
-    case "livez":
-    case "readyz":
-      return { type: "health" };
-    case "openapi":
-      if (parts[1] !== "v3") throw noPath();
-      return { type: "openapi", path: parts.slice(2).join("/") };
-    case "api":
-      if (parts.length === 1) return { type: "versions" };
-      return below("", parts[1], parts.slice(2));
-    case "apis":
-      if (parts.length === 1) return { type: "groups" };
-      if (parts.length === 2) return { type: "group", group: parts[1] };
-      return below(parts[1], parts[2], parts.slice(3));
-    default:
-      throw noPath();
+  const place = placeIn(pathname);
+  if (place !== undefined) return { type: "resource", ...place };
+  const [root, ...rest] = pathname.split("/").filter((part) => part !== "").map(decodeURIComponent);
+  if (root === "version") return { type: "version" };
+  if (root === "healthz" || root === "livez" || root === "readyz") return { type: "health" };
+  if (root === "openapi" && rest[0] === "v3") return { type: "openapi", path: rest.slice(1).join("/") };
+  if (root === "api") {
+    return rest.length === 0 ? { type: "versions" } : { type: "resources", group: "", version: rest[0] };
   }
+  if (root !== "apis") throw noPath();
+  const [group, version] = rest;
+  if (group === undefined) return { type: "groups" };
+  return version === undefined ? { type: "group", group } : { type: "resources", group, version };
 }
 
-function below(group: string, version: string, parts: readonly string[]): Route {
-  if (parts.length === 0) return { type: "resources", group, version };
-  const inNamespace = parts[0] === "namespaces" && parts.length > 2 && !NAMESPACE_PARTS.includes(parts[2]);
-  const namespace = inNamespace ? parts[1] : "";
-  const [plural, name, ...subresource] = inNamespace ? parts.slice(2) : parts;
-  return {
-    type: "resource",
-    group,
-    version,
-    namespace,
-    plural,
-    name,
-    subresource: subresource.length === 0 ? undefined : subresource.join("/"),
-  };
-}
-
-function decode(pathname: string): string[] {
+function placeIn(pathname: string): ResourcePlace | undefined {
   try {
-    return pathname.split("/").map(decodeURIComponent);
+    return placeOf(pathname);
   } catch {
-    // Invalid percent-encoding matches no path.
-    throw noPath();
+    throw noPath(); // invalid percent-encoding matches no path
   }
 }
 
@@ -259,26 +220,4 @@ function watchCauses(options: ServerListOptions, streamingList: boolean): Requir
   if (match !== "NotOlderThan") causes.push(unsupportedField(MATCH, match, ["NotOlderThan"]));
   if (options.continue !== "") causes.push(forbiddenField(MATCH, `${MATCH} is forbidden for continue`));
   return causes;
-}
-
-/** Returns the verb of a request, as RBAC rules name it. */
-export function resourceVerb(method: string, { name }: ResourceRoute, parameters: URLSearchParams): string {
-  switch (method) {
-    case "GET":
-    case "HEAD": {
-      if (name !== undefined) return "get";
-      const watch = parameters.get("watch");
-      return watch !== null && watch !== "0" && watch.toLowerCase() !== "false" ? "watch" : "list";
-    }
-    case "POST":
-      return name === undefined ? "create" : "post";
-    case "PUT":
-      return name === undefined ? "put" : "update";
-    case "PATCH":
-      return name === undefined ? "patchcollection" : "patch";
-    case "DELETE":
-      return name === undefined ? "deletecollection" : "delete";
-    default:
-      return method.toLowerCase();
-  }
 }

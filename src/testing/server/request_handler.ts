@@ -10,10 +10,11 @@
 import { BrokenConnection, type Faults, gzipResponse } from "../faults/faults.ts";
 import type { AccessControl, RequestAttributes } from "../http/access_control.ts";
 import { answerError, answerJson, answerText, negotiateRepresentation, type RequestContext } from "../http/answer.ts";
-import { type OpenRecord, parseRoute, recordRequest, resourceVerb, type Route } from "../http/request.ts";
+import { type OpenRecord, parseRoute, recordRequest, type Route } from "../http/request.ts";
 import { noMethod, noPath } from "../http/refusal.ts";
 import type { ByteBody } from "../wire/byte_body.ts";
 import { at, objectOr, textOf } from "../wire/json.ts";
+import { verbOf } from "../../api/resource.ts";
 import { type Discovery, type OpenApi, SERVER_VERSION } from "./discovery.ts";
 import { requestBodyObject, requestBodyText, type ResourceHandler } from "./resource_handler.ts";
 
@@ -187,7 +188,7 @@ function attributesOf(request: Request, url: URL, user: string): RequestAttribut
     return { user, verb, group: "", version: "", resource: "", subresource: "", namespace: "", name: "", path };
   }
   const { group, version, plural: resource, subresource = "", namespace, name = "" } = route;
-  const verb = resourceVerb(request.method, route, url.searchParams);
+  const verb = verbOf(request.method, route, url.searchParams);
   return { user, verb, group, version, resource, subresource, namespace, name, path };
 }
 

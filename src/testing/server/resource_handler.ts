@@ -214,6 +214,10 @@ export class ResourceHandler {
     const { definition } = request.collection;
     if (!definition.verbs.includes(verb)) throw noVerb(definition, verb);
     if (request.route.subresource !== undefined && !["get", "update", "patch"].includes(verb)) throw noMethod();
+    const isNamed = request.route.name !== undefined;
+    if (verb === "create" ? isNamed : !isNamed && (verb === "update" || verb === "patch")) {
+      throw noVerb(definition, verb);
+    }
     switch (verb) {
       case "get":
         return await this.#get(request);
