@@ -11,7 +11,7 @@ import {
   parseExecCredential,
 } from "../kubeconfig/exec_plugin.ts";
 import { LongTimer, monotonicMs } from "../async/time.ts";
-import { redactSecrets } from "../errors/errors.ts";
+import { REDACTED, redactSecrets } from "../errors/errors.ts";
 import { type ExplainFileProblem, FileProblem, type Host, pathBeside, readCheckedFile, runFlag } from "./host.ts";
 import { InformerError } from "../errors/informer_error.ts";
 import type { Abortable } from "../api/options.ts";
@@ -194,8 +194,6 @@ export class ExecLogin extends Redacted implements Credentials {
     this.#certificate = certificate && { cert: certificate.cert, key: key! };
   }
 }
-
-const REDACTED = "[redacted]";
 
 /** Names of variables and flags that hold secrets. */
 const SECRET_NAME = /secret|token|passw|credential|api.?key|private.?key|access.?key|assertion/i;

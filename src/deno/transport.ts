@@ -1,4 +1,5 @@
 import { checkDurations, LongTimer, monotonicMs } from "../async/time.ts";
+import { causesOf, messageOf, withoutAddress } from "../errors/errors.ts";
 import { certificateProblem, privateKeyProblem } from "../kubeconfig/pem.ts";
 import {
   isLoopback,
@@ -233,8 +234,7 @@ function withoutPermission(cause: Error, url: URL, way: RouteInfo): Error {
 
 /** Returns the message of the innermost cause, without the address, which the caller adds. */
 function deepest(error: Error): string {
-  const inner = error.cause instanceof Error ? deepest(error.cause) : error.message;
-  return inner.replace(/^error sending request for url \([^)]*\): /, "");
+  return withoutAddress(messageOf(causesOf(error).at(-1)));
 }
 
 /** Options for {@linkcode denoTransport}. */

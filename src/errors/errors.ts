@@ -48,12 +48,19 @@ export function errorLine(error: unknown): string {
   return line;
 }
 
-/** Puts a text on one line. */
+/** Puts a text on one line, with one blank between two words. */
 export function oneLine(text: string): string {
-  return text.trim().split(/\s*\n\s*/).join(" ");
+  return text.trim().split(/\s+/).join(" ");
 }
 
-const REDACTED = "[redacted]";
+/** Returns the reason that the `fetch` of a runtime gives for a failure, without the address, which the caller names. */
+export function withoutAddress(message: string): string {
+  return message.replace(/^fetch failed: /, "")
+    .replace(/error sending request(?: from \S+)? for (?:url )?\S+(?: \([^)]*\))?: /, "");
+}
+
+/** Stands for a secret. */
+export const REDACTED = "[redacted]";
 
 /** Words that precede a secret or end the name of one. */
 const SECRET_WORD = "secret|token|passw(?:or)?d|passphrase|credential|key";

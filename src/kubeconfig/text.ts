@@ -1,3 +1,4 @@
+import { REDACTED } from "../errors/errors.ts";
 import { nearest } from "../api/resource.ts";
 
 /** Returns the type of an invalid value, for messages; never the value itself, which may be a credential. */
@@ -25,7 +26,6 @@ export function quoteAll(names: Iterable<string>): string {
   return all.length > 10 ? `${shown} and ${all.length - 10} more` : shown;
 }
 
-const REDACTED = "[redacted]";
 /** The method that Deno and Node call to print an object. */
 const INSPECT: unique symbol = Symbol.for("nodejs.util.inspect.custom");
 

@@ -199,7 +199,7 @@ const ROWS: Record<string, Record<string, Row>> = {
       }
     },
   },
-  "edge/informer_relay.ts": {
+  "edge/options.ts": {
     "a redaction": async ({ client, onError, pass }) => {
       await using informers = new SharedInformerFactory(client);
       await using relay = new InformerRelay(informers, { collections: { maps: ConfigMap }, redact: fail, onError });

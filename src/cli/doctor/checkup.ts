@@ -9,6 +9,7 @@ import {
 import { ConnectError } from "../../deno/connect_options.ts";
 import { KubeconfigError } from "../../kubeconfig/parse_kubeconfig.ts";
 import { EXIT_CODE, explainError } from "../errors/explain_error.ts";
+import { withoutAddress } from "../../errors/errors.ts";
 import { DerivedController } from "../../async/signals.ts";
 import { plain } from "../terminal/terminal.ts";
 import type { Term } from "../../kubeconfig/text.ts";
@@ -138,7 +139,7 @@ function connectingReason(error: unknown): ReasonAndRemedy | undefined {
 function saidBy(error: unknown): string {
   const said: string[] = [];
   for (let inner: unknown = error; inner instanceof Error; inner = inner.cause) {
-    const text = inner.message.replace(/error sending request (?:from \S+ )?for (?:url )?\S+(?: \([^)]*\))?: /, "");
+    const text = withoutAddress(inner.message);
     if (text !== "fetch failed" && !said.some((other) => other.includes(text))) said.push(text);
   }
   return said.join(": ");

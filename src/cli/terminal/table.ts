@@ -1,3 +1,4 @@
+import { REDACTED } from "../../errors/errors.ts";
 import {
   isSecret,
   type Resource,
@@ -114,8 +115,6 @@ export function formOf(format: OutputFormat): "object" | "metadata" | "table" {
   if (format === "table" || format === "wide") return "table";
   return format === "name" ? "metadata" : "object";
 }
-
-const REDACTED = "[redacted]";
 
 /**
  * Returns the object with the data of a Secret, and the copies in its annotations, replaced by `[redacted]`; the keys

@@ -10,7 +10,7 @@
 import { OpenWatches, type WatchHealth } from "./open_watches.ts";
 import { type PlacedRule, placeOf, type ResourcePlace, verbOf } from "../../api/resource.ts";
 import { DecodeError, RETRY_AFTER_MAX_MS, StatusError, UnreachableError } from "../../api/status.ts";
-import { causesOf, errorLine, messageOf } from "../../errors/errors.ts";
+import { causesOf, errorLine, messageOf, withoutAddress } from "../../errors/errors.ts";
 import type { Transport } from "../../api/lister_watcher.ts";
 import { DerivedController } from "../../async/signals.ts";
 import { backoffMs, LongTimer, sleep } from "../../async/time.ts";
@@ -209,10 +209,7 @@ function isKnownError(error: unknown): error is StatusError | DecodeError | Unre
  */
 function unreachableError(message: string, error: unknown): UnreachableError {
   // The address is in our own message.
-  const reason = errorLine(error).replace(/^fetch failed: /, "").replace(
-    /^error sending request(?: from \S+)? for (?:url )?\S+(?: \([^)]*\))?: /,
-    "",
-  );
+  const reason = withoutAddress(errorLine(error));
   return new UnreachableError(`${message}: ${reason}`, error instanceof TypeError ? {} : { cause: error });
 }
 

@@ -1,5 +1,6 @@
 import { DecodeError, type Status, StatusError, statusFrom } from "../../api/status.ts";
 import { ByteBuffer, chunksOf, utf8 } from "../decode/body_reader.ts";
+import { oneLine } from "../../errors/errors.ts";
 
 /** The bytes that are read of an error's body that is not JSON (client-go `rest/request.go` reads as many). */
 const MAX_TEXT_BYTES = 2048;
@@ -176,10 +177,6 @@ function check(server: URL): string {
 function excerpt(text: string): string {
   const line = oneLine(text);
   return JSON.stringify(line.length > 80 ? `${line.slice(0, 80)}…` : line);
-}
-
-function oneLine(text: string): string {
-  return text.replace(/\s+/g, " ").trim();
 }
 
 async function textOf(action: string, response: Response, maxBytes: number): Promise<string> {
