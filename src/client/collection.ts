@@ -162,8 +162,7 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
       const reduction = Reduction.of(this.resource);
       return reduction === undefined ? answer as T : reduction.of(answer as T);
     }
-    const row = new RowReader(this.#reading({}, "now")).eventOf(answer).object;
-    return row as KubernetesObject as T;
+    return new RowReader<T>(this.#reading({}, "now")).eventOf(answer).object;
   }
 
   /** As {@linkcode ResourceClient.getOrUndefined}. */

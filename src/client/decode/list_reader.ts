@@ -21,9 +21,6 @@ interface Outline {
   readonly rows?: unknown;
 }
 
-/** Reads the items of a list. */
-type ItemReader<T extends KubernetesObject> = Pick<ObjectReader<T>, "walk" | "project" | "read" | "entryOf" | "fillIn">;
-
 /**
  * Decodes a list while its body arrives. The items are cut out of the bytes; the rest, the outline, is small enough to
  * be parsed at once.
@@ -33,9 +30,9 @@ type ItemReader<T extends KubernetesObject> = Pick<ObjectReader<T>, "walk" | "pr
  */
 export class ListReader<T extends KubernetesObject> implements BodyDecoder<ListPart<T>> {
   readonly #options: ReadOptions;
-  readonly #objects: ItemReader<T>;
+  readonly #objects: ObjectReader<T> | RowReader<T>;
   /** The reader of rows, if a table was asked for. */
-  readonly #rows: RowReader<KubernetesObject> | undefined;
+  readonly #rows: RowReader<T> | undefined;
   readonly #scanner: ItemScanner;
   /** True if items may be projected, which looks for managedFields in the chunk's text. */
   readonly #projects: boolean;
@@ -56,10 +53,9 @@ export class ListReader<T extends KubernetesObject> implements BodyDecoder<ListP
     this.#options = options;
     this.#maxBytes = options.maxObjectBytes ?? MAX_OBJECT_BYTES;
     // One bad item leaves the others readable.
-    if (options.resource.representation === "table") this.#rows = new RowReader(options, "broken");
-    this.#objects = this.#rows as ItemReader<KubernetesObject> as ItemReader<T> | undefined ??
-      new ObjectReader<T>(options, "broken");
-    this.#projects = this.#objects instanceof ObjectReader && this.#objects.projects;
+    if (options.resource.representation === "table") this.#rows = new RowReader<T>(options, "broken");
+    this.#objects = this.#rows ?? new ObjectReader<T>(options, "broken");
+    this.#projects = this.#objects.projects;
     this.#scanner = new ItemScanner({
       outline: (bytes, start, end) => this.#append(this.#outline, bytes, start, end),
       itemsBegin: () => this.#begin(),

@@ -1,21 +1,19 @@
 import type { Entry } from "../../api/options.ts";
 import { DecodeError } from "../../api/status.ts";
 import type { KubernetesObject } from "../../api/object.ts";
-import { resourceName, type TableColumn, type TableRow } from "../../api/resource.ts";
+import { resourceName, type TableColumn } from "../../api/resource.ts";
 import { JsonEntry, RowEntry } from "../../entry/entry.ts";
+import { skipValue } from "./json_text.ts";
 import { ObjectReader, type ReadOptions, startsWith } from "./object_reader.ts";
 import { utf8 } from "./body_reader.ts";
 
-const QUOTE = 34;
-const OPEN_BRACKET = 91;
-const BACKSLASH = 92;
-const CLOSE_BRACKET = 93;
-const CLOSE_BRACE = 125;
 const encoder = new TextEncoder();
 const CELLS = encoder.encode(`{"cells":[`);
 const OBJECT = encoder.encode(`,"object":`);
 const TABLE = encoder.encode(`{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"`);
 const ROWS = encoder.encode(`"},"columnDefinitions":null,"rows":[`);
+const ROW_END = encoder.encode("}");
+const TABLE_END = encoder.encode("]}");
 
 /** A table in JSON, of a list or of one event (`Table` of meta.k8s.io). */
 interface Table {
@@ -34,18 +32,18 @@ export function isTable(value: unknown): value is Table {
  * Converts the bytes of rows to entries, and remembers the columns, which only the first event of a watch has. The
  * object of a row stays unparsed, as in {@linkcode ObjectReader}; its cells are parsed.
  *
- * A server that knows no tables sends objects, which become rows without its cells.
+ * A server that knows no tables sends objects, which become rows without its cells. `R` is the type of the rows.
  */
-export class RowReader<T extends KubernetesObject> {
+export class RowReader<R extends KubernetesObject> {
   readonly #options: ReadOptions;
-  readonly #objects: ObjectReader<T>;
+  readonly #objects: ObjectReader<KubernetesObject>;
   /** The columns; `undefined` while the server has sent objects, and no table. */
   #columns: readonly TableColumn[] | undefined;
 
   /** As {@linkcode ObjectReader}. */
   constructor(options: ReadOptions, withoutMetadata: "refused" | "broken" = "refused") {
     this.#options = options;
-    this.#objects = new ObjectReader<T>(options, withoutMetadata);
+    this.#objects = new ObjectReader<KubernetesObject>(options, withoutMetadata);
   }
 
   /** Takes the columns of a table; without any, those of the table before it stay. */
@@ -64,7 +62,10 @@ export class RowReader<T extends KubernetesObject> {
     return -1;
   }
 
-  /** Always -1: rows are not reduced to named fields. */
+  /** Always false: rows are not reduced to named fields. */
+  readonly projects = false;
+
+  /** Always -1. */
   project(): number {
     return -1;
   }
@@ -74,27 +75,33 @@ export class RowReader<T extends KubernetesObject> {
    *
    * @throws {DecodeError} as `ObjectReader`.
    */
-  read(bytes: Uint8Array, start: number, end: number): Entry<TableRow<T>> {
+  read(bytes: Uint8Array, start: number, end: number): Entry<R> {
     if (this.#columns === undefined) return this.#rowOf(this.#objects.read(bytes, start, end), undefined);
-    const cellsEnd = endOfCells(bytes, start, end);
-    if (cellsEnd === -1 || !startsWith(bytes, cellsEnd, end, OBJECT) || bytes[end - 1] !== CLOSE_BRACE) {
+    const cellsStart = start + CELLS.length - 1;
+    const cellsEnd = startsWith(bytes, start, end, CELLS) ? skipValue(bytes, cellsStart, end) : -1;
+    if (
+      cellsEnd === -1 || !startsWith(bytes, cellsEnd, end, OBJECT) ||
+      !startsWith(bytes, end - ROW_END.length, end, ROW_END)
+    ) {
       return this.entryOf(this.#parse(bytes, start, end)); // an unusual layout; rows of finished pods have conditions
     }
-    const cells = this.#parse(bytes, start + CELLS.length - 1, cellsEnd) as readonly unknown[];
+    const cells = this.#parse(bytes, cellsStart, cellsEnd) as readonly unknown[];
     return this.#rowOf(this.#objects.read(bytes, cellsEnd + OBJECT.length, end - 1), cells);
   }
 
   /** As `read`, of a parsed value. */
-  entryOf(value: unknown): Entry<TableRow<T>> {
+  entryOf(value: unknown): Entry<R> {
     if (this.#columns === undefined) return this.#rowOf(this.#objects.entryOf(value), undefined);
     const { cells, object } = (value ?? {}) as { readonly cells?: unknown; readonly object?: unknown };
     return this.#rowOf(this.#objects.entryOf(object), Array.isArray(cells) ? cells : []);
   }
 
   /** The row of an event, whose object is a table with one row in `bytes[start, end)`. @throws {DecodeError} */
-  readEvent(bytes: Uint8Array, start: number, end: number): Entry<TableRow<T>> {
-    if (this.#columns !== undefined && startsWith(bytes, start, end, TABLE) && bytes[end - 2] === CLOSE_BRACKET) {
-      const version = bytes.indexOf(QUOTE, start + TABLE.length);
+  readEvent(bytes: Uint8Array, start: number, end: number): Entry<R> {
+    if (
+      this.#columns !== undefined && startsWith(bytes, start, end, TABLE) && startsWith(bytes, end - 2, end, TABLE_END)
+    ) {
+      const version = bytes.indexOf(ROWS[0], start + TABLE.length);
       if (version !== -1 && startsWith(bytes, version, end, ROWS)) {
         return this.read(bytes, version + ROWS.length, end - 2);
       }
@@ -103,7 +110,7 @@ export class RowReader<T extends KubernetesObject> {
   }
 
   /** As `readEvent`, of a parsed value. */
-  eventOf(value: unknown): Entry<TableRow<T>> {
+  eventOf(value: unknown): Entry<R> {
     if (!isTable(value)) return this.#rowOf(this.#objects.entryOf(value), undefined);
     this.begin(value);
     const { rows } = value;
@@ -118,11 +125,10 @@ export class RowReader<T extends KubernetesObject> {
   }
 
   /** A broken entry, and one that is known already, stay as they are. */
-  #rowOf(entry: Entry<T>, cells: readonly unknown[] | undefined): Entry<TableRow<T>> {
+  #rowOf(entry: Entry<KubernetesObject>, cells: readonly unknown[] | undefined): Entry<R> {
     const isNew = entry instanceof JsonEntry && entry.error === undefined;
-    return isNew
-      ? new RowEntry<T>(entry, cells && this.#columns, cells)
-      : entry as Entry<KubernetesObject> as Entry<TableRow<T>>;
+    const row = isNew ? new RowEntry(entry, cells && this.#columns, cells) : entry;
+    return row as Entry<KubernetesObject> as Entry<R>;
   }
 
   #parse(bytes: Uint8Array, start: number, end: number): unknown {
@@ -135,21 +141,4 @@ export class RowReader<T extends KubernetesObject> {
       );
     }
   }
-}
-
-/** Returns the end of the cells that a row begins with; -1 if it begins with something else. */
-function endOfCells(bytes: Uint8Array, start: number, end: number): number {
-  if (!startsWith(bytes, start, end, CELLS)) return -1;
-  let depth = 1;
-  for (let at = start + CELLS.length; at < end; at++) {
-    const byte = bytes[at];
-    if (byte === QUOTE) {
-      for (at++; at < end && bytes[at] !== QUOTE; at++) if (bytes[at] === BACKSLASH) at++;
-    } else if (byte === OPEN_BRACKET) {
-      depth++;
-    } else if (byte === CLOSE_BRACKET && --depth === 0) {
-      return at + 1;
-    }
-  }
-  return -1;
 }

@@ -1,4 +1,3 @@
-import type { Entry } from "../../api/options.ts";
 import type { Change } from "../../api/lister_watcher.ts";
 import { DecodeError, StatusError, statusFrom } from "../../api/status.ts";
 import type { KubernetesObject } from "../../api/object.ts";
@@ -66,27 +65,21 @@ interface Bookmarked {
   readonly rows?: readonly { readonly object?: Bookmarked }[];
 }
 
-/** Reads the tables of events like objects. */
-function objectsOf<T extends KubernetesObject>(
-  rows: RowReader<KubernetesObject>,
-): Pick<ObjectReader<T>, "read" | "entryOf"> {
-  return {
-    read: (bytes, start, end) => rows.readEvent(bytes, start, end) as Entry<KubernetesObject> as Entry<T>,
-    entryOf: (value) => rows.eventOf(value) as Entry<KubernetesObject> as Entry<T>,
-  };
-}
-
 /** Decodes one line of a watch. */
 class EventReader<T extends KubernetesObject> {
   readonly #options: ReadOptions;
   readonly #objects: Pick<ObjectReader<T>, "read" | "entryOf">;
   /** The reader of rows, if tables were asked for. */
-  readonly #rows: RowReader<KubernetesObject> | undefined;
+  readonly #rows: RowReader<T> | undefined;
 
   constructor(options: ReadOptions) {
     this.#options = options;
-    if (options.resource.representation === "table") this.#rows = new RowReader(options);
-    this.#objects = this.#rows === undefined ? new ObjectReader<T>(options) : objectsOf<T>(this.#rows);
+    if (options.resource.representation === "table") this.#rows = new RowReader<T>(options);
+    const rows = this.#rows;
+    this.#objects = rows === undefined ? new ObjectReader<T>(options) : {
+      read: (bytes, start, end) => rows.readEvent(bytes, start, end),
+      entryOf: (value) => rows.eventOf(value),
+    };
   }
 
   read(bytes: Uint8Array, start: number, end: number, text: string | undefined): Change<T> {
