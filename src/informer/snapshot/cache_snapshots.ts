@@ -3,7 +3,7 @@ import type { Entry } from "../../api/options.ts";
 import { nextTurn, Pacer } from "../../async/turns.ts";
 import { Reduction } from "../../entry/entry.ts";
 import type { CollectionSync } from "../sync/collection_sync.ts";
-import { checkSnapshotScope, SnapshotError, type SnapshotOptions, type SnapshotScope } from "./snapshot.ts";
+import { SnapshotError, type SnapshotOptions, type SnapshotScope } from "./snapshot.ts";
 import { readSnapshot, type RestoredEntry, type SnapshotContents, snapshotStream } from "./snapshot_stream.ts";
 
 /** The number of bytes of restored objects that are copied in one turn: about a millisecond. */
@@ -103,11 +103,7 @@ export class CacheSnapshots<T extends KubernetesObject> {
 
   async #read(snapshot: AsyncIterable<Uint8Array>, scope: SnapshotScope): Promise<SnapshotContents<T>> {
     try {
-      return await readSnapshot<T>(snapshot, {
-        reduction: this.#reduction,
-        check: (header) => checkSnapshotScope(header, scope),
-        prepare: (entry, originalKey) => this.#sync.cache.intake.restored(entry, originalKey),
-      });
+      return await readSnapshot<T>(snapshot, scope, this.#reduction, this.#sync.cache.intake);
     } catch (cause) {
       if (!(cause instanceof SnapshotError)) throw cause;
       throw new SnapshotError(

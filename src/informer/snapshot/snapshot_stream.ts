@@ -12,7 +12,15 @@ import {
   WrittenRowEntry,
 } from "../../entry/entry.ts";
 import { errorLine } from "../../errors/errors.ts";
-import { checksum, SNAPSHOT_FORMAT, SnapshotError, type SnapshotHeader } from "./snapshot.ts";
+import type { EntryTransform } from "../cache/entry_transform.ts";
+import {
+  checkSnapshotScope,
+  checksum,
+  SNAPSHOT_FORMAT,
+  SnapshotError,
+  type SnapshotHeader,
+  type SnapshotScope,
+} from "./snapshot.ts";
 import { DecodeError } from "../../api/status.ts";
 import { Pacer } from "../../async/turns.ts";
 
@@ -169,19 +177,6 @@ export interface RestoredEntry<T extends KubernetesObject> {
   readonly text: JsonEntry<KubernetesObject>;
 }
 
-/** Options of {@linkcode readSnapshot}. */
-interface ReadSnapshotOptions<T extends KubernetesObject> {
-  /** The reduction of the objects; `undefined` if they are complete, or rows of complete ones. */
-  readonly reduction: Reduction | undefined;
-  /** Throws for a header that is not wanted; then nothing more is read. */
-  readonly check: (header: SnapshotHeader) => void;
-  /**
-   * Returns the entry to be cached in place of one, which is not parsed yet; `originalKey` is the key that the server
-   * has for it.
-   */
-  readonly prepare: (entry: Entry<T>, originalKey: ObjectKey) => Entry<T>;
-}
-
 /** The contents of a snapshot. */
 export interface SnapshotContents<T extends KubernetesObject> {
   /** The head of the snapshot. */
@@ -204,15 +199,17 @@ const NEWLINE = 10;
 const TURN_MS = 5;
 
 /**
- * Reads a snapshot, and prepares its entries as they come, a few milliseconds in a turn. The entries keep the chunks of
- * `bytes` until they are detached.
+ * Reads a snapshot of `scope`, and prepares its entries as they come, a few milliseconds in a turn. The entries keep the
+ * chunks of `bytes` until they are detached. `reduction` is that of the objects, if they are not complete ones or rows.
  *
- * @throws {SnapshotError} when it is not complete, not as it was written, or of another format.
+ * @throws {SnapshotError} when it is of another scope, not complete, not as it was written, or of another format.
  * @throws what `bytes` throws.
  */
 export async function readSnapshot<T extends KubernetesObject>(
   bytes: AsyncIterable<Uint8Array>,
-  { reduction, check, prepare }: ReadSnapshotOptions<T>,
+  scope: SnapshotScope,
+  reduction: Reduction | undefined,
+  intake: Pick<EntryTransform<T>, "restored">,
 ): Promise<SnapshotContents<T>> {
   const pacer = new Pacer(TURN_MS, 1);
   const source = new ByteSource(bytes);
@@ -222,7 +219,7 @@ export async function readSnapshot<T extends KubernetesObject>(
       throw new SnapshotError("format", `it does not begin with ${JSON.stringify(SNAPSHOT_FORMAT)}`);
     }
     const { head: header } = await nextFrame(source) as { readonly head: SnapshotHeader };
-    check(header);
+    checkSnapshotScope(header, scope);
     const parts: RestoredEntry<T>[][] = header.versions.map(() => []);
     for (let count = 0;;) {
       const { head, texts } = await nextFrame(source);
@@ -240,7 +237,7 @@ export async function readSnapshot<T extends KubernetesObject>(
         if (!POSSIBLE_KEY.test(originalKey)) throw damaged(`it has an impossible key: ${JSON.stringify(originalKey)}`);
         const text = entryOf(object, texts, at, reduction, header.scope.representation === "table");
         const entry = (object.length === 12 ? rowOf(text, object, columns) : text) as Entry<KubernetesObject>;
-        parts[part].push({ entry: prepare(entry as Entry<T>, originalKey), text });
+        parts[part].push({ entry: intake.restored(entry as Entry<T>, originalKey), text });
         if (typeof object[5] === "number") at += object[5];
       }
       count += objects.length;
