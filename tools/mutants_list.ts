@@ -281,7 +281,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: "check-ahead-of-watch",
     breaks: "a consistency check takes changes that are under way for differences",
-    find: /isOlder\(this\.#options\.version\(\), needed = neededVersion\(differences, version\)\)/,
+    find: /isOlder\(gate\.version, needed = neededVersion\(differences, version\)\)/,
     replace: "false",
   },
   {
