@@ -9,33 +9,37 @@ import { checkCounts, checkDurations } from "../async/time.ts";
 import { apiVersionOf, nearest, pathOf, type PathParts, type Resource, resourceName } from "../api/resource.ts";
 import type { RequestSpec } from "./http/connection.ts";
 import { type KubernetesObject, refuseReduced } from "../api/object.ts";
-import type { DeleteOptions, GetOptions, Patch, WriteOptions } from "./resource_client.ts";
+import type { DeleteOptions, FollowOptions, GetOptions, Patch, WriteOptions } from "./resource_client.ts";
 
-const ANY = ["signal", "timeoutMs", "query"];
-const SELECTION = ["namespace", "namespaces", "labelSelector", "fieldSelector"];
-const READ = [
-  "managedFields",
-  "fields",
-  "secretData",
-  "secretAnnotations",
-  "known",
-  "knownNext",
-  "onDecoded",
-  "resourceVersion",
-];
-const WRITE = ["dryRun", "fieldManager", "fieldValidation", "subresource"];
-const DELETE = [...WRITE, "preconditions", "propagationPolicy", "gracePeriodSeconds"];
-const LIST = [...SELECTION, ...READ, "resourceVersionMatch", "limit", "continue"];
-const WATCH = [...SELECTION, ...READ, "timeoutSeconds", "allowBookmarks", "sendInitialEvents"];
+/** Returns the names of all options of a type, which the compiler knows to be complete. */
+function namesOf<O>(names: Readonly<Record<Exclude<keyof O, keyof RequestOptions>, true>>): readonly string[] {
+  return Object.keys(names);
+}
+
+const ANY = Object.keys({ signal: true, timeoutMs: true, query: true } satisfies Record<keyof RequestOptions, true>);
+const SELECTION = { namespace: true, namespaces: true, labelSelector: true, fieldSelector: true } as const;
+const DECODING = { managedFields: true, fields: true, secretData: true, secretAnnotations: true } as const;
+const READ = {
+  ...SELECTION,
+  ...DECODING,
+  known: true,
+  knownNext: true,
+  onDecoded: true,
+  resourceVersion: true,
+} as const;
+const WRITE = { dryRun: true, fieldManager: true, fieldValidation: true, subresource: true } as const;
+const DELETE = { ...WRITE, preconditions: true, propagationPolicy: true, gracePeriodSeconds: true } as const;
+const LIST = { ...READ, resourceVersionMatch: true, limit: true, continue: true } as const;
+const WATCH = { ...READ, timeoutSeconds: true, allowBookmarks: true, sendInitialEvents: true } as const;
 
 /** The options of each call. */
 const OPTIONS = {
-  get: ["subresource"],
-  list: LIST,
-  watch: [...WATCH, "backoff", "onInterrupted"],
-  write: WRITE,
-  delete: DELETE,
-  deleteCollection: [...LIST, ...DELETE],
+  get: namesOf<GetOptions>({ subresource: true }),
+  list: namesOf<ListOptions>(LIST),
+  watch: namesOf<FollowOptions>({ ...WATCH, backoff: true, onInterrupted: true }),
+  write: namesOf<WriteOptions>(WRITE),
+  delete: namesOf<DeleteOptions>(DELETE),
+  deleteCollection: namesOf<ListOptions & DeleteOptions>({ ...LIST, ...DELETE }),
 } as const;
 
 /** Parameters that options or the client set, under the names that the server has for them. */
@@ -47,22 +51,33 @@ const PARAMETERS = [
   "pretty",
 ];
 
+/** The rest of a request, beside the place that it is about and its options. */
+interface Call {
+  /** The call whose options it has. */
+  readonly call: keyof typeof OPTIONS;
+  /** The parameters that the call sets. @default {"pretty=false"} */
+  readonly query?: URLSearchParams | string;
+  readonly init: RequestInit;
+  /** See {@linkcode RequestSpec.patient}. @default {true} */
+  readonly patient?: boolean;
+}
+
 /**
- * Returns a request with the parameters of `query` and the limit of `timeoutMs`.
+ * Returns a request to a place, with the parameters of `query` and the limit of `timeoutMs` of its options.
  *
  * @throws {TypeError} when an option is unknown, or `query` has the name of an option, or nearly so.
  * @throws {RangeError} when `timeoutMs` is no duration.
  */
-function withRequestOptions(
-  spec: RequestSpec,
+function requestTo(
+  { action, resource, path }: Pick<Place, "action" | "resource" | "path">,
+  { call, query: own = "pretty=false", init, patient = true }: Call,
   options: RequestOptions,
-  call: keyof typeof OPTIONS,
 ): RequestSpec {
+  const spec = { action, resource, path: `${path}?${own}`, init, patient };
   const { query, timeoutMs } = options;
   for (const [name, value] of Object.entries(options)) {
-    const own: readonly string[] = OPTIONS[call];
-    if (value === undefined || ANY.includes(name) || own.includes(name)) continue;
-    const known = [...own, ...ANY];
+    if (value === undefined || OPTIONS[call].includes(name) || ANY.includes(name)) continue;
+    const known = [...OPTIONS[call], ...ANY];
     const near = nearest(name, known);
     throw new TypeError(
       `Cannot ${spec.action}: unknown option "${name}"${near === undefined ? "" : `, did you mean "${near}"?`}; ` +
@@ -72,8 +87,7 @@ function withRequestOptions(
   checkDurations(spec.action, { timeoutMs }, { min: 1 });
   const limited = timeoutMs === undefined ? spec : { ...spec, timeoutMs };
   if (query === undefined) return limited;
-  const [path, text] = spec.path.split("?", 2);
-  const parameters = new URLSearchParams(text);
+  const parameters = new URLSearchParams(own);
   for (const [name, value] of Object.entries(query)) {
     checkParameter(name, spec.action);
     parameters.set(name, value);
@@ -119,17 +133,10 @@ const PATCH_TYPES: Readonly<Record<Patch["type"], string>> = {
  */
 export function listRequest(target: Target, options: ListOptions, patient: boolean): RequestSpec {
   const { resource } = target;
-  const namespace = options.namespace ?? target.selection.namespace;
   const query = listQuery(target, options);
   includeObject(query, resource);
-  const spec = {
-    action: describe("list", resource, { namespace }),
-    resource: resourceName(resource),
-    path: withQuery(pathOf(resource, { namespace }), query),
-    init: { headers: { accept: accept(resource, "List") } },
-    patient,
-  };
-  return withRequestOptions(spec, options, "list");
+  const init = { headers: { accept: accept(resource, "List") } };
+  return requestTo(collectionOf(target, "list", options), { call: "list", query, init, patient }, options);
 }
 
 /**
@@ -140,11 +147,11 @@ export function listRequest(target: Target, options: ListOptions, patient: boole
  */
 export function watchRequest(target: Target, options: WatchOptions): RequestSpec {
   const { resource } = target;
-  const namespace = options.namespace ?? target.selection.namespace;
+  const place = collectionOf(target, "watch", options);
   const { resourceVersion, timeoutSeconds, allowBookmarks = false, sendInitialEvents } = options;
   if (sendInitialEvents && !allowBookmarks) {
     throw new TypeError(
-      `Cannot ${describe("watch", resource, { namespace })}: sendInitialEvents needs allowBookmarks, as a bookmark ` +
+      `Cannot ${place.action}: sendInitialEvents needs allowBookmarks, as a bookmark ` +
         `marks the end of the initial events`,
     );
   }
@@ -159,14 +166,8 @@ export function watchRequest(target: Target, options: WatchOptions): RequestSpec
     // The server accepts the one only with the other, and with no other value (apimachinery `ValidateListOptions`).
     query.set("resourceVersionMatch", "NotOlderThan");
   }
-  const spec = {
-    action: describe("watch", resource, { namespace }),
-    resource: resourceName(resource),
-    path: withQuery(pathOf(resource, { namespace }), query),
-    init: { headers: { accept: accept(resource, ""), "accept-encoding": "identity" } },
-    patient: false,
-  };
-  return withRequestOptions(spec, options, "watch");
+  const init = { headers: { accept: accept(resource, ""), "accept-encoding": "identity" } };
+  return requestTo(place, { call: "watch", query, init, patient: false }, options);
 }
 
 /** Returns the request of an object. @throws {TypeError} when the object has no address. */
@@ -175,14 +176,8 @@ export function getRequest(target: Target, name: string, options: GetOptions): R
   const place = placeOf(target, "get", { name, subresource });
   const query = baseQuery();
   if (!subresource) includeObject(query, target.resource);
-  const spec = {
-    action: place.action,
-    resource: place.resource,
-    path: withQuery(place.path, query),
-    init: { headers: { accept: subresource ? JSON_TYPE : accept(target.resource, "") } },
-    patient: true,
-  };
-  return withRequestOptions(spec, options, "get");
+  const init = { headers: { accept: subresource ? JSON_TYPE : accept(target.resource, "") } };
+  return requestTo(place, { call: "get", query, init }, options);
 }
 
 /** Returns the request of a creation. @throws {TypeError} when the object has no address. */
@@ -260,19 +255,13 @@ export function deleteRequest(target: Target, name: string, options: DeleteOptio
   const { preconditions, propagationPolicy, gracePeriodSeconds, dryRun } = options;
   checkCounts(place.action, { gracePeriodSeconds });
   const body = { preconditions, propagationPolicy, gracePeriodSeconds, dryRun: dryRun ? ["All"] : undefined };
-  const spec = {
-    action: place.action,
-    resource: place.resource,
-    path: withQuery(place.path, baseQuery()),
-    init: {
-      method: "DELETE",
-      headers: { accept: accept(target.resource, ""), "content-type": JSON_TYPE },
-      // The server reads either the body or the query, so all options are in the body.
-      body: JSON.stringify({ apiVersion: "v1", kind: "DeleteOptions", ...body }),
-    },
-    patient: true,
+  const init = {
+    method: "DELETE",
+    headers: { accept: accept(target.resource, ""), "content-type": JSON_TYPE },
+    // The server reads either the body or the query, so all options are in the body.
+    body: JSON.stringify({ apiVersion: "v1", kind: "DeleteOptions", ...body }),
   };
-  return withRequestOptions(spec, options, "delete");
+  return requestTo(place, { call: "delete", init }, options);
 }
 
 /**
@@ -283,23 +272,16 @@ export function deleteRequest(target: Target, name: string, options: DeleteOptio
 export function deleteCollectionRequest(target: Target, options: ListOptions & DeleteOptions): RequestSpec {
   refuseTable(target.resource, "delete");
   const { resource } = target;
-  const namespace = options.namespace ?? target.selection.namespace;
-  const action = describe("delete all selected", resource, { namespace });
-  if (resource.scope === "Namespaced" && !namespace) {
-    throw new TypeError(`Cannot ${action}: no namespace is given, and servers do not delete across namespaces`);
+  const place = collectionOf(target, "delete all selected", options);
+  if (resource.scope === "Namespaced" && !place.namespace) {
+    throw new TypeError(`Cannot ${place.action}: no namespace is given, and servers do not delete across namespaces`);
   }
   const query = listQuery(target, options);
   setWriteQuery(query, options);
   if (options.propagationPolicy !== undefined) query.set("propagationPolicy", options.propagationPolicy);
   setCount(query, "gracePeriodSeconds", options.gracePeriodSeconds);
-  const spec = {
-    action,
-    resource: resourceName(resource),
-    path: withQuery(pathOf(resource, { namespace }), query),
-    init: { method: "DELETE", headers: { accept: accept(resource, "List") } },
-    patient: true,
-  };
-  return withRequestOptions(spec, options, "deleteCollection");
+  const init = { method: "DELETE", headers: { accept: accept(resource, "List") } };
+  return requestTo(place, { call: "deleteCollection", query, init }, options);
 }
 
 /** Returns a selector for objects that match both. */
@@ -312,6 +294,13 @@ interface Place extends PathParts {
   readonly resource: string;
   readonly path: string;
   readonly namespace: string;
+}
+
+/** Returns the path of a collection. */
+function collectionOf({ resource, selection }: Target, verb: string, options: Selection): Place {
+  const { namespace = selection.namespace ?? "" } = options;
+  const action = describe(verb, resource, { namespace });
+  return { action, resource: resourceName(resource), path: pathOf(resource, { namespace }), namespace };
 }
 
 /** Returns the path of an existing or new object. */
@@ -354,21 +343,10 @@ function writeRequest(
   contentType: string = JSON_TYPE,
   acceptType: string = JSON_TYPE,
 ): RequestSpec {
-  const { dryRun, fieldManager, fieldValidation } = options;
-  let path = `${place.path}?pretty=false`;
-  if (dryRun || fieldManager !== undefined || fieldValidation !== undefined) {
-    const query = baseQuery();
-    setWriteQuery(query, options);
-    path = withQuery(place.path, query);
-  }
-  const spec = {
-    action: place.action,
-    resource: place.resource,
-    path,
-    init: { method, headers: { accept: acceptType, "content-type": contentType }, body: JSON.stringify(body) },
-    patient: true,
-  };
-  return withRequestOptions(spec, options, "write");
+  const query = baseQuery();
+  setWriteQuery(query, options);
+  const headers = { accept: acceptType, "content-type": contentType };
+  return requestTo(place, { call: "write", query, init: { method, headers, body: JSON.stringify(body) } }, options);
 }
 
 function setWriteQuery(query: URLSearchParams, options: WriteOptions): void {
@@ -407,10 +385,6 @@ function includeObject(query: URLSearchParams, resource: Resource): void {
 /** Servers send indented JSON, twice the bytes, to some user agents such as browsers unless `pretty` is false. */
 function baseQuery(): URLSearchParams {
   return new URLSearchParams({ pretty: "false" });
-}
-
-function withQuery(path: string, query: URLSearchParams): string {
-  return `${path}?${query}`;
 }
 
 function setCount(query: URLSearchParams, name: string, value: number | undefined): void {
