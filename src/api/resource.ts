@@ -195,7 +195,7 @@ export function pathOf(resource: Resource, parts: PathParts = {}): string {
   return path;
 }
 
-/** What a path leads to: a collection, an object or a subresource. */
+/** A collection, an object or a subresource, as a path addresses it. */
 export interface ResourcePlace {
   /** API group. */
   readonly group: string;
