@@ -18,7 +18,7 @@
  * @module
  */
 
-import { execute } from "./run_command.ts";
+import { CommandLine } from "./command_line.ts";
 import { Terminal } from "./terminal/terminal.ts";
 
 /** A second signal counts only after this time, in milliseconds: one key press can send several. */
@@ -48,7 +48,7 @@ export async function main(args: string[]): Promise<number> {
   const signals: Deno.Signal[] = Deno.build.os === "windows" ? ["SIGINT", "SIGBREAK"] : ["SIGINT", "SIGTERM"];
   for (const signal of signals) Deno.addSignalListener(signal, interrupt);
   try {
-    return await execute(args, { terminal, stop });
+    return await new CommandLine(terminal, stop).execute(args);
   } finally {
     for (const signal of signals) Deno.removeSignalListener(signal, interrupt);
   }

@@ -1,4 +1,4 @@
-import { execute } from "../../src/cli/run_command.ts";
+import { CommandLine } from "../../src/cli/command_line.ts";
 import { type Output, Terminal } from "../../src/cli/terminal/terminal.ts";
 
 /** After this time a line that was waited for counts as never printed. */
@@ -101,12 +101,9 @@ export class Session {
       keyboard: { read: (bytes: Uint8Array) => this.#read(bytes), setKeys: () => {} },
       capable: true,
     };
-    const context = {
-      stop: this.#stop,
-      terminal: new Terminal(() => this.interrupt(), screen),
-      backoff: { initialMs: 1, maxMs: 20 }, // tests check that it continues, not how long it waits
-    };
-    this.code = execute(args, context);
+    const output = new Terminal(() => this.interrupt(), screen);
+    const backoff = { initialMs: 1, maxMs: 20 }; // tests check that it continues, not how long it waits
+    this.code = new CommandLine(output, this.#stop, backoff).execute(args);
   }
 
   /** True when it was asked to stop. */

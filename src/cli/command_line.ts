@@ -1,0 +1,323 @@
+import { Command, EnumType, ValidationError } from "@cliffy/command";
+import { VERSION } from "../client/client.ts";
+import type { BackoffOptions } from "../async/time.ts";
+import { complete, completionScript, FILES_LINE, ServerNames, type Shell } from "./completions.ts";
+import { demo } from "./demo.ts";
+import { doctor } from "./doctor/doctor.ts";
+import { EXIT_CODE, explainError, UsageError } from "./errors/explain_error.ts";
+import { fake } from "./fake.ts";
+import { get } from "./get.ts";
+import { kinds } from "./kinds.ts";
+import type { Terminal } from "./terminal/terminal.ts";
+import { serve } from "./serve.ts";
+import { watch } from "./watch.ts";
+import { isAbortOf } from "../async/signals.ts";
+
+/** Names of the commands. */
+const COMMANDS: readonly string[] = ["watch", "get", "serve", "kinds", "doctor", "fake", "demo", "completions"];
+
+/** The permissions of commands that connect. */
+const CONNECTED = "those that informer doctor prints; none with --fake";
+
+// The flags of more than one command, each with its description.
+const SELECTOR = [
+  "-l, --selector <selector:string>",
+  "Only objects with these labels: 'app=web,tier!=cache'.",
+] as const;
+const FIELD_SELECTOR = [
+  "--field-selector <selector:string>",
+  "Only objects with these fields: 'spec.nodeName=worker-1'.",
+] as const;
+const KUBECONFIG = [
+  "--kubeconfig <file:string>",
+  "The kubeconfig to use. (default: KUBECONFIG, ~/.kube/config, or in-cluster)",
+] as const;
+const CONTEXT = ["--context <name:string>", "The context in it."] as const;
+const SERVER = ["--server <url:string>", "The API server's address."] as const;
+const TOKEN_FILE = ["--token-file <file:string>", "A file with a bearer token."] as const;
+const FAKE = ["--fake", "Use a fake API server in this process."] as const;
+
+/** The command line of a process: where it prints, what stops it, and the exit code of its command. */
+export class CommandLine {
+  readonly #terminal: Terminal;
+  readonly #stop: AbortController;
+  readonly #backoff: BackoffOptions | undefined;
+  #code: number = EXIT_CODE.done;
+
+  /**
+   * `stop` is aborted when the process is interrupted; a command may abort it too. `backoff` is that of informers after
+   * failures, by default that of the library.
+   */
+  constructor(terminal: Terminal, stop: AbortController, backoff?: BackoffOptions) {
+    this.#terminal = terminal;
+    this.#stop = stop;
+    this.#backoff = backoff;
+  }
+
+  /** Runs a command, prints an error as one line, and returns the exit code. */
+  async execute(args: string[]): Promise<number> {
+    try {
+      await this.#run(args);
+    } catch (error) {
+      // The command was interrupted and has stopped, which is not a failure.
+      this.#code = isAbortOf(this.#stop.signal, error) ? EXIT_CODE.done : this.#end(error, args);
+    }
+    try {
+      await this.#terminal.flush();
+    } catch (error) {
+      this.#code = this.#end(error, args);
+    }
+    return this.#code;
+  }
+
+  #end(error: unknown, args: string[]): number {
+    const { code, message } = explainError(error);
+    this.#terminal.say(`error: ${message}${error instanceof ValidationError ? seeHelp(message, args[0]) : ""}`);
+    return code;
+  }
+
+  /** @throws the error of the command; `ValidationError` when the command line is invalid. */
+  async #run(args: string[]): Promise<void> {
+    if (args.length === 0) {
+      throw new UsageError(`no command given; try "informer watch pods --fake", or see informer --help`);
+    }
+    if (args.length === 1 && (args[0] === "--version" || args[0] === "-V")) {
+      // The parser prints colours even into pipes.
+      return this.#terminal.result(args[0] === "-V" ? VERSION : `informer ${VERSION}`);
+    }
+    if (args[0] === "completions" && args[1] === "complete") return await this.#complete(args);
+    refuseEmpty(args);
+    // With more arguments the parser would complain of a flag that this command does not have.
+    await this.#program().parse(COMMANDS.includes(args[0]) || args[0].startsWith("-") ? args : args.slice(0, 1));
+  }
+
+  async #complete(args: readonly string[]): Promise<void> {
+    const words = args.slice(args[2] === "--" ? 3 : 2);
+    const found = await complete(this.#program(), words, new ServerNames(words, this.#terminal, this.#stop.signal));
+    if (found === "files") return this.#terminal.result(FILES_LINE);
+    for (const { word, description } of found) {
+      this.#terminal.result(`${word}${description ? `\t${description}` : ""}`);
+    }
+  }
+
+  #program(): Command {
+    const program = new Command()
+      .name("informer")
+      .version(VERSION)
+      .description("Watches a Kubernetes cluster through caches that stay equal to it.")
+      .help({ colors: Deno.stdout.isTerminal() })
+      .example("All pods, as they are and as they change", "informer watch pods -A")
+      .example("Without a cluster", "informer watch pods --fake")
+      .throwErrors()
+      .noExit();
+    this.#watch(program);
+    this.#get(program);
+    this.#serve(program);
+    this.#kinds(program);
+    this.#doctor(program);
+    this.#fake(program);
+    this.#demo(program);
+    this.#completions(program);
+    return program.reset();
+  }
+
+  #watch(program: Command): void {
+    program.command("watch <resources...:string>", "Keep a cache of resources and print what changes.")
+      .description(
+        "Runs an informer on each resource and prints its events, until interrupted. Resources are named as for kubectl: " +
+          "pods, po, deployments.apps, or any custom resource by its plural. " +
+          `Permissions: ${CONNECTED}; for --cache, --allow-read and --allow-write of the folder of that file.`,
+      )
+      .type("format", new EnumType(["table", "wide", "json", "name"]))
+      .type("streaming", new EnumType(["auto", "on", "off"]))
+      .option("-n, --namespace <namespace:string>", "Watch one namespace.")
+      .option("-A, --all-namespaces", "Watch all namespaces.")
+      .option(...SELECTOR).option(...FIELD_SELECTOR)
+      .option("--resync <duration:string>", "Resync interval: deliver all cached objects again, every 30s or 5m.")
+      .option("--metadata-only", "Fetch only the metadata of objects.")
+      .option("--streaming-list <mode:streaming>", "Fetch the initial list over the watch (streaming list).", {
+        default: "auto" as const,
+      })
+      .option("--until-synced", "End after the initial sync.")
+      .option("--timeout <duration:string>", "End after this time; with --until-synced: fail if not synced by then.")
+      .option("--cache <file:string>", "Write the cache to this file at the end, as a JSON array sorted by key.")
+      .option("--show-secrets", "Show the data of Secrets.")
+      .option("--no-object", "Leave the objects out.")
+      .option("-o, --output <format:format>", "How to print.", { default: "table" as const })
+      .option(...KUBECONFIG).option(...CONTEXT).option(...SERVER).option(...TOKEN_FILE).option(...FAKE)
+      .example("All pods", "informer watch pods -A")
+      .example("As JSON, one event per line", "informer watch deployments.apps -n shop -o json")
+      .example("Save a snapshot", "informer watch po -A --until-synced --no-object -o json --cache pods.json")
+      .example("Without a cluster", "informer watch pods --fake")
+      .action(async (options, ...resources) => {
+        this.#code = await watch({ ...options, backoff: this.#backoff }, resources, this.#terminal, this.#stop);
+      });
+  }
+
+  #get(program: Command): void {
+    program.command("get <resources:string> [names...:string]", "List resources, or print objects by their names.")
+      .description(
+        "Lists resources in pages, or gets objects by their names, and prints the columns that the server has for them. " +
+          `Permissions: ${CONNECTED}.`,
+      )
+      .type("format", new EnumType(["table", "wide", "json", "yaml", "name"]))
+      .option("-n, --namespace <namespace:string>", "In one namespace.")
+      .option("-A, --all-namespaces", "In all namespaces.")
+      .option(...SELECTOR).option(...FIELD_SELECTOR)
+      .option("--show-secrets", "Show the data of Secrets.")
+      .option("--show-managed-fields", "Show metadata.managedFields.")
+      .option("-o, --output <format:format>", "How to print.", { default: "table" as const })
+      .option(...KUBECONFIG).option(...CONTEXT).option(...SERVER).option(...TOKEN_FILE).option(...FAKE)
+      .example("All pods, as kubectl's JSON list", "informer get pods -A -o json")
+      .example("Two kinds, with all columns", "informer get pods,deploy -n shop -o wide")
+      .example("One object", "informer get deploy web -n shop -o yaml")
+      .example("Objects of several kinds", "informer get pod/web-0 deploy/web -n shop")
+      .action(async (options, resources, ...names) => {
+        this.#code = await get(options, [resources, ...names], this.#terminal, this.#stop.signal);
+      });
+  }
+
+  #serve(program: Command): void {
+    program.command("serve <resources...:string>", "Serve caches of resources over HTTP on loopback.")
+      .description(
+        "Serves a page that shows the resources, /api/NAME as JSON and /events/NAME as server-sent events, to any number of " +
+          "clients on this machine, from one watch " +
+          "of each resource, which follows demand; /healthz, /readyz and /metrics, too. Prints its address, and runs until " +
+          `interrupted. Permissions: ${CONNECTED}; and --allow-net=127.0.0.1; for --snapshot, --allow-read and --allow-write of ` +
+          "the folder of that file.",
+      )
+      .option("--port <port:integer>", "The port; 0 is any free one.", { default: 0 })
+      .option("-n, --namespace <namespace:string>", "Serve one namespace.")
+      .option("-A, --all-namespaces", "Serve all namespaces.")
+      .option(...SELECTOR).option(...FIELD_SELECTOR)
+      .option("--show-secrets", "Serve the data of Secrets.")
+      .option(
+        "--snapshot <file:string>",
+        "Begin with the cache in this file, without a list, and write it there; of several resources to FILE.NAME each.",
+      )
+      .option(...KUBECONFIG).option(...CONTEXT).option(...SERVER).option(...TOKEN_FILE).option(...FAKE)
+      .example("All pods and deployments", "informer serve pods deployments.apps -A --port 8080")
+      .example("Some fields of them", "curl 'http://127.0.0.1:8080/api/pods?fields=spec.nodeName,status.phase'")
+      .example("As they change", "curl -N 'http://127.0.0.1:8080/events/pods?labelSelector=app%3Dweb'")
+      .example("Without a cluster", "informer serve pods --fake")
+      .action(async (options, ...resources) => {
+        this.#code = await serve(options, resources, this.#terminal, this.#stop.signal);
+      });
+  }
+
+  #kinds(program: Command): void {
+    program.command("kinds", "Write types of custom kinds.")
+      .description(
+        "Writes a TypeScript module with a type and a resource for each custom kind, from the CustomResourceDefinitions of a " +
+          "server or of a file. All versions that are served are in it. What is wrong in a definition is reported with its " +
+          `place, and nothing is written. Permissions: ${CONNECTED.replace("; none with --fake", "")}; for --file, ` +
+          "--allow-read of that file; for --out, --allow-read and --allow-write of the folder of that file.",
+      )
+      .option("--group <group:string>", "Only kinds of this API group.")
+      .option("--file <file:string>", "Read definitions from this file, YAML or JSON, instead of a server.")
+      .option(
+        "--out <file:string>",
+        "Write to this file; one of other origin is not replaced. (default: standard output)",
+      )
+      .option(...KUBECONFIG).option(...CONTEXT).option(...SERVER).option(...TOKEN_FILE)
+      .example("Kinds of one group", "informer kinds --group stable.example.com --out kinds.ts")
+      .example("Without a cluster", "informer kinds --file crd.yaml --out kinds.ts")
+      .example(
+        "Of a definition that only others may read",
+        "kubectl get crd crontabs.stable.example.com -o yaml > crd.yaml",
+      )
+      .action(async (options) => {
+        this.#code = await kinds(options, this.#terminal, this.#stop.signal);
+      });
+  }
+
+  #doctor(program: Command): void {
+    program.command("doctor [resources...:string]", "Diagnose the connection to the server, and print remedies.")
+      .description(
+        "Looks at the configuration, the way to the server, its certificate, the credentials, what they allow for each " +
+          "resource (pods unless named) and what informers need of the server. Writes nothing there, and ends within 15 s, " +
+          "without --memory. " +
+          "Permissions: those that it prints; it names each one that is missing.",
+      )
+      .type("report", new EnumType(["table", "json"]))
+      .option("-n, --namespace <namespace:string>", "Check access to one namespace.")
+      .option("-A, --all-namespaces", "Check access to all namespaces.")
+      .option("--rbac", "Print the roles that informers on the resources need, as YAML, and check nothing.")
+      .option("--memory", "List the resources, or all kinds, print the sizes of their objects, and check nothing.")
+      .option("-o, --output <format:report>", "How to print.", { default: "table" as const })
+      .option(...KUBECONFIG).option(...CONTEXT).option(...SERVER).option(...TOKEN_FILE).option(...FAKE)
+      .example("Diagnose informers on pods", "informer doctor")
+      .example("For a program", "informer doctor pods deployments.apps -A -o json")
+      .example("What caches would hold", "informer doctor pods secrets -A --memory")
+      .example("Grant what informers need", "informer doctor pods deploy -n shop --rbac | kubectl apply -f -")
+      .action(async (options, ...resources) => {
+        this.#code = await doctor(options, resources, this.#terminal, this.#stop.signal);
+      });
+  }
+
+  #fake(program: Command): void {
+    program.command("fake", "Serve a fake API server over HTTP on loopback.")
+      .description(
+        "Serves a fake API server over HTTP on loopback until interrupted; prints its address. " +
+          "Permissions: --allow-net=127.0.0.1; for --kubeconfig, --allow-read and --allow-write of the folder of that file.",
+      )
+      .type("mix", new EnumType(["update", "all"]))
+      .option("--port <port:integer>", "The port; 0 is any free one.", { default: 0 })
+      .option("--pods <count:integer>", "Initial number of pods.", { default: 0 })
+      .option("--churn <rate:number>", "Changes per second.", { default: 0 })
+      .option("--churn-mix <mix:mix>", "Updates alone, or creations and deletions too.", { default: "update" as const })
+      .option("--churn-for <duration:string>", "End the changes after this time. (default: never)")
+      .option("--seed <seed:integer>", "The same seed, the same pods and changes.", { default: 1 })
+      .option(
+        "--kubeconfig <file:string>",
+        "Write a kubeconfig that points here; a file of other origin is not replaced.",
+      )
+      .example(
+        "For kubectl and informers",
+        "informer fake --port 8001 --pods 1000 --churn 50 --kubeconfig fake.kubeconfig",
+      )
+      .action(async (options) => {
+        this.#code = await fake(options, this.#terminal, this.#stop.signal);
+      });
+  }
+
+  #demo(program: Command): void {
+    program.command("demo", "The main job on one screen: fake server, informer, comparison.")
+      .description(
+        "Runs a fake API server over real HTTP and an informer on it, and in the end compares the two. Ends after 10 s where " +
+          "nobody looks at a terminal. Permissions: --allow-net=127.0.0.1.",
+      )
+      .option("--pods <count:integer>", "Initial number of pods.", { default: 1_000 })
+      .option("--churn <rate:number>", "Changes per second.", { default: 200 })
+      .option("--for <duration:string>", "How long it runs.")
+      .example("Half a minute at 2,000 changes per second", "informer demo --churn 2000 --for 30s")
+      .action(async (options) => {
+        this.#code = await demo(options, this.#terminal, this.#stop.signal);
+      });
+  }
+
+  #completions(program: Command): void {
+    program.command("completions <shell:shell>", "Print the completion script of a shell.")
+      .description(
+        "Prints the script that completes commands, flags, contexts, kinds, namespaces and names in a shell, where the program is in " +
+          "PATH as informer. A kubeconfig and a server are asked with the permissions of the program.",
+      )
+      .type("shell", new EnumType(["bash", "fish", "zsh"]))
+      .example("For this shell", "source <(informer completions bash)")
+      .example("In fish", "informer completions fish | source")
+      .action((_options, shell) => this.#terminal.result(completionScript(shell as Shell)));
+  }
+}
+
+/** Rejects empty values: the parser ignores them, and `--cache "$FILE"` would write nothing. @throws {UsageError} */
+function refuseEmpty(args: readonly string[]): void {
+  const place = args.findIndex((arg) => arg === "" || /^--[a-z-]+=$/.test(arg));
+  if (place < 0) return;
+  const what = args[place] === "" ? (place === 0 ? "the command" : `what follows "${args[place - 1]}"`) : args[place];
+  throw new UsageError(`${what} is empty; leave it out, or give it a value`);
+}
+
+function seeHelp(message: string, command: string): string {
+  const help = COMMANDS.includes(command) ? `informer ${command} --help` : "informer --help";
+  return message.endsWith("?") ? ` See ${help}` : `; see ${help}`;
+}
