@@ -61,10 +61,11 @@ export async function generateKinds(client: Client): Promise<GeneratedKinds> {
     if (wanted.has(name)) documents.push({ name, content: await json(client, serverRelativeURL) });
   }
   const modules = readOpenApi(documents, resources);
-  const texts = emitModules(modules, {
-    headerOf: (module, shared) => header(module, shared, gitVersion),
-    importedFrom: (name) => `../../api/${API_FILES[name]}.ts`,
-  });
+  const texts = emitModules(
+    modules,
+    (module, shared) => header(module, shared, gitVersion),
+    (name) => `../../api/${API_FILES[name]}.ts`,
+  );
   return {
     files: await formatted(texts),
     counts: { served: resources.length, generated: modules.flatMap(({ kinds }) => kinds).length },

@@ -1,5 +1,6 @@
 import { Pod, type Pod as PodObject } from "../kinds/core/v1.ts";
 import { Client } from "../client/client.ts";
+import type { SharedIndexInformer } from "../informer/shared_index_informer.ts";
 import { SharedInformerFactory } from "../informer/shared_informer_factory.ts";
 import { FakeApiServer, pods } from "../testing/mod.ts";
 import { SteadyChurn } from "./resources/fake_server.ts";
@@ -47,7 +48,7 @@ export async function demo(flags: DemoFlags, terminal: Terminal, signal: AbortSi
     onUpdate: () => void delivered.updated++,
     onDelete: () => void delivered.deleted++,
   }, { name: "demo" });
-  const churn = new SteadyChurn(server, { perSecond: flags.churn, mix: "all" });
+  const churn = new SteadyChurn(server, flags.churn, { mix: "all" });
   try {
     terminal.say(`fake API server on ${address} with ${flags.pods} pods and ${flags.churn} changes/s`);
     const startedAt = performance.now();
@@ -62,20 +63,8 @@ export async function demo(flags: DemoFlags, terminal: Terminal, signal: AbortSi
       churn.stop();
     }
     await informer.atLeast(server.resourceVersion, { signal: AbortSignal.timeout(5_000) });
-    const { events, lists, watches, errors } = informer.status();
     const equal = sameObjects(server, informer.indexer.list());
-    const busiest = informer.indexer.indexValues("node")
-      .map((node) => ({ node, pods: informer.indexer.byIndex("node", node).length }))
-      .sort((a, b) => b.pods - a.pods)[0];
-    for (
-      const line of [
-        `objects   ${informer.indexer.size} cached, ${server.keys(Pod).length} on the server`,
-        `events    ${events} changes; delivered ${delivered.added} added, ${delivered.updated} updated, ${delivered.deleted} deleted`,
-        `requests  ${lists} lists, ${watches} watches, ${errors} errors`,
-        ...(busiest === undefined ? [] : [`index     busiest node ${busiest.node} with ${busiest.pods} pods`]),
-        equal ? "equal     yes: the cache equals the server" : "equal     NO: the cache differs from the server",
-      ]
-    ) terminal.result(line);
+    for (const line of results(informer, server, delivered, equal)) terminal.result(line);
     return equal ? EXIT_CODE.done : EXIT_CODE.failed;
   } finally {
     churn.stop();
@@ -83,6 +72,26 @@ export async function demo(flags: DemoFlags, terminal: Terminal, signal: AbortSi
     server[Symbol.dispose]();
     await http.shutdown();
   }
+}
+
+function results(
+  informer: SharedIndexInformer<PodObject, "node">,
+  server: FakeApiServer,
+  { added, updated, deleted }: Record<"added" | "updated" | "deleted", number>,
+  equal: boolean,
+): string[] {
+  const { indexer } = informer;
+  const { events, lists, watches, errors } = informer.status();
+  const busiest = indexer.indexValues("node")
+    .map((node) => ({ node, pods: indexer.byIndex("node", node).length }))
+    .sort((a, b) => b.pods - a.pods)[0];
+  return [
+    `objects   ${indexer.size} cached, ${server.keys(Pod).length} on the server`,
+    `events    ${events} changes; delivered ${added} added, ${updated} updated, ${deleted} deleted`,
+    `requests  ${lists} lists, ${watches} watches, ${errors} errors`,
+    ...(busiest === undefined ? [] : [`index     busiest node ${busiest.node} with ${busiest.pods} pods`]),
+    equal ? "equal     yes: the cache equals the server" : "equal     NO: the cache differs from the server",
+  ];
 }
 
 /** Resolves after `ms`, or when the signal aborts; never rejects. */

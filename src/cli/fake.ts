@@ -1,7 +1,7 @@
 import { FakeApiServer } from "../testing/mod.ts";
 import { fillFakeServer, listen, SteadyChurn } from "./resources/fake_server.ts";
 import { checkNumbers, durationMs } from "./resources/resources_for.ts";
-import { unwritable } from "./watch.ts";
+import { unwritable } from "./output_file.ts";
 import { EXIT_CODE, UsageError } from "./errors/explain_error.ts";
 import { replaceFile } from "../deno/host.ts";
 import type { Terminal } from "./terminal/terminal.ts";
@@ -52,7 +52,7 @@ export async function fake(flags: FakeFlags, terminal: Terminal, signal: AbortSi
     terminal.live("");
     if (signal.aborted) return EXIT_CODE.done;
     fill();
-    churn = new SteadyChurn(server, { perSecond: flags.churn, mix: flags.churnMix, forMs, seed: flags.seed });
+    churn = new SteadyChurn(server, flags.churn, { mix: flags.churnMix, forMs, seed: flags.seed });
     terminal.result(address);
     const then = flags.kubeconfig === undefined ? `--server ${address}` : `--kubeconfig ${flags.kubeconfig}`;
     terminal.say(`serving ${flags.pods} pods on ${address}; try: informer watch pods -A ${then}`);

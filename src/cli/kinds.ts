@@ -5,7 +5,7 @@ import { readCrds } from "../codegen/read_crd.ts";
 import { nearest } from "../api/resource.ts";
 import { CustomResourceDefinition } from "../kinds/apiextensions/v1.ts";
 import { basename } from "node:path";
-import { checkOutputFile } from "./watch.ts";
+import { checkOutputFile } from "./output_file.ts";
 import { EXIT_CODE, UsageError } from "./errors/explain_error.ts";
 import { replaceFile } from "../deno/host.ts";
 import { clientFor, type ConnectionFlags, definitionsIn } from "./resources/resources_for.ts";

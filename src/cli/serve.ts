@@ -6,7 +6,7 @@ import { InformerRelay } from "../edge/informer_relay.ts";
 import { FileSnapshots } from "../deno/snapshots.ts";
 import { SharedInformerFactory } from "../informer/shared_informer_factory.ts";
 import type { ReflectorPhase } from "../reflector/transition.ts";
-import { checkOutputFile } from "./watch.ts";
+import { checkOutputFile } from "./output_file.ts";
 import { errorLine } from "../errors/errors.ts";
 import { EXIT_CODE, UsageError } from "./errors/explain_error.ts";
 import {

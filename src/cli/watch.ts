@@ -1,18 +1,23 @@
-import { dirname } from "node:path";
 import { EXIT_CODE, UsageError } from "./errors/explain_error.ts";
-import { folderPermissions, replaceFile, temporaryPath } from "../deno/host.ts";
+import { checkOutputFile, writeCacheFile } from "./output_file.ts";
 import type { KubernetesObject } from "../api/object.ts";
 import { isForbidden, isNotFound, isUnauthorized, StatusError } from "../api/status.ts";
 import { isSecret, type Resource, resourceName } from "../api/resource.ts";
 import type { Client } from "../client/client.ts";
-import type { HandlerRegistration } from "../informer/events/event.ts";
+import type {
+  AddedEvent,
+  DeletedEvent,
+  HandlerRegistration,
+  SyncedEvent,
+  UpdatedEvent,
+} from "../informer/events/event.ts";
 import type { SharedIndexInformer } from "../informer/shared_index_informer.ts";
 import { SharedInformerFactory } from "../informer/shared_informer_factory.ts";
 import type { ReflectorPhase } from "../reflector/transition.ts";
 import { DerivedController } from "../async/signals.ts";
 import type { BackoffOptions } from "../async/time.ts";
 import { nextTurn } from "../async/turns.ts";
-import { FailureReporter, type Terminal } from "./terminal/terminal.ts";
+import { FailureReporter, jsonText, plain, type Terminal } from "./terminal/terminal.ts";
 import {
   checkSelection,
   clientFor,
@@ -24,100 +29,17 @@ import {
   selectionFor,
 } from "./resources/resources_for.ts";
 import {
-  EventLines,
   formOf,
   GrowingTable,
   nothingFound,
   objectIn,
   type OutputFormat,
-  type PrintedEvent,
+  qualifiedName,
   redactObject,
+  rowCells,
 } from "./terminal/table.ts";
 import { errorLine } from "../errors/errors.ts";
 import { LiveView, WatchPage } from "./terminal/live_view.ts";
-
-/**
- * Checks that the file that a flag names can be written, by creating a temporary file in the same folder.
- *
- * @param flag The flag, for messages: `"--cache"`.
- * @throws {UsageError}
- */
-export async function checkOutputFile(flag: string, path: string): Promise<void> {
-  if (path.startsWith("-")) {
-    throw new UsageError(`${flag} needs a file, found "${path}"; a file of that name is "./${path}"`);
-  }
-  const folder = dirname(path);
-  const there = await infoOf(folder, flag, path);
-  if (there === undefined) throw new UsageError(`${flag}: folder "${folder}" does not exist; make it first`);
-  if (!there.isDirectory) {
-    throw new UsageError(`${flag}: "${folder}" is not a folder; name a file in a folder that exists`);
-  }
-  const old = await infoOf(path, flag, path);
-  if (old?.isDirectory) throw new UsageError(`${flag}: "${path}" is a folder; name a file`);
-  if (old !== undefined && !old.isFile) {
-    throw new UsageError(`${flag}: "${path}" is a device or a pipe, which would be replaced; name a file`);
-  }
-  const beside = temporaryPath(path);
-  try {
-    await Deno.writeFile(beside, new Uint8Array(), { createNew: true });
-    await Deno.remove(beside);
-  } catch (error) {
-    throw unwritable(flag, path, error);
-  }
-}
-
-async function infoOf(place: string, flag: string, path: string): Promise<Deno.FileInfo | undefined> {
-  try {
-    return await Deno.stat(place);
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return undefined;
-    throw unwritable(flag, path, error);
-  }
-}
-
-/** Returns the error for a file that cannot be written, with the flags that are missing or the reason. */
-export function unwritable(flag: string, path: string, cause: unknown): UsageError {
-  if (cause instanceof Deno.errors.NotCapable) {
-    const flags = folderPermissions(path);
-    return new UsageError(
-      `${flag}: this program may not write "${path}"; run Deno with ${flags} or install it again with them`,
-      {
-        cause,
-      },
-    );
-  }
-  const reason = cause instanceof Error ? cause.message : String(cause);
-  return new UsageError(`${flag}: "${path}" cannot be written: ${reason}; name another file`, { cause });
-}
-
-/**
- * Writes objects as a JSON array, in the given order and atomically: to a temporary file, which then replaces the file.
- *
- * Its owner alone can read the file: objects such as pods may have passwords in their environment.
- *
- * @throws {Error} when it cannot be written; an existing file stays unchanged.
- */
-export async function writeCacheFile(
-  path: string,
-  objects: Iterable<KubernetesObject>,
-): Promise<void> {
-  const encoder = new TextEncoder();
-  await replaceFile(path, `Cannot write the cache to "${path}"`, async (beside) => {
-    using file = await Deno.open(beside, { write: true, createNew: true, mode: 0o600 });
-    const writer = file.writable.getWriter();
-    let text = "[";
-    let first = true;
-    for (const object of objects) {
-      text += `${first ? "\n" : ",\n"}${JSON.stringify(object)}`;
-      first = false;
-      if (text.length < 1_048_576) continue;
-      await writer.write(encoder.encode(text));
-      text = "";
-    }
-    await writer.write(encoder.encode(`${text}${first ? "" : "\n"}]\n`));
-    await writer.close();
-  });
-}
 
 /** The flags of `watch`. */
 interface WatchFlags extends ConnectionFlags, SelectionFlags {
@@ -203,8 +125,8 @@ async function follow(
   const informers = new SharedInformerFactory(client, { ...selection, resyncMs });
   const table = new GrowingTable();
   const namespaces = selection.namespace === undefined;
-  const { output, object, showSecrets = false } = flags;
-  const isPage = terminal.hasFullScreen && formOf(output) === "table" && object && !flags.untilSynced;
+  const { output, untilSynced } = flags;
+  const isPage = terminal.hasFullScreen && formOf(output) === "table" && flags.object && !untilSynced;
   using page = isPage
     ? new WatchPage(resources, { wide: output === "wide", namespaces }, selection.namespace, terminal, quit)
     : undefined;
@@ -227,9 +149,8 @@ async function follow(
         else failures.report(error, trying);
       },
     });
-    const several = resources.length > 1;
     if (page !== undefined) return { resource, informer, printer: page.follow(resource, informer) };
-    const lines = new EventLines(resource, { output, object, namespaces, showSecrets, table, several });
+    const lines = new EventLines(resource, flags, table, namespaces, resources.length > 1);
     return { resource, informer, printer: print(resource, informer, lines, selection.namespace, terminal) };
   });
   const unsynced = (): string =>
@@ -238,7 +159,7 @@ async function follow(
   informers.start();
   try {
     await informers.waitForCacheSync({ signal: job.signal, patient: true });
-    if (flags.untilSynced) { for (const { printer } of watched) await printer.waitForSync({ signal }); }
+    if (untilSynced) { for (const { printer } of watched) await printer.waitForSync({ signal }); }
     else throw await aborted(job.signal);
   } catch (error) {
     if (!signal.aborted) throw explainRefusal(job.signal.aborted ? job.signal.reason : error, flags);
@@ -252,13 +173,79 @@ async function follow(
       if (flags.cache !== undefined) await save(flags.cache, watched, unsynced(), flags.showSecrets ?? false, terminal);
     }
   }
-  if (!flags.untilSynced || unsynced() === "" || signal.reason !== flags.timeUp) return EXIT_CODE.done;
+  if (!untilSynced || unsynced() === "" || signal.reason !== flags.timeUp) return EXIT_CODE.done;
+  return explainUnsynced(watched, unsynced(), flags, terminal);
+}
+
+/** Reports resources that did not sync in time, with the cause of one of them. */
+function explainUnsynced(
+  watched: readonly Watched[],
+  unsynced: string,
+  { timeout }: WatchFlags,
+  terminal: Terminal,
+): number {
   const cause = watched.map(({ informer }) => informer.status().cause).find((cause) => cause !== undefined);
   const why = cause === undefined ? "" : `: ${errorLine(cause)}`;
   terminal.say(
-    `error: ${unsynced()} not synced within --timeout ${flags.timeout}${why}; check the server, or give it more time`,
+    `error: ${unsynced} not synced within --timeout ${timeout}${why}; check the server, or give it more time`,
   );
   return EXIT_CODE.failed;
+}
+
+/** An event about an object. */
+type PrintedEvent =
+  | AddedEvent<KubernetesObject>
+  | UpdatedEvent<KubernetesObject>
+  | DeletedEvent<KubernetesObject>;
+
+/** Formats the events of one resource as lines. */
+class EventLines {
+  readonly #resource: Resource<KubernetesObject>;
+  readonly #flags: WatchFlags;
+  readonly #table: GrowingTable;
+  readonly #namespaces: boolean;
+  readonly #of: { readonly resource?: string };
+
+  /**
+   * Formats events of `resource` for a table that all resources share, with the column `namespaces`, and the name of
+   * the resource where there are several.
+   */
+  constructor(
+    resource: Resource<KubernetesObject>,
+    flags: WatchFlags,
+    table: GrowingTable,
+    namespaces: boolean,
+    several: boolean,
+  ) {
+    this.#resource = resource;
+    this.#flags = flags;
+    this.#table = table;
+    this.#namespaces = namespaces;
+    this.#of = several ? { resource: resourceName(resource) } : {};
+  }
+
+  /** Returns the line for an event. Parses the object only if it is printed. */
+  of(event: PrintedEvent): string {
+    const { output, object, showSecrets = false } = this.#flags;
+    const resource = this.#resource;
+    const namespaces = this.#namespaces;
+    if (output === "name") return plain(qualifiedName(resource, event.name));
+    if (output === "json") {
+      const { type, ...rest } = event.toJSON() as { readonly type: string };
+      const shown = object ? { object: redactObject(objectIn(resource, event.object), resource, showSecrets) } : {};
+      return jsonText({ type, ...this.#of, ...rest, ...shown });
+    }
+    const verb = event.type === "updated" && event.resync ? "resync" : event.type;
+    const bare = namespaces && resource.scope === "Namespaced" ? [event.namespace, event.name] : [event.name];
+    const cells = object ? rowCells(resource, event.object, { wide: output === "wide", namespaces }) : bare.map(plain);
+    return this.#table.line([verb, ...(this.#of.resource === undefined ? [] : [resource.plural]), ...cells]);
+  }
+
+  /** Returns the line for the initial sync; `undefined` for formats without such a line. */
+  synced({ objects, resourceVersion }: SyncedEvent): string | undefined {
+    if (this.#flags.output !== "json") return undefined;
+    return JSON.stringify({ type: "synced", ...this.#of, objects, resourceVersion });
+  }
 }
 
 /** Prints each event as a line, in order; waits while the reader of the output is slower. */

@@ -201,20 +201,17 @@ function capital(word: string): string {
   return word.charAt(0).toUpperCase() + word.slice(1);
 }
 
-/** Options for {@linkcode emitModules}. */
-interface EmitModulesOptions {
-  /** Returns the paragraphs of a file's doc comment; `shared` is true for a file of types that other groups use. */
-  readonly headerOf: (module: ModuleModel, shared: boolean) => readonly string[];
-  /** Returns the specifier from which a name of the package is imported. */
-  readonly importedFrom: (name: ImportedName) => string;
-}
-
 /**
  * Returns the texts of files by their paths: `core/v1.ts` with the kinds of a module, and `core/v1_shared.ts` with
- * those of its types that other modules use, if there are any. Files import each other by relative paths.
+ * those of its types that other modules use, if there are any. Files import each other by relative paths, and a name of
+ * the package from the specifier that `importedFrom` returns. `headerOf` returns the paragraphs of a file's doc comment;
+ * `shared` is true for a file of types that other groups use.
  */
-export function emitModules(modules: readonly ModuleModel[], options: EmitModulesOptions): Map<string, string> {
-  const { headerOf, importedFrom } = options;
+export function emitModules(
+  modules: readonly ModuleModel[],
+  headerOf: (module: ModuleModel, shared: boolean) => readonly string[],
+  importedFrom: EmitOptions["importedFrom"],
+): Map<string, string> {
   const split = new Map(modules.map((module) => [moduleId(module), sharedTypes(module, modules)]));
   const files = new Map<string, string>();
   // Other modules refer only to shared types, where a module has them.

@@ -51,20 +51,12 @@ export class KubeconfigEntry {
   }
 }
 
-/** The `current-context`, and its file. */
-interface CurrentContext {
-  /** The name of a context. */
-  readonly name: string;
-  /** Path of the file. */
-  readonly file: string;
-}
-
 /** One kubeconfig file, or several merged. Paths in it are as written. */
 export interface Kubeconfig {
   /** The files, in order of precedence. */
   readonly files: readonly string[];
-  /** The context used when none is named. */
-  readonly currentContext?: CurrentContext;
+  /** The context used when none is named, and the path of the file that says so. */
+  readonly currentContext?: { readonly name: string; readonly file: string };
   /** Servers, with their TLS settings. */
   readonly clusters: ReadonlyMap<string, KubeconfigEntry>;
   /** Pairs of cluster and user, with a namespace. */

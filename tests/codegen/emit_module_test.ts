@@ -9,10 +9,11 @@ import { assertTypesOnly } from "./_types_only.ts";
 import fc from "fast-check";
 
 function emit(documents: readonly OpenApiDocument[], resources: readonly ApiResource[]): Map<string, string> {
-  return emitModules(readOpenApi(documents, resources), {
-    headerOf: ({ group, version }, shared) => [`${shared ? "Types" : "Kinds"} of "${group}", version ${version}.`],
-    importedFrom: () => "@kube/informer",
-  });
+  return emitModules(
+    readOpenApi(documents, resources),
+    ({ group, version }, shared) => [`${shared ? "Types" : "Kinds"} of "${group}", version ${version}.`],
+    () => "@kube/informer",
+  );
 }
 
 Deno.test("emitModules writes an interface and a resource for each kind, and an interface for each type", () => {

@@ -39,16 +39,6 @@ import {
 /** The number of objects to a page. */
 const PAGE = 500;
 
-/** Options for {@linkcode measureMemory}. */
-interface MeasureMemoryOptions {
-  /** The namespace; `undefined` for all. */
-  readonly namespace: string | undefined;
-  /** Lines for people, or a JSON object. */
-  readonly output: "table" | "json";
-  /** Ends the lists. */
-  readonly signal: AbortSignal;
-}
-
 /** The sizes of the objects of a kind. */
 interface Measured {
   readonly resource: string;
@@ -64,17 +54,20 @@ interface Measured {
 async function measureMemory(
   client: Client,
   resources: readonly Resource<KubernetesObject>[],
-  options: MeasureMemoryOptions,
+  flags: DoctorFlags,
   terminal: Terminal,
+  signal: AbortSignal,
 ): Promise<number> {
+  const { namespace } = selectionFor(flags, client);
   const measured: Measured[] = [];
   const failures: { readonly resource: string; readonly error: unknown }[] = [];
   for (const kind of resources) {
     const resource = resourceName(kind);
     try {
-      measured.push({ resource, memory: await measure(client, kind, options, terminal) });
+      const collection = client.resource(kind, { namespace });
+      measured.push({ resource, memory: await measure(collection, resource, terminal, signal) });
     } catch (error) {
-      options.signal.throwIfAborted();
+      signal.throwIfAborted();
       failures.push({ resource, error });
     }
   }
@@ -82,19 +75,17 @@ async function measureMemory(
   if (measured.length === 0 && failures.length > 0) throw failures[0].error;
   for (const { resource, error } of failures) terminal.say(`error: ${resource} is left out: ${errorLine(error)}`);
   measured.sort((a, b) => b.memory.unreadBytes - a.memory.unreadBytes);
-  if (options.output === "json") terminal.result(jsonText({ resources: measured }, 2));
+  if (flags.output === "json") terminal.result(jsonText({ resources: measured }, 2));
   else for (const line of lines(measured)) terminal.result(line);
   return failures.length === 0 ? EXIT_CODE.done : EXIT_CODE.failed;
 }
 
 async function measure(
-  client: Client,
-  resource: Resource<KubernetesObject>,
-  { namespace, signal }: MeasureMemoryOptions,
+  collection: ReturnType<Client["resource"]>,
+  name: string,
   terminal: Terminal,
+  signal: AbortSignal,
 ): Promise<MemoryReport> {
-  const collection = client.resource(resource, { namespace });
-  const name = resourceName(resource);
   let meter = new MemoryMeter();
   const parts = readPages({
     action: `measure "${name}"`,
@@ -332,8 +323,7 @@ export async function doctor(
     const found = names.length > 0
       ? await resourcesFor(client, names, "list", { form: "object", signal, terminal })
       : await cachedKinds(client, terminal, signal);
-    const { namespace } = selectionFor(flags, client);
-    return await measureMemory(client, found, { namespace, output: flags.output, signal }, terminal);
+    return await measureMemory(client, found, flags, terminal, signal);
   }
   const startedAt = performance.now();
   const checkup = new Checkup(signal, limits, (name) => terminal.live(`looking at ${name} ...`));

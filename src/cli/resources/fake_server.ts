@@ -1,6 +1,6 @@
 import { nextTurn } from "../../async/turns.ts";
-import { Namespace, Node, Pod } from "../../kinds/core/v1.ts";
-import { churn, type FakeApiServer, namespace, node, pods } from "../../testing/mod.ts";
+import { Namespace, Node, Pod, type Pod as PodObject } from "../../kinds/core/v1.ts";
+import { churn, type ChurnOptions, type FakeApiServer, namespace, node, pods } from "../../testing/mod.ts";
 import { HttpServer } from "../../deno/run_manager.ts";
 import { errorLine } from "../../errors/errors.ts";
 import type { Terminal } from "../terminal/terminal.ts";
@@ -64,24 +64,13 @@ export function listen(port: number, handler: Deno.ServeHandler<Deno.NetAddr>, t
   }
 }
 
-/** Options for {@linkcode SteadyChurn}. */
-export interface SteadyChurnOptions {
-  /** Changes per second. */
-  readonly perSecond: number;
-  /** Only updates, or creations and deletions, too. @default {"update"} */
-  readonly mix?: "update" | "all";
-  /** Duration, in milliseconds. @default {unlimited} */
-  readonly forMs?: number;
-  /** Seed: the same seed gives the same changes. @default {1} */
-  readonly seed?: number;
-}
-
 const TICK_MS = 10;
 
 /** Changes pods of a fake server at a steady rate. */
 export class SteadyChurn {
   readonly #step: () => void;
-  readonly #options: SteadyChurnOptions;
+  readonly #perSecond: number;
+  readonly #forMs: number;
   /** Set while the changes run. */
   #timer: ReturnType<typeof setInterval> | undefined;
   /** Time of {@linkcode SteadyChurn.start}, by the monotonic clock. */
@@ -89,9 +78,15 @@ export class SteadyChurn {
   /** Changes made so far; at most those due by the rate. */
   #done = 0;
 
-  constructor(server: FakeApiServer, options: SteadyChurnOptions) {
-    this.#options = options;
-    this.#step = churn(server, { resource: Pod, mix: options.mix ?? "update", seed: options.seed ?? 1 });
+  /** Changes `perSecond` pods, by default without an end. */
+  constructor(
+    server: FakeApiServer,
+    perSecond: number,
+    { forMs = Infinity, ...options }: Pick<ChurnOptions<PodObject>, "mix" | "seed"> & { readonly forMs?: number } = {},
+  ) {
+    this.#perSecond = perSecond;
+    this.#forMs = forMs;
+    this.#step = churn(server, { resource: Pod, ...options });
   }
 
   /** Number of changes so far. */
@@ -101,7 +96,7 @@ export class SteadyChurn {
 
   /** Starts the changes. The average rate is exact, even if timers are late. */
   start(): void {
-    if (this.#options.perSecond <= 0) return;
+    if (this.#perSecond <= 0) return;
     this.#startedAt = performance.now();
     this.#timer = setInterval(() => this.#tick(), TICK_MS);
   }
@@ -113,13 +108,12 @@ export class SteadyChurn {
   }
 
   #tick(): void {
-    const { perSecond, forMs = Infinity } = this.#options;
     const elapsed = performance.now() - this.#startedAt;
-    const due = Math.floor((Math.min(elapsed, forMs) * perSecond) / 1_000);
+    const due = Math.floor((Math.min(elapsed, this.#forMs) * this.#perSecond) / 1_000);
     while (this.#done < due) {
       this.#step();
       this.#done++;
     }
-    if (elapsed >= forMs) this.stop();
+    if (elapsed >= this.#forMs) this.stop();
   }
 }

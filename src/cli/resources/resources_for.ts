@@ -46,7 +46,7 @@ export async function clientFor(flags: ConnectionFlags, terminal: Terminal): Pro
   }
   const fake = new FakeApiServer();
   await fillFakeServer(fake, { count: 100 });
-  const churn = new SteadyChurn(fake, { perSecond: 5, mix: "all" });
+  const churn = new SteadyChurn(fake, 5, { mix: "all" });
   churn.start();
   const transport = {
     fetch: (request: Request) => fake.fetch(request),

@@ -2,7 +2,6 @@ import { REDACTED } from "../../errors/errors.ts";
 import {
   isSecret,
   type Resource,
-  resourceName,
   SECRET_ANNOTATIONS,
   SECRET_DATA,
   type TableColumn,
@@ -10,8 +9,7 @@ import {
 } from "../../api/resource.ts";
 import { humanDuration } from "../../testing/reads/table.ts";
 import type { KubernetesObject } from "../../api/object.ts";
-import { escaped, jsonText, plain, UNPRINTABLE } from "./terminal.ts";
-import type { AddedEvent, DeletedEvent, SyncedEvent, UpdatedEvent } from "../../informer/events/event.ts";
+import { escaped, plain, UNPRINTABLE } from "./terminal.ts";
 import { type Document, dump, SCALAR_STYLE, visit } from "js-yaml";
 
 /** Lays out the rows of a stream: a column is as wide as its widest cell so far. */
@@ -135,64 +133,6 @@ export function redactObject<T extends KubernetesObject>(object: T, resource: Re
     shown.metadata = { ...object.metadata, annotations: { ...annotations, ...redacted } };
   }
   return shown as unknown as T;
-}
-
-/** Options for {@linkcode EventLines}. */
-interface EventLinesOptions {
-  /** Output format. */
-  readonly output: OutputFormat;
-  /** If `true`, prints the object, or its cells. */
-  readonly object: boolean;
-  /** If `true`, prints the namespace in tables. */
-  readonly namespaces: boolean;
-  /** If `true`, prints the data of Secrets. */
-  readonly showSecrets: boolean;
-  /** The columns, shared by all resources. */
-  readonly table: GrowingTable;
-  /** `true` if there are several resources; then each line names its resource. */
-  readonly several: boolean;
-}
-
-/** An event about an object. */
-export type PrintedEvent =
-  | AddedEvent<KubernetesObject>
-  | UpdatedEvent<KubernetesObject>
-  | DeletedEvent<KubernetesObject>;
-
-/** Formats the events of one resource as lines. */
-export class EventLines {
-  readonly #resource: Resource<KubernetesObject>;
-  readonly #options: EventLinesOptions;
-  readonly #of: { readonly resource?: string };
-
-  /** Formats events of `resource`. */
-  constructor(resource: Resource<KubernetesObject>, options: EventLinesOptions) {
-    this.#resource = resource;
-    this.#options = options;
-    this.#of = options.several ? { resource: resourceName(resource) } : {};
-  }
-
-  /** Returns the line for an event. Parses the object only if it is printed. */
-  of(event: PrintedEvent): string {
-    const { output, object, namespaces, showSecrets, table, several } = this.#options;
-    const resource = this.#resource;
-    if (output === "name") return plain(qualifiedName(resource, event.name));
-    if (output === "json") {
-      const { type, ...rest } = event.toJSON() as { readonly type: string };
-      const shown = object ? { object: redactObject(objectIn(resource, event.object), resource, showSecrets) } : {};
-      return jsonText({ type, ...this.#of, ...rest, ...shown });
-    }
-    const verb = event.type === "updated" && event.resync ? "resync" : event.type;
-    const bare = namespaces && resource.scope === "Namespaced" ? [event.namespace, event.name] : [event.name];
-    const cells = object ? rowCells(resource, event.object, { wide: output === "wide", namespaces }) : bare.map(plain);
-    return table.line([verb, ...(several ? [resource.plural] : []), ...cells]);
-  }
-
-  /** Returns the line for the initial sync; `undefined` for formats without such a line. */
-  synced({ objects, resourceVersion }: SyncedEvent): string | undefined {
-    if (this.#options.output !== "json") return undefined;
-    return JSON.stringify({ type: "synced", ...this.#of, objects, resourceVersion });
-  }
 }
 
 /**

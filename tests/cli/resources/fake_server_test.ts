@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { fillFakeServer, SteadyChurn, type SteadyChurnOptions } from "../../../src/cli/resources/fake_server.ts";
+import { fillFakeServer, SteadyChurn } from "../../../src/cli/resources/fake_server.ts";
 import { Namespace, Node, Pod } from "../../../src/kinds/core/v1.ts";
 import { FakeApiServer, pods } from "../../../src/testing/mod.ts";
 import { FakeTime } from "../../support/fake_time.ts";
@@ -50,10 +50,10 @@ function serverWith(count: number): FakeApiServer {
   return server;
 }
 
-function counted(options: SteadyChurnOptions, ms: number): { readonly done: number; readonly timers: number } {
+function counted(perSecond: number, ms: number, forMs?: number): { readonly done: number; readonly timers: number } {
   using time = new Clock();
   using server = serverWith(20);
-  const churn = new SteadyChurn(server, options);
+  const churn = new SteadyChurn(server, perSecond, { forMs });
   churn.start();
   time.tick(ms);
   const { timers } = time;
@@ -63,16 +63,16 @@ function counted(options: SteadyChurnOptions, ms: number): { readonly done: numb
 }
 
 Deno.test("SteadyChurn makes as many changes as the rate says", () => {
-  assertEquals(counted({ perSecond: 500 }, 2_000), { done: 1_000, timers: 1 });
-  assertEquals(counted({ perSecond: 0.5 }, 4_000), { done: 2, timers: 1 });
+  assertEquals(counted(500, 2_000), { done: 1_000, timers: 1 });
+  assertEquals(counted(0.5, 4_000), { done: 2, timers: 1 });
 });
 
 Deno.test("SteadyChurn stops at the end of its time, with all changes due by then", () => {
-  assertEquals(counted({ perSecond: 300, forMs: 1_005 }, 5_000), { done: 301, timers: 0 });
+  assertEquals(counted(300, 5_000, 1_005), { done: 301, timers: 0 });
 });
 
 Deno.test("SteadyChurn at rate 0 sets no timer", () => {
-  assertEquals(counted({ perSecond: 0 }, 1_000), { done: 0, timers: 0 });
+  assertEquals(counted(0, 1_000), { done: 0, timers: 0 });
 });
 
 Deno.test("SteadyChurn of updates alone leaves the same pods, and the same seed makes the same changes", () => {
@@ -80,7 +80,7 @@ Deno.test("SteadyChurn of updates alone leaves the same pods, and the same seed 
     using time = new Clock();
     using server = serverWith(10);
     const before = server.keys(Pod);
-    const churn = new SteadyChurn(server, { perSecond: 100, mix: "update", seed: 7 });
+    const churn = new SteadyChurn(server, 100, { mix: "update", seed: 7 });
     churn.start();
     time.tick(1_000);
     churn.stop();
@@ -97,7 +97,7 @@ Deno.test("SteadyChurn of all kinds creates and deletes equally often", () => {
   using time = new Clock();
   using server = serverWith(50);
   const before = new Set(server.keys(Pod));
-  const churn = new SteadyChurn(server, { perSecond: 100, mix: "all" });
+  const churn = new SteadyChurn(server, 100, { mix: "all" });
   churn.start();
   time.tick(5_000);
   churn.stop();

@@ -1,0 +1,87 @@
+import { dirname } from "node:path";
+import type { KubernetesObject } from "../api/object.ts";
+import { folderPermissions, replaceFile, temporaryPath } from "../deno/host.ts";
+import { UsageError } from "./errors/explain_error.ts";
+
+/**
+ * Checks that the file that a flag names can be written, by creating a temporary file in the same folder.
+ *
+ * @param flag The flag, for messages: `"--cache"`.
+ * @throws {UsageError}
+ */
+export async function checkOutputFile(flag: string, path: string): Promise<void> {
+  if (path.startsWith("-")) {
+    throw new UsageError(`${flag} needs a file, found "${path}"; a file of that name is "./${path}"`);
+  }
+  const folder = dirname(path);
+  const there = await infoOf(folder, flag, path);
+  if (there === undefined) throw new UsageError(`${flag}: folder "${folder}" does not exist; make it first`);
+  if (!there.isDirectory) {
+    throw new UsageError(`${flag}: "${folder}" is not a folder; name a file in a folder that exists`);
+  }
+  const old = await infoOf(path, flag, path);
+  if (old?.isDirectory) throw new UsageError(`${flag}: "${path}" is a folder; name a file`);
+  if (old !== undefined && !old.isFile) {
+    throw new UsageError(`${flag}: "${path}" is a device or a pipe, which would be replaced; name a file`);
+  }
+  const beside = temporaryPath(path);
+  try {
+    await Deno.writeFile(beside, new Uint8Array(), { createNew: true });
+    await Deno.remove(beside);
+  } catch (error) {
+    throw unwritable(flag, path, error);
+  }
+}
+
+async function infoOf(place: string, flag: string, path: string): Promise<Deno.FileInfo | undefined> {
+  try {
+    return await Deno.stat(place);
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return undefined;
+    throw unwritable(flag, path, error);
+  }
+}
+
+/** Returns the error for a file that cannot be written, with the flags that are missing or the reason. */
+export function unwritable(flag: string, path: string, cause: unknown): UsageError {
+  if (cause instanceof Deno.errors.NotCapable) {
+    const flags = folderPermissions(path);
+    return new UsageError(
+      `${flag}: this program may not write "${path}"; run Deno with ${flags} or install it again with them`,
+      {
+        cause,
+      },
+    );
+  }
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  return new UsageError(`${flag}: "${path}" cannot be written: ${reason}; name another file`, { cause });
+}
+
+/**
+ * Writes objects as a JSON array, in the given order and atomically: to a temporary file, which then replaces the file.
+ *
+ * Its owner alone can read the file: objects such as pods may have passwords in their environment.
+ *
+ * @throws {Error} when it cannot be written; an existing file stays unchanged.
+ */
+export async function writeCacheFile(
+  path: string,
+  objects: Iterable<KubernetesObject>,
+): Promise<void> {
+  const encoder = new TextEncoder();
+  await replaceFile(path, `Cannot write the cache to "${path}"`, async (beside) => {
+    using file = await Deno.open(beside, { write: true, createNew: true, mode: 0o600 });
+    const writer = file.writable.getWriter();
+    let text = "[";
+    let first = true;
+    for (const object of objects) {
+      text += `${first ? "\n" : ",\n"}${JSON.stringify(object)}`;
+      first = false;
+      if (text.length < 1_048_576) continue;
+      await writer.write(encoder.encode(text));
+      text = "";
+    }
+    await writer.write(encoder.encode(`${text}${first ? "" : "\n"}]\n`));
+    await writer.close();
+  });
+}
