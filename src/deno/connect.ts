@@ -102,7 +102,7 @@ function isAttempt(value: Plan | ConnectAttempt): value is ConnectAttempt {
  * - The proxy is `proxy-url`, else the environment's `HTTPS_PROXY`, `HTTP_PROXY` and `ALL_PROXY`, which Deno reads
  *   itself, with or without permission. Unlike kubectl, `NO_PROXY` applies to both, and an `https://` address of this
  *   machine must be listed in it. Plain HTTP to this machine never uses the environment's proxy.
- * - `tls-server-name` is implemented by a relay on loopback; the certificate is still verified.
+ * - `tls-server-name` is implemented by a proxy on loopback; the certificate is still verified.
  * - `insecure-skip-tls-verify` needs a Deno flag for the process, `--unsafely-ignore-certificate-errors=HOST`: without
  *   it, requests to a server whose certificate is not valid fail with an error that names the flag.
  * - Credentials go to `https://` servers, and over plain HTTP only to `localhost`, `127.0.0.0/8` and `[::1]`, without a

@@ -13,6 +13,8 @@ import {
 import { LongTimer, monotonicMs } from "../async/time.ts";
 import { REDACTED, redactSecrets } from "../errors/errors.ts";
 import { type ExplainFileProblem, FileProblem, type Host, pathBeside, readCheckedFile, runFlag } from "./host.ts";
+import type { InClusterOptions } from "./connect_options.ts";
+import { pairProblem } from "./http_client.ts";
 import { InformerError } from "../errors/informer_error.ts";
 import type { Abortable } from "../api/options.ts";
 
@@ -67,12 +69,6 @@ export class CredentialPluginError extends CredentialsError {
   }
 }
 
-/** Options for {@linkcode ExecLogin}. */
-interface ExecLoginOptions {
-  /** Runs the plugin; its errors name the plugin. */
-  readonly run: (signal: AbortSignal) => Promise<ExecCredential>;
-}
-
 /** Credentials are renewed this long before they expire, in milliseconds, because a request takes time to arrive. */
 const LEEWAY_MS = 10_000;
 
@@ -94,7 +90,7 @@ const REFUSAL_MS = { first: 10_000, most: 60_000 } as const;
  *   keeps answering 401, they get the same credentials for 10 s, then 20 s, up to a minute.
  */
 export class ExecLogin extends Redacted implements Credentials {
-  readonly #options: ExecLoginOptions;
+  readonly #login: (signal: AbortSignal) => Promise<ExecCredential>;
   /** The result of the last successful run; an expired or rejected one stays until the next run succeeds. */
   #credential: ExecCredential | undefined;
   /** The certificate of {@linkcode ExecLogin.certificate}: replaced only when certificate or key has changed. */
@@ -110,10 +106,10 @@ export class ExecLogin extends Redacted implements Credentials {
   /** The last renewal after a 401: until `untilMs` another 401 does not run the plugin. */
   #renewal: { readonly untilMs: number; readonly pauseMs: number } | undefined;
 
-  /** The plugin is not run yet. */
-  constructor(options: ExecLoginOptions) {
+  /** `login` runs the plugin, not yet; its errors name it. */
+  constructor(login: (signal: AbortSignal) => Promise<ExecCredential>) {
     super();
-    this.#options = options;
+    this.#login = login;
   }
 
   /** The client certificate that the plugin returned: the same object until it returns another one. */
@@ -174,7 +170,7 @@ export class ExecLogin extends Redacted implements Credentials {
   async #renew(signal: AbortSignal): Promise<void> {
     let credential: ExecCredential;
     try {
-      credential = await this.#options.run(signal);
+      credential = await this.#login(signal);
     } catch (error) {
       if (!signal.aborted) {
         const pauseMs = Math.min((this.#failure?.pauseMs ?? FAILURE_MS.first / 2) * 2, FAILURE_MS.most);
@@ -229,16 +225,6 @@ function secretsOf(given: Parameters<typeof redactMessage>[1]): string[] {
 /** Default time limit of a plugin, in milliseconds; five times as long if it may prompt on the terminal. */
 export const PLUGIN_TIMEOUT_MS = 60_000;
 
-/** Options for {@linkcode runPlugin}. */
-export interface RunPluginOptions {
-  /** Returns the cluster information for the plugin; called only if the plugin requests it. */
-  readonly cluster: () => Promise<ExecCluster>;
-  /** Time limit, in milliseconds; five times as long if it may prompt on the terminal. */
-  readonly timeoutMs: number;
-  /** Returns the problem with a certificate and key as a pair; `undefined` if they are valid. */
-  readonly pairProblem: (cert: string, key: string) => string | undefined;
-}
-
 /** Returns the program to run: a path is relative to the kubeconfig's folder, a name is searched in `PATH`. */
 export function pluginCommand(plugin: ExecPlugin, host: Pick<Host, "windows">): string {
   const isPath = plugin.command.includes("/") || (host.windows && plugin.command.includes("\\"));
@@ -252,14 +238,17 @@ export function pluginCommand(plugin: ExecPlugin, host: Pick<Host, "windows">): 
  * Runs a plugin once (client-go `plugin/pkg/client/auth/exec`).
  *
  * It inherits this program's environment. It uses the terminal if `interactiveMode` allows it and there is one;
- * otherwise its standard input is empty, and its standard error becomes part of the error.
+ * otherwise its standard input is empty, and its standard error becomes part of the error. The time limit is in
+ * milliseconds, five times as long if it may prompt on the terminal. `tellCluster` is called only if the plugin requests
+ * the cluster information.
  *
  * @throws {CredentialPluginError} when it returns no valid credentials.
  */
 export async function runPlugin(
   plugin: ExecPlugin,
   host: Host,
-  options: RunPluginOptions,
+  tellCluster: () => Promise<ExecCluster>,
+  limitMs: number,
   signal: AbortSignal,
 ): Promise<ExecCredential> {
   const command = pluginCommand(plugin, host);
@@ -274,10 +263,10 @@ export async function runPlugin(
   if (plugin.interactiveMode === "Always" && !interactive) {
     throw fail(`its "interactiveMode" is "Always", and standard input is not a terminal: run this program in one`);
   }
-  const cluster = plugin.provideClusterInfo ? await options.cluster() : undefined;
+  const cluster = plugin.provideClusterInfo ? await tellCluster() : undefined;
   const info = execInfo(plugin, { interactive, ...(cluster && { cluster }) });
   const env = { ...Object.fromEntries(plugin.env), KUBERNETES_EXEC_INFO: info };
-  const timeoutMs = options.timeoutMs * (interactive ? 5 : 1);
+  const timeoutMs = limitMs * (interactive ? 5 : 1);
   const deadline = new AbortController();
   const stop = (): void => deadline.abort(signal.reason);
   if (signal.aborted) stop();
@@ -303,7 +292,7 @@ export async function runPlugin(
   try {
     const credential = parseExecCredential(stdout, plugin.apiVersion);
     const { certificate } = credential;
-    const problem = certificate && options.pairProblem(certificate.cert, certificate.key.reveal());
+    const problem = certificate && pairProblem(certificate.cert, certificate.key.reveal());
     if (problem !== undefined) throw new ExecOutputError(`printed a certificate that cannot be used: ${problem}`);
     return credential;
   } catch (cause) {
@@ -330,16 +319,6 @@ function startProblem(error: unknown, command: string, plugin: ExecPlugin): stri
 /** Time until the file is read again, in milliseconds: a minute less ten seconds, as in client-go `token_source.go`. */
 const FRESH_MS = 50_000;
 
-/** Options for {@linkcode TokenFile}. */
-export interface TokenFileOptions {
-  /** Token to use while the file cannot be read and has never been read. */
-  readonly fallback?: Secret;
-  /** Called once when the file can no longer be read and the last token stays in use. */
-  readonly onWarning?: (warning: string) => void;
-  /** Creates the error for a file that cannot be used. @default {an error that names the path} */
-  readonly explain?: ExplainFileProblem;
-}
-
 /**
  * A bearer token in a file that another program, such as the kubelet, keeps up to date. Prints as `[redacted]`.
  *
@@ -351,7 +330,9 @@ export interface TokenFileOptions {
 export class TokenFile extends Redacted {
   readonly #path: string;
   readonly #host: Pick<Host, "readTextFile">;
-  readonly #options: TokenFileOptions;
+  readonly #explain: ExplainFileProblem;
+  readonly #options: Pick<InClusterOptions, "onWarning">;
+  readonly #fallback: Secret | undefined;
   /**
    * The token of the last successful read; `undefined` before it, and after the server rejected it and a read failed.
    */
@@ -363,12 +344,23 @@ export class TokenFile extends Redacted {
   /** The read in progress, which concurrent requests share; `undefined` between reads. */
   #reading: Promise<Secret> | undefined;
 
-  /** The file at `path` is read with the first request. */
-  constructor(path: string, host: Pick<Host, "readTextFile">, options: TokenFileOptions = {}) {
+  /**
+   * The file at `path` is read with the first request. `fallback` is used while it cannot be read and never was.
+   * `onWarning` is called once when it can no longer be read and the last token stays in use.
+   */
+  constructor(
+    path: string,
+    host: Pick<Host, "readTextFile">,
+    explain: ExplainFileProblem,
+    options: Pick<InClusterOptions, "onWarning"> = {},
+    fallback?: Secret,
+  ) {
     super();
     this.#path = path;
     this.#host = host;
+    this.#explain = explain;
     this.#options = options;
+    this.#fallback = fallback;
   }
 
   /**
@@ -397,7 +389,7 @@ export class TokenFile extends Redacted {
       return await this.#reading;
     } catch (error) {
       if (refresh) this.#token = undefined;
-      const known = refresh ? undefined : this.#token ?? this.#options.fallback;
+      const known = refresh ? undefined : this.#token ?? this.#fallback;
       if (known === undefined) throw error;
       if (!this.#warned) this.#options.onWarning?.(`${(error as Error).message}; the previous token stays in use`);
       this.#warned = true;
@@ -413,9 +405,7 @@ export class TokenFile extends Redacted {
         return problem === undefined ? undefined : `what it holds ${problem}`;
       });
     } catch (error) {
-      if (!(error instanceof FileProblem)) throw error;
-      const explain = this.#options.explain ?? explainTokenFile(this.#path);
-      throw explain(error);
+      throw error instanceof FileProblem ? this.#explain(error) : error;
     }
     this.#token = new Secret(text.trim());
     this.#readAt = monotonicMs();
@@ -424,25 +414,19 @@ export class TokenFile extends Redacted {
   }
 }
 
-function explainTokenFile(path: string): ExplainFileProblem {
-  return (cause) => new InformerError(`Cannot use token file ${JSON.stringify(path)}: ${cause.message}`, { cause });
-}
-
 /** Returns credentials of the option `token` that is a function: its tokens are used as those of a plugin are. */
 export function tokenLogin(token: (options: Required<Abortable>) => string | Promise<string>): ExecLogin {
-  return new ExecLogin({
-    run: async (signal) => {
-      let text: string;
-      try {
-        text = await token({ signal });
-      } catch (cause) {
-        throw new InformerError(`Cannot get a token: the function of option "token" failed`, { cause });
-      }
-      const problem = typeof text === "string" ? tokenProblem(text) : `is ${typeof text}, expected a string`;
-      if (problem !== undefined) {
-        throw new TypeError(`Cannot use the token that option "token" returned: it ${problem}`);
-      }
-      return new ExecCredential({ token: new Secret(text), expiresMs: termOfToken(text)?.untilMs });
-    },
+  return new ExecLogin(async (signal) => {
+    let text: string;
+    try {
+      text = await token({ signal });
+    } catch (cause) {
+      throw new InformerError(`Cannot get a token: the function of option "token" failed`, { cause });
+    }
+    const problem = typeof text === "string" ? tokenProblem(text) : `is ${typeof text}, expected a string`;
+    if (problem !== undefined) {
+      throw new TypeError(`Cannot use the token that option "token" returned: it ${problem}`);
+    }
+    return new ExecCredential({ token: new Secret(text), expiresMs: termOfToken(text)?.untilMs });
   });
 }

@@ -32,5 +32,6 @@ export { shutdownSignal } from "./run_manager.ts";
 export { requiredPermissions } from "./connect.ts";
 export type { ConnectOptions, InClusterOptions } from "./connect_options.ts";
 export { type ConnectAttempt, ConnectError } from "./connect_options.ts";
-export { denoTransport, type DenoTransportOptions, type TlsMaterial } from "./transport.ts";
+export { denoTransport, type DenoTransportOptions } from "./transport.ts";
+export type { TlsMaterial } from "./http_client.ts";
 export { KubeconfigError, type KubeconfigPlace } from "../kubeconfig/parse_kubeconfig.ts";

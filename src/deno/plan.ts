@@ -26,7 +26,7 @@ import type {
   FoundConnection,
   InClusterOptions,
 } from "./connect_options.ts";
-import { certificateProblem, privateKeyProblem, validityOf, validityProblem } from "../kubeconfig/pem.ts";
+import { certificateProblem, privateKeyProblem, validityOf } from "../kubeconfig/pem.ts";
 import {
   credentialsProblem,
   impersonationHeaders,
@@ -40,7 +40,8 @@ import {
   type ResolvedUser,
   serverProblem,
 } from "../kubeconfig/resolve_context.ts";
-import { createHttpClient, DenoTransport, pairProblem, type TlsMaterial } from "./transport.ts";
+import { filePemSource, type PemSource, TlsFiles, type TlsMaterial } from "./http_client.ts";
+import { DenoTransport } from "./transport.ts";
 import { InformerError } from "../errors/informer_error.ts";
 import { fileURLToPath } from "node:url";
 import {
@@ -53,33 +54,6 @@ import {
 } from "../kubeconfig/parse_kubeconfig.ts";
 import type { ExecCluster, ExecPlugin } from "../kubeconfig/exec_plugin.ts";
 import { checkDurations } from "../async/time.ts";
-
-/** A PEM text, inline or in a file that may change. */
-interface PemSource {
-  /** `true` if another read may return another text. */
-  readonly isFile: boolean;
-  /** Returns the validated text. The error names its source. */
-  read(): Promise<string>;
-  /** Adds the source to a problem with the text. */
-  readonly explain: ExplainFileProblem;
-}
-
-/** A PEM file, read and validated with each call of `read`. */
-function filePemSource(
-  path: string,
-  host: Host,
-  problemOf: (pem: string) => string | undefined,
-  explain: ExplainFileProblem,
-): PemSource {
-  const read = async (): Promise<string> => {
-    try {
-      return await readCheckedFile(path, host, problemOf);
-    } catch (error) {
-      throw error instanceof FileProblem ? explain(error) : error;
-    }
-  };
-  return { isFile: true, read, explain };
-}
 
 /** The credentials sent as `Authorization`. */
 type Login =
@@ -128,44 +102,17 @@ export async function executePlan(
 ): Promise<FoundConnection> {
   const { server, ca, cert, key, login, headers, tlsServerName, proxy, insecure = false } = plan;
   const { namespace = plan.namespace ?? "default", userAgent, onWarning, http2 = false, answerTimeoutMs } = options;
-  let warned: string | undefined;
-  const load = async (): Promise<TlsMaterial> => {
-    const material = {
-      ...(ca && { caCerts: [await ca.read()] }),
-      ...(cert && { cert: await cert.read() }),
-      ...(key && { key: await key.read() }),
-    };
-    const validity = material.cert === undefined ? undefined : validityOf(material.cert);
-    const problem = validity && validityProblem(validity, Date.now());
-    if (problem !== undefined && problem !== warned) {
-      onWarning?.(cert!.explain(new FileProblem(`the certificate ${problem}`)).message);
-    }
-    warned = problem;
-    return material;
-  };
+  const files = new TlsFiles({ ca, cert, key }, onWarning);
   if (login?.credentials instanceof TokenFile) await login.credentials.ready();
   if (login?.type === "exec") host.willRun(login.command);
-  const material = await load();
-  tryTls({ caCerts: material.caCerts }, ca);
-  tryTls({ cert: material.cert, key: material.key }, cert);
-  const mayChange = [ca, cert, key].some((source) => source?.isFile);
+  const material = await files.read();
+  files.check(material);
   const transport = new DenoTransport(
-    {
-      ...material,
-      http2,
-      headers,
-      ...(tlsServerName !== undefined && { tlsServerName }),
-      ...(answerTimeoutMs !== undefined && { answerTimeoutMs }),
-    },
-    {
-      insecure,
-      ...(proxy && { proxy }),
-      ...(mayChange && { reload: load }),
-      ...(onWarning && { onWarning }),
-      ...(login?.type === "exec" && { certificate: () => login.credentials.certificate }),
-    },
+    { ...material, http2, headers, tlsServerName, answerTimeoutMs, proxyUrl: proxy && proxyHref(proxy) },
+    files.mayChange ? files : undefined,
+    login?.type === "exec" ? login.credentials : undefined,
+    insecure,
   );
-  const validity = material.cert === undefined ? undefined : validityOf(material.cert);
   return {
     server,
     namespace,
@@ -174,40 +121,32 @@ export async function executePlan(
     ...(login && { credentials: login.credentials }),
     ...(userAgent !== undefined && { userAgent }),
     ...(onWarning && { onWarning }),
-    origin: {
-      ...plan.origin,
-      login: login?.type ?? "none",
-      clientCertificate: cert !== undefined,
-      ...(validity && { certificateExpires: new Date(validity.untilMs) }),
-      ...(login?.type === "exec" && { plugin: login.command }),
-      ...(proxy && { proxy: proxyName(proxy) }),
-      ...(tlsServerName !== undefined && { tlsServerName }),
-      ...(insecure && { insecure }),
-      permissions: [...host.permissions, netFlag(server, ...alsoReached(plan))],
-    },
+    origin: originOf(plan, material, host),
   };
 }
 
-/** Additional hosts for `--allow-net`: the proxy, or the relay and the server name. */
+function originOf(plan: Plan, material: TlsMaterial, host: RecordingHost): ConnectionOrigin {
+  const { login, proxy, tlsServerName, insecure } = plan;
+  const validity = material.cert === undefined ? undefined : validityOf(material.cert);
+  return {
+    ...plan.origin,
+    login: login?.type ?? "none",
+    clientCertificate: plan.cert !== undefined,
+    ...(validity && { certificateExpires: new Date(validity.untilMs) }),
+    ...(login?.type === "exec" && { plugin: login.command }),
+    ...(proxy && { proxy: proxyName(proxy) }),
+    ...(tlsServerName !== undefined && { tlsServerName }),
+    ...(insecure && { insecure }),
+    permissions: [...host.permissions, netFlag(plan.server, ...alsoReached(plan))],
+  };
+}
+
+/** Additional hosts for `--allow-net`: the proxy, or that of the server name, and the name. */
 function alsoReached({ server, proxy, tlsServerName }: Plan): string[] {
   if (proxy !== undefined) return [`${proxy.url.hostname}:${proxyPort(proxy.url)}`];
   if (tlsServerName === undefined) return [];
   const name = tlsServerName.includes(":") ? `[${tlsServerName.replace(/^\[(.*)\]$/, "$1")}]` : tlsServerName;
   return [`${name}:${server.port || "443"}`, "127.0.0.1"];
-}
-
-/**
- * Rejects material that only the TLS stack finds invalid, such as a key of another certificate, with an error that
- * names the source.
- */
-function tryTls(material: TlsMaterial, source: PemSource | undefined): void {
-  if (source === undefined) return;
-  try {
-    createHttpClient(material, { http2: false }).close();
-  } catch (cause) {
-    const message = cause instanceof Error ? cause.message : String(cause);
-    throw source.explain(new FileProblem(message, { cause }));
-  }
 }
 
 /**
@@ -249,7 +188,7 @@ export function givenLogin(
   { server, proxy }: Pick<Plan, "server" | "proxy">,
   host: Host,
 ): Login | undefined {
-  const { token, tokenFile, onWarning } = options;
+  const { token, tokenFile } = options;
   const login = token !== undefined ? "token" : tokenFile !== undefined ? "tokenFile" : undefined;
   if (login === undefined) return undefined;
   const problem = credentialsProblem(server, proxy);
@@ -260,7 +199,7 @@ export function givenLogin(
   if (token !== undefined) return { type: "token", credentials: new BearerToken(token) };
   const path = pathOfOption("tokenFile", tokenFile!);
   const explain = explainOption("tokenFile", path);
-  return { type: "tokenFile", credentials: new TokenFile(path, host, { ...(onWarning && { onWarning }), explain }) };
+  return { type: "tokenFile", credentials: new TokenFile(path, host, explain, options) };
 }
 
 /**
@@ -468,22 +407,15 @@ function pluginLogin(
     disableCompression: cluster.disableCompression,
     config: cluster.execConfig,
   });
-  const credentials = new ExecLogin({
-    run: (signal) => runPlugin(plugin, host, { cluster: tellCluster, timeoutMs, pairProblem }, signal),
-  });
+  const credentials = new ExecLogin((signal) => runPlugin(plugin, host, tellCluster, timeoutMs, signal));
   return { type: "exec", credentials, command: pluginCommand(plugin, host) };
 }
 
 function loginOf(user: ResolvedUser | undefined, options: ConnectOptions, host: Host): Login | undefined {
   if (user?.tokenFile !== undefined) {
     const { place } = user.tokenFile;
-    const { onWarning } = options;
     const path = pathBeside(place.file, user.tokenFile.path);
-    const credentials = new TokenFile(path, host, {
-      ...(user.token && { fallback: user.token }),
-      ...(onWarning && { onWarning }),
-      explain: explainPlace(place, path),
-    });
+    const credentials = new TokenFile(path, host, explainPlace(place, path), options, user.token);
     return { type: "tokenFile", credentials };
   }
   if (user?.token !== undefined) return { type: "token", credentials: new BearerToken(user.token.reveal()) };
@@ -559,10 +491,9 @@ function readServer(host: Host): URL | ConnectAttempt {
 }
 
 async function podLogin(folder: string, options: ConnectOptions, host: Host): Promise<Login> {
-  const { onWarning } = options;
   const path = `${folder}/token`;
   const explain = explainPodFile(folder, path, "; does the pod have automountServiceAccountToken: false?");
-  const credentials = new TokenFile(path, host, { ...(onWarning && { onWarning }), explain });
+  const credentials = new TokenFile(path, host, explain, options);
   await credentials.ready();
   return { type: "tokenFile", credentials };
 }

@@ -1,17 +1,22 @@
 import { checkDurations, LongTimer, monotonicMs } from "../async/time.ts";
 import { causesOf, messageOf, withoutAddress } from "../errors/errors.ts";
-import { certificateProblem, privateKeyProblem } from "../kubeconfig/pem.ts";
 import {
   isLoopback,
   parseProxy,
   type ProxyAddress,
-  proxyHref,
   proxyName,
-  proxyPort,
   serverNameProblem,
 } from "../kubeconfig/resolve_context.ts";
+import type { ExecLogin } from "./credentials.ts";
 import { netFlag } from "./host.ts";
-import { Relay } from "./relay.ts";
+import {
+  createDirectHttpClient,
+  createHttpClient,
+  isSameMaterial,
+  type TlsFiles,
+  type TlsMaterial,
+} from "./http_client.ts";
+import { TlsNameProxy } from "./tls_name_proxy.ts";
 import type { Transport } from "../api/lister_watcher.ts";
 
 /**
@@ -54,141 +59,14 @@ class AnswerDeadline {
   }
 }
 
-/** The environment variables in which Deno looks for a proxy for this server, in its order. */
-function variablesFor(server: URL): readonly string[] {
-  const scheme = server.protocol === "https:" ? "https_proxy" : "http_proxy";
-  return ["ALL_PROXY", "all_proxy", scheme.toUpperCase(), scheme];
-}
-
-function mayRead(variable: string): boolean {
-  return Deno.permissions.querySync({ name: "env", variable }).state === "granted";
-}
-
-/**
- * Returns the variable that names a proxy for this server, of those that the program may read. Never prompts for
- * permission.
- */
-export function environmentProxy(server: URL): string | undefined {
-  return variablesFor(server).find((variable) => mayRead(variable) && Deno.env.get(variable));
-}
-
-/** Returns `true` if the environment names a proxy for this server, or the program may not read the variables. */
-function mayHaveEnvironmentProxy(server: URL): boolean {
-  return variablesFor(server).some((variable) => !mayRead(variable) || Deno.env.get(variable));
-}
-
-/** CA certificates, client certificate and key of a connection, as PEM texts. */
-export interface TlsMaterial {
-  /** CA certificates, in addition to those that Deno trusts. */
-  readonly caCerts?: readonly string[];
-  /** The client certificate with its chain; needs `key`. */
-  readonly cert?: string;
-  /** The private key of `cert`, not encrypted. */
-  readonly key?: string;
-}
-
-/** Returns `true` if both have the same certificates and key. */
-function isSameMaterial(a: TlsMaterial, b: TlsMaterial): boolean {
-  return a.cert === b.cert && a.key === b.key && JSON.stringify(a.caCerts) === JSON.stringify(b.caCerts);
-}
-
-/** Options for {@linkcode createHttpClient}, apart from certificates. */
-interface HttpClientOptions {
-  /** If `true`, uses HTTP/2 where the server offers it. */
-  readonly http2: boolean;
-  /** The proxy, if any. */
-  readonly proxy?: ProxyAddress;
-  /** If `true`, requests may have a `Host` header other than the host of their URL. */
-  readonly allowHost?: boolean;
-}
-
-/** Idle timeout of a connection, in milliseconds: shorter than that of load balancers and API servers. */
-const IDLE_MS = 30_000;
-
-/**
- * Creates an HTTP client of Deno. No connection is opened yet.
- *
- * @throws {TypeError} when a certificate or key is invalid.
- * @throws {Deno.errors.NotCapable} when the program may not reach the proxy, naming the flag.
- */
-export function createHttpClient(material: TlsMaterial, options: HttpClientOptions): Deno.HttpClient {
-  const { caCerts, cert, key } = material;
-  const { http2, proxy, allowHost = false } = options;
-  for (const ca of caCerts ?? []) refuse("CA certificate", certificateProblem(ca));
-  if (cert !== undefined) refuse("client certificate", certificateProblem(cert));
-  if (key !== undefined) refuse("client key", privateKeyProblem(key));
-  if ((cert === undefined) !== (key === undefined)) {
-    const [has, lacks] = cert === undefined ? ["key", "cert"] : ["certificate", "key"];
-    throw new TypeError(`Cannot use client ${has}: ${lacks} is missing`);
-  }
-  try {
-    return Deno.createHttpClient({
-      ...(caCerts === undefined ? {} : { caCerts: [...caCerts] }),
-      ...(cert === undefined || key === undefined ? {} : { cert, key }),
-      ...(proxy && { proxy: denoProxy(proxy) }),
-      ...(allowHost && { allowHost }),
-      http2,
-      poolIdleTimeout: IDLE_MS,
-    });
-  } catch (cause) {
-    if (cause instanceof Deno.errors.NotCapable && proxy !== undefined) {
-      throw new Deno.errors.NotCapable(
-        `Cannot use proxy "${proxyName(proxy)}" without permission: run this program with ` +
-          `--allow-net=${proxy.url.hostname}:${proxyPort(proxy.url)}`,
-        { cause },
-      );
-    }
-    const message = cause instanceof Error ? cause.message : String(cause);
-    throw new TypeError(`Cannot set up TLS with the certificates given: ${message}`);
-  }
-}
-
-/**
- * Creates an HTTP client of Deno that connects to the host and port of `server` directly, even if the environment names
- * a proxy. Only for plain HTTP: Deno may not use TLS on its connections.
- *
- * If the environment may name a proxy, requests have an absolute URL in their first line, which servers must accept
- * (RFC 9112, 3.2.2).
- *
- * @throws {Deno.errors.NotCapable} when the program may not reach the server.
- */
-function createDirectHttpClient(server: URL): Deno.HttpClient {
-  const { hostname, port } = server;
-  return Deno.createHttpClient({
-    ...(mayHaveEnvironmentProxy(server) && { proxy: { transport: "tcp", hostname, port: Number(port || "80") } }),
-    poolIdleTimeout: IDLE_MS,
-  });
-}
-
-function denoProxy(proxy: ProxyAddress): Deno.Proxy {
-  const { url, login } = proxy;
-  if (url.protocol === "socks5:") return { transport: "socks5", url: proxyHref(proxy) };
-  const basicAuth = login && { username: login.username, password: login.password.reveal() };
-  return { transport: url.protocol === "https:" ? "https" : "http", url: url.href, ...(basicAuth && { basicAuth }) };
-}
-
-function refuse(what: string, problem: string | undefined): void {
-  if (problem !== undefined) throw new TypeError(`Cannot use ${what}: ${problem}`);
-}
-
-/** Returns the problem with a certificate and key as a pair; `undefined` if TLS accepts them. */
-export function pairProblem(cert: string, key: string): string | undefined {
-  try {
-    createHttpClient({ cert, key }, { http2: false }).close();
-  } catch (error) {
-    return error instanceof Error ? error.message : String(error);
-  }
-  return undefined;
-}
-
-/** The proxy, relay and TLS settings of a request, for error messages. */
+/** The proxies and TLS settings of a request, for error messages. */
 interface RouteInfo {
   /** The name that the certificate is verified for. */
   readonly serverName?: string;
   /** The proxy of the configuration. */
   readonly proxy?: ProxyAddress;
-  /** The relay, if any. */
-  readonly relay?: Relay;
+  /** The proxy of that name, if any. */
+  readonly nameProxy?: TlsNameProxy;
   /** `true` if the configuration disables verification of the certificate. */
   readonly insecure?: boolean;
 }
@@ -206,12 +84,12 @@ function explainFailure(error: unknown, request: Request, way: RouteInfo): unkno
         `--unsafely-ignore-certificate-errors=${host}`,
     );
   }
-  if (way.relay !== undefined) {
-    const { problem, carried } = way.relay;
+  if (way.nameProxy !== undefined) {
+    const { problem, carried } = way.nameProxy;
     if (problem instanceof Deno.errors.NotCapable) return withoutPermission(problem, url, way);
     if (carried === 0 && way.serverName !== undefined) {
       return new TypeError(
-        `${reason}; "tls-server-name" needs a relay, which NO_PROXY bypasses: remove "${way.serverName}" from it`,
+        `${reason}; "tls-server-name" needs a proxy on loopback, which NO_PROXY bypasses: remove "${way.serverName}" from it`,
       );
     }
     if (problem instanceof Error) return new TypeError(`${reason}: ${problem.message}`);
@@ -224,7 +102,7 @@ function explainFailure(error: unknown, request: Request, way: RouteInfo): unkno
 function withoutPermission(cause: Error, url: URL, way: RouteInfo): Error {
   if (cause.message.startsWith("Cannot use proxy")) return cause;
   const missed = /access to "([^"]+)"/.exec(cause.message)?.[1];
-  // The port of a relay differs each time.
+  // The port of a name's proxy differs each time.
   const flag = missed === undefined
     ? netFlag(url)
     : `--allow-net=${way.serverName !== undefined && missed.startsWith("127.0.0.1:") ? "127.0.0.1" : missed}`;
@@ -254,7 +132,7 @@ export interface DenoTransportOptions extends TlsMaterial {
   readonly proxyUrl?: string;
   /**
    * The name that the server's certificate must have, instead of the host of the URL. All requests must then go to one
-   * server; they pass through a relay on loopback. Excludes `proxyUrl`, and the environment's proxies are not used.
+   * server; they pass through a proxy on loopback. Excludes `proxyUrl`, and the environment's proxies are not used.
    * @default {the host of the URL}
    */
   readonly tlsServerName?: string;
@@ -264,20 +142,6 @@ export interface DenoTransportOptions extends TlsMaterial {
    * @default {65_000}
    */
   readonly answerTimeoutMs?: number;
-}
-
-/** Options of a {@linkcode DenoTransport} whose certificates may change. */
-interface ReloadOptions {
-  /** Reads the certificate files again; `undefined` if there are none. */
-  readonly reload?: () => Promise<TlsMaterial>;
-  /** Returns the client certificate of a credential plugin: another object when it has changed. */
-  readonly certificate?: () => { readonly cert: string; readonly key: string } | undefined;
-  /** Called when the files cannot be used and the last certificates stay in use. */
-  readonly onWarning?: (warning: string) => void;
-  /** `true` if the configuration disables verification of the server's certificate. */
-  readonly insecure?: boolean;
-  /** The proxy, parsed. */
-  readonly proxy?: ProxyAddress;
 }
 
 /**
@@ -317,19 +181,22 @@ export class DenoTransport implements Transport, Disposable {
   readonly #proxy: ProxyAddress | undefined;
   readonly #serverName: string | undefined;
   readonly #answerTimeoutMs: number;
-  readonly #reloading: ReloadOptions;
+  /** The files of `#material`; `undefined` if it cannot change. */
+  readonly #files: Pick<TlsFiles, "read" | "warn"> | undefined;
+  readonly #plugin: Pick<ExecLogin, "certificate"> | undefined;
+  readonly #insecure: boolean;
   /** The certificates and key last read from files; `#client` uses them unless the plugin returned a certificate. */
   #material: TlsMaterial;
   /**
-   * The client of new requests, closed when it is replaced; `undefined` until the first request with a proxy or relay.
+   * The client of new requests, closed when it is replaced; `undefined` until the first request with a proxy.
    */
   #client: Deno.HttpClient | undefined;
   /** By host: clients for plain HTTP to this machine, which bypass the environment's proxy. */
   readonly #direct = new Map<string, Deno.HttpClient>();
-  /** The relay and the host that it serves; `undefined` before the first request, or without `tlsServerName`. */
-  #relay: { readonly server: string; readonly relay: Relay } | undefined;
+  /** The proxy of the server's name, and the host that it serves; `undefined` before the first request, or without `tlsServerName`. */
+  #nameProxy: { readonly server: string; readonly proxy: TlsNameProxy } | undefined;
   /** The plugin's certificate that `#client` was created with. */
-  #certificate: ReturnType<NonNullable<ReloadOptions["certificate"]>>;
+  #certificate: ExecLogin["certificate"];
   /** Start of the last read of the files, by the monotonic clock; `-Infinity` makes the next request read them. */
   #lookedAt = monotonicMs();
   /** The read of the files in progress, which concurrent requests share; `undefined` between reads. */
@@ -337,20 +204,31 @@ export class DenoTransport implements Transport, Disposable {
   /** Once `true`, no request is sent and no client is created. */
   #isDisposed = false;
 
-  /** No connection is opened yet. @throws {TypeError} when a certificate, key or option is invalid. */
-  constructor(options: DenoTransportOptions, reloading: ReloadOptions = {}) {
+  /**
+   * No connection is opened yet. `files` are those of the certificates in `options`, `plugin` may return another client
+   * certificate, and `insecure` says that the configuration disables verification of the server's certificate.
+   *
+   * @throws {TypeError} when a certificate, key or option is invalid.
+   */
+  constructor(
+    options: DenoTransportOptions,
+    files?: Pick<TlsFiles, "read" | "warn">,
+    plugin?: Pick<ExecLogin, "certificate">,
+    insecure = false,
+  ) {
     const { http2 = false, headers = [], caCerts, cert, key, proxyUrl, tlsServerName, answerTimeoutMs = 65_000 } =
       options;
     checkDurations("connect", { answerTimeoutMs });
     this.#http2 = http2;
     this.#headers = headers;
-    this.#proxy = reloading.proxy ?? proxyOf(proxyUrl);
+    this.#proxy = proxyOf(proxyUrl);
     this.#serverName = serverNameOf(tlsServerName, proxyUrl);
     this.#answerTimeoutMs = answerTimeoutMs;
-    this.#reloading = reloading;
+    this.#files = files;
+    this.#plugin = plugin;
+    this.#insecure = insecure;
     this.#material = { caCerts, cert, key };
-    // With a proxy or relay the client is created by the first request: a proxy needs permission, and a relay the
-    // address.
+    // With a proxy the client is created by the first request: it needs permission, and that of a name the address.
     const client = this.#newClient(this.#material, undefined);
     if (this.#serverName === undefined && this.#proxy === undefined) this.#client = client;
     else client.close();
@@ -363,24 +241,23 @@ export class DenoTransport implements Transport, Disposable {
    * `fetch`.
    */
   async fetch(request: Request): Promise<Response> {
-    const { reload } = this.#reloading;
-    if (reload !== undefined) await this.#look(reload);
+    if (this.#files !== undefined) await this.#look(this.#files);
     if (this.#isDisposed) {
       throw new TypeError(`Cannot send a request to "${new URL(request.url).host}": the connection is disposed`);
     }
     let sent = request;
     try {
-      const relay = this.#serverName === undefined ? undefined : this.#relayFor(request);
-      if (relay !== undefined) sent = renamed(request, this.#serverName!);
-      const client = this.#directClient(request) ?? this.#currentClient(relay);
+      const nameProxy = this.#serverName === undefined ? undefined : this.#nameProxyFor(request);
+      if (nameProxy !== undefined) sent = renamed(request, this.#serverName!);
+      const client = this.#directClient(request) ?? this.#currentClient(nameProxy);
       const missing = this.#headers.filter(([name]) => !sent.headers.has(name));
       for (const [name, value] of missing) sent.headers.append(name, value);
       const deadline = new AnswerDeadline(request, this.#answerTimeoutMs);
       try {
         const response = await fetch(sent, { client, signal: deadline.signal });
-        if (relay?.carried === 0) {
+        if (nameProxy?.carried === 0) {
           await response.body?.cancel();
-          throw new TypeError("the request bypassed the relay");
+          throw new TypeError("the request bypassed the proxy on loopback");
         }
         // The client certificate may have been replaced: the next request reads it again.
         if (response.status === 401 && this.#material.cert !== undefined) this.#lookedAt = Number.NEGATIVE_INFINITY;
@@ -395,39 +272,35 @@ export class DenoTransport implements Transport, Disposable {
       throw explainFailure(cause, request, {
         serverName: this.#serverName,
         proxy: this.#proxy,
-        relay: this.#relay?.relay,
-        insecure: this.#reloading.insecure,
+        nameProxy: this.#nameProxy?.proxy,
+        insecure: this.#insecure,
       });
     }
   }
 
   /**
    * Rejects new requests and closes idle connections. Bodies that are being read end with their signals, or at once if
-   * they pass through a relay. Idempotent.
+   * they pass through a proxy on loopback. Idempotent.
    */
   [Symbol.dispose](): void {
     if (this.#isDisposed) return;
     this.#isDisposed = true;
     this.#client?.close();
     for (const client of this.#direct.values()) client.close();
-    this.#relay?.relay[Symbol.dispose]();
+    this.#nameProxy?.proxy[Symbol.dispose]();
   }
 
   #newClient(material: TlsMaterial, proxy: ProxyAddress | undefined): Deno.HttpClient {
-    return createHttpClient(material, {
-      http2: this.#http2,
-      allowHost: this.#serverName !== undefined,
-      ...(proxy && { proxy }),
-    });
+    return createHttpClient(material, { http2: this.#http2, allowHost: this.#serverName !== undefined }, proxy);
   }
 
   /**
    * Returns the client for the current certificates; creates a new one if the plugin has returned another certificate.
    */
-  #currentClient(relay: Relay | undefined): Deno.HttpClient {
-    const certificate = this.#reloading.certificate?.();
+  #currentClient(nameProxy: TlsNameProxy | undefined): Deno.HttpClient {
+    const certificate = this.#plugin?.certificate;
     if (this.#client !== undefined && certificate === this.#certificate) return this.#client;
-    const client = this.#newClient({ ...this.#material, ...certificate }, relay?.proxy ?? this.#proxy);
+    const client = this.#newClient({ ...this.#material, ...certificate }, nameProxy?.address ?? this.#proxy);
     this.#client?.close();
     this.#client = client;
     this.#certificate = certificate;
@@ -447,43 +320,41 @@ export class DenoTransport implements Transport, Disposable {
     return client;
   }
 
-  #relayFor(request: Request): Relay {
+  #nameProxyFor(request: Request): TlsNameProxy {
     const { hostname, port, host } = new URL(request.url);
-    if (this.#relay === undefined || this.#relay.relay.isEnded) {
+    if (this.#nameProxy === undefined || this.#nameProxy.proxy.isEnded) {
       this.#client?.close();
       this.#client = undefined;
-      const relay = new Relay({ hostname, port: Number(port || "443") });
-      this.#relay = { server: host, relay };
+      const proxy = new TlsNameProxy({ hostname, port: Number(port || "443") });
+      this.#nameProxy = { server: host, proxy };
     }
-    if (this.#relay.server === host) return this.#relay.relay;
-    throw new TypeError(`a transport with tlsServerName serves only one server, "${this.#relay.server}"`);
+    if (this.#nameProxy.server === host) return this.#nameProxy.proxy;
+    throw new TypeError(`a transport with tlsServerName serves only one server, "${this.#nameProxy.server}"`);
   }
 
-  async #look(reload: () => Promise<TlsMaterial>): Promise<void> {
+  async #look(files: Pick<TlsFiles, "read" | "warn">): Promise<void> {
     if (monotonicMs() - this.#lookedAt < RELOAD_MS) return;
-    this.#looking ??= this.#reload(reload).finally(() => this.#looking = undefined);
+    this.#looking ??= this.#reload(files).finally(() => this.#looking = undefined);
     await this.#looking;
   }
 
-  async #reload(reload: () => Promise<TlsMaterial>): Promise<void> {
+  async #reload(files: Pick<TlsFiles, "read" | "warn">): Promise<void> {
     this.#lookedAt = monotonicMs();
     let next: Deno.HttpClient;
     let material: TlsMaterial;
     try {
-      material = await reload();
+      material = await files.read();
       if (this.#isDisposed || isSameMaterial(material, this.#material)) return;
-      next = this.#newClient({ ...material, ...this.#certificate }, this.#relay?.relay.proxy ?? this.#proxy);
+      next = this.#newClient({ ...material, ...this.#certificate }, this.#nameProxy?.proxy.address ?? this.#proxy);
     } catch (error) {
-      this.#reloading.onWarning?.(
-        `${error instanceof Error ? error.message : error}; the previous certificates stay in use`,
-      );
+      files.warn(`${error instanceof Error ? error.message : error}; the previous certificates stay in use`);
       return;
     }
     this.#client?.close();
     this.#client = next;
     this.#material = material;
-    if (this.#serverName === undefined || this.#relay !== undefined) return;
-    // Without a relay, the first request creates both.
+    if (this.#serverName === undefined || this.#nameProxy !== undefined) return;
+    // Without the proxy of a name, the first request creates both.
     next.close();
     this.#client = undefined;
   }

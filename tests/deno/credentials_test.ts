@@ -18,10 +18,10 @@ import {
   pluginCommand,
   redactMessage,
   TokenFile,
-  type TokenFileOptions,
   tokenLogin,
 } from "../../src/deno/credentials.ts";
-import type { Program } from "../../src/deno/host.ts";
+import { InformerError } from "../../src/errors/informer_error.ts";
+import type { FileProblem, Program } from "../../src/deno/host.ts";
 import { errorLine } from "../../src/errors/errors.ts";
 import { ExecCredential } from "../../src/kubeconfig/exec_plugin.ts";
 import { Secret } from "../../src/kubeconfig/text.ts";
@@ -61,7 +61,7 @@ Deno.test("BearerToken refuses characters that a header cannot have, without sho
 });
 
 Deno.test("credentials print as [redacted], however they are printed [F38]", async () => {
-  const file = new TokenFile("/run/token", hostWith({}, { readTextFile: () => Promise.resolve("hunter2") }));
+  const file = new TokenFile("/run/token", hostWith({}, { readTextFile: () => Promise.resolve("hunter2") }), explained);
   await file.ready();
   for (
     const credentials of [new BearerToken("hunter2"), new BasicLogin("hunter2", "hunter2"), file, new Secret("hunter2")]
@@ -82,14 +82,12 @@ class Counted {
   runs = 0;
   expiresMs: number | undefined;
   failure: Error | undefined;
-  readonly login = new ExecLogin({
-    run: () => {
-      this.runs++;
-      if (this.failure !== undefined) return Promise.reject(this.failure);
-      const { expiresMs } = this;
-      const token = new Secret(`token-${this.runs}`);
-      return Promise.resolve(new ExecCredential({ token, ...(expiresMs !== undefined && { expiresMs }) }));
-    },
+  readonly login = new ExecLogin(() => {
+    this.runs++;
+    if (this.failure !== undefined) return Promise.reject(this.failure);
+    const { expiresMs } = this;
+    const token = new Secret(`token-${this.runs}`);
+    return Promise.resolve(new ExecCredential({ token, ...(expiresMs !== undefined && { expiresMs }) }));
   });
 }
 
@@ -216,11 +214,9 @@ Deno.test("ExecLogin runs the plugin again when the time of day has reached its 
 
 Deno.test("ExecLogin ends its plugin when all waiting requests have been aborted, and not before", async () => {
   const signals: AbortSignal[] = [];
-  const login = new ExecLogin({
-    run: (signal) => {
-      signals.push(signal);
-      return new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
-    },
+  const login = new ExecLogin((signal) => {
+    signals.push(signal);
+    return new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
   });
   const [first, second] = [new AbortController(), new AbortController()];
   const waits = [first, second].map(({ signal }) => authorization(login, { signal }).catch((error) => error.message));
@@ -498,6 +494,9 @@ Deno.test("runPlugin names the Deno flag that it needs", async () => {
   }
 });
 
+const explained = (cause: FileProblem): Error =>
+  new InformerError(`Cannot use the token file: ${cause.message}`, { cause });
+
 /** A file whose content, or failure, a test sets. */
 class FakeFile {
   content: string | Error = "first\n";
@@ -508,8 +507,8 @@ class FakeFile {
     return this.content instanceof Error ? Promise.reject(this.content) : Promise.resolve(this.content);
   };
 
-  tokenFile(options?: TokenFileOptions): TokenFile {
-    return new TokenFile("/run/token", this, options);
+  tokenFile(onWarning?: (warning: string) => void, fallback?: Secret): TokenFile {
+    return new TokenFile("/run/token", this, explained, { onWarning }, fallback);
   }
 }
 
@@ -576,7 +575,7 @@ Deno.test("TokenFile keeps the last token when the file cannot be read any more,
   using time = new FakeTime();
   const warnings: string[] = [];
   const file = new FakeFile();
-  const token = file.tokenFile({ onWarning: (warning) => warnings.push(warning) });
+  const token = file.tokenFile((warning) => warnings.push(warning));
   await sentTokenFile(token);
   file.content = new Deno.errors.NotFound("no such file");
   time.tick(60_000);
@@ -584,7 +583,7 @@ Deno.test("TokenFile keeps the last token when the file cannot be read any more,
   assertEquals(await sentTokenFile(token), "Bearer first");
   assertEquals(file.reads, 3);
   assertEquals(warnings, [
-    `Cannot use token file "/run/token": there is no such file; the previous token stays in use`,
+    `Cannot use the token file: there is no such file; the previous token stays in use`,
   ]);
   file.content = "second";
   assertEquals(await sentTokenFile(token), "Bearer second");
@@ -608,7 +607,7 @@ Deno.test("TokenFile uses the static token while the file has never been read", 
   const warnings: string[] = [];
   const file = new FakeFile();
   file.content = new Deno.errors.NotFound("no such file");
-  const token = file.tokenFile({ fallback: new Secret("static"), onWarning: (warning) => warnings.push(warning) });
+  const token = file.tokenFile((warning) => warnings.push(warning), new Secret("static"));
   assertEquals(await sentTokenFile(token), "Bearer static");
   assertEquals(warnings.length, 1);
   file.content = "first";
@@ -622,7 +621,7 @@ Deno.test("TokenFile refuses a file without a token, and never shows its content
     const error = await assertRejects(
       () => file.tokenFile().ready(),
       Error,
-      `Cannot use token file "/run/token": what it holds `,
+      "Cannot use the token file: what it holds ",
     );
     assertFalse(Deno.inspect(error).includes("hunter"));
   }

@@ -83,7 +83,7 @@ Deno.test("requiredPermissions lists the plugin of a kubeconfig", async () => {
   }
 });
 
-Deno.test("requiredPermissions lists the proxy, and the relay of tls-server-name", async () => {
+Deno.test("requiredPermissions lists the proxy, and the proxy of tls-server-name", async () => {
   await using certificates = await makeCertificates();
   await using server = await serve({ certificates, named: true });
   await using plain = await serve({ certificates });
@@ -172,7 +172,7 @@ Deno.test("connect explains that NO_PROXY conflicts with tls-server-name", async
   assert(printed.startsWith("Cannot reach "), printed);
 });
 
-Deno.test("connect with a relay lets a program end that does not dispose its client", async () => {
+Deno.test("connect with tls-server-name lets a program end that does not dispose its client", async () => {
   await using certificates = await makeCertificates();
   await using server = await serve({ certificates, named: true });
   const kubeconfig = await inline(certificates, { server: server.url, "tls-server-name": "kubernetes.test" });

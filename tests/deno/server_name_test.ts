@@ -2,7 +2,7 @@ import { assert, assertEquals, assertFalse, assertRejects, assertStringIncludes,
 import { UnreachableError } from "../../src/api/status.ts";
 import { Client } from "../../src/client/client.ts";
 import { findConnection } from "../../src/deno/connect.ts";
-import { Relay } from "../../src/deno/relay.ts";
+import { TlsNameProxy } from "../../src/deno/tls_name_proxy.ts";
 import { denoTransport } from "../../src/deno/transport.ts";
 import { type Certificates, makeCertificates } from "../support/certificates.ts";
 import { FakeTime } from "../support/fake_time.ts";
@@ -106,11 +106,11 @@ Deno.test("connect uses a CA file that changes, also with tls-server-name", asyn
   assertEquals((await ask(connection)).path, "/version");
 });
 
-Deno.test("Relay closes connections that send no CONNECT in time, and the oldest of too many", async () => {
+Deno.test("TlsNameProxy closes connections that send no CONNECT in time, and the oldest of too many", async () => {
   await using server = await serve();
   using time = new FakeTime();
-  using relay = new Relay({ hostname: "127.0.0.1", port: Number(new URL(server.url).port) });
-  const { url, login } = relay.proxy;
+  using proxy = new TlsNameProxy({ hostname: "127.0.0.1", port: Number(new URL(server.url).port) });
+  const { url, login } = proxy.address;
   const connect = (): Promise<Deno.TcpConn> => Deno.connect({ hostname: "127.0.0.1", port: Number(url.port) });
   const connections: Deno.TcpConn[] = [];
   using _connections = { [Symbol.dispose]: () => connections.forEach((connection) => connection.close()) };
@@ -128,20 +128,20 @@ Deno.test("Relay closes connections that send no CONNECT in time, and the oldest
   };
   for (let count = 1; count <= 64; count++) {
     connections.push(await connect());
-    await turns(() => relay.waiting === count);
+    await turns(() => proxy.waiting === count);
   }
   connections.push(await connect());
   assert(await isClosed(connections[0]), "the oldest makes room");
-  assertEquals(relay.waiting, 64);
+  assertEquals(proxy.waiting, 64);
   time.tick(4_999);
-  assertEquals(relay.waiting, 64);
+  assertEquals(proxy.waiting, 64);
   // Some of it does not give more time.
   await connections[1].write(new TextEncoder().encode("CONNECT"));
   time.tick(1);
-  assertEquals(relay.waiting, 0);
+  assertEquals(proxy.waiting, 0);
   for (const connection of connections.slice(1)) assert(await isClosed(connection), "no time is left");
-  assertEquals(relay.problem, undefined);
-  const password = `Proxy-Authorization: Basic ${btoa(`relay:${login?.password.reveal()}`)}\r\n`;
+  assertEquals(proxy.problem, undefined);
+  const password = `Proxy-Authorization: Basic ${btoa(`informer:${login?.password.reveal()}`)}\r\n`;
   const tunnel = await connect();
   connections.push(tunnel);
   await tunnel.write(new TextEncoder().encode(`CONNECT a:1 HTTP/1.1\r\n${password}\r\n`));
@@ -151,31 +151,31 @@ Deno.test("Relay closes connections that send no CONNECT in time, and the oldest
   assertFalse(await isClosed(tunnel), "a tunnel lasts");
 });
 
-Deno.test("Relay refuses clients without its password, and requests that are not for a tunnel", async () => {
+Deno.test("TlsNameProxy refuses clients without its password, and requests that are not for a tunnel", async () => {
   await using server = await serve();
-  using relay = new Relay({ hostname: "127.0.0.1", port: Number(new URL(server.url).port) });
-  const { url, login } = relay.proxy;
+  using proxy = new TlsNameProxy({ hostname: "127.0.0.1", port: Number(new URL(server.url).port) });
+  const { url, login } = proxy.address;
   const say = async (text: string): Promise<string> => {
     using connection = await Deno.connect({ hostname: "127.0.0.1", port: Number(url.port) });
     await connection.write(new TextEncoder().encode(text));
     return await new Response(connection.readable).text();
   };
-  const password = `Proxy-Authorization: Basic ${btoa(`relay:${login?.password.reveal()}`)}\r\n`;
+  const password = `Proxy-Authorization: Basic ${btoa(`informer:${login?.password.reveal()}`)}\r\n`;
   for (
     const text of [
       "CONNECT a:1 HTTP/1.1\r\n\r\n",
-      `CONNECT a:1 HTTP/1.1\r\nProxy-Authorization: Basic ${btoa("relay:x")}\r\n\r\n`,
+      `CONNECT a:1 HTTP/1.1\r\nProxy-Authorization: Basic ${btoa("informer:x")}\r\n\r\n`,
       `GET / HTTP/1.1\r\n${password}\r\n`,
     ]
   ) {
     assertEquals(await say(text), "HTTP/1.1 403 Forbidden\r\n\r\n");
   }
   assertEquals(await say("x".repeat(9_000)).catch((error) => error.name === "ConnectionReset" ? "" : error), "");
-  assertEquals(relay.carried, 0);
+  assertEquals(proxy.carried, 0);
   const answer = await say(
     `CONNECT a:1 HTTP/1.1\r\n${password}\r\nGET /x HTTP/1.1\r\nconnection: close\r\nhost: a\r\n\r\n`,
   );
   assertStringIncludes(answer, "HTTP/1.1 200 OK");
   assertStringIncludes(answer, `"path":"/x"`);
-  assertEquals(relay.carried, 1);
+  assertEquals(proxy.carried, 1);
 });

@@ -1,7 +1,8 @@
 import { assert, assertEquals, assertInstanceOf, assertRejects, assertStringIncludes, assertThrows } from "@std/assert";
 import { UnreachableError } from "../../src/api/status.ts";
 import { Client } from "../../src/client/client.ts";
-import { DenoTransport, denoTransport, type TlsMaterial } from "../../src/deno/transport.ts";
+import type { TlsMaterial } from "../../src/deno/http_client.ts";
+import { DenoTransport, denoTransport } from "../../src/deno/transport.ts";
 import { makeCertificates } from "../support/certificates.ts";
 import { FakeTime } from "../support/fake_time.ts";
 import { type Seen, serve, values } from "../support/tls_server.ts";
@@ -327,11 +328,11 @@ class Files {
 
   transport(): DenoTransport {
     return new DenoTransport(this.material as TlsMaterial, {
-      reload: () => {
+      read: () => {
         this.reads++;
         return this.material instanceof Error ? Promise.reject(this.material) : Promise.resolve(this.material);
       },
-      onWarning: (warning) => this.warnings.push(warning),
+      warn: (warning) => this.warnings.push(warning),
     });
   }
 }

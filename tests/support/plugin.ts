@@ -1,9 +1,8 @@
 import { assert } from "@std/assert";
-import { runPlugin, type RunPluginOptions } from "../../src/deno/credentials.ts";
+import { runPlugin } from "../../src/deno/credentials.ts";
 import { ExecLogin } from "../../src/deno/credentials.ts";
-import { pairProblem } from "../../src/deno/transport.ts";
 import type { Host } from "../../src/deno/host.ts";
-import type { ExecPlugin } from "../../src/kubeconfig/exec_plugin.ts";
+import type { ExecCluster, ExecPlugin } from "../../src/kubeconfig/exec_plugin.ts";
 import type { ExecCredential } from "../../src/kubeconfig/exec_plugin.ts";
 import { parseKubeconfig } from "../../src/kubeconfig/parse_kubeconfig.ts";
 import { resolveContext } from "../../src/kubeconfig/resolve_context.ts";
@@ -80,21 +79,21 @@ export function pluginOf(
 /** Runs a plugin once. */
 export function run(
   plugin: ExecPlugin,
-  options: Partial<RunPluginOptions> & { readonly host?: Partial<Host>; readonly signal?: AbortSignal } = {},
+  options: {
+    readonly cluster?: () => Promise<ExecCluster>;
+    readonly timeoutMs?: number;
+    readonly host?: Partial<Host>;
+    readonly signal?: AbortSignal;
+  } = {},
 ): Promise<ExecCredential> {
-  const { host, signal = new AbortController().signal, ...rest } = options;
-  const all = {
-    cluster: () => Promise.resolve({ server: "https://farm.example" }),
-    timeoutMs: 20_000,
-    pairProblem,
-    ...rest,
-  };
-  return runPlugin(plugin, hostWith({}, host), all, signal);
+  const { host, timeoutMs = 20_000, signal = new AbortController().signal } = options;
+  const { cluster = () => Promise.resolve({ server: "https://farm.example" }) } = options;
+  return runPlugin(plugin, hostWith({}, host), cluster, timeoutMs, signal);
 }
 
 /** A login by a plugin. */
 export function loginBy(plugin: ExecPlugin): ExecLogin {
-  return new ExecLogin({ run: (signal) => run(plugin, { signal }) });
+  return new ExecLogin((signal) => run(plugin, { signal }));
 }
 
 /** Returns the Authorization header of a login; `null` if it sends none. */

@@ -9,7 +9,7 @@
 
 import { Client } from "../../client/client.ts";
 import type { FoundConnection } from "../../deno/connect_options.ts";
-import { environmentProxy } from "../../deno/transport.ts";
+import { environmentProxy } from "../../deno/http_client.ts";
 import { isLoopback } from "../../kubeconfig/resolve_context.ts";
 import { type Checkup, expiryOf, type Finding, reasonFor, seconds, span } from "./checkup.ts";
 import { EXIT_CODE } from "../errors/explain_error.ts";

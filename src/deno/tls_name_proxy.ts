@@ -10,8 +10,8 @@ const HEAD_MS = 5_000;
 /** Maximum number of connections without a tunnel; beyond it the oldest is closed. */
 const MAX_WAITING = 64;
 
-/** The address that a {@linkcode Relay} connects to. */
-interface RelayTarget {
+/** The address that a {@linkcode TlsNameProxy} connects to. */
+interface ProxyTarget {
   /** Host name or IP address; IPv6 in brackets, as in URLs. */
   readonly hostname: string;
   /** TCP port. */
@@ -20,15 +20,15 @@ interface RelayTarget {
 
 /**
  * A CONNECT proxy on loopback that connects to one fixed address, whatever host is requested. Deno verifies a server's
- * certificate for the host of the URL; through a relay that host may differ from the address, and verification stays
+ * certificate for the host of the URL; through this one that host may differ from the address, and verification stays
  * enabled.
  *
- * Other users of this machine cannot use it, because it requires a random password, which only {@linkcode Relay.proxy}
+ * Other users of this machine cannot use it, because it requires a random password, which only {@linkcode TlsNameProxy.address}
  * holds. They cannot exhaust it either: connections without a CONNECT request in time are closed, and so is the oldest
  * of too many. It does not keep the process alive. Needs permission to listen on 127.0.0.1 and to reach the target.
  */
-export class Relay implements Disposable {
-  readonly #target: RelayTarget;
+export class TlsNameProxy implements Disposable {
+  readonly #target: ProxyTarget;
   readonly #listener: Deno.TcpListener;
   readonly #password = crypto.randomUUID();
   readonly #ending = new AbortController();
@@ -42,17 +42,17 @@ export class Relay implements Disposable {
   #problem: unknown;
 
   /** Listens on a free port. @throws {Deno.errors.NotCapable} when the program may not. */
-  constructor(target: RelayTarget) {
+  constructor(target: ProxyTarget) {
     this.#target = target;
     this.#listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
     this.#listener.unref();
     this.#accept();
   }
 
-  /** Address and password of this relay. */
-  get proxy(): ProxyAddress {
+  /** Address and password of this proxy. */
+  get address(): ProxyAddress {
     const url = new URL(`http://127.0.0.1:${this.#listener.addr.port}`);
-    return { url, login: { username: "relay", password: new Secret(this.#password) } };
+    return { url, login: { username: "informer", password: new Secret(this.#password) } };
   }
 
   /** Number of CONNECT requests so far. */
@@ -70,7 +70,7 @@ export class Relay implements Disposable {
     return this.#problem;
   }
 
-  /** `true` once the relay is disposed or can no longer accept connections. */
+  /** `true` once it is disposed or can no longer accept connections. */
   get isEnded(): boolean {
     return this.#ending.signal.aborted;
   }
@@ -89,7 +89,7 @@ export class Relay implements Disposable {
       try {
         inner = await this.#listener.accept();
       } catch (error) {
-        // For example, no file descriptors are left. The transport creates another relay.
+        // For example, no file descriptors are left. The transport creates another proxy.
         if (!this.#ending.signal.aborted) this.#problem = error;
         return this[Symbol.dispose]();
       }
@@ -102,7 +102,7 @@ export class Relay implements Disposable {
     this.#connections.add(inner);
     const head = await this.#headOf(inner);
     if (head === undefined) return;
-    const expected = `proxy-authorization: basic ${btoa(`relay:${this.#password}`)}`;
+    const expected = `proxy-authorization: basic ${btoa(`informer:${this.#password}`)}`;
     const lines = head.text.split("\r\n");
     const isAllowed = lines.some((line) => line.replace(/^[^:]*: *\w+/, (name) => name.toLowerCase()) === expected);
     if (!lines[0].startsWith("CONNECT ") || !isAllowed) return await answer(inner, "403 Forbidden");

@@ -1,0 +1,209 @@
+import { certificateProblem, privateKeyProblem, validityOf, validityProblem } from "../kubeconfig/pem.ts";
+import { type ProxyAddress, proxyHref, proxyName, proxyPort } from "../kubeconfig/resolve_context.ts";
+import { type ExplainFileProblem, FileProblem, type Host, readCheckedFile } from "./host.ts";
+
+/** The environment variables in which Deno looks for a proxy for this server, in its order. */
+function variablesFor(server: URL): readonly string[] {
+  const scheme = server.protocol === "https:" ? "https_proxy" : "http_proxy";
+  return ["ALL_PROXY", "all_proxy", scheme.toUpperCase(), scheme];
+}
+
+function mayRead(variable: string): boolean {
+  return Deno.permissions.querySync({ name: "env", variable }).state === "granted";
+}
+
+/**
+ * Returns the variable that names a proxy for this server, of those that the program may read. Never prompts for
+ * permission.
+ */
+export function environmentProxy(server: URL): string | undefined {
+  return variablesFor(server).find((variable) => mayRead(variable) && Deno.env.get(variable));
+}
+
+/** Returns `true` if the environment names a proxy for this server, or the program may not read the variables. */
+function mayHaveEnvironmentProxy(server: URL): boolean {
+  return variablesFor(server).some((variable) => !mayRead(variable) || Deno.env.get(variable));
+}
+
+/** CA certificates, client certificate and key of a connection, as PEM texts. */
+export interface TlsMaterial {
+  /** CA certificates, in addition to those that Deno trusts. */
+  readonly caCerts?: readonly string[];
+  /** The client certificate with its chain; needs `key`. */
+  readonly cert?: string;
+  /** The private key of `cert`, not encrypted. */
+  readonly key?: string;
+}
+
+/** Returns `true` if both have the same certificates and key. */
+export function isSameMaterial(a: TlsMaterial, b: TlsMaterial): boolean {
+  return a.cert === b.cert && a.key === b.key && JSON.stringify(a.caCerts) === JSON.stringify(b.caCerts);
+}
+
+/** Idle timeout of a connection, in milliseconds: shorter than that of load balancers and API servers. */
+const IDLE_MS = 30_000;
+
+/**
+ * Creates an HTTP client of Deno. No connection is opened yet.
+ *
+ * @throws {TypeError} when a certificate or key is invalid.
+ * @throws {Deno.errors.NotCapable} when the program may not reach the proxy, naming the flag.
+ */
+export function createHttpClient(
+  { caCerts, cert, key }: TlsMaterial,
+  options: Pick<Deno.CreateHttpClientOptions, "http2" | "allowHost">,
+  proxy?: ProxyAddress,
+): Deno.HttpClient {
+  for (const ca of caCerts ?? []) refuse("CA certificate", certificateProblem(ca));
+  if (cert !== undefined) refuse("client certificate", certificateProblem(cert));
+  if (key !== undefined) refuse("client key", privateKeyProblem(key));
+  if ((cert === undefined) !== (key === undefined)) {
+    const [has, lacks] = cert === undefined ? ["key", "cert"] : ["certificate", "key"];
+    throw new TypeError(`Cannot use client ${has}: ${lacks} is missing`);
+  }
+  try {
+    return Deno.createHttpClient({
+      ...(caCerts === undefined ? {} : { caCerts: [...caCerts] }),
+      ...(cert === undefined || key === undefined ? {} : { cert, key }),
+      ...(proxy && { proxy: denoProxy(proxy) }),
+      ...options,
+      poolIdleTimeout: IDLE_MS,
+    });
+  } catch (cause) {
+    if (cause instanceof Deno.errors.NotCapable && proxy !== undefined) {
+      throw new Deno.errors.NotCapable(
+        `Cannot use proxy "${proxyName(proxy)}" without permission: run this program with ` +
+          `--allow-net=${proxy.url.hostname}:${proxyPort(proxy.url)}`,
+        { cause },
+      );
+    }
+    const message = cause instanceof Error ? cause.message : String(cause);
+    throw new TypeError(`Cannot set up TLS with the certificates given: ${message}`);
+  }
+}
+
+/**
+ * Creates an HTTP client of Deno that connects to the host and port of `server` directly, even if the environment names
+ * a proxy. Only for plain HTTP: Deno may not use TLS on its connections.
+ *
+ * If the environment may name a proxy, requests have an absolute URL in their first line, which servers must accept
+ * (RFC 9112, 3.2.2).
+ *
+ * @throws {Deno.errors.NotCapable} when the program may not reach the server.
+ */
+export function createDirectHttpClient(server: URL): Deno.HttpClient {
+  const { hostname, port } = server;
+  return Deno.createHttpClient({
+    ...(mayHaveEnvironmentProxy(server) && { proxy: { transport: "tcp", hostname, port: Number(port || "80") } }),
+    poolIdleTimeout: IDLE_MS,
+  });
+}
+
+function denoProxy(proxy: ProxyAddress): Deno.Proxy {
+  const { url, login } = proxy;
+  if (url.protocol === "socks5:") return { transport: "socks5", url: proxyHref(proxy) };
+  const basicAuth = login && { username: login.username, password: login.password.reveal() };
+  return { transport: url.protocol === "https:" ? "https" : "http", url: url.href, ...(basicAuth && { basicAuth }) };
+}
+
+function refuse(what: string, problem: string | undefined): void {
+  if (problem !== undefined) throw new TypeError(`Cannot use ${what}: ${problem}`);
+}
+
+/** Returns the problem with a certificate and key as a pair; `undefined` if TLS accepts them. */
+export function pairProblem(cert: string, key: string): string | undefined {
+  try {
+    createHttpClient({ cert, key }, {}).close();
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+  return undefined;
+}
+
+/** A PEM text, inline or in a file that may change. */
+export interface PemSource {
+  /** `true` if another read may return another text. */
+  readonly isFile: boolean;
+  /** Returns the validated text. The error names its source. */
+  read(): Promise<string>;
+  /** Adds the source to a problem with the text. */
+  readonly explain: ExplainFileProblem;
+}
+
+/** A PEM file, read and validated with each call of `read`. */
+export function filePemSource(
+  path: string,
+  host: Host,
+  problemOf: (pem: string) => string | undefined,
+  explain: ExplainFileProblem,
+): PemSource {
+  const read = async (): Promise<string> => {
+    try {
+      return await readCheckedFile(path, host, problemOf);
+    } catch (error) {
+      throw error instanceof FileProblem ? explain(error) : error;
+    }
+  };
+  return { isFile: true, read, explain };
+}
+
+/** The certificates and the key of a connection, inline or in files that may change. */
+export class TlsFiles {
+  readonly #sources: Partial<Record<"ca" | "cert" | "key", PemSource>>;
+  readonly #onWarning: ((warning: string) => void) | undefined;
+  /** The last problem with the validity of the certificate, which is reported once. */
+  #warned: string | undefined;
+
+  /** Nothing is read yet. `onWarning` is called for a certificate that is expired or not yet valid. */
+  constructor(sources: Partial<Record<"ca" | "cert" | "key", PemSource>>, onWarning?: (warning: string) => void) {
+    this.#sources = sources;
+    this.#onWarning = onWarning;
+  }
+
+  /** `true` if another read may return another material. */
+  get mayChange(): boolean {
+    const { ca, cert, key } = this.#sources;
+    return [ca, cert, key].some((source) => source?.isFile);
+  }
+
+  /** Returns the material as it is now. @throws {Error} when a file cannot be read. */
+  async read(): Promise<TlsMaterial> {
+    const { ca, cert, key } = this.#sources;
+    const material = {
+      ...(ca && { caCerts: [await ca.read()] }),
+      ...(cert && { cert: await cert.read() }),
+      ...(key && { key: await key.read() }),
+    };
+    const validity = material.cert === undefined ? undefined : validityOf(material.cert);
+    const problem = validity && validityProblem(validity, Date.now());
+    if (problem !== undefined && problem !== this.#warned) {
+      this.warn(cert!.explain(new FileProblem(`the certificate ${problem}`)).message);
+    }
+    this.#warned = problem;
+    return material;
+  }
+
+  /**
+   * Rejects material that only the TLS stack finds invalid, such as a key of another certificate, with an error that
+   * names the source.
+   */
+  check({ caCerts, cert, key }: TlsMaterial): void {
+    tryTls({ caCerts }, this.#sources.ca);
+    tryTls({ cert, key }, this.#sources.cert);
+  }
+
+  /** Reports a problem after which the last material stays in use. */
+  warn(warning: string): void {
+    this.#onWarning?.(warning);
+  }
+}
+
+function tryTls(material: TlsMaterial, source: PemSource | undefined): void {
+  if (source === undefined) return;
+  try {
+    createHttpClient(material, {}).close();
+  } catch (cause) {
+    const message = cause instanceof Error ? cause.message : String(cause);
+    throw source.explain(new FileProblem(message, { cause }));
+  }
+}
