@@ -52,7 +52,7 @@ const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
   "informer/shared_informer_factory.ts": ["client"],
 };
 
-/** What is generated: its names are those that Kubernetes gives, and it is as long as they are many. */
+/** Generated files: their names are those that Kubernetes gives, and they are as long as these are many. */
 const GENERATED = ["kinds/", "cli/page_html.ts"];
 
 /** A file with more lines of code than this has more than one concept in it. */

@@ -1,6 +1,6 @@
 /**
- * Checks the comments of `src`, `bench` and `tests` for words and phrases that only this project uses, and for
- * docstrings that begin with a question word instead of a noun. `src/kinds` has Kubernetes' own texts, and is left out.
+ * Checks the comments of `src`, `bench`, `tests`, `tools` and `examples` for words and phrases that only this project
+ * uses, for docstrings that begin with a question word instead of a noun, and for lines that are too long. `src/kinds` has Kubernetes' own texts, and is left out.
  *
  * Prints each place, then how many there are of each word, and exits with 1 when there are any. Code in comments is not
  * checked. Real exceptions are listed in `ALLOWED`, each with its reason.
@@ -73,6 +73,9 @@ export const WORDS: readonly Word[] = [
   { name: "for good", pattern: /\bfor good\b(?! reason)/gi, instead: "permanently" },
 ];
 
+/** The longest line of a comment, as of code: the formatter leaves comments as they are. */
+const COLUMNS = 120;
+
 const HEAD: Word = {
   name: "What/How/Who …",
   pattern: /^(?:What|How|Who|Whether|Where)\b/,
@@ -83,7 +86,9 @@ const HEAD: Word = {
 const ALLOWED: readonly Allowed[] = [];
 
 /** Beginnings of paths that are never checked: texts of Kubernetes, and comments that are test data. */
-const LEFT_OUT = ["src/kinds/", "tests/tools/words_test.ts"];
+const LEFT_OUT = ["src/kinds/", "src/cli/page_html.ts", "tests/tools/words_test.ts", "tools/words.ts"];
+
+const FOLDERS = ["src", "bench", "tests", "tools", "examples"];
 
 /** A comment: its text with spaces for line ends, markup and code, so that offsets are those of the file. */
 interface Comment {
@@ -102,6 +107,30 @@ function commentsIn(source: string): Comment[] {
       .replace(/^\/\*\*?|\*\/$|^\/\/|\n[ \t]*(?:\*(?!\/)|\/\/)?/g, blank)
       .replace(/```[\s\S]*?(?:```|$)|`[^`]*`|\{@link(?:code|plain)? [^}]*\}|https?:\S+/g, blank);
     found.push({ offset: index, text, documents: comment.startsWith("/**") });
+  }
+  return found;
+}
+
+/**
+ * The lines of comments that are longer than {@linkcode COLUMNS}, but for those that cannot be wrapped: code in fences,
+ * rows of tables, directives, addresses, and single words.
+ */
+export function wideLinesIn(path: string, source: string): Finding[] {
+  const found: Finding[] = [];
+  let isFenced = false;
+  for (const [index, text] of source.split("\n").entries()) {
+    const line = /^\s*(?:\/\*\*?|\*|\/\/)(?:\s+(.*))?$/.exec(text)?.[1];
+    if (line?.startsWith("```")) isFenced = !isFenced;
+    if (line === undefined || text.length <= COLUMNS || isFenced) continue;
+    const words = line.replace(/^[-*] /, "").split(" ").filter((word) => !/^https?:/.test(word));
+    if (line.startsWith("|") || line.startsWith("deno-") || words.length <= 1) continue;
+    found.push({
+      path,
+      line: index + 1,
+      name: "wide line",
+      text: `${line.slice(0, 60)}…`,
+      instead: `wrap it at ${COLUMNS} columns`,
+    });
   }
   return found;
 }
@@ -162,19 +191,22 @@ function filesAt(path: string): string[] {
 if (import.meta.main) {
   const { rest } = readFlags({
     task: "words",
-    summary: "Prints private words and phrases in comments, and docstrings that begin with a question word.",
+    summary: "Prints private words and wide lines in comments, and docstrings that begin with a question word.",
     flags: {},
-    rest: ["PATH…", "files or folders; default src, bench and tests"],
+    rest: ["PATH…", "files or folders; default src, bench, tests, tools and examples"],
     examples: ["src/informer"],
     exits: "Exits with 1 when there are any, with 2 when the command line is wrong.",
   });
   const root = join(import.meta.dirname!, "..");
   const everything = rest.length === 0;
-  const paths = everything ? ["src", "bench", "tests"].map((folder) => join(root, folder)) : rest;
+  const paths = everything ? FOLDERS.map((folder) => join(root, folder)) : rest;
   const files = paths.flatMap((path) => existsSync(path) ? filesAt(path) : quit(`there is no "${path}"`, 2))
     .map((file) => relative(root, join(file.startsWith("/") ? "" : Deno.cwd(), file)))
     .filter((path) => !LEFT_OUT.some((start) => path.startsWith(start)));
-  const found = files.flatMap((path) => wordsIn(path, Deno.readTextFileSync(join(root, path))));
+  const found = files.flatMap((path) => {
+    const source = Deno.readTextFileSync(join(root, path));
+    return [...wordsIn(path, source), ...wideLinesIn(path, source)];
+  });
   const remaining = found.filter((finding) => !ALLOWED.some((allowed) => isAllowed(finding, allowed)));
   const stale = everything ? ALLOWED.filter((allowed) => !found.some((finding) => isAllowed(finding, allowed))) : [];
   const counts = new Map<string, number>();

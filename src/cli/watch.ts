@@ -120,12 +120,11 @@ async function follow(
   signal: AbortSignal,
   quit: () => void,
 ): Promise<number> {
-  const { resyncMs, streamingList } = flags;
+  const { resyncMs, streamingList, output, untilSynced } = flags;
   const selection = selectionFor(flags, client);
   const informers = new SharedInformerFactory(client, { ...selection, resyncMs });
   const table = new GrowingTable();
   const namespaces = selection.namespace === undefined;
-  const { output, untilSynced } = flags;
   const isPage = terminal.hasFullScreen && formOf(output) === "table" && flags.object && !untilSynced;
   using page = isPage
     ? new WatchPage(resources, { wide: output === "wide", namespaces }, selection.namespace, terminal, quit)
@@ -153,8 +152,6 @@ async function follow(
     const lines = new EventLines(resource, flags, table, namespaces, resources.length > 1);
     return { resource, informer, printer: print(resource, informer, lines, selection.namespace, terminal) };
   });
-  const unsynced = (): string =>
-    watched.filter(({ informer }) => !informer.hasSynced).map(({ resource }) => resourceName(resource)).join(", ");
   using view = new LiveView(watched, terminal, page && ((line) => page.paint(line)));
   informers.start();
   try {
@@ -170,24 +167,29 @@ async function follow(
       await informers.shutdown();
     } finally {
       view[Symbol.dispose]();
-      if (flags.cache !== undefined) await save(flags.cache, watched, unsynced(), flags.showSecrets ?? false, terminal);
+      if (flags.cache !== undefined) await save(flags.cache, watched, flags.showSecrets ?? false, terminal);
     }
   }
-  if (!untilSynced || unsynced() === "" || signal.reason !== flags.timeUp) return EXIT_CODE.done;
-  return explainUnsynced(watched, unsynced(), flags, terminal);
+  const isLate = untilSynced && unsyncedOf(watched) !== "" && signal.reason === flags.timeUp;
+  return isLate ? explainUnsynced(watched, flags, terminal) : EXIT_CODE.done;
+}
+
+function unsyncedOf(watched: readonly Watched[]): string {
+  return watched.filter(({ informer }) => !informer.hasSynced).map(({ resource }) => resourceName(resource)).join(", ");
 }
 
 /** Reports resources that did not sync in time, with the cause of one of them. */
 function explainUnsynced(
   watched: readonly Watched[],
-  unsynced: string,
   { timeout }: WatchFlags,
   terminal: Terminal,
 ): number {
   const cause = watched.map(({ informer }) => informer.status().cause).find((cause) => cause !== undefined);
   const why = cause === undefined ? "" : `: ${errorLine(cause)}`;
   terminal.say(
-    `error: ${unsynced} not synced within --timeout ${timeout}${why}; check the server, or give it more time`,
+    `error: ${
+      unsyncedOf(watched)
+    } not synced within --timeout ${timeout}${why}; check the server, or give it more time`,
   );
   return EXIT_CODE.failed;
 }
@@ -282,10 +284,10 @@ function print(
 async function save(
   path: string,
   watched: readonly Watched[],
-  unsynced: string,
   showSecrets: boolean,
   terminal: Terminal,
 ): Promise<void> {
+  const unsynced = unsyncedOf(watched);
   if (unsynced !== "") {
     terminal.say(`--cache: "${path}" was not written, as ${unsynced} never synced`);
     return;

@@ -204,8 +204,8 @@ function capital(word: string): string {
 /**
  * Returns the texts of files by their paths: `core/v1.ts` with the kinds of a module, and `core/v1_shared.ts` with
  * those of its types that other modules use, if there are any. Files import each other by relative paths, and a name of
- * the package from the specifier that `importedFrom` returns. `headerOf` returns the paragraphs of a file's doc comment;
- * `shared` is true for a file of types that other groups use.
+ * the package from the specifier that `importedFrom` returns. `headerOf` returns the paragraphs of a file's doc
+ * comment; `shared` is true for a file of types that other groups use.
  */
 export function emitModules(
   modules: readonly ModuleModel[],

@@ -239,8 +239,8 @@ export function pluginCommand(plugin: ExecPlugin, host: Pick<Host, "windows">): 
  *
  * It inherits this program's environment. It uses the terminal if `interactiveMode` allows it and there is one;
  * otherwise its standard input is empty, and its standard error becomes part of the error. The time limit is in
- * milliseconds, five times as long if it may prompt on the terminal. `tellCluster` is called only if the plugin requests
- * the cluster information.
+ * milliseconds, five times as long if it may prompt on the terminal. `tellCluster` is called only if the plugin
+ * requests the cluster information.
  *
  * @throws {CredentialPluginError} when it returns no valid credentials.
  */

@@ -23,9 +23,10 @@ interface ProxyTarget {
  * certificate for the host of the URL; through this one that host may differ from the address, and verification stays
  * enabled.
  *
- * Other users of this machine cannot use it, because it requires a random password, which only {@linkcode TlsNameProxy.address}
- * holds. They cannot exhaust it either: connections without a CONNECT request in time are closed, and so is the oldest
- * of too many. It does not keep the process alive. Needs permission to listen on 127.0.0.1 and to reach the target.
+ * Other users of this machine cannot use it, because it requires a random password, which only {@linkcode
+ * TlsNameProxy.address} holds. They cannot exhaust it either: connections without a CONNECT request in time are closed,
+ * and so is the oldest of too many. It does not keep the process alive. Needs permission to listen on 127.0.0.1 and to
+ * reach the target.
  */
 export class TlsNameProxy implements Disposable {
   readonly #target: ProxyTarget;

@@ -193,7 +193,10 @@ export class DenoTransport implements Transport, Disposable {
   #client: Deno.HttpClient | undefined;
   /** By host: clients for plain HTTP to this machine, which bypass the environment's proxy. */
   readonly #direct = new Map<string, Deno.HttpClient>();
-  /** The proxy of the server's name, and the host that it serves; `undefined` before the first request, or without `tlsServerName`. */
+  /**
+   * The proxy of the server's name, and the host that it serves; `undefined` before the first request, or without
+   * `tlsServerName`.
+   */
   #nameProxy: { readonly server: string; readonly proxy: TlsNameProxy } | undefined;
   /** The plugin's certificate that `#client` was created with. */
   #certificate: ExecLogin["certificate"];

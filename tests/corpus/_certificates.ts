@@ -1,4 +1,7 @@
-/** Certificate requests and an authority's certificate, in PEM and that in base64. They are of no use: nobody has the key. */
+/**
+ * Certificate requests and an authority's certificate, in PEM and that in base64. They are of no use: nobody has the
+ * key.
+ */
 
 /** A request of a client of the API server. */
 export const CLIENT_REQUEST: string =

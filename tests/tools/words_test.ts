@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { type Finding, isAllowed, wordsIn } from "../../tools/words.ts";
+import { type Finding, isAllowed, wideLinesIn, wordsIn } from "../../tools/words.ts";
 
 /** `"3 told"` for each finding in a source. */
 function found(source: string): string[] {
@@ -63,4 +63,35 @@ Deno.test("isAllowed compares the path and the words around a phrase", () => {
   assertEquals(isAllowed(finding, { path: "src/a.ts", text: "Bob told", reason: "" }), true);
   assertEquals(isAllowed(finding, { path: "src/b.ts", text: "Bob told", reason: "" }), false);
   assertEquals(isAllowed(finding, { path: "src/a.ts", text: "Eve told", reason: "" }), false);
+});
+
+Deno.test("wideLinesIn finds lines of comments beyond 120 columns that could be wrapped", () => {
+  const words = "word ".repeat(24);
+  const source = `
+/** ${words}*/
+/**
+ * ${words}
+ * - ${words}
+ * ${"word ".repeat(23)}wo
+ */
+  // ${words}
+const text = "${words}";
+`;
+  assertEquals(wideLinesIn("src/a.ts", source).map(({ line }) => line), [2, 4, 5, 8]);
+});
+
+Deno.test("wideLinesIn leaves out lines of comments that cannot be wrapped", () => {
+  const words = "word ".repeat(24);
+  const source = `
+/**
+ * | ${words}|
+ * ${"word".repeat(30)}
+ * - see https://informer.test/${"a".repeat(120)}
+ * \`\`\`ts
+ * ${words}
+ * \`\`\`
+ */
+// deno-lint-ignore no-explicit-any -- ${words}
+`;
+  assertEquals(wideLinesIn("src/a.ts", source), []);
 });
