@@ -72,10 +72,7 @@ export {
   type AccessRule,
   apiVersionOf,
   defineResource,
-  mergeRules,
   metadataOf,
-  pathOf,
-  type PathParts,
   type PlacedRule,
   type Resource,
   resourceName,
@@ -87,7 +84,6 @@ export {
   type TableRow,
 } from "./src/api/resource.ts";
 export { fieldsOf } from "./src/api/fields.ts";
-export { formatFieldPath, parseFieldPath } from "./src/api/selector.ts";
 export type {
   BracketPathKeys,
   CheckedPath,
@@ -125,7 +121,6 @@ export {
   type DecodeOptions,
   type KnownEntries,
   type ListOptions,
-  namespacesOf,
   type Projection,
   type RequestOptions,
   type Selection,
@@ -144,9 +139,7 @@ export {
   isForbidden,
   isNotFound,
   isThrottled,
-  isTooLargeResourceVersion,
   isUnauthorized,
-  messageOf,
   StatusError,
   UnexpectedKindError,
   UnreachableError,
@@ -179,7 +172,6 @@ export { findResource } from "./src/client/client.ts";
 export type { ReflectorStore, Replacement } from "./src/reflector/lists.ts";
 export type {
   AttemptHistory,
-  Failure,
   ListingPhase,
   PausedPhase,
   ReflectorPhase,

@@ -14,6 +14,15 @@ const ROOT = join(import.meta.dirname!, "..");
 /** Path of the file that lists the names. */
 export const API_FILE: string = join(ROOT, "tests/public_api.txt");
 
+/** A name that an entry point exports. */
+export interface PublicName {
+  readonly entry: string;
+  readonly kind: string;
+  readonly name: string;
+  /** The names and texts in its declarations and documentation, types and examples among them. */
+  readonly texts: ReadonlySet<string>;
+}
+
 /** The part of the output of `deno doc --json` that is read here. */
 interface Documentation {
   readonly nodes: Readonly<Record<string, { readonly symbols?: readonly DocumentedSymbol[] }>>;
@@ -25,12 +34,11 @@ interface DocumentedSymbol {
 }
 
 /**
- * Returns a line for each name that an entry point in `deno.json` exports, such as `"./deno function connect"`, sorted
- * within its entry point.
+ * Returns each name that an entry point in `deno.json` exports, sorted within its entry point.
  *
  * @throws {Error} when `deno doc` fails.
  */
-export async function publicNames(): Promise<string[]> {
+export async function publicNames(): Promise<PublicName[]> {
   const { exports } = JSON.parse(await Deno.readTextFile(join(ROOT, "deno.json"))) as {
     exports: Record<string, string>;
   };
@@ -42,11 +50,53 @@ export async function publicNames(): Promise<string[]> {
   const { nodes } = JSON.parse(new TextDecoder().decode(stdout)) as Documentation;
   return Object.entries(exports).flatMap(([entry, file]) => {
     const { symbols = [] } = nodes[pathToFileURL(join(ROOT, file)).href] ?? {};
-    return symbols.map(({ name, declarations }) => {
-      const kinds = [...new Set(declarations.map(({ kind }) => kind))].sort().join("+");
-      return `${entry} ${kinds} ${name}`;
-    }).sort();
+    return symbols.map(({ name, declarations }): PublicName => {
+      const kind = [...new Set(declarations.map(({ kind }) => kind))].sort().join("+");
+      const texts = new Set<string>();
+      JSON.stringify(declarations, (_key, value) => {
+        if (typeof value === "string") texts.add(value);
+        return value;
+      });
+      return { entry, kind, name, texts };
+    }).sort((a, b) => lineOf(a) < lineOf(b) ? -1 : 1);
   });
+}
+
+/** Returns `"./deno function connect"`. */
+export function lineOf({ entry, kind, name }: PublicName): string {
+  return `${entry} ${kind} ${name}`;
+}
+
+/**
+ * Returns the names of which nothing says what they are for: neither `guides` nor an example in the documentation of a
+ * name has them.
+ *
+ * A class, a type or a constant needs no guide of its own where the declaration or documentation of another public name has it: as
+ * the type of an option or result, as a part of a type, or as an error that is thrown.
+ */
+export function unexplained(names: readonly PublicName[], guides: string): PublicName[] {
+  const examples = names.flatMap(({ texts }) => [...texts]).filter((text) => text.includes("```"));
+  const words = new Set([guides, ...examples].join("\n").match(/[\w$]+/g));
+  return names.filter((one) => {
+    if (words.has(one.name)) return false;
+    return one.kind === "function" || !names.some((other) => other.name !== one.name && mentions(other, one.name));
+  });
+}
+
+function mentions({ texts }: PublicName, name: string): boolean {
+  const link = new RegExp(`\\{@link(?:code)? ${name}[.}]`);
+  return texts.has(name) || [...texts].some((text) => link.test(text));
+}
+
+/** Returns the text of the readme, the guides and the examples. */
+export async function guides(): Promise<string> {
+  const texts = [await Deno.readTextFile(join(ROOT, "README.md"))];
+  for (const folder of ["docs", "examples"]) {
+    for await (const { name, isFile } of Deno.readDir(join(ROOT, folder))) {
+      if (isFile && /\.(?:md|ts)$/.test(name)) texts.push(await Deno.readTextFile(join(ROOT, folder, name)));
+    }
+  }
+  return texts.join("\n");
 }
 
 if (import.meta.main) {
@@ -55,7 +105,7 @@ if (import.meta.main) {
     summary: "Prints the exported names of the package, one line each: entry point, kind, name.",
     flags: { update: toggle("writes them to tests/public_api.txt instead") },
   });
-  const text = `${(await publicNames()).join("\n")}\n`;
+  const text = `${(await publicNames()).map(lineOf).join("\n")}\n`;
   if (update) await Deno.writeTextFile(API_FILE, text);
   else console.log(text.trimEnd());
 }

@@ -80,7 +80,7 @@ export { type BuiltNamespace, namespace, type NamespaceBuildOptions } from "./ob
 export { type BuiltConfigMap, configMap, type ConfigMapBuildOptions } from "./objects.ts";
 export { type BuiltDeployment, deployment, type DeploymentBuildOptions } from "./objects.ts";
 export { type BuiltLease, lease, type LeaseBuildOptions } from "./objects.ts";
-export { type BigPod, bigPod, pods } from "./big_pod.ts";
+export { type BigPod, pods } from "./big_pod.ts";
 export { FakeTime } from "./fake_time.ts";
 export { churn, type ChurnOptions, type ChurnStep } from "./churn.ts";
 export { history, type HistoryOptions } from "./history.ts";

@@ -1,9 +1,9 @@
+import { bigPod } from "../../src/testing/big_pod.ts";
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
 import { Deployment } from "../../src/kinds/apps/v1.ts";
 import { Lease } from "../../src/kinds/coordination/v1.ts";
 import { ConfigMap, Namespace, Node, Pod } from "../../src/kinds/core/v1.ts";
 import {
-  bigPod,
   churn,
   configMap,
   deployment,
