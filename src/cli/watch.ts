@@ -39,7 +39,7 @@ import {
   rowCells,
 } from "./terminal/table.ts";
 import { errorLine } from "../errors/errors.ts";
-import { LiveView, WatchPage } from "./terminal/live_view.ts";
+import { LiveView, WatchScreen } from "./terminal/live_view.ts";
 
 /** The flags of `watch`. */
 interface WatchFlags extends ConnectionFlags, SelectionFlags {
@@ -125,9 +125,9 @@ async function follow(
   const informers = new SharedInformerFactory(client, { ...selection, resyncMs });
   const table = new GrowingTable();
   const namespaces = selection.namespace === undefined;
-  const isPage = terminal.hasFullScreen && formOf(output) === "table" && flags.object && !untilSynced;
-  using page = isPage
-    ? new WatchPage(resources, { wide: output === "wide", namespaces }, selection.namespace, terminal, quit)
+  const hasScreen = terminal.hasFullScreen && formOf(output) === "table" && flags.object && !untilSynced;
+  using screen = hasScreen
+    ? new WatchScreen(resources, { wide: output === "wide", namespaces }, selection.namespace, terminal, quit)
     : undefined;
   /** Aborted when the server rejects a resource that was never live: retrying cannot help. */
   using job = new DerivedController(signal);
@@ -148,11 +148,11 @@ async function follow(
         else failures.report(error, trying);
       },
     });
-    if (page !== undefined) return { resource, informer, printer: page.follow(resource, informer) };
+    if (screen !== undefined) return { resource, informer, printer: screen.follow(resource, informer) };
     const lines = new EventLines(resource, flags, table, namespaces, resources.length > 1);
     return { resource, informer, printer: print(resource, informer, lines, selection.namespace, terminal) };
   });
-  using view = new LiveView(watched, terminal, page && ((line) => page.paint(line)));
+  using view = new LiveView(watched, terminal, screen && ((line) => screen.paint(line)));
   informers.start();
   try {
     await informers.waitForCacheSync({ signal: job.signal, patient: true });

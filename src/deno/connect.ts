@@ -7,10 +7,10 @@ import {
 } from "./connect_options.ts";
 import {
   checkOptions,
+  type ConnectionPlan,
   executePlan,
   givenCa,
   givenLogin,
-  type Plan,
   planFromKubeconfig,
   planInCluster,
 } from "./plan.ts";
@@ -47,7 +47,7 @@ export async function findInClusterConnection(
   return await executePlan(plan, options, host);
 }
 
-async function choosePlan(options: ConnectOptions, host: Host): Promise<Plan> {
+async function choosePlan(options: ConnectOptions, host: Host): Promise<ConnectionPlan> {
   const { server, context, kubeconfig } = options;
   if (server !== undefined && context === undefined && kubeconfig === undefined) return planFromOptions(options, host);
   const attempts: ConnectAttempt[] = [];
@@ -66,7 +66,7 @@ async function choosePlan(options: ConnectOptions, host: Host): Promise<Plan> {
   );
 }
 
-function planFromOptions(options: ConnectOptions, host: Host): Plan {
+function planFromOptions(options: ConnectOptions, host: Host): ConnectionPlan {
   const server = new URL(options.server!);
   const ca = givenCa(options, server, host);
   const login = givenLogin(options, { server }, host);
@@ -78,7 +78,7 @@ function planFromOptions(options: ConnectOptions, host: Host): Plan {
   };
 }
 
-function isAttempt(value: Plan | ConnectAttempt): value is ConnectAttempt {
+function isAttempt(value: ConnectionPlan | ConnectAttempt): value is ConnectAttempt {
   return "problem" in value;
 }
 

@@ -63,7 +63,7 @@ type Login =
   | { readonly type: "exec"; readonly credentials: ExecLogin; readonly command: string };
 
 /** A configuration whose certificate files are not read yet. */
-export interface Plan {
+export interface ConnectionPlan {
   /** Address of the API server. */
   readonly server: URL;
   /** The namespace the configuration names. */
@@ -96,7 +96,7 @@ export interface Plan {
  * @throws {Error} when a file cannot be read, or TLS rejects its content.
  */
 export async function executePlan(
-  plan: Plan,
+  plan: ConnectionPlan,
   options: InClusterOptions,
   host: RecordingHost,
 ): Promise<FoundConnection> {
@@ -125,7 +125,7 @@ export async function executePlan(
   };
 }
 
-function originOf(plan: Plan, material: TlsMaterial, host: RecordingHost): ConnectionOrigin {
+function originOf(plan: ConnectionPlan, material: TlsMaterial, host: RecordingHost): ConnectionOrigin {
   const { login, proxy, tlsServerName, insecure } = plan;
   const validity = material.cert === undefined ? undefined : validityOf(material.cert);
   return {
@@ -142,7 +142,7 @@ function originOf(plan: Plan, material: TlsMaterial, host: RecordingHost): Conne
 }
 
 /** Additional hosts for `--allow-net`: the proxy, or that of the server name, and the name. */
-function alsoReached({ server, proxy, tlsServerName }: Plan): string[] {
+function alsoReached({ server, proxy, tlsServerName }: ConnectionPlan): string[] {
   if (proxy !== undefined) return [`${proxy.url.hostname}:${proxyPort(proxy.url)}`];
   if (tlsServerName === undefined) return [];
   const name = tlsServerName.includes(":") ? `[${tlsServerName.replace(/^\[(.*)\]$/, "$1")}]` : tlsServerName;
@@ -185,7 +185,7 @@ function pathOfOption(name: string, value: string | URL): string {
  */
 export function givenLogin(
   options: ConnectOptions,
-  { server, proxy }: Pick<Plan, "server" | "proxy">,
+  { server, proxy }: Pick<ConnectionPlan, "server" | "proxy">,
   host: Host,
 ): Login | undefined {
   const { token, tokenFile } = options;
@@ -325,12 +325,15 @@ function splitList(list: string, host: Host): string[] {
  *
  * @throws {KubeconfigError} when there is a kubeconfig and it cannot be used.
  */
-export async function planFromKubeconfig(options: ConnectOptions, host: Host): Promise<Plan | ConnectAttempt> {
+export async function planFromKubeconfig(
+  options: ConnectOptions,
+  host: Host,
+): Promise<ConnectionPlan | ConnectAttempt> {
   const config = await loadKubeconfig(options, host);
   return "problem" in config ? config : planFromContext(config, options, host);
 }
 
-function planFromContext(config: Kubeconfig, options: ConnectOptions, host: Host): Plan {
+function planFromContext(config: Kubeconfig, options: ConnectOptions, host: Host): ConnectionPlan {
   const { context, server, token, tokenFile } = options;
   const resolved = resolveContext(config, {
     ...(context !== undefined && { context }),
@@ -445,7 +448,7 @@ const PORT = "KUBERNETES_SERVICE_PORT";
  * The namespace is `POD_NAMESPACE`, else the content of the namespace file. Unlike client-go, a missing CA is an error:
  * Deno would reject the server's certificate later, without the reason.
  */
-export async function planInCluster(options: ConnectOptions, host: Host): Promise<Plan | ConnectAttempt> {
+export async function planInCluster(options: ConnectOptions, host: Host): Promise<ConnectionPlan | ConnectAttempt> {
   const server = readServer(host);
   if (!(server instanceof URL)) return server;
   const folder = host.serviceAccountFolder;
@@ -498,7 +501,7 @@ async function podLogin(folder: string, options: ConnectOptions, host: Host): Pr
   return { type: "tokenFile", credentials };
 }
 
-async function podCa(folder: string, host: Host): Promise<Plan["ca"]> {
+async function podCa(folder: string, host: Host): Promise<ConnectionPlan["ca"]> {
   const path = `${folder}/ca.crt`;
   const source = filePemSource(path, host, certificateProblem, explainPodFile(folder, path));
   await source.read();

@@ -192,10 +192,10 @@ const BOLD = 1;
 
 /** Returns the lines of a report. */
 export function reportLines(report: Report, style: ReportStyle): string[] {
-  return style.pretty ? prettyPage(report, style) : plainPage(report);
+  return style.pretty ? prettyReport(report, style) : plainReport(report);
 }
 
-function plainPage({ steps, permissions, ...report }: Report): string[] {
+function plainReport({ steps, permissions, ...report }: Report): string[] {
   const width = Math.max(...steps.map(({ name }) => name.length), "permissions".length);
   const lines = steps.map(({ status, name, what, remedy }) => {
     const advice = remedy === undefined ? "" : `; to do: ${remedy}`;
@@ -205,7 +205,7 @@ function plainPage({ steps, permissions, ...report }: Report): string[] {
   return [...lines, summaryOf({ steps, permissions, ...report })];
 }
 
-function prettyPage(report: Report, { colours, columns }: ReportStyle): string[] {
+function prettyReport(report: Report, { colours, columns }: ReportStyle): string[] {
   const { steps, permissions, server } = report;
   const paint = (code: number, text: string): string => colours ? `\x1b[${code}m${text}\x1b[0m` : text;
   const width = Math.max(...steps.map(({ name }) => name.length), "permissions".length);

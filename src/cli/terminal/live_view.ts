@@ -251,10 +251,10 @@ const AROUND = 2;
 /**
  * The screen of `watch` on a terminal: the status of the informers, and their objects as a table that changes in place.
  *
- * The table follows the events at once; the screen follows when {@linkcode WatchPage.paint} is called, or a key
+ * The table follows the events at once; the screen follows when {@linkcode WatchScreen.paint} is called, or a key
  * scrolls.
  */
-export class WatchPage implements Disposable {
+export class WatchScreen implements Disposable {
   readonly #table: LiveTable;
   readonly #where: string;
   readonly #screen: FullScreen;
