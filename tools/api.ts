@@ -71,8 +71,8 @@ export function lineOf({ entry, kind, name }: PublicName): string {
  * Returns the names of which nothing says what they are for: neither `guides` nor an example in the documentation of a
  * name has them.
  *
- * A class, a type or a constant needs no guide of its own where the declaration or documentation of another public name has it: as
- * the type of an option or result, as a part of a type, or as an error that is thrown.
+ * A class, a type or a constant needs no guide of its own where the declaration or documentation of another public name
+ * has it: as the type of an option or result, as a part of a type, or as an error that is thrown.
  */
 export function unexplained(names: readonly PublicName[], guides: string): PublicName[] {
   const examples = names.flatMap(({ texts }) => [...texts]).filter((text) => text.includes("```"));

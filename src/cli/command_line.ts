@@ -13,7 +13,6 @@ import { serve } from "./serve.ts";
 import { watch } from "./watch.ts";
 import { isAbortOf } from "../async/signals.ts";
 
-/** Names of the commands. */
 const COMMANDS: readonly string[] = ["watch", "get", "serve", "kinds", "doctor", "fake", "demo", "completions"];
 
 /** The permissions of commands that connect. */

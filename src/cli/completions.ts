@@ -12,7 +12,6 @@ export interface ClusterNames {
   kinds(): Promise<readonly string[]>;
   /** Returns the names of the contexts in the kubeconfig. */
   contexts(): Promise<readonly string[]>;
-  /** Returns the names of the namespaces. */
   namespaces(): Promise<readonly string[]>;
   /** Returns the names of objects of a kind, in the namespace of the command line. */
   names(kind: string): Promise<readonly string[]>;
@@ -55,7 +54,6 @@ export class ServerNames implements ClusterNames {
     this.#signal = signal;
   }
 
-  /** As {@linkcode ClusterNames.kinds}. */
   kinds(): Promise<readonly string[]> {
     return this.#ask(async (client, signal) => {
       const listed = (await client.discover({ signal })).filter(({ verbs, preferred }) =>
@@ -78,7 +76,6 @@ export class ServerNames implements ClusterNames {
     }
   }
 
-  /** As {@linkcode ClusterNames.namespaces}. */
   namespaces(): Promise<readonly string[]> {
     return this.#ask(async (client, signal) => {
       const { items } = await client.resource(metadataOf(Namespace)).list({ limit: LIMIT, signal });
@@ -86,7 +83,6 @@ export class ServerNames implements ClusterNames {
     });
   }
 
-  /** As {@linkcode ClusterNames.names}. */
   names(kind: string): Promise<readonly string[]> {
     return this.#ask(async (client, signal) => {
       const resource = findResource(await client.discover({ signal }), kind);
@@ -111,7 +107,6 @@ export class ServerNames implements ClusterNames {
 
 /** A word that a shell offers. */
 interface Candidate {
-  /** The word. */
   readonly word: string;
   /** A description, for shells that show one. */
   readonly description?: string;
@@ -119,19 +114,16 @@ interface Candidate {
 
 /** The part of a command of `@cliffy/command` that completion reads. */
 interface CompletedCommand {
-  /** The name. */
   getName(): string;
   /** The first line of the description. */
   getShortDescription(): string;
   /** The subcommands. */
   getCommands(): readonly CompletedCommand[];
-  /** The options. */
   getOptions(): readonly {
     readonly flags: readonly string[];
     readonly description: string;
     readonly args: readonly { readonly type: string }[];
   }[];
-  /** The type of that name. */
   getType(name: string): { readonly handler: unknown } | undefined;
 }
 

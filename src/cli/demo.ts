@@ -10,7 +10,6 @@ import { errorLine } from "../errors/errors.ts";
 import { LiveView } from "./terminal/live_view.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 
-/** The flags of `demo`. */
 interface DemoFlags {
   /** Initial number of pods. */
   readonly pods: number;

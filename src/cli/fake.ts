@@ -6,7 +6,6 @@ import { EXIT_CODE, UsageError } from "./errors/explain_error.ts";
 import { replaceFile } from "../deno/host.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 
-/** The flags of `fake`. */
 interface FakeFlags {
   /** The port; 0 is any free one. */
   readonly port: number;

@@ -27,7 +27,6 @@ import {
 } from "./terminal/table.ts";
 import { jsonText, type Terminal } from "./terminal/terminal.ts";
 
-/** The flags of `get`. */
 interface GetFlags extends ConnectionFlags, SelectionFlags {
   /** Format of the results. */
   readonly output: OutputFormat;

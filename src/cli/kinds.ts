@@ -11,7 +11,6 @@ import { replaceFile } from "../deno/host.ts";
 import { clientFor, type ConnectionFlags, definitionsIn } from "./resources/resources_for.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 
-/** The flags of `kinds`. */
 interface KindsFlags extends Omit<ConnectionFlags, "fake"> {
   /** An API group. */
   readonly group?: string;

@@ -39,7 +39,6 @@ export function answerPage(request: Request): Response | undefined {
   return request.method === "GET" ? new Response(PAGE_HTML, { headers: HEADERS }) : undefined;
 }
 
-/** The flags of `serve`. */
 interface ServeFlags extends ConnectionFlags, SelectionFlags {
   /** The port; 0 is any free one. */
   readonly port: number;

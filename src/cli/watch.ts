@@ -41,7 +41,6 @@ import {
 import { errorLine } from "../errors/errors.ts";
 import { LiveView, WatchScreen } from "./terminal/live_view.ts";
 
-/** The flags of `watch`. */
 interface WatchFlags extends ConnectionFlags, SelectionFlags {
   /** Resync interval, as a duration. */
   readonly resync?: string;

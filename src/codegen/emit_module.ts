@@ -26,7 +26,6 @@ export type ImportedName =
   | "Resource"
   | "defineResource";
 
-/** Options for {@linkcode emitModule}. */
 interface EmitOptions {
   /** Paragraphs of the module's doc comment, before its tags. */
   readonly header: readonly string[];

@@ -18,7 +18,6 @@ export type TypeModel =
   | {
     /** A type that the package defines: {@linkcode SharedTypeName}. */
     readonly type: "shared";
-    /** Its name. */
     readonly name: SharedTypeName;
   }
   | {
@@ -28,9 +27,7 @@ export type TypeModel =
     readonly values: readonly string[];
   }
   | {
-    /** A list. */
     readonly type: "list";
-    /** The type of its items. */
     readonly items: TypeModel;
   }
   | {
@@ -44,7 +41,6 @@ export type TypeModel =
   | {
     /** Values by names that are not known beforehand. */
     readonly type: "map";
-    /** The type of the values. */
     readonly values: TypeModel;
   }
   | ObjectModel
@@ -129,7 +125,6 @@ export interface KindModel extends TypeDefinition {
   readonly stored: boolean;
 }
 
-/** The contents of one module. */
 export interface ModuleContent {
   /** The kinds, by name in ascending order. */
   readonly kinds: readonly KindModel[];

@@ -52,7 +52,6 @@ const API_VERSION = "apiextensions.k8s.io/v1";
 interface Version {
   readonly kind: string;
   readonly resource: KindModel["resource"];
-  /** The definition that has it. */
   readonly definition: DocumentPart;
   /** The item of `versions`. */
   readonly part: DocumentPart;

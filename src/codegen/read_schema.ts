@@ -17,7 +17,6 @@ export type DocumentObject = Readonly<Record<string, unknown>>;
 
 /** A value in a document, and its path there. */
 export interface DocumentPart {
-  /** The value. */
   readonly value: unknown;
   /** The document and the JSON pointer in it. */
   readonly path: string;

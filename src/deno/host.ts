@@ -12,7 +12,6 @@ export interface Program {
   readonly interactive: boolean;
 }
 
-/** The result of a program. */
 interface ProgramResult {
   /** Its exit code; 128 plus the number of the signal if a signal ended it. */
   readonly code: number;
@@ -213,7 +212,6 @@ export class RecordingHost implements Host {
     return this.#host.readTextFile(path);
   }
 
-  /** Runs a program. */
   runProgram(program: Program, signal: AbortSignal): Promise<ProgramResult> {
     return this.#host.runProgram(program, signal);
   }

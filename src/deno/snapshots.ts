@@ -144,7 +144,6 @@ interface Head {
   readonly id: string;
   /** The version of the cache. */
   readonly version: string;
-  /** The number of chunks. */
   readonly chunks: number;
 }
 

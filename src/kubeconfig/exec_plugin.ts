@@ -129,7 +129,6 @@ export class ExecPlugin extends Redacted {
   readonly provideClusterInfo: boolean;
   /** Instructions to install the program, without control characters. */
   readonly installHint?: string;
-  /** Its field. */
   readonly place: FieldPlace;
   readonly #args: readonly string[];
   readonly #env: readonly (readonly [name: string, value: string])[];

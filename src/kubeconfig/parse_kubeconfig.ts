@@ -29,7 +29,6 @@ export type EntryKind = "cluster" | "context" | "user";
  * not make the others unusable. Printing it shows neither tokens nor keys.
  */
 export class KubeconfigEntry {
-  /** Kind of the entry. */
   readonly kind: EntryKind;
   /** Its name, unique among the entries of its kind. */
   readonly name: string;
@@ -338,7 +337,6 @@ interface Section {
   readonly name: string;
   /** The fields it may have. */
   readonly known: readonly string[];
-  /** The fields it has. */
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
@@ -370,7 +368,6 @@ export class EntryFields {
     return new EntryFields(this.#entry, { name: field, known, fields: value });
   }
 
-  /** Returns the place of a field. */
   place(field: string): FieldPlace {
     const path = this.#section === undefined ? field : `${this.#section.name}.${field}`;
     return { file: this.#entry.file, entry: `${this.#entry.kind} ${quote(this.#entry.name)}`, field: path };

@@ -29,7 +29,6 @@ interface InlineMaterial {
   readonly type: "inline";
   /** The PEM text, validated. */
   readonly pem: Secret;
-  /** Its field. */
   readonly place: FieldPlace;
 }
 
@@ -282,7 +281,6 @@ export function credentialsProblem(server: URL, proxy?: ProxyAddress): string | 
 
 /** The user to impersonate. The caller needs the verb `impersonate` (Kubernetes RBAC). */
 interface Impersonation {
-  /** The user name. */
   readonly user: string;
   /** The user's uid. */
   readonly uid?: string;
@@ -335,7 +333,6 @@ function escapeHeaderName(key: string): string {
 export interface ResolvedUser {
   /** Name of the user entry. */
   readonly name: string;
-  /** A client certificate and its key. */
   readonly clientCertificate?: { readonly certificate: Material; readonly key: Material };
   /** A bearer token. If there is a token file too, this token is used only until the file can be read. */
   readonly token?: Secret;
@@ -493,7 +490,6 @@ function readImpersonation(fields: EntryFields): Impersonation | undefined {
   return { user, ...(uid !== undefined && { uid }), groups, extra };
 }
 
-/** Options for {@linkcode resolveContext}. */
 export interface ResolveOptions {
   /** Name of a context. @default {the kubeconfig's current context} */
   readonly context?: string;

@@ -183,7 +183,6 @@ export interface CheckupLimits {
 /** Default time limits. */
 export const CHECKUP_LIMITS: CheckupLimits = { stepMs: 3_000, pluginMs: 5_000, totalMs: 14_000 };
 
-/** Options for {@linkcode Checkup.check}. */
 interface CheckOptions {
   /** Time limit, in milliseconds. @default {the limit of one check} */
   readonly limitMs?: number;

@@ -137,7 +137,6 @@ function isLocalPlainHttp({ server, origin }: FoundConnection): boolean {
 interface PeerCertificate {
   /** Subject: the common name, or the first name that it is valid for. */
   readonly subject: string;
-  /** Issuer. */
   readonly issuer: string;
   /** Names and addresses that it is valid for. */
   readonly names: readonly string[];

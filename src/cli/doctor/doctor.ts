@@ -190,7 +190,6 @@ const SYMBOLS: Readonly<Record<StepStatus, string>> = { ok: "✓", warn: "!", fa
 const COLOURS: Readonly<Record<StepStatus, number>> = { ok: 32, warn: 33, fail: 31, skip: 90 };
 const BOLD = 1;
 
-/** Returns the lines of a report. */
 export function reportLines(report: Report, style: ReportStyle): string[] {
   return style.pretty ? prettyReport(report, style) : plainReport(report);
 }
@@ -261,7 +260,6 @@ function folded(text: string, room: number): string[] {
   return [...lines, line];
 }
 
-/** The flags of `doctor`. */
 export interface DoctorFlags extends ConnectionFlags, Pick<SelectionFlags, "namespace" | "allNamespaces"> {
   /** A text report, or a JSON object. */
   readonly output: "table" | "json";
@@ -271,7 +269,6 @@ export interface DoctorFlags extends ConnectionFlags, Pick<SelectionFlags, "name
   readonly memory?: boolean;
 }
 
-/** Settings of {@linkcode doctor}. */
 interface DoctorSettings {
   /** Time limits. @default {3 s for a check, 5 s for a credential plugin, 14 s in total} */
   readonly limits?: CheckupLimits;

@@ -135,7 +135,6 @@ export function durationMs(text: string, flag: string): number {
 
 /** One kind to get, as it is named on the command line. */
 interface GetTarget {
-  /** The name of the kind. */
   readonly kind: string;
   /** The names of objects; empty for all. */
   readonly names: readonly string[];
@@ -229,13 +228,10 @@ function named(known: readonly ApiResource[], name: string): readonly ApiResourc
 
 /** The flags that select objects. */
 export interface SelectionFlags {
-  /** A namespace. */
   readonly namespace?: string;
-  /** If `true`, all namespaces. */
   readonly allNamespaces?: boolean;
   /** A label selector. */
   readonly selector?: string;
-  /** A field selector. */
   readonly fieldSelector?: string;
 }
 

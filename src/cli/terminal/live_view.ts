@@ -79,7 +79,6 @@ function progressOf({ objects, remaining }: { readonly objects: number; readonly
 interface ScreenSize {
   /** Characters in a row. */
   readonly columns: number;
-  /** Rows. */
   readonly rows: number;
 }
 

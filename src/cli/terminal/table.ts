@@ -17,7 +17,6 @@ export class GrowingTable {
   /** The width of each column, which never decreases. */
   readonly #widths: number[] = [];
 
-  /** Returns the cells as a line. */
   line(cells: readonly string[]): string {
     cells.forEach((cell, i) => this.#widths[i] = Math.max(this.#widths[i] ?? 0, cell.length));
     return cells.map((cell, i) => (i === cells.length - 1 ? cell : cell.padEnd(this.#widths[i]))).join("   ").trimEnd();

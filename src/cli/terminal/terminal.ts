@@ -52,7 +52,6 @@ export interface Output {
   write(bytes: Uint8Array): Promise<number>;
   /** As `write`, synchronously. */
   writeSync(bytes: Uint8Array): number;
-  /** Returns `true` for a terminal. */
   isTerminal(): boolean;
 }
 
