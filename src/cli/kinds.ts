@@ -2,7 +2,7 @@ import type { Client } from "../client/client.ts";
 import { type DocumentPart, isDocumentObject, memberOf } from "../codegen/read_schema.ts";
 import { emitModule } from "../codegen/emit_module.ts";
 import { readCrds } from "../codegen/read_crd.ts";
-import { nearest } from "../api/resource.ts";
+import { nearest } from "../errors/nearest_name.ts";
 import { CustomResourceDefinition } from "../kinds/apiextensions/v1.ts";
 import { basename } from "node:path";
 import { checkOutputFile } from "./output_file.ts";

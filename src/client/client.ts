@@ -10,14 +10,8 @@
  * @module
  */
 
-import {
-  type ApiResource,
-  apiVersionOf,
-  editDistance,
-  type PlacedRule,
-  type Resource,
-  resourceName,
-} from "../api/resource.ts";
+import { editDistance } from "../errors/nearest_name.ts";
+import { type ApiResource, apiVersionOf, type PlacedRule, type Resource, resourceName } from "../api/resource.ts";
 import { AccessLog, Connection, type Credentials } from "./http/connection.ts";
 import type { ResourceClient, ResourceClientOptions, ResourceClients } from "./resource_client.ts";
 import { type Abortable, checkSelectors, namespacesOf, type Selection } from "../api/options.ts";

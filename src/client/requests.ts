@@ -6,7 +6,8 @@ import {
   type WatchOptions,
 } from "../api/options.ts";
 import { checkCounts, checkDurations } from "../async/time.ts";
-import { apiVersionOf, nearest, pathOf, type PathParts, type Resource, resourceName } from "../api/resource.ts";
+import { nearest } from "../errors/nearest_name.ts";
+import { apiVersionOf, pathOf, type PathParts, type Resource, resourceName } from "../api/resource.ts";
 import type { RequestSpec } from "./http/connection.ts";
 import { type KubernetesObject, refuseReduced } from "../api/object.ts";
 import type { DeleteOptions, FollowOptions, GetOptions, Patch, WriteOptions } from "./resource_client.ts";

@@ -1,5 +1,5 @@
 import { REDACTED } from "../errors/errors.ts";
-import { nearest } from "../api/resource.ts";
+import { nearest } from "../errors/nearest_name.ts";
 
 /** Returns the type of an invalid value, for messages; never the value itself, which may be a credential. */
 export function describeValue(value: unknown): string {

@@ -1,10 +1,10 @@
+import { editDistance } from "../../src/errors/nearest_name.ts";
 import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import type { KubernetesObject } from "../../src/api/object.ts";
 import {
   type AccessRule,
   apiVersionOf,
   defineResource,
-  editDistance,
   mergeRules,
   metadataOf,
   pathOf,

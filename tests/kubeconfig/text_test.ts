@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { nearest } from "../../src/api/resource.ts";
+import { nearest } from "../../src/errors/nearest_name.ts";
 import { describeValue, quote, quoteAll } from "../../src/kubeconfig/text.ts";
 
 Deno.test("nearest finds a name with a typo, and none that differs much", () => {
