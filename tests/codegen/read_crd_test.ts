@@ -255,7 +255,7 @@ Deno.test("readCrds of any definition gives types alone, or an error of ours tha
       generated++;
       assertTypesOnly(text);
     }),
-    { numRuns: 600 },
+    { numRuns: 250 },
   );
   assert(generated > 50 && refused > 50, `${generated} generated, ${refused} refused`);
 });

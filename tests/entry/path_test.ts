@@ -133,9 +133,9 @@ Deno.test("readValues returns what a walk of the parsed object returns, and decl
       assertEquals(values, fieldValues(JSON.parse(text), keys));
       found += values.length;
     }),
-    { numRuns: 20_000 },
+    { numRuns: 5_000 },
   );
-  assert(found > 1_000, `${found} values were found`);
+  assert(found > 250, `${found} values were found`);
 });
 
 Deno.test("readValues returns the same, or declines, where there is white space between tokens", () => {

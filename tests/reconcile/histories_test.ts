@@ -24,13 +24,13 @@ Deno.test(
   "LeaderElector never lets two lead, whatever is paused, killed, cut off or late [F36]",
   { timeout: 600_000 },
   async () => {
-    const failure = await firstFailure(1_000, () => new MemoryLeaseServer());
+    const failure = await firstFailure(500, () => new MemoryLeaseServer());
     assertEquals(failure, undefined, `${failure?.log}\nseed ${failure?.seed}: ${failure?.problem}`);
   },
 );
 
 Deno.test("LeaderElector never lets two lead on a FakeApiServer", async () => {
-  const failure = await firstFailure(20, () => new FakeLeaseServer());
+  const failure = await firstFailure(8, () => new FakeLeaseServer());
   assertEquals(failure, undefined, `${failure?.log}\nseed ${failure?.seed}: ${failure?.problem}`);
 });
 

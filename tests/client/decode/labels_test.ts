@@ -41,9 +41,9 @@ Deno.test("Entry labels equal those of JSON.parse in texts with look-alike membe
   let labelled = 0;
   fc.assert(
     fc.property(memberText, (text) => void (labelled += check(text))),
-    { numRuns: 2_000, seed: 20_261_121 },
+    { numRuns: 700, seed: 20_261_121 },
   );
-  assert(labelled > 200, `only ${labelled} had labels`);
+  assert(labelled > 70, `only ${labelled} had labels`);
 });
 
 const word = fc.constantFrom(
@@ -91,7 +91,7 @@ Deno.test("Entry labels equal those of JSON.parse with metadata in any order, re
       const spec = `"spec":{"labels":{"of":"spec"},"metadata":{"labels":{"of":"template"}}}`;
       labelled += check(`{${(first ? [metadata, spec] : [rest, metadata, spec]).join(",")}}`);
     }),
-    { numRuns: 2_000, seed: 20_261_122 },
+    { numRuns: 700, seed: 20_261_122 },
   );
-  assert(labelled > 2_000, `only ${labelled} had labels`);
+  assert(labelled > 700, `only ${labelled} had labels`);
 });

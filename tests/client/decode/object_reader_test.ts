@@ -63,9 +63,9 @@ Deno.test("ObjectReader reads the same identity from an object whether it is wal
       assertEquals(portrait(entry), portrait_);
       assertEquals(portrait(parsed), portrait_);
     }),
-    { numRuns: 3_000, seed: 20_260_702 },
+    { numRuns: 1_000, seed: 20_260_702 },
   );
-  assert(named > 1_000, `only ${named} of 3000 had a name`);
+  assert(named > 300, `only ${named} of 1000 had a name`);
 });
 
 Deno.test("ObjectReader keeps no reference to the bytes that it was given", () => {

@@ -79,9 +79,9 @@ Deno.test("JsonWalker agrees with JSON.parse or declines, and never declines pla
       if (answered) accepted++;
       else if (plain) throw new Error(`declined ${text}`);
     }),
-    { numRuns: 6_000, seed: 20_260_701 },
+    { numRuns: 2_000, seed: 20_260_701 },
   );
-  assert(accepted > 2_000, `only ${accepted} of 6000 were walked`);
+  assert(accepted > 700, `only ${accepted} of 2000 were walked`);
 });
 
 Deno.test("JsonWalker cuts out managedFields at any place in metadata", () => {
