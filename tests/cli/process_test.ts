@@ -2,7 +2,7 @@ import { assert, assertEquals, assertMatch } from "@std/assert";
 import type { Pod } from "../../src/kinds/core/v1.ts";
 import { fill, informer, shell } from "../support/program.ts";
 import { Folder } from "../support/serve.ts";
-import { Captured, json } from "../support/session.ts";
+import { Captured, json, run } from "../support/session.ts";
 
 const LINUX = { ignore: Deno.build.os !== "linux" };
 const UNIX = { ignore: Deno.build.os === "windows" };
@@ -26,9 +26,9 @@ async function agreeWhileChanging(mix: string, seconds: number): Promise<boolean
   await watch.out.line(/"synced"/);
   // When the changes have ended, a list at two times is the same.
   const list = async (): Promise<{ items: Pod[]; metadata: { resourceVersion: string } }> => {
-    await using get = informer("get", ...args);
-    assertEquals(await get.code, 0, get.err.text);
-    return JSON.parse(get.out.text);
+    const { code, out, err } = await run("get", ...args);
+    assertEquals([code, err], [0, []]);
+    return JSON.parse(out.join("\n"));
   };
   let [before, after] = [await list(), await list()];
   while (before.metadata.resourceVersion !== after.metadata.resourceVersion) [before, after] = [after, await list()];
@@ -88,12 +88,16 @@ Deno.test("informer exits with 1 when its output cannot be written", LINUX, asyn
 });
 
 Deno.test("informer answers --help with examples for every command, and --version", UNIX, async () => {
-  const { code, out } = await shell(
-    "for c in '' watch get fake demo; do informer $c --help || exit 1; echo =====; done; informer --version; informer -V",
-  );
-  assertEquals(code, 0);
-  const [all, watch, get, fake, demo, version] = out.split("=====\n");
-  for (const help of [all, watch, get, fake, demo]) assertMatch(help, /Examples:\n\n.*informer /s);
+  const help = async (...command: string[]): Promise<string> => {
+    const { log } = console;
+    const lines: unknown[] = [];
+    console.log = (line: unknown): void => void lines.push(line);
+    const { code, err } = await run(...command, "--help").finally(() => console.log = log);
+    assertEquals([code, err], [0, []]);
+    assertMatch(lines.join("\n"), /Examples:\n\n.*informer /s);
+    return lines.join("\n");
+  };
+  const [all, watch, fake] = [await help(), await help("watch"), await help("fake")];
   for (const command of ["watch", "get", "fake", "demo", "completions"]) assert(all.includes(command), command);
   for (const flag of ["--resync", "--metadata-only", "--streaming-list", "--until-synced", "--timeout", "--cache"]) {
     assert(watch.includes(flag), flag);
@@ -101,18 +105,21 @@ Deno.test("informer answers --help with examples for every command, and --versio
   for (const flag of ["--port", "--pods", "--churn", "--churn-mix", "--churn-for", "--seed", "--kubeconfig"]) {
     assert(fake.includes(flag), flag);
   }
-  assertMatch(version, /^informer \d+\.\d+\.\d+\n\d+\.\d+\.\d+\n$/);
+  await help("get");
+  await help("demo");
+  const { code, out } = await shell("informer --version; informer -V; informer --help | tail -1");
+  assertEquals(code, 0);
+  assertMatch(out, /^informer \d+\.\d+\.\d+\n\d+\.\d+\.\d+\n.*\n$/);
   // deno-lint-ignore no-control-regex -- colours
   assertEquals(/\x1b/.test(out), false, "no colours in a pipe");
 });
 
 Deno.test("informer completions prints completions for each shell", UNIX, async () => {
-  const { code, out } = await shell(
-    "for s in bash zsh fish; do informer completions $s || exit 1; echo =====; done; informer completions bash | bash -n",
-  );
-  assertEquals(code, 0);
-  const scripts = out.split("=====\n").slice(0, 3);
-  for (const script of scripts) assert(script.includes("informer completions complete"), script);
+  for (const name of ["bash", "zsh", "fish"]) {
+    const { code, out } = await run("completions", name);
+    assertEquals([code, out.join("\n").includes("informer completions complete")], [0, true], name);
+  }
+  assertEquals((await shell("informer completions bash | bash -n")).code, 0);
 });
 
 Deno.test("informer fake reports in one line that a port is taken, and exits with 1", UNIX, async () => {

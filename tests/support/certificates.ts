@@ -13,10 +13,25 @@ const NAMES = ["ca", "other-ca", "server", "other-server", "named-server", "clie
 ) => [`${name}.crt`, `${name}.key`]);
 
 /**
- * Makes two authorities, "ca" and "other-ca", and for each a server certificate for 127.0.0.1 and a client
- * certificate; "second" is another client of "ca", and "named-server" a server of the name "kubernetes.test".
+ * Writes two authorities, "ca" and "other-ca", and for each a server certificate for 127.0.0.1 and a client
+ * certificate; "second" is another client of "ca", and "named-server" a server of the name "kubernetes.test". They are
+ * made once in a test file.
  */
 export async function makeCertificates(): Promise<Certificates> {
+  const texts = await (made ??= makeTexts());
+  const folder = await Deno.makeTempDir({ prefix: "informer-tls-" });
+  await Promise.all([...texts].map(([name, text]) => Deno.writeTextFile(`${folder}/${name}`, text)));
+  return {
+    folder,
+    text: (name) => texts.get(name)!,
+    path: (name) => `${folder}/${name}`,
+    [Symbol.asyncDispose]: () => Deno.remove(folder, { recursive: true }),
+  };
+}
+
+let made: Promise<ReadonlyMap<string, string>> | undefined;
+
+async function makeTexts(): Promise<ReadonlyMap<string, string>> {
   const folder = await Deno.makeTempDir({ prefix: "informer-tls-" });
   const authority = (name: string) =>
     openssl(folder, name, "-subj", `/CN=${name}`, "-addext", "keyUsage=critical,keyCertSign");
@@ -27,21 +42,19 @@ export async function makeCertificates(): Promise<Certificates> {
       ...["-CA", `${ca}.crt`, "-CAkey", `${ca}.key`, "-subj", `/O=informers/CN=${name}`],
       ...["-addext", "basicConstraints=critical,CA:FALSE", "-addext", `extendedKeyUsage=${usage}`, ...extra],
     );
-  for (const prefix of ["", "other-"]) {
-    await authority(`${prefix}ca`);
-    await leaf(`${prefix}server`, `${prefix}ca`, "serverAuth", "-addext", "subjectAltName=IP:127.0.0.1");
-    await leaf(`${prefix}client`, `${prefix}ca`, "clientAuth");
+  try {
+    for (const prefix of ["", "other-"]) {
+      await authority(`${prefix}ca`);
+      await leaf(`${prefix}server`, `${prefix}ca`, "serverAuth", "-addext", "subjectAltName=IP:127.0.0.1");
+      await leaf(`${prefix}client`, `${prefix}ca`, "clientAuth");
+    }
+    await leaf("named-server", "ca", "serverAuth", "-addext", "subjectAltName=DNS:kubernetes.test");
+    await leaf("second", "ca", "clientAuth");
+    const read = async (name: string) => [name, await Deno.readTextFile(`${folder}/${name}`)] as const;
+    return new Map(await Promise.all(NAMES.map(read)));
+  } finally {
+    await Deno.remove(folder, { recursive: true });
   }
-  await leaf("named-server", "ca", "serverAuth", "-addext", "subjectAltName=DNS:kubernetes.test");
-  await leaf("second", "ca", "clientAuth");
-  const texts = new Map<string, string>();
-  for (const name of NAMES) texts.set(name, await Deno.readTextFile(`${folder}/${name}`));
-  return {
-    folder,
-    text: (name) => texts.get(name)!,
-    path: (name) => `${folder}/${name}`,
-    [Symbol.asyncDispose]: () => Deno.remove(folder, { recursive: true }),
-  };
 }
 
 async function openssl(folder: string, name: string, ...args: string[]): Promise<void> {
