@@ -162,20 +162,6 @@ Deno.test("types: a misspelt path is refused at its place, in a list of fields t
   assertEquals(check.length, 2);
 });
 
-Deno.test("Draft may omit only what the server fills in", () => {
-  const drafts: Draft<CronTab>[] = [
-    { metadata: { name: "a" }, spec: { cronSpec: "", replicas: 1 } },
-    { metadata: { generateName: "a-" }, spec: { cronSpec: "", replicas: 1 } },
-    // @ts-expect-error the status is the server's
-    { metadata: { generateName: "a-" }, spec: { cronSpec: "", replicas: 1 }, status: {} },
-    // @ts-expect-error the spec is the caller's
-    { metadata: { name: "a" } },
-    // @ts-expect-error metadata is needed, if only to name it
-    { spec: { cronSpec: "", replicas: 1 } },
-  ];
-  assertEquals(drafts.length, 5);
-});
-
 Deno.test("Indexer knows the names of its indexes", () => {
   const plain = new Indexer<Pod>({ keyOf });
   same<typeof plain, Indexer<Pod, never>>();

@@ -52,12 +52,6 @@ Deno.test("HTML from a proxy ends get and watch with 3", async () => {
   await ends(3, /is "text\/html" and not JSON.*not a proxy or a login page$/, "pods", "--server", proxy.url);
 });
 
-Deno.test("a refusal of the server ends get and watch with 3", async () => {
-  using server = new FakeApiServer({ authorize: ({ resource }) => resource !== "pods" });
-  await using served = await serve(server);
-  await ends(3, /403.*; ask for the right to do that, or choose a namespace with -n$/, "pods", "--server", served.url);
-});
-
 Deno.test("an unknown kind and a broken selector end get and watch with 2", async () => {
   await ends(2, /Cannot find a resource "podz": .*did you mean "pods"/, "podz", "--fake");
   await ends(2, /label selector "app in": found its end/, "pods", "-l", "app in", "--fake");

@@ -79,30 +79,6 @@ Deno.test("get, watch and doctor run with exactly the permissions that doctor pr
   }
 });
 
-Deno.test("get runs with exactly the permissions that doctor prints for a kubeconfig in the environment", async () => {
-  await using folder = new Folder();
-  using server = new FakeApiServer();
-  server.create(Pod, pod({ name: "web-0" }));
-  await using served = await serve(server);
-  const env = { KUBECONFIG: await writeKubeconfig(folder.file("config"), { server: served.url }) };
-  let flags: string[] = [];
-  for (let round = 0;; round++) {
-    const { out } = await informer(flags, ["doctor", "-o", "json"], { env });
-    const { ok, permissions, steps } = JSON.parse(out);
-    if (ok) {
-      flags = permissions;
-      break;
-    }
-    assert(round < 4, out);
-    // A report says with which flag the failed check would pass.
-    flags = [...flags, ...steps.flatMap(({ remedy = "" }) => [.../--allow-\S+/.exec(remedy) ?? []])];
-  }
-  assertEquals(flags.map((flag) => flag.split("=")[0]), ["--allow-env", "--allow-read", "--allow-net"]);
-  const { code, out, err } = await informer(flags, ["get", "pods", "-o", "name"], { env });
-  assertEquals([code, out, err], [0, "pod/web-0\n", ""]);
-  assertEquals((await informer(flags, ["doctor"], { env })).code, 0);
-});
-
 Deno.test("get, watch and doctor need no permission for the fake server in their process", async () => {
   for (
     const args of [["get", "pods"], ["get", "pods", "-o", "json"], ["watch", "pods", "--until-synced"], ["doctor"]]

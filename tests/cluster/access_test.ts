@@ -1,7 +1,6 @@
 // Rights, tokens and resources that change while informers run.
 import {
   defineResource,
-  isForbidden,
   isNotFound,
   isUnauthorized,
   type KubernetesObject,
@@ -17,7 +16,7 @@ import { define, Definition, definitionName, type Schema, undefine, versionsOf }
 import { deleteAccount, grantReading, newAccount } from "./_rights.ts";
 import { EventChecker } from "./_event_checker.ts";
 import { runSynced, untilStatus, withDeadline } from "./_with_deadline.ts";
-import { mapDraft, settle } from "./_writers.ts";
+import { settle } from "./_writers.ts";
 
 const cluster = clusterTests();
 
@@ -85,64 +84,6 @@ cluster.anywhere(
     }
   },
 );
-
-cluster.anywhere(
-  "SharedIndexInformer reports that its token is refused until the file has another one",
-  async (setting) => {
-    const { client, namespace } = setting;
-    const tokenFile = await Deno.makeTempFile({ prefix: "informer-token-" });
-    try {
-      await Deno.writeTextFile(tokenFile, await newAccount(client, namespace, "first"));
-      const second = await newAccount(client, namespace, "second");
-      for (const name of ["first", "second"]) {
-        await grantReading(client, namespace, "configmaps", { kind: "ServiceAccount", name });
-      }
-      await client.resource(ConfigMap, { namespace }).create(mapDraft("kept"));
-      const reader = await setting.connect({ tokenFile });
-      await using informer = new SharedIndexInformer(reader.resource(ConfigMap, { namespace }), {
-        reflector: QUICK_RETRIES,
-      });
-      await runSynced(informer, { patient: true });
-
-      const startedAt = performance.now();
-      await deleteAccount(client, namespace, "first");
-      const { cause } = await untilStatus(informer, "the refusal", ({ state }) => state === "unauthorized");
-      const refused = seconds(startedAt);
-      assert(isUnauthorized(cause));
-      assertEquals(informer.lister.namespace(namespace).get("kept")?.metadata.name, "kept"); // stale, and readable
-      await client.resource(ConfigMap, { namespace }).create(mapDraft("meanwhile"));
-      const replacedAt = performance.now();
-      await Deno.writeTextFile(tokenFile, second);
-      await untilStatus(informer, "the way back", ({ state }) => state === "live");
-      await settle([informer], client, ConfigMap, namespace);
-      await assertEqualToServer(informer, client, ConfigMap, { namespace });
-      report(`token refused after ${refused}, live ${seconds(replacedAt)} after the file was replaced`);
-    } finally {
-      await Deno.remove(tokenFile);
-    }
-  },
-);
-
-cluster.withPlane("SharedIndexInformer is forbidden until the right is granted", async (setting) => {
-  const { client, namespace, plane } = setting;
-  const limited = await setting.connect({ kubeconfig: plane.limitedKubeconfig });
-  await using informer = new SharedIndexInformer(limited.resource(ConfigMap, { namespace }), {
-    reflector: QUICK_RETRIES,
-  });
-  informer.run();
-  const error = await assertRejects(() => withDeadline("a refusal", (signal) => informer.waitForCacheSync({ signal })));
-  assert(isForbidden((error as Error).cause), `found ${error}`);
-  assertEquals(informer.status().state, "forbidden");
-  const synced = withDeadline("the first sync", (signal) => informer.waitForCacheSync({ signal, patient: true }));
-  const startedAt = performance.now();
-  await grantReading(client, namespace, "configmaps", { kind: "User", name: "limited" });
-  await synced;
-  await untilStatus(informer, "a live watch", ({ state }) => state === "live");
-  const took = seconds(startedAt);
-  await settle([informer], client, ConfigMap, namespace);
-  await assertEqualToServer(informer, client, ConfigMap, { namespace });
-  report(`forbidden (${(error as Error).message}), live ${took} after the right was granted`);
-});
 
 cluster.withPlane("connect takes a kubeconfig with a bearer token", async (setting) => {
   const { namespace, plane } = setting;

@@ -10,7 +10,7 @@ import {
 import { ConfigMap, Namespace, Pod } from "@kube/informer/kinds/core/v1";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { clusterTests, report, seconds, type Setting } from "./_cluster.ts";
-import { assertEqualToServer, onServer } from "./_compare.ts";
+import { assertEqualToServer } from "./_compare.ts";
 import { Requests } from "./_requests.ts";
 import { EventChecker } from "./_event_checker.ts";
 import { runSynced, withDeadline } from "./_with_deadline.ts";
@@ -157,78 +157,6 @@ cluster.anywhere(
       `5,000 created in ${created}; their deletion by one request answered after ${answered}, delivered within ${took}, ` +
         `${requests.lists} list requests, ${requests.watches} watches`,
     );
-  },
-);
-
-for (const [title, streamingList] of [["pages", "off"], ["a streaming list", "on"]] as const) {
-  cluster.anywhere(`SharedIndexInformer caches only the metadata of 2,000 pods, read by ${title}`, async (setting) => {
-    const { client } = setting;
-    const namespace = await manyPods(setting);
-    const resource = metadataOf(Pod);
-    const requests = new Requests(client.resource(resource, { namespace }));
-    await using informer = new SharedIndexInformer(requests, { reflector: { streamingList } });
-    const checker = new EventChecker(informer);
-    const startedAt = performance.now();
-    await runSynced(informer);
-    const synced = seconds(startedAt);
-
-    await changeSome(client, namespace, `metadata-${streamingList}`);
-    await settle([informer], client, resource, namespace);
-    await assertEqualToServer(informer, client, resource, { namespace });
-    assertEquals(await checker.end(), []);
-    assertEquals([requests.lists, requests.watches], [streamingList === "on" ? 0 : 1, 1]);
-    const whole = new Map((await onServer(client, Pod, { namespace })).map((pod) => [pod.metadata.name, pod]));
-    const sizes = { metadata: 0, pods: 0 };
-    for (const object of informer.indexer.list()) {
-      const pod = whole.get(object.metadata.name);
-      assert(pod !== undefined);
-      assertEquals(structuredClone(object), {
-        kind: "PartialObjectMetadata",
-        apiVersion: "meta.k8s.io/v1",
-        metadata: pod.metadata,
-      });
-      sizes.metadata += JSON.stringify(object).length;
-      sizes.pods += JSON.stringify(pod).length;
-    }
-    assertEquals(informer.lister.list(`mark=metadata-${streamingList}`).length, 100);
-    report(
-      `metadata by ${title}: synced in ${synced}, ${requests.lists} list requests, ${requests.watches} watches, ` +
-        `${checker.summary}; ${(sizes.metadata / 1_000).toFixed(0)} kB instead of ${(sizes.pods / 1_000).toFixed(0)}`,
-    );
-  });
-}
-
-cluster.anywhere(
-  "SharedInformerFactory's caches drop the objects of an emptied namespace and keep those of another",
-  async (setting) => {
-    const { client, namespace } = setting;
-    const neighbour = await setting.newNamespace();
-    // Of all namespaces, but of this test alone.
-    const labels = { test: namespace };
-    const selection = { labelSelector: `test=${namespace}` };
-    for (const place of [namespace, neighbour]) {
-      await forEach(names("a", 20), async (name) => {
-        await client.resource(Pod, { namespace: place }).create(podDraft(name, labels));
-        await client.resource(ConfigMap, { namespace: place }).create(mapDraft(name, labels));
-      });
-    }
-    await using informers = new SharedInformerFactory(client, selection);
-    const pods = informers.forResource(Pod);
-    const maps = informers.forResource(ConfigMap);
-    informers.start();
-    await withDeadline("the first syncs", (signal) => informers.waitForCacheSync({ signal }));
-    assertEquals(pods.lister.namespace(namespace).list().length, 20);
-
-    await client.resource(Pod, { namespace }).deleteCollection({ gracePeriodSeconds: 0 });
-    await client.resource(ConfigMap, { namespace }).deleteCollection();
-    await settle([pods], client, Pod, neighbour, labels);
-    await settle([maps], client, ConfigMap, neighbour, labels);
-    assertEquals(pods.lister.namespace(namespace).list(), []);
-    assertEquals(pods.indexer.indexValues("namespace").includes(namespace), false);
-    assertEquals(pods.lister.namespace(neighbour).list().length, 21);
-    await assertEqualToServer(pods, client, Pod, selection);
-    await assertEqualToServer(maps, client, ConfigMap, selection);
-    report(`${pods.indexer.size} pods and ${maps.indexer.size} config maps left in all namespaces`);
   },
 );
 

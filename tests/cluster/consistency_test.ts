@@ -144,24 +144,3 @@ cluster.withPlane(
     assert(pods.errors.some((error) => error instanceof CacheDifferenceError));
   },
 );
-
-cluster.withPlane(
-  "check() notices that etcd was put back, after new writes have passed the versions of the cache",
-  async (setting) => {
-    const { client, namespace, plane } = setting;
-    const { maps, pods } = await beforeRestore(setting);
-    await pods.informer[Symbol.asyncDispose]();
-    await using informer = maps.informer;
-    const before = Number(informer.lastSyncResourceVersion);
-    await plane.restoreData();
-    await write(client, ConfigMap, namespace, names("new", 150));
-    const { resourceVersion } = await client.resource(ConfigMap, { namespace }).list({ limit: 1 });
-    assert(Number(resourceVersion) > before, `${resourceVersion} must be above ${before}`);
-    await settle([informer], client, ConfigMap, namespace);
-    const result = await withDeadline("the check", (signal) => informer.check({ signal }));
-    report(`${result.repair}: ${result.differences} differences: ${result.reason}`);
-    await settle([informer], client, ConfigMap, namespace);
-    await assertEqualToServer(informer, client, ConfigMap, { namespace });
-    assertEquals((await informer.check()).repair, "none");
-  },
-);

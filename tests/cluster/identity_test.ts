@@ -1,6 +1,6 @@
 // The user of a client, by each kind of credentials that a kubeconfig may have, and its rights, as a real server sees
 // them.
-import { type Client, isForbidden, isUnauthorized, SharedIndexInformer } from "@kube/informer";
+import { type Client, isForbidden, SharedIndexInformer } from "@kube/informer";
 import { ConfigMap } from "@kube/informer/kinds/core/v1";
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { Scripts } from "../support/plugin.ts";
@@ -127,21 +127,6 @@ cluster.withPlane("connect presents the certificate of an exec plugin", async (s
   assertEquals(await scripts.runs(), 1);
   report(`plugin's certificate: "${username}"; 1 run, ${asked}`);
 });
-
-cluster.withPlane(
-  "connect runs an exec plugin once more when its token is refused, and then reports the refusal",
-  async (setting) => {
-    const { namespace, plane } = setting;
-    await using scripts = await Scripts.make();
-    const plugin = await scripts.printer({ token: "nobody-knows-this" });
-    const reader = await setting.connect({ kubeconfig: await plane.kubeconfigOf(byScript(plugin)) });
-    const error = await assertRejects(() => reader.resource(ConfigMap, { namespace }).list());
-    assert(isUnauthorized(error), `found ${error}`);
-    assert(!Deno.inspect(error).includes("nobody-knows-this"), "the token is printed");
-    assertEquals(await scripts.runs(), 2); // once more, as what it gave was refused
-    report(`refused: ${error.message}; ${await scripts.runs()} runs`);
-  },
-);
 
 /** A client of a user who acts as another. */
 async function acting(

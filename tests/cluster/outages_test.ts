@@ -1,11 +1,5 @@
 // Crashes, restarts, silence, a compacted history: in the end each cache is equal to the server.
-import {
-  type Client,
-  isExpired,
-  type ReflectorOptions,
-  SharedIndexInformer,
-  type UnreachableError,
-} from "@kube/informer";
+import { type Client, isExpired, type ReflectorOptions, SharedIndexInformer } from "@kube/informer";
 import { ConfigMap, Pod } from "@kube/informer/kinds/core/v1";
 import { assert, assertEquals } from "@std/assert";
 import { delay } from "@std/async";
@@ -180,31 +174,6 @@ for (const { name, server, http2, end, deleted } of OUTAGES) {
     report(`${name}: ended after ${ended}, back after ${ready}, caches after ${took}. ${observed.summary}`);
   });
 }
-
-cluster.withPlane("SharedIndexInformer recovers from three kills of the API server during writes", async (setting) => {
-  const { client, namespace, plane } = setting;
-  await using observed = new Observed(setting);
-  await observed.begin();
-  const startedAt = performance.now();
-  let refused = 0;
-  for (let round = 0; round < 3; round++) {
-    const collection = client.resource(ConfigMap, { namespace });
-    // The server is killed during these writes: some fail, and the others last.
-    const writing = forEach(names(`round-${round}`, 400), async (name) => {
-      await collection.create(mapDraft(name)).catch((error: UnreachableError) => {
-        if (error.name !== "UnreachableError") throw error;
-        refused++;
-      });
-    });
-    const half = `${namespace}/round-${round}-0200`;
-    await withDeadline(half, (signal) => observed.maps.until(() => true, { key: half, signal }));
-    await plane.kill9("apiserver");
-    await writing;
-    await plane.start("apiserver");
-  }
-  const took = await observed.check(startedAt);
-  report(`three kills in the middle of 1,200 writes, ${refused} refused: recovered after ${took}. ${observed.summary}`);
-});
 
 cluster.withPlane("SharedIndexInformer detects a server that is silent beyond the idle limit", async (setting) => {
   const { client, namespace, plane } = setting;

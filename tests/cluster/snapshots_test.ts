@@ -177,28 +177,6 @@ for (const version of [undefined, "2.5.0"]) {
 }
 
 cluster.withPlane(
-  "informer serve --snapshot sends no list after a restart",
-  async ({ client, kubeconfig, namespace }) => {
-    const pods = client.resource(Pod, { namespace });
-    for (const name of ["a", "b", "c"]) await pods.create(podDraft(name));
-    const file = `${FOLDER}/pods.snapshot`;
-    const run = async (count: number): Promise<string[]> => {
-      const before = (await audited("admin")).length;
-      const args = ["serve", "pods", "-n", namespace, "--kubeconfig", kubeconfig, "--snapshot", file];
-      await using program = new Program("src/cli/main.ts", args);
-      const address = await program.until("its address", (line) => line.startsWith("http:"));
-      await answer(`${address}/api/pods`, "", ({ state, items }) => state === "live" && items.length === count);
-      program.kill("SIGTERM");
-      assertEquals((await program.ended()).code, 0);
-      return (await audited("admin")).slice(before).sort();
-    };
-    assertEquals(await run(3), ["list"]);
-    await Deno.stat(file);
-    assertEquals(await run(3), ["ask", "watch"]);
-  },
-);
-
-cluster.withPlane(
   "a restored cache whose version has expired is listed, and handlers receive what was deleted and changed",
   async (
     { client, plane, namespace },

@@ -3,7 +3,7 @@ import { Client } from "../../src/client/client.ts";
 import { ConnectError } from "../../src/deno/connect_options.ts";
 import { connect, type ConnectOptions, denoTransport, inCluster, KubeconfigError } from "../../src/deno/mod.ts";
 import { findConnection } from "../../src/deno/connect.ts";
-import { isUnauthorized, UnreachableError } from "../../src/api/status.ts";
+import { UnreachableError } from "../../src/api/status.ts";
 import { makeCertificates } from "../support/certificates.ts";
 import { hostWith, notCapable, writeKubeconfig } from "../support/host.ts";
 import { type Seen, serve, values } from "../support/tls_server.ts";
@@ -37,22 +37,6 @@ Deno.test("connect makes a client from a kubeconfig, which sends each impersonat
   assertEquals(values(seen, "impersonate-user"), ["grace"]);
   assertEquals(values(seen, "impersonate-group"), ["dev", "ops, all"]);
   assertEquals(values(seen, "user-agent"), ["shopkeeper/1"]);
-});
-
-Deno.test("connect makes a client that reads its token file again when the server answers 401", async () => {
-  await using certificates = await makeCertificates();
-  let expected = "Bearer first";
-  await using server = await serve({ certificates, authorization: () => expected });
-  const tokenFile = certificates.path("token");
-  await Deno.writeTextFile(tokenFile, "first");
-  using client = await connect({ server: server.url, tokenFile, caFile: certificates.path("ca.crt") });
-  await get(client);
-  await Deno.writeTextFile(tokenFile, "second");
-  expected = "Bearer second";
-  assertEquals(values(await get(client), "authorization"), ["Bearer second"]);
-  expected = "Bearer third";
-  const error = await assertRejects(() => get(client));
-  assertEquals(isUnauthorized(error), true);
 });
 
 Deno.test("connect takes the authority as text and the token from a function, which is called again after a 401", async () => {
@@ -113,14 +97,6 @@ Deno.test("connect sends requests by the transport that wraps its own, and dispo
   }
   assertEquals(sent, ["/version"]);
   assertEquals(disposed, 1);
-});
-
-Deno.test("connect to a server of an unknown authority ends in an UnreachableError that says so", async () => {
-  await using certificates = await makeCertificates();
-  await using server = await serve({ certificates });
-  using client = await connect({ server: server.url });
-  const error = await assertRejects(() => get(client), UnreachableError);
-  assertStringIncludes(error.message, "UnknownIssuer");
 });
 
 Deno.test("connect with a server option needs no kubeconfig, variables or files", async () => {

@@ -9,7 +9,6 @@ import {
   assertThrows,
 } from "@std/assert";
 import { inspect } from "node:util";
-import { findConnection } from "../../src/deno/connect.ts";
 import {
   BasicLogin,
   BearerToken,
@@ -27,9 +26,8 @@ import { ExecCredential } from "../../src/kubeconfig/exec_plugin.ts";
 import { Secret } from "../../src/kubeconfig/text.ts";
 import { makeCertificates } from "../support/certificates.ts";
 import { FakeTime } from "../support/fake_time.ts";
-import { ask, hostWith, notCapable, writeKubeconfig } from "../support/host.ts";
+import { hostWith, notCapable } from "../support/host.ts";
 import { authorization, loginBy, pluginOf, run, Scripts, V1 } from "../support/plugin.ts";
-import { serve, values } from "../support/tls_server.ts";
 
 function sent(credentials: { apply(headers: Headers): void }, init?: HeadersInit): string | null {
   const headers = new Headers(init);
@@ -226,62 +224,6 @@ Deno.test("ExecLogin ends its plugin when all waiting requests have been aborted
   second.abort(new Error("second"));
   assertEquals(await waits[1], "second");
   assertEquals([signals.length, signals[0].aborted], [1, true]);
-});
-
-Deno.test("connect runs the plugin at the first request, and again when the server answers 401", async () => {
-  await using certificates = await makeCertificates();
-  await using scripts = await Scripts.make();
-  let expected = "Bearer first";
-  await using server = await serve({ certificates, authorization: () => expected });
-  await scripts.printer({ token: "first" });
-  const kubeconfig = await writeKubeconfig(
-    `${scripts.folder}/config`,
-    { server: server.url, "certificate-authority": certificates.path("ca.crt") },
-    { exec: { apiVersion: V1, command: "./plugin", interactiveMode: "Never" } },
-  );
-  for (const pluginTimeoutMs of [-1, NaN]) {
-    await assertRejects(
-      () => findConnection({ kubeconfig, pluginTimeoutMs }, hostWith()),
-      RangeError,
-      "pluginTimeoutMs",
-    );
-  }
-  const connection = await findConnection({ kubeconfig }, hostWith());
-  using _transport = connection.transport;
-  assertEquals([connection.origin.login, connection.origin.plugin], ["exec", `${scripts.folder}/plugin`]);
-  assertEquals(connection.origin.permissions.at(-2), `--allow-run=${scripts.folder}/plugin`);
-  assertEquals(await scripts.runs(), 0);
-  assertEquals(values(await ask(connection), "authorization"), ["Bearer first"]);
-  await scripts.credential({ token: "second" });
-  expected = "Bearer second";
-  await assertRejects(() => ask(connection), Error, "401");
-  await ask(connection, "/version", { refresh: true });
-  assertEquals(await scripts.runs(), 2);
-});
-
-Deno.test("connect presents the plugin's client certificate, and a newer one on new connections", async () => {
-  await using certificates = await makeCertificates();
-  await using scripts = await Scripts.make();
-  await using server = await serve({ certificates, requestCert: true });
-  const pair = (name: string) => ({
-    clientCertificateData: certificates.text(`${name}.crt`),
-    clientKeyData: certificates.text(`${name}.key`),
-  });
-  await scripts.printer(pair("client"));
-  const kubeconfig = await writeKubeconfig(
-    `${scripts.folder}/config`,
-    { server: server.url, "certificate-authority": certificates.path("ca.crt") },
-    { exec: { apiVersion: V1, command: "./plugin", interactiveMode: "Never" } },
-  );
-  const connection = await findConnection({ kubeconfig }, hostWith());
-  using _transport = connection.transport;
-  assertEquals((await ask(connection)).clientName, "client");
-  assertEquals((await ask(connection)).clientName, "client");
-  assertEquals(server.connections, 1);
-  await scripts.credential({ ...pair("second"), token: "abc" });
-  const seen = await ask(connection, "/version", { refresh: true });
-  assertEquals([seen.clientName, ...values(seen, "authorization")], ["second", "Bearer abc"]);
-  assertEquals([await scripts.runs(), server.connections], [2, 2]);
 });
 
 const NOTHING = { args: [], env: [] };

@@ -99,32 +99,6 @@ Deno.test("connect sends token, basic login and impersonation", async () => {
   }
 });
 
-Deno.test("connect sends the token of a token file, follows its rotation, and reads it at once after a 401", async () => {
-  await using certificates = await makeCertificates();
-  let expected = "Bearer first";
-  await using server = await serve({ certificates, authorization: () => expected });
-  await Deno.writeTextFile(certificates.path("token"), "first\n");
-  using time = new FakeTime();
-  const connection = await connectBy(
-    certificates,
-    { server: server.url, "certificate-authority": "ca.crt" },
-    { tokenFile: "token" },
-  );
-  using _transport = connection.transport;
-  await ask(connection);
-  await Deno.writeTextFile(certificates.path("token"), "second\n");
-  await ask(connection); // still the first, which the server still takes
-  time.tick(50_000);
-  expected = "Bearer second";
-  await ask(connection);
-  await Deno.writeTextFile(certificates.path("token"), "third\n");
-  expected = "Bearer third";
-  await assertRejects(() => ask(connection), Error, "401");
-  await ask(connection, "/version", { refresh: true });
-  await ask(connection);
-  assertEquals(connection.origin.login, "tokenFile");
-});
-
 Deno.test("connect uses the token while the tokenFile beside it cannot be read", async () => {
   await using certificates = await makeCertificates();
   await using server = await serve({ certificates });
@@ -140,17 +114,6 @@ Deno.test("connect uses the token while the tokenFile beside it cannot be read",
   assertEquals(warnings.length, 1);
   await Deno.writeTextFile(certificates.path("token"), "file");
   assertEquals(values(await ask(connection), "authorization"), ["Bearer file"]);
-});
-
-Deno.test("connect uses a CA file that was replaced", async () => {
-  await using certificates = await makeCertificates();
-  await using server = await serve({ certificates, other: true });
-  await Deno.writeTextFile(certificates.path("bundle.crt"), certificates.text("ca.crt"));
-  const connection = await connectBy(certificates, { server: server.url, "certificate-authority": "bundle.crt" });
-  using _transport = connection.transport;
-  await assertRejects(() => ask(connection), TypeError);
-  await Deno.writeTextFile(certificates.path("bundle.crt"), certificates.text("other-ca.crt"));
-  assertEquals((await ask(connection)).path, "/version");
 });
 
 Deno.test("connect names file, entry and field of a file that it cannot use", async () => {

@@ -3,7 +3,6 @@ import { fillFakeServer, SteadyChurn } from "../../../src/cli/resources/fake_ser
 import { Namespace, Node, Pod } from "../../../src/kinds/core/v1.ts";
 import { FakeApiServer, pods } from "../../../src/testing/mod.ts";
 import { FakeTime } from "../../support/fake_time.ts";
-import { run } from "../../support/session.ts";
 
 Deno.test("fillFakeServer makes pods, also in the default namespace, and all of their namespaces and nodes", async () => {
   using server = new FakeApiServer();
@@ -18,15 +17,6 @@ Deno.test("fillFakeServer makes pods, also in the default namespace, and all of 
     assert(nodes.includes(spec.nodeName ?? ""), spec.nodeName);
   }
   assert(namespaces.includes("kube-system"));
-});
-
-Deno.test("informer watch pods --fake shows pods, and get has nodes and namespaces", async () => {
-  const watched = await run("watch", "pods", "--fake", "--until-synced");
-  assert(watched.out.length >= 15, watched.out.join("\n"));
-  for (const kind of ["nodes", "namespaces"]) {
-    const { code, out } = await run("get", kind, "--fake", "-o", "name");
-    assert(code === 0 && out.length > 3, kind);
-  }
 });
 
 /** Time for a churn, which reads the clock that never goes back. */

@@ -34,17 +34,6 @@ Deno.test("informer trusts only the CA of the kubeconfig, and exits with 3 for a
   }
 });
 
-Deno.test("informer exits with 3 where no server listens", async () => {
-  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  const { port } = listener.addr as Deno.NetAddr;
-  listener.close();
-  for (const command of ["get", "watch"]) {
-    const { code, out, err } = await run(command, "pods", "--server", `http://127.0.0.1:${port}`);
-    assertEquals([code, out, err.length], [3, [], 1], err.join("\n"));
-    assertMatch(err[0], /^error: Cannot reach .*refused.*; check the address, and whether the server runs$/);
-  }
-});
-
 Deno.test("informer reports a server that does not speak TLS", async () => {
   using server = new FakeApiServer();
   await using served = await serve(server);
