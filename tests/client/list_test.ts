@@ -1,21 +1,15 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { StatusError } from "../../src/api/status.ts";
 import { defineResource } from "../../src/api/resource.ts";
-import { Client } from "../../src/client/client.ts";
-import { type Answer, collect, json, LiveBody, podList, ScriptedTransport, text } from "../support/transport.ts";
+import { collect, json, LiveBody, podList, scripted, text } from "../support/transport.ts";
 
 const Pod = defineResource({ version: "v1", plural: "pods", kind: "Pod" });
-
-function setUp(...answers: Answer[]): { readonly client: Client; readonly sent: ScriptedTransport } {
-  const sent = new ScriptedTransport(...answers);
-  return { client: new Client({ server: "https://kube.test", transport: sent, namespace: "shop" }), sent };
-}
 
 const names = (list: { readonly items: readonly { readonly metadata: { readonly name: string } }[] }): string[] =>
   list.items.map((item) => item.metadata.name);
 
 Deno.test("ResourceClient.list returns all objects with kind and apiVersion, and the continue token", async () => {
-  const { client } = setUp(
+  const { client } = scripted(
     json(podList(["a", "b"], { resourceVersion: "10", continue: "next", remainingItemCount: 4 })),
     json(podList([])),
   );
@@ -29,7 +23,7 @@ Deno.test("ResourceClient.list returns all objects with kind and apiVersion, and
 Deno.test("ResourceClient.list keeps managedFields by default", async () => {
   const list = podList(["a"]) as { items: { metadata: Record<string, unknown> }[] };
   list.items[0].metadata.managedFields = [{ manager: "tests" }];
-  const { client } = setUp(json(list), json(list));
+  const { client } = scripted(json(list), json(list));
   const kept = await client.resource(Pod).list();
   assertEquals(kept.items[0].metadata.managedFields, [{ manager: "tests" }]);
   const dropped = await client.resource(Pod).list({ managedFields: "drop" });
@@ -38,7 +32,7 @@ Deno.test("ResourceClient.list keeps managedFields by default", async () => {
 
 Deno.test("ResourceClient.listEntries yields an empty part when the headers arrive, then unparsed entries", async () => {
   const live = new LiveBody();
-  const { client } = setUp(live.answer);
+  const { client } = scripted(live.answer);
   const parts = client.resource(Pod).listEntries();
   assertEquals((await parts.next()).value, { entries: [] });
   const body = JSON.stringify(podList(["a", "b"]));
@@ -52,7 +46,7 @@ Deno.test("ResourceClient.listEntries yields an empty part when the headers arri
 Deno.test("ResourceClient.listEntries cancels the body when its loop is left, also before the body was read", async () => {
   for (const parts of [1, 2]) {
     const live = new LiveBody();
-    const { client } = setUp(live.answer);
+    const { client } = scripted(live.answer);
     live.push(JSON.stringify(podList(["a"])).slice(0, -10));
     let seen = 0;
     for await (const _ of client.resource(Pod).listEntries()) if (++seen === parts) break;
@@ -61,13 +55,13 @@ Deno.test("ResourceClient.listEntries cancels the body when its loop is left, al
 });
 
 Deno.test("ResourceClient.listEntries does not wait for Retry-After", async () => {
-  const { client, sent } = setUp(text(429, "later", { "retry-after": "1" }));
+  const { client, sent } = scripted(text(429, "later", { "retry-after": "1" }));
   const error = await assertRejects(() => collect(client.resource(Pod).listEntries()), StatusError);
   assertEquals([error.status.retryAfterSeconds, sent.requests.length], [1, 1]);
 });
 
 Deno.test("ResourceClient.pages follows the continue tokens, 500 objects a page, and sends no version with a token", async () => {
-  const { client, sent } = setUp(
+  const { client, sent } = scripted(
     json(podList(["a", "b"], { resourceVersion: "10", continue: "t1" })),
     json(podList(["c", "d"], { resourceVersion: "10", continue: "t2" })),
     json(podList(["e"], { resourceVersion: "10", continue: "" })),
@@ -91,7 +85,7 @@ Deno.test("ResourceClient.pages follows the continue tokens, 500 objects a page,
 });
 
 Deno.test("ResourceClient.pages yields one page of an empty list", async () => {
-  const { client, sent } = setUp(json(podList([])));
+  const { client, sent } = scripted(json(podList([])));
   assertEquals((await collect(client.resource(Pod).pages({ limit: 2 }))).map(names), [[]]);
   assertEquals([sent.requests.length, sent.last.query.limit], [1, "2"]);
 });

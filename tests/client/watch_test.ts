@@ -1,15 +1,13 @@
 import { assert, assertEquals, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
 import { DecodeError, isExpired, StatusError } from "../../src/api/status.ts";
 import { defineResource, metadataOf } from "../../src/api/resource.ts";
-import { Client } from "../../src/client/client.ts";
 import {
-  type Answer,
   bookmark,
   collect,
   line,
   LiveBody,
   pod,
-  ScriptedTransport,
+  scripted,
   type Sent,
   statusObject,
   text,
@@ -18,14 +16,9 @@ import {
 
 const Pod = defineResource({ version: "v1", plural: "pods", kind: "Pod" });
 
-function setUp(...answers: Answer[]): { readonly client: Client; readonly sent: ScriptedTransport } {
-  const sent = new ScriptedTransport(...answers);
-  return { client: new Client({ server: "https://kube.test", transport: sent, namespace: "shop" }), sent };
-}
-
 Deno.test("ResourceClient.watch refuses another content type, and reads events from any chunks", async () => {
   const protobuf = text(200, "k8s\0", { "content-type": "application/vnd.kubernetes.protobuf;stream=watch" });
-  const { client } = setUp(protobuf);
+  const { client } = scripted(protobuf);
   await assertRejects(() => collect(client.resource(Pod).watch()), DecodeError, "vnd.kubernetes.protobuf");
 
   const lines = line("ADDED", pod("ä", "1")) + line("MODIFIED", pod("b", "2")) + bookmark("3");
@@ -38,7 +31,7 @@ Deno.test("ResourceClient.watch refuses another content type, and reads events f
     const answer = new Response(ReadableStream.from(chunks), {
       headers: { "content-type": "application/json;stream=watch" },
     });
-    const events = await collect(setUp(answer).client.resource(Pod).watch({ allowBookmarks: true }));
+    const events = await collect(scripted(answer).client.resource(Pod).watch({ allowBookmarks: true }));
     assertEquals(
       events.map((event) => event.type === "BOOKMARK" ? event : [event.type, event.object.metadata.name]),
       [["ADDED", "ä"], ["MODIFIED", "b"], { type: "BOOKMARK", resourceVersion: "3", initialEventsEnd: false }],
@@ -47,7 +40,7 @@ Deno.test("ResourceClient.watch refuses another content type, and reads events f
 });
 
 Deno.test("ResourceClient.watch requests the changes after a version, without content encoding", async () => {
-  const { client, sent } = setUp(watchOf(), watchOf(), watchOf());
+  const { client, sent } = scripted(watchOf(), watchOf(), watchOf());
   const pods = client.resource(Pod, { namespace: "shop", labelSelector: "app=web" });
   await collect(pods.watch({ resourceVersion: "7", timeoutSeconds: 30, allowBookmarks: true }));
   assertEquals(sent.last.path, "/api/v1/namespaces/shop/pods");
@@ -78,13 +71,13 @@ Deno.test("ResourceClient.watch requests the changes after a version, without co
 });
 
 Deno.test("ResourceClient.watch refuses to request initial events without bookmarks", () => {
-  const { client } = setUp();
+  const { client } = scripted();
   assertThrows(() => client.resource(Pod).watch({ sendInitialEvents: true }), TypeError, "needs allowBookmarks");
 });
 
 Deno.test("ResourceClient.watchChanges yields an empty batch when the watch is open, then one batch per chunk", async () => {
   const live = new LiveBody();
-  const { client } = setUp(live.answer);
+  const { client } = scripted(live.answer);
   const batches = client.resource(Pod).watchChanges();
   assertEquals((await batches.next()).value, []);
   live.push(line("ADDED", pod("a", "1")) + line("MODIFIED", pod("a", "2")));
@@ -99,7 +92,7 @@ Deno.test("ResourceClient.watchChanges yields an empty batch when the watch is o
 });
 
 Deno.test("ResourceClient.watch yields the changes before an error in the stream, then throws it", async () => {
-  const { client } = setUp(watchOf(
+  const { client } = scripted(watchOf(
     line("ADDED", pod("a", "1")),
     line("ERROR", statusObject(410, "Expired", "too old resource version: 1 (9)")),
   ));
@@ -114,7 +107,7 @@ Deno.test("ResourceClient.watch yields the changes before an error in the stream
 Deno.test("ResourceClient.watch refuses a response with a content encoding, which could hide events", async () => {
   for (const encoding of ["gzip", "br"]) {
     const live = new LiveBody();
-    const { client } = setUp((sent) => {
+    const { client } = scripted((sent) => {
       const answer = live.answer(sent);
       answer.headers.set("content-encoding", encoding);
       return answer;
@@ -124,12 +117,12 @@ Deno.test("ResourceClient.watch refuses a response with a content encoding, whic
   }
   const plain = watchOf();
   plain.headers.set("content-encoding", "identity");
-  assertEquals(await collect(setUp(plain).client.resource(Pod).watch()), []);
+  assertEquals(await collect(scripted(plain).client.resource(Pod).watch()), []);
 });
 
 Deno.test("ResourceClient.watch ends at once when its loop is left, also while it waits [F22]", async () => {
   const live = new LiveBody();
-  const { client } = setUp(live.answer);
+  const { client } = scripted(live.answer);
   const events = client.resource(Pod).watch();
   const waiting = events.next();
   await turn();
@@ -141,7 +134,7 @@ Deno.test("ResourceClient.watch ends at once when its loop is left, also while i
 Deno.test("ResourceClient.watch ends without an error when its signal aborts, and rejects when that of its client does", async () => {
   const live = new LiveBody();
   const other = new LiveBody();
-  const { client } = setUp(live.answer, other.answer);
+  const { client } = scripted(live.answer, other.answer);
   const controller = new AbortController();
   const reason = { because: "the test" };
   const watching = collect(client.resource(Pod).watch({ signal: controller.signal }));
@@ -172,7 +165,7 @@ function turn(): Promise<void> {
 Deno.test("ResourceClient.watch rejects at once on a transport that ignores its signal, and cancels its late response", async () => {
   const live = new LiveBody();
   let answer!: (response: Response) => void;
-  const { client } = setUp(() => new Promise<Response>((resolve) => answer = resolve));
+  const { client } = scripted(() => new Promise<Response>((resolve) => answer = resolve));
   const controller = new AbortController();
   const waiting = client.resource(Pod).watchChanges({ signal: controller.signal }).next();
   await turn();
@@ -190,7 +183,7 @@ Deno.test("lists and watches report the time that decoding takes, for each chunk
     headers: { "content-type": "application/json;stream=watch" },
   });
   const list = Response.json({ kind: "PodList", apiVersion: "v1", metadata: {}, items: [] });
-  const { client } = setUp(answer, list, watchOf());
+  const { client } = scripted(answer, list, watchOf());
   const times: number[] = [];
   const onDecoded = (ms: number): void => void times.push(ms);
   await collect(client.resource(Pod).watchChanges({ onDecoded }));

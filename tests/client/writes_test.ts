@@ -3,8 +3,7 @@ import { isConflict, StatusError } from "../../src/api/status.ts";
 import type { Mutable } from "../../src/api/object.ts";
 import type { KubernetesObject } from "../../src/api/object.ts";
 import { defineResource, type Resource } from "../../src/api/resource.ts";
-import { Client } from "../../src/client/client.ts";
-import { json, pod, podList, refusal, ScriptedTransport, statusObject } from "../support/transport.ts";
+import { json, pod, podList, refusal, scripted, statusObject } from "../support/transport.ts";
 
 interface Pod extends KubernetesObject {
   readonly spec?: { readonly nodeName?: string };
@@ -13,15 +12,8 @@ const Pod: Resource<Pod> = defineResource<Pod>({ version: "v1", plural: "pods", 
 const Deployment = defineResource({ group: "apps", version: "v1", plural: "deployments", kind: "Deployment" });
 const Node = defineResource({ version: "v1", plural: "nodes", kind: "Node", scope: "Cluster" });
 
-function setUp(
-  ...answers: ConstructorParameters<typeof ScriptedTransport>
-): { client: Client; sent: ScriptedTransport } {
-  const sent = new ScriptedTransport(...answers);
-  return { client: new Client({ server: "https://kube.test", transport: sent, namespace: "home" }), sent };
-}
-
 Deno.test("ResourceClient.create fills in kind, apiVersion and namespace", async () => {
-  const { client, sent } = setUp(json(pod("web-0", "5"), 201), json({}, 201), json({}, 201), json({}, 201));
+  const { client, sent } = scripted(json(pod("web-0", "5"), 201), json({}, 201), json({}, 201), json({}, 201));
   const made = await client.resource(Pod, { namespace: "shop" }).create({ metadata: { name: "web-0" }, spec: {} });
   assertEquals(made.metadata.resourceVersion, "5");
   assertEquals([sent.last.method, sent.last.path], ["POST", "/api/v1/namespaces/shop/pods"]);
@@ -46,7 +38,7 @@ Deno.test("ResourceClient.create fills in kind, apiVersion and namespace", async
 });
 
 Deno.test("ResourceClient.create refuses a draft of another namespace than that of the collection", async () => {
-  const { client, sent } = setUp();
+  const { client, sent } = scripted();
   await assertRejects(
     () => client.resource(Pod, { namespace: "shop" }).create({ metadata: { name: "web-0", namespace: "bank" } }),
     TypeError,
@@ -56,7 +48,7 @@ Deno.test("ResourceClient.create refuses a draft of another namespace than that 
 });
 
 Deno.test("ResourceClient.create creates a subresource of the object that the draft names", async () => {
-  const { client, sent } = setUp(json({}, 201));
+  const { client, sent } = scripted(json({}, 201));
   const eviction = { apiVersion: "policy/v1", kind: "Eviction", metadata: { name: "web-0" } };
   await client.resource(Pod, { namespace: "shop" }).create(eviction, { subresource: "eviction" });
   assertEquals(sent.last.path, "/api/v1/namespaces/shop/pods/web-0/eviction");
@@ -69,7 +61,7 @@ Deno.test("ResourceClient.create creates a subresource of the object that the dr
 });
 
 Deno.test("ResourceClient writes with dry run, field manager and field validation", async () => {
-  const { client, sent } = setUp(json({}), json({}), json({}));
+  const { client, sent } = scripted(json({}), json({}), json({}));
   const options = { dryRun: true, fieldManager: "tests", fieldValidation: "Strict" } as const;
   const query = { pretty: "false", dryRun: "All", fieldManager: "tests", fieldValidation: "Strict" };
   await client.resource(Pod).create({ metadata: { name: "a" } }, options);
@@ -81,7 +73,7 @@ Deno.test("ResourceClient writes with dry run, field manager and field validatio
 });
 
 Deno.test("ResourceClient.update sends the object to the path of its own name and namespace", async () => {
-  const { client, sent } = setUp(json(pod("web-0", "6")), json({}));
+  const { client, sent } = scripted(json(pod("web-0", "6")), json({}));
   const object = pod("web-0", "5", "bank") as unknown as Mutable<Pod>;
   assertEquals((await client.resource(Pod).update(object)).metadata.resourceVersion, "6");
   assertEquals([sent.last.method, sent.last.path], ["PUT", "/api/v1/namespaces/bank/pods/web-0"]);
@@ -94,7 +86,7 @@ Deno.test("ResourceClient.update sends the object to the path of its own name an
 });
 
 Deno.test("ResourceClient.update throws a conflict as a StatusError", async () => {
-  const { client } = setUp(refusal(409, "Conflict", "the object has been modified"));
+  const { client } = scripted(refusal(409, "Conflict", "the object has been modified"));
   const error = await assertRejects(
     () => client.resource(Pod).update(pod("a", "1") as unknown as Mutable<Pod>),
     StatusError,
@@ -103,7 +95,7 @@ Deno.test("ResourceClient.update throws a conflict as a StatusError", async () =
 });
 
 Deno.test("ResourceClient.patch sends each patch type with its content type [F26]", async () => {
-  const { client, sent } = setUp(json({}), json({}), json({}), json({}), json({}));
+  const { client, sent } = scripted(json({}), json({}), json({}), json({}), json({}));
   const pods = client.resource(Pod, { namespace: "shop" });
   const types: string[] = [];
   const bodies: unknown[] = [];
@@ -142,7 +134,7 @@ Deno.test("ResourceClient.patch sends each patch type with its content type [F26
 
 Deno.test("ResourceClient.delete sends its options in the body, and returns the object or the Status", async () => {
   const success = { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", details: { name: "web-0" } };
-  const { client, sent } = setUp(json(success), json(pod("web-0", "9")));
+  const { client, sent } = scripted(json(success), json(pod("web-0", "9")));
   const pods = client.resource(Pod, { namespace: "shop" });
   const status = await pods.delete("web-0", {
     dryRun: true,
@@ -168,7 +160,7 @@ Deno.test("ResourceClient.delete sends its options in the body, and returns the 
 });
 
 Deno.test("ResourceClient.deleteCollection sends its selection in the query, and cancels the response's body", async () => {
-  const { client, sent } = setUp(json(podList(["a", "b"])), json({}));
+  const { client, sent } = scripted(json(podList(["a", "b"])), json({}));
   await client.resource(Pod, { namespace: "shop", labelSelector: "app=web" }).deleteCollection({
     dryRun: true,
     fieldSelector: "status.phase=Failed",
@@ -189,7 +181,7 @@ Deno.test("ResourceClient.deleteCollection sends its selection in the query, and
 });
 
 Deno.test("ResourceClient rejects with the failure of a Status that comes with code 200", async () => {
-  const { client } = setUp(json(statusObject(500, "InternalError", "no"), 200));
+  const { client } = scripted(json(statusObject(500, "InternalError", "no"), 200));
   const error = await assertRejects(() => client.resource(Pod).get("web-0"), StatusError);
   assertEquals(error.status.code, 500);
   assertEquals(error.message, 'Cannot get "pods/web-0" in namespace "home": 500 InternalError: no');

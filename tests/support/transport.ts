@@ -1,4 +1,5 @@
 import type { Transport } from "../../src/api/lister_watcher.ts";
+import { Client } from "../../src/client/client.ts";
 
 /** One request as a test looks at it. */
 export interface Sent {
@@ -212,4 +213,10 @@ export async function collect<T>(source: AsyncIterable<T>): Promise<T[]> {
   const items: T[] = [];
   for await (const item of source) items.push(item);
   return items;
+}
+
+/** A client in the namespace "home" of a server that gives these answers, and what was sent to that. */
+export function scripted(...answers: Answer[]): { readonly client: Client; readonly sent: ScriptedTransport } {
+  const sent = new ScriptedTransport(...answers);
+  return { client: new Client({ server: "https://kube.test", transport: sent, namespace: "home" }), sent };
 }
