@@ -45,30 +45,12 @@ Deno.test("informer answers --help with examples for every command, and --versio
   assertEquals(/\x1b/.test(out), false, "no colours in a pipe");
 });
 
-Deno.test("informer completions prints completions for each shell", UNIX, async () => {
-  for (const name of ["bash", "zsh", "fish"]) {
-    const { code, out } = await run("completions", name);
-    assertEquals([code, out.join("\n").includes("informer completions complete")], [0, true], name);
-  }
-  assertEquals((await shell("informer completions bash | bash -n")).code, 0);
-});
-
 Deno.test("informer fake reports in one line that a port is taken, and exits with 1", UNIX, async () => {
   using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const { port } = listener.addr as Deno.NetAddr;
   await using fake = informer("fake", "--port", String(port));
   assertEquals([await fake.code, fake.out.text, fake.err.lines.length], [1, "", 1]);
   assertMatch(fake.err.text, new RegExp(`^error: port ${port} is taken; choose another, or 0 for any free one`));
-});
-
-Deno.test("informer demo prints a summary outside a terminal, and exits with 0", UNIX, async () => {
-  await using demo = informer("demo", "--pods", "200", "--churn", "100", "--for", "500ms");
-  assertEquals([await demo.code, demo.err.lines.length], [0, 2], demo.err.text);
-  const summary = demo.out.lines;
-  assertMatch(summary[0], /^objects +(\d+) cached, \1 on the server$/);
-  assertMatch(summary[1], /^events +\d+ changes; delivered \d+ added, \d+ updated, \d+ deleted$/);
-  assertMatch(summary[2], /^requests +\d+ lists, \d+ watches, 0 errors$/);
-  assertEquals(summary.at(-1), "equal     yes: the cache equals the server");
 });
 
 Deno.test("informer watch restores the terminal after Ctrl-C", LINUX, async () => {

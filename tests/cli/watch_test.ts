@@ -348,15 +348,6 @@ Deno.test("informer watch on a terminal names the namespace without objects, and
   assertMatch(session.err.text, /configmaps: .*500.*; trying again\n/);
 });
 
-Deno.test("informer watch ends when the reader of its output has gone", async () => {
-  using server = new FakeApiServer();
-  for (const each of pods(20)) server.create(Pod, each);
-  await using served = await serve(server);
-  const session = new Session(["watch", "pods", "-A", "-o", "name", "--server", served.url]);
-  session.out.failure = new Deno.errors.BrokenPipe("Broken pipe");
-  assertEquals(await session.code, 0);
-});
-
 Deno.test("informer watch that is stopped prints the whole cache to a slow reader, in order", async () => {
   await using folder = new Folder();
   using server = new FakeApiServer();

@@ -1,11 +1,10 @@
 // Events of controllers as a real server checks and stores them.
-import { defineResource, type KubernetesObject, type Resource, type StatusError } from "@kube/informer";
+import { defineResource, type KubernetesObject, type Resource } from "@kube/informer";
 import { ConfigMap, Node } from "@kube/informer/kinds/core/v1";
 import { EventRecorder } from "@kube/informer/reconcile";
 import { assertEquals } from "@std/assert";
 import { delay } from "@std/async";
 import { clusterTests } from "./_cluster.ts";
-import { newAccount } from "./_rights.ts";
 import { withDeadline } from "./_with_deadline.ts";
 
 const cluster = clusterTests();
@@ -58,16 +57,4 @@ cluster.anywhere("EventRecorder writes events and series that the server accepts
     [node.metadata.name, "Warning", "Dirty", 9, undefined],
   ]);
   await client.resource(Node).delete(node.metadata.name);
-});
-
-cluster.anywhere("EventRecorder reports once that it lacks the right to create events", async (setting) => {
-  const { client, namespace } = setting;
-  const map = await client.resource(ConfigMap, { namespace }).create({ metadata: { name: "wall" } });
-  const limited = await setting.connect({ token: await newAccount(client, namespace, "limited") });
-  const errors: unknown[] = [];
-  const recorder = new EventRecorder(limited, { controller: "painter", onError: (error) => errors.push(error) });
-  for (const reason of ["Painted", "Cleaned", "Painted"]) recorder.record(map, { reason, action: "Paint" });
-  await recorder[Symbol.asyncDispose]();
-  assertEquals(errors.map((error) => (error as StatusError).status.code), [403]);
-  assertEquals([recorder.status().created, recorder.status().dropped], [0, 2]);
 });

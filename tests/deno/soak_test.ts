@@ -7,7 +7,7 @@ import { FakeApiServer, pod } from "../../src/testing/mod.ts";
 import { makeCertificates } from "../support/certificates.ts";
 
 const WATCHES = 20;
-const ROUNDS = 30;
+const ROUNDS = 10;
 
 for (const http2 of [false, true]) {
   const name = `denoTransport carries ${WATCHES} watches and ${WATCHES * ROUNDS} lists at once over HTTP/${
