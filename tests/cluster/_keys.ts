@@ -1,3 +1,5 @@
+import { openssl } from "../support/certificates.ts";
+
 /** The certificates and keys of a control plane and its users. */
 export interface Keys {
   /** The certificate of the authority, PEM. */
@@ -16,10 +18,11 @@ export interface Keys {
  */
 export async function makeKeys(folder: string): Promise<Keys> {
   const certificate = (name: string, subject: string, ...args: string[]) =>
-    openssl(folder, `certificate "${name}"`, [
+    openssl(
+      folder,
       ...["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2"],
       ...["-subj", subject, "-keyout", `${name}.key`, "-out", `${name}.crt`, ...args],
-    ]);
+    );
   const signed = (name: string, subject: string, ...extensions: string[]) =>
     certificate(
       name,
@@ -31,10 +34,9 @@ export async function makeKeys(folder: string): Promise<Keys> {
   await signed("server", "/CN=kube-apiserver", "extendedKeyUsage=serverAuth", "subjectAltName=IP:127.0.0.1");
   await signed("admin", "/O=system:masters/CN=admin", "extendedKeyUsage=clientAuth");
   await signed("limited", "/O=nobodies/CN=limited", "extendedKeyUsage=clientAuth");
-  await openssl(folder, "the key of service accounts", [
-    ...["genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256", "-out", "accounts.key"],
-  ]);
-  await openssl(folder, "its public half", ["pkey", "-in", "accounts.key", "-pubout", "-out", "accounts.pub"]);
+  const curve = ["-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256"];
+  await openssl(folder, "genpkey", ...curve, "-out", "accounts.key");
+  await openssl(folder, "pkey", "-in", "accounts.key", "-pubout", "-out", "accounts.pub");
   const token = crypto.randomUUID();
   await Deno.writeTextFile(`${folder}/tokens.csv`, `${token},token-admin,token-admin,"system:masters"\n`);
   const read = (name: string): Promise<string> => Deno.readTextFile(`${folder}/${name}`);
@@ -72,10 +74,4 @@ export async function writeKubeconfig(
     "current-context": "tests",
   };
   await Deno.writeTextFile(path, JSON.stringify(config, undefined, 2)); // JSON is YAML too
-}
-
-async function openssl(folder: string, what: string, args: readonly string[]): Promise<void> {
-  const command = new Deno.Command("openssl", { args: [...args], cwd: folder, stdin: "null" });
-  const { success, stderr } = await command.output();
-  if (!success) throw new Error(`Cannot make ${what}: ${new TextDecoder().decode(stderr)}`);
 }

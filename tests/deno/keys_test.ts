@@ -3,15 +3,9 @@ import { KubeconfigError } from "../../src/kubeconfig/parse_kubeconfig.ts";
 import { validityOf, validityProblem } from "../../src/kubeconfig/pem.ts";
 import { findConnection } from "../../src/deno/connect.ts";
 import { FakeTime } from "../support/fake_time.ts";
-import { makeCertificates } from "../support/certificates.ts";
+import { makeCertificates, openssl } from "../support/certificates.ts";
 import { ask, hostWith, writeKubeconfig } from "../support/host.ts";
 import { serve } from "../support/tls_server.ts";
-
-async function openssl(folder: string, ...args: string[]): Promise<string> {
-  const { success, stdout, stderr } = await new Deno.Command("openssl", { args, cwd: folder, stdin: "null" }).output();
-  if (!success) throw new Error(`Cannot run openssl ${args[0]}: ${new TextDecoder().decode(stderr)}`);
-  return new TextDecoder().decode(stdout);
-}
 
 /** Commands that make keys and write them in a form, and the label of that form. */
 const FORMS: Readonly<Record<string, { readonly make: string[]; readonly write: string[]; readonly label: string }>> = {

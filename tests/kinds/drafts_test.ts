@@ -56,13 +56,13 @@ const MODULES = {
 /** Those of some names that are members of a type. */
 type Had<T, Name> = Name extends keyof T ? Name : never;
 
-/** What is wrong with the drafts of a kind. */
+/** The faults of the drafts of a kind: members that they should lack, or a name that may be missing. */
 type Wrong<T extends KubernetesObject> =
   | Had<Draft<T>, "status" | "unheardOf">
   | Had<NonNullable<Draft<T>["metadata"]>, "uid" | "resourceVersion" | "unheardOf">
   | (undefined extends Draft<T>["metadata"] ? ("$ephemeral" extends keyof T ? never : "no name") : never);
 
-/** The kinds of modules whose drafts are wrong, each with what is wrong. */
+/** The kinds of modules whose drafts have faults, each with one. */
 type WrongIn<Module> = Module extends unknown ? {
     [Name in keyof Module]: Module[Name] extends Resource<infer T> ? Wrong<T> extends never ? never : [Name, Wrong<T>]
       : never;

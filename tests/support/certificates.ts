@@ -34,9 +34,9 @@ let made: Promise<ReadonlyMap<string, string>> | undefined;
 async function makeTexts(): Promise<ReadonlyMap<string, string>> {
   const folder = await Deno.makeTempDir({ prefix: "informer-tls-" });
   const authority = (name: string) =>
-    openssl(folder, name, "-subj", `/CN=${name}`, "-addext", "keyUsage=critical,keyCertSign");
+    certify(folder, name, "-subj", `/CN=${name}`, "-addext", "keyUsage=critical,keyCertSign");
   const leaf = (name: string, ca: string, usage: string, ...extra: string[]) =>
-    openssl(
+    certify(
       folder,
       name,
       ...["-CA", `${ca}.crt`, "-CAkey", `${ca}.key`, "-subj", `/O=informers/CN=${name}`],
@@ -57,15 +57,18 @@ async function makeTexts(): Promise<ReadonlyMap<string, string>> {
   }
 }
 
-async function openssl(folder: string, name: string, ...args: string[]): Promise<void> {
-  const command = new Deno.Command("openssl", {
-    args: [
-      ...["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2"],
-      ...["-keyout", `${name}.key`, "-out", `${name}.crt`, ...args],
-    ],
-    cwd: folder,
-    stdin: "null",
-  });
-  const { success, stderr } = await command.output();
-  if (!success) throw new Error(`Cannot make certificate "${name}": ${new TextDecoder().decode(stderr)}`);
+/** Makes a key and a certificate of these names. */
+async function certify(folder: string, name: string, ...args: string[]): Promise<void> {
+  await openssl(
+    folder,
+    ...["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2"],
+    ...["-keyout", `${name}.key`, "-out", `${name}.crt`, ...args],
+  );
+}
+
+/** Runs openssl in a folder; returns what it prints. */
+export async function openssl(folder: string, ...args: string[]): Promise<string> {
+  const { success, stdout, stderr } = await new Deno.Command("openssl", { args, cwd: folder, stdin: "null" }).output();
+  if (!success) throw new Error(`Cannot run openssl ${args.join(" ")}: ${new TextDecoder().decode(stderr)}`);
+  return new TextDecoder().decode(stdout);
 }
