@@ -5,7 +5,7 @@
  * @module
  */
 import { scriptOf } from "../tests/simulation/histories/_script.ts";
-import { failureOf } from "../tests/simulation/histories/_shrink.ts";
+import { failureOf } from "../tests/simulation/histories/_play.ts";
 import { SCENARIOS } from "../tests/simulation/histories/_scenarios.ts";
 
 /** The exit code when a history fails. */

@@ -4,7 +4,7 @@
  * @module
  */
 import { printed, scriptOf } from "../tests/simulation/histories/_script.ts";
-import { failureOf, shrink } from "../tests/simulation/histories/_shrink.ts";
+import { failureOf, shrunk } from "../tests/simulation/histories/_play.ts";
 import { count, readFlags } from "./flags.ts";
 
 const { seeds, from } = readFlags({
@@ -22,7 +22,7 @@ const failed: number[] = [];
 for (let seed = from; seed < from + seeds; seed++) {
   if (await failureOf(scriptOf(seed)) !== undefined) {
     failed.push(seed);
-    const { script, failure } = await shrink(scriptOf(seed));
+    const { script, failure } = await shrunk(scriptOf(seed));
     console.log(`seed ${seed} fails: ${failure.message}\n${printed(script)}`);
     console.log(`play it again: deno task histories --from ${seed} --seeds 1\n`);
   }

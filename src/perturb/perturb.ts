@@ -1,52 +1,21 @@
 /**
  * Runs controllers under faults: a fake API server, fake time, and changes and faults that depend on a seed alone.
  *
- * {@linkcode perturb} is the entry point. `plan/perturb_plan.ts` makes the steps of a seed, `trial/trial.ts` performs
- * them, with processes in slots, a network between them and the server, and checks, and `perturb.ts` leaves out the
- * steps without which a failing seed fails all the same. This folder knows nothing about reconcilers: a controller is
+ * {@linkcode perturb} is the entry point. `plan.ts` makes the steps of a seed, `trial.ts` performs them,
+ * with the processes and their network of `process.ts` and the checks of `checks.ts`. Faults of the server, their
+ * performing and the shrinking are those of histories, in `testing/history.ts`. This folder knows nothing about reconcilers: a controller is
  * any function with a client and a signal.
  *
  * @module
  */
 
 import { checkCounts } from "../async/time.ts";
-import { type PerturbOptions, type PerturbPlan, planOf } from "./plan.ts";
+import { shrink } from "../testing/history.ts";
+import { type PerturbOptions, planOf } from "./plan.ts";
 import { type TrialResult, tryPlan } from "./trial.ts";
 
 /** The most runs of one shrinking. */
 const MOST_RUNS = 200;
-
-/**
- * Leaves out steps of a failing plan as long as it fails, large pieces first, and returns the result of the smallest
- * plan.
- */
-async function shrinkPlan<World>(
-  options: PerturbOptions<World>,
-  plan: PerturbPlan,
-  failed: TrialResult,
-): Promise<TrialResult> {
-  let { steps } = plan;
-  let result = failed;
-  let runs = 0;
-  for (let size = Math.ceil(steps.length / 2), shorter = false; size >= 1 && runs < MOST_RUNS;) {
-    for (let from = 0; from < steps.length && runs < MOST_RUNS;) {
-      const without = steps.toSpliced(from, size);
-      const attempt = await tryPlan(options, { ...plan, steps: without });
-      runs++;
-      if (attempt.failure === undefined) from += size;
-      else {
-        steps = without;
-        result = attempt;
-        shorter = true;
-      }
-    }
-    // Single steps are tried until each of them is needed.
-    if (size > 1) size = Math.ceil(size / 2);
-    else if (!shorter) break;
-    shorter = false;
-  }
-  return result;
-}
 
 /** The summary of `perturb()`. */
 export interface PerturbReport {
@@ -94,8 +63,9 @@ export class PerturbError extends Error {
  *
  * It checks what `converges` and `invariants` state, and what holds for every controller:
  *
- * - It converges within `settleMs` after changes and faults have ended, and then writes nothing for `quietMs`.
- * - It sends no more than 2,000 requests without a wait, and `writesPerChange` writes for each change, start and fault.
+ * - It converges within 10 minutes after changes and faults have ended, and then writes nothing for 2 minutes. Writes
+ *   of Leases and Events do not count.
+ * - It sends no more than 2,000 requests without a wait, and on average 10 writes for each change, start and fault.
  * - After the deletion of all objects that it has not created, finalizers are removed, and nothing that it has created
  *   is left.
  * - It does not exit again and again, and no rejection is unhandled. After its signal has aborted, it ends within 60 s,
@@ -165,10 +135,13 @@ export async function perturb<World = undefined>(options: PerturbOptions<World>)
     steps += plan.steps.length;
     writes += result.writes;
     if (result.failure !== undefined) {
-      const shrunk = await shrinkPlan(options, plan, result);
-      failures.push({ seed, message: shrunk.failure!, lines: shrunk.lines });
+      const failureOf = async (steps: typeof plan.steps): Promise<TrialResult | undefined> => {
+        const attempt = await tryPlan(options, { ...plan, steps });
+        return attempt.failure === undefined ? undefined : attempt;
+      };
+      const { failure } = await shrink({ steps: plan.steps, failure: result }, failureOf, MOST_RUNS);
+      failures.push({ seed, message: failure.failure!, lines: failure.lines });
     }
-    options.onSeed?.(seed);
   }
   if (failures.length > 0) throw new PerturbError(failures);
   return { seeds: done, steps, writes };

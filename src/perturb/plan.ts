@@ -1,12 +1,24 @@
 import type { Client } from "../client/client.ts";
 import type { FakeApiServer } from "../testing/fake_api_server.ts";
+import type { FaultStep, StepOf } from "../testing/history.ts";
 import { Random } from "../testing/random.ts";
 import type { ResourceDefinition } from "../testing/storage/definition.ts";
 
-/** One step of a seed, as plain data. */
+/** A change of {@linkcode PerturbOptions.changes}, and the seed of its choices. */
+interface PlannedChange {
+  readonly name: string;
+  readonly seed: number;
+}
+
+/**
+ * One step of a seed, as plain data: what users, the processes of the controller and the network between these and the
+ * server do, or a fault of the server, as in a history of `@kube/informer/testing`. Faults of requests spare watches,
+ * and requests about Leases and Events.
+ */
 export type PerturbStep =
+  | FaultStep
   /** A change of {@linkcode PerturbOptions.changes}. */
-  | { readonly do: "change"; readonly name: string; readonly seed: number }
+  | { readonly do: "change" } & PlannedChange
   /** Time passes. */
   | { readonly do: "wait"; readonly ms: number }
   /**
@@ -24,44 +36,22 @@ export type PerturbStep =
     readonly downMs: number;
   }
   /** The process is stopped by its signal, and starts again after `downMs`. */
-  | { readonly do: "restart"; readonly downMs: number }
+  | { readonly do: "restartProcess"; readonly downMs: number }
   /**
    * The process restarts on an API server that is behind for `ms`: it serves old lists, and its watches lag. It is
    * `writes` behind, or at the moment in which users last deleted an object that finalizers keep.
    */
   | { readonly do: "staleRestart"; readonly writes: number | "deletion"; readonly ms: number }
-  /** The events of open watches arrive `ms` late: of all watches, or of those of one resource. */
-  | { readonly do: "lag"; readonly ms: number; readonly of: number | "all" }
   /** Changes are made while no watch is open, and the history is compacted: only the last state can be observed. */
-  | { readonly do: "unobserved"; readonly changes: readonly { readonly name: string; readonly seed: number }[] }
+  | { readonly do: "unobserved"; readonly changes: readonly PlannedChange[] }
   /** A change is made just before the next write arrives. */
-  | { readonly do: "race"; readonly name: string; readonly seed: number; readonly skip: number }
-  /** Another writer annotates the object of each of the next writes, just before it arrives. */
-  | { readonly do: "conflict"; readonly times: number }
+  | { readonly do: "race"; readonly skip: number } & PlannedChange
   /** The answers of the next writes are lost after the writes have taken effect. */
   | { readonly do: "loseAnswer"; readonly times: number; readonly skip: number }
-  /** The next requests that are no watches do not arrive. */
-  | { readonly do: "loseRequest"; readonly times: number }
-  /** The next requests, or the next writes, are refused. */
-  | {
-    readonly do: "refuse";
-    readonly code: 429 | 500 | 503 | 504;
-    readonly times: number;
-    readonly writes: boolean;
-    readonly retryAfterSeconds?: number;
-  }
   /** The next write arrives late. */
   | { readonly do: "delayWrite"; readonly ms: number }
-  /** Open watches break, or end. */
-  | { readonly do: "cut"; readonly clean: boolean }
-  /** Open watches expire: all collections are listed again. */
-  | { readonly do: "relist" }
-  /** The API server restarts. */
-  | { readonly do: "serverRestart"; readonly history: "kept" | "lost" }
-  /** The server's clock is ahead of the controller's. */
-  | { readonly do: "skew"; readonly ms: number }
   /** The controller's time of day jumps. */
-  | { readonly do: "jump"; readonly ms: number }
+  | { readonly do: "clockJump"; readonly ms: number }
   /** A second process runs for `ms`. */
   | { readonly do: "second"; readonly ms: number; readonly end: "crash" | "stop" }
   /**
@@ -75,77 +65,201 @@ export type PerturbStep =
    */
   | { readonly do: "loseRenewals"; readonly ms: number; readonly lost: "requests" | "answers" };
 
-/** The faults of `perturb()`: the steps other than changes and waits. */
-export type Fault = Exclude<PerturbStep["do"], "change" | "wait">;
+/** The faults of `perturb()`: those of users, processes and their network, and nine of those of the server. */
+export type Fault =
+  | Exclude<PerturbStep["do"], FaultStep["do"] | "change" | "wait">
+  | "break"
+  | "clockSkew"
+  | "conflict"
+  | "drop"
+  | "end"
+  | "forceRelist"
+  | "refuse"
+  | "restart"
+  | "stall";
+
+/** A fault: how often it is chosen, how a step of it is made, and how it is described. */
+interface FaultKind<Step> {
+  readonly weight: number;
+  make(random: Random, changes: readonly string[]): Step;
+  describe(step: Step): string;
+}
+
+/** The faults. Those of which few places do harm have large weights. */
+const FAULTS: { readonly [Name in Fault]: FaultKind<StepOf<Name, PerturbStep>> } = {
+  deleteAll: {
+    weight: 1,
+    make: (random) => ({ do: "deleteAll", again: random.next() < 0.7 }),
+    describe: ({ again }) => `users delete all that they have created${again ? ", and create it again" : ""}`,
+  },
+  crash: {
+    weight: 2,
+    make: (random) => ({ do: "crash", downMs: downMs(random) }),
+    describe: ({ downMs }) => `the process crashes, and starts again after ${seconds(downMs)}`,
+  },
+  crashAtWrite: {
+    weight: 8,
+    make: (random) => ({
+      do: "crashAtWrite",
+      when: random.pick(["before", "during", "after"]),
+      skip: random.below(6),
+      downMs: downMs(random),
+    }),
+    describe: ({ when, skip, downMs }) =>
+      `the process will crash ${CRASHES[when]} (${ordinal(skip)}), and start again after ${seconds(downMs)}`,
+  },
+  restartProcess: {
+    weight: 1,
+    make: (random) => ({ do: "restartProcess", downMs: downMs(random) }),
+    describe: ({ downMs }) => `the process is stopped, and starts again after ${seconds(downMs)}`,
+  },
+  staleRestart: {
+    weight: 6,
+    make: (random) => ({
+      do: "staleRestart",
+      writes: random.next() < 0.4 ? "deletion" : 1 + random.below(random.pick([5, 25])),
+      ms: faultMs(random),
+    }),
+    describe: ({ writes, ms }) =>
+      `the process crashes, and starts on an API server that is ${
+        writes === "deletion" ? "still at the last deletion" : `${writes} writes behind`
+      } for ${seconds(ms)}`,
+  },
+  stall: {
+    weight: 4,
+    make: (random) => ({
+      do: "stall",
+      ms: faultMs(random),
+      ...(random.next() < 0.5 ? {} : { of: random.below(3) }),
+    }),
+    describe: ({ ms, of }) =>
+      `the events of ${of === undefined ? "all watches" : `watch ${of}`} arrive ${seconds(ms)} late`,
+  },
+  unobserved: {
+    weight: 2,
+    make: (random, changes) => ({
+      do: "unobserved",
+      changes: changes.length === 0 ? [] : Array.from({ length: 1 + random.below(3) }, () => change(random, changes)),
+    }),
+    describe: ({ changes }) =>
+      `while no watch is open and the history is lost: ${changes.map(({ name }) => `change "${name}"`).join(", ")}`,
+  },
+  race: {
+    weight: 3,
+    make: (random, changes) => ({ do: "race", ...change(random, changes), skip: random.below(3) }),
+    describe: ({ name, skip }) => `change "${name}" will be made just before the next write arrives (${ordinal(skip)})`,
+  },
+  conflict: {
+    weight: 2,
+    make: (random) => ({ do: "conflict", times: 1 + random.below(3) }),
+    describe: ({ times }) =>
+      `another writer will annotate the objects of the next ${writes(times)}, just before they arrive`,
+  },
+  loseAnswer: {
+    weight: 3,
+    make: (random) => ({ do: "loseAnswer", times: 1 + random.below(2), skip: random.below(3) }),
+    describe: ({ times, skip }) =>
+      `the answers of ${writes(times)} will be lost after they took effect (from the ${ordinal(skip)} on)`,
+  },
+  break: {
+    weight: 1,
+    make: (random) => ({ do: "break", times: 1 + random.below(3) }),
+    describe: ({ times }) => `the next ${times} requests will not arrive`,
+  },
+  refuse: {
+    weight: 6,
+    make: (random) => ({
+      do: "refuse",
+      code: random.pick([429, 429, 500, 503, 504]),
+      times: 1 + random.below(3),
+      verb: random.next() < 0.7 ? "write" : "any",
+      ...(random.next() < 0.5 ? { retryAfterSeconds: 1 + random.below(5) } : {}),
+    }),
+    describe: ({ code, times, verb, retryAfterSeconds }) => {
+      const retry = retryAfterSeconds === undefined ? "" : ` and Retry-After ${retryAfterSeconds} s`;
+      return `the next ${times} ${verb === "write" ? "writes" : "requests"} will be refused with ${code}${retry}`;
+    },
+  },
+  delayWrite: {
+    weight: 1,
+    make: (random) => ({ do: "delayWrite", ms: faultMs(random) }),
+    describe: ({ ms }) => `the next write will arrive ${seconds(ms)} late`,
+  },
+  drop: { weight: 1, make: () => ({ do: "drop" }), describe: () => "open watches break" },
+  end: { weight: 1, make: () => ({ do: "end" }), describe: () => "open watches end" },
+  forceRelist: {
+    weight: 1,
+    make: () => ({ do: "forceRelist" }),
+    describe: () => "open watches expire, and everything is listed again",
+  },
+  restart: {
+    weight: 1,
+    make: (random) => ({ do: "restart", history: random.pick(["kept", "lost"]) }),
+    describe: ({ history }) => `the API server restarts; its history is ${history}`,
+  },
+  clockSkew: {
+    weight: 2,
+    make: (random) => ({ do: "clockSkew", ms: skewMs(random) }),
+    describe: ({ ms }) => `the server's clock is ${seconds(ms)} ahead of the controller's`,
+  },
+  clockJump: {
+    weight: 3,
+    make: (random) => ({ do: "clockJump", ms: skewMs(random) }),
+    describe: ({ ms }) => `the controller's time of day jumps by ${seconds(ms)}`,
+  },
+  second: {
+    weight: 2,
+    make: (random) => ({ do: "second", ms: faultMs(random), end: random.pick(["crash", "stop"]) }),
+    describe: ({ ms, end }) =>
+      `a second process runs for ${seconds(ms)}, then ${end === "crash" ? "crashes" : "is stopped"}`,
+  },
+  pause: {
+    weight: 3,
+    make: (random) => ({ do: "pause", ms: random.pick([1_000, 20_000, 60_000]) }),
+    describe: ({ ms }) => `the network of the process is cut off for ${seconds(ms)}; a second process starts`,
+  },
+  loseRenewals: {
+    weight: 8,
+    make: (random) => ({
+      do: "loseRenewals",
+      ms: random.pick([5_000, 20_000, 60_000]),
+      lost: random.pick(["requests", "answers"]),
+    }),
+    describe: ({ ms, lost }) =>
+      `${lost === "requests" ? "the renewals" : "the answers of the renewals"} of the process's lease are lost for ${
+        seconds(ms)
+      }; a second process starts`,
+  },
+};
+
+const CRASHES = {
+  before: "before its write arrives",
+  during: "after its write took effect, before the answer",
+  after: "after the answer of its write",
+} as const;
+
+function downMs(random: Random): number {
+  return random.pick([0, 20, 1_000, 60_000]);
+}
+
+function faultMs(random: Random): number {
+  return random.pick([20, 1_000, 10_000, 60_000]);
+}
+
+function skewMs(random: Random): number {
+  return random.pick([-3_600_000, -5_000, 5_000, 3_600_000]);
+}
+
+function change(random: Random, changes: readonly string[]): PlannedChange {
+  return { name: random.pick(changes), seed: random.below(1_000_000) };
+}
 
 /** Describes a step in one line. */
 export function describeStep(step: PerturbStep): string {
-  switch (step.do) {
-    case "change":
-      return `change "${step.name}"`;
-    case "wait":
-      return `${seconds(step.ms)} pass`;
-    case "deleteAll":
-      return `users delete all that they have created${step.again ? ", and create it again" : ""}`;
-    case "crash":
-      return `the process crashes, and starts again after ${seconds(step.downMs)}`;
-    case "crashAtWrite": {
-      const when = {
-        before: "before its write arrives",
-        during: "after its write took effect, before the answer",
-        after: "after the answer of its write",
-      }[step.when];
-      return `the process will crash ${when} (${ordinal(step.skip)}), and start again after ${seconds(step.downMs)}`;
-    }
-    case "restart":
-      return `the process is stopped, and starts again after ${seconds(step.downMs)}`;
-    case "staleRestart": {
-      const state = step.writes === "deletion" ? "still at the last deletion" : `${step.writes} writes behind`;
-      return `the process crashes, and starts on an API server that is ${state} for ${seconds(step.ms)}`;
-    }
-    case "lag":
-      return `the events of ${step.of === "all" ? "all watches" : `watch ${step.of}`} arrive ${seconds(step.ms)} late`;
-    case "unobserved":
-      return `while no watch is open and the history is lost: ${
-        step.changes.map(({ name }) => `change "${name}"`).join(", ")
-      }`;
-    case "race":
-      return `change "${step.name}" will be made just before the next write arrives (${ordinal(step.skip)})`;
-    case "conflict":
-      return `another writer will annotate the objects of the next ${times(step.times)}, just before they arrive`;
-    case "loseAnswer":
-      return `the answers of ${times(step.times)} will be lost after they took effect (from the ${
-        ordinal(step.skip)
-      } on)`;
-    case "loseRequest":
-      return `the next ${step.times} requests will not arrive`;
-    case "refuse": {
-      const retry = step.retryAfterSeconds === undefined ? "" : ` and Retry-After ${step.retryAfterSeconds} s`;
-      return `the next ${step.times} ${step.writes ? "writes" : "requests"} will be refused with ${step.code}${retry}`;
-    }
-    case "delayWrite":
-      return `the next write will arrive ${seconds(step.ms)} late`;
-    case "cut":
-      return step.clean ? "open watches end" : "open watches break";
-    case "relist":
-      return "open watches expire, and everything is listed again";
-    case "serverRestart":
-      return `the API server restarts; its history is ${step.history}`;
-    case "skew":
-      return `the server's clock is ${seconds(step.ms)} ahead of the controller's`;
-    case "jump":
-      return `the controller's time of day jumps by ${seconds(step.ms)}`;
-    case "second":
-      return `a second process runs for ${seconds(step.ms)}, then ${step.end === "crash" ? "crashes" : "is stopped"}`;
-    case "pause":
-      return `the network of the process is cut off for ${seconds(step.ms)}; a second process starts`;
-    case "loseRenewals":
-      return `${
-        step.lost === "requests" ? "the renewals" : "the answers of the renewals"
-      } of the process's lease are lost for ${seconds(step.ms)}; a second process starts`;
-    default:
-      return step satisfies never;
-  }
+  if (step.do === "change") return `change "${step.name}"`;
+  if (step.do === "wait") return `${seconds(step.ms)} pass`;
+  const kind = (FAULTS as Partial<Record<PerturbStep["do"], FaultKind<PerturbStep>>>)[step.do];
+  return kind?.describe(step) ?? JSON.stringify(step);
 }
 
 /** Returns the number of faults and changes that a step stands for. */
@@ -159,7 +273,7 @@ function seconds(ms: number): string {
   return `${ms / 1_000} s`;
 }
 
-function times(count: number): string {
+function writes(count: number): string {
   return count === 1 ? "write" : `${count} writes`;
 }
 
@@ -238,21 +352,6 @@ export interface PerturbOptions<World = undefined> {
   /** Faults that do not occur. @default {none} */
   readonly without?: readonly Fault[];
   /**
-   * The most writes for each change, start and fault, on average over a seed. Writes of Leases and Events do not count.
-   * @default {10}
-   */
-  readonly writesPerChange?: number;
-  /** The most writes in `quietMs` while nothing changes. Writes of Leases and Events do not count. @default {0} */
-  readonly quietWrites?: number;
-  /** The time in which nothing may happen after the controller has converged, in milliseconds. @default {120_000} */
-  readonly quietMs?: number;
-  /**
-   * The time that the controller has to converge after changes and faults have ended, in milliseconds.
-   *
-   * @default {600_000}
-   */
-  readonly settleMs?: number;
-  /**
    * The plural names of resources whose objects may be left when all objects that the controller has not created were
    * deleted.
    * @default {none, besides leases and events}
@@ -260,8 +359,6 @@ export interface PerturbOptions<World = undefined> {
   readonly keeps?: readonly string[];
   /** The number of failing seeds after which it ends. @default {1} */
   readonly failures?: number;
-  /** Called after each seed. */
-  readonly onSeed?: (seed: number) => void;
 }
 
 /** The steps of a seed, and the settings of its server. */
@@ -288,28 +385,31 @@ type PlanOptions = Pick<PerturbOptions<never>, "steps" | "without" | "elects"> &
 
 /** Returns the plan of a seed: the same one for the same seed and options. */
 export function planOf(seed: number, { steps = 30, without = [], elects = false, changes }: PlanOptions): PerturbPlan {
-  const random = new Random(seed ^ 0x9e37);
-  const faults = (Object.keys(WEIGHTS) as Fault[]).filter((fault) =>
-    !without.includes(fault) && (elects || fault !== "loseRenewals")
-  )
-    .flatMap((fault) => Array<Fault>(WEIGHTS[fault]).fill(fault));
+  const random = new Random(seed ^ 0x51ed);
+  const isPossible = (fault: Fault): boolean =>
+    !without.includes(fault) && (elects || fault !== "loseRenewals") && (changes.length > 0 || fault !== "race");
+  const faults = (Object.keys(FAULTS) as Fault[]).filter(isPossible)
+    .flatMap((fault) => Array<Fault>(FAULTS[fault].weight).fill(fault));
   // A seed has a few kinds of faults, each several times: bugs need a pair of them more often than one of each.
   const own = faults.length === 0 ? [] : Array.from({ length: 1 + random.below(4) }, () => random.pick(faults));
   const planned: PerturbStep[] = [];
   const count = Math.ceil(steps / 3) + random.below(Math.ceil(steps * 2 / 3));
   const pause = random.pick(PAUSES);
   const fault = (): void => {
-    if (own.length > 0) planned.push(faultStep(random.pick(own), random, changes));
+    if (own.length > 0) planned.push(FAULTS[random.pick(own)].make(random, changes));
   };
+  // A change is often made again: what one of them leaves behind is met by the next one of its kind.
+  let last: PlannedChange | undefined;
   while (planned.length < count) {
     const turn = random.next();
     if (turn < 0.15) fault();
     else if (turn < 0.2 && faults.includes("deleteAll")) {
-      planned.push(faultStep("deleteAll", random, changes));
+      planned.push(FAULTS.deleteAll.make(random, changes));
     } else if (turn < 0.6 && changes.length > 0) {
       // A fault that waits for a write most often harms the writes that follow a change.
       if (random.next() < 0.4) fault();
-      planned.push({ do: "change", name: random.pick(changes), seed: random.below(1_000_000) });
+      last = change(random, random.next() < 0.25 && last !== undefined ? [last.name] : changes);
+      planned.push({ do: "change", ...last });
     } else planned.push({ do: "wait", ms: random.pick(pause) });
   }
   return {
@@ -323,89 +423,3 @@ export function planOf(seed: number, { steps = 30, without = [], elects = false,
 
 /** The lengths of waits: short ones, and longer ones. */
 const PAUSES = [[0, 1, 5, 30], [5, 100, 1_000, 5_000], [0, 30, 1_000, 20_000, 90_000]] as const;
-
-/** The faults, with their weights. Those of which few places do harm have large ones. */
-const WEIGHTS: Readonly<Record<Fault, number>> = {
-  deleteAll: 1,
-  crash: 2,
-  crashAtWrite: 8,
-  restart: 1,
-  staleRestart: 6,
-  lag: 4,
-  unobserved: 2,
-  race: 3,
-  conflict: 2,
-  loseAnswer: 3,
-  loseRequest: 1,
-  refuse: 6,
-  delayWrite: 1,
-  cut: 1,
-  relist: 1,
-  serverRestart: 1,
-  skew: 2,
-  jump: 1,
-  second: 2,
-  pause: 3,
-  loseRenewals: 8,
-};
-
-function faultStep(fault: Fault, random: Random, changes: readonly string[]): PerturbStep {
-  const downMs = random.pick([0, 20, 1_000, 60_000]);
-  const ms = random.pick([20, 1_000, 10_000, 60_000]);
-  const change = (): { readonly name: string; readonly seed: number } => {
-    return { name: random.pick(changes), seed: random.below(1_000_000) };
-  };
-  switch (fault) {
-    case "deleteAll":
-      return { do: fault, again: random.next() < 0.7 };
-    case "crash":
-    case "restart":
-      return { do: fault, downMs };
-    case "crashAtWrite":
-      return { do: fault, when: random.pick(["before", "during", "after"] as const), skip: random.below(6), downMs };
-    case "staleRestart": {
-      const writes = random.next() < 0.4 ? "deletion" : 1 + random.below(random.pick([5, 25]));
-      return { do: fault, writes, ms };
-    }
-    case "lag":
-      return { do: fault, ms, of: random.next() < 0.5 ? "all" : random.below(3) };
-    case "unobserved":
-      return { do: fault, changes: Array.from({ length: changes.length === 0 ? 0 : 1 + random.below(3) }, change) };
-    case "race":
-      return changes.length === 0 ? { do: "cut", clean: false } : { do: fault, ...change(), skip: random.below(3) };
-    case "conflict":
-    case "loseRequest":
-      return { do: fault, times: 1 + random.below(3) };
-    case "loseAnswer":
-      return { do: fault, times: 1 + random.below(2), skip: random.below(3) };
-    case "refuse": {
-      const code = random.pick([429, 429, 500, 503, 504] as const);
-      const retryAfterSeconds = random.next() < 0.5 ? 1 + random.below(5) : undefined;
-      const refuse = { do: fault, code, times: 1 + random.below(3), writes: random.next() < 0.7 };
-      return retryAfterSeconds === undefined ? refuse : { ...refuse, retryAfterSeconds };
-    }
-    case "delayWrite":
-      return { do: fault, ms };
-    case "cut":
-      return { do: fault, clean: random.next() < 0.5 };
-    case "relist":
-      return { do: fault };
-    case "serverRestart":
-      return { do: fault, history: random.pick(["kept", "lost"] as const) };
-    case "skew":
-    case "jump":
-      return { do: fault, ms: random.pick([-3_600_000, -5_000, 5_000, 3_600_000]) };
-    case "second":
-      return { do: fault, ms, end: random.pick(["crash", "stop"] as const) };
-    case "pause":
-      return { do: fault, ms: random.pick([1_000, 20_000, 60_000]) };
-    case "loseRenewals":
-      return {
-        do: fault,
-        ms: random.pick([5_000, 20_000, 60_000]),
-        lost: random.pick(["requests", "answers"] as const),
-      };
-    default:
-      return fault satisfies never;
-  }
-}

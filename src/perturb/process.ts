@@ -1,17 +1,20 @@
 import { abortable } from "@std/async/abortable";
 import { isAbortOf } from "../async/signals.ts";
+import { verbOf } from "../api/resource.ts";
 import { Client } from "../client/client.ts";
-import { type ControllerFunction, describeStep, type PerturbStep } from "./plan.ts";
 import { messageOf } from "../errors/errors.ts";
-
-/** Answers the requests of a process. */
-type Answer = (process: ControllerProcess, request: Request) => Promise<Response>;
+import { isWrite } from "../testing/history.ts";
+import { isStreamingList, parseRoute, type RecordedRequest, type ResourceRoute } from "../testing/http/request.ts";
+import { Random } from "../testing/random.ts";
+import { isAuxiliary, type TrialChecks } from "./checks.ts";
+import type { ControllerFunction, PerturbPlan } from "./plan.ts";
 
 /** One process of a controller: started once, then stopped or crashed. */
 export class ControllerProcess {
   /** The name of the process: `"a-1"`. */
   readonly identity: string;
   readonly #client: Client;
+  readonly #slots: Pick<ProcessSlots<never>, "crashed">;
   readonly #stop = new AbortController();
   #state: "running" | "stopping" | "crashed" | "ended" = "running";
   #ended: Promise<void> = Promise.resolve();
@@ -22,12 +25,13 @@ export class ControllerProcess {
   lostRenewals: "requests" | "answers" | undefined;
 
   /** Creates a process, which runs nothing yet. */
-  constructor(identity: string, answer: Answer) {
+  constructor(identity: string, network: Network, slots: Pick<ProcessSlots<never>, "crashed">) {
     this.identity = identity;
+    this.#slots = slots;
     this.#client = new Client({
       server: "http://fake",
       // As over a network, a process that aborts a request waits for nothing.
-      transport: { fetch: (request) => abortable(answer(this, request), request.signal) },
+      transport: { fetch: (request) => abortable(network.answer(this, request), request.signal) },
       userAgent: identity,
     });
   }
@@ -74,13 +78,14 @@ export class ControllerProcess {
 
   /**
    * Ends the process at once: none of its requests arrives any more, and none is answered. With `later`, its signal
-   * aborts only when the answer that it has just received was handled.
+   * aborts only when the answer that it has just received was handled. That of slot "a" starts again after `downMs`.
    */
-  crash(later = false): void {
+  crash(downMs: number, later = false): void {
     if (!this.isRunning) return;
     this.#state = "crashed";
     if (later) setTimeout(() => this.#abort("crashed"), 0);
     else this.#abort("crashed");
+    this.#slots.crashed(this, downMs);
   }
 
   /** Cuts the network off until the returned value is disposed. */
@@ -158,86 +163,26 @@ export class Agenda {
   }
 }
 
-/** The most lines after one step. */
-const MOST_LINES = 20;
-
-/**
- * The record of a trial: its lines, its first failure, and the number of changes and faults, which may lead to writes.
- */
-export class TrialRecord {
-  /** The index of the present step: -1 before the first one, and the number of steps after the last. */
-  step = -1;
-  /** True when changes and faults have ended. */
-  isSettling = false;
-  /** The number of changes, faults and starts of processes. */
-  weight = 0;
-  readonly #lines: { readonly step: number; readonly text: () => string }[] = [];
-  readonly #startedAt = performance.now();
-  #failure: string | undefined;
-
-  /** The first failure; undefined if there was none. */
-  get failure(): string | undefined {
-    return this.#failure;
-  }
-
-  /** Records a failure and its line, if it is the first. */
-  fail(failure: string): void {
-    if (this.#failure !== undefined) return;
-    this.#failure = failure;
-    this.note(() => `✗ ${failure.split("\n", 1)[0]}`);
-  }
-
-  /** Adds a line to the present step, with the time. */
-  note(text: () => string): void {
-    const seconds = (performance.now() - this.#startedAt) / 1_000;
-    this.#lines.push({ step: this.step, text: () => `${seconds.toFixed(3).padStart(9)} s  ${text()}` });
-  }
-
-  /** Returns the steps, numbered, each followed by its lines. */
-  linesOf(steps: readonly PerturbStep[]): string[] {
-    const titles = ["the controller starts", ...steps.map(describeStep), "changes and faults end"];
-    return titles.flatMap((title, number) => {
-      const own = this.#lines.filter(({ step }) => step === number - 1);
-      const left = own.length - MOST_LINES;
-      return [
-        `${String(number).padStart(3)}. ${title}`,
-        ...own.slice(0, MOST_LINES).map(({ text }) => `       ${text()}`),
-        ...(left > 0 ? [`       and ${left} more`] : []),
-      ];
-    });
-  }
-}
-
 /** The most exits of the controller by itself after faults have ended. */
 const MOST_EXITS = 5;
 /** The time after which a process that does not end by its signal is killed, as by a kubelet. */
 const KILL_MS = 30_000;
 
-/** The parts of {@linkcode ProcessSlots}. */
-interface ProcessSlotsOptions<World> {
-  /** Runs in each process. */
-  readonly controller: ControllerFunction<World>;
-  /** The systems outside of the cluster. */
-  readonly world: World;
-  /** Answers the requests of all processes. */
-  readonly answer: Answer;
-  /** Has the starts to come. */
-  readonly agenda: Agenda;
-  /** Receives starts, exits and crashes. */
-  readonly record: TrialRecord;
-}
-
 /** The processes of a trial: slot "a" has one again and again; slot "b" has the second one, while there is one. */
 export class ProcessSlots<World> {
-  readonly #options: ProcessSlotsOptions<World>;
+  readonly #checks: TrialChecks<World>;
+  readonly #network: Network;
+  readonly #agenda: Agenda;
   readonly #all: ControllerProcess[] = [];
   /** The last process of each slot. */
   readonly #slots = new Map<string, ControllerProcess>();
   #exits = 0;
 
-  /** Starts nothing yet. */
-  constructor(options: ProcessSlotsOptions<World>) {
-    this.#options = options;
+  /** Starts nothing yet. `agenda` has the starts to come. */
+  constructor(checks: TrialChecks<World>, network: Network, agenda: Agenda) {
+    this.#checks = checks;
+    this.#network = network;
+    this.#agenda = agenda;
   }
 
   /** All processes so far, in the order of their starts. */
@@ -252,9 +197,9 @@ export class ProcessSlots<World> {
 
   /** Starts a process, which starts again a second after it has exited by itself. */
   start(slot = "a"): void {
-    const { controller, world, answer, agenda, record } = this.#options;
+    const { options: { controller }, world, record } = this.#checks;
     const generation = this.#all.filter(({ identity }) => identity.startsWith(`${slot}-`)).length + 1;
-    const process = new ControllerProcess(`${slot}-${generation}`, answer);
+    const process = new ControllerProcess(`${slot}-${generation}`, this.#network, this);
     record.weight++;
     this.#all.push(process);
     this.#slots.set(slot, process);
@@ -264,33 +209,27 @@ export class ProcessSlots<World> {
       if (record.isSettling && ++this.#exits > MOST_EXITS) {
         return record.fail(`the controller exits again and again: ${messageOf(error)}`);
       }
-      if (this.#slots.get(slot) === process) agenda.after(1_000, () => this.start(slot));
+      if (this.#slots.get(slot) === process) this.#agenda.after(1_000, () => this.start(slot));
     });
   }
 
-  /**
-   * Crashes a process, if it runs. That of slot "a" starts again after `downMs`. See
-   * {@linkcode ControllerProcess.crash}.
-   */
-  crash(process: ControllerProcess, downMs: number, later = false): void {
-    if (!process.isRunning) return;
-    process.crash(later);
-    const slot = process.identity.slice(0, 1);
-    this.#options.record.note(() => `${process.identity} crashes`);
-    if (slot === "a") this.#options.agenda.after(downMs, () => this.start());
-    else this.#slots.delete(slot);
+  /** Notes that a process has crashed. That of slot "a" starts again after `downMs`. */
+  crashed(process: ControllerProcess, downMs: number): void {
+    this.#checks.record.note(() => `${process.identity} crashes`);
+    if (process.identity.startsWith("a-")) this.#agenda.after(downMs, () => this.start());
+    else this.#slots.delete("b");
   }
 
   /** Stops the process of slot "a" by its signal, and starts it again `downMs` after its end. */
   restart(downMs: number): void {
-    const { agenda } = this.#options;
+    const agenda = this.#agenda;
     const process = this.main;
     if (!process.isRunning) return;
     process.stop();
     void process.ended().then(() => {
       if (this.main === process && !process.hasCrashed) agenda.after(downMs, () => this.start());
     });
-    agenda.after(KILL_MS, () => this.crash(process, downMs));
+    agenda.after(KILL_MS, () => process.crash(downMs));
   }
 
   /** Starts a second process that runs for `ms`, unless there is one. */
@@ -298,11 +237,11 @@ export class ProcessSlots<World> {
     if (this.#slots.get("b")?.isRunning) return;
     this.start("b");
     const process = this.#slots.get("b")!;
-    this.#options.agenda.after(ms, () => {
+    this.#agenda.after(ms, () => {
       if (this.#slots.get("b") !== process) return;
       this.#slots.delete("b");
       if (end === "stop") process.stop();
-      else process.crash();
+      else process.crash(0);
     });
   }
 
@@ -311,5 +250,220 @@ export class ProcessSlots<World> {
     const second = this.#slots.get("b");
     this.#slots.delete("b");
     second?.stop();
+  }
+}
+
+/** A fault of one write, on its way to the server. */
+type WriteFault =
+  | { readonly type: "crash"; readonly when: "before" | "during" | "after"; readonly downMs: number }
+  | { readonly type: "loseAnswer" }
+  | { readonly type: "delay"; readonly ms: number };
+
+/** Faults that wait for writes. */
+class WriteFaults {
+  readonly #armed: { readonly fault: WriteFault; skip: number }[] = [];
+
+  /** Arms a fault for the first write after `skip` ones. */
+  arm(fault: WriteFault, skip = 0): void {
+    this.#armed.push({ fault, skip });
+  }
+
+  /** Returns the faults of a write, at most one of each type, and removes them. */
+  take(): WriteFault[] {
+    const taken = new Map<string, WriteFault>();
+    for (const armed of [...this.#armed]) {
+      const { fault } = armed;
+      if (taken.has(fault.type) || armed.skip-- > 0) continue;
+      taken.set(fault.type, fault);
+      this.#armed.splice(this.#armed.indexOf(armed), 1);
+    }
+    return [...taken.values()];
+  }
+
+  /** Removes all faults. */
+  clear(): void {
+    this.#armed.length = 0;
+  }
+}
+
+/** Returns a response whose chunks arrive late, each by the milliseconds that `delayMs` returns, and in order. */
+function delayedResponse(response: Response, delayMs: () => number): Response {
+  const reader = response.body!.getReader();
+  const body = new ReadableStream<Uint8Array<ArrayBuffer>>({
+    async pull(controller): Promise<void> {
+      const { done, value } = await reader.read();
+      await new Promise((resolve) => setTimeout(resolve, delayMs()));
+      if (done) controller.close();
+      else controller.enqueue(value);
+    },
+    cancel: (reason) => reader.cancel(reason),
+  }, { highWaterMark: 0 });
+  return new Response(body, response);
+}
+
+/** The most requests in one moment of fake time, and of one seed. */
+const MOST_AT_ONCE = 2_000;
+const MOST_REQUESTS = 50_000;
+
+/** The network between processes and server, with faults, latencies and lists that are old. */
+export class Network {
+  /** The faults of writes to come. */
+  readonly faults: WriteFaults = new WriteFaults();
+  /** The names of resources that the server did not know when they were asked for. */
+  readonly unknown: Set<string> = new Set();
+  readonly #plan: PerturbPlan;
+  readonly #checks: Pick<TrialChecks<never>, "cluster" | "record" | "written">;
+  /** Chooses latencies, which are no part of a step. */
+  readonly #random: Random;
+  /** The version of lists that may be old; undefined while the server is not behind. */
+  #oldVersion: number | undefined;
+  #requests = 0;
+  #moment = { at: -1, requests: 0 };
+
+  /** Connects nothing yet. */
+  constructor(plan: PerturbPlan, checks: Pick<TrialChecks<never>, "cluster" | "record" | "written">) {
+    this.#plan = plan;
+    this.#checks = checks;
+    this.#random = new Random(plan.seed ^ 0x1a7e);
+  }
+
+  /** Until the returned value is disposed, lists that may be old are of `version`, and watches wait. */
+  serveOldLists(version: number): Disposable {
+    const { server } = this.#checks.cluster;
+    const { streamingList } = this.#plan;
+    this.#oldVersion = version;
+    server.supportStreamingList(false);
+    // A streaming list is refused, at once: the client lists in pages instead, which may be old.
+    const lag = server.stallNext(MOST_REQUESTS, (asked) => asked.verb === "watch" && !isStreamingList(asked));
+    return {
+      [Symbol.dispose]: (): void => {
+        this.#oldVersion = undefined;
+        server.supportStreamingList(streamingList);
+        lag[Symbol.dispose]();
+      },
+    };
+  }
+
+  /** Answers a request. One that its process aborts before it arrives does not arrive. */
+  async answer(process: ControllerProcess, request: Request): Promise<Response> {
+    if (process.hasCrashed || this.#checks.record.failure !== undefined || !this.#mayAsk(process)) {
+      return await neverAnswered(request.signal);
+    }
+    await process.connected();
+    // A process that has ended meanwhile sends nothing more.
+    request.signal.throwIfAborted();
+    if (!process.isRunning) return await neverAnswered(request.signal);
+    const url = new URL(request.url);
+    const route = parseRoute(url.pathname);
+    if (route.type !== "resource") return await this.#checks.cluster.server.fetch(request);
+    const verb = verbOf(request.method, route, url.searchParams);
+    if (verb !== "watch") return await this.#exchange(process, request, route, verb);
+    const response = await this.#ask(request, route);
+    const { watchMs } = this.#plan;
+    return watchMs === 0 || !response.ok ? response : delayedResponse(response, () => this.#random.below(watchMs + 1));
+  }
+
+  /** Sends a request that is no watch, with the faults of its way. */
+  async #exchange(
+    process: ControllerProcess,
+    request: Request,
+    route: ResourceRoute,
+    verb: string,
+  ): Promise<Response> {
+    const { record } = this.#checks;
+    const lost = route.plural === "leases" ? process.lostRenewals : undefined;
+    if (lost === "requests") return await neverAnswered(request.signal);
+    const faults = isAuxiliary(route) || !isWrite({ verb }) ? [] : this.faults.take();
+    const delay = faults.find(({ type }) => type === "delay");
+    if (delay?.type === "delay") await new Promise((resolve) => setTimeout(resolve, delay.ms));
+    const crash = faults.find((fault) => fault.type === "crash");
+    if (crash?.when === "before") process.crash(crash.downMs);
+    request.signal.throwIfAborted();
+    if (!process.isRunning) return await neverAnswered(request.signal);
+    await this.#travel();
+    const response = await this.#ask(verb === "list" ? this.#oldList(request) : request, route).catch((error) => {
+      if (error instanceof TypeError) record.note(() => `${process.identity}  ${verb} ${route.plural} has no answer`);
+      throw error;
+    });
+    if (isWrite({ verb })) this.#written(process, request, response, route, verb);
+    if (crash?.when === "during") process.crash(crash.downMs);
+    await this.#travel();
+    const isLost = faults.some(({ type }) => type === "loseAnswer");
+    if (isLost || lost === "answers" || process.hasCrashed) await response.body?.cancel();
+    if (lost === "answers" || process.hasCrashed) return await neverAnswered(request.signal);
+    if (crash?.when === "after") process.crash(crash.downMs, true);
+    if (!isLost) return response;
+    record.note(() => `${process.identity}  the answer is lost`);
+    throw new TypeError("connection reset before the answer");
+  }
+
+  async #ask(request: Request, route: ResourceRoute): Promise<Response> {
+    const response = await this.#checks.cluster.server.fetch(request);
+    // An object that is missing has a Status; a kind that is unknown, plain text.
+    const isPlain = response.headers.get("content-type")?.startsWith("text/plain") === true;
+    if (response.status === 404 && isPlain) this.unknown.add(`${route.plural}.${route.group}`);
+    return response;
+  }
+
+  /** Counts a request; false when there are so many that the process does not stop by itself. */
+  #mayAsk({ identity }: ControllerProcess): boolean {
+    const { record } = this.#checks;
+    const at = performance.now();
+    if (at !== this.#moment.at) this.#moment = { at, requests: 0 };
+    if (++this.#moment.requests > MOST_AT_ONCE) {
+      record.fail(`a hot loop: ${identity} sends more than ${MOST_AT_ONCE} requests without a wait`);
+    } else if (++this.#requests > MOST_REQUESTS) {
+      record.fail(`a hot loop: the controller sends more than ${MOST_REQUESTS} requests`);
+    } else return true;
+    return false;
+  }
+
+  /** Waits as long as a request, or an answer, takes. */
+  async #travel(): Promise<void> {
+    const { latencyMs } = this.#plan;
+    if (latencyMs > 0) await new Promise((resolve) => setTimeout(resolve, this.#random.below(latencyMs + 1)));
+  }
+
+  /** A list that may be old is one of an old version, while the API server is behind. */
+  #oldList(request: Request): Request {
+    const url = new URL(request.url);
+    if (this.#oldVersion === undefined || url.searchParams.get("resourceVersion") !== "0") return request;
+    url.searchParams.set("resourceVersion", String(this.#oldVersion));
+    url.searchParams.set("resourceVersionMatch", "Exact");
+    return new Request(url, request);
+  }
+
+  #written(process: ControllerProcess, request: Request, response: Response, route: ResourceRoute, verb: string): void {
+    const { cluster: { server }, record } = this.#checks;
+    const { method, url } = request;
+    const { status } = response;
+    const sent = server.requests.findLast((record) => record.method === method && record.url === url);
+    if (!isAuxiliary(route)) {
+      record.note(() => `${process.identity}  ${verb} ${describeTarget(route, sent)} → ${status}`);
+    }
+    if (response.ok) this.#checks.written(route);
+  }
+}
+
+function describeTarget(
+  { plural, namespace, name, subresource }: ResourceRoute,
+  record: RecordedRequest | undefined,
+): string {
+  const body = record?.body ?? "";
+  const key = [namespace, name ?? nameIn(body)].filter((part) => part !== "").join("/");
+  const part = subresource === undefined ? "" : `/${subresource}`;
+  const shown = record?.method === "PATCH" ? ` ${body.length > 100 ? `${body.slice(0, 100)}…` : body}` : "";
+  return `${plural}${part} "${key}"${shown}`;
+}
+
+function nameIn(body: string): string {
+  try {
+    const { metadata } = JSON.parse(body) as {
+      readonly metadata?: { readonly name?: string; readonly generateName?: string };
+    };
+    return metadata?.name ?? `${metadata?.generateName ?? ""}*`;
+  } catch {
+    // A body that is no object is shown without a name.
+    return "";
   }
 }

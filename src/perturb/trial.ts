@@ -1,17 +1,12 @@
-import { Random } from "../testing/random.ts";
 import { messageOf } from "../errors/errors.ts";
-import { FakeTime } from "../testing/fake_time.ts";
-import {
-  type PerturbOptions,
-  type PerturbPlan,
-  type PerturbStep,
-  type Statement,
-  type UserChange,
-  weightOf,
-} from "./plan.ts";
-import { Cluster, isAuxiliary, Network } from "./network.ts";
-import { Agenda, ProcessSlots, TrialRecord } from "./process.ts";
 import { FakeApiServer } from "../testing/fake_api_server.ts";
+import { FakeTime } from "../testing/fake_time.ts";
+import { performFault, requestsOf } from "../testing/history.ts";
+import type { RecordedRequest } from "../testing/http/request.ts";
+import { Random, seedGlobals } from "../testing/random.ts";
+import { Cluster, isAuxiliary, TrialChecks, type TrialRecord } from "./checks.ts";
+import { type PerturbOptions, type PerturbPlan, type PerturbStep, type UserChange, weightOf } from "./plan.ts";
+import { Agenda, Network, ProcessSlots } from "./process.ts";
 
 const METHODS = ["debug", "log", "info", "warn", "error"] as const;
 
@@ -30,148 +25,6 @@ class CapturedConsole implements Disposable {
   }
 }
 
-/**
- * Makes `Math.random`, `crypto.randomUUID` and `crypto.getRandomValues` depend on a seed alone, until it is disposed.
- */
-class SeededGlobals implements Disposable {
-  readonly #random = Math.random;
-  readonly #uid = crypto.randomUUID;
-  readonly #values = crypto.getRandomValues;
-
-  /** Replaces the functions. */
-  constructor(seed: number) {
-    const random = new Random(seed);
-    Math.random = (): number => random.next();
-    crypto.randomUUID = () => random.uid() as ReturnType<typeof crypto.randomUUID>;
-    crypto.getRandomValues = <T extends ArrayBufferView | null>(array: T): T => {
-      if (array === null) return array;
-      const bytes = new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
-      for (let at = 0; at < bytes.length; at++) bytes[at] = random.below(256);
-      return array;
-    };
-  }
-
-  /** Restores the functions. */
-  [Symbol.dispose](): void {
-    Math.random = this.#random;
-    crypto.randomUUID = this.#uid;
-    crypto.getRandomValues = this.#values;
-  }
-}
-
-/** The subjects of {@linkcode TrialChecks}. */
-interface TrialSubjects<World> {
-  /** The objects. */
-  readonly cluster: Cluster;
-  /** The systems outside of the cluster. */
-  readonly world: World;
-  /** The time that passes while the controller converges. */
-  readonly time: FakeTime;
-  /** Receives failures. */
-  readonly record: TrialRecord;
-}
-
-/** Checks what the options of a trial state, and the number of writes. */
-class TrialChecks<World> {
-  readonly #options: PerturbOptions<World>;
-  readonly #subjects: TrialSubjects<World>;
-  #writes = 0;
-  /** Writes that are not of leases and events. */
-  #counted = 0;
-
-  /** Checks nothing yet. */
-  constructor(options: PerturbOptions<World>, subjects: TrialSubjects<World>) {
-    this.#options = options;
-    this.#subjects = subjects;
-  }
-
-  /** The number of writes that the server has accepted. */
-  get writes(): number {
-    return this.#writes;
-  }
-
-  /** Counts a write that the server has accepted, and checks the invariants and the number of writes. */
-  written(resource: { readonly plural: string }): void {
-    const { record } = this.#subjects;
-    this.#writes++;
-    if (!isAuxiliary(resource)) this.#counted++;
-    this.checkInvariants();
-    const { writesPerChange = 10 } = this.#options;
-    const most = writesPerChange * (record.weight + 1);
-    // Until the end of the steps, more changes may still account for the writes.
-    if (this.#counted <= (record.isSettling ? 1 : 10) * most) return;
-    const causes = `${record.weight} changes, starts and faults`;
-    record.fail(`too many writes: ${this.#counted} for ${causes}; at most ${most} are allowed`);
-  }
-
-  /** Checks the invariants. */
-  checkInvariants(): void {
-    for (const [name, statement] of Object.entries(this.#options.invariants ?? {})) {
-      this.#check(`the invariant "${name}" is violated`, statement);
-    }
-  }
-
-  /** Does the work of the other controllers of the cluster. */
-  tidy(): void {
-    this.#subjects.cluster.tidy();
-    const { environment } = this.#options;
-    if (environment !== undefined) this.#check("the environment", environment);
-  }
-
-  /** Waits until the controller has converged and is quiet, deletes everything, and waits again. */
-  async settle(): Promise<void> {
-    const { cluster, record } = this.#subjects;
-    const { converges, keeps = [] } = this.#options;
-    await this.#converge(() => this.#violation(converges));
-    if (record.failure !== undefined) return;
-    record.weight += cluster.deleteRoots();
-    record.note(() => "all objects that the controller has not created are deleted");
-    await this.#converge(() => cluster.leftover(keeps) ?? this.#violation(converges));
-  }
-
-  async #converge(violation: () => string | undefined): Promise<void> {
-    const { time, record } = this.#subjects;
-    const { settleMs = 600_000, quietMs = 120_000, quietWrites = 0 } = this.#options;
-    const endMs = performance.now() + settleMs;
-    let noisy: string | undefined;
-    for (
-      let tickMs = 500;
-      performance.now() < endMs && record.failure === undefined;
-      tickMs = Math.min(2 * tickMs, 60_000)
-    ) {
-      await time.tickAsync(tickMs);
-      this.tidy();
-      this.checkInvariants();
-      if (violation() !== undefined) continue;
-      const before = this.#counted;
-      await time.tickAsync(quietMs);
-      this.tidy();
-      const writes = this.#counted - before;
-      if (writes <= quietWrites && violation() === undefined) return;
-      noisy = `${writes} writes in ${quietMs / 1_000} s in which nothing changed`;
-    }
-    if (record.failure !== undefined) return;
-    const left = violation();
-    if (left === undefined) record.fail(`a hot loop: ${noisy}`);
-    else record.fail(`not converged ${settleMs / 1_000} s after the last change: ${left}`);
-  }
-
-  #check(what: string, statement: Statement<World>): void {
-    const violation = this.#violation(statement);
-    if (violation !== undefined) this.#subjects.record.fail(`${what}: ${violation}`);
-  }
-
-  #violation(statement: Statement<World>): string | undefined {
-    const { cluster, world } = this.#subjects;
-    try {
-      const result = statement(cluster.server, world);
-      return result === false ? "it does not hold" : typeof result === "string" ? result : undefined;
-    } catch (error) {
-      return messageOf(error);
-    }
-  }
-}
-
 /** The result of a plan. */
 export interface TrialResult {
   /** The first statement that was violated; undefined if none was. */
@@ -187,7 +40,7 @@ const STOP_MS = 60_000;
 
 /** Performs a plan, and checks what the options state and what holds always. */
 export async function tryPlan<World>(options: PerturbOptions<World>, plan: PerturbPlan): Promise<TrialResult> {
-  using _globals = new SeededGlobals(plan.seed);
+  using _globals = seedGlobals(plan.seed);
   using time = new FakeTime();
   const trial = new Trial(options, plan, time);
   using _console = new CapturedConsole((text) => trial.printed(text));
@@ -210,10 +63,9 @@ class Trial<World> {
   readonly #time: FakeTime;
   readonly #server: FakeApiServer;
   readonly #cluster: Cluster;
-  readonly #world: World;
-  readonly #record = new TrialRecord();
   readonly #agenda = new Agenda();
   readonly #checks: TrialChecks<World>;
+  readonly #record: TrialRecord;
   readonly #network: Network;
   readonly #slots: ProcessSlots<World>;
 
@@ -222,25 +74,12 @@ class Trial<World> {
     this.#options = options;
     this.#plan = plan;
     this.#time = time;
-    const server = this.#server = new FakeApiServer({ seed, streamingList, resources: options.resources });
-    const cluster = this.#cluster = new Cluster(server);
-    const world = this.#world = options.world?.() as World;
-    const record = this.#record;
-    const checks = this.#checks = new TrialChecks(options, { cluster, world, time, record });
-    this.#network = new Network({
-      server,
-      plan,
-      record,
-      onCrash: (process, downMs, later) => this.#slots.crash(process, downMs, later),
-      onWrite: (route) => checks.written(route),
-    });
-    this.#slots = new ProcessSlots({
-      controller: options.controller,
-      world,
-      answer: (process, request) => this.#network.answer(process, request),
-      agenda: this.#agenda,
-      record,
-    });
+    this.#server = new FakeApiServer({ seed, streamingList, resources: options.resources });
+    this.#cluster = new Cluster(this.#server);
+    this.#checks = new TrialChecks(options, this.#cluster, time);
+    this.#record = this.#checks.record;
+    this.#network = new Network(plan, this.#checks);
+    this.#slots = new ProcessSlots(this.#checks, this.#network, this.#agenda);
   }
 
   get result(): TrialResult {
@@ -292,6 +131,7 @@ class Trial<World> {
   async #perform(step: PerturbStep): Promise<void> {
     const server = this.#server;
     const { faults } = this.#network;
+    const { main } = this.#slots;
     switch (step.do) {
       case "change":
         return this.#changeByName(step);
@@ -302,15 +142,13 @@ class Trial<World> {
         this.#record.weight += 2 * this.#cluster.deleteRoots({ again: step.again });
         return;
       case "crash":
-        return this.#slots.crash(this.#slots.main, step.downMs);
+        return main.crash(step.downMs);
       case "crashAtWrite":
-        return faults.arm({ type: "crash", when: step.when, downMs: step.downMs }, step);
-      case "restart":
+        return faults.arm({ type: "crash", when: step.when, downMs: step.downMs }, step.skip);
+      case "restartProcess":
         return this.#slots.restart(step.downMs);
       case "staleRestart":
         return this.#staleRestart(step);
-      case "lag":
-        return this.#endAfter(step.ms, this.#network.lag(step.of));
       case "unobserved":
         {
           // Without it, a reader that waits would receive the first event.
@@ -320,47 +158,27 @@ class Trial<World> {
         }
         return server.compact();
       case "race":
-        return faults.arm({ type: "change", make: () => this.#changeByName(step) }, step);
-      case "conflict":
-      case "loseRequest":
-        for (let time = 0; time < step.times; time++) {
-          faults.arm({ type: step.do }, { writes: step.do === "conflict" });
-        }
-        return;
+        return server.beforeNext(() => this.#changeByName(step), 1, requestsOf("write", isHarmed, step.skip));
       case "loseAnswer":
-        for (let time = 0; time < step.times; time++) faults.arm({ type: step.do }, step);
+        for (let time = 0; time < step.times; time++) faults.arm({ type: step.do }, step.skip);
         return;
-      case "refuse": {
-        const { code, retryAfterSeconds, writes } = step;
-        const fault = { type: step.do, code, ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }) };
-        for (let time = 0; time < step.times; time++) faults.arm(fault, { writes });
-        return;
-      }
       case "delayWrite":
         return faults.arm({ type: "delay", ms: step.ms });
-      case "cut":
-        return step.clean ? server.endWatches() : server.dropWatches();
-      case "relist":
-        return server.forceRelist();
-      case "serverRestart":
-        return server.restart({ history: step.history });
-      case "skew":
-        return server.clockSkew(step.ms);
-      case "jump":
+      case "clockJump":
         return this.#time.setClock(this.#time.now + step.ms);
       case "second":
         return this.#slots.startSecond(step.ms, step.end);
       case "pause":
-        this.#endAfter(step.ms, this.#slots.main.cutOff(), server.stallWatches());
+        this.#endAfter(step.ms, main.cutOff(), server.stallWatches());
         return this.#slots.startSecond(2 * step.ms, "stop");
-      case "loseRenewals": {
-        const process = this.#slots.main;
-        process.lostRenewals = step.lost;
-        this.#agenda.after(step.ms, () => process.lostRenewals = undefined);
+      case "loseRenewals":
+        main.lostRenewals = step.lost;
+        this.#agenda.after(step.ms, () => main.lostRenewals = undefined);
         return this.#slots.startSecond(2 * step.ms, "stop");
+      default: {
+        const lasting = performFault(server, step, isHarmed);
+        if (lasting !== undefined) this.#endAfter("ms" in step ? step.ms : 60_000, lasting);
       }
-      default:
-        return step satisfies never;
     }
   }
 
@@ -371,7 +189,7 @@ class Trial<World> {
 
   #change(name: string, change: UserChange<World>, seed: number): void {
     try {
-      const said = this.#cluster.change(() => change(this.#server, new Random(seed), this.#world));
+      const said = this.#cluster.change(() => change(this.#server, new Random(seed), this.#checks.world));
       if (typeof said === "string") this.#record.note(() => `${name}: ${said}`);
     } catch (cause) {
       throw new Error(`The change "${name}" failed: ${messageOf(cause)}`, { cause });
@@ -380,7 +198,7 @@ class Trial<World> {
 
   #staleRestart({ writes, ms }: { readonly writes: number | "deletion"; readonly ms: number }): void {
     const version = writes === "deletion" ? this.#cluster.lastDeletion : Number(this.#server.resourceVersion) - writes;
-    this.#slots.crash(this.#slots.main, 0);
+    this.#slots.main.crash(0);
     this.#endAfter(ms, this.#network.serveOldLists(Math.max(1, version)));
   }
 
@@ -394,6 +212,7 @@ class Trial<World> {
   #endFaults(): void {
     this.#record.isSettling = true;
     this.#network.faults.clear();
+    this.#server.disarm();
     this.#agenda.hasten();
     this.#slots.stopSecond();
   }
@@ -420,4 +239,9 @@ class Trial<World> {
     await this.#time.tickAsync(STOP_MS);
     if (this.#time.timers > 0) record.fail(`a leak: ${this.#time.timers} timers are armed after the end`);
   }
+}
+
+/** Faults of requests spare watches, which have faults of their own, and what controllers write by themselves. */
+function isHarmed({ verb, resource: plural }: RecordedRequest): boolean {
+  return verb !== "watch" && !isAuxiliary({ plural });
 }

@@ -151,6 +151,11 @@ export abstract class FaultVerbs {
     this.#backend.faults.after.arm(hook, times, filter);
   }
 
+  /** Disarms all faults and hooks of the next requests; those that requests have met remain. */
+  disarm(): void {
+    this.#backend.faults.disarm();
+  }
+
   /** Delays each response by that many milliseconds; 0 ends the delay. */
   latency(ms: number): void {
     if (!(ms >= 0)) throw new RangeError(`Cannot set the latency: milliseconds must not be negative, found ${ms}`);

@@ -1,10 +1,10 @@
 import { Random } from "./random.ts";
 import type { KubernetesObject } from "../api/object.ts";
-import type { Resource } from "../api/resource.ts";
+import { defineResource, type Resource } from "../api/resource.ts";
 import type { FakeApiServer } from "./fake_api_server.ts";
 import type { RequestFilter } from "./faults/faults.ts";
 import type { Fixture } from "./objects.ts";
-import { isStreamingList, type RecordedRequest } from "./http/request.ts";
+import { isStreamingList, parseRoute, type RecordedRequest } from "./http/request.ts";
 
 /**
  * A moment between a request and its response, or between two requests.
@@ -66,14 +66,14 @@ export type HistoryStep =
     readonly code: number;
     /** Number of requests. */
     readonly times: number;
-    /** Verb of the requests. */
-    readonly verb: "list" | "watch";
+    /** Verb of the requests; `"write"` for all that write, `"any"` for all. */
+    readonly verb: "list" | "watch" | "write" | "any";
     /** Value of `Retry-After`, in seconds. */
     readonly retryAfterSeconds?: number;
   }
   | {
-    /** Breaks connections before a response. */
-    readonly do: "break";
+    /** Breaks connections before a response, or annotates the objects of writes just before these arrive. */
+    readonly do: "break" | "conflict";
     /** Number of requests. */
     readonly times: number;
   }
@@ -84,10 +84,12 @@ export type HistoryStep =
     readonly code: number;
   }
   | {
-    /** Stalls all watches. */
+    /** Stalls the open watches. */
     readonly do: "stall";
     /** Duration in milliseconds. */
     readonly ms: number;
+    /** Of which of the paths that were watched, in the order of their first watches. @default {of all} */
+    readonly of?: number;
   }
   | {
     /** Delays all responses. */
@@ -169,6 +171,9 @@ export type HistoryStep =
       | "bookmark";
   };
 
+/** A fault: a step of a history that writes no object. */
+export type FaultStep = Exclude<HistoryStep, WriteStep | { readonly do: "writeAt" }>;
+
 /** Options for {@linkcode history}. */
 export interface HistoryOptions {
   /** Number of steps. @default {40} */
@@ -184,42 +189,6 @@ export interface HistoryOptions {
   readonly names?: number;
 }
 
-const HARMLESS = [
-  "drop",
-  "end",
-  "truncate",
-  "truncateNext",
-  "cutInCharacter",
-  "duplicate",
-  "reorder",
-  "bookmark",
-  "stall",
-  "stallNext",
-  "drip",
-  "spread",
-  "latency",
-  "throttle",
-  "restart",
-  "jump",
-  "streamingList",
-  "bookmarks",
-  "clockSkew",
-] as const;
-const HARMFUL = [
-  "compact",
-  "compactAt",
-  "shortenHistory",
-  "gone",
-  "failWatches",
-  "refuse",
-  "break",
-  "restartWithoutHistory",
-  "lose",
-  "corrupt",
-  "html",
-  "empty",
-  "gzip",
-] as const;
 const MOMENTS: readonly ProtocolMoment[] = ["list", "page", "watch", "listed", "stream"];
 
 /**
@@ -271,63 +240,69 @@ function writeStep(random: Random, namespaces: readonly string[], names: number)
   };
 }
 
-function faultStep(random: Random, faults: "harmless" | "all"): HistoryStep {
-  const kind = faults === "all" && random.next() < 0.5 ? random.pick(HARMFUL) : random.pick(HARMLESS);
-  switch (kind) {
-    case "stall":
-      return { do: "stall", ms: random.pick([5_000, 60_000, 400_000]) };
-    case "latency":
-      return { do: "latency", ms: random.pick([0, 0, 20, 900]) };
-    case "throttle":
-      return {
-        do: "refuse",
-        code: random.pick([429, 503]),
-        times: 1 + random.below(3),
-        verb: "watch",
-        ...(random.next() < 0.5 ? { retryAfterSeconds: 1 + random.below(5) } : {}),
-      };
-    case "refuse":
-      return {
-        do: "refuse",
-        code: random.pick([400, 401, 403, 404, 410, 422, 429, 500, 504]),
-        times: 1 + random.below(3),
-        verb: random.pick(["list", "watch"]),
-      };
-    case "break":
-      return { do: "break", times: 1 + random.below(3) };
-    case "stallNext":
-    case "drip": {
-      const verb = random.pick(["list", "watch"] as const);
-      return { do: kind, times: 1 + random.below(2), verb, ms: random.pick([5_000, 60_000, 400_000]) };
-    }
-    case "html":
-    case "empty":
-    case "gzip":
-      return { do: kind, times: 1 + random.below(2), verb: random.pick(["list", "watch"]) };
-    case "compactAt":
-      return { do: kind, moment: random.pick(MOMENTS) };
-    case "spread":
-      return { do: kind, times: 1 + random.below(2), everyMs: random.pick([1, 30, 700]) };
-    case "shortenHistory":
-      return { do: kind, writes: random.pick([1, 2, 5]) };
-    case "restart":
-      return { do: kind, history: "kept" };
-    case "restartWithoutHistory":
-      return { do: "restart", history: "lost" };
-    case "jump":
-      return { do: kind, by: random.pick([1, 90, 12_345]) };
-    case "streamingList":
-    case "bookmarks":
-      return { do: kind, on: random.next() < 0.5 };
-    case "clockSkew":
-      return { do: kind, ms: random.pick([-3_600_000, 0, 250, 86_400_000]) };
-    case "failWatches":
-      return { do: "failWatches", code: random.pick([429, 500, 504]) };
-    case "gone":
-      return { do: "failWatches", code: 410 };
-    default:
-      return { do: kind };
-  }
+type MakeFault = (random: Random) => FaultStep;
+
+const anyVerb = (random: Random): "list" | "watch" => random.pick(["list", "watch"]);
+const stallMs = (random: Random): number => random.pick([5_000, 60_000, 400_000]);
+
+/** Faults that a client survives without a relist. */
+const HARMLESS: readonly MakeFault[] = [
+  () => ({ do: "drop" }),
+  () => ({ do: "end" }),
+  () => ({ do: "truncate" }),
+  () => ({ do: "truncateNext" }),
+  () => ({ do: "cutInCharacter" }),
+  () => ({ do: "duplicate" }),
+  () => ({ do: "reorder" }),
+  () => ({ do: "bookmark" }),
+  (random) => ({ do: "stall", ms: stallMs(random) }),
+  (random) => stalledResponses(random, "stallNext"),
+  (random) => stalledResponses(random, "drip"),
+  (random) => ({ do: "spread", times: 1 + random.below(2), everyMs: random.pick([1, 30, 700]) }),
+  (random) => ({ do: "latency", ms: random.pick([0, 0, 20, 900]) }),
+  (random) => ({
+    do: "refuse",
+    code: random.pick([429, 503]),
+    times: 1 + random.below(3),
+    verb: "watch",
+    ...(random.next() < 0.5 ? { retryAfterSeconds: 1 + random.below(5) } : {}),
+  }),
+  () => ({ do: "restart", history: "kept" }),
+  (random) => ({ do: "jump", by: random.pick([1, 90, 12_345]) }),
+  (random) => ({ do: "streamingList", on: random.next() < 0.5 }),
+  (random) => ({ do: "bookmarks", on: random.next() < 0.5 }),
+  (random) => ({ do: "clockSkew", ms: random.pick([-3_600_000, 0, 250, 86_400_000]) }),
+];
+
+/** Faults after which a client may have to relist. */
+const HARMFUL: readonly MakeFault[] = [
+  () => ({ do: "compact" }),
+  (random) => ({ do: "compactAt", moment: random.pick(MOMENTS) }),
+  (random) => ({ do: "shortenHistory", writes: random.pick([1, 2, 5]) }),
+  () => ({ do: "failWatches", code: 410 }),
+  (random) => ({ do: "failWatches", code: random.pick([429, 500, 504]) }),
+  (random) => ({
+    do: "refuse",
+    code: random.pick([400, 401, 403, 404, 410, 422, 429, 500, 504]),
+    times: 1 + random.below(3),
+    verb: anyVerb(random),
+  }),
+  (random) => ({ do: "break", times: 1 + random.below(3) }),
+  () => ({ do: "restart", history: "lost" }),
+  () => ({ do: "lose" }),
+  () => ({ do: "corrupt" }),
+  (random) => ({ do: "html", times: 1 + random.below(2), verb: anyVerb(random) }),
+  (random) => ({ do: "empty", times: 1 + random.below(2), verb: anyVerb(random) }),
+  (random) => ({ do: "gzip", times: 1 + random.below(2), verb: anyVerb(random) }),
+];
+
+function stalledResponses(random: Random, fault: "stallNext" | "drip"): FaultStep {
+  const verb = anyVerb(random);
+  return { do: fault, times: 1 + random.below(2), verb, ms: stallMs(random) };
+}
+
+function faultStep(random: Random, faults: "harmless" | "all"): FaultStep {
+  return random.pick(faults === "all" && random.next() < 0.5 ? HARMFUL : HARMLESS)(random);
 }
 
 /**
@@ -342,120 +317,118 @@ export function perform<T extends KubernetesObject>(
   step: HistoryStep,
 ): Disposable | undefined {
   switch (step.do) {
-    case "write": {
+    case "write":
+      return void write(server, resource, step);
+    case "delete": {
       const key = `${step.namespace}/${step.name}`;
-      const labels = { tier: step.tier };
-      const data = { value: String(step.value), text: "größer 大" };
-      if (step.again && server.get(resource, key) !== undefined) server.delete(resource, key);
-      if (server.get(resource, key) !== undefined) {
-        server.patch(resource, key, { metadata: { labels }, data });
-        return undefined;
-      }
-      const draft = { metadata: { namespace: step.namespace, name: step.name, labels }, data };
-      server.create(resource, draft as unknown as Fixture<T>);
+      if (server.get(resource, key) !== undefined) server.delete(resource, key);
       return undefined;
     }
-    case "delete":
-      if (server.get(resource, `${step.namespace}/${step.name}`) !== undefined) {
-        server.delete(resource, `${step.namespace}/${step.name}`);
-      }
-      return undefined;
-    case "refuse": {
-      const { code, retryAfterSeconds, times, verb } = step;
-      server.failNext({ code, ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }) }, times, only(verb));
-      return undefined;
-    }
-    case "break":
-      server.breakNext(step.times);
-      return undefined;
-    case "stallNext":
-      return server.stallNext(step.times, only(step.verb));
-    case "drip":
-      return server.dripNext(DROP_BYTES, DROP_MS, step.times, only(step.verb));
-    case "spread":
-      server.spreadNext(step.everyMs, step.times);
-      return undefined;
-    case "html":
-      server.htmlNext(step.times, only(step.verb));
-      return undefined;
-    case "empty":
-      server.emptyNext(step.times, only(step.verb));
-      return undefined;
-    case "gzip":
-      server.gzipNext(step.times, only(step.verb));
-      return undefined;
-    case "compactAt":
-      onceAt(server, step.moment, () => server.compact());
-      return undefined;
     case "writeAt":
-      onceAt(server, step.moment, () => {
+      return void onceAt(server, step.moment, () => {
         for (const write of step.writes) perform(server, resource, write);
       });
-      return undefined;
-    case "shortenHistory":
-      return server.shortenHistory(step.writes);
-    case "restart":
-      server.restart({ history: step.history });
-      return undefined;
-    case "jump":
-      server.jump(Number(server.resourceVersion) + step.by);
-      return undefined;
-    case "streamingList":
-      server.supportStreamingList(step.on);
-      return undefined;
-    case "bookmarks":
-      server.sendBookmarks(step.on);
-      return step.on ? undefined : { [Symbol.dispose]: (): void => server.sendBookmarks(true) };
-    case "clockSkew":
-      server.clockSkew(step.ms);
-      return undefined;
-    case "failWatches":
-      server.failWatches({ code: step.code });
-      return undefined;
-    case "stall":
-      return server.stallWatches();
-    case "latency":
-      server.latency(step.ms);
-      return undefined;
-    case "drop":
-      server.dropWatches();
-      return undefined;
-    case "end":
-      server.endWatches();
-      return undefined;
-    case "truncate":
-      server.truncateWatches();
-      return undefined;
-    case "truncateNext":
-      server.truncateWatches(undefined, "nextEvent");
-      return undefined;
-    case "cutInCharacter":
-      server.cutInCharacter();
-      return undefined;
-    case "duplicate":
-      server.duplicateNext();
-      return undefined;
-    case "reorder":
-      server.reorderNext();
-      return undefined;
-    case "corrupt":
-      server.corruptNext();
-      return undefined;
-    case "lose":
-      server.loseNext();
-      return undefined;
-    case "forceRelist":
-      server.forceRelist();
-      return undefined;
-    case "compact":
-      server.compact();
-      return undefined;
-    case "bookmark":
-      server.bookmark();
-      return undefined;
     default:
-      return step satisfies never;
+      return performFault(server, step);
   }
+}
+
+function write<T extends KubernetesObject>(
+  server: FakeApiServer,
+  resource: Resource<T>,
+  { namespace, name, tier, value, again }: WriteStep & { readonly do: "write" },
+): void {
+  const key = `${namespace}/${name}`;
+  const labels = { tier };
+  const data = { value: String(value), text: "größer 大" };
+  if (again && server.get(resource, key) !== undefined) server.delete(resource, key);
+  if (server.get(resource, key) !== undefined) server.patch(resource, key, { metadata: { labels }, data });
+  else server.create(resource, { metadata: { namespace, name, labels }, data } as unknown as Fixture<T>);
+}
+
+/**
+ * Performs a fault on a server, and returns what ends it if it lasts. A fault of requests harms those alone that
+ * `among` selects.
+ */
+export function performFault(server: FakeApiServer, step: FaultStep, among?: RequestFilter): Disposable | undefined {
+  const performed = FAULTS[step.do] as Performed<FaultStep>;
+  return performed(server, step, "verb" in step ? requestsOf(step.verb, among) : among) ?? undefined;
+}
+
+/** Selects the requests of a verb, among others, without the first `skip` ones. */
+export function requestsOf(
+  verb: "list" | "watch" | "write" | "any",
+  among: RequestFilter = () => true,
+  skip = 0,
+): RequestFilter {
+  return (request) =>
+    (verb === "any" || verb === request.verb || (verb === "write" && isWrite(request))) && among(request) &&
+    skip-- <= 0;
+}
+
+/** Performs a fault, on the requests of `filter` if it is one of requests. */
+type Performed<Step> = (server: FakeApiServer, step: Step, filter?: RequestFilter) => Disposable | void;
+
+/** The step of a name, also where steps of several names are described together. */
+export type StepOf<Name, Step = FaultStep> = Step extends { readonly do: infer Names }
+  ? Name extends Names ? Step : never
+  : never;
+
+/** How each fault is performed. */
+const FAULTS: { readonly [Name in FaultStep["do"]]: Performed<StepOf<Name>> } = {
+  refuse: (server, { code, retryAfterSeconds, times }, filter) =>
+    server.failNext({ code, ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }) }, times, filter),
+  break: (server, { times }, filter) => server.breakNext(times, filter),
+  conflict: (server, { times }, filter) =>
+    server.beforeNext((request) => annotateObjectOf(server, request), times, requestsOf("write", filter)),
+  stallNext: (server, { times }, filter) => server.stallNext(times, filter),
+  drip: (server, { times }, filter) => server.dripNext(DROP_BYTES, DROP_MS, times, filter),
+  spread: (server, { everyMs, times }) => server.spreadNext(everyMs, times),
+  html: (server, { times }, filter) => server.htmlNext(times, filter),
+  empty: (server, { times }, filter) => server.emptyNext(times, filter),
+  gzip: (server, { times }, filter) => server.gzipNext(times, filter),
+  compactAt: (server, { moment }) => onceAt(server, moment, () => server.compact()),
+  shortenHistory: (server, { writes }) => server.shortenHistory(writes),
+  restart: (server, { history }) => server.restart({ history }),
+  jump: (server, { by }) => server.jump(Number(server.resourceVersion) + by),
+  streamingList: (server, { on }) => server.supportStreamingList(on),
+  bookmarks: (server, { on }) => {
+    server.sendBookmarks(on);
+    return on ? undefined : { [Symbol.dispose]: () => server.sendBookmarks(true) };
+  },
+  clockSkew: (server, { ms }) => server.clockSkew(ms),
+  failWatches: (server, { code }) => server.failWatches({ code }),
+  stall: (server, { of }) => server.stallWatches(of === undefined ? undefined : watchedResource(server, of)),
+  latency: (server, { ms }) => server.latency(ms),
+  drop: (server) => server.dropWatches(),
+  end: (server) => server.endWatches(),
+  truncate: (server) => server.truncateWatches(),
+  truncateNext: (server) => server.truncateWatches(undefined, "nextEvent"),
+  cutInCharacter: (server) => server.cutInCharacter(),
+  duplicate: (server) => server.duplicateNext(),
+  reorder: (server) => server.reorderNext(),
+  corrupt: (server) => server.corruptNext(),
+  lose: (server) => server.loseNext(),
+  forceRelist: (server) => server.forceRelist(),
+  compact: (server) => server.compact(),
+  bookmark: (server) => server.bookmark(),
+};
+
+/** Writes to the object of a request, so that a write with its version meets a conflict. */
+function annotateObjectOf(server: FakeApiServer, { path }: RecordedRequest): void {
+  const route = parseRoute(path);
+  if (route.type !== "resource" || route.name === undefined) return;
+  const resource = defineResource({ ...route, kind: route.plural });
+  const key = route.namespace === "" ? route.name : `${route.namespace}/${route.name}`;
+  if (server.get(resource, key) === undefined) return;
+  server.annotate(resource, key, { "perturb.example.com/annotated": server.resourceVersion });
+}
+
+/** The resource of one of the paths that were watched; undefined if none was. */
+function watchedResource({ requests }: FakeApiServer, of: number): Resource | undefined {
+  const paths = [...new Set(requests.filter(({ verb }) => verb === "watch").map(({ path }) => path))];
+  const route = paths.length === 0 ? undefined : parseRoute(paths[of % paths.length]);
+  return route?.type === "resource" ? defineResource({ ...route, kind: route.plural }) : undefined;
 }
 
 /** Calls `act` once, at the next such moment. */
@@ -463,11 +436,11 @@ export function onceAt(server: FakeApiServer, moment: ProtocolMoment, act: () =>
   switch (moment) {
     case "list":
     case "watch":
-      return server.beforeNext(act, 1, only(moment));
+      return server.beforeNext(act, 1, requestsOf(moment));
     case "page":
       return server.beforeNext(act, 1, isPage);
     case "listed":
-      return server.afterNext(act, 1, only("list"));
+      return server.afterNext(act, 1, requestsOf("list"));
     case "stream":
       return server.afterNext(act, 1, isStreamingList);
     default:
@@ -479,10 +452,43 @@ export function onceAt(server: FakeApiServer, moment: ProtocolMoment, act: () =>
 const DROP_BYTES = 60;
 const DROP_MS = 500;
 
-function only(verb: "list" | "watch"): RequestFilter {
-  return (request) => request.verb === verb;
+/** Returns true if a request writes an object. */
+export function isWrite({ verb }: Pick<RecordedRequest, "verb">): boolean {
+  return verb !== "get" && verb !== "list" && verb !== "watch";
 }
 
 function isPage({ query }: RecordedRequest): boolean {
   return query.has("continue");
+}
+
+/** The steps that are left of a failing sequence, and how they fail. */
+export interface Shrunk<Step, Failure> {
+  /** The steps that are left. */
+  readonly steps: readonly Step[];
+  /** The failure of these steps. */
+  readonly failure: Failure;
+}
+
+/**
+ * Leaves out steps of a sequence as long as it fails, large pieces first, and single ones until each of them is needed.
+ * Tries at most `tries` sequences; `failureOf` returns undefined for one that does not fail.
+ */
+export async function shrink<Step, Failure>(
+  failing: Shrunk<Step, Failure>,
+  failureOf: (steps: readonly Step[]) => Promise<Failure | undefined>,
+  tries: number,
+): Promise<Shrunk<Step, Failure>> {
+  let { steps, failure } = failing;
+  for (let size = Math.ceil(steps.length / 2), shorter = false; size >= 1 && tries > 0;) {
+    for (let from = 0; from < steps.length && tries > 0; tries--) {
+      const without = steps.toSpliced(from, size);
+      const still = await failureOf(without);
+      if (still === undefined) from += size;
+      else [steps, failure, shorter] = [without, still, true];
+    }
+    if (size > 1) size = Math.ceil(size / 2);
+    else if (!shorter) break;
+    shorter = false;
+  }
+  return { steps, failure };
 }

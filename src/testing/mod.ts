@@ -84,7 +84,7 @@ export { type BigPod, pods } from "./big_pod.ts";
 export { FakeTime } from "./fake_time.ts";
 export { churn, type ChurnOptions, type ChurnStep } from "./churn.ts";
 export { history, type HistoryOptions } from "./history.ts";
-export type { HistoryStep } from "./history.ts";
+export type { FaultStep, HistoryStep } from "./history.ts";
 export type { ProtocolMoment } from "./history.ts";
 export type { WriteStep } from "./history.ts";
 export { perform } from "./history.ts";

@@ -54,3 +54,30 @@ export class Random {
     return this.text(length, "bcdfghjklmnpqrstvwxz2456789");
   }
 }
+
+/**
+ * Replaces `Math.random`, `crypto.randomUUID` and `crypto.getRandomValues` by the numbers of a seed, or `Math.random`
+ * alone by those that a function returns, until the returned value is disposed.
+ */
+export function seedGlobals(source: number | (() => number)): Disposable {
+  const real = { random: Math.random, uid: crypto.randomUUID, values: crypto.getRandomValues };
+  if (typeof source === "function") Math.random = source;
+  else {
+    const random = new Random(source);
+    Math.random = (): number => random.next();
+    crypto.randomUUID = () => random.uid() as ReturnType<typeof crypto.randomUUID>;
+    crypto.getRandomValues = <T extends ArrayBufferView | null>(array: T): T => {
+      if (array === null) return array;
+      const bytes = new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
+      for (let at = 0; at < bytes.length; at++) bytes[at] = random.below(256);
+      return array;
+    };
+  }
+  return {
+    [Symbol.dispose]: (): void => {
+      Math.random = real.random;
+      crypto.randomUUID = real.uid;
+      crypto.getRandomValues = real.values;
+    },
+  };
+}

@@ -12,7 +12,7 @@ import {
   unreachableBackoffMs,
 } from "../../src/async/time.ts";
 import { FakeTime } from "../support/fake_time.ts";
-import { fixedRandom } from "../support/fixed_random.ts";
+import { seedGlobals } from "../../src/testing/random.ts";
 import { CountedController } from "../support/listeners.ts";
 import fc from "fast-check";
 
@@ -26,7 +26,7 @@ Deno.test("backoffMs grows by its factor up to its longest wait", () => {
 
 Deno.test("backoffMs defaults to 0.8 s to 30 s with its jitter, and to at most 5 s while the server is unreachable", () => {
   for (const [random, share] of [[0, 1], [0.5, 1.5]]) {
-    using _random = fixedRandom(random);
+    using _random = seedGlobals(() => random);
     const growing = [800, 1600, 3200, 6400, 12800, 15_000, 15_000];
     assertEquals(waits({}, 7), growing.map((ms) => ms * share));
     const unreachable = (options: BackoffOptions, count: number): number[] =>
@@ -48,7 +48,7 @@ Deno.test("backoffMs stays within its jitter and its longest wait, for any optio
   fc.assert(fc.property(options, luck, (options, luck) => {
     const { initialMs, maxMs, factor, jitter } = options;
     luck.forEach((random, failures) => {
-      using _random = fixedRandom(random);
+      using _random = seedGlobals(() => random);
       const base = Math.min(initialMs * factor ** failures, maxMs / (1 + jitter));
       const wait = backoffMs(failures, options);
       // Numbers near the smallest have no digits behind the first.

@@ -9,11 +9,9 @@ import { appController } from "./_app_controller.ts";
 const OPTIONS: PerturbOptions<Outside> = { ...APP, controller: appController() };
 
 Deno.test("perturb reports the seeds, steps and writes of a controller that passes", async () => {
-  const seeds: number[] = [];
-  const report = await perturb({ ...OPTIONS, seeds: 2, from: 5, onSeed: (seed) => void seeds.push(seed) });
-  assertEquals(seeds, [5, 6]);
+  const report = await perturb({ ...OPTIONS, seeds: 2, from: 5 });
   assertEquals(report.seeds, 2);
-  const planned = seeds.map((seed) => planOf(seed, { changes: Object.keys(APP.changes) }).steps.length);
+  const planned = [5, 6].map((seed) => planOf(seed, { changes: Object.keys(APP.changes) }).steps.length);
   assertEquals(report.steps, planned[0] + planned[1]);
 });
 
@@ -60,7 +58,7 @@ Deno.test("perturb refuses a number of seeds that is none", async () => {
 });
 
 Deno.test("a plan has a third to all of the steps, without the faults that are left out", () => {
-  const options = { steps: 30, without: ["lag", "crash"] as const, changes: ["a"] };
+  const options = { steps: 30, without: ["stall", "crash"] as const, changes: ["a"] };
   const kinds = new Set<string>();
   for (let seed = 1; seed <= 300; seed++) {
     const { steps } = planOf(seed, options);
@@ -68,7 +66,7 @@ Deno.test("a plan has a third to all of the steps, without the faults that are l
     for (const step of steps) kinds.add(step.do);
     assertEquals(planOf(seed, options), planOf(seed, options));
   }
-  assertEquals([kinds.has("lag"), kinds.has("crash"), kinds.has("crashAtWrite"), kinds.size], [false, false, true, 20]);
+  assertEquals([kinds.has("stall"), kinds.has("crash"), kinds.has("crashAtWrite"), kinds.size], [false, false, true, 21]);
 });
 
 Deno.test("perturb names the resource that the server did not know, and the option for it", async () => {

@@ -4,7 +4,7 @@ import { LeaderElector, type Leadership, LeadershipLostError } from "@kube/infor
 import type { Abortable } from "../../src/api/options.ts";
 import { UnreachableError } from "../../src/api/status.ts";
 import type { ElectionClock, LeaseClient } from "../../src/reconcile/leader_elector.ts";
-import { Random } from "../../src/testing/random.ts";
+import { Random, seedGlobals } from "../../src/testing/random.ts";
 import type { LeaseServer } from "./_lease_servers.ts";
 import { SimulatedProcess, Timeline } from "./_timeline.ts";
 import { FakeTime } from "../support/fake_time.ts";
@@ -72,8 +72,7 @@ export class ElectionHistory {
 
   /** Plays the history to its end. */
   async play(): Promise<readonly string[]> {
-    const { random: realRandom } = Math;
-    Math.random = () => this.#random.next();
+    const seeded = seedGlobals(() => this.#random.next());
     try {
       const count = 2 + this.#random.below(3);
       for (let index = 0; index < count; index++) {
@@ -86,7 +85,7 @@ export class ElectionHistory {
       await this.#calm();
       await this.#end();
     } finally {
-      Math.random = realRandom;
+      seeded[Symbol.dispose]();
       this.#time[Symbol.dispose]();
     }
     return this.#problems;

@@ -4,7 +4,7 @@ import { type EventDetails, EventRecorder, type EventRecorderOptions } from "@ku
 import { FakeApiServer, type FakeApiServerOptions } from "@kube/informer/testing";
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { FakeTime } from "../support/fake_time.ts";
-import { fixedRandom } from "../support/fixed_random.ts";
+import { seedGlobals } from "../../src/testing/random.ts";
 import { thing } from "../support/fixtures.ts";
 
 const MINUTE = 60_000;
@@ -16,7 +16,7 @@ class Fixture implements AsyncDisposable {
   readonly recorder: EventRecorder;
   readonly errors: unknown[] = [];
   readonly #client: Client;
-  readonly #random = fixedRandom(0);
+  readonly #random = seedGlobals(() => 0);
   #seen = 0;
 
   constructor(options: Partial<EventRecorderOptions> = {}, server: FakeApiServerOptions = {}) {

@@ -5,7 +5,7 @@ import { FakeApiServer, type RecordedRequest } from "@kube/informer/testing";
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { leaseRecordOf, leaseSpecOf } from "../../src/reconcile/leader_elector.ts";
 import { FakeTime } from "../support/fake_time.ts";
-import { fixedRandom } from "../support/fixed_random.ts";
+import { seedGlobals } from "../../src/testing/random.ts";
 import * as fc from "fast-check";
 
 const START = Date.UTC(2026, 0, 1);
@@ -22,7 +22,7 @@ class Election implements Disposable {
   readonly client = new Client({ server: "http://fake", transport: this.server, namespace: "shop" });
   /** The events, in order. */
   readonly log: string[] = [];
-  readonly #random = fixedRandom(0);
+  readonly #random = seedGlobals(() => 0);
   readonly #started = this.time.now;
 
   elector(identity: string, options: Partial<LeaderElectorOptions> = {}): LeaderElector {
@@ -169,7 +169,7 @@ Deno.test("LeaderElector acquires and renews as client-go does, request by reque
   await test.step("waits between attempts up to 2.2 times as long, at random", async () => {
     using election = new Election();
     election.put({ ...other, leaseDurationSeconds: 1_000 });
-    using _random = fixedRandom(0.999);
+    using _random = seedGlobals(() => 0.999);
     const running = election.run(election.elector("a"));
     await election.time.tickAsync(4_390);
     assertEquals(election.verbs(), "get");

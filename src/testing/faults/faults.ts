@@ -42,6 +42,11 @@ class ArmedList<T> {
     return armed.value;
   }
 
+  /** Disarms all values. */
+  clear(): void {
+    this.#armed.length = 0;
+  }
+
   #remove(armed: Armed<T>): void {
     const place = this.#armed.indexOf(armed);
     if (place >= 0) this.#armed.splice(place, 1);
@@ -103,6 +108,11 @@ export class Faults {
   /** Breaks the connection of the next `times` requests that match the filter. */
   break(times: number, filter?: RequestFilter): void {
     this.instead.arm(() => fail(new BrokenConnection()), times, filter);
+  }
+
+  /** Disarms what no request has met. */
+  disarm(): void {
+    for (const list of [this.instead, this.before, this.after, this.bodies, this.gzip, this.spread]) list.clear();
   }
 
   /** Waits for the latency, unless the signal aborts or the connection breaks first. */

@@ -10,7 +10,7 @@ import { CacheDifferenceError } from "../../../src/informer/sync/consistency_che
 import type { CheckResult } from "../../../src/informer/sync/consistency_check.ts";
 import { FakeApiServer } from "../../../src/testing/mod.ts";
 import { ConfigMap } from "../../support/fake_server.ts";
-import { fixedRandom } from "../../support/fixed_random.ts";
+import { seedGlobals } from "../../../src/testing/random.ts";
 import { FakeTime } from "../../support/fake_time.ts";
 import {
   added,
@@ -512,7 +512,7 @@ const CHECKED = { check: { everyMs: 60_000 }, reflector: { watchTimeoutMs: Infin
 
 Deno.test("check: { everyMs } checks while the informer is live, at random times", async () => {
   using time = new FakeTime();
-  using _random = fixedRandom(0.5);
+  using _random = seedGlobals(() => 0.5);
   const equal = [part(10, [entry("a", 1)]), END] as const;
   const source = holding(entry("a", 1)).list(...equal).list(...equal);
   const { run } = await started(time, source, CHECKED);

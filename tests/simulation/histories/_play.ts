@@ -10,8 +10,8 @@ import {
 import { ConfigMap } from "@kube/informer/kinds/core/v1";
 import { FakeApiServer, type HistoryStep, perform } from "@kube/informer/testing";
 import { causesOf } from "../../../src/errors/errors.ts";
-import { onceAt } from "../../../src/testing/history.ts";
-import { Random } from "../../../src/testing/random.ts";
+import { onceAt, shrink } from "../../../src/testing/history.ts";
+import { Random, seedGlobals } from "../../../src/testing/random.ts";
 import { FieldTree } from "../../../src/api/fields.ts";
 import { pickFields } from "../../../src/entry/entry.ts";
 import { FakeTime } from "../../support/fake_time.ts";
@@ -54,9 +54,28 @@ interface Stopped {
 const QUIET_MS = 30_000;
 const MAX_TRIES = 120;
 
+/** Returns the first broken promise of a script; `undefined` if it keeps all. */
+export async function failureOf(script: Script): Promise<Error | undefined> {
+  try {
+    await play(script);
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
+  }
+}
+
+/** A script with as few steps as still break something, and what they break. */
+export async function shrunk(script: Script): Promise<{ readonly script: Script; readonly failure: Error }> {
+  const broken = await failureOf(script);
+  if (broken === undefined) throw new Error(`Cannot shrink the history of seed ${script.seed}: it breaks nothing`);
+  const failing = { steps: script.steps, failure: broken };
+  const { steps, failure } = await shrink(failing, (steps) => failureOf({ ...script, steps }), 400);
+  return { script: { ...script, steps }, failure };
+}
+
 /** Plays a script under fake time, and throws an error that names the promise that informers broke. */
 export async function play(script: Script): Promise<Outcome> {
-  using _random = new SeededMath(script.seed);
+  using _random = seedGlobals(script.seed);
   using time = new FakeTime();
   const played = new PlayedHistory(script, time);
   try {
@@ -808,19 +827,5 @@ async function read(
     for await (const event of events) checker.accept(event);
   } catch (error) {
     if (!signal.aborted && !/has stopped already/.test((error as Error).message)) checker.failure ??= error;
-  }
-}
-
-/** `Math.random` that is the same for the same seed, until disposed. */
-class SeededMath implements Disposable {
-  readonly #real = Math.random;
-
-  constructor(seed: number) {
-    const random = new Random(seed);
-    Math.random = (): number => random.next();
-  }
-
-  [Symbol.dispose](): void {
-    Math.random = this.#real;
   }
 }

@@ -1,7 +1,6 @@
 import { SCENARIOS } from "./_scenarios.ts";
 import { printed, scriptOf } from "./_script.ts";
-import { failureOf, shrink } from "./_shrink.ts";
-import { play } from "./_play.ts";
+import { failureOf, play, shrunk } from "./_play.ts";
 
 /** Each group is a test of its own, so that a failure names its seeds. */
 const GROUPS = 20;
@@ -23,7 +22,7 @@ for (let group = 0; group < GROUPS; group++) {
     async () => {
       for (let seed = from; seed < from + SEEDS_PER_GROUP; seed++) {
         if (await failureOf(scriptOf(seed)) === undefined) continue;
-        const { script, failure } = await shrink(scriptOf(seed));
+        const { script, failure } = await shrunk(scriptOf(seed));
         throw new Error(
           `seed ${seed}: ${failure.message}\n${
             printed(script)
