@@ -6,7 +6,7 @@ import type { Entry } from "../src/api/options.ts";
 import type { KubernetesObject } from "../src/api/object.ts";
 import { defineResource, type Resource } from "../src/api/resource.ts";
 import { ofEntries, path } from "../src/entry/path.ts";
-import { readChanges, readList } from "../tests/client/decode/_bodies.ts";
+import { readChanges, readList } from "../tests/support/bodies.ts";
 import { type Item, leaseItem, listBody, podItem, streamOf, typed, watchBody } from "./_data.ts";
 
 const Pod = defineResource({ version: "v1", plural: "pods", kind: "Pod" });

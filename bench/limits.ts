@@ -4,7 +4,7 @@
  * its limits, and is the program that is run for each side.
  */
 import { count, list, readFlags } from "../tools/flags.ts";
-import { isHeld, type Limit, type Measurement } from "./limits/_measurement.ts";
+import { isHeld, type Limit, type Measurement } from "./limits/measurement.ts";
 import { FIELDS_HEAP, HEAP, WEIGHTS } from "./limits/cached.ts";
 import { CHURN } from "./limits/churned.ts";
 import { COLLECTIONS } from "./limits/collections.ts";

@@ -8,11 +8,11 @@
 import { connect } from "../src/deno/mod.ts";
 import { FakeApiServer } from "../src/testing/mod.ts";
 import { serve } from "../tests/support/serve.ts";
-import { ControlPlane } from "../tests/cluster/_control_plane.ts";
-import { FaultProxy } from "../tests/recovery/_fault_proxy.ts";
-import { faultSchedule } from "../tests/recovery/_fault_schedule.ts";
-import { MarkerWriter } from "../tests/recovery/_marker.ts";
-import { InformerFollower, recoveriesOf, type Recovery } from "../tests/recovery/_recovery.ts";
+import { ControlPlane } from "../tests/support/cluster/control_plane.ts";
+import { FaultProxy } from "../tests/support/recovery/fault_proxy.ts";
+import { faultSchedule } from "../tests/support/recovery/fault_schedule.ts";
+import { MarkerWriter } from "../tests/support/recovery/marker.ts";
+import { InformerFollower, recoveriesOf, type Recovery } from "../tests/support/recovery/recovery.ts";
 import { choice, count, quit, readFlags } from "../tools/flags.ts";
 import { ClientGo } from "./recovery/client_go.ts";
 import { median } from "./statistics.ts";

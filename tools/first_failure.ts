@@ -4,9 +4,9 @@
  *
  * @module
  */
-import { scriptOf } from "../tests/simulation/histories/_script.ts";
-import { failureOf } from "../tests/simulation/histories/_play.ts";
-import { SCENARIOS } from "../tests/simulation/histories/_scenarios.ts";
+import { scriptOf } from "../tests/support/histories/script.ts";
+import { failureOf } from "../tests/support/histories/play.ts";
+import { SCENARIOS } from "../tests/support/histories/scenarios.ts";
 
 /** The exit code when a history fails. */
 export const FAILED = 10;

@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { printed, scriptOf } from "../tests/simulation/histories/_script.ts";
-import { failureOf, shrunk } from "../tests/simulation/histories/_play.ts";
+import { printed, scriptOf } from "../tests/support/histories/script.ts";
+import { failureOf, shrunk } from "../tests/support/histories/play.ts";
 import { count, readFlags } from "./flags.ts";
 
 const { seeds, from } = readFlags({

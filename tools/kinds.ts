@@ -159,7 +159,7 @@ async function generate(named: { readonly kubeconfig?: string; readonly server?:
       `Cannot generate kinds: set KUBEBUILDER_ASSETS to a folder with "etcd" and "kube-apiserver", or --server URL`,
     );
   }
-  const { ControlPlane } = await import("../tests/cluster/_control_plane.ts");
+  const { ControlPlane } = await import("../tests/support/cluster/control_plane.ts");
   await using plane = await ControlPlane.start(assets, {});
   using client = await connect({ kubeconfig: plane.kubeconfig });
   return await generateKinds(client);

@@ -1,10 +1,12 @@
 /**
- * Checks the structure of `src`:
+ * Checks the structure of `src`, and who uses the helpers of tests:
  *
  * - No import goes up: folders import what the table of layers allows, and no file in a subfolder imports from the
  *   folder above it. There are no cycles, of files or of subfolders.
  * - No exported name exists twice. A file is a concept: it has at most 600 lines of code.
  * - Only `src/deno` and `src/cli` say `Deno`, and only `src/errors/errors.ts` prints, by `console.warn`.
+ * - Outside of `src`, a file whose name begins with `_` serves its own folder and those below it. What several folders
+ *   share is in `tests/support`: of `tests`, bench and tools import that alone.
  *
  * Prints what is wrong, a line each, and exits with 1; prints a summary and exits with 0 when nothing is.
  *
@@ -121,6 +123,21 @@ export function problems(sources: readonly Source[]): string[] {
   return [...found, ...cycles(sources), ...subfolders(sources), ...files(sources)];
 }
 
+/** Imports of helpers that belong to another folder. Paths are relative to the root. */
+export function borrowed(sources: readonly Pick<Source, "path" | "imports">[]): string[] {
+  return sources.flatMap(({ path, imports }) => {
+    const targets = imports.filter((it) => it.startsWith(".")).map((it) => resolve(path, it));
+    return targets.flatMap((target) => {
+      const isPrivate = target.slice(dirname(target).length + 1).startsWith("_");
+      if (isPrivate && !path.startsWith(`${dirname(target)}/`)) {
+        return [`${path}: imports ${target}, a helper of another folder; what is shared is in tests/support`];
+      }
+      const isTest = target.startsWith("tests/") && !target.startsWith("tests/support/");
+      return isTest && !path.startsWith("tests/") ? [`${path}: imports ${target}; only tests/support is shared`] : [];
+    });
+  });
+}
+
 /** Finds imports of subfolders from the folder above, and cycles among the subfolders of one folder. */
 function subfolders(sources: readonly Source[]): string[] {
   const found: string[] = [];
@@ -224,7 +241,8 @@ export function importsOf(text: string): string[] {
   return found;
 }
 
-function read(root: string): Source[] {
+/** Reads the modules below a folder, with paths relative to `root`. */
+function read(root: string, within = root): Source[] {
   const sources: Source[] = [];
   const walk = (folder: string): void => {
     for (const entry of Deno.readDirSync(folder)) {
@@ -236,19 +254,21 @@ function read(root: string): Source[] {
       }
     }
   };
-  walk(root);
+  walk(within);
   return sources.sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
 if (import.meta.main) {
   readFlags({
     task: "layers",
-    summary: "Checks which folder and file of src imports which, and what they export, and prints what is wrong.",
+    summary: "Checks which folder and file of src imports which, what they export, and who uses helpers of tests.",
     flags: {},
     exits: "Exits with 1 when something is wrong, with 2 when the command line is.",
   });
-  const sources = read(join(import.meta.dirname!, "../src"));
-  const found = problems(sources);
+  const root = join(import.meta.dirname!, "..");
+  const sources = read(join(root, "src"));
+  const beside = ["bench", "examples", "tests", "tools"].flatMap((folder) => read(root, join(root, folder)));
+  const found = [...problems(sources), ...borrowed(beside)];
   for (const problem of found) console.error(problem);
   if (found.length === 0) console.log(`layers: ${sources.length} files, none reaches up, no cycles`);
   Deno.exit(found.length === 0 ? 0 : 1);

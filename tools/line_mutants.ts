@@ -112,7 +112,9 @@ function isExplained({ statement: { survivesId } }: LineMutant): boolean {
 
 async function mutantsOf(file: string): Promise<LineMutant[]> {
   const text = await Deno.readTextFile(join(ROOT, file));
-  const paths = [testFolderOf(file), "tests/simulation/histories"].filter(exists).flatMap(sourcesIn);
+  const paths = [testFolderOf(file), "tests/support/histories", "tests/simulation/histories"].filter(exists).flatMap(
+    sourcesIn,
+  );
   const tests = await sha256((await Promise.all(paths.map((path) => Deno.readTextFile(join(ROOT, path))))).join("\0"));
   return await Promise.all(
     statementsIn(text).map(async (statement) => {

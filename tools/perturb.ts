@@ -4,7 +4,7 @@
  * @module
  */
 import { perturb, PerturbError } from "@kube/informer/testing/perturb";
-import { EXAMPLES } from "../tests/perturb/_examples.ts";
+import { EXAMPLES } from "../tests/support/perturb/examples.ts";
 import { choice, count, readFlags } from "./flags.ts";
 
 const { only, ...plan } = readFlags({

@@ -15,7 +15,7 @@ import {
 } from "../../mod.ts";
 import { Pod } from "../../src/kinds/core/v1.ts";
 import { statOf } from "../peers/child.ts";
-import { collect, expectObjects, type Limit, measureCase, type Measurement, ratio } from "./_measurement.ts";
+import { collect, expectObjects, type Limit, measureCase, type Measurement, ratio } from "./measurement.ts";
 import { Server } from "./_server.ts";
 
 /** L14: what a cached pod weighs against the same object in a Map. */

@@ -6,7 +6,7 @@ import { Client, SharedIndexInformer } from "../../mod.ts";
 import { Pod } from "../../src/kinds/core/v1.ts";
 import { run, statOf } from "../peers/child.ts";
 import { quantile } from "../statistics.ts";
-import { caseCommand, collect, type Limit, type Measurement, numbersIn } from "./_measurement.ts";
+import { caseCommand, collect, type Limit, type Measurement, numbersIn } from "./measurement.ts";
 import { Server } from "./_server.ts";
 
 const PODS = 100_000;

@@ -18,7 +18,7 @@ import {
   type Numbers,
   ratio,
   TURN_MS,
-} from "./_measurement.ts";
+} from "./measurement.ts";
 import { Child } from "../peers/child.ts";
 import { denoRun } from "../peers/peer.ts";
 

@@ -14,7 +14,7 @@ import {
 import { small } from "./_scripted.ts";
 import { median } from "../statistics.ts";
 import { Turns } from "./_turns.ts";
-import { collect, DELAY, measureCase, type Measurement, ms, ratio, TURN_MS } from "./_measurement.ts";
+import { collect, DELAY, measureCase, type Measurement, ms, ratio, TURN_MS } from "./measurement.ts";
 
 /** M2a and M2d: the turn that commits a list. */
 export const COMMIT: Measurement = {

@@ -2,12 +2,12 @@
  * L1 and L1s: a watch's body in chunks of 64 KB, framed, decoded and every object read, beside JSON.parse of strings
  * that are there already. KIND (`pods` or `leases`), REPETITIONS.
  */
-import { readChanges } from "../../tests/client/decode/_bodies.ts";
+import { readChanges } from "../../tests/support/bodies.ts";
 import { Lease } from "../../src/kinds/coordination/v1.ts";
 import { Pod } from "../../src/kinds/core/v1.ts";
 import { leaseItem, podItem, streamOf, typed, watchBody } from "../_data.ts";
 import { median } from "../statistics.ts";
-import { collect, measureCase, type Measurement } from "./_measurement.ts";
+import { collect, measureCase, type Measurement } from "./measurement.ts";
 
 function decoding(id: string, kind: "pods" | "leases", most: number): Measurement {
   return {

@@ -1,7 +1,7 @@
 import { PEERS } from "../peers/peer.ts";
 import { race, type Result } from "../peers/race.ts";
 import { median } from "../statistics.ts";
-import { type Limit, type Measurement, ratio } from "./_measurement.ts";
+import { type Limit, type Measurement, ratio } from "./measurement.ts";
 
 const JOB = { pods: 10_000, events: 50_000, changed: 100 };
 

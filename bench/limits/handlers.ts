@@ -6,7 +6,7 @@ import { type KubernetesObject, SharedIndexInformer } from "../../mod.ts";
 import { Scripted, small } from "./_scripted.ts";
 import { median } from "../statistics.ts";
 import { Delays } from "./_delays.ts";
-import { collect, measureCase, type Measurement, ms, ratio, TURN_MS } from "./_measurement.ts";
+import { collect, measureCase, type Measurement, ms, ratio, TURN_MS } from "./measurement.ts";
 
 /** M3: one informer, many handlers. */
 export const HANDLERS: Measurement = {

@@ -4,7 +4,7 @@
  */
 import { Child, run } from "../peers/child.ts";
 import { median } from "../statistics.ts";
-import { caseCommand, measureCase, type Measurement, type Numbers } from "./_measurement.ts";
+import { caseCommand, measureCase, type Measurement, type Numbers } from "./measurement.ts";
 
 const CLIENTS = 10_000;
 const PROCESSES = 2;

@@ -1,6 +1,6 @@
 import { run } from "../peers/child.ts";
 import { median } from "../statistics.ts";
-import { caseCommand, type Measurement, ratio } from "./_measurement.ts";
+import { caseCommand, type Measurement, ratio } from "./measurement.ts";
 
 /** An empty module, and the toolkit, which does nothing when it is run as a program. */
 const MODULES = ["data:application/javascript,", import.meta.resolve("../../mod.ts")];

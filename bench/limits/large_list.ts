@@ -11,7 +11,7 @@ import { statOf } from "../peers/child.ts";
 import { quantile } from "../statistics.ts";
 import { Delays } from "./_delays.ts";
 import { Turns } from "./_turns.ts";
-import { DELAY, expectObjects, measureCase, type Measurement, medians, ms, ratio, TURN_MS } from "./_measurement.ts";
+import { DELAY, expectObjects, measureCase, type Measurement, medians, ms, ratio, TURN_MS } from "./measurement.ts";
 import { Server } from "./_server.ts";
 
 const PODS = 100_000;

@@ -7,7 +7,7 @@ import { Client, SharedIndexInformer } from "../../mod.ts";
 import { Pod } from "../../src/kinds/core/v1.ts";
 import { statOf } from "../peers/child.ts";
 import { Delays } from "./_delays.ts";
-import { collect, measureCase, type Measurement, ms, type Numbers, ratio } from "./_measurement.ts";
+import { collect, measureCase, type Measurement, ms, type Numbers, ratio } from "./measurement.ts";
 import { median } from "../statistics.ts";
 import { Server } from "./_server.ts";
 

@@ -7,7 +7,7 @@ import { chunksOf } from "../../src/client/decode/body_reader.ts";
 import { Pod } from "../../src/kinds/core/v1.ts";
 import { Child, statOf } from "../peers/child.ts";
 import { Delays } from "./_delays.ts";
-import { caseCommand, expectObjects, measureCase, type Measurement, ms, ratio, TURN_MS } from "./_measurement.ts";
+import { caseCommand, expectObjects, measureCase, type Measurement, ms, ratio, TURN_MS } from "./measurement.ts";
 
 const PODS = 1_000_000;
 const SERVER = new URL("./_pods_server.ts", import.meta.url).href;

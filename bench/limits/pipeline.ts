@@ -5,7 +5,7 @@
 import { type KubernetesObject, SharedIndexInformer } from "../../mod.ts";
 import { median } from "../statistics.ts";
 import { Scripted, small } from "./_scripted.ts";
-import { collect, measureCase, type Measurement, ratio } from "./_measurement.ts";
+import { collect, measureCase, type Measurement, ratio } from "./measurement.ts";
 
 /**
  * The best that was reached, 2.3 to 2.5 on two quiet cores; 2 was wanted. A profile without garbage collections has 44

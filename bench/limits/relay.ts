@@ -4,7 +4,7 @@
  */
 import { Child } from "../peers/child.ts";
 import { median, quantile } from "../statistics.ts";
-import { caseCommand, measureCase, type Measurement, type Numbers, ratio } from "./_measurement.ts";
+import { caseCommand, measureCase, type Measurement, type Numbers, ratio } from "./measurement.ts";
 
 const CLIENTS = 1_000;
 /** Changes a second: 18,000 messages to the clients that read. */

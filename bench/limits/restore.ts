@@ -6,7 +6,7 @@ import { Client, SharedIndexInformer } from "../../mod.ts";
 import { FileSnapshots } from "../../src/deno/mod.ts";
 import { Pod } from "../../src/kinds/core/v1.ts";
 import { median } from "../statistics.ts";
-import { expectObjects, measureCase, type Measurement, ms, type Numbers, ratio } from "./_measurement.ts";
+import { expectObjects, measureCase, type Measurement, ms, type Numbers, ratio } from "./measurement.ts";
 import { Server } from "./_server.ts";
 
 const PODS = 10_000;

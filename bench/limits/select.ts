@@ -3,13 +3,13 @@
  * REPETITIONS.
  */
 import { type Entry, Indexer, type KubernetesObject, LabelSelector } from "../../mod.ts";
-import { readList } from "../../tests/client/decode/_bodies.ts";
+import { readList } from "../../tests/support/bodies.ts";
 import { EntryLister } from "../../src/informer/cache/lister.ts";
 import { Quarantine } from "../../src/informer/cache/entry_transform.ts";
 import { Pod } from "../../src/kinds/core/v1.ts";
 import { listBody, podItem, streamOf } from "../_data.ts";
 import { median } from "../statistics.ts";
-import { collect, DELAY, measureCase, type Measurement, ms, ratio, TURN_MS } from "./_measurement.ts";
+import { collect, DELAY, measureCase, type Measurement, ms, ratio, TURN_MS } from "./measurement.ts";
 
 /** M2b and M2c: the first list by a selector. */
 export const SELECT: Measurement = {

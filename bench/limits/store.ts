@@ -1,7 +1,7 @@
 /** L13: look-ups by key and lists of an Indexer of 100,000 values, beside those of a Map. REPETITIONS. */
 import { Indexer } from "../../mod.ts";
 import { median } from "../statistics.ts";
-import { collect, measureCase, type Measurement, ratio } from "./_measurement.ts";
+import { collect, measureCase, type Measurement, ratio } from "./measurement.ts";
 
 /** L13: reading the store against reading a Map. */
 export const STORE: Measurement = {

@@ -14,7 +14,7 @@ import {
 } from "../../mod.ts";
 import { median } from "../statistics.ts";
 import { Delays } from "./_delays.ts";
-import { measureCase, type Measurement, ms, type Numbers, TURN_MS } from "./_measurement.ts";
+import { measureCase, type Measurement, ms, type Numbers, TURN_MS } from "./measurement.ts";
 import { small } from "./_scripted.ts";
 
 const COUNT = 100_000;

@@ -2,7 +2,7 @@ import { pooledMap } from "@std/async";
 import { type Draft, isAlreadyExists } from "../../mod.ts";
 import { connect } from "../../src/deno/mod.ts";
 import { Namespace, Pod } from "../../src/kinds/core/v1.ts";
-import { ControlPlane } from "../../tests/cluster/_control_plane.ts";
+import { ControlPlane } from "../../tests/support/cluster/control_plane.ts";
 import { podItem } from "../_data.ts";
 import { PEERS } from "./peer.ts";
 import { type RaceOptions, type Result, runClient } from "./race.ts";

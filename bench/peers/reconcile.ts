@@ -1,8 +1,8 @@
 import { pooledMap } from "@std/async";
 import type { Client } from "../../mod.ts";
 import { connect } from "../../src/deno/mod.ts";
-import { ControlPlane } from "../../tests/cluster/_control_plane.ts";
-import { Definition, definitionName, onceServed } from "../../tests/cluster/_definitions.ts";
+import { ControlPlane } from "../../tests/support/cluster/control_plane.ts";
+import { Definition, definitionName, onceServed } from "../../tests/support/cluster/definitions.ts";
 import { count, list, readFlags } from "../../tools/flags.ts";
 import { median } from "../statistics.ts";
 import { rounded, table } from "../../tools/table.ts";

@@ -1,7 +1,7 @@
-import { CurrentTimes } from "../../tests/recovery/_current_times.ts";
-import type { FaultProxy } from "../../tests/recovery/_fault_proxy.ts";
-import { MARKER_NAMESPACE } from "../../tests/recovery/_marker.ts";
-import type { Follower } from "../../tests/recovery/_recovery.ts";
+import { CurrentTimes } from "../../tests/support/recovery/current_times.ts";
+import type { FaultProxy } from "../../tests/support/recovery/fault_proxy.ts";
+import { MARKER_NAMESPACE } from "../../tests/support/recovery/marker.ts";
+import type { Follower } from "../../tests/support/recovery/recovery.ts";
 import { goProgram } from "../peers/peer.ts";
 
 /** One of client-go's informers, as its process describes it. */

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertFalse, assertThrows } from "@std/assert";
 import { type Entry, type Identity, namespacesOf, sameVersion } from "../../src/api/options.ts";
 import { unreadEntry } from "../../src/entry/entry.ts";
-import { IDENTITY, parses, TEXT, type Thing, unread } from "../entry/_unread.ts";
+import { IDENTITY, parses, TEXT, type Thing, unread } from "../support/unread.ts";
 
 Deno.test("sameVersion compares uid and resourceVersion, parses nothing, and is false without a version", () => {
   const with_ = (identity: Partial<Identity>): Entry<Thing> =>

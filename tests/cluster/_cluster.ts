@@ -2,9 +2,9 @@ import { type Client, isForbidden } from "@kube/informer";
 import { connect, type ConnectOptions } from "@kube/informer/deno";
 import { Namespace, Pod } from "@kube/informer/kinds/core/v1";
 import { delay } from "@std/async";
-import { ControlPlane, type ControlPlaneOptions } from "./_control_plane.ts";
-import { withDeadline } from "./_with_deadline.ts";
-import { podDraft } from "./_writers.ts";
+import { ControlPlane, type ControlPlaneOptions } from "../support/cluster/control_plane.ts";
+import { withDeadline } from "../support/cluster/with_deadline.ts";
+import { podDraft } from "../support/cluster/writers.ts";
 
 /** The cluster of a test, and a namespace in it. */
 export interface Setting {

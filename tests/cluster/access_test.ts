@@ -11,12 +11,19 @@ import { ConfigMap } from "@kube/informer/kinds/core/v1";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { delay } from "@std/async";
 import { clusterTests, report, seconds, type Setting } from "./_cluster.ts";
-import { assertEqualToServer } from "./_compare.ts";
-import { define, Definition, definitionName, type Schema, undefine, versionsOf } from "./_definitions.ts";
+import { assertEqualToServer } from "../support/cluster/compare.ts";
+import {
+  define,
+  Definition,
+  definitionName,
+  type Schema,
+  undefine,
+  versionsOf,
+} from "../support/cluster/definitions.ts";
 import { deleteAccount, grantReading, newAccount } from "./_rights.ts";
-import { EventChecker } from "./_event_checker.ts";
-import { runSynced, untilStatus, withDeadline } from "./_with_deadline.ts";
-import { settle } from "./_writers.ts";
+import { EventChecker } from "../support/cluster/event_checker.ts";
+import { runSynced, untilStatus, withDeadline } from "../support/cluster/with_deadline.ts";
+import { settle } from "../support/cluster/writers.ts";
 
 const cluster = clusterTests();
 

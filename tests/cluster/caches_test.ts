@@ -10,11 +10,11 @@ import {
 import { ConfigMap, Namespace, Pod } from "@kube/informer/kinds/core/v1";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { clusterTests, report, seconds, type Setting } from "./_cluster.ts";
-import { assertEqualToServer } from "./_compare.ts";
-import { Requests } from "./_requests.ts";
-import { EventChecker } from "./_event_checker.ts";
-import { runSynced, withDeadline } from "./_with_deadline.ts";
-import { forEach, mapDraft, names, podDraft, settle, writeAtRandom } from "./_writers.ts";
+import { assertEqualToServer } from "../support/cluster/compare.ts";
+import { Requests } from "../support/cluster/requests.ts";
+import { EventChecker } from "../support/cluster/event_checker.ts";
+import { runSynced, withDeadline } from "../support/cluster/with_deadline.ts";
+import { forEach, mapDraft, names, podDraft, settle, writeAtRandom } from "../support/cluster/writers.ts";
 
 const cluster = clusterTests();
 

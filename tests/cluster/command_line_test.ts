@@ -5,10 +5,10 @@ import { ConfigMap, Namespace, Pod } from "@kube/informer/kinds/core/v1";
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { delay } from "@std/async";
 import { clusterTests, type PlaneSetting, report, seconds } from "./_cluster.ts";
-import { differences } from "./_compare.ts";
-import { define, Definition, definitionName } from "./_definitions.ts";
+import { differences } from "../support/cluster/compare.ts";
+import { define, Definition, definitionName } from "../support/cluster/definitions.ts";
 import { type Ended, Program } from "../support/program.ts";
-import { forEach, mapDraft, names, podDraft } from "./_writers.ts";
+import { forEach, mapDraft, names, podDraft } from "../support/cluster/writers.ts";
 
 const cluster = clusterTests();
 

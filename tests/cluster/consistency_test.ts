@@ -14,9 +14,9 @@ import {
 import { ConfigMap, Pod } from "@kube/informer/kinds/core/v1";
 import { assert, assertEquals } from "@std/assert";
 import { clusterTests, type PlaneSetting, report, seconds } from "./_cluster.ts";
-import { assertEqualToServer } from "./_compare.ts";
-import { runSynced, untilStatus, withDeadline } from "./_with_deadline.ts";
-import { forEach, mapDraft, names, podDraft, settle } from "./_writers.ts";
+import { assertEqualToServer } from "../support/cluster/compare.ts";
+import { runSynced, untilStatus, withDeadline } from "../support/cluster/with_deadline.ts";
+import { forEach, mapDraft, names, podDraft, settle } from "../support/cluster/writers.ts";
 
 const cluster = clusterTests();
 

@@ -11,7 +11,7 @@ import {
 import { Namespace, Pod } from "@kube/informer/kinds/core/v1";
 import { RuntimeClass } from "@kube/informer/kinds/node/v1";
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { MANIFESTS } from "../kinds/_manifests.ts";
+import { MANIFESTS } from "../support/manifests.ts";
 import { clusterTests, report } from "./_cluster.ts";
 import { fullDraft, pathsOf, Schemas } from "./_full_draft.ts";
 

@@ -5,7 +5,7 @@ import { assert, assertEquals, assertMatch } from "@std/assert";
 import { delay } from "@std/async";
 import { clusterTests, report, seconds, type Setting } from "./_cluster.ts";
 import { Program } from "../support/program.ts";
-import { withDeadline } from "./_with_deadline.ts";
+import { withDeadline } from "../support/cluster/with_deadline.ts";
 
 const cluster = clusterTests();
 

@@ -5,7 +5,7 @@ import { EventRecorder } from "@kube/informer/reconcile";
 import { assertEquals } from "@std/assert";
 import { delay } from "@std/async";
 import { clusterTests } from "./_cluster.ts";
-import { withDeadline } from "./_with_deadline.ts";
+import { withDeadline } from "../support/cluster/with_deadline.ts";
 
 const cluster = clusterTests();
 

@@ -15,8 +15,8 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { FieldTree } from "../../src/api/fields.ts";
 import { pickFields } from "../../src/entry/entry.ts";
 import { clusterTests, report } from "./_cluster.ts";
-import { runSynced } from "./_with_deadline.ts";
-import { forEach, mapDraft, names, podDraft } from "./_writers.ts";
+import { runSynced } from "../support/cluster/with_deadline.ts";
+import { forEach, mapDraft, names, podDraft } from "../support/cluster/writers.ts";
 
 const cluster = clusterTests();
 

@@ -6,11 +6,11 @@ import { Pod } from "@kube/informer/kinds/core/v1";
 import { Event } from "@kube/informer/kinds/events/v1";
 import { assert, assertEquals } from "@std/assert";
 import { loadAll } from "js-yaml";
-import { parseOpenMetrics } from "../metrics/_parse_open_metrics.ts";
+import { parseOpenMetrics } from "../support/parse_open_metrics.ts";
 import { clusterTests, report, seconds } from "./_cluster.ts";
 import { Image } from "./_image.ts";
-import { withDeadline } from "./_with_deadline.ts";
-import { podDraft } from "./_writers.ts";
+import { withDeadline } from "../support/cluster/with_deadline.ts";
+import { podDraft } from "../support/cluster/writers.ts";
 
 const cluster = clusterTests();
 const NAME = "pod-labels";

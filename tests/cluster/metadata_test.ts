@@ -13,9 +13,9 @@ import { ConfigMap, Namespace } from "@kube/informer/kinds/core/v1";
 import { Deployment } from "@kube/informer/kinds/apps/v1";
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { clusterTests } from "./_cluster.ts";
-import { define, onceServed, undefine } from "./_definitions.ts";
-import { runSynced, withDeadline } from "./_with_deadline.ts";
-import { forEach, mapDraft, names } from "./_writers.ts";
+import { define, onceServed, undefine } from "../support/cluster/definitions.ts";
+import { runSynced, withDeadline } from "../support/cluster/with_deadline.ts";
+import { forEach, mapDraft, names } from "../support/cluster/writers.ts";
 
 const cluster = clusterTests();
 

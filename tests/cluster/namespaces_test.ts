@@ -4,9 +4,9 @@ import { ConfigMap } from "@kube/informer/kinds/core/v1";
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { clusterTests, report, seconds } from "./_cluster.ts";
 import { grantReading, newAccount } from "./_rights.ts";
-import { EventChecker } from "./_event_checker.ts";
-import { untilStatus, withDeadline } from "./_with_deadline.ts";
-import { mapDraft } from "./_writers.ts";
+import { EventChecker } from "../support/cluster/event_checker.ts";
+import { untilStatus, withDeadline } from "../support/cluster/with_deadline.ts";
+import { mapDraft } from "../support/cluster/writers.ts";
 
 const cluster = clusterTests();
 

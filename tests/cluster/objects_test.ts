@@ -4,7 +4,7 @@ import { ConfigMap, Pod } from "@kube/informer/kinds/core/v1";
 import { createOrUpdate, finalize, withController, writeStatus } from "@kube/informer/reconcile";
 import { assert, assertEquals, assertRejects, assertStrictEquals } from "@std/assert";
 import { clusterTests } from "./_cluster.ts";
-import { podDraft } from "./_writers.ts";
+import { podDraft } from "../support/cluster/writers.ts";
 
 const cluster = clusterTests();
 

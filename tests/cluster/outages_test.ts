@@ -4,12 +4,12 @@ import { ConfigMap, Pod } from "@kube/informer/kinds/core/v1";
 import { assert, assertEquals } from "@std/assert";
 import { delay } from "@std/async";
 import { clusterTests, type PlaneSetting, report, seconds } from "./_cluster.ts";
-import { assertEqualToServer } from "./_compare.ts";
-import type { ControlPlane } from "./_control_plane.ts";
-import { Phases } from "./_phases.ts";
-import { EventChecker } from "./_event_checker.ts";
-import { untilStatus, withDeadline } from "./_with_deadline.ts";
-import { forEach, mapDraft, names, podDraft, settle } from "./_writers.ts";
+import { assertEqualToServer } from "../support/cluster/compare.ts";
+import type { ControlPlane } from "../support/cluster/control_plane.ts";
+import { Phases } from "../support/cluster/phases.ts";
+import { EventChecker } from "../support/cluster/event_checker.ts";
+import { untilStatus, withDeadline } from "../support/cluster/with_deadline.ts";
+import { forEach, mapDraft, names, podDraft, settle } from "../support/cluster/writers.ts";
 
 // Open watches end when the server shuts down, as behind a load balancer; otherwise they would stay open for a minute.
 const cluster = clusterTests({ flags: ["--shutdown-watch-termination-grace-period=2s"] });

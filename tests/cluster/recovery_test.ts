@@ -1,8 +1,8 @@
 import { connect } from "@kube/informer/deno";
-import { FaultProxy } from "../recovery/_fault_proxy.ts";
-import { DISCONNECTS } from "../recovery/_fault_schedule.ts";
-import { MarkerWriter } from "../recovery/_marker.ts";
-import { assertRecovery, InformerFollower, PATIENCE_MS, recoveriesOf } from "../recovery/_recovery.ts";
+import { FaultProxy } from "../support/recovery/fault_proxy.ts";
+import { DISCONNECTS } from "../support/recovery/fault_schedule.ts";
+import { MarkerWriter } from "../support/recovery/marker.ts";
+import { assertRecovery, InformerFollower, PATIENCE_MS, recoveriesOf } from "../support/recovery/recovery.ts";
 import { clusterTests, report } from "./_cluster.ts";
 
 const cluster = clusterTests();

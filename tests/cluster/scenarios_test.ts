@@ -1,6 +1,6 @@
 // The scenarios that tests/simulation/scenarios/fake_test.ts plays on the fake API server, on a real one: what holds
 // there holds here.
-import { CRASHES, SCENARIOS } from "../simulation/scenarios/_suite.ts";
+import { CRASHES, SCENARIOS } from "../support/scenarios/suite.ts";
 import { clusterTests, report } from "./_cluster.ts";
 import { ClusterScenarioServer, CrashableClusterServer } from "./_cluster_scenario_server.ts";
 

@@ -3,7 +3,7 @@ import { metadataOf, path, type SharedIndexInformer, SharedInformerFactory } fro
 import { Secret } from "@kube/informer/kinds/core/v1";
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { clusterTests } from "./_cluster.ts";
-import { withDeadline } from "./_with_deadline.ts";
+import { withDeadline } from "../support/cluster/with_deadline.ts";
 
 const cluster = clusterTests();
 

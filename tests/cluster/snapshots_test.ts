@@ -10,8 +10,8 @@ import { errorLine } from "../../src/errors/errors.ts";
 import { clusterTests, report, seconds } from "./_cluster.ts";
 import { Issuer } from "./_issuer.ts";
 import { Program } from "../support/program.ts";
-import { untilStatus, withDeadline } from "./_with_deadline.ts";
-import { podDraft } from "./_writers.ts";
+import { untilStatus, withDeadline } from "../support/cluster/with_deadline.ts";
+import { podDraft } from "../support/cluster/writers.ts";
 
 const FOLDER = Deno.makeTempDirSync({ prefix: "informer-snapshots-" });
 const AUDIT = `${FOLDER}/audit.log`;

@@ -16,9 +16,9 @@ import { ConfigMap, Namespace, Node, Pod } from "@kube/informer/kinds/core/v1";
 import { FakeApiServer } from "@kube/informer/testing";
 import { assert, assertEquals } from "@std/assert";
 import { clusterTests, type Setting } from "./_cluster.ts";
-import { Definition, onceServed } from "./_definitions.ts";
-import { runSynced, withDeadline } from "./_with_deadline.ts";
-import { forEach, mapDraft, names } from "./_writers.ts";
+import { Definition, onceServed } from "../support/cluster/definitions.ts";
+import { runSynced, withDeadline } from "../support/cluster/with_deadline.ts";
+import { forEach, mapDraft, names } from "../support/cluster/writers.ts";
 
 const cluster = clusterTests();
 

@@ -3,12 +3,12 @@ import { isExpired, SharedIndexInformer } from "@kube/informer";
 import { ConfigMap, Pod } from "@kube/informer/kinds/core/v1";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { clusterTests, report, seconds } from "./_cluster.ts";
-import { assertEqualToServer } from "./_compare.ts";
-import { Phases } from "./_phases.ts";
-import { Requests } from "./_requests.ts";
-import { EventChecker } from "./_event_checker.ts";
-import { runSynced, untilStatus, withDeadline } from "./_with_deadline.ts";
-import { forEach, mapDraft, names, podDraft, settle } from "./_writers.ts";
+import { assertEqualToServer } from "../support/cluster/compare.ts";
+import { Phases } from "../support/cluster/phases.ts";
+import { Requests } from "../support/cluster/requests.ts";
+import { EventChecker } from "../support/cluster/event_checker.ts";
+import { runSynced, untilStatus, withDeadline } from "../support/cluster/with_deadline.ts";
+import { forEach, mapDraft, names, podDraft, settle } from "../support/cluster/writers.ts";
 
 const cluster = clusterTests({ watchCache: false });
 

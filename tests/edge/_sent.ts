@@ -1,6 +1,6 @@
 import type { ConnectionInfo } from "../../src/edge/http.ts";
 import type { RelayOptions } from "../../src/edge/options.ts";
-import { LOCAL, Relayed } from "./_relayed.ts";
+import { LOCAL, Relayed } from "../support/relayed.ts";
 
 /** A request, by default a GET of a list from this machine. */
 export interface Sent {

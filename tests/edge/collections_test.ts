@@ -2,7 +2,7 @@ import { assert, assertEquals, assertMatch, assertNotEquals, assertRejects, asse
 import type { RelayList } from "../../src/edge/format.ts";
 import { Pod } from "../../src/kinds/core/v1.ts";
 import { FakeApiServer, FakeTime, pod } from "../../src/testing/mod.ts";
-import { LOCAL, names, refusal, Relayed, threePods } from "./_relayed.ts";
+import { LOCAL, names, refusal, Relayed, threePods } from "../support/relayed.ts";
 
 Deno.test("a list has the objects of the cache and the state of the informer", async () => {
   await using relayed = new Relayed({}, { server: threePods() });

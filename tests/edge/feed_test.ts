@@ -6,7 +6,7 @@ import { InformerRelay } from "../../src/edge/informer_relay.ts";
 import { SharedInformerFactory } from "../../src/informer/shared_informer_factory.ts";
 import { Pod } from "../../src/kinds/core/v1.ts";
 import { FakeApiServer, FakeTime, pod } from "../../src/testing/mod.ts";
-import { Events, LOCAL, Relayed } from "./_relayed.ts";
+import { Events, LOCAL, Relayed } from "../support/relayed.ts";
 import fc from "fast-check";
 
 /** A server with `count` pods, `shop/cart-0` and so on. */

@@ -5,7 +5,7 @@ import type { RequestedData } from "../../src/edge/options.ts";
 import { informerProbes } from "../../src/edge/informer_relay.ts";
 import { ConfigMap, Node, Pod, Secret } from "../../src/kinds/core/v1.ts";
 import { FakeTime, pod } from "../../src/testing/mod.ts";
-import { Events, LOCAL, names, refusal, Relayed, threePods } from "./_relayed.ts";
+import { Events, LOCAL, names, refusal, Relayed, threePods } from "../support/relayed.ts";
 import { answerOf, statusOf } from "./_sent.ts";
 import { FakeTime as StreamFakeTime } from "../support/fake_time.ts";
 

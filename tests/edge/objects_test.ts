@@ -2,7 +2,7 @@ import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import { ObjectSelection } from "../../src/edge/objects.ts";
 import { ConfigMap, Secret } from "../../src/kinds/core/v1.ts";
 import { configMap, FakeApiServer } from "../../src/testing/mod.ts";
-import { names, Relayed, threePods } from "./_relayed.ts";
+import { names, Relayed, threePods } from "../support/relayed.ts";
 
 const parse = (query: string): ObjectSelection => ObjectSelection.parse(new URLSearchParams(query));
 

@@ -8,7 +8,7 @@ import { type ViewHub, ViewSelection, ViewStream } from "../../src/edge/views.ts
 import { applyViewUpdate, type ViewRow, type ViewUpdate } from "../../src/informer/view/cache_view.ts";
 import { Pod, Secret } from "../../src/kinds/core/v1.ts";
 import { FakeApiServer, FakeTime, pod } from "../../src/testing/mod.ts";
-import { type Events, LOCAL, Relayed } from "./_relayed.ts";
+import { type Events, LOCAL, Relayed } from "../support/relayed.ts";
 import { FakeTime as ViewStreamFakeTime } from "../support/fake_time.ts";
 
 type Views = Readonly<Record<string, ViewRequest>>;

@@ -11,7 +11,7 @@ import type { KubernetesObject } from "../../src/api/object.ts";
 import { type Entry, sameVersion } from "../../src/api/options.ts";
 import { DecodeError } from "../../src/api/status.ts";
 import { brokenEntry, entryOf, frozenEntry, pickFields, sameFields, unreadEntry } from "../../src/entry/entry.ts";
-import { IDENTITY, METADATA, parses, TEXT, type Thing, unread } from "./_unread.ts";
+import { IDENTITY, METADATA, parses, TEXT, type Thing, unread } from "../support/unread.ts";
 import fc from "fast-check";
 
 Deno.test("entryOf takes the entry's identity from the object's metadata", () => {

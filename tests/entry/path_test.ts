@@ -4,7 +4,7 @@ import { fieldValues } from "../../src/api/selector.ts";
 import { DecodeError } from "../../src/api/status.ts";
 import { entryOf, frozenEntry } from "../../src/entry/entry.ts";
 import { ofEntries, path, readValues, valuesAt } from "../../src/entry/path.ts";
-import { METADATA, parses, TEXT, type Thing, unread } from "./_unread.ts";
+import { METADATA, parses, TEXT, type Thing, unread } from "../support/unread.ts";
 import fc from "fast-check";
 
 const name = path("spec.containers.name");

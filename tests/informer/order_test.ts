@@ -5,8 +5,8 @@ import { Client } from "../../src/client/client.ts";
 import type { InformerEvent } from "../../src/informer/events/event.ts";
 import { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";
 import { added, deleted, modified, Thing, thing } from "../support/fixtures.ts";
-import { utf8Of } from "../client/decode/_bodies.ts";
-import { chunking } from "../client/decode/_texts.ts";
+import { utf8Of } from "../support/bodies.ts";
+import { chunking } from "../support/texts.ts";
 import { FakeTime } from "../support/fake_time.ts";
 import { gate, holding, line, Notes, Run } from "../support/informer.ts";
 

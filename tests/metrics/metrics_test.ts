@@ -1,6 +1,6 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { type MetricFamily, openMetricsText } from "../../src/metrics/metrics.ts";
-import { parseOpenMetrics } from "./_parse_open_metrics.ts";
+import { parseOpenMetrics } from "../support/parse_open_metrics.ts";
 import fc from "fast-check";
 
 const family = (more: Partial<MetricFamily>): MetricFamily => ({

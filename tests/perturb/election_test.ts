@@ -3,8 +3,8 @@ import { isAlreadyExists } from "@kube/informer";
 import { Lease } from "@kube/informer/kinds/coordination/v1";
 import { planOf } from "../../src/perturb/plan.ts";
 import { tryPlan } from "../../src/perturb/trial.ts";
-import { elected, type ElectionBug } from "./_elected.ts";
-import { crontab } from "./_examples.ts";
+import { elected, type ElectionBug } from "../support/perturb/elected.ts";
+import { crontab } from "../support/perturb/examples.ts";
 
 /** Seeds that have found the bugs: they are tried first, so that the tests are quick. */
 const FOUND: Readonly<Record<ElectionBug, number>> = {

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { perturb } from "@kube/informer/testing/perturb";
-import { EXAMPLES } from "./_examples.ts";
+import { EXAMPLES } from "../support/perturb/examples.ts";
 
 /** `deno task perturb --seeds 2000` tries more. */
 const SEEDS = 50;

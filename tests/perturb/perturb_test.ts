@@ -3,8 +3,8 @@ import { perturb, PerturbError, type PerturbOptions } from "@kube/informer/testi
 import { defineResource } from "@kube/informer";
 import { FakeTime } from "@kube/informer/testing";
 import { planOf } from "../../src/perturb/plan.ts";
-import { APP, type Outside } from "./_app.ts";
-import { appController } from "./_app_controller.ts";
+import { APP, type Outside } from "../support/perturb/app.ts";
+import { appController } from "../support/perturb/app_controller.ts";
 
 const OPTIONS: PerturbOptions<Outside> = { ...APP, controller: appController() };
 
@@ -66,7 +66,12 @@ Deno.test("a plan has a third to all of the steps, without the faults that are l
     for (const step of steps) kinds.add(step.do);
     assertEquals(planOf(seed, options), planOf(seed, options));
   }
-  assertEquals([kinds.has("stall"), kinds.has("crash"), kinds.has("crashAtWrite"), kinds.size], [false, false, true, 21]);
+  assertEquals([kinds.has("stall"), kinds.has("crash"), kinds.has("crashAtWrite"), kinds.size], [
+    false,
+    false,
+    true,
+    21,
+  ]);
 });
 
 Deno.test("perturb names the resource that the server did not know, and the option for it", async () => {

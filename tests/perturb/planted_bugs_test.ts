@@ -1,8 +1,8 @@
 import { assert } from "@std/assert";
 import { planOf } from "../../src/perturb/plan.ts";
 import { tryPlan } from "../../src/perturb/trial.ts";
-import { APP } from "./_app.ts";
-import { appController, type Bug, BUGS } from "./_app_controller.ts";
+import { APP } from "../support/perturb/app.ts";
+import { appController, type Bug, BUGS } from "../support/perturb/app_controller.ts";
 
 /** The number of seeds in which each bug must be found. */
 const SEEDS = 500;

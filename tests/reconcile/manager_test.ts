@@ -8,7 +8,7 @@ import { LeadershipLostError, UnfinishedWorkError } from "../../src/reconcile/le
 import { EventRecorder } from "../../src/reconcile/event_recorder.ts";
 import { Manager, type ManagerOptions } from "../../src/reconcile/manager.ts";
 import { OPEN_METRICS_TYPE } from "../../src/metrics/metrics.ts";
-import { parseOpenMetrics } from "../metrics/_parse_open_metrics.ts";
+import { parseOpenMetrics } from "../support/parse_open_metrics.ts";
 import { Warnings } from "../support/console.ts";
 import { Session } from "./_session.ts";
 

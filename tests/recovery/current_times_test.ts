@@ -1,5 +1,5 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { CurrentTimes } from "./_current_times.ts";
+import { CurrentTimes } from "../support/recovery/current_times.ts";
 
 Deno.test("CurrentTimes add up the time in which the cache's newest marker is at most a second old", () => {
   const currentTimes = new CurrentTimes();

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertNotEquals, assertRejects } from "@std/assert";
 import { deadline } from "@std/async";
-import { FaultProxy } from "./_fault_proxy.ts";
-import { faultSchedule } from "./_fault_schedule.ts";
+import { FaultProxy } from "../support/recovery/fault_proxy.ts";
+import { faultSchedule } from "../support/recovery/fault_schedule.ts";
 
 /** A server that sends back what it receives. */
 class Echo implements AsyncDisposable {

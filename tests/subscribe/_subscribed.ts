@@ -1,7 +1,7 @@
 import { nextTurn } from "../../src/async/turns.ts";
 import type { RelayOptions } from "../../src/edge/options.ts";
 import type { Fetch } from "../../src/subscribe/follow_relay.ts";
-import { LOCAL, Relayed } from "../edge/_relayed.ts";
+import { LOCAL, Relayed } from "../support/relayed.ts";
 import { FakeApiServer } from "../../src/testing/mod.ts";
 import { FakeTime } from "../support/fake_time.ts";
 

@@ -10,7 +10,7 @@ import {
 } from "../../src/subscribe/subscription.ts";
 import { subscribeViews } from "../../src/subscribe/view_subscription.ts";
 import { pod } from "../../src/testing/mod.ts";
-import { Relayed, threePods } from "../edge/_relayed.ts";
+import { Relayed, threePods } from "../support/relayed.ts";
 import { CountedController } from "../support/listeners.ts";
 import { Network } from "./_subscribed.ts";
 

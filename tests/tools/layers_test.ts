@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { problems } from "../../tools/layers.ts";
+import { borrowed, problems } from "../../tools/layers.ts";
 
 Deno.test("layers allows one file to print, by console.warn alone", () => {
   const print = (path: string, call: string): string[] =>
@@ -7,4 +7,17 @@ Deno.test("layers allows one file to print, by console.warn alone", () => {
   assertEquals(print("errors/errors.ts", `console.warn("x")`), []);
   assertEquals(print("errors/errors.ts", `console.log("x")`).length, 1);
   assertEquals(print("informer/console_reporter.ts", `console.warn("x")`).length, 1);
+});
+
+Deno.test("layers allows helpers to their own folder, and those of tests/support to all", () => {
+  const imports = (path: string, specifier: string): string[] => borrowed([{ path, imports: [specifier] }]);
+  assertEquals(imports("tests/edge/a_test.ts", "./_a.ts"), []);
+  assertEquals(imports("bench/limits/a.ts", "../_a.ts"), []);
+  assertEquals(imports("bench/a.ts", "../tests/support/a.ts"), []);
+  assertEquals(imports("tests/edge/a_test.ts", "../api/_a.ts"), [
+    "tests/edge/a_test.ts: imports tests/api/_a.ts, a helper of another folder; what is shared is in tests/support",
+  ]);
+  assertEquals(imports("tools/a.ts", "../tests/api/a.ts"), [
+    "tools/a.ts: imports tests/api/a.ts; only tests/support is shared",
+  ]);
 });

@@ -5,7 +5,15 @@ import type { KubernetesObject } from "../../../src/api/object.ts";
 import type { ReadOptions } from "../../../src/client/decode/object_reader.ts";
 import { statusErrorOf } from "../../../src/client/http/response.ts";
 import { type Recorded, recorded } from "../../support/recorded_exchange.ts";
-import { changePortrait, inChunksOf, listReading, messageOf, portrait, utf8Of, watchReading } from "./_bodies.ts";
+import {
+  changePortrait,
+  inChunksOf,
+  listReading,
+  messageOf,
+  portrait,
+  utf8Of,
+  watchReading,
+} from "../../support/bodies.ts";
 
 type Json = Record<string, unknown>;
 

@@ -3,8 +3,8 @@ import fc from "fast-check";
 import type { Entry } from "../../../src/api/options.ts";
 import type { KubernetesObject } from "../../../src/api/object.ts";
 import { ObjectReader } from "../../../src/client/decode/object_reader.ts";
-import { Pod, utf8Of } from "./_bodies.ts";
-import { asRead, memberText } from "./_texts.ts";
+import { Pod, utf8Of } from "../../support/bodies.ts";
+import { asRead, memberText } from "../../support/texts.ts";
 
 /** Reads a text in each of the ways that it may come: alone, or as a list's item, its managedFields kept or not. */
 function* readings(text: string): Generator<{ readonly entry: () => Entry<KubernetesObject>; readonly drop: boolean }> {

@@ -3,7 +3,7 @@ import { DecodeError } from "../../../src/api/status.ts";
 import { ByteBuffer } from "../../../src/client/decode/body_reader.ts";
 import { chunksOf } from "../../../src/client/decode/body_reader.ts";
 import { LineSplitter } from "../../../src/client/decode/body_reader.ts";
-import { bodyOf, inChunksOf, utf8Of } from "./_bodies.ts";
+import { bodyOf, inChunksOf, utf8Of } from "../../support/bodies.ts";
 
 const decoder = new TextDecoder();
 

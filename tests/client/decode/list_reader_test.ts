@@ -13,8 +13,8 @@ import {
   readList,
   utf8Of,
   watchReading,
-} from "./_bodies.ts";
-import { asRead, chunking, memberText } from "./_texts.ts";
+} from "../../support/bodies.ts";
+import { asRead, chunking, memberText } from "../../support/texts.ts";
 
 const FIELDS = `[{"manager":"kubelet","fieldsV1":{"f:spec":{"k:{\"name\":\"app\"}":{}}}}]`.replaceAll(
   `{"name":"app"}`,

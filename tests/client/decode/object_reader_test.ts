@@ -3,8 +3,8 @@ import fc from "fast-check";
 import { DecodeError, UnexpectedKindError } from "../../../src/api/status.ts";
 import type { KubernetesObject } from "../../../src/api/object.ts";
 import { ObjectReader } from "../../../src/client/decode/object_reader.ts";
-import { Pod, portrait, utf8Of } from "./_bodies.ts";
-import { asRead, memberText } from "./_texts.ts";
+import { Pod, portrait, utf8Of } from "../../support/bodies.ts";
+import { asRead, memberText } from "../../support/texts.ts";
 
 function reader(managedFields: "drop" | "keep" = "drop"): ObjectReader<KubernetesObject> {
   return new ObjectReader<KubernetesObject>({ resource: Pod, managedFields });

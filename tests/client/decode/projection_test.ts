@@ -9,8 +9,8 @@ import { ListReader } from "../../../src/client/decode/list_reader.ts";
 import { Projector } from "../../../src/client/decode/json_text.ts";
 import { WatchReader } from "../../../src/client/decode/watch_reader.ts";
 import { defineResource } from "../../../src/api/resource.ts";
-import { Pod, utf8Of } from "./_bodies.ts";
-import { asRead, chunking, KEYS, memberText } from "./_texts.ts";
+import { Pod, utf8Of } from "../../support/bodies.ts";
+import { asRead, chunking, KEYS, memberText } from "../../support/texts.ts";
 
 const decoder = new TextDecoder();
 

@@ -8,8 +8,8 @@ import { asciiOf } from "../../../src/client/decode/body_reader.ts";
 import { LineSplitter } from "../../../src/client/decode/body_reader.ts";
 import { ObjectReader } from "../../../src/client/decode/object_reader.ts";
 import { JsonWalker } from "../../../src/client/decode/json_text.ts";
-import { changePortrait, Pod, portrait, utf8Of, watchReading } from "./_bodies.ts";
-import { chunking, memberText, objectText } from "./_texts.ts";
+import { changePortrait, Pod, portrait, utf8Of, watchReading } from "../../support/bodies.ts";
+import { chunking, memberText, objectText } from "../../support/texts.ts";
 
 const decoder = new TextDecoder();
 

@@ -1,8 +1,8 @@
 import { assert, assertEquals, assertFalse } from "@std/assert";
 import fc from "fast-check";
 import { JsonWalker } from "../../../src/client/decode/json_text.ts";
-import { utf8Of } from "./_bodies.ts";
-import { asRead, objectText } from "./_texts.ts";
+import { utf8Of } from "../../support/bodies.ts";
+import { asRead, objectText } from "../../support/texts.ts";
 
 const decoder = new TextDecoder();
 const FIELDS = ["name", "namespace", "uid", "resourceVersion"] as const;

@@ -11,8 +11,8 @@ import {
   readChanges,
   utf8Of,
   watchReading,
-} from "./_bodies.ts";
-import { asRead, chunking, memberText } from "./_texts.ts";
+} from "../../support/bodies.ts";
+import { asRead, chunking, memberText } from "../../support/texts.ts";
 
 /** One event as the server writes it. */
 function event(type: string, object: unknown): string {

@@ -1,6 +1,6 @@
-import { SCENARIOS } from "./_scenarios.ts";
-import { printed, scriptOf } from "./_script.ts";
-import { failureOf, play, shrunk } from "./_play.ts";
+import { SCENARIOS } from "../../support/histories/scenarios.ts";
+import { printed, scriptOf } from "../../support/histories/script.ts";
+import { failureOf, play, shrunk } from "../../support/histories/play.ts";
 
 /** Each group is a test of its own, so that a failure names its seeds. */
 const GROUPS = 20;

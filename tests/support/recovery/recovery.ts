@@ -1,12 +1,12 @@
 import { type Client, SharedIndexInformer } from "@kube/informer";
 import { ConfigMap } from "@kube/informer/kinds/core/v1";
 import { assert, assertEquals } from "@std/assert";
-import { Requests } from "../cluster/_requests.ts";
-import { withDeadline } from "../cluster/_with_deadline.ts";
-import { CurrentTimes } from "./_current_times.ts";
-import type { FaultProxy } from "./_fault_proxy.ts";
-import { type Fault, playFaults } from "./_fault_schedule.ts";
-import { MARKER_NAMESPACE, writtenAtOf } from "./_marker.ts";
+import { Requests } from "../cluster/requests.ts";
+import { withDeadline } from "../cluster/with_deadline.ts";
+import { CurrentTimes } from "./current_times.ts";
+import type { FaultProxy } from "./fault_proxy.ts";
+import { type Fault, playFaults } from "./fault_schedule.ts";
+import { MARKER_NAMESPACE, writtenAtOf } from "./marker.ts";
 
 /** After the last fault, a cache has recovered when it is current for so many milliseconds without a gap. */
 const STEADY_MS = 3_000;

@@ -1,4 +1,4 @@
-import type { Answer, Order } from "./_supervisor.ts";
+import type { Answer, Order } from "./supervisor.ts";
 
 /** Server processes that end when this is disposed, and when the test program ends in any other way. */
 export class Servers implements AsyncDisposable {
@@ -10,7 +10,7 @@ export class Servers implements AsyncDisposable {
   /** None yet. */
   constructor() {
     this.#supervisor = new Deno.Command(Deno.execPath(), {
-      args: ["run", "--quiet", "--no-lock", "--allow-run", import.meta.resolve("./_supervisor.ts")],
+      args: ["run", "--quiet", "--no-lock", "--allow-run", import.meta.resolve("./supervisor.ts")],
       stdin: "piped",
       stdout: "piped",
     }).spawn();

@@ -1,6 +1,6 @@
 import { delay } from "@std/async";
-import { Random } from "../../src/testing/random.ts";
-import type { FaultProxy } from "./_fault_proxy.ts";
+import { Random } from "../../../src/testing/random.ts";
+import type { FaultProxy } from "./fault_proxy.ts";
 
 /** A fault on the way to the server. See {@linkcode FaultProxy} for what each does. */
 export type FaultVerb = "cut" | "cutAll" | "hold" | "slow" | "refuse" | "turnAway";

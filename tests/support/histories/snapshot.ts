@@ -1,6 +1,6 @@
 import type { SnapshotStore, StoredSnapshot } from "@kube/informer";
 import { isOlder } from "../../../src/api/status.ts";
-import type { SnapshotFault } from "./_script.ts";
+import type { SnapshotFault } from "./script.ts";
 
 /** The name of the cluster, unless a fault gives it another one. */
 export const CLUSTER = "fake";

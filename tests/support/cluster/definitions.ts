@@ -1,6 +1,6 @@
 import { delay } from "@std/async/delay";
 import { type Client, defineResource, isNotFound, type KubernetesObject, type Resource } from "@kube/informer";
-import { withDeadline } from "./_with_deadline.ts";
+import { withDeadline } from "./with_deadline.ts";
 
 /** A custom resource, as it is described to the server. */
 export interface Definition extends KubernetesObject {

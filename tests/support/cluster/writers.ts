@@ -12,8 +12,8 @@ import {
 } from "@kube/informer";
 import type { ConfigMap, Pod } from "@kube/informer/kinds/core/v1";
 import { pooledMap } from "@std/async";
-import { Random } from "../../src/testing/random.ts";
-import { withDeadline } from "./_with_deadline.ts";
+import { Random } from "../../../src/testing/random.ts";
+import { withDeadline } from "./with_deadline.ts";
 
 /** The number of concurrent requests of a test, for two cores. */
 const CONCURRENCY = 12;

@@ -14,7 +14,7 @@ import { onceAt, shrink } from "../../../src/testing/history.ts";
 import { Random, seedGlobals } from "../../../src/testing/random.ts";
 import { FieldTree } from "../../../src/api/fields.ts";
 import { pickFields } from "../../../src/entry/entry.ts";
-import { FakeTime } from "../../support/fake_time.ts";
+import { FakeTime } from "../fake_time.ts";
 import {
   cacheStateOf,
   canonical,
@@ -26,13 +26,13 @@ import {
   serverKeyOf,
   skips,
   stop,
-} from "./_following.ts";
-import { FaultyTransport, MOST_REQUESTS } from "./_faulty_transport.ts";
-import { beginningOf, checkBeginning, checkFirstRequests, otherPlan, type Restored } from "./_restored.ts";
-import type { InformerPlan, ListenerPlan, Script, ScriptStep, SnapshotFault, WentBack } from "./_script.ts";
-import { bytesOf, chunksOf, CLUSTER, damaged, type SnapshotOfCache } from "./_snapshot.ts";
-import { EventChecker } from "./_event_checker.ts";
-import { ServerHistory } from "./_server_history.ts";
+} from "./following.ts";
+import { FaultyTransport, MOST_REQUESTS } from "./faulty_transport.ts";
+import { beginningOf, checkBeginning, checkFirstRequests, otherPlan, type Restored } from "./restored.ts";
+import type { InformerPlan, ListenerPlan, Script, ScriptStep, SnapshotFault, WentBack } from "./script.ts";
+import { bytesOf, chunksOf, CLUSTER, damaged, type SnapshotOfCache } from "./snapshot.ts";
+import { EventChecker } from "./event_checker.ts";
+import { ServerHistory } from "./server_history.ts";
 
 /** The result of a history. */
 export interface Outcome {

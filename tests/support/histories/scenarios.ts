@@ -1,5 +1,5 @@
 import type { WriteStep } from "@kube/informer/testing";
-import type { InformerPlan, ListenerPlan, Script, ScriptStep } from "./_script.ts";
+import type { InformerPlan, ListenerPlan, Script, ScriptStep } from "./script.ts";
 
 /** A history that was written by hand. */
 export interface Scenario {

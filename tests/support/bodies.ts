@@ -1,12 +1,12 @@
-import type { Change, ListPart } from "../../../src/api/lister_watcher.ts";
-import type { Entry } from "../../../src/api/options.ts";
-import type { KubernetesObject } from "../../../src/api/object.ts";
-import { defineResource, type Resource } from "../../../src/api/resource.ts";
-import { CancellableStream } from "../../../src/async/iterate.ts";
-import { BodyReader } from "../../../src/client/decode/body_reader.ts";
-import { ListReader } from "../../../src/client/decode/list_reader.ts";
-import type { ReadOptions } from "../../../src/client/decode/object_reader.ts";
-import { WatchReader } from "../../../src/client/decode/watch_reader.ts";
+import type { Change, ListPart } from "../../src/api/lister_watcher.ts";
+import type { Entry } from "../../src/api/options.ts";
+import type { KubernetesObject } from "../../src/api/object.ts";
+import { defineResource, type Resource } from "../../src/api/resource.ts";
+import { CancellableStream } from "../../src/async/iterate.ts";
+import { BodyReader } from "../../src/client/decode/body_reader.ts";
+import { ListReader } from "../../src/client/decode/list_reader.ts";
+import type { ReadOptions } from "../../src/client/decode/object_reader.ts";
+import { WatchReader } from "../../src/client/decode/watch_reader.ts";
 
 /** The built-in kind that most tests read. */
 export const Pod: Resource = defineResource({ version: "v1", plural: "pods", kind: "Pod" });

@@ -1,4 +1,4 @@
-import { openssl } from "../support/certificates.ts";
+import { openssl } from "../certificates.ts";
 
 /** The certificates and keys of a control plane and its users. */
 export interface Keys {

@@ -11,11 +11,11 @@ import {
 } from "@kube/informer";
 import { ConfigMap, Pod } from "@kube/informer/kinds/core/v1";
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { EventChecker } from "../../cluster/_event_checker.ts";
-import { untilStatus, withDeadline } from "../../cluster/_with_deadline.ts";
-import { forEach, mapDraft, names, podDraft, settle, writeAtRandom } from "../../cluster/_writers.ts";
-import { ObservedInformer } from "./_observed_informer.ts";
-import type { CrashableServer, ScenarioServer } from "./_scenario_server.ts";
+import { EventChecker } from "../cluster/event_checker.ts";
+import { untilStatus, withDeadline } from "../cluster/with_deadline.ts";
+import { forEach, mapDraft, names, podDraft, settle, writeAtRandom } from "../cluster/writers.ts";
+import { ObservedInformer } from "./observed_informer.ts";
+import type { CrashableServer, ScenarioServer } from "./scenario_server.ts";
 
 /** A promise that holds on every server. */
 export interface Scenario<S extends ScenarioServer = ScenarioServer> {

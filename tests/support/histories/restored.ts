@@ -3,9 +3,9 @@ import type { FakeApiServer } from "@kube/informer/testing";
 import { LabelSelector } from "../../../src/api/selector.ts";
 import { keyOf } from "../../../src/api/object.ts";
 import { ConfigMap } from "@kube/informer/kinds/core/v1";
-import { cacheStateOf, type Following, serverKeyOf } from "./_following.ts";
-import type { InformerPlan, SnapshotFault } from "./_script.ts";
-import type { CacheState } from "./_snapshot.ts";
+import { cacheStateOf, type Following, serverKeyOf } from "./following.ts";
+import type { InformerPlan, SnapshotFault } from "./script.ts";
+import type { CacheState } from "./snapshot.ts";
 
 /** The numbers of newest and oldest objects of a snapshot of which the server must have one. */
 const ASKED = [3, 2];

@@ -12,7 +12,7 @@ import {
 } from "@kube/informer";
 import { ConfigMap, Pod } from "@kube/informer/kinds/core/v1";
 import type { ControllerFunction } from "@kube/informer/testing/perturb";
-import { App, type Outside, Volume } from "./_app.ts";
+import { App, type Outside, Volume } from "./app.ts";
 
 const FINALIZER = "example.com/app";
 

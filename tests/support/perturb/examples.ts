@@ -2,12 +2,12 @@ import { Deployment } from "@kube/informer/kinds/apps/v1";
 import { ConfigMap, Namespace, Pod } from "@kube/informer/kinds/core/v1";
 import type { FakeApiServer } from "@kube/informer/testing";
 import type { PerturbOptions, Random } from "@kube/informer/testing/perturb";
-import { configRoller } from "../../examples/config_roller.ts";
-import { CronTab, cronTabs } from "../../examples/crontab_controller.ts";
-import { namespaceLabels } from "../../examples/namespace_labels.ts";
-import { APP, type Outside } from "./_app.ts";
-import { appController } from "./_app_controller.ts";
-import { elected } from "./_elected.ts";
+import { configRoller } from "../../../examples/config_roller.ts";
+import { CronTab, cronTabs } from "../../../examples/crontab_controller.ts";
+import { namespaceLabels } from "../../../examples/namespace_labels.ts";
+import { APP, type Outside } from "./app.ts";
+import { appController } from "./app_controller.ts";
+import { elected } from "./elected.ts";
 
 const NAMES = ["a", "b"];
 

@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { compareResourceVersions, type InformerEvent, type KubernetesObject } from "@kube/informer";
-import type { ServerHistory } from "./_server_history.ts";
-import type { CacheState } from "./_snapshot.ts";
+import type { ServerHistory } from "./server_history.ts";
+import type { CacheState } from "./snapshot.ts";
 
 interface Known {
   readonly uid: string;

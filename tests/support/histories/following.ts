@@ -10,10 +10,10 @@ import {
   SharedInformerFactory,
 } from "@kube/informer";
 import { ConfigMap } from "@kube/informer/kinds/core/v1";
-import type { Restored } from "./_restored.ts";
-import type { InformerPlan, ListenerPlan } from "./_script.ts";
-import { type CacheState, OneSnapshot, type SnapshotOfCache } from "./_snapshot.ts";
-import type { EventChecker } from "./_event_checker.ts";
+import type { Restored } from "./restored.ts";
+import type { InformerPlan, ListenerPlan } from "./script.ts";
+import { type CacheState, OneSnapshot, type SnapshotOfCache } from "./snapshot.ts";
+import type { EventChecker } from "./event_checker.ts";
 
 /** A listener and the events that it has received. */
 export interface Listening {

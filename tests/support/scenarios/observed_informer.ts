@@ -10,13 +10,13 @@ import {
   type UpdatedEvent,
 } from "@kube/informer";
 import { assertEquals } from "@std/assert";
-import { assertEqualToServer } from "../../cluster/_compare.ts";
-import { Phases } from "../../cluster/_phases.ts";
-import { Requests } from "../../cluster/_requests.ts";
-import { EventChecker } from "../../cluster/_event_checker.ts";
-import { withDeadline } from "../../cluster/_with_deadline.ts";
-import { settle } from "../../cluster/_writers.ts";
-import type { ScenarioServer } from "./_scenario_server.ts";
+import { assertEqualToServer } from "../cluster/compare.ts";
+import { Phases } from "../cluster/phases.ts";
+import { Requests } from "../cluster/requests.ts";
+import { EventChecker } from "../cluster/event_checker.ts";
+import { withDeadline } from "../cluster/with_deadline.ts";
+import { settle } from "../cluster/writers.ts";
+import type { ScenarioServer } from "./scenario_server.ts";
 
 /** Short waits between attempts: no scenario measures them. */
 const QUICK_RETRIES = { initialMs: 10, maxMs: 250, jitter: 0 };

@@ -1,6 +1,6 @@
 import { delay } from "@std/async";
-import { byCertificate, type Keys, makeKeys, type UserFields, writeKubeconfig } from "./_keys.ts";
-import { Servers } from "./_servers.ts";
+import { byCertificate, type Keys, makeKeys, type UserFields, writeKubeconfig } from "./keys.ts";
+import { Servers } from "./servers.ts";
 
 /** The two servers of a control plane. */
 export type ServerName = "apiserver" | "etcd";
