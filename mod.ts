@@ -101,7 +101,7 @@ export type {
   SparsePart,
   UnnamedKeys,
 } from "./src/api/fields.ts";
-export { type IsReduced, type Reduced, reduced, type Whole } from "./src/api/object.ts";
+export { type Complete, type IsReduced, type Reduced, reduced } from "./src/api/object.ts";
 export type { SecretLike, WithoutData } from "./src/api/resource.ts";
 
 export type { Entry } from "./src/api/options.ts";

@@ -1,5 +1,5 @@
 /**
- * Checks the structure of `src`, and who uses the helpers of tests:
+ * Checks the structure of `src`, and the users of the helpers of tests:
  *
  * - No import goes up: folders import what the table of layers allows, and no file in a subfolder imports from the
  *   folder above it. There are no cycles, of files or of subfolders.

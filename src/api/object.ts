@@ -141,7 +141,7 @@ export interface Reduced {
  * An object without the mark {@linkcode reduced}: no type of reduced objects is assignable to it. `metadata` is named
  * because the compiler demands a member in common; an alias, so that it is assignable to types with an index signature.
  */
-export type Whole = { readonly [reduced]?: never; readonly metadata?: unknown };
+export type Complete = { readonly [reduced]?: never; readonly metadata?: unknown };
 
 /**
  * Refuses a value that has a reduced object in it, at any depth; with `"in arrays"` only one that is part of an array.
@@ -228,7 +228,7 @@ export type Mutable<T, Enums = EnumLiterals<T>> = unknown extends T ? T
  * assertEquals(cart.metadata.name, "cart-0");
  * ```
  */
-export function copyOf<T>(value: T & (Whole | null | undefined)): Mutable<T> {
+export function copyOf<T>(value: T & (Complete | null | undefined)): Mutable<T> {
   refuseReduced("copy an object for a write", value);
   return structuredClone(value) as Mutable<T>;
 }
@@ -308,7 +308,7 @@ export type Draft<T extends KubernetesObject> =
   & (IsReduced<T> extends true ? { readonly [reduced]: never }
     : IsEphemeral<T> extends true ? { readonly metadata?: DraftMeta }
     : { readonly metadata: NamedDraftMeta })
-  & Whole;
+  & Complete;
 
 /** `true` for an `EphemeralObject`; not for objects that may have any member, `$ephemeral` too. */
 export type IsEphemeral<T> = string extends keyof T ? false : "$ephemeral" extends keyof T ? true : false;
@@ -351,7 +351,7 @@ export type NamedDraftMeta = DraftMeta & ({ readonly name: string } | { readonly
  * };
  * ```
  */
-export type Apply<T extends KubernetesObject> = ApplyFields<T> & Whole & {
+export type Apply<T extends KubernetesObject> = ApplyFields<T> & Complete & {
   /** The name of the object, and metadata that the manager owns. */
   readonly metadata: ApplyMeta;
 };

@@ -173,3 +173,11 @@ export function callObserver(call: () => void): void {
     reportUncaught(error);
   }
 }
+
+/** Does what `Promise.withResolvers` does, which Node 20 lacks. */
+export function withResolvers<T>(): PromiseWithResolvers<T> {
+  let resolve!: PromiseWithResolvers<T>["resolve"];
+  let reject!: PromiseWithResolvers<T>["reject"];
+  const promise = new Promise<T>((...settle) => [resolve, reject] = settle);
+  return { promise, resolve, reject };
+}

@@ -72,7 +72,7 @@ function byMessage(): Schedule {
 
 /**
  * Shares the event loop between a group of workers and everything else. When the group has worked for a while in one
- * turn, its workers give way: they queue, and continue in later turns, in the order in which they gave way, as many in
+ * turn, its workers yield: they queue, and continue in later turns, in the order in which they yielded, as many in
  * each turn as its time allows.
  */
 export class Pacer {
@@ -104,7 +104,7 @@ export class Pacer {
     this.#scheduleTurn = schedule;
   }
 
-  /** The number of turns that workers which gave way have had. */
+  /** The number of turns that workers which yielded have had. */
   get turns(): number {
     return this.#turns;
   }
@@ -117,7 +117,7 @@ export class Pacer {
     return this.#isOver = this.#isLate();
   }
 
-  /** Gives way: resolves in a later turn, behind all workers that gave way before. */
+  /** Gives way: resolves in a later turn, behind all workers that yielded before. */
   turn(): Promise<void> {
     return new Promise((resolve) => void this.onTurn(resolve));
   }

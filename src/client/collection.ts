@@ -10,7 +10,7 @@ import type {
 } from "../api/options.ts";
 import { type Change, type IdentitySource, type ListPart, readPages, type WatchEvent } from "../api/lister_watcher.ts";
 import { CancellableStream, IteratorSource, ReadAhead } from "../async/iterate.ts";
-import { DerivedController } from "../async/signals.ts";
+import { DerivedController, withResolvers } from "../async/signals.ts";
 import {
   type ApplyOptions,
   collectedOf,
@@ -30,7 +30,7 @@ import {
   type WriteOptions,
 } from "./resource_client.ts";
 import { isNotFound, type Status, statusFrom } from "../api/status.ts";
-import type { Apply, Draft, DynamicObject, KubernetesObject, Mutable, Whole } from "../api/object.ts";
+import type { Apply, Complete, Draft, DynamicObject, KubernetesObject, Mutable } from "../api/object.ts";
 import { metadataOf, type Resource, resourceName } from "../api/resource.ts";
 import { Reduction } from "../entry/entry.ts";
 import { ListReader } from "./decode/list_reader.ts";
@@ -108,7 +108,7 @@ async function* partsOf<T>(
   options: ListOptions,
   signal: AbortSignal,
 ): AsyncGenerator<Part<T>, void, undefined> {
-  const token = Promise.withResolvers<string | undefined>();
+  const token = withResolvers<string | undefined>();
   const page = fetchPage(options, signal, token.resolve);
   page.then((list) => token.resolve(list.continue), () => token.resolve(undefined));
   yield { continue: await token.promise };
@@ -228,7 +228,7 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
   }
 
   /** As {@linkcode ResourceClient.update}. */
-  async update(object: Mutable<T> & Whole, options: WriteOptions = {}): Promise<T> {
+  async update(object: Mutable<T> & Complete, options: WriteOptions = {}): Promise<T> {
     const request = updateRequest(this.#target, object as KubernetesObject, options);
     return await this.#write(request, options);
   }
@@ -353,8 +353,8 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
   }
 
   /**
-   * The items of the iterator that `start` creates, as a stream that the signal of the options cancels, without an error
-   * where it is by `quiet`.
+   * The items of the iterator that `start` creates, as a stream that the signal of the options cancels, without an
+   * error where it is by `quiet`.
    */
   #streamOf<I>(
     { signal }: Abortable,

@@ -2,6 +2,7 @@ import {
   type Apply,
   type ApplyFields,
   type ApplyMeta,
+  type Complete,
   type Draft,
   type DraftMeta,
   type DynamicObject,
@@ -10,7 +11,6 @@ import {
   type MergePatch,
   type Mutable,
   type ObjectKey,
-  type Whole,
 } from "../api/object.ts";
 import type { Resource } from "../api/resource.ts";
 import type { Change, ListPart, WatchEvent } from "../api/lister_watcher.ts";
@@ -324,7 +324,7 @@ export interface ResourceClient<T extends KubernetesObject> {
    *
    * @throws {TypeError} when it has a part that is `reduced`: the server would remove the fields that it lacks.
    */
-  update(object: Mutable<T> & Whole, options?: WriteOptions): Promise<T>;
+  update(object: Mutable<T> & Complete, options?: WriteOptions): Promise<T>;
 
   /** Applies the fields that a manager owns (server-side apply), and creates the object if it does not exist. */
   apply(object: Apply<T>, options: ApplyOptions): Promise<T>;

@@ -23,7 +23,9 @@ interface Block {
   readonly ends: number[];
 }
 
-/** A block has an eighth of the ring's bytes, within these bounds; one that is made for a larger batch has that alone. */
+/**
+ * A block has an eighth of the ring's bytes, within these bounds; one that is made for a larger batch has that alone.
+ */
 const MIN_BLOCK = 256;
 const MAX_BLOCK = 64 * 1024;
 
@@ -82,7 +84,10 @@ export class ByteRing {
     this.#read = undefined;
   }
 
-  /** Returns bytes behind `position`, up to the end of a block, and the position behind them; `undefined` if there are none. */
+  /**
+   * Returns bytes behind `position`, up to the end of a block, and the position behind them; `undefined` if there are
+   * none.
+   */
   after(position: number): Batch | undefined {
     if (this.#read?.from === position) return this.#read.batch;
     const found = this.#find(position);
@@ -103,7 +108,9 @@ export class ByteRing {
     return { position: positions[last]!, bytes: buffer.subarray(ends[first - 1] ?? 0, ends[last]) };
   }
 
-  /** Returns the first batch behind `position`. Readers are mostly at the end, so the search of its block begins there. */
+  /**
+   * Returns the first batch behind `position`. Readers are mostly at the end, so the search of its block begins there.
+   */
   #find(position: number): { readonly block: Block; readonly index: number } | undefined {
     let at = this.#blocks.length - 1;
     while (at > 0 && this.#blocks[at]!.base > position) at--;

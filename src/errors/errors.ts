@@ -53,7 +53,9 @@ export function oneLine(text: string): string {
   return text.trim().split(/\s+/).join(" ");
 }
 
-/** Returns the reason that the `fetch` of a runtime gives for a failure, without the address, which the caller names. */
+/**
+ * Returns the reason that the `fetch` of a runtime gives for a failure, without the address, which the caller names.
+ */
 export function withoutAddress(message: string): string {
   return message.replace(/^fetch failed: /, "")
     .replace(/error sending request(?: from \S+)? for (?:url )?\S+(?: \([^)]*\))?: /, "");

@@ -2,7 +2,7 @@ import type { Abortable } from "../api/options.ts";
 import { isOlder } from "../api/status.ts";
 import type { KubernetesObject } from "../api/object.ts";
 import type { Resource } from "../api/resource.ts";
-import { DerivedController } from "../async/signals.ts";
+import { DerivedController, withResolvers } from "../async/signals.ts";
 import { LongTimer, monotonicMs } from "../async/time.ts";
 import { InformerError } from "../errors/informer_error.ts";
 import type { CacheScope } from "./cache_scope.ts";
@@ -39,7 +39,7 @@ class SnapshotKeeper {
   /** Set by the first {@linkcode end}. */
   #ended: Promise<void> | undefined;
   /** Ends the wait for the snapshot at the start. */
-  readonly #abandoned = Promise.withResolvers<void>();
+  readonly #abandoned = withResolvers<void>();
 
   /** Does nothing before {@linkcode run}. The last snapshot is written within `graceMs`. */
   constructor(
@@ -107,7 +107,7 @@ class SnapshotKeeper {
   async #endInTime(): Promise<void> {
     const { name } = this.#scope;
     const graceMs = this.#graceMs;
-    const late = Promise.withResolvers<void>();
+    const late = withResolvers<void>();
     using timer = new LongTimer(() => {
       this.#report(
         new InformerError(`Cannot keep the last snapshot of "${name}": it was not written within ${graceMs / 1_000} s`),

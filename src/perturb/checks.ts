@@ -188,7 +188,7 @@ const WRITES_PER_CHANGE = 10;
 
 /** Checks what the options of a trial state, and the number of writes. */
 export class TrialChecks<World> {
-  /** What is stated, and the controller that it is about. */
+  /** The statements, and the controller that they are about. */
   readonly options: PerturbOptions<World>;
   /** The server and its objects. */
   readonly cluster: Cluster;

@@ -10,6 +10,6 @@
  */
 export { perturb, PerturbError, type PerturbFailure, type PerturbReport } from "./perturb.ts";
 export type { ControllerFunction, PerturbOptions, ProcessContext, Statement, UserChange } from "./plan.ts";
-export type { Fault, PerturbStep } from "./plan.ts";
+export type { Fault, PerturbStep, PlannedChange } from "./plan.ts";
 export type { Random } from "../testing/random.ts";
 export type { ResourceDefinition } from "../testing/storage/definition.ts";

@@ -3,8 +3,8 @@
  *
  * {@linkcode perturb} is the entry point. `plan.ts` makes the steps of a seed, `trial.ts` performs them,
  * with the processes and their network of `process.ts` and the checks of `checks.ts`. Faults of the server, their
- * performing and the shrinking are those of histories, in `testing/history.ts`. This folder knows nothing about reconcilers: a controller is
- * any function with a client and a signal.
+ * performing and the shrinking are those of histories, in `testing/history.ts`. This folder knows nothing about
+ * reconcilers: a controller is any function with a client and a signal.
  *
  * @module
  */

@@ -5,8 +5,10 @@ import { Random } from "../testing/random.ts";
 import type { ResourceDefinition } from "../testing/storage/definition.ts";
 
 /** A change of {@linkcode PerturbOptions.changes}, and the seed of its choices. */
-interface PlannedChange {
+export interface PlannedChange {
+  /** Its name in {@linkcode PerturbOptions.changes}. */
   readonly name: string;
+  /** The seed of its choices. */
   readonly seed: number;
 }
 

@@ -1,5 +1,5 @@
 import { abortable } from "@std/async/abortable";
-import { isAbortOf } from "../async/signals.ts";
+import { isAbortOf, withResolvers } from "../async/signals.ts";
 import { verbOf } from "../api/resource.ts";
 import { Client } from "../client/client.ts";
 import { messageOf } from "../errors/errors.ts";
@@ -90,7 +90,7 @@ export class ControllerProcess {
 
   /** Cuts the network off until the returned value is disposed. */
   cutOff(): Disposable {
-    const cutOff = this.#cutOff ??= Promise.withResolvers<void>();
+    const cutOff = this.#cutOff ??= withResolvers<void>();
     return {
       [Symbol.dispose]: (): void => {
         if (this.#cutOff === cutOff) this.#cutOff = undefined;

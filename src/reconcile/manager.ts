@@ -28,7 +28,7 @@ import { isForbidden, isNotFound, isUnauthorized } from "../api/status.ts";
 import type { KubernetesObject } from "../api/object.ts";
 import { type Abortable, defined } from "../api/options.ts";
 import { resourceName } from "../api/resource.ts";
-import { callObserver, DerivedController } from "../async/signals.ts";
+import { callObserver, DerivedController, withResolvers } from "../async/signals.ts";
 import { errorLine, redactSecrets } from "../errors/errors.ts";
 import type { Reconciler } from "./reconciler.ts";
 
@@ -330,7 +330,7 @@ export class Manager implements AsyncDisposable {
   async #reconcile({ signal, lost }: ReconcilerRunOptions): Promise<void> {
     this.#enter("running");
     using work = new DerivedController(signal);
-    const { promise: stopped, resolve: stop } = Promise.withResolvers<void>();
+    const { promise: stopped, resolve: stop } = withResolvers<void>();
     const stopping = (): void => {
       this.#enter("stopping");
       stop();

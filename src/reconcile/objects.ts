@@ -3,6 +3,7 @@ import { isAlreadyExists, isConflict, isNotFound } from "../api/status.ts";
 import { type Abortable, defined } from "../api/options.ts";
 import { backoffMs, type BackoffOptions, checkBackoff, checkCounts, sleep } from "../async/time.ts";
 import {
+  type Complete,
   copyOf,
   type Draft,
   type DraftMeta,
@@ -11,7 +12,6 @@ import {
   type Mutable,
   type OwnerReference,
   refuseReduced,
-  type Whole,
 } from "../api/object.ts";
 import type { ResourceClient, WriteOptions } from "../client/resource_client.ts";
 
@@ -176,7 +176,7 @@ export async function retryOnConflict<R>(
 /** Options for {@linkcode createOrUpdate}. */
 export interface CreateOrUpdateOptions<T> extends Omit<WriteOptions, "subresource"> {
   /** The object as the caller knows it, from a cache; it saves a read. @default {read from the server} */
-  readonly current?: T & Whole;
+  readonly current?: T & Complete;
 }
 
 /** The result of {@linkcode createOrUpdate}. */
@@ -331,7 +331,7 @@ export interface FinalizeOptions<T> extends Abortable {
  */
 export async function finalize<T extends KubernetesObject>(
   client: ResourceClient<T>,
-  object: T & Whole,
+  object: T & Complete,
   options: FinalizeOptions<T>,
 ): Promise<T | undefined> {
   const { finalizer, cleanup, signal } = options;
@@ -573,7 +573,7 @@ export type StatusOf<T> = T extends { readonly status?: infer S } ? NonNullable<
  */
 export async function writeStatus<T extends KubernetesObject>(
   client: ResourceClient<T>,
-  object: T & Whole,
+  object: T & Complete,
   status: StatusOf<T>,
   options: Omit<WriteOptions, "subresource"> = {},
 ): Promise<T> {

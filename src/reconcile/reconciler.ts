@@ -14,7 +14,7 @@ import type { HandlerRegistration } from "../informer/events/event.ts";
 import type { SharedIndexInformer } from "../informer/shared_index_informer.ts";
 import { WorkQueue, type WorkQueueAddOptions } from "../workqueue/work_queue.ts";
 import { type ObjectChange, passedPaths, type Predicate } from "./predicate.ts";
-import { callObserver, DerivedController, isAbortOf, Latch, LazyController } from "../async/signals.ts";
+import { callObserver, DerivedController, isAbortOf, Latch, LazyController, withResolvers } from "../async/signals.ts";
 import type { Client } from "../client/client.ts";
 import type { ObjectWrite, ResourceClients } from "../client/resource_client.ts";
 import {
@@ -53,7 +53,7 @@ import { type OwnCalls, PendingWrites } from "./pending_writes.ts";
 export type MapFunction<T> = (entry: Entry<T>) => Iterable<ObjectKey>;
 
 /** A kind whose events become keys to reconcile, with their causes. */
-interface EventSource<T extends KubernetesObject> {
+interface KeySource<T extends KubernetesObject> {
   readonly resource: Resource<T>;
   readonly informer: SharedIndexInformer<T, string>;
   /** Returns the keys to reconcile; without it, the key of the object is the only one. */
@@ -66,7 +66,7 @@ interface EventSource<T extends KubernetesObject> {
 
 /** Returns the options with which an event adds a key to the queue; `object` is set where it is another's key. */
 function additionOf<T extends KubernetesObject>(
-  source: EventSource<T>,
+  source: KeySource<T>,
   event: ObjectChange<T>,
   paths: readonly string[],
   object?: ObjectKey,
@@ -317,7 +317,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
       "superseded",
     );
   });
-  readonly #sources: EventSource<KubernetesObject>[] = [];
+  readonly #sources: KeySource<KubernetesObject>[] = [];
   readonly #job = new DerivedController();
   #state: ReconcilerStatus["state"] = "created";
   /** Set by the first `run()`; settles when the reconciler has stopped. */
@@ -515,14 +515,14 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
     const { when = [], informer: selection = {} as InformerSelection<O> } = options;
     const informer = this.informers.forResource<O, string>(resource, selection);
     const predicates = typeof when === "function" ? [when] : when;
-    const source: EventSource<O> = { resource, informer, map, predicates, shared: new Map() };
-    this.#sources.push(source as unknown as EventSource<KubernetesObject>);
+    const source: KeySource<O> = { resource, informer, map, predicates, shared: new Map() };
+    this.#sources.push(source as unknown as KeySource<KubernetesObject>);
     this.#writes.addCache(resource, informer as unknown as SharedIndexInformer<KubernetesObject, string>);
     return informer;
   }
 
   /** Adds the keys that an event of a source concerns. */
-  #enqueue(source: EventSource<KubernetesObject>, event: ObjectChange<KubernetesObject>): void {
+  #enqueue(source: KeySource<KubernetesObject>, event: ObjectChange<KubernetesObject>): void {
     const { map, predicates } = source;
     try {
       const paths = passedPaths(event, predicates);
@@ -539,7 +539,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
     }
   }
 
-  #listen(source: EventSource<KubernetesObject>): HandlerRegistration {
+  #listen(source: KeySource<KubernetesObject>): HandlerRegistration {
     const handle = (event: ObjectChange<KubernetesObject>): void => this.#enqueue(source, event);
     const handler = { onAdd: handle, onUpdate: handle, onDelete: handle };
     return source.informer.addEventHandler(handler, { name: `reconciler of "${this.name}"` });
@@ -580,7 +580,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
     requests.signal.addEventListener("abort", () => {
       for (const call of this.#calls.all) call.endRequests(requests.signal.reason);
     }, { once: true });
-    const late = Promise.withResolvers<void>();
+    const late = withResolvers<void>();
     using grace = new LongTimer(late.resolve);
     using notice = new LongTimer(() => {
       const { length, 0: first } = this.#calls.all;

@@ -39,7 +39,7 @@ export interface ReflectorStore<V> {
 }
 
 /** Writes lists and changes into a store, and knows the version up to which the store has everything. */
-export class SyncedStore<T> {
+export class ListWatchWriter<T> {
   readonly #store: ReflectorStore<Entry<T>>;
   /** Counts what arrives. */
   readonly counters: LiveCounters;
@@ -128,14 +128,14 @@ export class SyncedStore<T> {
  * that.
  */
 class StagedList<T> implements Disposable {
-  readonly #store: SyncedStore<T>;
+  readonly #store: ListWatchWriter<T>;
   /** The replacement under way; abandoned or committed exactly once. */
   #replacement: Replacement<Entry<T>>;
   /** True if and only if `#replacement` is committed. */
   #isCommitted = false;
 
   /** Stages in a replacement of the contents of `store`. */
-  constructor(store: SyncedStore<T>, replacement: Replacement<Entry<T>>) {
+  constructor(store: ListWatchWriter<T>, replacement: Replacement<Entry<T>>) {
     this.#store = store;
     this.#replacement = replacement;
   }
@@ -198,7 +198,7 @@ interface ListRequest {
  */
 export async function readPageList<T>(
   source: ListerWatcher<T>,
-  store: SyncedStore<T>,
+  store: ListWatchWriter<T>,
   request: ListRequest,
 ): Promise<string> {
   const { version, pageSize, listIdleMs, observer } = request;
@@ -261,7 +261,7 @@ const SHORT_MS = 1_000;
  */
 export async function readStreamingList<T>(
   stream: WatchStream<T>,
-  store: SyncedStore<T>,
+  store: ListWatchWriter<T>,
   { version, signal, listIdleMs, initialEventsTimeoutMs, observer }: ListRequest,
 ): Promise<Outcome> {
   const { counters } = store;
@@ -345,7 +345,7 @@ function streamFailureOf(outcome: FailedOutcome, deadline: ListDeadline): Stream
  */
 export async function readWatch<T>(
   stream: WatchStream<T>,
-  store: SyncedStore<T>,
+  store: ListWatchWriter<T>,
   version: string,
   onOpen: () => void,
 ): Promise<void> {

@@ -49,12 +49,12 @@ import type { KubernetesObject } from "../api/object.ts";
 import { callObserver, DerivedController, Latch } from "../async/signals.ts";
 import { ConsoleReporter } from "../errors/errors.ts";
 import {
+  ListWatchWriter,
   readPageList,
   readStreamingList,
   readWatch,
   type ReflectorStore,
   type Replacement,
-  SyncedStore,
 } from "./lists.ts";
 
 /** Options for `Reflector`. */
@@ -179,7 +179,7 @@ class Paused extends DOMException {
  */
 export class Reflector<T extends KubernetesObject> {
   readonly #source: ListerWatcher<T>;
-  readonly #store: SyncedStore<T>;
+  readonly #store: ListWatchWriter<T>;
   readonly #settings: ReflectorSettings;
   readonly #rules: TransitionRules;
   readonly #counters = new LiveCounters();
@@ -214,7 +214,7 @@ export class Reflector<T extends KubernetesObject> {
     const { streamingList, backoff, reconnectMs } = settings;
     const bucket = new LeakyBucket(UNWAITED.burst, UNWAITED.everyMs);
     this.#source = source;
-    this.#store = new SyncedStore<T>(store, this.#counters, (error) => this.#report(error));
+    this.#store = new ListWatchWriter<T>(store, this.#counters, (error) => this.#report(error));
     this.#settings = settings;
     this.#rules = {
       streamingList,

@@ -3,7 +3,7 @@
  *
  * Entry point: {@linkcode Indexer}. Its values live in one `Table`, which a `StoreReplacement` swaps for another when a
  * list is committed. It does not copy, freeze or compare values, sends no events, keeps nothing over a restart, and
- * knows nothing of Kubernetes: an informer's `StoreWriter` decides what is stored and delivers the events.
+ * knows nothing of Kubernetes: an informer's `CacheWriter` decides what is stored and delivers the events.
  *
  * @module
  */

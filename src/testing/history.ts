@@ -374,7 +374,7 @@ export type StepOf<Name, Step = FaultStep> = Step extends { readonly do: infer N
   ? Name extends Names ? Step : never
   : never;
 
-/** How each fault is performed. */
+/** The performance of each fault. */
 const FAULTS: { readonly [Name in FaultStep["do"]]: Performed<StepOf<Name>> } = {
   refuse: (server, { code, retryAfterSeconds, times }, filter) =>
     server.failNext({ code, ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }) }, times, filter),

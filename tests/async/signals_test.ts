@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertFalse, assertInstanceOf, assertRejects, assertStrictEquals } from "@std/assert";
 import { DerivedController, isAbortOf, Latch } from "../../src/async/signals.ts";
 import { WaitError } from "../../src/informer/status.ts";
-import { collectGarbage } from "../support/garbage.ts";
+import { collectHeap } from "../support/heap.ts";
 import { CountedController } from "../support/listeners.ts";
 
 Deno.test("DerivedController aborts with its parent, for the same reason", () => {
@@ -196,11 +196,11 @@ Deno.test("Latch keeps no reference to a wait that has ended", async (t) => {
         return new WeakRef(waited);
       };
       const waited = wait();
-      await collectGarbage();
+      await collectHeap();
       assert(waited.deref() !== undefined, "while it waits");
       if (end === "abort") stop.abort();
       else latch[end](new Error(end));
-      await collectGarbage();
+      await collectHeap();
       assertEquals([waited.deref(), latch.isOpen], [undefined, end === "open"]);
     });
   }

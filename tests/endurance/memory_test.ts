@@ -25,8 +25,8 @@ Deno.test(
   "SharedIndexInformer keeps only the last version of each object after 400,000 changes",
   { timeout: 600_000 },
   async () => {
-    // A heap that has room for the cache and what is on its way, and for little that grows: one reference for each of the
-    // 360,000 events between the measurements is more than is accepted.
+    // A heap that has room for the cache and what is on its way, and for little that grows: one reference for each of
+    // the 360,000 events between the measurements is more than is accepted.
     const { counts, objects, beforeBytes, afterBytes } = await run(
       "./_many_changes.ts",
       ",--max-old-space-size=64",

@@ -16,7 +16,7 @@ import type { Selection } from "../../src/api/options.ts";
 import { metadataOf, type Resource } from "../../src/api/resource.ts";
 import { ConfigMap, Node, Pod } from "../../src/kinds/core/v1.ts";
 import { FakeApiServer, pod } from "../../src/testing/mod.ts";
-import { collectGarbage } from "../support/garbage.ts";
+import { collectHeap } from "../support/heap.ts";
 import { gate } from "../support/informer.ts";
 import { FactoryFixture } from "./_factory_fixture.ts";
 import { AllListeners, CountedController } from "../support/listeners.ts";
@@ -451,7 +451,7 @@ Deno.test("1,000 rounds of acquire and dispose leave no timer, watch, listener o
   await fixture.tick(4_000);
   assertEquals([server.watches, time.timers, outer.listeners, fixture.errors], [0, 0, 0, []]);
   assertEquals(caches.length, 250);
-  await collectGarbage();
+  await collectHeap();
   const alive = caches.filter((cache) => cache.deref() !== undefined).length;
   assert(alive <= 1, `${alive} of ${caches.length} caches are kept`);
   assertEquals(fixture.asked.filter((request) => request === "list").length, 250);

@@ -33,13 +33,13 @@ Deno.test("From a batch of a watch to the store there are at most 9 functions, a
   const [stored, delivered] = found;
   assertEquals(stored.slice(stored.indexOf("Indexer.set"), stored.indexOf("readWatch") + 1), [
     "Indexer.set",
-    "StoreWriter.#set",
-    "StoreWriter.#apply",
-    "StoreWriter.apply",
+    "CacheWriter.#set",
+    "CacheWriter.#apply",
+    "CacheWriter.apply",
     "Controller.<anonymous>",
     "Controller.#pass",
     "Controller.update",
-    "SyncedStore.apply",
+    "ListWatchWriter.apply",
     "readWatch",
   ]);
   assertEquals(delivered.slice(0, 2), ["Listener.#call", "Listener.#run"]);
@@ -69,9 +69,9 @@ Deno.test("From run() of a factory to the store there are at most 14 functions",
     ];
     assertEquals(["Indexer.replacing", ...found], [
       "Indexer.replacing",
-      "StoreWriter.replacing",
+      "CacheWriter.replacing",
       "Controller.replacing",
-      "SyncedStore.stage",
+      "ListWatchWriter.stage",
       ...list,
       "Reflector.#perform",
       "Reflector.run",

@@ -1,6 +1,6 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { Client } from "../../src/client/client.ts";
-import { OutdatedChanges } from "../../src/informer/sync/store_writer.ts";
+import { OutdatedChanges } from "../../src/informer/sync/cache_writer.ts";
 import { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";
 import { entry, modified, Thing, thing } from "../support/fixtures.ts";
 import { FakeTime } from "../support/fake_time.ts";

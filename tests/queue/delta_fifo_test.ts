@@ -2,7 +2,7 @@ import { assert, assertEquals, assertFalse, assertStrictEquals, assertThrows } f
 import type { Delta, Deltas } from "../../src/queue/delta_fifo.ts";
 import { DeltaFIFO } from "../../src/queue/delta_fifo.ts";
 import { Indexer } from "../../src/store/indexer.ts";
-import { collectGarbage } from "../support/garbage.ts";
+import { collectHeap } from "../support/heap.ts";
 import { keyOf, print, Words } from "./_words.ts";
 
 Deno.test("DeltaFIFO pops keys in the order of their first change, and queues nothing if keyOf throws [C051]", () => {
@@ -445,7 +445,7 @@ Deno.test("DeltaFIFO does not grow with the number of keys that were queued and 
       };
       const heapAt = async (end: number): Promise<number> => {
         for (let n = end - CHANGES; n < end; n++) change(n);
-        await collectGarbage();
+        await collectHeap();
         return Deno.memoryUsage().heapUsed;
       };
       const [before, after] = [await heapAt(CHANGES), await heapAt(2 * CHANGES)];
@@ -471,10 +471,10 @@ Deno.test("DeltaFIFO replacing keeps none of its values after it is abandoned", 
     replacement.add(things);
     return things.map((thing) => new WeakRef(thing));
   })();
-  await collectGarbage();
+  await collectHeap();
   assertEquals(staged.map((ref) => ref.deref()?.key), ["a", "b"]);
   replacement.abandon();
-  await collectGarbage();
+  await collectHeap();
   assertEquals(staged.map((ref) => ref.deref()?.key), [undefined, undefined]);
   assertThrows(() => replacement.commit("1"), Error, "it is over");
 });

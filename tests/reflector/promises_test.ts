@@ -59,6 +59,6 @@ Deno.test("WatchStream passes a chunk from the body's reader to the reflector in
   });
   await stream.close();
   assertEquals(changes, CHUNKS + 1);
-  // The stream's pacer gives way now and then, which takes a few promises.
+  // The stream's pacer yields now and then, which takes a few promises.
   assertEquals(Math.round((byStream - byReader) / CHUNKS), 2, `${byStream} against ${byReader}`);
 });

@@ -4,7 +4,7 @@ import { RequestRateError, ShortWatchError } from "../../src/reflector/transitio
 import type { ReflectorOptions } from "../../src/reflector/reflector.ts";
 import { added, bookmark, deleted, entry, expired, modified, nameless, part, refused } from "../support/fixtures.ts";
 import { FakeTime } from "../support/fake_time.ts";
-import { collectGarbage } from "../support/garbage.ts";
+import { collectHeap } from "../support/heap.ts";
 import { Follow, PAGES } from "../support/followed_source.ts";
 import { END, ScriptedSource } from "../support/scripted_source.ts";
 
@@ -426,7 +426,7 @@ Deno.test("Reflector keeps no memory of a watch that has ended", async () => {
   await using follow = new Follow(time, source, PAGES);
   await time.tickAsync(0);
   assertEquals(follow.reflector.phase.name, "waiting");
-  await collectGarbage();
+  await collectHeap();
   assertEquals(watch?.deref(), undefined);
 });
 

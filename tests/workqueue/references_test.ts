@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { WorkQueue } from "../../src/workqueue/work_queue.ts";
-import { collectGarbage } from "../support/garbage.ts";
+import { collectHeap } from "../support/heap.ts";
 
 Deno.test("WorkQueue keeps no reference to keys that are done [C124]", async () => {
   const queue = new WorkQueue<number>();
@@ -11,7 +11,7 @@ Deno.test("WorkQueue keeps no reference to keys that are done [C124]", async () 
       return new WeakRef(item);
     });
   })();
-  await collectGarbage();
+  await collectHeap();
   assertEquals(refs.filter((ref) => ref.deref() !== undefined).length, 0);
   assertEquals(queue.length, 30);
 });
@@ -29,7 +29,7 @@ Deno.test("WorkQueue keeps no memory of a run that has ended", async () => {
     return seen!;
   };
   const signal = await run();
-  await collectGarbage();
+  await collectHeap();
   assertEquals(signal.deref(), undefined);
 });
 
@@ -43,7 +43,7 @@ Deno.test("WorkQueue iterator keeps no reference to an item that it waited for",
     return new WeakRef(item);
   };
   const item = await step();
-  await collectGarbage();
+  await collectHeap();
   assertEquals(item.deref(), undefined);
   await items.return!();
 });
@@ -59,7 +59,7 @@ Deno.test("WorkItem that is kept although it is done keeps no later item of its 
     return new WeakRef(item);
   };
   const later = take();
-  await collectGarbage();
+  await collectHeap();
   assertEquals([later.deref(), kept.key], [undefined, "a"]);
 });
 
@@ -72,6 +72,6 @@ Deno.test("WorkQueue that was shut down keeps no cause of a delayed key", async 
   };
   const cause = delay();
   queue.shutDown();
-  await collectGarbage();
+  await collectHeap();
   assertEquals([cause.deref(), queue.status().delayed], [undefined, 0]);
 });

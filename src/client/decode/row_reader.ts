@@ -16,14 +16,14 @@ const ROW_END = encoder.encode("}");
 const TABLE_END = encoder.encode("]}");
 
 /** A table in JSON, of a list or of one event (`Table` of meta.k8s.io). */
-interface Table {
+interface ServerTable {
   readonly kind?: unknown;
   readonly columnDefinitions?: readonly TableColumn[] | null;
   readonly rows?: readonly unknown[] | null;
 }
 
 /** Returns true for a table; in a group of its own, a custom resource may be called Table too. */
-export function isTable(value: unknown): value is Table {
+export function isTable(value: unknown): value is ServerTable {
   const { kind, apiVersion } = (value ?? {}) as { readonly kind?: unknown; readonly apiVersion?: unknown };
   return kind === "Table" && String(apiVersion).startsWith("meta.k8s.io/");
 }
@@ -47,7 +47,7 @@ export class RowReader<R extends KubernetesObject> {
   }
 
   /** Takes the columns of a table; without any, those of the table before it stay. */
-  begin(table: Table): void {
+  begin(table: ServerTable): void {
     const { columnDefinitions } = table;
     this.#columns = Array.isArray(columnDefinitions) ? columnDefinitions : this.#columns ?? [];
   }

@@ -52,7 +52,7 @@ export class EntryTransform<T extends KubernetesObject> {
    * unchanged, so a transform runs once per arrived object. Does not throw: an entry that cannot be read or transformed
    * becomes broken.
    */
-  take(entry: Entry<T>): Entry<T> {
+  apply(entry: Entry<T>): Entry<T> {
     const { transform, freeze } = this.#options;
     if (transform !== undefined && this.#made.has(entry)) return entry;
     const changed = transform === undefined ? entry : this.#transformed(entry, transform);
@@ -250,7 +250,7 @@ export class Quarantine<T extends KubernetesObject> {
     try {
       return entry.object;
     } catch (error) {
-      this.take(entry, error);
+      this.add(entry, error);
       throw error;
     }
   }
@@ -260,7 +260,7 @@ export class Quarantine<T extends KubernetesObject> {
     try {
       return entry.metadata;
     } catch (error) {
-      this.take(entry, error);
+      this.add(entry, error);
       throw error;
     }
   }
@@ -270,7 +270,7 @@ export class Quarantine<T extends KubernetesObject> {
     try {
       return entry.labels;
     } catch (error) {
-      this.take(entry, error);
+      this.add(entry, error);
       throw error;
     }
   }
@@ -280,13 +280,13 @@ export class Quarantine<T extends KubernetesObject> {
     try {
       return valuesAt(entry, keys);
     } catch (error) {
-      this.take(entry, error);
+      this.add(entry, error);
       throw error;
     }
   }
 
   /** Records an entry that could not be read, because of `error`. */
-  take(entry: Entry<T>, error: unknown): void {
+  add(entry: Entry<T>, error: unknown): void {
     if (!(error instanceof DecodeError)) return;
     // An event may be about a state that is no longer cached.
     if (this.#isCached(entry)) this.#broken.set(entry.key, error);

@@ -110,7 +110,7 @@ export class EntryLister<T extends KubernetesObject> implements Lister<T> {
         if (fields === undefined || fields.matchesValues((keys) => valuesAt(entry, keys))) objects.push(entry.object);
       } catch (error) {
         if (!(error instanceof DecodeError)) throw error;
-        this.#quarantine.take(entry, error);
+        this.#quarantine.add(entry, error);
       }
     }
     return objects;
@@ -264,7 +264,7 @@ export function namespaceIndex<T>(inUse: () => readonly string[]): IndexFunction
  * An index over a cache of entries that returns objects: they are parsed as they are read, and lists leave out broken
  * ones.
  */
-class ObjectIndexer<T extends KubernetesObject, Name extends string> implements ReadonlyIndexer<T, Name> {
+class ParsingIndexer<T extends KubernetesObject, Name extends string> implements ReadonlyIndexer<T, Name> {
   readonly #entries: ReadonlyIndexer<Entry<T>, Name>;
   readonly #quarantine: Quarantine<T>;
 
@@ -317,7 +317,7 @@ class ObjectIndexer<T extends KubernetesObject, Name extends string> implements 
         objects.push(entry.object);
       } catch (error) {
         if (!(error instanceof DecodeError)) throw error;
-        this.#quarantine.take(entry, error);
+        this.#quarantine.add(entry, error);
       }
     }
     return objects;
@@ -335,12 +335,12 @@ export class ObjectCache<T extends KubernetesObject> {
   /** Those that cannot be read. */
   readonly quarantine: Quarantine<T>;
   /** Reads them by key and by index, as objects. */
-  readonly indexer: ObjectIndexer<T, "namespace">;
+  readonly indexer: ParsingIndexer<T, "namespace">;
   /** Reads them by namespace, name and selector. */
   readonly lister: Lister<T>;
 
   /** Prepares entries for the store. */
-  readonly intake: EntryTransform<T>;
+  readonly entryTransform: EntryTransform<T>;
 
   /** `report` receives the errors of objects that cannot be read, and of index functions. */
   constructor(
@@ -349,9 +349,9 @@ export class ObjectCache<T extends KubernetesObject> {
     report: (error: unknown) => void,
   ) {
     const { transform, freeze, parse } = options;
-    this.intake = new EntryTransform<T>({ transform, freeze, report }, parse === "eager");
+    this.entryTransform = new EntryTransform<T>({ transform, freeze, report }, parse === "eager");
     this.quarantine = new Quarantine<T>(report, (entry) => this.store.getByKey(entry.key) === entry);
-    this.indexer = new ObjectIndexer(this.store, this.quarantine);
+    this.indexer = new ParsingIndexer(this.store, this.quarantine);
     const fields = resource?.fields && FieldTree.of(resource.fields);
     this.lister = new EntryLister<T>(this.store, this.quarantine, fields);
   }
@@ -366,13 +366,13 @@ export class ObjectCache<T extends KubernetesObject> {
   /** Adds indexes and fills them. @throws {Error} when one of these names exists; then it adds none. */
   addIndexers(indexers: Indexers<T, string>): void {
     const wrapped = Object.entries(indexers).map(([name, valuesOf]) => {
-      return [name, this.intake.indexFunction(name, valuesOf)];
+      return [name, this.entryTransform.indexFunction(name, valuesOf)];
     });
     if (wrapped.length === 0) return;
     this.store.withIndexers(Object.fromEntries(wrapped));
-    if (Object.values(indexers).some(parsesObjects)) this.intake.reads = true;
+    if (Object.values(indexers).some(parsesObjects)) this.entryTransform.reads = true;
     // Filling the indexes has parsed entries that had not been read before.
-    for (const entry of this.store) if (entry.error !== undefined) this.quarantine.take(entry, entry.error);
+    for (const entry of this.store) if (entry.error !== undefined) this.quarantine.add(entry, entry.error);
   }
 
   /** The sizes of the objects. It looks at all of them, and parses none. */

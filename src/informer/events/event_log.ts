@@ -166,7 +166,7 @@ interface CursorSelection<T> {
  * resyncs in between. Subclasses decide what is left to read of a long backlog.
  *
  * A reader calls {@linkcode Cursor.poll} until that returns nothing, then awaits {@linkcode Cursor.wait}, until
- * {@linkcode Cursor.isClosed}. The cursor makes it give way to the event loop, together with all others of the pacer.
+ * {@linkcode Cursor.isClosed}. The cursor makes it yield to the event loop, together with all others of the pacer.
  */
 export abstract class Cursor<T extends KubernetesObject> {
   readonly #log: EventLog<T>;
@@ -175,7 +175,7 @@ export abstract class Cursor<T extends KubernetesObject> {
   /** `true` from `close()` on. */
   #isClosed = false;
   /** `true` if and only if the last `poll()` returned nothing because the time of this turn is used up. */
-  #givesWay = false;
+  #yields = false;
   /** The pacer's turn in which `poll()` was last called, or a wait for the log has ended since. */
   #turn: number;
   /** Set if and only if a `wait()` has not resolved; ends it. */
@@ -197,17 +197,17 @@ export abstract class Cursor<T extends KubernetesObject> {
     return this.#isClosed;
   }
 
-  /** The next event, if there is one and the reader need not give way. */
+  /** The next event, if there is one and the reader need not yield. */
   poll(): LoggedEvent<T> | undefined {
     const { turns } = this.#pacer;
     // A reader that has waited took no time from others: it need not queue behind those that did.
-    let mayGoOn = turns !== this.#turn;
+    let mayContinue = turns !== this.#turn;
     this.#turn = turns;
     while (!this.#isClosed) {
       // Each event counts, also one that is left out.
-      this.#givesWay = !mayGoOn && this.#pacer.step();
-      if (this.#givesWay) return undefined;
-      mayGoOn = false;
+      this.#yields = !mayContinue && this.#pacer.step();
+      if (this.#yields) return undefined;
+      mayContinue = false;
       const read = this.take();
       if (read === undefined) return undefined;
       const event = this.#filter === undefined ? read : this.#filter.apply(read);
@@ -223,7 +223,7 @@ export abstract class Cursor<T extends KubernetesObject> {
     if (this.#isClosed) return Promise.resolve();
     // Not an async function: what the reader does next must come before the pacer lets another one continue.
     return new Promise((resolve) => {
-      const isQueued = this.#givesWay;
+      const isQueued = this.#yields;
       const end = (): void => {
         this.#endWait = undefined;
         // A reader that was idle has no turn of its own: it asks the pacer.
@@ -242,7 +242,7 @@ export abstract class Cursor<T extends KubernetesObject> {
   resync(entries: readonly Entry<T>[]): void {
     if (this.#isClosed) return;
     this.add(entries);
-    if (!this.#givesWay) this.#endWait?.();
+    if (!this.#yields) this.#endWait?.();
   }
 
   /** Drops everything that has not been read, and ends a wait. */
@@ -380,7 +380,7 @@ export class BacklogLimit<T extends KubernetesObject> implements LogFollower<T> 
     this.#fresh = 0;
     while (this.#behind > max) {
       await this.#pacer.turn(); // behind the reader, if that has given way
-      await nextTurn(); // the reader continues until it waits for something or gives way again
+      await nextTurn(); // the reader continues until it waits for something or yields again
       const before = left;
       left = this.#behind - this.#fresh;
       if (this.#behind > max && (left === before || (left <= 0 && this.#behind > due))) {

@@ -14,7 +14,7 @@ import type { Abortable, Entry } from "../../api/options.ts";
 import type { KubernetesObject, ObjectKey } from "../../api/object.ts";
 import { errorLine } from "../../errors/errors.ts";
 import { InformerError } from "../../errors/informer_error.ts";
-import { DerivedController, Latch } from "../../async/signals.ts";
+import { DerivedController, Latch, withResolvers } from "../../async/signals.ts";
 import { PolledIterator } from "../../async/iterate.ts";
 import { Pacer } from "../../async/turns.ts";
 import { type Cursor, type CursorStart, EventLog, openCursor } from "./event_log.ts";
@@ -175,7 +175,7 @@ export class Listener<T extends KubernetesObject> implements HandlerRegistration
     // A call that disposes its own registration cannot be waited for.
     if (this.#isCalling) return;
     const { graceMs, report } = this.#processor.options;
-    const late = Promise.withResolvers<never>();
+    const late = withResolvers<never>();
     using timer = new LongTimer(() => {
       late.reject(new Error(`Cannot finish handler "${this.name}": its call has not returned within ${graceMs} ms`));
     });

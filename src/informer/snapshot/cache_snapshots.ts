@@ -46,7 +46,7 @@ export class CacheSnapshots<T extends KubernetesObject> {
   /** Returns the cache as bytes. @throws as `SharedIndexInformer.snapshot()`. */
   write({ cluster = "", secrets = false }: SnapshotOptions): ReadableStream<Uint8Array<ArrayBuffer>> {
     const sync = this.#sync;
-    const { collection: { hasSecrets, informer }, cache: { intake } } = sync;
+    const { collection: { hasSecrets, informer }, cache: { entryTransform } } = sync;
     if (!sync.hasSynced) throw new Error(`Cannot write a snapshot of ${informer}: it has not synced`);
     if (hasSecrets && !secrets) {
       throw new TypeError(
@@ -61,7 +61,7 @@ export class CacheSnapshots<T extends KubernetesObject> {
       },
       this.#parts.map(({ known }) => ({
         entries: known.list(),
-        originalKey: (entry: Entry<T>) => intake.originalKey(entry),
+        originalKey: (entry: Entry<T>) => entryTransform.originalKey(entry),
       })),
     );
   }
@@ -103,7 +103,7 @@ export class CacheSnapshots<T extends KubernetesObject> {
 
   async #read(snapshot: AsyncIterable<Uint8Array>, scope: SnapshotScope): Promise<SnapshotContents<T>> {
     try {
-      return await readSnapshot<T>(snapshot, scope, this.#reduction, this.#sync.cache.intake);
+      return await readSnapshot<T>(snapshot, scope, this.#reduction, this.#sync.cache.entryTransform);
     } catch (cause) {
       if (!(cause instanceof SnapshotError)) throw cause;
       throw new SnapshotError(

@@ -199,8 +199,9 @@ const NEWLINE = 10;
 const TURN_MS = 5;
 
 /**
- * Reads a snapshot of `scope`, and prepares its entries as they come, a few milliseconds in a turn. The entries keep the
- * chunks of `bytes` until they are detached. `reduction` is that of the objects, if they are not complete ones or rows.
+ * Reads a snapshot of `scope`, and prepares its entries as they come, a few milliseconds in a turn. The entries keep
+ * the chunks of `bytes` until they are detached. `reduction` is that of the objects, if they are not complete ones or
+ * rows.
  *
  * @throws {SnapshotError} when it is of another scope, not complete, not as it was written, or of another format.
  * @throws what `bytes` throws.
@@ -209,7 +210,7 @@ export async function readSnapshot<T extends KubernetesObject>(
   bytes: AsyncIterable<Uint8Array>,
   scope: SnapshotScope,
   reduction: Reduction | undefined,
-  intake: Pick<EntryTransform<T>, "restored">,
+  entryTransform: Pick<EntryTransform<T>, "restored">,
 ): Promise<SnapshotContents<T>> {
   const pacer = new Pacer(TURN_MS, 1);
   const source = new ByteSource(bytes);
@@ -237,7 +238,7 @@ export async function readSnapshot<T extends KubernetesObject>(
         if (!POSSIBLE_KEY.test(originalKey)) throw damaged(`it has an impossible key: ${JSON.stringify(originalKey)}`);
         const text = entryOf(object, texts, at, reduction, header.scope.representation === "table");
         const entry = (object.length === 12 ? rowOf(text, object, columns) : text) as Entry<KubernetesObject>;
-        parts[part].push({ entry: intake.restored(entry as Entry<T>, originalKey), text });
+        parts[part].push({ entry: entryTransform.restored(entry as Entry<T>, originalKey), text });
         if (typeof object[5] === "number") at += object[5];
       }
       count += objects.length;

@@ -29,7 +29,7 @@ import { InformerError, withErrorJson } from "../../errors/informer_error.ts";
 import type { CachedCollection, ObjectCache } from "../cache/lister.ts";
 import { unknownFields, UnknownFieldsError } from "../cache/entry_transform.ts";
 import type { ReadonlyIndexer } from "../../store/indexer.ts";
-import { OutdatedChanges, StoreWriter } from "./store_writer.ts";
+import { CacheWriter, OutdatedChanges } from "./cache_writer.ts";
 import { type NamespaceStatus, StateKeeper } from "./state.ts";
 import { snapshotMismatch } from "./snapshot_mismatch.ts";
 import type { Latest } from "../../async/iterate.ts";
@@ -325,9 +325,9 @@ export class Controller<T extends KubernetesObject> implements ReflectorStore<En
    * @internal
    */
   cached(key: ObjectKey): Entry<T> | undefined {
-    const { intake } = this.#collection!.cache;
-    const entry = this.known.getByKey(intake.cachedKeyOf(key));
-    return entry === undefined || intake.serverKeyOf(entry) === key ? entry : undefined;
+    const { entryTransform } = this.#collection!.cache;
+    const entry = this.known.getByKey(entryTransform.cachedKeyOf(key));
+    return entry === undefined || entryTransform.serverKeyOf(entry) === key ? entry : undefined;
   }
 
   /**
@@ -335,7 +335,7 @@ export class Controller<T extends KubernetesObject> implements ReflectorStore<En
    * @internal
    */
   serverKeyOf(entry: Entry<T>): ObjectKey {
-    return this.#collection!.cache.intake.serverKeyOf(entry);
+    return this.#collection!.cache.entryTransform.serverKeyOf(entry);
   }
 
   /**
@@ -502,7 +502,7 @@ export class Controller<T extends KubernetesObject> implements ReflectorStore<En
       while (this.#queue.pop(this.#process));
       return;
     }
-    const value = collection.cache.intake.take(entry);
+    const value = collection.cache.entryTransform.apply(entry);
     const { key } = value;
     // mutant: version-before-batch
     if (type !== "Deleted") return this.#process({ key, deltas: [{ type, value }], initial: false });
@@ -510,12 +510,12 @@ export class Controller<T extends KubernetesObject> implements ReflectorStore<En
     this.#process({ key, deltas: [{ type, value, finalStateUnknown: false }], initial: false });
   }
 
-  #queueOf({ cache: { intake } }: ControllerOwner<T>): DeltaFIFO<Entry<T>> {
+  #queueOf({ cache: { entryTransform } }: ControllerOwner<T>): DeltaFIFO<Entry<T>> {
     return new DeltaFIFO<Entry<T>>({
       keyOf: (entry) => entry.key,
       knownObjects: this.known,
       same: sameVersion,
-      transform: (entry) => intake.take(entry),
+      transform: (entry) => entryTransform.apply(entry),
     });
   }
 
@@ -536,8 +536,8 @@ export class Controller<T extends KubernetesObject> implements ReflectorStore<En
     const collection = this.#collection;
     const { identities } = this.source;
     if (collection === undefined || identities === undefined || signal?.aborted) return; // survives: stopped-before-run
-    const { intake } = collection.cache;
-    const originalKey = (entry: Entry<unknown>): string => intake.serverKeyOf(entry as Entry<T>);
+    const { entryTransform } = collection.cache;
+    const originalKey = (entry: Entry<unknown>): string => entryTransform.serverKeyOf(entry as Entry<T>);
     const restored = { entries: this.known.list(), version: this.gate.version, originalKey };
     // mutant: restored-of-other-history
     const reason = await snapshotMismatch(restored, identities, signal);
@@ -621,7 +621,7 @@ export class CollectionSync<T extends KubernetesObject> {
   /** Receives errors that do not stop the sync. */
   readonly report: (error: unknown) => void;
   /** Writes to the cache. */
-  readonly writer: StoreWriter<T>;
+  readonly writer: CacheWriter<T>;
   /** One for each source, in their order. */
   readonly parts: readonly Controller<T>[];
   /** The worst state of the parts. */
@@ -643,7 +643,7 @@ export class CollectionSync<T extends KubernetesObject> {
     this.processor = processor;
     this.changes = changes;
     this.report = report;
-    this.writer = new StoreWriter<T>(cache, processor, collection.skipsUnchanged);
+    this.writer = new CacheWriter<T>(cache, processor, collection.skipsUnchanged);
     this.parts = collection.sources.map(({ namespace, source }) => this.#controller(source, namespace, reflector));
   }
 

@@ -7,6 +7,7 @@
  * @module
  */
 
+import { withResolvers } from "../../async/signals.ts";
 import type { RecordedRequest } from "../http/request.ts";
 import type { Status } from "../../api/status.ts";
 import { checkCounts } from "../../async/time.ts";
@@ -118,7 +119,7 @@ export class Faults {
   /** Waits for the latency, unless the signal aborts or the connection breaks first. */
   async delay(signal: AbortSignal | undefined): Promise<void> {
     if (this.latencyMs <= 0) return;
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const { promise, resolve, reject } = withResolvers<void>();
     const aborted = (): void => reject(signal!.reason);
     const timer = setTimeout(resolve, this.latencyMs);
     signal?.addEventListener("abort", aborted, { once: true });

@@ -60,12 +60,14 @@ Deno.test("Checkup records the finding that a check names for its own timeout", 
 });
 
 Deno.test("Checkup ends at its total time limit, however many checks are slow, and names the checks that were not run", async () => {
+  using time = new FakeTime();
   const limits = { stepMs: 100, pluginMs: 100, totalMs: 250 };
   const checkup = new Checkup(new AbortController().signal, limits, () => {});
-  const startedAt = performance.now();
-  for (let i = 1; i <= 6; i++) await checkup.check(`check ${i}`, OPTIONS, silent);
-  const ms = performance.now() - startedAt;
-  assertEquals(ms >= 240 && ms < 2_000, true, `it took ${ms} ms`);
+  const checking = (async () => {
+    for (let i = 1; i <= 6; i++) await checkup.check(`check ${i}`, OPTIONS, silent);
+  })();
+  await time.tickAsync(250);
+  await checking;
   const said = checkup.steps.map(({ status, what }) => `${status}: ${what}`);
   assertEquals(said.slice(0, 2), Array(2).fill("fail: no answer within 0.1 s"));
   assertEquals(said.slice(-3), Array(3).fill("skip: not checked, 0.3 s are over"));

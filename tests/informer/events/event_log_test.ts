@@ -13,7 +13,7 @@ import {
   openCursor,
 } from "../../../src/informer/events/event_log.ts";
 import { entry, type Thing } from "../../support/fixtures.ts";
-import { collectGarbage } from "../../support/garbage.ts";
+import { collectHeap } from "../../support/heap.ts";
 import { line } from "../../support/informer.ts";
 
 const event = new Added(entry("a", 1), new Quarantine<Thing>(() => {}, () => true), false);
@@ -272,7 +272,7 @@ Deno.test("Cursor that is closed follows the log no more, and keeps none of the 
       cursor.close();
       assertEquals([log.followers, cursor.pending], [0, 0]);
       const kept = (): number => refs.filter((ref) => ref.deref() !== undefined).length;
-      for (let i = 0; i < 10 && kept() > 0; i++) await collectGarbage();
+      for (let i = 0; i < 10 && kept() > 0; i++) await collectHeap();
       assertEquals(kept(), 0, `${JSON.stringify(backlog)}, ${unread}`);
       assertEquals(cursor.isClosed, true);
     }

@@ -4,7 +4,7 @@ import { Quarantine } from "../../../src/informer/cache/entry_transform.ts";
 import { Added } from "../../../src/informer/events/event.ts";
 import { Processor } from "../../../src/informer/events/processor.ts";
 import { entry, type Thing } from "../../support/fixtures.ts";
-import { collectGarbage } from "../../support/garbage.ts";
+import { collectHeap } from "../../support/heap.ts";
 
 const quarantine = new Quarantine<Thing>(() => {}, () => true);
 
@@ -56,7 +56,7 @@ Deno.test("Processor keeps nothing of a handler that was removed", async () => {
     await events.add(handler, {})[Symbol.asyncDispose]();
     return new WeakRef(handler);
   })();
-  for (let i = 0; i < 10 && removed.deref() !== undefined; i++) await collectGarbage();
+  for (let i = 0; i < 10 && removed.deref() !== undefined; i++) await collectHeap();
   assert(removed.deref() === undefined);
   await events.stop();
 });

@@ -107,9 +107,9 @@ export class OutdatedChanges implements Disposable {
 }
 
 /** Writes changes to the store and logs their events, in one turn. The namespaces of an informer share one writer. */
-export class StoreWriter<T extends KubernetesObject> {
+export class CacheWriter<T extends KubernetesObject> {
   readonly #store: Indexer<Entry<T>, string>;
-  readonly #intake: EntryTransform<T>;
+  readonly #entryTransform: EntryTransform<T>;
   readonly #quarantine: Quarantine<T>;
   readonly #processor: Processor<T>;
   readonly #skipsUnchanged: boolean;
@@ -117,9 +117,9 @@ export class StoreWriter<T extends KubernetesObject> {
   #outdated = 0;
 
   /** With `skipsUnchanged`, an update that changes nothing but the version is stored, and has no event. */
-  constructor({ store, intake, quarantine }: ObjectCache<T>, processor: Processor<T>, skipsUnchanged: boolean) {
+  constructor({ store, entryTransform, quarantine }: ObjectCache<T>, processor: Processor<T>, skipsUnchanged: boolean) {
     this.#store = store;
-    this.#intake = intake;
+    this.#entryTransform = entryTransform;
     this.#quarantine = quarantine;
     this.#processor = processor;
     this.#skipsUnchanged = skipsUnchanged;
@@ -145,14 +145,14 @@ export class StoreWriter<T extends KubernetesObject> {
   /** Begins a replacement of the empty store by a first list. Its commit logs all entries as initial, in one step. */
   replacing(): StoreReplacement<Entry<T>> {
     return this.#store.replacing({
-      transform: (entry) => this.#intake.take(entry),
+      transform: (entry) => this.#entryTransform.apply(entry),
       onCommit: () => this.#filled(),
     });
   }
 
   #filled(): void {
     const entries = this.#store.list();
-    this.#intake.keptAll(entries);
+    this.#entryTransform.keptAll(entries);
     const broken = entries.filter(({ error }) => error !== undefined);
     this.#processor.distributeInitial(entries);
     // Reported after delivery: a handler that is added from `onError` starts from the store and the end of the log.
@@ -173,7 +173,7 @@ export class StoreWriter<T extends KubernetesObject> {
       if (known === undefined) return;
       const another = isAnother(known, entry);
       this.#store.deleteByKey(key);
-      this.#intake.gone(known);
+      this.#entryTransform.gone(known);
       this.#quarantine.release(key);
       this.#processor.log.append(
         new Deleted(another ? known : entry, this.#quarantine, another || delta.finalStateUnknown),
@@ -201,12 +201,12 @@ export class StoreWriter<T extends KubernetesObject> {
   #set(key: ObjectKey, entry: Entry<T>): void {
     this.#quarantine.release(key);
     this.#store.set(key, entry);
-    this.#intake.kept(entry);
+    this.#entryTransform.kept(entry);
   }
 
   #noteBroken(entry: Entry<T>): void {
     if (entry.error !== undefined && this.#store.getByKey(entry.key) === entry) {
-      this.#quarantine.take(entry, entry.error);
+      this.#quarantine.add(entry, entry.error);
     }
   }
 }

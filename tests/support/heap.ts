@@ -6,7 +6,7 @@ setFlagsFromString("--expose-gc");
 const collect = runInNewContext("gc") as () => void;
 
 /** Collects garbage in a new turn: a `WeakRef` keeps its object until the turn in which it was made or read is over. */
-export async function collectGarbage(): Promise<void> {
+export async function collectHeap(): Promise<void> {
   await new Promise<void>((resolve) => void setImmediate(resolve));
   collect();
 }
