@@ -10,7 +10,7 @@ import type { TableColumn, TableRow } from "../src/api/resource.ts";
 import type { CollectionData, CollectionList } from "../src/edge/format.ts";
 import type { RemoteView } from "../src/subscribe/view_subscription.ts";
 import { subscribeViews } from "../src/subscribe/view_subscription.ts";
-import { humanDuration } from "../src/testing/reads/table.ts";
+import { humanDuration } from "../src/async/time.ts";
 import { type Column, Grid } from "./grid.ts";
 import { Rate } from "./rate.ts";
 import { yamlOf } from "./yaml_of.ts";

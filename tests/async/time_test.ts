@@ -6,6 +6,7 @@ import {
   checkCounts,
   checkDurations,
   CoarseClock,
+  humanDuration,
   LongTimer,
   sleep,
   TimeLimit,
@@ -355,4 +356,41 @@ Deno.test("checkCounts accepts whole numbers, and names the option and the value
   }
   const message = "Cannot list: limit must be a whole number of at least 2, or Infinity for no limit, found 1";
   assertThrows(() => checkCounts("list", { limit: 1 }, { min: 2, infinite: true }), RangeError, message);
+});
+
+Deno.test("humanDuration is less precise for longer times", () => {
+  const seconds = [
+    -5,
+    -1,
+    0,
+    119,
+    125,
+    600,
+    10_799,
+    10_800,
+    11_100,
+    28_800,
+    180_000,
+    700_000,
+    63_071_999,
+    63_072_000,
+    3e8,
+  ];
+  assertEquals(seconds.map((count) => humanDuration(count * 1_000)), [
+    "<invalid>",
+    "0s",
+    "0s",
+    "119s",
+    "2m5s",
+    "10m",
+    "179m",
+    "3h",
+    "3h5m",
+    "8h",
+    "2d2h",
+    "8d",
+    "729d",
+    "2y",
+    "9y",
+  ]);
 });

@@ -7,7 +7,7 @@ import {
   type TableColumn,
   type TableRow,
 } from "../../api/resource.ts";
-import { humanDuration } from "../../testing/reads/table.ts";
+import { humanDuration } from "../../async/time.ts";
 import type { KubernetesObject } from "../../api/object.ts";
 import { escaped, plain, UNPRINTABLE } from "./terminal.ts";
 import { type Document, dump, SCALAR_STYLE, visit } from "js-yaml";

@@ -1,5 +1,4 @@
 import { assertEquals } from "@std/assert";
-import { humanDuration } from "../../../src/testing/reads/table.ts";
 import { deployment, FakeApiServer, namespace, node, pod } from "../../../src/testing/mod.ts";
 import { Deployment } from "../../../src/kinds/apps/v1.ts";
 import { Namespace, Node, Pod } from "../../../src/kinds/core/v1.ts";
@@ -121,41 +120,4 @@ Deno.test("FakeApiServer sends watches as Tables, with the columns in the first 
   assertEquals([deleted.object.rows[0].cells.slice(0, 2), deleted.object.metadata], [["a", 1], {
     resourceVersion: "3",
   }]);
-});
-
-Deno.test("humanDuration is less precise for longer times", () => {
-  const seconds = [
-    -5,
-    -1,
-    0,
-    119,
-    125,
-    600,
-    10_799,
-    10_800,
-    11_100,
-    28_800,
-    180_000,
-    700_000,
-    63_071_999,
-    63_072_000,
-    3e8,
-  ];
-  assertEquals(seconds.map((count) => humanDuration(count * 1_000)), [
-    "<invalid>",
-    "0s",
-    "0s",
-    "119s",
-    "2m5s",
-    "10m",
-    "179m",
-    "3h",
-    "3h5m",
-    "8h",
-    "2d2h",
-    "8d",
-    "729d",
-    "2y",
-    "9y",
-  ]);
 });
