@@ -247,22 +247,25 @@ function isPlain(value: unknown): value is Readonly<Record<string, unknown>> {
     (Array.isArray(value) || Object.getPrototypeOf(value) === Object.prototype);
 }
 
-/** The options that all callers of one informer must agree on. */
-const COMPARED = [
-  "transform",
-  "managedFields",
-  "secretAnnotations",
-  "parse",
-  "freeze",
-  "resyncMs",
-  "reflector",
-  "graceMs",
-  "check",
-  "onError",
-  "unchanged",
-] as const;
-
 type Options = SharedIndexInformerOptions<KubernetesObject, string>;
+
+/**
+ * The options that all callers of one informer must agree on: all but the indexes, which are joined, and those that
+ * make another informer.
+ */
+const COMPARED: { readonly [Name in Exclude<keyof Options, "indexers" | "keep">]-?: true } = {
+  transform: true,
+  managedFields: true,
+  secretAnnotations: true,
+  parse: true,
+  freeze: true,
+  resyncMs: true,
+  reflector: true,
+  graceMs: true,
+  check: true,
+  onError: true,
+  unchanged: true,
+};
 
 /** An informer of a factory, which runs once, for all callers that ask for the same objects. */
 interface SharedInformer {
@@ -286,7 +289,7 @@ interface SharedInformer {
 /** Adds a caller's indexers. @throws {Error} when its options contradict those of the first caller. */
 function join({ scope, informer, options, indexers }: SharedInformer, own: Options): void {
   const name = resourceName(scope.resource);
-  for (const option of COMPARED) {
+  for (const option of Object.keys(COMPARED) as (keyof typeof COMPARED)[]) {
     if (own[option] === undefined || sameOption(own[option], options[option])) continue;
     throw new Error(`Cannot share the informer of "${name}": option "${option}" is not what the first caller gave`);
   }
