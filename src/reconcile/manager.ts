@@ -40,7 +40,8 @@ import type { Reconciler } from "./reconciler.ts";
  * - `"syncing"`: the informers run, and have not all synced.
  * - `"standby"`: the caches are complete, and another process leads.
  * - `"running"`: the reconcilers run.
- * - `"stopping"`: reconciles in flight end, events are written, the lease is released, informers stop; in this order.
+ * - `"stopping"`: reconciles in flight end, events are written, the lease is released, informers stop; in this order,
+ *   but informers that a reconciler has made for itself stop with it.
  * - `"stopped"`: everything has ended.
  */
 export type ManagerPhase = "created" | "syncing" | "standby" | "running" | "stopping" | "stopped";
