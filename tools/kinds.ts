@@ -22,17 +22,17 @@ const CONFIG = join(ROOT, "deno.json");
 /** The files of `src/api` that generated ones import from. */
 const API_FILES: Readonly<Record<ImportedName, string>> = {
   EphemeralObject: "object",
-  IntOrString: "int_or_string",
+  IntOrString: "object",
   KubernetesObject: "object",
-  ListMap: "list_map",
+  ListMap: "object",
   ManagedFieldsEntry: "object",
-  MicroTime: "time",
+  MicroTime: "object",
   ObjectMeta: "object",
-  OpenEnum: "open_enum",
+  OpenEnum: "object",
   OwnerReference: "object",
   Quantity: "quantity",
   Resource: "resource",
-  Time: "time",
+  Time: "object",
   defineResource: "resource",
 };
 

@@ -6,11 +6,8 @@
  *
  * @module
  */
-import type { ListMap } from "../../api/object.ts";
-import type { KubernetesObject } from "../../api/object.ts";
-import type { OpenEnum } from "../../api/object.ts";
+import type { KubernetesObject, ListMap, OpenEnum, Time } from "../../api/object.ts";
 import { defineResource, type Resource } from "../../api/resource.ts";
-import type { Time } from "../../api/object.ts";
 
 /** CustomResourceDefinition represents a resource that should be exposed on the API server. */
 export interface CustomResourceDefinition extends KubernetesObject {

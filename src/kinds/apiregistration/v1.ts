@@ -6,10 +6,8 @@
  *
  * @module
  */
-import type { ListMap } from "../../api/object.ts";
-import type { KubernetesObject } from "../../api/object.ts";
+import type { KubernetesObject, ListMap, Time } from "../../api/object.ts";
 import { defineResource, type Resource } from "../../api/resource.ts";
-import type { Time } from "../../api/object.ts";
 
 /** APIService represents a server for a particular GroupVersion. */
 export interface APIService extends KubernetesObject {

@@ -6,12 +6,8 @@
  *
  * @module
  */
-import type { IntOrString } from "../../api/object.ts";
-import type { ListMap } from "../../api/object.ts";
-import type { KubernetesObject, ObjectMeta } from "../../api/object.ts";
-import type { OpenEnum } from "../../api/object.ts";
+import type { IntOrString, KubernetesObject, ListMap, ObjectMeta, OpenEnum, Time } from "../../api/object.ts";
 import { defineResource, type Resource } from "../../api/resource.ts";
-import type { Time } from "../../api/object.ts";
 import type { PersistentVolumeClaimSpec, PersistentVolumeClaimStatus, PodTemplateSpec } from "../core/v1_shared.ts";
 import type { LabelSelector } from "../meta/v1.ts";
 

@@ -6,9 +6,8 @@
  *
  * @module
  */
-import type { KubernetesObject } from "../../api/object.ts";
+import type { KubernetesObject, Time } from "../../api/object.ts";
 import { defineResource, type Resource } from "../../api/resource.ts";
-import type { Time } from "../../api/object.ts";
 
 /** configuration of a horizontal pod autoscaler. */
 export interface HorizontalPodAutoscaler extends KubernetesObject {

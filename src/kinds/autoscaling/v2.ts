@@ -6,11 +6,9 @@
  *
  * @module
  */
-import type { ListMap } from "../../api/object.ts";
-import type { KubernetesObject } from "../../api/object.ts";
+import type { KubernetesObject, ListMap, Time } from "../../api/object.ts";
 import type { Quantity } from "../../api/quantity.ts";
 import { defineResource, type Resource } from "../../api/resource.ts";
-import type { Time } from "../../api/object.ts";
 import type { LabelSelector } from "../meta/v1.ts";
 
 /**

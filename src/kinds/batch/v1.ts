@@ -6,10 +6,8 @@
  *
  * @module
  */
-import type { KubernetesObject, ObjectMeta } from "../../api/object.ts";
-import type { OpenEnum } from "../../api/object.ts";
+import type { KubernetesObject, ObjectMeta, OpenEnum, Time } from "../../api/object.ts";
 import { defineResource, type Resource } from "../../api/resource.ts";
-import type { Time } from "../../api/object.ts";
 import type { ObjectReference, PodTemplateSpec } from "../core/v1_shared.ts";
 import type { LabelSelector } from "../meta/v1.ts";
 

@@ -6,9 +6,8 @@
  *
  * @module
  */
-import type { KubernetesObject } from "../../api/object.ts";
+import type { KubernetesObject, MicroTime } from "../../api/object.ts";
 import { defineResource, type Resource } from "../../api/resource.ts";
-import type { MicroTime } from "../../api/object.ts";
 
 /** Lease defines a lease concept. */
 export interface Lease extends KubernetesObject {

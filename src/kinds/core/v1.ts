@@ -6,13 +6,17 @@
  *
  * @module
  */
-import type { IntOrString } from "../../api/object.ts";
-import type { ListMap } from "../../api/object.ts";
-import type { EphemeralObject, KubernetesObject } from "../../api/object.ts";
-import type { OpenEnum } from "../../api/object.ts";
+import type {
+  EphemeralObject,
+  IntOrString,
+  KubernetesObject,
+  ListMap,
+  MicroTime,
+  OpenEnum,
+  Time,
+} from "../../api/object.ts";
 import type { Quantity } from "../../api/quantity.ts";
 import { defineResource, type Resource } from "../../api/resource.ts";
-import type { MicroTime, Time } from "../../api/object.ts";
 import type { Condition } from "../meta/v1.ts";
 import type {
   EventSource,

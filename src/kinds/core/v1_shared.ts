@@ -6,12 +6,8 @@
  *
  * @module
  */
-import type { IntOrString } from "../../api/object.ts";
-import type { ListMap } from "../../api/object.ts";
-import type { ObjectMeta } from "../../api/object.ts";
-import type { OpenEnum } from "../../api/object.ts";
+import type { IntOrString, ListMap, ObjectMeta, OpenEnum, Time } from "../../api/object.ts";
 import type { Quantity } from "../../api/quantity.ts";
-import type { Time } from "../../api/object.ts";
 import type { LabelSelector } from "../meta/v1.ts";
 
 /** Represents a Persistent Disk resource in AWS. */

@@ -6,8 +6,7 @@
  *
  * @module
  */
-import type { KubernetesObject } from "../../api/object.ts";
-import type { OpenEnum } from "../../api/object.ts";
+import type { KubernetesObject, OpenEnum } from "../../api/object.ts";
 import { defineResource, type Resource } from "../../api/resource.ts";
 import type { ObjectReference } from "../core/v1_shared.ts";
 

@@ -6,9 +6,8 @@
  *
  * @module
  */
-import type { KubernetesObject } from "../../api/object.ts";
+import type { KubernetesObject, MicroTime, Time } from "../../api/object.ts";
 import { defineResource, type Resource } from "../../api/resource.ts";
-import type { MicroTime, Time } from "../../api/object.ts";
 import type { EventSource, ObjectReference } from "../core/v1_shared.ts";
 
 /** Event is a report of an event somewhere in the cluster. */

@@ -6,10 +6,8 @@
  *
  * @module
  */
-import type { ListMap } from "../../api/object.ts";
-import type { KubernetesObject } from "../../api/object.ts";
+import type { KubernetesObject, ListMap, Time } from "../../api/object.ts";
 import { defineResource, type Resource } from "../../api/resource.ts";
-import type { Time } from "../../api/object.ts";
 
 /** FlowSchema defines the schema of a group of flows. */
 export interface FlowSchema extends KubernetesObject {

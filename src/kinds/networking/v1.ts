@@ -6,10 +6,7 @@
  *
  * @module
  */
-import type { IntOrString } from "../../api/object.ts";
-import type { ListMap } from "../../api/object.ts";
-import type { KubernetesObject } from "../../api/object.ts";
-import type { OpenEnum } from "../../api/object.ts";
+import type { IntOrString, KubernetesObject, ListMap, OpenEnum } from "../../api/object.ts";
 import { defineResource, type Resource } from "../../api/resource.ts";
 import type { TypedLocalObjectReference } from "../core/v1_shared.ts";
 import type { Condition, LabelSelector } from "../meta/v1.ts";

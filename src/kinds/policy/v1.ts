@@ -6,12 +6,8 @@
  *
  * @module
  */
-import type { IntOrString } from "../../api/object.ts";
-import type { ListMap } from "../../api/object.ts";
-import type { KubernetesObject } from "../../api/object.ts";
-import type { OpenEnum } from "../../api/object.ts";
+import type { IntOrString, KubernetesObject, ListMap, OpenEnum, Time } from "../../api/object.ts";
 import { defineResource, type Resource } from "../../api/resource.ts";
-import type { Time } from "../../api/object.ts";
 import type { Condition, LabelSelector } from "../meta/v1.ts";
 
 /** PodDisruptionBudget is an object to define the max disruption that can be caused to a collection of pods */

@@ -6,12 +6,9 @@
  *
  * @module
  */
-import type { ListMap } from "../../api/object.ts";
-import type { KubernetesObject, ObjectMeta } from "../../api/object.ts";
-import type { OpenEnum } from "../../api/object.ts";
+import type { KubernetesObject, ListMap, ObjectMeta, OpenEnum, Time } from "../../api/object.ts";
 import type { Quantity } from "../../api/quantity.ts";
 import { defineResource, type Resource } from "../../api/resource.ts";
-import type { Time } from "../../api/object.ts";
 import type { NodeSelector } from "../core/v1_shared.ts";
 import type { Condition } from "../meta/v1.ts";
 

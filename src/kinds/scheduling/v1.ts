@@ -6,8 +6,7 @@
  *
  * @module
  */
-import type { KubernetesObject } from "../../api/object.ts";
-import type { OpenEnum } from "../../api/object.ts";
+import type { KubernetesObject, OpenEnum } from "../../api/object.ts";
 import { defineResource, type Resource } from "../../api/resource.ts";
 
 /** PriorityClass defines mapping from a priority class name to the priority integer value. */

@@ -6,12 +6,9 @@
  *
  * @module
  */
-import type { ListMap } from "../../api/object.ts";
-import type { KubernetesObject } from "../../api/object.ts";
-import type { OpenEnum } from "../../api/object.ts";
+import type { KubernetesObject, ListMap, OpenEnum, Time } from "../../api/object.ts";
 import type { Quantity } from "../../api/quantity.ts";
 import { defineResource, type Resource } from "../../api/resource.ts";
-import type { Time } from "../../api/object.ts";
 import type { PersistentVolumeSpec, TopologySelectorTerm } from "../core/v1_shared.ts";
 import type { LabelSelector } from "../meta/v1.ts";
 
