@@ -15,8 +15,9 @@ export interface ChurnOptions<T extends KubernetesObject> {
   /** Seed; the same seed and the same objects give the same steps. @default {1} */
   readonly seed?: number;
   /**
-   * Builds the object to create; the number passed is never used twice. @default {pods: `bigPod`; else an object with
-   * a name}
+   * Builds the object to create; the number passed is never used twice.
+   *
+   * @default {pods as `pods()` makes them; else an object with a name}
    */
   readonly make?: (index: number) => Fixture<T>;
 }
