@@ -483,13 +483,17 @@ export class Reduction {
   /** The value of the mark {@linkcode reduced}. */
   readonly mark: string;
 
-  /** The reduction of objects to metadata, which the server makes. */
-  static readonly metadata: Reduction = new Reduction(FieldTree.of(["metadata"]), "its metadata");
+  static #metadata: Reduction | undefined;
 
   private constructor(fields: FieldTree, mark: string, hidden: readonly string[] = []) {
     this.fields = fields;
     this.mark = mark;
     this.#hidden = hidden;
+  }
+
+  /** The reduction of objects to metadata, which the server makes. */
+  static get metadata(): Reduction {
+    return this.#metadata ??= new Reduction(FieldTree.of(["metadata"]), "its metadata");
   }
 
   /**

@@ -6,9 +6,6 @@ const INSPECT: unique symbol = Symbol.for("nodejs.util.inspect.custom");
 /** The largest number of lines of a printed error. */
 const MAX_LINES = 10;
 
-/** The folder of the package, as it begins in stack frames. */
-const PACKAGE = new URL("../", import.meta.url).href;
-
 /** The largest numbers of stack frames that are printed of the error itself and of its last cause. */
 const OWN_FRAMES = 3;
 
@@ -103,8 +100,10 @@ function inspectError(error: Error): string {
  */
 function framesOf(error: unknown, max: number): string[] {
   const stack = error instanceof Error ? error.stack ?? "" : "";
+  // The folder of the package, as it begins in stack frames.
+  const own = new URL("../", import.meta.url).href;
   const frames = stack.split("\n").filter((line) => /^\s+at /.test(line) && !/\b(?:ext|node):/.test(line));
-  const others = frames.filter((line) => !line.includes(PACKAGE) && /:\d+:\d+\)?$/.test(line));
+  const others = frames.filter((line) => !line.includes(own) && /:\d+:\d+\)?$/.test(line));
   return (others.length > 0 ? others : frames).slice(0, max);
 }
 
