@@ -82,24 +82,29 @@ export type Fault =
 
 /** A fault: how often it is chosen, how a step of it is made, and how it is described. */
 interface FaultKind<Step> {
+  /** Whom it harms: the writes that follow, what is observed of changes, processes and their clocks, or users. */
+  readonly of: "writes" | "views" | "processes" | "users";
   readonly weight: number;
-  make(random: Random, changes: readonly string[]): Step;
+  make(random: Random, change: () => PlannedChange): Step;
   describe(step: Step): string;
 }
 
 /** The faults. Those of which few places do harm have large weights. */
 const FAULTS: { readonly [Name in Fault]: FaultKind<StepOf<Name, PerturbStep>> } = {
   deleteAll: {
+    of: "users",
     weight: 1,
-    make: (random) => ({ do: "deleteAll", again: random.next() < 0.7 }),
+    make: (random) => ({ do: "deleteAll", again: random.next() < 0.5 }),
     describe: ({ again }) => `users delete all that they have created${again ? ", and create it again" : ""}`,
   },
   crash: {
+    of: "processes",
     weight: 2,
     make: (random) => ({ do: "crash", downMs: downMs(random) }),
     describe: ({ downMs }) => `the process crashes, and starts again after ${seconds(downMs)}`,
   },
   crashAtWrite: {
+    of: "writes",
     weight: 8,
     make: (random) => ({
       do: "crashAtWrite",
@@ -111,11 +116,13 @@ const FAULTS: { readonly [Name in Fault]: FaultKind<StepOf<Name, PerturbStep>> }
       `the process will crash ${CRASHES[when]} (${ordinal(skip)}), and start again after ${seconds(downMs)}`,
   },
   restartProcess: {
+    of: "processes",
     weight: 1,
     make: (random) => ({ do: "restartProcess", downMs: downMs(random) }),
     describe: ({ downMs }) => `the process is stopped, and starts again after ${seconds(downMs)}`,
   },
   staleRestart: {
+    of: "views",
     weight: 6,
     make: (random) => ({
       do: "staleRestart",
@@ -128,6 +135,7 @@ const FAULTS: { readonly [Name in Fault]: FaultKind<StepOf<Name, PerturbStep>> }
       } for ${seconds(ms)}`,
   },
   stall: {
+    of: "views",
     weight: 4,
     make: (random) => ({
       do: "stall",
@@ -138,37 +146,40 @@ const FAULTS: { readonly [Name in Fault]: FaultKind<StepOf<Name, PerturbStep>> }
       `the events of ${of === undefined ? "all watches" : `watch ${of}`} arrive ${seconds(ms)} late`,
   },
   unobserved: {
+    of: "views",
     weight: 2,
-    make: (random, changes) => ({
-      do: "unobserved",
-      changes: changes.length === 0 ? [] : Array.from({ length: 1 + random.below(3) }, () => change(random, changes)),
-    }),
+    make: (random, change) => ({ do: "unobserved", changes: Array.from({ length: 1 + random.below(3) }, change) }),
     describe: ({ changes }) =>
       `while no watch is open and the history is lost: ${changes.map(({ name }) => `change "${name}"`).join(", ")}`,
   },
   race: {
+    of: "writes",
     weight: 3,
-    make: (random, changes) => ({ do: "race", ...change(random, changes), skip: random.below(3) }),
+    make: (random, change) => ({ do: "race", ...change(), skip: random.below(3) }),
     describe: ({ name, skip }) => `change "${name}" will be made just before the next write arrives (${ordinal(skip)})`,
   },
   conflict: {
+    of: "writes",
     weight: 2,
     make: (random) => ({ do: "conflict", times: 1 + random.below(3) }),
     describe: ({ times }) =>
       `another writer will annotate the objects of the next ${writes(times)}, just before they arrive`,
   },
   loseAnswer: {
+    of: "writes",
     weight: 3,
     make: (random) => ({ do: "loseAnswer", times: 1 + random.below(2), skip: random.below(3) }),
     describe: ({ times, skip }) =>
       `the answers of ${writes(times)} will be lost after they took effect (from the ${ordinal(skip)} on)`,
   },
   break: {
+    of: "writes",
     weight: 1,
     make: (random) => ({ do: "break", times: 1 + random.below(3) }),
     describe: ({ times }) => `the next ${times} requests will not arrive`,
   },
   refuse: {
+    of: "writes",
     weight: 6,
     make: (random) => ({
       do: "refuse",
@@ -183,44 +194,52 @@ const FAULTS: { readonly [Name in Fault]: FaultKind<StepOf<Name, PerturbStep>> }
     },
   },
   delayWrite: {
+    of: "writes",
     weight: 1,
     make: (random) => ({ do: "delayWrite", ms: faultMs(random) }),
     describe: ({ ms }) => `the next write will arrive ${seconds(ms)} late`,
   },
-  drop: { weight: 1, make: () => ({ do: "drop" }), describe: () => "open watches break" },
-  end: { weight: 1, make: () => ({ do: "end" }), describe: () => "open watches end" },
+  drop: { of: "views", weight: 1, make: () => ({ do: "drop" }), describe: () => "open watches break" },
+  end: { of: "views", weight: 1, make: () => ({ do: "end" }), describe: () => "open watches end" },
   forceRelist: {
+    of: "views",
     weight: 1,
     make: () => ({ do: "forceRelist" }),
     describe: () => "open watches expire, and everything is listed again",
   },
   restart: {
+    of: "views",
     weight: 1,
     make: (random) => ({ do: "restart", history: random.pick(["kept", "lost"]) }),
     describe: ({ history }) => `the API server restarts; its history is ${history}`,
   },
   clockSkew: {
+    of: "processes",
     weight: 2,
     make: (random) => ({ do: "clockSkew", ms: skewMs(random) }),
     describe: ({ ms }) => `the server's clock is ${seconds(ms)} ahead of the controller's`,
   },
   clockJump: {
+    of: "processes",
     weight: 3,
     make: (random) => ({ do: "clockJump", ms: skewMs(random) }),
     describe: ({ ms }) => `the controller's time of day jumps by ${seconds(ms)}`,
   },
   second: {
+    of: "processes",
     weight: 2,
     make: (random) => ({ do: "second", ms: faultMs(random), end: random.pick(["crash", "stop"]) }),
     describe: ({ ms, end }) =>
       `a second process runs for ${seconds(ms)}, then ${end === "crash" ? "crashes" : "is stopped"}`,
   },
   pause: {
+    of: "processes",
     weight: 3,
     make: (random) => ({ do: "pause", ms: random.pick([1_000, 20_000, 60_000]) }),
     describe: ({ ms }) => `the network of the process is cut off for ${seconds(ms)}; a second process starts`,
   },
   loseRenewals: {
+    of: "processes",
     weight: 8,
     make: (random) => ({
       do: "loseRenewals",
@@ -250,10 +269,6 @@ function faultMs(random: Random): number {
 
 function skewMs(random: Random): number {
   return random.pick([-3_600_000, -5_000, 5_000, 3_600_000]);
-}
-
-function change(random: Random, changes: readonly string[]): PlannedChange {
-  return { name: random.pick(changes), seed: random.below(1_000_000) };
 }
 
 /** Describes a step in one line. */
@@ -386,42 +401,119 @@ type PlanOptions = Pick<PerturbOptions<never>, "steps" | "without" | "elects"> &
 };
 
 /** Returns the plan of a seed: the same one for the same seed and options. */
-export function planOf(seed: number, { steps = 30, without = [], elects = false, changes }: PlanOptions): PerturbPlan {
-  const random = new Random(seed ^ 0x51ed);
-  const isPossible = (fault: Fault): boolean =>
-    !without.includes(fault) && (elects || fault !== "loseRenewals") && (changes.length > 0 || fault !== "race");
-  const faults = (Object.keys(FAULTS) as Fault[]).filter(isPossible)
-    .flatMap((fault) => Array<Fault>(FAULTS[fault].weight).fill(fault));
-  // A seed has a few kinds of faults, each several times: bugs need a pair of them more often than one of each.
-  const own = faults.length === 0 ? [] : Array.from({ length: 1 + random.below(4) }, () => random.pick(faults));
-  const planned: PerturbStep[] = [];
-  const count = Math.ceil(steps / 3) + random.below(Math.ceil(steps * 2 / 3));
-  const pause = random.pick(PAUSES);
-  const fault = (): void => {
-    if (own.length > 0) planned.push(FAULTS[random.pick(own)].make(random, changes));
-  };
-  // A change is often made again: what one of them leaves behind is met by the next one of its kind.
-  let last: PlannedChange | undefined;
-  while (planned.length < count) {
-    const turn = random.next();
-    if (turn < 0.15) fault();
-    else if (turn < 0.2 && faults.includes("deleteAll")) {
-      planned.push(FAULTS.deleteAll.make(random, changes));
-    } else if (turn < 0.6 && changes.length > 0) {
-      // A fault that waits for a write most often harms the writes that follow a change.
-      if (random.next() < 0.4) fault();
-      last = change(random, random.next() < 0.25 && last !== undefined ? [last.name] : changes);
-      planned.push({ do: "change", ...last });
-    } else planned.push({ do: "wait", ms: random.pick(pause) });
-  }
+export function planOf(seed: number, { steps = 30, ...options }: PlanOptions): PerturbPlan {
+  const random = new Random(seed ^ PLAN);
+  const count = random.next() < 0.5 ? steps : Math.ceil(steps / 3) + random.below(Math.ceil(steps * 2 / 3));
   return {
     seed,
     streamingList: random.next() < 0.5,
     latencyMs: random.pick([0, 3, 30]),
     watchMs: random.pick([0, 5, 100]),
-    steps: planned,
+    steps: new Planner(random, options).steps(count),
   };
 }
 
-/** The lengths of waits: short ones, and longer ones. */
+/** The letters "plan": the steps of a seed are drawn from other numbers than its names, uids and latencies. */
+const PLAN = 0x706c616e;
+
+/** The lengths of waits between motifs: short ones, and longer ones. */
 const PAUSES = [[0, 1, 5, 30], [5, 100, 1_000, 5_000], [0, 30, 1_000, 20_000, 90_000]] as const;
+
+/** The lengths of waits after which a controller is likely to be in the middle of what it does. */
+const MOMENTS = [0, 1, 3, 10, 30, 100] as const;
+
+/**
+ * What the steps of a seed are made of: changes that the controller follows, and faults where they do harm. Faults of
+ * writes are there before the changes that lead to writes; a view is late, or lost, before or just after changes; a
+ * process ends, or loses its network or its clock, between two changes.
+ */
+const MOTIFS = [
+  ["changes", "wait"],
+  ["writes", "changes", "wait"],
+  ["writes", "changes", "wait"],
+  ["views", "changes", "wait"],
+  ["changes", "moment", "views", "wait"],
+  ["users", "wait", "changes", "wait", "views", "wait"],
+  ["changes", "moment", "processes", "changes", "wait"],
+  ["changes", "moment", "processes", "changes", "wait"],
+  ["processes", "wait", "processes", "wait"],
+] as const;
+
+/** Draws the steps of a plan. */
+class Planner {
+  readonly #random: Random;
+  /** The faults that may occur, each as often as its weight. */
+  readonly #faults: readonly Fault[];
+  /** A few of them, which occur more often: bugs need a pair of them more often than one of each. */
+  readonly #own: readonly Fault[];
+  /** The changes that users make: few kinds in most seeds, so that no other one undoes what they lead to. */
+  readonly #changes: readonly string[];
+  /** A few motifs. In one seed of six, changes alone. */
+  readonly #motifs: readonly (typeof MOTIFS[number])[];
+  readonly #pause: readonly number[];
+  #last: PlannedChange | undefined;
+
+  constructor(random: Random, { without = [], elects = false, changes }: Omit<PlanOptions, "steps">) {
+    const isPossible = (fault: Fault): boolean =>
+      !without.includes(fault) && (elects || fault !== "loseRenewals") &&
+      (changes.length > 0 || (fault !== "race" && fault !== "unobserved"));
+    this.#random = random;
+    this.#faults = (Object.keys(FAULTS) as Fault[]).filter(isPossible)
+      .flatMap((fault) => Array<Fault>(FAULTS[fault].weight).fill(fault));
+    const kinds = this.#faults.length === 0 ? 0 : random.below(5);
+    this.#own = Array.from({ length: kinds }, () => random.pick(this.#faults));
+    const few = Array.from({ length: random.pick([1, 2, 3, 5]) }, () => random.pick(changes));
+    this.#changes = changes.length === 0 || random.next() < 0.2 ? changes : few;
+    this.#motifs = random.next() < 1 / 6 ? MOTIFS.slice(0, 1) : Array.from({ length: 3 }, () => random.pick(MOTIFS));
+    this.#pause = random.pick(PAUSES);
+  }
+
+  steps(count: number): PerturbStep[] {
+    const found: PerturbStep[] = [];
+    while (found.length < count) {
+      for (const part of this.#random.pick(this.#motifs)) found.push(...this.#part(part));
+    }
+    return found.slice(0, count);
+  }
+
+  #part(part: typeof MOTIFS[number][number]): PerturbStep[] {
+    const random = this.#random;
+    switch (part) {
+      case "wait":
+        return [{ do: "wait", ms: random.pick(this.#pause) }];
+      case "moment":
+        return [{ do: "wait", ms: random.pick(MOMENTS) }];
+      case "changes":
+        if (this.#changes.length === 0) return [];
+        return Array.from({ length: random.pick([1, 1, 1, 2, 3]) }, () => ({ do: "change", ...this.#change() }));
+      default: {
+        const all = this.#faults.filter((fault) => FAULTS[fault].of === part);
+        const own = this.#own.filter((fault) => FAULTS[fault].of === part);
+        if (all.length === 0) return [];
+        const faults = own.length > 0 && random.next() < 0.6 ? own : all;
+        return [FAULTS[random.pick(faults)].make(random, () => this.#change())];
+      }
+    }
+  }
+
+  /** A change: often of the kind, or of the object, of the one before; sometimes the same again. */
+  #change(): PlannedChange {
+    const random = this.#random;
+    const last = this.#last;
+    if (last !== undefined && random.next() < 0.15) return last;
+    const name = last !== undefined && random.next() < 0.25 ? last.name : random.pick(this.#changes);
+    const first = last !== undefined && random.next() < 0.5 ? new Random(last.seed).next() : random.next() ** 2;
+    return this.#last = { name, seed: seedNear(random, first) };
+  }
+}
+
+/** The number of seeds of changes. */
+const SEEDS = 1_000_000;
+
+/** A seed whose first number is about `first`: with it, a change most often chooses its object. */
+function seedNear(random: Random, first: number): number {
+  for (;;) {
+    const found = random.below(SEEDS);
+    if (Math.abs(new Random(found).next() - first) < 0.02) return found;
+  }
+}

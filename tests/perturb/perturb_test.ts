@@ -92,3 +92,10 @@ Deno.test("perturb names the resource that the server did not know, and the opti
   const known = await assertRejects(() => perturb({ ...options, resources: [CronTab] }), PerturbError);
   assertEquals(known.failures[0].message.includes("did not know"), false);
 });
+
+Deno.test("renewals are lost in plans of programs that elect a leader, and in no others", () => {
+  const has = (elects: boolean): boolean =>
+    Array.from({ length: 100 }, (_, index) => planOf(index + 1, { elects, changes: ["a"] }))
+      .some(({ steps }) => steps.some((step) => step.do === "loseRenewals"));
+  assertEquals([has(true), has(false)], [true, false]);
+});

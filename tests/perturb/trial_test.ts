@@ -1,8 +1,10 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { type Client, copyOf, SharedIndexInformer } from "@kube/informer";
+import { type Client, copyOf, isAlreadyExists, SharedIndexInformer } from "@kube/informer";
+import { Lease } from "@kube/informer/kinds/coordination/v1";
 import { ConfigMap } from "@kube/informer/kinds/core/v1";
 import type { FakeApiServer } from "@kube/informer/testing";
 import type { ControllerFunction, PerturbOptions, PerturbStep } from "@kube/informer/testing/perturb";
+import { sleep } from "../../src/async/time.ts";
 import { type TrialResult, tryPlan } from "../../src/perturb/trial.ts";
 
 const MAP = { metadata: { name: "x", namespace: "default" } };
@@ -55,18 +57,26 @@ async function logOf(
 
 /** Creates a config map a second after its start, so that faults can be armed before. */
 const creates = once(async (client) => {
-  await new Promise((resolve) => setTimeout(resolve, 1_000));
+  await sleep(1_000);
   await client.resource(ConfigMap).namespace("default").create(MAP);
   return "created";
 });
 
-const crash = (when: "before" | "during" | "after"): PerturbStep => ({
-  do: "crashAtWrite",
-  when,
-  skip: 0,
-  downMs: 500,
-});
+const crash = (when: "before" | "during" | "after"): PerturbStep => {
+  return { do: "crashAtWrite", when, skip: 0, downMs: 500 };
+};
 const WAIT: PerturbStep = { do: "wait", ms: 5_000 };
+const CREATE: PerturbStep = { do: "change", name: "create", seed: 1 };
+const UNOBSERVED: PerturbStep = {
+  do: "unobserved",
+  changes: [{ name: "create", seed: 1 }, { name: "remove", seed: 1 }],
+};
+
+/** Changes that create and remove a config map. */
+const CHANGES = {
+  create: (server: FakeApiServer): void => void server.create(ConfigMap, MAP),
+  remove: (server: FakeApiServer): void => server.delete(ConfigMap, "x"),
+};
 
 Deno.test("a crash before a write: the write has no effect, and the process starts again", async () => {
   assertEquals(await logOf(creates, [crash("before"), WAIT]), ["a-1 starts", "a-2 starts", "a-2 created"]);
@@ -80,7 +90,7 @@ Deno.test("a crash after a write: the process sees the answer, and sends nothing
   const log = await logOf(
     once(async (client, identity, log) => {
       const maps = client.resource(ConfigMap).namespace("default");
-      await new Promise((resolve) => setTimeout(resolve, 1_000));
+      await sleep(1_000);
       await maps.create({ metadata: { name: identity } });
       log.push(`${identity} has an answer`);
       await maps.create({ metadata: { name: `${identity}-second` } });
@@ -134,13 +144,13 @@ Deno.test("a conflict, a race and a late write", async () => {
   const updates = once(async (client) => {
     const maps = client.resource(ConfigMap).namespace("default");
     const map = await maps.get("x");
-    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    await sleep(1_000);
     await maps.update({ ...copyOf(map), data: { a: "1" } });
     return `updated at ${Date.now() % 100_000}`;
   });
   const options: Partial<PerturbOptions<string[]>> = {
     setup: (server) => void server.create(ConfigMap, MAP),
-    changes: { remove: (server) => server.delete(ConfigMap, "x") },
+    changes: CHANGES,
   };
   assertEquals(await logOf(updates, [{ do: "conflict", times: 1 }, WAIT], options), ["a-1 starts", "a-1 409"]);
   assertEquals(
@@ -163,10 +173,8 @@ Deno.test("a restart on a stale API server: the first list is old, and the watch
     }
     return "stops";
   });
-  const create: PerturbStep = { do: "change", name: "create", seed: 1 };
-  const log = await logOf(lists, [create, WAIT, { do: "staleRestart", writes: 1, ms: 2_000 }, WAIT], {
-    changes: { create: (server) => void server.create(ConfigMap, MAP) },
-  });
+  const steps: PerturbStep[] = [CREATE, WAIT, { do: "staleRestart", writes: 1, ms: 2_000 }, WAIT];
+  const log = await logOf(lists, steps, { changes: CHANGES });
   assertEquals(log.slice(0, 6), [
     "a-1 starts",
     "a-1 lists 1",
@@ -184,15 +192,8 @@ Deno.test("a restart on a stale API server: an informer syncs with an old state,
     informer.addEventHandler({ onSynced: ({ objects }) => void log.push(`${identity} syncs with ${objects}`) });
     await informer.run({ signal });
   };
-  const steps: PerturbStep[] = [
-    WAIT,
-    { do: "change", name: "create", seed: 1 },
-    WAIT,
-    { do: "staleRestart", writes: 1, ms: 2_000 },
-    WAIT,
-  ];
-  const changes = { create: (server: FakeApiServer): void => void server.create(ConfigMap, MAP) };
-  const options = { controller, changes, converges: () => {} };
+  const steps: PerturbStep[] = [WAIT, CREATE, WAIT, { do: "staleRestart", writes: 1, ms: 2_000 }, WAIT];
+  const options = { controller, changes: CHANGES, converges: () => {} };
   const plan = { seed: 1, streamingList: true, latencyMs: 0, watchMs: 0, steps };
   assertEquals((await tryPlan(options, plan)).failure, undefined);
   assertEquals(log, ["a-1 syncs with 0", "a-2 syncs with 0"]);
@@ -201,7 +202,7 @@ Deno.test("a restart on a stale API server: an informer syncs with an old state,
 Deno.test("a fault passes over the writes that it skips, and none occurs after the end of faults", async () => {
   const twice = once(async (client) => {
     const maps = client.resource(ConfigMap).namespace("default");
-    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    await sleep(1_000);
     await maps.create(MAP);
     await maps.delete("x");
     return "created and deleted";
@@ -226,16 +227,7 @@ Deno.test("changes that no watch observes: the watch breaks before their events 
     resourceVersion = (await maps.list()).resourceVersion;
     return "has listed again";
   });
-  const unobserved: PerturbStep = {
-    do: "unobserved",
-    changes: [{ name: "create", seed: 1 }, { name: "remove", seed: 1 }],
-  };
-  const log = await logOf(watches, [WAIT, unobserved, WAIT], {
-    changes: {
-      create: (server) => void server.create(ConfigMap, MAP),
-      remove: (server) => server.delete(ConfigMap, "x"),
-    },
-  });
+  const log = await logOf(watches, [WAIT, UNOBSERVED, WAIT], { changes: CHANGES });
   assertEquals(log[0], "a-1 starts");
   assertEquals(log.some((line) => line === "ADDED" || line === "DELETED"), false, log.join());
 });
@@ -247,9 +239,30 @@ Deno.test("a second process, and one whose network is cut off", async () => {
   assertEquals(cut, ["a-1 starts", "b-1 starts", "b-1 created", "a-1 409"]);
 });
 
+for (const lost of ["requests", "answers"] as const) {
+  Deno.test(`lost ${lost} of renewals: those about leases alone, of the process that loses them, for a time`, async () => {
+    const creates = once(async (client, identity, log) => {
+      for (const ms of [1_000, 4_000]) {
+        await sleep(ms);
+        const lease = client.resource(Lease, { namespace: "default" })
+          .create({ metadata: { name: identity } }, { timeoutMs: 1_000 });
+        const failed = (error: unknown): string => isAlreadyExists(error) ? "exists" : "no answer";
+        log.push(`${identity} ${await lease.then(() => "created", failed)}`);
+      }
+      return "ends";
+    });
+    const steps: PerturbStep[] = [{ do: "wait", ms: 500 }, { do: "loseRenewals", ms: 3_000, lost }, WAIT, WAIT];
+    const log = await logOf(creates, steps);
+    const of = (process: string): string[] => log.filter((line) => line.startsWith(process));
+    const again = lost === "requests" ? "created" : "exists";
+    assertEquals(of("a-1"), ["a-1 starts", "a-1 no answer", `a-1 ${again}`, "a-1 ends"]);
+    assertEquals(of("b-1"), ["b-1 starts", "b-1 created", "b-1 exists", "b-1 ends"]);
+  });
+}
+
 Deno.test("a request that a process aborts rejects at once, and does not arrive later", async () => {
   const gives = once(async (client) => {
-    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    await sleep(1_000);
     const at = performance.now();
     await client.resource(ConfigMap).namespace("default").create(MAP, { timeoutMs: 500 }).catch(() => {});
     return `gives up after ${performance.now() - at}`;
@@ -266,7 +279,7 @@ Deno.test("a request that a process aborts rejects at once, and does not arrive 
 Deno.test("clocks: the server's is ahead, and the controller's jumps", async () => {
   const log = await logOf(
     once(async (client) => {
-      await new Promise((resolve) => setTimeout(resolve, 1_000));
+      await sleep(1_000);
       const { metadata } = await client.resource(ConfigMap).namespace("default").create(MAP);
       return Date.parse(metadata.creationTimestamp!) - Date.now();
     }),
@@ -281,11 +294,8 @@ Deno.test("the same plan gives the same lines", async () => {
     return Math.random();
   });
   const steps: PerturbStep[] = [{ do: "crash", downMs: 10 }, WAIT, { do: "second", ms: 10, end: "stop" }];
-  const [first, again] = [
-    await perform(controller, steps, { world: () => [] }),
-    await perform(controller, steps, { world: () => [] }),
-  ];
-  assertEquals(first, again);
+  const first = await perform(controller, steps, { world: () => [] });
+  assertEquals(await perform(controller, steps, { world: () => [] }), first);
   assertEquals(first.writes, 2);
 });
 
@@ -341,7 +351,7 @@ failing(
   async ({ client, signal }) => {
     await maps(client).create(MAP);
     while (!signal.aborted) {
-      await new Promise((resolve) => setTimeout(resolve, 40_000));
+      await sleep(40_000);
       await maps(client).patch("x", { type: "merge", body: { data: { at: String(Date.now()) } } });
     }
   },
@@ -352,7 +362,7 @@ failing(
   async ({ client, signal }) => {
     for (let at = 0; at < 30; at++) {
       await maps(client).create({ metadata: { name: `x-${at}` } });
-      await new Promise((resolve) => setTimeout(resolve, 1_000));
+      await sleep(1_000);
     }
     await aborted(signal);
   },

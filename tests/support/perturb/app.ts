@@ -1,7 +1,8 @@
 import { defineResource, type KubernetesObject, type Resource } from "@kube/informer";
 import { ConfigMap, Pod } from "@kube/informer/kinds/core/v1";
 import type { FakeApiServer } from "@kube/informer/testing";
-import type { PerturbOptions, Random } from "@kube/informer/testing/perturb";
+import type { PerturbOptions } from "@kube/informer/testing/perturb";
+import { atMostThreePods, deletes, meddles, patches, writes } from "./users.ts";
 
 /** An application: so many pods of an image, a config map, a volume, and a bucket outside of the cluster. */
 export interface App extends KubernetesObject {
@@ -49,51 +50,28 @@ export class Outside {
   readonly volumes: Map<string, string> = new Map();
 }
 
-const NAMES = ["a", "b"];
-
 /** Changes, invariants and the desired state, for `perturb()`. */
 export const APP: Omit<PerturbOptions<Outside>, "controller"> = {
   world: () => new Outside(),
   resources: [App, Volume],
-  setup: (server) => void create(server, "a", { replicas: 2, image: "v1" }),
+  setup: (server) => void server.create(App, { metadata: { name: "a" }, spec: { replicas: 2, image: "v1" } }),
   changes: {
-    create: (server, random) => {
-      const name = random.pick(NAMES);
-      if (server.get(App, name) !== undefined) return "exists already";
-      create(server, name, { replicas: random.below(4), image: "v1" });
-      return name;
-    },
-    delete: (server, random) => remove(server, random.pick(NAMES)),
-    recreate: (server, random) => {
-      const name = random.pick(NAMES);
-      remove(server, name);
-      if (server.get(App, name) === undefined) create(server, name, { replicas: 1 + random.below(3), image: "v2" });
-      return name;
-    },
-    scale: (server, random) => patch(server, random, () => ({ replicas: random.below(4) })),
-    roll: (server, random) => patch(server, random, () => ({ image: random.pick(["v1", "v2", "v3", "invalid"]) })),
-    label: (server, random) => {
-      return patch(server, random, ({ labels = {} }) => {
-        const name = random.pick(["x", "y"]);
-        return { labels: { [name]: name in labels ? null : "1" } };
-      });
-    },
-    pause: (server, random) => patch(server, random, ({ paused = false }) => ({ paused: !paused })),
-    "delete a pod": (server, random) => {
-      const pods = server.keys(Pod);
-      if (pods.length > 0) server.delete(Pod, random.pick(pods));
-    },
-    "annotate a config map": (server, random) => {
-      const maps = server.keys(ConfigMap);
-      if (maps.length > 0) server.annotate(ConfigMap, random.pick(maps), { note: "kept" });
-    },
+    ...writes(App, (random, again) => ({
+      spec: again ? { replicas: 1 + random.below(3), image: "v2" } : { replicas: random.below(4), image: "v1" },
+    })),
+    scale: patches(App, (random) => ({ spec: { replicas: random.below(4) } })),
+    roll: patches(App, (random) => ({ spec: { image: random.pick(["v1", "v2", "v3", "invalid"]) } })),
+    label: patches(App, (random, { spec: { labels = {} } }) => {
+      const name = random.pick(["x", "y"]);
+      return { spec: { labels: { [name]: name in labels ? null : "1" } } };
+    }),
+    pause: patches(App, (_random, { spec: { paused = false } }) => ({ spec: { paused: !paused } })),
+    "delete a pod": deletes(Pod),
+    "annotate a config map": meddles(ConfigMap, (server, key) => server.annotate(ConfigMap, key, { note: "kept" })),
   },
   converges,
   invariants: {
-    "an application never has more than three pods": (server) => {
-      const owners = server.list(Pod).map(({ metadata }) => metadata.ownerReferences?.[0]?.uid);
-      return new Set(owners).values().every((owner) => owners.filter((other) => other === owner).length <= 3);
-    },
+    "an application never has more than three pods": atMostThreePods,
     "the volume of an application that is not deleted is kept": (server) => {
       const volumes = new Set(server.list(Volume).map(({ metadata }) => metadata.uid));
       const lost = server.list(App).find(({ metadata, status }) =>
@@ -120,24 +98,6 @@ export const APP: Omit<PerturbOptions<Outside>, "controller"> = {
     },
   },
 };
-
-function create(server: FakeApiServer, name: string, spec: App["spec"]): void {
-  server.create(App, { metadata: { name }, spec });
-}
-
-function remove(server: FakeApiServer, name: string): string {
-  if (server.get(App, name) !== undefined) server.delete(App, name, { finalize: true });
-  return name;
-}
-
-function patch(server: FakeApiServer, random: Random, change: (spec: App["spec"]) => unknown): string {
-  const key = random.pick(NAMES);
-  const app = server.get(App, key);
-  if (app === undefined) return `${key} does not exist`;
-  const spec = change(app.spec);
-  server.patch(App, key, { spec });
-  return `${key} ${JSON.stringify(spec)}`;
-}
 
 function converges(server: FakeApiServer, { buckets }: Outside): string | undefined {
   const apps = server.list(App);

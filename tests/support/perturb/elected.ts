@@ -9,8 +9,13 @@ import type { ElectionClock } from "../../../src/reconcile/leader_elector.ts";
 /** The rates of the clocks of processes: they differ by less than the documented factor of 1.5. */
 const RATES = [0.85, 1, 1.2] as const;
 
-/** Ways in which a program could be wrong. */
-export type ElectionBug = "reconciles on after its leadership was lost" | "measures its lease by the time of day";
+/** Bugs that a program can have, each with the first seed that finds it. */
+export const ELECTION_BUGS = {
+  "reconciles on after its leadership was lost": 5,
+  "measures its lease by the time of day": 180,
+} as const;
+
+type ElectionBug = keyof typeof ELECTION_BUGS;
 
 /** The outside of the cluster, and the processes that compete. */
 export class Electorate {

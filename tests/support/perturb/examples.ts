@@ -1,15 +1,16 @@
 import { Deployment } from "@kube/informer/kinds/apps/v1";
 import { ConfigMap, Namespace, Pod } from "@kube/informer/kinds/core/v1";
-import type { FakeApiServer } from "@kube/informer/testing";
-import type { PerturbOptions, Random } from "@kube/informer/testing/perturb";
+import type { Fixture } from "@kube/informer/testing";
+import type { PerturbOptions } from "@kube/informer/testing/perturb";
 import { configRoller } from "../../../examples/config_roller.ts";
 import { CronTab, cronTabs } from "../../../examples/crontab_controller.ts";
 import { namespaceLabels } from "../../../examples/namespace_labels.ts";
 import { APP, type Outside } from "./app.ts";
 import { appController } from "./app_controller.ts";
 import { elected } from "./elected.ts";
+import { atMostThreePods, deletes, meddles, NAMES, patches, writes } from "./users.ts";
 
-const NAMES = ["a", "b"];
+const TAB = { spec: { schedule: "0 0 * * *", image: "cron:1", replicas: 1 } };
 
 /** The controller of CronTabs. */
 export const crontab: PerturbOptions<Map<string, string>> = {
@@ -27,26 +28,16 @@ export const crontab: PerturbOptions<Map<string, string>> = {
       }
     }
   },
-  setup: (server) => createTab(server, "a"),
+  setup: (server) => void server.create(CronTab, { metadata: { name: "a" }, ...TAB }),
   changes: {
-    create: (server, random) => createTab(server, random.pick(NAMES)),
-    delete: (server, random) => deleteTab(server, random.pick(NAMES)),
-    recreate: (server, random) => {
-      const name = random.pick(NAMES);
-      deleteTab(server, name);
-      return createTab(server, name);
-    },
-    scale: (server, random) => patchTab(server, random, { replicas: random.below(4) }),
-    "change the image": (server, random) => patchTab(server, random, { image: `cron:${random.below(3)}` }),
-    reschedule: (server, random) => patchTab(server, random, { schedule: `${random.below(60)} * * * *` }),
-    "delete a deployment": (server, random) => {
-      const keys = server.keys(Deployment);
-      if (keys.length > 0) server.delete(Deployment, random.pick(keys));
-    },
-    "scale a deployment by hand": (server, random) => {
-      const keys = server.keys(Deployment);
-      if (keys.length > 0) server.patch(Deployment, random.pick(keys), { spec: { replicas: 9 } });
-    },
+    ...writes(CronTab, () => TAB),
+    scale: patches(CronTab, (random) => ({ spec: { replicas: random.below(4) } })),
+    "change the image": patches(CronTab, (random) => ({ spec: { image: `cron:${random.below(3)}` } })),
+    reschedule: patches(CronTab, (random) => ({ spec: { schedule: `${random.below(60)} * * * *` } })),
+    "delete a deployment": deletes(Deployment),
+    "scale a deployment by hand": meddles(Deployment, (server, key) => {
+      server.patch(Deployment, key, { spec: { replicas: 9 } });
+    }),
   },
   converges: (server, schedules) => {
     const tabs = server.list(CronTab);
@@ -72,59 +63,21 @@ export const crontab: PerturbOptions<Map<string, string>> = {
   },
 };
 
-function createTab(server: FakeApiServer, name: string): string {
-  if (server.get(CronTab, name) !== undefined) return `${name} exists`;
-  server.create(CronTab, { metadata: { name }, spec: { schedule: "0 0 * * *", image: "cron:1", replicas: 1 } });
-  return name;
-}
-
-function deleteTab(server: FakeApiServer, name: string): string {
-  if (server.get(CronTab, name) !== undefined) server.delete(CronTab, name, { finalize: true });
-  return name;
-}
-
-function patchTab(server: FakeApiServer, random: Random, spec: Partial<CronTab["spec"]>): string {
-  const name = random.pick(NAMES);
-  if (server.get(CronTab, name) === undefined) return `${name} does not exist`;
-  server.patch(CronTab, name, { spec });
-  return `${name} ${JSON.stringify(spec)}`;
-}
-
 const roller: PerturbOptions = {
   controller: async ({ client, signal }) => {
     await using pods = configRoller(client);
     await pods.run({ signal });
   },
-  setup: (server) => createConfig(server, "a", "2"),
+  setup: (server) => void server.create(ConfigMap, configMap("a", "2")),
   changes: {
-    create: (server, random) => createConfig(server, random.pick(NAMES), String(random.below(4))),
-    delete: (server, random) => {
-      const name = random.pick(NAMES);
-      if (server.get(ConfigMap, name) !== undefined) server.delete(ConfigMap, name);
-      return name;
-    },
-    recreate: (server, random) => {
-      const name = random.pick(NAMES);
-      if (server.get(ConfigMap, name) !== undefined) server.delete(ConfigMap, name);
-      return createConfig(server, name, String(random.below(4)));
-    },
-    roll: (server, random) => patchConfig(server, random, { data: { colour: random.pick(["red", "green", "blue"]) } }),
-    scale: (server, random) => {
-      return patchConfig(server, random, {
-        metadata: { labels: { "example.com/pods": random.pick(["1", "2", "3", null]) } },
-      });
-    },
-    "delete a pod": (server, random) => {
-      const keys = server.keys(Pod);
-      if (keys.length > 0) server.delete(Pod, random.pick(keys));
-    },
+    ...writes(ConfigMap, (random) => configMap("", String(random.below(4)))),
+    roll: patches(ConfigMap, (random) => ({ data: { colour: random.pick(["red", "green", "blue"]) } })),
+    scale: patches(ConfigMap, (random) => ({
+      metadata: { labels: { "example.com/pods": random.pick(["1", "2", "3", null]) } },
+    })),
+    "delete a pod": deletes(Pod),
   },
-  invariants: {
-    "a config map never has more than three pods": (server) => {
-      const owners = server.list(Pod).map(({ metadata }) => metadata.ownerReferences?.[0].uid);
-      return owners.every((owner) => owners.filter((other) => other === owner).length <= 3);
-    },
-  },
+  invariants: { "a config map never has more than three pods": atMostThreePods },
   converges: (server) => {
     for (const { metadata: { name, uid, labels }, data } of server.list(ConfigMap)) {
       const own = server.list(Pod).filter(({ metadata }) => metadata.ownerReferences?.[0].uid === uid);
@@ -137,17 +90,8 @@ const roller: PerturbOptions = {
   },
 };
 
-function createConfig(server: FakeApiServer, name: string, pods: string): string {
-  if (server.get(ConfigMap, name) !== undefined) return `${name} exists`;
-  server.create(ConfigMap, { metadata: { name, labels: { "example.com/pods": pods } }, data: { colour: "red" } });
-  return `${name} with ${pods} pods`;
-}
-
-function patchConfig(server: FakeApiServer, random: Random, patch: unknown): string {
-  const name = random.pick(NAMES);
-  if (server.get(ConfigMap, name) === undefined) return `${name} does not exist`;
-  server.patch(ConfigMap, name, patch);
-  return `${name} ${JSON.stringify(patch)}`;
+function configMap(name: string, pods: string): Fixture<ConfigMap> {
+  return { metadata: { name, labels: { "example.com/pods": pods } }, data: { colour: "red" } };
 }
 
 const TEAM = "example.com/team";
@@ -166,19 +110,10 @@ const labels: PerturbOptions = {
     }
   },
   changes: {
-    "change the team": (server, random) => {
-      const name = random.pick(NAMES);
-      const labels = { [TEAM]: random.pick(["red", "green", null]) };
-      if (server.get(Namespace, name) !== undefined) server.patch(Namespace, name, { metadata: { labels } });
-      return `${name} ${JSON.stringify(labels)}`;
-    },
-    "create a namespace": (server, random) => {
-      const name = random.pick(NAMES);
-      if (server.get(Namespace, name) === undefined) {
-        server.create(Namespace, { metadata: { name, labels: { [TEAM]: "blue" } } });
-      }
-      return name;
-    },
+    "change the team": patches(Namespace, (random) => {
+      return { metadata: { labels: { [TEAM]: random.pick(["red", "green", null]) } } };
+    }),
+    "create a namespace": writes(Namespace, () => ({ metadata: { labels: { [TEAM]: "blue" } } })).create,
     "create a pod": (server, random) => {
       const metadata = { namespace: random.pick(NAMES), name: random.pick(NAMES) };
       const key = `${metadata.namespace}/${metadata.name}`;
@@ -186,14 +121,10 @@ const labels: PerturbOptions = {
       if (server.get(Pod, key) === undefined) server.create(Pod, { metadata, spec: { containers: [] } });
       return key;
     },
-    "delete a pod": (server, random) => {
-      const keys = server.keys(Pod);
-      if (keys.length > 0) server.delete(Pod, random.pick(keys));
-    },
-    "label a pod by hand": (server, random) => {
-      const keys = server.keys(Pod);
-      if (keys.length > 0) server.patch(Pod, random.pick(keys), { metadata: { labels: { [TEAM]: "mine" } } });
-    },
+    "delete a pod": deletes(Pod),
+    "label a pod by hand": meddles(Pod, (server, key) => {
+      server.patch(Pod, key, { metadata: { labels: { [TEAM]: "mine" } } });
+    }),
   },
   converges: (server) => {
     for (const { metadata: { namespace, name, labels } } of server.list(Pod)) {
