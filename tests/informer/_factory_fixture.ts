@@ -15,10 +15,17 @@ export class FactoryFixture implements AsyncDisposable {
   readonly informers: SharedInformerFactory;
   /** The errors of all informers, behind the names of their resources. */
   readonly errors: string[] = [];
+  /** Answers the client. */
+  respond = (request: Request): Promise<Response> => this.server.fetch(request);
+  #asked = 0;
 
   constructor(options: SharedInformerFactoryOptions = {}, server: FakeApiServerOptions = {}) {
     this.server = new FakeApiServer(server);
-    this.client = new Client({ server: "http://fake", transport: this.server, namespace: "shop" });
+    this.client = new Client({
+      server: "http://fake",
+      transport: { fetch: (request) => this.respond(request) },
+      namespace: "shop",
+    });
     this.informers = new SharedInformerFactory(this.client, {
       reflector: { backoff: { jitter: 0 } },
       onError: (error: unknown, resource: Resource) =>
@@ -36,6 +43,16 @@ export class FactoryFixture implements AsyncDisposable {
   /** Lets `ms` milliseconds pass. */
   async tick(ms = 0): Promise<void> {
     await this.time.tickAsync(ms);
+  }
+
+  /** The lists, watches and questions since the last call: `"list"`, `"watch from 12"`, `"ask for a at 12"`. */
+  get asked(): string[] {
+    return this.server.requests.slice(this.#asked, this.#asked = this.server.requests.length).map(({ query }) => {
+      const [, name] = query.get("fieldSelector")?.split("=") ?? [];
+      if (name !== undefined) return `ask for ${name} at ${query.get("resourceVersion")}`;
+      if (query.has("sendInitialEvents") || !query.has("watch")) return "list";
+      return `watch from ${query.get("resourceVersion")}`;
+    });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

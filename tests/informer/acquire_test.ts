@@ -21,24 +21,12 @@ import { gate } from "../support/informer.ts";
 import { FactoryFixture } from "./_factory_fixture.ts";
 import { AllListeners, CountedController } from "../support/listeners.ts";
 
-class Fixture extends FactoryFixture {
+class AcquireFixture extends FactoryFixture {
   constructor(options: SharedInformerFactoryOptions = {}) {
     super({ reflector: { backoff: { jitter: 0 }, reconnectMs: 0 }, idleMs: 10_000, forgetMs: 60_000, ...options });
     this.server.create(Pod, pod({ name: "a" }));
     this.server.create(Pod, pod({ name: "b" }));
   }
-
-  /** `"list"`, `"watch"` or `"watch from 12"` for each request since the last call. */
-  get asked(): string[] {
-    const all = this.server.requests.slice(this.#asked);
-    this.#asked = this.server.requests.length;
-    return all.map(({ url }) => {
-      const { searchParams } = new URL(url, "http://fake");
-      if (searchParams.has("sendInitialEvents") || !searchParams.has("watch")) return "list";
-      return `watch from ${searchParams.get("resourceVersion")}`;
-    });
-  }
-  #asked = 0;
 }
 
 interface Scope {
@@ -58,7 +46,7 @@ function noting(lines: string[]): ResourceEventHandler<Pod> {
 }
 
 Deno.test("acquire runs an informer while it has holders, and idleMs longer; forgetMs later its cache is dropped", async () => {
-  await using fixture = new Fixture();
+  await using fixture = new AcquireFixture();
   const { informers, server } = fixture;
   const first = informers.acquire(Pod);
   const second = informers.acquire(Pod);
@@ -91,7 +79,7 @@ Deno.test("acquire runs an informer while it has holders, and idleMs longer; for
 });
 
 Deno.test("acquire before forgetMs are over reads the cache at once, stale with its age, and resumes the watch without a list", async () => {
-  await using fixture = new Fixture();
+  await using fixture = new AcquireFixture();
   const { informers, server } = fixture;
   {
     using pods = informers.acquire(Pod);
@@ -124,7 +112,7 @@ Deno.test("acquire before forgetMs are over reads the cache at once, stale with 
 });
 
 Deno.test("acquire after the server has compacted the version lists, and handlers receive the difference", async () => {
-  await using fixture = new Fixture();
+  await using fixture = new AcquireFixture();
   const { informers, server } = fixture;
   informers.acquire(Pod)[Symbol.dispose]();
   await fixture.tick(30_000);
@@ -144,7 +132,7 @@ Deno.test("acquire after the server has compacted the version lists, and handler
 });
 
 Deno.test("AcquiredInformer takes its handlers, streams, views and signal along when it is disposed, and no others", async () => {
-  await using fixture = new Fixture();
+  await using fixture = new AcquireFixture();
   const { informers, server } = fixture;
   using other = informers.acquire(Pod);
   const [lines, others]: [string[], string[]] = [[], []];
@@ -193,7 +181,7 @@ Deno.test("AcquiredInformer takes its handlers, streams, views and signal along 
 });
 
 Deno.test("AcquiredInformer leaves no listener on a signal, or on its own, when what was begun with it has ended", async () => {
-  await using fixture = new Fixture();
+  await using fixture = new AcquireFixture();
   using all = new AllListeners();
   using pods = fixture.informers.acquire(Pod);
   const stop = new CountedController();
@@ -217,7 +205,7 @@ Deno.test("AcquiredInformer leaves no listener on a signal, or on its own, when 
 });
 
 Deno.test("AcquiredInformer's options with a signal end by that signal too", async () => {
-  await using fixture = new Fixture();
+  await using fixture = new AcquireFixture();
   using pods = fixture.informers.acquire(Pod);
   const stop = new AbortController();
   const lines: string[] = [];
@@ -231,7 +219,7 @@ Deno.test("AcquiredInformer's options with a signal end by that signal too", asy
 
 Deno.test("acquire in the turn in which the watch ends resumes it, and before or after that turn as well", async () => {
   for (const order of ["before", "after"]) {
-    await using fixture = new Fixture();
+    await using fixture = new AcquireFixture();
     const { informers, server, time } = fixture;
     informers.acquire(Pod)[Symbol.dispose]();
     await fixture.tick(9_999);
@@ -254,7 +242,7 @@ Deno.test("acquire in the turn in which the watch ends resumes it, and before or
 });
 
 Deno.test("forResource holds an informer for as long as the factory, before and after it is acquired", async () => {
-  await using fixture = new Fixture();
+  await using fixture = new AcquireFixture();
   const { informers, server } = fixture;
   const pods = informers.forResource(Pod);
   informers.acquire(Pod)[Symbol.dispose](); // starts it
@@ -270,7 +258,7 @@ Deno.test("forResource holds an informer for as long as the factory, before and 
 });
 
 Deno.test("waitForCacheSync of the factory does not wait for informers without a holder", async () => {
-  await using fixture = new Fixture();
+  await using fixture = new AcquireFixture();
   const { informers, server } = fixture;
   using _stall = server.stallNext(1, ({ url }) => url.includes("configmaps"));
   informers.acquire(ConfigMap)[Symbol.dispose]();
@@ -281,7 +269,7 @@ Deno.test("waitForCacheSync of the factory does not wait for informers without a
 });
 
 Deno.test("acquire refuses other options than those of the first holder, and leaves nothing", async () => {
-  await using fixture = new Fixture();
+  await using fixture = new AcquireFixture();
   const { informers } = fixture;
   const byNode = (pod: Pod): string[] => [pod.spec.nodeName ?? ""];
   {
@@ -303,7 +291,7 @@ Deno.test("acquire refuses other options than those of the first holder, and lea
 });
 
 Deno.test("SharedInformerFactory that was shut down refuses acquire; disposing a holder later does nothing", async () => {
-  await using fixture = new Fixture();
+  await using fixture = new AcquireFixture();
   const { informers } = fixture;
   const pods = informers.acquire(Pod);
   informers.acquire(ConfigMap)[Symbol.dispose]();
@@ -321,7 +309,7 @@ Deno.test("SharedInformerFactory that was shut down refuses acquire; disposing a
 });
 
 Deno.test("acquire replaces an informer that has stopped", async () => {
-  await using fixture = new Fixture();
+  await using fixture = new AcquireFixture();
   const { informers, server } = fixture;
   const stop = new AbortController();
   const pods = informers.forResource(Pod);
@@ -340,7 +328,7 @@ Deno.test("acquire replaces an informer that has stopped", async () => {
 });
 
 Deno.test("acquire replaces an informer that has failed; its holders, disposed later, do not touch the new one", async () => {
-  await using fixture = new Fixture();
+  await using fixture = new AcquireFixture();
   const { informers } = fixture;
   const onPhase = (): never => {
     throw new Error("this phase fails");
@@ -357,7 +345,7 @@ Deno.test("acquire replaces an informer that has failed; its holders, disposed l
 });
 
 Deno.test("run() of the factory ends its informers also where acquire has started them, and leaves others to their holders", async () => {
-  await using fixture = new Fixture();
+  await using fixture = new AcquireFixture();
   const { informers, server } = fixture;
   using pods = informers.acquire(Pod);
   using maps = informers.acquire(ConfigMap);
@@ -380,7 +368,7 @@ Deno.test("run() of the factory ends its informers also where acquire has starte
 });
 
 Deno.test("An acquired informer whose server cannot be reached ends its attempts when it pauses, and resumes later", async () => {
-  await using fixture = new Fixture();
+  await using fixture = new AcquireFixture();
   const { informers, server } = fixture;
   const pods = informers.acquire(Pod);
   await fixture.tick();
@@ -401,7 +389,7 @@ Deno.test("An acquired informer whose server cannot be reached ends its attempts
 });
 
 Deno.test("An acquired informer of several namespaces pauses and resumes all of them", async () => {
-  await using fixture = new Fixture();
+  await using fixture = new AcquireFixture();
   const { informers, server } = fixture;
   const options = { namespaces: ["default", "shop"] };
   informers.acquire(Pod, options)[Symbol.dispose]();
@@ -414,7 +402,7 @@ Deno.test("An acquired informer of several namespaces pauses and resumes all of 
 });
 
 Deno.test("A handler of a disposed holder whose call does not return is reported once the informer is dropped", async () => {
-  await using fixture = new Fixture({ graceMs: 1_000 });
+  await using fixture = new AcquireFixture({ graceMs: 1_000 });
   const pods = fixture.informers.acquire(Pod);
   const never = gate();
   pods.addEventHandler({ onSynced: () => never.promise }, { name: "stuck" });
@@ -426,7 +414,7 @@ Deno.test("A handler of a disposed holder whose call does not return is reported
 });
 
 Deno.test("1,000 rounds of acquire and dispose leave no timer, watch, listener or memory", async () => {
-  await using fixture = new Fixture({ idleMs: 1_000, forgetMs: 2_000 });
+  await using fixture = new AcquireFixture({ idleMs: 1_000, forgetMs: 2_000 });
   const { informers, server, time } = fixture;
   const outer = new CountedController();
   const caches: WeakRef<object>[] = [];
@@ -467,7 +455,7 @@ Deno.test("SharedInformerFactory reports the first overlapping caches of a kind,
     [{ resource: Node }, { resource: Node, options: { fieldSelector: "metadata.name=a" } }],
   ];
   for (const [first, second] of overlaps) {
-    await using fixture = new Fixture();
+    await using fixture = new AcquireFixture();
     const { informers } = fixture;
     using _first = informers.acquire(first.resource, first.options);
     assertEquals(fixture.errors, []);
@@ -487,14 +475,14 @@ Deno.test("SharedInformerFactory reports the first overlapping caches of a kind,
     [{ resource: Pod }, { resource: Pod }],
   ];
   for (const scopes of separate) {
-    await using fixture = new Fixture();
+    await using fixture = new AcquireFixture();
     for (const { resource, options } of scopes) fixture.informers.forResource(resource, options);
     assertEquals(fixture.errors, []);
   }
 });
 
 Deno.test("SharedInformerFactory says which caches overlap, and does not report again what was dropped", async () => {
-  await using fixture = new Fixture();
+  await using fixture = new AcquireFixture();
   const { informers } = fixture;
   informers.acquire(Pod, { namespace: "shop" })[Symbol.dispose]();
   await fixture.tick(100_000);

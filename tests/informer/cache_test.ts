@@ -26,19 +26,18 @@ import {
 import { FakeTime } from "../support/fake_time.ts";
 import { PAGES } from "../support/followed_source.ts";
 import { END, ScriptedSource } from "../support/scripted_source.ts";
+import { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";
 import { holding, Notes, Run } from "../support/informer.ts";
 
 Deno.test("SharedIndexInformer delivers the changes of a relist, deletions first, after the cache has all of them [C073] [F07]", async () => {
   for (const streaming of [false, true]) {
-    using time = new FakeTime();
     const before = [entry("pod-1", 1), entry("pod-2", 2), entry("pod-3", 3), entry("pod-5", 5)];
     const after = [entry("pod-1", 11), entry("pod-2", 12), entry("pod-4", 14), entry("pod-5", 5)];
     const source = streaming
       ? new ScriptedSource().watch([...before.map((entry) => ({ type: "ADDED" as const, entry })), endBookmark(10)])
       : holding(...before);
-    await using run = new Run(time, source, streaming ? { reflector: { streamingList: "auto" } } : {});
-    const notes = new Notes();
-    run.informer.addEventHandler(notes);
+    await using run = new Run(source, streaming ? { reflector: { streamingList: "auto" } } : {});
+    const notes = run.listen();
     const shown: string[][] = [];
     const look = (): void => void shown.push(run.cached);
     run.informer.addEventHandler({
@@ -51,7 +50,7 @@ Deno.test("SharedIndexInformer delivers the changes of a relist, deletions first
     if (streaming) {
       source.watch([...after.map((entry) => ({ type: "ADDED" as const, entry })), endBookmark(20)]);
       source.newest.send(expired());
-      await time.tickAsync(800);
+      await run.tick(800);
     } else await run.relist(expired(), 20, after);
     assertEquals(notes.take(), [
       "- default/pod-3@3 (unknown)",
@@ -64,10 +63,8 @@ Deno.test("SharedIndexInformer delivers the changes of a relist, deletions first
 });
 
 Deno.test("SharedIndexInformer delivers the deletion of every object when a relist is empty [C074]", async () => {
-  using time = new FakeTime();
-  await using run = new Run(time, holding(entry("a", 1), entry("b", 2)));
-  const notes = new Notes();
-  run.informer.addEventHandler(notes);
+  await using run = new Run(holding(entry("a", 1), entry("b", 2)));
+  const notes = run.listen();
   await run.start();
   notes.take();
   await run.relist(expired(), 20, []);
@@ -76,8 +73,7 @@ Deno.test("SharedIndexInformer delivers the deletion of every object when a reli
 });
 
 Deno.test("SharedIndexInformer stores its first list in one step, and a relist in one step per changed object", async () => {
-  using time = new FakeTime();
-  await using run = new Run(time, holding(entry("a", 1), entry("b", 2), entry("c", 3)));
+  await using run = new Run(holding(entry("a", 1), entry("b", 2), entry("c", 3)));
   const store = run.informer.entries as Indexer<Entry<Thing>>;
   await run.start();
   assertEquals([run.cached.length, store.revision], [3, 1]);
@@ -86,10 +82,8 @@ Deno.test("SharedIndexInformer stores its first list in one step, and a relist i
 });
 
 Deno.test("SharedIndexInformer marks only objects of the first list as initial [C075]", async () => {
-  using time = new FakeTime();
-  await using run = new Run(time, holding(entry("a", 1)));
-  const notes = new Notes();
-  run.informer.addEventHandler(notes);
+  await using run = new Run(holding(entry("a", 1)));
+  const notes = run.listen();
   await run.start();
   // A modification and an addition are missed, since the watch breaks.
   await run.relist(expired(), 20, [entry("a", 11), entry("b", 12)]);
@@ -98,8 +92,7 @@ Deno.test("SharedIndexInformer marks only objects of the first list as initial [
 
 Deno.test("SharedIndexInformer's version is that of the last change, bookmark or list, also when a transform removes an object's version [C076]", async () => {
   for (const transform of [undefined, strip]) {
-    using time = new FakeTime();
-    await using run = new Run(time, holding(entry("a", 1)), { transform });
+    await using run = new Run(holding(entry("a", 1)), { transform });
     assertEquals(run.informer.lastSyncResourceVersion, "");
     await run.start();
     const versions = [run.informer.lastSyncResourceVersion];
@@ -155,8 +148,7 @@ Deno.test("Controller lists again when its process function throws, so that no c
 });
 
 Deno.test("SharedIndexInformer caches and delivers the result of a transform, not the server's object [C081] [F32]", async () => {
-  using time = new FakeTime();
-  await using run = new Run(time, holding(entry("a", 1, { size: 2 })), {
+  await using run = new Run(holding(entry("a", 1, { size: 2 })), {
     transform: (object) => ({ ...object, spec: { size: object.spec.size * 10 } }),
   });
   const sizes: number[] = [];
@@ -175,12 +167,11 @@ Deno.test("SharedIndexInformer caches and delivers the result of a transform, no
 // client-go's reflector may apply it twice to what a streaming list brings; here it is once.
 Deno.test("SharedIndexInformer transforms each object once, in every way of listing [C026]", async () => {
   for (const streamingList of ["off", "on"] as const) {
-    using time = new FakeTime();
     const source = streamingList === "off"
       ? holding(entry("a", 1), entry("b", 2))
       : new ScriptedSource().watch([added("a", 1), added("b", 2)], [endBookmark(10)]);
     let calls = 0;
-    await using run = new Run(time, source, {
+    await using run = new Run(source, {
       transform: (object) => (calls++, { ...object, spec: { size: object.spec.size + 1 } }),
       reflector: { streamingList },
     });
@@ -195,8 +186,7 @@ Deno.test("SharedIndexInformer transforms each object once, in every way of list
 });
 
 Deno.test("SharedIndexInformer fills an index that is added later, and keeps all indexes up to date [C085]", async () => {
-  using time = new FakeTime();
-  await using run = new Run(time, holding(entry("a", 1, { size: 1 }), entry("b", 1, { size: 2 })), {
+  await using run = new Run(holding(entry("a", 1, { size: 1 }), entry("b", 1, { size: 2 })), {
     indexers: { size: ({ spec }) => [String(spec.size)] },
   });
   const early = run.informer.withIndexers({ parity: ({ spec }) => [spec.size % 2 === 0 ? "even" : "odd"] });
@@ -221,8 +211,7 @@ Deno.test("SharedIndexInformer fills an index that is added later, and keeps all
 });
 
 Deno.test("SharedIndexInformer leaves an object out of an index whose function throws, and reports it", async () => {
-  using time = new FakeTime();
-  await using run = new Run(time, holding(entry("a", 1), entry("b", 1)), {
+  await using run = new Run(holding(entry("a", 1), entry("b", 1)), {
     indexers: {
       picky: ({ metadata }) => {
         if (metadata.name === "a") throw new Error("not this one");
@@ -232,8 +221,7 @@ Deno.test("SharedIndexInformer leaves an object out of an index whose function t
       sloppy: ({ metadata }) => metadata.name === "a" ? undefined : ["x"],
     },
   });
-  const notes = new Notes();
-  run.informer.addEventHandler(notes);
+  const notes = run.listen();
   await run.start();
   assertEquals(run.informer.indexer.indexKeys("picky", "x"), ["default/b"]);
   assertEquals(run.informer.indexer.indexKeys("sloppy", "x"), ["default/b"]);
@@ -246,8 +234,7 @@ Deno.test("SharedIndexInformer leaves an object out of an index whose function t
 });
 
 Deno.test("SharedIndexInformer fills a later index although some objects cannot be read, and then counts those", async () => {
-  using time = new FakeTime();
-  await using run = await new Run(time, holding(unparsable("a", 1), unread("b", 2))).start();
+  await using run = await new Run(holding(unparsable("a", 1), unread("b", 2))).start();
   assertEquals(run.informer.status().quarantined, 0);
   const { indexer } = run.informer.withIndexers({ size: ({ spec }) => [String(spec.size)] });
   assertEquals(indexer.indexKeys("size", "1"), ["default/b"]);
@@ -255,8 +242,7 @@ Deno.test("SharedIndexInformer fills a later index although some objects cannot 
 });
 
 Deno.test("SharedIndexInformer delivers only the changes of a relist, and resyncs deliver the other objects to handlers with a resync period [C089]", async () => {
-  using time = new FakeTime();
-  await using run = new Run(time, holding(entry("pod1", 1), entry("pod2", 2)));
+  await using run = new Run(holding(entry("pod1", 1), entry("pod2", 2)));
   const plain = new Notes();
   const resynced = new Notes();
   run.informer.addEventHandler(plain);
@@ -265,7 +251,7 @@ Deno.test("SharedIndexInformer delivers only the changes of a relist, and resync
   plain.take();
   resynced.take();
   await run.relist(expired(), 20, [entry("pod1", 1), entry("pod2", 12), entry("pod3", 13)]);
-  await time.tickAsync(1_000);
+  await run.tick(1_000);
   assertEquals(plain.lines, ["~ default/pod2@2→12", "+ default/pod3@13"]);
   assertEquals(resynced.lines, [
     ...plain.lines,
@@ -276,14 +262,12 @@ Deno.test("SharedIndexInformer delivers only the changes of a relist, and resync
 });
 
 Deno.test("SharedIndexInformer keys objects by the name that a transform sets [C091]", async () => {
-  using time = new FakeTime();
   const upper = (object: Thing): Thing => {
     const { metadata } = object;
     return { ...object, metadata: { ...metadata, name: metadata.name.toUpperCase() } };
   };
-  await using run = new Run(time, holding(entry("a", 1), entry("b", 2)), { transform: upper });
-  const notes = new Notes();
-  run.informer.addEventHandler(notes);
+  await using run = new Run(holding(entry("a", 1), entry("b", 2)), { transform: upper });
+  const notes = run.listen();
   await run.start();
   assertEquals(notes.take(), ["+ default/A@1 (initial)", "+ default/B@2 (initial)", "= 2 at 10"]);
   await run.send(modified("a", 11), added("c", 12), deleted("b", 13));
@@ -296,9 +280,8 @@ Deno.test("SharedIndexInformer keys objects by the name that a transform sets [C
 });
 
 Deno.test("SharedIndexInformer quarantines an object whose transform throws, until its next version", async () => {
-  using time = new FakeTime();
   const cause = new Error("no such thing");
-  await using run = new Run(time, holding(entry("a", 1), entry("b", 2)), {
+  await using run = new Run(holding(entry("a", 1), entry("b", 2)), {
     transform: (object) => {
       if (object.metadata.resourceVersion === "1") throw cause;
       if (object.metadata.resourceVersion === "12") return { ...object, metadata: { ...object.metadata, name: "" } };
@@ -346,8 +329,7 @@ const BAD_TRANSFORMS: Readonly<Record<string, readonly [transform: (object: Thin
 
 Deno.test("SharedIndexInformer survives any error or result of a transform", async () => {
   for (const [what, [bad, message]] of Object.entries(BAD_TRANSFORMS)) {
-    using time = new FakeTime();
-    await using run = new Run(time, holding(entry("a", 1, { size: 9 }), entry("b", 2)), {
+    await using run = new Run(holding(entry("a", 1, { size: 9 }), entry("b", 2)), {
       transform: (object) => object.spec.size === 9 ? bad(object) as Thing : object,
     });
     await run.start();
@@ -363,8 +345,9 @@ Deno.test("SharedIndexInformer survives any error or result of a transform", asy
 Deno.test("SharedIndexInformer caches, skips, counts and replaces objects that cannot be read [F15]", async () => {
   using time = new FakeTime();
   await using run = new Run(
-    time,
     holding(unread("a", 1, { labels: { app: "x" } }), unparsable("b", 2), unread("c", 3)),
+    {},
+    time,
   );
   const { informer } = run;
   await run.start();
@@ -389,8 +372,7 @@ Deno.test("SharedIndexInformer caches, skips, counts and replaces objects that c
 });
 
 Deno.test("SharedIndexInformer counts only cached objects as quarantined, not those of past events", async () => {
-  using time = new FakeTime();
-  await using run = new Run(time, holding(unparsable("a", 1), unparsable("b", 2)));
+  await using run = new Run(holding(unparsable("a", 1), unparsable("b", 2)));
   const { informer } = run;
   const readings: string[] = [];
   const read = (what: () => Thing): void => {
@@ -413,20 +395,16 @@ Deno.test("SharedIndexInformer counts only cached objects as quarantined, not th
 });
 
 Deno.test("SharedIndexInformer skips an object without a name, and reports it", async () => {
-  using time = new FakeTime();
-  await using run = new Run(time, holding(entry("a", 1), nameless(2)));
-  const notes = new Notes();
-  run.informer.addEventHandler(notes);
+  await using run = new Run(holding(entry("a", 1), nameless(2)));
+  const notes = run.listen();
   await run.start();
   assertEquals([notes.lines, run.cached], [["+ default/a@1 (initial)", "= 1 at 10"], ["default/a@1"]]);
   assertEquals([run.errors.length, run.informer.status().quarantined], [1, 0]);
 });
 
 Deno.test("SharedIndexInformer delivers an object of the same name and another uid as deleted, then added", async () => {
-  using time = new FakeTime();
-  await using run = new Run(time, holding(entry("watched", 1), entry("listed", 2), entry("both", 3)));
-  const notes = new Notes();
-  run.informer.addEventHandler(notes);
+  await using run = new Run(holding(entry("watched", 1), entry("listed", 2), entry("both", 3)));
+  const notes = run.listen();
   await run.start();
   notes.take();
   await run.send(modified("watched", 11, { uid: "other" }));
@@ -443,10 +421,8 @@ Deno.test("SharedIndexInformer delivers an object of the same name and another u
 });
 
 Deno.test("SharedIndexInformer does not apply an older version than the cached one, except from a list [F16]", async () => {
-  using time = new FakeTime();
-  await using run = new Run(time, holding(entry("a", 9)));
-  const notes = new Notes();
-  run.informer.addEventHandler(notes);
+  await using run = new Run(holding(entry("a", 9)));
+  const notes = run.listen();
   await run.start();
   notes.take();
   await run.send(modified("a", 8), added("a", 9), deleted("a", 5, { uid: "an earlier one" }));
@@ -458,8 +434,7 @@ Deno.test("SharedIndexInformer does not apply an older version than the cached o
 });
 
 Deno.test("SharedIndexInformer keeps the same entry when a relist has the same version of it", async () => {
-  using time = new FakeTime();
-  await using run = new Run(time, holding(unread("a", 1), unread("b", 2)));
+  await using run = new Run(holding(unread("a", 1), unread("b", 2)));
   await run.start();
   const before = run.informer.entries.getByKey("default/a");
   const object = run.informer.indexer.getByKey("default/a");
@@ -471,8 +446,7 @@ Deno.test("SharedIndexInformer keeps the same entry when a relist has the same v
 
 Deno.test("SharedIndexInformer with freeze deeply freezes objects that are read [F17]", async () => {
   for (const freeze of [false, true]) {
-    using time = new FakeTime();
-    await using run = new Run(time, holding(unread("a", 1, { labels: { app: "x" } })), { freeze });
+    await using run = new Run(holding(unread("a", 1, { labels: { app: "x" } })), { freeze });
     await run.start();
     const object = run.informer.indexer.getByKey("default/a")!;
     const { metadata } = run.informer.entries.getByKey("default/a")!;
@@ -487,8 +461,7 @@ Deno.test("SharedIndexInformer with freeze deeply freezes objects that are read 
 Deno.test("SharedIndexInformer quarantines an object that cannot be frozen, until its next version", async () => {
   // Where objects are parsed as they arrive, and where somebody reads them.
   for (const options of [{ parse: "eager" }, { indexers: { x: () => ["1"] } }, {}] as const) {
-    using time = new FakeTime();
-    await using run = new Run<never>(time, holding(entry("a", 1, { size: 9 }), entry("b", 2)), {
+    await using run = new Run<never>(holding(entry("a", 1, { size: 9 }), entry("b", 2)), {
       ...options,
       freeze: true,
       transform: (object) => object.spec.size === 9 ? { ...object, bytes: new Uint8Array(9) } : object,
@@ -506,13 +479,12 @@ Deno.test("SharedIndexInformer quarantines an object that cannot be frozen, unti
 });
 
 Deno.test("SharedIndexInformer with parse: eager quarantines an object whose reading fails otherwise than by its text", async () => {
-  using time = new FakeTime();
   const odd = Object.defineProperty(entry("a", 1), "object", {
     get: () => {
       throw new TypeError("a custom source is at fault");
     },
   });
-  await using run = await new Run(time, holding(odd, entry("b", 2)), { parse: "eager" }).start();
+  await using run = await new Run(holding(odd, entry("b", 2)), { parse: "eager" }).start();
   const { indexer, lister } = run.informer;
   assertEquals(lister.list().map(({ metadata }) => metadata.name), ["b"]);
   const error = assertThrows(() => indexer.getByKey("default/a"), DecodeError, 'Cannot read "default/a"');
@@ -524,17 +496,15 @@ Deno.test("SharedIndexInformer parses objects when they are first read, or with 
   for (
     const [options, quarantined] of [[{}, 0], [{ parse: "eager" }, 1], [{ indexers: { x: () => [] } }, 1]] as const
   ) {
-    using time = new FakeTime();
-    await using run = new Run<never>(time, holding(unparsable("a", 1), unread("b", 2)), options);
+    await using run = new Run<never>(holding(unparsable("a", 1), unread("b", 2)), options);
     await run.start();
     assertEquals([run.informer.status().quarantined, run.errors.length], [quarantined, quarantined]);
   }
 });
 
 Deno.test("SharedIndexInformer indexes, filters, waits and selects by paths without parsing an object [F15]", async () => {
-  using time = new FakeTime();
   const indexers = { size: path("spec.size") };
-  await using run = new Run(time, holding(unread("a", 1, { size: 1 }), unparsable("b", 2)), { indexers });
+  await using run = new Run(holding(unread("a", 1, { size: 1 }), unparsable("b", 2)), { indexers });
   const { informer } = run;
   const lines: string[] = [];
   const note = ({ type, key }: Exclude<InformerEvent<Thing>, SyncedEvent>): void => void lines.push(`${type} ${key}`);
@@ -567,10 +537,8 @@ Deno.test("SharedIndexInformer indexes, filters, waits and selects by paths with
 });
 
 Deno.test("SharedIndexInformer reports and counts an object that a filter by path cannot read", async () => {
-  using time = new FakeTime();
-  await using run = new Run(time, holding(unread("a", 1), unparsable("b", 2)));
-  const notes = new Notes();
-  run.informer.addEventHandler(notes, { filter: path("spec.size").exists() });
+  await using run = new Run(holding(unread("a", 1), unparsable("b", 2)));
+  const notes = run.listen({ filter: path("spec.size").exists() });
   await run.start();
   assertEquals(notes.lines, ["+ default/a@1 (initial)", "= 2 at 10"]);
   assertEquals([run.complaints.length, run.informer.status().quarantined], [1, 1]);
@@ -578,41 +546,37 @@ Deno.test("SharedIndexInformer reports and counts an object that a filter by pat
 
 Deno.test("SharedIndexInformer parses objects as they arrive once it has an index that reads them", async () => {
   for (const indexers of [{}, { size: ({ spec }) => [String(spec.size)] }] as Indexers<Thing, "size">[]) {
-    using time = new FakeTime();
-    await using run = await new Run(time, holding()).start();
+    await using run = await new Run(holding()).start();
     run.informer.withIndexers(indexers);
     const arriving = unparsable("a", 11); // has its error once it was parsed
     run.source.list(part(20, [arriving]));
     run.source.newest.send(expired());
-    await time.tickAsync(800);
+    await run.tick(800);
     assertEquals([arriving.error !== undefined, run.cached], ["size" in indexers, []]);
   }
 });
 
 Deno.test("SharedIndexInformer drops managedFields by default [F32]", async () => {
   for (const managedFields of [undefined, "drop", "keep"] as const) {
-    using time = new FakeTime();
-    await using run = await new Run(time, holding(), { managedFields }).start();
+    await using run = await new Run(holding(), { managedFields }).start();
     assertEquals(run.source.calls.map(({ options }) => options.managedFields), Array(2).fill(managedFields ?? "drop"));
   }
 });
 
 Deno.test("SharedIndexInformer recovers from a failed list or watch, and equals the server afterwards", async () => {
-  using time = new FakeTime();
-  await using run = new Run(time, holding(entry("a", 1)));
+  await using run = new Run(holding(entry("a", 1)));
   await run.start();
   run.source.newest.send(refused(500));
-  await time.tickAsync(0);
+  await run.tick();
   // Stale, and readable.
   assertEquals([run.cached, run.informer.status().state], [["default/a@1"], "stale"]);
   run.source.list(part(20, [entry("b", 12)]), END);
-  await time.tickAsync(800);
+  await run.tick(800);
   assertEquals(run.cached, ["default/b@12"]);
 });
 
 Deno.test("SharedIndexInformer runs only once [F08]", async () => {
-  using time = new FakeTime();
-  await using run = await new Run(time, holding()).start();
+  await using run = await new Run(holding()).start();
   await assertRejects(() => run.informer.run(), Error, 'Cannot run the informer of "objects": it is running already');
   await run.informer[Symbol.asyncDispose]();
   await assertRejects(() => run.informer.run(), Error, "it has stopped already");
@@ -621,13 +585,13 @@ Deno.test("SharedIndexInformer runs only once [F08]", async () => {
 Deno.test("SharedIndexInformer that ends because onPhase throws rejects run() and pending waits with that error", async () => {
   using time = new FakeTime();
   const thrown = new Error("the phase is not to my liking");
-  const run = new Run(time, new ScriptedSource(), {
+  const run = new Run(new ScriptedSource(), {
     reflector: {
       onPhase: () => {
         throw thrown;
       },
     },
-  });
+  }, time);
   const waiting = assertRejects(() => run.informer.waitForCacheSync(), Error, "it has stopped");
   const error = await assertRejects(() => run.informer.run(), Error);
   assertStrictEquals(error, thrown);
@@ -636,13 +600,12 @@ Deno.test("SharedIndexInformer that ends because onPhase throws rejects run() an
 });
 
 Deno.test("SharedIndexInformer whose run() has failed is disposed without that error, so that await using throws it once", async () => {
-  using time = new FakeTime();
   const thrown = new Error("the phase is not to my liking");
   const onPhase = (): never => {
     throw thrown;
   };
   const error = await assertRejects(async () => {
-    await using run = new Run(time, new ScriptedSource(), { reflector: { onPhase } });
+    await using run = new Run(new ScriptedSource(), { reflector: { onPhase } });
     await run.informer.run();
   });
   assertStrictEquals(error, thrown);
@@ -651,19 +614,19 @@ Deno.test("SharedIndexInformer whose run() has failed is disposed without that e
 Deno.test("SharedIndexInformer that ends while it waits has no time of a next request in its status", async () => {
   using time = new FakeTime();
   const thrown = new Error("the phase is not to my liking");
-  const run = new Run(time, new ScriptedSource().list(refused(500)), {
+  const run = new Run(new ScriptedSource().list(refused(500)), {
     reflector: {
       onPhase: ({ name }) => {
         if (name === "waiting") throw thrown;
       },
     },
-  });
+  }, time);
   await assertRejects(() => run.informer.run(), Error, thrown.message);
   assertEquals([run.informer.status().state, run.informer.status().retryAt], ["stopped", undefined]);
 });
 
 Deno.test("SharedIndexInformer refuses invalid options", () => {
   for (const options of [{ resyncMs: -1 }, { graceMs: NaN }, { reflector: { pageSize: 0 } }]) {
-    assertThrows(() => new Run(undefined as unknown as FakeTime, new ScriptedSource(), options), RangeError);
+    assertThrows(() => new SharedIndexInformer(new ScriptedSource(), options), RangeError);
   }
 });

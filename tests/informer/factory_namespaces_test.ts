@@ -15,20 +15,15 @@ import { Namespace, Node, Pod } from "../../src/kinds/core/v1.ts";
 import { type FakeApiServerOptions, node, pod } from "../../src/testing/mod.ts";
 import { FactoryFixture } from "./_factory_fixture.ts";
 
-class Fixture extends FactoryFixture {
-  constructor(options: SharedInformerFactoryOptions = {}, server: FakeApiServerOptions = {}) {
-    super(options, server);
-    for (const namespace of ["a", "b", "c"]) this.server.create(Pod, pod({ namespace, name: "x" }));
-  }
-
-  /** The collections that were asked for, each once. */
-  get asked(): string[] {
-    return [...new Set(this.server.requests.map(({ url }) => new URL(url, "http://fake").pathname))].sort();
-  }
+/** A fixture whose namespaces have a pod each. */
+function fixtureOf(options: SharedInformerFactoryOptions = {}, server: FakeApiServerOptions = {}): FactoryFixture {
+  const fixture = new FactoryFixture(options, server);
+  for (const namespace of ["a", "b", "c"]) fixture.server.create(Pod, pod({ namespace, name: "x" }));
+  return fixture;
 }
 
 Deno.test("SharedInformerFactory's informer of several namespaces equals the server in these, and requests no others", async () => {
-  await using fixture = new Fixture({ namespaces: ["b", "a", "b"] });
+  await using fixture = fixtureOf({ namespaces: ["b", "a", "b"] });
   const { informers, server } = fixture;
   const pods = informers.forResource(Pod);
   informers.start();
@@ -36,7 +31,10 @@ Deno.test("SharedInformerFactory's informer of several namespaces equals the ser
   await fixture.tick();
   await waiting;
   assertEquals([...pods.indexer.keys()].sort(), ["a/x", "b/x"]);
-  assertEquals(fixture.asked, ["/api/v1/namespaces/a/pods", "/api/v1/namespaces/b/pods"]);
+  assertEquals(server.requests.map(({ path }) => path).sort(), [
+    "/api/v1/namespaces/a/pods",
+    "/api/v1/namespaces/b/pods",
+  ]);
   assertEquals(pods.status().namespaces?.map(({ namespace, state }) => `${namespace} ${state}`), ["b live", "a live"]);
   const { metadata } = server.create(Pod, pod({ namespace: "a", name: "y" }));
   const written = pods.atLeast(metadata.resourceVersion, { namespace: "a" });
@@ -50,7 +48,7 @@ Deno.test("SharedInformerFactory's informer of several namespaces equals the ser
 
 Deno.test("SharedInformerFactory's informer that is forbidden one namespace has the others", async () => {
   let mayAll = false;
-  await using fixture = new Fixture({ namespaces: ["a", "b"] }, {
+  await using fixture = fixtureOf({ namespaces: ["a", "b"] }, {
     authorize: ({ namespace }) => mayAll ? true : namespace === "a",
   });
   const { informers } = fixture;
@@ -69,7 +67,7 @@ Deno.test("SharedInformerFactory's informer that is forbidden one namespace has 
 });
 
 Deno.test("SharedInformerFactory makes one informer per set of namespaces, in any order", async () => {
-  await using fixture = new Fixture({ namespaces: ["a", "b"] });
+  await using fixture = fixtureOf({ namespaces: ["a", "b"] });
   const { informers } = fixture;
   const pods = informers.forResource(Pod);
   for (const namespaces of [["a", "b"], ["b", "a", "a"]]) {
@@ -90,7 +88,7 @@ Deno.test("SharedInformerFactory makes one informer per set of namespaces, in an
 });
 
 Deno.test("SharedInformerFactory requests a cluster-scoped resource once, whatever namespaces are selected", async () => {
-  await using fixture = new Fixture({ namespaces: ["a", "b"] });
+  await using fixture = fixtureOf({ namespaces: ["a", "b"] });
   const { informers, server } = fixture;
   server.create(Node, node({ name: "worker-1" }));
   const nodes = informers.forResource(Node);
@@ -102,7 +100,7 @@ Deno.test("SharedInformerFactory requests a cluster-scoped resource once, whatev
 });
 
 Deno.test("SharedInformerFactory refuses invalid namespaces before any request", async () => {
-  await using fixture = new Fixture({ namespace: "a" });
+  await using fixture = fixtureOf({ namespace: "a" });
   const { informers, client } = fixture;
   for (const namespaces of [[], [""]]) {
     assertThrows(() => new SharedInformerFactory(client, { namespaces }), TypeError, "Cannot select namespaces");
@@ -127,7 +125,7 @@ Deno.test("SharedInformerFactory treats an option that is set to its default lik
     { reflector: { backoff: { jitter: 0, maxMs: undefined } } },
   ];
   for (const first of [{}, ...same]) {
-    await using fixture = new Fixture();
+    await using fixture = fixtureOf();
     const { informers } = fixture;
     const pods = informers.forResource(Pod, first);
     for (const later of [{}, ...same]) assertStrictEquals(informers.forResource(Pod, later), pods);
@@ -141,7 +139,7 @@ Deno.test("SharedInformerFactory treats an option that is set to its default lik
     ) assertThrows(() => informers.forResource(Pod, { [name]: other }), Error, `option "${name}"`);
   }
   // The factory's own default is not the library's.
-  await using fixture = new Fixture({ managedFields: "keep" });
+  await using fixture = fixtureOf({ managedFields: "keep" });
   fixture.informers.forResource(Pod);
   fixture.informers.forResource(Pod, { managedFields: "keep" });
   assertThrows(() => fixture.informers.forResource(Pod, { managedFields: "drop" }), Error, 'option "managedFields"');

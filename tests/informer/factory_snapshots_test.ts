@@ -1,14 +1,13 @@
 import { assertEquals, assertMatch, assertThrows } from "@std/assert";
 import type { SnapshotStore, StoredSnapshot } from "../../src/api/lister_watcher.ts";
-import { Client } from "../../src/client/client.ts";
 import { MemorySnapshots } from "../../src/informer/snapshot/snapshot.ts";
 import type { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";
 import { SharedInformerFactory } from "../../src/informer/shared_informer_factory.ts";
 import type { FactorySnapshots } from "../../src/informer/snapshot/snapshot.ts";
 import { errorLine } from "../../src/errors/errors.ts";
 import { Pod, Secret } from "../../src/kinds/core/v1.ts";
-import { FakeApiServer, pod } from "../../src/testing/mod.ts";
-import { FakeTime } from "../support/fake_time.ts";
+import { pod } from "../../src/testing/mod.ts";
+import { FactoryFixture } from "./_factory_fixture.ts";
 
 /** A store that notes its calls. */
 class NotedStore implements SnapshotStore {
@@ -36,16 +35,12 @@ class NotedStore implements SnapshotStore {
 }
 
 /** A server with two pods, and factories on it, one after the other. */
-class Fixture implements Disposable {
-  readonly time = new FakeTime();
-  readonly server = new FakeApiServer();
-  readonly client = new Client({ server: "http://fake", transport: this.server });
+class SnapshotsFixture extends FactoryFixture {
   readonly store = new NotedStore();
-  readonly errors: string[] = [];
 
   constructor() {
-    this.server.create(Pod, pod({ name: "a" }));
-    this.server.create(Pod, pod({ name: "b" }));
+    super();
+    for (const name of ["a", "b"]) this.server.create(Pod, pod({ name }));
   }
 
   factory(snapshots: Partial<FactorySnapshots> = {}): SharedInformerFactory {
@@ -55,33 +50,15 @@ class Fixture implements Disposable {
       snapshots: { store: this.store, ...snapshots },
     });
   }
-
-  /** The lists and watches since the last call. */
-  get asked(): string[] {
-    return this.server.requests.slice(this.#asked, this.#asked = this.server.requests.length).map(({ url }) => {
-      const { searchParams } = new URL(url, "http://fake");
-      const [, name] = searchParams.get("fieldSelector")?.split("=") ?? [];
-      if (name !== undefined) return `ask for ${name} at ${searchParams.get("resourceVersion")}`;
-      if (searchParams.has("sendInitialEvents") || !searchParams.has("watch")) return "list";
-      return `watch from ${searchParams.get("resourceVersion")}`;
-    });
-  }
-  #asked = 0;
-
-  [Symbol.dispose](): void {
-    this.client[Symbol.dispose]();
-    this.server[Symbol.dispose]();
-    this.time[Symbol.dispose]();
-  }
 }
 
 Deno.test("SharedInformerFactory writes a snapshot when it is shut down, and the next one begins with it, without a list", async () => {
-  using fixture = new Fixture();
+  await using fixture = new SnapshotsFixture();
   {
     await using informers = fixture.factory();
     informers.forResource(Pod);
     informers.start();
-    await fixture.time.tickAsync(0);
+    await fixture.tick();
   }
   assertEquals(fixture.store.take(), ["get pods/v1", "set pods/v1 kept"]);
   assertEquals(fixture.asked, ["list"]);
@@ -95,74 +72,74 @@ Deno.test("SharedInformerFactory writes a snapshot when it is shut down, and the
   informers.start();
   await informers.waitForCacheSync();
   assertEquals([pods.status().state, pods.indexer.size], ["stale", 2]);
-  await fixture.time.tickAsync(0);
+  await fixture.tick();
   assertEquals([pods.status().state, fixture.asked], ["live", ["ask for b at 3", "watch from 3"]]);
   assertEquals(seen, ["default/a (initial)", "default/b (initial)", "synced"]);
   fixture.server.create(Pod, pod({ name: "c" }));
-  await fixture.time.tickAsync(0);
+  await fixture.tick();
   assertEquals(seen.slice(3), ["default/c"]);
   assertEquals(fixture.errors, []);
 });
 
 Deno.test("SharedInformerFactory writes snapshots from time to time while something changes, and nothing otherwise", async () => {
-  using fixture = new Fixture();
+  await using fixture = new SnapshotsFixture();
   {
     await using informers = fixture.factory({ everyMs: 60_000 });
     informers.forResource(Pod);
     informers.start();
-    await fixture.time.tickAsync(60_000);
+    await fixture.tick(60_000);
     assertEquals(fixture.store.take(), ["get pods/v1", "set pods/v1 kept"]);
-    await fixture.time.tickAsync(120_000);
+    await fixture.tick(120_000);
     assertEquals(fixture.store.take(), []);
     fixture.server.create(Pod, pod({ name: "c" }));
-    await fixture.time.tickAsync(59_000);
+    await fixture.tick(59_000);
     assertEquals(fixture.store.take(), []);
-    await fixture.time.tickAsync(1_000);
+    await fixture.tick(1_000);
     assertEquals(fixture.store.take(), ["set pods/v1 kept"]);
   }
   assertEquals([fixture.store.take(), fixture.time.timers], [[], 0]); // nothing has changed since
 });
 
 Deno.test("SharedInformerFactory writes a snapshot again after 4 minutes in which bookmarks alone came, and at the end", async () => {
-  using fixture = new Fixture();
+  await using fixture = new SnapshotsFixture();
   {
     await using informers = fixture.factory({ everyMs: 60_000 });
     informers.forResource(Pod);
     informers.start();
-    await fixture.time.tickAsync(60_000);
+    await fixture.tick(60_000);
     fixture.store.take();
     fixture.server.create(Secret, { apiVersion: "v1", kind: "Secret", metadata: { name: "x", namespace: "default" } });
     fixture.server.bookmark();
-    await fixture.time.tickAsync(179_000);
+    await fixture.tick(179_000);
     assertEquals(fixture.store.take(), []);
-    await fixture.time.tickAsync(61_000);
+    await fixture.tick(61_000);
     assertEquals(fixture.store.take(), ["set pods/v1 kept"]);
     fixture.server.create(Secret, { apiVersion: "v1", kind: "Secret", metadata: { name: "y", namespace: "default" } });
     fixture.server.bookmark();
-    await fixture.time.tickAsync(0);
+    await fixture.tick();
   }
   assertEquals(fixture.store.take(), ["set pods/v1 kept"]);
 });
 
 Deno.test("SharedInformerFactory writes the snapshot of a cache that only a check has changed", async () => {
-  using fixture = new Fixture();
+  await using fixture = new SnapshotsFixture();
   const run = async (use: (pods: SharedIndexInformer<Pod>) => Promise<void>): Promise<void> => {
     await using informers = fixture.factory();
     const pods = informers.forResource(Pod);
     informers.start();
-    await fixture.time.tickAsync(0);
+    await fixture.tick();
     await use(pods);
   };
   await run(async () => {
     fixture.server.loseNext(Pod);
     fixture.server.delete(Pod, "default/a");
     fixture.server.bookmark();
-    await fixture.time.tickAsync(0);
+    await fixture.tick();
   });
   await run(async (pods) => {
     assertEquals(pods.indexer.size, 2);
     const checking = pods.check();
-    await fixture.time.tickAsync(0);
+    await fixture.tick();
     assertEquals((await checking).repair, "objects");
   });
   await run((pods) => Promise.resolve(assertEquals(pods.indexer.size, 1)));
@@ -170,7 +147,7 @@ Deno.test("SharedInformerFactory writes the snapshot of a cache that only a chec
 });
 
 Deno.test("SharedInformerFactory leaves a newer snapshot of another process, and replaces one that it cannot use", async () => {
-  using fixture = new Fixture();
+  await using fixture = new SnapshotsFixture();
   const set = (bytes: string, version: string): Promise<boolean> =>
     fixture.store.set("pods/v1", {
       bytes: ReadableStream.from([new TextEncoder().encode(bytes)]),
@@ -181,7 +158,7 @@ Deno.test("SharedInformerFactory leaves a newer snapshot of another process, and
     await using informers = fixture.factory();
     informers.forResource(Pod);
     informers.start();
-    await fixture.time.tickAsync(0);
+    await fixture.tick();
     await whileRunning?.();
   };
   await run();
@@ -190,9 +167,9 @@ Deno.test("SharedInformerFactory leaves a newer snapshot of another process, and
   await run(() => set("newer", "900"));
   assertEquals(fixture.store.take(), ["get pods/v1", "set pods/v1 kept", "set pods/v1 left"]);
   await run(async () => {
-    await fixture.time.tickAsync(60_000);
+    await fixture.tick(60_000);
     fixture.server.create(Pod, pod({ name: "d" }));
-    await fixture.time.tickAsync(0);
+    await fixture.tick();
   });
   assertEquals(fixture.store.take(), ["get pods/v1", "set pods/v1 kept by force", "set pods/v1 kept"]);
   assertEquals(fixture.errors.length, 1);
@@ -204,12 +181,12 @@ Deno.test("SharedInformerFactory leaves a newer snapshot of another process, and
 });
 
 Deno.test("SharedInformerFactory lists where the server has no object of the snapshot, and replaces the snapshot", async () => {
-  using fixture = new Fixture();
+  await using fixture = new SnapshotsFixture();
   const run = async (): Promise<void> => {
     await using informers = fixture.factory();
     informers.forResource(Pod);
     informers.start();
-    await fixture.time.tickAsync(5_000);
+    await fixture.tick(5_000);
   };
   await run();
   fixture.store.take();
@@ -229,12 +206,12 @@ Deno.test("SharedInformerFactory lists where the server has no object of the sna
 });
 
 Deno.test("SharedInformerFactory replaces the snapshot of a cluster that was made anew, and is at the same version", async () => {
-  using fixture = new Fixture();
+  await using fixture = new SnapshotsFixture();
   const run = async (): Promise<readonly string[]> => {
     await using informers = fixture.factory();
     const pods = informers.forResource(Pod);
     informers.start();
-    await fixture.time.tickAsync(5_000);
+    await fixture.tick(5_000);
     return pods.indexer.list().map(({ metadata }) => metadata.uid);
   };
   await run();
@@ -247,12 +224,12 @@ Deno.test("SharedInformerFactory replaces the snapshot of a cluster that was mad
 });
 
 Deno.test("SharedInformerFactory that gets no answer about the objects of the snapshot trusts it", async () => {
-  using fixture = new Fixture();
+  await using fixture = new SnapshotsFixture();
   const run = async (): Promise<void> => {
     await using informers = fixture.factory();
     informers.forResource(Pod);
     informers.start();
-    await fixture.time.tickAsync(0);
+    await fixture.tick();
   };
   await run();
   fixture.asked;
@@ -264,14 +241,14 @@ Deno.test("SharedInformerFactory that gets no answer about the objects of the sn
 });
 
 Deno.test("SharedInformerFactory resumes from the snapshot of a kind whose objects expire in their order, or are renamed", async () => {
-  using fixture = new Fixture();
+  await using fixture = new SnapshotsFixture();
   for (let i = 0; i < 20; i++) fixture.server.create(Pod, pod({ name: `c${i}` }));
   const renamed = (pod: Pod): Pod => ({ ...pod, metadata: { ...pod.metadata, name: `renamed-${pod.metadata.name}` } });
   const run = async (transform?: (pod: Pod) => Pod): Promise<void> => {
     await using informers = fixture.factory();
     informers.forResource(Pod, transform && { transform });
     informers.start();
-    await fixture.time.tickAsync(0);
+    await fixture.tick();
   };
   await run();
   for (const name of ["a", "b", "c0", "c1", "c2"]) fixture.server.delete(Pod, `default/${name}`);
@@ -299,12 +276,12 @@ Deno.test("SharedInformerFactory lists where its store fails or does not answer,
       [() => new Promise<undefined>(() => {}), /has not come within 10 s$/],
     ] as const
   ) {
-    using fixture = new Fixture();
+    await using fixture = new SnapshotsFixture();
     const store: SnapshotStore = { get, set: () => Promise.reject(new Error("the disk is full")) };
     {
       await using informers = fixture.factory({ store });
       const pods = informers.acquire(Pod);
-      await fixture.time.tickAsync(10_000);
+      await fixture.tick(10_000);
       assertEquals([pods.informer.status().state, fixture.asked], ["live", ["list"]]);
       assertMatch(fixture.errors[0], reason);
     }
@@ -313,22 +290,22 @@ Deno.test("SharedInformerFactory lists where its store fails or does not answer,
 });
 
 Deno.test("SharedInformerFactory writes what a list has changed as soon as what a watch has", async () => {
-  using fixture = new Fixture();
+  await using fixture = new SnapshotsFixture();
   await using informers = fixture.factory({ everyMs: 60_000 });
   informers.forResource(Pod);
   informers.start();
-  await fixture.time.tickAsync(60_000);
+  await fixture.tick(60_000);
   fixture.store.take();
   using lost = fixture.server.stallWatches(Pod);
   fixture.server.delete(Pod, "default/a");
   fixture.server.forceRelist();
   lost[Symbol.dispose]();
-  await fixture.time.tickAsync(60_000);
+  await fixture.tick(60_000);
   assertEquals(fixture.store.take(), ["set pods/v1 kept anew"]);
 });
 
 Deno.test("SharedInformerFactory writes one snapshot at a time, and what has changed meanwhile at its end", async () => {
-  using fixture = new Fixture();
+  await using fixture = new SnapshotsFixture();
   const written: string[] = [];
   const slow = Promise.withResolvers<boolean>();
   const store: SnapshotStore = {
@@ -338,11 +315,11 @@ Deno.test("SharedInformerFactory writes one snapshot at a time, and what has cha
   const informers = fixture.factory({ store, everyMs: 60_000 });
   informers.forResource(Pod);
   informers.start();
-  await fixture.time.tickAsync(180_000);
+  await fixture.tick(180_000);
   fixture.server.create(Pod, pod({ name: "c" }));
-  await fixture.time.tickAsync(0);
+  await fixture.tick();
   const shutdown = informers.shutdown();
-  await fixture.time.tickAsync(0);
+  await fixture.tick();
   assertEquals(written, ["3"]);
   slow.resolve(true);
   await shutdown;
@@ -350,20 +327,20 @@ Deno.test("SharedInformerFactory writes one snapshot at a time, and what has cha
 });
 
 Deno.test("SharedInformerFactory writes no snapshot of a cache that has not synced", async () => {
-  using fixture = new Fixture();
+  await using fixture = new SnapshotsFixture();
   fixture.server.failNext(500, Infinity);
   {
     await using informers = fixture.factory();
     informers.forResource(Pod);
     informers.start();
-    await fixture.time.tickAsync(60_000);
+    await fixture.tick(60_000);
   }
   assertEquals(fixture.store.take(), ["get pods/v1"]);
   assertEquals(fixture.errors.filter((line) => !line.startsWith("Cannot list")), []);
 });
 
 Deno.test("SharedInformerFactory that is shut down while its store does not answer ends", async () => {
-  using fixture = new Fixture();
+  await using fixture = new SnapshotsFixture();
   const store: SnapshotStore = { get: () => new Promise(() => {}), set: () => Promise.resolve(true) };
   const informers = fixture.factory({ store });
   informers.forResource(Pod);
@@ -374,7 +351,7 @@ Deno.test("SharedInformerFactory that is shut down while its store does not answ
 });
 
 Deno.test("SharedInformerFactory whose store does not answer obeys the signal of run(), and ends within graceMs", async () => {
-  using fixture = new Fixture();
+  await using fixture = new SnapshotsFixture();
   let isReadable = false;
   const never = new Promise<never>(() => {});
   const store: SnapshotStore = { get: () => isReadable ? Promise.resolve(undefined) : never, set: () => never };
@@ -388,11 +365,11 @@ Deno.test("SharedInformerFactory whose store does not answer obeys the signal of
     informers.forResource(Pod);
     let hasEnded = false;
     const running = informers.run({ signal: stop.signal }).then(() => hasEnded = true);
-    await fixture.time.tickAsync(1_000);
+    await fixture.tick(1_000);
     stop.abort();
-    await fixture.time.tickAsync(Math.max(0, ends - 1));
+    await fixture.tick(Math.max(0, ends - 1));
     assertEquals(hasEnded, ends === 0);
-    await fixture.time.tickAsync(1);
+    await fixture.tick(1);
     assertEquals([hasEnded, fixture.errors, fixture.time.timers], [true, [...errors], 0]);
     await running;
     isReadable = true;
@@ -400,7 +377,7 @@ Deno.test("SharedInformerFactory whose store does not answer obeys the signal of
 });
 
 Deno.test("SharedInformerFactory that a handler shuts down writes its snapshots, and does not wait for that handler", async () => {
-  using fixture = new Fixture();
+  await using fixture = new SnapshotsFixture();
   const informers = fixture.factory();
   const ended = Promise.withResolvers<void>();
   informers.forResource(Pod).addEventHandler({
@@ -410,7 +387,7 @@ Deno.test("SharedInformerFactory that a handler shuts down writes its snapshots,
     },
   });
   informers.start();
-  await fixture.time.tickAsync(0);
+  await fixture.tick();
   await ended.promise;
   await informers.shutdown();
   assertEquals(fixture.store.take(), ["get pods/v1", "set pods/v1 kept"]);
@@ -418,12 +395,12 @@ Deno.test("SharedInformerFactory that a handler shuts down writes its snapshots,
 });
 
 Deno.test("SharedInformerFactory keeps no data of Secrets unless asked to, and names snapshots by what they are of", async () => {
-  using fixture = new Fixture();
+  await using fixture = new SnapshotsFixture();
   {
     await using informers = fixture.factory();
     using _secrets = informers.acquire(Secret, { keep: "data" });
     using _pods = informers.acquire(Pod, { namespaces: ["shop", "cart"], labelSelector: "app=web" });
-    await fixture.time.tickAsync(0);
+    await fixture.tick();
   }
   const name = "pods/v1?namespaces=cart%2Cshop&labelSelector=app%3Dweb";
   assertEquals(fixture.store.take(), [`get ${name}`, `set ${name} kept`]);
@@ -431,7 +408,7 @@ Deno.test("SharedInformerFactory keeps no data of Secrets unless asked to, and n
     await using informers = fixture.factory({ secrets: true });
     using _secrets = informers.acquire(Secret, { keep: "data" });
     using _without = informers.acquire(Secret);
-    await fixture.time.tickAsync(0);
+    await fixture.tick();
   }
   assertEquals(fixture.store.take(), [
     ...["get secrets/v1?keep=data", "get secrets/v1"],

@@ -1,7 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { ConfigMap } from "../../src/kinds/core/v1.ts";
 import { Indexer } from "../../src/store/indexer.ts";
-import { FakeTime } from "../support/fake_time.ts";
 import { entry, modified } from "../support/fixtures.ts";
 import { holding, Run } from "../support/informer.ts";
 import { FactoryFixture } from "./_factory_fixture.ts";
@@ -17,7 +16,6 @@ function functionsOfSrc(): string[] {
 }
 
 Deno.test("From a batch of a watch to the store there are at most 9 functions, and from the log to a handler 2", async () => {
-  using time = new FakeTime();
   const found: string[][] = [];
   const indexers = {
     probe: () => {
@@ -25,7 +23,7 @@ Deno.test("From a batch of a watch to the store there are at most 9 functions, a
       return [];
     },
   };
-  await using run = new Run(time, holding(entry("a", 1)), { indexers });
+  await using run = new Run(holding(entry("a", 1)), { indexers });
   run.informer.addEventHandler({ onUpdate: () => void found.push(functionsOfSrc()) });
   await run.start();
   found.length = 0;

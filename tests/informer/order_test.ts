@@ -7,15 +7,12 @@ import { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts
 import { added, deleted, modified, Thing, thing } from "../support/fixtures.ts";
 import { utf8Of } from "../support/bodies.ts";
 import { chunking } from "../support/texts.ts";
-import { FakeTime } from "../support/fake_time.ts";
-import { gate, holding, line, Notes, Run } from "../support/informer.ts";
+import { gate, holding, line, Run } from "../support/informer.ts";
 
 Deno.test("SharedIndexInformer delivers the changes of one batch in the server's order, across objects", async () => {
-  using time = new FakeTime();
-  await using run = await new Run(time, holding()).start();
-  const notes = new Notes();
-  run.informer.addEventHandler(notes);
-  await time.tickAsync(0);
+  await using run = await new Run(holding()).start();
+  const notes = run.listen();
+  await run.tick();
   notes.take();
   await run.send(
     added("a", 11),

@@ -63,8 +63,7 @@ Deno.test("OutdatedChanges compares what follows a streaming list in the same ba
 });
 
 Deno.test("SharedIndexInformer that is stopped before a relist that is due leaves no timer", async () => {
-  using time = new FakeTime();
-  await using run = await new Run(time, holding(entry("a", 5))).start();
+  await using run = await new Run(holding(entry("a", 5))).start();
   run.source.list();
   await run.send(modified("a", 12), modified("a", 11));
   assertEquals(run.source.requests.at(-1), "list - limit=500", "the relist is not answered");

@@ -3,31 +3,28 @@ import { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts
 import { added, bookmark, entry, expired, modified, part, refused, type Thing } from "../support/fixtures.ts";
 import { FakeTime } from "../support/fake_time.ts";
 import { PAGES } from "../support/followed_source.ts";
-import { holding, Notes, Run } from "../support/informer.ts";
+import { holding, Run } from "../support/informer.ts";
 import { END, ScriptedSource } from "../support/scripted_source.ts";
 
 Deno.test("SharedIndexInformer that is paused keeps cache, indexes and handlers, and delivers what happened when it is resumed", async () => {
-  using time = new FakeTime();
-  await using run = new Run(time, holding(entry("a", 1), entry("b", 2)).watch([]));
+  await using run = new Run(holding(entry("a", 1), entry("b", 2)).watch([]));
   const { informer, source } = run;
-  const notes = new Notes();
-  informer.addEventHandler(notes);
+  const notes = run.listen();
   await run.start();
   notes.take();
   informer.pause();
-  await time.tickAsync(90_000);
+  await run.tick(90_000);
   const { state, since, notLiveSince, staleMs, cause } = informer.status();
-  assertEquals([state, staleMs, cause, source.open, time.timers], ["paused", 90_000, undefined, 0, 0]);
-  assertEquals([since, notLiveSince], [new Date(time.now - 90_000), new Date(time.now - 90_000)]);
+  assertEquals([state, staleMs, cause, source.open, run.time.timers], ["paused", 90_000, undefined, 0, 0]);
+  assertEquals([since, notLiveSince], [new Date(run.time.now - 90_000), new Date(run.time.now - 90_000)]);
   assertEquals([run.cached, informer.hasSynced], [["default/a@1", "default/b@2"], true]);
   await informer.waitForCacheSync(); // at once
   // A handler that is added meanwhile begins with the cache.
-  const late = new Notes();
-  informer.addEventHandler(late);
-  await time.tickAsync(0);
+  const late = run.listen();
+  await run.tick();
   assertEquals(late.take(), ["+ default/a@1 (initial)", "+ default/b@2 (initial)", "= 2 at 10"]);
   informer.resume();
-  await time.tickAsync(0);
+  await run.tick();
   assertEquals([source.lists.length, source.newest.options.resourceVersion], [1, "10"]);
   await run.send(modified("a", 11));
   assertEquals([notes.take(), late.take()], [["~ default/a@1→11"], ["~ default/a@1→11"]]);
@@ -35,45 +32,41 @@ Deno.test("SharedIndexInformer that is paused keeps cache, indexes and handlers,
 });
 
 Deno.test("SharedIndexInformer that was paused is stale, with its age, until the watch is open", async () => {
-  using time = new FakeTime();
-  await using run = await new Run(time, holding(entry("a", 1)).watch()).start(); // the second watch does not answer yet
+  await using run = await new Run(holding(entry("a", 1)).watch()).start(); // the second watch does not answer yet
   const { informer, source } = run;
   informer.pause();
-  await time.tickAsync(1_000);
+  await run.tick(1_000);
   assertEquals(informer.status().state, "paused");
   informer.resume();
   informer.pause();
   assertEquals(informer.status().state, "paused");
   informer.resume();
   assertEquals([informer.status().state, informer.status().staleMs], ["stale", 1_000]);
-  await time.tickAsync(500);
+  await run.tick(500);
   const { state, staleMs } = informer.status();
   assertEquals([state, staleMs, run.cached], ["stale", 1_500, ["default/a@1"]]);
   source.newest.send([]);
-  await time.tickAsync(0);
+  await run.tick();
   assertEquals(informer.status().state, "live");
 });
 
 Deno.test("SharedIndexInformer whose version expires during a pause lists, and handlers receive the difference", async () => {
-  using time = new FakeTime();
-  await using run = new Run(time, holding(entry("a", 1), entry("b", 2), entry("c", 3)).watch(expired()));
+  await using run = new Run(holding(entry("a", 1), entry("b", 2), entry("c", 3)).watch(expired()));
   const { informer, source } = run;
-  const notes = new Notes();
-  informer.addEventHandler(notes);
+  const notes = run.listen();
   await run.start();
   notes.take();
   informer.pause();
-  await time.tickAsync(600_000);
+  await run.tick(600_000);
   source.list(part(30, [entry("b", 2), entry("c", 25), entry("d", 26)]), END).watch([]);
   informer.resume();
-  await time.tickAsync(800);
+  await run.tick(800);
   assertEquals(notes.take(), ["- default/a@1 (unknown)", "~ default/c@3→25", "+ default/d@26"]);
   assertEquals([source.lists.length, informer.status().state, run.errors], [2, "live", []]);
 });
 
 Deno.test("SharedIndexInformer that is paused before its first list waits with it, and waits for sync continue", async () => {
-  using time = new FakeTime();
-  await using run = new Run(time, holding(entry("a", 1)));
+  await using run = new Run(holding(entry("a", 1)));
   const { informer, source } = run;
   informer.pause();
   assertEquals(informer.status().state, "idle");
@@ -85,78 +78,74 @@ Deno.test("SharedIndexInformer that is paused before its first list waits with i
   const aborted = assertRejects(() => informer.waitForCacheSync({ signal: stop.signal }), Error, '"paused" for 0.0 s');
   stop.abort(new Error("enough"));
   await aborted;
-  await time.tickAsync(60_000);
+  await run.tick(60_000);
   assertEquals([synced, "staleMs" in informer.status()], [false, false]);
   informer.resume();
-  await time.tickAsync(0);
+  await run.tick();
   await waiting;
   assertEquals([run.cached, informer.status().state], [["default/a@1"], "live"]);
 });
 
 Deno.test("SharedIndexInformer that is paused during its first list shows nothing of it, and lists when it is resumed", async () => {
-  using time = new FakeTime();
   const source = new ScriptedSource().list(part(10, [entry("a", 1)], { continue: "t" }), END).list()
     .list(part(12, [entry("b", 11)]), END).watch([]);
-  await using run = await new Run(time, source).start();
+  await using run = await new Run(source).start();
   const waiting = run.informer.waitForCacheSync();
   run.informer.pause();
-  await time.tickAsync(60_000);
+  await run.tick(60_000);
   assertEquals([run.cached, source.open, run.informer.status().state], [[], 0, "paused"]);
   run.informer.resume();
-  await time.tickAsync(0);
+  await run.tick();
   await waiting;
   assertEquals(run.cached, ["default/b@11"]);
 });
 
 Deno.test("SharedIndexInformer has no error while it is paused, and the refusal again when it is resumed", async () => {
-  using time = new FakeTime();
   const source = new ScriptedSource().list(refused(403)).list(refused(403)).list(part(1, []), END).watch([]);
-  await using run = await new Run(time, source).start();
+  await using run = await new Run(source).start();
   const { informer } = run;
   assertEquals([informer.status().state, run.errors.length], ["forbidden", 1]);
   informer.pause();
-  await time.tickAsync(60_000);
+  await run.tick(60_000);
   const { state, cause, retryAt } = informer.status();
-  assertEquals([state, cause, retryAt, run.errors.length, time.timers], ["paused", undefined, undefined, 1, 0]);
+  assertEquals([state, cause, retryAt, run.errors.length, run.time.timers], ["paused", undefined, undefined, 1, 0]);
   const refusedAgain = assertRejects(() => informer.waitForCacheSync());
   informer.resume();
   await refusedAgain;
-  await time.tickAsync(1_000);
+  await run.tick(1_000);
   assertEquals([informer.status().state, run.errors.length], ["forbidden", 3]);
-  await time.tickAsync(10_000);
+  await run.tick(10_000);
   assertEquals(informer.status().state, "live");
 });
 
 Deno.test("SharedIndexInformer reaches a version that it waits for after a pause, and stops while it is paused", async () => {
-  using time = new FakeTime();
-  await using run = await new Run(time, holding().watch([])).start();
+  await using run = await new Run(holding().watch([])).start();
   const { informer } = run;
   informer.pause();
   const reached = informer.atLeast("12");
   const found = informer.until(({ metadata }) => metadata.name === "x");
-  await time.tickAsync(1_000);
+  await run.tick(1_000);
   informer.resume();
-  await time.tickAsync(0);
+  await run.tick();
   await run.send(added("x", 11), bookmark(12));
   await reached;
   assertEquals((await found).metadata.name, "x");
   informer.pause();
-  await time.tickAsync(0);
+  await run.tick();
   const waiting = assertRejects(() => informer.atLeast("13"), Error, "it has stopped");
   await informer[Symbol.asyncDispose]();
   await waiting;
   informer.resume();
   informer.pause();
-  await time.tickAsync(1_000);
+  await run.tick(1_000);
   assertEquals([informer.status().state, run.source.open], ["stopped", 0]);
 });
 
 Deno.test("SharedIndexInformer that is paused and resumed in one turn is stale until the watch is open", async () => {
-  using time = new FakeTime();
-  await using run = await new Run(time, holding().watch()).start(); // the second watch does not answer yet
+  await using run = await new Run(holding().watch()).start(); // the second watch does not answer yet
   run.informer.pause();
   run.informer.resume();
-  await time.tickAsync(0);
+  await run.tick();
   assertEquals([run.informer.status().state, run.source.watches.length], ["stale", 2]);
 });
 
@@ -178,25 +167,24 @@ Deno.test("SharedIndexInformer that has stopped keeps state and cause when it is
 });
 
 Deno.test("SharedIndexInformer that waits for a relist keeps no timer while it is paused, and relists later", async () => {
-  using time = new FakeTime();
-  await using run = await new Run(time, holding(entry("a", 5))).start();
+  await using run = await new Run(holding(entry("a", 5))).start();
   const { source, informer } = run;
   // The first change out of order leads to a list at once, the second to one that waits.
   source.list(part(20, [entry("a", 5)]), END).watch([]);
   await run.send(modified("b", 12), modified("a", 4));
-  await time.tickAsync(100);
+  await run.tick(100);
   assertEquals(source.lists.length, 2);
   await run.send(modified("b", 22), modified("a", 3));
-  assertEquals([time.timers > 1, source.lists.length], [true, 2]);
+  assertEquals([run.time.timers > 1, source.lists.length], [true, 2]);
   informer.pause();
-  await time.tickAsync(0);
-  assertEquals(time.timers, 0);
-  await time.tickAsync(600_000);
+  await run.tick();
+  assertEquals(run.time.timers, 0);
+  await run.tick(600_000);
   source.watch([]).list(part(30, []), END).watch([]);
   informer.resume();
-  await time.tickAsync(0);
+  await run.tick();
   await run.send(bookmark(25));
-  await time.tickAsync(100);
+  await run.tick(100);
   assertEquals([source.lists.length, run.cached], [3, []]);
 });
 
@@ -221,8 +209,7 @@ Deno.test("SharedIndexInformer of several namespaces pauses and resumes each", a
 });
 
 Deno.test("statusChanges() yields the pauses of an informer", async () => {
-  using time = new FakeTime();
-  await using run = await new Run(time, holding().watch([])).start();
+  await using run = await new Run(holding().watch([])).start();
   const states: string[] = [];
   const stop = new AbortController();
   const reading = (async () => {
@@ -230,11 +217,11 @@ Deno.test("statusChanges() yields the pauses of an informer", async () => {
       if (states.at(-1) !== state) states.push(state);
     }
   })();
-  await time.tickAsync(0);
+  await run.tick();
   run.informer.pause();
-  await time.tickAsync(0);
+  await run.tick();
   run.informer.resume();
-  await time.tickAsync(0);
+  await run.tick();
   stop.abort(new Error("enough"));
   await reading;
   assertEquals(states, ["live", "paused", "stale", "live"]);

@@ -1,7 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { added, deleted, entry, expired, modified, type Thing } from "../support/fixtures.ts";
-import { FakeTime } from "../support/fake_time.ts";
-import { holding, Notes, Run } from "../support/informer.ts";
+import { holding, Run } from "../support/informer.ts";
 
 /** Gives each thing another name; fails for those of size 0. */
 function rename(thing: Thing): Thing {
@@ -11,10 +10,8 @@ function rename(thing: Thing): Thing {
 
 Deno.test("SharedIndexInformer deletes a cached object under its transformed name, even if the transform fails for the deletion", async () => {
   for (const freeze of [false, true]) {
-    using time = new FakeTime();
-    await using run = new Run(time, holding(entry("a", 1), entry("b", 2)), { transform: rename, freeze });
-    const notes = new Notes();
-    run.informer.addEventHandler(notes);
+    await using run = new Run(holding(entry("a", 1), entry("b", 2)), { transform: rename, freeze });
+    const notes = run.listen();
     await run.start();
     assertEquals(run.cached, ["moved/its-a@1", "moved/its-b@2"]);
     notes.take();
@@ -29,8 +26,7 @@ Deno.test("SharedIndexInformer deletes a cached object under its transformed nam
 });
 
 Deno.test("SharedIndexInformer quarantines an object under its transformed name when the transform fails for a later version", async () => {
-  using time = new FakeTime();
-  await using run = new Run(time, holding(entry("a", 1)), { transform: rename });
+  await using run = new Run(holding(entry("a", 1)), { transform: rename });
   await run.start();
   await run.send(modified("a", 11, { size: 0 }));
   assertEquals([run.cached, run.informer.status().quarantined], [["moved/its-a@11"], 1]);
@@ -40,14 +36,13 @@ Deno.test("SharedIndexInformer quarantines an object under its transformed name 
   assertEquals([run.cached, run.informer.status().quarantined], [["moved/its-a@12"], 0]);
   await run.relist(expired(), 20, [entry("a", 15, { size: 0 })]);
   assertEquals(run.cached, ["moved/its-a@15"]);
-  await time.tickAsync(10_000); // a watch that lasts so long makes the second expiry a first one again
+  await run.tick(10_000); // a watch that lasts so long makes the second expiry a first one again
   await run.relist(expired(), 30, []);
   assertEquals(run.cached, []);
 });
 
 Deno.test("SharedIndexInformer quarantines an object under its transformed name, whatever characters that has", async () => {
-  using time = new FakeTime();
-  await using run = new Run(time, holding(entry("a", 1)), {
+  await using run = new Run(holding(entry("a", 1)), {
     transform: (thing) => {
       if (thing.spec.size === 0) throw new Error("too small");
       return { ...thing, metadata: { ...thing.metadata, name: `team/${thing.metadata.name}` } };
@@ -66,8 +61,7 @@ Deno.test("SharedIndexInformer quarantines an object under its transformed name,
 });
 
 Deno.test("SharedIndexInformer quarantines an object under its transformed name, also if it arrived by a watch", async () => {
-  using time = new FakeTime();
-  await using run = new Run(time, holding(), { transform: rename });
+  await using run = new Run(holding(), { transform: rename });
   await run.start();
   await run.send(added("a", 11), modified("a", 12, { size: 0 }));
   assertEquals([run.cached, run.informer.status().quarantined], [["moved/its-a@12"], 1]);

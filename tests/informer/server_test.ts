@@ -6,6 +6,7 @@ import type { SharedIndexInformerOptions } from "../../src/informer/options.ts";
 import { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";
 import { Pod } from "../../src/kinds/core/v1.ts";
 import { FakeApiServer, type FakeApiServerOptions, pod, type RequestFilter } from "../../src/testing/mod.ts";
+import { Random } from "../../src/testing/random.ts";
 import { FakeTime } from "../support/fake_time.ts";
 
 /**
@@ -38,7 +39,7 @@ class Follower {
 }
 
 /** An informer on a fake server, a handler that was there from the start, and later ones. */
-class Fixture implements AsyncDisposable {
+class FollowedInformer implements AsyncDisposable {
   readonly time = new FakeTime();
   readonly server: FakeApiServer;
   readonly client: Client;
@@ -92,22 +93,13 @@ class Fixture implements AsyncDisposable {
   }
 }
 
-/** The same numbers every time. */
-function numbers(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return Math.floor((state / 2 ** 32) * below);
-  };
-}
-
 /** Writes something, anything. */
-function write(server: FakeApiServer, random: (below: number) => number): void {
-  const name = `pod-${random(12)}`;
+function write(server: FakeApiServer, random: Random): void {
+  const name = `pod-${random.below(12)}`;
   const there = server.get(Pod, name) !== undefined;
   if (!there) server.create(Pod, pod({ name }));
-  else if (random(3) === 0) server.delete(Pod, name);
-  else server.patch(Pod, name, { metadata: { annotations: { touched: String(random(1_000)) } } });
+  else if (random.below(3) === 0) server.delete(Pod, name);
+  else server.patch(Pod, name, { metadata: { annotations: { touched: String(random.below(1_000)) } } });
 }
 
 const SERVERS: Readonly<Record<string, readonly [FakeApiServerOptions, SharedIndexInformerOptions<Pod>]>> = {
@@ -118,12 +110,12 @@ const SERVERS: Readonly<Record<string, readonly [FakeApiServerOptions, SharedInd
 Deno.test("SharedIndexInformer equals the server after any writes, and so does every handler [C079]", async () => {
   for (const [what, [server, options]] of Object.entries(SERVERS)) {
     for (let seed = 1; seed <= 5; seed++) {
-      await using fixture = new Fixture(server, options);
-      const random = numbers(seed);
+      await using fixture = new FollowedInformer(server, options);
+      const random = new Random(seed);
       for (let i = 0; i < 10; i++) write(fixture.server, random);
       await fixture.start();
       for (let round = 0; round < 20; round++) {
-        for (let i = random(20); i >= 0; i--) write(fixture.server, random);
+        for (let i = random.below(20); i >= 0; i--) write(fixture.server, random);
         await fixture.time.tickAsync(0);
         if (round % 5 === 0) fixture.join();
         await fixture.time.tickAsync(0);
@@ -161,8 +153,8 @@ for (const [what, [server, options]] of Object.entries(SERVERS)) {
       (server) => server.stallWatches(),
     ];
     for (const [number, fault] of faults.entries()) {
-      await using fixture = new Fixture(server, options);
-      const random = numbers(number + 1);
+      await using fixture = new FollowedInformer(server, options);
+      const random = new Random(number + 1);
       for (let i = 0; i < 10; i++) write(fixture.server, random);
       await fixture.start();
       using stalled = fault(fixture.server) ?? undefined;
@@ -180,7 +172,7 @@ Deno.test("SharedIndexInformer misses no write in any turn of the event loop aro
   for (const [server, options] of Object.values(SERVERS)) {
     // Writes in every turn of the event loop in which the informer starts.
     for (let quietTurns = 0; quietTurns < 12; quietTurns++) {
-      await using fixture = new Fixture(server, options);
+      await using fixture = new FollowedInformer(server, options);
       fixture.server.create(Pod, pod({ name: "updated" }));
       fixture.server.create(Pod, pod({ name: "deleted" }));
       for (let i = 0; i < 5; i++) fixture.server.create(Pod, pod({ name: `more-${i}` }));
@@ -220,7 +212,7 @@ Deno.test("SharedIndexInformer misses no write before or after each request of i
   for (const [name, [options, informerOptions]] of Object.entries(SERVERS)) {
     for (const [number, moment] of moments.entries()) {
       for (const when of ["beforeNext", "afterNext"] as const) {
-        await using fixture = new Fixture(options, informerOptions);
+        await using fixture = new FollowedInformer(options, informerOptions);
         const { server } = fixture;
         for (const name of ["updated", "deleted", "replaced"]) server.create(Pod, pod({ name }));
         for (let i = 0; i < 5; i++) server.create(Pod, pod({ name: `more-${i}` }));
@@ -245,7 +237,7 @@ Deno.test("SharedIndexInformer misses no write before or after each request of i
 });
 
 Deno.test("SharedIndexInformer sees its own writes: atLeast() the version that a write returned", async () => {
-  await using fixture = new Fixture();
+  await using fixture = new FollowedInformer();
   await fixture.start();
   const created = fixture.client.resource(Pod).create(
     { metadata: { name: "mine", namespace: "default" }, spec: { containers: [{ name: "a", image: "b" }] } } as never,
@@ -259,7 +251,7 @@ Deno.test("SharedIndexInformer sees its own writes: atLeast() the version that a
 Deno.test("SharedIndexInformer ends the list or watch of its server whenever it is stopped", async () => {
   for (const [server, options] of Object.values(SERVERS)) {
     for (let turns = 0; turns < 15; turns++) {
-      await using fixture = new Fixture(server, options);
+      await using fixture = new FollowedInformer(server, options);
       for (let i = 0; i < 10; i++) fixture.server.create(Pod, pod({ name: `pod-${i}` }));
       void fixture.pods.run();
       for (let turn = 0; turn < turns; turn++) await new Promise<void>((resolve) => setImmediate(resolve));

@@ -27,7 +27,7 @@ import {
   unread,
 } from "../support/fixtures.ts";
 import { FakeTime } from "../support/fake_time.ts";
-import { holding, Notes, Run } from "../support/informer.ts";
+import { holding, Run } from "../support/informer.ts";
 import { END, ScriptedSource } from "../support/scripted_source.ts";
 
 type Options = SharedIndexInformerOptions<Thing>;
@@ -49,7 +49,7 @@ async function snapshotOf(
   options?: Options,
   use?: (run: Run) => void,
 ): Promise<Uint8Array> {
-  await using run = await new Run(time, holding(...entries), options).start();
+  await using run = await new Run(holding(...entries), options, time).start();
   use?.(run);
   return await bytesOf(run.informer.snapshot());
 }
@@ -59,10 +59,9 @@ Deno.test("SharedIndexInformer that restores a snapshot has its objects at once,
   const bytes = await snapshotOf(time, [unread("a", 1, { labels: { app: "web" } }), entry("b", 2, { size: 7 })]);
   await time.tickAsync(60_000);
   const source = new ScriptedSource().watch([], [modified("a", 11), bookmark(20)]);
-  await using run = new Run(time, source);
+  await using run = new Run(source, {}, time);
   const { informer } = run;
-  const notes = new Notes();
-  informer.addEventHandler(notes);
+  const notes = run.listen();
   await informer.restore(cut(bytes));
   assertEquals(run.cached, ["default/a@1", "default/b@2"]);
   assertEquals(informer.indexer.getByKey("default/b")!, thing("b", 2, { size: 7 }));
@@ -85,9 +84,8 @@ Deno.test("SharedIndexInformer whose restored version has expired lists, and han
     part(30, [unread("b", 2), unread("c", 25), unread("d", 26)]),
     END,
   ).watch([]);
-  await using run = new Run(time, source);
-  const notes = new Notes();
-  run.informer.addEventHandler(notes);
+  await using run = new Run(source, {}, time);
+  const notes = run.listen();
   const previous: unknown[] = [];
   run.informer.addEventHandler({ onUpdate: (event) => void previous.push(event.previous) });
   await run.informer.restore(cut(bytes));
@@ -113,7 +111,7 @@ Deno.test("SharedIndexInformer writes objects that were read, transformed, froze
       void informer.indexer.getByKey("default/b");
       queueMicrotask(() => cached = informer.indexer.list());
     });
-    await using second = new Run(time, new ScriptedSource(), options);
+    await using second = new Run(new ScriptedSource(), options, time);
     await second.informer.restore(cut(bytes, 7));
     assertEquals(second.informer.indexer.list(), cached);
     assertEquals(second.informer.lister.list("app=web").length, 1);
@@ -133,7 +131,7 @@ Deno.test("SharedIndexInformer does not transform restored objects again, and de
   calls = 0;
   const source = new ScriptedSource().watch([], [deleted("a", 11)], expired())
     .list(part(30, [unread("b", 2)]), END).watch([]);
-  await using run = new Run(time, source, { transform });
+  await using run = new Run(source, { transform }, time);
   await run.informer.restore(cut(bytes));
   assertEquals([calls, run.cached], [0, ["default/a-x@1", "default/b-x@2"]]);
   await run.start();
@@ -152,12 +150,12 @@ Deno.test("SharedIndexInformer keeps the server's keys of objects that a transfo
   };
   let bytes = await snapshotOf(time, [unread("a", 1)], { transform });
   {
-    await using run = new Run(time, new ScriptedSource(), { transform });
+    await using run = new Run(new ScriptedSource(), { transform }, time);
     await run.informer.restore(cut(bytes));
     bytes = await bytesOf(run.informer.snapshot());
   }
   const broken: Change<Thing> = { type: "MODIFIED", entry: unparsable("a", 11) };
-  await using run = new Run(time, new ScriptedSource().watch([], [broken]), { transform });
+  await using run = new Run(new ScriptedSource().watch([], [broken]), { transform }, time);
   await run.informer.restore(cut(bytes));
   await run.start();
   assertEquals([...run.informer.entries.keys()], ["default/a-x"]); // what cannot be read has the key of its last state
@@ -166,7 +164,7 @@ Deno.test("SharedIndexInformer keeps the server's keys of objects that a transfo
 Deno.test("SharedIndexInformer gives restored objects texts of their own, so that they do not keep the bytes of the snapshot", async () => {
   using time = new FakeTime();
   const bytes = await snapshotOf(time, [unread("a", 1), unread("b", 2, { labels: { word: "größe" } })]);
-  await using run = new Run(time, new ScriptedSource());
+  await using run = new Run(new ScriptedSource(), {}, time);
   await run.informer.restore(cut(bytes));
   const [a, b] = [...run.informer.entries].map((entry) => (entry as JsonEntry<Thing>).unread!.text);
   assertEquals(typeof a, "string");
@@ -181,7 +179,7 @@ Deno.test("SharedIndexInformer copies the texts of restored objects a mebibyte a
   const copied = ({ informer }: Run): number =>
     [...informer.entries].filter((entry) => typeof (entry as JsonEntry<Thing>).unread!.text === "string").length;
   for (const [stops, afterwards] of [[false, 12], [true, 6]] as const) {
-    const run = new Run(time, new ScriptedSource());
+    const run = new Run(new ScriptedSource(), {}, time);
     await run.informer.restore(cut(bytes));
     assertEquals(copied(run), 6);
     if (stops) await run[Symbol.asyncDispose]();
@@ -199,7 +197,7 @@ Deno.test("SharedIndexInformer restores an object that could not be read as one 
   const source = new ScriptedSource().watch([], expired()).list(part(30, [unread("a", 1), unread("b", 2)]), END).watch(
     [],
   );
-  await using run = new Run(time, source);
+  await using run = new Run(source, {}, time);
   await run.informer.restore(cut(bytes));
   assertEquals([run.informer.status().objects, run.informer.status().quarantined], [2, 1]);
   assertEquals(run.complaints.map((line) => line.slice(0, 50)), ['DecodeError: Cannot parse "default/b" at version 2']);
@@ -287,7 +285,7 @@ Deno.test("SharedIndexInformer refuses a snapshot with a key that no server can 
   using time = new FakeTime();
   for (const name of ["../../secrets/x", "..", ".", "a%2Fb", "a/b"]) {
     const bytes = await snapshotOf(time, [unread("a", 1), unread(name, 2)]);
-    await using run = new Run(time, holding());
+    await using run = new Run(holding(), {}, time);
     await assertRejects(
       () => run.informer.restore(cut(bytes)),
       SnapshotError,
@@ -296,7 +294,7 @@ Deno.test("SharedIndexInformer refuses a snapshot with a key that no server can 
     assertEquals(run.cached, []);
   }
   const bytes = await snapshotOf(time, [unread("system:node.1", 1, { namespace: "" })]);
-  await using run = new Run(time, holding());
+  await using run = new Run(holding(), {}, time);
   await run.informer.restore(cut(bytes));
   assertEquals(run.cached, ["system:node.1@1"]);
 });
@@ -374,7 +372,7 @@ Deno.test("SharedIndexInformer computes the index values of a snapshot in severa
 Deno.test("SharedIndexInformer refuses a snapshot that is cut off anywhere, or of which any byte was changed, and then lists", async () => {
   using time = new FakeTime();
   const bytes = await snapshotOf(time, [unread("a", 1), unread("b", 2)]);
-  await using run = new Run(time, holding(unread("c", 3)));
+  await using run = new Run(holding(unread("c", 3)), {}, time);
   for (let length = 0; length < bytes.length; length++) {
     await assertRejects(() => run.informer.restore(cut(bytes.subarray(0, length))), SnapshotError, "Cannot restore");
   }
@@ -390,8 +388,7 @@ Deno.test("SharedIndexInformer refuses a snapshot that is cut off anywhere, or o
 });
 
 Deno.test("SharedIndexInformer refuses a snapshot with impossible lengths, and reserves no memory for them", async () => {
-  using time = new FakeTime();
-  await using run = new Run(time);
+  await using run = new Run();
   for (const line of ["99999999999 0 0", "none"]) {
     const bytes = new TextEncoder().encode(`kube-informer-snapshot 1\n${line}\n`);
     await assertRejects(() => run.informer.restore(cut(bytes)), SnapshotError, "a frame has no lengths");
@@ -409,7 +406,7 @@ Deno.test("SharedIndexInformer closes a snapshot that it refuses before its end"
       isClosed = true;
     }
   }
-  await using run = new Run(time);
+  await using run = new Run(undefined, {}, time);
   await assertRejects(() => run.informer.restore(snapshot(), { cluster: "blue" }), SnapshotError, "another cluster");
   assert(isClosed);
 });
@@ -531,11 +528,11 @@ Deno.test("SharedIndexInformer writes the moment of the call, whatever changes w
   using time = new FakeTime();
   let snapshot: ReadableStream<Uint8Array>;
   {
-    await using run = await new Run(time, holding(unread("a", 1), unread("b", 2))).start();
+    await using run = await new Run(holding(unread("a", 1), unread("b", 2)), {}, time).start();
     snapshot = run.informer.snapshot();
     await run.send(modified("a", 11), deleted("b", 12), added("c", 13));
   }
-  await using second = new Run(time);
+  await using second = new Run(undefined, {}, time);
   await second.informer.restore(snapshot);
   assertEquals([second.cached, second.informer.lastSyncResourceVersion], [["default/a@1", "default/b@2"], "10"]);
 });
@@ -548,31 +545,31 @@ Deno.test("SharedIndexInformer restores only before it runs, and once", async ()
     yield bytes;
   }
   {
-    await using run = await new Run(time, holding(entry("a", 1))).start();
+    await using run = await new Run(holding(entry("a", 1)), {}, time).start();
     const opened: string[] = [];
     const snapshot = { [Symbol.asyncIterator]: () => (opened.push("opened"), cut(bytes)) };
     await assertRejects(() => run.informer.restore(snapshot), Error, "it is running already");
     assertEquals(opened, []);
   }
   {
-    await using run = new Run(time, holding(entry("a", 1)));
+    await using run = new Run(holding(entry("a", 1)), {}, time);
     const arrived = Promise.withResolvers<void>();
     const restored = assertRejects(() => run.informer.restore(late(arrived.promise)), Error, "it is running already");
     await run.start();
     arrived.resolve();
     await restored;
   }
-  await using twice = new Run(time);
+  await using twice = new Run(undefined, {}, time);
   await twice.informer.restore(cut(bytes));
   await assertRejects(() => twice.informer.restore(cut(bytes)), Error, "it has objects already");
 });
 
 Deno.test("an informer that was restored, and never run, stops where its own handler disposes it", async () => {
   using time = new FakeTime();
-  const first = await new Run(time, holding(entry("a", 1))).start();
+  const first = await new Run(holding(entry("a", 1)), {}, time).start();
   const bytes = await bytesOf(first.informer.snapshot());
   await first[Symbol.asyncDispose]();
-  const { informer } = new Run(time);
+  const { informer } = new Run(undefined, {}, time);
   informer.addEventHandler({ onAdd: () => void informer[Symbol.asyncDispose]() });
   const waits = [informer.atLeast("99"), informer.until(() => false), informer.untilDeleted("default/a")];
   const settled = Promise.allSettled(waits);

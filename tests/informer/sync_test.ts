@@ -9,8 +9,7 @@ import { END, ScriptedSource } from "../support/scripted_source.ts";
 import { holding, Notes, Run } from "../support/informer.ts";
 
 Deno.test("waitForCacheSync resolves when the cache equals the server, and at once from then on", async () => {
-  using time = new FakeTime();
-  await using run = new Run(time, holding(entry("a", 1)));
+  await using run = new Run(holding(entry("a", 1)));
   let cached: string[] = [];
   const waiting = run.informer.waitForCacheSync().then(() => cached = run.cached);
   assertEquals(run.informer.hasSynced, false);
@@ -23,8 +22,7 @@ Deno.test("waitForCacheSync resolves when the cache equals the server, and at on
 });
 
 Deno.test("waitForCacheSync resolves for an empty collection", async () => {
-  using time = new FakeTime();
-  await using run = new Run(time, holding());
+  await using run = new Run(holding());
   const notes = new Notes();
   const registration = run.informer.addEventHandler(notes);
   const waiting = Promise.all([run.informer.waitForCacheSync(), registration.waitForSync()]);
@@ -37,9 +35,8 @@ Deno.test("waitForCacheSync rejects at once with the cause when the server refus
   for (
     const [code, state] of [[400, "listing"], [401, "unauthorized"], [403, "forbidden"], [404, "notFound"]] as const
   ) {
-    using time = new FakeTime();
     const no = refused(code);
-    await using run = new Run(time, new ScriptedSource().list(no).list(no).list(part(10, []), END).watch([]));
+    await using run = new Run(new ScriptedSource().list(no).list(no).list(part(10, []), END).watch([]));
     const { informer } = run;
     const waiting = assertRejects(() => informer.waitForCacheSync(), WaitError);
     const patient = informer.waitForCacheSync({ patient: true });
@@ -50,7 +47,7 @@ Deno.test("waitForCacheSync rejects at once with the cause when the server refus
     assertEquals([informer.status().state, informer.status().cause], [state, no]);
     // Later calls reject in the same way, even while the next list is under way.
     assertStrictEquals((await assertRejects(() => informer.waitForCacheSync(), WaitError)).cause, no);
-    await time.tickAsync(800 + 1_600);
+    await run.tick(800 + 1_600);
     await patient;
     assertEquals([informer.hasSynced, informer.status().state, informer.status().cause], [true, "live", undefined]);
     await informer.waitForCacheSync();
@@ -58,39 +55,36 @@ Deno.test("waitForCacheSync rejects at once with the cause when the server refus
 });
 
 Deno.test("waitForCacheSync rejects at once for a permission that the runtime misses, and syncs once it is granted", async () => {
-  using time = new FakeTime();
   const missing = new Error("Requires net access");
   missing.name = "NotCapable";
   const unreachable = new UnreachableError("Cannot reach it: run with --allow-net=a:1", { cause: missing });
-  await using run = new Run(time, new ScriptedSource().list(unreachable).list(part(10, []), END).watch([]));
+  await using run = new Run(new ScriptedSource().list(unreachable).list(part(10, []), END).watch([]));
   const { informer } = run;
   const waiting = assertRejects(() => informer.waitForCacheSync(), WaitError);
   await run.start();
   assertEquals([(await waiting).cause, (await waiting).state], [unreachable, "unreachable"]);
-  await time.tickAsync(1_000);
+  await run.tick(1_000);
   await informer.waitForCacheSync();
 });
 
 Deno.test("waitForCacheSync continues to wait through temporary failures", async () => {
-  using time = new FakeTime();
   const source = new ScriptedSource().list(refused(500)).list(refused(429)).list(new UnreachableError("nobody there"))
     .list(part(10, []), END).watch([]);
-  await using run = new Run(time, source);
+  await using run = new Run(source);
   const waiting = run.informer.waitForCacheSync();
   await run.start();
-  await time.tickAsync(800 + 1_600 + 3_200);
+  await run.tick(800 + 1_600 + 3_200);
   await waiting;
   assertEquals(run.errors.length, 3);
 });
 
 Deno.test("waitForCacheSync rejects when its signal aborts, and when the informer stops first, with what was wrong", async () => {
-  using time = new FakeTime();
   const cause = refused(500);
-  await using run = await new Run(time, new ScriptedSource().list(cause)).start();
+  await using run = await new Run(new ScriptedSource().list(cause)).start();
   const { informer } = run;
   const stop = new AbortController();
   const aborted = assertRejects(() => informer.waitForCacheSync({ signal: stop.signal }), WaitError);
-  await time.tickAsync(300);
+  await run.tick(300);
   const reason = new Error("enough");
   stop.abort(reason);
   const error = await aborted;
@@ -109,46 +103,41 @@ Deno.test("waitForCacheSync rejects when its signal aborts, and when the informe
 });
 
 Deno.test("SharedIndexInformer calls onError for a failed list as soon as it fails [C090]", async () => {
-  using time = new FakeTime();
   const denied = refused(403, { message: "Access Denied" });
-  await using run = await new Run(time, new ScriptedSource().list(denied)).start();
+  await using run = await new Run(new ScriptedSource().list(denied)).start();
   assertEquals([run.errors, run.informer.status().errors], [[denied], 1]);
   assertEquals(run.complaints, ["StatusError: Cannot do it: Access Denied"]);
 });
 
 Deno.test("SharedIndexInformer does not deliver an object that is created and deleted before the end of a streaming relist", async () => {
-  using time = new FakeTime();
   const source = new ScriptedSource()
     .watch([added("a", 1), endBookmark(1)], expired())
     .watch([added("a", 1), added("b", 2)], [deleted("b", 3)], [endBookmark(3)]);
-  await using run = new Run(time, source, { reflector: { streamingList: "on" } });
-  const notes = new Notes();
-  run.informer.addEventHandler(notes);
+  await using run = new Run(source, { reflector: { streamingList: "on" } });
+  const notes = run.listen();
   await run.start();
-  await time.tickAsync(5_000);
+  await run.tick(5_000);
   assertEquals([run.cached, notes.lines], [["default/a@1"], ["+ default/a@1 (initial)", "= 1 at 1"]]);
 });
 
 Deno.test("SharedIndexInformer is not live before its watch is answered", async () => {
-  using time = new FakeTime();
   const source = new ScriptedSource().list(part(10, [entry("a", 1)]), END).watch();
-  await using run = new Run(time, source);
+  await using run = new Run(source);
   const { informer } = run;
   await run.start();
   assertEquals([informer.hasSynced, informer.status().state], [true, "listing"]);
   source.newest.send([]);
-  await time.tickAsync(0);
+  await run.tick();
   assertEquals(informer.status().state, "live");
   source.watch();
   source.newest.send(refused(429));
-  await time.tickAsync(5_000);
+  await run.tick(5_000);
   assertEquals([source.watches.length, informer.status().state], [2, "stale"]); // the second one is not answered yet
 });
 
 Deno.test("SharedIndexInformer's status shows its state through a whole life [C094] [F37]", async () => {
-  using time = new FakeTime();
   const source = new ScriptedSource().list();
-  await using run = new Run(time, source);
+  await using run = new Run(source);
   const { informer } = run;
   const states: string[] = [];
   const note = (): void => {
@@ -161,27 +150,27 @@ Deno.test("SharedIndexInformer's status shows its state through a whole life [C0
   note();
   source.lists[0].send(part(10, [entry("a", 1)]), END);
   source.watch([]);
-  await time.tickAsync(0);
+  await run.tick();
   note();
   source.watch(refused(429)).watch(new UnreachableError("nobody there")).watch([]);
   source.newest.send(END);
-  await time.tickAsync(0);
+  await run.tick();
   note(); // it ended within a second
-  await time.tickAsync(800);
+  await run.tick(800);
   note();
-  await time.tickAsync(1_600);
+  await run.tick(1_600);
   note();
-  await time.tickAsync(3_200);
+  await run.tick(3_200);
   note();
   source.list(refused(403)).list(refused(401)).list(refused(404)).list(part(30, []), END).watch([]);
   source.newest.send(refused(500));
-  await time.tickAsync(0);
+  await run.tick();
   note();
   for (const wait of [6_400, 12_800, 25_600]) {
-    await time.tickAsync(wait);
+    await run.tick(wait);
     note();
   }
-  await time.tickAsync(30_000);
+  await run.tick(30_000);
   note();
   await informer[Symbol.asyncDispose]();
   note();
@@ -203,15 +192,14 @@ Deno.test("SharedIndexInformer's status shows its state through a whole life [C0
 });
 
 Deno.test("SharedIndexInformer's status has counts, and the time of the last change of state", async () => {
-  using time = new FakeTime();
-  await using run = new Run(time, holding(entry("a", 1)));
+  await using run = new Run(holding(entry("a", 1)));
   const { informer } = run;
-  const begun = time.now;
-  await time.tickAsync(5_000);
+  const begun = run.time.now;
+  await run.tick(5_000);
   assertEquals(informer.status().since, new Date(begun));
   assertEquals([informer.status().lastByteAt, informer.status().lastBookmarkAt], [undefined, undefined]);
   await run.start();
-  await time.tickAsync(1_000);
+  await run.tick(1_000);
   await run.send(modified("a", 11), bookmark(12));
   const { since, lastByteAt, lastBookmarkAt, events, lists, watches, objects, resourceVersion } = informer.status();
   assertEquals(
@@ -222,30 +210,28 @@ Deno.test("SharedIndexInformer's status has counts, and the time of the last cha
 });
 
 Deno.test("SharedIndexInformer's status has the time of the next request while it waits, and the time since when it is not live", async () => {
-  using time = new FakeTime();
-  await using run = new Run(time, new ScriptedSource().list(refused(500)).list(part(10, []), END).watch([]));
+  await using run = new Run(new ScriptedSource().list(refused(500)).list(part(10, []), END).watch([]));
   const times = (): (number | undefined)[] => {
     const { retryAt, notLiveSince } = run.informer.status();
     return [retryAt, notLiveSince].map((at) => at === undefined ? undefined : at.getTime() - begun);
   };
-  const begun = time.now;
+  const begun = run.time.now;
   assertEquals(times(), [undefined, undefined]);
   await run.start();
   assertEquals(times(), [800, 0]);
-  await time.tickAsync(800);
+  await run.tick(800);
   assertEquals(times(), [undefined, undefined], "live");
-  await time.tickAsync(2_000);
+  await run.tick(2_000);
   run.source.watch(new UnreachableError("nobody there"));
   run.source.newest.send(new UnreachableError("nobody there"));
-  await time.tickAsync(100);
+  await run.tick(100);
   assertEquals(times(), [3_600, 2_800]);
   await run.informer[Symbol.asyncDispose]();
   assertEquals(times(), [undefined, 2_800], "it stopped while it waited");
 });
 
 Deno.test("SharedIndexInformer's status has the progress of a list, and the time of the list's last bookmark", async () => {
-  using time = new FakeTime();
-  await using run = new Run(time, new ScriptedSource().watch([], [added("a", 1), added("b", 2)]), {
+  await using run = new Run(new ScriptedSource().watch([], [added("a", 1), added("b", 2)]), {
     reflector: { streamingList: "auto" },
   });
   const { informer } = run;
@@ -254,36 +240,34 @@ Deno.test("SharedIndexInformer's status has the progress of a list, and the time
   assertEquals(informer.status().listing, { objects: 2 });
   await run.send(added("c", 3));
   assertEquals([informer.status().listing, informer.status().lastBookmarkAt], [{ objects: 3 }, undefined]);
-  await time.tickAsync(1_000);
+  await run.tick(1_000);
   await run.send(endBookmark(3));
   assertEquals(informer.status().listing, undefined);
-  assertEquals(informer.status().lastBookmarkAt, new Date(time.now));
+  assertEquals(informer.status().lastBookmarkAt, new Date(run.time.now));
 });
 
 Deno.test("SharedIndexInformer's status has the number of objects still to come of a list in pages, if the server sends it", async () => {
-  using time = new FakeTime();
   const source = new ScriptedSource().list(part(10, [entry("a", 1)], { remainingItemCount: 2 }));
-  await using run = await new Run(time, source).start();
+  await using run = await new Run(source).start();
   assertEquals(run.informer.status().listing, { objects: 1, remaining: 2 });
   source.lists[0].send(part(10, [entry("b", 2), entry("c", 3)]));
-  await time.tickAsync(0);
+  await run.tick();
   assertEquals(run.informer.status().listing, { objects: 3, remaining: 2 });
   source.lists[0].send(END);
-  await time.tickAsync(0);
+  await run.tick();
   assertEquals(run.informer.status().listing, undefined);
 });
 
 Deno.test("statusChanges() yields the present status, each change of state or cause, and the last status", async () => {
-  using time = new FakeTime();
   const source = new ScriptedSource().list(refused(403)).list(part(10, [entry("a", 1)]), END).watch([]);
-  await using run = new Run(time, source);
+  await using run = new Run(source);
   const statuses: InformerStatus[] = [];
   const reading = (async (): Promise<void> => {
     for await (const status of run.informer.statusChanges()) statuses.push(status);
   })();
-  await time.tickAsync(0);
+  await run.tick();
   await run.start();
-  await time.tickAsync(800);
+  await run.tick(800);
   await run.informer[Symbol.asyncDispose]();
   await reading;
   const states = statuses.map(({ state }) => state).filter((state, i, all) => state !== all[i - 1]);
@@ -292,8 +276,7 @@ Deno.test("statusChanges() yields the present status, each change of state or ca
 });
 
 Deno.test("statusChanges() yields the newest status to a slow reader, and rejects with its signal's reason", async () => {
-  using time = new FakeTime();
-  await using run = new Run(time, holding(entry("a", 1)));
+  await using run = new Run(holding(entry("a", 1)));
   const stop = new AbortController();
   const changes = run.informer.statusChanges({ signal: stop.signal });
   assertEquals((await changes.next()).value.state, "idle");
@@ -302,7 +285,7 @@ Deno.test("statusChanges() yields the newest status to a slow reader, and reject
   const { value } = await changes.next();
   assertEquals([value.state, value.lists], ["live", 2]);
   const waiting = changes.next();
-  await time.tickAsync(0);
+  await run.tick();
   stop.abort(new Error("enough"));
   assertEquals(await waiting, { done: true, value: undefined });
   // Of an informer that has stopped, a late reader receives the last status, and its stream ends.
@@ -313,15 +296,14 @@ Deno.test("statusChanges() yields the newest status to a slow reader, and reject
 });
 
 Deno.test("statusChanges() ends at once when its loop is left, also while a next() waits", async () => {
-  using time = new FakeTime();
-  await using run = await new Run(time, holding(entry("a", 1))).start();
+  await using run = await new Run(holding(entry("a", 1))).start();
   const stop = new AbortController();
   const done = { done: true, value: undefined } as const;
   for (const waits of [0, 1, 3]) {
     const changes = run.informer.statusChanges({ signal: stop.signal });
     assertEquals((await changes.next()).value.state, "live");
     const waiting = Array.from({ length: waits }, () => changes.next());
-    await time.tickAsync(0);
+    await run.tick();
     assertEquals(await changes.return!(), done);
     assertEquals(await Promise.all([...waiting, changes.next()]), Array(waits + 1).fill(done));
   }
@@ -332,9 +314,8 @@ Deno.test("statusChanges() ends at once when its loop is left, also while a next
 
 Deno.test("SharedIndexInformer accepts handlers, indexes and waits in any order around its start [C088]", async () => {
   for (let moment = 0; moment < 6; moment++) {
-    using time = new FakeTime();
     const source = new ScriptedSource().list();
-    await using run = new Run(time, source);
+    await using run = new Run(source);
     const notes = new Notes();
     let synced: Promise<void> | undefined;
     const add = (now: number): void => {
@@ -345,15 +326,15 @@ Deno.test("SharedIndexInformer accepts handlers, indexes and waits in any order 
     add(0);
     const running = run.informer.run();
     add(1);
-    await time.tickAsync(0);
+    await run.tick();
     add(2);
     source.lists[0].send(part(10, [entry("a", 1)]));
-    await time.tickAsync(0);
+    await run.tick();
     add(3);
     source.watch([]);
     source.lists[0].send(END);
     add(4);
-    await time.tickAsync(0);
+    await run.tick();
     add(5);
     await synced;
     await run.send(modified("a", 11));
@@ -365,7 +346,7 @@ Deno.test("SharedIndexInformer accepts handlers, indexes and waits in any order 
 
 Deno.test("SharedIndexInformer that is disposed before it runs is stopped", async () => {
   using time = new FakeTime();
-  const run = new Run(time);
+  const run = new Run(undefined, {}, time);
   const waiting = assertRejects(() => run.informer.waitForCacheSync(), Error, "it has stopped");
   await run.informer[Symbol.asyncDispose]();
   await run.informer[Symbol.asyncDispose]();
@@ -374,11 +355,10 @@ Deno.test("SharedIndexInformer that is disposed before it runs is stopped", asyn
 });
 
 Deno.test("SharedIndexInformer removes its listener from the signal of run() when it is disposed", async () => {
-  using time = new FakeTime();
-  await using run = new Run(time, holding());
+  await using run = new Run(holding());
   const stop = new CountedController();
   const running = run.informer.run({ signal: stop.signal });
-  await time.tickAsync(0);
+  await run.tick();
   assertEquals(stop.listeners, 1);
   await run.informer[Symbol.asyncDispose]();
   await running;
@@ -387,7 +367,7 @@ Deno.test("SharedIndexInformer removes its listener from the signal of run() whe
 
 Deno.test("SharedIndexInformer whose signal has aborted before it runs sends no request", async () => {
   using time = new FakeTime();
-  const run = new Run(time, holding());
+  const run = new Run(holding(), {}, time);
   await run.informer.run({ signal: AbortSignal.abort() });
   assertEquals([run.informer.status().state, run.source.calls, time.timers], ["stopped", [], 0]);
 });

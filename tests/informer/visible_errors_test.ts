@@ -1,44 +1,27 @@
 import { assertEquals } from "@std/assert";
-import { Client } from "../../src/client/client.ts";
 import { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";
 import { SharedInformerFactory } from "../../src/informer/shared_informer_factory.ts";
 import { Pod } from "../../src/kinds/core/v1.ts";
-import { FakeApiServer, pod } from "../../src/testing/mod.ts";
+import { pod } from "../../src/testing/mod.ts";
 import { Warnings } from "../support/console.ts";
-import { FakeTime } from "../support/fake_time.ts";
+import { FactoryFixture } from "./_factory_fixture.ts";
 
-interface Fixture extends AsyncDisposable {
-  readonly time: FakeTime;
-  readonly server: FakeApiServer;
-  readonly client: Client;
-  readonly warnings: Warnings;
-  allowed: boolean;
-}
+class WarnedFixture extends FactoryFixture {
+  allowed = true;
+  readonly warnings = new Warnings();
 
-function fixture(): Fixture {
-  const time = new FakeTime();
-  const server = new FakeApiServer({ authorize: () => made.allowed });
-  const client = new Client({ server: "http://fake", transport: server });
-  const warnings = new Warnings();
-  const made: Fixture = {
-    allowed: true,
-    time,
-    server,
-    client,
-    warnings,
-    [Symbol.asyncDispose]: async () => {
-      client[Symbol.dispose]();
-      server[Symbol.dispose]();
-      await time.tickAsync(0);
-      warnings[Symbol.dispose]();
-      time[Symbol.dispose]();
-    },
-  };
-  return made;
+  constructor() {
+    super({}, { authorize: () => this.allowed });
+  }
+
+  override async [Symbol.asyncDispose](): Promise<void> {
+    await super[Symbol.asyncDispose]();
+    this.warnings[Symbol.dispose]();
+  }
 }
 
 Deno.test("SharedIndexInformer without onError writes failures, broken handlers and index functions to the console", async () => {
-  await using it = fixture();
+  await using it = new WarnedFixture();
   const { server, client, time, warnings } = it;
   server.create(Pod, pod({ name: "a" }));
   server.create(Pod, pod({ name: "b" }));
@@ -72,7 +55,7 @@ Deno.test("SharedIndexInformer without onError writes failures, broken handlers 
 });
 
 Deno.test("SharedInformerFactory without onError writes one line for a cause that several informers share", async () => {
-  await using it = fixture();
+  await using it = new WarnedFixture();
   const { server, client, time, warnings } = it;
   await using informers = new SharedInformerFactory(client);
   for (const namespace of ["a", "b", "c"]) informers.forResource(Pod, { namespace });
@@ -84,7 +67,7 @@ Deno.test("SharedInformerFactory without onError writes one line for a cause tha
 });
 
 Deno.test("SharedIndexInformer and SharedInformerFactory with an onError of either write nothing", async () => {
-  await using it = fixture();
+  await using it = new WarnedFixture();
   const { client, time, warnings } = it;
   const errors: unknown[] = [];
   const onError = (error: unknown): number => errors.push(error);

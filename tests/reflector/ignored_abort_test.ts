@@ -21,14 +21,13 @@ Deno.test("Reflector that stops calls return() of a list that never answers, and
 });
 
 Deno.test("Reflector cancels a list that has been silent for too long, even if its source ignores that, and lists again", async () => {
-  using time = new FakeTime();
   const source = new ScriptedSource().list().list(part(4, [entry("a", 1)]), END).watch([]);
-  await using follow = new Follow(time, source, { ...PAGES, listIdleMs: 5_000 });
-  await time.tickAsync(0);
+  await using follow = new Follow(source, { ...PAGES, listIdleMs: 5_000 });
+  await follow.tick();
   source.calls[0].ignoresAbort = true;
-  await time.tickAsync(5_000);
+  await follow.tick(5_000);
   assertEquals([source.calls[0].over, follow.waits], ["returned", [800]]);
-  await time.tickAsync(800);
+  await follow.tick(800);
   assertEquals(follow.stored, ["default/a@1"]);
 });
 
@@ -47,16 +46,15 @@ Deno.test("readPages that fails cancels the page fetched ahead, and does not wai
 
 Deno.test("Reflector refuses a list without a version, which gives no place to watch from", async () => {
   for (const list of [{ entries: [entry("a", 1)] }, part("", [entry("a", 1)])]) {
-    using time = new FakeTime();
     const source = new ScriptedSource().list(list, END).list(part(4, [entry("b", 1)]), END).watch([]);
-    await using follow = new Follow(time, source, PAGES);
-    await time.tickAsync(0);
+    await using follow = new Follow(source, PAGES);
+    await follow.tick();
     assertEquals([follow.stored, follow.waits, source.open], [[], [800], 0]);
     assertStringIncludes(
       String(follow.errors[0] ?? (follow.phases.at(-1) as { error?: unknown }).error),
       "no resourceVersion",
     );
-    await time.tickAsync(800);
+    await follow.tick(800);
     assertEquals(follow.stored, ["default/b@1"]);
   }
 });

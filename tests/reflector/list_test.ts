@@ -17,14 +17,13 @@ import { Follow, NotingStore, PAGES } from "../support/followed_source.ts";
 import { END, ScriptedSource } from "../support/scripted_source.ts";
 
 Deno.test("Reflector lists from any state in pages of 500, watches from there, and applies changes [C007]", async () => {
-  using time = new FakeTime();
   const source = new ScriptedSource().list(part(1, [entry("foo", 1)]), END)
     .watch([], [modified("foo", 2)], [{ type: "ADDED", entry: entry("bar", 3) }, {
       type: "ADDED",
       entry: entry("baz", 4),
     }]);
-  await using follow = new Follow(time, source, PAGES);
-  await time.tickAsync(0);
+  await using follow = new Follow(source, PAGES);
+  await follow.tick();
   assertEquals(source.requests, ["list 0 limit=500", "watch 1"]);
   assertEquals(source.watches[0].options.allowBookmarks, true);
   assertEquals(follow.stored, ["default/bar@3", "default/baz@4", "default/foo@2"]);
@@ -32,7 +31,6 @@ Deno.test("Reflector lists from any state in pages of 500, watches from there, a
 });
 
 Deno.test("Reflector recovers from failed lists and watches, and equals the list after each [C009] [F02]", async () => {
-  using time = new FakeTime();
   const source = new ScriptedSource()
     .list(refused(500))
     .list({ entries: [entry("half", 1)] }, new UnreachableError("Cannot read the list: connection reset"))
@@ -41,10 +39,10 @@ Deno.test("Reflector recovers from failed lists and watches, and equals the list
     .list(part(5, [entry("b", 5)]), END)
     .watch([], refused(500))
     .list(part(7, [entry("c", 7)]), END);
-  await using follow = new Follow(time, source, PAGES);
+  await using follow = new Follow(source, PAGES);
   const states: string[][] = [];
   for (const wait of [0, 800, 800, 3_200, 6_400]) {
-    await time.tickAsync(wait);
+    await follow.tick(wait);
     states.push(follow.stored);
   }
   assertEquals(states, [[], [], ["default/a@1", "default/b@2"], ["default/b@5"], ["default/c@7"]]);
@@ -53,13 +51,12 @@ Deno.test("Reflector recovers from failed lists and watches, and equals the list
 });
 
 Deno.test("Reflector applies all pages of a list in one step [C016]", async () => {
-  using time = new FakeTime();
   const names = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"];
   const page = (from: number, token?: string) =>
     part(10, names.slice(from, from + 4).map((name) => entry(name, 1)), token === undefined ? {} : { continue: token });
   const source = new ScriptedSource().list(page(0, "C1"), END).list(page(4, "C2"), END).list(page(8), END);
-  await using follow = new Follow(time, source, { ...PAGES, pageSize: 4 });
-  await time.tickAsync(0);
+  await using follow = new Follow(source, { ...PAGES, pageSize: 4 });
+  await follow.tick();
   assertEquals(source.requests, [
     "list 0 limit=4",
     "list - limit=4 continue=C1",
@@ -74,22 +71,20 @@ Deno.test("Reflector applies all pages of a list in one step [C016]", async () =
 
 // client-go leaves the limit out, since with a version it would mean Exact; here the match says what is meant.
 Deno.test("Reflector lists in pages a state not older than the version it has seen [C017]", async () => {
-  using time = new FakeTime();
   const source = new ScriptedSource().list(part(10, []), END).watch([], refused(500)).list(part(12, []), END);
-  await using _follow = new Follow(time, source, PAGES);
-  await time.tickAsync(800);
+  await using follow = new Follow(source, PAGES);
+  await follow.tick(800);
   assertEquals(source.requests, ["list 0 limit=500", "watch 10", "list 10 NotOlderThan limit=500", "watch 12"]);
 });
 
 // client-go remembers whether the server pages; here every list has a limit.
 Deno.test("Reflector requests later lists in pages like the first [C018]", async () => {
-  using time = new FakeTime();
   const source = new ScriptedSource()
     .list(part(10, [entry("a", 1)], { continue: "C1" }), END).list(part(10, [entry("b", 1)]), END)
     .watch([], expired())
     .list(part(11, [entry("a", 1)], { continue: "C2" }), END).list(part(11, [entry("b", 1)]), END);
-  await using follow = new Follow(time, source, PAGES);
-  await time.tickAsync(800);
+  await using follow = new Follow(source, PAGES);
+  await follow.tick(800);
   assertEquals(source.lists.map(({ options }) => options.limit), [500, 500, 500, 500]);
   assertEquals(follow.stored, ["default/a@1", "default/b@1"]);
 });
@@ -132,11 +127,10 @@ Deno.test("Reflector that is run again after onPhase threw recovers from failure
 });
 
 Deno.test("Reflector lists the newest state at once when the version that it requests has expired [C020]", async () => {
-  using time = new FakeTime();
   const source = new ScriptedSource().list(part(10, [entry("a", 1)]), END).watch([], expired())
     .list(expired()).list(part(20, [entry("b", 20)]), END);
-  await using follow = new Follow(time, source, PAGES);
-  await time.tickAsync(800);
+  await using follow = new Follow(source, PAGES);
+  await follow.tick(800);
   assertEquals(source.requests, [
     "list 0 limit=500",
     "watch 10",
@@ -148,21 +142,19 @@ Deno.test("Reflector lists the newest state at once when the version that it req
 });
 
 Deno.test("Reflector waits between lists of the newest state if that expires too", async () => {
-  using time = new FakeTime();
   const source = new ScriptedSource().list(expired()).list(expired()).list(expired()).list(part(5, []), END);
-  await using follow = new Follow(time, source, PAGES);
-  await time.tickAsync(800 + 1_600);
+  await using follow = new Follow(source, PAGES);
+  await follow.tick(800 + 1_600);
   assertEquals(source.lists.map(({ options }) => options.resourceVersion), ["0", undefined, undefined, undefined]);
   assertEquals(follow.waits, [800, 1_600]);
 });
 
 Deno.test("Reflector starts its list again, in one page, when a token has expired, and drops the pages before [C021]", async () => {
-  using time = new FakeTime();
   const source = new ScriptedSource().list(part(10, []), END).watch([], expired())
     .list(part(11, [entry("old", 3)], { continue: "C1" }), END).list(expired())
     .list(part(15, [entry("new", 14)]), END);
-  await using follow = new Follow(time, source, { ...PAGES, pageSize: 4 });
-  await time.tickAsync(800);
+  await using follow = new Follow(source, { ...PAGES, pageSize: 4 });
+  await follow.tick(800);
   assertEquals(source.requests.slice(2), [
     "list 10 NotOlderThan limit=4",
     "list - limit=4 continue=C1",
@@ -173,12 +165,11 @@ Deno.test("Reflector starts its list again, in one page, when a token has expire
 });
 
 Deno.test("Reflector counts the objects of a list in pages that have arrived, from zero when it starts again, and those still to come", async () => {
-  using time = new FakeTime();
   const source = new ScriptedSource()
     .list(part(10, [entry("a", 1), entry("b", 2)], { continue: "C1", remainingItemCount: 3 }), END)
     .list(expired()).list(part(15, []));
-  await using follow = new Follow(time, source, { ...PAGES, pageSize: 2 });
-  const start = time.now;
+  await using follow = new Follow(source, { ...PAGES, pageSize: 2 });
+  const start = follow.time.now;
   const progress = (): unknown[] => {
     const { listed, remaining, lastByteAt } = follow.reflector.counters;
     return [listed, remaining, lastByteAt - start];
@@ -189,23 +180,22 @@ Deno.test("Reflector counts the objects of a list in pages that have arrived, fr
     asked.push(progress());
     return listEntries.call(source, options);
   };
-  await time.tickAsync(100);
+  await follow.tick(100);
   // When the second page is asked for, and when the list begins anew; then from the first part of that.
   assertEquals([...asked, progress()], [[2, 3, 0], [2, 3, 0], [0, undefined, 0]]);
   source.lists[2].send(part(15, [entry("c", 14)]), part(15, [entry("d", 14)], { remainingItemCount: 1 }));
-  await time.tickAsync(100);
+  await follow.tick(100);
   assertEquals(progress(), [2, 1, 100]);
   source.lists[2].send(END);
-  await time.tickAsync(100);
+  await follow.tick(100);
   assertEquals(progress(), [undefined, undefined, 100]);
 });
 
 Deno.test("Reflector lists the newest state when a list that was started again expires as well", async () => {
-  using time = new FakeTime();
   const source = new ScriptedSource().list(part(10, [entry("old", 3)], { continue: "C1" }), END)
     .list(expired()).list(expired()).list(part(15, [entry("new", 14)]), END);
-  await using follow = new Follow(time, source, PAGES);
-  await time.tickAsync(0);
+  await using follow = new Follow(source, PAGES);
+  await follow.tick();
   assertEquals(source.requests, [
     "list 0 limit=500",
     "list - limit=500 continue=C1",
@@ -218,11 +208,10 @@ Deno.test("Reflector lists the newest state when a list that was started again e
 
 Deno.test("Reflector lists the newest state when the server says in any way that its version is too large [C022]", async () => {
   for (const [how, tooLarge] of Object.entries(TOO_LARGE)) {
-    using time = new FakeTime();
     const source = new ScriptedSource().list(part(40, [entry("a", 40)]), END).watch([], refused(500))
       .list(tooLarge()).list(part(30, [entry("a", 30)]), END);
-    await using follow = new Follow(time, source, PAGES);
-    await time.tickAsync(800);
+    await using follow = new Follow(source, PAGES);
+    await follow.tick(800);
     assertEquals(source.requests, [
       "list 0 limit=500",
       "watch 40",
@@ -235,29 +224,27 @@ Deno.test("Reflector lists the newest state when the server says in any way that
 });
 
 Deno.test("Reflector keeps its objects through a failure, and drops those that the next list does not have [C025]", async () => {
-  using time = new FakeTime();
   const unreadable = refused(500, { reason: "InternalError", message: "corrupt object was deleted" });
   const source = new ScriptedSource().list(part(3, [entry("good", 1), entry("corrupt", 2)]), END)
     .watch([], unreadable).list(part(5, [entry("good", 1)]), END);
-  await using follow = new Follow(time, source, PAGES);
-  await time.tickAsync(799);
+  await using follow = new Follow(source, PAGES);
+  await follow.tick(799);
   assertEquals(follow.stored, ["default/corrupt@2", "default/good@1"]);
-  await time.tickAsync(1);
+  await follow.tick(1);
   assertEquals(follow.stored, ["default/good@1"]);
 });
 
 Deno.test("Reflector cancels a list that yields no object for too long, but not a slow one", async () => {
-  using time = new FakeTime();
   const source = new ScriptedSource().list().list(part(4, []), END);
-  await using follow = new Follow(time, source, { ...PAGES, listIdleMs: 5_000 });
-  await time.tickAsync(4_000);
+  await using follow = new Follow(source, { ...PAGES, listIdleMs: 5_000 });
+  await follow.tick(4_000);
   for (const name of ["a", "b", "c"]) {
     source.lists[0].send({ entries: [entry(name, 1)] });
-    await time.tickAsync(4_000);
+    await follow.tick(4_000);
   }
   assertEquals(source.calls.length, 1);
   source.lists[0].send({ entries: [] }); // bytes, but no object
-  await time.tickAsync(1_000);
+  await follow.tick(1_000);
   assertEquals([source.open, source.lists[0].over, follow.waits], [0, "returned", [800]]);
   const waiting = follow.reflector.phase;
   if (waiting.name !== "waiting") throw new Error(`is ${waiting.name}`);
@@ -266,38 +253,35 @@ Deno.test("Reflector cancels a list that yields no object for too long, but not 
     String(waiting.error),
     "Cannot read the list: the server has sent neither an object nor the end for 5 s",
   );
-  await time.tickAsync(800);
+  await follow.tick(800);
   assertEquals([follow.stored, source.requests.at(-1)], [[], "watch 4"]);
 });
 
 Deno.test("Reflector repeats a list after the time that the server's Retry-After says", async () => {
   for (const code of [429, 503]) {
-    using time = new FakeTime();
     const source = new ScriptedSource().list(refused(code, { retryAfterSeconds: 30 })).list(part(1, []), END);
-    await using follow = new Follow(time, source, PAGES);
-    await time.tickAsync(29_999);
+    await using follow = new Follow(source, PAGES);
+    await follow.tick(29_999);
     assertEquals([source.calls.length, follow.waits], [1, [30_000]]);
-    await time.tickAsync(1);
+    await follow.tick(1);
     assertEquals(source.calls.length, 3);
   }
 });
 
 Deno.test("Reflector refuses a list that has no version, and reports it", async () => {
-  using time = new FakeTime();
   const source = new ScriptedSource().list({ entries: [entry("a", 1)] }, END).list(part(2, []), END);
-  await using follow = new Follow(time, source, PAGES);
-  await time.tickAsync(0);
+  await using follow = new Follow(source, PAGES);
+  await follow.tick();
   const { phase } = follow.reflector;
   if (phase.name !== "waiting") throw new Error(`is ${phase.name}`);
   assertEquals([phase.error instanceof DecodeError, follow.stored], [true, []]);
 });
 
 Deno.test("Reflector skips objects without a name, and reports each", async () => {
-  using time = new FakeTime();
   const source = new ScriptedSource().list(part(3, [entry("a", 1), nameless(2), entry("b", 3)]), END)
     .watch([{ type: "ADDED", entry: nameless(4) }, modified("a", 5), { type: "DELETED", entry: nameless(6) }]);
-  await using follow = new Follow(time, source, PAGES);
-  await time.tickAsync(0);
+  await using follow = new Follow(source, PAGES);
+  await follow.tick();
   assertEquals(follow.stored, ["default/a@5", "default/b@3"]);
   assertEquals(
     follow.errors.map(String),
@@ -311,17 +295,16 @@ Deno.test("Reflector skips objects without a name, and reports each", async () =
 
 Deno.test("Reflector lists again when the store throws, at any change", async () => {
   for (const what of ["update default/a@3", "flush 3", "delete default/b@3"]) {
-    using time = new FakeTime();
     const source = new ScriptedSource().list(part(2, [entry("a", 1), entry("b", 2)]), END)
       .watch([], what.startsWith("delete") ? [deleted("b", 3)] : [modified("a", 3)])
       .list(part(3, [entry("a", 3)]), END);
-    await using follow = new Follow(time, source, PAGES);
+    await using follow = new Follow(source, PAGES);
     follow.store.refuses = (note) => note === what ? new TypeError("the store is full") : undefined;
-    await time.tickAsync(0);
+    await follow.tick();
     // Not counted as seen before the store has taken it.
     assertEquals([follow.reflector.lastSyncResourceVersion, follow.reflector.phase.name], ["2", "waiting"], what);
     follow.store.refuses = () => undefined;
-    await time.tickAsync(800);
+    await follow.tick(800);
     assertEquals(source.requests.slice(2), ["list 2 NotOlderThan limit=500", "watch 3"], what);
     assertEquals(follow.stored, ["default/a@3"], what);
   }
@@ -330,7 +313,6 @@ Deno.test("Reflector lists again when the store throws, at any change", async ()
 Deno.test("Reflector backs off and lists again when the store refuses a list, in pages or streamed", async () => {
   for (const streamingList of ["off", "auto", "on"] as const) {
     for (const what of ["replacing", "replace at 2", "flush 2"]) {
-      using time = new FakeTime();
       const source = new ScriptedSource();
       for (let attempt = 0; attempt < 3; attempt++) {
         source.list(part(2, [entry("a", 1)]), END);
@@ -342,13 +324,13 @@ Deno.test("Reflector backs off and lists again when the store refuses a list, in
       }
       const store = new NotingStore();
       store.refuses = (note) => note === what ? new TypeError("the store is full") : undefined;
-      await using follow = new Follow(time, source, { streamingList }, store);
-      await time.tickAsync(0);
+      await using follow = new Follow(source, { streamingList }, store);
+      await follow.tick();
       const where = `${streamingList}, ${what}`;
       assertEquals([follow.reflector.lastSyncResourceVersion, follow.reflector.phase.name], ["", "waiting"], where);
       assertEquals(source.open, 0, where);
       store.refuses = () => undefined;
-      await time.tickAsync(800);
+      await follow.tick(800);
       assertEquals([follow.stored, follow.reflector.lastSyncResourceVersion], [["default/a@1"], "2"], where);
     }
   }
@@ -404,8 +386,7 @@ Deno.test("Reflector ends with the error that onPhase throws, in any phase, and 
 });
 
 Deno.test("Reflector refuses to run twice at the same time", async () => {
-  using time = new FakeTime();
-  await using follow = new Follow(time, new ScriptedSource());
+  await using follow = new Follow(new ScriptedSource());
   await assertRejects(() => follow.reflector.run(), Error, "Cannot run the reflector: it is running already");
 });
 

@@ -22,11 +22,10 @@ const a1 = added("a", 1);
 const b2 = added("b", 2);
 
 Deno.test("Reflector takes the initial state and later changes from one request [C008]", async () => {
-  using time = new FakeTime();
   const source = new ScriptedSource()
     .watch([], [added("foo", 1)], [endBookmark(1)], [modified("foo", 2)], [added("bar", 3), added("baz", 4)]);
-  await using follow = new Follow(time, source);
-  await time.tickAsync(60_000);
+  await using follow = new Follow(source);
+  await follow.tick(60_000);
   assertEquals(source.requests, ["watch - initial"]);
   assertEquals(follow.stored, ["default/bar@3", "default/baz@4", "default/foo@2"]);
   const { lists, pages, watches, events } = follow.reflector.counters;
@@ -34,31 +33,29 @@ Deno.test("Reflector takes the initial state and later changes from one request 
 });
 
 Deno.test("Reflector counts the objects of a streaming list, and notes when the server last sent bytes or a bookmark", async () => {
-  using time = new FakeTime();
   const source = new ScriptedSource().watch([], [a1, b2]);
-  await using follow = new Follow(time, source);
+  await using follow = new Follow(source);
   const progress = (): unknown[] => {
     const { listed, remaining, lastByteAt, lastBookmarkAt } = follow.reflector.counters;
     return [listed, remaining, lastByteAt, lastBookmarkAt];
   };
-  const start = time.now;
-  await time.tickAsync(100);
+  const start = follow.time.now;
+  await follow.tick(100);
   assertEquals(progress(), [2, undefined, start, 0]);
   source.newest.send([modified("a", 3), deleted("b", 4), added("c", 5)]);
-  await time.tickAsync(100);
+  await follow.tick(100);
   assertEquals(progress(), [3, undefined, start + 100, 0]);
   source.newest.send([endBookmark(5)]);
-  await time.tickAsync(100);
+  await follow.tick(100);
   assertEquals(progress(), [undefined, undefined, start + 200, start + 200]);
   source.newest.send([bookmark(6)]);
-  await time.tickAsync(100);
+  await follow.tick(100);
   assertEquals(progress(), [undefined, undefined, start + 300, start + 300]);
 });
 
 Deno.test("Reflector applies nothing of a streaming list that was stopped before its end [C030]", async () => {
-  using time = new FakeTime();
-  await using follow = new Follow(time, new ScriptedSource().watch([a1]));
-  await time.tickAsync(0);
+  await using follow = new Follow(new ScriptedSource().watch([a1]));
+  await follow.tick();
   await follow.stop();
   assertEquals([follow.stored, follow.source.requests], [[], ["watch - initial"]]);
   assertEquals(follow.phases.map(({ name }) => name), ["listing", "stopped"]);
@@ -66,23 +63,21 @@ Deno.test("Reflector applies nothing of a streaming list that was stopped before
 });
 
 Deno.test("Reflector lists in pages and then watches when streaming lists are off [C031]", async () => {
-  using time = new FakeTime();
   const source = new ScriptedSource().list(part(1, [entry("a", 1)]), END);
-  await using follow = new Follow(time, source, PAGES);
-  await time.tickAsync(0);
+  await using follow = new Follow(source, PAGES);
+  await follow.tick();
   assertEquals(follow.stored, ["default/a@1"]);
   assertEquals(source.requests, ["list 0 limit=500", "watch 1"]);
 });
 
 Deno.test("Reflector falls back to pages, this time, when a streaming list is refused for any reason [C032]", async () => {
   for (const [code, tries] of [[403, 1], [404, 1], [500, 1]]) {
-    using time = new FakeTime();
     const source = new ScriptedSource().watch(refused(code)).list(part(1, [entry("a", 1)]), END)
       .watch([], refused(500)).watch([a1, endBookmark(1)]);
-    await using follow = new Follow(time, source);
-    await time.tickAsync(0);
+    await using follow = new Follow(source);
+    await follow.tick();
     assertEquals(source.requests.slice(0, 3), ["watch - initial", "list 0 limit=500", "watch 1"], String(code));
-    await time.tickAsync(800 * tries);
+    await follow.tick(800 * tries);
     // The next list is asked for as a streaming one again.
     assertEquals(source.requests.slice(3), ["watch 1 initial"], String(code));
     assertEquals(follow.stored, ["default/a@1"]);
@@ -91,11 +86,10 @@ Deno.test("Reflector falls back to pages, this time, when a streaming list is re
 
 Deno.test("Reflector falls back to pages permanently when the server does not support streaming lists [C033]", async () => {
   for (const code of [400, 422]) {
-    using time = new FakeTime();
     const source = new ScriptedSource().watch(refused(code)).list(part(1, [entry("a", 1)]), END)
       .watch([], refused(500)).list(part(2, []), END);
-    await using follow = new Follow(time, source);
-    await time.tickAsync(800);
+    await using follow = new Follow(source);
+    await follow.tick(800);
     assertEquals(source.requests, [
       "watch - initial",
       "list 0 limit=500",
@@ -108,22 +102,20 @@ Deno.test("Reflector falls back to pages permanently when the server does not su
 });
 
 Deno.test("Reflector with streamingList: on does not fall back", async () => {
-  using time = new FakeTime();
   const source = new ScriptedSource().watch(refused(422)).watch([a1], END).watch([a1, endBookmark(1)]);
-  await using follow = new Follow(time, source, { streamingList: "on" });
-  await time.tickAsync(800 + 800);
+  await using follow = new Follow(source, { streamingList: "on" });
+  await follow.tick(800 + 800);
   assertEquals([source.lists.length, source.requests, follow.waits], [0, Array(3).fill("watch - initial"), [800, 800]]);
   assertEquals(follow.stored, ["default/a@1"]);
 });
 
 Deno.test("Reflector applies a streaming list at its end bookmark, and continues with the same stream [C034]", async () => {
-  using time = new FakeTime();
   const source = new ScriptedSource().watch([a1], [b2], [endBookmark(2)]);
-  await using follow = new Follow(time, source);
-  await time.tickAsync(0);
+  await using follow = new Follow(source);
+  await follow.tick();
   assertEquals(follow.stored, ["default/a@1", "default/b@2"]);
   source.newest.send([modified("a", 3)]);
-  await time.tickAsync(0);
+  await follow.tick();
   assertEquals(follow.stored, ["default/a@3", "default/b@2"]);
   assertEquals(source.requests, ["watch - initial"]);
   assertEquals(follow.store.notes, ["replacing", "replace at 2", "flush 2", "update default/a@3", "flush 3"]);
@@ -132,23 +124,21 @@ Deno.test("Reflector applies a streaming list at its end bookmark, and continues
 });
 
 Deno.test("Reflector applies changes and deletions that come before the end of a streaming list [C035]", async () => {
-  using time = new FakeTime();
   const source = new ScriptedSource().watch(
     [a1, b2, added("c", 2), added("gone", 2)],
     [modified("a", 3), deleted("c", 4), deleted("c", 4), deleted("gone", 4), bookmark(4)],
     [added("brief", 5), deleted("brief", 5), added("c", 5, { uid: "another" }), deleted("never", 6), endBookmark(6)],
   );
-  await using follow = new Follow(time, source);
-  await time.tickAsync(0);
+  await using follow = new Follow(source);
+  await follow.tick();
   assertEquals(follow.stored, ["default/a@3", "default/b@2", "default/c@5"]);
   assertEquals(follow.store.flushed, ["6"]);
 });
 
 Deno.test("Reflector recognizes the end of a streaming list inside a batch; the rest belongs to the watch", async () => {
-  using time = new FakeTime();
   const source = new ScriptedSource().watch([a1, b2, endBookmark(2), deleted("a", 3), added("d", 4)]);
-  await using follow = new Follow(time, source);
-  await time.tickAsync(0);
+  await using follow = new Follow(source);
+  await follow.tick();
   assertEquals(follow.store.notes, [
     "replacing",
     "replace at 2",
@@ -162,32 +152,29 @@ Deno.test("Reflector recognizes the end of a streaming list inside a batch; the 
 });
 
 Deno.test("Reflector waits when the server throttles a streaming list, and does not list in pages [C036]", async () => {
-  using time = new FakeTime();
   const source = new ScriptedSource().watch(refused(429)).watch(refused(429, { retryAfterSeconds: 9 }))
     .watch([a1, endBookmark(1)]);
-  await using follow = new Follow(time, source);
-  await time.tickAsync(800 + 9_000);
+  await using follow = new Follow(source);
+  await follow.tick(800 + 9_000);
   assertEquals([source.requests, follow.waits], [Array(3).fill("watch - initial"), [800, 9_000]]);
   assertEquals(follow.stored, ["default/a@1"]);
 });
 
 Deno.test("Reflector waits when a streaming list cannot reach the server, and does not list in pages", async () => {
-  using time = new FakeTime();
   const refusal = new UnreachableError("Cannot connect: connection refused");
   const source = new ScriptedSource().watch(refusal).watch(refusal).watch(refusal).watch([a1, endBookmark(1)]);
-  await using follow = new Follow(time, source);
-  await time.tickAsync(800 + 800 + 800);
+  await using follow = new Follow(source);
+  await follow.tick(800 + 800 + 800);
   assertEquals([source.requests, follow.waits], [Array(4).fill("watch - initial"), [800, 800, 800]]);
   assertEquals(follow.stored, ["default/a@1"]);
 });
 
 Deno.test("Reflector requests a streaming list once more, after a wait, when it was cut short [C037]", async () => {
-  using time = new FakeTime();
   const source = new ScriptedSource().watch([a1], END).watch([a1, b2, endBookmark(2)]);
-  await using follow = new Follow(time, source);
-  await time.tickAsync(799);
+  await using follow = new Follow(source);
+  await follow.tick(799);
   assertEquals([source.requests, follow.stored], [["watch - initial"], []]);
-  await time.tickAsync(1);
+  await follow.tick(1);
   assertEquals([source.requests, follow.stored], [Array(2).fill("watch - initial"), ["default/a@1", "default/b@2"]]);
 });
 
@@ -199,11 +186,10 @@ const CUTS: Readonly<Record<string, Step<readonly Change<Thing>[]>>> = {
 
 for (const [how, cut] of Object.entries(CUTS)) {
   Deno.test(`Reflector lists in pages permanently when two streaming lists are cut short ${how}`, async () => {
-    using time = new FakeTime();
     const source = new ScriptedSource().watch([a1], cut).watch([a1], cut)
       .list(part(2, [entry("a", 1), entry("b", 2)]), END).watch([], refused(500)).list(part(3, [entry("a", 1)]), END);
-    await using follow = new Follow(time, source);
-    await time.tickAsync(800 + 1_600 + 3_200);
+    await using follow = new Follow(source);
+    await follow.tick(800 + 1_600 + 3_200);
     assertEquals(source.requests, [
       "watch - initial",
       "watch - initial",
@@ -217,89 +203,81 @@ for (const [how, cut] of Object.entries(CUTS)) {
 }
 
 Deno.test("Reflector forgets that a streaming list was cut short when the next one succeeds", async () => {
-  using time = new FakeTime();
   const source = new ScriptedSource().watch([a1], END).watch([a1, endBookmark(1)], refused(500))
     .watch([a1], END).watch([a1, endBookmark(1)]);
-  await using _follow = new Follow(time, source);
-  await time.tickAsync(800 + 1_600 + 3_200);
+  await using follow = new Follow(source);
+  await follow.tick(800 + 1_600 + 3_200);
   assertEquals([source.lists.length, source.watches.length], [0, 4]);
 });
 
 Deno.test("Reflector lists in pages, this time, when a streaming list ends at once without an event", async () => {
-  using time = new FakeTime();
   const source = new ScriptedSource().watch(END).list(part(1, []), END);
-  await using _follow = new Follow(time, source);
-  await time.tickAsync(0);
+  await using follow = new Follow(source);
+  await follow.tick();
   assertEquals(source.requests, ["watch - initial", "list 0 limit=500", "watch 1"]);
 });
 
 Deno.test("Reflector resumes with a plain watch at the version it has seen when the stream of its list ends [C038]", async () => {
-  using time = new FakeTime();
   const source = new ScriptedSource().watch([a1, endBookmark(2), modified("a", 3)], END);
-  await using follow = new Follow(time, source);
-  await time.tickAsync(0);
+  await using follow = new Follow(source);
+  await follow.tick();
   assertEquals([source.requests, follow.waits], [["watch - initial", "watch 3"], []]);
   assertEquals(source.newest.options.sendInitialEvents, undefined);
 });
 
 Deno.test("Reflector uses a streaming list again when its version has expired, and keeps the cache meanwhile [C039]", async () => {
-  using time = new FakeTime();
   const source = new ScriptedSource().watch([a1, endBookmark(3)], END).watch(expired()).watch();
-  await using follow = new Follow(time, source);
-  await time.tickAsync(800);
+  await using follow = new Follow(source);
+  await follow.tick(800);
   assertEquals(source.requests, ["watch - initial", "watch 3", "watch 3 initial"]);
   assertEquals(follow.stored, ["default/a@1"]);
   source.newest.send([added("b", 7)], [endBookmark(7)]);
-  await time.tickAsync(0);
+  await follow.tick();
   assertEquals(follow.stored, ["default/b@7"]);
 });
 
 Deno.test("Reflector does not mistake another bookmark for the end of a streaming list", async () => {
-  using time = new FakeTime();
   const source = new ScriptedSource().watch([a1, bookmark(5)]);
-  await using follow = new Follow(time, source);
-  await time.tickAsync(1_000);
+  await using follow = new Follow(source);
+  await follow.tick(1_000);
   assertEquals([follow.stored, follow.store.flushed, follow.reflector.lastSyncResourceVersion], [[], [], ""]);
 });
 
 Deno.test("Reflector has no version before the end of a streaming list, and then that of its bookmark [C041]", async () => {
-  using time = new FakeTime();
   const source = new ScriptedSource().watch();
-  await using follow = new Follow(time, source);
+  await using follow = new Follow(source);
   const versions: string[] = [];
   for (const batch of [[], [a1], [modified("a", 2)], [endBookmark(2)]]) {
     source.newest.send(batch);
-    await time.tickAsync(0);
+    await follow.tick();
     versions.push(follow.reflector.lastSyncResourceVersion);
   }
   assertEquals(versions, ["", "", "", "2"]);
 });
 
 Deno.test("Reflector lists in pages permanently when a streaming list brings no object for too long before its end [C042]", async () => {
-  using time = new FakeTime();
   const source = new ScriptedSource().watch([], [a1]).list(part(9, [entry("a", 1)]), END)
     .watch([], refused(500)).list(part(9, []), END);
-  await using follow = new Follow(time, source);
-  await time.tickAsync(15_000);
+  await using follow = new Follow(source);
+  await follow.tick(15_000);
   source.newest.send([b2]); // progress: 20 s from here
-  await time.tickAsync(10_000);
+  await follow.tick(10_000);
   source.newest.send([bookmark(5)]); // none
-  await time.tickAsync(9_999);
+  await follow.tick(9_999);
   assertEquals(source.requests, ["watch - initial"]);
-  await time.tickAsync(1);
+  await follow.tick(1);
   assertEquals(source.requests, ["watch - initial", "list 0 limit=500", "watch 9"]);
-  await time.tickAsync(800);
+  await follow.tick(800);
   assertEquals(source.requests.slice(3), ["list 9 NotOlderThan limit=500", "watch 9"]);
   assertEquals(follow.stored, []);
 });
 
 Deno.test("Reflector retries a streaming list that has not begun in time, as the network is the likely cause", async () => {
-  using time = new FakeTime();
   const source = new ScriptedSource().watch().watch([a1, endBookmark(1)]);
-  await using follow = new Follow(time, source);
-  await time.tickAsync(69_999);
+  await using follow = new Follow(source);
+  await follow.tick(69_999);
   assertEquals([source.requests, source.open], [["watch - initial"], 1]);
-  await time.tickAsync(1 + 800);
+  await follow.tick(1 + 800);
   assertEquals([source.requests, source.open], [Array(2).fill("watch - initial"), 1]);
   assertEquals([follow.waits, follow.stored], [[800], ["default/a@1"]]);
   const [, waiting] = follow.phases;
@@ -314,72 +292,72 @@ Deno.test("Reflector uses streaming lists by default [C043]", async () => {
       "list 0 limit=500",
     ], [undefined, "watch - initial"]] as const
   ) {
-    using time = new FakeTime();
-    await using follow = new Follow(time, new ScriptedSource(), { streamingList });
-    await time.tickAsync(0);
+    await using follow = new Follow(new ScriptedSource(), { streamingList });
+    await follow.tick();
     assertEquals(follow.source.requests, [first]);
   }
 });
 
 Deno.test("Reflector lists the newest state at once when the version of a streaming list has expired or is too large", async () => {
   for (const [how, fail] of Object.entries({ ...TOO_LARGE, "410": expired })) {
-    using time = new FakeTime();
     const source = new ScriptedSource().watch([a1, endBookmark(5)], expired()).watch(fail()).watch([endBookmark(9)]);
-    await using follow = new Follow(time, source);
-    await time.tickAsync(800);
+    await using follow = new Follow(source);
+    await follow.tick(800);
     assertEquals(source.requests, ["watch - initial", "watch 5 initial", "watch - initial"], how);
     assertEquals([follow.stored, follow.waits], [[], [800]], how);
   }
 });
 
 Deno.test("Reflector falls back to pages when a streaming list sends ERROR, and drops what it had sent", async () => {
-  using time = new FakeTime();
   const source = new ScriptedSource().watch([a1, b2], refused(500)).list(part(9, [entry("z", 3)]), END);
-  await using follow = new Follow(time, source);
-  await time.tickAsync(0);
+  await using follow = new Follow(source);
+  await follow.tick();
   assertEquals(source.requests, ["watch - initial", "list 0 limit=500", "watch 9"]);
   assertEquals(follow.stored, ["default/z@3"]);
 });
 
 Deno.test("Reflector falls back to pages when a streaming list never ends while objects trickle in", async () => {
-  using time = new FakeTime();
   const source = new ScriptedSource().watch([a1]).list(part(9, [entry("z", 3)]), END);
-  await using follow = new Follow(time, source);
-  await time.tickAsync(0);
+  await using follow = new Follow(source);
+  await follow.tick();
   for (let seconds = 0; seconds < 60; seconds++) {
     assertEquals(source.requests, ["watch - initial"], `after ${seconds} s`);
     source.watches[0].send([{ type: "ADDED", entry: entry(`late-${seconds}`, 10 + seconds) }]);
-    await time.tickAsync(1_000);
+    await follow.tick(1_000);
   }
-  await time.tickAsync(2 * 61);
+  await follow.tick(2 * 61);
   assertEquals(source.requests, ["watch - initial", "list 0 limit=500", "watch 9"]);
   assertEquals(follow.stored, ["default/z@3"]);
 });
 
 Deno.test("Reflector gives a streaming list of many objects more time", async () => {
-  using time = new FakeTime();
   const source = new ScriptedSource().watch([]);
-  await using follow = new Follow(time, source);
+  await using follow = new Follow(source);
   let objects = 0;
   for (let seconds = 0; seconds < 100; seconds++) {
     source.newest.send(
       Array.from({ length: 600 }, () => ({ type: "ADDED" as const, entry: entry(`object-${objects++}`, 1) })),
     );
-    await time.tickAsync(1_000);
+    await follow.tick(1_000);
   }
   source.newest.send([endBookmark(9)]);
-  await time.tickAsync(0);
+  await follow.tick();
   assertEquals([source.requests, follow.stored.length], [["watch - initial"], 60_000]);
 });
 
 Deno.test("Reflector that is to relist as its streaming list ends closes that stream first", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource().watch([a1], [endBookmark(1)]).watch([a1], [endBookmark(2)]);
-  const follow: Follow = new Follow(time, source, {
-    onPhase: ({ name }) => {
-      if (name === "watching" && source.calls.length === 1) follow.reflector.relist(new Error("ask the server"));
+  const follow: Follow = new Follow(
+    source,
+    {
+      onPhase: ({ name }) => {
+        if (name === "watching" && source.calls.length === 1) follow.reflector.relist(new Error("ask the server"));
+      },
     },
-  });
+    undefined,
+    time,
+  );
   await using _follow = follow;
   await time.tickAsync(60_000);
   assertEquals([follow.store.flushed, source.open], [["1", "2"], 1]);

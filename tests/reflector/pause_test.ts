@@ -8,22 +8,21 @@ import { END, ScriptedSource } from "../support/scripted_source.ts";
 import { SCRIPTS } from "./_scripts.ts";
 
 Deno.test("Reflector that is paused while it watches ends the watch, and resumes it where it was, without a list", async () => {
-  using time = new FakeTime();
   const source = new ScriptedSource().list(part(10, [entry("a", 1)]), END)
     .watch([], [modified("a", 11)], [bookmark(20)])
     .watch([], [modified("a", 21)]);
-  await using follow = new Follow(time, source, PAGES);
+  await using follow = new Follow(source, PAGES);
   const { reflector } = follow;
-  await time.tickAsync(1_000);
+  await follow.tick(1_000);
   reflector.pause();
-  await time.tickAsync(3_600_000);
+  await follow.tick(3_600_000);
   reflector.pause();
-  assertEquals([source.open, time.timers, reflector.phase.name], [0, 0, "paused"]);
+  assertEquals([source.open, follow.time.timers, reflector.phase.name], [0, 0, "paused"]);
   assertEquals([follow.stored, reflector.lastSyncResourceVersion], [["default/a@11"], "20"]);
   assertEquals(reflector.counters.lastWatchEnd?.reason, "it was paused");
   reflector.resume();
   reflector.resume();
-  await time.tickAsync(0);
+  await follow.tick();
   assertEquals(source.calls.map(({ type, options }) => `${type} ${options.resourceVersion}`), [
     "list 0",
     "watch 10",
@@ -33,41 +32,39 @@ Deno.test("Reflector that is paused while it watches ends the watch, and resumes
 });
 
 Deno.test("Reflector whose version expires during a pause lists what is not older, and replaces the contents", async () => {
-  using time = new FakeTime();
   const source = new ScriptedSource().list(part(10, [entry("a", 1), entry("b", 2)]), END).watch([])
     .watch(expired())
     .list(part(30, [entry("b", 25)]), END);
-  await using follow = new Follow(time, source, PAGES);
-  await time.tickAsync(0);
+  await using follow = new Follow(source, PAGES);
+  await follow.tick();
   follow.reflector.pause();
-  await time.tickAsync(600_000);
+  await follow.tick(600_000);
   follow.reflector.resume();
-  await time.tickAsync(800);
+  await follow.tick(800);
   assertEquals(source.lists.map(({ options }) => options.resourceVersion), ["0", "10"]);
   assertEquals(follow.stored, ["default/b@25"]);
 });
 
 Deno.test("Reflector that is paused and resumed in one turn resumes its watch, and one that is resumed and paused stays paused", async () => {
-  using time = new FakeTime();
   const source = new ScriptedSource().list(part(10, []), END).watch([], [bookmark(12)]).watch([]);
-  await using follow = new Follow(time, source, PAGES);
+  await using follow = new Follow(source, PAGES);
   const { reflector } = follow;
-  await time.tickAsync(0);
+  await follow.tick();
   reflector.pause();
   reflector.resume();
-  await time.tickAsync(0);
+  await follow.tick();
   assertEquals([reflector.phase.name, source.newest.options.resourceVersion, source.open], ["watching", "12", 1]);
   reflector.pause();
-  await time.tickAsync(0);
+  await follow.tick();
   reflector.resume();
   reflector.pause();
-  await time.tickAsync(0);
+  await follow.tick();
   assertEquals([reflector.phase.name, source.open, source.watches.length], ["paused", 0, 2]);
   // The request that would have begun in between is not sent.
   reflector.resume();
   await Promise.resolve();
   reflector.pause();
-  await time.tickAsync(60_000);
+  await follow.tick(60_000);
   assertEquals([reflector.phase.name, source.open], ["paused", 0]);
 });
 
@@ -94,78 +91,73 @@ Deno.test("Reflector that is paused before it runs, and run again while it is pa
 });
 
 Deno.test("Reflector continues the rest of a wait after a pause, so that pauses do not shorten a Retry-After", async () => {
-  using time = new FakeTime();
   const source = new ScriptedSource().list(refused(503)).list(part(10, []), END).watch([]);
-  await using follow = new Follow(time, source, PAGES);
-  await time.tickAsync(500);
+  await using follow = new Follow(source, PAGES);
+  await follow.tick(500);
   follow.reflector.pause();
-  await time.tickAsync(60_000);
+  await follow.tick(60_000);
   follow.reflector.resume();
-  await time.tickAsync(299);
+  await follow.tick(299);
   assertEquals(source.lists.length, 1);
-  await time.tickAsync(1);
+  await follow.tick(1);
   assertEquals(source.lists.length, 2);
 });
 
 Deno.test("Reflector that was asked for a relist before it was paused lists the newest state when it is resumed", async () => {
-  using time = new FakeTime();
   const source = new ScriptedSource().list(part(10, []), END).watch([]).list(part(11, [entry("a", 11)]), END);
-  await using follow = new Follow(time, source, PAGES);
-  await time.tickAsync(0);
+  await using follow = new Follow(source, PAGES);
+  await follow.tick();
   follow.reflector.relist(new Error("something is missing"));
   follow.reflector.pause();
-  await time.tickAsync(0);
+  await follow.tick();
   assertEquals(source.lists.length, 1);
   follow.reflector.resume();
-  await time.tickAsync(0);
+  await follow.tick();
   assertEquals([source.lists[1].options.resourceVersion, follow.stored], [undefined, ["default/a@11"]]);
 });
 
 Deno.test("Reflector that is asked for a relist while it is paused lists the newest state when it is resumed, after the rest of a wait", async () => {
-  using time = new FakeTime();
   const source = new ScriptedSource().list(part(10, []), END).watch([]).list(refused(503)).list(part(11, []), END)
     .watch([]);
-  await using follow = new Follow(time, source, PAGES);
-  await time.tickAsync(0);
+  await using follow = new Follow(source, PAGES);
+  await follow.tick();
   follow.reflector.pause();
-  await time.tickAsync(0);
+  await follow.tick();
   follow.reflector.relist(new Error("something is missing"));
   follow.reflector.resume();
-  await time.tickAsync(500);
+  await follow.tick(500);
   follow.reflector.pause();
-  await time.tickAsync(0);
+  await follow.tick();
   follow.reflector.relist(new Error("something is still missing"));
   follow.reflector.resume();
-  await time.tickAsync(299);
+  await follow.tick(299);
   assertEquals(source.lists.length, 2);
-  await time.tickAsync(1);
+  await follow.tick(1);
   assertEquals(source.requests, ["list 0 limit=500", "watch 10", "list - limit=500", "list - limit=500", "watch 11"]);
 });
 
 Deno.test("Reflector that is asked for a relist while it is paused in a wait for a watch lists the newest state instead", async () => {
-  using time = new FakeTime();
   const source = new ScriptedSource().list(part(10, []), END).watch([], refused(429)).list(part(11, []), END).watch([]);
-  await using follow = new Follow(time, source, PAGES);
-  await time.tickAsync(300);
+  await using follow = new Follow(source, PAGES);
+  await follow.tick(300);
   assertEquals(follow.reflector.phase.name, "waiting");
   follow.reflector.pause();
-  await time.tickAsync(0);
+  await follow.tick();
   follow.reflector.relist(new Error("something is missing"));
   follow.reflector.resume();
-  await time.tickAsync(499);
+  await follow.tick(499);
   assertEquals(source.requests, ["list 0 limit=500", "watch 10"]);
-  await time.tickAsync(1);
+  await follow.tick(1);
   assertEquals(source.requests.slice(2), ["list - limit=500", "watch 11"]);
 });
 
 Deno.test("Reflector starts ten watches without a wait, then one a second, however often it is paused and resumed", async () => {
-  using time = new FakeTime();
   const source = new ScriptedSource().list(part(10, []), END);
-  await using follow = new Follow(time, source, PAGES);
+  await using follow = new Follow(source, PAGES);
   for (let tenth = 0; tenth < 300; tenth++) {
-    await time.tickAsync(50);
+    await follow.tick(50);
     follow.reflector.pause();
-    await time.tickAsync(50);
+    await follow.tick(50);
     follow.reflector.resume();
   }
   assert(source.watches.length <= 40, `${source.watches.length} watches in 30 s`);

@@ -40,7 +40,6 @@ function noting(notes: string[]): ObserveRequest {
 }
 
 Deno.test("a reflector observes pages, commits and watches, and a page is sent before the one before it has ended", async () => {
-  using time = new FakeTime();
   const notes: string[] = [];
   const source = new ScriptedSource()
     .list(part(1, [entry("a", 1), entry("b", 1)], { continue: "next" }), END)
@@ -48,9 +47,9 @@ Deno.test("a reflector observes pages, commits and watches, and a page is sent b
     .watch([], [modified("a", 2)], [modified("b", 3)], END)
     .watch([]);
   {
-    await using _follow = new Follow(time, source, { ...PAGES, observe: noting(notes) });
-    await time.tickAsync(0);
-    await time.tickAsync(1_000);
+    await using follow = new Follow(source, { ...PAGES, observe: noting(notes) });
+    await follow.tick();
+    await follow.tick(1_000);
   }
   assertEquals(notes, [
     `pages 1 from "0"`,
@@ -70,19 +69,18 @@ Deno.test("a reflector observes pages, commits and watches, and a page is sent b
 });
 
 Deno.test("a list that fails, takes too long or is paused says so, and its page too", async () => {
-  using time = new FakeTime();
   const notes: string[] = [];
   const source = new ScriptedSource()
     .list(part(1, [entry("a", 1)]), new UnreachableError("reset"))
     .list(part(1, []))
     .list(part(1, []));
-  await using follow = new Follow(time, source, { ...PAGES, listIdleMs: 1_000, observe: noting(notes) });
-  await time.tickAsync(0);
-  await time.tickAsync(800);
-  await time.tickAsync(1_000);
-  await time.tickAsync(800);
+  await using follow = new Follow(source, { ...PAGES, listIdleMs: 1_000, observe: noting(notes) });
+  await follow.tick();
+  await follow.tick(800);
+  await follow.tick(1_000);
+  await follow.tick(800);
   follow.reflector.pause();
-  await time.tickAsync(0);
+  await follow.tick();
   assertEquals(notes.filter((note) => !note.includes("sent") && !note.includes("from")), [
     "pages 1 page 1 failed 1 UnreachableError",
     "pages 1 failed 1 UnreachableError",
@@ -94,7 +92,6 @@ Deno.test("a list that fails, takes too long or is paused says so, and its page 
 });
 
 Deno.test("a watch that is paused or ended by relist() says so, and waits and pauses are not observed", async () => {
-  using time = new FakeTime();
   const notes: string[] = [];
   const source = new ScriptedSource()
     .list(part(1, []), END)
@@ -102,14 +99,14 @@ Deno.test("a watch that is paused or ended by relist() says so, and waits and pa
     .watch([])
     .list(part(4, []), END)
     .watch([]);
-  await using follow = new Follow(time, source, { ...PAGES, observe: noting(notes) });
-  await time.tickAsync(0);
+  await using follow = new Follow(source, { ...PAGES, observe: noting(notes) });
+  await follow.tick();
   follow.reflector.pause();
-  await time.tickAsync(5_000);
+  await follow.tick(5_000);
   follow.reflector.resume();
-  await time.tickAsync(1_000);
+  await follow.tick(1_000);
   follow.reflector.relist(new Error("on purpose"));
-  await time.tickAsync(1_000);
+  await follow.tick(1_000);
   assertEquals(notes.filter((note) => note.startsWith("watch") && !note.includes("sent")), [
     `watch 2 from "1"`,
     "watch 2 paused 0",
@@ -120,10 +117,9 @@ Deno.test("a watch that is paused or ended by relist() says so, and waits and pa
 });
 
 Deno.test("an observer that throws at the end is reported as uncaught, and observe() may leave a request unobserved", async () => {
-  using time = new FakeTime();
   using uncaught = new Uncaught();
   const source = new ScriptedSource().list(part(1, [entry("a", 1)]), END).watch([]);
-  await using follow = new Follow(time, source, {
+  await using follow = new Follow(source, {
     ...PAGES,
     observe: ({ type }) => {
       if (type === "watch") return undefined;
@@ -137,26 +133,25 @@ Deno.test("an observer that throws at the end is reported as uncaught, and obser
       return { ...request, page: () => ({ ...request, ended: () => {} }), committed: () => {} };
     },
   });
-  await time.tickAsync(0);
+  await follow.tick();
   assertEquals(follow.reflector.phase.name, "watching");
   assertEquals([follow.stored, uncaught.errors.map(String)], [["default/a@1"], ["Error: listed"]]);
 });
 
 Deno.test("a page that was requested and not read has stopped, and a list that was paused before its request is not observed", async () => {
-  using time = new FakeTime();
   const notes: string[] = [];
   const source = new ScriptedSource()
     .list(part(1, [entry("a", 1)], { continue: "next" }), new UnreachableError("reset"))
     .list(part(1, [entry("b", 1)]));
-  await using follow = new Follow(time, source, {
+  await using follow = new Follow(source, {
     ...PAGES,
     observe: noting(notes),
     onPhase: (phase) => {
       if (phase.name === "listing" && notes.length > 0) follow.reflector.pause();
     },
   });
-  await time.tickAsync(0);
-  await time.tickAsync(800);
+  await follow.tick();
+  await follow.tick(800);
   assertEquals(follow.reflector.phase.name, "paused");
   assertEquals(notes, [
     `pages 1 from "0"`,

@@ -6,7 +6,7 @@ import type { ReflectorOptions } from "../../src/reflector/reflector.ts";
 import { Reflector } from "../../src/reflector/reflector.ts";
 import { Indexer } from "../../src/store/indexer.ts";
 import { seen, type Thing } from "./fixtures.ts";
-import type { FakeTime } from "./fake_time.ts";
+import { FakeTime } from "./fake_time.ts";
 import type { ScriptedSource } from "./scripted_source.ts";
 
 /** A store that records its calls, and fails on command. */
@@ -80,19 +80,28 @@ export class NotingStore implements ReflectorStore<Entry<Thing>> {
   }
 }
 
-/** A reflector at work. Disposing it stops it, and fails unless nothing at all is left behind. */
+/**
+ * A reflector at work, under fake time, its own unless it is given one. Disposing it stops it, and fails unless nothing
+ * at all is left behind.
+ */
 export class Follow implements AsyncDisposable {
   readonly source: ScriptedSource;
   readonly store: NotingStore;
   readonly reflector: Reflector<Thing>;
   readonly phases: ReflectorPhase[] = [];
   readonly errors: unknown[] = [];
-  readonly #time: FakeTime;
+  readonly time: FakeTime;
+  readonly #owned?: FakeTime;
   readonly #stop = new AbortController();
   readonly #running: Promise<void>;
 
-  constructor(time: FakeTime, source: ScriptedSource, options: ReflectorOptions = {}, store = new NotingStore()) {
-    this.#time = time;
+  constructor(
+    source: ScriptedSource,
+    options: ReflectorOptions = {},
+    store = new NotingStore(),
+    time?: FakeTime,
+  ) {
+    this.time = time ?? (this.#owned = new FakeTime());
     this.source = source;
     this.store = store;
     this.reflector = new Reflector<Thing>(source, this.store, {
@@ -115,6 +124,11 @@ export class Follow implements AsyncDisposable {
     return this.phases.flatMap((phase) => phase.name === "waiting" && phase.delayMs > 0 ? [phase.delayMs] : []);
   }
 
+  /** Lets `ms` milliseconds pass, and what can happen happen. */
+  async tick(ms = 0): Promise<void> {
+    await this.time.tickAsync(ms);
+  }
+
   /** Stops it; resolves when it has. */
   async stop(): Promise<void> {
     this.#stop.abort(new Error("the test is over"));
@@ -122,10 +136,11 @@ export class Follow implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    using _owned = this.#owned;
     await this.stop();
-    await this.#time.tickAsync(0);
+    await this.tick();
     assertEquals(
-      { open: this.source.open, timers: this.#time.timers, staging: this.store.staging, phase: this.reflector.phase },
+      { open: this.source.open, timers: this.time.timers, staging: this.store.staging, phase: this.reflector.phase },
       { open: 0, timers: 0, staging: 0, phase: { name: "stopped" } },
       "a stopped reflector leaves something behind",
     );

@@ -4,10 +4,11 @@ import type { Change } from "../../src/api/lister_watcher.ts";
 import type { Entry } from "../../src/api/options.ts";
 import type { InformerEvent } from "../../src/informer/events/event.ts";
 import type { ResourceEventHandler } from "../../src/informer/events/event.ts";
+import type { HandlerOptions } from "../../src/informer/events/event.ts";
 import type { SharedIndexInformerOptions } from "../../src/informer/options.ts";
 import { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";
 import { part, seen, type Thing } from "./fixtures.ts";
-import type { FakeTime } from "./fake_time.ts";
+import { FakeTime } from "./fake_time.ts";
 import { PAGES } from "./followed_source.ts";
 import { END, ScriptedSource } from "./scripted_source.ts";
 
@@ -16,11 +17,19 @@ export class Run<Name extends string = never> implements AsyncDisposable {
   readonly source: ScriptedSource;
   readonly informer: SharedIndexInformer<Thing, Name>;
   readonly errors: unknown[] = [];
-  readonly #time: FakeTime;
+  readonly time: FakeTime;
+  readonly #owned?: FakeTime;
 
-  /** Lists in pages, with waits that are not by chance. Does not run before {@linkcode start}. */
-  constructor(time: FakeTime, source = new ScriptedSource(), options: SharedIndexInformerOptions<Thing, Name> = {}) {
-    this.#time = time;
+  /**
+   * Lists in pages, with waits that are not by chance. Does not run before {@linkcode start}. Time is faked until it is
+   * disposed, unless that is done already.
+   */
+  constructor(
+    source = new ScriptedSource(),
+    options: SharedIndexInformerOptions<Thing, Name> = {},
+    time?: FakeTime,
+  ) {
+    this.time = time ?? (this.#owned = new FakeTime());
     this.source = source;
     this.informer = new SharedIndexInformer<Thing, Name>(source, {
       onError: (error) => this.errors.push(error),
@@ -39,36 +48,49 @@ export class Run<Name extends string = never> implements AsyncDisposable {
     return this.errors.map((error) => error instanceof Error ? `${error.name}: ${errorLine(error)}` : String(error));
   }
 
+  /** Lets `ms` milliseconds pass, and what can happen happen. */
+  async tick(ms = 0): Promise<void> {
+    await this.time.tickAsync(ms);
+  }
+
   /** Runs, and lets happen what can happen now. */
   async start(): Promise<this> {
     void this.informer.run();
-    await this.#time.tickAsync(0);
+    await this.tick();
     return this;
+  }
+
+  /** Adds a handler that records its events. */
+  listen(options?: HandlerOptions<Thing>): Notes {
+    const notes = new Notes();
+    this.informer.addEventHandler(notes, options);
+    return notes;
   }
 
   /** The server sends changes in one batch, and all handlers that are not busy receive them. */
   async send(...changes: Change<Thing>[]): Promise<void> {
     this.source.newest.send(changes);
-    await this.#time.tickAsync(0);
+    await this.tick();
   }
 
   /** The watch fails; the next list, after the first wait, at `version`, has these. */
   async relist(error: Error, version: number, entries: readonly Entry<Thing>[]): Promise<void> {
     this.source.list(part(version, entries), END).watch([]);
     this.source.newest.send(error);
-    await this.#time.tickAsync(800);
+    await this.tick(800);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    using _owned = this.#owned;
     const disposal = this.informer[Symbol.asyncDispose]();
     let over = false;
     const note = (): void => void (over = true);
     disposal.then(note, note);
-    await this.#time.tickAsync(0);
-    if (!over) await this.#time.tickAsync(60_000); // a test that failed may have left a handler hanging
+    await this.tick();
+    if (!over) await this.tick(60_000); // a test that failed may have left a handler hanging
     await disposal;
     assertEquals(
-      { open: this.source.open, timers: this.#time.timers, state: this.informer.status().state },
+      { open: this.source.open, timers: this.time.timers, state: this.informer.status().state },
       { open: 0, timers: 0, state: "stopped" },
       "a stopped informer leaves something behind",
     );

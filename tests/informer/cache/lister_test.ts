@@ -3,15 +3,13 @@ import type { Entry } from "../../../src/api/options.ts";
 import { DecodeError } from "../../../src/api/status.ts";
 import { entryOf, unreadEntry } from "../../../src/entry/entry.ts";
 import { namespaceIndex } from "../../../src/informer/cache/lister.ts";
-import { FakeTime } from "../../support/fake_time.ts";
 import { entry, type Thing, thing, unread } from "../../support/fixtures.ts";
 import { holding, Run } from "../../support/informer.ts";
 
 Deno.test("Lister list parses only the labels of objects that a selector does not match", async () => {
-  using time = new FakeTime();
   const labels = [{ app: "web" }, { app: "api" }, undefined];
   const entries = labels.map((labels, i) => unread(`${i}`, i + 1, { labels }));
-  await using run = await new Run(time, holding(...entries)).start();
+  await using run = await new Run(holding(...entries)).start();
   const { lister } = run.informer;
   const parse = JSON.parse;
   const parsed: string[] = [];
@@ -31,11 +29,10 @@ Deno.test("Lister list parses only the labels of objects that a selector does no
 });
 
 Deno.test("SharedIndexInformer reports unreadable labels once, whichever lister reads them", async () => {
-  using time = new FakeTime();
   const text = `{"metadata":{"name":"a","labels":{"app":?}},"spec":{"size":1}}`;
   const identity = { key: "default/a", namespace: "default", uid: "uid-a", resourceVersion: "11" };
   const broken = unreadEntry<Thing>(identity, text, 12, 43, 33, 42);
-  await using run = await new Run(time, holding(entry("a", 1, { labels: { app: "x" } }), entry("b", 2))).start();
+  await using run = await new Run(holding(entry("a", 1, { labels: { app: "x" } }), entry("b", 2))).start();
   const asked: unknown[] = [];
   run.informer.addEventHandler({
     onAdd: ({ labels }) => void asked.push(labels),
@@ -48,18 +45,16 @@ Deno.test("SharedIndexInformer reports unreadable labels once, whichever lister 
 });
 
 Deno.test("Lister list selects by the labels that a transform has set", async () => {
-  using time = new FakeTime();
   const transform = (object: Thing): Thing => ({
     ...object,
     metadata: { ...object.metadata, labels: { of: object.metadata.name } },
   });
   const source = holding(unread("a", 1, { labels: { of: "b" } }), unread("b", 2));
-  await using run = await new Run(time, source, { transform }).start();
+  await using run = await new Run(source, { transform }).start();
   assertEquals(run.informer.lister.list("of=b").map(({ metadata }) => metadata.name), ["b"]);
 });
 
 Deno.test("Lister list and Indexer list throw an entry's error if it is not a DecodeError", async () => {
-  using time = new FakeTime();
   const failure = new TypeError("not the object's fault");
   const { key, namespace, name, uid, resourceVersion, metadata } = entry("a", 1);
   const odd: Entry<Thing> = {
@@ -71,7 +66,7 @@ Deno.test("Lister list and Indexer list throw an entry's error if it is not a De
       throw failure;
     },
   };
-  await using run = await new Run(time, holding(odd, entry("b", 2))).start();
+  await using run = await new Run(holding(odd, entry("b", 2))).start();
   const { lister, indexer } = run.informer;
   for (const list of [() => lister.list("app"), () => lister.list(), () => indexer.list()]) {
     assertStrictEquals(assertThrows(list), failure);
@@ -80,13 +75,12 @@ Deno.test("Lister list and Indexer list throw an entry's error if it is not a De
 });
 
 Deno.test("Lister list selects by labels and by any field, in all namespaces and in one", async () => {
-  using time = new FakeTime();
   const entries = [
     unread("a", 1, { labels: { app: "web" }, size: 1 }),
     unread("b", 2, { labels: { app: "web" }, size: 2 }),
     unread("c", 3, { labels: { app: "api" }, size: 2 }),
   ];
-  await using run = await new Run(time, holding(...entries)).start();
+  await using run = await new Run(holding(...entries)).start();
   const { lister } = run.informer;
   const names = (objects: readonly Thing[]): string[] => objects.map(({ metadata }) => metadata.name);
   assertEquals(names(lister.list({ fieldSelector: "spec.size=2" })), ["b", "c"]);

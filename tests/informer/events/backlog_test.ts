@@ -2,16 +2,14 @@ import { assertEquals, assertRejects } from "@std/assert";
 import type { Change } from "../../../src/api/lister_watcher.ts";
 import type { HandlerOptions, HandlerRegistration } from "../../../src/informer/events/event.ts";
 import { added, deleted, entry, modified, type Thing } from "../../support/fixtures.ts";
-import { FakeTime } from "../../support/fake_time.ts";
 import { gate, holding, line, Notes, Run } from "../../support/informer.ts";
 
 /** Runs an informer on one object `x`, whose handler hangs in its first call until released. */
 async function busy(
-  time: FakeTime,
   options: HandlerOptions<Thing>,
   first = [entry("x", 1)],
 ): Promise<{ run: Run; notes: Notes; registration: HandlerRegistration; release: () => Promise<string[]> }> {
-  const run = new Run(time, holding(...first));
+  const run = new Run(holding(...first));
   const notes = new Notes();
   const hold = gate();
   notes.gate = hold.promise;
@@ -19,15 +17,14 @@ async function busy(
   await run.start();
   const release = async (): Promise<string[]> => {
     hold.resolve();
-    await time.tickAsync(0);
+    await run.tick();
     return notes.take();
   };
   return { run, notes, registration, release };
 }
 
 Deno.test("a backlog keeps every event for a slow handler by default", async () => {
-  using time = new FakeTime();
-  const { run, notes, registration, release } = await busy(time, {});
+  const { run, notes, registration, release } = await busy({});
   await using _run = run;
   await run.send(added("a", 11), modified("a", 12), deleted("a", 13), added("a", 14));
   assertEquals([notes.take(), registration.pending], [["+ default/x@1 (initial)"], 5]);
@@ -67,9 +64,8 @@ const FOLDS: Readonly<Record<string, readonly [before: "there" | "not there", Ch
 Deno.test("a latestPerKey backlog merges pending events into the fewest that lead to the current state [F12]", async () => {
   for (const [how, [before, changes, left]] of Object.entries(FOLDS)) {
     for (const batches of [[changes], changes.map((change) => [change])]) {
-      using time = new FakeTime();
       const there = before === "there" ? [entry("a", 2), entry("x", 1)] : [entry("x", 1)];
-      const { run, notes, release } = await busy(time, { backlog: "latestPerKey" }, there);
+      const { run, notes, release } = await busy({ backlog: "latestPerKey" }, there);
       await using _run = run;
       await release();
       const hold = gate();
@@ -79,15 +75,14 @@ Deno.test("a latestPerKey backlog merges pending events into the fewest that lea
       for (const batch of batches) await run.send(...batch);
       assertEquals(run.informer.status().handlers[0].pending, left.length === 0 ? 0 : 1, how);
       hold.resolve();
-      await time.tickAsync(0);
+      await run.tick();
       assertEquals(notes.take(), left, how);
     }
   }
 });
 
 Deno.test("a latestPerKey backlog marks objects of the first list as initial, also when they have changed since", async () => {
-  using time = new FakeTime();
-  const { run, notes, registration, release } = await busy(time, { backlog: "latestPerKey" }, [
+  const { run, notes, registration, release } = await busy({ backlog: "latestPerKey" }, [
     entry("x", 1),
     entry("y", 1),
     entry("z", 1),
@@ -100,8 +95,7 @@ Deno.test("a latestPerKey backlog marks objects of the first list as initial, al
 });
 
 Deno.test("a latestPerKey backlog does not merge events of a deleted object with those of its successor", async () => {
-  using time = new FakeTime();
-  const { run, notes, release } = await busy(time, { backlog: "latestPerKey" });
+  const { run, notes, release } = await busy({ backlog: "latestPerKey" });
   await using _run = run;
   await release();
   let hold = gate();
@@ -113,21 +107,19 @@ Deno.test("a latestPerKey backlog does not merge events of a deleted object with
   notes.gate = second.promise;
   hold.resolve();
   hold = second;
-  await time.tickAsync(0); // the deletion is delivered, and its call does not return; the addition is next
+  await run.tick(); // the deletion is delivered, and its call does not return; the addition is next
   await run.send(modified("x", 14), deleted("x", 15));
   second.resolve();
-  await time.tickAsync(0);
+  await run.tick();
   assertEquals(notes.lines, ["~ default/x@1→11", "- default/x@12", "+ default/x@13", "- default/x@15"]);
 });
 
 Deno.test("a bounded backlog removes a handler that falls further behind, and rejects waitForSync [F12]", async () => {
-  using time = new FakeTime();
   // What was there at first does not count.
   const first = Array.from({ length: 10 }, (_, i) => entry(`x${i}`, 1));
-  const { run, notes, registration, release } = await busy(time, { backlog: { max: 3 }, name: "slow" }, first);
+  const { run, notes, registration, release } = await busy({ backlog: { max: 3 }, name: "slow" }, first);
   await using _run = run;
-  const others = new Notes();
-  run.informer.addEventHandler(others);
+  const others = run.listen();
   const waiting = assertRejects(() => registration.waitForSync(), Error);
   await run.send(added("a", 11), modified("a", 12), deleted("a", 13));
   assertEquals([run.errors, registration.pending], [[], 13]);
@@ -140,8 +132,7 @@ Deno.test("a bounded backlog removes a handler that falls further behind, and re
 });
 
 Deno.test("a bounded backlog keeps a handler that stays within it, however many events there are", async () => {
-  using time = new FakeTime();
-  const { run, notes, release } = await busy(time, { backlog: { max: 3 } });
+  const { run, notes, release } = await busy({ backlog: { max: 3 } });
   await using _run = run;
   await release();
   for (let version = 11; version < 100; version += 3) {
@@ -149,14 +140,13 @@ Deno.test("a bounded backlog keeps a handler that stays within it, however many 
     notes.gate = hold.promise;
     await run.send(modified("x", version), modified("x", version + 1), modified("x", version + 2));
     hold.resolve();
-    await time.tickAsync(0);
+    await run.tick();
   }
   assertEquals([notes.take().length, run.errors], [90, []]);
 });
 
 Deno.test("a stream of events that falls too far behind rejects, and ends", async () => {
-  using time = new FakeTime();
-  await using run = await new Run(time, holding(entry("x", 1))).start();
+  await using run = await new Run(holding(entry("x", 1))).start();
   const events = run.informer.events({ backlog: { max: 2 }, name: "reader" });
   await events.next();
   await run.send(modified("x", 11), modified("x", 12), modified("x", 13));
@@ -165,9 +155,8 @@ Deno.test("a stream of events that falls too far behind rejects, and ends", asyn
 });
 
 Deno.test("every backlog policy delivers the first list in order, and does not count it as falling behind", async () => {
-  using time = new FakeTime();
   const first = ["c", "a", "b", "d"].map((name, index) => entry(name, index + 1));
-  await using run = new Run(time, holding(...first));
+  await using run = new Run(holding(...first));
   const policies = { keep: "keep", folded: "latestPerKey", bounded: { max: 1 } } as const;
   const hold = gate();
   const notes = Object.entries(policies).map(([name, backlog]) => {
@@ -185,10 +174,9 @@ Deno.test("every backlog policy delivers the first list in order, and does not c
   // Three and the end of the list; of the stream, too.
   assertEquals(run.informer.status().handlers.map(({ pending }) => pending), [4, 4, 4, 4]);
   await run.send(modified("b", 11));
-  const late = new Notes();
-  run.informer.addEventHandler(late);
+  const late = run.listen();
   hold.resolve();
-  await time.tickAsync(0);
+  await run.tick();
   const end = "= 4 at 10";
   assertEquals(notes.map((each) => each.take()), [
     [...initial, end, "~ default/b@3→11"],

@@ -14,7 +14,6 @@ import {
   type Thing,
   unparsable,
 } from "../../support/fixtures.ts";
-import { FakeTime } from "../../support/fake_time.ts";
 import { END, ScriptedSource } from "../../support/scripted_source.ts";
 import { holding, line, Run } from "../../support/informer.ts";
 import { CountedController } from "../../support/listeners.ts";
@@ -30,8 +29,7 @@ async function take(events: AsyncIterator<InformerEvent<Thing>>, count: number):
 }
 
 Deno.test("events() starts at the first next(), with the objects cached then", async () => {
-  using time = new FakeTime();
-  await using run = await new Run(time, holding(entry("a", 1))).start();
+  await using run = await new Run(holding(entry("a", 1))).start();
   const events = run.informer.events();
   await run.send(modified("a", 11), added("b", 12));
   assertEquals(run.informer.status().handlers, []);
@@ -44,8 +42,7 @@ Deno.test("events() starts at the first next(), with the objects cached then", a
 });
 
 Deno.test("events() that starts before the informer has synced yields the first list as initial", async () => {
-  using time = new FakeTime();
-  await using run = new Run(time, holding(entry("a", 1)));
+  await using run = new Run(holding(entry("a", 1)));
   const events = run.informer.events();
   const first = take(events, 2);
   await run.start();
@@ -54,25 +51,23 @@ Deno.test("events() that starts before the informer has synced yields the first 
 });
 
 Deno.test("events() leaves nothing behind when its loop is left", async () => {
-  using time = new FakeTime();
-  await using run = await new Run(time, holding(entry("a", 1))).start();
+  await using run = await new Run(holding(entry("a", 1))).start();
   for (let round = 0; round < 3; round++) {
     for await (const event of run.informer.events({ resyncMs: 1_000 })) {
       assertEquals(event.type, "added");
       break;
     }
   }
-  assertEquals([run.informer.status().handlers, time.timers], [[], 1]); // the watch's idle limit
+  assertEquals([run.informer.status().handlers, run.time.timers], [[], 1]); // the watch's idle limit
 });
 
 Deno.test("events() ends without an error when its signal aborts", async () => {
-  using time = new FakeTime();
-  await using run = await new Run(time, holding(entry("a", 1))).start();
+  await using run = await new Run(holding(entry("a", 1))).start();
   const stop = new AbortController();
   const events = run.informer.events({ signal: stop.signal });
   await take(events, 2);
   const waiting = events.next();
-  await time.tickAsync(0);
+  await run.tick();
   stop.abort(new Error("enough"));
   assertEquals(await waiting, { done: true, value: undefined });
   assertEquals(await events.next(), { done: true, value: undefined });
@@ -82,8 +77,7 @@ Deno.test("events() ends without an error when its signal aborts", async () => {
 });
 
 Deno.test("events() removes its listener from its signal when the stream ends", async () => {
-  using time = new FakeTime();
-  await using run = await new Run(time, holding(entry("a", 1))).start();
+  await using run = await new Run(holding(entry("a", 1))).start();
   const stop = new CountedController();
   const events = run.informer.events({ signal: stop.signal });
   await events.next();
@@ -93,8 +87,7 @@ Deno.test("events() removes its listener from its signal when the stream ends", 
 });
 
 Deno.test("events() counts and reports an error of its filter, and leaves the object out", async () => {
-  using time = new FakeTime();
-  await using run = await new Run(time, holding(entry("a", 1), entry("b", 1))).start();
+  await using run = await new Run(holding(entry("a", 1), entry("b", 1))).start();
   const events = run.informer.events({
     filter: ({ metadata }) => {
       if (metadata.name === "a") throw new Error("not this one");
@@ -107,8 +100,7 @@ Deno.test("events() counts and reports an error of its filter, and leaves the ob
 });
 
 Deno.test("events() answers calls of next() in order", async () => {
-  using time = new FakeTime();
-  await using run = await new Run(time, holding(entry("a", 1))).start();
+  await using run = await new Run(holding(entry("a", 1))).start();
   const events = run.informer.events();
   const asked = Array.from({ length: 4 }, () => events.next());
   await run.send(modified("a", 11));
@@ -121,14 +113,13 @@ Deno.test("events() answers calls of next() in order", async () => {
     "~ default/a@11→12",
   ]);
   const pending = [events.next(), events.next()];
-  await time.tickAsync(0);
+  await run.tick();
   await events.return!();
   assertEquals((await Promise.all(pending)).map(({ done }) => done), [true, true]);
 });
 
 Deno.test("events() ends when the informer stops, and rejects when that had stopped before", async () => {
-  using time = new FakeTime();
-  await using run = await new Run(time, holding(entry("a", 1))).start();
+  await using run = await new Run(holding(entry("a", 1))).start();
   const events = run.informer.events();
   const never = run.informer.events();
   await take(events, 2);
@@ -139,8 +130,7 @@ Deno.test("events() ends when the informer stops, and rejects when that had stop
 });
 
 Deno.test("events() yields events of objects that pass its filter", async () => {
-  using time = new FakeTime();
-  await using run = await new Run(time, holding(entry("a", 1), entry("b", 1, { size: 2 }))).start();
+  await using run = await new Run(holding(entry("a", 1), entry("b", 1, { size: 2 }))).start();
   const events = run.informer.events({ filter: ({ spec }) => spec.size === 2 });
   assertEquals(await take(events, 2), ["+ default/b@1 (initial)", "= 2 at 10"]);
   const next = take(events, 2);
@@ -150,8 +140,7 @@ Deno.test("events() yields events of objects that pass its filter", async () => 
 });
 
 Deno.test("until() resolves with the first object that its predicate accepts, cached or later", async () => {
-  using time = new FakeTime();
-  await using run = await new Run(time, holding(entry("a", 1), entry("b", 1, { size: 5 }))).start();
+  await using run = await new Run(holding(entry("a", 1), entry("b", 1, { size: 5 }))).start();
   const { informer } = run;
   assertEquals((await informer.until(({ spec }) => spec.size === 5)).metadata.name, "b");
   const named = informer.until(({ spec }) => spec.size === 5, { key: "default/a" });
@@ -172,8 +161,7 @@ async function soon(promise: Promise<unknown>): Promise<void> {
 Deno.test("until() with a key and untilDeleted() look up their object only, however many others are cached and change", async () => {
   const others = Array.from({ length: 2_000 }, (_, i) => entry(`other-${i}`, 1));
   for (const when of ["late", "early"]) {
-    using time = new FakeTime();
-    await using run = new Run(time, holding(...others, entry("a", 1)));
+    await using run = new Run(holding(...others, entry("a", 1)));
     const { informer } = run;
     if (when === "late") await run.start();
     const read: string[] = [];
@@ -198,15 +186,13 @@ Deno.test("until() with a key and untilDeleted() look up their object only, howe
 });
 
 Deno.test("until() skips objects that cannot be read", async () => {
-  using time = new FakeTime();
-  await using run = await new Run(time, holding(unparsable("a", 1), entry("b", 1))).start();
+  await using run = await new Run(holding(unparsable("a", 1), entry("b", 1))).start();
   assertEquals((await run.informer.until(() => true)).metadata.name, "b");
   assertEquals([run.errors.length, run.informer.status().quarantined], [1, 1]);
 });
 
 Deno.test("until() rejects with what the predicate throws, when its signal aborts, and when the informer stops", async () => {
-  using time = new FakeTime();
-  await using run = await new Run(time, holding(entry("a", 1))).start();
+  await using run = await new Run(holding(entry("a", 1))).start();
   const { informer } = run;
   const thrown = new Error("bad predicate");
   assertStrictEquals(
@@ -219,27 +205,26 @@ Deno.test("until() rejects with what the predicate throws, when its signal abort
   );
   const stop = new AbortController();
   const aborted = assertRejects(() => informer.until(() => false, { signal: stop.signal }));
-  await time.tickAsync(0);
+  await run.tick();
   stop.abort(thrown);
   const error = await aborted;
   assert(error instanceof WaitError);
   assertEquals([error.cause, error.reason, error.state], [thrown, thrown, "live"]);
   const stopped = assertRejects(() => informer.until(() => false), WaitError, "has stopped");
   const gone = assertRejects(() => informer.untilDeleted("default/a"), WaitError, "it has stopped");
-  await time.tickAsync(0);
+  await run.tick();
   await informer[Symbol.asyncDispose]();
   await Promise.all([stopped, gone]);
   assertEquals(informer.status().handlers, []);
 });
 
 Deno.test("untilDeleted() resolves at once for an object that is not cached, else at its deletion, even if another one follows", async () => {
-  using time = new FakeTime();
-  await using run = new Run(time, holding(entry("a", 1), entry("b", 1)));
+  await using run = new Run(holding(entry("a", 1), entry("b", 1)));
   const { informer } = run;
   const done: string[] = [];
   const note = (name: string) => (): void => void done.push(name);
   const absent = informer.untilDeleted("default/none").then(note("none"));
-  await time.tickAsync(0);
+  await run.tick();
   assertEquals(done, []); // before the sync nobody knows
   await run.start();
   await absent;
@@ -256,13 +241,12 @@ Deno.test("untilDeleted() resolves at once for an object that is not cached, els
 });
 
 Deno.test("atLeast() resolves when the cache has reached the version by a change, bookmark or list [F16]", async () => {
-  using time = new FakeTime();
-  await using run = new Run(time, holding(entry("a", 1)));
+  await using run = new Run(holding(entry("a", 1)));
   const { informer } = run;
   const reached: string[] = [];
   const wait = (version: string): Promise<void> => informer.atLeast(version).then(() => void reached.push(version));
   const waits = [wait("9"), wait("11"), wait("15"), wait("100")];
-  await time.tickAsync(0);
+  await run.tick();
   assertEquals(reached, []);
   await run.start();
   assertEquals(reached, ["9"]);
@@ -276,8 +260,7 @@ Deno.test("atLeast() resolves when the cache has reached the version by a change
 });
 
 Deno.test("atLeast() rejects when a list has an older version, when the informer stops, when its signal aborts, and for an invalid version", async () => {
-  using time = new FakeTime();
-  await using run = await new Run(time, holding(entry("a", 1))).start();
+  await using run = await new Run(holding(entry("a", 1))).start();
   const { informer } = run;
   for (const version of ["", "x1", "01", "-5"]) await assertRejects(() => informer.atLeast(version), RangeError);
   const stop = new AbortController();
@@ -303,17 +286,15 @@ Deno.test("atLeast() rejects when a list has an older version, when the informer
 });
 
 Deno.test("atLeast() rejects on a server whose versions are not numbers", async () => {
-  using time = new FakeTime();
   const source = new ScriptedSource().list(part("abc", []), END).watch([]);
-  await using run = await new Run(time, source).start();
+  await using run = await new Run(source).start();
   const error = await assertRejects(() => run.informer.atLeast("5"), RangeError);
   assert(error.message.includes('"abc"'));
 });
 
 Deno.test("atLeast() that is waiting rejects when the server's versions turn out not to be numbers", async () => {
   for (const listedAt of ["abc", "10"]) {
-    using time = new FakeTime();
-    await using run = new Run(time, new ScriptedSource().list(part(listedAt, []), END).watch([]));
+    await using run = new Run(new ScriptedSource().list(part(listedAt, []), END).watch([]));
     const waiting = assertRejects(() => run.informer.atLeast("50"), RangeError, '"abc"');
     await run.start();
     if (listedAt === "10") await run.send(added("a", "abc"));
@@ -322,8 +303,7 @@ Deno.test("atLeast() that is waiting rejects when the server's versions turn out
 });
 
 Deno.test("until({ key }) and untilDeleted() read no event of another object, however many wait", async () => {
-  using time = new FakeTime();
-  await using run = await new Run(time, holding(entry("a", 1))).start();
+  await using run = await new Run(holding(entry("a", 1))).start();
   const { step } = Pacer.prototype;
   let steps = 0;
   Pacer.prototype.step = function (): boolean {
@@ -344,7 +324,7 @@ Deno.test("until({ key }) and untilDeleted() read no event of another object, ho
     run.informer.untilDeleted("default/a"),
   ]).flat();
   const settled = Promise.allSettled(waits);
-  await time.tickAsync(0);
+  await run.tick();
   assertEquals(await counted(111), alone);
   await run.send(added("w-7", 200));
   assertEquals((await waits[21] as Thing).metadata.resourceVersion, "200");

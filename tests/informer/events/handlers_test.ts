@@ -1,12 +1,10 @@
 import { assert, assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
 import type { AddedEvent, UpdatedEvent } from "../../../src/informer/events/event.ts";
 import { added, deleted, entry, expired, modified, nameless, type Thing, unparsable } from "../../support/fixtures.ts";
-import { FakeTime } from "../../support/fake_time.ts";
 import { gate, holding, Notes, Run, Uncaught } from "../../support/informer.ts";
 
 Deno.test("SharedIndexInformer delivers the cached objects, a synced event, and then changes", async () => {
-  using time = new FakeTime();
-  await using run = new Run(time, holding(entry("a", 1), entry("b", 2)));
+  await using run = new Run(holding(entry("a", 1), entry("b", 2)));
   const notes = new Notes();
   const registration = run.informer.addEventHandler(notes);
   await run.start();
@@ -17,39 +15,35 @@ Deno.test("SharedIndexInformer delivers the cached objects, a synced event, and 
 });
 
 Deno.test("SharedIndexInformer never calls a handler before addEventHandler has returned", async () => {
-  using time = new FakeTime();
-  await using run = await new Run(time, holding(entry("a", 1))).start();
+  await using run = await new Run(holding(entry("a", 1))).start();
   let returned = false;
   const calls: boolean[] = [];
   run.informer.addEventHandler({ onAdd: () => void calls.push(returned) });
   returned = true;
-  await time.tickAsync(0);
+  await run.tick();
   assertEquals(calls, [true]);
 });
 
 Deno.test("SharedIndexInformer delivers the cached objects to a late handler, then changes: none missed, none twice [C097] [F30]", async () => {
-  using time = new FakeTime();
-  await using run = new Run(time, holding(entry("a", 1), entry("b", 2)));
-  const early = new Notes();
-  run.informer.addEventHandler(early);
+  await using run = new Run(holding(entry("a", 1), entry("b", 2)));
+  const early = run.listen();
   await run.start();
   await run.send(modified("a", 11), deleted("b", 12));
   early.take();
   // One that comes before the change is taken, and one behind it.
   run.source.newest.send([added("c", 13)]);
-  const before = new Notes();
-  run.informer.addEventHandler(before);
-  await time.tickAsync(0);
+  const before = run.listen();
+  await run.tick();
   const late = new Notes();
   const hold = gate();
   late.gate = hold.promise;
   const registration = run.informer.addEventHandler(late);
   run.source.newest.send([modified("c", 14)]);
-  await time.tickAsync(0);
+  await run.tick();
   assertEquals([registration.hasSynced, registration.pending], [false, 3]);
   assertEquals(early.lines, ["+ default/c@13", "~ default/c@13→14"]);
   hold.resolve();
-  await time.tickAsync(0);
+  await run.tick();
   assertEquals([registration.hasSynced, registration.pending], [true, 0]);
   assertEquals(late.lines, [
     "+ default/a@11 (initial)",
@@ -61,8 +55,7 @@ Deno.test("SharedIndexInformer delivers the cached objects to a late handler, th
 });
 
 Deno.test("a handler has synced when its calls for the initial objects have returned", async () => {
-  using time = new FakeTime();
-  await using run = new Run(time, holding(entry("a", 1), entry("b", 2)));
+  await using run = new Run(holding(entry("a", 1), entry("b", 2)));
   const holds = [gate(), gate()];
   let call = 0;
   const registration = run.informer.addEventHandler({ onAdd: () => holds[call++].promise });
@@ -71,7 +64,7 @@ Deno.test("a handler has synced when its calls for the initial objects have retu
   await run.start();
   assertEquals([run.informer.hasSynced, registration.hasSynced], [true, false]);
   holds[0].resolve();
-  await time.tickAsync(0);
+  await run.tick();
   assertEquals([call, registration.hasSynced], [2, false]);
   holds[1].resolve();
   await waiting;
@@ -79,8 +72,7 @@ Deno.test("a handler has synced when its calls for the initial objects have retu
 });
 
 Deno.test("SharedIndexInformer applies a change to the cache before it delivers it", async () => {
-  using time = new FakeTime();
-  await using run = new Run(time, holding(entry("a", 1)));
+  await using run = new Run(holding(entry("a", 1)));
   const shown: (string | undefined)[] = [];
   const look = ({ key }: { key: string }): void =>
     void shown.push(run.informer.indexer.getByKey(key)?.metadata.resourceVersion);
@@ -92,8 +84,7 @@ Deno.test("SharedIndexInformer applies a change to the cache before it delivers 
 });
 
 Deno.test("SharedIndexInformer awaits a handler's promise before its next event, without delaying other handlers [F11]", async () => {
-  using time = new FakeTime();
-  await using run = new Run(time, holding(entry("a", 1), entry("b", 1)));
+  await using run = new Run(holding(entry("a", 1), entry("b", 1)));
   const slow = new Notes();
   const fast = new Notes();
   const hold = gate();
@@ -108,23 +99,22 @@ Deno.test("SharedIndexInformer awaits a handler's promise before its next event,
     { name: "fast", pending: 0, slow: false },
   ]);
   for (const jumpMs of [3_600_000, -3_600_000]) {
-    time.setClock(time.now + jumpMs); // how long a call takes is not measured by the time of day
-    await time.tickAsync(500);
+    run.time.setClock(run.time.now + jumpMs); // how long a call takes is not measured by the time of day
+    await run.tick(500);
     assertEquals(run.informer.status().handlers.map(({ slow }) => slow), [false, false]);
   }
-  await time.tickAsync(1);
+  await run.tick(1);
   assertEquals(run.informer.status().handlers.map(({ slow }) => slow), [true, false]);
   hold.resolve();
-  await time.tickAsync(0);
+  await run.tick();
   assertEquals(slow.lines, fast.lines);
-  await time.tickAsync(2_000);
+  await run.tick(2_000);
   assertEquals(run.informer.status().handlers.map(({ slow }) => slow), [false, false]);
 });
 
 // client-go's process crashes; here the error is reported and counted, and the process continues.
 Deno.test("SharedIndexInformer reports a handler's error or rejection, and continues with the next event [C078] [F11]", async () => {
-  using time = new FakeTime();
-  await using run = new Run(time, holding(entry("a", 1), entry("b", 1), entry("c", 1)));
+  await using run = new Run(holding(entry("a", 1), entry("b", 1), entry("c", 1)));
   const delivered: string[] = [];
   const cause = new Error("thrown");
   const registration = run.informer.addEventHandler({
@@ -146,9 +136,8 @@ Deno.test("SharedIndexInformer reports a handler's error or rejection, and conti
 
 // client-go makes a pause of a second after each; here there is none.
 Deno.test("SharedIndexInformer delivers every object once to a handler that always throws, and to other handlers [C098]", async () => {
-  using time = new FakeTime();
   const names = ["a", "b", "c", "d", "e"];
-  await using run = new Run(time, holding(...names.map((name) => entry(name, 1))));
+  await using run = new Run(holding(...names.map((name) => entry(name, 1))));
   const delivered: string[] = [];
   const others = new Notes();
   run.informer.addEventHandler({
@@ -163,9 +152,8 @@ Deno.test("SharedIndexInformer delivers every object once to a handler that alwa
 });
 
 Deno.test("SharedIndexInformer reports an error thrown by onError as uncaught, and continues", async () => {
-  using time = new FakeTime();
   const thrown = new Error("onError is at fault");
-  await using run = new Run(time, holding(entry("a", 1), entry("b", 1)), {
+  await using run = new Run(holding(entry("a", 1), entry("b", 1)), {
     onError: () => {
       throw thrown;
     },
@@ -183,10 +171,9 @@ Deno.test("SharedIndexInformer reports an error thrown by onError as uncaught, a
 });
 
 Deno.test("SharedIndexInformer calls its onError also when the reflector's onError throws", async () => {
-  using time = new FakeTime();
   using uncaught = new Uncaught();
   const thrown = new Error("the reflector's is at fault");
-  await using run = new Run(time, holding(entry("a", 1), nameless(2)), {
+  await using run = new Run(holding(entry("a", 1), nameless(2)), {
     reflector: {
       onError: () => {
         throw thrown;
@@ -199,11 +186,9 @@ Deno.test("SharedIndexInformer calls its onError also when the reflector's onErr
 });
 
 Deno.test("SharedIndexInformer calls only the callbacks that a handler has, and delivers entering and leaving a filter as added and deleted [C082]", async () => {
-  using time = new FakeTime();
-  await using run = new Run(time, holding(entry("big", 1, { size: 9 }), entry("small", 1), entry("gone", 1)));
+  await using run = new Run(holding(entry("big", 1, { size: 9 }), entry("small", 1), entry("gone", 1)));
   run.informer.addEventHandler({});
-  const notes = new Notes();
-  run.informer.addEventHandler(notes, { filter: ({ spec }) => spec.size > 5 });
+  const notes = run.listen({ filter: ({ spec }) => spec.size > 5 });
   await run.start();
   assertEquals(notes.take(), ["+ default/big@1 (initial)", "= 3 at 10"]);
   await run.send(modified("small", 11, { size: 7 }), modified("big", 12, { size: 8 }), deleted("gone", 13));
@@ -217,8 +202,7 @@ Deno.test("SharedIndexInformer calls only the callbacks that a handler has, and 
 });
 
 Deno.test("SharedIndexInformer drops an object whose filter throws, and reports the error", async () => {
-  using time = new FakeTime();
-  await using run = new Run(time, holding(entry("a", 1), entry("b", 1), unparsable("c", 1)));
+  await using run = new Run(holding(entry("a", 1), entry("b", 1), unparsable("c", 1)));
   const notes = new Notes();
   run.informer.addEventHandler(notes, {
     name: "picky",
@@ -244,8 +228,7 @@ Deno.test("SharedIndexInformer drops an object whose filter throws, and reports 
 });
 
 Deno.test("SharedIndexInformer delivers a deletion with key and last known state, whether from a watch or a relist [C083] [F07]", async () => {
-  using time = new FakeTime();
-  await using run = new Run(time, holding(entry("seen", 1, { size: 4 }), entry("noticed", 1, { size: 5 })));
+  await using run = new Run(holding(entry("seen", 1, { size: 4 }), entry("noticed", 1, { size: 5 })));
   const delivered: unknown[] = [];
   run.informer.addEventHandler({
     onDelete: ({ key, namespace, name, object, finalStateUnknown }) =>
@@ -261,8 +244,7 @@ Deno.test("SharedIndexInformer delivers a deletion with key and last known state
 });
 
 Deno.test("SharedIndexInformer delivers 200,000 events to a handler in order, one at a time [C101]", async () => {
-  using time = new FakeTime();
-  await using run = await new Run(time, holding(entry("a", 1))).start();
+  await using run = await new Run(holding(entry("a", 1))).start();
   let last = 1;
   let count = 0;
   let within = 0;
@@ -274,22 +256,21 @@ Deno.test("SharedIndexInformer delivers 200,000 events to a handler in order, on
       within--;
     },
   });
-  await time.tickAsync(0);
+  await run.tick();
   const size = 1_000;
   for (let batch = 0; batch < 200; batch++) {
     run.source.newest.send(Array.from({ length: size }, (_, i) => modified("a", 11 + batch * size + i)));
   }
   while (last < 200_010) {
     const before = last;
-    await time.tickAsync(0);
+    await run.tick();
     assert(last > before, `stuck at ${last}`);
   }
   assertEquals([count, run.errors], [200_000, []]);
 });
 
 Deno.test("SharedIndexInformer refuses invalid handler options, and adds no handler", async () => {
-  using time = new FakeTime();
-  await using run = await new Run(time, holding()).start();
+  await using run = await new Run(holding()).start();
   for (
     const options of [{ resyncMs: -1 }, { resyncMs: NaN }, { slowMs: -1 }, { slowMs: "5" as unknown as number }, {
       backlog: { max: 0 },
@@ -300,12 +281,11 @@ Deno.test("SharedIndexInformer refuses invalid handler options, and adds no hand
     assertThrows(() => run.informer.addEventHandler({}, options), RangeError, "Cannot add a handler");
     assertThrows(() => run.informer.events(options), RangeError, "Cannot add a handler");
   }
-  assertEquals([run.informer.status().handlers, time.timers], [[], 1]); // the watch's idle limit
+  assertEquals([run.informer.status().handlers, run.time.timers], [[], 1]); // the watch's idle limit
 });
 
 Deno.test("events parse nothing when they are printed, and have no object when they are spread", async () => {
-  using time = new FakeTime();
-  await using run = new Run(time, holding(unparsable("a", 1)));
+  await using run = new Run(holding(unparsable("a", 1)));
   const events: (AddedEvent<Thing> | UpdatedEvent<Thing>)[] = [];
   run.informer.addEventHandler({ onAdd: (event) => void events.push(event), onUpdate: (e) => void events.push(e) });
   await run.start();

@@ -63,7 +63,7 @@ for (const [reader, read] of Object.entries(READERS)) {
     using time = new FakeTime();
     using work = new FakeWork();
     const entries = Array.from({ length: OBJECTS }, (_, i) => entry(`object-${i}`, i + 1));
-    await using run = await new Run(time, holding(...entries)).start();
+    await using run = await new Run(holding(...entries), {}, time).start();
     assertEquals(run.informer.indexer.size, OBJECTS);
     let received = 0;
     let atLastTurn = 0;
@@ -110,7 +110,7 @@ class ManyHandlers implements AsyncDisposable {
   /** Adds the handlers to an informer that holds so many objects. */
   static async of(time: FakeTime, work: FakeWork, handlers: number, objects: number): Promise<ManyHandlers> {
     const entries = Array.from({ length: objects }, (_, i) => entry(`object-${i}`, i + 1));
-    const many = new ManyHandlers(await new Run(time, holding(...entries)).start(), handlers);
+    const many = new ManyHandlers(await new Run(holding(...entries), {}, time).start(), handlers);
     for (let i = 0; i < handlers; i++) {
       const onAdd = (): void => {
         many.received[i]++;
@@ -214,7 +214,7 @@ Deno.test("SharedIndexInformer lets other work run while a source yields batches
     work.lasts(0.1);
     return object;
   };
-  await using run = await new Run(time, holding(entry("a", 1)), { transform }).start();
+  await using run = await new Run(holding(entry("a", 1)), { transform }, time).start();
   let received = 0;
   run.informer.addEventHandler({ onUpdate: () => void received++ });
   await time.tickAsync(0);
@@ -268,7 +268,7 @@ for (const [reader, read] of Object.entries(BOUNDED)) {
     for (const othersMs of [0, 0.1, 5]) {
       using time = new FakeTime();
       using work = new FakeWork();
-      await using run = await new Run(time, holding(entry("x", 1))).start();
+      await using run = await new Run(holding(entry("x", 1)), {}, time).start();
       run.informer.addEventHandler({ onUpdate: () => work.lasts(othersMs) });
       let received = 0;
       read(run.informer, () => {
@@ -293,7 +293,7 @@ for (const [reader, read] of Object.entries(BOUNDED)) {
 Deno.test("a bounded backlog removes a handler that is always busy and falls further behind", async () => {
   using time = new FakeTime();
   using work = new FakeWork();
-  await using run = await new Run(time, holding(entry("x", 1))).start();
+  await using run = await new Run(holding(entry("x", 1)), {}, time).start();
   let received = 0;
   run.informer.addEventHandler({
     onUpdate: () => {

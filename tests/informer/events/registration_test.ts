@@ -10,8 +10,7 @@ import { FakeTime } from "../../support/fake_time.ts";
 import { gate, holding, Notes, Run } from "../../support/informer.ts";
 
 Deno.test("HandlerRegistration is removed once, without others, and the same handler may be added twice [C092]", async () => {
-  using time = new FakeTime();
-  await using run = new Run(time, holding(entry("a", 1)));
+  await using run = new Run(holding(entry("a", 1)));
   const notes = new Notes();
   const first = run.informer.addEventHandler(notes);
   const second = run.informer.addEventHandler(notes, { name: "second" });
@@ -21,7 +20,7 @@ Deno.test("HandlerRegistration is removed once, without others, and the same han
   assertEquals(names(), ["handler 1", "second"]);
   first.remove();
   first.remove();
-  await time.tickAsync(0);
+  await run.tick();
   assertEquals(names(), ["second"]);
   await run.send(modified("a", 11));
   assertEquals(notes.take(), ["~ default/a@1→11"]);
@@ -32,18 +31,16 @@ Deno.test("HandlerRegistration is removed once, without others, and the same han
 });
 
 Deno.test("SharedIndexInformer accepts handlers added and removed during many changes, and none after it has stopped [C093]", async () => {
-  using time = new FakeTime();
-  await using run = await new Run(time, holding()).start();
-  const stays = new Notes();
-  run.informer.addEventHandler(stays);
+  await using run = await new Run(holding()).start();
+  const stays = run.listen();
   let version = 10;
   for (let round = 0; round < 100; round++) {
     const passing = Array.from({ length: 20 }, () => run.informer.addEventHandler(new Notes()));
     run.source.newest.send(Array.from({ length: 50 }, (_, i) => modified(`o${i % 10}`, ++version)));
-    if (round % 2 === 0) await time.tickAsync(0);
+    if (round % 2 === 0) await run.tick();
     for (const registration of passing) registration.remove();
   }
-  await time.tickAsync(0);
+  await run.tick();
   assertEquals(run.informer.status().handlers.length, 1);
   assertEquals(stays.lines.length, 1 + 5_000);
   await run.informer[Symbol.asyncDispose]();
@@ -51,8 +48,7 @@ Deno.test("SharedIndexInformer accepts handlers added and removed during many ch
 });
 
 Deno.test("SharedIndexInformer accepts no handler after it has stopped; removing one is allowed [C095]", async () => {
-  using time = new FakeTime();
-  await using run = await new Run(time, holding()).start();
+  await using run = await new Run(holding()).start();
   const registration = run.informer.addEventHandler({});
   await run.informer[Symbol.asyncDispose]();
   const message = 'Cannot add a handler to the informer of "objects": it has stopped already';
@@ -62,8 +58,7 @@ Deno.test("SharedIndexInformer accepts no handler after it has stopped; removing
 });
 
 Deno.test("HandlerRegistration that is removed receives nothing more, not even pending events [C096]", async () => {
-  using time = new FakeTime();
-  await using run = new Run(time, holding(entry("a", 1), entry("b", 1)));
+  await using run = new Run(holding(entry("a", 1), entry("b", 1)));
   const notes = new Notes();
   const hold = gate();
   notes.gate = hold.promise;
@@ -82,15 +77,14 @@ Deno.test("HandlerRegistration that is removed receives nothing more, not even p
 });
 
 Deno.test("HandlerRegistration waitForSync rejects with a WaitError when its signal aborts or the informer stops first", async () => {
-  using time = new FakeTime();
-  await using run = new Run(time, holding(entry("a", 1)));
+  await using run = new Run(holding(entry("a", 1)));
   const hold = gate();
   const registration = run.informer.addEventHandler({ onAdd: () => hold.promise }, { name: "audit" });
   await run.start();
   const stop = new AbortController();
   const aborted = assertRejects(() => registration.waitForSync({ signal: stop.signal }), WaitError);
   const stopped = assertRejects(() => registration.waitForSync(), WaitError);
-  await time.tickAsync(2_000);
+  await run.tick(2_000);
   const reason = new Error("too long");
   stop.abort(reason);
   const error = await aborted;
@@ -100,7 +94,7 @@ Deno.test("HandlerRegistration waitForSync rejects with a WaitError when its sig
   );
   assertEquals([error.resource, error.state, error.stateMs, error.reason], ["objects", "live", 2_000, reason]);
   const disposed = run.informer[Symbol.asyncDispose]();
-  await time.tickAsync(0);
+  await run.tick();
   hold.resolve();
   await disposed;
   assertEquals(
@@ -111,8 +105,7 @@ Deno.test("HandlerRegistration waitForSync rejects with a WaitError when its sig
 
 Deno.test("HandlerRegistration may be removed or disposed inside its own handler", async () => {
   for (const how of ["remove", "dispose", "dispose, awaited"]) {
-    using time = new FakeTime();
-    await using run = new Run(time, holding(entry("a", 1), entry("b", 1)));
+    await using run = new Run(holding(entry("a", 1), entry("b", 1)));
     const delivered: string[] = [];
     const signals: boolean[] = [];
     const registration: HandlerRegistration = run.informer.addEventHandler({
@@ -132,8 +125,7 @@ Deno.test("HandlerRegistration may be removed or disposed inside its own handler
 });
 
 Deno.test("HandlerRegistration disposal that a handler's own call awaits rejects after graceMs", async () => {
-  using time = new FakeTime();
-  await using run = new Run(time, holding(entry("a", 1)), { graceMs: 500 });
+  await using run = new Run(holding(entry("a", 1)), { graceMs: 500 });
   const registration: HandlerRegistration = run.informer.addEventHandler({
     onAdd: async () => {
       await Promise.resolve();
@@ -141,15 +133,14 @@ Deno.test("HandlerRegistration disposal that a handler's own call awaits rejects
     },
   }, { name: "knot" });
   await run.start();
-  await time.tickAsync(500);
+  await run.tick(500);
   assertEquals(run.complaints, [
     'InformerError: Handler "knot" failed on "added" of "default/a": Cannot finish handler "knot": its call has not returned within 500 ms',
   ]);
 });
 
 Deno.test("disposing a SharedIndexInformer inside a handler waits for all calls but that one, and run() for all", async () => {
-  using time = new FakeTime();
-  await using run = new Run(time, holding(entry("a", 1)));
+  await using run = new Run(holding(entry("a", 1)));
   const { informer } = run;
   const happened: string[] = [];
   const note = (what: string) => (): void => void happened.push(what);
@@ -164,11 +155,11 @@ Deno.test("disposing a SharedIndexInformer inside a handler waits for all calls 
     },
   });
   const running = informer.run().then(note("run"));
-  await time.tickAsync(0);
+  await run.tick();
   assertEquals([happened, informer.status().state], [[], "stopped"]);
   const outside = informer[Symbol.asyncDispose]().then(note("disposed outside"));
   other.resolve();
-  await time.tickAsync(0);
+  await run.tick();
   assertEquals(happened, ["disposed, and aborted"]);
   last.resolve();
   await Promise.all([running, outside]);
@@ -176,8 +167,7 @@ Deno.test("disposing a SharedIndexInformer inside a handler waits for all calls 
 });
 
 Deno.test("disposing a SharedIndexInformer inside a handler resolves once it has stopped and has left its source", async () => {
-  using time = new FakeTime();
-  await using run = new Run(time, holding(entry("a", 1)));
+  await using run = new Run(holding(entry("a", 1)));
   const { informer, source } = run;
   const seen: unknown[] = [];
   informer.addEventHandler({
@@ -191,9 +181,8 @@ Deno.test("disposing a SharedIndexInformer inside a handler resolves once it has
 });
 
 Deno.test("HandlerRegistration.remove() does not wait for the running call, and disposal does [C099] [F20]", async () => {
-  using time = new FakeTime();
   for (const when of ["added, never started", "added, then started", "started, then added"]) {
-    await using run = new Run(time, holding(entry("a", 1)));
+    await using run = new Run(holding(entry("a", 1)));
     if (when === "started, then added") await run.start();
     const hold = gate();
     let returned = false;
@@ -204,12 +193,12 @@ Deno.test("HandlerRegistration.remove() does not wait for the running call, and 
       },
     });
     if (when === "added, then started") await run.start();
-    await time.tickAsync(0);
+    await run.tick();
     registration.remove();
     assertEquals(returned, false, when);
     let disposed = false;
     const disposal = registration[Symbol.asyncDispose]().then(() => disposed = true);
-    await time.tickAsync(0);
+    await run.tick();
     assertEquals(disposed, when === "added, never started", when);
     hold.resolve();
     await disposal;
@@ -218,11 +207,9 @@ Deno.test("HandlerRegistration.remove() does not wait for the running call, and 
 });
 
 Deno.test("HandlerRegistration is removed when its signal aborts, and receives nothing if that was aborted before", async () => {
-  using time = new FakeTime();
-  await using run = new Run(time, holding(entry("a", 1)), { resyncMs: 1_000 });
+  await using run = new Run(holding(entry("a", 1)), { resyncMs: 1_000 });
   const stop = new AbortController();
-  const notes = new Notes();
-  run.informer.addEventHandler(notes, { signal: stop.signal });
+  const notes = run.listen({ signal: stop.signal });
   const never = new Notes();
   const dead = run.informer.addEventHandler(never, { signal: AbortSignal.abort() });
   await run.start();
@@ -230,13 +217,12 @@ Deno.test("HandlerRegistration is removed when its signal aborts, and receives n
   await assertRejects(() => dead.waitForSync(), Error, "it was removed");
   stop.abort();
   await run.send(modified("a", 11));
-  await time.tickAsync(5_000);
+  await run.tick(5_000);
   assertEquals([notes.lines.length, never.lines, run.informer.status().handlers], [2, [], []]);
 });
 
 Deno.test("SharedIndexInformer that stops during handler calls aborts their signals and waits for them [C100]", async () => {
-  using time = new FakeTime();
-  await using run = new Run(time, holding(entry("a", 1), entry("b", 1)));
+  await using run = new Run(holding(entry("a", 1), entry("b", 1)));
   let reason: unknown;
   const delivered: string[] = [];
   run.informer.addEventHandler({
@@ -252,15 +238,15 @@ Deno.test("SharedIndexInformer that stops during handler calls aborts their sign
   });
   const stop = new AbortController();
   const running = run.informer.run({ signal: stop.signal });
-  await time.tickAsync(0);
+  await run.tick();
   stop.abort();
   await running;
-  assertEquals([delivered, (reason as DOMException).name, time.timers], [["a"], "AbortError", 0]);
+  assertEquals([delivered, (reason as DOMException).name, run.time.timers], [["a"], "AbortError", 0]);
 });
 
 Deno.test("SharedIndexInformer names the handler that has not returned graceMs after the stop", async () => {
   using time = new FakeTime();
-  const run = new Run(time, holding(entry("a", 1)), { graceMs: 2_000 });
+  const run = new Run(holding(entry("a", 1)), { graceMs: 2_000 }, time);
   const never = gate();
   const stop = new AbortController();
   run.informer.addEventHandler({ onAdd: () => never.promise }, { name: "stuck" });
@@ -286,7 +272,7 @@ Deno.test("SharedIndexInformer names the handler that has not returned graceMs a
 Deno.test("SharedIndexInformer may wait for a handler's call longer than the runtime's timers allow, or forever, by its graceMs", async () => {
   for (const [graceMs, waitMs] of [[2 ** 31, 2 ** 31 - 1], [Infinity, 2 ** 33]]) {
     using time = new FakeTime();
-    const run = new Run(time, holding(entry("a", 1)), { graceMs });
+    const run = new Run(holding(entry("a", 1)), { graceMs }, time);
     const hold = gate();
     run.informer.addEventHandler({ onAdd: () => hold.promise });
     await run.start();
@@ -303,7 +289,7 @@ Deno.test("SharedIndexInformer may wait for a handler's call longer than the run
 
 Deno.test("SharedIndexInformer names all handlers that have not returned, including removed ones", async () => {
   using time = new FakeTime();
-  const run = new Run(time, holding(entry("a", 1)), { graceMs: 5 });
+  const run = new Run(holding(entry("a", 1)), { graceMs: 5 }, time);
   const never = gate();
   const removed = run.informer.addEventHandler({ onAdd: () => never.promise }, { name: "removed" });
   run.informer.addEventHandler({ onAdd: () => never.promise }, { name: "stuck" });
@@ -329,10 +315,9 @@ Deno.test("SharedIndexInformer delivers everything once to a handler that is add
   };
   for (const [what, options] of Object.entries(reports)) {
     for (const [when, expected] of Object.entries(ADDED_WHEN)) {
-      using time = new FakeTime();
       const notes = new Keys();
       let reported = 0;
-      await using run = new Run<"size">(time, holding(entry("a", 1, when === "first list" ? bad : {}), entry("b", 1)), {
+      await using run = new Run<"size">(holding(entry("a", 1, when === "first list" ? bad : {}), entry("b", 1)), {
         ...options,
         onError: () => void (reported++ === 0 && run.informer.addEventHandler(notes)),
       });

@@ -7,43 +7,38 @@ import { gate, holding, line, Notes, Run } from "../../support/informer.ts";
 // client-go rounds periods up to those of a common check, of 1 s at least; here each handler has its own.
 Deno.test("SharedIndexInformer resyncs each handler at its own period, and a handler without a period never [C086] [F18]", async () => {
   for (const delayMs of [0, 1_000]) {
-    using time = new FakeTime();
-    await using run = new Run(time, holding(entry("a", 1), entry("b", 1)));
+    await using run = new Run(holding(entry("a", 1), entry("b", 1)));
     const handlers = [0, 2_000, 3_000].map((resyncMs) => {
-      const notes = new Notes();
-      run.informer.addEventHandler(notes, { resyncMs });
+      const notes = run.listen({ resyncMs });
       return notes;
     });
-    await time.tickAsync(delayMs); // periods begin when the informer runs
+    await run.tick(delayMs); // periods begin when the informer runs
     await run.start();
     const taken = (): number[] => handlers.map((notes) => notes.take().length);
     assertEquals(taken(), [3, 3, 3]);
-    await time.tickAsync(1_999);
+    await run.tick(1_999);
     assertEquals(taken(), [0, 0, 0]);
-    await time.tickAsync(1);
+    await run.tick(1);
     assertEquals(handlers[1].lines, ["~ default/a@1→1 (resync)", "~ default/b@1→1 (resync)"]);
     assertEquals(taken(), [0, 2, 0]);
-    await time.tickAsync(1_000);
+    await run.tick(1_000);
     assertEquals(taken(), [0, 0, 2]);
-    await time.tickAsync(3_000);
+    await run.tick(3_000);
     assertEquals(taken(), [0, 4, 2]);
   }
 });
 
 Deno.test("SharedIndexInformer's resync period applies to handlers without one of their own [C087]", async () => {
-  using time = new FakeTime();
-  await using run = new Run(time, holding(entry("a", 1)), { resyncMs: 60_000 });
+  await using run = new Run(holding(entry("a", 1)), { resyncMs: 60_000 });
   const handlers = [undefined, 0, 55_000, 5_000].map((resyncMs) => {
-    const notes = new Notes();
-    run.informer.addEventHandler(notes, { resyncMs });
+    const notes = run.listen({ resyncMs });
     return notes;
   });
   await run.start();
-  const late = new Notes();
-  run.informer.addEventHandler(late, { resyncMs: 1_000 });
-  await time.tickAsync(0);
+  const late = run.listen({ resyncMs: 1_000 });
+  await run.tick();
   for (const notes of [...handlers, late]) notes.take();
-  await time.tickAsync(60_000);
+  await run.tick(60_000);
   assertEquals([...handlers, late].map((notes) => notes.lines.length), [1, 0, 1, 12, 60]);
 });
 
@@ -69,29 +64,25 @@ Deno.test("a resync period may be longer than the runtime's timers allow, and In
 
 Deno.test("SharedIndexInformer skips a resync while the one before is still pending [F18]", async () => {
   for (const backlog of ["keep", "latestPerKey"] as const) {
-    using time = new FakeTime();
-    await using run = new Run(time, holding(entry("a", 1), entry("b", 1)));
-    const notes = new Notes();
-    run.informer.addEventHandler(notes, { resyncMs: 1_000, backlog });
+    await using run = new Run(holding(entry("a", 1), entry("b", 1)));
+    const notes = run.listen({ resyncMs: 1_000, backlog });
     await run.start();
     notes.take();
     const hold = gate();
     notes.gate = hold.promise;
-    await time.tickAsync(5_000);
+    await run.tick(5_000);
     assertEquals([notes.lines, run.informer.status().handlers[0].pending], [["~ default/a@1→1 (resync)"], 1], backlog);
     hold.resolve();
-    await time.tickAsync(0);
+    await run.tick();
     assertEquals(notes.take(), ["~ default/a@1→1 (resync)", "~ default/b@1→1 (resync)"], backlog);
-    await time.tickAsync(1_000);
+    await run.tick(1_000);
     assertEquals(notes.take().length, 2, backlog);
   }
 });
 
 Deno.test("SharedIndexInformer resyncs a handler that always has pending events, once the resync before is delivered", async () => {
-  using time = new FakeTime();
-  await using run = new Run(time, holding(entry("a", 1), entry("b", 1)));
-  const notes = new Notes();
-  run.informer.addEventHandler(notes, { resyncMs: 1_000, backlog: "latestPerKey" });
+  await using run = new Run(holding(entry("a", 1), entry("b", 1)));
+  const notes = run.listen({ resyncMs: 1_000, backlog: "latestPerKey" });
   await run.start();
   notes.take();
   let version = 10;
@@ -101,12 +92,12 @@ Deno.test("SharedIndexInformer resyncs a handler that always has pending events,
   for (let step = 0; step < 100; step++) {
     // Something always waits when a call returns.
     if (run.informer.status().handlers[0].pending === 0) await run.send(modified("x", ++version));
-    await time.tickAsync(100);
+    await run.tick(100);
     const last = call;
     call = gate();
     notes.gate = call.promise;
     last.resolve();
-    await time.tickAsync(0);
+    await run.tick();
   }
   const resyncs = notes.lines.filter((line) => line === "~ default/a@1→1 (resync)").length;
   call.resolve();
@@ -114,8 +105,7 @@ Deno.test("SharedIndexInformer resyncs a handler that always has pending events,
 });
 
 Deno.test("SharedIndexInformer delivers a resync in order with the changes, and leaves out objects that change meanwhile in a latestPerKey backlog", async () => {
-  using time = new FakeTime();
-  await using run = new Run(time, holding(entry("a", 1), entry("b", 1)));
+  await using run = new Run(holding(entry("a", 1), entry("b", 1)));
   const kept = new Notes();
   const folded = new Notes();
   const hold = gate();
@@ -126,10 +116,10 @@ Deno.test("SharedIndexInformer delivers a resync in order with the changes, and 
   folded.take();
   kept.gate = folded.gate = hold.promise;
   await run.send(added("c", 11));
-  await time.tickAsync(1_000);
+  await run.tick(1_000);
   await run.send(modified("a", 12), deleted("b", 13));
   hold.resolve();
-  await time.tickAsync(0);
+  await run.tick();
   assertEquals(kept.take(), [
     "+ default/c@11",
     "~ default/a@1→1 (resync)",
@@ -142,26 +132,22 @@ Deno.test("SharedIndexInformer delivers a resync in order with the changes, and 
 });
 
 Deno.test("SharedIndexInformer resyncs nothing before it has synced", async () => {
-  using time = new FakeTime();
-  await using run = new Run(time);
-  const notes = new Notes();
-  run.informer.addEventHandler(notes, { resyncMs: 1_000 });
+  await using run = new Run();
+  const notes = run.listen({ resyncMs: 1_000 });
   await run.start();
-  await time.tickAsync(10_000);
+  await run.tick(10_000);
   assertEquals(notes.lines, []);
 });
 
 Deno.test("SharedIndexInformer also resyncs event streams and filtered handlers", async () => {
-  using time = new FakeTime();
-  await using run = await new Run(time, holding(entry("a", 1), entry("b", 1, { size: 2 }))).start();
-  const notes = new Notes();
-  run.informer.addEventHandler(notes, { resyncMs: 1_000, filter: ({ spec }) => spec.size === 2 });
+  await using run = await new Run(holding(entry("a", 1), entry("b", 1, { size: 2 }))).start();
+  const notes = run.listen({ resyncMs: 1_000, filter: ({ spec }) => spec.size === 2 });
   const events = run.informer.events({ resyncMs: 1_000 });
   const delivered: string[] = [];
   const reading = (async (): Promise<void> => {
     for await (const event of events) delivered.push(line(event));
   })();
-  await time.tickAsync(1_000);
+  await run.tick(1_000);
   assertEquals(notes.lines, ["+ default/b@1 (initial)", "= 2 at 10", "~ default/b@1→1 (resync)"]);
   assertEquals(delivered.slice(3), ["~ default/a@1→1 (resync)", "~ default/b@1→1 (resync)"]);
   await run.informer[Symbol.asyncDispose]();
@@ -169,12 +155,11 @@ Deno.test("SharedIndexInformer also resyncs event streams and filtered handlers"
 });
 
 Deno.test("SharedIndexInformer delivers nothing when its reflector resyncs the queue, not even for unreadable objects", async () => {
-  using time = new FakeTime();
-  await using run = new Run(time, holding(entry("a", 1), unparsable("b", 2)), { reflector: { resyncMs: 1_000 } });
+  await using run = new Run(holding(entry("a", 1), unparsable("b", 2)), { reflector: { resyncMs: 1_000 } });
   const updated: string[] = [];
   run.informer.addEventHandler({ onUpdate: ({ key }) => void updated.push(key) });
   await run.start();
   assertEquals(run.informer.indexer.list().length, 1); // now it is known that b is broken
-  await time.tickAsync(3_000);
+  await run.tick(3_000);
   assertEquals(updated, []);
 });

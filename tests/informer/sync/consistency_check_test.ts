@@ -3,15 +3,13 @@ import { Client } from "../../../src/client/client.ts";
 import { metadataOf, type Resource } from "../../../src/api/resource.ts";
 import type { KubernetesObject } from "../../../src/api/object.ts";
 import type { Selection } from "../../../src/api/options.ts";
-import type { SharedIndexInformerOptions } from "../../../src/informer/options.ts";
 import { SharedIndexInformer } from "../../../src/informer/shared_index_informer.ts";
-import { SharedInformerFactory } from "../../../src/informer/shared_informer_factory.ts";
 import { CacheDifferenceError } from "../../../src/informer/sync/consistency_check.ts";
 import type { CheckResult } from "../../../src/informer/sync/consistency_check.ts";
 import { FakeApiServer } from "../../../src/testing/mod.ts";
 import { ConfigMap } from "../../support/fake_server.ts";
 import { seedGlobals } from "../../../src/testing/random.ts";
-import { FakeTime } from "../../support/fake_time.ts";
+import { FactoryFixture } from "../_factory_fixture.ts";
 import {
   added,
   bookmark,
@@ -26,21 +24,18 @@ import {
   TOO_LARGE,
   unparsable,
 } from "../../support/fixtures.ts";
-import { holding, Notes, Run } from "../../support/informer.ts";
+import { holding, Run } from "../../support/informer.ts";
 import { END, ScriptedSource } from "../../support/scripted_source.ts";
 
-/** A running informer at version 10 on a scripted server, which has lists for the check behind those of `source`. */
-async function started(
-  time: FakeTime,
-  source: ScriptedSource,
-  options: SharedIndexInformerOptions<Thing> = {},
-): Promise<{ readonly run: Run; readonly notes: Notes }> {
-  const run = await new Run(time, source, options).start();
-  const notes = new Notes();
-  run.informer.addEventHandler(notes);
-  await time.tickAsync(0);
-  notes.take();
-  return { run, notes };
+/** An informer at version 10 on a scripted server, which has lists for the check behind those of `source`. */
+class NotedRun extends Run {
+  readonly notes = this.listen();
+
+  override async start(): Promise<this> {
+    await super.start();
+    this.notes.take();
+    return this;
+  }
 }
 
 function summary({ objects, differences, keys, repair }: CheckResult): string {
@@ -53,34 +48,30 @@ function requests({ source }: Run): string[] {
 }
 
 Deno.test("check() of an equal cache is one list at the version of the cache, and no event", async () => {
-  using time = new FakeTime();
   const source = holding(entry("a", 1), entry("b", 2)).list(part(10, [entry("a", 1), entry("b", 2)]), END);
-  const { run, notes } = await started(time, source);
-  await using _run = run;
+  await using run = await new NotedRun(source).start();
   const result = await run.informer.check();
   assertEquals(summary(result), "none: 0 of 2 []");
   assertEquals(requests(run), ["list 10 NotOlderThan limit=500"]);
   // Equal objects are not decoded again.
   assertEquals(source.lists[1].options.known?.("default/a"), run.informer.entries.getByKey("default/a"));
-  assertEquals([notes.take(), run.errors], [[], []]);
+  assertEquals([run.notes.take(), run.errors], [[], []]);
   const { differences, lastCheck } = run.informer.status();
-  assertEquals([differences, lastCheck], [0, { ...result, at: new Date(time.now) }]);
+  assertEquals([differences, lastCheck], [0, { ...result, at: new Date(run.time.now) }]);
 });
 
 Deno.test("check() finds a lost change, addition, deletion and successor, reads the objects again and delivers events", async () => {
-  using time = new FakeTime();
   const lost = [entry("a", 11), entry("b", 2), entry("d", 14), entry("e", 15, { uid: "new" })];
   const source = holding(entry("a", 1), entry("b", 2), entry("c", 3), entry("e", 4))
     .list(part(15, lost), END)
     .list(part(15, [entry("a", 11)]), END).list(part(15, [entry("d", 14)]), END)
     .list(part(15, [entry("e", 15, { uid: "new" })]), END);
-  const { run, notes } = await started(time, source);
-  await using _run = run;
+  await using run = await new NotedRun(source).start();
   await run.send(bookmark(15));
   const result = await run.informer.check();
   assertEquals(summary(result), "objects: 4 of 4 [default/a default/d default/e default/c]");
-  await time.tickAsync(0);
-  assertEquals(notes.take(), [
+  await run.tick();
+  assertEquals(run.notes.take(), [
     "~ default/a@1→11",
     "+ default/d@14",
     "- default/e@4 (unknown)",
@@ -103,10 +94,8 @@ Deno.test("check() finds a lost change, addition, deletion and successor, reads 
 });
 
 Deno.test("check() reports the first ten keys of many", async () => {
-  using time = new FakeTime();
   const things = Array.from({ length: 12 }, (_, i) => entry(`n${String(i).padStart(2, "0")}`, i + 1));
-  const { run } = await started(time, holding(...things).list(part(20, []), END));
-  await using _run = run;
+  await using run = await new NotedRun(holding(...things).list(part(20, []), END)).start();
   await run.send(bookmark(20));
   const { differences, keys, repair } = await run.informer.check();
   assertEquals([differences, keys.length, keys[0], repair, run.cached], [12, 10, "default/n00", "objects", []]);
@@ -114,26 +103,22 @@ Deno.test("check() reports the first ten keys of many", async () => {
 });
 
 Deno.test("check() waits for changes that are under way, which are no differences", async () => {
-  using time = new FakeTime();
   const source = holding(entry("a", 1), entry("c", 3)).list(part(13, [entry("a", 11), entry("b", 12)]), END);
-  const { run, notes } = await started(time, source);
-  await using _run = run;
+  await using run = await new NotedRun(source).start();
   const checking = run.informer.check();
-  await time.tickAsync(1_000);
+  await run.tick(1_000);
   await run.send(modified("a", 11), added("b", 12), deleted("c", 13));
   assertEquals(summary(await checking), "none: 0 of 2 []");
-  assertEquals(notes.take(), ["~ default/a@1→11", "+ default/b@12", "- default/c@13"]);
+  assertEquals(run.notes.take(), ["~ default/a@1→11", "+ default/b@12", "- default/c@13"]);
   assertEquals([requests(run).length, run.errors], [1, []]);
 });
 
 Deno.test("check() takes changes after the version of the list for no differences", async () => {
-  using time = new FakeTime();
   const source = holding(entry("a", 1), entry("b", 2), entry("d", 3)).list(part(10, [entry("a", 1)]), part(10, []))
     .list(part(12, []), END);
-  const { run } = await started(time, source);
-  await using _run = run;
+  await using run = await new NotedRun(source).start();
   const checking = run.informer.check();
-  await time.tickAsync(0);
+  await run.tick();
   // Between two parts of the list, "a" and "d" change, "b" is deleted, and "c" is added.
   await run.send(modified("a", 11), deleted("b", 12), added("c", 13), modified("d", 14));
   source.lists[1].send(part(10, [entry("b", 2), entry("d", 3)]), END);
@@ -142,56 +127,48 @@ Deno.test("check() takes changes after the version of the list for no difference
 });
 
 Deno.test("check() never replaces what the watch has sent meanwhile by an older read", async () => {
-  using time = new FakeTime();
   const source = holding(entry("a", 1)).list(part(11, [entry("a", 11)]), END).list(part(11, []));
-  const { run, notes } = await started(time, source);
-  await using _run = run;
+  await using run = await new NotedRun(source).start();
   await run.send(bookmark(11));
   const checking = run.informer.check();
-  await time.tickAsync(0);
+  await run.tick();
   await run.send(modified("a", 12));
   source.lists[2].send(part(11, [entry("a", 11)]), END);
   assertEquals(summary(await checking), "objects: 1 of 1 [default/a]");
-  await time.tickAsync(0);
-  assertEquals([notes.take(), run.cached], [["~ default/a@1→12"], ["default/a@12"]]);
+  await run.tick();
+  assertEquals([run.notes.take(), run.cached], [["~ default/a@1→12"], ["default/a@12"]]);
   assertEquals(run.informer.status().outdated, 0);
 });
 
 Deno.test("check() keeps an object that the watch has added again while another was read", async () => {
-  using time = new FakeTime();
   const source = holding(entry("a", 1), entry("b", 2)).list(part(11, [entry("a", 11)]), END)
     .list(part(11, [entry("a", 11)]));
-  const { run, notes } = await started(time, source);
-  await using _run = run;
+  await using run = await new NotedRun(source).start();
   await run.send(bookmark(11));
   const checking = run.informer.check();
-  await time.tickAsync(0);
+  await run.tick();
   await run.send(added("b", 12, { uid: "new" }));
   source.lists[2].send(END);
   assertEquals(summary(await checking), "objects: 1 of 1 [default/a]");
-  await time.tickAsync(0);
-  assertEquals(notes.take(), ["- default/b@2 (unknown)", "+ default/b@12", "~ default/a@1→11"]);
+  await run.tick();
+  assertEquals(run.notes.take(), ["- default/b@2 (unknown)", "+ default/b@12", "~ default/a@1→11"]);
 });
 
 Deno.test("check() adds an object whose deletion the watch has sent before it was read", async () => {
-  using time = new FakeTime();
   const source = holding(entry("a", 1)).list().list(part(12, [entry("a", 12, { uid: "new" })]), END);
-  const { run, notes } = await started(time, source);
-  await using _run = run;
+  await using run = await new NotedRun(source).start();
   const checking = run.informer.check();
-  await time.tickAsync(0);
+  await run.tick();
   await run.send(deleted("a", 11), bookmark(12));
   source.lists[1].send(part(12, [entry("a", 12, { uid: "new" })]), END);
   assertEquals(summary(await checking), "objects: 1 of 1 [default/a]");
-  await time.tickAsync(0);
-  assertEquals(notes.take(), ["- default/a@11", "+ default/a@12"]);
+  await run.tick();
+  assertEquals(run.notes.take(), ["- default/a@11", "+ default/a@12"]);
 });
 
 Deno.test("check() reads objects by names with characters of selectors, and without a namespace", async () => {
-  using time = new FakeTime();
   const odd = entry("a,b=c\\d", 11, { namespace: "" });
-  const { run } = await started(time, holding().list(part(11, [odd]), END).list(part(11, [odd]), END));
-  await using _run = run;
+  await using run = await new NotedRun(holding().list(part(11, [odd]), END).list(part(11, [odd]), END)).start();
   await run.send(bookmark(11));
   assertEquals((await run.informer.check()).differences, 1);
   const { fieldSelector, namespace } = run.source.lists[2].options;
@@ -199,83 +176,71 @@ Deno.test("check() reads objects by names with characters of selectors, and with
 });
 
 Deno.test("check() does not add an object again that the watch has deleted while it was read", async () => {
-  using time = new FakeTime();
   const source = holding().list(part(11, [entry("a", 11)]), END).list(part(11, []));
-  const { run, notes } = await started(time, source);
-  await using _run = run;
+  await using run = await new NotedRun(source).start();
   await run.send(bookmark(11));
   const checking = run.informer.check();
-  await time.tickAsync(0);
+  await run.tick();
   await run.send(deleted("a", 12));
   source.lists[2].send(part(11, [entry("a", 11)]), END);
   assertEquals(summary(await checking), "none: 0 of 1 []");
-  await time.tickAsync(0);
-  assertEquals([notes.take(), run.cached], [[], []]);
+  await run.tick();
+  assertEquals([run.notes.take(), run.cached], [[], []]);
 });
 
 Deno.test("check() leaves a state that is newer than the cache to the watch", async () => {
-  using time = new FakeTime();
   const source = holding(entry("a", 1)).list(part(11, [entry("a", 11)]), END).list(part(12, [entry("a", 12)]), END);
-  const { run, notes } = await started(time, source);
-  await using _run = run;
+  await using run = await new NotedRun(source).start();
   await run.send(bookmark(11));
   assertEquals(summary(await run.informer.check()), "objects: 1 of 1 [default/a]");
   assertEquals(run.cached, ["default/a@1"]);
   await run.send(modified("a", 12));
-  assertEquals([notes.take(), run.informer.status().outdated], [["~ default/a@1→12"], 0]);
+  assertEquals([run.notes.take(), run.informer.status().outdated], [["~ default/a@1→12"], 0]);
 });
 
 Deno.test("check() lists the collection when the watch is silent about objects that differ", async () => {
-  using time = new FakeTime();
   const source = holding(entry("a", 1)).list(part(12, [entry("a", 11)]), END);
-  const { run, notes } = await started(time, source);
-  await using _run = run;
+  await using run = await new NotedRun(source).start();
   const checking = run.informer.check();
-  await time.tickAsync(89_999);
+  await run.tick(89_999);
   assertEquals(source.lists.length, 2);
   source.list(part(13, [entry("a", 11)]), END).watch([]);
-  await time.tickAsync(1);
+  await run.tick(1);
   const result = await checking;
   assertEquals([summary(result), result.reason], [
     "list: 1 of 1 [default/a]",
     "the watch has not reached version 11 for 90 s",
   ]);
-  await time.tickAsync(0);
-  assertEquals([notes.take(), run.informer.status().resourceVersion], [["~ default/a@1→11"], "13"]);
+  await run.tick();
+  assertEquals([run.notes.take(), run.informer.status().resourceVersion], [["~ default/a@1→11"], "13"]);
 });
 
 Deno.test("check() lists the collection when the server's version is behind the cache's", async () => {
   for (const tooLarge of Object.values(TOO_LARGE)) {
-    using time = new FakeTime();
     const source = holding(entry("a", 1), entry("b", 9)).list(tooLarge()).list(part(5, [entry("a", 1)]), END);
-    const { run, notes } = await started(time, source);
-    await using _run = run;
+    await using run = await new NotedRun(source).start();
     source.list(part(5, [entry("a", 1)]), END).watch([]);
     const result = await run.informer.check();
     assertEquals([summary(result), result.reason], [
       "list: 1 of 1 [default/b]",
       "the server's history went back from version 10 to 5",
     ]);
-    await time.tickAsync(0);
-    assertEquals(notes.take(), ["- default/b@9 (unknown)"]);
+    await run.tick();
+    assertEquals(run.notes.take(), ["- default/b@9 (unknown)"]);
     assertEquals(requests(run), ["list 10 NotOlderThan limit=500", "list - limit=500", "list - limit=500", "watch 5"]);
     assertEquals(run.informer.status().resourceVersion, "5");
   }
 });
 
 Deno.test("check() of a server that is slow to reach the version compares the newest state", async () => {
-  using time = new FakeTime();
   const source = holding(entry("a", 1)).list(TOO_LARGE["a message"]()).list(part(10, [entry("a", 1)]), END);
-  const { run } = await started(time, source);
-  await using _run = run;
+  await using run = await new NotedRun(source).start();
   assertEquals(summary(await run.informer.check()), "none: 0 of 1 []");
 });
 
 Deno.test("check() lists the collection when an object is older on the server than in the cache", async () => {
-  using time = new FakeTime();
   const source = holding(entry("a", 9)).list(part(20, [entry("a", 4)]), END).list(part(21, [entry("a", 4)]), END);
-  const { run, notes } = await started(time, source);
-  await using _run = run;
+  await using run = await new NotedRun(source).start();
   await run.send(bookmark(20));
   source.watch([]);
   const result = await run.informer.check();
@@ -283,16 +248,14 @@ Deno.test("check() lists the collection when an object is older on the server th
     "list: 1 of 1 [default/a]",
     `the server's history went back: "default/a" is cached at version 9, and was at 4 when the server was at 20`,
   ]);
-  await time.tickAsync(0);
-  assertEquals(notes.take(), ["~ default/a@9→4"]);
+  await run.tick();
+  assertEquals(run.notes.take(), ["~ default/a@9→4"]);
 });
 
 Deno.test("check() lists the collection when the server has another object of a name at the version of the cached one", async () => {
-  using time = new FakeTime();
   const another = entry("a", 9, { uid: "another" });
   const source = holding(entry("a", 9)).list(part(20, [another]), END).list(part(20, [another]), END);
-  const { run, notes } = await started(time, source);
-  await using _run = run;
+  await using run = await new NotedRun(source).start();
   await run.send(bookmark(20));
   source.watch([]);
   const { repair, reason } = await run.informer.check();
@@ -300,117 +263,101 @@ Deno.test("check() lists the collection when the server has another object of a 
     "list",
     `the server's history went back: "default/a" is cached at version 9, and was another object at 9 when the server was at 20`,
   ]);
-  await time.tickAsync(0);
-  assertEquals(notes.take(), ["- default/a@9 (unknown)", "+ default/a@9"]);
+  await run.tick();
+  assertEquals(run.notes.take(), ["- default/a@9 (unknown)", "+ default/a@9"]);
 });
 
 Deno.test("check() lists the collection when more than 100 objects differ", async () => {
-  using time = new FakeTime();
   const things = Array.from({ length: 101 }, (_, i) => entry(`n${i}`, 11));
   const source = holding().list(part(11, things), END).list(part(11, things), END);
-  const { run } = await started(time, source);
-  await using _run = run;
+  await using run = await new NotedRun(source).start();
   await run.send(bookmark(11));
   assertEquals((await run.informer.check()).repair, "list");
-  await time.tickAsync(0);
+  await run.tick();
   assertEquals([run.cached.length, source.lists.length], [101, 3]);
 });
 
 Deno.test("check() lists the collection when versions that differ cannot be ordered", async () => {
-  using time = new FakeTime();
   const source = holding(entry("a", "x")).list(part("w", [entry("a", "y")]), END).list(
     part("w", [entry("a", "y")]),
     END,
   );
-  const { run } = await started(time, source);
-  await using _run = run;
+  await using run = await new NotedRun(source).start();
   assertEquals((await run.informer.check()).reason, "the server does not order its versions");
-  await time.tickAsync(0);
+  await run.tick();
   assertEquals(run.cached, ["default/a@y"]);
 });
 
 Deno.test("check() ends when the collection is listed meanwhile", async () => {
-  using time = new FakeTime();
   const source = holding(entry("a", 1)).list(part(10, []));
-  const { run } = await started(time, source);
-  await using _run = run;
+  await using run = await new NotedRun(source).start();
   const checking = run.informer.check();
-  await time.tickAsync(0);
+  await run.tick();
   await run.relist(refused(500), 20, [entry("a", 15)]);
   assertEquals(summary(await checking), "listed: 0 of 0 []");
   assertEquals([run.cached, source.lists[1].over], [["default/a@15"], "returned"]);
 });
 
 Deno.test("statusChanges() yields the result of a check", async () => {
-  using time = new FakeTime();
-  const { run } = await started(time, holding(entry("a", 1)).list(part(10, [entry("a", 1)]), END));
-  await using _run = run;
+  await using run = await new NotedRun(holding(entry("a", 1)).list(part(10, [entry("a", 1)]), END)).start();
   const statuses = run.informer.statusChanges();
   await statuses.next();
   const [{ value }, result] = await Promise.all([statuses.next(), run.informer.check()]);
-  assertEquals(value?.lastCheck, { ...result, at: new Date(time.now) });
+  assertEquals(value?.lastCheck, { ...result, at: new Date(run.time.now) });
 });
 
 Deno.test("check() reads pages, and begins anew when a token expires", async () => {
-  using time = new FakeTime();
   const source = holding(entry("a", 1), entry("b", 2))
     .list(part(10, [entry("a", 1), entry("gone", 3)], { continue: "t" }), END)
     .list(refused(410, { reason: "Expired" })).list(part(12, [entry("a", 1), entry("b", 2)]), END);
-  const { run } = await started(time, source, { reflector: { pageSize: 2 } });
-  await using _run = run;
+  await using run = await new NotedRun(source, { reflector: { pageSize: 2 } }).start();
   assertEquals(summary(await run.informer.check()), "none: 0 of 2 []");
   assertEquals(requests(run), ["list 10 NotOlderThan limit=2", "list - limit=2 continue=t", "list 10 NotOlderThan"]);
 });
 
 Deno.test("check() rejects with the error of a request, and gives up a list that is silent", async () => {
-  using time = new FakeTime();
-  const { run } = await started(time, holding().list(refused(403)));
-  await using _run = run;
+  await using run = await new NotedRun(holding().list(refused(403))).start();
   await assertRejects(() => run.informer.check(), Error, "403");
   const silent = assertRejects(() => run.informer.check(), Error, "has not begun to answer for 70 s");
-  await time.tickAsync(70_000);
+  await run.tick(70_000);
   await silent;
   assertEquals([run.errors, run.informer.status().lastCheck], [[], undefined]);
 });
 
 Deno.test("check() gives up a read that is silent, and waits for a list that arrives slowly", async () => {
-  using time = new FakeTime();
-  const { run } = await started(time, holding().list());
-  await using _run = run;
+  await using run = await new NotedRun(holding().list()).start();
   await run.send(bookmark(11));
   const silent = assertRejects(() => run.informer.check(), Error, "has not begun to answer for 70 s");
   for (const objects of [[], [entry("a", 11)], [entry("b", 2)]]) {
     run.source.lists[1]?.send(part(11, objects));
-    await time.tickAsync(60_000);
+    await run.tick(60_000);
   }
   run.source.lists[1].send(END);
-  await time.tickAsync(70_000);
+  await run.tick(70_000);
   await silent;
   assertEquals(run.source.lists.length, 3);
 });
 
 Deno.test("check() rejects when its signal aborts, and when the informer is disposed or paused meanwhile", async () => {
-  using time = new FakeTime();
-  const { run } = await started(time, holding().list(part(10, [])).list(part(10, [])).list(part(10, [])));
-  await using _run = run;
+  await using run = await new NotedRun(holding().list(part(10, [])).list(part(10, [])).list(part(10, []))).start();
   const { informer, source } = run;
   const stop = new AbortController();
   const aborted = assertRejects(() => informer.check({ signal: stop.signal }), Error, "enough");
-  await time.tickAsync(0);
+  await run.tick();
   stop.abort(new Error("enough"));
   await aborted;
   const paused = assertRejects(() => informer.check(), Error, "the informer was paused");
-  await time.tickAsync(0);
+  await run.tick();
   informer.pause();
   await paused;
-  await time.tickAsync(0);
+  await run.tick();
   assertEquals(source.open, 0);
   await assertRejects(() => informer.check(), Error, "it is paused");
   source.watch([]);
   informer.resume();
-  await time.tickAsync(0);
+  await run.tick();
   const disposed = assertRejects(() => informer.check(), DOMException, "was disposed");
-  await time.tickAsync(0);
+  await run.tick();
   await informer[Symbol.asyncDispose]();
   await disposed;
   await assertRejects(() => informer.check(), Error);
@@ -418,8 +365,7 @@ Deno.test("check() rejects when its signal aborts, and when the informer is disp
 });
 
 Deno.test("check() is refused before the first list, unless its signal has aborted already: then it rejects with the reason", async () => {
-  using time = new FakeTime();
-  await using run = new Run(time, new ScriptedSource());
+  await using run = new Run(new ScriptedSource());
   await assertRejects(() => run.informer.check(), Error, "it has not synced yet");
   const signal = AbortSignal.abort(new Error("enough"));
   await assertRejects(() => run.informer.check({ signal }), Error, "enough");
@@ -428,67 +374,58 @@ Deno.test("check() is refused before the first list, unless its signal has abort
 });
 
 Deno.test("check() of objects without a name or that cannot be read finds no difference", async () => {
-  using time = new FakeTime();
   const things = (): Parameters<typeof holding> => [entry("a", 1), nameless(2), unparsable("b", 3)];
-  const { run } = await started(time, holding(...things()).list(part(10, things()), END));
-  await using _run = run;
+  await using run = await new NotedRun(holding(...things()).list(part(10, things()), END)).start();
   const [quarantined] = run.informer.entries.list().filter(({ key }) => key === "default/b");
   assertThrows(() => quarantined.object);
   assertEquals(summary(await run.informer.check()), "none: 0 of 3 []");
 });
 
 Deno.test("check() leaves a renamed object in the cache that the watch brings after the list has shown it", async () => {
-  using time = new FakeTime();
   const source = holding(entry("a", 1)).list(part(20, [entry("a", 1), entry("b", 15)]), END);
   const transform = (thing: Thing): Thing => ({
     ...thing,
     metadata: { ...thing.metadata, name: `r-${thing.metadata.name}` },
   });
-  const { run, notes } = await started(time, source, { transform });
-  await using _run = run;
+  await using run = await new NotedRun(source, { transform }).start();
   const checking = run.informer.check();
-  await time.tickAsync(0);
+  await run.tick();
   await run.send(added("b", 15), bookmark(20));
   assertEquals(summary(await checking), "none: 0 of 2 []");
-  assertEquals([notes.take(), run.cached], [["+ default/r-b@15"], ["default/r-a@1", "default/r-b@15"]]);
+  assertEquals([run.notes.take(), run.cached], [["+ default/r-b@15"], ["default/r-a@1", "default/r-b@15"]]);
 });
 
 Deno.test("check() does not take an object for another one that has its name after a rename", async () => {
-  using time = new FakeTime();
   const source = holding(entry("a", 1)).list(part(20, [entry("a", 1), entry("r-a", 15)]), END);
   const transform = (thing: Thing): Thing => ({
     ...thing,
     metadata: { ...thing.metadata, name: `r-${thing.metadata.name}` },
   });
-  const { run } = await started(time, source, { transform });
-  await using _run = run;
+  await using run = await new NotedRun(source, { transform }).start();
   const checking = run.informer.check();
-  await time.tickAsync(0);
+  await run.tick();
   await run.send(added("r-a", 15), bookmark(20));
   assertEquals(summary(await checking), "none: 0 of 2 []");
   assertEquals(run.cached, ["default/r-a@1", "default/r-r-a@15"]);
 });
 
 Deno.test("check() that asks for a list while the watch is reconnected gets it", async () => {
-  using time = new FakeTime();
   const source = holding(entry("a", 9), entry("b", 10)).list(part(5, [entry("a", 1)]))
     .list(part(5, [entry("a", 1)]), END).watch([]);
-  const { run } = await started(time, source);
-  await using _run = run;
-  await time.tickAsync(5_000);
+  await using run = await new NotedRun(source).start();
+  await run.tick(5_000);
   const checking = run.informer.check();
-  await time.tickAsync(0);
+  await run.tick();
   run.source.watches[0].send(refused(429)); // the reflector waits
-  await time.tickAsync(0);
+  await run.tick();
   source.lists[1].send(END);
-  await time.tickAsync(0);
+  await run.tick();
   assertEquals((await checking).repair, "list");
-  await time.tickAsync(800);
+  await run.tick(800);
   assertEquals(run.cached, ["default/a@1"]);
 });
 
 Deno.test("check() compares renamed objects with those that they were", async () => {
-  using time = new FakeTime();
   const source = holding(entry("a", 1), entry("b", 2), entry("c", 3))
     .list(part(12, [entry("a", 1), entry("b", 11), entry("d", 12)]), END)
     .list(part(12, [entry("b", 11)]), END).list(part(12, [entry("d", 12)]), END);
@@ -496,8 +433,7 @@ Deno.test("check() compares renamed objects with those that they were", async ()
     ...thing,
     metadata: { ...thing.metadata, name: `${thing.metadata.name}-x` },
   });
-  const { run } = await started(time, source, { transform });
-  await using _run = run;
+  await using run = await new NotedRun(source, { transform }).start();
   await run.send(bookmark(12));
   assertEquals(summary(await run.informer.check()), "objects: 3 of 3 [default/b-x default/d default/c-x]");
   assertEquals(run.cached, ["default/a-x@1", "default/b-x@11", "default/d-x@12"]);
@@ -511,48 +447,42 @@ Deno.test("check() compares renamed objects with those that they were", async ()
 const CHECKED = { check: { everyMs: 60_000 }, reflector: { watchTimeoutMs: Infinity } };
 
 Deno.test("check: { everyMs } checks while the informer is live, at random times", async () => {
-  using time = new FakeTime();
   using _random = seedGlobals(() => 0.5);
   const equal = [part(10, [entry("a", 1)]), END] as const;
   const source = holding(entry("a", 1)).list(...equal).list(...equal);
-  const { run } = await started(time, source, CHECKED);
-  await using _run = run;
+  await using run = await new NotedRun(source, CHECKED).start();
   const { informer } = run;
-  await time.tickAsync(65_999);
+  await run.tick(65_999);
   assertEquals(source.lists.length, 1);
-  await time.tickAsync(1);
+  await run.tick(1);
   assertEquals([source.lists.length, informer.status().lastCheck?.repair], [2, "none"]);
   informer.pause();
-  await time.tickAsync(300_000);
+  await run.tick(300_000);
   assertEquals([source.lists.length, run.errors], [2, []]);
   source.watch([]);
   informer.resume();
-  await time.tickAsync(72_000);
+  await run.tick(72_000);
   assertEquals(source.lists.length, 3);
 });
 
 Deno.test("check: { everyMs } leaves out a check while the informer is not live, and reports none that a pause ends", async () => {
-  using time = new FakeTime();
   const source = holding().list().watch();
-  const { run } = await started(time, source, CHECKED);
-  await using _run = run;
-  await time.tickAsync(72_000);
+  await using run = await new NotedRun(source, CHECKED).start();
+  await run.tick(72_000);
   assertEquals(source.lists.length, 2);
   run.informer.pause();
-  await time.tickAsync(0);
+  await run.tick();
   run.informer.resume(); // the watch does not open
-  await time.tickAsync(100_000);
+  await run.tick(100_000);
   assertEquals([source.lists.length, run.informer.status().state, run.errors], [2, "stale", []]);
 });
 
 Deno.test("check: { everyMs } reports checks that fail, and continues", async () => {
-  using time = new FakeTime();
   const source = holding().list(refused(403)).list(part(10, []), END);
-  const { run } = await started(time, source, CHECKED);
-  await using _run = run;
-  await time.tickAsync(72_000);
+  await using run = await new NotedRun(source, CHECKED).start();
+  await run.tick(72_000);
   assertEquals([run.errors.length, run.informer.status().lastCheck], [1, undefined]);
-  await time.tickAsync(72_000);
+  await run.tick(72_000);
   assertEquals([run.errors.length, run.informer.status().lastCheck?.repair], [1, "none"]);
 });
 
@@ -566,19 +496,10 @@ Deno.test("check: { everyMs } must be a minute at least", () => {
   }
 });
 
-/** A fake server, a client of it, and informers that end with the test. */
-class Setting implements AsyncDisposable {
-  readonly server = new FakeApiServer({ bookmarkMs: 1_000 });
-  readonly client = new Client({ server: "http://fake", transport: { fetch: (request) => this.respond(request) } });
-  readonly informers: SharedInformerFactory;
-  readonly errors: unknown[] = [];
-  readonly #time: FakeTime;
-  /** Answers requests. */
-  respond = (request: Request): Promise<Response> => this.server.fetch(request);
-
-  constructor(time: FakeTime) {
-    this.#time = time;
-    this.informers = new SharedInformerFactory(this.client, { onError: (error) => this.errors.push(error) });
+/** A factory on a server that sends bookmarks, and has three objects in each of three namespaces. */
+class Setting extends FactoryFixture {
+  constructor() {
+    super({}, { bookmarkMs: 1_000 });
     for (const namespace of ["a", "b", "c"]) {
       for (let i = 0; i < 3; i++) this.write(namespace, `n${i}`, 0);
     }
@@ -590,16 +511,6 @@ class Setting implements AsyncDisposable {
     const present = server.get(ConfigMap, `${namespace}/${name}`);
     if (present === undefined) server.create(ConfigMap, { metadata: { namespace, name, labels }, data });
     else server.update(ConfigMap, { ...present, metadata: { ...present.metadata, labels }, data });
-  }
-
-  async start(): Promise<void> {
-    this.informers.start();
-    await this.#time.tickAsync(10);
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.informers.shutdown();
-    this.client[Symbol.dispose]();
   }
 }
 
@@ -619,8 +530,7 @@ const SELECTIONS: readonly (readonly [string, Resource<KubernetesObject>, Select
 
 for (const [name, resource, selection] of SELECTIONS) {
   Deno.test(`check() repairs an informer of ${name}, and asks for metadata in the list`, async () => {
-    using time = new FakeTime();
-    await using setting = new Setting(time);
+    await using setting = new Setting();
     const { server, informers, errors } = setting;
     const informer = informers.forResource(resource, { ...selection, freeze: true });
     await setting.start();
@@ -634,10 +544,10 @@ for (const [name, resource, selection] of SELECTIONS) {
     ) {
       server.loseNext();
       change();
-      await time.tickAsync(10);
+      await setting.tick(10);
     }
     // Bookmarks follow the events that were lost.
-    await time.tickAsync(2_000);
+    await setting.tick(2_000);
     const before = server.requests.length;
     const result = await informer.check();
     assert(result.differences >= 2, summary(result));
@@ -658,8 +568,7 @@ for (const [name, resource, selection] of SELECTIONS) {
 }
 
 Deno.test("check() of two informers of one client runs one at a time, and of two clients at once", async () => {
-  using time = new FakeTime();
-  await using setting = new Setting(time);
+  await using setting = new Setting();
   const { server, client, informers } = setting;
   const one = informers.forResource(ConfigMap, { namespace: "a" });
   const other = informers.forResource(ConfigMap, { namespace: "b" });
@@ -676,25 +585,24 @@ Deno.test("check() of two informers of one client runs one at a time, and of two
   const first = one.check();
   const given = assertRejects(() => other.check({ signal: stop.signal }), Error, "enough");
   const third = other.check();
-  await time.tickAsync(50);
+  await setting.tick(50);
   stop.abort(new Error("enough"));
   await given;
-  await time.tickAsync(300);
+  await setting.tick(300);
   await Promise.all([first, third]);
   assertEquals(most, 1);
   using separate = new Client({ server: "http://fake", transport: { fetch: setting.respond } });
   await using alone = new SharedIndexInformer(separate.resource(ConfigMap, { namespace: "a" }));
   void alone.run();
-  await time.tickAsync(1_000);
+  await setting.tick(1_000);
   const both = [alone.check(), one.check()];
-  await time.tickAsync(300);
+  await setting.tick(300);
   await Promise.all(both);
   assertEquals([most, client.server.host], [2, "fake"]);
 });
 
 Deno.test("check() compares a cache that a streaming list has filled with a list in pages, and adds what the stream left out [C045]", async () => {
-  using time = new FakeTime();
-  await using setting = new Setting(time);
+  await using setting = new Setting();
   const { server, informers } = setting;
   const complete = informers.forResource(ConfigMap);
   const lacking = informers.forResource(ConfigMap, { namespace: "a" });
@@ -724,30 +632,28 @@ Deno.test("check() compares a cache that a streaming list has filled with a list
 });
 
 Deno.test("check: { everyMs } notices a server whose history went back, and the cache becomes equal to it", async () => {
-  using time = new FakeTime();
-  await using setting = new Setting(time);
+  await using setting = new Setting();
   const informer = setting.informers.forResource(ConfigMap, { check: { everyMs: 60_000 } });
   await setting.start();
   const restored = new FakeApiServer({ bookmarkMs: 1_000 });
   setting.write("a", "n0", 7, restored);
   setting.respond = (request) => restored.fetch(request);
   setting.server.dropWatches();
-  await time.tickAsync(30_000);
+  await setting.tick(30_000);
   setting.write("a", "n1", 8, restored); // the watch begins at a later version, so it is silent
-  await time.tickAsync(20_000);
+  await setting.tick(20_000);
   assertEquals([informer.indexer.size, informer.status().state], [9, "live"]);
-  await time.tickAsync(40_000);
+  await setting.tick(40_000);
   assertEquals(versions(informer.indexer.list()), versions(restored.list(ConfigMap)));
   assertEquals(informer.status().lastCheck?.repair, "list");
-  assert(setting.errors.some((error) => error instanceof CacheDifferenceError));
+  assert(setting.errors.some((error) => error.includes("differs from the server")), setting.errors.join());
   setting.write("a", "n2", 9, restored);
-  await time.tickAsync(10);
+  await setting.tick(10);
   assertEquals(versions(informer.indexer.list()), versions(restored.list(ConfigMap)));
 });
 
 Deno.test("callers of one informer must agree on check", async () => {
-  using time = new FakeTime();
-  await using setting = new Setting(time);
+  await using setting = new Setting();
   const { informers } = setting;
   informers.forResource(ConfigMap, { check: { everyMs: 60_000 } });
   informers.forResource(ConfigMap, { check: { everyMs: 60_000 } });

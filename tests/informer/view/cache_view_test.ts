@@ -23,14 +23,13 @@ Deno.test("a view is equal to sorting everything, in every window, after every c
   const batches = fc.array(fc.array(change, { maxLength: 8 }), { maxLength: 8 });
   await fc.assert(
     fc.asyncProperty(batches, windows, fc.boolean(), fc.boolean(), async (batches, windows, eager, keyed) => {
-      using time = new FakeTime();
-      await using run = await new Run(time, holding()).start();
+      await using run = await new Run(holding()).start();
       using view = run.informer.view({
         where: ({ spec }) => spec.size < 5,
         sortBy: keyed ? [{ by: ({ spec }) => spec.size, descending: true }, "-metadata.name"] : [],
       });
       const screens = windows.map((window) => new Screen(view.changes(window), eager));
-      await time.tickAsync(0);
+      await run.tick();
       if (!eager) { for (const screen of screens) await screen.read(); // and the next time behind all changes
        }
       let version = 10;
@@ -60,7 +59,7 @@ Deno.test("a view is equal to sorting everything, in every window, after every c
       }
       if (!eager) {
         for (const [i, screen] of screens.entries()) {
-          if (version > 10) await Promise.race([screen.read(), time.tickAsync(0)]);
+          if (version > 10) await Promise.race([screen.read(), run.tick()]);
           assertEquals(
             screen.rows,
             view.rows(windows[i]).map(({ key, object }) => `${key}@${object.metadata.resourceVersion}`),
@@ -74,11 +73,10 @@ Deno.test("a view is equal to sorting everything, in every window, after every c
 });
 
 Deno.test("a change inside of a window is one change, and a row that moves past the window makes another one enter or leave", async () => {
-  using time = new FakeTime();
-  await using run = await new Run(time, four()).start();
+  await using run = await new Run(four()).start();
   using view = run.informer.view({ ...bySize, offset: 1, limit: 2 });
   const screen = new Screen(view.changes());
-  await time.tickAsync(0);
+  await run.tick();
   assertEquals([screen.take(), screen.rows], [["= 2 of 4"], ["default/b@2", "default/c@3"]]);
   const steps: [string, ReturnType<typeof added>, string[]][] = [
     ["changed", modified("b", 11, { size: 21 }), ["~0 default/b"]],
@@ -105,11 +103,10 @@ Deno.test("a change inside of a window is one change, and a row that moves past 
 });
 
 Deno.test("an update of a row elsewhere is none of a window, and a new number of rows is one", async () => {
-  using time = new FakeTime();
-  await using run = await new Run(time, four()).start();
+  await using run = await new Run(four()).start();
   using view = run.informer.view({ ...bySize, limit: 1 });
   const screen = new Screen(view.changes());
-  await time.tickAsync(0);
+  await run.tick();
   await run.send(modified("d", 11, { size: 41 }));
   assertEquals(screen.seen.length, 1);
   await run.send(added("e", 12, { size: 50 }));
@@ -118,11 +115,10 @@ Deno.test("an update of a row elsewhere is none of a window, and a new number of
 });
 
 Deno.test("a reader of a view that has not synced waits for all objects", async () => {
-  using time = new FakeTime();
-  await using run = new Run(time, four());
+  await using run = new Run(four());
   using view = run.informer.view(bySize);
   const screen = new Screen(view.changes());
-  await time.tickAsync(0);
+  await run.tick();
   assertEquals([view.hasSynced, screen.seen], [false, []]);
   await run.start();
   assertEquals([view.hasSynced, screen.take()], [true, ["= 4 of 4"]]);
@@ -130,11 +126,10 @@ Deno.test("a reader of a view that has not synced waits for all objects", async 
 });
 
 Deno.test("a relist changes a view by the differences alone", async () => {
-  using time = new FakeTime();
-  await using run = await new Run(time, four()).start();
+  await using run = await new Run(four()).start();
   using view = run.informer.view({ ...bySize, limit: 3 });
   const screen = new Screen(view.changes());
-  await time.tickAsync(0);
+  await run.tick();
   screen.take();
   await run.relist(expired(), 30, [
     entry("a", 1, { size: 10 }),
@@ -147,8 +142,7 @@ Deno.test("a relist changes a view by the differences alone", async () => {
 });
 
 Deno.test("a reader that is behind by more changes than its window has rows gets the rows", async () => {
-  using time = new FakeTime();
-  await using run = await new Run(time, four()).start();
+  await using run = await new Run(four()).start();
   using view = run.informer.view({ ...bySize, limit: 2 });
   const screen = new Screen(view.changes(), false);
   await screen.read();
@@ -163,11 +157,10 @@ Deno.test("a reader that is behind by more changes than its window has rows gets
 });
 
 Deno.test("a window that is moved has all of its rows in the next update, and then its changes", async () => {
-  using time = new FakeTime();
-  await using run = await new Run(time, four()).start();
+  await using run = await new Run(four()).start();
   using view = run.informer.view({ ...bySize, limit: 2 });
   const screen = new Screen(view.changes());
-  await time.tickAsync(0);
+  await run.tick();
   screen.updates.moveTo({ offset: 2 });
   await run.send(modified("a", 11, { size: 100 }));
   assertEquals([screen.rows, screen.seen.at(-1)!.offset], [["default/d@4", "default/a@11"], 2]);
@@ -182,7 +175,6 @@ Deno.test("a window that is moved has all of its rows in the next update, and th
 });
 
 Deno.test("rows without a value come last in both directions, and values of different types have an order", async () => {
-  using time = new FakeTime();
   const values = [
     undefined,
     "10",
@@ -199,16 +191,16 @@ Deno.test("rows without a value come last in both directions, and values of diff
     false,
     "0",
   ];
-  await using run = await new Run(time, holding(...values.map((_, i) => entry(`t${10 + i}`, i + 1)))).start();
+  await using run = await new Run(holding(...values.map((_, i) => entry(`t${10 + i}`, i + 1)))).start();
   const valueOf = ({ metadata }: Thing): (typeof values)[number] => values[Number(metadata.name.slice(1)) - 10];
   using view = run.informer.view({ sortBy: valueOf });
-  await time.tickAsync(0);
+  await run.tick();
   assertEquals(
     view.rows().map(({ object }) => valueOf(object)),
     [3n, 9, 10, new Date(0), new Date(1), false, true, "0", "10", "a", undefined, null, NaN, new Date(NaN)],
   );
   using down = run.informer.view({ sortBy: ["-spec.missing.more", "-spec.size", "-metadata.name"] });
-  await time.tickAsync(0);
+  await run.tick();
   assertEquals(down.rows({ limit: 2 }).map(({ key }) => key), ["default/t23", "default/t22"]);
 });
 
@@ -221,13 +213,12 @@ Deno.test("a path as sort key is that of fields: of several values the first one
 });
 
 Deno.test("a sort function that returns arrays and objects now and then leaves no row behind", async () => {
-  using time = new FakeTime();
   const things = Array.from({ length: 30 }, (_, i) => entry(`n${i}`, i + 1, { size: i }));
-  await using run = await new Run(time, holding(...things)).start();
+  await using run = await new Run(holding(...things)).start();
   const odd: unknown[] = [[1], { a: 1 }, undefined, null, [], "x", 3, [3], {}];
   let calls = 0;
   using view = run.informer.view({ sortBy: () => odd[calls++ * 7 % odd.length] as number });
-  await time.tickAsync(0);
+  await run.tick();
   for (let round = 0; round < 3; round++) {
     await run.send(...things.map(({ name }, i) => modified(name, 100 + 100 * round + i, { size: round })));
     assertEquals([view.total, new Set(view.rows().map(({ key }) => key)).size], [30, 30]);
@@ -237,14 +228,13 @@ Deno.test("a sort function that returns arrays and objects now and then leaves n
 });
 
 Deno.test("an object for which a function of a view throws is left out until it does not, and is reported", async () => {
-  using time = new FakeTime();
-  await using run = await new Run(time, four()).start();
+  await using run = await new Run(four()).start();
   const fail = ({ spec }: Thing): number => {
     if (spec.size === 20) throw new Error("no value");
     return spec.size;
   };
   using view = run.informer.view({ sortBy: fail, name: "sizes" });
-  await time.tickAsync(0);
+  await run.tick();
   assertEquals([view.total, run.complaints], [3, [
     'InformerError: Handler "sizes" failed on "added" of "default/b": no value',
   ]]);
@@ -253,29 +243,27 @@ Deno.test("an object for which a function of a view throws is left out until it 
 });
 
 Deno.test("an object that cannot be read is left out of a view that reads, and is reported once", async () => {
-  using time = new FakeTime();
-  await using run = await new Run(time, holding(entry("a", 1), unparsable("b", 2))).start();
+  await using run = await new Run(holding(entry("a", 1), unparsable("b", 2))).start();
   using sorted = run.informer.view(bySize);
   using plain = run.informer.view();
-  await time.tickAsync(0);
+  await run.tick();
   assertEquals([sorted.total, plain.total, run.errors.length], [1, 2, 1]);
   assertThrows(() => plain.rows()[1].object, Error, "default/b");
   assertEquals(run.errors.length, 1);
 });
 
 Deno.test("a view without keys and predicate parses nothing but the rows that are read", async () => {
-  using time = new FakeTime();
-  await using run = await new Run(time, holding(unparsable("a", 1), unparsable("b", 2))).start();
+  await using run = await new Run(holding(unparsable("a", 1), unparsable("b", 2))).start();
   using view = run.informer.view();
   const screen = new Screen(view.changes());
-  await time.tickAsync(0);
+  await run.tick();
   assertEquals([screen.take(), run.errors], [["= 2 of 2"], []]);
   await screen.end();
 });
 
 Deno.test("a view ends with its disposal, its signal and its informer, and its readers end with it", async () => {
   using time = new FakeTime();
-  const run = await new Run(time, four()).start();
+  const run = await new Run(four(), {}, time).start();
   const stop = new AbortController();
   const views = [run.informer.view(), run.informer.view({ signal: stop.signal }), run.informer.view()];
   await time.tickAsync(0);
@@ -298,22 +286,21 @@ Deno.test("a view ends with its disposal, its signal and its informer, and its r
 
 Deno.test("a view of an informer that stops before it has synced ends", async () => {
   using time = new FakeTime();
-  const run = new Run(time, four());
+  const run = new Run(four(), {}, time);
   const next = run.informer.view().changes().next();
   await run[Symbol.asyncDispose]();
   assertEquals(await next, { done: true, value: undefined });
 });
 
 Deno.test("a reader ends without an error when its signal aborts, and leaves nothing behind", async () => {
-  using time = new FakeTime();
-  await using run = await new Run(time, four()).start();
+  await using run = await new Run(four()).start();
   using view = run.informer.view();
-  await time.tickAsync(0);
+  await run.tick();
   const stop = new CountedController();
   const updates = view.changes({ signal: stop.signal });
   await updates.next();
   const waiting = updates.next();
-  await time.tickAsync(0);
+  await run.tick();
   stop.abort(new Error("enough"));
   assertEquals(await waiting, { done: true, value: undefined });
   assertEquals(await updates.next(), { done: true, value: undefined });
@@ -327,10 +314,9 @@ Deno.test("a reader ends without an error when its signal aborts, and leaves not
 });
 
 Deno.test("calls of next() that wait at once receive one update each, in their order", async () => {
-  using time = new FakeTime();
-  await using run = await new Run(time, four()).start();
+  await using run = await new Run(four()).start();
   using view = run.informer.view(bySize);
-  await time.tickAsync(0);
+  await run.tick();
   const updates = view.changes();
   await updates.next();
   const waiting = [updates.next(), updates.next()];
@@ -343,11 +329,10 @@ Deno.test("calls of next() that wait at once receive one update each, in their o
 });
 
 Deno.test("a view of an empty cache has an empty window when it has synced", async () => {
-  using time = new FakeTime();
-  await using run = new Run(time, holding());
+  await using run = new Run(holding());
   using view = run.informer.view();
   const screen = new Screen(view.changes());
-  await time.tickAsync(0);
+  await run.tick();
   assertEquals(screen.take(), []);
   await run.start();
   assertEquals(screen.take(), ["= 0 of 0"]);
@@ -355,11 +340,10 @@ Deno.test("a view of an empty cache has an empty window when it has synced", asy
 });
 
 Deno.test("a resync changes no view", async () => {
-  using time = new FakeTime();
-  await using run = await new Run(time, four(), { resyncMs: 1_000 }).start();
+  await using run = await new Run(four(), { resyncMs: 1_000 }).start();
   using view = run.informer.view();
   const screen = new Screen(view.changes());
-  await time.tickAsync(2_500);
+  await run.tick(2_500);
   assertEquals(screen.take(), ["= 4 of 4"]);
   await screen.end();
 });
