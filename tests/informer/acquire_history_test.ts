@@ -1,11 +1,11 @@
 import { assert, assertEquals } from "@std/assert";
 import { Client } from "../../src/client/client.ts";
 import type { AcquiredInformer } from "../../src/informer/shared_informer_factory.ts";
-import type { InformerEvent } from "../../src/informer/events/event.ts";
 import { SharedInformerFactory } from "../../src/informer/shared_informer_factory.ts";
 import { ConfigMap } from "../../src/kinds/core/v1.ts";
 import { FakeApiServer, history, perform } from "../../src/testing/mod.ts";
 import { Random } from "../../src/testing/random.ts";
+import { EventChecker } from "../support/cluster/event_checker.ts";
 import { FakeTime } from "../support/fake_time.ts";
 
 const IDLE_MS = 8_000;
@@ -23,32 +23,21 @@ const STEPS: ReadonlySet<string> = new Set([
   "failWatches",
 ]);
 
-/** A holder, and the objects that its handler knows from events alone. */
+/** A holder, whose events are checked. */
 class Holder implements Disposable {
   readonly maps: AcquiredInformer<ConfigMap>;
-  readonly known = new Map<string, string>();
-  readonly gaps: string[] = [];
-  #isDisposed = false;
+  readonly checker: EventChecker<ConfigMap>;
+  /** What it had received when it was disposed, and has to have at the end. */
+  last: string | undefined;
 
   constructor(informers: SharedInformerFactory) {
     this.maps = informers.acquire(ConfigMap);
-    const on = (event: InformerEvent<ConfigMap>): void => this.#take(event);
-    this.maps.addEventHandler({ onAdd: on, onUpdate: on, onDelete: on });
+    this.checker = new EventChecker(this.maps.informer, this.maps);
   }
 
   [Symbol.dispose](): void {
-    this.#isDisposed = true;
     this.maps[Symbol.dispose]();
-  }
-
-  #take(event: InformerEvent<ConfigMap>): void {
-    if (event.type === "synced") return;
-    const { type, key, resourceVersion } = event;
-    const before = this.known.get(key);
-    if ((type === "added") === (before !== undefined)) this.gaps.push(`${key} ${type}, was ${before}`);
-    if (this.#isDisposed) this.gaps.push(`${key} ${type} after the disposal`);
-    if (type === "deleted") this.known.delete(key);
-    else this.known.set(key, resourceVersion);
+    this.last ??= this.checker.summary;
   }
 }
 
@@ -105,13 +94,11 @@ async function play(seed: number): Promise<{ readonly pauses: number; readonly c
     .map(({ metadata }) => `${metadata.namespace}/${metadata.name}@${metadata.resourceVersion}`).sort();
   const cached = [...maps.informer.entries].map(({ key, resourceVersion }) => `${key}@${resourceVersion}`).sort();
   assertEquals([maps.informer.status().state, cached], ["live", expected], what);
-  for (const { known } of holders) {
-    assertEquals([...known].map((pair) => pair.join("@")).sort(), expected, `${what}: every holder has every event`);
-  }
-  assertEquals(all.flatMap(({ gaps }) => gaps), [], what);
+  for (const { checker } of holders) assertEquals(await checker.end(), [], `${what}: every holder has every event`);
   for (const holder of holders.splice(0)) holder[Symbol.dispose]();
   await time.tickAsync(IDLE_MS + FORGET_MS);
   assertEquals([server.watches, time.timers], [0, 0], what);
+  for (const { checker, last } of all) assertEquals([checker.problems, checker.summary], [[], last], what);
   await informers.shutdown();
   return { pauses, caches };
 }

@@ -1,22 +1,11 @@
 import { assertEquals } from "@std/assert";
 import { Client } from "../../src/client/client.ts";
-import type { InformerEvent } from "../../src/informer/events/event.ts";
 import { SharedInformerFactory } from "../../src/informer/shared_informer_factory.ts";
 import { ConfigMap } from "../../src/kinds/core/v1.ts";
 import { FakeApiServer, history, perform } from "../../src/testing/mod.ts";
 import { seedGlobals } from "../../src/testing/random.ts";
+import { EventChecker } from "../support/cluster/event_checker.ts";
 import { FakeTime } from "../support/fake_time.ts";
-
-/** A handler that follows objects by their events alone, and adds a line to `gaps` where an event contradicts them. */
-function follower(known: Map<string, string>, gaps: string[]): (event: InformerEvent<ConfigMap>) => void {
-  return (event) => {
-    if (event.type === "synced") return;
-    const { type, key, resourceVersion } = event;
-    if ((type === "added") === known.has(key)) gaps.push(`${key} ${type} at ${resourceVersion}, was ${known.get(key)}`);
-    if (type === "deleted") known.delete(key);
-    else known.set(key, resourceVersion);
-  };
-}
 
 /** Plays the history of a seed on a server with three namespaces, of which two are followed. */
 async function play(seed: number): Promise<number> {
@@ -25,15 +14,7 @@ async function play(seed: number): Promise<number> {
   using client = new Client({ server: "http://fake", transport: server });
   const informers = new SharedInformerFactory(client, { namespaces: ["a", "b"], reflector: { pageSize: 2 } });
   const maps = informers.forResource(ConfigMap);
-  const known = new Map<string, string>();
-  const gaps: string[] = [];
-  let delivered = 0;
-  const follow = follower(known, gaps);
-  const on = (event: InformerEvent<ConfigMap>): void => {
-    delivered++;
-    follow(event);
-  };
-  maps.addEventHandler({ onAdd: on, onUpdate: on, onDelete: on });
+  const checker = new EventChecker(maps);
   informers.start();
   const lasting: Disposable[] = [];
   for (const [i, step] of history(seed, { namespaces: ["a", "b", "c"], names: 3, steps: 30 }).entries()) {
@@ -55,7 +36,7 @@ async function play(seed: number): Promise<number> {
   const { state, namespaces = [] } = maps.status();
   const what = `seed ${seed}`;
   assertEquals([state, maps.lastSyncResourceVersion, cached], ["live", server.resourceVersion, expected], what);
-  assertEquals([[...known].map((pair) => pair.join("@")).sort(), gaps], [expected, []], what);
+  assertEquals(await checker.end(), [], what);
   assertEquals(
     namespaces.map(({ namespace, objects }) => [namespace, objects]),
     ["a", "b"].map((namespace) => [namespace, expected.filter((key) => key.startsWith(namespace)).length]),
@@ -65,7 +46,8 @@ async function play(seed: number): Promise<number> {
   await time.tickAsync(1_000);
   await shutdown;
   assertEquals([server.watches, time.timers], [0, 0], what);
-  return delivered;
+  const { added, updated, deleted } = checker.counts;
+  return added + updated + deleted;
 }
 
 Deno.test("SharedIndexInformer of several namespaces equals the server after any history, and so does its handler", async () => {

@@ -1,42 +1,13 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { DecodeError } from "../../src/api/status.ts";
 import { Client } from "../../src/client/client.ts";
-import type { InformerEvent } from "../../src/informer/events/event.ts";
 import type { SharedIndexInformerOptions } from "../../src/informer/options.ts";
 import { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";
 import { Pod } from "../../src/kinds/core/v1.ts";
 import { FakeApiServer, type FakeApiServerOptions, pod, type RequestFilter } from "../../src/testing/mod.ts";
 import { Random } from "../../src/testing/random.ts";
+import { EventChecker } from "../support/cluster/event_checker.ts";
 import { FakeTime } from "../support/fake_time.ts";
-
-/**
- * A handler that follows the collection by its events alone, and adds a line to `gaps` where an event contradicts it.
- */
-class Follower {
-  readonly known = new Map<string, { readonly uid: string; readonly version: number }>();
-  readonly gaps: string[] = [];
-
-  readonly record = (event: InformerEvent<Pod>): void => {
-    if (event.type === "synced") return;
-    const { key, uid } = event;
-    const version = Number(event.resourceVersion);
-    const before = this.known.get(key);
-    if (event.type === "added" && before !== undefined) this.gaps.push(`${key} added twice`);
-    if (event.type !== "added" && before === undefined) this.gaps.push(`${key} ${event.type}, never added`);
-    if (event.type === "updated" && (before?.uid !== uid || before.version >= version)) {
-      this.gaps.push(`${key} updated from ${before?.version} to ${version}`);
-    }
-    if (event.type === "deleted") this.known.delete(key);
-    else this.known.set(key, { uid, version });
-  };
-
-  /** The handler. */
-  readonly handler = { onAdd: this.record, onUpdate: this.record, onDelete: this.record };
-
-  get objects(): string[] {
-    return [...this.known].map(([key, { version }]) => `${key}@${version}`).sort();
-  }
-}
 
 /** An informer on a fake server, a handler that was there from the start, and later ones. */
 class FollowedInformer implements AsyncDisposable {
@@ -44,7 +15,7 @@ class FollowedInformer implements AsyncDisposable {
   readonly server: FakeApiServer;
   readonly client: Client;
   readonly pods: SharedIndexInformer<Pod>;
-  readonly followers: Follower[] = [];
+  readonly followers: EventChecker<Pod>[] = [];
 
   constructor(server: FakeApiServerOptions = {}, options: SharedIndexInformerOptions<Pod> = {}) {
     this.server = new FakeApiServer(server);
@@ -58,9 +29,7 @@ class FollowedInformer implements AsyncDisposable {
 
   /** One more handler. */
   join(): void {
-    const follower = new Follower();
-    this.followers.push(follower);
-    this.pods.addEventHandler(follower.handler);
+    this.followers.push(new EventChecker(this.pods));
   }
 
   async start(): Promise<void> {
@@ -69,15 +38,13 @@ class FollowedInformer implements AsyncDisposable {
   }
 
   /** Cache, handlers and server agree, and no object's events have a gap. */
-  agree(when: string): void {
+  async agree(when: string): Promise<void> {
     const expected = this.server.list(Pod).map(({ metadata }) =>
       `${metadata.namespace}/${metadata.name}@${metadata.resourceVersion}`
     ).sort();
     const cached = [...this.pods.entries].map(({ key, resourceVersion }) => `${key}@${resourceVersion}`).sort();
     assertEquals(cached, expected, `${when}: the cache`);
-    for (const follower of this.followers) {
-      assertEquals([follower.objects, follower.gaps], [expected, []], `${when}: a handler`);
-    }
+    for (const follower of this.followers) assertEquals(await follower.end(), [], `${when}: a handler`);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -119,7 +86,7 @@ Deno.test("SharedIndexInformer equals the server after any writes, and so does e
         await fixture.time.tickAsync(0);
         if (round % 5 === 0) fixture.join();
         await fixture.time.tickAsync(0);
-        fixture.agree(`${what}, seed ${seed}, round ${round}`);
+        await fixture.agree(`${what}, seed ${seed}, round ${round}`);
       }
     }
   }
@@ -162,7 +129,7 @@ for (const [what, [server, options]] of Object.entries(SERVERS)) {
       await fixture.time.tickAsync(0);
       for (let i = 0; i < 15; i++) write(fixture.server, random);
       await fixture.time.tickAsync(stalled === undefined ? 60_000 : 300_000);
-      fixture.agree(`fault ${number}`);
+      await fixture.agree(`fault ${number}`);
       assertEquals(fixture.pods.status().state, "live", `fault ${number}`);
     }
   });
@@ -184,8 +151,8 @@ Deno.test("SharedIndexInformer misses no write in any turn of the event loop aro
       fixture.server.create(Pod, pod({ name: "passing" }));
       fixture.server.delete(Pod, "passing");
       await fixture.time.tickAsync(5_000);
-      fixture.agree(`written after ${quietTurns} turns`);
-      assert(fixture.followers[0].known.has("default/created"));
+      await fixture.agree(`written after ${quietTurns} turns`);
+      assert(fixture.pods.entries.getByKey("default/created") !== undefined);
     }
   }
 });
@@ -227,10 +194,10 @@ Deno.test("SharedIndexInformer misses no write before or after each request of i
         );
         await fixture.start();
         await fixture.time.tickAsync(5_000);
-        fixture.agree(`${name}, ${when} ${number}`);
+        await fixture.agree(`${name}, ${when} ${number}`);
         const asked = server.requests.some(moment);
         assertEquals(written, asked, `${name}, ${when} ${number}`);
-        assertEquals(fixture.followers[0].known.has("default/created"), asked);
+        assertEquals(fixture.pods.entries.getByKey("default/created") !== undefined, asked);
       }
     }
   }

@@ -4,7 +4,7 @@ import { failureOf, play, shrunk } from "../../support/histories/play.ts";
 
 /** Each group is a test of its own, so that a failure names its seeds. */
 const GROUPS = 20;
-const SEEDS_PER_GROUP = 100;
+const SEEDS_PER_GROUP = 50;
 
 for (const { name, script } of SCENARIOS) {
   Deno.test(`history: ${name}`, async () => {

@@ -25,10 +25,13 @@ export class EventChecker<T extends KubernetesObject> implements ResourceEventHa
   readonly #registration: HandlerRegistration;
   readonly #present = new Map<string, { readonly uid: string; readonly resourceVersion: string }>();
 
-  /** Begins to listen. */
-  constructor(informer: SharedIndexInformer<T, string>) {
+  /** Begins to listen; by `adder`, if it is not the informer that adds the handler. */
+  constructor(
+    informer: SharedIndexInformer<T, string>,
+    adder: Pick<SharedIndexInformer<T, string>, "addEventHandler"> = informer,
+  ) {
     this.#informer = informer;
-    this.#registration = informer.addEventHandler(this);
+    this.#registration = adder.addEventHandler(this);
   }
 
   /** All in one line. */

@@ -36,7 +36,7 @@ export interface Answer {
 }
 
 /** The processes, by name. */
-class Servers {
+class Processes {
   readonly #running = new Map<string, Deno.ChildProcess>();
 
   obey(order: Order): Answer {
@@ -74,7 +74,7 @@ class Servers {
 }
 
 if (import.meta.main) {
-  const servers = new Servers();
+  const servers = new Processes();
   // Ctrl-C reaches this program as well as the tests; it ends with them, when it has killed what it keeps.
   Deno.addSignalListener("SIGINT", () => Deno.stderr.writeSync(new TextEncoder().encode("ending the control plane\n")));
   let rest = "";

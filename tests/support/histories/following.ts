@@ -13,12 +13,12 @@ import { ConfigMap } from "@kube/informer/kinds/core/v1";
 import type { Restored } from "./restored.ts";
 import type { InformerPlan, ListenerPlan } from "./script.ts";
 import { type CacheState, OneSnapshot, type SnapshotOfCache } from "./snapshot.ts";
-import type { EventChecker } from "./event_checker.ts";
+import type { ListenerChecker } from "./listener_checker.ts";
 
 /** A listener and the events that it has received. */
 export interface Listening {
   readonly plan: ListenerPlan;
-  readonly checker: EventChecker;
+  readonly checker: ListenerChecker;
   readonly registration: HandlerRegistration | undefined;
   readonly stop: AbortController;
   removed: boolean;

@@ -31,7 +31,7 @@ import { FaultyTransport, MOST_REQUESTS } from "./faulty_transport.ts";
 import { beginningOf, checkBeginning, checkFirstRequests, otherPlan, type Restored } from "./restored.ts";
 import type { InformerPlan, ListenerPlan, Script, ScriptStep, SnapshotFault, WentBack } from "./script.ts";
 import { bytesOf, chunksOf, CLUSTER, damaged, type SnapshotOfCache } from "./snapshot.ts";
-import { EventChecker } from "./event_checker.ts";
+import { ListenerChecker } from "./listener_checker.ts";
 import { ServerHistory } from "./server_history.ts";
 
 /** The result of a history. */
@@ -198,9 +198,6 @@ class PlayedHistory {
         this.#transport.short = true;
         await this.#time.tickAsync(step.ms);
         this.#transport.short = false;
-        return;
-      case "earlyBookmark":
-        this.#transport.earlyBookmark = this.#server.resourceVersion;
         return;
       case "lateDeletion":
         this.#transport.lateDeletion = this.#lastDeleted;
@@ -588,7 +585,7 @@ class PlayedHistory {
   #listen(following: Following, plan: ListenerPlan, restored?: Restored): void {
     const { kind, resyncMs } = plan;
     const number = following.listening.length;
-    const checker = new EventChecker({
+    const checker = new ListenerChecker({
       name: `listener ${number} (${kind}) of informer ${this.#following.indexOf(following)}`,
       every: kind !== "latestPerKey" && kind !== "filter",
       reads: kind === "reads" || kind === "events" || kind === "throws",
@@ -660,7 +657,7 @@ class PlayedHistory {
   }
 
   /** Fails unless the first list had all objects that the server had at that version. */
-  #checkCount({ plan }: Following, { objects, resourceVersion }: SyncedEvent, checker: EventChecker): void {
+  #checkCount({ plan }: Following, { objects, resourceVersion }: SyncedEvent, checker: ListenerChecker): void {
     if (plan.labelSelector !== undefined || !checker.every || this.#lossy || checker.wentBack) return;
     const expected = this.#serverHistory.countAt(Number(resourceVersion), plan.namespace);
     if (objects !== expected) {
@@ -671,7 +668,7 @@ class PlayedHistory {
   }
 
   /** The cache shows, of this object, what the server had at the version that the cache says it has. */
-  #checkSnapshot({ informer, plan, epoch }: Following, key: string, checker: EventChecker): void {
+  #checkSnapshot({ informer, plan, epoch }: Following, key: string, checker: ListenerChecker): void {
     if (epoch < this.#epoch) return;
     const version = informer.lastSyncResourceVersion;
     if (plan.labelSelector !== undefined || version === "" || checker.failure !== undefined) return;
@@ -741,7 +738,7 @@ class PlayedHistory {
   }
 
   /** Between two lists, events come in the order of the server, across objects, and none is missing. */
-  #checkOrder({ plan }: Following, { watched }: EventChecker): void {
+  #checkOrder({ plan }: Following, { watched }: ListenerChecker): void {
     if (this.#lossy || this.#reordered) return;
     for (const { from, versions } of watched) {
       // Of a selection nobody here knows which versions are in it.
@@ -820,7 +817,7 @@ function passes({ metadata }: KubernetesObject): boolean {
 
 async function read(
   events: AsyncIterableIterator<InformerEvent<KubernetesObject>>,
-  checker: EventChecker,
+  checker: ListenerChecker,
   signal: AbortSignal,
 ): Promise<void> {
   try {

@@ -56,18 +56,6 @@ export const SCENARIOS: readonly Scenario[] = [
     ]),
   },
   {
-    name: "an error inside the stream other than 410 leads to a relist",
-    script: script([...THREE, informer(), wait(100), { do: "failWatches", code: 500 }, wait(60_000)], {
-      relists: [1, 1],
-    }),
-  },
-  {
-    name: "a throttling error inside the stream leads to no relist",
-    script: script([...THREE, informer(), wait(100), { do: "failWatches", code: 429 }, wait(60_000)], {
-      relists: [0, 0],
-    }),
-  },
-  {
     name: "after failures and a long healthy watch the next failure is retried quickly",
     script: script([
       ...THREE,
@@ -107,12 +95,6 @@ export const SCENARIOS: readonly Scenario[] = [
     ], { faults: "harmless" }),
   },
   {
-    name: "a bookmark that is not the end of a streaming list does not end it",
-    script: script([...THREE, { do: "earlyBookmark" }, informer(), { do: "expectWithin", ms: 1_000 }], {
-      chunkBytes: 40,
-    }),
-  },
-  {
     name: "a token that expires between two pages: the list starts again, without the objects deleted since",
     script: script([
       ...THREE,
@@ -139,33 +121,6 @@ export const SCENARIOS: readonly Scenario[] = [
       { do: "end" },
       { do: "expectWithin", ms: 5_000 },
     ], { faults: "harmless", outdated: 1 }),
-  },
-  {
-    name: "watches that end soon after an event are backed off",
-    script: script([
-      ...THREE,
-      informer({ streamingList: "off" }),
-      wait(2_000),
-      ...Array.from({ length: 60 }, (): ScriptStep[] => [{ do: "bookmark" }, { do: "end" }, wait(100)]).flat(),
-      { do: "expectWithin", ms: 60_000, requests: 20 },
-    ], { faults: "harmless" }),
-  },
-  {
-    name: "objects are created, changed and deleted before the end of a streaming list",
-    script: script([
-      ...THREE,
-      { do: "spread", times: 1, everyMs: 100 },
-      informer(),
-      wait(150), // n0 has been sent
-      remove("n0"),
-      remove("n2"),
-      write("n3", 3),
-      write("n1", 5),
-      wait(200),
-      remove("n3"),
-      write("n0", 7),
-      { do: "expectWithin", ms: 1_000 },
-    ], { faults: "none" }),
   },
   {
     name: "objects are created and deleted between a list and its watch",

@@ -9,7 +9,7 @@ interface Known {
 }
 
 /** The promises that delivered events must keep, beside their order. */
-export interface EventCheckerOptions {
+export interface ListenerCheckerOptions {
   /** Its name in failures. */
   readonly name: string;
   /** If `true`, every state of the cache must be delivered; otherwise states may be left out. */
@@ -29,8 +29,8 @@ export interface EventCheckerOptions {
 }
 
 /** The events of one listener, each checked against the promises when it is delivered. */
-export class EventChecker {
-  readonly #options: EventCheckerOptions;
+export class ListenerChecker {
+  readonly #options: ListenerCheckerOptions;
   readonly #known = new Map<string, Known>();
   /** The objects whose last version that was delivered is of a history that went back. */
   readonly #undone = new Set<string>();
@@ -43,7 +43,7 @@ export class EventChecker {
   /** The first promise that was broken. */
   failure: unknown;
 
-  constructor(options: EventCheckerOptions) {
+  constructor(options: ListenerCheckerOptions) {
     this.#options = options;
   }
 
