@@ -284,41 +284,6 @@ Deno.test("DeltaFIFO replacing changes nothing before its commit, and nothing wh
   assertEquals(words.drain(), []);
 });
 
-Deno.test("DeltaFIFO replacing takes the last of several values of a key, and a staged value can be deleted again", () => {
-  const words = new Words(["c@1"]);
-  const replacement = words.queue.replacing();
-  replacement.add(["a@1", "b@1", "a@2"]);
-  replacement.add(["c@2", "b@2"]);
-  replacement.delete("c@9");
-  replacement.delete("never staged@1");
-  replacement.commit("2");
-  assertThrows(() => replacement.commit("2"), Error, "it is over");
-  assertEquals(words.drain(), [["Deleted? c@1"], ["Replaced a@2"], ["Replaced b@2"]]);
-});
-
-Deno.test("DeltaFIFO replacing queues nothing for a changed value that was deleted from it again", () => {
-  const words = new Words(["a@1"], { same: (known, value) => known === value });
-  const replacement = words.queue.replacing();
-  replacement.add(["a@1", "b@1"]);
-  replacement.delete("b@2");
-  replacement.commit("2");
-  assertEquals(words.drain(), []);
-});
-
-Deno.test("DeltaFIFO replacing compares with the known and queued values at its commit", () => {
-  const words = new Words(["a@1", "b@1"], { same: (known, value) => known === value });
-  const { queue } = words;
-  const replacement = queue.replacing();
-  replacement.add(["a@1", "b@2", "c@1"]);
-  queue.update("a@2"); // newer than what was staged: the replacement has the last word
-  queue.update("b@2");
-  words.settle();
-  queue.add("c@1");
-  queue.delete("b@2");
-  replacement.commit("3");
-  assertEquals(words.drain(), [["Added c@1"], ["Deleted b@2", "Replaced b@2"], ["Replaced a@1"]]);
-});
-
 Deno.test("DeltaFIFO replace neither queues nor transforms a value that is the same as the known one", () => {
   interface Thing {
     readonly key: string;

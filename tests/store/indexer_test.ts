@@ -108,29 +108,6 @@ Deno.test("Indexer reads by key, by item, all, and none", () => {
   assertEquals([indexer.list().length, indexer.byIndex("tag", "red")], [2, [a]], "the arrays are the reader's own");
 });
 
-Deno.test("Indexer overwrites without comparing, and ignores the deletion of a missing item", () => {
-  const indexer = tagged(thing("a", "new"));
-  indexer.add(thing("a", "old"));
-  indexer.delete(thing("b"));
-  indexer.deleteByKey("b");
-  assertEquals([indexer.size, filed(indexer)], [1, { old: ["a"] }]);
-  indexer.set("a", thing("a", "set"));
-  assertEquals(filed(indexer), { set: ["a"] });
-  indexer.deleteByKey("a");
-  assertEquals([indexer.size, filed(indexer)], [0, {}]);
-});
-
-Deno.test("Indexer index returns each item once that shares a value", () => {
-  const indexer = tagged(thing("a", "red", "blue"), thing("b", "blue"), thing("c", "green"));
-  const names = (found: Thing[]): string[] => found.map(({ name }) => name).sort();
-  assertEquals(names(indexer.index("tag", thing("x", "red", "blue"))), ["a", "b"]);
-  assertEquals(names(indexer.index("tag", thing("x", "grey"))), []);
-});
-
-Deno.test("Indexer indexKeys are sorted", () => {
-  assertEquals(filed(tagged(thing("c", "red"), thing("a", "red"), thing("b", "red"))), { red: ["a", "b", "c"] });
-});
-
 Deno.test("Indexer's error for an unknown index names the indexes that exist", () => {
   const indexer = tagged() as unknown as Indexer<Thing, "zone">;
   const reads = [
@@ -218,46 +195,6 @@ Deno.test("Indexer changes nothing when an index function throws", async (t) => 
   });
 });
 
-Deno.test("Indexer withIndexers adds indexes to the same store and fills them at once", () => {
-  const indexer = tagged(thing("a", "red"), thing("b"));
-  const more = indexer.withIndexers({ name: ({ name }) => [name], count: ({ tags }) => [`${tags.length}`] });
-  assertStrictEquals<unknown>(more, indexer);
-  assertEquals([more.indexKeys("name", "b"), more.indexKeys("count", "1")], [["b"], ["a"]]);
-  more.update(thing("b", "red", "blue"));
-  more.delete(thing("a"));
-  assertEquals([filed(indexer), more.indexValues("count"), more.indexValues("name")], [
-    { blue: ["b"], red: ["b"] },
-    ["2"],
-    ["b"],
-  ]);
-});
-
-Deno.test("Indexer withIndexers refuses a name that is taken, and then adds none of the indexes", () => {
-  const indexer = tagged(thing("a", "red"));
-  assertThrows(
-    () => indexer.withIndexers({ name: ({ name }) => [name], tag: () => [] }),
-    Error,
-    `Cannot add index "tag": there is one of that name already`,
-  );
-  assertThrows(() => (indexer as Indexer<Thing, string>).indexValues("name"), RangeError);
-  assertEquals(filed(indexer), { red: ["a"] });
-});
-
-Deno.test("Indexer replace stores the new values in one step, in their order, the later of two with one key", () => {
-  const indexer = tagged(thing("a", "red"), thing("b", "red"), thing("c", "blue"));
-  const again = thing("d", "green");
-  indexer.replace([thing("c", "red"), again, thing("a", "x"), thing("a", "y")], "1");
-  assertEquals([indexer.list().map(({ name }) => name), filed(indexer)], [["c", "d", "a"], {
-    green: ["d"],
-    red: ["c"],
-    y: ["a"],
-  }]);
-  indexer.replace([again], "2");
-  assertEquals([indexer.list(), filed(indexer)], [[again], { green: ["d"] }]);
-  indexer.replace([], "3");
-  assertEquals([indexer.list(), filed(indexer)], [[], {}]);
-});
-
 Deno.test("Indexer replacing computes index values once, when values are staged, and none for unchanged values", () => {
   let calls = 0;
   const indexer = new Indexer<Thing, "tag">({
@@ -278,23 +215,6 @@ Deno.test("Indexer replacing computes index values once, when values are staged,
   replacement.commit("2");
   assertEquals([calls, filed(indexer)], [3, { blue: ["c"], red: ["a"] }]);
   assertStrictEquals(indexer.getByKey("a"), stays);
-});
-
-Deno.test("Indexer replacing overrides writes made while it was staged", () => {
-  const same = thing("same", "red");
-  const indexer = tagged(same, thing("deleted", "red"), thing("other", "red"));
-  const replacement = indexer.replacing();
-  replacement.add([same, indexer.getByKey("deleted")!, thing("other", "blue")]);
-  indexer.update(thing("same", "green"));
-  indexer.delete(thing("deleted"));
-  indexer.add(thing("late", "green"));
-  assertEquals(filed(indexer), { green: ["late", "same"], red: ["other"] });
-  replacement.commit("2");
-  assertStrictEquals(indexer.getByKey("same"), same);
-  assertEquals([indexer.size, filed(indexer)], [3, { blue: ["other"], red: ["deleted", "same"] }]);
-  indexer.update(thing("same", "x"));
-  indexer.delete(thing("deleted"));
-  assertEquals(filed(indexer), { blue: ["other"], x: ["same"] });
 });
 
 Deno.test("Indexer replacing allows staged values to be deleted, can be abandoned, and is used once", () => {
@@ -319,18 +239,6 @@ Deno.test("Indexer replacing allows staged values to be deleted, can be abandone
   replacement.commit("1");
   assertThrows(() => replacement.commit("1"), Error, "it is over");
   assertEquals(filed(indexer), { blue: ["c"] });
-});
-
-Deno.test("Indexer replacing keeps the place of a key's first value, also after a value that was deleted from it", () => {
-  const indexer = tagged(thing("a", "red"));
-  const staged = indexer.replacing();
-  const [b, c, again] = [thing("b", "blue"), thing("c", "red"), thing("b", "green")];
-  staged.add([b, thing("d", "red"), c, again]);
-  staged.delete(thing("d"));
-  staged.delete(thing("d"));
-  assertEquals([indexer.size, filed(indexer)], [1, { red: ["a"] }]);
-  staged.commit("1");
-  assertEquals([indexer.list(), filed(indexer)], [[again, c], { green: ["b"], red: ["c"] }]);
 });
 
 Deno.test("Indexer replacing transforms each value once, and calls onCommit when the store has them", () => {

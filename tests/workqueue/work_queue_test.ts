@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
 import { nextTurn } from "../../src/async/turns.ts";
-import { exponentialBackoff, tokenBucket } from "../../src/workqueue/rate_limiter.ts";
+import { exponentialBackoff } from "../../src/workqueue/rate_limiter.ts";
 import type { WorkItem } from "../../src/workqueue/run.ts";
 import { DelayQueue, WorkQueue, type WorkQueueStatus } from "../../src/workqueue/work_queue.ts";
 import { FakeTime } from "../support/fake_time.ts";
@@ -16,79 +16,6 @@ Deno.test("WorkQueue addAfter adds a key after its delay, not before [C125]", ()
   assertEquals([queue.length, queue.status().delayed, time.timers], [1, 0, 0]);
 });
 
-Deno.test("WorkQueue addAfter adds keys of different delays separately", () => {
-  using time = new FakeTime();
-  const queue = new WorkQueue();
-  queue.addAfter("late", 70);
-  queue.addAfter("early", 50);
-  time.tick(60);
-  assertEquals([queue.tryGet()?.key, queue.length], ["early", 0]);
-  time.tick(10);
-  assertEquals([queue.tryGet()?.key, queue.length], ["late", 0]);
-});
-
-Deno.test("WorkQueue addAfter keeps the earlier of two times, and adds once", async (t) => {
-  for (const [first, second, due] of [[50, 70, 50], [50, 30, 30]]) {
-    await t.step(`${first} ms, then ${second} ms`, () => {
-      using time = new FakeTime();
-      const queue = new WorkQueue();
-      queue.addAfter("a", first);
-      queue.addAfter("a", second);
-      assertEquals(queue.status().delayed, 1);
-      time.tick(due - 1);
-      assertEquals(queue.length, 0);
-      time.tick(1);
-      queue.tryGet()![Symbol.dispose]();
-      time.tick(1_000);
-      assertEquals([queue.length, queue.status().adds], [0, 1]);
-    });
-  }
-});
-
-Deno.test("WorkQueue addAfter orders by time even if a later call has the earlier time", () => {
-  using time = new FakeTime();
-  const queue = new WorkQueue();
-  queue.addAfter("c", 30);
-  queue.addAfter("b", 20);
-  queue.addAfter("a", 10);
-  time.tick(30);
-  assertEquals([queue.tryGet()?.key, queue.tryGet()?.key, queue.tryGet()?.key], ["a", "b", "c"]);
-});
-
-Deno.test("WorkQueue addAfter adds at once without a delay", () => {
-  using time = new FakeTime();
-  const queue = new WorkQueue();
-  queue.addAfter("a", 0);
-  queue.addAfter("b", -1);
-  assertEquals([queue.length, time.timers], [2, 0]);
-});
-
-Deno.test("WorkQueue add does not cancel a delay of the same key", () => {
-  using time = new FakeTime();
-  const queue = new WorkQueue();
-  queue.addAfter("a", 10);
-  queue.add("a");
-  queue.tryGet()![Symbol.dispose]();
-  time.tick(10);
-  assertEquals(queue.length, 1);
-  queue.addAfter("a", 10);
-  time.tick(10);
-  assertEquals(queue.length, 1, "a key that waits already is not added by the end of its delay");
-});
-
-Deno.test("WorkQueue shutDown drops all delayed keys, and returns how many", () => {
-  using time = new FakeTime();
-  for (const ending of ["shutDown", "shutDownWithDrain"] as const) {
-    const queue = new WorkQueue();
-    queue.addAfter("a", 10);
-    queue.addAfter("b", 20);
-    queue[ending]();
-    assertEquals([queue.status().delayed, queue.status().dropped, time.timers], [0, 2, 0]);
-    time.tick(100);
-    assertEquals(queue.length, 0);
-  }
-});
-
 Deno.test("DelayQueue uses one timer for any number of delayed keys", () => {
   using time = new FakeTime();
   const ready: number[] = [];
@@ -99,28 +26,6 @@ Deno.test("DelayQueue uses one timer for any number of delayed keys", () => {
   assertEquals([time.timers, queue.size, ready.length], [0, 0, 10_000]);
   const times = ready.map((key) => 1 + (key * 7_919) % 10_007);
   assertEquals(times, times.toSorted((a, b) => a - b));
-});
-
-Deno.test("DelayQueue keeps the order of additions for equal times", () => {
-  using time = new FakeTime();
-  const ready: string[] = [];
-  const queue = new DelayQueue<string>((key) => ready.push(key));
-  for (const key of "abcdefg") queue.add(key, 10);
-  queue.add("h", 20);
-  queue.add("h", 10);
-  time.tick(10);
-  assertEquals(ready.join(""), "abcdefgh");
-});
-
-Deno.test("DelayQueue puts a key whose time is moved behind those that have that time already", () => {
-  using time = new FakeTime();
-  const ready: string[] = [];
-  const queue = new DelayQueue<string>((key) => ready.push(key));
-  queue.add("moved", 20);
-  queue.add("first", 10);
-  queue.add("moved", 10);
-  time.tick(10);
-  assertEquals(ready, ["first", "moved"]);
 });
 
 Deno.test("DelayQueue that was cleared takes its keys again, at any time", () => {
@@ -176,17 +81,6 @@ Deno.test("DelayQueue keeps its times when the time of day is set, back or forwa
     time.tick(1);
     assertEquals([ready, time.timers], [["short", "long"], 0]);
   }
-});
-
-Deno.test("WorkQueue addRateLimited delays a key by what its limiter returns", () => {
-  using time = new FakeTime();
-  const queue = new WorkQueue<string>({ rateLimiter: tokenBucket({ perSecond: 10, burst: 1 }) });
-  for (const key of ["a", "b", "c"]) queue.addRateLimited(key);
-  assertEquals([queue.length, queue.status().delayed], [1, 2]);
-  time.tick(100);
-  assertEquals(queue.length, 2);
-  time.tick(100);
-  assertEquals([queue.length, queue.status().retries], [3, 3]);
 });
 
 const NONE = { count: 0, sumMs: 0, maxMs: 0 };
@@ -253,44 +147,6 @@ Deno.test("WorkQueue status follows a key from add to done [C127] [F37]", () => 
     queueLatencyMs: { count: 2, sumMs: 75, maxMs: 50 },
     workDurationMs: { count: 2, sumMs: 50, maxMs: 50 },
   });
-});
-
-Deno.test("WorkQueue status has the total and the longest time of unfinished work", () => {
-  using time = new FakeTime();
-  const queue = new WorkQueue();
-  queue.add("a");
-  queue.add("b");
-  const first = queue.tryGet()!;
-  time.tick(30);
-  using _second = queue.tryGet()!;
-  time.tick(10);
-  assertEquals([queue.status().unfinishedWorkMs, queue.status().longestRunningMs], [50, 40]);
-  first[Symbol.dispose]();
-  assertEquals([queue.status().unfinishedWorkMs, queue.status().longestRunningMs], [10, 10]);
-});
-
-Deno.test("WorkQueue status counts retries and delays", () => {
-  using time = new FakeTime();
-  const queue = new WorkQueue({ rateLimiter: exponentialBackoff({ baseMs: 10 }) });
-  queue.addRateLimited("a");
-  queue.addAfter("b", 50);
-  queue.addAfter("c", 0);
-  assertEquals([queue.status().retries, queue.status().delayed, queue.status().adds], [3, 2, 1]);
-  time.tick(50);
-  assertEquals([queue.status().retries, queue.status().delayed, queue.status().adds], [3, 0, 3]);
-});
-
-Deno.test("WorkQueue status uses no timer, during the queue's life or after shutdown", () => {
-  using time = new FakeTime();
-  const queue = new WorkQueue();
-  queue.add("a");
-  using _item = queue.tryGet()!;
-  assertEquals(time.timers, 0);
-  queue.addAfter("b", 10);
-  queue.shutDown();
-  assertEquals(time.timers, 0);
-  time.tick(500);
-  assertEquals([queue.status().isShutDown, queue.status().longestRunningMs], [true, 500]);
 });
 
 Deno.test("WorkQueue status is a snapshot that does not change later", () => {
@@ -408,67 +264,6 @@ Deno.test("WorkQueue drains until every key in progress is done [C123]", async (
   assertEquals(drain.settled, true);
 });
 
-Deno.test("WorkQueue drains until every waiting key is done, even if no worker has one", async () => {
-  const queue = new WorkQueue();
-  queue.add("a");
-  const drain = watch(queue.shutDownWithDrain());
-  await nextTurn();
-  assertEquals(drain.settled, false);
-  const item = (await queue.get())!;
-  assertEquals(item.key, "a");
-  await nextTurn();
-  assertEquals(drain.settled, false);
-  item[Symbol.dispose]();
-  await nextTurn();
-  assertEquals(drain.settled, true);
-});
-
-Deno.test("WorkQueue returns during a drain the keys that were added while they were processed", async () => {
-  const queue = new WorkQueue();
-  queue.add("a");
-  const first = queue.tryGet()!;
-  queue.add("a");
-  const drain = watch(queue.shutDownWithDrain());
-  first[Symbol.dispose]();
-  await nextTurn();
-  assertEquals(drain.settled, false);
-  using second = (await queue.get())!;
-  assertEquals(second.key, "a");
-  second[Symbol.dispose]();
-  await nextTurn();
-  assertEquals([drain.settled, await queue.get()], [true, undefined]);
-});
-
-Deno.test("WorkQueue shutDown does not wait for workers, and ends a pending drain", async () => {
-  const queue = new WorkQueue();
-  queue.add("a");
-  using _item = queue.tryGet();
-  const drains = [queue.shutDownWithDrain(), queue.shutDownWithDrain()];
-  queue.shutDown();
-  await Promise.all(drains);
-  assertEquals(queue.status().processing, 1);
-});
-
-Deno.test("WorkQueue drain resolves at once when nothing is left, at each call", async () => {
-  const queue = new WorkQueue();
-  await queue.shutDownWithDrain();
-  queue.shutDown();
-  await queue.shutDownWithDrain();
-  assertEquals(queue.isShutDown, true);
-});
-
-Deno.test("WorkQueue drain can be awaited after shutdown", async () => {
-  const queue = new WorkQueue();
-  queue.add("a");
-  queue.shutDown();
-  const drain = watch(queue.shutDownWithDrain());
-  await nextTurn();
-  assertEquals(drain.settled, false);
-  queue.tryGet()![Symbol.dispose]();
-  await nextTurn();
-  assertEquals(drain.settled, true);
-});
-
 Deno.test("WorkQueue shutDownWithDrain rejects with the signal's reason, and stays shut down", async () => {
   const queue = new WorkQueue();
   queue.add("a");
@@ -478,34 +273,6 @@ Deno.test("WorkQueue shutDownWithDrain rejects with the signal's reason, and sta
   await assertRejects(() => drain, Error, "too long");
   queue.add("b");
   assertEquals([queue.isShutDown, takeAll(queue)], [true, ["a"]]);
-});
-
-Deno.test("WorkQueue shutDown leaves waiting keys to be taken; then get returns undefined", async () => {
-  const queue = new WorkQueue();
-  queue.add("a");
-  queue.shutDown();
-  queue.shutDown();
-  using item = await queue.get();
-  assertEquals([item?.key, await queue.get(), queue.tryGet()], ["a", undefined, undefined]);
-});
-
-Deno.test("WorkQueue shutDown resolves all waiting calls of get", async () => {
-  const queue = new WorkQueue();
-  const waits = [
-    queue.get(),
-    queue.get({ signal: new AbortController().signal }),
-    queue[Symbol.asyncIterator]().next(),
-  ];
-  queue.shutDown();
-  assertEquals(await Promise.all(waits), [undefined, undefined, { done: true, value: undefined }]);
-});
-
-Deno.test("WorkQueue get answers pending calls in their order", async () => {
-  const queue = new WorkQueue();
-  const waits = [queue.get(), queue.get(), queue.get()];
-  for (const key of ["a", "b", "c"]) queue.add(key);
-  assertEquals(keysOf(await Promise.all(waits)), ["a", "b", "c"]);
-  assertEquals(queue.status().processing, 3);
 });
 
 Deno.test("WorkQueue get rejects with the signal's reason, and then takes no key", async () => {
@@ -536,28 +303,6 @@ Deno.test("WorkQueue get leaves no listener on the signal once it has a key", as
   queue.add("a");
   await wait;
   assertEquals(listeners, 0);
-});
-
-Deno.test("WorkQueue done of a key that is not being processed does nothing", () => {
-  const queue = new WorkQueue();
-  queue.done("unknown");
-  queue.add("a");
-  queue.done("a");
-  assertEquals([queue.length, takeAll(queue), queue.length], [1, ["a"], 0]);
-  queue.done("a");
-  assertEquals(queue.status().workDurationMs.count, 1);
-});
-
-Deno.test("WorkItem that is disposed late does not end the work of the next worker", () => {
-  const queue = new WorkQueue();
-  queue.add("a");
-  const first = queue.tryGet()!;
-  first[Symbol.dispose]();
-  queue.add("a");
-  using second = queue.tryGet()!;
-  first[Symbol.dispose]();
-  queue.add("a");
-  assertEquals([queue.length, queue.status().processing, second.key], [0, 1, "a"]);
 });
 
 Deno.test("WorkItem is done at the end of a using block, even when that throws", () => {
@@ -640,18 +385,6 @@ Deno.test("WorkQueue iteration lets the event loop run", async () => {
   assert(had >= 3);
 });
 
-Deno.test("WorkQueue forget clears a key's failures, and leaves the key in the queue", () => {
-  const queue = new WorkQueue({ rateLimiter: exponentialBackoff({ baseMs: 1 }) });
-  queue.add("a");
-  queue.addRateLimited("b");
-  assertEquals([queue.retries("a"), queue.retries("b")], [0, 1]);
-  queue.forget("a");
-  queue.forget("b");
-  const { waiting, delayed } = queue.status();
-  assertEquals([queue.retries("b"), waiting, delayed], [0, 1, 1]);
-  queue.shutDown();
-});
-
 Deno.test("WorkItem has the number of retries of its key", () => {
   const queue = new WorkQueue({ rateLimiter: { when: () => 0, forget: () => {}, retries: () => 7 } });
   queue.addRateLimited("a");
@@ -689,10 +422,6 @@ function takeAll<K extends string | number>(queue: WorkQueue<K>): K[] {
     keys.push(taken.key);
   }
   return keys;
-}
-
-function keysOf<K>(items: readonly (WorkItem<K> | undefined)[]): (K | undefined)[] {
-  return items.map((item) => item?.key);
 }
 
 function watch(promise: Promise<void>): { settled: boolean } {
