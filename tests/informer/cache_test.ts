@@ -629,4 +629,11 @@ Deno.test("SharedIndexInformer refuses invalid options", () => {
   for (const options of [{ resyncMs: -1 }, { graceMs: NaN }, { reflector: { pageSize: 0 } }]) {
     assertThrows(() => new SharedIndexInformer(new ScriptedSource(), options), RangeError);
   }
+  for (const everyMs of [0, 59_999, NaN, "60000" as unknown as number]) {
+    assertThrows(
+      () => new SharedIndexInformer<Thing>(new ScriptedSource(), { check: { everyMs } }),
+      RangeError,
+      "Cannot create an informer: check.everyMs must be at least 60000 milliseconds, or Infinity for never",
+    );
+  }
 });
