@@ -10,6 +10,8 @@ export class FaultyTransport implements Transport {
   requests = 0;
   /** If `true`, watches end at once, without an event. */
   short = false;
+  /** The version of a bookmark that the next streaming list begins with. */
+  earlyBookmark: string | undefined;
   /** An object whose deletion is the first event of the next plain watch. */
   lateDeletion: KubernetesObject | undefined;
 
@@ -30,7 +32,13 @@ export class FaultyTransport implements Transport {
 
   /** Returns a line that is put before the answer, once. */
   #lineFor(searchParams: URLSearchParams): string | undefined {
-    if (!searchParams.has("watch") || searchParams.has("sendInitialEvents")) return undefined;
+    if (!searchParams.has("watch")) return undefined;
+    if (searchParams.has("sendInitialEvents")) {
+      if (this.earlyBookmark === undefined) return undefined;
+      const metadata = { resourceVersion: this.earlyBookmark };
+      this.earlyBookmark = undefined;
+      return JSON.stringify({ type: "BOOKMARK", object: { kind: "ConfigMap", apiVersion: "v1", metadata } });
+    }
     const object = this.lateDeletion;
     this.lateDeletion = undefined;
     return object && JSON.stringify({ type: "DELETED", object });

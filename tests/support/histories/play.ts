@@ -199,6 +199,9 @@ class PlayedHistory {
         await this.#time.tickAsync(step.ms);
         this.#transport.short = false;
         return;
+      case "earlyBookmark":
+        this.#transport.earlyBookmark = this.#server.resourceVersion;
+        return;
       case "lateDeletion":
         this.#transport.lateDeletion = this.#lastDeleted;
         return;

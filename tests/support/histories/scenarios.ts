@@ -95,6 +95,12 @@ export const SCENARIOS: readonly Scenario[] = [
     ], { faults: "harmless" }),
   },
   {
+    name: "a bookmark that is not the end of a streaming list does not end it",
+    script: script([...THREE, { do: "earlyBookmark" }, informer(), { do: "expectWithin", ms: 1_000 }], {
+      chunkBytes: 40,
+    }),
+  },
+  {
     name: "a token that expires between two pages: the list starts again, without the objects deleted since",
     script: script([
       ...THREE,

@@ -66,6 +66,8 @@ export type ScriptStep =
   | { readonly do: "refuseVersioned"; readonly code: number; readonly times: number }
   /** Watches are answered, say nothing, and end at once. */
   | { readonly do: "shortWatches"; readonly ms: number }
+  /** The next streaming list begins with a bookmark that does not end it. */
+  | { readonly do: "earlyBookmark" }
   /** The next watch begins with the latest deletion, delivered again. */
   | { readonly do: "lateDeletion" }
   /** Each informer writes a snapshot, and continues. */
