@@ -1,7 +1,6 @@
 import { assert, assertEquals, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
 import { nextTurn } from "../../src/async/turns.ts";
 import { exponentialBackoff } from "../../src/workqueue/rate_limiter.ts";
-import type { WorkItem } from "../../src/workqueue/run.ts";
 import { DelayQueue, WorkQueue, type WorkQueueStatus } from "../../src/workqueue/work_queue.ts";
 import { FakeTime } from "../support/fake_time.ts";
 
