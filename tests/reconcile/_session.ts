@@ -8,13 +8,19 @@ import { Reconciler } from "../../src/reconcile/reconciler.ts";
 import { FakeApiServer } from "../../src/testing/fake_api_server.ts";
 import { FakeTime } from "../support/fake_time.ts";
 
-/** A fake server, a client of it and fake time. Disposing it fails unless every timer is gone. */
-export class Session implements Disposable {
+type Started = AsyncDisposable & Pick<Reconciler<KubernetesObject>, "run" | "status">;
+
+/**
+ * A fake server, a client of it and fake time. `await using` stops the reconcilers that it has started, and fails unless
+ * they have left nothing behind.
+ */
+export class Session implements Disposable, AsyncDisposable {
   readonly time = new FakeTime();
   readonly server = new FakeApiServer();
   readonly client: Client;
   /** The errors of all reconcilers, as text behind their keys. */
   readonly errors: string[] = [];
+  readonly #running = new Map<Started, Promise<void>>();
 
   constructor(wrap: (server: FakeApiServer) => Transport = (server) => server) {
     this.client = new Client({ server: "http://fake", transport: wrap(this.server) });
@@ -41,12 +47,20 @@ export class Session implements Disposable {
     for (let i = 0; i < 4; i++) await this.time.tickAsync(0);
   }
 
+  /** Runs a reconciler, and lets `ms` milliseconds pass. */
+  async start(reconciler: Started, ms?: number): Promise<void> {
+    this.#running.set(reconciler, reconciler.run());
+    await this.pass(ms);
+  }
+
   /** Stops a reconciler, and checks that it has left nothing behind. */
-  async stop<T extends KubernetesObject>(reconciler: Reconciler<T>): Promise<void> {
+  async stop(reconciler: Started): Promise<void> {
+    const running = this.#running.get(reconciler);
+    this.#running.delete(reconciler);
     const stopping = reconciler[Symbol.asyncDispose]();
     await this.pass();
-    await stopping;
     assertEquals(reconciler.status().state, "stopped");
+    await Promise.all([stopping, running]);
     assertEquals(this.time.timers, 0);
   }
 
@@ -54,6 +68,11 @@ export class Session implements Disposable {
     this.client[Symbol.dispose]();
     this.server[Symbol.dispose]();
     this.time[Symbol.dispose]();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    using _session = this;
+    for (const reconciler of [...this.#running.keys()]) await this.stop(reconciler);
   }
 }
 

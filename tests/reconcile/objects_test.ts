@@ -174,7 +174,7 @@ Deno.test("createOrUpdate refuses a draft without a name, and a change of the na
 const FINALIZER = "example.com/backups";
 const KEY = "default/tab";
 
-interface Fixture {
+interface Guarded extends Disposable {
   readonly server: FakeApiServer;
   readonly client: Client;
   /** The calls of the cleanup. */
@@ -183,7 +183,7 @@ interface Fixture {
   finalize(object?: ConfigMap, cleanup?: () => void): Promise<ConfigMap | undefined>;
 }
 
-function fixture(finalizers?: readonly string[]): Fixture {
+function tabWith(finalizers?: readonly string[]): Guarded {
   const server = new FakeApiServer();
   const client = new Client({ server: "http://fake", transport: server });
   server.create(ConfigMap, { metadata: { name: "tab", ...(finalizers ? { finalizers } : {}) } });
@@ -192,6 +192,7 @@ function fixture(finalizers?: readonly string[]): Fixture {
     server,
     client,
     cleaned,
+    [Symbol.dispose]: () => client[Symbol.dispose](),
     finalize: (object = server.get(ConfigMap, KEY)!, cleanup = () => {}) => {
       return finalize(client.resource(ConfigMap), object, {
         finalizer: FINALIZER,
@@ -204,37 +205,36 @@ function fixture(finalizers?: readonly string[]): Fixture {
   };
 }
 
-async function deletion({ client }: Fixture): Promise<void> {
+async function deletion({ client }: Guarded): Promise<void> {
   await client.resource(ConfigMap, { namespace: "default" }).delete("tab");
 }
 
-function writes({ server }: Fixture): number {
+function writes({ server }: Guarded): number {
   return server.requests.filter(({ verb }) => verb === "patch").length;
 }
 
 Deno.test("finalize adds the finalizer behind those of others, once", async () => {
-  const tab = fixture(["example.com/other"]);
+  using tab = tabWith(["example.com/other"]);
   const guarded = await tab.finalize();
   assertEquals(guarded?.metadata.finalizers, ["example.com/other", FINALIZER]);
   assertStrictEquals(await tab.finalize(guarded), guarded);
   assertEquals([writes(tab), tab.cleaned], [1, []]);
-  tab.client[Symbol.dispose]();
 });
 
 Deno.test("finalize cleans up an object that is being deleted, then removes its finalizer alone", async () => {
-  const tab = fixture([FINALIZER, "example.com/other"]);
+  using tab = tabWith([FINALIZER, "example.com/other"]);
   await deletion(tab);
   assertEquals(await tab.finalize(), undefined);
   assertEquals(tab.cleaned, ["tab"]);
   assertEquals(tab.server.get(ConfigMap, KEY)?.metadata.finalizers, ["example.com/other"]);
   assertEquals(await tab.finalize(), undefined);
   assertEquals(tab.cleaned, ["tab"]);
-  tab.client[Symbol.dispose]();
 });
 
 Deno.test("finalize awaits a cleanup that takes time before it removes the finalizer", async () => {
-  const { server, client } = fixture([FINALIZER]);
-  await client.resource(ConfigMap, { namespace: "default" }).delete("tab");
+  using tab = tabWith([FINALIZER]);
+  await deletion(tab);
+  const { server, client } = tab;
   const before = server.requests.length;
   const asked = Promise.withResolvers<void>();
   const done = Promise.withResolvers<void>();
@@ -252,22 +252,20 @@ Deno.test("finalize awaits a cleanup that takes time before it removes the final
   done.resolve();
   await finalized;
   assertEquals(server.get(ConfigMap, KEY), undefined);
-  client[Symbol.dispose]();
 });
 
 Deno.test("finalize keeps the finalizer when the cleanup fails, and rejects with its error", async () => {
-  const tab = fixture([FINALIZER]);
+  using tab = tabWith([FINALIZER]);
   await deletion(tab);
   const fail = (): void => {
     throw new Error("the backups cannot be reached");
   };
   await assertRejects(() => tab.finalize(undefined, fail), Error, "the backups cannot be reached");
   assertEquals(tab.server.get(ConfigMap, KEY)?.metadata.finalizers, [FINALIZER]);
-  tab.client[Symbol.dispose]();
 });
 
 Deno.test("finalize writes on the newest version after a conflict, without another cleanup", async () => {
-  const tab = fixture();
+  using tab = tabWith();
   const stale = tab.server.get(ConfigMap, KEY)!;
   tab.server.annotate(ConfigMap, KEY, { changed: "1" });
   assertEquals((await tab.finalize(stale))?.metadata.annotations, { changed: "1" });
@@ -276,75 +274,66 @@ Deno.test("finalize writes on the newest version after a conflict, without anoth
   tab.server.annotate(ConfigMap, KEY, { changed: "2" });
   assertEquals(await tab.finalize(deleted), undefined);
   assertEquals([tab.server.get(ConfigMap, KEY), tab.cleaned], [undefined, ["tab"]]);
-  tab.client[Symbol.dispose]();
 });
 
 Deno.test("finalize returns nothing for an object that was deleted since it was read", async (test) => {
   await test.step("and is gone", async () => {
-    const tab = fixture();
+    using tab = tabWith();
     const stale = tab.server.get(ConfigMap, KEY)!;
     await deletion(tab);
     assertEquals([await tab.finalize(stale), tab.cleaned], [undefined, []]);
-    tab.client[Symbol.dispose]();
   });
   await test.step("and waits for another finalizer", async () => {
-    const tab = fixture(["example.com/other"]);
+    using tab = tabWith(["example.com/other"]);
     const stale = tab.server.get(ConfigMap, KEY)!;
     await deletion(tab);
     assertEquals([await tab.finalize(stale), tab.cleaned], [undefined, []]);
     assertEquals(tab.server.get(ConfigMap, KEY)?.metadata.finalizers, ["example.com/other"]);
-    tab.client[Symbol.dispose]();
   });
   await test.step("and has the finalizer by another process: it is cleaned up", async () => {
-    const tab = fixture();
+    using tab = tabWith();
     const stale = tab.server.get(ConfigMap, KEY)!;
     await tab.finalize();
     await deletion(tab);
     assertEquals([await tab.finalize(stale), tab.cleaned], [undefined, ["tab"]]);
     assertEquals(tab.server.get(ConfigMap, KEY), undefined);
-    tab.client[Symbol.dispose]();
   });
   await test.step("and was created again: the new object is not touched", async () => {
-    const tab = fixture();
+    using tab = tabWith();
     const stale = tab.server.get(ConfigMap, KEY)!;
     tab.server.delete(ConfigMap, KEY);
     tab.server.create(ConfigMap, { metadata: { name: "tab" } });
     assertEquals([await tab.finalize(stale), tab.cleaned], [undefined, []]);
     assertEquals(tab.server.get(ConfigMap, KEY)?.metadata.finalizers, undefined);
-    tab.client[Symbol.dispose]();
   });
 });
 
 Deno.test("finalize does not write where another process has guarded the object since it was read", async () => {
-  const tab = fixture();
+  using tab = tabWith();
   const stale = tab.server.get(ConfigMap, KEY)!;
   await tab.finalize();
   assertEquals((await tab.finalize(stale))?.metadata.finalizers, [FINALIZER]);
   assertEquals(writes(tab), 2); // the second one is the conflict
-  tab.client[Symbol.dispose]();
 });
 
 Deno.test("finalize rejects when the server refuses the finalizer", async () => {
-  const tab = fixture();
+  using tab = tabWith();
   tab.server.failNext(403, 1);
   await assertRejects(() => tab.finalize(), Error, "403");
-  tab.client[Symbol.dispose]();
 });
 
 Deno.test("finalize refuses an object that a cache has reduced", async () => {
-  const tab = fixture();
+  using tab = tabWith();
   const { items: [reduced] } = await tab.client.resource(metadataOf(ConfigMap)).list();
   const patches = writes(tab);
   await assertRejects(() => tab.finalize(reduced as unknown as ConfigMap), TypeError, "Cannot finalize an object");
   assertEquals(writes(tab), patches);
-  tab.client[Symbol.dispose]();
 });
 
 Deno.test("finalize succeeds when the object goes while it is cleaned up", async () => {
-  const tab = fixture([FINALIZER]);
+  using tab = tabWith([FINALIZER]);
   await deletion(tab);
   assertEquals(await tab.finalize(undefined, () => void tab.server.delete(ConfigMap, KEY)), undefined);
-  tab.client[Symbol.dispose]();
 });
 
 Deno.test("finalize refuses a finalizer without a domain", async () => {
@@ -356,12 +345,11 @@ Deno.test("finalize refuses a finalizer without a domain", async () => {
 });
 
 Deno.test("finalize fails when the server drops the finalizer, instead of asking without end", async () => {
-  const tab = fixture();
+  using tab = tabWith();
   tab.server.admit(ConfigMap, {
     mutate: ({ object }) => object && { ...object, metadata: { ...object.metadata, finalizers: [] } },
   });
   await assertRejects(() => tab.finalize(), Error, "look for an admission webhook");
-  tab.client[Symbol.dispose]();
 });
 
 /** The process has stopped: nothing that it would do happens any more. */

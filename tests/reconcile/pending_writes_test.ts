@@ -9,7 +9,7 @@ import { requeueAfter } from "../../src/workqueue/run.ts";
 import { Session } from "./_session.ts";
 
 Deno.test("a reconcile that writes something new at each call is reported, and called with growing waits", async () => {
-  using session = new Session();
+  await using session = new Session();
   session.create("a");
   session.create("calm");
   const calls: Record<string, number> = { "default/a": 0, "default/calm": 0 };
@@ -22,8 +22,7 @@ Deno.test("a reconcile that writes something new at each call is reported, and c
       body: { data: { n: `${n}` } },
     });
   });
-  const running = maps.run();
-  await session.pass(1_000);
+  await session.start(maps, 1_000);
   const first = calls["default/a"];
   assert(first > 20 && first < 35, `${first} calls in the first second`);
   assertMatch(session.errors[0], /^default\/a: Reconciling "default\/a" over and over: /);
@@ -44,12 +43,10 @@ Deno.test("a reconcile that writes something new at each call is reported, and c
   session.server.annotate(ConfigMap, "default/a", { by: "another" });
   await session.pass(1);
   assertEquals(calls["default/a"], last + 1);
-  await session.stop(maps);
-  await running;
 });
 
 Deno.test("a reconcile whose writes are undone each time is reported, and called with growing waits", async () => {
-  using session = new Session((server) => ({
+  await using session = new Session((server) => ({
     fetch: async (request) => {
       if (request.method !== "PATCH") return await server.fetch(request);
       using _late = server.stallWatches(Pod);
@@ -66,16 +63,13 @@ Deno.test("a reconcile whose writes are undone each time is reported, and called
     const body = { metadata: { labels: { of: "a" } } };
     await client.resource(Pod, { namespace: "default" }).patch("x", { type: "merge", body });
   }).watches(Pod, () => [], {});
-  const running = maps.run();
-  await session.pass(100_000);
+  await session.start(maps, 100_000);
   assert(calls > 20 && calls < 45, `${calls} calls`);
   assertMatch(session.errors[0], /over and over: /);
-  await session.stop(maps);
-  await running;
 });
 
 Deno.test("a reconcile that writes after each change of others, or comes back by itself, is called as often as they ask", async () => {
-  using session = new Session();
+  await using session = new Session();
   const { server } = session;
   session.create("a", "b");
   const calls: Record<string, number> = { "default/a": 0, "default/b": 0 };
@@ -86,8 +80,7 @@ Deno.test("a reconcile that writes after each change of others, or comes back by
     if (object?.data?.seen === seen) return;
     await client.resource(ConfigMap, { namespace: "default" }).patch("a", { type: "merge", body: { data: { seen } } });
   });
-  const running = maps.run();
-  await session.pass(100);
+  await session.start(maps, 100);
   for (let n = 1; n <= 200; n++) {
     server.annotate(ConfigMap, "default/a", { n: `${n}` });
     await session.pass(5);
@@ -95,8 +88,6 @@ Deno.test("a reconcile that writes after each change of others, or comes back by
   }
   assertEquals(session.errors, []);
   assert(calls["default/b"] > 190, `${calls["default/b"]} calls`);
-  await session.stop(maps);
-  await running;
 });
 
 /** A cache whose state is set by hand, and whose waits end by hand. */

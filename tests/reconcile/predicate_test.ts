@@ -14,22 +14,19 @@ import { Session } from "./_session.ts";
 
 /** The causes of the reconciles that `patches` lead to, and of a deletion after them. */
 async function causesOf(when: ReconcilerOptions<ConfigMap>["when"], ...patches: object[]): Promise<string[]> {
-  using session = new Session();
+  await using session = new Session();
   session.create("a");
   const seen: string[] = [];
   const maps = session.reconciler((_key, { causes }) => {
     for (const { event, paths } of causes) seen.push(`${event} ${paths ?? ""}`.trim());
   }, { when });
-  const running = maps.run();
-  await session.pass();
+  await session.start(maps);
   for (const patch of patches) {
     session.server.patch(ConfigMap, "default/a", patch);
     await session.pass();
   }
   session.server.delete(ConfigMap, "default/a");
   await session.pass();
-  await session.stop(maps);
-  await running;
   assertEquals(session.errors, []);
   return seen;
 }
@@ -70,7 +67,7 @@ Deno.test("an event passes when one of several predicates passes it, a program's
 });
 
 Deno.test("a predicate that throws is reported, and its event leads to no reconcile", async () => {
-  using session = new Session();
+  await using session = new Session();
   session.create("a");
   let calls = 0;
   const maps = session.reconciler(() => void calls++, {
@@ -78,11 +75,8 @@ Deno.test("a predicate that throws is reported, and its event leads to no reconc
       throw new Error("cannot decide");
     },
   });
-  const running = maps.run();
-  await session.pass();
+  await session.start(maps);
   assertEquals([calls, session.errors, maps.status().eventErrors], [0, ["default/a: cannot decide"], 1]);
-  await session.stop(maps);
-  await running;
 });
 
 Deno.test("fieldsChanged reads the paths that fields of a cache have: keys in brackets, and through arrays", () => {

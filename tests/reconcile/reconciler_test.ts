@@ -18,14 +18,13 @@ import { Uncaught } from "../support/informer.ts";
 import { Session } from "./_session.ts";
 
 Deno.test("a reconciler calls its function for each object, and again for each that changes or is deleted", async () => {
-  using session = new Session();
+  await using session = new Session();
   const seen: string[] = [];
   session.create("a", "b");
   const maps = session.reconciler((key, { object }) =>
     void seen.push(`${key} ${object?.data?.colour ?? typeof object}`)
   );
-  const running = maps.run();
-  await session.pass();
+  await session.start(maps);
   assertEquals(seen.splice(0), ["default/a object", "default/b object"]);
 
   session.server.patch(ConfigMap, "default/b", { data: { colour: "red" } });
@@ -33,25 +32,20 @@ Deno.test("a reconciler calls its function for each object, and again for each t
   session.server.delete(ConfigMap, "default/a");
   await session.pass();
   assertEquals(seen, ["default/b red", "default/a undefined"]);
-  await session.stop(maps);
-  await running;
 });
 
 Deno.test("a reconciler starts when all its informers have synced", async () => {
-  using session = new Session();
+  await using session = new Session();
   session.create("a");
   let calls = 0;
   const maps = session.reconciler(() => void calls++).watches(Pod, () => []);
   const release = session.server.stallNext(1, ({ path }) => path.includes("/pods"));
-  const running = maps.run();
-  await session.pass(100);
+  await session.start(maps, 100);
   assertEquals([calls, maps.status().state, maps.status().queue.waiting], [0, "syncing", 1]);
   release[Symbol.dispose]();
   session.server.dropWatches();
   await session.pass(70_000);
   assertEquals([calls, maps.status().state], [1, "running"]);
-  await session.stop(maps);
-  await running;
 });
 
 Deno.test("a reconciler that is refused rejects with the reason", async () => {
@@ -79,11 +73,11 @@ Deno.test("a reconciler that is stopped while it syncs resolves", async () => {
 });
 
 Deno.test("a reconciler over 10,000 objects reconciles every key once, and is idle without a timer of its own", async () => {
-  using session = new Session();
+  await using session = new Session();
   session.create(...Array.from({ length: 10_000 }, (_, index) => `map-${index}`));
   const seen = new Map<string, number>();
   const maps = session.reconciler((key) => void seen.set(key, (seen.get(key) ?? 0) + 1), { concurrency: 8 });
-  const running = maps.run();
+  await session.start(maps);
   while (maps.status().state !== "running" || maps.status().queue.waiting > 0) await session.pass();
   assertEquals([seen.size, Math.max(...seen.values()), maps.status().recent.length], [10_000, 1, 16]);
 
@@ -95,12 +89,10 @@ Deno.test("a reconciler over 10,000 objects reconciles every key once, and is id
   assert(informer.hasSynced);
   assertEquals(session.time.timers - timers, timers - 1); // those of a watch; the client has one for all watches
   await other.shutdown();
-  await session.stop(maps);
-  await running;
 });
 
 Deno.test("a reconciler reconciles the controller of an object that it owns, and no other owner", async () => {
-  using session = new Session();
+  await using session = new Session();
   const { server } = session;
   session.create("a", "b");
   const uidOf = (name: string): string => server.get(ConfigMap, `default/${name}`)!.metadata.uid;
@@ -118,8 +110,7 @@ Deno.test("a reconciler reconciles the controller of an object that it owns, and
     keys.push(key);
     seen.push([...causes]);
   }).owns(Pod);
-  const running = maps.run();
-  await session.pass();
+  await session.start(maps);
   keys.length = seen.length = 0;
 
   const own = (...ownerReferences: object[]): { metadata: object } => ({ metadata: { ownerReferences } });
@@ -143,27 +134,22 @@ Deno.test("a reconciler reconciles the controller of an object that it owns, and
   }
   assertEquals(keys, []);
   assertEquals(session.errors, []);
-  await session.stop(maps);
-  await running;
 });
 
 Deno.test("a reconciler of a cluster-scoped kind finds owners by their names alone", async () => {
-  using session = new Session();
+  await using session = new Session();
   session.server.create(Namespace, { metadata: { name: "shop" } });
   const keys: string[] = [];
   const namespaces = new Reconciler(session.client, Namespace, (key) => void keys.push(key)).owns(ConfigMap);
-  const running = namespaces.run();
-  await session.pass();
+  await session.start(namespaces);
   const reference = { apiVersion: "v1", kind: "Namespace", name: "shop", uid: "u", controller: true };
   session.server.create(ConfigMap, { metadata: { name: "a", namespace: "shop", ownerReferences: [reference] } });
   await session.pass();
   assertEquals(keys, ["shop", "shop"]);
-  await session.stop(namespaces);
-  await running;
 });
 
 Deno.test("a map function that throws or returns no keys is reported, and the other events are mapped", async () => {
-  using session = new Session();
+  await using session = new Session();
   const keys: string[] = [];
   const maps = session.reconciler((key) => void keys.push(key)).watches(Pod, ({ name }) => {
     if (name === "bad") throw new Error("cannot map");
@@ -171,8 +157,7 @@ Deno.test("a map function that throws or returns no keys is reported, and the ot
     if (name === "worst") return 7 as unknown as string[];
     return ["default/a", "default/a"];
   });
-  const running = maps.run();
-  await session.pass();
+  await session.start(maps);
   for (const name of ["bad", "worse", "worst", "good"]) session.server.create(Pod, pod({ name }));
   await session.pass();
   assertEquals(keys, ["default/a"]);
@@ -180,12 +165,10 @@ Deno.test("a map function that throws or returns no keys is reported, and the ot
   assertEquals(session.errors[0], "default/bad: cannot map");
   assert(session.errors[1].startsWith("default/worse: A map function must return keys"), session.errors[1]);
   assertEquals(maps.status().eventErrors, 3);
-  await session.stop(maps);
-  await running;
 });
 
 Deno.test("predicates restrict the events of the kind that they belong to, and name the paths that changed", async () => {
-  using session = new Session();
+  await using session = new Session();
   const { server } = session;
   server.create(Deployment, {
     metadata: { name: "web" },
@@ -195,8 +178,7 @@ Deno.test("predicates restrict the events of the kind that they belong to, and n
   const deployments = new Reconciler(session.client, Deployment, (_key, { causes }) => void seen.push([...causes]), {
     when: [generationChanged, labelsChanged],
   });
-  const running = deployments.run();
-  await session.pass();
+  await session.start(deployments);
   const event = { type: "event", source: "deployments.apps" };
   assertEquals(seen.splice(0), [[{ ...event, event: "added" }]]);
   server.patch(Deployment, "default/web", { status: { replicas: 1 } });
@@ -205,17 +187,14 @@ Deno.test("predicates restrict the events of the kind that they belong to, and n
   server.patch(Deployment, "default/web", { spec: { replicas: 2 }, metadata: { labels: { tier: "web" } } });
   await session.pass();
   assertEquals(seen, [[{ ...event, event: "updated", paths: ["metadata.generation", "metadata.labels"] }]]);
-  await session.stop(deployments);
-  await running;
 });
 
 Deno.test("debounce joins the events of a burst, and delays no key for longer than it says", async () => {
-  using session = new Session();
+  await using session = new Session();
   session.create("a");
   const at: number[] = [];
   const maps = session.reconciler(() => void at.push(session.time.now), { debounceMs: 100 });
-  const running = maps.run();
-  await session.pass(1000);
+  await session.start(maps, 1000);
   at.length = 0;
   const begin = session.time.now;
   for (let i = 0; i < 30; i++) {
@@ -226,8 +205,6 @@ Deno.test("debounce joins the events of a burst, and delays no key for longer th
   const waits = at.map((ms) => ms - begin);
   assertEquals(waits.length, 6);
   assertEquals(waits.every((ms) => ms % 100 <= 20), true, String(waits));
-  await session.stop(maps);
-  await running;
 });
 
 Deno.test("a reconciler works on as many keys at a time as it may, and never twice on one", async () => {
@@ -263,7 +240,7 @@ Deno.test("a reconciler works on as many keys at a time as it may, and never twi
 });
 
 Deno.test("a reconcile that throws, or rejects without an error, is reported and called again with growing waits [F14]", async () => {
-  using session = new Session();
+  await using session = new Session();
   session.create("a");
   const at: number[] = [];
   const retries: Cause[][] = [];
@@ -273,8 +250,7 @@ Deno.test("a reconcile that throws, or rejects without an error, is reported and
     if (at.length === 1) throw new Error("no");
     return at.length < 5 ? Promise.reject(undefined) : undefined;
   });
-  const running = maps.run();
-  await session.pass(5 + 10 + 20 + 40);
+  await session.start(maps, 5 + 10 + 20 + 40);
   assertEquals(at.map((ms) => ms - at[0]), [0, 5, 15, 35, 75]);
   assertEquals(retries.slice(1), [1, 2, 3, 4].map((count) => [{ type: "retry", count }]));
   assertEquals(session.errors[0], "default/a: no");
@@ -283,67 +259,56 @@ Deno.test("a reconcile that throws, or rejects without an error, is reported and
   assertEquals([outcomes.failed, outcomes.succeeded], [4, 1]);
   assertEquals(recent.map(({ outcome }) => outcome), ["failed", "failed", "failed", "failed", "succeeded"]);
   assertEquals(causes, { event: 1, retry: 4 });
-  await session.stop(maps);
-  await running;
 });
 
 Deno.test("a reconcile that always fails is called every 1000 s in the end, and disturbs no other key", async () => {
-  using session = new Session();
+  await using session = new Session();
   session.create("bad", "good");
   const calls: Record<string, number> = {};
   const maps = session.reconciler((key) => {
     calls[key] = (calls[key] ?? 0) + 1;
     if (key === "default/bad") throw new Error("never");
   });
-  const running = maps.run();
-  await session.pass();
+  await session.start(maps);
   // 5 ms, doubled 18 times, is the first wait above 1000 s.
   await session.time.tickAsync(5 * (2 ** 18 - 1));
   const before = calls["default/bad"];
   await session.time.tickAsync(3_000_000);
   assertEquals([calls["default/bad"] - before, calls["default/good"]], [3, 1]);
   assertEquals(before, 19);
-  await session.stop(maps);
-  await running;
 });
 
 Deno.test("a reconcile that throws a terminal error is reported, and called again after the next event", async () => {
-  using session = new Session();
+  await using session = new Session();
   session.create("a");
   let calls = 0;
   const maps = session.reconciler(() => {
     calls++;
     throw new TerminalError("spec.size must not be negative");
   });
-  const running = maps.run();
-  await session.pass(10_000);
+  await session.start(maps, 10_000);
   assertEquals([calls, maps.status().outcomes.terminal, maps.status().queue.errors], [1, 1, 0]);
   session.server.patch(ConfigMap, "default/a", { data: { size: "1" } });
   await session.pass();
   assertEquals(calls, 2);
   assertEquals(session.errors[1], "default/a: spec.size must not be negative");
-  await session.stop(maps);
-  await running;
 });
 
 Deno.test("results of a reconcile bring its key back in time, and other values count as failures", async () => {
-  using session = new Session();
+  await using session = new Session();
   session.create("a");
   const at: number[] = [];
   const results = [retry(), requeueAfter(30), 7 as unknown as undefined, undefined];
   const maps = session.reconciler(() => results[at.push(session.time.now) - 1]);
-  const running = maps.run();
-  await session.pass(100);
+  await session.start(maps, 100);
   assertEquals(at.map((ms) => ms - at[0]), [0, 5, 35, 40]);
   const { retried, requeued, failed, succeeded } = maps.status().outcomes;
   assertEquals([retried, requeued, failed, succeeded], [1, 1, 1, 1]);
   assert(session.errors[0].includes("found a value of type number"));
-  await session.stop(maps);
-  await running;
 });
 
 Deno.test("a reconcile whose time is over gives its worker back, and keeps its key until it returns", async () => {
-  using session = new Session();
+  await using session = new Session();
   session.create("a", "b");
   const calls: string[] = [];
   const ends: (() => void)[] = [];
@@ -354,8 +319,7 @@ Deno.test("a reconcile whose time is over gives its worker back, and keeps its k
     signal.addEventListener("abort", () => reasons.push(signal.reason.name));
     return new Promise<void>((resolve) => ends.push(resolve));
   }, { timeoutMs: 1000 });
-  const running = maps.run();
-  await session.pass(999);
+  await session.start(maps, 999);
   assertEquals(calls, ["default/a"]);
   await session.pass(1);
   assertEquals([calls, reasons], [["default/a", "default/b"], ["TimeoutError"]]);
@@ -369,8 +333,6 @@ Deno.test("a reconcile whose time is over gives its worker back, and keeps its k
   assertEquals(calls, ["default/a", "default/b", "default/a"]);
   assertEquals(maps.status().abandoned, []);
   assertEquals(maps.status().recent.at(-1)?.causes.map(({ type }) => type).sort(), ["event", "retry"]);
-  await session.stop(maps);
-  await running;
 });
 
 Deno.test("calls that begin at different times each have their own time limit", async () => {
@@ -418,32 +380,28 @@ Deno.test("stopping aborts the signals of running reconciles, waits for them, an
 });
 
 Deno.test("a reconcile that rejects with the reason of the stop has not failed", async () => {
-  using session = new Session();
+  await using session = new Session();
   session.create("a");
   const maps = session.reconciler((_key, { signal }) =>
     new Promise<void>((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason)))
   );
-  const running = maps.run();
-  await session.pass();
+  await session.start(maps);
   await session.stop(maps);
-  await running;
   assertEquals([maps.status().outcomes.stopped, maps.status().outcomes.failed], [1, 0]);
   assertEquals(session.errors, []);
 });
 
 Deno.test("a reconcile whose wait for a cache ends by the stop has not failed, nor has one whose time is over", async () => {
-  using session = new Session();
+  await using session = new Session();
   session.create("a");
   const maps = session.reconciler(async (_key, { signal }) => {
     await maps.informer.until(() => false, { signal });
   }, { timeoutMs: 1_000 });
-  const running = maps.run();
-  await session.pass(1_500);
+  await session.start(maps, 1_500);
   assertEquals(session.errors, ['default/a: The reconcile of "default/a" has not returned within 1000 ms']);
   maps.enqueue("default/a");
   await session.pass();
   await session.stop(maps);
-  await running;
   const { stopped, failed, timedOut } = maps.status().outcomes;
   assertEquals([stopped, failed, timedOut, maps.status().queue.errors, session.errors.length], [1, 0, 1, 1, 1]);
 });
@@ -485,12 +443,11 @@ Deno.test("stopping gives up on reconciles that do not return in time, and names
 });
 
 Deno.test("keys can be enqueued from outside, before and while a reconciler runs, and are dropped afterwards", async () => {
-  using session = new Session();
+  await using session = new Session();
   const seen: unknown[] = [];
   const maps = session.reconciler((key, { object, causes }) => void seen.push([key, object, causes]));
   maps.enqueue("default/x", { source: "webhook" });
-  const running = maps.run();
-  await session.pass();
+  await session.start(maps);
   maps.enqueue("default/y");
   await session.pass();
   assertEquals(seen, [
@@ -498,7 +455,6 @@ Deno.test("keys can be enqueued from outside, before and while a reconciler runs
     ["default/y", undefined, [{ type: "external" }]],
   ]);
   await session.stop(maps);
-  await running;
   maps.enqueue("default/z");
   assertEquals([seen.length, maps.status().queue.dropped], [2, 1]);
 });
@@ -654,7 +610,7 @@ Deno.test("a reconciler refuses options that are out of range, and names them", 
 });
 
 Deno.test("an observer that throws does not end the reconciler", async () => {
-  using session = new Session();
+  await using session = new Session();
   session.create("a");
   let calls = 0;
   const uncaught: unknown[] = [];
@@ -670,16 +626,13 @@ Deno.test("an observer that throws does not end the reconciler", async () => {
       throw new Error("the observer fails");
     },
   });
-  const running = maps.run();
-  await session.pass(10);
+  await session.start(maps, 10);
   globalThis.removeEventListener("error", listener);
   assertEquals([calls, uncaught], [2, ["the observer fails"]]);
-  await session.stop(maps);
-  await running;
 });
 
 Deno.test("an observer is called around each reconcile with its facts, and its errors at the end change nothing", async () => {
-  using session = new Session();
+  await using session = new Session();
   using uncaught = new Uncaught();
   session.create("a", "b");
   const notes: string[] = [];
@@ -702,10 +655,8 @@ Deno.test("an observer is called around each reconcile with its facts, and its e
       };
     },
   });
-  const running = maps.run();
-  await session.pass(10);
+  await session.start(maps, 10);
   await session.stop(maps);
-  await running;
   assertEquals(notes, [
     "maps configmaps default/a 0 event",
     "call",
@@ -742,19 +693,16 @@ function unanswered(log: string[]): ReconcileFunction<ConfigMap> {
 }
 
 Deno.test("requests of a reconcile end when its time is over, and its key is free again", async () => {
-  using session = new Session(withoutCreates);
+  await using session = new Session(withoutCreates);
   session.create("a");
   const log: string[] = [];
   const maps = session.reconciler(unanswered(log), { timeoutMs: 1_000 });
-  const running = maps.run();
-  await session.pass(999);
+  await session.start(maps, 999);
   assertEquals(log, []);
   await session.pass(1);
   assertEquals(log, ["first: TimeoutError", "second: TimeoutError"]);
   assertEquals(maps.status().abandoned, []);
   assertEquals(session.server.keys(ConfigMap), ["default/a"]);
-  await session.stop(maps);
-  await running;
 });
 
 Deno.test("requests of a reconcile continue after a stop, and end when the time for it is over", async () => {
@@ -804,7 +752,7 @@ Deno.test("a reconciler refuses to own a cluster-scoped kind for one that has na
 });
 
 Deno.test("a reconciler is idle when no key waits, runs, is held or is debounced, whatever comes back later", async () => {
-  using session = new Session();
+  await using session = new Session();
   session.create("a", "b");
   const gates: PromiseWithResolvers<void>[] = [];
   let calls = 0;
@@ -821,8 +769,7 @@ Deno.test("a reconciler is idle when no key waits, runs, is held or is debounced
   wait();
   await session.pass(100);
   assertEquals(idle, 0); // it does not run
-  const running = maps.run();
-  await session.pass(500);
+  await session.start(maps, 500);
   assertEquals([calls, idle], [0, 0]); // debounced
   await session.pass(1_000);
   assertEquals([calls, idle], [2, 0]); // one runs
@@ -845,12 +792,11 @@ Deno.test("a reconciler is idle when no key waits, runs, is held or is debounced
   await session.pass(0);
   assertEquals(idle, 3);
   await session.stop(maps);
-  await running;
   await maps.idle();
 });
 
 Deno.test("a reconciler is not idle while a key is held for caches, or its call has passed its time", async () => {
-  using session = new Session();
+  await using session = new Session();
   session.create("a");
   const late = Promise.withResolvers<void>();
   let stall: Disposable | undefined;
@@ -866,8 +812,7 @@ Deno.test("a reconciler is not idle while a key is held for caches, or its call 
     }
     await late.promise;
   }, { timeoutMs: 1_000 });
-  const running = maps.run();
-  await session.pass(10);
+  await session.start(maps, 10);
   let idle = 0;
   void maps.idle().then(() => idle++);
   await session.pass(10);
@@ -878,6 +823,4 @@ Deno.test("a reconciler is not idle while a key is held for caches, or its call 
   late.resolve();
   await session.pass(0);
   assertEquals(idle, 1);
-  await session.stop(maps);
-  await running;
 });

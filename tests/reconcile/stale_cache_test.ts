@@ -13,7 +13,9 @@ Deno.test("a reconcile never sees a cache without its own writes, whatever the d
   timeout: 600_000,
 }, async () => {
   const random = randomOf(14);
-  using session = new Session((server) => delayed(server, () => random() < 0.8 ? random() * 50 : random() * 1000));
+  await using session = new Session((server) =>
+    delayed(server, () => random() < 0.8 ? random() * 50 : random() * 1000)
+  );
   const names = Array.from({ length: 100 }, (_, index) => `map-${index}`);
   session.create(...names);
   /**
@@ -63,17 +65,15 @@ Deno.test("a reconcile never sees a cache without its own writes, whatever the d
     indexers: { of: ({ metadata }) => [`default/${metadata.labels?.of}`] },
   });
   maps.watches(Pod, () => []);
-  const running = maps.run();
+  await session.start(maps);
   while (rounds < 3_000) await session.time.tickAsync(500);
   await session.pass(1000);
   assertEquals([session.errors.slice(0, 3), maps.status().stale], [[], 0]);
   assert(held > 5, `at most ${held} keys waited for caches`); // or the test shows nothing
-  await session.stop(maps);
-  await running;
 });
 
 Deno.test("a key whose writes no cache sees in time is reconciled all the same, and that is reported", async () => {
-  using session = new Session();
+  await using session = new Session();
   session.create("a");
   const seen: unknown[] = [];
   const maps = session.reconciler(async (_key, { causes, client, object }) => {
@@ -86,8 +86,7 @@ Deno.test("a key whose writes no cache sees in time is reconciled all the same, 
     });
     return requeueAfter(10);
   }, { staleMs: 5000 });
-  const running = maps.run();
-  await session.pass(10);
+  await session.start(maps, 10);
   maps.enqueue("default/a");
   await session.pass(4990);
   assertEquals([seen, maps.status().waitingForCaches, maps.status().stale], [[["event"], undefined], 1, 0]);
@@ -100,12 +99,10 @@ Deno.test("a key whose writes no cache sees in time is reconciled all the same, 
       .test(session.errors[0]),
     session.errors[0],
   );
-  await session.stop(maps);
-  await running;
 });
 
 Deno.test("a key waits for the deletion of an object until it is gone or another one has its name", async () => {
-  using session = new Session();
+  await using session = new Session();
   const { server } = session;
   session.create("a");
   server.create(Pod, pod({ name: "x" }));
@@ -119,8 +116,7 @@ Deno.test("a key waits for the deletion of an object until it is gone or another
     return requeueAfter(1);
   }).watches(Pod, () => []);
   const pods = maps.informers.forResource(Pod);
-  const running = maps.run();
-  await session.pass(100);
+  await session.start(maps, 100);
   server.create(Pod, pod({ name: "x" }));
   await session.pass(100);
   assertEquals([seen.length, maps.status().waitingForCaches], [1, 1]);
@@ -128,8 +124,6 @@ Deno.test("a key waits for the deletion of an object until it is gone or another
   await session.pass(100);
   assertEquals(seen[1], server.get(Pod, "default/x")!.metadata.uid);
   assertEquals(maps.status().stale, 0);
-  await session.stop(maps);
-  await running;
 });
 
 const spec = { containers: [{ name: "main", image: "web" }] };
@@ -144,7 +138,7 @@ for (
   })
 ) {
   Deno.test(`a key does not wait for a write that an informer of ${what} will not show, and is done with it`, async () => {
-    using session = new Session();
+    await using session = new Session();
     const { server } = session;
     session.create("a");
     server.create(Pod, pod({ name: "settings", namespace: "shop", labels: { app: "web" } }));
@@ -157,8 +151,7 @@ for (
       );
     });
     for (const informer of selections) maps.watches(Pod, () => ["default/a"], { informer });
-    const running = maps.run();
-    await session.pass(100);
+    await session.start(maps, 100);
     const settled = calls;
     server.annotate(ConfigMap, "default/a", { n: "1" });
     await session.pass(100);
@@ -168,13 +161,11 @@ for (
     server.bookmark(Pod);
     await session.pass(60_000);
     assertEquals([calls <= settled + 2, maps.status().causes.superseded, session.errors], [true, undefined, []]);
-    await session.stop(maps);
-    await running;
   });
 }
 
 Deno.test("a key does not wait until a Namespace that it has deleted is gone, but until it is terminating", async () => {
-  using session = new Session((server) => ({
+  await using session = new Session((server) => ({
     // The answer of a real server: the Namespace is kept by its spec, not by its metadata.
     fetch: async (request) => {
       const response = await server.fetch(request);
@@ -189,17 +180,14 @@ Deno.test("a key does not wait until a Namespace that it has deleted is gone, bu
   const maps = session.reconciler(async (_key, { client }) => {
     if (++calls === 1) await client.resource(Namespace).delete("team");
   }).watches(Namespace, () => []);
-  const running = maps.run();
-  await session.pass(100);
+  await session.start(maps, 100);
   session.server.annotate(ConfigMap, "default/a", { n: "1" });
   await session.pass(100);
   assertEquals([calls, maps.status().waitingForCaches, session.errors], [2, 0, []]);
-  await session.stop(maps);
-  await running;
 });
 
 Deno.test("a key does not wait until objects of a deleted collection are gone that finalizers keep", async () => {
-  using session = new Session();
+  await using session = new Session();
   session.create("a");
   for (const name of ["x", "y"]) session.server.create(Pod, pod({ name, finalizers: ["acme.dev/drain"] }));
   const seen: number[] = [];
@@ -212,14 +200,11 @@ Deno.test("a key does not wait until objects of a deleted collection are gone th
     return requeueAfter(1);
   }).watches(Pod, () => []);
   const pods = maps.informers.forResource(Pod);
-  const running = maps.run();
-  await session.pass(100);
+  await session.start(maps, 100);
   assertEquals([seen, maps.status().waitingForCaches], [[2], 1]);
   stall![Symbol.dispose]();
   await session.pass(100);
   assertEquals([seen, maps.status().stale], [[2, 0], 0]);
-  await session.stop(maps);
-  await running;
 });
 
 Deno.test("a key waits for the namespace of its write alone, in an informer of several", async () => {
@@ -248,7 +233,7 @@ Deno.test("a key waits for the namespace of its write alone, in an informer of s
 });
 
 Deno.test("a key waits for objects that it has deleted as a collection", async () => {
-  using session = new Session();
+  await using session = new Session();
   session.create("a");
   for (const name of ["x", "y"]) session.server.create(Pod, pod({ name }));
   const seen: number[] = [];
@@ -261,14 +246,11 @@ Deno.test("a key waits for objects that it has deleted as a collection", async (
     return requeueAfter(1);
   }).watches(Pod, () => []);
   const pods = maps.informers.forResource(Pod);
-  const running = maps.run();
-  await session.pass(100);
+  await session.start(maps, 100);
   assertEquals([seen, maps.status().waitingForCaches], [[2], 1]);
   stall![Symbol.dispose]();
   await session.pass(100);
   assertEquals(seen, [2, 0]);
-  await session.stop(maps);
-  await running;
 });
 
 for (
@@ -278,7 +260,7 @@ for (
   ] as const
 ) {
   Deno.test(`a key is reconciled again when its write was ${name} before any cache saw it`, async () => {
-    using session = new Session();
+    await using session = new Session();
     const { server } = session;
     session.create("a");
     if (name === "undone") server.create(Pod, pod({ name: "x" }));
@@ -294,18 +276,15 @@ for (
       server.dropWatches(Pod);
       server.compact();
     }).watches(Pod, () => ["default/a"], { when: [({ type }) => type === "deleted", labelsChanged] });
-    const running = maps.run();
-    await session.pass(0);
+    await session.start(maps, 0);
     assertEquals(seen.length, 1);
     await session.pass(3_000);
     assertEquals([seen.slice(1), session.errors], [["superseded"], []]);
-    await session.stop(maps);
-    await running;
   });
 }
 
 Deno.test("a write that its caches show as it was made leads to no further reconcile", async () => {
-  using session = new Session();
+  await using session = new Session();
   session.create("a");
   session.server.create(Pod, pod({ name: "x" }));
   let calls = 0;
@@ -314,14 +293,11 @@ Deno.test("a write that its caches show as it was made leads to no further recon
     const body = { metadata: { labels: { of: "a" } } };
     await client.resource(Pod, { namespace: "default" }).patch("x", { type: "merge", body });
   }).watches(Pod, () => ["default/a"], { when: generationChanged });
-  const running = maps.run();
-  await session.pass(60_000);
+  await session.start(maps, 60_000);
   const before = calls;
   session.server.annotate(Pod, "default/x", { by: "somebody" });
   await session.pass(60_000);
   assertEquals([before, calls], [1, 1]);
-  await session.stop(maps);
-  await running;
 });
 
 /** A server each of whose watches delivers chunks after delays, in order. */

@@ -87,29 +87,6 @@ Deno.test("WatchReader reads the same changes wherever the body is split in two,
   }
 });
 
-Deno.test("WatchReader reads the same changes wherever a short body is split in three, and byte by byte", async () => {
-  const bytes = utf8Of(
-    `{"type":"ADDED","object":{"metadata":{"name":"ä"}}}\r\n\n{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"9"}}}\n`,
-  );
-  const expected = JSON.stringify((await watchReading([bytes])).values.map(changePortrait));
-  assert(expected.includes(`"key":"ä"`) && expected.includes(`"9"`));
-  for (let first = 0; first <= bytes.length; first++) {
-    for (let second = first; second <= bytes.length; second++) {
-      const { values, error } = await watchReading(cutAt(bytes, first, second));
-      if (error !== undefined || JSON.stringify(values.map(changePortrait)) !== expected) {
-        throw new Error(`split at ${first} and ${second}: other changes`, { cause: error });
-      }
-    }
-  }
-  for (const kind of ["bytes", "default"] as const) {
-    for (const text of [RECORDED, new TextDecoder().decode(bytes)]) {
-      const whole = await watchReading([utf8Of(text)]);
-      const single = await watchReading(inChunksOf(utf8Of(text), 1), { kind });
-      assertEquals(single.values.map(changePortrait), whole.values.map(changePortrait));
-    }
-  }
-});
-
 Deno.test("WatchReader decodes the same as JSON.parse, for any objects in any chunks", async () => {
   const lines = fc.array(fc.tuple(fc.constantFrom("ADDED", "MODIFIED", "DELETED"), memberText, fc.nat(5)), {
     maxLength: 4,
@@ -164,27 +141,6 @@ Deno.test("WatchReader yields one batch per chunk, even if it is empty", async (
   assertEquals(sizes, [0, 0, 1, 1]);
 });
 
-Deno.test("WatchReader copies entries out of chunks whose buffer is reused", async () => {
-  const chunk = utf8Of(event("ADDED", pod("a", "1", { spec: "x" })) + event("ADDED", pod("b", "2", { spec: "日本" })));
-  const { values } = await watchReading([chunk]);
-  chunk.fill(0);
-  assertEquals(
-    values.map((change) => change.type === "BOOKMARK" ? "" : (change.entry.object as unknown as { spec: string }).spec),
-    ["x", "日本"],
-  );
-});
-
-Deno.test("WatchReader reads broken UTF-8 as U+FFFD", async () => {
-  const head = utf8Of(`{"type":"ADDED","object":{"metadata":{"name":"a","uid":"u"},"data":"`);
-  const bytes = new Uint8Array([...head, 0xff, 0xe2, 0x82, ...utf8Of(`"}}\n`)]);
-  for (const chunks of [[bytes], inChunksOf(bytes, 1)]) {
-    const { values, error } = await watchReading(chunks);
-    assertEquals(error, undefined);
-    assert(values[0].type === "ADDED");
-    assertEquals((values[0].entry.object as unknown as { data: string }).data, "\ufffd\ufffd");
-  }
-});
-
 Deno.test('WatchReader recognizes the bookmark that ends the initial events only by the value "true" [C040]', async () => {
   const text = bookmark("1") + bookmark("2", {}) + bookmark("3", { "k8s.io/initial-events-end": "false" }) +
     bookmark("4", { "k8s.io/initial-events-end": "" }) + bookmark("5", { "k8s.io/initial-events-end": "True" }) +
@@ -227,15 +183,6 @@ Deno.test("WatchReader yields the changes before an ERROR event, then throws its
     assertEquals([error.status.code, error.status.reason], [410, "Expired"]);
     assertEquals(error.message, `Cannot go on watching "pods": 410 Expired: too old resource version: 1 (9)`);
   }
-});
-
-Deno.test("WatchReader cancels the body after an ERROR event", async () => {
-  const body = bodyOf([utf8Of(event("ERROR", { code: 500 })), utf8Of("more")]);
-  await assertRejects(async () => {
-    for await (const _ of readChanges(body.stream, { resource: Pod, managedFields: "drop" }));
-  }, StatusError);
-  assert(body.cancelled);
-  assertEquals(body.stream.locked, false);
 });
 
 Deno.test("WatchReader refuses a line that is not a watch event, after yielding the changes before it", async () => {
@@ -309,36 +256,3 @@ Deno.test("WatchReader refuses a line longer than maxObjectBytes, in one chunk o
     assert(messageOf(reading).includes(`longer than ${small.length} bytes; raise maxObjectBytes`), messageOf(reading));
   }
 });
-
-for (const kind of ["bytes", "default"] as const) {
-  Deno.test(`WatchReader cancels a body of the ${kind} reader when its loop is left early`, async () => {
-    const body = bodyOf(inChunksOf(utf8Of(RECORDED), 300), kind);
-    for await (const batch of readChanges(body.stream, { resource: Pod, managedFields: "drop" })) {
-      if (batch.length > 0) break;
-    }
-    assert(body.cancelled);
-    assertEquals(body.stream.locked, false);
-  });
-
-  Deno.test(`WatchReader rejects with the abort reason when a body of the ${kind} reader is aborted`, async () => {
-    const controller = new AbortController();
-    const stream = new ReadableStream<Uint8Array>({
-      ...(kind === "bytes" ? { type: "bytes" } : {}),
-      start(body: ReadableStreamController<Uint8Array>): void {
-        body.enqueue(utf8Of(event("ADDED", pod("a", "1"))) as Uint8Array<ArrayBuffer>);
-        controller.signal.addEventListener("abort", () => body.error(controller.signal.reason));
-      },
-    } as UnderlyingDefaultSource<Uint8Array>);
-    const reason = new Error("enough");
-    const values: number[] = [];
-    const error = await assertRejects(async () => {
-      for await (const batch of readChanges(stream, { resource: Pod, managedFields: "drop" })) {
-        values.push(batch.length);
-        controller.abort(reason);
-      }
-    });
-    assertStrictEquals(error, reason);
-    assertEquals(values, [1]);
-    assertEquals(stream.locked, false);
-  });
-}

@@ -1,9 +1,7 @@
-import { assert, assertEquals, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
 import { DecodeError } from "../../../src/api/status.ts";
-import { ByteBuffer } from "../../../src/client/decode/body_reader.ts";
-import { chunksOf } from "../../../src/client/decode/body_reader.ts";
-import { LineSplitter } from "../../../src/client/decode/body_reader.ts";
-import { bodyOf, inChunksOf, utf8Of } from "../../support/bodies.ts";
+import { ByteBuffer, chunksOf, LineSplitter } from "../../../src/client/decode/body_reader.ts";
+import { bodyOf, inChunksOf, Pod, readChanges, readList, utf8Of } from "../../support/bodies.ts";
 
 const decoder = new TextDecoder();
 
@@ -113,3 +111,57 @@ Deno.test("chunksOf reads a byte stream into one reused buffer, also chunks larg
   assertEquals(sum, 150_020);
   assert(sizes.every((size) => size <= 65_536), sizes.join());
 });
+
+const OPTIONS = { resource: Pod, managedFields: "drop" } as const;
+const OBJECT = `{"metadata":{"name":"a"}}`;
+/** What a reader makes of a body, one with an object, one that it refuses, and the error for that. */
+const READERS: Readonly<
+  Record<string, {
+    readonly read: (body: ReadableStream<Uint8Array>, options: typeof OPTIONS) => AsyncIterable<unknown>;
+    readonly text: string;
+    readonly refused: string;
+    readonly error: string;
+  }>
+> = {
+  ListReader: { read: readList, text: `{"items":[${OBJECT}`, refused: `{"items":[1`, error: "DecodeError" },
+  WatchReader: {
+    read: readChanges,
+    text: `{"type":"ADDED","object":${OBJECT}}\n`,
+    refused: `{"type":"ERROR","object":{"code":500}}\n`,
+    error: "StatusError",
+  },
+};
+
+for (const [name, { read, text, refused, error }] of Object.entries(READERS)) {
+  for (const kind of ["bytes", "default"] as const) {
+    Deno.test(`${name} cancels a body of the ${kind} reader when its loop is left early or what it says is refused`, async () => {
+      const left = bodyOf([utf8Of(text), utf8Of("more")], kind);
+      for await (const _ of read(left.stream, OPTIONS)) break;
+      const bad = bodyOf([utf8Of(refused), utf8Of("more")], kind);
+      const thrown = await assertRejects(() => Array.fromAsync(read(bad.stream, OPTIONS)), Error);
+      assertEquals(thrown.name, error);
+      for (const body of [left, bad]) assertEquals([body.cancelled, body.stream.locked], [true, false]);
+    });
+
+    Deno.test(`${name} rejects with the error of a body of the ${kind} reader that breaks, after what came before`, async () => {
+      const reason = new Error("connection reset");
+      let body!: ReadableStreamController<Uint8Array>;
+      const stream = new ReadableStream<Uint8Array>({
+        ...(kind === "bytes" ? { type: "bytes" } : {}),
+        start(controller: ReadableStreamController<Uint8Array>): void {
+          body = controller;
+          controller.enqueue(utf8Of(text));
+        },
+      } as UnderlyingDefaultSource<Uint8Array>);
+      const parts: unknown[] = [];
+      const thrown = await assertRejects(async () => {
+        for await (const part of read(stream, OPTIONS)) {
+          parts.push(part);
+          body.error(reason);
+        }
+      });
+      assertStrictEquals(thrown, reason);
+      assertEquals([parts.length, stream.locked], [1, false]);
+    });
+  }
+}
