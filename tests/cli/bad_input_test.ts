@@ -52,34 +52,6 @@ Deno.test("HTML from a proxy ends get and watch with 3", async () => {
   await ends(3, /is "text\/html" and not JSON.*not a proxy or a login page$/, "pods", "--server", proxy.url);
 });
 
-Deno.test("an unknown kind and a broken selector end get and watch with 2", async () => {
-  await ends(2, /Cannot find a resource "podz": .*did you mean "pods"/, "podz", "--fake");
-  await ends(2, /label selector "app in": found its end/, "pods", "-l", "app in", "--fake");
-  await ends(2, /--field-selector "a.b=c" is refused by the server/, "pods", "--field-selector", "a.b=c", "--fake");
-});
-
-Deno.test("a folder as --cache ends watch with 2", async () => {
-  await using folder = new Folder();
-  const { code, out, err } = await run("watch", "pods", "--fake", "--cache", folder.path);
-  assertEquals([code, out, err], [2, [], [`error: --cache: "${folder.path}" is a folder; name a file`]]);
-});
-
-Deno.test("a kubeconfig without a current context ends get and watch with 2", async () => {
-  await using folder = new Folder();
-  const config = JSON.parse(
-    await Deno.readTextFile(await writeKubeconfig(folder.file("config"), { server: "http://x" })),
-  );
-  delete config["current-context"];
-  const kubeconfig = folder.write("contextless", JSON.stringify(config));
-  await ends(
-    2,
-    /"current-context" is missing: set it, or pass --context; the contexts are "home"$/,
-    "pods",
-    "--kubeconfig",
-    kubeconfig,
-  );
-});
-
 Deno.test("a namespace without objects is reported in one line, with exit code 0", async () => {
   using server = new FakeApiServer();
   await using served = await serve(server);

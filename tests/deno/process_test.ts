@@ -3,6 +3,7 @@ import { type Certificates, makeCertificates } from "../support/certificates.ts"
 import { writeKubeconfig } from "../support/host.ts";
 import { Scripts, V1 } from "../support/plugin.ts";
 import { serveProxy } from "../support/proxy.ts";
+import { Folder } from "../support/serve.ts";
 import { serve } from "../support/tls_server.ts";
 
 const ROOT = new URL("../../", import.meta.url);
@@ -143,23 +144,25 @@ Deno.test("connect uses the proxy of the environment, unless NO_PROXY names the 
 Deno.test("connect uses no proxy of the environment for plain HTTP to this machine", async () => {
   await using server = await serve({ authorization: () => "Bearer abc" });
   const { port } = new URL(server.url);
-  const folder = await Deno.makeTempDir();
-  try {
-    await using proxy = serveProxy({ kind: "connect" });
-    for (const host of [`127.0.0.1:${port}`, `LOCALHOST:${port}`]) {
-      const kubeconfig = await writeKubeconfig(`${folder}/config`, { server: `http://${host}` }, { token: "abc" });
-      const flags = [`--allow-read=${kubeconfig}`, `--allow-net=${host.toLowerCase()}`];
-      for (const name of ["HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"]) {
-        for (const env of ["--deny-env", "--allow-env"]) {
-          const printed = await ask([...flags, env], [kubeconfig], { [name]: `http://${proxy.host}` });
-          assertEquals([printed, proxy.asked], ["ok /version", []], `${name}, ${host}, ${env}`);
-        }
-      }
-      const denied = await ask([flags[0], "--deny-env"], [kubeconfig], { HTTP_PROXY: `http://${proxy.host}` });
-      assertStringIncludes(denied, `run this program with ${flags[1]}`);
-    }
-  } finally {
-    await Deno.remove(folder, { recursive: true });
+  await using folder = new Folder();
+  await using proxy = serveProxy({ kind: "connect" });
+  const cases = [
+    ["127.0.0.1", "HTTP_PROXY", "--deny-env"],
+    ["LOCALHOST", "HTTP_PROXY", "--allow-env"],
+    ["127.0.0.1", "http_proxy", "--allow-env"],
+    ["LOCALHOST", "ALL_PROXY", "--deny-env"],
+    ["127.0.0.1", "all_proxy", "--allow-env"],
+  ];
+  for (const [name, variable, env] of cases) {
+    const host = `${name}:${port}`;
+    const kubeconfig = await writeKubeconfig(folder.file("config"), { server: `http://${host}` }, { token: "abc" });
+    const flags = [`--allow-read=${kubeconfig}`, `--allow-net=${host.toLowerCase()}`, env];
+    const variables = { [variable]: `http://${proxy.host}` };
+    const printed = await ask(flags, [kubeconfig], variables);
+    assertEquals([printed, proxy.asked], ["ok /version", []], `${variable}, ${host}, ${env}`);
+    if (env === "--allow-env") continue;
+    const denied = await ask([flags[0], env], [kubeconfig], variables);
+    assertStringIncludes(denied, `run this program with ${flags[1]}`);
   }
 });
 

@@ -1,4 +1,4 @@
-import { type Browser, chromium, type Page } from "playwright-core";
+import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
 import { answerPage } from "../../src/cli/serve.ts";
 import { Client } from "../../src/client/client.ts";
 import { InformerRelay } from "../../src/edge/informer_relay.ts";
@@ -56,15 +56,24 @@ export class ServedPage implements AsyncDisposable {
   }
 }
 
-/** A browser with one page, and what that has complained about. */
+/** The browser of all visits, once there was one. */
+let browser: Promise<Browser> | undefined;
+
+/** Ends the browser, behind the last visit. */
+export async function closeBrowser(): Promise<void> {
+  await (await browser)?.close();
+  browser = undefined;
+}
+
+/** One page in a profile of its own, and what it has complained about. */
 export class Visit implements AsyncDisposable {
-  readonly #browser: Browser;
+  readonly #context: BrowserContext;
   readonly page: Page;
   /** Errors of the page, messages of its console, and addresses of other origins that it asked for. */
   readonly complaints: string[] = [];
 
-  private constructor(browser: Browser, page: Page) {
-    this.#browser = browser;
+  private constructor(context: BrowserContext, page: Page) {
+    this.#context = context;
     this.page = page;
     page.on("pageerror", (error) => this.complaints.push(error.message));
     page.on("console", (message) => this.complaints.push(message.text()));
@@ -79,10 +88,11 @@ export class Visit implements AsyncDisposable {
   }
 
   static async begin(address: string): Promise<Visit> {
-    const browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox", "--disable-gpu"] });
-    const page = await browser.newPage({ viewport: { width: 1_200, height: 700 } });
+    browser ??= chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox", "--disable-gpu"] });
+    const context = await (await browser).newContext({ viewport: { width: 1_200, height: 700 } });
+    const page = await context.newPage();
     page.setDefaultTimeout(20_000);
-    const visit = new Visit(browser, page);
+    const visit = new Visit(context, page);
     await page.goto(address);
     return visit;
   }
@@ -105,6 +115,6 @@ export class Visit implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#browser.close();
+    await this.#context.close();
   }
 }

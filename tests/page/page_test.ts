@@ -4,13 +4,15 @@ import { ConfigMap, Pod } from "../../src/kinds/core/v1.ts";
 import { ClusterRole } from "../../src/kinds/rbac/v1.ts";
 import { configMap, FakeApiServer, pod } from "../../src/testing/mod.ts";
 import { PAGE_HTML } from "../../src/cli/page_html.ts";
-import { CHROMIUM, ServedPage, Visit } from "./_served_page.ts";
+import { CHROMIUM, closeBrowser, ServedPage, Visit } from "./_served_page.ts";
 
 /** Registers a test that needs a browser, whose driver leaves timers behind. */
 function browserTest(name: string, fn: () => Promise<void>): void {
   const reason = CHROMIUM === undefined ? ": no Chromium here; set CHROMIUM to its path" : "";
   Deno.test({ name: name + reason, fn, ignore: CHROMIUM === undefined, sanitizeOps: false, sanitizeResources: false });
 }
+
+Deno.test.afterAll(closeBrowser);
 
 function create(server: FakeApiServer, name: string, namespace = "shop"): void {
   server.create(Pod, pod({ name, namespace, node: "worker-1", labels: { app: name } }));

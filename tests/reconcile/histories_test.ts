@@ -24,7 +24,7 @@ Deno.test(
   "LeaderElector never lets two lead, whatever is paused, killed, cut off or late [F36]",
   { timeout: 600_000 },
   async () => {
-    const failure = await firstFailure(500, () => new MemoryLeaseServer());
+    const failure = await firstFailure(250, () => new MemoryLeaseServer());
     assertEquals(failure, undefined, `${failure?.log}\nseed ${failure?.seed}: ${failure?.problem}`);
   },
 );

@@ -149,9 +149,9 @@ Deno.test("JsonWalker finds the same with and without text, in one walk or in tw
         assertEquals(findings(plain), { ...findings(plain), name, namespace, uid, version });
       }
     }),
-    { numRuns: 1_000, seed: 20_261_122 },
+    { numRuns: 300, seed: 20_261_122 },
   );
-  assert(walked > 300 && stopped > 30, `only ${walked} of 1000 were walked, ${stopped} in two walks`);
+  assert(walked > 90 && stopped > 9, `only ${walked} of 300 were walked, ${stopped} in two walks`);
 });
 
 Deno.test("ObjectReader reads the same from text as from bytes, and refuses the same", () => {
@@ -180,7 +180,7 @@ Deno.test("ObjectReader reads the same from text as from bytes, and refuses the 
         assertEquals(read, outcome(() => plain.read(bytes, 2, bytes.length - 2)));
       },
     ),
-    { numRuns: 1_000, seed: 20_261_123 },
+    { numRuns: 300, seed: 20_261_123 },
   );
 });
 
@@ -213,9 +213,9 @@ Deno.test("ObjectReader yields the cached entry of the same uid and version, and
       yielded++;
       assertEquals([plain.key, plain.uid, plain.resourceVersion], [entry.key, uid, resourceVersion]);
     }),
-    { numRuns: 700, seed: 20_261_125 },
+    { numRuns: 350, seed: 20_261_125 },
   );
-  assert(yielded > 35, `only ${yielded} of 700 were known`);
+  assert(yielded > 17, `only ${yielded} of 350 were known`);
 });
 
 Deno.test("WatchReader reads the same next to non-ASCII text, in any chunks", async () => {
@@ -238,7 +238,7 @@ Deno.test("WatchReader reads the same next to non-ASCII text, in any chunks", as
         assertEquals(parts.values.map(changePortrait), expected);
       },
     ),
-    { numRuns: 200, seed: 20_261_124 },
+    { numRuns: 100, seed: 20_261_124 },
   );
 });
 

@@ -84,6 +84,9 @@ Deno.test("FakeApiServer keeps a watch open whose start is compacted", async () 
   await using open = await Lines.open(server, `${MAPS}?watch=1&resourceVersion=6`);
   server.create(Pod, { metadata: { name: "a" } });
   server.compact();
+  await using late = await Lines.open(server, `${MAPS}?watch=1&resourceVersion=6`);
+  assertEquals((await late.all()).map(({ object }) => object.message), ["too old resource version: 6 (7)"]);
+  assertEquals(server.watches, 1);
   await using newest = await Lines.open(server, `${MAPS}?watch=1&resourceVersion=7`);
   server.delete(ConfigMap, "answers/map-0");
   for (const watch of [open, newest]) assertEquals(brief(await watch.next()), "DELETED map-0@8");
