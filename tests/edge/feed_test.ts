@@ -248,11 +248,11 @@ Deno.test("a stream without changes has heartbeats with an id, by which a client
   assertEquals(await again.through("updated"), ["updated cart-0"]);
 });
 
-Deno.test("the upstream watch ends when there is no client, and resumes without a list, 1,000 times", async () => {
+Deno.test("the upstream watch ends when there is no client, and resumes without a list, 100 times", async () => {
   using time = new FakeTime();
   await using relayed = new Relayed({ lingerMs: 1_000 }, { server: shop(2), idleMs: 1_000 });
   const { server } = relayed;
-  for (let round = 0; round < 1_000; round++) {
+  for (let round = 0; round < 100; round++) {
     const events = await relayed.events("/events/pods");
     await time.tickAsync(0);
     assertEquals((await events.through("synced")).at(-1), "synced 2");

@@ -56,24 +56,6 @@ function refused(user: Record<string, unknown>, server?: string): KubeconfigErro
   return error;
 }
 
-Deno.test("resolveUser applies token, token file, basic login and client certificate", () => {
-  assertEquals(resolved({ token: "abc" }).token?.reveal(), "abc");
-  assertEquals(resolved({ tokenFile: "secrets/token" }).tokenFile?.path, "secrets/token");
-  const { basic } = resolved({ username: "ada", password: "a:b c" });
-  assertEquals([basic?.username, basic?.password.reveal()], ["ada", "a:b c"]);
-  const inline = resolved({
-    "client-certificate-data": pemData("CERTIFICATE"),
-    "client-key-data": pemData("EC PRIVATE KEY"),
-  }).clientCertificate;
-  assert(inline?.certificate.type === "inline" && inline.key.type === "inline");
-  assertEquals(inline.key.pem.reveal(), pem("EC PRIVATE KEY"));
-  const files = resolved({ "client-certificate": "a.crt", "client-key": "a.key" }).clientCertificate;
-  assert(files?.certificate.type === "file" && files.key.type === "file");
-  assertEquals([files.certificate.path, files.key.path], ["a.crt", "a.key"]);
-  const both = resolved({ token: "abc", tokenFile: "token" });
-  assertEquals([both.token?.reveal(), both.tokenFile?.path], ["abc", "token"]);
-});
-
 Deno.test("resolveUser applies impersonation", () => {
   const { impersonation } = resolved({
     as: "grace",
@@ -333,22 +315,6 @@ Deno.test("resolveContext keeps the path of the server's address", () => {
   assertEquals(cluster.server.pathname, "/k8s/clusters/c-1");
 });
 
-Deno.test("resolveContext returns a CA file as it is written, and the kubeconfig that names it", () => {
-  const { cluster } = resolveContext(
-    kubeconfig({ file: "/a/b/config", cluster: { "certificate-authority": "../ca.crt" } }),
-  );
-  const ca = cluster.certificateAuthority;
-  assert(ca?.type === "file");
-  assertEquals(ca.path, "../ca.crt");
-  assertEquals(ca.place, { file: "/a/b/config", entry: `cluster "farm"`, field: "certificate-authority" });
-});
-
-Deno.test("resolveContext decodes an inline CA", () => {
-  const { cluster } = resolveContext(kubeconfig({ cluster: { "certificate-authority-data": pemData("CERTIFICATE") } }));
-  assert(cluster.certificateAuthority?.type === "inline");
-  assertEquals(cluster.certificateAuthority.pem.reveal(), pem("CERTIFICATE"));
-});
-
 Deno.test("resolveContext refuses an invalid CA, and a CA that is given twice", () => {
   const cases: readonly [cluster: Record<string, unknown>, includes: string][] = [
     [{ "certificate-authority-data": "%%%" }, "is not base64"],
@@ -406,13 +372,6 @@ Deno.test("resolveContext refuses cluster fields that exclude each other", () =>
   assertStringIncludes(plain.message, "has no TLS");
 });
 
-Deno.test("resolveContext returns disable-compression", () => {
-  assertEquals(
-    resolveContext(kubeconfig({ cluster: { "disable-compression": true } })).cluster.disableCompression,
-    true,
-  );
-});
-
 Deno.test("resolveContext treats empty and false fields as absent", () => {
   const resolved = resolveContext(kubeconfig({
     cluster: {
@@ -463,12 +422,6 @@ Deno.test("resolveContext with another server drops the cluster fields that belo
   const plain = resolveContext(config, { server: "http://localhost:8001" });
   assertFalse("certificateAuthority" in plain.cluster);
   assertThrows(() => resolveContext(config, { server: "other" }), TypeError, "Cannot use server");
-});
-
-Deno.test("resolveContext does not read the user entry if it is not asked to", () => {
-  const config = kubeconfig({ user: { exec: { command: "aws" } } });
-  assertThrows(() => resolveContext(config), KubeconfigError);
-  assertFalse("user" in resolveContext(config, { withoutUser: true }));
 });
 
 Deno.test("resolveContext returns values that hide credentials when they are printed", () => {

@@ -11,8 +11,8 @@ import { FakeTime } from "../support/fake_time.ts";
 type Started = AsyncDisposable & Pick<Reconciler<KubernetesObject>, "run" | "status">;
 
 /**
- * A fake server, a client of it and fake time. `await using` stops the reconcilers that it has started, and fails unless
- * they have left nothing behind.
+ * A fake server, a client of it and fake time. `await using` stops the reconcilers that it has started, and fails
+ * unless they have left nothing behind.
  */
 export class Session implements Disposable, AsyncDisposable {
   readonly time = new FakeTime();

@@ -16,7 +16,7 @@ function at(ms: number): string {
 }
 
 /** An election on a fake server under fake time; waits between attempts are `retryMs`, without a random part. */
-class Election implements Disposable {
+class Election implements AsyncDisposable {
   readonly time = new FakeTime(START);
   readonly server = new FakeApiServer();
   readonly client = new Client({ server: "http://fake", transport: this.server, namespace: "shop" });
@@ -34,10 +34,13 @@ class Election implements Disposable {
     });
   }
 
+  readonly #runs: Running[] = [];
+
   /** Runs an elector whose work lasts until its signal aborts, and `windDownMs` longer. */
   run(elector: LeaderElector, windDownMs = 0): Running {
     const stop = new AbortController();
     const running: Running = { stop, leadership: undefined, ended: Promise.resolve() };
+    this.#runs.push(running);
     const work = async (leadership: Leadership): Promise<void> => {
       this.say(`${elector.identity} leads`);
       running.leadership = leadership;
@@ -71,7 +74,8 @@ class Election implements Disposable {
   }
   #seen = 0;
 
-  [Symbol.dispose](): void {
+  async [Symbol.asyncDispose](): Promise<void> {
+    await end(this, ...this.#runs);
     this.client[Symbol.dispose]();
     this.#random[Symbol.dispose]();
     assertEquals(this.time.timers, 0);
@@ -103,39 +107,36 @@ Deno.test("LeaderElector acquires and renews as client-go does, request by reque
   const other = { holderIdentity: "b", leaseDurationSeconds: 3, acquireTime: at(-90_000), renewTime: at(-90_000) };
 
   await test.step("creates the lease where there is none", async () => {
-    using election = new Election();
-    const running = election.run(election.elector("a", { labels: { app: "tabs" } }));
+    await using election = new Election();
+    election.run(election.elector("a", { labels: { app: "tabs" } }));
     await election.time.tickAsync(0);
     assertEquals([election.verbs(), election.spec], ["get create", { ...mine, leaseTransitions: 0 }]);
     assertEquals(election.server.get(Lease, "shop/it")?.metadata.labels, { app: "tabs" });
     assertEquals(election.log, ['0 a sees "a"', "0 a leads"]);
-    await end(election, running);
   });
 
   await test.step("takes a lease without a record, which is a transition", async () => {
-    using election = new Election();
+    await using election = new Election();
     election.put(undefined);
-    const running = election.run(election.elector("a"));
+    election.run(election.elector("a"));
     await election.time.tickAsync(0);
     assertEquals([election.verbs(), election.spec], ["get update", { ...mine, leaseTransitions: 1 }]);
-    await end(election, running);
   });
 
   await test.step("waits the duration of a lease that it sees for the first time, however old that is", async () => {
-    using election = new Election();
+    await using election = new Election();
     election.put({ ...other, leaseTransitions: 4 });
-    const running = election.run(election.elector("a"));
+    election.run(election.elector("a"));
     await election.time.tickAsync(2_999);
     assertEquals([election.verbs(), election.spec?.holderIdentity], ["get get", "b"]);
     await election.time.tickAsync(1_001);
     assertEquals([election.verbs(), election.spec?.leaseTransitions], ["get update", 5]);
     assertEquals(election.spec?.acquireTime, at(4_000));
     assertEquals(election.log, ['0 a sees "b"', '4000 a sees "a"', "4000 a leads"]);
-    await end(election, running);
   });
 
   await test.step("does not take a lease that is renewed, whatever times its holder writes", async () => {
-    using election = new Election();
+    await using election = new Election();
     election.put({ ...other, leaseTransitions: 4 });
     const running = election.run(election.elector("a"));
     for (let renewal = 1; renewal <= 20; renewal++) {
@@ -148,40 +149,37 @@ Deno.test("LeaderElector acquires and renews as client-go does, request by reque
   });
 
   await test.step("takes a released lease at once", async () => {
-    using election = new Election();
+    await using election = new Election();
     election.put({ ...other, holderIdentity: "", leaseTransitions: 4 });
-    const running = election.run(election.elector("a"));
+    election.run(election.elector("a"));
     await election.time.tickAsync(0);
     assertEquals([election.verbs(), election.spec?.leaseTransitions], ["get update", 5]);
-    await end(election, running);
   });
 
   await test.step("renews a lease of its own identity, which is no transition", async () => {
-    using election = new Election();
+    await using election = new Election();
     election.put({ ...mine, acquireTime: at(-5_000), leaseTransitions: 4 });
-    const running = election.run(election.elector("a"));
+    election.run(election.elector("a"));
     await election.time.tickAsync(0);
     assertEquals(election.verbs(), "get update");
     assertEquals(election.spec, { ...mine, acquireTime: at(-5_000), leaseTransitions: 4 });
-    await end(election, running);
   });
 
   await test.step("waits between attempts up to 2.2 times as long, at random", async () => {
-    using election = new Election();
+    await using election = new Election();
     election.put({ ...other, leaseDurationSeconds: 1_000 });
     using _random = seedGlobals(() => 0.999);
-    const running = election.run(election.elector("a"));
+    election.run(election.elector("a"));
     await election.time.tickAsync(4_390);
     assertEquals(election.verbs(), "get");
     await election.time.tickAsync(10);
     assertEquals(election.verbs(), "get");
-    await end(election, running);
   });
 });
 
 Deno.test("LeaderElector renews without a read, and reads after a failure [C151]", async () => {
-  using election = new Election();
-  const running = election.run(election.elector("a"));
+  await using election = new Election();
+  election.run(election.elector("a"));
   await election.time.tickAsync(2_000);
   assertEquals(election.verbs(), "get create update");
   election.server.failNext(500, 1, ({ verb }) => verb === "update");
@@ -189,12 +187,11 @@ Deno.test("LeaderElector renews without a read, and reads after a failure [C151]
   assertEquals(election.verbs(), "update get update update");
   assertEquals(election.spec?.renewTime, at(6_000));
   assertEquals(election.spec?.acquireTime, at(0));
-  await end(election, running);
 });
 
 Deno.test("LeaderElector releases the lease when it stops [C152]", async (test) => {
   await test.step("by a read and a write that keeps the transitions", async () => {
-    using election = new Election();
+    await using election = new Election();
     const elector = election.elector("a");
     const running = election.run(elector);
     await election.time.tickAsync(1_000);
@@ -213,7 +210,7 @@ Deno.test("LeaderElector releases the lease when it stops [C152]", async (test) 
   });
 
   await test.step("again after a conflict, which a renewal in flight causes", async () => {
-    using election = new Election();
+    await using election = new Election();
     const running = election.run(election.elector("a"));
     await election.time.tickAsync(0);
     const conflict: (request: RecordedRequest) => boolean = ({ verb }) => verb === "update";
@@ -227,7 +224,7 @@ Deno.test("LeaderElector releases the lease when it stops [C152]", async (test) 
 
   await test.step("not that of another holder, nor one that is gone", async () => {
     for (const change of ["steal", "delete"]) {
-      using election = new Election();
+      await using election = new Election();
       const running = election.run(election.elector("a"));
       await election.time.tickAsync(0);
       if (change === "delete") election.server.delete(Lease, "shop/it");
@@ -242,7 +239,7 @@ Deno.test("LeaderElector releases the lease when it stops [C152]", async (test) 
 
   for (const verb of ["update", "get"]) {
     await test.step(`after a stop during the ${verb} of a renewal`, async () => {
-      using election = new Election();
+      await using election = new Election();
       const running = election.run(election.elector("a"));
       await election.time.tickAsync(1_000);
       if (verb === "get") election.server.failNext(500, 1, (request) => request.verb === "update");
@@ -254,7 +251,7 @@ Deno.test("LeaderElector releases the lease when it stops [C152]", async (test) 
   }
 
   await test.step("after a stop while the answer to the first write is awaited", async () => {
-    using election = new Election();
+    await using election = new Election();
     const running = election.run(election.elector("a"));
     using _stalled = election.server.stallNext(1, ({ verb }) => verb === "create");
     await election.time.tickAsync(100);
@@ -264,7 +261,7 @@ Deno.test("LeaderElector releases the lease when it stops [C152]", async (test) 
   });
 
   await test.step("not with release: false", async () => {
-    using election = new Election();
+    await using election = new Election();
     const running = election.run(election.elector("a", { release: false }));
     await election.time.tickAsync(0);
     await end(election, running);
@@ -272,7 +269,7 @@ Deno.test("LeaderElector releases the lease when it stops [C152]", async (test) 
   });
 
   await test.step("not after it has seen another holder since a write without an answer", async () => {
-    using election = new Election();
+    await using election = new Election();
     const running = election.run(election.elector("a"));
     {
       using _stalled = election.server.stallNext(1, ({ verb }) => verb === "create");
@@ -286,7 +283,7 @@ Deno.test("LeaderElector releases the lease when it stops [C152]", async (test) 
   });
 
   await test.step("and reports a refusal", async () => {
-    using election = new Election();
+    await using election = new Election();
     const errors: unknown[] = [];
     const elector = election.elector("a", { onError: (error) => errors.push(error) });
     const running = election.run(elector);
@@ -297,7 +294,7 @@ Deno.test("LeaderElector releases the lease when it stops [C152]", async (test) 
   });
 
   await test.step("within the deadline, when the server does not answer", async () => {
-    using election = new Election();
+    await using election = new Election();
     const running = election.run(election.elector("a"));
     await election.time.tickAsync(0);
     using _stalled = election.server.stallNext(Infinity);
@@ -309,7 +306,7 @@ Deno.test("LeaderElector releases the lease when it stops [C152]", async (test) 
 });
 
 Deno.test("LeaderElector renews the lease until the work has ended, and releases it then", async () => {
-  using election = new Election();
+  await using election = new Election();
   const elector = election.elector("a");
   const first = election.run(elector, 60_000);
   await election.time.tickAsync(1_000);
@@ -338,7 +335,7 @@ Deno.test("LeaderElector stops leading at its deadline when the lease cannot be 
   };
   for (const [cause, arm] of Object.entries(causes)) {
     await test.step(`they ${cause}`, async () => {
-      using election = new Election();
+      await using election = new Election();
       const errors: unknown[] = [];
       const elector = election.elector("a", { onError: (error) => errors.push(error) });
       const running = election.run(elector);
@@ -361,18 +358,17 @@ Deno.test("LeaderElector stops leading at its deadline when the lease cannot be 
 });
 
 Deno.test("LeaderElector counts its deadline from the time at which a renewal was sent", async () => {
-  using election = new Election();
+  await using election = new Election();
   const running = election.run(election.elector("a"));
   await election.time.tickAsync(1_999);
   election.server.latency(4_000);
   await election.time.tickAsync(4_001); // sent at 2 s, answered at 6 s
   assertEquals([election.spec?.renewTime, running.leadership?.remainingMs], [at(2_000), 6_000]);
   election.server.latency(0);
-  await end(election, running);
 });
 
 Deno.test("LeaderElector stops leading as soon as it sees another holder, and names it", async () => {
-  using election = new Election();
+  await using election = new Election();
   const running = election.run(election.elector("a"));
   await election.time.tickAsync(500);
   election.server.patch(Lease, "shop/it", { spec: { holderIdentity: "thief" } });
@@ -388,7 +384,7 @@ Deno.test("LeaderElector stops leading as soon as it sees another holder, and na
 });
 
 Deno.test("LeaderElector creates its lease again after its deletion, and others let it", async () => {
-  using election = new Election();
+  await using election = new Election();
   const running = [election.run(election.elector("a"))];
   await election.time.tickAsync(1_000);
   running.push(election.run(election.elector("b", { onLeader: () => {} })));
@@ -404,10 +400,10 @@ Deno.test("LeaderElector creates its lease again after its deletion, and others 
 });
 
 Deno.test("LeaderElector waits out a deleted lease of a dead holder, and counts the transition", async () => {
-  using election = new Election();
+  await using election = new Election();
   election.put({ holderIdentity: "b", leaseDurationSeconds: 15, leaseTransitions: 4 });
   const elector = election.elector("a");
-  const running = election.run(elector);
+  election.run(elector);
   await election.time.tickAsync(1_000);
   assertEquals(elector.status().resourceVersion, election.server.get(Lease, "shop/it")?.metadata.resourceVersion);
   election.server.delete(Lease, "shop/it");
@@ -415,11 +411,10 @@ Deno.test("LeaderElector waits out a deleted lease of a dead holder, and counts 
   assertEquals([election.spec, elector.status().resourceVersion], [undefined, undefined]);
   await election.time.tickAsync(1_001);
   assertEquals([election.spec?.holderIdentity, election.spec?.leaseTransitions], ["a", 5]);
-  await end(election, running);
 });
 
 Deno.test("LeaderElector ends with its work, and with the work's error", async () => {
-  using election = new Election();
+  await using election = new Election();
   const elector = election.elector("a");
   let kept: Leadership | undefined;
   await elector.run((leadership) => void (kept = leadership));
@@ -442,7 +437,7 @@ Deno.test("LeaderElector ends with its work, and with the work's error", async (
 });
 
 Deno.test("LeaderElector whose work has ended is ending until the lease is released", async () => {
-  using election = new Election();
+  await using election = new Election();
   const elector = election.elector("a");
   const stalls = new DisposableStack();
   const running = elector.run(() => void stalls.use(election.server.stallNext(1)));
@@ -454,7 +449,7 @@ Deno.test("LeaderElector whose work has ended is ending until the lease is relea
 });
 
 Deno.test("LeaderElector refuses a second run, and runs again after the first has ended", async () => {
-  using election = new Election();
+  await using election = new Election();
   const elector = election.elector("a");
   const running = election.run(elector);
   await assertRejects(() => elector.run(() => {}), Error, 'the elector of lease "shop/it": it runs already');
@@ -467,7 +462,7 @@ Deno.test("LeaderElector refuses a second run, and runs again after the first ha
 });
 
 Deno.test("LeaderElector reports no error when it stops during an attempt", async () => {
-  using election = new Election();
+  await using election = new Election();
   const errors: unknown[] = [];
   const elector = election.elector("a", { onError: (error) => errors.push(error) });
   const running = election.run(elector);
@@ -478,12 +473,12 @@ Deno.test("LeaderElector reports no error when it stops during an attempt", asyn
 });
 
 Deno.test("LeaderElector reports errors of attempts, but no conflicts, and continues", async () => {
-  using election = new Election();
+  await using election = new Election();
   const errors: unknown[] = [];
   const elector = election.elector("a", { onError: (error) => errors.push(error) });
   election.server.failNext(403, 2);
   election.server.beforeNext(() => election.put({ holderIdentity: "" }), 1, ({ verb }) => verb === "create");
-  const running = election.run(elector);
+  election.run(elector);
   await election.time.tickAsync(3_000);
   assert(elector.status().lastError instanceof StatusError);
   assertEquals(elector.status().state, "contending");
@@ -495,12 +490,11 @@ Deno.test("LeaderElector reports errors of attempts, but no conflicts, and conti
     "leading",
     undefined,
   ]);
-  await end(election, running);
 });
 
 Deno.test("LeaderElector refuses options that are not safe, and its check fails for work that outlives the lease [C153]", async (test) => {
-  await test.step("options", () => {
-    using election = new Election();
+  await test.step("options", async () => {
+    await using election = new Election();
     const refused = (options: Partial<LeaderElectorOptions>, type: ErrorConstructor, text: string): void => {
       assertThrows(() => election.elector("a", options), type, text);
     };
@@ -518,7 +512,7 @@ Deno.test("LeaderElector refuses options that are not safe, and its check fails 
   });
 
   await test.step("health", async () => {
-    using election = new Election();
+    await using election = new Election();
     const elector = election.elector("a");
     elector.check();
     const running = election.run(elector, 40_000);

@@ -114,7 +114,7 @@ Deno.test("chunksOf reads a byte stream into one reused buffer, also chunks larg
 
 const OPTIONS = { resource: Pod, managedFields: "drop" } as const;
 const OBJECT = `{"metadata":{"name":"a"}}`;
-/** What a reader makes of a body, one with an object, one that it refuses, and the error for that. */
+/** The readers, each with a body that has an object, one that it refuses, and its error for that. */
 const READERS: Readonly<
   Record<string, {
     readonly read: (body: ReadableStream<Uint8Array>, options: typeof OPTIONS) => AsyncIterable<unknown>;

@@ -18,22 +18,6 @@ Deno.test("failNext refuses the given number of requests, and no more", async ()
   assertThrows(() => server.failNext(500, 0), RangeError, "times must be a whole number of at least 1");
 });
 
-Deno.test("failNext answers with a Status or with text", async () => {
-  const server = maps();
-  server.failNext({ code: 429, message: "storage is (re)initializing", retryAfterSeconds: 1 });
-  const status = await ask(server, MAPS);
-  assertEquals(
-    status.text,
-    '{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"storage is (re)initializing","reason":' +
-      '"TooManyRequests","details":{"retryAfterSeconds":1},"code":429}\n',
-  );
-  assertEquals(status.headers.get("retry-after"), "1");
-  server.failNext({ code: 429, text: "Too many requests, please try again later.", retryAfterSeconds: 1 });
-  const text = await ask(server, MAPS);
-  assertEquals([text.status, text.text], [429, "Too many requests, please try again later.\n"]);
-  assertEquals([text.headers.get("content-type"), text.headers.get("retry-after")], ["text/plain; charset=utf-8", "1"]);
-});
-
 Deno.test("failNext waits for the request that its filter matches", async () => {
   const server = maps();
   server.failNext(500, 1, (request) => request.verb === "watch" && request.resource === "pods");
@@ -153,20 +137,6 @@ Deno.test("cutInCharacter splits a character between two chunks, without losing 
   server.patch(ConfigMap, "answers/map-0", { data: { k: "é" } });
   assertEquals((await read()).at(-1), 10);
   await reader.cancel();
-});
-
-Deno.test("failWatches sends an ERROR event in the watch", async () => {
-  const server = maps();
-  await using watch = await Lines.open(server, `${MAPS}?watch=1&resourceVersion=6`);
-  server.failWatches({ code: 500, message: "etcdserver: leader changed" });
-  const [event] = await watch.all();
-  assertEquals([event.type, event.object.code, event.object.message, event.object.reason], [
-    "ERROR",
-    500,
-    "etcdserver: leader changed",
-    "InternalError",
-  ]);
-  assertEquals(server.watches, 0);
 });
 
 Deno.test("stallWatches holds back all events, and the end, until it is disposed", async () => {

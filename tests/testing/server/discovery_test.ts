@@ -116,11 +116,6 @@ Deno.test("FakeApiServer answers 404 in plain text or as a Status, as the server
       statusObject(404, "NotFound", "the server could not find the requested resource", { details: {} }),
     );
   }
-  const object = await ask(server, "/api/v1/namespaces/answers/configmaps/nope");
-  assertEquals([object.json.message, object.json.details], ['configmaps "nope" not found', {
-    name: "nope",
-    kind: "configmaps",
-  }]);
   const deployment = await ask(server, "/apis/apps/v1/namespaces/answers/deployments/nope");
   assertEquals(deployment.json.details, { name: "nope", group: "apps", kind: "deployments" });
   assertEquals(deployment.json.message, 'deployments.apps "nope" not found');
