@@ -230,7 +230,7 @@ export type {
 } from "./src/informer/options.ts";
 export type { CheckResult } from "./src/informer/sync/consistency_check.ts";
 export { CacheDifferenceError } from "./src/informer/sync/consistency_check.ts";
-export type { NamespaceSource } from "./src/informer/cache/lister.ts";
+export type { NamespaceSource } from "./src/informer/cache/cache_scope.ts";
 export { WaitError, type WaitFailure } from "./src/informer/status.ts";
 export type { InformerView } from "./src/informer/informer_view.ts";
 export { CacheView, type ViewOptions } from "./src/informer/view/cache_view.ts";
@@ -242,7 +242,7 @@ export type { SortKey, SortOrder, SortValue } from "./src/informer/view/cache_vi
 export { SharedIndexInformer } from "./src/informer/shared_index_informer.ts";
 export { AcquiredInformer } from "./src/informer/shared_informer_factory.ts";
 export { UnknownFieldsError } from "./src/informer/cache/entry_transform.ts";
-export { OverlappingCachesError } from "./src/informer/cache_scope.ts";
+export { OverlappingCachesError } from "./src/informer/cache/cache_scope.ts";
 export type { SnapshotLimit, SnapshotStore, StoredSnapshot } from "./src/api/lister_watcher.ts";
 export { MemorySnapshots } from "./src/informer/snapshot/snapshot.ts";
 export { SnapshotError } from "./src/informer/snapshot/snapshot.ts";

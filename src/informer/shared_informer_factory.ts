@@ -12,7 +12,7 @@ import { checkDurations, LongTimer } from "../async/time.ts";
 import { type ApiResource, type Resource, resourceName, type SecretLike, type WithoutData } from "../api/resource.ts";
 import { parsesObjects } from "../entry/path.ts";
 import type { IndexFunction } from "../store/index.ts";
-import { CacheScope, OverlapFinder } from "./cache_scope.ts";
+import { CacheScope, OverlapFinder } from "./cache/cache_scope.ts";
 import { CACHE_DEFAULTS, type SharedIndexInformerOptions, type SharedInformerFactoryOptions } from "./options.ts";
 import { SnapshotKeepers } from "./snapshot_keeper.ts";
 import { type FieldPaths, fieldsOf, type Kept } from "../api/fields.ts";
@@ -270,7 +270,7 @@ const COMPARED: { readonly [Name in Exclude<keyof Options, "indexers" | "keep">]
 /** An informer of a factory, which runs once, for all callers that ask for the same objects. */
 interface SharedInformer {
   /** The objects that are cached. */
-  readonly scope: CacheScope;
+  readonly scope: CacheScope<Resource>;
   readonly informer: SharedIndexInformer<KubernetesObject, string>;
   /** The options that the informer was made with, defaults included. */
   readonly options: Options;
@@ -655,17 +655,20 @@ export class SharedInformerFactory implements AsyncDisposable {
    * @throws {Error} when the factory was shut down.
    * @throws {TypeError} when the selection is not possible.
    */
-  #scopeOf(complete: Resource | ApiResource, own: Pick<AnyOptions, "fields" | "keep"> & Selection): CacheScope {
+  #scopeOf(
+    complete: Resource | ApiResource,
+    own: Pick<AnyOptions, "fields" | "keep"> & Selection,
+  ): CacheScope<Resource> {
     const { fields } = own;
     const resource = fields === undefined
       ? complete
       : fieldsOf<KubernetesObject, readonly string[]>(complete as Resource<KubernetesObject>, fields);
     if (this.#isShutDown) throw new Error("Cannot make an informer: the factory was shut down");
-    return new CacheScope(resource, own, this.#options);
+    return CacheScope.inFactory(resource, own, this.#options);
   }
 
   /** Makes an informer with the options of the first caller, but for its indexers, which {@linkcode join} adds. */
-  #create(scope: CacheScope, { fields: _fields, indexers: _indexers, ...own }: AnyOptions): SharedInformer {
+  #create(scope: CacheScope<Resource>, { fields: _fields, indexers: _indexers, ...own }: AnyOptions): SharedInformer {
     const { onError, snapshots: _snapshots, idleMs = 30_000, forgetMs = 300_000, ...defaults } = this.#options;
     const { resource, parts } = scope;
     const reduction = resource.fields === undefined ? {} : { unchanged: "skip" as const };

@@ -5,7 +5,7 @@ import type { Resource } from "../api/resource.ts";
 import { DerivedController, withResolvers } from "../async/signals.ts";
 import { LongTimer, monotonicMs } from "../async/time.ts";
 import { InformerError } from "../errors/informer_error.ts";
-import type { CacheScope } from "./cache_scope.ts";
+import type { CacheScope } from "./cache/cache_scope.ts";
 import type { SharedIndexInformer } from "./shared_index_informer.ts";
 import type { FactorySnapshots } from "./snapshot/snapshot.ts";
 
@@ -21,7 +21,7 @@ const BOOKMARKS_MS = 240_000;
 /** Restores the cache of one informer from its snapshot, and writes the snapshot while and after the informer runs. */
 class SnapshotKeeper {
   readonly #informer: KeptInformer;
-  readonly #scope: Pick<CacheScope, "name" | "resource">;
+  readonly #scope: CacheScope<Resource>;
   readonly #graceMs: number;
   readonly #keepers: Pick<SnapshotKeepers, "options" | "report">;
   readonly #timer = new LongTimer(() => void this.#tick());
@@ -44,7 +44,7 @@ class SnapshotKeeper {
   /** Does nothing before {@linkcode run}. The last snapshot is written within `graceMs`. */
   constructor(
     informer: KeptInformer,
-    scope: Pick<CacheScope, "name" | "resource">,
+    scope: CacheScope<Resource>,
     graceMs: number,
     keepers: Pick<SnapshotKeepers, "options" | "report">,
   ) {
@@ -210,7 +210,7 @@ export class SnapshotKeepers {
    */
   async run(
     informer: KeptInformer,
-    scope: CacheScope,
+    scope: CacheScope<Resource>,
     { signal, graceMs }: Abortable & { readonly graceMs: number },
   ): Promise<void> {
     if (informer.hasSecrets && !this.options.secrets) return await informer.run({ signal });

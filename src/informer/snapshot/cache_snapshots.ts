@@ -2,8 +2,9 @@ import type { KubernetesObject } from "../../api/object.ts";
 import type { Entry } from "../../api/options.ts";
 import { nextTurn, Pacer } from "../../async/turns.ts";
 import { Reduction } from "../../entry/entry.ts";
+import { type CacheScope, inOrder, type ScopeRecord } from "../cache/cache_scope.ts";
 import type { CollectionSync } from "../sync/collection_sync.ts";
-import { SnapshotError, type SnapshotOptions, type SnapshotScope } from "./snapshot.ts";
+import { SnapshotError, type SnapshotOptions } from "./snapshot.ts";
 import { readSnapshot, type RestoredEntry, type SnapshotContents, snapshotStream } from "./snapshot_stream.ts";
 
 /** The number of bytes of restored objects that are copied in one turn: about a millisecond. */
@@ -18,9 +19,8 @@ const STAGED_ENTRIES = 16;
 /** Writes an informer's cache as bytes, and fills it from them. */
 export class CacheSnapshots<T extends KubernetesObject> {
   readonly #sync: CollectionSync<T>;
-  /** The parts of the collection, in the order of their namespaces, which is that of snapshots. */
   readonly #parts: CollectionSync<T>["parts"];
-  readonly #scope: Omit<SnapshotScope, "cluster">;
+  readonly #scope: CacheScope;
   /** The reduction of the objects; `undefined` if they are complete, or rows of complete ones. */
   readonly #reduction: Reduction | undefined;
 
@@ -28,34 +28,23 @@ export class CacheSnapshots<T extends KubernetesObject> {
   constructor(sync: CollectionSync<T>) {
     this.#sync = sync;
     this.#parts = inOrder(sync.parts);
-    const { name, resource, secretData, secretAnnotations, selections, managedFields, isTransformed } = sync.collection;
-    this.#reduction = resource && Reduction.of(resource, { secretData, secretAnnotations, managedFields });
-    this.#scope = {
-      resource: `${name}/${resource?.version ?? ""}`,
-      representation: resource?.representation ?? "object",
-      fields: resource?.fields ?? "all",
-      secretData: [secretData, ...secretAnnotations].join(" "),
-      selections: inOrder(selections).map(({ namespace = "", labelSelector = "", fieldSelector = "" }) => {
-        return { namespace, labelSelector, fieldSelector };
-      }),
-      managedFields,
-      transformed: isTransformed,
-    };
+    const { resource, form } = this.#scope = sync.collection.scope;
+    this.#reduction = resource && Reduction.of(resource, form);
   }
 
   /** Returns the cache as bytes. @throws as `SharedIndexInformer.snapshot()`. */
   write({ cluster = "", secrets = false }: SnapshotOptions): ReadableStream<Uint8Array<ArrayBuffer>> {
     const sync = this.#sync;
-    const { collection: { hasSecrets, informer }, cache: { entryTransform } } = sync;
+    const { informer, cache: { entryTransform } } = sync;
     if (!sync.hasSynced) throw new Error(`Cannot write a snapshot of ${informer}: it has not synced`);
-    if (hasSecrets && !secrets) {
+    if (this.#scope.hasSecrets && !secrets) {
       throw new TypeError(
         `Cannot write a snapshot of ${informer}: it has the data of Secrets; set "secrets" to write it`,
       );
     }
     return snapshotStream(
       {
-        scope: { ...this.#scope, cluster },
+        scope: this.#scope.record(cluster),
         versions: this.#parts.map(({ gate }) => gate.version),
         at: sync.state.notLiveSince?.getTime() ?? Date.now(),
       },
@@ -69,7 +58,7 @@ export class CacheSnapshots<T extends KubernetesObject> {
   /** Fills the cache. Rejects as `SharedIndexInformer.restore()` does; then nothing has changed. */
   async restore(snapshot: AsyncIterable<Uint8Array>, { cluster = "" }: SnapshotOptions): Promise<void> {
     this.#checkEmpty();
-    const { parts, header } = await this.#read(snapshot, { ...this.#scope, cluster });
+    const { parts, header } = await this.#read(snapshot, this.#scope.record(cluster));
     this.#checkEmpty();
     const staged = this.#parts.map((part) => part.restoring(header.at));
     try {
@@ -101,7 +90,7 @@ export class CacheSnapshots<T extends KubernetesObject> {
     }
   }
 
-  async #read(snapshot: AsyncIterable<Uint8Array>, scope: SnapshotScope): Promise<SnapshotContents<T>> {
+  async #read(snapshot: AsyncIterable<Uint8Array>, scope: ScopeRecord): Promise<SnapshotContents<T>> {
     try {
       return await readSnapshot<T>(snapshot, scope, this.#reduction, this.#sync.cache.entryTransform);
     } catch (cause) {
@@ -119,9 +108,4 @@ export class CacheSnapshots<T extends KubernetesObject> {
     const state = stage === "stopped" ? "has stopped" : stage === "new" ? "has objects" : "is running";
     throw new Error(`Cannot restore ${informer}: it ${state} already`);
   }
-}
-
-/** Returns parts of a collection in the order of their namespaces. */
-function inOrder<P extends { readonly namespace?: string }>(parts: readonly P[]): readonly P[] {
-  return [...parts].sort(({ namespace: a = "" }, { namespace: b = "" }) => a < b ? -1 : a > b ? 1 : 0);
 }

@@ -12,15 +12,9 @@ import {
   WrittenRowEntry,
 } from "../../entry/entry.ts";
 import { errorLine } from "../../errors/errors.ts";
+import { recordDifference, type ScopeRecord } from "../cache/cache_scope.ts";
 import type { EntryTransform } from "../cache/entry_transform.ts";
-import {
-  checkSnapshotScope,
-  checksum,
-  SNAPSHOT_FORMAT,
-  SnapshotError,
-  type SnapshotHeader,
-  type SnapshotScope,
-} from "./snapshot.ts";
+import { checksum, SNAPSHOT_FORMAT, SnapshotError, type SnapshotHeader } from "./snapshot.ts";
 import { DecodeError } from "../../api/status.ts";
 import { Pacer } from "../../async/turns.ts";
 
@@ -208,7 +202,7 @@ const TURN_MS = 5;
  */
 export async function readSnapshot<T extends KubernetesObject>(
   bytes: AsyncIterable<Uint8Array>,
-  scope: SnapshotScope,
+  scope: ScopeRecord,
   reduction: Reduction | undefined,
   entryTransform: Pick<EntryTransform<T>, "restored">,
 ): Promise<SnapshotContents<T>> {
@@ -220,7 +214,8 @@ export async function readSnapshot<T extends KubernetesObject>(
       throw new SnapshotError("format", `it does not begin with ${JSON.stringify(SNAPSHOT_FORMAT)}`);
     }
     const { head: header } = await nextFrame(source) as { readonly head: SnapshotHeader };
-    checkSnapshotScope(header, scope);
+    const difference = recordDifference(header.scope, scope);
+    if (difference !== undefined) throw new SnapshotError("other", difference);
     const parts: RestoredEntry<T>[][] = header.versions.map(() => []);
     for (let count = 0;;) {
       const { head, texts } = await nextFrame(source);

@@ -26,7 +26,8 @@ import {
 } from "../../api/status.ts";
 import { callObserver, type DerivedController, Latch } from "../../async/signals.ts";
 import { InformerError, withErrorJson } from "../../errors/informer_error.ts";
-import type { CachedCollection, ObjectCache } from "../cache/lister.ts";
+import type { CachedCollection } from "../cache/cache_scope.ts";
+import type { ObjectCache } from "../cache/lister.ts";
 import { unknownFields, UnknownFieldsError } from "../cache/entry_transform.ts";
 import type { ReadonlyIndexer } from "../../store/indexer.ts";
 import { CacheWriter, OutdatedChanges } from "./cache_writer.ts";
@@ -740,11 +741,9 @@ export class CollectionSync<T extends KubernetesObject> {
     namespace: string | undefined,
     reflector: ReflectorOptions | undefined,
   ): Controller<T> {
-    const { collection: { managedFields, secretData, secretAnnotations }, cache: { store } } = this;
+    const { collection: { scope }, cache: { store } } = this;
     const decoded = withDecodeOptions(source, {
-      managedFields,
-      secretData,
-      secretAnnotations,
+      ...scope.form,
       known: (key) => store.lookUp(key),
       knownNext: () => store.lookUpNext(),
     });

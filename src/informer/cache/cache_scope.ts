@@ -1,0 +1,280 @@
+import { type DecodeOptions, namespacesOf, type Projection, type Selection } from "../../api/options.ts";
+import type { ListerWatcher } from "../../api/lister_watcher.ts";
+import { apiVersionOf, isSecret, pathOf, type Resource, resourceName } from "../../api/resource.ts";
+import { Reduction } from "../../entry/entry.ts";
+import { InformerError } from "../../errors/informer_error.ts";
+
+/** The options that change the form of the cached objects; see `SharedIndexInformerOptions`. */
+interface ObjectFormOptions extends DecodeOptions {
+  /** Changes each object. */
+  readonly transform?: unknown;
+  /** Keeps the data of Secrets. */
+  readonly keep?: "data";
+}
+
+/** What a snapshot says of its objects, by names for messages. */
+export type ScopeRecord = Readonly<Record<string, unknown>> & { readonly representation: string };
+
+/**
+ * Which objects are cached, and in which form. A factory shares informers of one {@linkcode name}, and keeps snapshots
+ * under it; a snapshot is restored where its {@linkcode record} is the same.
+ */
+export class CacheScope<R extends Resource | undefined = Resource | undefined> {
+  /** The kind, and the form of its objects; `undefined` if the source does not say it. */
+  readonly resource: R;
+  /** The name of the resource in messages: `"pods"`, `"deployments.apps"`; `"objects"` without a resource. */
+  readonly kind: string;
+  /** What each list and watch selects: one of them, or one for each namespace. */
+  readonly parts: readonly Selection[];
+  /**
+   * How the objects are decoded. The data of Secrets is kept if the objects are Secrets, and what is cached of them has
+   * data, or a copy of it; further annotations are named for Secrets alone.
+   */
+  readonly form: Required<DecodeOptions & Pick<Projection, "secretData">>;
+  /** `"data"` if the fields of Secrets are to be kept though they are secret. */
+  readonly keep: "data" | undefined;
+  /** `true` if a transform changes the objects. */
+  readonly #isTransformed: boolean;
+
+  /** @throws {TypeError} when the resource names fields of Secrets that are left out. */
+  constructor(resource: R, parts: readonly Selection[], options: ObjectFormOptions = {}) {
+    const { keep, managedFields = "drop", secretAnnotations = [], transform } = options;
+    this.resource = resource;
+    this.kind = resource === undefined ? "objects" : resourceName(resource);
+    this.parts = parts;
+    const isOfSecrets = resource !== undefined && isSecret(resource);
+    const form = { managedFields, secretAnnotations, secretData: keep === "data" ? "keep" : "drop" } as const;
+    const keepsData = isOfSecrets && Reduction.keepsSecrets(resource, form);
+    this.form = {
+      managedFields,
+      secretAnnotations: isOfSecrets ? secretAnnotations : [],
+      secretData: keepsData ? "keep" : "drop",
+    };
+    this.keep = keep;
+    this.#isTransformed = transform !== undefined;
+  }
+
+  /**
+   * The scope of an informer of a factory, whose selectors apply where there are no others, and so do its namespaces.
+   *
+   * @throws {TypeError} when the namespaces contradict each other, or cannot be part of a path.
+   */
+  static inFactory(
+    resource: Resource,
+    own: Selection & Pick<ObjectFormOptions, "keep">,
+    defaults: Selection,
+  ): CacheScope<Resource> {
+    const where = own.namespace === undefined && own.namespaces === undefined ? defaults : own;
+    // Checked also for a cluster-scoped resource, which ignores it.
+    const given = namespacesOf(where);
+    const namespaces = resource.scope === "Cluster" ? undefined : given;
+    for (const namespace of namespaces ?? []) pathOf(resource, { namespace });
+    const { labelSelector = defaults.labelSelector, fieldSelector = defaults.fieldSelector } = own;
+    const parts = (namespaces ?? [undefined]).map((namespace) => ({ namespace, labelSelector, fieldSelector }));
+    return new CacheScope(resource, parts, { keep: own.keep });
+  }
+
+  /** `true` if the cache has data of Secrets. */
+  get hasSecrets(): boolean {
+    return this.form.secretData === "keep";
+  }
+
+  /** The part of the collection that is selected. */
+  get selection(): Omit<Selection, "namespace"> {
+    const { namespace, ...selectors } = this.parts[0];
+    return { ...namespace ? { namespaces: this.parts.map(({ namespace }) => namespace!) } : {}, ...selectors };
+  }
+
+  /**
+   * The same name for the same objects, whatever the order of their namespaces: the resource's name and version, and
+   * what is cached of it, as `"deployments.apps/v1?namespaces=shop&labelSelector=app%3Dweb"`.
+   */
+  get name(): string {
+    const { representation = "object", fields } = this.resource ?? {};
+    const { namespaces, labelSelector, fieldSelector } = this.selection;
+    const query = new URLSearchParams();
+    if (representation !== "object") query.set("representation", representation);
+    for (const [name, list] of Object.entries({ namespaces: namespaces?.toSorted(), fields })) {
+      if (list !== undefined) query.set(name, list.map((it) => it.replace(/[%,]/g, encodeURIComponent)).join(","));
+    }
+    if (this.keep !== undefined) query.set("keep", this.keep);
+    if (labelSelector) query.set("labelSelector", labelSelector);
+    if (fieldSelector) query.set("fieldSelector", fieldSelector);
+    return `${this.#versionedKind}${query.size === 0 ? "" : `?${query}`}`;
+  }
+
+  /** What a snapshot of these objects says of them, in a cluster of this name; `""` if it has none. */
+  record(cluster: string): ScopeRecord {
+    const { resource, form: { managedFields, secretData, secretAnnotations } } = this;
+    return {
+      resource: this.#versionedKind,
+      representation: resource?.representation ?? "object",
+      fields: resource?.fields ?? "all",
+      secretData: [secretData, ...secretAnnotations].join(" "),
+      selections: inOrder(this.parts).map(({ namespace = "", labelSelector = "", fieldSelector = "" }) => {
+        return { namespace, labelSelector, fieldSelector };
+      }),
+      managedFields,
+      transformed: this.#isTransformed,
+      cluster,
+    };
+  }
+
+  get #versionedKind(): string {
+    return `${this.kind}/${this.resource?.version ?? ""}`;
+  }
+}
+
+/** Returns the first difference between the record of a snapshot and the one that is needed, if there is one. */
+export function recordDifference(record: ScopeRecord, needed: ScopeRecord): string | undefined {
+  for (const name of Object.keys(needed)) {
+    const [found, expected] = [JSON.stringify(record[name]), JSON.stringify(needed[name])];
+    // mutant: restored-of-another
+    if (found !== expected) return `it is of another ${name}: found ${found}, expected ${expected}`;
+  }
+  return undefined;
+}
+
+/** Returns parts of a collection in the order of their namespaces, which is that of snapshots. */
+export function inOrder<P extends { readonly namespace?: string }>(parts: readonly P[]): readonly P[] {
+  return [...parts].sort(({ namespace: a = "" }, { namespace: b = "" }) => a < b ? -1 : a > b ? 1 : 0);
+}
+
+/** One of several namespaces that an informer caches. */
+export interface NamespaceSource<T> {
+  /** The namespace's name. */
+  readonly namespace: string;
+  /** The collection in that namespace: `client.resource(Pod, { namespace })`. */
+  readonly source: ListerWatcher<T>;
+}
+
+/** The collection that an informer caches: its sources, and what is cached of them. */
+export class CachedCollection<T> {
+  /** The source of each part: an only one without a namespace, or one for each of several namespaces. */
+  readonly sources: readonly { readonly namespace?: string; readonly source: ListerWatcher<T> }[];
+  /** Which objects are cached, and in which form. */
+  readonly scope: CacheScope;
+  /** The name of the informer in messages. */
+  readonly informer: string;
+  /** The same object for all collections of a server. */
+  readonly server: object;
+  /** `true` if updates that change no named field have no event. */
+  readonly skipsUnchanged: boolean;
+
+  /**
+   * Checks sources and options.
+   *
+   * @throws {TypeError} when there is no source, or a namespace is repeated or empty; when an option is not for this
+   * collection; when the resource names fields of Secrets that are left out.
+   */
+  constructor(
+    source: ListerWatcher<T> | readonly NamespaceSource<T>[],
+    options: ObjectFormOptions & { readonly unchanged?: "skip" | "deliver" },
+  ) {
+    this.sources = sourcesOf(source);
+    const [{ source: first }] = this.sources;
+    const { resource } = first;
+    const refused = (option: "unchanged" | "keep", use: string): TypeError => {
+      const name = resource === undefined ? "objects" : resourceName(resource);
+      return new TypeError(`Cannot create an informer of "${name}": the option "${option}" is for ${use} leave it out`);
+    };
+    if (options.unchanged !== undefined && resource?.fields === undefined) {
+      throw refused("unchanged", "informers of named fields; give fields, or");
+    }
+    if (options.keep !== undefined && !(resource && isSecret(resource))) throw refused("keep", "informers of Secrets;");
+    this.scope = new CacheScope(resource, this.sources.map(({ source }) => source.selection ?? {}), options);
+    this.informer = `the informer of "${this.name}"`;
+    this.server = first.identities?.server ?? first;
+    this.skipsUnchanged = resource?.fields !== undefined && options.unchanged !== "deliver";
+  }
+
+  /** The name of the resource in messages. */
+  get name(): string {
+    return this.scope.kind;
+  }
+
+  /** The paths of fields that nothing has checked: some only for a kind found by discovery. */
+  get uncheckedFields(): readonly string[] {
+    const { resource } = this.scope;
+    return resource !== undefined && "verbs" in resource ? resource.fields ?? [] : [];
+  }
+}
+
+/** @throws {TypeError} when there is no source, or a namespace comes twice or has no name. */
+function sourcesOf<T>(source: ListerWatcher<T> | readonly NamespaceSource<T>[]): CachedCollection<T>["sources"] {
+  if ("listEntries" in source) return [{ source }];
+  const names = source.map(({ namespace }) => namespace);
+  if (names.length === 0) throw new TypeError("Cannot create an informer: found no source, expected one at least");
+  if (new Set(names).size < names.length || names.some((name) => !name)) {
+    throw new TypeError(
+      `Cannot create an informer: found the namespaces ${
+        JSON.stringify(names)
+      }, expected each to have a name of its own`,
+    );
+  }
+  return names.length === 1 ? [{ source: source[0].source }] : source;
+}
+
+/**
+ * Reported by a factory, once per kind, when two of its informers cache the same objects, which the server then sends
+ * twice: complete and as metadata or named fields, of all namespaces and of one, with and without a selector.
+ */
+export class OverlappingCachesError extends InformerError {
+  /** `"OverlappingCachesError"`. */
+  override readonly name = "OverlappingCachesError";
+
+  /** Names the two caches. */
+  constructor(a: CacheScope<Resource>, b: CacheScope<Resource>) {
+    super(
+      `Two informers cache the same ${resourceName(a.resource)}: one has ${textOf(a, b)}, the other ${textOf(b, a)}; ` +
+        `use the larger one for both, or ignore this error`,
+    );
+  }
+}
+
+/** Finds caches that overlap, once for each kind. */
+export class OverlapFinder {
+  /** The names of the kinds of which an overlap was found. */
+  readonly #found = new Set<string>();
+
+  /** Returns an error if a cache overlaps with one of the others, unless one was found of its kind before. */
+  find(scope: CacheScope<Resource>, others: readonly CacheScope<Resource>[]): OverlappingCachesError | undefined {
+    const name = resourceName(scope.resource);
+    if (this.#found.has(name)) return undefined;
+    const other = others.find((other) => overlap(other, scope));
+    if (other === undefined) return undefined;
+    this.#found.add(name);
+    return new OverlappingCachesError(other, scope);
+  }
+}
+
+/**
+ * Returns `true` if two caches of one kind share objects for sure, or one of them has no selector. Of two different
+ * selectors nobody knows, so they count as separate.
+ */
+function overlap(a: CacheScope<Resource>, b: CacheScope<Resource>): boolean {
+  if (a.resource.group !== b.resource.group || a.resource.plural !== b.resource.plural) return false;
+  const [one, other] = [a.selection, b.selection];
+  const inOneNamespace = one.namespaces === undefined || other.namespaces === undefined ||
+    one.namespaces.some((name) => other.namespaces!.includes(name));
+  return inOneNamespace && (["labelSelector", "fieldSelector"] as const).every((name) => {
+    return !one[name] || !other[name] || one[name] === other[name];
+  });
+}
+
+function textOf({ resource, selection, keep }: CacheScope<Resource>, other: CacheScope<Resource>): string {
+  const { namespaces, labelSelector, fieldSelector } = selection;
+  return [
+    resource.representation === "metadata"
+      ? "metadata"
+      : resource.fields === undefined
+      ? "objects"
+      : "fields of objects",
+    keep === undefined ? "" : "with data",
+    resource.version === other.resource.version ? "" : `at ${apiVersionOf(resource)}`,
+    namespaces === undefined ? "" : `of namespace ${namespaces.join(", ")}`,
+    namespaces === undefined && resource.scope === "Namespaced" ? "of all namespaces" : "",
+    labelSelector ? `with labels "${labelSelector}"` : "",
+    fieldSelector ? `with fields "${fieldSelector}"` : "",
+  ].filter((part) => part !== "").join(" ");
+}
