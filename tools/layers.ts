@@ -36,7 +36,7 @@ const LAYERS: Readonly<Record<string, { readonly folders: readonly string[]; rea
       packages: [],
     },
     kinds: { folders: ["api"], packages: [] },
-    codegen: { folders: ["api"], packages: [] },
+    codegen: { folders: ["api", "errors"], packages: [] },
     kubeconfig: { folders: ["api", "errors"], packages: ["js-yaml"] },
     deno: { folders: ["api", "client", "kubeconfig", "async", "errors"], packages: ["node:path", "node:url"] },
     testing: { folders: ["api", "entry", "async", "kinds"], packages: ["@std/async", "js-yaml"] },

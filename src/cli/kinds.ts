@@ -10,6 +10,7 @@ import { EXIT_CODE, UsageError } from "./errors/explain_error.ts";
 import { replaceFile } from "../deno/host.ts";
 import { clientFor, type ConnectionFlags, definitionsIn } from "./resources/resources_for.ts";
 import type { Terminal } from "./terminal/terminal.ts";
+import { messageOf } from "../errors/errors.ts";
 
 interface KindsFlags extends Omit<ConnectionFlags, "fake"> {
   /** An API group. */
@@ -86,8 +87,9 @@ async function definitionsOf(file: string, flags: KindsFlags): Promise<DocumentP
         cause,
       });
     }
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new UsageError(`--file: "${file}" cannot be read: ${reason}; name a file of definitions`, { cause });
+    throw new UsageError(`--file: "${file}" cannot be read: ${messageOf(cause)}; name a file of definitions`, {
+      cause,
+    });
   }
   return definitionsIn(text, file);
 }

@@ -2,6 +2,7 @@ import { dirname } from "node:path";
 import type { KubernetesObject } from "../api/object.ts";
 import { folderPermissions, replaceFile, temporaryPath } from "../deno/host.ts";
 import { UsageError } from "./errors/explain_error.ts";
+import { messageOf } from "../errors/errors.ts";
 
 /**
  * Checks that the file that a flag names can be written, by creating a temporary file in the same folder.
@@ -53,8 +54,7 @@ export function unwritable(flag: string, path: string, cause: unknown): UsageErr
       },
     );
   }
-  const reason = cause instanceof Error ? cause.message : String(cause);
-  return new UsageError(`${flag}: "${path}" cannot be written: ${reason}; name another file`, { cause });
+  return new UsageError(`${flag}: "${path}" cannot be written: ${messageOf(cause)}; name another file`, { cause });
 }
 
 /**

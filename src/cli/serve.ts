@@ -68,7 +68,7 @@ export async function serve(
   const collections = collectionsOf(resources, flags.showSecrets ?? false, terminal);
   await using relay = new InformerRelay(informers, {
     collections,
-    onError: (error) => terminal.say(`error: ${String(error)}`),
+    onError: (error) => terminal.say(`error: ${errorLine(error)}`),
   });
   const http = listen(flags.port, (request, info) => answerPage(request) ?? relay.fetch(request, info), terminal);
   const address = `http://127.0.0.1:${http.port}`;

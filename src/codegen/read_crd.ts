@@ -22,6 +22,7 @@ import {
   textAt,
   textsAt,
 } from "./read_schema.ts";
+import { messageOf } from "../errors/errors.ts";
 
 /** Groups and versions become paths of files, so they are what Kubernetes allows: a DNS name and a label. */
 const GROUP = /^(?:[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*)?$/;
@@ -42,7 +43,7 @@ export function checkResourceNames(resource: Parameters<typeof defineResource>[0
   try {
     defineResource(resource);
   } catch (cause) {
-    throw new SchemaError(path, cause instanceof Error ? cause.message : String(cause), { cause });
+    throw new SchemaError(path, messageOf(cause), { cause });
   }
 }
 

@@ -11,7 +11,7 @@ import {
   parseExecCredential,
 } from "../kubeconfig/exec_plugin.ts";
 import { LongTimer, monotonicMs } from "../async/time.ts";
-import { REDACTED, redactSecrets } from "../errors/errors.ts";
+import { messageOf, REDACTED, redactSecrets } from "../errors/errors.ts";
 import { type ExplainFileProblem, FileProblem, type Host, pathBeside, readCheckedFile, runFlag } from "./host.ts";
 import type { InClusterOptions } from "./connect_options.ts";
 import { pairProblem } from "./http_client.ts";
@@ -313,7 +313,7 @@ function startProblem(error: unknown, command: string, plugin: ExecPlugin): stri
     return `this program may not run it, run it with ${loader ? "--allow-run" : runFlag(command)}`;
   }
   if (error instanceof Deno.errors.PermissionDenied) return "the user who runs this program may not run it";
-  return error instanceof Error ? error.message : String(error);
+  return messageOf(error);
 }
 
 /** Time until the file is read again, in milliseconds: a minute less ten seconds, as in client-go `token_source.go`. */
@@ -391,7 +391,7 @@ export class TokenFile extends Redacted {
       if (refresh) this.#token = undefined;
       const known = refresh ? undefined : this.#token ?? this.#fallback;
       if (known === undefined) throw error;
-      if (!this.#warned) this.#options.onWarning?.(`${(error as Error).message}; the previous token stays in use`);
+      if (!this.#warned) this.#options.onWarning?.(`${messageOf(error)}; the previous token stays in use`);
       this.#warned = true;
       return known;
     }

@@ -1,4 +1,5 @@
 import { basename, dirname, isAbsolute, join } from "node:path";
+import { messageOf } from "../errors/errors.ts";
 
 /** A program to run. */
 export interface Program {
@@ -175,7 +176,7 @@ function readProblem(error: unknown, path: string): string {
   if (error instanceof Deno.errors.NotCapable) return `this program may not read it, run it with ${readFlag(path)}`;
   if (error instanceof Deno.errors.PermissionDenied) return "the user who runs this program may not read it";
   if (error instanceof Deno.errors.IsADirectory) return "it is a folder";
-  return error instanceof Error ? error.message : String(error);
+  return messageOf(error);
 }
 
 /** A host that records the permissions needed for the accesses made through it. */

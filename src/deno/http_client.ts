@@ -1,6 +1,7 @@
 import { certificateProblem, privateKeyProblem, validityOf, validityProblem } from "../kubeconfig/pem.ts";
 import { type ProxyAddress, proxyHref, proxyName, proxyPort } from "../kubeconfig/resolve_context.ts";
 import { type ExplainFileProblem, FileProblem, type Host, readCheckedFile } from "./host.ts";
+import { messageOf } from "../errors/errors.ts";
 
 /** The environment variables in which Deno looks for a proxy for this server, in its order. */
 function variablesFor(server: URL): readonly string[] {
@@ -77,8 +78,7 @@ export function createHttpClient(
         { cause },
       );
     }
-    const message = cause instanceof Error ? cause.message : String(cause);
-    throw new TypeError(`Cannot set up TLS with the certificates given: ${message}`);
+    throw new TypeError(`Cannot set up TLS with the certificates given: ${messageOf(cause)}`);
   }
 }
 
@@ -115,7 +115,7 @@ export function pairProblem(cert: string, key: string): string | undefined {
   try {
     createHttpClient({ cert, key }, {}).close();
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return messageOf(error);
   }
   return undefined;
 }
@@ -203,7 +203,6 @@ function tryTls(material: TlsMaterial, source: PemSource | undefined): void {
   try {
     createHttpClient(material, {}).close();
   } catch (cause) {
-    const message = cause instanceof Error ? cause.message : String(cause);
-    throw source.explain(new FileProblem(message, { cause }));
+    throw source.explain(new FileProblem(messageOf(cause), { cause }));
   }
 }

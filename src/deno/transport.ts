@@ -350,7 +350,7 @@ export class DenoTransport implements Transport, Disposable {
       if (this.#isDisposed || isSameMaterial(material, this.#material)) return;
       next = this.#newClient({ ...material, ...this.#certificate }, this.#nameProxy?.proxy.address ?? this.#proxy);
     } catch (error) {
-      files.warn(`${error instanceof Error ? error.message : error}; the previous certificates stay in use`);
+      files.warn(`${messageOf(error)}; the previous certificates stay in use`);
       return;
     }
     this.#client?.close();

@@ -24,6 +24,7 @@ import {
   STREAM_HEADERS,
 } from "./http.ts";
 import { accepts } from "@std/http/negotiation";
+import { messageOf } from "../errors/errors.ts";
 
 const encoder = new TextEncoder();
 
@@ -355,7 +356,7 @@ export function planCollections(
   try {
     selection = ObjectSelection.parse(searchParams, isList ? [] : ["lastEventId"]);
   } catch (error) {
-    return refused({ status: 400, reason: (error as Error).message });
+    return refused({ status: 400, reason: messageOf(error) });
   }
   return {
     requested: requestedOf([{ collection: name, namespaces: collection.namespacesOf(selection) }]),

@@ -28,6 +28,7 @@ import type { Hold } from "./byte_budget.ts";
 import type { ServedCollection } from "./collections.ts";
 import type { RelaySettings } from "./options.ts";
 import type { AcquiredInformer } from "../informer/shared_informer_factory.ts";
+import { messageOf } from "../errors/errors.ts";
 
 /** The longest window. */
 const MAX_LIMIT = 1_000;
@@ -556,7 +557,7 @@ export async function planViews(
     if (typeof text !== "string") return refused(text);
     selections = hub.parse(text);
   } catch (error) {
-    return refused({ status: 400, reason: (error as Error).message });
+    return refused({ status: 400, reason: messageOf(error) });
   }
   return {
     requested: requestedOf([...selections.values()].map((selection) => {

@@ -9,6 +9,11 @@ export function messageOf(thrown: unknown): string {
   }
 }
 
+/** Returns the name of an error, or the type of any other thrown value. */
+export function nameOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.name : typeof thrown;
+}
+
 /** The number of errors of a chain of causes that are looked at. */
 const MAX_CAUSES = 8;
 
@@ -179,5 +184,5 @@ function causeKey(error: unknown, key: string): string {
   const reason = /^Cannot [^]*?": ([^]+)$/.exec(text)?.[1] ?? text;
   const words = [key, key.slice(key.lastIndexOf("/") + 1)].filter((word) => word !== "");
   const common = words.reduce((rest, word) => rest.replaceAll(word, ""), reason.replaceAll(/\bversion "?\d+/g, ""));
-  return `${root instanceof Error ? root.name : typeof root}: ${common}`;
+  return `${nameOf(root)}: ${common}`;
 }

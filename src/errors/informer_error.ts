@@ -1,4 +1,4 @@
-import { causesOf, messageOf } from "./errors.ts";
+import { causesOf, messageOf, nameOf } from "./errors.ts";
 
 /** The method that Deno and Node call to print an object. */
 const INSPECT: unique symbol = Symbol.for("nodejs.util.inspect.custom");
@@ -105,8 +105,4 @@ function framesOf(error: unknown, max: number): string[] {
   const frames = stack.split("\n").filter((line) => /^\s+at /.test(line) && !/\b(?:ext|node):/.test(line));
   const others = frames.filter((line) => !line.includes(own) && /:\d+:\d+\)?$/.test(line));
   return (others.length > 0 ? others : frames).slice(0, max);
-}
-
-function nameOf(error: unknown): string {
-  return error instanceof Error ? error.name : typeof error;
 }

@@ -1,3 +1,4 @@
+import { nameOf } from "../errors/errors.ts";
 import { describeValue, isRecord, quote, quoteAll, suggestion } from "./text.ts";
 import { InformerError } from "../errors/informer_error.ts";
 import {
@@ -201,7 +202,7 @@ function keepTypes(root: Record<string, unknown>, text: string, file: string): v
  * Reduces a parser error to reason and position: the original holds the file and quotes the line, which may be a token.
  */
 function withoutContent(error: unknown): SyntaxError {
-  if (!(error instanceof YAMLException)) return new SyntaxError(error instanceof Error ? error.name : typeof error);
+  if (!(error instanceof YAMLException)) return new SyntaxError(nameOf(error));
   const reason = error.reason.replaceAll(/"[^"]*"|!<[^>]*>/g, "").replaceAll(/ +/g, " ").trim();
   const place = error.mark ? ` at line ${error.mark.line + 1}, column ${error.mark.column + 1}` : "";
   return new SyntaxError(`${reason}${place}`);

@@ -47,7 +47,7 @@ import { type Abortable, defined, type Entry, WatchRenewal, watchTimeoutSeconds 
 import type { ListerWatcher } from "../api/lister_watcher.ts";
 import type { KubernetesObject } from "../api/object.ts";
 import { callObserver, DerivedController, Latch } from "../async/signals.ts";
-import { ConsoleReporter } from "../errors/errors.ts";
+import { ConsoleReporter, messageOf } from "../errors/errors.ts";
 import {
   ListWatchWriter,
   readPageList,
@@ -491,7 +491,7 @@ export class Reflector<T extends KubernetesObject> {
       );
     } else if (outcome.type === "failed") {
       const { error } = outcome;
-      this.#counters.watchEnded(error instanceof Error ? error.message : String(error), error);
+      this.#counters.watchEnded(messageOf(error), error);
     } else this.#counters.watchEnded("a list was asked for", relist);
   }
 

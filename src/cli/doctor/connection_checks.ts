@@ -14,6 +14,7 @@ import { isLoopback } from "../../kubeconfig/resolve_context.ts";
 import { type Checkup, expiryOf, type Finding, reasonFor, seconds, span } from "./checkup.ts";
 import { EXIT_CODE } from "../errors/explain_error.ts";
 import { connect, type PeerCertificate as NodeCertificate } from "node:tls";
+import { messageOf } from "../../errors/errors.ts";
 
 /**
  * Sends requests to the server with the connection and credentials of the configuration. Disposing it aborts running
@@ -308,7 +309,7 @@ async function peerOf(
     return await readPeer(target, controller.signal);
   } catch (error) {
     signal.throwIfAborted();
-    return error instanceof Error ? error.message : String(error);
+    return messageOf(error);
   } finally {
     clearTimeout(timer);
     signal.removeEventListener("abort", stop);

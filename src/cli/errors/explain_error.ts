@@ -1,4 +1,4 @@
-import { errorLine, oneLine } from "../../errors/errors.ts";
+import { errorLine, messageOf, oneLine } from "../../errors/errors.ts";
 import { ValidationError } from "@cliffy/command";
 import {
   CredentialsError,
@@ -51,7 +51,7 @@ export function explainError(error: unknown): { readonly code: number; readonly 
   if (error instanceof SyntaxError || refused) return { code: EXIT_CODE.usage, message: withFlags(message) };
   // A token file or certificate that cannot be used: the message has the reason.
   if (message.startsWith("Cannot connect: ")) {
-    return { code: EXIT_CODE.connection, message: withFlags(oneLine((error as Error).message)) };
+    return { code: EXIT_CODE.connection, message: withFlags(oneLine(messageOf(error))) };
   }
   const [denied] = /^Cannot reach .*?: missing permission: \D*--allow-net=\S*[^\s:]/.exec(message) ?? [];
   if (denied !== undefined) return { code: EXIT_CODE.connection, message: denied };

@@ -9,7 +9,7 @@ import { type DocumentPart, isDocumentObject, memberOf, objectAt, pathTo } from 
 import { type ApiResource, metadataOf, type Resource, tableOf } from "../../api/resource.ts";
 import { DecodeError, StatusError } from "../../api/status.ts";
 import type { KubernetesObject } from "../../api/object.ts";
-import { errorLine } from "../../errors/errors.ts";
+import { errorLine, messageOf } from "../../errors/errors.ts";
 import { ValidationError } from "@cliffy/command";
 import { checkSelectors, type Selection } from "../../api/options.ts";
 
@@ -79,7 +79,7 @@ export function definitionsIn(text: string, file: string): DocumentPart[] {
   } catch (cause) {
     const place = cause instanceof YAMLException && cause.mark !== undefined
       ? `${cause.reason} at line ${cause.mark.line + 1}, column ${cause.mark.column + 1}`
-      : String(cause);
+      : messageOf(cause);
     throw new UsageError(`--file: "${file}" is neither YAML nor JSON that can be read: ${place}`, { cause });
   }
   const parts = documents.map((value, i) => ({

@@ -7,6 +7,7 @@ import { asciiOf, type BodyDecoder, ByteBuffer, LARGEST_TEXT, MAX_OBJECT_BYTES, 
 import { ItemScanner } from "./json_text.ts";
 import { ObjectReader, type ReadOptions } from "./object_reader.ts";
 import { isTable, RowReader } from "./row_reader.ts";
+import { messageOf } from "../../errors/errors.ts";
 
 /** A list without its items. */
 interface Outline {
@@ -104,7 +105,7 @@ export class ListReader<T extends KubernetesObject> implements BodyDecoder<ListP
         ? `found ${
           JSON.stringify(text.trim().slice(0, 80))
         }, expected a list in JSON; is a proxy or a login page in between?`
-        : (cause as Error).message;
+        : messageOf(cause);
       throw new DecodeError(`Cannot read the list of "${resourceName(resource)}": ${hint}`, { cause });
     }
     this.#check(outline);

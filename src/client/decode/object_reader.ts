@@ -13,6 +13,7 @@ import {
 } from "../../entry/entry.ts";
 import { JsonWalker, Projector } from "./json_text.ts";
 import { utf8 } from "./body_reader.ts";
+import { messageOf } from "../../errors/errors.ts";
 
 /**
  * Options for reading objects. An object that `known` has in the same version is not decoded: the known entry is
@@ -263,7 +264,7 @@ export class ObjectReader<T extends KubernetesObject> {
       object = parseObject(text === undefined ? utf8.decode(bytes.subarray(start, end)) : text.slice(start, end));
     } catch (cause) {
       throw new DecodeError(
-        `Cannot read an object of "${resourceName(this.#options.resource)}": ${(cause as Error).message}`,
+        `Cannot read an object of "${resourceName(this.#options.resource)}": ${messageOf(cause)}`,
         { cause },
       );
     }

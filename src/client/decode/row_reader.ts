@@ -6,6 +6,7 @@ import { JsonEntry, RowEntry } from "../../entry/entry.ts";
 import { skipValue } from "./json_text.ts";
 import { ObjectReader, type ReadOptions, startsWith } from "./object_reader.ts";
 import { utf8 } from "./body_reader.ts";
+import { messageOf } from "../../errors/errors.ts";
 
 const encoder = new TextEncoder();
 const CELLS = encoder.encode(`{"cells":[`);
@@ -136,7 +137,7 @@ export class RowReader<R extends KubernetesObject> {
       return JSON.parse(utf8.decode(bytes.subarray(start, end)));
     } catch (cause) {
       throw new DecodeError(
-        `Cannot read a row of "${resourceName(this.#options.resource)}": ${(cause as Error).message}`,
+        `Cannot read a row of "${resourceName(this.#options.resource)}": ${messageOf(cause)}`,
         { cause },
       );
     }
