@@ -53,6 +53,23 @@ export function countLines({ path, text }: SourceText): LineCounts {
   return { code: hasCode.size, comment: lines.length - hasCode.size - blank, blank };
 }
 
+/** The functions of a text that have more than `most` lines, from the name to the closing brace. */
+export function longFunctions({ path, text }: SourceText, most: number): { name: string; lines: number }[] {
+  const source = ts.createSourceFile(path, text, ts.ScriptTarget.ESNext, true);
+  const lineAt = (position: number): number => source.getLineAndCharacterOfPosition(position).line;
+  const found: { name: string; lines: number }[] = [];
+  const visit = (node: ts.Node): void => {
+    if (ts.isFunctionLike(node) && "body" in node && node.body !== undefined) {
+      const lines = lineAt(node.end) - lineAt(node.getStart(source)) + 1;
+      const named = node.name ?? (ts.isVariableDeclaration(node.parent) ? node.parent.name : undefined);
+      if (lines > most) found.push({ name: named?.getText(source) ?? "a function without a name", lines });
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+  return found;
+}
+
 /** The names that each file declares, with their users among `sources`. */
 export function nameUses(sources: readonly SourceText[]): NameUse[] {
   const files = new Map(sources.map(({ path, text }) => {

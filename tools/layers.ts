@@ -3,7 +3,8 @@
  *
  * - No import goes up: folders import what the table of layers allows, and no file in a subfolder imports from the
  *   folder above it. There are no cycles, of files or of subfolders.
- * - No exported name exists twice. A file is a concept: it has at most 600 lines of code.
+ * - No exported name exists twice. A file is a concept: it has at most 600 lines of code, and a function at most 60
+ *   lines.
  * - Only `src/deno` and `src/cli` say `Deno`, and only `src/errors/errors.ts` prints, by `console.warn`.
  * - Outside of `src`, a file whose name begins with `_` serves its own folder and those below it. What several folders
  *   share is in `tests/support`: of `tests`, bench and tools import that alone.
@@ -13,7 +14,7 @@
  * @module
  */
 import { dirname, join, normalize, relative } from "node:path/posix";
-import { countLines } from "./code_size.ts";
+import { countLines, longFunctions } from "./code_size.ts";
 import { readFlags } from "./flags.ts";
 
 /** The folders of `src` and the packages that the files of a folder may import. */
@@ -59,6 +60,14 @@ const GENERATED = ["kinds/", "cli/page_html.ts"];
 
 /** A file with more lines of code than this has more than one concept in it. */
 const MOST_LINES = 600;
+
+/** A function with more lines than this does more than one thing. */
+const MOST_LINES_OF_FUNCTION = 60;
+
+/** Longer functions, and why they are whole. */
+const LONG_FUNCTIONS: Readonly<Record<string, string>> = {
+  "client/decode/json_text.ts #walkMembers": "a scanner of bytes, in which a call for each member costs time",
+};
 
 /** Entry points re-export, and have no export of their own. */
 const ENTRY_POINTS = [
@@ -165,7 +174,7 @@ function subfolders(sources: readonly Source[]): string[] {
   return [...new Set(found)];
 }
 
-/** Exported names that exist twice, and files that are too long. */
+/** Exported names that exist twice, and files and functions that are too long. */
 function files(sources: readonly Source[]): string[] {
   const found: string[] = [];
   const places = new Map<string, string>();
@@ -179,6 +188,10 @@ function files(sources: readonly Source[]): string[] {
     const { code } = countLines({ path, text });
     if (code > MOST_LINES) {
       found.push(`src/${path}: has ${code} lines of code, at most ${MOST_LINES}; which are its concepts?`);
+    }
+    for (const { name, lines } of longFunctions({ path, text }, MOST_LINES_OF_FUNCTION)) {
+      if (`${path} ${name}` in LONG_FUNCTIONS) continue;
+      found.push(`src/${path}: ${name} has ${lines} lines, at most ${MOST_LINES_OF_FUNCTION}; which are its steps?`);
     }
   }
   return found;

@@ -160,8 +160,7 @@ async function follow(
   } catch (error) {
     if (!signal.aborted) throw explainRefusal(job.signal.aborted ? job.signal.reason : error, flags);
   } finally {
-    // All delivered events are printed in the turn in which the informers stop, so that the output matches the cache.
-    await drained(watched);
+    await drained(watched); // what is printed in the turn in which the informers stop matches the cache
     try {
       await informers.shutdown();
     } finally {

@@ -101,82 +101,12 @@ interface Facts {
 
 const PROXY = "registry.example.com/mesh/proxy:1.22.3";
 
-function specOf({ app, namespace, image, host, random }: Facts): Mutable<PodSpec> {
-  const field = (name: string, fieldPath: string): Mutable<EnvVar> => ({
-    name,
-    valueFrom: { fieldRef: { apiVersion: "v1", fieldPath } },
-  });
+function specOf(facts: Facts): Mutable<PodSpec> {
+  const { app, host, random } = facts;
   const token = `kube-api-access-${random.suffix()}`;
-  const mounts = [
-    { name: "config", readOnly: true, mountPath: "/etc/config" },
-    { name: "tmp", mountPath: "/tmp" },
-    { name: token, readOnly: true, mountPath: "/var/run/secrets/kubernetes.io/serviceaccount" },
-  ];
   return {
-    volumes: [
-      { name: "config", configMap: { name: `${app}-config`, defaultMode: 420 } },
-      { name: "tmp", emptyDir: {} },
-      {
-        name: token,
-        projected: {
-          sources: [
-            { serviceAccountToken: { expirationSeconds: 3_607, path: "token" } },
-            { configMap: { name: "kube-root-ca.crt", items: [{ key: "ca.crt", path: "ca.crt" }] } },
-            {
-              downwardAPI: {
-                items: [{ path: "namespace", fieldRef: { apiVersion: "v1", fieldPath: "metadata.namespace" } }],
-              },
-            },
-          ],
-          defaultMode: 420,
-        },
-      },
-    ],
-    containers: [
-      {
-        name: "app",
-        image,
-        args: ["--config=/etc/config/app.yaml", "--listen=:8080"],
-        ports: [
-          { name: "http", containerPort: 8080, protocol: "TCP" },
-          { name: "metrics", containerPort: 9090, protocol: "TCP" },
-        ],
-        env: [
-          { name: "LOG_LEVEL", value: "info" },
-          field("POD_NAME", "metadata.name"),
-          field("POD_NAMESPACE", "metadata.namespace"),
-          { name: "DATABASE_HOST", value: `${app}-db.${namespace}.svc.cluster.local` },
-          { name: "DATABASE_PASSWORD", valueFrom: { secretKeyRef: { name: `${app}-db`, key: "password" } } },
-          { name: "TELEMETRY_ENDPOINT", value: "http://collector.telemetry.svc:4317" },
-        ],
-        resources: { limits: { cpu: "2", memory: "2Gi" }, requests: { cpu: "250m", memory: "512Mi" } },
-        volumeMounts: mounts,
-        livenessProbe: probe("/healthz", 8080, 10),
-        readinessProbe: probe("/readyz", 8080, 5),
-        terminationMessagePath: "/dev/termination-log",
-        terminationMessagePolicy: "File",
-        imagePullPolicy: "IfNotPresent",
-        securityContext: {
-          capabilities: { drop: ["ALL"] },
-          runAsNonRoot: true,
-          readOnlyRootFilesystem: true,
-          allowPrivilegeEscalation: false,
-        },
-      },
-      {
-        name: "proxy",
-        image: PROXY,
-        args: ["proxy", "sidecar", "--domain", "$(POD_NAMESPACE).svc.cluster.local"],
-        ports: [{ name: "http-envoy-prom", containerPort: 15090, protocol: "TCP" }],
-        env: [field("POD_NAME", "metadata.name"), field("POD_NAMESPACE", "metadata.namespace")],
-        resources: { limits: { cpu: "2", memory: "1Gi" }, requests: { cpu: "100m", memory: "128Mi" } },
-        volumeMounts: mounts.slice(2),
-        readinessProbe: probe("/healthz/ready", 15021, 15),
-        terminationMessagePath: "/dev/termination-log",
-        terminationMessagePolicy: "File",
-        imagePullPolicy: "IfNotPresent",
-      },
-    ],
+    volumes: volumesOf(app, token),
+    containers: containersOf(facts, token),
     restartPolicy: "Always",
     terminationGracePeriodSeconds: 30,
     dnsPolicy: "ClusterFirst",
@@ -195,6 +125,85 @@ function specOf({ app, namespace, image, host, random }: Facts): Mutable<PodSpec
     enableServiceLinks: true,
     preemptionPolicy: "PreemptLowerPriority",
   };
+}
+
+function volumesOf(app: string, token: string): Mutable<PodSpec>["volumes"] {
+  return [
+    { name: "config", configMap: { name: `${app}-config`, defaultMode: 420 } },
+    { name: "tmp", emptyDir: {} },
+    {
+      name: token,
+      projected: {
+        sources: [
+          { serviceAccountToken: { expirationSeconds: 3_607, path: "token" } },
+          { configMap: { name: "kube-root-ca.crt", items: [{ key: "ca.crt", path: "ca.crt" }] } },
+          {
+            downwardAPI: {
+              items: [{ path: "namespace", fieldRef: { apiVersion: "v1", fieldPath: "metadata.namespace" } }],
+            },
+          },
+        ],
+        defaultMode: 420,
+      },
+    },
+  ];
+}
+
+function containersOf({ app, namespace, image }: Facts, token: string): Mutable<PodSpec>["containers"] {
+  const field = (name: string, fieldPath: string): Mutable<EnvVar> => ({
+    name,
+    valueFrom: { fieldRef: { apiVersion: "v1", fieldPath } },
+  });
+  const mounts = [
+    { name: "config", readOnly: true, mountPath: "/etc/config" },
+    { name: "tmp", mountPath: "/tmp" },
+    { name: token, readOnly: true, mountPath: "/var/run/secrets/kubernetes.io/serviceaccount" },
+  ];
+  return [
+    {
+      name: "app",
+      image,
+      args: ["--config=/etc/config/app.yaml", "--listen=:8080"],
+      ports: [
+        { name: "http", containerPort: 8080, protocol: "TCP" },
+        { name: "metrics", containerPort: 9090, protocol: "TCP" },
+      ],
+      env: [
+        { name: "LOG_LEVEL", value: "info" },
+        field("POD_NAME", "metadata.name"),
+        field("POD_NAMESPACE", "metadata.namespace"),
+        { name: "DATABASE_HOST", value: `${app}-db.${namespace}.svc.cluster.local` },
+        { name: "DATABASE_PASSWORD", valueFrom: { secretKeyRef: { name: `${app}-db`, key: "password" } } },
+        { name: "TELEMETRY_ENDPOINT", value: "http://collector.telemetry.svc:4317" },
+      ],
+      resources: { limits: { cpu: "2", memory: "2Gi" }, requests: { cpu: "250m", memory: "512Mi" } },
+      volumeMounts: mounts,
+      livenessProbe: probe("/healthz", 8080, 10),
+      readinessProbe: probe("/readyz", 8080, 5),
+      terminationMessagePath: "/dev/termination-log",
+      terminationMessagePolicy: "File",
+      imagePullPolicy: "IfNotPresent",
+      securityContext: {
+        capabilities: { drop: ["ALL"] },
+        runAsNonRoot: true,
+        readOnlyRootFilesystem: true,
+        allowPrivilegeEscalation: false,
+      },
+    },
+    {
+      name: "proxy",
+      image: PROXY,
+      args: ["proxy", "sidecar", "--domain", "$(POD_NAMESPACE).svc.cluster.local"],
+      ports: [{ name: "http-envoy-prom", containerPort: 15090, protocol: "TCP" }],
+      env: [field("POD_NAME", "metadata.name"), field("POD_NAMESPACE", "metadata.namespace")],
+      resources: { limits: { cpu: "2", memory: "1Gi" }, requests: { cpu: "100m", memory: "128Mi" } },
+      volumeMounts: mounts.slice(2),
+      readinessProbe: probe("/healthz/ready", 15021, 15),
+      terminationMessagePath: "/dev/termination-log",
+      terminationMessagePolicy: "File",
+      imagePullPolicy: "IfNotPresent",
+    },
+  ];
 }
 
 function probe(path: string, port: number, periodSeconds: number): Mutable<Probe> {
@@ -246,18 +255,17 @@ function leaves(names: string): Record<string, unknown> {
   return Object.fromEntries(names.split(" ").map((name) => [name === "." ? "." : `f:${name}`, {}]));
 }
 
-function managedFieldsOf(time: string, owner: string, address: string): Mutable<ManagedFieldsEntry>[] {
+/** FieldsV1 of an item of a list map. */
+function named(name: string, inner: Record<string, unknown>): Record<string, unknown> {
+  return { [`k:{"name":"${name}"}`]: { ".": {}, "f:name": {}, ...inner } };
+}
+
+function containerFields(): Record<string, unknown> {
   const probe = {
     ...leaves(". failureThreshold periodSeconds successThreshold timeoutSeconds"),
     "f:httpGet": leaves(". path port scheme"),
   };
-  const named = (name: string, inner: Record<string, unknown>): Record<string, unknown> => ({
-    [`k:{"name":"${name}"}`]: { ".": {}, "f:name": {}, ...inner },
-  });
-  const condition = (type: string): Record<string, unknown> => ({
-    [`k:{"type":"${type}"}`]: leaves(". lastProbeTime lastTransitionTime status type"),
-  });
-  const container = {
+  return {
     ...leaves("image imagePullPolicy terminationMessagePath terminationMessagePolicy"),
     "f:env": {
       ".": {},
@@ -275,6 +283,12 @@ function managedFieldsOf(time: string, owner: string, address: string): Mutable<
     "f:resources": { ".": {}, "f:limits": leaves(". cpu memory"), "f:requests": leaves(". cpu memory") },
     "f:volumeMounts": { ".": {}, 'k:{"mountPath":"/etc/config"}': leaves(". mountPath name readOnly") },
   };
+}
+
+function managedFieldsOf(time: string, owner: string, address: string): Mutable<ManagedFieldsEntry>[] {
+  const condition = (type: string): Record<string, unknown> => ({
+    [`k:{"type":"${type}"}`]: leaves(". lastProbeTime lastTransitionTime status type"),
+  });
   const entry = { operation: "Update", apiVersion: "v1", time, fieldsType: "FieldsV1" };
   return [
     {
@@ -291,7 +305,7 @@ function managedFieldsOf(time: string, owner: string, address: string): Mutable<
           "f:ownerReferences": { ".": {}, [`k:{"uid":"${owner}"}`]: {} },
         },
         "f:spec": {
-          "f:containers": named("app", container),
+          "f:containers": named("app", containerFields()),
           ...leaves(
             "dnsPolicy enableServiceLinks restartPolicy schedulerName securityContext serviceAccount " +
               "serviceAccountName terminationGracePeriodSeconds",

@@ -296,29 +296,13 @@ interface Run<K> {
 export async function runWorkers<K>(
   source: WorkSource<K>,
   worker: WorkFunction<K>,
-  { concurrency, onError, stop }: Run<K>,
+  run: Run<K>,
 ): Promise<void> {
+  const { concurrency, stop } = run;
   const { signal } = stop;
   const pacer = new Pacer();
   const takers: Taker<K>[] = [];
   let failure: { readonly error: unknown } | undefined;
-
-  async function fail(item: Item<K>, error: unknown): Promise<void> {
-    // A worker that ends by the stop has not failed; its key waits for the next run.
-    if (isAbortOf(signal, error)) return source.returnKey(item);
-    source.report(error, item);
-    source.retry(item);
-    await onError?.(error, item.key);
-  }
-
-  function settle(item: Item<K>, result: Result | void): void {
-    if (result === undefined) return source.succeed(item);
-    if (result === SETTLED) return;
-    const { afterMs } = result;
-    if (afterMs === undefined) return source.retry(item);
-    source.succeed(item);
-    source.requeue(item, afterMs);
-  }
 
   async function loop(): Promise<void> {
     let resolve: Taker<K>;
@@ -342,9 +326,9 @@ export async function runWorkers<K>(
             if (result !== undefined) checkResult(result);
           } catch (error) {
             hasFailed = true;
-            await fail(item, error);
+            await fail(source, item, error, run);
           }
-          if (!hasFailed) settle(item, result);
+          if (!hasFailed) settle(source, item, result);
         } finally {
           item[Symbol.dispose]();
         }
@@ -365,6 +349,23 @@ export async function runWorkers<K>(
   }, { once: true });
   await Promise.all(Array.from({ length: concurrency }, loop));
   if (failure !== undefined) throw failure.error;
+}
+
+async function fail<K>(source: WorkSource<K>, item: Item<K>, error: unknown, { onError, stop }: Run<K>): Promise<void> {
+  // A worker that ends by the stop has not failed; its key waits for the next run.
+  if (isAbortOf(stop.signal, error)) return source.returnKey(item);
+  source.report(error, item);
+  source.retry(item);
+  await onError?.(error, item.key);
+}
+
+function settle<K>(source: WorkSource<K>, item: Item<K>, result: Result | void): void {
+  if (result === undefined) return source.succeed(item);
+  if (result === SETTLED) return;
+  const { afterMs } = result;
+  if (afterMs === undefined) return source.retry(item);
+  source.succeed(item);
+  source.requeue(item, afterMs);
 }
 
 /** Refuses values of other types, which the type of `WorkFunction` does not allow either. */

@@ -9,6 +9,16 @@ Deno.test("layers allows one file to print, by console.warn alone", () => {
   assertEquals(print("informer/console_reporter.ts", `console.warn("x")`).length, 1);
 });
 
+Deno.test("layers names functions that are too long, also those in classes and variables", () => {
+  const body = "{\n" + "  step();\n".repeat(58) + "}";
+  const text = `/**\n * Comments\n * do not count.\n */\nfunction fits() ${body}\n` +
+    `class Reader {\n  #read() {\n    run();\n  ${body.slice(2)}\n}\nconst run = () => {\n${body};\n};\n`;
+  assertEquals(problems([{ path: "errors/errors.ts", text, imports: [] }]), [
+    "src/errors/errors.ts: #read has 61 lines, at most 60; which are its steps?",
+    "src/errors/errors.ts: run has 62 lines, at most 60; which are its steps?",
+  ]);
+});
+
 Deno.test("layers allows helpers to their own folder, and those of tests/support to all", () => {
   const imports = (path: string, specifier: string): string[] => borrowed([{ path, imports: [specifier] }]);
   assertEquals(imports("tests/edge/a_test.ts", "./_a.ts"), []);

@@ -177,6 +177,19 @@ export class ObjectReader<T extends KubernetesObject> {
       return this.#reduced(this.#projector, bytes, key, namespace);
     }
     if (!walker.finish(bytes, end, text)) return this.parse(bytes, start, end, text);
+    return this.#complete(bytes, start, end, text, key, namespace);
+  }
+
+  /** The entry of the walked object, with all fields but those that are cut out. */
+  #complete(
+    bytes: Uint8Array,
+    start: number,
+    end: number,
+    text: string | undefined,
+    key: ObjectKey,
+    namespace: string,
+  ): Entry<T> {
+    const walker = this.#walker;
     const cut = this.#cuts && walker.cutStart !== -1;
     const prefix = walker.metadataFirst ? this.#typeMeta.length : 0;
     const shift = prefix - start;
