@@ -12,18 +12,18 @@ import { checkCounts, CoarseClock, LongTimer, monotonicMs } from "../async/time.
 import {
   type Cause,
   type Causes,
+  checkResult,
   Item,
   type ItemOwner,
-  runWorkers,
-  type Taker,
+  type Result,
+  SETTLED,
   withCauses,
   type WorkFunction,
   type WorkItem,
   type WorkQueueRunOptions,
-  type WorkSource,
 } from "./run.ts";
 import { nextTurn, Pacer } from "../async/turns.ts";
-import { DerivedController, Latch } from "../async/signals.ts";
+import { DerivedController, isAbortOf, Latch } from "../async/signals.ts";
 import { ConsoleReporter } from "../errors/errors.ts";
 import { withErrorJson } from "../errors/informer_error.ts";
 import { defaultRateLimiter, type RateLimiter } from "./rate_limiter.ts";
@@ -163,36 +163,12 @@ function isBefore<K>(a: DelayedKey<K>, b: DelayedKey<K>): boolean {
   return a.readyMs < b.readyMs || (a.readyMs === b.readyMs && a.sequence < b.sequence);
 }
 
-/** Returns an iterator that takes each key of a source in turn, until the source ends. */
-function itemIterator<K>(source: WorkSource<K>): AsyncIterator<WorkItem<K>, undefined> {
-  const pending = new Set<Taker<K>>();
-  const pacer = new Pacer();
-  let isOver = false;
-  const next = (): Promise<IteratorResult<WorkItem<K>, undefined>> => {
-    const item = isOver ? undefined : source.tryGet();
-    if (item !== undefined || isOver) return Promise.resolve(resultOf(item));
-    return new Promise((resolve) => {
-      const taker: Taker<K> = (item) => {
-        pending.delete(taker);
-        resolve(resultOf(item));
-      };
-      pending.add(taker);
-      source.wait(taker);
-    });
-  };
-  return {
-    // A loop whose body awaits only resolved promises would otherwise starve timers and sockets.
-    next: () => pacer.step() ? pacer.turn().then(next) : next(),
-    return: () => {
-      isOver = true;
-      // A call of `next` that still waits must not take a key: no body would process it.
-      for (const taker of pending) {
-        source.leave(taker);
-        taker(undefined);
-      }
-      return Promise.resolve({ done: true, value: undefined });
-    },
-  };
+/** Receives the item of the next key, or undefined when there will be none. */
+type Taker<K> = (item: Item<K> | undefined) => void;
+
+/** A run with checked options, which is stopped by its owner, or by a worker whose error ends it. */
+interface Run<K> extends Required<Pick<WorkQueueRunOptions<K>, "concurrency" | "onError">> {
+  readonly stop: DerivedController;
 }
 
 function resultOf<K>(item: WorkItem<K> | undefined): IteratorResult<WorkItem<K>, undefined> {
@@ -472,29 +448,6 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
   /** Has the controller and the promise of each call of `run` that has not settled. */
   readonly #runs = new Map<DerivedController, Promise<void>>();
   readonly #owner: ItemOwner<K> = { retries: (key) => this.retries(key), finish: (item) => this.#finish(item) };
-  /** The queue as runs and iterators see it. */
-  readonly #source: WorkSource<K> = {
-    tryGet: () => this.#take(),
-    wait: (taker) => {
-      if (this.#isShutDown) taker(undefined);
-      else this.#takers.add(taker);
-    },
-    leave: (taker) => this.#takers.delete(taker),
-    returnKey: ({ key, isLow, held }) => this.#add(key, isLow, held),
-    retry: ({ key, isLow }) => {
-      const delayMs = this.#limiter.when(key);
-      const cause = { type: "retry", count: this.retries(key) };
-      this.addAfter(key, delayMs, isLow ? { priority: "low", cause } : { cause });
-    },
-    requeue: ({ key, isLow }, delayMs) => this.addAfter(key, delayMs, isLow ? REQUEUE_LOW : REQUEUE),
-    succeed: ({ key, isRateLimited }) => {
-      if (!isRateLimited) this.forget(key);
-    },
-    report: (error, { key, causes }) => {
-      this.#errors++;
-      this.#lastError = { key, error, causes };
-    },
-  };
   /** Has one duration for each item that was handed out: from its addition until then. */
   readonly #latency = new Tally();
   /** Has one duration for each item that is done: from being handed out until then. */
@@ -701,7 +654,7 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
     } = options;
     checkCounts(`run work queue "${this.name}"`, { concurrency }, { min: 1 });
     using stop = new DerivedController(signal);
-    const running = runWorkers<K>(this.#source, worker, { concurrency, onError, stop });
+    const running = this.#work(worker, { concurrency, onError, stop });
     this.#runs.set(stop, running);
     try {
       await running;
@@ -770,7 +723,34 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
 
   /** Takes each key in turn, until the queue is shut down and empty. Mark each as done, for example by `using item`. */
   [Symbol.asyncIterator](): AsyncIterator<WorkItem<K>, undefined> {
-    return itemIterator(this.#source);
+    const pending = new Set<Taker<K>>();
+    const pacer = new Pacer();
+    let isOver = false;
+    const next = (): Promise<IteratorResult<WorkItem<K>, undefined>> => {
+      const item = isOver ? undefined : this.#take();
+      if (item !== undefined || isOver) return Promise.resolve(resultOf(item));
+      return new Promise((resolve) => {
+        const taker: Taker<K> = (item) => {
+          pending.delete(taker);
+          resolve(resultOf(item));
+        };
+        pending.add(taker);
+        this.#wait(taker);
+      });
+    };
+    return {
+      // A loop whose body awaits only resolved promises would otherwise starve timers and sockets.
+      next: () => pacer.step() ? pacer.turn().then(next) : next(),
+      return: () => {
+        isOver = true;
+        // A call of `next` that still waits must not take a key: no body would process it.
+        for (const taker of pending) {
+          this.#takers.delete(taker);
+          taker(undefined);
+        }
+        return Promise.resolve({ done: true, value: undefined });
+      },
+    };
   }
 
   /**
@@ -783,6 +763,96 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
     for (const [stop] of runs) stop.abort(new DOMException(`Work queue "${this.name}" was disposed`, "AbortError"));
     // The result of a run belongs to the caller of `run`.
     await Promise.allSettled(runs.map(([, running]) => running));
+  }
+
+  /**
+   * Gives keys to `worker`, `concurrency` at a time, until the run is stopped or the queue ends.
+   *
+   * Settles when no worker runs any more: rejects if `onError`, or the queue itself, has thrown, and resolves otherwise.
+   */
+  async #work(worker: WorkFunction<K>, run: Run<K>): Promise<void> {
+    const { concurrency, stop } = run;
+    const { signal } = stop;
+    const pacer = new Pacer();
+    const takers: Taker<K>[] = [];
+    let failure: { readonly error: unknown } | undefined;
+
+    const loop = async (): Promise<void> => {
+      let resolve: Taker<K>;
+      const taker: Taker<K> = (item) => resolve(item);
+      const wait = (taken: Taker<K>): void => {
+        resolve = taken;
+        this.#wait(taker);
+      };
+      takers.push(taker);
+      try {
+        while (!signal.aborted) {
+          const item = this.#take() ?? await new Promise(wait);
+          if (item === undefined) return;
+          // No `using`, and no function per key: each of them would add half of the cost of this loop.
+          try {
+            const { key, retries, causes } = item;
+            let hasFailed = false;
+            let result: Result | void = undefined;
+            try {
+              result = await worker(key, { signal, retries, causes });
+              if (result !== undefined) checkResult(result);
+            } catch (error) {
+              hasFailed = true;
+              await this.#fail(item, error, run);
+            }
+            if (!hasFailed) this.#settle(item, result);
+          } finally {
+            item[Symbol.dispose]();
+          }
+          // Workers that await only resolved promises would otherwise starve timers and sockets.
+          if (pacer.step()) await pacer.turn();
+        }
+      } catch (error) {
+        failure ??= { error };
+        stop.abort(error);
+      }
+    };
+
+    // One listener for all: a listener per key would cost more than handing the key over.
+    signal.addEventListener("abort", () => {
+      for (const taker of takers) {
+        if (this.#takers.delete(taker)) taker(undefined);
+      }
+    }, { once: true });
+    await Promise.all(Array.from({ length: concurrency }, loop));
+    if (failure !== undefined) throw failure.error;
+  }
+
+  async #fail(item: Item<K>, error: unknown, { onError, stop }: Run<K>): Promise<void> {
+    const { key, isLow, held, causes } = item;
+    // A worker that ends by the stop has not failed; its key waits for the next run.
+    if (isAbortOf(stop.signal, error)) return this.#add(key, isLow, held);
+    this.#errors++;
+    this.#lastError = { key, error, causes };
+    this.#retry(item);
+    await onError(error, key);
+  }
+
+  /** Forgets the failures of a key that has succeeded, unless it was added rate-limited while it was processed. */
+  #settle(item: Item<K>, result: Result | void): void {
+    if (result === SETTLED) return;
+    if (result !== undefined && result.afterMs === undefined) return this.#retry(item);
+    const { key, isLow, isRateLimited } = item;
+    if (!isRateLimited) this.forget(key);
+    if (result?.afterMs !== undefined) this.addAfter(key, result.afterMs, isLow ? REQUEUE_LOW : REQUEUE);
+  }
+
+  #retry({ key, isLow }: Item<K>): void {
+    const delayMs = this.#limiter.when(key);
+    const cause = { type: "retry", count: this.retries(key) };
+    this.addAfter(key, delayMs, isLow ? { priority: "low", cause } : { cause });
+  }
+
+  /** Registers `taker` for one key, while no key waits. */
+  #wait(taker: Taker<K>): void {
+    if (this.#isShutDown) taker(undefined);
+    else this.#takers.add(taker);
   }
 
   #take(): Item<K> | undefined {
