@@ -360,63 +360,86 @@ export function frozenEntry<T extends KubernetesObject>(entry: Entry<T>): Entry<
   return entry instanceof FrozenEntry ? entry : new FrozenEntry(entry);
 }
 
-class FrozenEntry<T extends KubernetesObject> implements Entry<T> {
-  /** The entry that was given if no read has failed to freeze; else a broken entry with the error of that read. */
-  #entry: Entry<T>;
+/** An entry around another one, of the same object. */
+abstract class EntryAround<T extends KubernetesObject, O> implements Entry<O> {
+  protected wrapped: Entry<T>;
+  /** See {@linkcode Entry.key}. */
   readonly key: ObjectKey;
+  /** See {@linkcode Entry.namespace}. */
   readonly namespace: string;
+  /** See {@linkcode Entry.uid}. */
   readonly uid: string;
+  /** See {@linkcode Entry.resourceVersion}. */
   readonly resourceVersion: string;
 
   constructor(entry: Entry<T>) {
-    this.#entry = entry;
+    this.wrapped = entry;
     this.key = entry.key;
     this.namespace = entry.namespace;
     this.uid = entry.uid;
     this.resourceVersion = entry.resourceVersion;
   }
 
+  abstract get object(): O;
+
+  /** See {@linkcode Entry.name}. */
   get name(): string {
-    return this.#entry.name;
+    return this.wrapped.name;
   }
 
+  /** See {@linkcode Entry.error}. */
+  get error(): DecodeError | undefined {
+    return this.wrapped.error;
+  }
+
+  /** See {@linkcode Entry.textBytes}: that of the entry inside. */
+  get textBytes(): number | undefined {
+    return this.wrapped.textBytes;
+  }
+
+  /** See {@linkcode Entry.isParsed}. */
+  get isParsed(): boolean | undefined {
+    return this.wrapped.isParsed;
+  }
+
+  /** See {@linkcode Entry.metadata}. */
+  get metadata(): ObjectMeta {
+    return this.wrapped.metadata;
+  }
+
+  /** See {@linkcode Entry.labels}. */
+  get labels(): Entry<O>["labels"] {
+    return this.wrapped.labels;
+  }
+}
+
+/** The entry inside is broken once a read has failed to freeze. */
+class FrozenEntry<T extends KubernetesObject> extends EntryAround<T, T> {
   /** As that of a `JsonEntry`. */
   get text(): string | Uint8Array | undefined {
-    return (this.#entry as { readonly text?: string | Uint8Array }).text;
+    return (this.wrapped as { readonly text?: string | Uint8Array }).text;
   }
 
   /** The entry that this one freezes. */
   get unfrozen(): Entry<T> {
-    return this.#entry;
+    return this.wrapped;
   }
 
-  get error(): DecodeError | undefined {
-    return this.#entry.error;
+  override get metadata(): ObjectMeta {
+    return this.#frozen(this.wrapped.metadata);
   }
 
-  get textBytes(): number | undefined {
-    return this.#entry.textBytes;
+  override get labels(): Entry<T>["labels"] {
+    return this.#frozen(this.wrapped.labels);
   }
 
-  get isParsed(): boolean | undefined {
-    return this.#entry.isParsed;
-  }
-
-  get metadata(): ObjectMeta {
-    return this.#frozen(this.#entry.metadata);
-  }
-
-  get labels(): Entry<T>["labels"] {
-    return this.#frozen(this.#entry.labels);
-  }
-
-  get object(): T {
-    return this.#frozen(this.#entry.object);
+  override get object(): T {
+    return this.#frozen(this.wrapped.object);
   }
 
   /** See `valuesAt()`: strings need no freezing. */
   valuesAt(keys: readonly string[]): readonly FieldValue[] {
-    return valuesAt(this.#entry, keys);
+    return valuesAt(this.wrapped, keys);
   }
 
   /** Freezes a value that was read; makes this entry broken when that fails. */
@@ -425,7 +448,7 @@ class FrozenEntry<T extends KubernetesObject> implements Entry<T> {
       return deepFreeze(value);
     } catch (cause) {
       const error = new DecodeError(`Cannot freeze "${this.key}"`, { cause, key: this.key });
-      this.#entry = brokenEntry<T>(this, error);
+      this.wrapped = brokenEntry<T>(this, error);
       throw error;
     }
   }
@@ -642,34 +665,21 @@ const MARK = "a row of a table";
 /**
  * An entry whose object is a row of a table, around the entry of the row's object, which stays unparsed until a read.
  */
-export class RowEntry<T extends KubernetesObject> implements Entry<TableRow<T>> {
-  readonly #entry: Entry<T>;
+export class RowEntry<T extends KubernetesObject> extends EntryAround<T, TableRow<T>> {
   readonly #columns: readonly TableColumn[];
   readonly #cells: readonly unknown[] | undefined;
   #row: TableRow<T> | undefined;
-  /** See {@linkcode Entry.key}. */
-  readonly key: ObjectKey;
-  /** See {@linkcode Entry.namespace}. */
-  readonly namespace: string;
-  /** See {@linkcode Entry.uid}. */
-  readonly uid: string;
-  /** See {@linkcode Entry.resourceVersion}. */
-  readonly resourceVersion: string;
 
   /** Without columns and cells, a row has the name and the time of creation of its object. */
   constructor(entry: Entry<T>, columns: readonly TableColumn[] = PLAIN_COLUMNS, cells?: readonly unknown[]) {
-    this.#entry = entry;
+    super(entry);
     this.#columns = columns;
     this.#cells = cells;
-    this.key = entry.key;
-    this.namespace = entry.namespace;
-    this.uid = entry.uid;
-    this.resourceVersion = entry.resourceVersion;
   }
 
   /** The entry of the row's object. */
   get inner(): Entry<T> {
-    return this.#entry;
+    return this.wrapped;
   }
 
   /** The columns. */
@@ -682,40 +692,10 @@ export class RowEntry<T extends KubernetesObject> implements Entry<TableRow<T>> 
     return this.#cells;
   }
 
-  /** See {@linkcode Entry.name}. */
-  get name(): string {
-    return this.#entry.name;
-  }
-
-  /** See {@linkcode Entry.error}. */
-  get error(): DecodeError | undefined {
-    return this.#entry.error;
-  }
-
-  /** See {@linkcode Entry.textBytes}: that of the row's object. */
-  get textBytes(): number | undefined {
-    return this.#entry.textBytes;
-  }
-
-  /** See {@linkcode Entry.isParsed}. */
-  get isParsed(): boolean | undefined {
-    return this.#entry.isParsed;
-  }
-
-  /** See {@linkcode Entry.metadata}. */
-  get metadata(): ObjectMeta {
-    return this.#entry.metadata;
-  }
-
-  /** See {@linkcode Entry.labels}. */
-  get labels(): Entry<T>["labels"] {
-    return this.#entry.labels;
-  }
-
   /** See {@linkcode Entry.object}. */
-  get object(): TableRow<T> {
+  override get object(): TableRow<T> {
     if (this.#row !== undefined) return this.#row;
-    const { object } = this.#entry;
+    const { object } = this.wrapped;
     const { apiVersion, kind, metadata } = object;
     const cells = this.#cells ?? [metadata.name, metadata.creationTimestamp ?? null];
     return this.#row = { apiVersion, kind, metadata, columns: this.#columns, cells, object, [reduced]: MARK };
