@@ -54,6 +54,7 @@ import {
 } from "../kubeconfig/parse_kubeconfig.ts";
 import type { ExecCluster, ExecPlugin } from "../kubeconfig/exec_plugin.ts";
 import { checkDurations } from "../async/time.ts";
+import { defined } from "../api/options.ts";
 
 /** The credentials sent as `Authorization`. */
 type Login =
@@ -113,32 +114,32 @@ export async function executePlan(
     login?.type === "exec" ? login.credentials : undefined,
     insecure,
   );
-  return {
+  return defined({
     server,
     namespace,
     transport,
     compress: plan.compress ?? true,
-    ...(login && { credentials: login.credentials }),
-    ...(userAgent !== undefined && { userAgent }),
-    ...(onWarning && { onWarning }),
+    credentials: login?.credentials,
+    userAgent,
+    onWarning,
     origin: originOf(plan, material, host),
-  };
+  });
 }
 
 function originOf(plan: ConnectionPlan, material: TlsMaterial, host: RecordingHost): ConnectionOrigin {
   const { login, proxy, tlsServerName, insecure } = plan;
   const validity = material.cert === undefined ? undefined : validityOf(material.cert);
-  return {
+  return defined({
     ...plan.origin,
-    login: login?.type ?? "none",
+    login: login?.type ?? "none" as const,
     clientCertificate: plan.cert !== undefined,
-    ...(validity && { certificateExpires: new Date(validity.untilMs) }),
-    ...(login?.type === "exec" && { plugin: login.command }),
-    ...(proxy && { proxy: proxyName(proxy) }),
-    ...(tlsServerName !== undefined && { tlsServerName }),
-    ...(insecure && { insecure }),
+    certificateExpires: validity && new Date(validity.untilMs),
+    plugin: login?.type === "exec" ? login.command : undefined,
+    proxy: proxy && proxyName(proxy),
+    tlsServerName,
+    insecure: insecure || undefined,
     permissions: [...host.permissions, netFlag(plan.server, ...alsoReached(plan))],
-  };
+  });
 }
 
 /** Additional hosts for `--allow-net`: the proxy, or that of the server name, and the name. */
@@ -335,11 +336,14 @@ export async function planFromKubeconfig(
 
 function planFromContext(config: Kubeconfig, options: ConnectOptions, host: Host): ConnectionPlan {
   const { context, server, token, tokenFile } = options;
-  const resolved = resolveContext(config, {
-    ...(context !== undefined && { context }),
-    ...(server !== undefined && { server: String(server) }),
-    withoutUser: token !== undefined || tokenFile !== undefined,
-  });
+  const resolved = resolveContext(
+    config,
+    defined({
+      context,
+      server: server === undefined ? undefined : String(server),
+      withoutUser: token !== undefined || tokenFile !== undefined,
+    }),
+  );
   const { cluster, user } = resolved;
   const ca = givenCa(options, cluster.server, host) ??
     pemSource(cluster.certificateAuthority, certificateProblem, host);

@@ -11,6 +11,7 @@ import {
   type Schema,
   YAMLException,
 } from "js-yaml";
+import { defined } from "../api/options.ts";
 
 /** Name of the cluster extension for credential plugins. */
 const EXEC_EXTENSION = "client.authentication.k8s.io/exec";
@@ -273,13 +274,13 @@ function parseEntry(
  */
 export function mergeKubeconfigs(configs: readonly Kubeconfig[]): Kubeconfig {
   const currentContext = configs.find((config) => config.currentContext !== undefined)?.currentContext;
-  return {
+  return defined({
     files: configs.flatMap((config) => config.files),
-    ...(currentContext === undefined ? {} : { currentContext }),
+    currentContext,
     clusters: firstOfEach(configs.map((config) => config.clusters)),
     contexts: firstOfEach(configs.map((config) => config.contexts)),
     users: firstOfEach(configs.map((config) => config.users)),
-  };
+  });
 }
 
 function firstOfEach(maps: readonly ReadonlyMap<string, KubeconfigEntry>[]): ReadonlyMap<string, KubeconfigEntry> {

@@ -22,6 +22,7 @@ import {
 import { certificateProblem, decodeBase64, privateKeyProblem } from "./pem.ts";
 import { isRecord, quote, quoteAll, Secret, suggestion, tokenProblem } from "./text.ts";
 import { type ExecPlugin, readExec } from "./exec_plugin.ts";
+import { defined } from "../api/options.ts";
 
 /** A certificate or key inside the kubeconfig. */
 interface InlineMaterial {
@@ -210,16 +211,16 @@ function resolveCluster(entry: KubeconfigEntry, override: string | undefined): R
     );
   }
   const execConfig = execExtension(fields.raw("extensions"));
-  return {
+  return defined({
     name: entry.name,
     server,
-    ...(certificateAuthority && { certificateAuthority }),
-    ...(tlsServerName !== undefined && { tlsServerName }),
+    certificateAuthority,
+    tlsServerName,
     insecureSkipTlsVerify,
-    ...(proxy && { proxy }),
+    proxy,
     disableCompression,
-    ...(execConfig !== undefined && { execConfig }),
-  };
+    execConfig,
+  });
 }
 
 function readServer(fields: EntryFields, override: string | undefined): URL {
@@ -529,12 +530,7 @@ export function resolveContext(config: Kubeconfig, options: ResolveOptions = {})
   const cluster = resolveCluster(referred(config.clusters, fields, "cluster", clusterName), options.server);
   const userName = options.withoutUser ? undefined : fields.text("user");
   const user = userName === undefined ? undefined : referred(config.users, fields, "user", userName);
-  return {
-    name: entry.name,
-    ...(namespace !== undefined && { namespace }),
-    cluster,
-    ...(user && { user: resolveUser(user, cluster) }),
-  };
+  return defined({ name: entry.name, namespace, cluster, user: user && resolveUser(user, cluster) });
 }
 
 function chooseContext(config: Kubeconfig, named: string | undefined): KubeconfigEntry {

@@ -22,6 +22,7 @@ import type {
 } from "../kinds/core/v1.ts";
 import type { Deployment, DeploymentSpec, DeploymentStatus } from "../kinds/apps/v1.ts";
 import type { Lease, LeaseSpec } from "../kinds/coordination/v1.ts";
+import { defined } from "../api/options.ts";
 
 /** Options of all builders. Fields of an object that they set replace those that the builder fills in. */
 export interface BuildOptions {
@@ -66,15 +67,17 @@ function builtMetadata(
   const { name, namespace = "default", resourceVersion = "1", labels, annotations, ownerReferences, finalizers } =
     options;
   return copyOf<ObjectMeta>({
-    name,
-    ...(cluster ? {} : { namespace }),
-    uid: builtUid(kind, options),
-    resourceVersion,
-    creationTimestamp: CREATED,
-    ...(labels === undefined ? {} : { labels }),
-    ...(annotations === undefined ? {} : { annotations }),
-    ...(ownerReferences === undefined ? {} : { ownerReferences }),
-    ...(finalizers === undefined ? {} : { finalizers }),
+    ...defined({
+      name,
+      namespace: cluster ? undefined : namespace,
+      uid: builtUid(kind, options),
+      resourceVersion,
+      creationTimestamp: CREATED,
+      labels,
+      annotations,
+      ownerReferences,
+      finalizers,
+    }),
     ...options.metadata,
   });
 }
@@ -112,8 +115,7 @@ export function configMap(options: ConfigMapBuildOptions): BuiltConfigMap {
     apiVersion: "v1",
     metadata: builtMetadata("ConfigMap", options),
     data: { ...data },
-    ...(binaryData === undefined ? {} : { binaryData: { ...binaryData } }),
-    ...(immutable === undefined ? {} : { immutable }),
+    ...defined({ binaryData: binaryData && { ...binaryData }, immutable }),
   };
 }
 

@@ -11,7 +11,7 @@ import { DecodeError, StatusError } from "../../api/status.ts";
 import type { KubernetesObject } from "../../api/object.ts";
 import { errorLine, messageOf } from "../../errors/errors.ts";
 import { ValidationError } from "@cliffy/command";
-import { checkSelectors, type Selection } from "../../api/options.ts";
+import { checkSelectors, defined, type Selection } from "../../api/options.ts";
 
 /** Rejects numbers below 0, and values that are not finite numbers. @throws {UsageError} that names the flag. */
 export function checkNumbers(counts: Readonly<Record<string, number>>): void {
@@ -269,11 +269,11 @@ export function explainRefusal(error: unknown, { fieldSelector }: SelectionFlags
 
 /** Returns the selection of the flags; the default namespace is the client's. */
 export function selectionFor(flags: SelectionFlags, client: Client): Selection {
-  return {
-    ...(flags.allNamespaces ? {} : { namespace: flags.namespace ?? (client.namespace || "default") }),
-    ...(flags.selector === undefined ? {} : { labelSelector: flags.selector }),
-    ...(flags.fieldSelector === undefined ? {} : { fieldSelector: flags.fieldSelector }),
-  };
+  return defined({
+    namespace: flags.allNamespaces ? undefined : flags.namespace ?? (client.namespace || "default"),
+    labelSelector: flags.selector,
+    fieldSelector: flags.fieldSelector,
+  });
 }
 
 /** The names allowed for a namespace (RFC 1123 label). */

@@ -1,6 +1,7 @@
 import { reasonOf, type Status, type StatusCause, type StatusDetails, StatusError } from "../../api/status.ts";
 import { resourceName } from "../../api/resource.ts";
 import type { Json, JsonObject } from "../wire/json.ts";
+import { defined } from "../../api/options.ts";
 
 /** Parts of an error response besides code and message. */
 interface RefusalParts {
@@ -15,14 +16,11 @@ interface RefusalParts {
 /** Creates the error of a failed request, to be thrown; {@linkcode statusJson} serializes it. */
 export function refusal(code: number, message: string, parts: RefusalParts = {}): StatusError {
   const { reason = reasonOf(code), details } = parts;
-  return new StatusError(message, {
-    code,
-    reason,
+  const retryAfterSeconds = details?.retryAfterSeconds;
+  return new StatusError(
     message,
-    ...(details?.retryAfterSeconds === undefined ? {} : { retryAfterSeconds: details.retryAfterSeconds }),
-    ...(details === undefined ? {} : { details }),
-    ...(parts.continue === undefined ? {} : { continue: parts.continue }),
-  });
+    defined({ code, reason, message, retryAfterSeconds, details, continue: parts.continue }),
+  );
 }
 
 /** Creates an error from a partial Status. */
@@ -30,11 +28,7 @@ export function refusalOf(status: Partial<Status>): StatusError {
   const { code = 500, reason, message = `the fake API server was set to answer ${code}` } = status;
   const { retryAfterSeconds = status.details?.retryAfterSeconds } = status;
   const details = retryAfterSeconds === undefined ? status.details : { ...status.details, retryAfterSeconds };
-  return refusal(code, message, {
-    ...(reason === undefined ? {} : { reason }),
-    ...(details === undefined ? {} : { details }),
-    ...(status.continue === undefined ? {} : { continue: status.continue }),
-  });
+  return refusal(code, message, { reason, details, continue: status.continue });
 }
 
 /** An error that kube-apiserver answers with plain text, without a Status. */
@@ -179,7 +173,7 @@ export function unsupportedField(field: string, value: string, supported: readon
 
 /** 410: the version is compacted. */
 export function expired(message: string, token?: string): StatusError {
-  return refusal(410, message, { reason: "Expired", ...(token === undefined ? {} : { continue: token }) });
+  return refusal(410, message, { reason: "Expired", continue: token });
 }
 
 /** 504: the version is in the future. */

@@ -99,7 +99,7 @@ export class Admission {
       // apiserver admission/plugin/webhook/errors/statuserror.go
       const text = `admission webhook ${JSON.stringify(hook.name ?? "fake")} denied the request` +
         (why ? `: ${why}` : " without explanation");
-      throw refusal(Math.max(400, code), text, { reason: reason ?? "", ...(details === undefined ? {} : { details }) });
+      throw refusal(Math.max(400, code), text, { reason: reason ?? "", details });
     }
   }
 
