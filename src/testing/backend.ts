@@ -8,7 +8,7 @@ import { type ServerFeatures, Watches } from "./reads/watch.ts";
 import { Discovery, OpenApi } from "./server/discovery.ts";
 import { RequestHandler } from "./server/request_handler.ts";
 import { ResourceHandler } from "./server/resource_handler.ts";
-import { parseStored, Revisions, Store, type StoredCollection, type StoreEvent } from "./storage/store.ts";
+import { parseStored, Store, type StoredCollection, type StoreEvent } from "./storage/store.ts";
 import { Admission, Writer } from "./writes/writer.ts";
 
 /** Options for {@linkcode FakeApiServer}. */
@@ -26,8 +26,6 @@ export interface FakeApiServerOptions {
   readonly watchTimeoutMs?: number;
   /** Support for streaming lists. If false, they get 422, as from servers before 1.32. @default {true} */
   readonly streamingList?: boolean;
-  /** Milliseconds that a list waits for a future version before it gets 504; kube-apiserver waits 3000. @default {0} */
-  readonly tooLargeDelayMs?: number;
   /** If true, writes record `managedFields`. @default {true} */
   readonly managedFields?: boolean;
   /** Maximum bytes per chunk of a response. Small values split lines and characters. @default {65_536} */
@@ -67,8 +65,6 @@ export class Backend {
   readonly admission: Admission = new Admission();
   /** Optional server features; faults switch them off and on. */
   readonly features: ServerFeatures;
-  /** Requests that wait for a future revision. */
-  readonly revisions: Revisions;
   /** The latest requests, oldest first. */
   readonly requests: OpenRecord[] = [];
   /** Called after each write, behind its delivery to watches. */
@@ -85,7 +81,7 @@ export class Backend {
    */
   constructor(options: FakeApiServerOptions) {
     const { history = 10_000, chunkBytes = 65_536, bookmarkMs = 60_000, watchTimeoutMs = 1_800_000 } = options;
-    const { streamingList = true, managedFields = true, tooLargeDelayMs = 0, seed = 1 } = options;
+    const { streamingList = true, managedFields = true, seed = 1 } = options;
     for (const [name, value] of Object.entries({ history, chunkBytes, bookmarkMs, watchTimeoutMs })) {
       if (!(value >= 1)) {
         throw new RangeError(`Cannot start a fake API server: ${name} must be at least 1, found ${value}`);
@@ -107,13 +103,11 @@ export class Backend {
     for (const kind of BUILT_IN) store.define(define(kind, kind));
     for (const resource of options.resources ?? []) store.define(definitionOf(resource));
     this.store = store;
-    this.revisions = new Revisions(store, tooLargeDelayMs);
-    const until = (revision: number): Promise<boolean> => this.revisions.until(revision);
     const timeoutMs = (): number => Math.floor(watchTimeoutMs * (1 + durations.next()));
     const clock = options.now ?? ((): number => Date.now());
     const now = (): number => clock() + this.faults.skewMs;
     const { features } = this;
-    this.watches = new Watches(store, { bookmarkMs, timeoutMs, chunkBytes, features, until });
+    this.watches = new Watches(store, { bookmarkMs, timeoutMs, chunkBytes, features });
     this.writer = new Writer(store, {
       now,
       uid: () => random.uid(),
@@ -123,7 +117,7 @@ export class Backend {
     });
     const { watches, writer } = this;
     const discovery = new Discovery(store);
-    const lister = new CollectionLister(store, until);
+    const lister = new CollectionLister(store);
     this.handler = new RequestHandler({
       access: new AccessControl(options.tokens, options.authorize),
       faults: this.faults,
@@ -159,7 +153,6 @@ export class Backend {
   #changed(event: StoreEvent): void {
     if (isDefinitions(event.collection) && event.type !== "DELETED") this.#redefine(event);
     this.watches.deliver(event);
-    this.revisions.reached();
     for (const listener of this.listeners) listener(event);
   }
 

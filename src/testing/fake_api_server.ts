@@ -350,13 +350,9 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
     this.#store.undefine(resource);
   }
 
-  /**
-   * Ends all watches and all requests that wait for a revision. The objects stay, and the server still answers
-   * requests.
-   */
+  /** Ends all watches. The objects stay, and the server still answers requests. */
   [Symbol.dispose](): void {
     this.endWatches();
-    this.#backend.revisions.giveUp();
   }
 
   #known(resource: Resource, key: ObjectKey): { readonly collection: StoredCollection; readonly full: ObjectKey } {

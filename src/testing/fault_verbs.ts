@@ -285,13 +285,12 @@ export abstract class FaultVerbs {
    * @throws {RangeError} if `to` is not later than the current version, or has more than 15 digits.
    */
   jump(to?: number | string): void {
-    const { store, revisions } = this.#backend;
+    const { store } = this.#backend;
     const revision = to === undefined ? store.revision + 1 : Number(to);
     if (!(Number.isInteger(revision) && revision > store.revision && revision <= HIGHEST_REVISION)) {
       throw new RangeError(`Cannot jump: the version must be later than ${store.revision}, found ${to}`);
     }
     store.jump(revision);
-    revisions.reached();
   }
 
   /**
@@ -320,7 +319,7 @@ export abstract class FaultVerbs {
    * @throws {RangeError} if the history does not have the version of the backup.
    */
   restart(options: { readonly history?: "kept" | "lost"; readonly backup?: number | string } = {}): void {
-    const { faults, revisions, store } = this.#backend;
+    const { faults, store } = this.#backend;
     const { history, backup = store.revision } = options;
     const revision = Number(backup);
     const isKnown = revision === 1 || revision >= store.compacted;
@@ -329,7 +328,6 @@ export abstract class FaultVerbs {
       throw new RangeError(`Cannot restore a backup: its version must be ${known}, found ${backup}`);
     }
     faults.breakAll();
-    revisions.giveUp();
     if (options.backup !== undefined) store.rollBack(revision);
     else if (history === "lost") store.compact();
   }

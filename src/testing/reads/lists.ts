@@ -5,7 +5,6 @@ import {
   type Store,
   type StoredCollection,
   type StoredObject,
-  type WaitForRevision,
 } from "../storage/store.ts";
 import { goJson } from "../wire/json.ts";
 import { type ResponseView, tableHead, tableRow } from "./table.ts";
@@ -246,14 +245,12 @@ const CONTINUE_EXPIRED =
  */
 export class CollectionLister {
   readonly #store: Store;
-  readonly #until: WaitForRevision;
   /** Number of objects after the last page of each collection, so that the next page need not count again. */
   readonly #left = new WeakMap<StoredCollection, Required<CollectionSlice> & { readonly count: number }>();
 
   /** Lists the collections of `store`. */
-  constructor(store: Store, until: WaitForRevision) {
+  constructor(store: Store) {
     this.#store = store;
-    this.#until = until;
   }
 
   /**
@@ -261,14 +258,14 @@ export class CollectionLister {
    *
    * @throws {StatusError} 400, 410 or 504, like kube-apiserver.
    */
-  async list(collection: StoredCollection, selection: StoredSelection, options: ServerListOptions): Promise<ListPage> {
+  list(collection: StoredCollection, selection: StoredSelection, options: ServerListOptions): ListPage {
     const { namespace } = selection;
     if (options.continue !== "") {
       if (options.resourceVersion !== "" && options.resourceVersion !== "0") {
         throw badRequest("specifying resource version is not allowed when using continue");
       }
       const token = parseContinueToken(options.continue);
-      if (token.revision > 0) await this.reach(token.revision);
+      if (token.revision > 0) this.checkReached(token.revision);
       if (token.revision > 0 && token.revision < this.#store.compacted) {
         throw expired(CONTINUE_EXPIRED, formatContinueToken({ revision: -1, start: token.start }));
       }
@@ -281,7 +278,7 @@ export class CollectionLister {
       const limit = options.resourceVersion === "" ? options.limit : 0;
       return this.#page(collection, selection, { namespace, revision: this.#store.revision }, limit);
     }
-    await this.reach(asked);
+    this.checkReached(asked);
     const exact = options.resourceVersionMatch === "Exact" ||
       (options.resourceVersionMatch === "" && options.limit > 0);
     if (exact && asked < this.#store.compacted) {
@@ -291,15 +288,9 @@ export class CollectionLister {
     return this.#page(collection, selection, { namespace, revision }, options.limit);
   }
 
-  /**
-   * Waits until the store has reached a revision.
-   *
-   * @throws {StatusError} 504 if that takes too long, like kube-apiserver.
-   */
-  async reach(revision: number): Promise<void> {
-    if (revision > this.#store.revision && !(await this.#until(revision))) {
-      throw tooLarge(revision, this.#store.revision);
-    }
+  /** @throws {StatusError} 504 if the store has not reached a revision, as kube-apiserver after 3 s. */
+  checkReached(revision: number): void {
+    if (revision > this.#store.revision) throw tooLarge(revision, this.#store.revision);
   }
 
   #page(collection: StoredCollection, selection: StoredSelection, slice: CollectionSlice, limit: number): ListPage {

@@ -6,7 +6,6 @@ import {
   type StoredCollection,
   type StoredObject,
   type StoreEvent,
-  type WaitForRevision,
 } from "../storage/store.ts";
 import { ByteBody, joinBytes } from "../wire/byte_body.ts";
 import { goJson, type JsonObject } from "../wire/json.ts";
@@ -277,8 +276,6 @@ interface WatchesOptions {
   readonly chunkBytes: number;
   /** Optional features of the server. */
   readonly features: ServerFeatures;
-  /** Waits for a revision. */
-  readonly until: WaitForRevision;
 }
 
 /** All open watches: opens them, delivers writes to them, and finds those that a fault applies to. */
@@ -307,20 +304,20 @@ export class Watches {
    *
    * @throws {StatusError} 500 if the version is not a number, like kube-apiserver.
    */
-  async open(
+  open(
     collection: StoredCollection,
     selection: StoredSelection,
     options: ServerListOptions,
     view: ResponseView,
     spreadMs?: number,
-  ): Promise<Watch> {
+  ): Watch {
     const asked = parseRevision(options.resourceVersion, true);
     const { allowWatchBookmarks: bookmarks, sendInitialEvents } = options;
     // The server's rule: send the initial objects unless a version is given or they are declined.
     const initial = sendInitialEvents ?? asked === 0;
     const streaming = sendInitialEvents === true || (initial && this.#options.features.streamingList);
     let failure: StatusError | undefined;
-    if (sendInitialEvents === true && asked > this.#store.revision && !(await this.#options.until(asked))) {
+    if (sendInitialEvents === true && asked > this.#store.revision) {
       failure = tooLarge(asked, this.#store.revision);
     }
     const from = initial || asked === 0 ? this.#store.revision : asked;

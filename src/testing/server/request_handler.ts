@@ -104,7 +104,7 @@ export class RequestHandler {
     if (route.type === "resource") {
       if (isLoginReview(route, attributes.verb)) return answerJson(context, loginReview(attributes.user), 201);
       if (isAccessReview(route, attributes.verb)) return await this.#review(context, attributes, body);
-      return await resources.answer(context, route, attributes.verb, body);
+      return resources.answer(context, route, attributes.verb, body);
     }
     if (context.request.method !== "GET" && context.request.method !== "HEAD") throw noMethod();
     switch (route.type) {

@@ -181,14 +181,19 @@ export class ResourceHandler {
    *
    * @throws {StatusError} or {@linkcode PlainRefusal} for an error response.
    */
-  async answer(context: RequestContext, route: ResourceRoute, verb: string, body: string): Promise<Response> {
+  answer(context: RequestContext, route: ResourceRoute, verb: string, body: string): Response {
     const collection = this.#resolve(route);
     const { definition } = collection;
     const request: ResourceRequest = { context, route, collection, body };
     const { warning } = definition;
-    if (warning === undefined) return await this.#perform(request, verb);
+    if (warning === undefined) return this.#perform(request, verb);
     // An error response carries the warning as well.
-    const response = await this.#perform(request, verb).catch((error) => answerError(context, error));
+    let response: Response;
+    try {
+      response = this.#perform(request, verb);
+    } catch (error) {
+      response = answerError(context, error);
+    }
     response.headers.set("warning", `299 - ${JSON.stringify(warning)}`);
     return response;
   }
@@ -210,7 +215,7 @@ export class ResourceHandler {
     return collection;
   }
 
-  async #perform(request: ResourceRequest, verb: string): Promise<Response> {
+  #perform(request: ResourceRequest, verb: string): Response {
     const { definition } = request.collection;
     if (!definition.verbs.includes(verb)) throw noVerb(definition, verb);
     if (request.route.subresource !== undefined && !["get", "update", "patch"].includes(verb)) throw noMethod();
@@ -220,11 +225,11 @@ export class ResourceHandler {
     }
     switch (verb) {
       case "get":
-        return await this.#get(request);
+        return this.#get(request);
       case "list":
-        return await this.#list(request);
+        return this.#list(request);
       case "watch":
-        return await this.#watch(request);
+        return this.#watch(request);
       case "create":
         return this.#create(request);
       case "update":
@@ -234,29 +239,29 @@ export class ResourceHandler {
       case "delete":
         return this.#delete(request);
       case "deletecollection":
-        return await this.#deleteCollection(request);
+        return this.#deleteCollection(request);
       default:
         throw noMethod();
     }
   }
 
-  async #get(request: ResourceRequest): Promise<Response> {
+  #get(request: ResourceRequest): Response {
     const { context, collection, route } = request;
     const asked = context.url.searchParams.get("resourceVersion") ?? "";
-    if (asked !== "") await this.#parts.lister.reach(parseRevision(asked, false));
+    if (asked !== "") this.#parts.lister.checkReached(parseRevision(asked, false));
     const stored = collection.get(keyOf(route));
     if (stored === undefined) throw notFound(collection.definition, route.name!);
     return this.#object(request, stored, 200);
   }
 
-  async #list({ context, collection, route }: ResourceRequest): Promise<Response> {
+  #list({ context, collection, route }: ResourceRequest): Response {
     const view = this.#view(context, ["PartialObjectMetadataList", "Table"]);
     const { options, selection } = this.#listRequest(context, collection, route);
-    const page = await this.#parts.lister.list(collection, selection, options);
+    const page = this.#parts.lister.list(collection, selection, options);
     return answerBytes(context, listPageBytes(collection, page, view));
   }
 
-  async #watch({ context, collection, route }: ResourceRequest): Promise<Response> {
+  #watch({ context, collection, route }: ResourceRequest): Response {
     const accept = context.request.headers.get("accept");
     const offered: Representation[] = ["PartialObjectMetadata", "PartialObjectMetadataList", "Table"];
     const representation = negotiateRepresentation(accept, offered);
@@ -268,7 +273,7 @@ export class ResourceHandler {
       body.end();
       return answerStream(context, body);
     }
-    const watch = await this.#parts.watches.open(collection, selection, options, view, context.spreadMs());
+    const watch = this.#parts.watches.open(collection, selection, options, view, context.spreadMs());
     return answerStream(context, watch.body);
   }
 
@@ -333,11 +338,11 @@ export class ResourceHandler {
     return answerJson(context, { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", details });
   }
 
-  async #deleteCollection(request: ResourceRequest): Promise<Response> {
+  #deleteCollection(request: ResourceRequest): Response {
     const { context, collection, route } = request;
     const { options, selection } = this.#listRequest(context, collection, route);
     const mode = deleteMode(context, request.body);
-    const page = await this.#parts.lister.list(collection, selection, options);
+    const page = this.#parts.lister.list(collection, selection, options);
     for (const { key } of page.objects) this.#parts.writer.delete(collection, key, mode);
     return answerBytes(context, listPageBytes(collection, page, { as: "object" }));
   }
