@@ -768,7 +768,7 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
   /**
    * Gives keys to `worker`, `concurrency` at a time, until the run is stopped or the queue ends.
    *
-   * Settles when no worker runs any more: rejects if `onError`, or the queue itself, has thrown, and resolves otherwise.
+   * Settles when no worker runs any more: rejects if `onError`, or the queue itself, has thrown, else resolves.
    */
   async #work(worker: WorkFunction<K>, run: Run<K>): Promise<void> {
     const { concurrency, stop } = run;

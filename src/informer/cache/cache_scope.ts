@@ -12,7 +12,7 @@ interface ObjectFormOptions extends DecodeOptions {
   readonly keep?: "data";
 }
 
-/** What a snapshot says of its objects, by names for messages. */
+/** The scope in the head of a snapshot, by names for messages. */
 export type ScopeRecord = Readonly<Record<string, unknown>> & { readonly representation: string };
 
 /**
@@ -24,10 +24,10 @@ export class CacheScope<R extends Resource | undefined = Resource | undefined> {
   readonly resource: R;
   /** The name of the resource in messages: `"pods"`, `"deployments.apps"`; `"objects"` without a resource. */
   readonly kind: string;
-  /** What each list and watch selects: one of them, or one for each namespace. */
+  /** The selection of each list and watch: one of them, or one for each namespace. */
   readonly parts: readonly Selection[];
   /**
-   * How the objects are decoded. The data of Secrets is kept if the objects are Secrets, and what is cached of them has
+   * The decoding of the objects. The data of Secrets is kept if the objects are Secrets, and what is cached of them has
    * data, or a copy of it; further annotations are named for Secrets alone.
    */
   readonly form: Required<DecodeOptions & Pick<Projection, "secretData">>;
@@ -103,7 +103,7 @@ export class CacheScope<R extends Resource | undefined = Resource | undefined> {
     return `${this.#versionedKind}${query.size === 0 ? "" : `?${query}`}`;
   }
 
-  /** What a snapshot of these objects says of them, in a cluster of this name; `""` if it has none. */
+  /** The head that a snapshot of these objects has, in a cluster of this name; `""` if it has none. */
   record(cluster: string): ScopeRecord {
     const { resource, form: { managedFields, secretData, secretAnnotations } } = this;
     return {
