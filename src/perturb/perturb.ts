@@ -63,9 +63,9 @@ export class PerturbError extends Error {
  *
  * Most seeds have a few kinds of changes and faults, in motifs: a fault of writes before the changes that lead to them;
  * a view that is late or lost, before changes or just after; a process that ends, or loses its network or its clock,
- * between two changes; all objects of users deleted, and created again. One seed of six has no faults. What a change
- * picks first, most often its object, is what the one before picked in at least half of the changes, and else more often
- * one of the first in the list than one of the last. A change is also made several times, or the same again.
+ * between two changes; all objects of users deleted, and created again. One seed of six has no faults. At least half of
+ * the changes pick what the one before picked, most often its object; the others pick one of the first in the list more
+ * often than one of the last. A change is also made several times, or the same again.
  *
  * It checks what `converges` and `invariants` state, and what holds for every controller:
  *

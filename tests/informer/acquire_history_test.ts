@@ -27,7 +27,7 @@ const STEPS: ReadonlySet<string> = new Set([
 class Holder implements Disposable {
   readonly maps: AcquiredInformer<ConfigMap>;
   readonly checker: EventChecker<ConfigMap>;
-  /** What it had received when it was disposed, and has to have at the end. */
+  /** The objects that it had received when it was disposed, and has to have at the end. */
   last: string | undefined;
 
   constructor(informers: SharedInformerFactory) {

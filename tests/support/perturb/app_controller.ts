@@ -296,8 +296,8 @@ export function appController(bug?: Bug): ControllerFunction<Outside> {
 }
 
 /**
- * Bugs that the controller can have, of the kinds that Sieve (OSDI 2022) and Acto (SOSP 2023) report. Each has the first
- * seed that finds it, which tests try first.
+ * Bugs that the controller can have, of the kinds that Sieve (OSDI 2022) and Acto (SOSP 2023) report. Each has the
+ * first seed that finds it, which tests try first.
  */
 export const BUGS = {
   // Intermediate states: a crash between two writes.
