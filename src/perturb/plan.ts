@@ -82,7 +82,7 @@ export type Fault =
 
 /** A fault: how often it is chosen, how a step of it is made, and how it is described. */
 interface FaultKind<Step> {
-  /** The part that it harms: the writes that follow, what is observed of changes, processes and their clocks, or users. */
+  /** The part that it harms: later writes, what is observed of changes, processes and their clocks, or users. */
   readonly of: "writes" | "views" | "processes" | "users";
   readonly weight: number;
   make(random: Random, change: () => PlannedChange): Step;
@@ -423,9 +423,9 @@ const PAUSES = [[0, 1, 5, 30], [5, 100, 1_000, 5_000], [0, 30, 1_000, 20_000, 90
 const MOMENTS = [0, 1, 3, 10, 30, 100] as const;
 
 /**
- * The motifs of which the steps of a seed consist: changes that the controller follows, and faults where they do harm. Faults of
- * writes are there before the changes that lead to writes; a view is late, or lost, before or just after changes; a
- * process ends, or loses its network or its clock, between two changes.
+ * The motifs of which the steps of a seed consist: changes that the controller follows, and faults where they do harm.
+ * Faults of writes are there before the changes that lead to writes; a view is late, or lost, before or just after
+ * changes; a process ends, or loses its network or its clock, between two changes.
  */
 const MOTIFS = [
   ["changes", "wait"],
