@@ -1,5 +1,6 @@
 /**
- * Writes `src/kinds`, one file for each version of a group, from the kinds of a real kube-apiserver.
+ * Writes `src/kinds`, one file for each version of a group, from the kinds of a real kube-apiserver, and the schemas of
+ * these kinds for the fake server.
  *
  * The same server gives the same files. Entry points for them are in `exports` of `deno.json`, which it writes too.
  *
@@ -13,10 +14,14 @@ import type { ModuleModel } from "../src/codegen/model.ts";
 import { type OpenApiDocument, readOpenApi } from "../src/codegen/read_open_api.ts";
 import { connect } from "../src/deno/connect.ts";
 import { isBuiltInGroup } from "../src/testing/storage/definition.ts";
+import { BuiltInTypes } from "./built_in_types.ts";
+import { codeDefaults } from "./schema_defaults.ts";
+import { schemaModule } from "./schemas.ts";
 import { quit, readFlags, text, toggle } from "./flags.ts";
 
 const ROOT = join(import.meta.dirname!, "..");
 const KINDS = join(ROOT, "src/kinds");
+const SCHEMAS = "src/testing/schema/texts.ts";
 const CONFIG = join(ROOT, "deno.json");
 
 /** The files of `src/api` that generated ones import from. */
@@ -40,6 +45,10 @@ const API_FILES: Readonly<Record<ImportedName, string>> = {
 export interface GeneratedKinds {
   /** The texts, formatted, by paths below `src/kinds`. */
   readonly files: ReadonlyMap<string, string>;
+  /** The file of schemas. */
+  readonly schemas: string;
+  /** The fields that the server fills in by more than a default. */
+  readonly differing: readonly string[];
   /** The number of kinds that the server has, and of those that the files have. */
   readonly counts: { readonly served: number; readonly generated: number };
 }
@@ -60,6 +69,8 @@ export async function generateKinds(client: Client): Promise<GeneratedKinds> {
   for (const [name, { serverRelativeURL }] of Object.entries(index.paths)) {
     if (wanted.has(name)) documents.push({ name, content: await json(client, serverRelativeURL) });
   }
+  const types = await BuiltInTypes.read(gitVersion, documents);
+  const { defaults, differing } = await codeDefaults(client, types, resources);
   const modules = readOpenApi(documents, resources);
   const texts = emitModules(
     modules,
@@ -68,12 +79,14 @@ export async function generateKinds(client: Client): Promise<GeneratedKinds> {
   );
   return {
     files: await formatted(texts),
+    schemas: schemaModule(gitVersion, documents, types, defaults),
+    differing,
     counts: { served: resources.length, generated: modules.flatMap(({ kinds }) => kinds).length },
   };
 }
 
-/** Returns the paths whose texts differ from those in `src/kinds`, missing and superfluous ones included. */
-export function differences(files: ReadonlyMap<string, string>): string[] {
+/** Returns the paths whose texts differ from those in the tree, missing and superfluous ones included. */
+export function differences({ files, schemas }: Pick<GeneratedKinds, "files" | "schemas">): string[] {
   const there = new Map<string, string>();
   for (const { name: group, isDirectory } of Deno.readDirSync(KINDS)) {
     if (!isDirectory) continue;
@@ -81,7 +94,13 @@ export function differences(files: ReadonlyMap<string, string>): string[] {
       there.set(`${group}/${name}`, Deno.readTextFileSync(join(KINDS, group, name)));
     }
   }
-  return [...new Set([...files.keys(), ...there.keys()])].filter((path) => files.get(path) !== there.get(path)).sort();
+  const different = [...new Set([...files.keys(), ...there.keys()])].filter((path) =>
+    files.get(path) !== there.get(path)
+  );
+  return [
+    ...different.sort().map((path) => `src/kinds/${path}`),
+    ...(Deno.readTextFileSync(join(ROOT, SCHEMAS)) === schemas ? [] : [SCHEMAS]),
+  ];
 }
 
 async function json(client: Client, path: string): Promise<unknown> {
@@ -127,7 +146,8 @@ async function formatted(texts: ReadonlyMap<string, string>): Promise<Map<string
 }
 
 /** Writes the files, and the entry points for them. */
-async function write(files: ReadonlyMap<string, string>): Promise<void> {
+async function write({ files, schemas }: Pick<GeneratedKinds, "files" | "schemas">): Promise<void> {
+  await Deno.writeTextFile(join(ROOT, SCHEMAS), schemas);
   for await (const { name, isDirectory } of Deno.readDir(KINDS)) {
     if (isDirectory) await Deno.remove(join(KINDS, name), { recursive: true });
   }
@@ -169,8 +189,9 @@ if (import.meta.main) {
   const { check, ...server } = readFlags({
     task: "kinds",
     summary:
-      "Writes src/kinds from the kinds of a real kube-apiserver: one of its own, from the programs in the folder\n" +
-      "KUBEBUILDER_ASSETS, or a running one.",
+      "Writes src/kinds, and the schemas of the fake server, from the kinds of a real kube-apiserver: one of its own,\n" +
+      "from the programs in the folder KUBEBUILDER_ASSETS, or a running one. Go must be installed: it gets the sources\n" +
+      "of the types, of the same version.",
     flags: {
       check: toggle("writes nothing; prints the files that differ"),
       server: text("URL", "address of a server that needs no credentials"),
@@ -179,10 +200,12 @@ if (import.meta.main) {
     examples: ["--check", "--kubeconfig ~/.kube/config"],
     exits: "Exits with 1 when it fails or, with --check, files differ; with 2 when the command line is wrong.",
   });
-  const { files, counts } = await generate(server).catch((error) => quit(error, 1));
+  const generated = await generate(server).catch((error) => quit(error, 1));
+  const { files, counts } = generated;
   console.log(`kinds: ${counts.generated} of ${counts.served} that the server has, in ${files.size} files`);
-  const different = differences(files);
-  if (!check) await write(files);
-  for (const path of different) console.log(`${check ? "differs" : "written"}: src/kinds/${path}`);
+  const different = differences(generated);
+  if (!check) await write(generated);
+  for (const field of generated.differing) console.log(`left to rules: ${field}`);
+  for (const path of different) console.log(`${check ? "differs" : "written"}: ${path}`);
   if (check && different.length > 0) Deno.exit(1);
 }

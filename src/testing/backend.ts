@@ -28,6 +28,12 @@ export interface FakeApiServerOptions {
   readonly streamingList?: boolean;
   /** If true, writes record `managedFields`. @default {true} */
   readonly managedFields?: boolean;
+  /**
+   * What the schemas of kinds decide: the types of fields, which fields there are, defaults, and what is valid. For
+   * requests, and for the objects that a test creates and updates itself.
+   * @default {{ requests: true, fixtures: false }}
+   */
+  readonly schemas?: { readonly requests?: boolean; readonly fixtures?: boolean };
   /** Maximum bytes per chunk of a response. Small values split lines and characters. @default {65_536} */
   readonly chunkBytes?: number;
   /** Seed of uids, generated names and watch durations. @default {1} */
@@ -113,6 +119,7 @@ export class Backend {
       uid: () => random.uid(),
       suffix: () => random.suffix(),
       managedFields,
+      schemas: { requests: true, fixtures: false, ...options.schemas },
       admission: this.admission,
     });
     const { watches, writer } = this;

@@ -146,6 +146,9 @@ export function invalid(
   );
 }
 
+/** What is wrong with an object: one cause for each fault. */
+export type Causes = Required<StatusCause>[];
+
 /** Cause: the field must not be set. */
 export function forbiddenField(field: string, why: string): Required<StatusCause> {
   return { reason: "FieldValueForbidden", message: `Forbidden: ${why}`, field };
@@ -157,12 +160,17 @@ export function invalidField(field: string, value: string, why: string): Require
 }
 
 /** Cause: the field is required. */
-export function requiredField(field: string, why: string): Required<StatusCause> {
-  return { reason: "FieldValueRequired", message: `Required value: ${why}`, field };
+export function requiredField(field: string, why = ""): Required<StatusCause> {
+  return { reason: "FieldValueRequired", message: `Required value${why === "" ? "" : `: ${why}`}`, field };
+}
+
+/** Cause: the value is in the list already. */
+export function duplicateField(field: string, value: Json): Required<StatusCause> {
+  return { reason: "FieldValueDuplicate", message: `Duplicate value: ${JSON.stringify(value)}`, field };
 }
 
 /** Cause: the field's value is not one of the supported ones. */
-export function unsupportedField(field: string, value: string, supported: readonly string[]): Required<StatusCause> {
+export function unsupportedField(field: string, value: Json, supported: readonly string[]): Required<StatusCause> {
   const values = supported.map((text) => JSON.stringify(text)).join(", ");
   return {
     reason: "FieldValueNotSupported",

@@ -20,11 +20,13 @@ import {
   noVerb,
   refusal,
   requiredField,
+  unsupportedField,
 } from "../http/refusal.ts";
 import { ByteBody, joinBytes } from "../wire/byte_body.ts";
 import { goJson, isDeeper, isObject, type JsonObject, type MutableJson, objectOr, textOf } from "../wire/json.ts";
 import { PROTOBUF, readProtobuf, UnknownMessage } from "../wire/protobuf.ts";
 import { parseListOptions, parseRevision, type ResourceRoute, type ServerListOptions } from "../http/request.ts";
+import type { FieldValidation } from "../schema/decode.ts";
 import { applyPatch, patchType } from "../patches/patches.ts";
 import { type CollectionLister, listPageBytes, StoredSelection } from "../reads/lists.ts";
 import { includeObjectOf, type ResponseView, tableOfOne } from "../reads/table.ts";
@@ -165,6 +167,8 @@ interface ResourceRequest {
   readonly collection: StoredCollection;
   /** The body as text. */
   readonly body: string;
+  /** The warnings of the answer. */
+  readonly warnings: string[];
 }
 
 /** Handles requests for collections, objects and subresources, by verb. */
@@ -184,17 +188,19 @@ export class ResourceHandler {
   answer(context: RequestContext, route: ResourceRoute, verb: string, body: string): Response {
     const collection = this.#resolve(route);
     const { definition } = collection;
-    const request: ResourceRequest = { context, route, collection, body };
+    const request: ResourceRequest = { context, route, collection, body, warnings: [] };
     const { warning } = definition;
-    if (warning === undefined) return this.#perform(request, verb);
-    // An error response carries the warning as well.
+    const { warnings } = request;
+    if (warning !== undefined) warnings.push(warning);
     let response: Response;
     try {
       response = this.#perform(request, verb);
     } catch (error) {
+      if (warnings.length === 0) throw error;
+      // An error response carries the warnings as well.
       response = answerError(context, error);
     }
-    response.headers.set("warning", `299 - ${JSON.stringify(warning)}`);
+    for (const text of warnings) response.headers.append("warning", `299 - ${JSON.stringify(text)}`);
     return response;
   }
 
@@ -382,7 +388,7 @@ function keyOf({ namespace, name }: ResourceRoute): string {
   return namespace === "" ? name! : `${namespace}/${name}`;
 }
 
-function writeMode({ context, route }: ResourceRequest): WriteMode {
+function writeMode({ context, route, warnings }: ResourceRequest): WriteMode {
   const { searchParams } = context.url;
   const agent = (context.request.headers.get("user-agent") ?? "").split("/")[0];
   return {
@@ -390,7 +396,15 @@ function writeMode({ context, route }: ResourceRequest): WriteMode {
     subresource: route.subresource ?? "",
     dryRun: isDryRun(searchParams.getAll("dryRun"), "CreateOptions"),
     direct: false,
+    fieldValidation: fieldValidationOf(searchParams.get("fieldValidation") ?? ""),
+    warnings,
   };
+}
+
+function fieldValidationOf(value: string): FieldValidation {
+  if (value === "" || value === "Warn" || value === "Ignore" || value === "Strict") return value || "Warn";
+  const causes = [unsupportedField("fieldValidation", value, ["", "Ignore", "Strict", "Warn"])];
+  throw invalid({ group: "meta.k8s.io", kind: "CreateOptions", name: "" }, causes);
 }
 
 function isTrue(value: string | null): boolean {

@@ -1,3 +1,6 @@
+import { schemaOf, structNamed } from "../schema/built_in.ts";
+import { schemaOfKind } from "../schema/open_api.ts";
+import type { Struct } from "../schema/schema.ts";
 import { apiVersionOf, type Resource } from "../../api/resource.ts";
 import { at, isObject, type Json, type JsonObject, type MutableJson, objectOr, textOf } from "../wire/json.ts";
 
@@ -33,10 +36,14 @@ export interface ResourceDefinition extends Omit<Resource, "representation" | "$
   readonly columns?: readonly PrinterColumn[];
   /** Selectable fields, besides `metadata.name` and `metadata.namespace`. @default {none} */
   readonly fields?: readonly string[];
+  /** A custom kind's `schema.openAPIV3Schema`, as in its definition. @default {one that keeps all fields} */
+  readonly openAPIV3Schema?: object;
 }
 
 /** The complete definition of a served resource. */
-export interface Definition extends Required<ResourceDefinition> {
+export interface Definition extends Required<Omit<ResourceDefinition, "openAPIV3Schema">> {
+  /** The types of its fields, read at their first use; undefined for a kind of a built-in group that is not known. */
+  readonly schema: Struct | undefined;
   /** API version: `"apps/v1"`, `"v1"`. */
   readonly apiVersion: string;
   /** True for a custom resource, whose JSON keys are sorted. */
@@ -84,7 +91,13 @@ export function define(resource: ResourceDefinition, builtIn?: BuiltIn): Definit
   const { group, version, plural, kind, scope } = resource;
   const fields = builtIn?.fields ?? resource.fields ?? [];
   const paths = fields.map((field) => ({ field, path: field.split(".") }));
+  let schema: Struct | undefined;
   return {
+    get schema(): Struct | undefined {
+      return schema ??= builtIn === undefined
+        ? schemaOfKind(resource.openAPIV3Schema as JsonObject | undefined, structNamed("meta/v1.ObjectMeta"))
+        : schemaOf(group, version, kind);
+    },
     group,
     version,
     plural,
@@ -420,6 +433,7 @@ export function crdResources(crd: JsonObject): ResourceDefinition[] {
       subresources: ["status", "scale"].filter((part) => subresources[part] !== undefined),
       columns: columnsOf(version.additionalPrinterColumns),
       fields: fields.map((field) => textOf(field.jsonPath).replace(/^\./, "")),
+      openAPIV3Schema: objectOr(objectOr(version.schema).openAPIV3Schema),
     };
   });
 }

@@ -25,6 +25,9 @@ import {
 } from "../http/refusal.ts";
 import { crdDefaults, type Definition, sameResource } from "../storage/definition.ts";
 import { cloneJson, equalJson, isObject, type JsonObject, type MutableJson, objectOr, textOf } from "../wire/json.ts";
+import { decodeCustom, decodeTyped, type FieldValidation } from "../schema/decode.ts";
+import { validateUpdate } from "../schema/rules.ts";
+import { validateCustom, validateTyped } from "../schema/validate.ts";
 import { parseStored, type Store, type StoredCollection, type StoredObject, toStoredObject } from "../storage/store.ts";
 import {
   appliedFields,
@@ -277,6 +280,10 @@ export interface WriteMode {
   readonly dryRun: boolean;
   /** True for a write by the test itself: it includes the status, and may set what the server fills in. */
   readonly direct: boolean;
+  /** What becomes of unknown fields. @default {"Warn"} */
+  readonly fieldValidation?: FieldValidation;
+  /** Receives the warnings of the answer. */
+  readonly warnings?: string[];
 }
 
 /** Dependencies of the writer. */
@@ -289,6 +296,8 @@ interface WriterOptions {
   readonly suffix: () => string;
   /** If true, writes record managedFields. */
   readonly managedFields: boolean;
+  /** Which writes follow the schemas of kinds: those of requests, those of the test itself. */
+  readonly schemas: { readonly requests: boolean; readonly fixtures: boolean };
   /** Hooks for writes that arrive as requests. */
   readonly admission: Admission;
 }
@@ -343,9 +352,14 @@ export class Writer {
    *
    * @throws {StatusError} 400, 409 or 422, like kube-apiserver.
    */
-  create(collection: StoredCollection, namespace: string, body: JsonObject, mode: WriteMode): StoredObject {
+  create(collection: StoredCollection, namespace: string, given: JsonObject, mode: WriteMode): StoredObject {
     const { definition } = collection;
-    checkObjectType(collection, body);
+    checkObjectType(collection, given);
+    return this.#create(collection, namespace, this.#decode(definition, given, mode), mode);
+  }
+
+  #create(collection: StoredCollection, namespace: string, body: JsonObject, mode: WriteMode): StoredObject {
+    const { definition } = collection;
     const given = objectOr(body.metadata);
     const metadata: MutableJson = { ...given };
     if (definition.scope === "Cluster") delete metadata.namespace;
@@ -370,6 +384,7 @@ export class Writer {
     setKindDefaults(definition, object, this.#timestamp());
     if (!mode.direct) delete metadata.managedFields;
     object = this.#admit(collection, "CREATE", undefined, object, mode);
+    this.#validate(definition, undefined, object, mode);
     this.#manage(collection, undefined, object, mode);
     if (mode.dryRun) return toStoredObject(definition, object, 0);
     return this.#store.put(collection, object);
@@ -443,11 +458,22 @@ export class Writer {
     collection: StoredCollection,
     before: StoredObject,
     old: JsonObject,
+    given: JsonObject,
+    mode: WriteMode,
+  ): Written {
+    const { definition } = collection;
+    checkObjectIdentity(collection, before, given, mode);
+    return this.#commit(collection, before, old, this.#decode(definition, given, mode), mode);
+  }
+
+  #commit(
+    collection: StoredCollection,
+    before: StoredObject,
+    old: JsonObject,
     body: JsonObject,
     mode: WriteMode,
   ): Written {
     const { definition } = collection;
-    checkObjectIdentity(collection, before, body, mode);
     const oldMetadata = objectOr(old.metadata);
     const given = objectOr(body.metadata);
     if (given.resourceVersion && given.resourceVersion !== String(before.revision) && !mode.direct) {
@@ -463,6 +489,7 @@ export class Writer {
     }
     if (!mode.direct) checkFinalizers(collection, before, oldMetadata, given);
     const object = this.#admit(collection, "UPDATE", old, this.#next(collection, old, body, mode), mode);
+    this.#validate(definition, old, object, mode);
     const metadata = object.metadata as MutableJson;
     if (
       equalJson(objectContent(old), objectContent(object)) &&
@@ -530,6 +557,40 @@ export class Writer {
       : this.#store.put(collection, object);
     if (finalizers.length > 0 || graceSeconds > 0) return { stored: marked, gone: false };
     return { stored: this.#store.remove(collection, marked), gone: true };
+  }
+
+  /**
+   * Returns an object as the server's type of its kind has it.
+   *
+   * @throws {StatusError} 400 for values of other types, and for unknown fields that are not allowed.
+   */
+  #decode(definition: Definition, given: JsonObject, mode: WriteMode): JsonObject {
+    const { schema, custom, kind, version } = definition;
+    if (!this.#isTyped(mode) || schema === undefined) return given;
+    const { object, unknown } = (custom ? decodeCustom : decodeTyped)(schema, given, definition);
+    const { fieldValidation = "Warn", warnings } = mode;
+    const faults = fieldValidation === "Ignore" ? [] : unknown.map((path) => `unknown field ${JSON.stringify(path)}`);
+    if (fieldValidation === "Strict" && faults.length > 0) {
+      const text = `strict decoding error: ${faults.join(", ")}`;
+      throw badRequest(
+        custom ? text : `${kind} in version ${JSON.stringify(version)} cannot be handled as a ${kind}: ${text}`,
+      );
+    }
+    warnings?.push(...faults);
+    return object;
+  }
+
+  /** @throws {StatusError} 422 if the object is not valid, or changes what cannot be changed. */
+  #validate(definition: Definition, old: JsonObject | undefined, object: JsonObject, mode: WriteMode): void {
+    const { schema, custom, group, kind } = definition;
+    if (!this.#isTyped(mode) || schema === undefined) return;
+    const causes = custom ? validateCustom(schema, object) : validateTyped(schema, object);
+    if (old !== undefined && !custom) causes.push(...validateUpdate(schema, old, object));
+    if (causes.length > 0) throw invalid({ group, kind, name: textOf(objectOr(object.metadata).name) }, causes);
+  }
+
+  #isTyped({ direct }: WriteMode): boolean {
+    return direct ? this.#options.schemas.fixtures : this.#options.schemas.requests;
   }
 
   #existing(collection: StoredCollection, key: string): StoredObject {

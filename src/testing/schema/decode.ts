@@ -1,0 +1,305 @@
+/**
+ * Reads the bodies of requests as kube-apiserver's types of a kind do: types are checked, fields that the kind does not
+ * have are dropped and named, and defaults are filled in.
+ *
+ * @module
+ */
+import { parseQuantity } from "../../api/quantity.ts";
+import { badRequest } from "../http/refusal.ts";
+import { cloneJson, isObject, type Json, type JsonObject, type MutableJson, setMember, textOf } from "../wire/json.ts";
+import { COMPUTED } from "./computed.ts";
+import type { Field, Schema, Struct } from "./schema.ts";
+
+/** What becomes of fields that a kind does not have: the query parameter `fieldValidation`. */
+export type FieldValidation = "Strict" | "Warn" | "Ignore";
+
+/** An object, as the server's type of its kind has it. */
+export interface Decoded {
+  /** The object. */
+  readonly object: MutableJson;
+  /** The fields that were dropped, at most 100: `"spec.containers[0].foo"`. */
+  readonly unknown: readonly string[];
+}
+
+/** Why a value is not of its type, in Go's words. */
+class Mismatch extends Error {
+  /** `"Mismatch"`. */
+  override readonly name = "Mismatch";
+}
+
+/** A kind, as errors name it. */
+interface NamedKind {
+  readonly kind: string;
+  readonly version: string;
+}
+
+/**
+ * Reads an object of a built-in kind.
+ *
+ * @throws {StatusError} 400 for a value of another type.
+ */
+export function decodeTyped(schema: Struct, object: JsonObject, { kind, version }: NamedKind): Decoded {
+  const decoder = new Decoder();
+  try {
+    return { object: decoder.struct(schema, object), unknown: decoder.unknown };
+  } catch (error) {
+    if (!(error instanceof Mismatch)) throw error;
+    throw badRequest(`${kind} in version ${JSON.stringify(version)} cannot be handled as a ${kind}: ${error.message}`);
+  }
+}
+
+/** Reads values as Go does, member by member, and keeps where it is for errors. */
+class Decoder {
+  readonly unknown: string[] = [];
+  /** The path of fields and elements, for unknown fields. */
+  readonly #path: string[] = [];
+  /** The names of the fields, for mismatches. */
+  readonly #names: string[] = [];
+  #owner = "";
+
+  struct(schema: Struct, value: JsonObject): MutableJson {
+    const object: MutableJson = {};
+    for (const field of schema.fields.values()) {
+      const member = this.#member(schema, field, value[field.name]);
+      if (member !== undefined) setMember(object, field.name, member);
+    }
+    for (const key in value) {
+      if (schema.fields.has(key) || value[key] === undefined || this.unknown.length === 100) continue;
+      this.unknown.push([...this.#path, key].join(".").replaceAll(".[", "["));
+    }
+    COMPUTED[schema.name]?.(object);
+    return object;
+  }
+
+  #member(owner: Struct, field: Field, given: Json | undefined): Json | undefined {
+    let { schema } = field;
+    const value = given ?? (field.default === undefined ? undefined : cloneJson(field.default));
+    if (value === undefined) {
+      if (field.pointer || isReference(schema)) return field.omitEmpty ? undefined : null;
+      if (schema.type !== "struct") return field.omitEmpty ? undefined : ZERO[schema.type];
+      schema = field.schema;
+    }
+    this.#names.push(field.name);
+    this.#path.push(field.name);
+    const outer = this.#owner;
+    this.#owner = owner.name;
+    const read = this.#value(schema, value ?? {});
+    this.#owner = outer;
+    this.#names.pop();
+    this.#path.pop();
+    if (!field.omitEmpty || field.pointer || !isZero(schema, read)) return read;
+    // A field whose zero value is left out has its default all the same.
+    return field.default === undefined || given === undefined ? undefined : cloneJson(field.default);
+  }
+
+  #value(schema: Schema, value: Json): Json {
+    switch (schema.type) {
+      case "struct":
+        return this.struct(schema, isObject(value) ? value : this.#refuse(value, schema));
+      case "map": {
+        const map: MutableJson = {};
+        for (const [key, member] of Object.entries(isObject(value) ? value : this.#refuse(value, schema))) {
+          this.#path.push(key);
+          setMember(
+            map,
+            key,
+            member === null || member === undefined ? zeroOf(schema.values) : this.#value(schema.values, member),
+          );
+          this.#path.pop();
+        }
+        return map;
+      }
+      case "list": {
+        const list: Json[] = [];
+        for (const item of Array.isArray(value) ? value as readonly Json[] : this.#refuse(value, schema)) {
+          this.#path.push(`[${list.length}]`);
+          list.push(item === null ? zeroOf(schema.items) : this.#value(schema.items, item));
+          this.#path.pop();
+        }
+        return list;
+      }
+      case "any":
+        return value;
+      case "int32":
+      case "int64":
+        return this.#integer(schema, value);
+      case "number":
+        return typeof value === "number" ? value : this.#refuse(value, schema);
+      case "boolean":
+        return typeof value === "boolean" ? value : this.#refuse(value, schema);
+      case "intOrString":
+        return typeof value === "string" ? value : this.#integer(INT32, value);
+      case "string":
+        return typeof value === "string" ? value : this.#refuse(value, schema);
+      default:
+        return readSpecial[schema.type](value);
+    }
+  }
+
+  #integer(schema: Schema, value: Json): number {
+    if (typeof value !== "number") this.#refuse(value, schema);
+    const fits = schema.type === "int64"
+      ? Number.isInteger(value)
+      : value === Math.trunc(Number(value)) && Math.abs(Number(value) + 0.5) < 2 ** 31;
+    return fits ? value as number : this.#refuse(value, schema, ` ${value}`);
+  }
+
+  #refuse(value: Json, schema: Schema, what = ""): never {
+    const found = Array.isArray(value) ? "array" : typeof value === "boolean" ? "bool" : typeof value;
+    const place = this.#names.length === 0
+      ? "Go value"
+      : `Go struct field ${goName(this.#owner)}.${this.#names.join(".")}`;
+    throw new Mismatch(`json: cannot unmarshal ${found}${what} into ${place} of type ${goType(schema)}`);
+  }
+}
+
+const INT32: Schema = { type: "int32" };
+
+/** Readers of types that have a form of their own in Go. */
+const readSpecial: Readonly<Record<string, (value: Json) => Json>> = {
+  bytes: (value) => {
+    const text = typeof value === "string" ? value.replace(/[\r\n]/g, "") : "%";
+    const end = text.search(/[^A-Za-z0-9+/=]|=[^=]/);
+    if (end >= 0 || text.length % 4 !== 0) {
+      throw new Mismatch(`illegal base64 data at input byte ${end >= 0 ? end : text.length - text.length % 4}`);
+    }
+    return text;
+  },
+  time: (value) => `${instantOf(value, "").toISOString().slice(0, 19)}Z`,
+  microTime: (value) => {
+    const micros = /\.\d{6}(?!\d)/.exec(textOf(value))?.[0];
+    return `${instantOf(micros === undefined ? "" : value, ".000000", value).toISOString().slice(0, 19)}${micros}Z`;
+  },
+  quantity: (value) => {
+    try {
+      return String(parseQuantity(value as string | number));
+    } catch {
+      throw new Mismatch(
+        "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'",
+      );
+    }
+  },
+};
+
+const TIME = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/;
+
+/** @throws {Mismatch} for a text that is no time, in Go's words. */
+function instantOf(value: Json, fraction: string, given = value): Date {
+  const text = textOf(value);
+  const time = new Date(text.replace(/\.\d+/, ""));
+  if (TIME.test(text) && !Number.isNaN(time.getTime())) return time;
+  const quoted = JSON.stringify(textOf(given));
+  throw new Mismatch(
+    `parsing time ${quoted} as "2006-01-02T15:04:05${fraction}Z07:00": cannot parse ${quoted} as "2006"`,
+  );
+}
+
+/** The zero values of types that Go has no pointers for. */
+const ZERO: Readonly<Record<string, Json>> = {
+  boolean: false,
+  int32: 0,
+  int64: 0,
+  intOrString: 0,
+  microTime: null,
+  number: 0,
+  quantity: "0",
+  string: "",
+  time: null,
+};
+
+/** True if the absence of a value is Go's nil. */
+function isReference({ type }: Schema): boolean {
+  return type === "map" || type === "list" || type === "bytes" || type === "any";
+}
+
+function zeroOf(schema: Schema): Json {
+  return schema.type === "struct" ? new Decoder().struct(schema, {}) : isReference(schema) ? null : ZERO[schema.type];
+}
+
+/** True for a value that Go leaves out: the zero value, an empty list or map. */
+function isZero(schema: Schema, value: Json): boolean {
+  if (typeof value !== "object" || value === null) return value === null || value === ZERO[schema.type];
+  if (schema.type === "struct" || schema.type === "any") return false;
+  for (const _ in value) return false;
+  return true;
+}
+
+/** `"v1.Container"` of `"core/v1.Container"`. */
+function goType(schema: Schema): string {
+  switch (schema.type) {
+    case "struct":
+      return schema.name.slice(schema.name.indexOf("/") + 1);
+    case "list":
+      return `[]${goType(schema.items)}`;
+    case "map":
+      return `map[string]${goType(schema.values)}`;
+    default:
+      return { boolean: "bool", number: "float64" }[schema.type as string] ?? schema.type;
+  }
+}
+
+function goName(name: string): string {
+  return name.slice(name.lastIndexOf(".") + 1);
+}
+
+/**
+ * Reads an object of a custom kind: drops fields and nulls that its schema does not have, and fills in its defaults. Values
+ * of other types are left as they are, for the validation; `metadata` is read as that of a built-in kind.
+ *
+ * @throws {StatusError} 400 for metadata of other types.
+ */
+export function decodeCustom(schema: Struct, object: JsonObject, kind: NamedKind): Decoded {
+  const unknown: string[] = [];
+  const { metadata = {} } = object;
+  const meta = schema.fields.get("metadata")!.schema as Struct;
+  const typed = decodeTyped({ ...schema, fields: new Map([["metadata", metadataField(meta)]]) }, { metadata }, kind);
+  unknown.push(...typed.unknown);
+  const pruned = prune(schema, object, "", unknown) as MutableJson;
+  return { object: { ...pruned, metadata: typed.object.metadata }, unknown };
+}
+
+function metadataField(schema: Struct): Field {
+  return {
+    name: "metadata",
+    schema,
+    number: 0,
+    pointer: false,
+    omitEmpty: false,
+    required: false,
+    nullable: false,
+    default: undefined,
+    allowed: [],
+  };
+}
+
+const EMBEDDED: ReadonlySet<string> = new Set(["apiVersion", "kind", "metadata"]);
+
+function prune(schema: Schema, value: Json, path: string, unknown: string[]): Json {
+  if (schema.type === "list") {
+    if (!Array.isArray(value)) return value;
+    return (value as readonly Json[]).map((item, at) => prune(schema.items, item, `${path}[${at}]`, unknown));
+  }
+  if (!isObject(value) || (schema.type !== "struct" && schema.type !== "map")) return value;
+  const object: MutableJson = {};
+  for (const key in value) {
+    const member = value[key];
+    const place = path === "" ? key : `${path}.${key}`;
+    if (schema.type === "map") setMember(object, key, prune(schema.values, member ?? null, place, unknown));
+    else if (schema.embedded && EMBEDDED.has(key)) setMember(object, key, member);
+    else {
+      const field = schema.fields.get(key);
+      if (field === undefined) {
+        if (schema.open) setMember(object, key, member);
+        else unknown.push(place);
+      } else if (member !== undefined && (member !== null || field.nullable)) {
+        setMember(object, key, prune(field.schema, member, place, unknown));
+      }
+    }
+  }
+  if (schema.type !== "struct") return object;
+  for (const [name, field] of schema.fields) {
+    if (field.default === undefined || object[name] !== undefined) continue;
+    setMember(object, name, prune(field.schema, cloneJson(field.default), path, unknown));
+  }
+  return object;
+}

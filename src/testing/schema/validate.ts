@@ -1,0 +1,228 @@
+import type { StatusCause } from "../../api/status.ts";
+import { type Causes, duplicateField, invalidField, requiredField, unsupportedField } from "../http/refusal.ts";
+import { equalJson, isObject, type Json, type JsonObject, textOf } from "../wire/json.ts";
+import { RULES } from "./rules.ts";
+import type { Field, ListOf, Schema, Struct } from "./schema.ts";
+
+/**
+ * Finds what is wrong with an object of a built-in kind: required fields, enums, elements of one key, and the rules of
+ * its types.
+ */
+export function validateTyped(schema: Struct, object: JsonObject): Causes {
+  const causes: Causes = [];
+  typed(schema, object, "", causes);
+  return causes;
+}
+
+function typed(schema: Schema, value: Json | undefined, at: string, causes: Causes): void {
+  switch (schema.type) {
+    case "struct":
+      if (!isObject(value)) return;
+      for (const field of schema.fields.values()) typedField(field, value[field.name], join(at, field.name), causes);
+      RULES[schema.name]?.(value, at, causes);
+      return;
+    case "map":
+      for (const [key, member] of Object.entries(isObject(value) ? value : {})) {
+        typed(schema.values, member, `${at}[${key}]`, causes);
+      }
+      return;
+    case "list":
+      if (!Array.isArray(value)) return;
+      duplicates(schema, value, at, causes);
+      value.forEach((item, index) => typed(schema.items, item, `${at}[${index}]`, causes));
+  }
+}
+
+function typedField(field: Field, value: Json | undefined, at: string, causes: Causes): void {
+  if (field.required && isAbsent(value)) causes.push(requiredField(at));
+  else if (field.allowed.length > 0 && typeof value === "string" && value !== "" && !field.allowed.includes(value)) {
+    causes.push(unsupportedField(at, value, field.allowed));
+  } else typed(field.schema, value, at, causes);
+}
+
+function isAbsent(value: Json | undefined): boolean {
+  return value === undefined || value === null || value === "" || (Array.isArray(value) && value.length === 0);
+}
+
+function join(at: string, name: string): string {
+  return at === "" ? name : `${at}.${name}`;
+}
+
+/** Reports elements of a set that are equal, and of a map whose keys are. */
+function duplicates({ list, keys, items }: ListOf, value: readonly Json[], at: string, causes: Causes): void {
+  if (list === "atomic") return;
+  const fields = items.type === "struct" ? items.fields : undefined;
+  const key = (item: Json): Json =>
+    list === "set" || !isObject(item) ? item : Object.fromEntries(
+      keys.map((name) => [name, item[name] ?? fields?.get(name)?.default]).filter(([, found]) => found !== undefined),
+    );
+  const seen: Json[] = [];
+  value.forEach((item, index) => {
+    const found = key(item);
+    if (seen.some((other) => equalJson(other, found))) causes.push(duplicateField(`${at}[${index}]`, found));
+    else seen.push(found);
+  });
+}
+
+/** Finds what is wrong with an object of a custom kind, by its structural schema. Rules in CEL are not evaluated. */
+export function validateCustom(schema: Struct, object: JsonObject): Causes {
+  const causes: Causes = [];
+  custom(schema, object, "", causes);
+  return causes;
+}
+
+function custom(schema: Schema, value: Json | undefined, at: string, causes: Causes): void {
+  const rules: JsonObject = schema.rules ?? {};
+  if (value === null && rules.nullable === true) return;
+  const wrong = typeFault(schema, rules, value);
+  if (wrong !== undefined) {
+    causes.push({
+      ...invalidField(
+        at || "<nil>",
+        JSON.stringify(wrong.found),
+        `${at} in body must be of type ${wrong.wanted}: "${wrong.found}"`,
+      ),
+      reason: "FieldValueTypeInvalid",
+    });
+    if (wrong.wanted === "integer" && wrong.found === "number") {
+      causes.push(invalidField("<nil>", '""', `Checked value must be of type integer (default format) in ${at}`));
+    }
+    return;
+  }
+  if (Array.isArray(rules.enum) && !rules.enum.some((item: Json) => equalJson(item, value))) {
+    const supported = rules.enum.map((item: Json) => typeof item === "string" ? item : JSON.stringify(item));
+    causes.push(unsupportedField(at, value as Json, supported));
+  }
+  for (const [name, check] of Object.entries(CHECKS)) {
+    const limit = rules[name];
+    if (limit === undefined) continue;
+    const cause = check(value as Json, limit, at);
+    if (cause !== undefined) causes.push(cause);
+  }
+  combined(rules, value, at, causes);
+  customMembers(schema, value, at, causes);
+}
+
+function customMembers(schema: Schema, value: Json | undefined, at: string, causes: Causes): void {
+  if (schema.type === "list" && Array.isArray(value)) {
+    value.forEach((item, index) => custom(schema.items, item, `${at}[${index}]`, causes));
+    duplicates(schema, value, at, causes);
+  } else if (schema.type === "map" && isObject(value)) {
+    for (const key in value) custom(schema.values, value[key], join(at, key), causes);
+  } else if (schema.type === "struct" && isObject(value)) {
+    for (const field of schema.fields.values()) {
+      const member = value[field.name];
+      if (field.required && member === undefined) causes.push(requiredField(join(at, field.name)));
+      // The metadata of an embedded object are typed.
+      if (member !== undefined && field.schema.rules !== undefined) {
+        custom(field.schema, member, join(at, field.name), causes);
+      }
+    }
+  }
+}
+
+/** The type that a value should have and the one that it has; undefined if they agree. */
+function typeFault(
+  schema: Schema,
+  { type }: JsonObject,
+  value: Json | undefined,
+): { readonly wanted: string; readonly found: string } | undefined {
+  const found = value === null || value === undefined
+    ? "null"
+    : Array.isArray(value)
+    ? "array"
+    : typeof value === "number" && Number.isInteger(value)
+    ? "integer"
+    : typeof value;
+  if (schema.type === "intOrString") {
+    return found === "integer" || found === "string" ? undefined : { wanted: "integer,string", found };
+  }
+  const wanted = textOf(type);
+  return wanted === "" || wanted === found || (wanted === "number" && found === "integer")
+    ? undefined
+    : { wanted, found };
+}
+
+type Check = (value: Json, limit: Json, at: string) => Required<StatusCause> | undefined;
+
+function bound(holds: (value: number, limit: number) => boolean, text: string): Check {
+  return (value, limit, at) =>
+    typeof value !== "number" || holds(value, Number(limit))
+      ? undefined
+      : invalidField(at, JSON.stringify(value), `${at} in body should be ${text} ${limit}`);
+}
+
+function tooMany(at: string, found: number, limit: Json): Required<StatusCause> {
+  return { reason: "FieldValueTooMany", message: `Too many: ${found}: must have at most ${limit} items`, field: at };
+}
+
+/** Rules of one value, by their name in the schema. */
+const CHECKS: Readonly<Record<string, Check>> = {
+  minimum: bound((value, limit) => value >= limit, "greater than or equal to"),
+  maximum: bound((value, limit) => value <= limit, "less than or equal to"),
+  multipleOf: bound((value, limit) => value % limit === 0, "a multiple of"),
+  minLength: (value, limit, at) =>
+    typeof value !== "string" || [...value].length >= Number(limit)
+      ? undefined
+      : invalidField(at, JSON.stringify(value), `${at} in body should be at least ${limit} chars long`),
+  maxLength: (value, limit, at) =>
+    typeof value !== "string" || [...value].length <= Number(limit)
+      ? undefined
+      : { reason: "FieldValueTooLong", message: `Too long: may not be more than ${limit} bytes`, field: at },
+  pattern: (value, limit, at) =>
+    typeof value !== "string" || new RegExp(textOf(limit), "u").test(value)
+      ? undefined
+      : invalidField(at, JSON.stringify(value), `${at} in body should match '${limit}'`),
+  minItems: (value, limit, at) =>
+    !Array.isArray(value) || value.length >= Number(limit)
+      ? undefined
+      : invalidField(at, String(value.length), `${at} in body should have at least ${limit} items`),
+  maxItems: (value, limit, at) =>
+    !Array.isArray(value) || value.length <= Number(limit) ? undefined : tooMany(at, value.length, limit),
+  minProperties: (value, limit, at) =>
+    !isObject(value) || Object.keys(value).length >= Number(limit)
+      ? undefined
+      : invalidField(at, String(Object.keys(value).length), `${at} in body should have at least ${limit} properties`),
+  maxProperties: (value, limit, at) =>
+    !isObject(value) || Object.keys(value).length <= Number(limit)
+      ? undefined
+      : tooMany(at, Object.keys(value).length, limit),
+};
+
+/** `allOf`, `anyOf`, `oneOf` and `not`, whose schemas have rules of values alone. */
+function combined(rules: JsonObject, value: Json | undefined, at: string, causes: Causes): void {
+  const faults = (rule: Json): Causes => {
+    const found: Causes = [];
+    if (isObject(rule)) partial(rule, value, at, found);
+    return found;
+  };
+  const list = (name: string): readonly Causes[] =>
+    Array.isArray(rules[name]) ? (rules[name] as readonly Json[]).map(faults) : [];
+  const report = (why: string): void => {
+    causes.push(invalidField(at || "<nil>", JSON.stringify(value ?? ""), `${JSON.stringify(at)} must ${why}`));
+  };
+  for (const found of list("allOf")) causes.push(...found);
+  const any = list("anyOf");
+  if (any.length > 0 && any.every(({ length }) => length > 0)) report("validate at least one schema (anyOf)");
+  const one = list("oneOf");
+  if (one.length > 0 && one.filter(({ length }) => length === 0).length !== 1) {
+    report("validate one and only one schema (oneOf)");
+  }
+  if (rules.not !== undefined && faults(rules.not).length === 0) report("not validate the schema (not)");
+}
+
+/** Checks a value by a schema below `allOf`, `anyOf`, `oneOf` or `not`. */
+function partial(rules: JsonObject, value: Json | undefined, at: string, causes: Causes): void {
+  const members = isObject(value) ? value : undefined;
+  if (members !== undefined) {
+    for (const name of Array.isArray(rules.required) ? rules.required as readonly string[] : []) {
+      if (members[name] === undefined) causes.push(requiredField(join(at, name)));
+    }
+    for (const [name, rule] of Object.entries(isObject(rules.properties) ? rules.properties : {})) {
+      if (isObject(rule) && members[name] !== undefined) partial(rule, members[name], join(at, name), causes);
+    }
+  }
+  const { type, ...others } = rules;
+  const schema: Schema = { type: "any", rules: { ...others, ...(type === undefined ? {} : { type }) } };
+  if (value !== undefined) custom(schema, value, at, causes);
+}

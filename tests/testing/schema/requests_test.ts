@@ -1,0 +1,256 @@
+import { assertEquals } from "@std/assert";
+import { FakeApiServer } from "../../../src/testing/mod.ts";
+
+interface Answer {
+  readonly code: number;
+  readonly warnings: readonly string[];
+  // deno-lint-ignore no-explicit-any -- each test knows the members that it reads
+  readonly body: any;
+}
+
+/** Sends a request as a client would. */
+async function send(server: FakeApiServer, method: string, path: string, body: unknown): Promise<Answer> {
+  const headers = { "content-type": method === "PATCH" ? "application/merge-patch+json" : "application/json" };
+  const request = new Request(`http://fake${path}`, { method, headers, body: JSON.stringify(body) });
+  const response = await server.fetch(request);
+  const warning = response.headers.get("warning");
+  const warnings = warning === null ? [] : warning.split(/, (?=299)/).map((text) => JSON.parse(text.slice(6)));
+  return { code: response.status, warnings, body: await response.json() };
+}
+
+const MAPS = "/api/v1/namespaces/default/configmaps";
+const DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments";
+const SECRETS = "/api/v1/namespaces/default/secrets";
+const LEASES = "/apis/coordination.k8s.io/v1/namespaces/default/leases";
+const BUDGETS = "/apis/policy/v1/namespaces/default/poddisruptionbudgets";
+
+const MISMATCHES: readonly (readonly [path: string, members: object, message: string])[] = [
+  [MAPS, { data: { a: 1 } }, "json: cannot unmarshal number into Go struct field ConfigMap.data of type string"],
+  [MAPS, { immutable: "yes" }, "json: cannot unmarshal string into Go struct field ConfigMap.immutable of type bool"],
+  [
+    DEPLOYMENTS,
+    { spec: { replicas: 1.5 } },
+    "json: cannot unmarshal number 1.5 into Go struct field DeploymentSpec.spec.replicas of type int32",
+  ],
+  [
+    DEPLOYMENTS,
+    { spec: { template: { spec: { containers: "x" } } } },
+    "json: cannot unmarshal string into Go struct field PodSpec.spec.template.spec.containers of type []v1.Container",
+  ],
+  [
+    DEPLOYMENTS,
+    { spec: { template: { spec: { containers: [{ resources: { limits: { cpu: "abc" } } }] } } } },
+    "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'",
+  ],
+  [SECRETS, { data: { a: "%%" } }, "illegal base64 data at input byte 0"],
+  [
+    LEASES,
+    { spec: { renewTime: "x" } },
+    'parsing time "x" as "2006-01-02T15:04:05.000000Z07:00": cannot parse "x" as "2006"',
+  ],
+  [
+    BUDGETS,
+    { spec: { minAvailable: true } },
+    "json: cannot unmarshal bool into Go struct field PodDisruptionBudgetSpec.spec.minAvailable of type int32",
+  ],
+];
+
+Deno.test("a value of another type is refused in the words of the server", async () => {
+  const server = new FakeApiServer();
+  for (const [path, members, message] of MISMATCHES) {
+    const { code, body } = await send(server, "POST", path, { metadata: { name: "a" }, ...members });
+    assertEquals([code, body.reason, body.message.replace(/^.*cannot be handled as an? \w+: /, "")], [
+      400,
+      "BadRequest",
+      message,
+    ]);
+  }
+});
+
+Deno.test("unknown fields are dropped, with a warning, in silence, or refused", async () => {
+  const server = new FakeApiServer();
+  const object = { metadata: { name: "a", labels: {}, odd: 1 }, data: { k: "v" }, spec: { a: [{ b: 1 }] } };
+  const texts = ['unknown field "metadata.odd"', 'unknown field "spec"'];
+  const warned = await send(server, "POST", `${MAPS}?dryRun=All`, object);
+  assertEquals([warned.code, warned.warnings, warned.body.spec, warned.body.metadata.odd], [
+    201,
+    texts,
+    undefined,
+    undefined,
+  ]);
+  const ignored = await send(server, "POST", `${MAPS}?dryRun=All&fieldValidation=Ignore`, object);
+  assertEquals([ignored.code, ignored.warnings, ignored.body.spec], [201, [], undefined]);
+  const refused = await send(server, "POST", `${MAPS}?dryRun=All&fieldValidation=Strict`, object);
+  assertEquals([refused.code, refused.body.message], [
+    400,
+    `ConfigMap in version "v1" cannot be handled as a ConfigMap: strict decoding error: ${texts.join(", ")}`,
+  ]);
+  const other = await send(server, "POST", `${MAPS}?fieldValidation=Maybe`, object);
+  assertEquals([other.code, other.body.details.causes[0].field], [422, "fieldValidation"]);
+});
+
+Deno.test("values are stored as the server writes them", async () => {
+  const server = new FakeApiServer();
+  const { body } = await send(server, "POST", LEASES, {
+    metadata: { name: "a", labels: null, annotations: {} },
+    spec: { renewTime: "2026-01-02T03:04:05.500000+01:00", leaseTransitions: 0 },
+  });
+  assertEquals(body.spec, { renewTime: "2026-01-02T02:04:05.500000Z", leaseTransitions: 0 });
+  assertEquals([body.metadata.labels, body.metadata.annotations], [undefined, undefined]);
+  const event = await send(server, "POST", "/api/v1/namespaces/default/events", {
+    metadata: { name: "a" },
+    involvedObject: { namespace: "default", kind: "Pod", name: "p" },
+    count: 0,
+  });
+  // Go leaves out what is zero and may be omitted, and writes the rest.
+  const { metadata: _, involvedObject: __, kind: ___, apiVersion: ____, ...rest } = event.body;
+  assertEquals(rest, {
+    source: {},
+    firstTimestamp: null,
+    lastTimestamp: null,
+    eventTime: null,
+    reportingComponent: "",
+    reportingInstance: "",
+  });
+});
+
+Deno.test("what a test creates itself is neither checked nor completed, unless that is asked for", async () => {
+  const map = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a" }, data: { a: 1 } };
+  const resource = { group: "", version: "v1", plural: "configmaps", kind: "ConfigMap", scope: "Namespaced" } as const;
+  const lenient = new FakeApiServer();
+  assertEquals((lenient.create(resource as never, map as never) as unknown as typeof map).data, { a: 1 });
+  const strict = new FakeApiServer({ schemas: { fixtures: true } });
+  let refused = "";
+  try {
+    strict.create(resource as never, map as never);
+  } catch (error) {
+    refused = (error as Error).message;
+  }
+  assertEquals(refused.includes("cannot unmarshal number"), true, refused);
+  const off = new FakeApiServer({ schemas: { requests: false } });
+  assertEquals((await send(off, "POST", MAPS, map)).body.data, { a: 1 });
+});
+
+const WIDGETS = "/apis/example.com/v1/namespaces/default/widgets";
+
+const SCHEMA = {
+  type: "object",
+  required: ["spec"],
+  properties: {
+    spec: {
+      type: "object",
+      required: ["size"],
+      properties: {
+        size: { type: "integer", minimum: 1, maximum: 9 },
+        color: { type: "string", enum: ["red", "blue"], default: "red" },
+        code: { type: "string", pattern: "^[a-z]+$", maxLength: 3 },
+        free: { type: "object", "x-kubernetes-preserve-unknown-fields": true },
+        tags: { type: "array", items: { type: "string" }, "x-kubernetes-list-type": "set", maxItems: 2 },
+        ports: {
+          type: "array",
+          "x-kubernetes-list-type": "map",
+          "x-kubernetes-list-map-keys": ["port", "protocol"],
+          items: {
+            type: "object",
+            required: ["port"],
+            properties: { port: { type: "integer" }, protocol: { type: "string", default: "TCP" } },
+          },
+        },
+        share: { "x-kubernetes-int-or-string": true },
+        note: { type: "string", nullable: true },
+      },
+    },
+  },
+};
+
+function widgets(): FakeApiServer {
+  return new FakeApiServer({
+    resources: [{
+      group: "example.com",
+      version: "v1",
+      plural: "widgets",
+      kind: "Widget",
+      scope: "Namespaced",
+      openAPIV3Schema: SCHEMA,
+    }],
+  });
+}
+
+Deno.test("objects of a custom kind are pruned, and get the defaults of its schema", async () => {
+  const { code, warnings, body } = await send(widgets(), "POST", WIDGETS, {
+    apiVersion: "example.com/v1",
+    kind: "Widget",
+    metadata: { name: "a" },
+    spec: { size: 1, odd: 1, code: null, note: null, free: { any: [1] }, ports: [{ port: 1, x: 1 }] },
+  });
+  assertEquals([code, warnings], [201, ['unknown field "spec.odd"', 'unknown field "spec.ports[0].x"']]);
+  assertEquals(body.spec, {
+    size: 1,
+    color: "red",
+    note: null,
+    free: { any: [1] },
+    ports: [{ port: 1, protocol: "TCP" }],
+  });
+});
+
+const FAULTS: readonly (readonly [spec: object, reason: string, field: string, message: string])[] = [
+  [{}, "FieldValueRequired", "spec.size", "Required value"],
+  [
+    { size: "x" },
+    "FieldValueTypeInvalid",
+    "spec.size",
+    'Invalid value: "string": spec.size in body must be of type integer: "string"',
+  ],
+  [
+    { size: 0 },
+    "FieldValueInvalid",
+    "spec.size",
+    "Invalid value: 0: spec.size in body should be greater than or equal to 1",
+  ],
+  [
+    { size: 1, color: "green" },
+    "FieldValueNotSupported",
+    "spec.color",
+    'Unsupported value: "green": supported values: "red", "blue"',
+  ],
+  [
+    { size: 1, code: "A" },
+    "FieldValueInvalid",
+    "spec.code",
+    `Invalid value: "A": spec.code in body should match '^[a-z]+$'`,
+  ],
+  [
+    { size: 1, ports: [null] },
+    "FieldValueTypeInvalid",
+    "spec.ports[0]",
+    'Invalid value: "null": spec.ports[0] in body must be of type object: "null"',
+  ],
+  [{ size: 1, code: "abcd" }, "FieldValueTooLong", "spec.code", "Too long: may not be more than 3 bytes"],
+  [{ size: 1, tags: ["a", "a"] }, "FieldValueDuplicate", "spec.tags[1]", 'Duplicate value: "a"'],
+  [{ size: 1, tags: ["a", "b", "c"] }, "FieldValueTooMany", "spec.tags", "Too many: 3: must have at most 2 items"],
+  [
+    { size: 1, ports: [{ port: 1 }, { port: 1 }] },
+    "FieldValueDuplicate",
+    "spec.ports[1]",
+    'Duplicate value: {"port":1,"protocol":"TCP"}',
+  ],
+  [
+    { size: 1, share: true },
+    "FieldValueTypeInvalid",
+    "spec.share",
+    'Invalid value: "boolean": spec.share in body must be of type integer,string: "boolean"',
+  ],
+];
+
+Deno.test("objects of a custom kind are checked by the rules of its schema", async () => {
+  const server = widgets();
+  for (const [spec, reason, field, message] of FAULTS) {
+    const { code, body } = await send(server, "POST", WIDGETS, {
+      apiVersion: "example.com/v1",
+      kind: "Widget",
+      metadata: { name: "a" },
+      spec,
+    });
+    assertEquals([code, body.details?.causes], [422, [{ reason, message, field }]]);
+  }
+});
