@@ -39,6 +39,7 @@ const flags = readFlags({
       "FILE",
       "a server without controllers; without it, the programs in KUBEBUILDER_ASSETS are started",
     ),
+    beside: text("FILE", "a second server in place of the fake: shows what chance and versions do"),
     only: choice(PARTS, "prints the differences of a part of the server alone"),
     report: text("FILE", "writes what differs, as JSON"),
     shrink: toggle("cuts the first case of each printed difference down to what matters"),
@@ -52,7 +53,7 @@ Deno.exit(await main() ? 0 : 1);
 async function main(): Promise<boolean> {
   await using plane = flags.kubeconfig === undefined ? await startedPlane() : undefined;
   using real = await realServer(flags.kubeconfig ?? plane!.kubeconfig);
-  using fake = fakeServer();
+  using fake = flags.beside === undefined ? fakeServer() : await realServer(flags.beside);
   await Promise.all([defineCustomKinds(real), defineCustomKinds(fake)]);
   const types = await typesOf(real, drafts.kinds);
   const version = await versionOf(real);

@@ -82,11 +82,8 @@ const DIRECT_WRITE: WriteMode = { manager: "fake", subresource: "", dryRun: fals
  * - Events of core/v1 and of events.k8s.io/v1 are the same objects, in two forms.
  * - There are no controllers: pods stay as they are written, dependents are deleted when {@linkcode collectGarbage} is
  *   called, namespaces need not exist and are deleted at once.
- * - It responds in JSON: full objects, metadata only, or tables; nothing is compressed. It
- *   accepts JSON, also under a YAML media type, and the protobuf of ConfigMap, CronJob, Deployment, Event, Job, Lease,
- *   Namespace, Pod, Secret, Service, ServiceAccount, the kinds of roles and bindings, and SelfSubjectAccessReview;
- *   other kinds in protobuf get 415, as typed client-go sends them unless its `ContentType` is `application/json`. A
- *   body has at most 3 MiB.
+ * - It responds in JSON: full objects, metadata only, or tables; nothing is compressed. It accepts JSON, also under a
+ *   YAML media type, and for built-in kinds protobuf. A body has at most 3 MiB.
  * - It sets and validates metadata, but of the rest only a pod's phase and a secret's type. It has no schemas: an apply
  *   merges well-known lists by their keys, and replaces other lists.
  * - The scale of a custom resource is `spec.replicas`. Each of its versions is a separate collection.

@@ -27,17 +27,17 @@ Deno.test("twin: what a server draws by chance or by the clock is left out, and 
   const drawn = (n: number): JsonObject => ({
     kind: "Service",
     metadata: {
-      name: `web-abcd${n}`,
-      generateName: "web-",
+      name: `web-a-bcdf${n}`,
+      generateName: "web-a-",
       uid: `00000000-0000-4000-8000-00000000000${n}`,
       resourceVersion: String(n),
       creationTimestamp: new Date(Date.now() - n * 1_000).toISOString(),
     },
     spec: { clusterIP: `10.0.0.${n}`, clusterIPs: [`10.0.0.${n}`], ports: [{ port: 80, nodePort: 30_000 + n }] },
-    labels: { "controller-uid": `00000000-0000-4000-8000-00000000000${n}`, job: `web-abcd${n}` },
+    labels: { "controller-uid": `00000000-0000-4000-8000-00000000000${n}`, job: `web-a-bcdf${n}` },
   });
-  assertEquals(pathsOf(drawn(1), drawn(2)), []);
-  assertEquals(pathsOf(drawn(1), { ...drawn(2), spec: {} }), [
+  assertEquals(pathsOf(drawn(4), drawn(5)), []);
+  assertEquals(pathsOf(drawn(4), { ...drawn(5), spec: {} }), [
     "object spec.clusterIP",
     "object spec.clusterIPs",
     "object spec.ports",

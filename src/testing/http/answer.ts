@@ -11,7 +11,7 @@
 import { StatusError } from "../../api/status.ts";
 import { ByteBody } from "../wire/byte_body.ts";
 import { goJson } from "../wire/json.ts";
-import { PROTOBUF } from "../wire/protobuf.ts";
+import { PROTOBUF } from "../schema/protobuf.ts";
 import { PlainRefusal, refusal, statusJson } from "./refusal.ts";
 
 /** A request that is being answered, and settings of its response. */
@@ -138,14 +138,14 @@ export function mediaTypeOf(contentType: string | null): string {
 }
 
 /**
- * Requires a body of JSON or protobuf.
+ * Requires a body of JSON, or of protobuf for built-in kinds.
  *
  * @throws {StatusError} 415 for another media type.
  */
-export function requireJson(contentType: string | null): void {
+export function requireReadable(contentType: string | null, custom: boolean): void {
   const type = mediaTypeOf(contentType);
-  if (type === "application/json" || type === PROTOBUF) return;
-  throw unsupportedMediaType(["application/json"]);
+  if (type === "application/json" || (type === PROTOBUF && !custom)) return;
+  throw unsupportedMediaType(["application/json", ...(custom ? [] : [PROTOBUF])]);
 }
 
 /** 415: the media type of the body is not supported. */

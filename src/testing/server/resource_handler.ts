@@ -7,7 +7,7 @@ import {
   negotiateRepresentation,
   type Representation,
   type RequestContext,
-  requireJson,
+  requireReadable,
 } from "../http/answer.ts";
 import {
   badRequest,
@@ -24,13 +24,13 @@ import {
 } from "../http/refusal.ts";
 import { ByteBody, joinBytes } from "../wire/byte_body.ts";
 import { goJson, isDeeper, isObject, type JsonObject, type MutableJson, objectOr, textOf } from "../wire/json.ts";
-import { PROTOBUF, readProtobuf, UnknownMessage } from "../wire/protobuf.ts";
 import { parseListOptions, parseRevision, type ResourceRoute, type ServerListOptions } from "../http/request.ts";
 import type { FieldValidation } from "../schema/decode.ts";
 import { applyPatch, patchType } from "../patches/patches.ts";
 import { type CollectionLister, listPageBytes, StoredSelection } from "../reads/lists.ts";
 import { includeObjectOf, type ResponseView, tableOfOne } from "../reads/table.ts";
 import type { ServerFeatures, Watches } from "../reads/watch.ts";
+import { PROTOBUF, readProtobuf } from "../schema/protobuf.ts";
 import { isBuiltInGroup } from "../storage/definition.ts";
 import { parseStored, partialOf, type Store, type StoredCollection, type StoredObject } from "../storage/store.ts";
 import type { DeleteMode, WriteMode, Writer } from "../writes/writer.ts";
@@ -47,7 +47,7 @@ const decoder = new TextDecoder();
 /**
  * Returns the body as text; protobuf is converted to JSON.
  *
- * @throws {StatusError} 413 if it has more than 3 MiB, 415 for protobuf that is not known, 400 for bytes that are none.
+ * @throws {StatusError} 413 if it has more than 3 MiB, 400 for bytes that are not protobuf.
  */
 export async function requestBodyText(request: Request): Promise<string> {
   const bytes = await bodyBytes(request);
@@ -55,13 +55,7 @@ export async function requestBodyText(request: Request): Promise<string> {
   try {
     return JSON.stringify(readProtobuf(bytes));
   } catch (error) {
-    const { message } = error as Error;
-    if (!(error instanceof UnknownMessage)) throw badRequest(`the object provided is unrecognized: ${message}`);
-    throw refusal(
-      415,
-      `the fake server does not read ${message} in protobuf; send JSON: the content type of the client is ` +
-        "application/json (in client-go ContentType of rest.Config)",
-    );
+    throw badRequest(`the object provided is unrecognized: ${(error as Error).message}`);
   }
 }
 
@@ -285,7 +279,7 @@ export class ResourceHandler {
 
   #create(request: ResourceRequest): Response {
     const { context, collection, route } = request;
-    requireJson(context.request.headers.get("content-type"));
+    requireReadable(context.request.headers.get("content-type"), collection.definition.custom);
     const stored = this.#parts.writer.create(
       collection,
       route.namespace,
@@ -297,7 +291,7 @@ export class ResourceHandler {
 
   #update(request: ResourceRequest): Response {
     const { context, collection, route } = request;
-    requireJson(context.request.headers.get("content-type"));
+    requireReadable(context.request.headers.get("content-type"), collection.definition.custom);
     const body = requestBodyObject(request.body);
     const { writer } = this.#parts;
     const stored = route.subresource === "scale"

@@ -1,8 +1,8 @@
 /**
- * Bytes and values on the wire: response bodies, JSON, and Kubernetes' protobuf.
+ * Bytes and values on the wire: response bodies, and JSON.
  *
- * {@linkcode ByteBody} is the body of every streamed response; `json.ts` has the JSON types and helpers of all folders;
- * `readProtobuf` decodes request bodies. Nothing here depends on HTTP or on Kubernetes resources.
+ * {@linkcode ByteBody} is the body of every streamed response; `json.ts` has the JSON types and helpers of all folders.
+ * Nothing here depends on HTTP or on Kubernetes resources.
  *
  * @module
  */

@@ -7,6 +7,7 @@ import {
   objectOr,
 } from "../../../src/testing/wire/json.ts";
 import type { Answer, Exchange } from "./play.ts";
+import { DRAWN_NAME } from "./step.ts";
 
 /**
  * The categories of comparison.
@@ -75,10 +76,10 @@ export function objectOf(body: Json): Json {
   if (body.kind === "Status") {
     const { message: _, metadata: _metadata, ...status } = body;
     const { causes: _causes, ...details } = objectOr(status.details);
-    return withoutName(masked({ ...status, ...status.details !== undefined && { details } }, "") as JsonObject, body);
+    return masked({ ...status, ...status.details !== undefined && { details } }, "");
   }
   const { managedFields: _, ...metadata } = objectOr(body.metadata);
-  return withoutName(masked({ ...body, metadata }, "") as JsonObject, body);
+  return masked({ ...body, metadata }, "");
 }
 
 /** The managedFields of an object without times, sorted, by manager, operation and subresource. */
@@ -146,14 +147,10 @@ function masked(value: Json, key: string): Json {
 function maskedText(text: string, key: string): string {
   if (key === "resourceVersion" && /^\d+$/.test(text)) return "<version>";
   if (/^clusterIPs?$/.test(key) && /^\d+(?:\.\d+){3}$/.test(text)) return "<address>";
-  if (/^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(text) && Math.abs(Date.parse(text) - Date.now()) < RECENT_MS) return "<time>";
-  return text.replace(/[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/g, "<uid>");
-}
-
-/** Replaces a name that the server drew, wherever it stands. */
-function withoutName(value: JsonObject, body: JsonObject): JsonObject {
-  const { name, generateName } = objectOr(body.metadata);
-  if (typeof generateName !== "string" || typeof name !== "string" || !name.startsWith(generateName)) return value;
-  if (name.length !== generateName.length + 5) return value;
-  return JSON.parse(JSON.stringify(value).replaceAll(JSON.stringify(name).slice(1, -1), `${generateName}<drawn>`));
+  return text.replace(/[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/g, "<uid>")
+    .replace(
+      /\d{4}-\d\d-\d\dT[\d:.]+Z/g,
+      (time) => Math.abs(Date.parse(time) - Date.now()) < RECENT_MS ? "<time>" : time,
+    )
+    .replace(DRAWN_NAME, "$1<drawn>");
 }

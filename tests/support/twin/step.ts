@@ -36,6 +36,9 @@ export interface Case {
   readonly steps: readonly Step[];
 }
 
+/** A name that a server drew for an object of a case, `web-a-x4k9z`, in two parts. */
+export const DRAWN_NAME = /(-[ab]-)[bcdfghjklmnpqrstvwxz2456789]{5}\b/g;
+
 /** The media types of patches. */
 export const MEDIA_TYPES: Readonly<Record<PatchType, string>> = {
   json: "application/json-patch+json",
