@@ -44,7 +44,7 @@ export const SCALARS: Readonly<Record<string, string>> = {
   [`${APIS}.apis.meta.v1.FieldsV1`]: "any",
   [`${APIS}.api.resource.Quantity`]: "quantity",
   [`${APIS}.util.intstr.IntOrString`]: "intOrString",
-  [`${APIS}.runtime.RawExtension`]: "any",
+  [`${APIS}.runtime.RawExtension`]: "any atomic",
   "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSON": "any",
 };
 

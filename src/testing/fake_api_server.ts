@@ -84,8 +84,8 @@ const DIRECT_WRITE: WriteMode = { manager: "fake", subresource: "", dryRun: fals
  *   called, namespaces need not exist and are deleted at once.
  * - It responds in JSON: full objects, metadata only, or tables; nothing is compressed. It accepts JSON, also under a
  *   YAML media type, and for built-in kinds protobuf. A body has at most 3 MiB.
- * - It sets and validates metadata, but of the rest only a pod's phase and a secret's type. It has no schemas: an apply
- *   merges well-known lists by their keys, and replaces other lists.
+ * - Requests, patches, applies and managedFields follow the schemas of built-in kinds, and those of custom kinds'
+ *   definitions. A custom kind without one keeps all fields; its lists are one field each.
  * - The scale of a custom resource is `spec.replicas`. Each of its versions is a separate collection.
  * - Events that a watch's client has not read are queued in memory, without a limit.
  * - All timers are global `setTimeout`s, so fake time controls them; without an open watch there are none.

@@ -30,6 +30,8 @@ export type Schema = ScalarSchema | Struct | MapOf | ListOf;
 /** A value without members, or one that is not looked into. */
 export interface ScalarSchema {
   readonly type: ScalarType;
+  /** True for a value of type `"any"` that an apply owns as one field: RawExtension. */
+  readonly atomic?: boolean;
   /** For `"any"`: the fields of which JSON shows one, where protobuf has a message of them (JSONSchemaPropsOrBool). */
   readonly union?: Struct;
   /** The rules of a custom kind's schema. */

@@ -367,7 +367,7 @@ port 3 *int32 =443`,
 
 ControllerRevision kind
 metadata- 1 meta/v1.ObjectMeta
-data!- 2 any
+data!- 2 any atomic
 revision- 3 int64
 
 DaemonSet kind
@@ -3071,7 +3071,7 @@ overhead 4 *NodeAllocatableOverhead
 
 OpaqueDeviceConfiguration
 driver!- 1 string
-parameters!- 2 any
+parameters!- 2 any atomic
 
 ResourceClaim kind
 metadata- 1 meta/v1.ObjectMeta

@@ -23,7 +23,16 @@ import {
   unsupportedField,
 } from "../http/refusal.ts";
 import { ByteBody, joinBytes } from "../wire/byte_body.ts";
-import { goJson, isDeeper, isObject, type JsonObject, type MutableJson, objectOr, textOf } from "../wire/json.ts";
+import {
+  goJson,
+  isDeeper,
+  isObject,
+  type Json,
+  type JsonObject,
+  type MutableJson,
+  objectOr,
+  textOf,
+} from "../wire/json.ts";
 import { parseListOptions, parseRevision, type ResourceRoute, type ServerListOptions } from "../http/request.ts";
 import type { FieldValidation } from "../schema/decode.ts";
 import { applyPatch, patchType } from "../patches/patches.ts";
@@ -31,7 +40,7 @@ import { type CollectionLister, listPageBytes, StoredSelection } from "../reads/
 import { includeObjectOf, type ResponseView, tableOfOne } from "../reads/table.ts";
 import type { ServerFeatures, Watches } from "../reads/watch.ts";
 import { PROTOBUF, readProtobuf } from "../schema/protobuf.ts";
-import { isBuiltInGroup } from "../storage/definition.ts";
+import { isBuiltInGroup, schemaOfDefinition } from "../storage/definition.ts";
 import { parseStored, partialOf, type Store, type StoredCollection, type StoredObject } from "../storage/store.ts";
 import type { DeleteMode, WriteMode, Writer } from "../writes/writer.ts";
 import type { Discovery } from "./discovery.ts";
@@ -85,8 +94,8 @@ export function requestBodyObject(text: string): JsonObject {
  *
  * @throws {StatusError} 400 if it does not parse or is nested too deeply.
  */
-function requestBodyJson(text: string): unknown {
-  let value: unknown;
+function requestBodyJson(text: string): Json {
+  let value: Json;
   try {
     value = JSON.parse(text);
   } catch (error) {
@@ -320,10 +329,11 @@ export class ResourceHandler {
       return this.#object(request, applied.stored, applied.created ? 201 : 200);
     }
     // A version in the patch is a precondition and replaces the object's own.
+    const schema = schemaOfDefinition(definition);
     const change = (object: JsonObject): JsonObject =>
       route.subresource === "scale"
-        ? scaled(object, applyPatch(scaleOf(object), patch, type))
-        : applyPatch(object, patch, type);
+        ? scaled(object, applyPatch(scaleOf(object), patch, type, schema))
+        : applyPatch(object, patch, type, schema);
     return this.#object(request, writer.change(collection, keyOf(route), change, mode).stored, 200);
   }
 

@@ -126,6 +126,11 @@ export function define(resource: ResourceDefinition, builtIn?: BuiltIn): Definit
   };
 }
 
+/** Returns the schema of a definition, one that keeps all fields if the kind is not known. */
+export function schemaOfDefinition({ schema }: Pick<Definition, "schema">): Struct {
+  return schema ?? schemaOfKind(undefined, structNamed("meta/v1.ObjectMeta"));
+}
+
 /** Returns true if two definitions name the same collection. */
 export function sameResource(
   a: { readonly group: string; readonly version: string; readonly plural: string },
@@ -420,6 +425,7 @@ export function crdResources(crd: JsonObject): ResourceDefinition[] {
   const strings = (value: unknown): string[] => Array.isArray(value) ? value.map(textOf) : [];
   return versionsOf(crd).filter((version) => version.served === true).map((version) => {
     const subresources = objectOr(version.subresources);
+    const { openAPIV3Schema: schema } = objectOr(version.schema);
     const fields = Array.isArray(version.selectableFields) ? version.selectableFields.map(objectOr) : [];
     return {
       group: textOf(spec.group),
@@ -433,7 +439,7 @@ export function crdResources(crd: JsonObject): ResourceDefinition[] {
       subresources: ["status", "scale"].filter((part) => subresources[part] !== undefined),
       columns: columnsOf(version.additionalPrinterColumns),
       fields: fields.map((field) => textOf(field.jsonPath).replace(/^\./, "")),
-      openAPIV3Schema: objectOr(objectOr(version.schema).openAPIV3Schema),
+      ...(isObject(schema) ? { openAPIV3Schema: schema } : {}),
     };
   });
 }

@@ -79,6 +79,13 @@ export function goJson(value: unknown): string {
   return UNSAFE.test(text) ? text.replace(UNSAFE_ALL, escape) : text;
 }
 
+/** Formats a value as Go prints what it has decoded from JSON: `map[a:1 b:[x]]`. */
+export function goText(value: Json | undefined): string {
+  if (Array.isArray(value)) return `[${(value as readonly Json[]).map(goText).join(" ")}]`;
+  if (!isObject(value)) return value === null || value === undefined ? "<nil>" : String(value);
+  return `map[${Object.keys(value).sort().map((key) => `${key}:${goText(value[key])}`).join(" ")}]`;
+}
+
 const UNSAFE = /[<>&\u2028\u2029]/;
 const UNSAFE_ALL = /[<>&\u2028\u2029]/g;
 

@@ -30,12 +30,11 @@ import { validateUpdate } from "../schema/rules.ts";
 import { validateCustom, validateTyped } from "../schema/validate.ts";
 import { parseStored, type Store, type StoredCollection, type StoredObject, toStoredObject } from "../storage/store.ts";
 import {
-  appliedFields,
-  managedFieldsAfter,
-  managedFieldsEntry,
+  applyConfiguration,
+  type FieldManager,
+  managedFieldsAfterUpdate,
   managedFieldsOf,
-  serverSideApply,
-} from "./server_side_apply.ts";
+} from "../apply/managed_fields.ts";
 import { mergePatch } from "../patches/patches.ts";
 
 /** A write before admission. */
@@ -134,14 +133,19 @@ function checkObjectIdentity(
 ): void {
   checkObjectType(collection, body);
   const { name, namespace, resourceVersion } = objectOr(body.metadata);
-  if (name !== undefined && name !== before.name) {
-    throw badRequest(`the name of the object (${name}) does not match the name on the URL (${before.name})`);
-  }
+  if (name !== undefined) checkUrlName(before.name, body);
   if (namespace !== undefined && namespace !== "" && namespace !== before.namespace) throw namespaceMismatch();
   if (mode.direct || collection.definition.unconditionalUpdate || (resourceVersion ?? "") !== "") return;
   const { group, plural } = collection.definition;
   const causes = [invalidField("metadata.resourceVersion", "0", "must be specified for an update")];
   throw invalid({ group, kind: plural, name: before.name }, causes);
+}
+
+function checkUrlName(name: string, { metadata }: JsonObject): void {
+  const found = objectOr(metadata).name;
+  if (found !== name) {
+    throw badRequest(`the name of the object (${found}) does not match the name on the URL (${name})`);
+  }
 }
 
 const STRINGS = ["name", "generateName", "namespace", "uid", "resourceVersion"];
@@ -255,7 +259,6 @@ function setKindDefaults(definition: Definition, object: MutableJson, time: stri
       return;
     case "namespaces":
       metadata.labels = { ...objectOr(metadata.labels), "kubernetes.io/metadata.name": metadata.name };
-      object.spec ??= { finalizers: ["kubernetes"] };
       object.status ??= { phase: "Active" };
       return;
     case "secrets":
@@ -264,6 +267,11 @@ function setKindDefaults(definition: Definition, object: MutableJson, time: stri
     case "customresourcedefinitions":
       crdDefaults(object, time);
   }
+}
+
+/** Fills in what nobody owns in new objects. */
+function prepareKind(definition: Definition, object: MutableJson): void {
+  if (!definition.custom && definition.plural === "namespaces") object.spec ??= { finalizers: ["kubernetes"] };
 }
 
 /** Settings of a write. */
@@ -382,10 +390,10 @@ export class Writer {
     let object: MutableJson = { ...body, metadata };
     if (!mode.direct && definition.subresources.includes("status")) delete object.status;
     setKindDefaults(definition, object, this.#timestamp());
-    if (!mode.direct) delete metadata.managedFields;
+    this.#record(collection, undefined, object, mode);
+    prepareKind(definition, object);
     object = this.#admit(collection, "CREATE", undefined, object, mode);
     this.#validate(definition, undefined, object, mode);
-    this.#manage(collection, undefined, object, mode);
     if (mode.dryRun) return toStoredObject(definition, object, 0);
     return this.#store.put(collection, object);
   }
@@ -423,22 +431,21 @@ export class Writer {
    */
   apply(collection: StoredCollection, namespace: string, name: string, config: JsonObject, mode: WriteMode): Applied {
     const { definition } = collection;
-    const operation = "Apply";
+    const asApply = { ...mode, operation: "Apply" } as const;
     const key = namespace === "" ? name : `${namespace}/${name}`;
     const before = collection.get(key);
-    if (before === undefined && mode.subresource === "") {
-      const named = { ...config, metadata: { ...objectOr(config.metadata), name } };
-      return { stored: this.create(collection, namespace, named, { ...mode, operation }), created: true };
+    if (before === undefined && mode.subresource !== "") throw notFound(definition, name);
+    const old = before === undefined ? undefined : parseStored(before);
+    const { force = false } = mode;
+    const next = applyConfiguration(old, config, definition, { manager: this.#manager(asApply), force });
+    if (before === undefined || old === undefined) {
+      if (textOf(objectOr(next.metadata).name) === "") {
+        throw badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`);
+      }
+      checkUrlName(name, next);
+      return { stored: this.create(collection, namespace, next, asApply), created: true };
     }
-    if (before === undefined) throw notFound(definition, name);
-    const old = parseStored(before);
-    const { manager, force = false, subresource } = mode;
-    const next = serverSideApply(old, config, definition, {
-      manager: { name: manager, operation, subresource, time: this.#timestamp() },
-      force,
-      withStatus: this.#reachesStatus(collection, mode),
-    });
-    return { stored: this.#replace(collection, before, old, next, { ...mode, operation }).stored, created: false };
+    return { stored: this.#replace(collection, before, old, next, asApply).stored, created: false };
   }
 
   /**
@@ -488,19 +495,17 @@ export class Writer {
       throw conflict(definition, before.name, why);
     }
     if (!mode.direct) checkFinalizers(collection, before, oldMetadata, given);
-    const object = this.#admit(collection, "UPDATE", old, this.#next(collection, old, body, mode), mode);
+    const owned = { ...body, metadata: { ...given } };
+    this.#record(collection, old, owned, mode);
+    const object = this.#admit(collection, "UPDATE", old, this.#next(collection, old, owned, mode), mode);
     this.#validate(definition, old, object, mode);
     const metadata = object.metadata as MutableJson;
-    if (
-      equalJson(objectContent(old), objectContent(object)) &&
-      !(mode.operation === "Apply" && fieldOwnersDiffer(old, object))
-    ) {
+    if (equalJson(objectContent(old), objectContent(object)) && !fieldOwnersDiffer(old, object)) {
       return { stored: before, object: old };
     }
     if (definition.generation && desiredStateDiffers(old, object) && metadata.generation === oldMetadata.generation) {
       metadata.generation = Number(oldMetadata.generation ?? 0) + 1;
     }
-    this.#manage(collection, old, object, mode);
     if (mode.dryRun) return { stored: toStoredObject(definition, object, before.revision), object };
     const finalizers = metadata.finalizers as readonly unknown[] | undefined;
     const grace = Number(metadata.deletionGracePeriodSeconds ?? 0);
@@ -634,14 +639,12 @@ export class Writer {
     if (mode.direct) {
       for (const field of MARKS) if (given[field] !== undefined) kept[field] = given[field];
     }
+    const { managedFields } = given;
     if (mode.subresource === "status") {
-      const managed = mode.operation === "Apply" ? { managedFields: given.managedFields } : {};
-      return { ...old, status: body.status, metadata: { ...oldMetadata, ...managed } };
+      return { ...old, status: body.status, metadata: { ...oldMetadata, managedFields } };
     }
     const metadata: MutableJson = { ...given };
     for (const field of FIXED_METADATA) delete metadata[field];
-    // An update without managedFields keeps the existing ones.
-    if (given.managedFields === undefined) kept.managedFields = oldMetadata.managedFields;
     const object: MutableJson = { ...body, metadata: { ...metadata, ...kept } };
     if (!mode.direct && definition.subresources.includes("status")) {
       if (old.status === undefined) delete object.status;
@@ -650,26 +653,26 @@ export class Writer {
     return object;
   }
 
-  #manage(collection: StoredCollection, before: JsonObject | undefined, object: MutableJson, mode: WriteMode): void {
+  /** Records the owners of fields in `object` after a write; an apply has done so. */
+  #record(
+    { definition }: StoredCollection,
+    before: JsonObject | undefined,
+    object: MutableJson,
+    mode: WriteMode,
+  ): void {
     const metadata = object.metadata as MutableJson;
-    if (!this.#options.managedFields) return;
-    // New objects with managedFields keep them.
-    if (before === undefined && Array.isArray(metadata.managedFields)) return;
-    const { definition } = collection;
-    const { manager: name, operation = "Update", subresource } = mode;
-    const manager = { name, operation, subresource, time: this.#timestamp() };
-    const withStatus = this.#reachesStatus(collection, mode);
-    if (operation === "Update") {
-      metadata.managedFields = managedFieldsAfter(before, object, definition, manager, withStatus);
-    } else if (before === undefined) {
-      metadata.managedFields = [
-        managedFieldsEntry(definition, manager, appliedFields(object, definition.custom, withStatus)),
-      ];
-    }
+    if (mode.operation === "Apply") return;
+    // New objects of the test itself keep the managedFields that they have.
+    if (before === undefined && mode.direct && Array.isArray(metadata.managedFields)) return;
+    const managedFields = this.#options.managedFields
+      ? managedFieldsAfterUpdate(before, object, definition, this.#manager(mode))
+      : objectOr(before?.metadata).managedFields;
+    if (managedFields === undefined) delete metadata.managedFields;
+    else metadata.managedFields = managedFields;
   }
 
-  #reachesStatus({ definition }: StoredCollection, { direct, subresource }: WriteMode): boolean {
-    return direct || subresource === "status" || !definition.subresources.includes("status");
+  #manager({ manager: name, operation = "Update", subresource, direct }: WriteMode): FieldManager {
+    return { name, operation, subresource, time: this.#timestamp(), unrestricted: direct };
   }
 
   /** Runs admission on a write. Admission cannot change name, namespace and uid. */

@@ -98,9 +98,9 @@ Deno.test("FakeApiServer fills in the server's members of a new object", async (
     `{"kind":"Pod","apiVersion":"v1","metadata":{"name":"pod-0","namespace":"answers","uid":"${metadata.uid}",` +
       `"resourceVersion":"2","generation":1,"creationTimestamp":"2026-11-21T13:08:14Z","managedFields":[{"manager":` +
       `"record","operation":"Update","apiVersion":"v1","time":"2026-11-21T13:08:14Z","fieldsType":"FieldsV1","fieldsV1":` +
-      `{"f:spec":{"f:containers":{".":{},"k:{\\"name\\":\\"web\\"}":{".":{},"f:image":{},"f:name":{}}},"f:nodeName":{}}}}` +
-      `]},"spec":{"nodeName":"node-0","containers":[{"name":"web","image":` +
-      `"web:1"}]},"status":{"phase":"Pending","qosClass":"BestEffort"}}\n`,
+      `{"f:spec":{"f:containers":{"k:{\\"name\\":\\"web\\"}":{".":{},"f:image":{},"f:name":{},"f:resources":{}}},` +
+      `"f:nodeName":{}}}}]},"spec":{"containers":[{"name":"web","image":"web:1","resources":{}}],"nodeName":"node-0"},` +
+      `"status":{"phase":"Pending","qosClass":"BestEffort"}}\n`,
   );
   now += 1_000;
   const running = await patch(server, `${PODS}/pod-0/status?fieldManager=kubelet`, "merge-patch", {
