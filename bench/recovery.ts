@@ -8,7 +8,7 @@
 import { connect } from "../src/deno/mod.ts";
 import { FakeApiServer } from "../src/testing/mod.ts";
 import { serve } from "../tests/support/serve.ts";
-import { ControlPlane } from "../tests/support/cluster/control_plane.ts";
+import { BreakableControlPlane } from "../tests/support/cluster/control_plane.ts";
 import { FaultProxy } from "../tests/support/recovery/fault_proxy.ts";
 import { faultSchedule } from "../tests/support/recovery/fault_schedule.ts";
 import { MarkerWriter } from "../tests/support/recovery/marker.ts";
@@ -154,6 +154,6 @@ function fakeTarget(): Promise<Target> {
 /** kube-apiserver over TLS and HTTP/2. Ends this process where there is none. */
 async function clusterTarget(): Promise<Target> {
   const assets = Deno.env.get("KUBEBUILDER_ASSETS");
-  if (assets !== undefined) return await ControlPlane.start(assets);
+  if (assets !== undefined) return await BreakableControlPlane.start(assets);
   quit("Cannot start a cluster: set KUBEBUILDER_ASSETS to a folder with etcd and kube-apiserver", 1);
 }

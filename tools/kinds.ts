@@ -2,7 +2,8 @@
  * Writes `src/kinds`, one file for each version of a group, from the kinds of a real kube-apiserver, and the schemas of
  * these kinds for the fake server.
  *
- * The same server gives the same files. Entry points for them are in `exports` of `deno.json`, which it writes too.
+ * The same server gives the same files. Entry points for them are in `exports` of `deno.json`, which it writes too, as
+ * it does the versions that introduced kinds (`introduced.json`).
  *
  * @module
  */
@@ -18,6 +19,7 @@ import { BuiltInTypes } from "./built_in_types.ts";
 import { codeDefaults } from "./schema_defaults.ts";
 import { schemaModule } from "./schemas.ts";
 import { quit, readFlags, text, toggle } from "./flags.ts";
+import { INTRODUCED, type Introduced, introducedIn, OLDEST_MINOR, recordIntroduced } from "./introduced.ts";
 
 const ROOT = join(import.meta.dirname!, "..");
 const KINDS = join(ROOT, "src/kinds");
@@ -53,9 +55,16 @@ export interface GeneratedKinds {
   readonly counts: { readonly served: number; readonly generated: number };
 }
 
-/** Asks a server for its built-in kinds, and returns the files that describe them. */
-export async function generateKinds(client: Client): Promise<GeneratedKinds> {
+/**
+ * Asks a server for its built-in kinds, and returns the files that describe them. With `record`, the versions that
+ * introduced them are read from Go modules of the server's version, and recorded.
+ */
+export async function generateKinds(
+  client: Client,
+  { record = false }: { readonly record?: boolean } = {},
+): Promise<GeneratedKinds> {
   const { gitVersion } = await json(client, "/version") as { gitVersion: string };
+  const introduced = record ? await recordIntroduced(gitVersion) : INTRODUCED;
   const resources = (await client.discover({
     onError: (error) => {
       throw error;
@@ -71,7 +80,7 @@ export async function generateKinds(client: Client): Promise<GeneratedKinds> {
   }
   const types = await BuiltInTypes.read(gitVersion, documents);
   const { defaults, differing } = await codeDefaults(client, types, resources);
-  const modules = readOpenApi(documents, resources);
+  const modules = readOpenApi(documents, resources).map((module) => withVersions(module, introduced));
   const texts = emitModules(
     modules,
     (module, shared) => header(module, shared, gitVersion),
@@ -121,6 +130,15 @@ function header({ group, version, kinds }: ModuleModel, shared: boolean, gitVers
   ];
 }
 
+/** Says of each kind which version of Kubernetes introduced it. */
+function withVersions(module: ModuleModel, introduced: Introduced): ModuleModel {
+  const kinds = module.kinds.map((model) => {
+    const minor = introducedIn({ ...model.resource, kind: model.kind }, introduced);
+    return { ...model, doc: [...model.doc, `Since Kubernetes 1.${minor}${minor > OLDEST_MINOR ? "" : " or before"}.`] };
+  });
+  return { ...module, kinds };
+}
+
 /** Formats texts as `deno fmt` does. */
 async function formatted(texts: ReadonlyMap<string, string>): Promise<Map<string, string>> {
   const folder = await Deno.makeTempDir();
@@ -168,10 +186,13 @@ async function write({ files, schemas }: Pick<GeneratedKinds, "files" | "schemas
 }
 
 /** Asks the server that the arguments name, or one that is started for it. */
-async function generate(named: { readonly kubeconfig?: string; readonly server?: string }): Promise<GeneratedKinds> {
+async function generate(
+  named: { readonly kubeconfig?: string; readonly server?: string },
+  options: { readonly record: boolean },
+): Promise<GeneratedKinds> {
   if (named.kubeconfig !== undefined || named.server !== undefined) {
     using client = await connect(named);
-    return await generateKinds(client);
+    return await generateKinds(client, options);
   }
   const assets = Deno.env.get("KUBEBUILDER_ASSETS");
   if (assets === undefined) {
@@ -179,10 +200,10 @@ async function generate(named: { readonly kubeconfig?: string; readonly server?:
       `Cannot generate kinds: set KUBEBUILDER_ASSETS to a folder with "etcd" and "kube-apiserver", or --server URL`,
     );
   }
-  const { ControlPlane } = await import("../tests/support/cluster/control_plane.ts");
-  await using plane = await ControlPlane.start(assets, {});
+  const { BreakableControlPlane } = await import("../tests/support/cluster/control_plane.ts");
+  await using plane = await BreakableControlPlane.start(assets, {});
   using client = await connect({ kubeconfig: plane.kubeconfig });
-  return await generateKinds(client);
+  return await generateKinds(client, options);
 }
 
 if (import.meta.main) {
@@ -200,7 +221,7 @@ if (import.meta.main) {
     examples: ["--check", "--kubeconfig ~/.kube/config"],
     exits: "Exits with 1 when it fails or, with --check, files differ; with 2 when the command line is wrong.",
   });
-  const generated = await generate(server).catch((error) => quit(error, 1));
+  const generated = await generate(server, { record: !check }).catch((error) => quit(error, 1));
   const { files, counts } = generated;
   console.log(`kinds: ${counts.generated} of ${counts.served} that the server has, in ${files.size} files`);
   const different = differences(generated);

@@ -39,7 +39,10 @@ const LAYERS: Readonly<Record<string, { readonly folders: readonly string[]; rea
     kinds: { folders: ["api"], packages: [] },
     codegen: { folders: ["api", "errors"], packages: [] },
     kubeconfig: { folders: ["api", "errors"], packages: ["js-yaml"] },
-    deno: { folders: ["api", "client", "kubeconfig", "async", "errors"], packages: ["node:path", "node:url"] },
+    deno: {
+      folders: ["api", "client", "kubeconfig", "async", "errors", "kinds"],
+      packages: ["js-yaml", "node:path", "node:url"],
+    },
     testing: { folders: ["api", "entry", "async", "kinds"], packages: ["@std/async", "js-yaml"] },
     perturb: { folders: ["api", "async", "client", "errors", "testing"], packages: ["@std/async"] },
     subscribe: { folders: ["api", "async", "edge", "errors", "informer"], packages: [] },

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { ControlPlane } from "../tests/support/cluster/control_plane.ts";
+import { BreakableControlPlane } from "../tests/support/cluster/control_plane.ts";
 import { caseOf } from "../tests/support/twin/cases.ts";
 import { CATEGORIES, compared, type Difference } from "../tests/support/twin/compare.ts";
 import { type Draft, readDrafts } from "../tests/support/twin/drafts.ts";
@@ -81,12 +81,12 @@ async function main(): Promise<boolean> {
   return summary.reaches(GOAL);
 }
 
-async function startedPlane(): Promise<ControlPlane> {
+async function startedPlane(): Promise<BreakableControlPlane> {
   const assets = Deno.env.get("KUBEBUILDER_ASSETS");
   if (assets === undefined) {
     quit(`no server: set KUBEBUILDER_ASSETS to a folder with "etcd" and "kube-apiserver", or give --kubeconfig`, 2);
   }
-  return await ControlPlane.start(assets, { flags: ["--allow-privileged"] });
+  return await BreakableControlPlane.start(assets, { flags: ["--allow-privileged"] });
 }
 
 /** The lines of a group's example, by its signature. */

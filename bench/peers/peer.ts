@@ -87,13 +87,13 @@ export const PEERS: readonly Peer[] = [
   onDeno("fluent", "kubernetes-fluent-client 3.11.6 Watch", "fluent.ts"),
   {
     id: "client-go",
-    name: "client-go 0.36.3, JSON",
+    name: "client-go 0.37.2, JSON",
     mode: "json",
     command: async () => [await goProgram(), "client"],
   },
   {
     id: "client-go-protobuf",
-    name: "client-go 0.36.3, protobuf",
+    name: "client-go 0.37.2, protobuf",
     mode: "protobuf",
     server: "protobuf",
     command: async () => [await goProgram(), "client"],

@@ -2,7 +2,7 @@ import { pooledMap } from "@std/async";
 import { type Draft, isAlreadyExists } from "../../mod.ts";
 import { connect } from "../../src/deno/mod.ts";
 import { Namespace, Pod } from "../../src/kinds/core/v1.ts";
-import { ControlPlane } from "../../tests/support/cluster/control_plane.ts";
+import { BreakableControlPlane } from "../../tests/support/cluster/control_plane.ts";
 import { podItem } from "../_data.ts";
 import { PEERS } from "./peer.ts";
 import { type RaceOptions, type Result, runClient } from "./race.ts";
@@ -46,7 +46,7 @@ export async function raceOnApiServer(
   options: Omit<RaceOptions, "streamingLists">,
 ): Promise<Map<string, Result[]>> {
   const { job, repetitions, timeoutMs = 180_000, onRun } = options;
-  await using plane = await ControlPlane.start(assets);
+  await using plane = await BreakableControlPlane.start(assets);
   await seed(plane.kubeconfig, job.pods);
   const results = new Map<string, Result[]>();
   for (let repetition = 0; repetition < repetitions; repetition++) {

@@ -1,7 +1,7 @@
 import { pooledMap } from "@std/async";
 import type { Client } from "../../mod.ts";
 import { connect } from "../../src/deno/mod.ts";
-import { ControlPlane } from "../../tests/support/cluster/control_plane.ts";
+import { BreakableControlPlane } from "../../tests/support/cluster/control_plane.ts";
 import { Definition, definitionName, onceServed } from "../../tests/support/cluster/definitions.ts";
 import { count, list, readFlags } from "../../tools/flags.ts";
 import { median } from "../statistics.ts";
@@ -20,7 +20,7 @@ export const RECONCILERS: readonly Pick<Peer, "id" | "name" | "command">[] = [
   },
   {
     id: "controller-runtime",
-    name: "controller-runtime 0.24.1",
+    name: "controller-runtime 0.25.2",
     command: async () => [await goProgram("reconcile", "./reconcile")],
   },
   { id: "kube-rs", name: "kube-rs 5.0.0 Controller", command: async () => [await rustProgram("reconcile")] },
@@ -85,7 +85,7 @@ export async function raceReconcilers(): Promise<void> {
     }
   }
 
-  await using plane = await ControlPlane.start(assets);
+  await using plane = await BreakableControlPlane.start(assets);
   using client = await connect({ kubeconfig: plane.kubeconfig });
   await define(client);
   await seed(client, objects);

@@ -118,6 +118,7 @@ export interface Target<T extends KubernetesObject = KubernetesObject> {
 }
 
 const JSON_TYPE = "application/json";
+const TABLE_TYPE = "application/json;as=Table;g=meta.k8s.io;v=v1";
 
 const PATCH_TYPES: Readonly<Record<Patch["type"], string>> = {
   json: "application/json-patch+json",
@@ -167,7 +168,9 @@ export function watchRequest(target: Target, options: WatchOptions): RequestSpec
     // The server accepts the one only with the other, and with no other value (apimachinery `ValidateListOptions`).
     query.set("resourceVersionMatch", "NotOlderThan");
   }
-  const init = { headers: { accept: accept(resource, ""), "accept-encoding": "identity" } };
+  // Without the fallback: a server without tables in streaming lists, as Kubernetes 1.32, says so by 406.
+  const type = sendInitialEvents && resource.representation === "table" ? TABLE_TYPE : accept(resource, "");
+  const init = { headers: { accept: type, "accept-encoding": "identity" } };
   return requestTo(place, { call: "watch", query, init, patient: false }, options);
 }
 
@@ -401,7 +404,7 @@ function setCount(query: URLSearchParams, name: string, value: number | undefine
 function accept(resource: Resource, suffix: "" | "List"): string {
   const { representation = "object" } = resource;
   if (representation === "object") return JSON_TYPE;
-  if (representation === "table") return `application/json;as=Table;g=meta.k8s.io;v=v1,application/json`;
+  if (representation === "table") return `${TABLE_TYPE},${JSON_TYPE}`;
   const form = `as=PartialObjectMetadata${suffix};g=meta.k8s.io;v=v1`;
   return `${JSON_TYPE};${form},${JSON_TYPE}`;
 }

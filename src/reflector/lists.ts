@@ -334,8 +334,8 @@ function stage<T>(staged: StagedList<T>, batch: readonly Change<T>[]): number {
 function streamFailureOf(outcome: FailedOutcome, deadline: ListDeadline): StreamFailure | undefined {
   if (deadline.isEndless) return "endless";
   const { error } = outcome;
-  // A server that does not know streaming lists does not learn them while the reflector runs.
-  if (error instanceof StatusError && (error.status.code === 422 || error.status.code === 400)) return "unsupported";
+  // A server that does not know streaming lists, or tables in them, does not learn them while the reflector runs.
+  if (error instanceof StatusError && [400, 406, 422].includes(error.status.code)) return "unsupported";
   return outcome.failure === "unreachable" && deadline.begun ? "broken" : undefined;
 }
 

@@ -115,7 +115,7 @@ export interface WatchFacts {
 /**
  * The way in which a streaming list failed, beside its error.
  *
- * - `unsupported`: the server does not know streaming lists.
+ * - `unsupported`: the server does not know streaming lists, or no tables in them.
  * - `endless`: the list began, and then neither made progress nor ended.
  * - `short`: the server ended it within a second, without an object.
  * - `broken`: the list began, and broke off before it was complete.

@@ -120,6 +120,9 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
 
   // ── requests ───────────────────────────────────────────────────────────
 
+  /** The address for clients whose transport it is, `"http://fake"`; any other will do, too. */
+  readonly url: string = "http://fake";
+
   /**
    * Answers a request. It is a bound function:
    * `Deno.serve({ hostname: "127.0.0.1", port: 0 }, server.fetch)`. Without a host name, `Deno.serve` listens on all

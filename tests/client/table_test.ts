@@ -1,5 +1,6 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import type { KubernetesObject } from "../../src/api/object.ts";
+import type { Transport } from "../../src/api/lister_watcher.ts";
 import { defineResource, metadataOf, type Resource, tableOf } from "../../src/api/resource.ts";
 import { Client } from "../../src/client/client.ts";
 import { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";
@@ -81,6 +82,48 @@ for (const streamingList of ["on", "off"] as const) {
     client[Symbol.dispose]();
   });
 }
+
+/** Kubernetes 1.32: a streaming list has objects, where these are accepted, and no rows. */
+class WithoutStreamedRows implements Transport {
+  constructor(readonly server: FakeApiServer) {}
+
+  fetch(request: Request): Promise<Response> {
+    const accepted = request.headers.get("accept")!.split(",");
+    if (!new URL(request.url).searchParams.has("sendInitialEvents")) return this.server.fetch(request);
+    if (accepted.includes("application/json")) {
+      return this.server.fetch(new Request(request, { headers: { accept: "application/json" } }));
+    }
+    const message = "only the following media types are accepted: application/json, application/yaml";
+    const status = { kind: "Status", apiVersion: "v1", status: "Failure", reason: "NotAcceptable", code: 406, message };
+    return Promise.resolve(Response.json(status, { status: 406 }));
+  }
+}
+
+Deno.test("an informer of rows lists in pages where a streaming list has no rows", async () => {
+  const { server } = setUp();
+  using client = new Client({ server: "http://fake", transport: new WithoutStreamedRows(server), namespace: "shop" });
+  const phases: string[] = [];
+  await using informer = new SharedIndexInformer(client.resource(tableOf(ConfigMap), { namespace: "shop" }), {
+    reflector: {
+      onPhase: (phase) => phases.push(phase.name === "listing" ? phase.by : phase.name),
+      backoff: { initialMs: 1, jitter: 0 },
+    },
+  });
+  informer.run();
+  await informer.waitForCacheSync();
+  server.patch(ConfigMap, "shop/b", { data: { more: "1" } });
+  await informer.atLeast(server.resourceVersion);
+  assertEquals(informer.lister.list().map(({ cells }) => cells.slice(0, 2)).sort(), [["a", 1], ["b", 2], ["c", 1]]);
+  assertEquals([informer.status().errors, phases.slice(0, 3)], [0, ["stream", "pages", "watching"]]);
+  const loseHistory = (): void => {
+    server.delete(ConfigMap, "shop/a");
+    server.compact();
+  };
+  server.beforeNext(loseHistory, 1, ({ verb }) => verb === "watch");
+  server.endWatches();
+  await informer.untilDeleted("shop/a");
+  assertEquals(phases.filter((name) => name === "stream" || name === "pages"), ["stream", "pages", "pages"]);
+});
 
 Deno.test("an informer of rows can freeze, transform and parse them at once", async () => {
   const { client } = setUp();

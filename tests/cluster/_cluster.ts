@@ -2,9 +2,10 @@ import { type Client, isForbidden } from "@kube/informer";
 import { connect, type ConnectOptions } from "@kube/informer/deno";
 import { Namespace, Pod } from "@kube/informer/kinds/core/v1";
 import { delay } from "@std/async";
-import { ControlPlane, type ControlPlaneOptions } from "../support/cluster/control_plane.ts";
+import { BreakableControlPlane, type BreakableOptions } from "../support/cluster/control_plane.ts";
 import { withDeadline } from "../support/cluster/with_deadline.ts";
 import { podDraft } from "../support/cluster/writers.ts";
+import { type Feature, lackOf, minorVersion } from "./_versions.ts";
 
 /** The cluster of a test, and a namespace in it. */
 export interface Setting {
@@ -23,18 +24,41 @@ export interface Setting {
 /** The cluster of a test that stops and starts its servers. */
 export interface PlaneSetting extends Setting {
   /** The control plane. */
-  readonly plane: ControlPlane;
+  readonly plane: BreakableControlPlane;
 }
 
 /** The interval between requests that check whether a namespace is complete. */
 const LOOK_MS = 250;
 
-/** Declares tests that share one cluster. */
+/**
+ * Declares tests that share one cluster, which is started if there is one. Those that need what its version lacks are
+ * not run.
+ */
 export interface ClusterTests {
   /** A test that any cluster can serve. */
-  anywhere(name: string, run: (setting: Setting) => Promise<void>): void;
+  anywhere(name: string, run: (setting: Setting) => Promise<void>, ...needs: readonly Feature[]): void;
   /** A test that needs a control plane of its own: it kills servers, or needs users that it makes. */
-  withPlane(name: string, run: (setting: PlaneSetting) => Promise<void>): void;
+  withPlane(name: string, run: (setting: PlaneSetting) => Promise<void>, ...needs: readonly Feature[]): void;
+}
+
+/** The folder of the programs that control planes are started of, which `KUBEBUILDER_ASSETS` names. */
+export const ASSETS: string | undefined = Deno.env.get("KUBEBUILDER_ASSETS");
+
+/** The minor version of these programs, 37; `undefined` of a cluster that somebody gave. */
+export const MINOR: number | undefined = givenKubeconfig() === undefined && ASSETS !== undefined
+  ? minorVersion(ASSETS)
+  : undefined;
+
+const NO_ASSETS = `set KUBEBUILDER_ASSETS to a folder with "etcd" and "kube-apiserver"`;
+
+/** Declares a test that starts control planes itself, of the programs in a folder. */
+export function testOfAssets(name: string, run: (assets: string) => Promise<void>): void {
+  declare(name, ASSETS === undefined ? NO_ASSETS : undefined, () => run(ASSETS!));
+}
+
+function declare(name: string, obstacle: string | undefined, fn: () => Promise<void>): void {
+  if (obstacle !== undefined) console.error(`NOT RUN: ${JSON.stringify(name)}: ${obstacle}`);
+  Deno.test({ name, ignore: obstacle !== undefined, fn });
 }
 
 /**
@@ -45,16 +69,16 @@ export interface ClusterTests {
  * 2. a control plane started for this file, of the programs in the folder that `KUBEBUILDER_ASSETS` names;
  * 3. none: every test is ignored, and says so.
  */
-export function clusterTests(options: ControlPlaneOptions = {}): ClusterTests {
+export function clusterTests(options: BreakableOptions = {}): ClusterTests {
   const given = givenKubeconfig();
-  const assets = Deno.env.get("KUBEBUILDER_ASSETS");
-  let plane: ControlPlane | undefined;
+  const assets = ASSETS;
+  let plane: BreakableControlPlane | undefined;
   const kept: string[] = [];
   if (given !== undefined) Deno.test.afterAll(() => sweep(given, kept));
   if (given === undefined && assets !== undefined) {
     Deno.test.beforeAll(async () => {
       const startedAt = performance.now();
-      plane = await ControlPlane.start(assets, options);
+      plane = await BreakableControlPlane.start(assets, options);
       report(`control plane ready after ${seconds(startedAt)}`);
     });
     Deno.test.afterAll(async () => {
@@ -62,27 +86,25 @@ export function clusterTests(options: ControlPlaneOptions = {}): ClusterTests {
       plane = undefined;
     });
   }
-  const declare = (name: string, obstacle: string | undefined, run: (setting: Setting) => Promise<void>): void => {
-    if (obstacle !== undefined) console.error(`NOT RUN: ${JSON.stringify(name)}: ${obstacle}`);
-    Deno.test({
-      name,
-      ignore: obstacle !== undefined,
-      async fn(): Promise<void> {
-        await plane?.ensureRunning();
-        await using found = new Found(given ?? plane!.kubeconfig, plane, kept);
-        await found.prepare();
-        await run(found);
-      },
-    });
-  };
   const none = given === undefined && assets === undefined
-    ? `no cluster: set KUBEBUILDER_ASSETS to a folder with "etcd" and "kube-apiserver", or run ` +
-      `"deno task test:cluster --kubeconfig FILE" with that of a disposable cluster`
+    ? `no cluster: ${NO_ASSETS}, or run "deno task test:cluster --kubeconfig FILE" with that of a disposable cluster`
     : undefined;
-  const needsPlane = given === undefined ? none : "it needs servers that it can kill: set KUBEBUILDER_ASSETS instead";
+  const needsPlane = given === undefined ? none : `it needs servers that it can kill: ${NO_ASSETS} instead`;
+  const inSetting = (
+    obstacle: string | undefined,
+    name: string,
+    run: (setting: PlaneSetting) => Promise<void>,
+    needs: readonly Feature[],
+  ): void =>
+    declare(name, obstacle ?? (MINOR === undefined ? undefined : lackOf(MINOR, needs)), async () => {
+      await plane?.ensureRunning();
+      await using found = new Found(given ?? plane!.kubeconfig, plane, kept);
+      await found.prepare();
+      await run(found);
+    });
   return {
-    anywhere: (name, run) => declare(name, none, run),
-    withPlane: (name, run) => declare(name, needsPlane, (setting) => run(setting as PlaneSetting)),
+    anywhere: (name, run, ...needs) => inSetting(none, name, run, needs),
+    withPlane: (name, run, ...needs) => inSetting(needsPlane, name, run, needs),
   };
 }
 
@@ -98,12 +120,12 @@ export function seconds(startedAt: number): string {
 
 class Found implements Setting, AsyncDisposable {
   readonly kubeconfig: string;
-  readonly #plane: ControlPlane | undefined;
+  readonly #plane: BreakableControlPlane | undefined;
   readonly #clients: Client[] = [];
   readonly #namespaces: string[] = [];
   readonly #kept: string[];
 
-  constructor(kubeconfig: string, plane: ControlPlane | undefined, kept: string[]) {
+  constructor(kubeconfig: string, plane: BreakableControlPlane | undefined, kept: string[]) {
     this.kubeconfig = kubeconfig;
     this.#plane = plane;
     this.#kept = kept;
@@ -117,7 +139,7 @@ class Found implements Setting, AsyncDisposable {
     return this.#namespaces[0];
   }
 
-  get plane(): ControlPlane {
+  get plane(): BreakableControlPlane {
     return this.#plane!;
   }
 

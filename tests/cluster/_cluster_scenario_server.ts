@@ -59,6 +59,6 @@ export class CrashableClusterServer extends ClusterScenarioServer implements Cra
     await plane.kill9("apiserver");
     // Moves the version on too, so that the server begins its watch cache behind what anybody has seen.
     if (history === "lost") await plane.compact();
-    await plane.start("apiserver");
+    await plane.ensureRunning();
   }
 }

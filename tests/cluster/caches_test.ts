@@ -10,6 +10,7 @@ import {
 import { ConfigMap, Namespace, Pod } from "@kube/informer/kinds/core/v1";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { clusterTests, report, seconds, type Setting } from "./_cluster.ts";
+import { needsOf } from "./_versions.ts";
 import { assertEqualToServer } from "../support/cluster/compare.ts";
 import { Requests } from "../support/cluster/requests.ts";
 import { EventChecker } from "../support/cluster/event_checker.ts";
@@ -56,7 +57,7 @@ for (const [title, streamingList] of [["pages", "off"], ["a streaming list", "on
       `by ${title}: synced in ${synced}, ${requests.pages} list requests, ${requests.watches} watches, ` +
         `${checker.summary}, last write seen after ${lagMs.toFixed(0)} ms`,
     );
-  });
+  }, ...needsOf(streamingList));
 }
 
 /** 50 pods patched, 50 deleted, and as many created. */
@@ -158,6 +159,7 @@ cluster.anywhere(
         `${requests.lists} list requests, ${requests.watches} watches`,
     );
   },
+  "streaming lists by default",
 );
 
 cluster.withPlane("SharedInformerFactory's caches drop a deleted namespace and all objects in it", async (setting) => {

@@ -63,7 +63,7 @@ cluster.withPlane(
     await change("before", 0);
     const startedAt = performance.now();
     await plane.kill9("apiserver");
-    await plane.start("apiserver");
+    await plane.ensureRunning();
     await change("after", 100);
     await pods.create(podDraft("zz-last"));
     await program.until("the last write", (line) => (JSON.parse(line) as Line).key === `${namespace}/zz-last`);

@@ -147,4 +147,4 @@ cluster.withPlane("a draft with every field that the server knows type-checks", 
   } finally {
     await Deno.remove(file);
   }
-});
+}, "the kinds of src/kinds, and their fields and enums");

@@ -15,6 +15,7 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { FieldTree } from "../../src/api/fields.ts";
 import { pickFields } from "../../src/entry/entry.ts";
 import { clusterTests, report } from "./_cluster.ts";
+import { needsOf } from "./_versions.ts";
 import { runSynced } from "../support/cluster/with_deadline.ts";
 import { forEach, mapDraft, names, podDraft } from "../support/cluster/writers.ts";
 
@@ -54,6 +55,7 @@ for (const [title, streamingList] of [["pages", "off"], ["a streaming list", "on
       await compare();
       assertEquals(updates, 20, "an update of another label is no event");
     },
+    ...needsOf(streamingList),
   );
 }
 

@@ -1,5 +1,7 @@
 // The kinds of a real server, beside the files that were generated from one.
+import { type ApiResource, apiVersionOf, type Client, type Resource } from "@kube/informer";
 import { assertEquals } from "@std/assert";
+import { introducedIn, minorOf } from "../../tools/introduced.ts";
 import { differences, generateKinds } from "../../tools/kinds.ts";
 import { clusterTests, report } from "./_cluster.ts";
 
@@ -14,4 +16,27 @@ cluster.withPlane(
     assertEquals(counts.generated, counts.served);
     assertEquals(differences(generated), [], "run deno task kinds");
   },
+  "the kinds of src/kinds, and their fields and enums",
 );
+
+const named = (kinds: readonly Pick<ApiResource, "group" | "version" | "kind">[]): string[] =>
+  kinds.map((kind) => `${apiVersionOf(kind)} ${kind.kind}`).sort();
+
+cluster.withPlane("the server has the kinds of src/kinds since the versions that these name", async ({ client }) => {
+  const minor = minorOf(await gitVersion(client));
+  const folder = new URL("../../src/kinds/", import.meta.url);
+  const known: Resource[] = [];
+  for (const group of Deno.readDirSync(folder)) {
+    if (!group.isDirectory) continue;
+    for (const { name } of Deno.readDirSync(new URL(group.name, folder))) {
+      known.push(...Object.values(await import(`${folder}${group.name}/${name}`) as Record<string, Resource>));
+    }
+  }
+  const served = await client.discover();
+  assertEquals(named(served), named(known.filter((kind) => introducedIn(kind) <= minor)));
+  report(`${served.length} kinds of ${known.length}`);
+});
+
+async function gitVersion(client: Client): Promise<string> {
+  return (await (await client.fetch("/version")).json() as { readonly gitVersion: string }).gitVersion;
+}

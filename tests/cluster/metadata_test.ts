@@ -13,6 +13,7 @@ import { ConfigMap, Namespace } from "@kube/informer/kinds/core/v1";
 import { Deployment } from "@kube/informer/kinds/apps/v1";
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { clusterTests } from "./_cluster.ts";
+import { needsOf } from "./_versions.ts";
 import { define, onceServed, undefine } from "../support/cluster/definitions.ts";
 import { runSynced, withDeadline } from "../support/cluster/with_deadline.ts";
 import { forEach, mapDraft, names } from "../support/cluster/writers.ts";
@@ -144,6 +145,7 @@ for (const streamingList of ["on", "off"] as const) {
       assertEquals(deleted, ['{"name":"map-0004"}']);
       assertEquals(informer.status().errors, 0);
     },
+    ...needsOf(streamingList),
   );
 }
 
@@ -180,4 +182,5 @@ cluster.anywhere(
     assertEquals(isExpired(bad), false);
     assertStringIncludes(String(bad), "continue key is not valid");
   },
+  "streaming lists by default",
 );

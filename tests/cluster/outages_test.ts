@@ -5,7 +5,7 @@ import { assert, assertEquals } from "@std/assert";
 import { delay } from "@std/async";
 import { clusterTests, type PlaneSetting, report, seconds } from "./_cluster.ts";
 import { assertEqualToServer } from "../support/cluster/compare.ts";
-import type { ControlPlane } from "../support/cluster/control_plane.ts";
+import type { BreakableControlPlane } from "../support/cluster/control_plane.ts";
 import { Phases } from "../support/cluster/phases.ts";
 import { EventChecker } from "../support/cluster/event_checker.ts";
 import { untilStatus, withDeadline } from "../support/cluster/with_deadline.ts";
@@ -115,15 +115,14 @@ class Observed implements AsyncDisposable {
 /** An interruption between writes, after which both caches become equal to the server. */
 interface Outage {
   readonly name: string;
-  readonly server: "apiserver" | "etcd";
   readonly http2?: true;
   /** Ends the server; resolves when it has ended, or the informers have noticed. */
-  readonly end: (plane: ControlPlane, observed: Observed) => Promise<unknown>;
+  readonly end: (plane: BreakableControlPlane, observed: Observed) => Promise<unknown>;
   /** The prefix of ten pods and config maps that are deleted once the server is back. */
   readonly deleted?: "first" | "before";
 }
 
-async function kill(plane: ControlPlane, { pods }: Observed): Promise<void> {
+async function kill(plane: BreakableControlPlane, { pods }: Observed): Promise<void> {
   await plane.kill9("apiserver");
   await untilStatus(pods, "a state that reports the crash", ({ state }) => state === "unreachable");
 }
@@ -131,31 +130,27 @@ async function kill(plane: ControlPlane, { pods }: Observed): Promise<void> {
 const OUTAGES: readonly Outage[] = [
   {
     name: "recovers when the API server is killed, with writes before and after",
-    server: "apiserver",
     end: kill,
     deleted: "first",
   },
   {
     name: "recovers when etcd is killed, with writes before and after",
-    server: "etcd",
     end: (plane) => plane.kill9("etcd"),
     deleted: "before",
   },
   {
     name: "resumes when the API server shuts down in the middle of a watch",
-    server: "apiserver",
     end: (plane) => plane.terminate("apiserver"),
   },
   {
     name: "recovers over HTTP/2 when the API server is killed",
-    server: "apiserver",
     http2: true,
     end: kill,
     deleted: "first",
   },
 ];
 
-for (const { name, server, http2, end, deleted } of OUTAGES) {
+for (const { name, http2, end, deleted } of OUTAGES) {
   cluster.withPlane(`SharedIndexInformer ${name}`, async (setting) => {
     const { namespace, plane } = setting;
     const client = http2 ? await setting.connect({ http2 }) : setting.client;
@@ -165,7 +160,7 @@ for (const { name, server, http2, end, deleted } of OUTAGES) {
     const startedAt = performance.now();
     await end(plane, observed);
     const ended = seconds(startedAt);
-    await plane.start(server);
+    await plane.ensureRunning();
     const ready = seconds(startedAt);
     if (deleted !== undefined) await observed.delete(deleted, 10);
     await observed.write("after", 20);
@@ -217,7 +212,7 @@ cluster.withPlane("SharedIndexInformer lists once when its history was compacted
   await plane.kill9("apiserver");
   // Moves etcd's revision too, so that the server begins its watch cache behind what the informers have seen.
   await plane.compact();
-  await plane.start("apiserver");
+  await plane.ensureRunning();
   await observed.delete("first", 20);
   const took = await observed.check(startedAt);
   assertEquals([observed.phases.pods.completeLists, observed.phases.maps.completeLists], [2, 2], observed.summary);
@@ -263,7 +258,7 @@ cluster.withPlane(
     await paused;
     const startedAt = performance.now();
     await plane.kill9("apiserver");
-    await plane.start("apiserver");
+    await plane.ensureRunning();
     await collection.create(mapDraft("c-after"));
     await collection.create(mapDraft(last));
     await following;

@@ -21,4 +21,5 @@ cluster.withPlane(
     }));
     for (const { seed, recovery } of recoveries) assertRecovery(recovery, `seed ${seed}`);
   },
+  "streaming lists by default",
 );

@@ -3,6 +3,7 @@ import { metadataOf, path, type SharedIndexInformer, SharedInformerFactory } fro
 import { Secret } from "@kube/informer/kinds/core/v1";
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { clusterTests } from "./_cluster.ts";
+import { needsOf } from "./_versions.ts";
 import { withDeadline } from "../support/cluster/with_deadline.ts";
 
 const cluster = clusterTests();
@@ -79,5 +80,6 @@ for (const [title, streamingList] of [["pages", "off"], ["a streaming list", "on
       );
       assertEquals((await secrets.get("a")).data, { password: encoded, more: encoded });
     },
+    ...needsOf(streamingList),
   );
 }

@@ -7,8 +7,9 @@ import { assert, assertEquals, assertMatch } from "@std/assert";
 import { delay } from "@std/async";
 import { loadAll } from "js-yaml";
 import { errorLine } from "../../src/errors/errors.ts";
-import { clusterTests, report, seconds } from "./_cluster.ts";
+import { clusterTests, MINOR, report, seconds } from "./_cluster.ts";
 import { Issuer } from "./_issuer.ts";
+import { hasFeature } from "./_versions.ts";
 import { Program } from "../support/program.ts";
 import { untilStatus, withDeadline } from "../support/cluster/with_deadline.ts";
 import { podDraft } from "../support/cluster/writers.ts";
@@ -23,11 +24,13 @@ Deno.test.beforeAll(async () => {
   issuer = await Issuer.start();
   const authority = issuer.certificates.text("ca.crt").trim().replaceAll("\n", "\n        ");
   const template = await Deno.readTextFile(new URL("authentication.yaml", EXAMPLE));
+  const isOld = MINOR !== undefined && !hasFeature(MINOR, "AuthenticationConfiguration v1");
   const text = template.replace(
     "https://oidc.deno.com",
     `${issuer.url}\n      certificateAuthority: |\n        ${authority}`,
   )
-    .replace("requiredValue: ORG", "requiredValue: acme");
+    .replace("requiredValue: ORG", "requiredValue: acme")
+    .replace(/(?<=^apiVersion: .*\/)v1$/m, isOld ? "v1beta1" : "v1");
   await Deno.writeTextFile(`${FOLDER}/authentication.yaml`, text);
   await Deno.writeTextFile(
     `${FOLDER}/audit.yaml`,
@@ -173,6 +176,7 @@ for (const version of [undefined, "2.5.0"]) {
       });
       assertEquals((await audited(USER)).slice(before).sort(), ["ask", "ask", "list", "watch"]);
     },
+    "streaming lists by default",
   );
 }
 

@@ -3,6 +3,7 @@ import { isExpired, SharedIndexInformer } from "@kube/informer";
 import { ConfigMap, Pod } from "@kube/informer/kinds/core/v1";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { clusterTests, report, seconds } from "./_cluster.ts";
+import { needsOf } from "./_versions.ts";
 import { assertEqualToServer } from "../support/cluster/compare.ts";
 import { Phases } from "../support/cluster/phases.ts";
 import { Requests } from "../support/cluster/requests.ts";
@@ -38,6 +39,7 @@ for (const [title, streamingList] of [["pages", "off"], ["a streaming list", "on
           `last write seen after ${lagMs.toFixed(0)} ms`,
       );
     },
+    ...needsOf(streamingList),
   );
 }
 
@@ -137,7 +139,7 @@ cluster.withPlane(
     const startedAt = performance.now();
     await plane.kill9("apiserver");
     await untilStatus(informer, "a state that shows the crash", ({ state }) => state === "unreachable");
-    await plane.start("apiserver");
+    await plane.ensureRunning();
     const ready = seconds(startedAt);
     await forEach(names("after", 20), (name) => collection.create(mapDraft(name)));
     await settle([informer], client, ConfigMap, namespace);
@@ -168,7 +170,7 @@ cluster.withPlane(
     for (const name of expected.slice(0, 5)) await collection.create(mapDraft(name));
     const startedAt = performance.now();
     await plane.kill9("apiserver");
-    await plane.start("apiserver");
+    await plane.ensureRunning();
     for (const name of expected.slice(5)) await collection.create(mapDraft(name));
     await following;
     assertEquals(received, expected.map((name) => `ADDED ${name}`));

@@ -24,6 +24,7 @@ import * as rbacV1 from "../../src/kinds/rbac/v1.ts";
 import * as resourceV1 from "../../src/kinds/resource/v1.ts";
 import * as schedulingV1 from "../../src/kinds/scheduling/v1.ts";
 import * as storageV1 from "../../src/kinds/storage/v1.ts";
+import * as storagemigrationV1 from "../../src/kinds/storagemigration/v1.ts";
 
 const KINDS = new URL("../../src/kinds/", import.meta.url);
 
@@ -51,6 +52,7 @@ const MODULES = {
   "resource/v1.ts": resourceV1,
   "scheduling/v1.ts": schedulingV1,
   "storage/v1.ts": storageV1,
+  "storagemigration/v1.ts": storagemigrationV1,
 };
 
 /** Those of some names that are members of a type. */

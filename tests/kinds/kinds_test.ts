@@ -45,7 +45,7 @@ Deno.test("the resources of kinds are those that the fake server has built in", 
       resources.push(resource);
     }
   }
-  assertEquals(resources.length, 68);
+  assertEquals(resources.length, 72);
   for (const kind of BUILT_IN) {
     const found = resources.find((resource) => sameResource(resource, kind));
     assert(found !== undefined, `${apiVersionOf(kind)} ${kind.kind}`);

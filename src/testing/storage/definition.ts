@@ -379,6 +379,7 @@ const GROUPS: ReadonlySet<string> = new Set([
   "resource.k8s.io",
   "scheduling.k8s.io",
   "storage.k8s.io",
+  "storagemigration.k8s.io",
 ]);
 
 /** Returns true if the group is part of Kubernetes itself. */

@@ -1,20 +1,18 @@
 import { delay } from "@std/async";
-import { byCertificate, type Keys, makeKeys, type UserFields, writeKubeconfig } from "./keys.ts";
+import { ControlPlane } from "@kube/informer/testing/control_plane";
+import { byCertificate, type Keys, makeKeys, type UserFields } from "./keys.ts";
 import { Servers } from "./servers.ts";
 
 /** The two servers of a control plane. */
 export type ServerName = "apiserver" | "etcd";
 
-/** Options of a {@linkcode ControlPlane}. */
-export interface ControlPlaneOptions {
+/** Options of a {@linkcode BreakableControlPlane}. */
+export interface BreakableOptions {
   /** If `true`, lists and watches are answered from kube-apiserver's own cache instead of etcd. @default {true} */
   readonly watchCache?: boolean;
   /** Further flags of kube-apiserver. @default {none} */
   readonly flags?: readonly string[];
 }
-
-/** The time that a server has to become ready. */
-const READY_MS = 90_000;
 
 /** The time that a server may take to end after SIGTERM: open watches may stay open for 60 s. */
 const END_MS = 70_000;
@@ -22,58 +20,57 @@ const END_MS = 70_000;
 /** The time without an answer after which a server counts as paused. */
 const SILENT_MS = 300;
 
-/** The interval between checks of a server that starts. */
+/** The interval between looks at a server that ends. */
 const LOOK_MS = 50;
 
-/**
- * A kube-apiserver with its etcd on loopback: no controllers, no scheduler, no nodes. Pods stay as they are written,
- * deleted namespaces stay there, terminating, and nothing is garbage collected.
- */
-export class ControlPlane implements AsyncDisposable {
-  /** The address of kube-apiserver. */
-  readonly url: string;
+/** A control plane whose servers can be killed, paused and started again, with users of several kinds. */
+export class BreakableControlPlane implements AsyncDisposable {
   /** Path of a kubeconfig: an administrator by client certificate. */
   readonly kubeconfig: string;
   /** Path of a kubeconfig: an administrator by bearer token. */
   readonly tokenKubeconfig: string;
   /** Path of a kubeconfig: a user named "limited" without any rights, whose requests get 403. */
   readonly limitedKubeconfig: string;
-  /** A folder of its own, removed in the end. */
+  /** A folder of its own, removed in the end; `ca.crt` is the authority of the server's certificate. */
   readonly folder: string;
-  readonly #assets: string;
-  readonly #options: ControlPlaneOptions;
-  readonly #ports: { readonly [Name in ServerName]: number };
   readonly #keys: Keys;
+  readonly #control: ControlPlane;
   readonly #servers: Servers;
   readonly #paused = new Set<ServerName>();
 
-  private constructor(assets: string, folder: string, keys: Keys, options: ControlPlaneOptions) {
-    this.#assets = assets;
-    this.#options = options;
-    this.#keys = keys;
-    this.#ports = freePorts();
-    this.#servers = new Servers();
+  private constructor(folder: string, keys: Keys, control: ControlPlane, servers: Servers) {
     this.folder = folder;
-    this.url = `https://127.0.0.1:${this.#ports.apiserver}`;
+    this.#keys = keys;
+    this.#control = control;
+    this.#servers = servers;
     this.kubeconfig = `${folder}/kubeconfig`;
     this.tokenKubeconfig = `${folder}/kubeconfig-token`;
     this.limitedKubeconfig = `${folder}/kubeconfig-limited`;
   }
 
   /** Starts one, of the programs `etcd` and `kube-apiserver` in the folder `assets`; it is ready then. */
-  static async start(assets: string, options: ControlPlaneOptions = {}): Promise<ControlPlane> {
-    const folder = await Deno.makeTempDir({ prefix: "informer-cluster-" });
-    let plane: ControlPlane | undefined;
+  static async start(
+    assets: string,
+    { watchCache = true, flags = [] }: BreakableOptions = {},
+  ): Promise<BreakableControlPlane> {
+    const folder = await Deno.makeTempDir({ prefix: "informer-keys-" });
     try {
-      plane = new ControlPlane(assets, folder, await makeKeys(folder), options);
-      await plane.#writeKubeconfigs();
-      await plane.ensureRunning();
+      const keys = await makeKeys(folder);
+      const own = [`--client-ca-file=${folder}/client-ca.crt`, `--watch-cache=${watchCache}`];
+      const servers = new Servers();
+      const control = await ControlPlane.start(assets, { flags: [...own, ...flags] }, servers);
+      const plane = new BreakableControlPlane(folder, keys, control, servers);
+      await plane.#writeFiles();
       return plane;
     } catch (error) {
-      if (plane === undefined) await Deno.remove(folder, { recursive: true });
-      else await plane[Symbol.asyncDispose]();
+      await Deno.remove(folder, { recursive: true });
       throw error;
     }
+  }
+
+  /** The address of kube-apiserver. */
+  get url(): string {
+    return this.#control.url;
   }
 
   /** The fields of a kubeconfig for the administrator by certificate. */
@@ -94,14 +91,8 @@ export class ControlPlane implements AsyncDisposable {
   /** Writes another kubeconfig for this server, into the folder, and answers with its path. */
   async kubeconfigOf(user: UserFields): Promise<string> {
     const path = `${this.folder}/kubeconfig-${crypto.randomUUID()}`;
-    await this.#write(path, user);
+    await Deno.writeTextFile(path, this.#control.kubeconfigOf(user));
     return path;
-  }
-
-  /** Starts a server that does not run, on the port and with the data it had, and waits until both are ready. */
-  async start(name: ServerName): Promise<void> {
-    await this.#servers.start(name, { ...this.#programOf(name), log: this.#logOf(name) });
-    await this.#ready();
   }
 
   /** Ends a server as a crash would: SIGKILL. Its connections break off. */
@@ -128,14 +119,10 @@ export class ControlPlane implements AsyncDisposable {
     this.#paused.delete(name);
   }
 
-  /** Both servers run and are ready, whatever was done to them. */
+  /** Both servers run and are ready, whatever was done to them: on the ports and with the data they had. */
   async ensureRunning(): Promise<void> {
     for (const name of this.#paused) await this.resume(name);
-    for (const name of ["etcd", "apiserver"] as const) {
-      if (await this.#servers.isRunning(name)) continue;
-      await this.#servers.start(name, { ...this.#programOf(name), log: this.#logOf(name) });
-    }
-    await this.#ready();
+    await this.#control.ensureRunning();
   }
 
   /**
@@ -169,9 +156,9 @@ export class ControlPlane implements AsyncDisposable {
     await this.ensureRunning();
   }
 
-  /** Ends both servers and removes the folder. */
+  /** Ends both servers and removes the folders. */
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#servers[Symbol.asyncDispose]();
+    await this.#control[Symbol.asyncDispose]();
     await Deno.remove(this.folder, { recursive: true });
   }
 
@@ -181,79 +168,31 @@ export class ControlPlane implements AsyncDisposable {
   }
 
   async #copyData(from: string, to: string): Promise<void> {
-    const { folder } = this;
+    const { folder } = this.#control;
     const { success } = await new Deno.Command("sh", {
       args: ["-c", 'rm -rf "$2" && cp -r "$1" "$2"', "sh", `${folder}/${from}`, `${folder}/${to}`],
     }).output();
     if (!success) throw new Error(`Cannot copy "${folder}/${from}" to "${folder}/${to}"`);
   }
 
-  get #etcdUrl(): string {
-    return `http://127.0.0.1:${this.#ports.etcd}`;
-  }
-
-  #logOf(name: ServerName): string {
-    return `${this.folder}/${name}.log`;
-  }
-
-  #programOf(name: ServerName): { command: string; args: string[]; env?: Record<string, string> } {
-    const { folder } = this;
-    if (name === "etcd") {
-      return {
-        command: `${this.#assets}/etcd`,
-        args: [
-          ...[`--data-dir=${folder}/data`, "--unsafe-no-fsync", "--log-level=warn"],
-          ...[`--listen-client-urls=${this.#etcdUrl}`, `--advertise-client-urls=${this.#etcdUrl}`],
-          ...["--listen-peer-urls=http://127.0.0.1:0", "--heartbeat-interval=20", "--election-timeout=100"],
-          // As kubeadm sets it: bookmarks of quiet kinds follow within seconds instead of ten minutes.
-          "--watch-progress-notify-interval=5s",
-        ],
-      };
-    }
-    const { watchCache = true, flags = [] } = this.#options;
-    return {
-      command: `${this.#assets}/kube-apiserver`,
-      env: { GOMEMLIMIT: "1500MiB" },
-      args: [
-        ...[`--etcd-servers=${this.#etcdUrl}`, "--bind-address=127.0.0.1", `--secure-port=${this.#ports.apiserver}`],
-        ...["--advertise-address=127.0.0.1", "--endpoint-reconciler-type=none", "--profiling=false"],
-        ...[`--tls-cert-file=${folder}/server.crt`, `--tls-private-key-file=${folder}/server.key`],
-        ...[`--client-ca-file=${folder}/ca.crt`, `--token-auth-file=${folder}/tokens.csv`, "--authorization-mode=RBAC"],
-        ...["--service-account-issuer=https://kubernetes.default.svc", "--disable-admission-plugins=ServiceAccount"],
-        ...[`--service-account-key-file=${folder}/accounts.pub`],
-        ...[`--service-account-signing-key-file=${folder}/accounts.key`, "--service-cluster-ip-range=10.96.0.0/16"],
-        ...[`--watch-cache=${watchCache}`, ...flags],
-      ],
+  async #writeFiles(): Promise<void> {
+    const files = {
+      "ca.crt": this.#control.ca,
+      "kubeconfig": this.#control.kubeconfigOf(this.adminFields),
+      "kubeconfig-token": this.#control.kubeconfig,
+      "kubeconfig-limited": this.#control.kubeconfigOf(this.limitedFields),
     };
-  }
-
-  async #writeKubeconfigs(): Promise<void> {
-    await this.#write(this.kubeconfig, byCertificate(this.#keys.admin));
-    await this.#write(this.tokenKubeconfig, { token: this.#keys.token });
-    await this.#write(this.limitedKubeconfig, byCertificate(this.#keys.limited));
-  }
-
-  async #write(path: string, user: UserFields): Promise<void> {
-    await writeKubeconfig(path, { server: this.url, ca: this.#keys.ca }, user);
-  }
-
-  async #ready(): Promise<void> {
-    const { ca, admin } = this.#keys;
-    using http = Deno.createHttpClient({ caCerts: [ca], ...admin });
-    const until = Date.now() + READY_MS;
-    await this.#answers("etcd", `${this.#etcdUrl}/health`, until);
-    await this.#answers("apiserver", `${this.url}/readyz`, until, http);
+    for (const [name, text] of Object.entries(files)) await Deno.writeTextFile(`${this.folder}/${name}`, text);
   }
 
   /** Returns `true` if a server answers a request within {@linkcode SILENT_MS}. */
   async #answersNow(name: ServerName): Promise<boolean> {
-    const { ca, admin } = this.#keys;
-    using http = Deno.createHttpClient({ caCerts: [ca], ...admin });
+    using http = Deno.createHttpClient({ caCerts: [this.#control.ca], ...this.#keys.admin });
     const deadline = new AbortController();
     const timer = setTimeout(() => deadline.abort(), SILENT_MS);
     try {
       const options = name === "apiserver" ? { client: http } : {};
-      const url = name === "apiserver" ? `${this.url}/livez/ping` : `${this.#etcdUrl}/health`;
+      const url = name === "apiserver" ? `${this.url}/livez/ping` : `${this.#control.etcdUrl}/health`;
       await (await fetch(url, { signal: deadline.signal, ...options })).text();
       return true;
     } catch (error) {
@@ -264,31 +203,8 @@ export class ControlPlane implements AsyncDisposable {
     }
   }
 
-  /** Asks until the server says yes; gives up when its process has ended, or the time is over. */
-  async #answers(name: ServerName, url: string, untilMs: number, client?: Deno.HttpClient): Promise<void> {
-    let last: unknown;
-    while (Date.now() < untilMs) {
-      const deadline = new AbortController();
-      const timer = setTimeout(() => deadline.abort(new Error(`"${url}" was silent for 5 s`)), 5_000);
-      try {
-        const response = await fetch(url, { signal: deadline.signal, ...(client && { client }) });
-        const text = await response.text();
-        if (response.ok) return;
-        last = new Error(`"${url}" answered ${response.status}: ${text.slice(0, 500)}`);
-      } catch (error) {
-        last = error; // nobody listens there yet
-      } finally {
-        clearTimeout(timer);
-      }
-      if (!await this.#servers.isRunning(name)) break;
-      await delay(LOOK_MS);
-    }
-    const log = await Deno.readTextFile(this.#logOf(name));
-    throw new Error(`Cannot start ${name}: its log ends with ${JSON.stringify(log.slice(-1_500))}`, { cause: last });
-  }
-
   async #etcd(path: string, body: unknown): Promise<unknown> {
-    const response = await fetch(`${this.#etcdUrl}/v3/${path}`, { method: "POST", body: JSON.stringify(body) });
+    const response = await fetch(`${this.#control.etcdUrl}/v3/${path}`, { method: "POST", body: JSON.stringify(body) });
     const text = await response.text();
     if (!response.ok) throw new Error(`Cannot ask etcd for "${path}": it answered ${response.status}: ${text}`);
     return JSON.parse(text);
@@ -303,11 +219,4 @@ export class ControlPlane implements AsyncDisposable {
     }
     this.#paused.delete(name);
   }
-}
-
-/** Two ports that nobody listens on. */
-function freePorts(): { readonly [Name in ServerName]: number } {
-  using first = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  using second = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  return { apiserver: first.addr.port, etcd: second.addr.port };
 }

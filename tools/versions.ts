@@ -1,0 +1,123 @@
+/**
+ * Runs `tests/cluster` against kube-apiservers of several versions, one after the other, and prints a table.
+ *
+ * Tests that need what a version lacks are named as `NOT RUN`: `tests/cluster/_versions.ts` has the reasons.
+ *
+ * @module
+ */
+import { basename, dirname, join } from "node:path";
+import { programPath, storedPrograms, versionOf } from "../src/deno/server_programs.ts";
+import { list, quit, readFlags, toggle } from "./flags.ts";
+import { table } from "./table.ts";
+
+/** The versions that README names. */
+export const TESTED: readonly string[] = ["1.32", "1.33", "1.34", "1.36", "1.37"];
+
+const ROOT = join(import.meta.dirname!, "..");
+
+/** The counts of a run; `undefined` where it has not come to an end. */
+export interface Counts {
+  readonly passed: number;
+  readonly failed: number;
+  readonly ignored: number;
+}
+
+/** Reads the counts from the last line of a run: `ok | 12 passed (3 steps) | 0 failed | 1 ignored (2s)`. */
+export function countsOf(output: string): Counts | undefined {
+  const line = output.match(/^(?:ok|FAILED) \| .*$/gm)?.at(-1);
+  if (line === undefined) return undefined;
+  const count = (word: string): number => Number(new RegExp(`(\\d+) ${word}`).exec(line)?.[1] ?? 0);
+  return { passed: count("passed"), failed: count("failed"), ignored: count("ignored") };
+}
+
+/** The folders with the newest server of each minor version, in `patterns` and where setup-envtest keeps them. */
+async function installed(patterns: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  const folders = (await storedPrograms()).map(({ folder }) => folder);
+  for (const pattern of patterns) folders.push(...await expand(pattern));
+  const found = new Map<string, { readonly folder: string; readonly patch: number }>();
+  for (const folder of folders) {
+    const [major, minor, patch] = (await versionOf(folder)).split(".");
+    const known = found.get(`${major}.${minor}`);
+    if (known === undefined || known.patch < Number(patch)) {
+      found.set(`${major}.${minor}`, { folder, patch: Number(patch) });
+    }
+  }
+  return new Map([...found].map(([version, { folder }]) => [version, folder]));
+}
+
+/** The folders with servers that a path names, whose last part may be `*`. */
+async function expand(pattern: string): Promise<string[]> {
+  const path = pattern.replace(/^~(?=\/)/, Deno.env.get("HOME") ?? "~");
+  try {
+    const folders = basename(path) === "*"
+      ? (await Array.fromAsync(Deno.readDir(dirname(path)))).map(({ name }) => join(dirname(path), name))
+      : [path];
+    const there = await Promise.all(folders.map((folder) => exists(programPath(folder, "kube-apiserver"))));
+    return folders.filter((_, i) => there[i]);
+  } catch (error) {
+    if (!(error instanceof Deno.errors.NotFound)) throw error;
+    return [];
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  return await Deno.stat(path).then(() => true, (error) => {
+    if (error instanceof Deno.errors.NotFound) return false;
+    throw error;
+  });
+}
+
+/** Runs the tests, and returns what they print. */
+async function run(assets: string, files: readonly string[]): Promise<string> {
+  const { stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: ["test", "-A", "--preload=tests/support/time_limit.ts", ...files],
+    cwd: ROOT,
+    env: { KUBEBUILDER_ASSETS: assets, NO_COLOR: "1" },
+    stdin: "null",
+  }).output();
+  const decoder = new TextDecoder();
+  return `${decoder.decode(stderr)}${decoder.decode(stdout)}`;
+}
+
+if (import.meta.main) {
+  const { version, assets, only, rest } = readFlags({
+    task: "test:versions",
+    summary: "Runs tests/cluster against kube-apiservers of several versions, and prints a table of results.",
+    flags: {
+      version: list("LIST", `versions; ${TESTED.join(",")} if absent`),
+      assets: list(
+        "LIST",
+        "folders of servers, beside those of setup-envtest; the last part of a path may be *;\n" +
+          "~/.cache/informer-cluster/* if absent",
+      ),
+      only: toggle("leaves out versions whose servers are not there, which is a failure otherwise"),
+    },
+    rest: ["FILE", "files or folders of tests; tests/cluster if absent"],
+    examples: ["--version 1.32,1.37", "--only tests/cluster/tables_test.ts"],
+    exits: "Exits with 1 when a test fails or a version is missing, with 2 when the command line is wrong.",
+  });
+  const folders = await installed(assets ?? ["~/.cache/informer-cluster/*"]).catch((error) => quit(error, 1));
+  const rows = [["Kubernetes", "passed", "failed", "not run", "seconds"]];
+  let bad = false;
+  for (const wanted of version ?? TESTED) {
+    const folder = folders.get(wanted);
+    if (folder === undefined) {
+      console.log(`Kubernetes ${wanted} is not here; to download it: setup-envtest use ${wanted}.x`);
+      rows.push([wanted, "missing"]);
+      bad ||= !only;
+      continue;
+    }
+    const startedAt = performance.now();
+    const output = await run(folder, rest.length > 0 ? rest : ["tests/cluster"]);
+    const counts = countsOf(output);
+    for (const line of output.match(/^NOT RUN: .*$/gm) ?? []) console.log(`${wanted}: ${line}`);
+    if (counts === undefined || counts.failed > 0 || counts.passed === 0) {
+      bad = true;
+      console.log(`${wanted}: ${output.slice(Math.max(output.lastIndexOf("\n ERRORS \n"), 0)).slice(-20_000)}`);
+    }
+    const numbers = counts === undefined ? ["ended early"] : [counts.passed, counts.failed, counts.ignored].map(String);
+    rows.push([wanted, ...numbers, ((performance.now() - startedAt) / 1_000).toFixed(0)]);
+  }
+  console.log(table(rows));
+  if (bad) Deno.exit(1);
+}
