@@ -35,7 +35,7 @@ export class GoModules {
    * @throws {Error} where Go is missing, or does not find a module.
    */
   static async download(gitVersion: string, modules: readonly string[]): Promise<GoModules> {
-    const version = /^v1(\.\d+\.\d+)/.exec(gitVersion)?.[1];
+    const version = /^v1(\.\d+\.\d+(?:-(?:alpha|beta|rc)\.\d+)?)/.exec(gitVersion)?.[1];
     if (version === undefined) {
       throw new Error(
         `Cannot read the Go types of Kubernetes ${gitVersion}: only releases v1.X.Y have them as modules`,
@@ -62,16 +62,17 @@ export class GoModules {
 
 async function folderOf(module: string): Promise<string> {
   const cannot = `Cannot read the Go types of ${module}`;
-  const { stdout, stderr } = await new Deno.Command("go", { args: ["mod", "download", "-json", module] }).output()
-    .catch((error) => {
-      throw new Error(`${cannot}: "go" does not run; install Go, with which the kube-apiserver is built too`, {
-        cause: error,
-      });
-    });
-  const text = new TextDecoder().decode(stdout);
-  const { Dir, Error: problem } = text === "" ? {} as { Dir?: string; Error?: string } : JSON.parse(text);
-  if (Dir === undefined) throw new Error(`${cannot}: ${problem ?? new TextDecoder().decode(stderr)}`);
+  const { text, errors } = await goDownload(module).catch((cause) => {
+    throw new Error(`${cannot}: "go" does not run; install Go, with which kube-apiserver is built too`, { cause });
+  });
+  const { Dir, Error: problem } = (text === "" ? {} : JSON.parse(text)) as { Dir?: string; Error?: string };
+  if (Dir === undefined) throw new Error(`${cannot}: ${problem ?? errors}`);
   return Dir;
+}
+
+async function goDownload(module: string): Promise<{ readonly text: string; readonly errors: string }> {
+  const { stdout, stderr } = await new Deno.Command("go", { args: ["mod", "download", "-json", module] }).output();
+  return { text: new TextDecoder().decode(stdout), errors: new TextDecoder().decode(stderr) };
 }
 
 function readPackage(path: string, folder: string): Map<string, GoField[]> {

@@ -1,6 +1,6 @@
 /**
- * Writes `src/kinds`, one file for each version of a group, from the kinds of a real kube-apiserver, and the schemas of
- * these kinds for the fake server.
+ * Writes `src/kinds`, one file for each version of a group, from the kinds of a real kube-apiserver; and for the fake
+ * server the schemas of these kinds, and how they are served.
  *
  * The same server gives the same files. Entry points for them are in `exports` of `deno.json`, which it writes too, as
  * it does the versions that introduced kinds (`introduced.json`).
@@ -18,12 +18,14 @@ import { isBuiltInGroup } from "../src/testing/storage/definition.ts";
 import { BuiltInTypes } from "./built_in_types.ts";
 import { codeDefaults } from "./schema_defaults.ts";
 import { schemaModule } from "./schemas.ts";
+import { servedModule } from "./served.ts";
 import { quit, readFlags, text, toggle } from "./flags.ts";
 import { INTRODUCED, type Introduced, introducedIn, OLDEST_MINOR, recordIntroduced } from "./introduced.ts";
 
 const ROOT = join(import.meta.dirname!, "..");
 const KINDS = join(ROOT, "src/kinds");
 const SCHEMAS = "src/testing/schema/texts.ts";
+const SERVED = "src/testing/schema/served.ts";
 const CONFIG = join(ROOT, "deno.json");
 
 /** The files of `src/api` that generated ones import from. */
@@ -47,8 +49,8 @@ const API_FILES: Readonly<Record<ImportedName, string>> = {
 export interface GeneratedKinds {
   /** The texts, formatted, by paths below `src/kinds`. */
   readonly files: ReadonlyMap<string, string>;
-  /** The file of schemas. */
-  readonly schemas: string;
+  /** The texts of the files for the fake server, by paths. */
+  readonly testing: ReadonlyMap<string, string>;
   /** The fields that the server fills in by more than a default. */
   readonly differing: readonly string[];
   /** The number of kinds that the server has, and of those that the files have. */
@@ -88,14 +90,17 @@ export async function generateKinds(
   );
   return {
     files: await formatted(texts),
-    schemas: schemaModule(gitVersion, documents, types, defaults),
+    testing: new Map([
+      [SCHEMAS, schemaModule(gitVersion, documents, types, defaults)],
+      [SERVED, await servedModule(gitVersion, client)],
+    ]),
     differing,
     counts: { served: resources.length, generated: modules.flatMap(({ kinds }) => kinds).length },
   };
 }
 
 /** Returns the paths whose texts differ from those in the tree, missing and superfluous ones included. */
-export function differences({ files, schemas }: Pick<GeneratedKinds, "files" | "schemas">): string[] {
+export function differences({ files, testing }: Pick<GeneratedKinds, "files" | "testing">): string[] {
   const there = new Map<string, string>();
   for (const { name: group, isDirectory } of Deno.readDirSync(KINDS)) {
     if (!isDirectory) continue;
@@ -108,7 +113,7 @@ export function differences({ files, schemas }: Pick<GeneratedKinds, "files" | "
   );
   return [
     ...different.sort().map((path) => `src/kinds/${path}`),
-    ...(Deno.readTextFileSync(join(ROOT, SCHEMAS)) === schemas ? [] : [SCHEMAS]),
+    ...[...testing].filter(([path, text]) => Deno.readTextFileSync(join(ROOT, path)) !== text).map(([path]) => path),
   ];
 }
 
@@ -164,8 +169,8 @@ async function formatted(texts: ReadonlyMap<string, string>): Promise<Map<string
 }
 
 /** Writes the files, and the entry points for them. */
-async function write({ files, schemas }: Pick<GeneratedKinds, "files" | "schemas">): Promise<void> {
-  await Deno.writeTextFile(join(ROOT, SCHEMAS), schemas);
+async function write({ files, testing }: Pick<GeneratedKinds, "files" | "testing">): Promise<void> {
+  for (const [path, text] of testing) await Deno.writeTextFile(join(ROOT, path), text);
   for await (const { name, isDirectory } of Deno.readDir(KINDS)) {
     if (isDirectory) await Deno.remove(join(KINDS, name), { recursive: true });
   }

@@ -29,7 +29,7 @@ export async function codeDefaults(
   types: BuiltInTypes,
   resources: readonly ApiResource[],
 ): Promise<{ readonly defaults: CodeDefaults; readonly differing: readonly string[] }> {
-  const collector = new Collector(types);
+  const collector = new DefaultsCollector(types);
   const objects = load(await Deno.readTextFile(join(import.meta.dirname!, "minimal_objects.yaml"))) as Values[];
   for (const object of objects) {
     const { apiVersion, kind, metadata } = object as { apiVersion: string; kind: string; metadata: Values };
@@ -53,10 +53,11 @@ export async function codeDefaults(
   return collector.result();
 }
 
-class Collector {
+/** Compares what was sent with the answers. */
+export class DefaultsCollector {
   readonly #seen = new Map<string, Set<string | undefined>>();
 
-  constructor(readonly types: BuiltInTypes) {}
+  constructor(readonly types: Pick<BuiltInTypes, "fields">) {}
 
   /** Compares what was sent of a type with the answer. */
   read(name: string, sent: Values, got: Values): void {
@@ -88,6 +89,7 @@ class Collector {
   }
 
   #descend(node: SchemaNode, sent: unknown, got: unknown): void {
+    if (got === undefined) return; // Dropped: a feature that the server has switched off.
     const target = targetOf(node);
     if (target !== undefined) this.read(target, sent as Values, got as Values);
     const inner = node.items ?? node.additionalProperties;

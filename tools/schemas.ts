@@ -177,6 +177,7 @@ function isZero(value: unknown): boolean {
     (typeof value === "object" && value !== null && Object.keys(value).length === 0 && !Array.isArray(value));
 }
 
-function template(text: string): string {
+/** Returns a text as a template literal. */
+export function template(text: string): string {
   return `\`${text.replaceAll("\\", "\\\\").replaceAll("`", "\\`").replaceAll("${", "\\${")}\``;
 }

@@ -1,5 +1,6 @@
 import { AccessControl, type Authorize, type Tokens } from "./http/access_control.ts";
-import { BUILT_IN, crdResources, define, definitionOf, type ResourceDefinition } from "./storage/definition.ts";
+import { BUILT_IN, definitionOf } from "./storage/built_in_resources.ts";
+import { crdResources, define, type ResourceDefinition } from "./storage/definition.ts";
 import { Faults } from "./faults/faults.ts";
 import type { OpenRecord } from "./http/request.ts";
 import { Random } from "./random.ts";

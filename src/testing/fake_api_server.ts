@@ -10,7 +10,8 @@ import type { RecordedRequest } from "./http/request.ts";
 import { notFound } from "./http/refusal.ts";
 import { mergePatch } from "./patches/patches.ts";
 import { StoredSelection } from "./reads/lists.ts";
-import { definitionOf, type ResourceDefinition } from "./storage/definition.ts";
+import { definitionOf } from "./storage/built_in_resources.ts";
+import type { ResourceDefinition } from "./storage/definition.ts";
 import { parseStored, type Store, type StoredCollection } from "./storage/store.ts";
 import type { JsonObject } from "./wire/json.ts";
 import type { AdmissionHook, WriteMode, Writer } from "./writes/writer.ts";
@@ -79,7 +80,8 @@ const DIRECT_WRITE: WriteMode = { manager: "fake", subresource: "", dryRun: fals
  * `kubectl` from 1.29 on works with it. Faults are injected by the methods of {@linkcode FaultVerbs}.
  *
  * - Each write has its own revision, from one counter for all resources, as in etcd; lists and watches agree on it.
- * - Events of core/v1 and of events.k8s.io/v1 are the same objects, in two forms.
+ * - Events of core/v1 and of events.k8s.io/v1 are the same objects, in two forms, and so are autoscalers of
+ *   autoscaling/v1 and v2; v1 has the metric of the CPU alone.
  * - There are no controllers: pods stay as they are written, dependents are deleted when {@linkcode collectGarbage} is
  *   called, namespaces need not exist and are deleted at once.
  * - It responds in JSON: full objects, metadata only, or tables; nothing is compressed. It accepts JSON, also under a
@@ -109,7 +111,7 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
   readonly #store: Store;
   readonly #writer: Writer;
 
-  /** Creates an empty server for the common Kubernetes resources and those of `options.resources`. */
+  /** Creates an empty server for the resources of Kubernetes itself and those of `options.resources`. */
   constructor(options: FakeApiServerOptions = {}) {
     const backend = new Backend(options);
     super(backend);

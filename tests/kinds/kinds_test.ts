@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { dirname, join, relative } from "node:path/posix";
 import { apiVersionOf, type Resource } from "../../src/api/resource.ts";
-import { BUILT_IN } from "../../src/testing/storage/definition.ts";
+import { BUILT_IN } from "../../src/testing/storage/built_in_resources.ts";
 import { sameResource } from "../../src/testing/storage/definition.ts";
 
 const ROOT = join(import.meta.dirname!, "../..");

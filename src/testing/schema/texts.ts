@@ -2578,6 +2578,10 @@ key!- 1 string
 operator!- 2 string
 values 3 []string
 
+GroupResource
+group!- 1 string
+resource!- 2 string
+
 LabelSelector atomic
 matchLabels 1 {}string
 matchExpressions 2 []LabelSelectorRequirement
@@ -2873,7 +2877,7 @@ pool!- 2 string
 device!- 3 string
 shareID 7 *string
 conditions- 4 [type]meta/v1.Condition
-data 5 *any
+data 5 *any atomic
 networkData 6 *NetworkDeviceData
 
 AllocationResult
@@ -3258,4 +3262,17 @@ errorCode 3 *int32
 
 VolumeNodeResources
 count 1 *int32`,
+  "storagemigration/v1": `storagemigration.k8s.io/v1
+
+StorageVersionMigration kind
+metadata- 1 meta/v1.ObjectMeta
+spec- 2 StorageVersionMigrationSpec
+status- 3 StorageVersionMigrationStatus
+
+StorageVersionMigrationSpec
+resource!- 1 meta/v1.GroupResource
+
+StorageVersionMigrationStatus
+conditions 1 [type]meta/v1.Condition merge=type
+resourceVersion 2 string`,
 };

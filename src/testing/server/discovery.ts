@@ -1,10 +1,6 @@
-import type { Definition } from "../storage/definition.ts";
+import { type Definition, isBuiltInGroup } from "../storage/definition.ts";
 import type { Store } from "../storage/store.ts";
 import type { JsonObject, MutableJson } from "../wire/json.ts";
-
-/** The kind of the subresource `scale`. */
-const SCALE = { group: "autoscaling", version: "v1", kind: "Scale" } as const;
-const PART_VERBS = ["get", "patch", "update"];
 
 /** The discovery documents: groups, versions, resources. */
 export class Discovery {
@@ -79,7 +75,8 @@ export class Discovery {
   }
 
   #groupNames(): string[] {
-    return [...new Set(this.#definitions().map((definition) => definition.group))].filter((group) => group !== "");
+    const groups = [...new Set(this.#definitions().map((definition) => definition.group))].filter((it) => it !== "");
+    return [...groups.filter(isBuiltInGroup), ...groups.filter((group) => !isBuiltInGroup(group)).sort()];
   }
 
   #versionsOf(group: string): string[] {
@@ -105,7 +102,7 @@ function byPreference(a: string, b: string): number {
 }
 
 function resourcesOf(definition: Definition): unknown[] {
-  const { plural, singular, kind, verbs, shortNames, categories, subresources } = definition;
+  const { plural, singular, kind, verbs, shortNames, categories, parts } = definition;
   const namespaced = definition.scope === "Namespaced";
   return [
     {
@@ -117,41 +114,36 @@ function resourcesOf(definition: Definition): unknown[] {
       ...(shortNames.length === 0 ? {} : { shortNames }),
       ...(categories.length === 0 ? {} : { categories }),
     },
-    ...servedParts(subresources).map((part) => ({
-      name: `${plural}/${part}`,
+    ...parts.map(({ name, verbs, responseKind: { group, version, kind } }) => ({
+      name: `${plural}/${name}`,
       singularName: "",
       namespaced,
-      ...(part === "scale" ? { group: SCALE.group, version: SCALE.version, kind: SCALE.kind } : { kind }),
-      verbs: PART_VERBS,
+      ...(group === "" ? {} : { group, version }),
+      kind,
+      verbs,
     })),
   ];
 }
 
 function aggregatedOf(definition: Definition): unknown {
-  const { group, version, kind, shortNames, categories } = definition;
-  const responseKind = { group, version, kind };
-  const parts = servedParts(definition.subresources);
+  const { group, version, kind, shortNames, categories, custom, parts } = definition;
   return {
     resource: definition.plural,
-    responseKind,
+    // Built-in kinds leave it to the reader to fill in their group and version.
+    responseKind: custom ? { group, version, kind } : { group: "", version: "", kind },
     scope: definition.scope === "Namespaced" ? "Namespaced" : "Cluster",
     singularResource: definition.singular,
     verbs: definition.verbs,
     ...(shortNames.length === 0 ? {} : { shortNames }),
     ...(categories.length === 0 ? {} : { categories }),
     ...(parts.length === 0 ? {} : {
-      subresources: parts.map((subresource) => ({
-        subresource,
-        responseKind: subresource === "scale" ? SCALE : responseKind,
-        verbs: PART_VERBS,
+      subresources: parts.map(({ name, responseKind, verbs }) => ({
+        subresource: name,
+        responseKind: custom && responseKind.group === "" ? { group, version, kind } : responseKind,
+        verbs,
       })),
     }),
   };
-}
-
-/** Discovery lists only the subresources that are served. */
-function servedParts(subresources: readonly string[]): string[] {
-  return subresources.filter((part) => part === "status" || part === "scale");
 }
 
 /** The document of `/version`. */

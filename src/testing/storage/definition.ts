@@ -46,6 +46,10 @@ export interface Definition extends Required<Omit<ResourceDefinition, "openAPIV3
   readonly schema: Struct | undefined;
   /** API version: `"apps/v1"`, `"v1"`. */
   readonly apiVersion: string;
+  /** The subresources, with what discovery says of them. */
+  readonly parts: readonly Subresource[];
+  /** The columns of a built-in kind's tables; undefined for others. */
+  readonly table: readonly PrintedColumn[] | undefined;
   /** True for a custom resource, whose JSON keys are sorted. */
   readonly custom: boolean;
   /** True if `metadata.generation` counts changes of the desired state. */
@@ -62,8 +66,36 @@ export interface Definition extends Required<Omit<ResourceDefinition, "openAPIV3
   readonly fieldsOf: (object: JsonObject) => Readonly<Record<string, string>> | undefined;
 }
 
-/** Deviations of a built-in kind. */
-interface BuiltIn extends ResourceDefinition {
+/** A subresource, as discovery lists it. */
+export interface Subresource {
+  /** Its name: `"scale"`. */
+  readonly name: string;
+  /** The verbs of requests. */
+  readonly verbs: readonly string[];
+  /** The kind of its bodies; group and version are empty for those of the resource. */
+  readonly responseKind: { readonly group: string; readonly version: string; readonly kind: string };
+}
+
+/** A column of a table, without its cells. */
+export interface PrintedColumn {
+  /** Title of the column. */
+  readonly name: string;
+  /** Type: `"string"`, `"integer"` … */
+  readonly type: string;
+  /** `"name"` for the name, mostly `""`. */
+  readonly format: string;
+  /** Description of the column. */
+  readonly description: string;
+  /** 0: always shown; 1: only in wide output, `kubectl get -o wide`. */
+  readonly priority: number;
+}
+
+/** A built-in resource, and its deviations. */
+export interface BuiltIn extends ResourceDefinition {
+  /** @see Definition.parts */
+  readonly parts?: readonly Subresource[];
+  /** @see Definition.table */
+  readonly table?: readonly PrintedColumn[];
   /** @see Definition.generation */
   readonly generation?: boolean;
   /** @see Definition.unconditionalUpdate */
@@ -91,6 +123,7 @@ export function define(resource: ResourceDefinition, builtIn?: BuiltIn): Definit
   const { group, version, plural, kind, scope } = resource;
   const fields = builtIn?.fields ?? resource.fields ?? [];
   const paths = fields.map((field) => ({ field, path: field.split(".") }));
+  const subresources = resource.subresources ?? builtIn?.subresources ?? ["status"];
   let schema: Struct | undefined;
   return {
     get schema(): Struct | undefined {
@@ -107,7 +140,9 @@ export function define(resource: ResourceDefinition, builtIn?: BuiltIn): Definit
     shortNames: resource.shortNames ?? builtIn?.shortNames ?? [],
     categories: resource.categories ?? builtIn?.categories ?? [],
     verbs: resource.verbs ?? builtIn?.verbs ?? VERBS,
-    subresources: resource.subresources ?? builtIn?.subresources ?? ["status"],
+    subresources,
+    parts: builtIn?.parts ?? subresources.map((name) => partOf(name, kind)),
+    table: builtIn?.table,
     fields,
     columns: resource.columns ?? [],
     apiVersion: apiVersionOf(resource),
@@ -131,6 +166,15 @@ export function schemaOfDefinition({ schema }: Pick<Definition, "schema">): Stru
   return schema ?? schemaOfKind(undefined, structNamed("meta/v1.ObjectMeta"));
 }
 
+/** Returns a subresource of a custom kind. */
+function partOf(name: string, kind: string): Subresource {
+  const responseKind = name === "scale" ? SCALE : { group: "", version: "", kind };
+  return { name, verbs: ["get", "patch", "update"], responseKind };
+}
+
+/** The kind of the subresource `scale`. */
+const SCALE = { group: "autoscaling", version: "v1", kind: "Scale" } as const;
+
 /** Returns true if two definitions name the same collection. */
 export function sameResource(
   a: { readonly group: string; readonly version: string; readonly plural: string },
@@ -145,216 +189,6 @@ export function resourceId(
 ): string {
   return `${resource.group}/${resource.version}/${resource.plural}`;
 }
-
-type Kind = Partial<BuiltIn> & { readonly plural: string; readonly kind: string };
-
-function group(name: string, version: string, ...kinds: readonly Kind[]): BuiltIn[] {
-  return kinds.map((kind) => ({ group: name, version, scope: "Namespaced", subresources: [], ...kind }));
-}
-
-const STATUS = ["status"];
-const SCALED = ["scale", "status"];
-
-/** The kinds served by default, with names and selectable fields of Kubernetes 1.36. */
-export const BUILT_IN: readonly BuiltIn[] = [
-  ...group(
-    "",
-    "v1",
-    {
-      plural: "componentstatuses",
-      kind: "ComponentStatus",
-      scope: "Cluster",
-      shortNames: ["cs"],
-      verbs: ["get", "list"],
-      warning: "v1 ComponentStatus is deprecated in v1.19+",
-    },
-    { plural: "configmaps", kind: "ConfigMap", shortNames: ["cm"] },
-    { plural: "endpoints", kind: "Endpoints", shortNames: ["ep"], singular: "endpoints" },
-    {
-      plural: "events",
-      kind: "Event",
-      shortNames: ["ev"],
-      fields: [
-        "involvedObject.kind",
-        "involvedObject.namespace",
-        "involvedObject.name",
-        "involvedObject.uid",
-        "involvedObject.apiVersion",
-        "involvedObject.resourceVersion",
-        "involvedObject.fieldPath",
-        "reason",
-        "reportingComponent",
-        "type",
-      ],
-    },
-    { plural: "limitranges", kind: "LimitRange", shortNames: ["limits"] },
-    {
-      plural: "namespaces",
-      kind: "Namespace",
-      scope: "Cluster",
-      shortNames: ["ns"],
-      subresources: ["finalize", "status"],
-      fields: ["status.phase"],
-      returnsDeleted: true,
-      verbs: ["create", "delete", "get", "list", "patch", "update", "watch"],
-    },
-    {
-      plural: "nodes",
-      kind: "Node",
-      scope: "Cluster",
-      shortNames: ["no"],
-      subresources: STATUS,
-      fields: ["spec.unschedulable"],
-    },
-    { plural: "persistentvolumeclaims", kind: "PersistentVolumeClaim", shortNames: ["pvc"], subresources: STATUS },
-    {
-      plural: "persistentvolumes",
-      kind: "PersistentVolume",
-      scope: "Cluster",
-      shortNames: ["pv"],
-      subresources: STATUS,
-    },
-    {
-      plural: "pods",
-      kind: "Pod",
-      shortNames: ["po"],
-      categories: ["all"],
-      subresources: STATUS,
-      generation: true,
-      returnsDeleted: true,
-      fields: [
-        "spec.nodeName",
-        "spec.restartPolicy",
-        "spec.schedulerName",
-        "spec.serviceAccountName",
-        "spec.hostNetwork",
-        "status.phase",
-        "status.podIP",
-        "status.nominatedNodeName",
-      ],
-    },
-    { plural: "secrets", kind: "Secret", fields: ["type"] },
-    { plural: "serviceaccounts", kind: "ServiceAccount", shortNames: ["sa"], returnsDeleted: true },
-    {
-      plural: "services",
-      kind: "Service",
-      shortNames: ["svc"],
-      categories: ["all"],
-      subresources: STATUS,
-      returnsDeleted: true,
-      fields: ["spec.clusterIP", "spec.type"],
-    },
-  ),
-  ...group("apiextensions.k8s.io", "v1", {
-    plural: "customresourcedefinitions",
-    kind: "CustomResourceDefinition",
-    scope: "Cluster",
-    shortNames: ["crd", "crds"],
-    categories: ["api-extensions"],
-    subresources: STATUS,
-    generation: true,
-  }),
-  ...group(
-    "apps",
-    "v1",
-    { plural: "controllerrevisions", kind: "ControllerRevision" },
-    {
-      plural: "daemonsets",
-      kind: "DaemonSet",
-      shortNames: ["ds"],
-      categories: ["all"],
-      subresources: STATUS,
-      generation: true,
-    },
-    {
-      plural: "deployments",
-      kind: "Deployment",
-      shortNames: ["deploy"],
-      categories: ["all"],
-      subresources: SCALED,
-      generation: true,
-    },
-    {
-      plural: "replicasets",
-      kind: "ReplicaSet",
-      shortNames: ["rs"],
-      categories: ["all"],
-      subresources: SCALED,
-      generation: true,
-      fields: ["status.replicas"],
-    },
-    {
-      plural: "statefulsets",
-      kind: "StatefulSet",
-      shortNames: ["sts"],
-      categories: ["all"],
-      subresources: SCALED,
-      generation: true,
-    },
-  ),
-  ...group("batch", "v1", {
-    plural: "cronjobs",
-    kind: "CronJob",
-    shortNames: ["cj"],
-    categories: ["all"],
-    subresources: STATUS,
-    generation: true,
-  }, {
-    plural: "jobs",
-    kind: "Job",
-    categories: ["all"],
-    subresources: STATUS,
-    generation: true,
-    fields: ["status.successful"],
-  }),
-  ...group("coordination.k8s.io", "v1", { plural: "leases", kind: "Lease", unconditionalUpdate: false }),
-  ...group("discovery.k8s.io", "v1", { plural: "endpointslices", kind: "EndpointSlice", generation: true }),
-  ...group("events.k8s.io", "v1", {
-    plural: "events",
-    kind: "Event",
-    shortNames: ["ev"],
-    fields: [
-      "regarding.kind",
-      "regarding.namespace",
-      "regarding.name",
-      "regarding.uid",
-      "regarding.apiVersion",
-      "regarding.resourceVersion",
-      "regarding.fieldPath",
-      "reason",
-      "reportingController",
-      "type",
-    ],
-  }),
-  ...group("networking.k8s.io", "v1", {
-    plural: "ingresses",
-    kind: "Ingress",
-    shortNames: ["ing"],
-    subresources: STATUS,
-    generation: true,
-  }, { plural: "networkpolicies", kind: "NetworkPolicy", shortNames: ["netpol"], generation: true }),
-  ...group("policy", "v1", {
-    plural: "poddisruptionbudgets",
-    kind: "PodDisruptionBudget",
-    shortNames: ["pdb"],
-    subresources: STATUS,
-    generation: true,
-  }),
-  ...group(
-    "rbac.authorization.k8s.io",
-    "v1",
-    { plural: "clusterrolebindings", kind: "ClusterRoleBinding", scope: "Cluster" },
-    { plural: "clusterroles", kind: "ClusterRole", scope: "Cluster" },
-    { plural: "rolebindings", kind: "RoleBinding" },
-    { plural: "roles", kind: "Role" },
-  ),
-  ...group("storage.k8s.io", "v1", {
-    plural: "storageclasses",
-    kind: "StorageClass",
-    scope: "Cluster",
-    shortNames: ["sc"],
-  }),
-];
 
 /** The groups of Kubernetes itself: all others are custom, even if the name ends in `k8s.io`. */
 const GROUPS: ReadonlySet<string> = new Set([
@@ -385,12 +219,6 @@ const GROUPS: ReadonlySet<string> = new Set([
 /** Returns true if the group is part of Kubernetes itself. */
 export function isBuiltInGroup(group: string): boolean {
   return GROUPS.has(group);
-}
-
-/** Completes a definition: from the table of built-in kinds if it has the resource, else from the argument. */
-export function definitionOf(resource: ResourceDefinition): Definition {
-  const known = BUILT_IN.find((kind) => sameResource(kind, resource));
-  return define(resource, known ?? (isBuiltInGroup(resource.group) ? resource : undefined));
 }
 
 /** Fills in the defaults and conditions of a CustomResourceDefinition, which is established at once. */
@@ -459,69 +287,4 @@ function columnsOf(value: unknown): PrinterColumn[] {
 function versionsOf(crd: JsonObject): readonly JsonObject[] {
   const { versions } = objectOr(crd.spec);
   return Array.isArray(versions) ? (versions as readonly Json[]).filter(isObject) : [];
-}
-
-/** The ids of the two resources of events, which are one collection: a write to one of them writes to the other. */
-const CORE = "/v1/events";
-const NEWER = "events.k8s.io/v1/events";
-
-/** The members of an event of events.k8s.io/v1, in their order, and their names in core/v1. */
-const NEWER_MEMBERS: readonly (readonly [name: string, core: string])[] = [
-  ["eventTime", "eventTime"],
-  ["series", "series"],
-  ["reportingController", "reportingComponent"],
-  ["reportingInstance", "reportingInstance"],
-  ["action", "action"],
-  ["reason", "reason"],
-  ["regarding", "involvedObject"],
-  ["related", "related"],
-  ["note", "message"],
-  ["type", "type"],
-  ["deprecatedSource", "source"],
-  ["deprecatedFirstTimestamp", "firstTimestamp"],
-  ["deprecatedLastTimestamp", "lastTimestamp"],
-  ["deprecatedCount", "count"],
-];
-
-/** The order of the members in core/v1. */
-const CORE_ORDER = [6, 5, 8, 10, 11, 12, 13, 9, 0, 1, 4, 7, 2, 3];
-const CORE_MEMBERS = CORE_ORDER.map((at) => [NEWER_MEMBERS[at][1], NEWER_MEMBERS[at][0]] as const);
-
-/** The values of members that the server writes although they are absent; it leaves out all others. */
-const ABSENT: Readonly<Record<string, Readonly<Record<string, Json>>>> = {
-  [CORE]: {
-    involvedObject: {},
-    source: {},
-    firstTimestamp: null,
-    lastTimestamp: null,
-    eventTime: null,
-    reportingComponent: "",
-    reportingInstance: "",
-  },
-  [NEWER]: {
-    eventTime: null,
-    regarding: {},
-    deprecatedSource: {},
-    deprecatedFirstTimestamp: null,
-    deprecatedLastTimestamp: null,
-  },
-};
-
-/** Returns the id of the other resource of events; undefined if `id` is none of the two. */
-export function otherEvents(id: string): string | undefined {
-  return id === CORE ? NEWER : id === NEWER ? CORE : undefined;
-}
-
-/** Returns an event of one form in the other one, that of the resource `id`, as kube-apiserver converts it. */
-export function convertEvent(event: JsonObject, id: string): MutableJson {
-  const [version, absent] = [id === CORE ? "v1" : "events.k8s.io/v1", ABSENT[id]];
-  const converted: MutableJson = { kind: "Event", apiVersion: version, metadata: event.metadata };
-  for (const [name, from] of id === CORE ? CORE_MEMBERS : NEWER_MEMBERS) {
-    const value = event[from];
-    const isAbsent = value === undefined || value === null || value === "" || value === 0 ||
-      (isObject(value) && Object.keys(value).length === 0);
-    if (!isAbsent) converted[name] = value;
-    else if (absent[name] !== undefined) converted[name] = absent[name];
-  }
-  return converted;
 }

@@ -2,14 +2,15 @@
  * Storage of objects: states by key and revision, like etcd behind kube-apiserver.
  *
  * {@linkcode Store} commits writes under one revision counter, keeps a collection for each defined resource, and a
- * history that watches resume from. `BUILT_IN` and `crdResources` define resources. This folder does not validate
+ * history that watches resume from. `BUILT_IN` and `crdResources` are the resources. This folder does not validate
  * writes, and does not parse requests.
  *
  * @module
  */
 
 import { goJson, isObject, type Json, type JsonObject, type MutableJson, setMember } from "../wire/json.ts";
-import { convertEvent, type Definition, otherEvents, resourceId } from "./definition.ts";
+import { type Definition, resourceId } from "./definition.ts";
+import { convert, otherForm } from "./forms.ts";
 
 /** One state of one object, serialized; each read parses it again. */
 export interface StoredObject {
@@ -586,7 +587,7 @@ export class Store {
 
   #commit(event: StoreEvent): void {
     this.#revision = event.stored.revision;
-    const other = this.#collections.get(otherEvents(resourceId(event.collection.definition)) ?? "");
+    const other = this.#collections.get(otherForm(resourceId(event.collection.definition)) ?? "");
     this.#add(event);
     if (other !== undefined) this.#add(converted(event, other));
   }
@@ -598,12 +599,13 @@ export class Store {
   }
 }
 
-/** Returns the same write of an event in the other of its two forms, under the same revision. */
+/** Returns the same write in the other of an object's two forms, under the same revision. */
 function converted({ type, stored }: StoreEvent, collection: StoredCollection): StoreEvent {
   const { definition } = collection;
   const before = collection.get(stored.key);
   const previous = collection.newest(stored.key);
-  const object = convertEvent(parseStored(stored), resourceId(definition));
+  const old = before === undefined ? undefined : parseStored(before);
+  const object = convert(parseStored(stored), resourceId(definition), old);
   const next = toStoredObject(definition, object, stored.revision, previous);
   return { type, collection, stored: { ...next, deleted: stored.deleted }, before };
 }

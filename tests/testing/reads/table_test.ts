@@ -1,5 +1,8 @@
 import { assertEquals } from "@std/assert";
-import { deployment, FakeApiServer, namespace, node, pod } from "../../../src/testing/mod.ts";
+import type { KubernetesObject } from "../../../src/api/object.ts";
+import { defineResource } from "../../../src/api/resource.ts";
+import { deployment, FakeApiServer, type Fixture, namespace, node, pod } from "../../../src/testing/mod.ts";
+import { BUILT_IN } from "../../../src/testing/storage/built_in_resources.ts";
 import { Deployment } from "../../../src/kinds/apps/v1.ts";
 import { Namespace, Node, Pod } from "../../../src/kinds/core/v1.ts";
 import { ask, ConfigMap, Lines } from "../../support/fake_server.ts";
@@ -65,6 +68,138 @@ Deno.test("FakeApiServer makes tables of pods, deployments, nodes, namespaces an
   assertEquals(shown(await table(server, "/api/v1/configmaps")), [{ Name: "a", Data: 2, Age: "0s" }]);
   assertEquals(shown(await table(server, "/apis/rbac.authorization.k8s.io/v1/roles")), []);
 });
+
+const named = { name: "a" };
+const template = { metadata: { labels: { app: "web" } }, spec: { containers: [{ name: "c", image: "i:1" }] } };
+const selector = { matchLabels: { app: "web" }, matchExpressions: [{ key: "a", operator: "In", values: ["y", "x"] }] };
+const times = { startTime: "2026-01-02T03:00:00Z", completionTime: "2026-01-02T03:01:30Z" };
+const condition = (type: string): object => ({ type, status: "True" });
+
+/** Objects, and their cells after the name; they are made at the time of their age. */
+const CELLS: readonly (readonly [path: string, object: object, cells: string])[] = [
+  [
+    "apps/v1/daemonsets",
+    { spec: { template, selector }, status: { numberReady: 1 } },
+    "0|0|1|0|0|<none>|0s|c|i:1|a in (x,y),app=web",
+  ],
+  [
+    "batch/v1/jobs",
+    { spec: { template, completions: 3 }, status: { succeeded: 1, ...times } },
+    "Running|1/3|90s|0s|c|i:1|<none>",
+  ],
+  [
+    "batch/v1/jobs",
+    { spec: { template, parallelism: 2 }, status: { conditions: [condition("Failed")] } },
+    "Failed|0/1 of 2||0s|c|i:1|<none>",
+  ],
+  ["batch/v1/cronjobs", {
+    spec: { schedule: "@daily", suspend: false, jobTemplate: { spec: { template } } },
+    status: { active: [{}] },
+  }, "@daily|<none>|False|1|<none>|0s|c|i:1|<none>"],
+  [
+    "networking.k8s.io/v1/ingresses",
+    { spec: { ingressClassName: "n", tls: [{}], rules: [{ host: "h" }] } },
+    "n|h||80, 443|0s",
+  ],
+  ["networking.k8s.io/v1/networkpolicies", { spec: { podSelector: {} } }, "<none>|0s"],
+  ["v1/persistentvolumeclaims", {
+    spec: { volumeName: "v", storageClassName: "s" },
+    status: { phase: "Bound", capacity: { storage: "1Gi" }, accessModes: ["ReadWriteMany", "ReadWriteOnce"] },
+  }, "Bound|v|1Gi|RWO,RWX|s|<unset>|0s|<unset>"],
+  ["rbac.authorization.k8s.io/v1/rolebindings", {
+    roleRef: { kind: "Role", name: "r" },
+    subjects: [{ kind: "ServiceAccount", namespace: "n", name: "s" }, { kind: "User", name: "u" }],
+  }, "Role/r|0s|u||n/s"],
+  [
+    "policy/v1/poddisruptionbudgets",
+    { spec: { minAvailable: "50%" }, status: { disruptionsAllowed: 2 } },
+    "50%|N/A|2|0s",
+  ],
+  ["autoscaling/v2/horizontalpodautoscalers", {
+    spec: {
+      scaleTargetRef: { kind: "Deployment", name: "d" },
+      maxReplicas: 3,
+      metrics: [{ type: "Resource", resource: { name: "cpu", target: { averageUtilization: 50 } } }],
+    },
+  }, "Deployment/d|cpu: <unknown>/50%|<unset>|3|0|0s"],
+  [
+    "v1/resourcequotas",
+    { status: { hard: { pods: "3", "limits.cpu": "2" }, used: { pods: "1" } } },
+    "pods: 1/3|limits.cpu: 0/2|0s",
+  ],
+  [
+    "v1/services",
+    { spec: { type: "LoadBalancer", ports: [{ port: 80, nodePort: 30080 }], clusterIPs: ["10.0.0.1"] } },
+    "LoadBalancer|10.0.0.1|<pending>|80:30080/TCP|0s|<none>",
+  ],
+  [
+    "v1/endpoints",
+    { subsets: [{ addresses: [{ ip: "::1" }, { ip: "10.0.0.2" }], ports: [{ port: 1 }, { port: 2 }] }] },
+    "[::1]:1,10.0.0.2:1,[::1]:2 + 1 more...|0s",
+  ],
+  [
+    "discovery.k8s.io/v1/endpointslices",
+    { addressType: "IPv4", ports: [{}], endpoints: [{ addresses: ["10.0.0.2"] }] },
+    "IPv4|*|10.0.0.2|0s",
+  ],
+  ["certificates.k8s.io/v1/certificatesigningrequests", {
+    spec: { signerName: "s", username: "u", expirationSeconds: 600 },
+    status: { conditions: [condition("Approved")], certificate: "eA==" },
+  }, "0s|s|u|10m|Approved,Issued"],
+  ["scheduling.k8s.io/v1/priorityclasses", { value: 7 }, "7|false|0s|"],
+  ["apiextensions.k8s.io/v1/customresourcedefinitions", {
+    spec: {
+      scope: "Cluster",
+      group: "g.example",
+      names: { kind: "A", shortNames: ["s"] },
+      versions: [{ name: "v1" }, { name: "v2" }],
+    },
+  }, "Cluster|v1,v2|2026-01-02T03:04:05Z|g.example|A|s|true"],
+  ["admissionregistration.k8s.io/v1/validatingwebhookconfigurations", { webhooks: [{}, {}] }, "2|0s"],
+  ["v1/pods", {
+    spec: { containers: [{ name: "c" }], initContainers: [{ name: "i" }, { name: "j" }] },
+    status: {
+      phase: "Pending",
+      initContainerStatuses: [{ name: "i", state: { terminated: { exitCode: 0 } } }, {
+        name: "j",
+        restartCount: 2,
+        state: { waiting: { reason: "CrashLoopBackOff" } },
+      }],
+    },
+  }, "0/1|Init:CrashLoopBackOff|2|0s|<none>|<none>|<none>|<none>"],
+  ["v1/pods", {
+    spec: { containers: [{ name: "c" }] },
+    status: {
+      phase: "Running",
+      containerStatuses: [{
+        name: "c",
+        restartCount: 1,
+        state: { terminated: { exitCode: 137, signal: 9 } },
+        lastState: { terminated: { finishedAt: "2026-01-02T03:03:05Z" } },
+      }],
+    },
+  }, "0/1|Signal:9|1 (60s ago)|0s|<none>|<none>|<none>|<none>"],
+  ["v1/pods", {
+    spec: { containers: [{ name: "c" }], initContainers: [{ name: "s", restartPolicy: "Always" }] },
+    status: {
+      phase: "Running",
+      initContainerStatuses: [{ name: "s", started: true, ready: true, state: { running: {} } }],
+      containerStatuses: [{ name: "c", ready: true, state: { running: {} } }],
+    },
+  }, "2/2|Running|0|0s|<none>|<none>|<none>|<none>"],
+];
+
+for (const [i, [path, object, cells]] of CELLS.entries()) {
+  Deno.test(`FakeApiServer prints the columns of kubectl get: ${path} ${i}`, async () => {
+    const server = new FakeApiServer({ now: () => Date.parse("2026-01-02T03:04:05Z") });
+    const [, group = "", version, plural] = /^(?:(.*)\/)?(v\d)\/(.*)$/.exec(path)!;
+    const known = BUILT_IN.find((kind) => kind.group === group && kind.version === version && kind.plural === plural)!;
+    server.create(defineResource(known), { metadata: named, ...object } as Fixture<KubernetesObject>);
+    const { rows, columnDefinitions } = await table(server, `/${group === "" ? "api" : "apis"}/${path}`);
+    assertEquals(rows[0].cells.map(String).join("|"), `a|${cells}`);
+    assertEquals(rows[0].cells.length, columnDefinitions!.length);
+  });
+}
 
 Deno.test("FakeApiServer prints the columns that a custom resource's definition names", async () => {
   const columns = [

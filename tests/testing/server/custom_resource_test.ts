@@ -88,9 +88,11 @@ Deno.test("FakeApiServer deletes the objects of a deleted definition, ends its w
 
 Deno.test("FakeApiServer follows a definition that changes its versions", async () => {
   const server = new FakeApiServer();
-  await ask(server, CRDS, { method: "POST", body: definition() });
+  const { metadata } = (await ask(server, CRDS, { method: "POST", body: definition() })).json;
   server.create(Widget, { metadata: { namespace: "answers", name: "a" } });
-  const body = definition({ versions: [{ name: "v2", served: true, storage: true }] });
+  const blind = definition({ versions: [{ name: "v2", served: true, storage: true }] });
+  assertEquals((await ask(server, `${CRDS}/widgets.example.com`, { method: "PUT", body: blind })).status, 422);
+  const body = { ...blind as object, metadata };
   assertEquals((await ask(server, `${CRDS}/widgets.example.com`, { method: "PUT", body })).status, 200);
   assertEquals((await ask(server, WIDGETS)).status, 404);
   assertEquals((await ask(server, WIDGETS.replace("v1", "v2"))).json.apiVersion, "example.com/v2");

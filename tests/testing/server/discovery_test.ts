@@ -69,6 +69,30 @@ Deno.test("FakeApiServer sends aggregated discovery on request", async () => {
   assertEquals(plain.json.kind, "APIGroupList");
 });
 
+Deno.test("FakeApiServer serves the groups of Kubernetes in its order, and custom groups after them", async () => {
+  const server = new FakeApiServer({
+    resources: [{ ...Widget, group: "z.example" }, { ...Widget, group: "a.example" }],
+  });
+  const names = (await ask(server, "/apis")).json.groups.map((group: Document) => group.name);
+  assertEquals(names.slice(0, 3), ["apiregistration.k8s.io", "apps", "events.k8s.io"]);
+  assertEquals(names.slice(-3), ["flowcontrol.apiserver.k8s.io", "a.example", "z.example"]);
+  const scaling = (await ask(server, "/apis/autoscaling")).json;
+  assertEquals(scaling.versions.map((version: Document) => version.version), ["v2", "v1"]);
+  const pods = (await ask(server, "/api/v1")).json.resources.filter(({ name }: Document) => name.startsWith("pods/"));
+  assertEquals(pods.map(({ name, group = "", kind, verbs }: Document) => `${name} ${group} ${kind} ${verbs}`), [
+    "pods/attach  PodAttachOptions create,get",
+    "pods/binding  Binding create",
+    "pods/ephemeralcontainers  Pod get,patch,update",
+    "pods/eviction policy Eviction create",
+    "pods/exec  PodExecOptions create,get",
+    "pods/log  Pod get",
+    "pods/portforward  PodPortForwardOptions create,get",
+    "pods/proxy  PodProxyOptions create,delete,get,patch,update",
+    "pods/resize  Pod get,patch,update",
+    "pods/status  Pod get,patch,update",
+  ]);
+});
+
 Deno.test("FakeApiServer reports its version and health", async () => {
   const server = new FakeApiServer();
   const { text, json } = await ask(server, "/version");

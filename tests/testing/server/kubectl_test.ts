@@ -2,6 +2,7 @@ import { assert, assertEquals, assertMatch } from "@std/assert";
 import { FakeApiServer } from "../../../src/testing/mod.ts";
 import { Deployment } from "../../../src/kinds/apps/v1.ts";
 import { ConfigMap } from "../../../src/kinds/core/v1.ts";
+import { PodDisruptionBudget } from "../../../src/kinds/policy/v1.ts";
 
 // As a user would: the real kubectl, over a port. Where there is none on the PATH, or one too old, the tests' names say
 // so, and they test nothing.
@@ -150,6 +151,9 @@ Deno.test({ name: `kubectl create sends built-in kinds to the fake in protobuf${
     assertEquals((await kubectl.run(["create", "deployment", "api", "--image=api:1", "--replicas=3"])).code, 0);
     const { spec } = server.get(Deployment, "api")!;
     assertEquals([spec?.replicas, spec?.template.spec?.containers[0].image], [3, "api:1"]);
+    assertEquals((await kubectl.run(["create", "ingress", "web", "--rule=a.b/*=web:80"])).code, 0);
+    assertEquals((await kubectl.run(["create", "pdb", "web", "--selector=app=web", "--min-available=25%"])).code, 0);
+    assertEquals(server.get(PodDisruptionBudget, "web")?.spec?.minAvailable, "25%");
     assertEquals((await kubectl.run(["auth", "can-i", "list", "pods"])).out, "yes");
   });
 });

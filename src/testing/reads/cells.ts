@@ -1,0 +1,529 @@
+import { humanDuration } from "../../async/time.ts";
+import { convertEvent } from "../storage/forms.ts";
+import { at, isObject, type JsonObject, objectOr, textOf } from "../wire/json.ts";
+import {
+  age,
+  asText,
+  type Compute,
+  condition,
+  containers,
+  count,
+  field,
+  isDeleted,
+  isTrue,
+  labels,
+  NONE,
+  number,
+  objects,
+  selector,
+  since,
+  size,
+  some,
+  strings,
+  text,
+  UNKNOWN,
+  UNSET,
+} from "./cell_values.ts";
+import { printPod, readinessGates } from "./pod_cells.ts";
+
+/** Cells of columns that have one meaning, by name. */
+export const COMMON: Readonly<Record<string, Compute>> = {
+  Name: field("metadata.name"),
+  Age: since("metadata.creationTimestamp", UNKNOWN),
+  "Created At": field("metadata.creationTimestamp", null),
+  Containers: containers("name"),
+  Images: containers("image"),
+  Selector: (object) => selector(at(object, "spec", "selector")) || NONE,
+  StorageClass: (object) =>
+    text(object, "metadata", "annotations", "volume.beta.kubernetes.io/storage-class") ||
+    text(object, "spec", "storageClassName"),
+  VolumeAttributesClass: asText("spec.volumeAttributesClassName", UNSET),
+  VolumeMode: asText("spec.volumeMode", UNSET),
+  SignerName: asText("spec.signerName", NONE),
+};
+
+/** The cells of events (kubernetes `pkg/printers/internalversion`, `printEvent`). */
+const EVENT: Readonly<Record<string, Compute>> = {
+  "Last Seen": lastSeen,
+  Type: field("type"),
+  Reason: field("reason"),
+  Object: (object) => {
+    const kind = text(object, "involvedObject", "kind").toLowerCase();
+    const name = text(object, "involvedObject", "name");
+    return name === "" ? kind : `${kind}/${name}`;
+  },
+  Subobject: field("involvedObject.fieldPath"),
+  Source: (object) => {
+    const component = text(object, "source", "component") || text(object, "reportingComponent");
+    const instance = text(object, "source", "host") || text(object, "reportingInstance");
+    return instance === "" ? component : `${component}, ${instance}`;
+  },
+  Message: (object) => text(object, "message").trim(),
+  "First Seen": firstSeen,
+  Count: (object) =>
+    at(object, "series") === undefined ? number(object, "count") || 1 : number(object, "series", "count"),
+};
+
+function firstSeen(object: JsonObject, now: number): string {
+  return age(at(object, "firstTimestamp") ?? at(object, "eventTime"), now);
+}
+
+function lastSeen(object: JsonObject, now: number): string {
+  const last = at(object, "series") === undefined
+    ? at(object, "lastTimestamp")
+    : at(object, "series", "lastObservedTime");
+  return last === undefined || last === null ? firstSeen(object, now) : age(last, now);
+}
+
+const READY_OF_REPLICAS: Compute = (object) => `${number(object, "status", "readyReplicas")}/${replicas(object)}`;
+
+function replicas(object: JsonObject): number {
+  const value = at(object, "spec", "replicas");
+  return typeof value === "number" ? value : 1;
+}
+
+const REPLICAS: Readonly<Record<string, Compute>> = {
+  Desired: replicas,
+  Current: field("status.replicas", 0),
+  Ready: field("status.readyReplicas", 0),
+};
+
+const BINDING: Readonly<Record<string, Compute>> = {
+  Role: ({ roleRef }) => `${textOf(objectOr(roleRef).kind)}/${textOf(objectOr(roleRef).name)}`,
+  Users: subjects("User"),
+  Groups: subjects("Group"),
+  ServiceAccounts: subjects("ServiceAccount"),
+};
+
+function subjects(kind: string): Compute {
+  return (object) =>
+    objects(object, "subjects").filter((subject) => subject.kind === kind).map(({ namespace, name }) =>
+      kind === "ServiceAccount" ? `${textOf(namespace)}/${textOf(name)}` : textOf(name)
+    ).join(", ");
+}
+
+const POLICY: Readonly<Record<string, Compute>> = {
+  Validations: count("spec.validations"),
+  Mutations: count("spec.mutations"),
+  ParamKind: (object) => {
+    const kind = at(object, "spec", "paramKind");
+    return isObject(kind) ? `${textOf(kind.apiVersion)}/${textOf(kind.kind)}` : UNSET;
+  },
+};
+
+const POLICY_BINDING: Readonly<Record<string, Compute>> = {
+  PolicyName: field("spec.policyName"),
+  ParamRef: (object) => {
+    const { name, namespace } = objectOr(at(object, "spec", "paramRef"));
+    return name === undefined ? UNSET : `${textOf(namespace ?? "*")}/${textOf(name)}`;
+  },
+};
+
+const WEBHOOKS: Readonly<Record<string, Compute>> = { Webhooks: count("webhooks") };
+
+/** Cells by group, plural name and column; those of {@linkcode COMMON} are left out. */
+export const KINDS: Readonly<Record<string, Readonly<Record<string, Compute>>>> = {
+  "/componentstatuses": {
+    Status: (object) => {
+      const healthy = objects(object, "conditions").find(({ type }) => type === "Healthy");
+      return healthy === undefined ? "Unknown" : healthy.status === "True" ? "Healthy" : "Unhealthy";
+    },
+    Message: (object) => textOf(objects(object, "conditions").find(({ type }) => type === "Healthy")?.message ?? ""),
+    Error: (object) => textOf(objects(object, "conditions").find(({ type }) => type === "Healthy")?.error ?? ""),
+  },
+  "/configmaps": { Data: (object) => size(object, "data", "binaryData") },
+  "/endpoints": { Endpoints: endpoints },
+  "/events": EVENT,
+  "/namespaces": { Status: field("status.phase") },
+  "/nodes": {
+    Status: nodeStatus,
+    Roles: nodeRoles,
+    Version: field("status.nodeInfo.kubeletVersion"),
+    "Internal-IP": (object) => address(object, "InternalIP"),
+    "External-IP": (object) => address(object, "ExternalIP"),
+    "OS-Image": field("status.nodeInfo.osImage", UNKNOWN),
+    "Kernel-Version": (object) => {
+      const { kernelVersion, architecture } = objectOr(at(object, "status", "nodeInfo"));
+      return textOf(kernelVersion || UNKNOWN) + (architecture ? ` (${textOf(architecture)})` : "");
+    },
+    "Container-Runtime": field("status.nodeInfo.containerRuntimeVersion", UNKNOWN),
+  },
+  "/persistentvolumeclaims": {
+    Status: (object) => isDeleted(object) ? "Terminating" : text(object, "status", "phase"),
+    Volume: field("spec.volumeName"),
+    Capacity: (object) => text(object, "spec", "volumeName") && (text(object, "status", "capacity", "storage") || "0"),
+    "Access Modes": (object) => text(object, "spec", "volumeName") && accessModes(object, "status"),
+  },
+  "/persistentvolumes": {
+    Capacity: asText("spec.capacity.storage", "0"),
+    "Access Modes": (object) => accessModes(object, "spec"),
+    "Reclaim Policy": field("spec.persistentVolumeReclaimPolicy"),
+    Status: (object) => isDeleted(object) ? "Terminating" : text(object, "status", "phase"),
+    Claim: (object) => {
+      const claim = at(object, "spec", "claimRef");
+      return isObject(claim) ? `${textOf(claim.namespace ?? "")}/${textOf(claim.name ?? "")}` : "";
+    },
+    Reason: field("status.reason"),
+  },
+  "/pods": {
+    Ready: (object) => printPod(object, 0).ready,
+    Status: (object) => printPod(object, 0).reason,
+    Restarts: (object, now) => printPod(object, now).restarts,
+    IP: (object) => textOf(objects(object, "status", "podIPs")[0]?.ip ?? text(object, "status", "podIP")) || NONE,
+    Node: field("spec.nodeName", NONE),
+    "Nominated Node": field("status.nominatedNodeName", NONE),
+    "Readiness Gates": readinessGates,
+  },
+  "/podtemplates": { "Pod Labels": (object) => labels(at(object, "template", "metadata", "labels")) },
+  "/replicationcontrollers": { ...REPLICAS, Selector: (object) => labels(at(object, "spec", "selector")) },
+  "/resourcequotas": {
+    Request: (object) => quotas(object, (name) => !name.startsWith("limits.")),
+    Limit: (object) => quotas(object, (name) => name.startsWith("limits.")),
+  },
+  "/secrets": { Type: field("type"), Data: (object) => size(object, "data") },
+  "/services": {
+    Type: field("spec.type", "ClusterIP"),
+    "Cluster-IP": (object) => strings(object, "spec", "clusterIPs")[0] || text(object, "spec", "clusterIP") || NONE,
+    "External-IP": externalAddress,
+    "Port(s)": servicePorts,
+    Selector: (object) => labels(at(object, "spec", "selector")),
+  },
+  "admissionregistration.k8s.io/mutatingadmissionpolicies": POLICY,
+  "admissionregistration.k8s.io/mutatingadmissionpolicybindings": POLICY_BINDING,
+  "admissionregistration.k8s.io/mutatingwebhookconfigurations": WEBHOOKS,
+  "admissionregistration.k8s.io/validatingadmissionpolicies": POLICY,
+  "admissionregistration.k8s.io/validatingadmissionpolicybindings": POLICY_BINDING,
+  "admissionregistration.k8s.io/validatingwebhookconfigurations": WEBHOOKS,
+  "apiextensions.k8s.io/customresourcedefinitions": {
+    Scope: field("spec.scope"),
+    Versions: (object) => objects(object, "spec", "versions").map(({ name }) => textOf(name)).join(","),
+    Group: field("spec.group"),
+    Kind: field("spec.names.kind"),
+    ShortNames: (object) => strings(object, "spec", "names", "shortNames").join(",") || NONE,
+    Established: (object) => isTrue(object, "Established"),
+  },
+  "apiregistration.k8s.io/apiservices": {
+    Service: (object) => {
+      const service = at(object, "spec", "service");
+      return isObject(service) ? `${textOf(service.namespace)}/${textOf(service.name)}` : "Local";
+    },
+    Available: (object) => {
+      const available = condition(object, "Available");
+      if (available === undefined) return "Unknown";
+      return available.status === "True" ? "True" : `${textOf(available.status)} (${textOf(available.reason)})`;
+    },
+  },
+  "apps/controllerrevisions": {
+    Controller: (object) => {
+      const owner = objects(object, "metadata", "ownerReferences").find(({ controller }) => controller === true);
+      if (owner === undefined) return NONE;
+      const [group] = textOf(owner.apiVersion).includes("/") ? textOf(owner.apiVersion).split("/") : [""];
+      return `${textOf(owner.kind)}${group === "" ? "" : `.${group}`}`.toLowerCase() + `/${textOf(owner.name)}`;
+    },
+    Revision: field("revision", 0),
+  },
+  "apps/daemonsets": {
+    Desired: field("status.desiredNumberScheduled", 0),
+    Current: field("status.currentNumberScheduled", 0),
+    Ready: field("status.numberReady", 0),
+    "Up-to-date": field("status.updatedNumberScheduled", 0),
+    Available: field("status.numberAvailable", 0),
+    "Node Selector": (object) => labels(at(object, "spec", "template", "spec", "nodeSelector")),
+  },
+  "apps/deployments": {
+    Ready: READY_OF_REPLICAS,
+    "Up-to-date": field("status.updatedReplicas", 0),
+    Available: field("status.availableReplicas", 0),
+    Selector: (object) => selector(at(object, "spec", "selector")),
+  },
+  "apps/replicasets": REPLICAS,
+  "apps/statefulsets": { Ready: READY_OF_REPLICAS },
+  "autoscaling/horizontalpodautoscalers": {
+    Reference: (object) => {
+      const { kind, name } = objectOr(at(object, "spec", "scaleTargetRef"));
+      return `${textOf(kind)}/${textOf(name)}`;
+    },
+    Targets: targets,
+    MinPods: asText("spec.minReplicas", UNSET),
+    MaxPods: field("spec.maxReplicas", 0),
+    Replicas: field("status.currentReplicas", 0),
+  },
+  "batch/cronjobs": {
+    Schedule: field("spec.schedule"),
+    Timezone: field("spec.timeZone", NONE),
+    Suspend: (object) => {
+      const suspend = at(object, "spec", "suspend");
+      return suspend === undefined ? UNSET : suspend === true ? "True" : "False";
+    },
+    Active: count("status.active"),
+    "Last Schedule": since("status.lastScheduleTime", NONE),
+    Selector: (object) => selector(at(object, "spec", "jobTemplate", "spec", "selector")) || NONE,
+  },
+  "batch/jobs": { Status: jobStatus, Completions: jobCompletions, Duration: jobDuration },
+  "certificates.k8s.io/certificatesigningrequests": {
+    Requestor: field("spec.username"),
+    RequestedDuration: (object) => {
+      const seconds = at(object, "spec", "expirationSeconds");
+      return typeof seconds === "number" ? humanDuration(seconds * 1_000) : NONE;
+    },
+    Condition: (object) => {
+      const has = (type: string): boolean => condition(object, type) !== undefined;
+      const verdict = has("Denied") ? "Denied" : has("Approved") ? "Approved" : "Pending";
+      return verdict + (has("Failed") ? ",Failed" : "") + (text(object, "status", "certificate") ? ",Issued" : "");
+    },
+  },
+  "certificates.k8s.io/podcertificaterequests": {
+    PodName: field("spec.podName"),
+    ServiceAccountName: field("spec.serviceAccountName"),
+    NodeName: field("spec.nodeName"),
+    SignerName: field("spec.signerName"),
+    State: (object) =>
+      textOf(
+        objects(object, "status", "conditions").map(({ type }) => type).filter((type) =>
+          ["Issued", "Denied", "Failed"].includes(textOf(type))
+        ).at(-1) ?? "Pending",
+      ),
+    UnverifiedUserAnnotations: (object) => labels(at(object, "spec", "unverifiedUserAnnotations")),
+  },
+  "coordination.k8s.io/leases": { Holder: field("spec.holderIdentity") },
+  "discovery.k8s.io/endpointslices": {
+    AddressType: field("addressType"),
+    Ports: (object) => some(objects(object, "ports").map(({ port, name }) => textOf(port ?? name ?? "*")), UNSET),
+    Endpoints: (object) => some(objects(object, "endpoints").flatMap((it) => strings(it, "addresses")), UNSET),
+  },
+  "events.k8s.io/events": Object.fromEntries(
+    Object.entries(EVENT).map(([name, cell]): [string, Compute] => [
+      name,
+      (object, now) => cell(convertEvent(object, "/v1/events"), now),
+    ]),
+  ),
+  "flowcontrol.apiserver.k8s.io/flowschemas": {
+    PriorityLevel: field("spec.priorityLevelConfiguration.name"),
+    MatchingPrecedence: field("spec.matchingPrecedence", 0),
+    DistinguisherMethod: field("spec.distinguisherMethod.type", NONE),
+    MissingPL: (object) => textOf(condition(object, "Dangling")?.status ?? "?"),
+  },
+  "flowcontrol.apiserver.k8s.io/prioritylevelconfigurations": {
+    Type: field("spec.type"),
+    NominalConcurrencyShares: field("spec.limited.nominalConcurrencyShares", NONE),
+    Queues: field("spec.limited.limitResponse.queuing.queues", NONE),
+    HandSize: field("spec.limited.limitResponse.queuing.handSize", NONE),
+    QueueLengthLimit: field("spec.limited.limitResponse.queuing.queueLengthLimit", NONE),
+  },
+  "networking.k8s.io/ingressclasses": {
+    Name: (object) =>
+      text(object, "metadata", "name") +
+      (text(object, "metadata", "annotations", "ingressclass.kubernetes.io/is-default-class") === "true"
+        ? " (default)"
+        : ""),
+    Controller: field("spec.controller"),
+    Parameters: (object) => {
+      const { kind, apiGroup, name } = objectOr(at(object, "spec", "parameters"));
+      return kind === undefined ? NONE : `${textOf(kind)}${apiGroup ? `.${textOf(apiGroup)}` : ""}/${textOf(name)}`;
+    },
+  },
+  "networking.k8s.io/ingresses": {
+    Class: field("spec.ingressClassName", NONE),
+    Hosts: (object) => {
+      const rules = objects(object, "spec", "rules");
+      const hosts = rules.slice(0, 3).map(({ host }) => host).filter((host) => host).map(textOf);
+      return (hosts.join(",") || "*") + (rules.length > 3 && hosts.length > 0 ? ` + ${rules.length - 3} more...` : "");
+    },
+    Address: balancers,
+    Ports: (object) => objects(object, "spec", "tls").length > 0 ? "80, 443" : "80",
+  },
+  "networking.k8s.io/ipaddresses": {
+    ParentRef: (object) => {
+      const { group, resource, namespace, name } = objectOr(at(object, "spec", "parentRef"));
+      if (name === undefined) return NONE;
+      return [`${textOf(resource)}${group ? `.${textOf(group)}` : ""}`.toLowerCase(), namespace, name]
+        .filter((part) => part).join("/");
+    },
+  },
+  "networking.k8s.io/networkpolicies": {
+    "Pod-Selector": (object) => selector(at(object, "spec", "podSelector")) || NONE,
+  },
+  "networking.k8s.io/servicecidrs": { CIDRs: (object) => strings(object, "spec", "cidrs").join(",") },
+  "node.k8s.io/runtimeclasses": { Handler: field("handler") },
+  "policy/poddisruptionbudgets": {
+    "Min Available": asText("spec.minAvailable", "N/A"),
+    "Max Unavailable": asText("spec.maxUnavailable", "N/A"),
+    "Allowed Disruptions": field("status.disruptionsAllowed", 0),
+  },
+  "rbac.authorization.k8s.io/clusterrolebindings": BINDING,
+  "rbac.authorization.k8s.io/rolebindings": BINDING,
+  "resource.k8s.io/devicetaintrules": {
+    Key: field("spec.taint.key"),
+    Value: field("spec.taint.value"),
+    Effect: field("spec.taint.effect"),
+    TimeAdded: since("spec.taint.timeAdded", ""),
+  },
+  "resource.k8s.io/resourceclaims": {
+    State: (object) => {
+      const deleted = isDeleted(object) ? ["deleted"] : [];
+      if (at(object, "status", "allocation") === undefined) return deleted[0] ?? "pending";
+      const reserved = objects(object, "status", "reservedFor").length > 0 ? ["reserved"] : [];
+      return [...deleted, "allocated", ...reserved].join(",");
+    },
+  },
+  "resource.k8s.io/resourceslices": {
+    Node: field("spec.nodeName"),
+    Driver: field("spec.driver"),
+    Pool: field("spec.pool.name"),
+  },
+  "scheduling.k8s.io/priorityclasses": {
+    Value: field("value", 0),
+    "Global-Default": field("globalDefault", false),
+    PreemptionPolicy: field("preemptionPolicy"),
+  },
+  "storage.k8s.io/csidrivers": {
+    AttachRequired: field("spec.attachRequired", true),
+    PodInfoOnMount: field("spec.podInfoOnMount", false),
+    StorageCapacity: field("spec.storageCapacity", false),
+    TokenRequests: (object) =>
+      at(object, "spec", "tokenRequests") === undefined
+        ? UNSET
+        : objects(object, "spec", "tokenRequests").map(({ audience }) => textOf(audience)).join(","),
+    RequiresRepublish: field("spec.requiresRepublish", false),
+    Modes: (object) => strings(object, "spec", "volumeLifecycleModes").join(",") || NONE,
+  },
+  "storage.k8s.io/csinodes": { Drivers: count("spec.drivers") },
+  "storage.k8s.io/storageclasses": {
+    Provisioner: field("provisioner"),
+    ReclaimPolicy: field("reclaimPolicy", "Delete"),
+    VolumeBindingMode: field("volumeBindingMode", "Immediate"),
+    AllowVolumeExpansion: field("allowVolumeExpansion", false),
+  },
+  "storage.k8s.io/volumeattachments": {
+    Attacher: field("spec.attacher"),
+    PV: field("spec.source.persistentVolumeName"),
+    Node: field("spec.nodeName"),
+    Attached: field("status.attached", false),
+  },
+  "storage.k8s.io/volumeattributesclasses": { DriverName: field("driverName") },
+};
+
+function nodeStatus(object: JsonObject): string {
+  const ready = condition(object, "Ready");
+  const status = ready === undefined ? "Unknown" : ready.status === "True" ? "Ready" : "NotReady";
+  return at(object, "spec", "unschedulable") === true ? `${status},SchedulingDisabled` : status;
+}
+
+function nodeRoles(object: JsonObject): string {
+  const prefix = "node-role.kubernetes.io/";
+  const roles = Object.entries(objectOr(at(object, "metadata", "labels"))).map(([label, value]) =>
+    label === "kubernetes.io/role" ? textOf(value) : label.startsWith(prefix) ? label.slice(prefix.length) : ""
+  );
+  return [...new Set(roles.filter((role) => role !== ""))].sort().join(",") || NONE;
+}
+
+function address(object: JsonObject, type: string): string {
+  const found = objects(object, "status", "addresses").find((entry) => entry.type === type);
+  return typeof found?.address === "string" ? found.address : NONE;
+}
+
+function balancers(object: JsonObject): string {
+  const all = objects(object, "status", "loadBalancer", "ingress").map(({ ip, hostname }) => textOf(ip || hostname));
+  return [...new Set(all)].sort().join(",");
+}
+
+function externalAddress(object: JsonObject): string {
+  const type = text(object, "spec", "type") || "ClusterIP";
+  if (type === "ExternalName") return text(object, "spec", "externalName");
+  const balanced = type === "LoadBalancer" ? balancers(object) : "";
+  const all = [...(balanced === "" ? [] : [balanced]), ...strings(object, "spec", "externalIPs")];
+  return all.join(",") || (type === "LoadBalancer" ? "<pending>" : NONE);
+}
+
+function servicePorts(object: JsonObject): string {
+  return objects(object, "spec", "ports").map(({ port, nodePort, protocol = "TCP" }) =>
+    `${port}${nodePort ? `:${nodePort}` : ""}/${protocol}`
+  ).join(",") || NONE;
+}
+
+function endpoints(object: JsonObject): string {
+  const all = objects(object, "subsets").flatMap((subset) => {
+    const addresses = objects(subset, "addresses").map(({ ip }) => textOf(ip));
+    const ports = objects(subset, "ports");
+    const host = (ip: string): string => ip.includes(":") ? `[${ip}]` : ip;
+    return ports.length === 0 ? addresses : ports.flatMap(({ port }) => addresses.map((ip) => `${host(ip)}:${port}`));
+  });
+  return objects(object, "subsets").length === 0 ? NONE : some(all, "");
+}
+
+const MODES: Readonly<Record<string, string>> = {
+  ReadWriteOnce: "RWO",
+  ReadOnlyMany: "ROX",
+  ReadWriteMany: "RWX",
+  ReadWriteOncePod: "RWOP",
+};
+
+function accessModes(object: JsonObject, part: "spec" | "status"): string {
+  const modes = strings(object, part, "accessModes");
+  return Object.keys(MODES).filter((mode) => modes.includes(mode)).map((mode) => MODES[mode]).join(",");
+}
+
+function quotas(object: JsonObject, wanted: (name: string) => boolean): string {
+  const hard = objectOr(at(object, "status", "hard"));
+  const used = objectOr(at(object, "status", "used"));
+  return Object.keys(hard).filter(wanted).sort()
+    .map((name) => `${name}: ${textOf(used[name] ?? "0")}/${textOf(hard[name])}`).join(", ");
+}
+
+/** The conditions of a job that its status names, the first that is true. */
+const JOB_CONDITIONS = ["Suspended", "FailureTarget", "SuccessCriteriaMet"];
+
+function jobStatus(object: JsonObject): string {
+  if (isTrue(object, "Complete")) return "Complete";
+  if (isTrue(object, "Failed")) return "Failed";
+  if (isDeleted(object)) return "Terminating";
+  return JOB_CONDITIONS.find((type) => isTrue(object, type)) ?? "Running";
+}
+
+function jobCompletions(object: JsonObject): string {
+  const succeeded = number(object, "status", "succeeded");
+  const { completions, parallelism } = objectOr(object.spec);
+  if (typeof completions === "number") return `${succeeded}/${completions}`;
+  return `${succeeded}/1${typeof parallelism === "number" && parallelism > 1 ? ` of ${parallelism}` : ""}`;
+}
+
+function jobDuration(object: JsonObject, now: number): string {
+  const { startTime, completionTime } = objectOr(object.status);
+  if (startTime === undefined) return "";
+  return age(startTime, completionTime === undefined ? now : Date.parse(textOf(completionTime)));
+}
+
+/** Names of a metric's member by type. */
+const METRICS: Readonly<Record<string, string>> = {
+  Resource: "resource",
+  ContainerResource: "containerResource",
+  Pods: "pods",
+  Object: "object",
+  External: "external",
+};
+
+function targets(object: JsonObject): string {
+  const percentage = at(object, "spec", "targetCPUUtilizationPercentage");
+  if (percentage !== undefined) {
+    const current = at(object, "status", "currentCPUUtilizationPercentage");
+    return `cpu: ${current === undefined ? UNKNOWN : `${current}%`}/${percentage}%`;
+  }
+  const currents = objects(object, "status", "currentMetrics");
+  const all = objects(object, "spec", "metrics").map((metric, i) => {
+    const member = METRICS[textOf(metric.type)];
+    const { name, target } = objectOr(metric[member]);
+    const current = at(currents[i], member, "current");
+    const measured = (from: unknown, unit: string): string => {
+      const value = at(from, unit);
+      return value === undefined ? UNKNOWN : `${value}${unit === "averageUtilization" ? "%" : ""}`;
+    };
+    const wanted = objectOr(target);
+    const isResource = member === "resource" || member === "containerResource";
+    const unit = wanted.averageValue !== undefined ? "averageValue" : isResource ? "averageUtilization" : "value";
+    const pair = `${measured(current, unit)}/${measured(wanted, unit)}`;
+    if (isResource) return `${textOf(name)}: ${pair}`;
+    return `${pair}${unit === "averageValue" && member !== "pods" ? " (avg)" : ""}`;
+  });
+  const more = all.length > 2 ? ` + ${all.length - 2} more...` : "";
+  return all.length === 0 ? NONE : `${all.slice(0, 2).join(", ")}${more}`;
+}
