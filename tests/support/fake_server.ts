@@ -165,3 +165,11 @@ export function fiveMaps(server: FakeApiServer): void {
     });
   }
 }
+
+/** The least that a pod needs over HTTP. */
+export const POD_SPEC = { containers: [{ name: "web", image: "web:1" }] } as const;
+
+/** The least that a Deployment needs over HTTP, with `replicas` and the labels `labels`. */
+export function deploymentSpec(replicas: number, labels: Readonly<Record<string, string>> = { app: "web" }): object {
+  return { replicas, selector: { matchLabels: labels }, template: { metadata: { labels }, spec: POD_SPEC } };
+}

@@ -75,7 +75,7 @@ Deno.test("FakeApiServer serves the groups of Kubernetes in its order, and custo
   });
   const names = (await ask(server, "/apis")).json.groups.map((group: Document) => group.name);
   assertEquals(names.slice(0, 3), ["apiregistration.k8s.io", "apps", "events.k8s.io"]);
-  assertEquals(names.slice(-3), ["flowcontrol.apiserver.k8s.io", "a.example", "z.example"]);
+  assertEquals(names.slice(-3), ["storagemigration.k8s.io", "a.example", "z.example"]);
   const scaling = (await ask(server, "/apis/autoscaling")).json;
   assertEquals(scaling.versions.map((version: Document) => version.version), ["v2", "v1"]);
   const pods = (await ask(server, "/api/v1")).json.resources.filter(({ name }: Document) => name.startsWith("pods/"));

@@ -1,12 +1,12 @@
 import { assertEquals } from "@std/assert";
 import { FakeApiServer } from "../../../src/testing/mod.ts";
-import { ask, MAPS, patch } from "../../support/fake_server.ts";
+import { ask, deploymentSpec, MAPS, patch } from "../../support/fake_server.ts";
 
 const PATH = "/apis/apps/v1/namespaces/answers/deployments";
 
 async function server(): Promise<FakeApiServer> {
   const server = new FakeApiServer();
-  const spec = { replicas: 2, selector: { matchLabels: { b: "2", a: "1" } } };
+  const spec = deploymentSpec(2, { b: "2", a: "1" });
   await ask(server, PATH, { method: "POST", body: { metadata: { name: "web" }, spec } });
   return server;
 }
