@@ -184,7 +184,7 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
     const key = keyOf(object);
     return this.#explain(`update ${resourceName(resource)} "${key}"`, () => {
       const { collection, full } = this.#known(resource, key);
-      const stored = this.#writer.update(collection, full, object as unknown as JsonObject, DIRECT_WRITE);
+      const { stored } = this.#writer.update(collection, full, object as unknown as JsonObject, DIRECT_WRITE);
       return parseStored(stored) as unknown as T;
     });
   }

@@ -2,6 +2,20 @@ import type { KubernetesObject } from "../../src/api/object.ts";
 import { defineResource, type Resource } from "../../src/api/resource.ts";
 import type { FakeApiServer } from "../../src/testing/mod.ts";
 
+/** The schema of a custom kind that keeps all fields. */
+export const OPEN_SCHEMA = {
+  openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true },
+} as const;
+
+/** The containers that a pod needs at least. */
+export const CONTAINERS = [{ name: "web", image: "web:1" }] as const;
+
+/** What a workload needs at least: a selector, and the template of its pods. */
+export const WORKLOAD = {
+  selector: { matchLabels: { app: "web" } },
+  template: { metadata: { labels: { app: "web" } }, spec: { containers: CONTAINERS } },
+} as const;
+
 /** A config map, loosely. */
 export interface ConfigMap extends KubernetesObject {
   readonly data?: Readonly<Record<string, string>>;
@@ -164,12 +178,4 @@ export function fiveMaps(server: FakeApiServer): void {
       data: { k: "0" },
     });
   }
-}
-
-/** The least that a pod needs over HTTP. */
-export const POD_SPEC = { containers: [{ name: "web", image: "web:1" }] } as const;
-
-/** The least that a Deployment needs over HTTP, with `replicas` and the labels `labels`. */
-export function deploymentSpec(replicas: number, labels: Readonly<Record<string, string>> = { app: "web" }): object {
-  return { replicas, selector: { matchLabels: labels }, template: { metadata: { labels }, spec: POD_SPEC } };
 }

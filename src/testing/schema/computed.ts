@@ -1,7 +1,5 @@
-import type { MutableJson } from "../wire/json.ts";
-
-/** Fills in members of an object of one type that follow from its other members. */
-type Compute = (object: MutableJson) => void;
+import type { Compute } from "./checks.ts";
+import { WORKLOAD_DEFAULTS } from "./computed_workloads.ts";
 
 /** What the server's defaulting computes, by the name of the type; constant defaults are in the schemas. */
-export const COMPUTED: Readonly<Record<string, Compute>> = {};
+export const COMPUTED: Readonly<Record<string, Compute>> = { ...WORKLOAD_DEFAULTS };

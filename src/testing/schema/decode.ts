@@ -48,6 +48,11 @@ export function decodeTyped(schema: Struct, object: JsonObject, { kind, version 
   }
 }
 
+/** Returns a type's zero value: what the server makes of an absent object. */
+export function emptyOf(schema: Struct): MutableJson {
+  return new Decoder().struct(schema, {});
+}
+
 /** Reads values as Go does, member by member, and keeps where it is for errors. */
 class Decoder {
   readonly unknown: string[] = [];
@@ -67,7 +72,7 @@ class Decoder {
       if (schema.fields.has(key) || value[key] === undefined || this.unknown.length === 100) continue;
       this.unknown.push([...this.#path, key].join(".").replaceAll(".[", "["));
     }
-    COMPUTED[schema.name]?.(object);
+    COMPUTED[schema.name]?.(object, value);
     return object;
   }
 

@@ -1,7 +1,7 @@
 import type { StatusCause } from "../../api/status.ts";
 import { type Causes, duplicateField, invalidField, requiredField, unsupportedField } from "../http/refusal.ts";
 import { equalJson, isObject, type Json, type JsonObject, textOf } from "../wire/json.ts";
-import { RULES } from "./rules.ts";
+import { RULES, SAYINGS } from "./rules.ts";
 import type { Field, ListOf, Schema, Struct } from "./schema.ts";
 
 /**
@@ -18,7 +18,9 @@ function typed(schema: Schema, value: Json | undefined, at: string, causes: Caus
   switch (schema.type) {
     case "struct":
       if (!isObject(value)) return;
-      for (const field of schema.fields.values()) typedField(field, value[field.name], join(at, field.name), causes);
+      for (const field of schema.fields.values()) {
+        typedField(schema, field, value[field.name], join(at, field.name), causes);
+      }
       RULES[schema.name]?.(value, at, causes);
       return;
     case "map":
@@ -28,16 +30,29 @@ function typed(schema: Schema, value: Json | undefined, at: string, causes: Caus
       return;
     case "list":
       if (!Array.isArray(value)) return;
-      duplicates(schema, value, at, causes);
       value.forEach((item, index) => typed(schema.items, item, `${at}[${index}]`, causes));
   }
 }
 
-function typedField(field: Field, value: Json | undefined, at: string, causes: Causes): void {
-  if (field.required && isAbsent(value)) causes.push(requiredField(at));
-  else if (field.allowed.length > 0 && typeof value === "string" && value !== "" && !field.allowed.includes(value)) {
-    causes.push(unsupportedField(at, value, field.allowed));
-  } else typed(field.schema, value, at, causes);
+function typedField(owner: Struct, field: Field, value: Json | undefined, at: string, causes: Causes): void {
+  const { schema, allowed } = field;
+  const saying = (): (typeof SAYINGS)[string] | undefined => SAYINGS[`${owner.name}.${field.name}`];
+  if (field.required && isAbsent(value)) {
+    const { required = "" } = saying() ?? {};
+    if (required !== "" || saying() === undefined) causes.push(requiredField(at, required));
+    return;
+  }
+  if (allowed.length > 0 && typeof value === "string" && value !== "" && !allowed.includes(value)) {
+    const values = saying() === undefined ? allowed : saying()!.allowed;
+    if (values !== undefined) causes.push(unsupportedField(at, value, values));
+    return;
+  }
+  if (schema.type === "list" && Array.isArray(value)) {
+    const found: Causes = [];
+    duplicates(schema, value, at, found);
+    if (found.length > 0 && saying() === undefined) causes.push(...found);
+  }
+  typed(schema, value, at, causes);
 }
 
 function isAbsent(value: Json | undefined): boolean {

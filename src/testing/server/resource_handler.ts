@@ -11,8 +11,11 @@ import {
 } from "../http/answer.ts";
 import {
   badRequest,
+  type Causes,
   detailsOf,
+  forbiddenField,
   invalid,
+  invalidField,
   noMethod,
   noPath,
   noResource,
@@ -23,16 +26,7 @@ import {
   unsupportedField,
 } from "../http/refusal.ts";
 import { ByteBody, joinBytes } from "../wire/byte_body.ts";
-import {
-  goJson,
-  isDeeper,
-  isObject,
-  type Json,
-  type JsonObject,
-  type MutableJson,
-  objectOr,
-  textOf,
-} from "../wire/json.ts";
+import { isDeeper, isObject, type Json, type JsonObject, type MutableJson, objectOr, textOf } from "../wire/json.ts";
 import { parseListOptions, parseRevision, type ResourceRoute, type ServerListOptions } from "../http/request.ts";
 import type { FieldValidation } from "../schema/decode.ts";
 import { applyPatch, patchType } from "../patches/patches.ts";
@@ -293,7 +287,7 @@ export class ResourceHandler {
       collection,
       route.namespace,
       requestBodyObject(request.body),
-      writeMode(request),
+      writeMode(request, "CreateOptions"),
     );
     return this.#object(request, stored, 201);
   }
@@ -303,10 +297,13 @@ export class ResourceHandler {
     requireReadable(context.request.headers.get("content-type"), collection.definition.custom);
     const body = requestBodyObject(request.body);
     const { writer } = this.#parts;
-    const stored = route.subresource === "scale"
-      ? writer.change(collection, keyOf(route), (object) => scaled(object, body), writeMode(request)).stored
-      : writer.update(collection, keyOf(route), body, writeMode(request));
-    return this.#object(request, stored, 200);
+    const mode = writeMode(request, "UpdateOptions");
+    if (route.subresource === "scale") {
+      const { stored } = writer.change(collection, keyOf(route), (object) => scaled(object, body), mode);
+      return this.#object(request, stored, 200);
+    }
+    const { stored, created } = writer.update(collection, keyOf(route), body, mode);
+    return this.#object(request, stored, created ? 201 : 200);
   }
 
   #patch(request: ResourceRequest): Response {
@@ -315,13 +312,9 @@ export class ResourceHandler {
     const { definition } = collection;
     const type = patchType(context.request.headers.get("content-type"), definition.custom);
     const patch = requestBodyJson(request.body);
-    const mode = writeMode(request);
+    const mode = writeMode(request, "PatchOptions", type === "apply");
     if (type === "apply") {
       const { searchParams } = context.url;
-      if (!searchParams.get("fieldManager")) {
-        const causes = [requiredField("fieldManager", "is required for apply patch")];
-        throw invalid({ group: "meta.k8s.io", kind: "PatchOptions", name: "" }, causes);
-      }
       if (route.subresource === "scale") throw noMethod();
       const force = isTrue(searchParams.get("force"));
       const config = objectOr(patch);
@@ -392,37 +385,71 @@ function keyOf({ namespace, name }: ResourceRoute): string {
   return namespace === "" ? name! : `${namespace}/${name}`;
 }
 
-function writeMode({ context, route, warnings }: ResourceRequest): WriteMode {
+/** The options of a write, which have a kind of their own for each verb. */
+function writeMode({ context, route, warnings }: ResourceRequest, kind: OptionsKind, isApply = false): WriteMode {
   const { searchParams } = context.url;
   const agent = (context.request.headers.get("user-agent") ?? "").split("/")[0];
+  const manager = searchParams.get("fieldManager") ?? "";
+  const fieldValidation = searchParams.get("fieldValidation") ?? "";
+  const causes: Causes = [];
+  if (kind === "PatchOptions") {
+    if (isApply && manager === "") causes.push(requiredField("fieldManager", "is required for apply patch"));
+    if (!isApply && searchParams.has("force")) {
+      causes.push(forbiddenField("force", "may not be specified for non-apply patch"));
+    }
+  }
+  if (manager.length > 128) {
+    const message = "Too long: may not be more than 128 bytes";
+    causes.push({ reason: "FieldValueTooLong", message, field: "fieldManager" });
+  }
+  const dryRun = searchParams.getAll("dryRun").filter((value) => value !== "");
+  if (dryRun.some((value) => value !== "All")) causes.push(unsupportedField("dryRun", dryRun, ["All"]));
+  if (!isFieldValidation(fieldValidation)) {
+    causes.push(unsupportedField("fieldValidation", fieldValidation, ["", "Ignore", "Strict", "Warn"]));
+    throw invalid({ group: "meta.k8s.io", kind, name: "" }, causes);
+  }
+  if (causes.length > 0) throw invalid({ group: "meta.k8s.io", kind, name: "" }, causes);
   return {
-    manager: searchParams.get("fieldManager") || agent || "unknown",
+    manager: manager || agent || "unknown",
     subresource: route.subresource ?? "",
-    dryRun: isDryRun(searchParams.getAll("dryRun"), "CreateOptions"),
+    dryRun: dryRun.length > 0,
     direct: false,
-    fieldValidation: fieldValidationOf(searchParams.get("fieldValidation") ?? ""),
+    fieldValidation: fieldValidation || "Warn",
     warnings,
   };
 }
 
-function fieldValidationOf(value: string): FieldValidation {
-  if (value === "" || value === "Warn" || value === "Ignore" || value === "Strict") return value || "Warn";
-  const causes = [unsupportedField("fieldValidation", value, ["", "Ignore", "Strict", "Warn"])];
-  throw invalid({ group: "meta.k8s.io", kind: "CreateOptions", name: "" }, causes);
+type OptionsKind = "CreateOptions" | "UpdateOptions" | "PatchOptions";
+
+function isFieldValidation(value: string): value is FieldValidation | "" {
+  return value === "" || value === "Warn" || value === "Ignore" || value === "Strict";
 }
 
 function isTrue(value: string | null): boolean {
   return value !== null && /^(1|t|true)$/i.test(value);
 }
 
+const POLICIES = ["Foreground", "Background", "Orphan", "nil"];
+
+/** The options of a deletion: those of the body, or, without one, those of the query. */
 function deleteMode({ url: { searchParams } }: RequestContext, text: string): DeleteMode {
-  const body = text === "" ? {} : requestBodyObject(text);
-  const grace = body.gracePeriodSeconds ?? searchParams.get("gracePeriodSeconds") ?? undefined;
-  const policy = body.propagationPolicy ?? searchParams.get("propagationPolicy") ?? undefined;
-  const { uid, resourceVersion } = objectOr(body.preconditions);
-  const dryRun = Array.isArray(body.dryRun) ? body.dryRun.map(textOf) : searchParams.getAll("dryRun");
+  const query = { ...Object.fromEntries(searchParams), dryRun: searchParams.getAll("dryRun") };
+  const options: JsonObject = text === "" ? query : requestBodyObject(text);
+  const { gracePeriodSeconds: grace, propagationPolicy: policy, orphanDependents, preconditions } = options;
+  const { uid, resourceVersion } = objectOr(preconditions);
+  const causes: Causes = [];
+  if (orphanDependents !== undefined && policy !== undefined) {
+    const why = "orphanDependents and deletionPropagation cannot be both set";
+    causes.push(invalidField("propagationPolicy", JSON.stringify(policy), why));
+  }
+  if (policy !== undefined && !POLICIES.slice(0, 3).includes(textOf(policy))) {
+    causes.push(unsupportedField("propagationPolicy", policy, POLICIES));
+  }
+  const dryRun = (Array.isArray(options.dryRun) ? options.dryRun.map(textOf) : []).filter((value) => value !== "");
+  if (dryRun.some((value) => value !== "All")) causes.push(unsupportedField("dryRun", dryRun, ["All"]));
+  if (causes.length > 0) throw invalid({ group: "meta.k8s.io", kind: "DeleteOptions", name: "" }, causes);
   return {
-    dryRun: isDryRun(dryRun, "DeleteOptions"),
+    dryRun: dryRun.length > 0,
     direct: false,
     ...(grace === undefined ? {} : { gracePeriodSeconds: Math.max(0, Number(textOf(grace))) }),
     ...(policy === undefined ? {} : { propagationPolicy: textOf(policy) }),
@@ -431,17 +458,4 @@ function deleteMode({ url: { searchParams } }: RequestContext, text: string): De
       ...(typeof resourceVersion === "string" ? { resourceVersion } : {}),
     },
   };
-}
-
-function isDryRun(values: readonly string[], kind: string): boolean {
-  const given = values.filter((value) => value !== "");
-  if (given.some((value) => value !== "All")) {
-    const message = `Unsupported value: ${goJson(given)}: supported values: "All"`;
-    throw invalid({ group: "meta.k8s.io", kind, name: "" }, [{
-      reason: "FieldValueNotSupported",
-      message,
-      field: "dryRun",
-    }]);
-  }
-  return given.length > 0;
 }

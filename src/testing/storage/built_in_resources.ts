@@ -35,6 +35,12 @@ const COUNTED = words(
     "priorityclasses",
 );
 
+/** Those whose annotations or labels count, too. */
+const METADATA_COUNTED: Readonly<Record<string, "annotations" | "labels">> = {
+  deployments: "annotations",
+  endpointslices: "labels",
+};
+
 /** Kinds of which an update needs a resourceVersion. */
 const CONDITIONAL = words(
   `${ADMISSION} customresourcedefinitions apiservices clustertrustbundles podcertificaterequests leases ` +
@@ -98,7 +104,7 @@ function readResource(line: string): Read {
     categories: list("categories") ?? [],
     ...(mark.verbs === undefined ? {} : { verbs: list("verbs") }),
     fields: FIELDS[id]?.split(" ") ?? [],
-    generation: COUNTED.has(plural),
+    generation: METADATA_COUNTED[plural] ?? COUNTED.has(plural),
     unconditionalUpdate: !CONDITIONAL.has(plural),
     returnsDeleted: RETURNED.has(plural),
     warning: WARNINGS[id],

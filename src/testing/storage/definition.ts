@@ -52,12 +52,14 @@ export interface Definition extends Required<Omit<ResourceDefinition, "openAPIV3
   readonly table: readonly PrintedColumn[] | undefined;
   /** True for a custom resource, whose JSON keys are sorted. */
   readonly custom: boolean;
-  /** True if `metadata.generation` counts changes of the desired state. */
-  readonly generation: boolean;
+  /** True if `metadata.generation` counts changes of the desired state; the member of metadata that counts as such. */
+  readonly generation: boolean | "annotations" | "labels";
   /** True if deletions have a grace period: pods. */
   readonly graceful: boolean;
   /** True if an update without resourceVersion is allowed. */
   readonly unconditionalUpdate: boolean;
+  /** True if an update of an object that does not exist creates it. */
+  readonly createdByUpdate: boolean;
   /** True if a deletion returns the object instead of a Status. */
   readonly returnsDeleted: boolean;
   /** Warning header of each response. */
@@ -97,7 +99,7 @@ export interface BuiltIn extends ResourceDefinition {
   /** @see Definition.table */
   readonly table?: readonly PrintedColumn[];
   /** @see Definition.generation */
-  readonly generation?: boolean;
+  readonly generation?: boolean | "annotations" | "labels";
   /** @see Definition.unconditionalUpdate */
   readonly unconditionalUpdate?: boolean;
   /** @see Definition.returnsDeleted */
@@ -117,6 +119,22 @@ const VERBS: readonly string[] = [
   "update",
   "watch",
 ];
+
+/** The built-in resources whose objects an update may create. */
+const CREATED_BY_UPDATE: ReadonlySet<string> = new Set([
+  "/endpoints",
+  "/events",
+  "/limitranges",
+  "/services",
+  "coordination.k8s.io/leasecandidates",
+  "coordination.k8s.io/leases",
+  "events.k8s.io/events",
+  "node.k8s.io/runtimeclasses",
+  "rbac.authorization.k8s.io/clusterrolebindings",
+  "rbac.authorization.k8s.io/clusterroles",
+  "rbac.authorization.k8s.io/rolebindings",
+  "rbac.authorization.k8s.io/roles",
+]);
 
 /** Completes a definition; without `builtIn` it is a custom resource. */
 export function define(resource: ResourceDefinition, builtIn?: BuiltIn): Definition {
@@ -147,9 +165,10 @@ export function define(resource: ResourceDefinition, builtIn?: BuiltIn): Definit
     columns: resource.columns ?? [],
     apiVersion: apiVersionOf(resource),
     custom: builtIn === undefined,
-    generation: builtIn === undefined || builtIn.generation === true,
+    generation: builtIn === undefined || (builtIn.generation ?? false),
     graceful: builtIn?.plural === "pods",
     unconditionalUpdate: builtIn !== undefined && builtIn.unconditionalUpdate !== false,
+    createdByUpdate: builtIn !== undefined && CREATED_BY_UPDATE.has(`${group}/${plural}`),
     returnsDeleted: builtIn?.returnsDeleted === true,
     warning: builtIn?.warning,
     fieldsOf: (object) => {

@@ -10,23 +10,24 @@
 
 import type { KubernetesObject } from "../../api/object.ts";
 import type { Resource } from "../../api/resource.ts";
-import type { Status, StatusCause, StatusError } from "../../api/status.ts";
+import type { Status, StatusError } from "../../api/status.ts";
 import {
   alreadyExists,
   badRequest,
+  type Causes,
   conflict,
-  forbiddenField,
   invalid,
   invalidField,
   noMethod,
   notFound,
   refusal,
-  requiredField,
 } from "../http/refusal.ts";
 import { crdDefaults, type Definition, sameResource } from "../storage/definition.ts";
 import { cloneJson, equalJson, isObject, type JsonObject, type MutableJson, objectOr, textOf } from "../wire/json.ts";
-import { decodeCustom, decodeTyped, type FieldValidation } from "../schema/decode.ts";
-import { validateUpdate } from "../schema/rules.ts";
+import { decodeCustom, decodeTyped, emptyOf, type FieldValidation } from "../schema/decode.ts";
+import { PREPARED } from "../schema/computed_workloads.ts";
+import { checkMetadata, checkMetadataUpdate, checkName } from "../schema/metadata.ts";
+import { validateUpdate } from "../schema/updates.ts";
 import { validateCustom, validateTyped } from "../schema/validate.ts";
 import { parseStored, type Store, type StoredCollection, type StoredObject, toStoredObject } from "../storage/store.ts";
 import {
@@ -182,49 +183,6 @@ function checkObjectType({ definition }: StoredCollection, body: JsonObject): vo
   );
 }
 
-/**
- * Checks that an object which is being deleted gets no new finalizers.
- *
- * @throws {StatusError} 422 if it does.
- */
-function checkFinalizers(
-  { definition: { group, kind } }: StoredCollection,
-  { name }: StoredObject,
-  old: JsonObject,
-  given: JsonObject,
-): void {
-  if (old.deletionTimestamp === undefined || !Array.isArray(given.finalizers)) return;
-  const before = Array.isArray(old.finalizers) ? old.finalizers : [];
-  const added = given.finalizers.filter((finalizer) => !before.includes(finalizer)).sort();
-  if (added.length === 0) return;
-  const why = "no new finalizers can be added if the object is being deleted, found new finalizers " +
-    `[]string{${added.map((finalizer) => JSON.stringify(finalizer)).join(", ")}}`;
-  throw invalid({ group, kind, name }, [forbiddenField("metadata.finalizers", why)]);
-}
-
-const SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
-const SUBDOMAIN_TEXT =
-  "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and " +
-  "end with an alphanumeric character (e.g. 'example.com', regex used for validation is " +
-  "'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
-
-/**
- * Checks the name of an object.
- *
- * @throws {StatusError} 422 if it is invalid.
- */
-function checkObjectName({ definition: { group, kind } }: StoredCollection, name: string): void {
-  const causes: Required<StatusCause>[] = [];
-  // RBAC names may be any path segment.
-  const free = group === "rbac.authorization.k8s.io";
-  if (free ? /[/%]/.test(name) || name === "." || name === ".." : !SUBDOMAIN.test(name)) {
-    causes.push(invalidField("metadata.name", JSON.stringify(name), SUBDOMAIN_TEXT));
-  } else if (name.length > 253) {
-    causes.push(invalidField("metadata.name", JSON.stringify(name), "must be no more than 253 bytes"));
-  }
-  if (causes.length > 0) throw invalid({ group, kind, name }, causes);
-}
-
 /** Returns an object without versions and managedFields, for comparison. */
 function objectContent(object: JsonObject): JsonObject {
   const { managedFields: _, resourceVersion: __, ...metadata } = objectOr(object.metadata) as MutableJson;
@@ -242,8 +200,21 @@ function fieldOwnersDiffer(before: JsonObject, after: JsonObject): boolean {
   return !equalJson(owners(before), owners(after));
 }
 
-/** Returns true if anything but metadata and status differs. */
-function desiredStateDiffers(before: JsonObject, after: JsonObject): boolean {
+/** Returns the object with the status of a new one, as its kind has it. */
+function withoutStatus({ status: _, ...object }: MutableJson, { schema, custom }: Definition): MutableJson {
+  const field = custom ? undefined : schema?.fields.get("status");
+  return field === undefined || field.pointer || field.omitEmpty || field.schema.type !== "struct"
+    ? object
+    : { ...object, status: emptyOf(field.schema) };
+}
+
+/** Returns true if an update raises the generation: if more differs than metadata and status. */
+function desiredStateDiffers({ generation }: Definition, before: JsonObject, after: JsonObject): boolean {
+  if (generation === false) return false;
+  if (generation !== true) {
+    const [a, b] = [before, after].map(({ metadata }) => objectOr(objectOr(metadata)[generation]));
+    if (!equalJson(a, b)) return true;
+  }
   const { metadata: _, status: __, kind: ___, apiVersion: ____, ...old } = before as MutableJson;
   const { metadata: _m, status: _s, kind: _k, apiVersion: _a, ...next } = after as MutableJson;
   return !equalJson(old, next);
@@ -382,18 +353,26 @@ export class Writer {
     }
     delete metadata.selfLink;
     metadata.name = this.#freeName(collection, metadata);
-    checkObjectName(collection, metadata.name);
+    if (mode.direct) this.#refuse(definition, metadata, checkName(definition, metadata, []));
     metadata.uid = this.#options.uid();
     metadata.creationTimestamp ??= this.#timestamp();
-    if (definition.generation) metadata.generation = mode.direct && metadata.generation ? metadata.generation : 1;
-    else if (!mode.direct) delete metadata.generation;
+    if (definition.generation !== false) {
+      metadata.generation = mode.direct && metadata.generation ? metadata.generation : 1;
+    } else if (!mode.direct) delete metadata.generation;
     let object: MutableJson = { ...body, metadata };
-    if (!mode.direct && definition.subresources.includes("status")) delete object.status;
+    if (!mode.direct && definition.subresources.includes("status")) object = withoutStatus(object, definition);
     setKindDefaults(definition, object, this.#timestamp());
     this.#record(collection, undefined, object, mode);
     prepareKind(definition, object);
+    if (!mode.direct) PREPARED[definition.schema?.name ?? ""]?.(object, undefined);
     object = this.#admit(collection, "CREATE", undefined, object, mode);
-    this.#validate(definition, undefined, object, mode);
+    this.#validate(
+      definition,
+      undefined,
+      object,
+      mode,
+      mode.direct ? [] : checkName(definition, objectOr(object.metadata), []),
+    );
     if (mode.dryRun) return toStoredObject(definition, object, 0);
     return this.#store.put(collection, object);
   }
@@ -403,9 +382,28 @@ export class Writer {
    *
    * @throws {StatusError} 400, 404, 409 or 422, like kube-apiserver.
    */
-  update(collection: StoredCollection, key: string, body: JsonObject, mode: WriteMode): StoredObject {
-    const before = this.#existing(collection, key);
-    return this.#replace(collection, before, parseStored(before), body, mode).stored;
+  update(collection: StoredCollection, key: string, body: JsonObject, mode: WriteMode): Applied {
+    const { definition } = collection;
+    const { name, uid } = objectOr(body.metadata);
+    const before = collection.get(key);
+    const path = key.slice(key.indexOf("/") + 1);
+    checkObjectType(collection, body);
+    if (!mode.direct && textOf(name) === "") {
+      throw badRequest(`the name of the object (${path} based on URL) was undeterminable: name must be provided`);
+    }
+    if (
+      before === undefined && definition.createdByUpdate && mode.subresource === "" && !mode.direct && name === path
+    ) {
+      const { resourceVersion: _, ...metadata } = objectOr(body.metadata);
+      const namespace = key.includes("/") ? key.slice(0, key.indexOf("/")) : "";
+      return { stored: this.create(collection, namespace, { ...body, metadata }, mode), created: true };
+    }
+    const stored = this.#existing(collection, key);
+    if (typeof uid === "string" && uid !== "" && uid !== stored.uid) {
+      const why = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${stored.uid}`;
+      throw conflict(definition, stored.name, why);
+    }
+    return { stored: this.#replace(collection, stored, parseStored(stored), body, mode).stored, created: false };
   }
 
   /**
@@ -490,20 +488,19 @@ export class Writer {
         "the object has been modified; please apply your changes to the latest version and try again",
       );
     }
-    if (given.uid && given.uid !== before.uid) {
-      const why = `Precondition failed: UID in precondition: ${given.uid}, UID in object meta: ${before.uid}`;
-      throw conflict(definition, before.name, why);
-    }
-    if (!mode.direct) checkFinalizers(collection, before, oldMetadata, given);
     const owned = { ...body, metadata: { ...given } };
     this.#record(collection, old, owned, mode);
-    const object = this.#admit(collection, "UPDATE", old, this.#next(collection, old, owned, mode), mode);
-    this.#validate(definition, old, object, mode);
+    const next = this.#next(collection, old, owned, mode);
+    if (!mode.direct) PREPARED[definition.schema?.name ?? ""]?.(next, old);
+    const object = this.#admit(collection, "UPDATE", old, next, mode);
+    this.#validate(definition, old, object, mode, mode.direct ? [] : checkMetadataUpdate(oldMetadata, given, []));
     const metadata = object.metadata as MutableJson;
     if (equalJson(objectContent(old), objectContent(object)) && !fieldOwnersDiffer(old, object)) {
       return { stored: before, object: old };
     }
-    if (definition.generation && desiredStateDiffers(old, object) && metadata.generation === oldMetadata.generation) {
+    const isDesired = mode.subresource !== "status" && desiredStateDiffers(definition, old, object) &&
+      desiredStateDiffers(definition, this.#complete(definition, old, mode), object);
+    if (isDesired && metadata.generation === oldMetadata.generation) {
       metadata.generation = Number(oldMetadata.generation ?? 0) + 1;
     }
     if (mode.dryRun) return { stored: toStoredObject(definition, object, before.revision), object };
@@ -585,13 +582,51 @@ export class Writer {
     return object;
   }
 
-  /** @throws {StatusError} 422 if the object is not valid, or changes what cannot be changed. */
-  #validate(definition: Definition, old: JsonObject | undefined, object: JsonObject, mode: WriteMode): void {
-    const { schema, custom, group, kind } = definition;
-    if (!this.#isTyped(mode) || schema === undefined) return;
-    const causes = custom ? validateCustom(schema, object) : validateTyped(schema, object);
-    if (old !== undefined && !custom) causes.push(...validateUpdate(schema, old, object));
-    if (causes.length > 0) throw invalid({ group, kind, name: textOf(objectOr(object.metadata).name) }, causes);
+  /**
+   * Checks an object, after `causes` that were found already. What was wrong before an update may stay: an object that
+   * a test created itself need not be valid.
+   *
+   * @throws {StatusError} 422 if it is not valid, or changes what cannot be changed.
+   */
+  #validate(
+    definition: Definition,
+    old: JsonObject | undefined,
+    object: JsonObject,
+    mode: WriteMode,
+    causes: Causes,
+  ): void {
+    const { schema, custom } = definition;
+    const metadata = objectOr(object.metadata);
+    if (this.#isTyped(mode) && schema !== undefined) {
+      const check = (object: JsonObject): Causes => {
+        const found = custom ? validateCustom(schema, object) : validateTyped(schema, object);
+        checkMetadata(definition, objectOr(object.metadata), found);
+        return found;
+      };
+      const update = (old: JsonObject): Causes => custom ? [] : validateUpdate(schema, old, object);
+      const found = check(object);
+      const changes = old === undefined ? [] : update(old);
+      if (old === undefined || found.length + changes.length === 0) causes.push(...found);
+      else {
+        const complete = this.#complete(definition, old, mode);
+        const before = check(complete);
+        const isNew = ({ field, reason }: Causes[number]): boolean =>
+          !before.some((one) => one.field === field && one.reason === reason);
+        causes.push(...found.filter(isNew), ...update(complete));
+      }
+    }
+    this.#refuse(definition, metadata, causes);
+  }
+
+  /** Returns an existing object with the defaults that it lacks where a test created it. */
+  #complete(definition: Definition, old: JsonObject, mode: WriteMode): JsonObject {
+    const { schema, custom } = definition;
+    return !this.#isTyped(mode) || custom || schema === undefined ? old : decodeTyped(schema, old, definition).object;
+  }
+
+  /** @throws {StatusError} 422 if there are causes. */
+  #refuse({ group, kind }: Definition, { name }: JsonObject, causes: Causes): void {
+    if (causes.length > 0) throw invalid({ group, kind, name: textOf(name) }, causes);
   }
 
   #isTyped({ direct }: WriteMode): boolean {
@@ -612,16 +647,13 @@ export class Writer {
   }
 
   #freeName(collection: StoredCollection, metadata: JsonObject): string {
-    const { group, kind } = collection.definition;
     const { name, generateName, namespace } = metadata;
     if (typeof name === "string" && name !== "") {
       const key = typeof namespace === "string" ? `${namespace}/${name}` : name;
       if (collection.get(key) !== undefined) throw alreadyExists(collection.definition, name);
       return name;
     }
-    if (typeof generateName !== "string" || generateName === "") {
-      throw invalid({ group, kind, name: "" }, [requiredField("metadata.name", "name or generateName is required")]);
-    }
+    if (typeof generateName !== "string" || generateName === "") return "";
     for (;;) {
       const generated = `${generateName.slice(0, 58)}${this.#options.suffix()}`;
       const key = typeof namespace === "string" ? `${namespace}/${generated}` : generated;
@@ -641,7 +673,10 @@ export class Writer {
     }
     const { managedFields } = given;
     if (mode.subresource === "status") {
-      return { ...old, status: body.status, metadata: { ...oldMetadata, managedFields } };
+      const { annotations, finalizers, labels } = given;
+      const own = definition.custom ? {} : { annotations, finalizers, labels };
+      if (definition.schema?.name === "apps/v1.Deployment") own.labels = oldMetadata.labels;
+      return { ...old, status: body.status, metadata: { ...oldMetadata, ...own, managedFields } };
     }
     const metadata: MutableJson = { ...given };
     for (const field of FIXED_METADATA) delete metadata[field];
@@ -712,7 +747,7 @@ export class Writer {
 /** Fields set by deletions and the generation counter; only a direct write may set them. */
 const MARKS = ["generation", "deletionTimestamp", "deletionGracePeriodSeconds"];
 /** Fields that an update cannot change. */
-const FIXED_METADATA = ["name", "generateName", "namespace", "uid", "resourceVersion", "creationTimestamp", ...MARKS];
+const FIXED_METADATA = ["name", "namespace", "uid", "resourceVersion", "creationTimestamp", ...MARKS];
 
 /** Grace period in seconds: 0 for pods that were never scheduled or are finished. */
 function gracePeriod(object: JsonObject, asked: number | undefined): number {

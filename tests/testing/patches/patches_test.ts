@@ -201,8 +201,8 @@ Deno.test("FakeApiServer patches over HTTP, and takes a version in a patch as a 
   const strategic = await patch(server, path, "strategic-merge-patch", {
     spec: { containers: [{ name: "b", image: "2" }] },
   });
-  const images = strategic.json.spec.containers.map(({ image }: { image: string }) => image);
-  assertEquals(images, ["1", "2"]);
+  const images = strategic.json.spec.containers.map(({ name, image }: Record<string, string>) => [name, image]);
+  assertEquals(images, [["a", "1"], ["b", "2"]]);
   assertEquals(strategic.json.metadata.generation, 2);
   const json = await patch(server, path, "json-patch", [{ op: "add", path: "/metadata/labels", value: { a: "b" } }]);
   assertEquals([json.status, json.json.metadata.labels], [200, { a: "b" }]);

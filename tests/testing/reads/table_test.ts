@@ -5,7 +5,7 @@ import { deployment, FakeApiServer, type Fixture, namespace, node, pod } from ".
 import { BUILT_IN } from "../../../src/testing/storage/built_in_resources.ts";
 import { Deployment } from "../../../src/kinds/apps/v1.ts";
 import { Namespace, Node, Pod } from "../../../src/kinds/core/v1.ts";
-import { ask, ConfigMap, Lines } from "../../support/fake_server.ts";
+import { ask, ConfigMap, Lines, OPEN_SCHEMA } from "../../support/fake_server.ts";
 
 const NOW = Date.UTC(2026, 5, 1, 12);
 const TABLE = { accept: "application/json;as=Table;g=meta.k8s.io;v=v1,application/json" };
@@ -217,7 +217,7 @@ Deno.test("FakeApiServer prints the columns that a custom resource's definition 
         group: "example.com",
         scope: "Namespaced",
         names: { plural: "widgets", kind: "Widget" },
-        versions: [{ name: "v1", served: true, storage: true, additionalPrinterColumns: columns }],
+        versions: [{ name: "v1", served: true, storage: true, schema: OPEN_SCHEMA, additionalPrinterColumns: columns }],
       },
     },
   });

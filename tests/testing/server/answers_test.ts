@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { FakeApiServer, type FakeApiServerOptions } from "../../../src/testing/mod.ts";
 import { FakeTime } from "../../support/fake_time.ts";
-import { ask, MAPS } from "../../support/fake_server.ts";
+import { ask, MAPS, OPEN_SCHEMA } from "../../support/fake_server.ts";
 import { comparable, recorded } from "../../support/recorded_exchange.ts";
 
 // What a real kube-apiserver 1.36.3 answered, against what the fake answers to the same requests in the same state:
@@ -219,7 +219,7 @@ Deno.test("FakeApiServer creates, updates and deletes pods as kube-apiserver doe
 
 Deno.test("FakeApiServer serves custom resources as kube-apiserver does", async () => {
   const server = new FakeApiServer();
-  const versions = [{ name: "v1", served: true, storage: true }];
+  const versions = [{ name: "v1", served: true, storage: true, schema: OPEN_SCHEMA }];
   const names = { plural: "widgets", singular: "widget", kind: "Widget" };
   const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
   const spec = { group: "example.com", scope: "Namespaced", names, versions };

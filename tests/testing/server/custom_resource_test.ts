@@ -2,9 +2,10 @@ import { assertEquals, assertThrows } from "@std/assert";
 import { StatusError } from "../../../src/api/status.ts";
 import { defineResource } from "../../../src/api/resource.ts";
 import { FakeApiServer } from "../../../src/testing/mod.ts";
-import { ask, brief, Lines, Widget } from "../../support/fake_server.ts";
+import { ask, brief, Lines, OPEN_SCHEMA, Widget } from "../../support/fake_server.ts";
 
 const CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+const schema = OPEN_SCHEMA;
 const WIDGETS = "/apis/example.com/v1/namespaces/answers/widgets";
 
 function definition(overrides: Record<string, unknown> = {}): unknown {
@@ -16,7 +17,7 @@ function definition(overrides: Record<string, unknown> = {}): unknown {
       group: "example.com",
       scope: "Namespaced",
       names: { plural: "widgets", kind: "Widget", shortNames: ["wd"] },
-      versions: [{ name: "v1", served: true, storage: true, selectableFields: [{ jsonPath: ".spec.size" }] }],
+      versions: [{ name: "v1", served: true, storage: true, schema, selectableFields: [{ jsonPath: ".spec.size" }] }],
       ...overrides,
     },
   };
@@ -92,7 +93,11 @@ Deno.test("FakeApiServer follows a definition that changes its versions", async 
   server.create(Widget, { metadata: { namespace: "answers", name: "a" } });
   const blind = definition({ versions: [{ name: "v2", served: true, storage: true }] });
   assertEquals((await ask(server, `${CRDS}/widgets.example.com`, { method: "PUT", body: blind })).status, 422);
-  const body = { ...blind as object, metadata };
+
+  const body = {
+    ...definition({ versions: [{ name: "v2", served: true, storage: true, schema }] }) as object,
+    metadata,
+  };
   assertEquals((await ask(server, `${CRDS}/widgets.example.com`, { method: "PUT", body })).status, 200);
   assertEquals((await ask(server, WIDGETS)).status, 404);
   assertEquals((await ask(server, WIDGETS.replace("v1", "v2"))).json.apiVersion, "example.com/v2");

@@ -1,12 +1,14 @@
 import { assertEquals } from "@std/assert";
 import { FakeApiServer } from "../../../src/testing/mod.ts";
-import { ask, deploymentSpec, MAPS, patch } from "../../support/fake_server.ts";
+import { ask, CONTAINERS, MAPS, patch } from "../../support/fake_server.ts";
 
 const PATH = "/apis/apps/v1/namespaces/answers/deployments";
 
 async function server(): Promise<FakeApiServer> {
   const server = new FakeApiServer();
-  const spec = deploymentSpec(2, { b: "2", a: "1" });
+  const labels = { b: "2", a: "1" };
+  const template = { metadata: { labels }, spec: { containers: CONTAINERS } };
+  const spec = { replicas: 2, selector: { matchLabels: labels }, template };
   await ask(server, PATH, { method: "POST", body: { metadata: { name: "web" }, spec } });
   return server;
 }

@@ -1,6 +1,6 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { FakeApiServer } from "../../../src/testing/mod.ts";
-import { ConfigMap, fiveMaps, MAPS, Pod, POD_SPEC } from "../../support/fake_server.ts";
+import { ConfigMap, CONTAINERS, fiveMaps, MAPS, Pod } from "../../support/fake_server.ts";
 
 async function serving(run: (server: FakeApiServer, url: string) => Promise<void>): Promise<void> {
   using server = new FakeApiServer();
@@ -35,7 +35,7 @@ Deno.test("FakeApiServer serves over TCP: lists, writes and errors", async () =>
     const created = await fetch(`${url}/api/v1/namespaces/answers/pods`, {
       method: "POST",
       headers: { "content-type": "application/json" },
-      body: JSON.stringify({ metadata: { name: "p" }, spec: POD_SPEC }),
+      body: JSON.stringify({ metadata: { name: "p" }, spec: { containers: CONTAINERS } }),
     });
     assertEquals([created.status, (await created.json()).metadata.name], [201, "p"]);
     assertEquals(server.keys(Pod), ["answers/p"]);

@@ -7,13 +7,13 @@ import {
   ask,
   brief,
   ConfigMap,
-  deploymentSpec,
+  CONTAINERS,
   Lines,
   MAPS,
   patch,
   Pod,
-  POD_SPEC,
   Widget,
+  WORKLOAD,
 } from "../../support/fake_server.ts";
 import { statusObject } from "../../support/transport.ts";
 
@@ -191,18 +191,19 @@ Deno.test("FakeApiServer refuses to create an existing or invalid object", async
   assertEquals(server.resourceVersion, "2");
 });
 
+/** A kind whose data may be any JSON. */
+const REVISIONS = "/apis/apps/v1/namespaces/answers/controllerrevisions";
+
 Deno.test("FakeApiServer answers 400 to an object that is nested too deeply, and accepts a thousand levels", async () => {
   const server = new FakeApiServer();
-  // Its data are any JSON.
-  const path = "/apis/apps/v1/namespaces/answers/controllerrevisions";
   const writes: [method: string, path: string, type: string, body: (value: string) => string][] = [
-    ["POST", path, "json", (value) => `{"metadata":{"name":"a"},"data":${value},"revision":1}`],
-    ["PUT", `${path}/a`, "json", (value) => `{"metadata":{"name":"a"},"data":${value},"revision":1}`],
-    ["PATCH", `${path}/a`, "merge-patch+json", (value) => `{"data":${value}}`],
-    ["PATCH", `${path}/a`, "strategic-merge-patch+json", (value) => `{"data":${value}}`],
-    ["PATCH", `${path}/a`, "json-patch+json", (value) => `[{"op":"add","path":"/data","value":${value}}]`],
-    ["PATCH", `${path}/a?fieldManager=m&force=true`, "apply-patch+yaml", (value) => `{"data":${value}}`],
-    ["DELETE", `${path}/a`, "json", (value) => `{"preconditions":${value}}`],
+    ["POST", REVISIONS, "json", (value) => `{"metadata":{"name":"a"},"data":${value},"revision":1}`],
+    ["PUT", `${REVISIONS}/a`, "json", (value) => `{"metadata":{"name":"a"},"data":${value}}`],
+    ["PATCH", `${REVISIONS}/a`, "merge-patch+json", (value) => `{"data":${value}}`],
+    ["PATCH", `${REVISIONS}/a`, "strategic-merge-patch+json", (value) => `{"data":${value}}`],
+    ["PATCH", `${REVISIONS}/a`, "json-patch+json", (value) => `[{"op":"add","path":"/data","value":${value}}]`],
+    ["PATCH", `${REVISIONS}/a?fieldManager=m&force=true`, "apply-patch+yaml", (value) => `{"data":${value}}`],
+    ["DELETE", `${REVISIONS}/a`, "json", (value) => `{"preconditions":${value}}`],
   ];
   for (const [method, url, type, body] of writes) {
     const headers = { "content-type": `application/${type}` };
@@ -222,7 +223,7 @@ Deno.test("FakeApiServer replaces objects, increments generations and keeps memb
   const path = "/apis/apps/v1/namespaces/answers/deployments";
   const { json: first } = await postWriter(server, path, {
     metadata: { name: "web" },
-    spec: deploymentSpec(1),
+    spec: { replicas: 1, ...WORKLOAD },
     status: { replicas: 9 },
   });
   assertEquals([first.metadata.generation, first.status], [1, {}]);
@@ -261,7 +262,7 @@ Deno.test("FakeApiServer refuses updates with an old version, another uid, or of
     ),
   );
   assertEquals((await put(server, `${MAPS}/map-0`, { metadata: { name: "map-1" } })).status, 400);
-  assertEquals((await put(server, `${MAPS}/map-0`, { metadata: { uid: "another" } })).status, 409);
+  assertEquals((await put(server, `${MAPS}/map-0`, { metadata: { name: "map-0", uid: "another" } })).status, 409);
   const missing = await put(server, `${MAPS}/nope`, { metadata: { name: "nope" } });
   assertEquals([missing.status, missing.json.details], [404, { name: "nope", kind: "configmaps" }]);
   // Without a version the last writer wins, except for leases and custom resources.
@@ -324,7 +325,7 @@ Deno.test("FakeApiServer gives a pod on a node its grace period, and removes it 
   let now = Date.UTC(2026, 10, 21, 13, 8, 14);
   const server = new FakeApiServer({ now: () => now });
   await using watch = await Lines.open(server, `${PODS}?watch=1&resourceVersion=1`);
-  await postWriter(server, PODS, { metadata: { name: "pod-0" }, spec: { nodeName: "node-0", ...POD_SPEC } });
+  await postWriter(server, PODS, { metadata: { name: "pod-0" }, spec: { nodeName: "node-0", containers: CONTAINERS } });
   const graceful = await remove(server, `${PODS}/pod-0`, { gracePeriodSeconds: 5 });
   assertEquals([graceful.status, graceful.json.kind], [200, "Pod"]);
   const marks = ({ generation, deletionTimestamp, deletionGracePeriodSeconds }: Record<string, unknown>) => [
@@ -344,7 +345,7 @@ Deno.test("FakeApiServer gives a pod on a node its grace period, and removes it 
 
 Deno.test("FakeApiServer deletes a pod that was never scheduled in two steps", async () => {
   const server = new FakeApiServer();
-  await postWriter(server, PODS, { metadata: { name: "pod-0" }, spec: POD_SPEC });
+  await postWriter(server, PODS, { metadata: { name: "pod-0" }, spec: { containers: CONTAINERS } });
   await using watch = await Lines.open(server, `${PODS}?watch=1&resourceVersion=2`);
   await remove(server, `${PODS}/pod-0`);
   assertEquals((await watch.take(2)).map(brief), ["MODIFIED pod-0@3", "DELETED pod-0@4"]);

@@ -1,0 +1,241 @@
+import { requiredField, unsupportedField } from "../http/refusal.ts";
+import { isObject, type JsonObject, objectOr, textOf } from "../wire/json.ts";
+import {
+  all,
+  atLeastZero,
+  checkForm,
+  checkOneOf,
+  numberOf,
+  objectsOf,
+  refuseValue,
+  type Rule,
+  selects,
+} from "./checks.ts";
+import { cronFault, timeZoneFault } from "./cron.ts";
+import { dnsLabel, domainPath } from "./forms.ts";
+
+const jobModes: Rule = (spec, at, causes) => {
+  const { completionMode, backoffLimitPerIndex, maxFailedIndexes, completions, parallelism, managedBy } = spec;
+  if (maxFailedIndexes !== undefined && backoffLimitPerIndex === undefined) {
+    causes.push(requiredField(`${at}.backoffLimitPerIndex`, "when maxFailedIndexes is specified"));
+  }
+  checkForm(managedBy, `${at}.managedBy`, domainPath, causes);
+  checkOneOf(completionMode, `${at}.completionMode`, ["NonIndexed", "Indexed"], causes);
+  if (completionMode === "Indexed") {
+    if (completions === undefined) causes.push(requiredField(`${at}.completions`, "when completion mode is Indexed"));
+    if (numberOf(parallelism) > 100_000) {
+      const why = "must be less than or equal to 100000 when completion mode is Indexed";
+      refuseValue(causes, `${at}.parallelism`, parallelism, why);
+    }
+    if (completions !== undefined && numberOf(maxFailedIndexes) > numberOf(completions)) {
+      refuseValue(causes, `${at}.maxFailedIndexes`, maxFailedIndexes, "must be less than or equal to completions");
+    }
+    return;
+  }
+  if (completionMode !== undefined && completionMode !== "NonIndexed") return;
+  for (const name of ["backoffLimitPerIndex", "maxFailedIndexes"]) {
+    if (spec[name] !== undefined) refuseValue(causes, `${at}.${name}`, spec[name], "requires indexed completion mode");
+  }
+};
+
+const REPLACEMENTS = ["Failed", "TerminatingOrFailed"];
+
+const jobPolicies: Rule = (spec, at, causes) => {
+  const { podFailurePolicy, podReplacementPolicy, successPolicy, completionMode } = spec;
+  if (podFailurePolicy !== undefined) failurePolicy(spec, `${at}.podFailurePolicy.rules`, causes);
+  if (successPolicy !== undefined) {
+    if (completionMode !== "Indexed") {
+      refuseValue(causes, `${at}.successPolicy`, successPolicy, "requires indexed completion mode");
+    } else if (objectsOf(objectOr(successPolicy).rules).length === 0) {
+      const why = "at least one rules must be specified when the successPolicy is specified";
+      causes.push(requiredField(`${at}.successPolicy.rules`, why));
+    }
+  }
+  const replacements = podFailurePolicy === undefined ? REPLACEMENTS : ["Failed"];
+  checkOneOf(podReplacementPolicy, `${at}.podReplacementPolicy`, replacements, causes);
+};
+
+const ACTIONS = ["Count", "FailIndex", "FailJob", "Ignore"];
+
+const failurePolicy: Rule = ({ podFailurePolicy, backoffLimitPerIndex }, at, causes) => {
+  objectsOf(objectOr(podFailurePolicy).rules).forEach(({ action, onExitCodes, onPodConditions }, index) => {
+    const place = `${at}[${index}]`;
+    const either = (why: string): number =>
+      causes.push({ reason: "FieldValueInvalid", message: `Invalid value: ${why}`, field: place });
+    const valid = `valid values: [${ACTIONS.map((text) => JSON.stringify(text)).join(" ")}]`;
+    if (textOf(action) === "") causes.push(requiredField(`${place}.action`, valid));
+    else if (action === "FailIndex" && backoffLimitPerIndex === undefined) {
+      refuseValue(causes, `${place}.action`, action, "requires the backoffLimitPerIndex to be set");
+    } else checkOneOf(action, `${place}.action`, ACTIONS, causes);
+    if (isObject(onExitCodes)) exitCodes(onExitCodes, `${place}.onExitCodes`, causes);
+    const conditions = objectsOf(onPodConditions).length > 0;
+    if (isObject(onExitCodes) && conditions) {
+      either("specifying both OnExitCodes and OnPodConditions is not supported");
+    }
+    if (!isObject(onExitCodes) && !conditions) {
+      either("specifying one of OnExitCodes and OnPodConditions is required");
+    }
+  });
+};
+
+const exitCodes: Rule = ({ operator, values }, at, causes) => {
+  if (textOf(operator) === "") causes.push(requiredField(`${at}.operator`, 'valid values: ["In" "NotIn"]'));
+  else checkOneOf(operator, `${at}.operator`, ["In", "NotIn"], causes);
+  const codes = Array.isArray(values) ? values.map(Number) : [];
+  if (codes.length === 0) refuseValue(causes, `${at}.values`, codes, "at least one value is required");
+  codes.forEach((code, index) => {
+    if (code === 0 && operator === "In") {
+      refuseValue(causes, `${at}.values[${index}]`, code, "must not be 0 for the In operator");
+    }
+  });
+  if (codes.some((code, index) => code < codes[index - 1])) {
+    refuseValue(causes, `${at}.values`, codes, "must be ordered");
+  }
+};
+
+const jobRestarts: Rule = ({ template, podFailurePolicy }, at, causes) => {
+  const place = `${at}.template.spec.restartPolicy`;
+  const policy = textOf(objectOr(objectOr(template).spec).restartPolicy);
+  if (policy === "Always" || policy === "") {
+    causes.push(requiredField(place, 'valid values: "OnFailure", "Never"'));
+  } else if (policy !== "OnFailure" && policy !== "Never") {
+    causes.push(unsupportedField(place, policy, ["OnFailure", "Never"]));
+  } else if (podFailurePolicy !== undefined && policy !== "Never") {
+    refuseValue(causes, place, policy, 'only "Never" is supported when podFailurePolicy is specified');
+  }
+};
+
+/** The labels by which the server knows the pods of a job. */
+export const JOB_LABELS = {
+  name: ["job-name", "batch.kubernetes.io/job-name"],
+  uid: ["controller-uid", "batch.kubernetes.io/controller-uid"],
+};
+
+const job: Rule = ({ metadata, spec }, _, causes) => {
+  const { name, uid } = objectOr(metadata);
+  const { selector, template, manualSelector, completionMode, completions } = objectOr(spec);
+  const labels = objectOr(objectOr(template).metadata).labels;
+  if (manualSelector !== true) {
+    const expected: Record<string, string> = {};
+    for (const key of JOB_LABELS.name) expected[key] = textOf(name);
+    for (const key of JOB_LABELS.uid) expected[key] = textOf(uid);
+    for (const [key, value] of Object.entries(expected)) {
+      const found = objectOr(labels)[key];
+      const place = `spec.template.metadata.labels`;
+      if (found === undefined) causes.push(requiredField(`${place}[${key}]`, `must be '${value}'`));
+      else if (found !== value) refuseValue(causes, `${place}[${key}]`, labels, `must be '${value}'`);
+    }
+    if (selector !== undefined && selects(selector, expected) === false) {
+      refuseValue(causes, "spec.selector", selector, "`selector` not auto-generated");
+    }
+  }
+  if (selector === undefined) causes.push(requiredField("spec.selector"));
+  if (selects(selector, labels) === false) {
+    refuseValue(causes, "spec.template.metadata.labels", labels, "`selector` does not match template `labels`");
+  }
+  if (completionMode === "Indexed" && numberOf(completions) > 0) {
+    const last = `${textOf(name)}-${numberOf(completions) - 1}`;
+    if (dnsLabel(last).length > 0) {
+      refuseValue(causes, "metadata.name", name, `will not able to create pod with invalid DNS label: ${last}`);
+    }
+  }
+};
+
+/** The text of a fault of a status, which shows no value. */
+function jobConditions(status: JsonObject): (type: string) => boolean {
+  return (type) => objectsOf(status.conditions).some((one) => one.type === type && one.status === "True");
+}
+
+const CONDITIONS: readonly (readonly [set: string, with_: string, both: boolean, why: string])[] = [
+  ["Complete", "Failed", true, "cannot set Complete=True and Failed=true conditions"],
+  ["Complete", "FailureTarget", true, "cannot set Complete=True and FailureTarget=true conditions"],
+  ["Failed", "FailureTarget", false, "cannot set Failed=True condition without the FailureTarget=true condition"],
+  [
+    "Complete",
+    "SuccessCriteriaMet",
+    false,
+    "cannot set Complete=True condition without the SuccessCriteriaMet=true condition",
+  ],
+  ["SuccessCriteriaMet", "Failed", true, "cannot set SuccessCriteriaMet=True and Failed=true conditions"],
+  ["SuccessCriteriaMet", "FailureTarget", true, "cannot set SuccessCriteriaMet=True and FailureTarget=true conditions"],
+];
+
+const jobStatus: Rule = (status, at, causes) => {
+  const { completionTime, startTime, active, ready, terminating } = status;
+  const is = jobConditions(status);
+  const finished = is("Complete") || is("Failed");
+  for (const [set, other, both, why] of CONDITIONS) {
+    if (!is(set) || is(other) !== both) continue;
+    causes.push({ reason: "FieldValueInvalid", message: `Invalid value: ${why}`, field: `${at}.conditions` });
+  }
+  if (completionTime !== undefined && !is("Complete")) {
+    const why = "cannot set completionTime when there is no Complete=True condition";
+    refuseValue(causes, `${at}.completionTime`, completionTime, why);
+  }
+  if (completionTime === undefined && is("Complete")) {
+    causes.push(requiredField(`${at}.completionTime`, "completionTime is required for Complete jobs"));
+  }
+  if (textOf(startTime) > textOf(completionTime) && completionTime !== undefined) {
+    refuseValue(causes, `${at}.completionTime`, completionTime, "must be equal to or after `startTime`");
+  }
+  if (numberOf(active) > 0 && finished) {
+    refuseValue(causes, `${at}.active`, active, "active>0 is invalid for finished job");
+  }
+  if (startTime === undefined && finished) {
+    causes.push(requiredField(`${at}.startTime`, "startTime is required for finished job"));
+  }
+  if (numberOf(terminating) > 0 && finished) {
+    refuseValue(causes, `${at}.terminating`, terminating, "terminating>0 is invalid for finished job");
+  }
+  if (numberOf(ready) > numberOf(active)) {
+    refuseValue(causes, `${at}.ready`, ready, "cannot set more ready pods than active");
+  }
+};
+
+const cronJob: Rule = ({ schedule, timeZone, concurrencyPolicy, jobTemplate }, at, causes) => {
+  const text = textOf(schedule);
+  const fault = text === "" ? undefined : cronFault(text);
+  if (fault !== undefined) refuseValue(causes, `${at}.schedule`, text, fault);
+  if (text.includes("TZ")) {
+    refuseValue(causes, `${at}.schedule`, text, "cannot use TZ or CRON_TZ in schedule, use timeZone field instead");
+  }
+  const unknown = typeof timeZone === "string" ? timeZoneFault(timeZone) : undefined;
+  if (unknown !== undefined) refuseValue(causes, `${at}.timeZone`, timeZone, unknown);
+  checkOneOf(concurrencyPolicy, `${at}.concurrencyPolicy`, ["Allow", "Forbid", "Replace"], causes);
+  const { selector, manualSelector } = objectOr(objectOr(jobTemplate).spec);
+  const place = `${at}.jobTemplate.spec`;
+  if (selector !== undefined) refuseValue(causes, `${place}.selector`, selector, "`selector` will be auto-generated");
+  if (manualSelector === true) {
+    causes.push(unsupportedField(`${place}.manualSelector`, manualSelector, ["nil", "false"]));
+  }
+};
+
+const cronJobName: Rule = ({ metadata }, _, causes) => {
+  const name = textOf(objectOr(metadata).name);
+  if (name.length > 52) refuseValue(causes, "metadata.name", name, "must be no more than 52 characters");
+};
+
+/** The rules of the types of batch/v1. */
+export const BATCH_RULES: Readonly<Record<string, Rule>> = {
+  "batch/v1.CronJob": cronJobName,
+  "batch/v1.CronJobSpec": all(
+    cronJob,
+    atLeastZero("startingDeadlineSeconds", "successfulJobsHistoryLimit", "failedJobsHistoryLimit"),
+  ),
+  "batch/v1.Job": job,
+  "batch/v1.JobSpec": all(
+    atLeastZero(
+      "parallelism",
+      "completions",
+      "activeDeadlineSeconds",
+      "backoffLimit",
+      "ttlSecondsAfterFinished",
+      "backoffLimitPerIndex",
+      "maxFailedIndexes",
+    ),
+    jobModes,
+    jobPolicies,
+    jobRestarts,
+  ),
+  "batch/v1.JobStatus": all(atLeastZero("active", "succeeded", "failed", "ready", "terminating"), jobStatus),
+};

@@ -1,0 +1,1959 @@
+import type { JsonObject } from "../../../src/testing/wire/json.ts";
+
+/** A creation that a kube-apiserver 1.37.2 refuses, and the causes that it names. */
+export type Refused = readonly [path: string, object: JsonObject, causes: readonly string[]];
+
+/** Creations, by kind: each object has as many faults as its kind allows at once. */
+export const REFUSED: readonly Refused[] = [
+  [
+    "/apis/apps/v1/namespaces/default/deployments",
+    {
+      "metadata": {
+        "name": "x",
+      },
+    },
+    [
+      "Invalid spec.template.metadata.labels",
+      "Required spec.selector",
+    ],
+  ],
+  [
+    "/apis/apps/v1/namespaces/default/deployments",
+    {
+      "metadata": {
+        "name": "x",
+      },
+      "spec": {
+        "selector": {
+          "matchLabels": {
+            "c": "d",
+          },
+          "matchExpressions": [
+            {
+              "key": "a",
+              "operator": "X",
+            },
+            {
+              "key": "a",
+              "operator": "In",
+            },
+          ],
+        },
+        "template": {
+          "metadata": {
+            "labels": {
+              "a": "b",
+            },
+          },
+          "spec": {
+            "containers": [
+              {
+                "name": "a",
+                "image": "b",
+              },
+            ],
+          },
+        },
+      },
+    },
+    [
+      "Invalid spec.selector",
+      "Invalid spec.selector.matchExpressions[0].operator",
+      "Required spec.selector.matchExpressions[1].values",
+    ],
+  ],
+  [
+    "/apis/apps/v1/namespaces/default/deployments",
+    {
+      "metadata": {
+        "name": "x",
+      },
+      "spec": {
+        "selector": {
+          "matchLabels": {
+            "a": "b",
+          },
+        },
+        "template": {
+          "metadata": {
+            "labels": {
+              "a": "b",
+            },
+          },
+          "spec": {
+            "containers": [
+              {
+                "name": "a",
+                "image": "b",
+              },
+            ],
+          },
+        },
+        "updateStrategy": {
+          "type": "X",
+        },
+        "strategy": {
+          "type": "X",
+        },
+        "podManagementPolicy": "Q",
+      },
+    },
+    [
+      "NotSupported spec.strategy",
+    ],
+  ],
+  [
+    "/apis/apps/v1/namespaces/default/replicasets",
+    {
+      "metadata": {
+        "name": "x",
+      },
+    },
+    [
+      "Invalid spec.template.metadata.labels",
+      "Required spec.selector",
+    ],
+  ],
+  [
+    "/apis/apps/v1/namespaces/default/replicasets",
+    {
+      "metadata": {
+        "name": "x",
+      },
+      "spec": {
+        "selector": {
+          "matchLabels": {
+            "c": "d",
+          },
+          "matchExpressions": [
+            {
+              "key": "a",
+              "operator": "X",
+            },
+            {
+              "key": "a",
+              "operator": "In",
+            },
+          ],
+        },
+        "template": {
+          "metadata": {
+            "labels": {
+              "a": "b",
+            },
+          },
+          "spec": {
+            "containers": [
+              {
+                "name": "a",
+                "image": "b",
+              },
+            ],
+          },
+        },
+      },
+    },
+    [
+      "Invalid spec.selector",
+      "Invalid spec.selector.matchExpressions[0].operator",
+      "Required spec.selector.matchExpressions[1].values",
+    ],
+  ],
+  [
+    "/apis/apps/v1/namespaces/default/daemonsets",
+    {
+      "metadata": {
+        "name": "x",
+      },
+    },
+    [
+      "Invalid spec.template.metadata.labels",
+    ],
+  ],
+  [
+    "/apis/apps/v1/namespaces/default/daemonsets",
+    {
+      "metadata": {
+        "name": "x",
+      },
+      "spec": {
+        "selector": {
+          "matchLabels": {
+            "c": "d",
+          },
+          "matchExpressions": [
+            {
+              "key": "a",
+              "operator": "X",
+            },
+            {
+              "key": "a",
+              "operator": "In",
+            },
+          ],
+        },
+        "template": {
+          "metadata": {
+            "labels": {
+              "a": "b",
+            },
+          },
+          "spec": {
+            "containers": [
+              {
+                "name": "a",
+                "image": "b",
+              },
+            ],
+          },
+        },
+      },
+    },
+    [
+      "Invalid spec.selector.matchExpressions[0].operator",
+      "Required spec.selector.matchExpressions[1].values",
+    ],
+  ],
+  [
+    "/apis/apps/v1/namespaces/default/daemonsets",
+    {
+      "metadata": {
+        "name": "x",
+      },
+      "spec": {
+        "selector": {
+          "matchLabels": {
+            "a": "b",
+          },
+        },
+        "template": {
+          "metadata": {
+            "labels": {
+              "a": "b",
+            },
+          },
+          "spec": {
+            "containers": [
+              {
+                "name": "a",
+                "image": "b",
+              },
+            ],
+          },
+        },
+        "updateStrategy": {
+          "type": "X",
+        },
+        "strategy": {
+          "type": "X",
+        },
+        "podManagementPolicy": "Q",
+      },
+    },
+    [
+      "NotSupported spec.updateStrategy",
+    ],
+  ],
+  [
+    "/apis/apps/v1/namespaces/default/statefulsets",
+    {
+      "metadata": {
+        "name": "x",
+      },
+    },
+    [
+      "Invalid spec.template.metadata.labels",
+      "Required spec.selector",
+    ],
+  ],
+  [
+    "/apis/apps/v1/namespaces/default/statefulsets",
+    {
+      "metadata": {
+        "name": "x",
+      },
+      "spec": {
+        "selector": {
+          "matchLabels": {
+            "c": "d",
+          },
+          "matchExpressions": [
+            {
+              "key": "a",
+              "operator": "X",
+            },
+            {
+              "key": "a",
+              "operator": "In",
+            },
+          ],
+        },
+        "template": {
+          "metadata": {
+            "labels": {
+              "a": "b",
+            },
+          },
+          "spec": {
+            "containers": [
+              {
+                "name": "a",
+                "image": "b",
+              },
+            ],
+          },
+        },
+      },
+    },
+    [
+      "Invalid spec.selector",
+      "Invalid spec.selector.matchExpressions[0].operator",
+      "Required spec.selector.matchExpressions[1].values",
+    ],
+  ],
+  [
+    "/apis/apps/v1/namespaces/default/statefulsets",
+    {
+      "metadata": {
+        "name": "x",
+      },
+      "spec": {
+        "selector": {
+          "matchLabels": {
+            "a": "b",
+          },
+        },
+        "template": {
+          "metadata": {
+            "labels": {
+              "a": "b",
+            },
+          },
+          "spec": {
+            "containers": [
+              {
+                "name": "a",
+                "image": "b",
+              },
+            ],
+          },
+        },
+        "updateStrategy": {
+          "type": "X",
+        },
+        "strategy": {
+          "type": "X",
+        },
+        "podManagementPolicy": "Q",
+      },
+    },
+    [
+      "Invalid spec.podManagementPolicy",
+      "Invalid spec.updateStrategy",
+    ],
+  ],
+  [
+    "/apis/batch/v1/namespaces/default/jobs",
+    {
+      "metadata": {
+        "name": "x",
+      },
+    },
+    [
+      "Required spec.template.spec.restartPolicy",
+    ],
+  ],
+  [
+    "/apis/batch/v1/namespaces/default/jobs",
+    {
+      "metadata": {
+        "name": "x",
+      },
+      "spec": {
+        "selector": {
+          "matchLabels": {
+            "a": "b",
+          },
+        },
+        "template": {
+          "metadata": {
+            "labels": {
+              "a": "b",
+            },
+          },
+          "spec": {
+            "containers": [
+              {
+                "name": "a",
+                "image": "b",
+              },
+            ],
+          },
+        },
+        "completionMode": "Q",
+        "podReplacementPolicy": "Z",
+      },
+    },
+    [
+      "Invalid spec.selector",
+      "NotSupported spec.completionMode",
+      "NotSupported spec.podReplacementPolicy",
+      "Required spec.template.spec.restartPolicy",
+    ],
+  ],
+  [
+    "/apis/batch/v1/namespaces/default/cronjobs",
+    {
+      "metadata": {
+        "name": "x",
+      },
+    },
+    [
+      "Required spec.jobTemplate.spec.template.spec.restartPolicy",
+      "Required spec.schedule",
+    ],
+  ],
+  [
+    "/apis/batch/v1/namespaces/default/cronjobs",
+    {
+      "metadata": {
+        "name": "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
+      },
+      "spec": {
+        "schedule": "61 * * * *",
+        "timeZone": "Nope/Zone",
+        "concurrencyPolicy": "F",
+        "jobTemplate": {
+          "spec": {
+            "template": {
+              "metadata": {
+                "labels": {
+                  "a": "b",
+                },
+              },
+              "spec": {
+                "containers": [
+                  {
+                    "name": "a",
+                    "image": "b",
+                  },
+                ],
+              },
+            },
+          },
+        },
+      },
+    },
+    [
+      "Invalid metadata.name",
+      "Invalid spec.schedule",
+      "Invalid spec.timeZone",
+      "NotSupported spec.concurrencyPolicy",
+      "Required spec.jobTemplate.spec.template.spec.restartPolicy",
+    ],
+  ],
+  [
+    "/apis/batch/v1/namespaces/default/cronjobs",
+    {
+      "metadata": {
+        "name": "x",
+      },
+      "spec": {
+        "schedule": "a b",
+        "jobTemplate": {
+          "spec": {
+            "template": {
+              "metadata": {
+                "labels": {
+                  "a": "b",
+                },
+              },
+              "spec": {
+                "containers": [
+                  {
+                    "name": "a",
+                    "image": "b",
+                  },
+                ],
+                "restartPolicy": "Never",
+              },
+            },
+          },
+        },
+      },
+    },
+    [
+      "Invalid spec.schedule",
+    ],
+  ],
+  [
+    "/apis/batch/v1/namespaces/default/cronjobs",
+    {
+      "metadata": {
+        "name": "x",
+      },
+      "spec": {
+        "schedule": "* * * * 8",
+        "jobTemplate": {
+          "spec": {
+            "template": {
+              "metadata": {
+                "labels": {
+                  "a": "b",
+                },
+              },
+              "spec": {
+                "containers": [
+                  {
+                    "name": "a",
+                    "image": "b",
+                  },
+                ],
+                "restartPolicy": "Never",
+              },
+            },
+          },
+        },
+      },
+    },
+    [
+      "Invalid spec.schedule",
+    ],
+  ],
+  [
+    "/apis/batch/v1/namespaces/default/cronjobs",
+    {
+      "metadata": {
+        "name": "x",
+      },
+      "spec": {
+        "schedule": "@hourl",
+        "jobTemplate": {
+          "spec": {
+            "template": {
+              "metadata": {
+                "labels": {
+                  "a": "b",
+                },
+              },
+              "spec": {
+                "containers": [
+                  {
+                    "name": "a",
+                    "image": "b",
+                  },
+                ],
+                "restartPolicy": "Never",
+              },
+            },
+          },
+        },
+      },
+    },
+    [
+      "Invalid spec.schedule",
+    ],
+  ],
+  [
+    "/apis/batch/v1/namespaces/default/cronjobs",
+    {
+      "metadata": {
+        "name": "x",
+      },
+      "spec": {
+        "schedule": "* * *",
+        "jobTemplate": {
+          "spec": {
+            "template": {
+              "metadata": {
+                "labels": {
+                  "a": "b",
+                },
+              },
+              "spec": {
+                "containers": [
+                  {
+                    "name": "a",
+                    "image": "b",
+                  },
+                ],
+                "restartPolicy": "Never",
+              },
+            },
+          },
+        },
+      },
+    },
+    [
+      "Invalid spec.schedule",
+    ],
+  ],
+  [
+    "/apis/batch/v1/namespaces/default/cronjobs",
+    {
+      "metadata": {
+        "name": "x",
+      },
+      "spec": {
+        "schedule": "*/0 * * * *",
+        "jobTemplate": {
+          "spec": {
+            "template": {
+              "metadata": {
+                "labels": {
+                  "a": "b",
+                },
+              },
+              "spec": {
+                "containers": [
+                  {
+                    "name": "a",
+                    "image": "b",
+                  },
+                ],
+                "restartPolicy": "Never",
+              },
+            },
+          },
+        },
+      },
+    },
+    [
+      "Invalid spec.schedule",
+    ],
+  ],
+  [
+    "/apis/batch/v1/namespaces/default/cronjobs",
+    {
+      "metadata": {
+        "name": "x",
+      },
+      "spec": {
+        "schedule": "5-1 * * * *",
+        "jobTemplate": {
+          "spec": {
+            "template": {
+              "metadata": {
+                "labels": {
+                  "a": "b",
+                },
+              },
+              "spec": {
+                "containers": [
+                  {
+                    "name": "a",
+                    "image": "b",
+                  },
+                ],
+                "restartPolicy": "Never",
+              },
+            },
+          },
+        },
+      },
+    },
+    [
+      "Invalid spec.schedule",
+    ],
+  ],
+  [
+    "/apis/batch/v1/namespaces/default/cronjobs",
+    {
+      "metadata": {
+        "name": "x",
+      },
+      "spec": {
+        "schedule": "* * * JANX *",
+        "jobTemplate": {
+          "spec": {
+            "template": {
+              "metadata": {
+                "labels": {
+                  "a": "b",
+                },
+              },
+              "spec": {
+                "containers": [
+                  {
+                    "name": "a",
+                    "image": "b",
+                  },
+                ],
+                "restartPolicy": "Never",
+              },
+            },
+          },
+        },
+      },
+    },
+    [
+      "Invalid spec.schedule",
+    ],
+  ],
+  [
+    "/apis/batch/v1/namespaces/default/cronjobs",
+    {
+      "metadata": {
+        "name": "x",
+      },
+      "spec": {
+        "schedule": "TZ=UTC * * * * *",
+        "jobTemplate": {
+          "spec": {
+            "template": {
+              "metadata": {
+                "labels": {
+                  "a": "b",
+                },
+              },
+              "spec": {
+                "containers": [
+                  {
+                    "name": "a",
+                    "image": "b",
+                  },
+                ],
+                "restartPolicy": "Never",
+              },
+            },
+          },
+        },
+      },
+    },
+    [
+      "Invalid spec.schedule",
+    ],
+  ],
+  [
+    "/apis/batch/v1/namespaces/default/cronjobs",
+    {
+      "metadata": {
+        "name": "x",
+      },
+      "spec": {
+        "schedule": "@every 1x",
+        "jobTemplate": {
+          "spec": {
+            "template": {
+              "metadata": {
+                "labels": {
+                  "a": "b",
+                },
+              },
+              "spec": {
+                "containers": [
+                  {
+                    "name": "a",
+                    "image": "b",
+                  },
+                ],
+                "restartPolicy": "Never",
+              },
+            },
+          },
+        },
+      },
+    },
+    [
+      "Invalid spec.schedule",
+    ],
+  ],
+  [
+    "/apis/batch/v1/namespaces/default/cronjobs",
+    {
+      "metadata": {
+        "name": "x",
+      },
+      "spec": {
+        "schedule": "1/2/3 * * * *",
+        "jobTemplate": {
+          "spec": {
+            "template": {
+              "metadata": {
+                "labels": {
+                  "a": "b",
+                },
+              },
+              "spec": {
+                "containers": [
+                  {
+                    "name": "a",
+                    "image": "b",
+                  },
+                ],
+                "restartPolicy": "Never",
+              },
+            },
+          },
+        },
+      },
+    },
+    [
+      "Invalid spec.schedule",
+    ],
+  ],
+  [
+    "/apis/batch/v1/namespaces/default/cronjobs",
+    {
+      "metadata": {
+        "name": "x",
+      },
+      "spec": {
+        "schedule": "",
+        "jobTemplate": {
+          "spec": {
+            "template": {
+              "metadata": {
+                "labels": {
+                  "a": "b",
+                },
+              },
+              "spec": {
+                "containers": [
+                  {
+                    "name": "a",
+                    "image": "b",
+                  },
+                ],
+                "restartPolicy": "Never",
+              },
+            },
+          },
+        },
+      },
+    },
+    [
+      "Required spec.schedule",
+    ],
+  ],
+  [
+    "/apis/batch/v1/namespaces/default/cronjobs",
+    {
+      "metadata": {
+        "name": "x",
+      },
+      "spec": {
+        "schedule": "x * * * *",
+        "jobTemplate": {
+          "spec": {
+            "template": {
+              "metadata": {
+                "labels": {
+                  "a": "b",
+                },
+              },
+              "spec": {
+                "containers": [
+                  {
+                    "name": "a",
+                    "image": "b",
+                  },
+                ],
+                "restartPolicy": "Never",
+              },
+            },
+          },
+        },
+      },
+    },
+    [
+      "Invalid spec.schedule",
+    ],
+  ],
+  [
+    "/apis/batch/v1/namespaces/default/cronjobs",
+    {
+      "metadata": {
+        "name": "x",
+      },
+      "spec": {
+        "schedule": "* * * * * *",
+        "jobTemplate": {
+          "spec": {
+            "template": {
+              "metadata": {
+                "labels": {
+                  "a": "b",
+                },
+              },
+              "spec": {
+                "containers": [
+                  {
+                    "name": "a",
+                    "image": "b",
+                  },
+                ],
+                "restartPolicy": "Never",
+              },
+            },
+          },
+        },
+      },
+    },
+    [
+      "Invalid spec.schedule",
+    ],
+  ],
+  [
+    "/apis/batch/v1/namespaces/default/cronjobs",
+    {
+      "metadata": {
+        "name": "x",
+      },
+      "spec": {
+        "schedule": "100000000000000000000 * * * *",
+        "jobTemplate": {
+          "spec": {
+            "template": {
+              "metadata": {
+                "labels": {
+                  "a": "b",
+                },
+              },
+              "spec": {
+                "containers": [
+                  {
+                    "name": "a",
+                    "image": "b",
+                  },
+                ],
+                "restartPolicy": "Never",
+              },
+            },
+          },
+        },
+      },
+    },
+    [
+      "Invalid spec.schedule",
+    ],
+  ],
+  [
+    "/apis/batch/v1/namespaces/default/cronjobs",
+    {
+      "metadata": {
+        "name": "x",
+      },
+      "spec": {
+        "schedule": "1-2-3 * * * *",
+        "jobTemplate": {
+          "spec": {
+            "template": {
+              "metadata": {
+                "labels": {
+                  "a": "b",
+                },
+              },
+              "spec": {
+                "containers": [
+                  {
+                    "name": "a",
+                    "image": "b",
+                  },
+                ],
+                "restartPolicy": "Never",
+              },
+            },
+          },
+        },
+      },
+    },
+    [
+      "Invalid spec.schedule",
+    ],
+  ],
+  [
+    "/apis/batch/v1/namespaces/default/cronjobs",
+    {
+      "metadata": {
+        "name": "x",
+      },
+      "spec": {
+        "schedule": "-1 * * * *",
+        "jobTemplate": {
+          "spec": {
+            "template": {
+              "metadata": {
+                "labels": {
+                  "a": "b",
+                },
+              },
+              "spec": {
+                "containers": [
+                  {
+                    "name": "a",
+                    "image": "b",
+                  },
+                ],
+                "restartPolicy": "Never",
+              },
+            },
+          },
+        },
+      },
+    },
+    [
+      "Invalid spec.schedule",
+    ],
+  ],
+  [
+    "/api/v1/namespaces/default/configmaps",
+    {
+      "metadata": {
+        "name": "x",
+        "ownerReferences": [
+          {},
+        ],
+      },
+    },
+    [
+      "Required metadata.ownerReferences[0].apiVersion",
+      "Required metadata.ownerReferences[0].kind",
+      "Required metadata.ownerReferences[0].name",
+      "Required metadata.ownerReferences[0].uid",
+    ],
+  ],
+  [
+    "/api/v1/namespaces/default/configmaps",
+    {
+      "metadata": {
+        "name": "x",
+        "ownerReferences": [
+          {
+            "apiVersion": "a/b/c",
+            "kind": "Pod",
+            "name": "a",
+            "uid": "u",
+            "controller": true,
+          },
+          {
+            "apiVersion": "v1",
+            "kind": "Event",
+            "name": "a",
+            "uid": "u2",
+            "controller": true,
+          },
+        ],
+      },
+    },
+    [
+      "Invalid metadata.ownerReferences",
+      "Invalid metadata.ownerReferences[0].apiVersion",
+      "Invalid metadata.ownerReferences[1]",
+    ],
+  ],
+  [
+    "/api/v1/namespaces/default/configmaps",
+    {
+      "metadata": {
+        "generateName": "A_",
+      },
+    },
+    [
+      "Invalid metadata.generateName",
+      "Invalid metadata.name",
+    ],
+  ],
+  [
+    "/api/v1/namespaces/default/configmaps",
+    {
+      "metadata": {},
+    },
+    [
+      "Required metadata.name",
+    ],
+  ],
+  [
+    "/api/v1/namespaces/default/configmaps",
+    {
+      "metadata": {
+        "name":
+          "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
+        "namespace": "default",
+      },
+    },
+    [
+      "Invalid metadata.name",
+    ],
+  ],
+  [
+    "/api/v1/namespaces",
+    {
+      "metadata": {
+        "name": "a.b",
+      },
+    },
+    [
+      "Invalid metadata.name",
+    ],
+  ],
+  [
+    "/api/v1/namespaces/default/services",
+    {
+      "metadata": {
+        "name": "1.b",
+      },
+      "spec": {
+        "ports": [
+          {
+            "port": 1,
+          },
+        ],
+      },
+    },
+    [
+      "Invalid metadata.name",
+    ],
+  ],
+  [
+    "/apis/rbac.authorization.k8s.io/v1/namespaces/default/roles",
+    {
+      "metadata": {
+        "name": "a:%b/c",
+      },
+    },
+    [
+      "Invalid metadata.name",
+      "Invalid metadata.name",
+    ],
+  ],
+  [
+    "/apis/rbac.authorization.k8s.io/v1/namespaces/default/roles",
+    {
+      "metadata": {
+        "name": "a",
+      },
+      "rules": [
+        {},
+        {
+          "verbs": [
+            "get",
+          ],
+          "nonResourceURLs": [
+            "/x",
+          ],
+          "resources": [
+            "a",
+          ],
+        },
+        {
+          "verbs": [
+            "get",
+          ],
+          "apiGroups": [
+            "",
+          ],
+        },
+      ],
+    },
+    [
+      "Invalid rules[1].nonResourceURLs",
+      "Invalid rules[1].nonResourceURLs",
+      "Required rules[0].apiGroups",
+      "Required rules[0].resources",
+      "Required rules[0].verbs",
+      "Required rules[2].resources",
+    ],
+  ],
+  [
+    "/apis/rbac.authorization.k8s.io/v1/namespaces/default/rolebindings",
+    {
+      "metadata": {
+        "name": "a",
+      },
+    },
+    [
+      "NotSupported roleRef.kind",
+      "Required roleRef.name",
+    ],
+  ],
+  [
+    "/apis/rbac.authorization.k8s.io/v1/namespaces/default/rolebindings",
+    {
+      "metadata": {
+        "name": "a",
+      },
+      "roleRef": {
+        "kind": "Foo",
+        "name": "a/b",
+        "apiGroup": "x",
+      },
+      "subjects": [
+        {},
+        {
+          "kind": "User",
+          "name": "a",
+          "apiGroup": "z",
+        },
+        {
+          "kind": "ServiceAccount",
+          "name": "A_",
+          "apiGroup": "q",
+        },
+        {
+          "kind": "Group",
+        },
+      ],
+    },
+    [
+      "Invalid roleRef.name",
+      "Invalid subjects[2].name",
+      "NotSupported roleRef.apiGroup",
+      "NotSupported roleRef.kind",
+      "NotSupported subjects[0].kind",
+      "NotSupported subjects[1].apiGroup",
+      "NotSupported subjects[2].apiGroup",
+      "Required subjects[0].name",
+      "Required subjects[3].name",
+    ],
+  ],
+  [
+    "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings",
+    {
+      "metadata": {
+        "name": "a",
+      },
+      "roleRef": {
+        "kind": "Role",
+        "name": "a",
+        "apiGroup": "x",
+      },
+      "subjects": [
+        {
+          "kind": "ServiceAccount",
+          "name": "a",
+        },
+      ],
+    },
+    [
+      "NotSupported roleRef.apiGroup",
+      "NotSupported roleRef.kind",
+      "Required subjects[0].namespace",
+    ],
+  ],
+  [
+    "/apis/rbac.authorization.k8s.io/v1/clusterroles",
+    {
+      "metadata": {
+        "name": "a",
+      },
+      "aggregationRule": {},
+    },
+    [
+      "Required aggregationRule.clusterRoleSelectors",
+    ],
+  ],
+  [
+    "/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers",
+    {
+      "metadata": {
+        "name": "a",
+      },
+    },
+    [
+      "Invalid spec.maxReplicas",
+      "Invalid spec.scaleTargetRef.apiVersion",
+      "Required spec.maxReplicas",
+      "Required spec.scaleTargetRef.kind",
+      "Required spec.scaleTargetRef.name",
+    ],
+  ],
+  [
+    "/apis/autoscaling/v1/namespaces/default/horizontalpodautoscalers",
+    {
+      "metadata": {
+        "name": "a",
+      },
+      "spec": {
+        "minReplicas": 0,
+        "maxReplicas": -1,
+        "scaleTargetRef": {
+          "kind": "D",
+          "name": "a/b",
+          "apiVersion": "v1",
+        },
+      },
+    },
+    [
+      "Forbidden spec.metrics",
+      "Invalid spec.maxReplicas",
+      "Invalid spec.maxReplicas",
+      "Invalid spec.scaleTargetRef.apiVersion",
+      "Invalid spec.scaleTargetRef.name",
+    ],
+  ],
+  [
+    "/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers",
+    {
+      "metadata": {
+        "name": "a",
+      },
+      "spec": {
+        "minReplicas": 0,
+        "maxReplicas": 3,
+        "scaleTargetRef": {
+          "kind": "D",
+          "name": "a",
+          "apiVersion": "apps/v1",
+        },
+        "metrics": [
+          {},
+          {
+            "type": "X",
+          },
+          {
+            "type": "Resource",
+          },
+          {
+            "type": "Pods",
+            "pods": {
+              "metric": {},
+              "target": {
+                "type": "Q",
+                "averageValue": "-1",
+              },
+            },
+          },
+          {
+            "type": "Resource",
+            "resource": {
+              "name": "cpu",
+              "target": {},
+            },
+            "pods": {
+              "metric": {
+                "name": "x",
+              },
+              "target": {
+                "type": "Value",
+              },
+            },
+          },
+          {
+            "type": "ContainerResource",
+            "containerResource": {
+              "target": {
+                "averageUtilization": 0,
+              },
+            },
+          },
+          {
+            "type": "Object",
+            "object": {
+              "describedObject": {},
+              "metric": {},
+              "target": {},
+            },
+          },
+          {
+            "type": "External",
+            "external": {},
+          },
+        ],
+        "behavior": {
+          "scaleUp": {
+            "selectPolicy": "X",
+            "stabilizationWindowSeconds": 4000,
+            "policies": [
+              {},
+              {
+                "type": "Pods",
+                "value": 1,
+                "periodSeconds": 2000,
+              },
+            ],
+          },
+          "scaleDown": {
+            "policies": [],
+          },
+        },
+      },
+    },
+    [
+      "Forbidden spec.metrics[4].pods",
+      "Invalid spec.behavior.scaleUp.policies[0].periodSeconds",
+      "Invalid spec.behavior.scaleUp.policies[0].value",
+      "Invalid spec.behavior.scaleUp.policies[1].periodSeconds",
+      "Invalid spec.behavior.scaleUp.stabilizationWindowSeconds",
+      "Invalid spec.metrics[3].pods.target.averageValue",
+      "Invalid spec.metrics[3].pods.target.type",
+      "Invalid spec.metrics[5].containerResource.target.averageUtilization",
+      "Invalid spec.metrics[5].containerResource.target.type",
+      "Invalid spec.metrics[6].object.target.type",
+      "Invalid spec.metrics[7].external.target.type",
+      "NotSupported spec.behavior.scaleUp.policies[0].type",
+      "NotSupported spec.behavior.scaleUp.selectPolicy",
+      "NotSupported spec.metrics[0].type",
+      "NotSupported spec.metrics[1].type",
+      "Required spec.behavior.scaleDown.policies",
+      "Required spec.metrics[0].type",
+      "Required spec.metrics[2].resource",
+      "Required spec.metrics[3].pods.metric.name",
+      "Required spec.metrics[4].pods.target.averageValue",
+      "Required spec.metrics[5].containerResource.container",
+      "Required spec.metrics[5].containerResource.name",
+      "Required spec.metrics[5].containerResource.target.type",
+      "Required spec.metrics[6].object.describedObject.kind",
+      "Required spec.metrics[6].object.describedObject.name",
+      "Required spec.metrics[6].object.metric.name",
+      "Required spec.metrics[6].object.target.averageValue",
+      "Required spec.metrics[6].object.target.type",
+      "Required spec.metrics[7].external.metric.name",
+      "Required spec.metrics[7].external.target.averageValue",
+      "Required spec.metrics[7].external.target.type",
+    ],
+  ],
+  [
+    "/apis/policy/v1/namespaces/default/poddisruptionbudgets",
+    {
+      "metadata": {
+        "name": "a",
+      },
+      "spec": {
+        "minAvailable": -1,
+        "maxUnavailable": "101%",
+        "unhealthyPodEvictionPolicy": "X",
+        "selector": {
+          "matchLabels": {
+            "a b": "c d",
+          },
+        },
+      },
+    },
+    [
+      "Invalid spec",
+      "Invalid spec.maxUnavailable",
+      "Invalid spec.minAvailable",
+      "Invalid spec.selector.matchLabels",
+      "Invalid spec.selector.matchLabels",
+      "NotSupported spec.unhealthyPodEvictionPolicy",
+    ],
+  ],
+  [
+    "/apis/policy/v1/namespaces/default/poddisruptionbudgets",
+    {
+      "metadata": {
+        "name": "a",
+      },
+      "spec": {
+        "minAvailable": "a",
+        "selector": {},
+      },
+    },
+    [
+      "Invalid spec.minAvailable",
+    ],
+  ],
+  [
+    "/apis/networking.k8s.io/v1/namespaces/default/networkpolicies",
+    {
+      "metadata": {
+        "name": "a",
+      },
+      "spec": {
+        "podSelector": {
+          "matchExpressions": [
+            {
+              "key": "a",
+              "operator": "Exists",
+              "values": [
+                "x",
+              ],
+            },
+            {
+              "key": "",
+              "operator": "",
+            },
+          ],
+        },
+        "policyTypes": [
+          "X",
+          "Ingress",
+        ],
+        "ingress": [
+          {
+            "from": [
+              {},
+              {
+                "ipBlock": {
+                  "cidr": "10.0.0.0/8",
+                  "except": [
+                    "11.0.0.0/9",
+                    "10.0.0.0/8",
+                    "x",
+                  ],
+                },
+                "podSelector": {},
+              },
+              {
+                "ipBlock": {},
+              },
+              {
+                "ipBlock": {
+                  "cidr": "10.0.0.1/8",
+                },
+              },
+              {
+                "ipBlock": {
+                  "cidr": "foo",
+                },
+              },
+              {
+                "ipBlock": {
+                  "cidr": "fe80::/64",
+                },
+              },
+              {
+                "ipBlock": {
+                  "cidr": "010.0.0.0/8",
+                },
+              },
+            ],
+            "ports": [
+              {
+                "port": 0,
+              },
+              {
+                "port": "A--",
+                "protocol": "Q",
+              },
+              {
+                "port": 80,
+                "endPort": 70000,
+              },
+              {
+                "endPort": 3,
+              },
+              {
+                "port": "a",
+                "endPort": 3,
+              },
+              {
+                "port": 80,
+                "endPort": 3,
+              },
+            ],
+          },
+        ],
+      },
+    },
+    [
+      "Forbidden spec.ingress[0].from[1]",
+      "Forbidden spec.podSelector.matchExpressions[0].values",
+      "Invalid spec.ingress[0].from[1].ipBlock.except[0]",
+      "Invalid spec.ingress[0].from[1].ipBlock.except[1]",
+      "Invalid spec.ingress[0].from[1].ipBlock.except[2]",
+      "Invalid spec.ingress[0].from[3].ipBlock.cidr",
+      "Invalid spec.ingress[0].from[4].ipBlock.cidr",
+      "Invalid spec.ingress[0].from[6].ipBlock.cidr",
+      "Invalid spec.ingress[0].ports[0].port",
+      "Invalid spec.ingress[0].ports[1].port",
+      "Invalid spec.ingress[0].ports[1].port",
+      "Invalid spec.ingress[0].ports[1].port",
+      "Invalid spec.ingress[0].ports[1].port",
+      "Invalid spec.ingress[0].ports[2].endPort",
+      "Invalid spec.ingress[0].ports[3].endPort",
+      "Invalid spec.ingress[0].ports[4].endPort",
+      "Invalid spec.ingress[0].ports[5].endPort",
+      "Invalid spec.podSelector.matchExpressions[1].key",
+      "Invalid spec.podSelector.matchExpressions[1].key",
+      "Invalid spec.podSelector.matchExpressions[1].operator",
+      "NotSupported spec.ingress[0].ports[1].protocol",
+      "NotSupported spec.policyTypes[0]",
+      "Required spec.ingress[0].from[0]",
+      "Required spec.ingress[0].from[2].ipBlock.cidr",
+    ],
+  ],
+  [
+    "/apis/networking.k8s.io/v1/namespaces/default/ingresses",
+    {
+      "metadata": {
+        "name": "a",
+      },
+    },
+    [
+      "Invalid spec",
+    ],
+  ],
+  [
+    "/apis/networking.k8s.io/v1/namespaces/default/ingresses",
+    {
+      "metadata": {
+        "name": "a",
+      },
+      "spec": {
+        "defaultBackend": {},
+      },
+    },
+    [
+      "Invalid spec.defaultBackend",
+    ],
+  ],
+  [
+    "/apis/networking.k8s.io/v1/namespaces/default/ingresses",
+    {
+      "metadata": {
+        "name": "a",
+      },
+      "spec": {
+        "defaultBackend": {
+          "service": {
+            "name": "A_",
+            "port": {},
+          },
+          "resource": {
+            "kind": "a",
+            "name": "b",
+          },
+        },
+        "ingressClassName": "A_",
+        "tls": [
+          {
+            "hosts": [
+              "A_",
+              "*.a",
+              "*",
+            ],
+            "secretName": "B_",
+          },
+        ],
+        "rules": [
+          {
+            "host": "1.2.3.4",
+          },
+          {
+            "host": "A_",
+          },
+          {
+            "host": "*",
+          },
+          {
+            "host": "a.b",
+            "http": {},
+          },
+          {
+            "http": {
+              "paths": [
+                {},
+                {
+                  "pathType": "X",
+                  "path": "a",
+                  "backend": {
+                    "service": {
+                      "name": "",
+                      "port": {},
+                    },
+                  },
+                },
+                {
+                  "pathType": "Prefix",
+                  "path": "a//b/..",
+                  "backend": {
+                    "service": {
+                      "name": "A_",
+                      "port": {
+                        "name": "x",
+                        "number": 1,
+                      },
+                    },
+                  },
+                },
+                {
+                  "pathType": "Exact",
+                  "backend": {
+                    "service": {
+                      "name": "a",
+                      "port": {
+                        "number": 70000,
+                      },
+                    },
+                  },
+                },
+                {
+                  "pathType": "ImplementationSpecific",
+                  "path": "a",
+                  "backend": {
+                    "service": {
+                      "name": "a",
+                      "port": {
+                        "name": "A_",
+                      },
+                    },
+                  },
+                },
+                {
+                  "pathType": "Exact",
+                  "path": "/",
+                  "backend": {
+                    "resource": {},
+                  },
+                },
+              ],
+            },
+          },
+        ],
+      },
+    },
+    [
+      "Invalid spec.defaultBackend",
+      "Invalid spec.ingressClassName",
+      "Invalid spec.rules[0].host",
+      "Invalid spec.rules[1].host",
+      "Invalid spec.rules[2].host",
+      "Invalid spec.rules[4].http.paths[2].backend",
+      "Invalid spec.rules[4].http.paths[2].backend.service.name",
+      "Invalid spec.rules[4].http.paths[2].path",
+      "Invalid spec.rules[4].http.paths[2].path",
+      "Invalid spec.rules[4].http.paths[2].path",
+      "Invalid spec.rules[4].http.paths[3].backend.service.port.number",
+      "Invalid spec.rules[4].http.paths[3].path",
+      "Invalid spec.rules[4].http.paths[4].backend.service.port.name",
+      "Invalid spec.rules[4].http.paths[4].backend.service.port.name",
+      "Invalid spec.rules[4].http.paths[4].path",
+      "Invalid spec.tls[0].hosts[0]",
+      "Invalid spec.tls[0].hosts[2]",
+      "Invalid spec.tls[0].secretName",
+      "NotSupported spec.rules[4].http.paths[1].pathType",
+      "Required spec.rules[3].http.paths",
+      "Required spec.rules[4].http.paths[0].pathType",
+      "Required spec.rules[4].http.paths[1].backend",
+      "Required spec.rules[4].http.paths[1].backend.service.name",
+      "Required spec.rules[4].http.paths[5].backend.resource.kind",
+      "Required spec.rules[4].http.paths[5].backend.resource.name",
+    ],
+  ],
+  [
+    "/apis/networking.k8s.io/v1/ingressclasses",
+    {
+      "metadata": {
+        "name": "a",
+      },
+      "spec": {
+        "controller": "a",
+        "parameters": {},
+      },
+    },
+    [
+      "Invalid spec.controller",
+      "Required spec.parameters.kind",
+      "Required spec.parameters.name",
+    ],
+  ],
+  [
+    "/apis/networking.k8s.io/v1/ingressclasses",
+    {
+      "metadata": {
+        "name": "a",
+      },
+      "spec": {
+        "parameters": {
+          "kind": "a",
+          "name": "b",
+          "scope": "Namespace",
+        },
+      },
+    },
+    [
+      "Required spec.controller",
+      "Required spec.parameters.namespace",
+    ],
+  ],
+  [
+    "/apis/coordination.k8s.io/v1/namespaces/default/leases",
+    {
+      "metadata": {
+        "name": "a",
+      },
+      "spec": {
+        "leaseDurationSeconds": 0,
+        "leaseTransitions": -1,
+        "strategy": "X",
+        "preferredHolder": "z",
+      },
+    },
+    [
+      "Invalid spec.leaseDurationSeconds",
+      "Invalid spec.leaseTransitions",
+    ],
+  ],
+  [
+    "/apis/scheduling.k8s.io/v1/priorityclasses",
+    {
+      "metadata": {
+        "name": "a",
+      },
+      "value": 2000000000,
+      "preemptionPolicy": "X",
+    },
+    [
+      "Forbidden value",
+      "NotSupported preemptionPolicy",
+    ],
+  ],
+  [
+    "/apis/scheduling.k8s.io/v1/priorityclasses",
+    {
+      "metadata": {
+        "name": "system-a",
+      },
+      "value": 2,
+      "globalDefault": true,
+    },
+    [
+      "Forbidden metadata.name",
+    ],
+  ],
+  [
+    "/apis/storage.k8s.io/v1/storageclasses",
+    {
+      "metadata": {
+        "name": "a",
+      },
+    },
+    [
+      "Required provisioner",
+    ],
+  ],
+  [
+    "/apis/storage.k8s.io/v1/storageclasses",
+    {
+      "metadata": {
+        "name": "a",
+      },
+      "provisioner": "A_",
+      "reclaimPolicy": "X",
+      "volumeBindingMode": "Z",
+      "parameters": {
+        "": "x",
+      },
+    },
+    [
+      "Invalid parameters",
+      "Invalid provisioner",
+      "NotSupported reclaimPolicy",
+      "NotSupported volumeBindingMode",
+    ],
+  ],
+  [
+    "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices",
+    {
+      "metadata": {
+        "name": "a",
+      },
+    },
+    [
+      "Required addressType",
+    ],
+  ],
+  [
+    "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices",
+    {
+      "metadata": {
+        "name": "a",
+      },
+      "addressType": "IPv4",
+      "endpoints": [
+        {
+          "addresses": [
+            "x",
+          ],
+        },
+        {},
+      ],
+      "ports": [
+        {
+          "name": "A_",
+        },
+        {
+          "port": 0,
+          "protocol": "Z",
+        },
+        {
+          "name": "",
+        },
+        {
+          "name": "",
+        },
+      ],
+    },
+    [
+      "Duplicate ports[2].name",
+      "Duplicate ports[3].name",
+      "Invalid endpoints[0].addresses[0]",
+      "Invalid ports[0].name",
+      "NotSupported ports[1].protocol",
+      "Required endpoints[1].addresses",
+    ],
+  ],
+  [
+    "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices",
+    {
+      "metadata": {
+        "name": "a",
+      },
+      "addressType": "X",
+      "endpoints": null,
+    },
+    [
+      "NotSupported addressType",
+    ],
+  ],
+  [
+    "/apis/apps/v1/namespaces/default/controllerrevisions",
+    {
+      "metadata": {
+        "name": "a",
+      },
+    },
+    [
+      "Required data",
+    ],
+  ],
+  [
+    "/apis/apps/v1/namespaces/default/controllerrevisions",
+    {
+      "metadata": {
+        "name": "a",
+      },
+      "revision": -1,
+      "data": [
+        1,
+      ],
+    },
+    [
+      "Invalid revision",
+      "Required data",
+    ],
+  ],
+  [
+    "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
+    {
+      "metadata": {
+        "name": "bar.ex.com",
+      },
+      "spec": {
+        "group": "ex.com",
+        "scope": "Namespaced",
+        "names": {
+          "plural": "foos",
+          "kind": "Foo",
+        },
+        "versions": [
+          {
+            "name": "v1",
+            "served": true,
+            "storage": true,
+            "schema": {
+              "openAPIV3Schema": {
+                "type": "object",
+              },
+            },
+          },
+        ],
+      },
+    },
+    [
+      "Invalid metadata.name",
+    ],
+  ],
+];
