@@ -10,6 +10,7 @@ import { Discovery, OpenApi } from "./server/discovery.ts";
 import { RequestHandler } from "./server/request_handler.ts";
 import { ResourceHandler } from "./server/resource_handler.ts";
 import { parseStored, Store, type StoredCollection, type StoreEvent } from "./storage/store.ts";
+import { ServiceAddresses } from "./writes/service_addresses.ts";
 import { Admission, Writer } from "./writes/writer.ts";
 
 /** Options for {@linkcode FakeApiServer}. */
@@ -99,9 +100,12 @@ export class Backend {
     const random = new Random(seed);
     // A separate generator, so that uids do not depend on the number of watches.
     const durations = new Random(~seed);
+    const addresses = new ServiceAddresses();
     const store = new Store(history, {
       event: (event) => this.#changed(event),
       removing: (collection, stored) => {
+        const { apiVersion, kind } = collection.definition;
+        if (apiVersion === "v1" && kind === "Service") addresses.release(parseStored(stored));
         // The event of the definition's deletion comes after the deletion of all it defines.
         if (isDefinitions(collection)) { for (const old of crdResources(parseStored(stored))) store.undefine(old); }
       },
@@ -122,6 +126,7 @@ export class Backend {
       managedFields,
       schemas: { requests: true, fixtures: false, ...options.schemas },
       admission: this.admission,
+      addresses,
     });
     const { watches, writer } = this;
     const discovery = new Discovery(store);

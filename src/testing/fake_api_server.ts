@@ -83,11 +83,17 @@ const DIRECT_WRITE: WriteMode = { manager: "fake", subresource: "", dryRun: fals
  * - Events of core/v1 and of events.k8s.io/v1 are the same objects, in two forms, and so are autoscalers of
  *   autoscaling/v1 and v2; v1 has the metric of the CPU alone.
  * - There are no controllers: pods stay as they are written, dependents are deleted when {@linkcode collectGarbage} is
- *   called, namespaces need not exist and are deleted at once.
+ *   called, namespaces need not exist and are deleted at once; the finalizers that protect the claims and volumes of
+ *   requests are removed by the test.
  * - It responds in JSON: full objects, metadata only, or tables; nothing is compressed. It accepts JSON, also under a
  *   YAML media type, and for built-in kinds protobuf. A body has at most 3 MiB.
  * - Requests, patches, applies and managedFields follow the schemas of built-in kinds, and those of custom kinds'
  *   definitions. A custom kind without one keeps all fields; its lists are one field each.
+ * - Objects of requests are completed and checked as by the server and its default admission plugins: Services get
+ *   addresses of 10.96.0.0/16 and ports from 30000 to 32767, and a new node is tainted as not ready. Priority classes
+ *   are not looked up, but for those of the system. Rules in CEL are not evaluated.
+ * - Writes of the test itself are neither checked nor completed, but for phases of pods and namespaces and a secret's
+ *   type. Faults in them may stay in later requests.
  * - The scale of a custom resource is `spec.replicas`. Each of its versions is a separate collection.
  * - Events that a watch's client has not read are queued in memory, without a limit.
  * - All timers are global `setTimeout`s, so fake time controls them; without an open watch there are none.

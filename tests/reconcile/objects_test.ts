@@ -1,4 +1,12 @@
-import { Client, isConflict, isForbidden, isNotFound, metadataOf, type Transport } from "@kube/informer";
+import {
+  Client,
+  defineResource,
+  isConflict,
+  isForbidden,
+  isNotFound,
+  metadataOf,
+  type Transport,
+} from "@kube/informer";
 import { Job } from "@kube/informer/kinds/batch/v1";
 import { ConfigMap as OwnerReferenceConfigMap } from "@kube/informer/kinds/core/v1";
 import {
@@ -106,15 +114,22 @@ Deno.test("createOrUpdate creates, leaves alone and updates, with one write at m
 });
 
 Deno.test("createOrUpdate accepts a change in place, removes fields, and does not write the status", async () => {
-  const server = new FakeApiServer();
+  // The type of a ConfigMap has no status.
+  const Setting = defineResource<ConfigMap>({
+    group: "example.com",
+    version: "v1",
+    plural: "settings",
+    kind: "Setting",
+  });
+  const server = new FakeApiServer({ resources: [Setting] });
   using client = new Client({ server: "http://fake", transport: server });
   const map = { ...draft, data: { colour: "red", shape: "round" }, status: { seen: true } };
-  server.create(ConfigMap, map);
-  const { operation } = await createOrUpdate(client.resource(ConfigMap), draft, (map) => {
+  server.create(Setting, map);
+  const { operation } = await createOrUpdate(client.resource(Setting), draft, (map) => {
     Object.assign(map, { data: { colour: "red" }, status: { seen: false } });
   });
   assertEquals(operation, "updated");
-  const { data, status } = server.get(ConfigMap, "shop/settings") as ConfigMap & { readonly status?: unknown };
+  const { data, status } = server.get(Setting, "shop/settings") as ConfigMap & { readonly status?: unknown };
   assertEquals([data, status], [{ colour: "red" }, { seen: true }]);
 });
 

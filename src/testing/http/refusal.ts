@@ -133,10 +133,12 @@ export function badRequest(message: string): StatusError {
 /** 422: an object or its options are invalid. `kind` is a kind, or a plural where the server uses that. */
 export function invalid(
   subject: { readonly group: string; readonly kind: string; readonly name: string },
-  causes: readonly Required<StatusCause>[],
+  given: readonly Required<StatusCause>[],
 ): StatusError {
   const { group, kind, name } = subject;
-  const texts = causes.map((cause) => `${cause.field}: ${cause.message}`);
+  // The server says nothing twice.
+  const byText = new Map(given.map((cause) => [`${cause.field}: ${cause.message}`, cause]));
+  const [texts, causes] = [[...byText.keys()], [...byText.values()]];
   return refusal(
     422,
     `${resourceName({ group, plural: kind })} "${name}" is invalid: ${
@@ -162,6 +164,11 @@ export function invalidField(field: string, value: string, why: string): Require
 /** Cause: the field is required. */
 export function requiredField(field: string, why = ""): Required<StatusCause> {
   return { reason: "FieldValueRequired", message: `Required value${why === "" ? "" : `: ${why}`}`, field };
+}
+
+/** Cause: what the value names is not there. */
+export function notFoundField(field: string, value: Json): Required<StatusCause> {
+  return { reason: "FieldValueNotFound", message: `Not found: ${JSON.stringify(value)}`, field };
 }
 
 /** Cause: the value is in the list already. */

@@ -98,6 +98,23 @@ export function checkLabels(labels: Json | undefined, at: string, causes: Causes
   }
 }
 
+const ANNOTATION_BYTES = 256 * 1_024;
+
+/** Reports keys of annotations, and annotations that are too large together. */
+export function checkAnnotations(annotations: Json | undefined, at: string, causes: Causes): void {
+  let bytes = 0;
+  for (const [key, value] of Object.entries(objectOr(annotations))) {
+    for (const why of labelKey(key.toLowerCase())) refuseValue(causes, at, key, why);
+    bytes += key.length + textOf(value).length;
+  }
+  if (bytes <= ANNOTATION_BYTES) return;
+  causes.push({
+    reason: "FieldValueTooLong",
+    message: `Too long: may not be more than ${ANNOTATION_BYTES} bytes`,
+    field: at,
+  });
+}
+
 const NEEDS = "must be specified when `operator` is 'In' or 'NotIn'";
 const HAS = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'";
 

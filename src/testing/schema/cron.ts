@@ -57,17 +57,17 @@ function rangeFault(text: string, least: number, most: number, names: readonly s
   return faults[0];
 }
 
-/** Returns what is wrong with the name of a time zone; undefined if nothing is. */
-export function timeZoneFault(zone: string): string | undefined {
-  if (zone === "") return "timeZone must be nil or non-empty string";
-  if (zone.toLowerCase() === "local") {
-    return "timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones";
-  }
+/** Returns what is wrong with the name of a time zone. */
+export function timeZoneFaults(zone: string): readonly string[] {
+  if (zone === "") return ["timeZone must be nil or non-empty string"];
+  const local = "timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones";
+  const faults = zone.toLowerCase() === "local" ? [local] : [];
+  if (zone === "Local") return faults;
   try {
     new Intl.DateTimeFormat("en", { timeZone: zone });
-    return undefined;
+    return faults;
   } catch (error) {
-    if (error instanceof RangeError) return `unknown time zone ${zone}`;
+    if (error instanceof RangeError) return [...faults, `unknown time zone ${zone}`];
     throw error;
   }
 }

@@ -1,6 +1,6 @@
 import { type Causes, forbiddenField, requiredField } from "../http/refusal.ts";
 import { equalJson, isObject, type Json, type JsonObject, textOf } from "../wire/json.ts";
-import { checkForm, checkLabels, objectsOf, refuseValue } from "./checks.ts";
+import { checkAnnotations, checkForm, checkLabels, objectsOf, refuseValue } from "./checks.ts";
 import { dnsLabel, type Form, labelKey, pathSegment, subdomain } from "./forms.ts";
 
 /** The kind of an object whose metadata are checked. */
@@ -39,29 +39,13 @@ export function checkName({ group, kind }: Kind, { name, generateName }: JsonObj
   return causes;
 }
 
-const ANNOTATION_BYTES = 256 * 1_024;
-
 /** Finds what is wrong with the metadata of an object of any kind, besides its name. */
 export function checkMetadata(kind: Kind, metadata: JsonObject, causes: Causes): void {
   const { labels, annotations, ownerReferences, finalizers } = metadata;
   if (labels !== undefined) checkLabels(labels, "metadata.labels", causes);
-  if (isObject(annotations)) checkAnnotations(annotations, causes);
+  if (isObject(annotations)) checkAnnotations(annotations, "metadata.annotations", causes);
   if (ownerReferences !== undefined) checkOwners(ownerReferences, causes);
   if (Array.isArray(finalizers) && finalizers.length > 0) checkFinalizers(kind, finalizers.map(textOf), causes);
-}
-
-function checkAnnotations(annotations: JsonObject, causes: Causes): void {
-  let bytes = 0;
-  for (const [key, value] of Object.entries(annotations)) {
-    for (const why of labelKey(key.toLowerCase())) refuseValue(causes, "metadata.annotations", key, why);
-    bytes += key.length + textOf(value).length;
-  }
-  if (bytes <= ANNOTATION_BYTES) return;
-  causes.push({
-    reason: "FieldValueTooLong",
-    message: `Too long: may not be more than ${ANNOTATION_BYTES} bytes`,
-    field: "metadata.annotations",
-  });
 }
 
 const OWNER = ["apiVersion", "kind", "name", "uid"];

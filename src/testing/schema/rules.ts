@@ -2,9 +2,13 @@ import { checkSelector, type Rule } from "./checks.ts";
 import { APPS_RULES } from "./rules_apps.ts";
 import { AUTOSCALING_RULES } from "./rules_autoscaling.ts";
 import { BATCH_RULES } from "./rules_batch.ts";
+import { CONTAINER_RULES } from "./rules_container.ts";
+import { CORE_RULES } from "./rules_core.ts";
 import { DEFINITION_RULES } from "./rules_definitions.ts";
 import { NETWORKING_RULES } from "./rules_networking.ts";
+import { POD_RULES } from "./rules_pod.ts";
 import { POLICY_RULES } from "./rules_policy.ts";
+import { SERVICE_RULES } from "./rules_service.ts";
 
 /** Rules by the name of the type: `"core/v1.Container"`. */
 export const RULES: Readonly<Record<string, Rule>> = {
@@ -12,10 +16,41 @@ export const RULES: Readonly<Record<string, Rule>> = {
   ...APPS_RULES,
   ...AUTOSCALING_RULES,
   ...BATCH_RULES,
+  ...CONTAINER_RULES,
+  ...CORE_RULES,
   ...DEFINITION_RULES,
   ...NETWORKING_RULES,
+  ...POD_RULES,
   ...POLICY_RULES,
+  ...SERVICE_RULES,
 };
+
+/** Types whose rules say, in words of their own, which members are required and which values they have. */
+export const OWN_WORDS: ReadonlySet<string> = new Set(
+  [
+    "ContainerResizePolicy",
+    "DownwardAPIVolumeFile",
+    "EndpointAddress",
+    "HTTPGetAction",
+    "HTTPHeader",
+    "HostAlias",
+    "LimitRangeItem",
+    "LimitRangeSpec",
+    "NodeSelector",
+    "NodeSelectorRequirement",
+    "PodAffinityTerm",
+    "PodReadinessGate",
+    "PodSchedulingGate",
+    "PodSpec",
+    "ServiceAccountTokenProjection",
+    "Sysctl",
+    "TCPSocketAction",
+    "Taint",
+    "Toleration",
+    "TopologySpreadConstraint",
+    "VolumeMount",
+  ].map((name) => `core/v1.${name}`),
+);
 
 /** What a field needs, where the server says it otherwise than its schema does. */
 interface Saying {

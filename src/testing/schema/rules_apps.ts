@@ -4,7 +4,9 @@ import {
   all,
   atLeastZero,
   atMost,
+  checkAnnotations,
   checkForm,
+  checkLabels,
   checkShare,
   isEmptySelector,
   refuseValue,
@@ -142,9 +144,16 @@ const revision: Rule = ({ data }, _, causes) => {
   else if (!isObject(data)) causes.push(requiredField("data", "data must be a valid JSON object"));
 };
 
+/** The server names labels and annotations of a template without its metadata. */
+const template: Rule = ({ metadata }, at, causes) => {
+  const { labels, annotations } = objectOr(metadata);
+  if (labels !== undefined) checkLabels(labels, `${at}.labels`, causes);
+  if (annotations !== undefined) checkAnnotations(annotations, `${at}.annotations`, causes);
+};
+
 const COUNTS = ["replicas", "readyReplicas", "availableReplicas", "observedGeneration", "collisionCount"];
 
-/** The rules of the types of apps/v1. */
+/** The rules of the types of apps/v1, and of the templates of their pods. */
 export const APPS_RULES: Readonly<Record<string, Rule>> = {
   "apps/v1.ControllerRevision": all(atLeastZero("revision"), revision),
   "apps/v1.DaemonSetSpec": all(
@@ -196,4 +205,5 @@ export const APPS_RULES: Readonly<Record<string, Rule>> = {
     atMost("readyReplicas", "cannot be greater than status.readyReplicas", "availableReplicas"),
   ),
   "apps/v1.StatefulSetUpdateStrategy": statefulSetStrategy,
+  "core/v1.PodTemplateSpec": template,
 };

@@ -11,7 +11,7 @@ import {
   type Rule,
   selects,
 } from "./checks.ts";
-import { cronFault, timeZoneFault } from "./cron.ts";
+import { cronFault, timeZoneFaults } from "./cron.ts";
 import { dnsLabel, domainPath } from "./forms.ts";
 
 const jobModes: Rule = (spec, at, causes) => {
@@ -199,8 +199,7 @@ const cronJob: Rule = ({ schedule, timeZone, concurrencyPolicy, jobTemplate }, a
   if (text.includes("TZ")) {
     refuseValue(causes, `${at}.schedule`, text, "cannot use TZ or CRON_TZ in schedule, use timeZone field instead");
   }
-  const unknown = typeof timeZone === "string" ? timeZoneFault(timeZone) : undefined;
-  if (unknown !== undefined) refuseValue(causes, `${at}.timeZone`, timeZone, unknown);
+  checkForm(timeZone, `${at}.timeZone`, timeZoneFaults, causes);
   checkOneOf(concurrencyPolicy, `${at}.concurrencyPolicy`, ["Allow", "Forbid", "Replace"], causes);
   const { selector, manualSelector } = objectOr(objectOr(jobTemplate).spec);
   const place = `${at}.jobTemplate.spec`;

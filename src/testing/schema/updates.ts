@@ -1,7 +1,9 @@
 import { type Causes, forbiddenField } from "../http/refusal.ts";
 import { at, equalJson, type Json, type JsonObject, type MutableJson, objectOr } from "../wire/json.ts";
 import { numberOf, refuseValue } from "./checks.ts";
+import { checkNewPod } from "./rules_pod.ts";
 import type { Struct } from "./schema.ts";
+import { CORE_UPDATES } from "./updates_core.ts";
 
 /** Finds what an update of an object changes that cannot be changed. */
 type Update = (old: JsonObject, object: JsonObject, causes: Causes) => void;
@@ -123,9 +125,17 @@ const UPDATES: Readonly<Record<string, readonly Update[]>> = {
   "storage/v1.StorageClass": [fixed("provisioner", "parameters", "reclaimPolicy", "volumeBindingMode")],
 };
 
+/** Finds what a new object cannot have. */
+export function validateCreate({ name }: Struct, object: JsonObject): Causes {
+  const causes: Causes = [];
+  if (name === "core/v1.Pod") checkNewPod(objectOr(object.spec), causes);
+  return causes;
+}
+
 /** Finds what an update changes that cannot be changed. */
 export function validateUpdate(schema: Struct, old: JsonObject, object: JsonObject): Causes {
   const causes: Causes = [];
+  CORE_UPDATES[schema.name]?.(old, object, causes);
   for (const update of UPDATES[schema.name] ?? []) update(old, object, causes);
   return causes;
 }

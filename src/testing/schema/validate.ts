@@ -1,7 +1,7 @@
 import type { StatusCause } from "../../api/status.ts";
 import { type Causes, duplicateField, invalidField, requiredField, unsupportedField } from "../http/refusal.ts";
 import { equalJson, isObject, type Json, type JsonObject, textOf } from "../wire/json.ts";
-import { RULES, SAYINGS } from "./rules.ts";
+import { OWN_WORDS, RULES, SAYINGS } from "./rules.ts";
 import type { Field, ListOf, Schema, Struct } from "./schema.ts";
 
 /**
@@ -36,6 +36,9 @@ function typed(schema: Schema, value: Json | undefined, at: string, causes: Caus
 
 function typedField(owner: Struct, field: Field, value: Json | undefined, at: string, causes: Causes): void {
   const { schema, allowed } = field;
+  // The server takes most of what a status says.
+  const isChecked = !at.startsWith("status") && !OWN_WORDS.has(owner.name);
+  if (!isChecked) return typed(schema, value, at, causes);
   const saying = (): (typeof SAYINGS)[string] | undefined => SAYINGS[`${owner.name}.${field.name}`];
   if (field.required && isAbsent(value)) {
     const { required = "" } = saying() ?? {};
@@ -47,12 +50,17 @@ function typedField(owner: Struct, field: Field, value: Json | undefined, at: st
     if (values !== undefined) causes.push(unsupportedField(at, value, values));
     return;
   }
-  if (schema.type === "list" && Array.isArray(value)) {
+  if (schema.type === "list" && Array.isArray(value) && !isCore(schema.items)) {
     const found: Causes = [];
     duplicates(schema, value, at, found);
     if (found.length > 0 && saying() === undefined) causes.push(...found);
   }
   typed(schema, value, at, causes);
+}
+
+/** True for types of the core group, whose rules say what must be unique. */
+function isCore(schema: Schema): boolean {
+  return schema.type === "struct" && schema.name.startsWith("core/");
 }
 
 function isAbsent(value: Json | undefined): boolean {

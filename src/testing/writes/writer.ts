@@ -27,7 +27,7 @@ import { cloneJson, equalJson, isObject, type JsonObject, type MutableJson, obje
 import { decodeCustom, decodeTyped, emptyOf, type FieldValidation } from "../schema/decode.ts";
 import { PREPARED } from "../schema/computed_workloads.ts";
 import { checkMetadata, checkMetadataUpdate, checkName } from "../schema/metadata.ts";
-import { validateUpdate } from "../schema/updates.ts";
+import { validateCreate, validateUpdate } from "../schema/updates.ts";
 import { validateCustom, validateTyped } from "../schema/validate.ts";
 import { parseStored, type Store, type StoredCollection, type StoredObject, toStoredObject } from "../storage/store.ts";
 import {
@@ -37,6 +37,8 @@ import {
   managedFieldsOf,
 } from "../apply/managed_fields.ts";
 import { mergePatch } from "../patches/patches.ts";
+import type { ServiceAddresses } from "./service_addresses.ts";
+import { strategyOf, type Surroundings } from "./strategies.ts";
 
 /** A write before admission. */
 export interface AdmissionRequest<T extends KubernetesObject> {
@@ -279,6 +281,8 @@ interface WriterOptions {
   readonly schemas: { readonly requests: boolean; readonly fixtures: boolean };
   /** Hooks for writes that arrive as requests. */
   readonly admission: Admission;
+  /** The addresses of Services that arrive as requests. */
+  readonly addresses: ServiceAddresses;
 }
 
 /** Settings of a deletion. */
@@ -360,11 +364,17 @@ export class Writer {
       metadata.generation = mode.direct && metadata.generation ? metadata.generation : 1;
     } else if (!mode.direct) delete metadata.generation;
     let object: MutableJson = { ...body, metadata };
-    if (!mode.direct && definition.subresources.includes("status")) object = withoutStatus(object, definition);
-    setKindDefaults(definition, object, this.#timestamp());
+    const type = definition.schema?.name ?? "";
+    const { keepsStatus = false, create } = this.#isBuiltIn(definition, mode) ? strategyOf(type) : {};
+    if (!mode.direct && !keepsStatus && definition.subresources.includes("status")) {
+      object = withoutStatus(object, definition);
+    }
+    if (create === undefined) setKindDefaults(definition, object, this.#timestamp());
+    // What the registry and admission add belongs to nobody.
     this.#record(collection, undefined, object, mode);
-    prepareKind(definition, object);
-    if (!mode.direct) PREPARED[definition.schema?.name ?? ""]?.(object, undefined);
+    if (create === undefined) prepareKind(definition, object);
+    else create(object, this.#around(mode));
+    if (!mode.direct) PREPARED[type]?.(object, undefined);
     object = this.#admit(collection, "CREATE", undefined, object, mode);
     this.#validate(
       definition,
@@ -491,7 +501,11 @@ export class Writer {
     const owned = { ...body, metadata: { ...given } };
     this.#record(collection, old, owned, mode);
     const next = this.#next(collection, old, owned, mode);
-    if (!mode.direct) PREPARED[definition.schema?.name ?? ""]?.(next, old);
+    const type = definition.schema?.name ?? "";
+    if (this.#isBuiltIn(definition, mode) && mode.subresource !== "status") {
+      strategyOf(type).update?.(old, next, this.#around(mode));
+    }
+    if (!mode.direct) PREPARED[type]?.(next, old);
     const object = this.#admit(collection, "UPDATE", old, next, mode);
     this.#validate(definition, old, object, mode, mode.direct ? [] : checkMetadataUpdate(oldMetadata, given, []));
     const metadata = object.metadata as MutableJson;
@@ -605,10 +619,12 @@ export class Writer {
       };
       const update = (old: JsonObject): Causes => custom ? [] : validateUpdate(schema, old, object);
       const found = check(object);
+      if (old === undefined && !custom) found.push(...validateCreate(schema, object));
       const changes = old === undefined ? [] : update(old);
       if (old === undefined || found.length + changes.length === 0) causes.push(...found);
       else {
-        const complete = this.#complete(definition, old, mode);
+        // What a test created lacks defaults.
+        const complete = mode.subresource === "status" ? old : this.#complete(definition, old, mode);
         const before = check(complete);
         const isNew = ({ field, reason }: Causes[number]): boolean =>
           !before.some((one) => one.field === field && one.reason === reason);
@@ -618,15 +634,18 @@ export class Writer {
     this.#refuse(definition, metadata, causes);
   }
 
-  /** Returns an existing object with the defaults that it lacks where a test created it. */
-  #complete(definition: Definition, old: JsonObject, mode: WriteMode): JsonObject {
-    const { schema, custom } = definition;
-    return !this.#isTyped(mode) || custom || schema === undefined ? old : decodeTyped(schema, old, definition).object;
-  }
-
   /** @throws {StatusError} 422 if there are causes. */
   #refuse({ group, kind }: Definition, { name }: JsonObject, causes: Causes): void {
     if (causes.length > 0) throw invalid({ group, kind, name: textOf(name) }, causes);
+  }
+
+  /** True for objects of built-in kinds that follow their schemas. */
+  #isBuiltIn({ custom, schema }: Definition, mode: WriteMode): boolean {
+    return !custom && schema !== undefined && this.#isTyped(mode);
+  }
+
+  #around({ dryRun }: WriteMode): Surroundings {
+    return { time: this.#timestamp(), dryRun, addresses: this.#options.addresses };
   }
 
   #isTyped({ direct }: WriteMode): boolean {

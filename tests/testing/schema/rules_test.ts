@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import type { Resource } from "../../../src/api/resource.ts";
 import { FakeApiServer } from "../../../src/testing/mod.ts";
-import { cronFault, timeZoneFault } from "../../../src/testing/schema/cron.ts";
+import { cronFault, timeZoneFaults } from "../../../src/testing/schema/cron.ts";
 import { isWithin, rangeFaults, readAddress, readRange } from "../../../src/testing/schema/addresses.ts";
 import { REFUSED } from "./_refused.ts";
 
@@ -82,6 +82,14 @@ const FIXED: readonly (readonly [path: string, object: object, patch: object, ca
     metadata: { uid: "z", deletionTimestamp: "2020-01-01T00:00:00Z", deletionGracePeriodSeconds: 3 },
   }, ["Invalid metadata.deletionGracePeriodSeconds", "Invalid metadata.deletionTimestamp", "Invalid metadata.uid"]],
 ];
+
+Deno.test("labels and annotations of the template of pods are named without its metadata", async () => {
+  const server = new FakeApiServer();
+  const metadata = { labels: { a: "b", "c d": "e" }, annotations: { "f g": "h" } };
+  const spec = { ...PODS, template: { ...PODS.template, metadata } };
+  const [code, body] = await send(server, "POST", `${APPS}/deployments`, { metadata: { name: "x" }, spec });
+  assertEquals([code, causesOf(body)], [422, ["Invalid spec.template.annotations", "Invalid spec.template.labels"]]);
+});
 
 Deno.test("updates cannot change what is immutable", async () => {
   const server = new FakeApiServer({ resources: MORE });
@@ -238,7 +246,8 @@ Deno.test("schedules and time zones are read as the server does", () => {
     "* * * JANX *": 'failed to parse int from JANX: strconv.Atoi: parsing "JANX": invalid syntax',
   };
   for (const [schedule, fault] of Object.entries(faults)) assertEquals(cronFault(schedule), fault, schedule);
-  assertEquals(["Europe/Berlin", "Nope/Zone"].map(timeZoneFault), [undefined, "unknown time zone Nope/Zone"]);
+  assertEquals(["Europe/Berlin", "Nope/Zone"].map(timeZoneFaults), [[], ["unknown time zone Nope/Zone"]]);
+  assertEquals(timeZoneFaults("local").length, 2);
 });
 
 Deno.test("addresses and their ranges are read", () => {

@@ -142,11 +142,13 @@ Deno.test("FakeApiServer refuses metadata of another type as kube-apiserver does
 Deno.test("FakeApiServer takes bodies of 3 MiB, and answers 413 to larger ones without keeping them", async () => {
   using server = new FakeApiServer();
   const body = (bytes: number): string => {
-    const [head, tail] = [`{"metadata":{"name":"m${bytes}"},"data":{"x":"`, '"}}'];
+    const object = `"involvedObject":{"namespace":"answers"}`;
+    const [head, tail] = [`{"metadata":{"name":"m${bytes}"},${object},"message":"`, '"}'];
     return `${head}${"x".repeat(bytes - head.length - tail.length)}${tail}`;
   };
-  assertEquals((await ask(server, MAPS, { method: "POST", body: body(3_145_728) })).status, 201);
-  const { status, json } = await ask(server, MAPS, { method: "POST", body: body(3_145_729) });
+  const events = "/api/v1/namespaces/answers/events";
+  assertEquals((await ask(server, events, { method: "POST", body: body(3_145_728) })).status, 201);
+  const { status, json } = await ask(server, events, { method: "POST", body: body(3_145_729) });
   assertEquals([status, json.reason, json.message], [
     413,
     "RequestEntityTooLarge",

@@ -1,0 +1,202 @@
+import { parseQuantity } from "../../api/quantity.ts";
+import { refusal } from "../http/refusal.ts";
+import { objectsOf } from "../schema/checks.ts";
+import { isObject, type Json, type JsonObject, type MutableJson, objectOr, textOf } from "../wire/json.ts";
+import type { ServiceAddresses } from "./service_addresses.ts";
+
+/** The means of preparing a request. */
+export interface Surroundings {
+  /** The time of the request. */
+  readonly time: string;
+  /** True if nothing will be written. */
+  readonly dryRun: boolean;
+  /** Gives Services their addresses. */
+  readonly addresses: ServiceAddresses;
+}
+
+/** The steps of the server's registry and admission plugins with a decoded object before it is checked. */
+interface Strategy {
+  readonly create?: (object: MutableJson, around: Surroundings) => void;
+  readonly update?: (old: JsonObject, object: MutableJson, around: Surroundings) => void;
+  /** True if a new object may come with its status. */
+  readonly keepsStatus?: boolean;
+}
+
+const COMPUTE = ["cpu", "memory"];
+
+/** The quality of service that resources of containers stand for. */
+function qosClass(spec: JsonObject): string {
+  const own = objectOr(spec.resources);
+  const all = own.limits === undefined && own.requests === undefined
+    ? [...objectsOf(spec.containers), ...objectsOf(spec.initContainers)].map(({ resources }) => objectOr(resources))
+    : [own];
+  const sums = { requests: new Map<string, bigint>(), limits: new Map<string, bigint>() };
+  let isGuaranteed = true;
+  for (const { requests, limits } of all) {
+    for (const [field, resources] of Object.entries({ requests, limits })) {
+      const sum = sums[field as keyof typeof sums];
+      for (const name of COMPUTE) {
+        const value = objectOr(resources)[name];
+        const { nanos } = parseQuantity(textOf(value) || "0");
+        if (nanos > 0n) sum.set(name, (sum.get(name) ?? 0n) + nanos);
+        else if (field === "limits") isGuaranteed = false;
+      }
+    }
+  }
+  const { requests, limits } = sums;
+  if (requests.size + limits.size === 0) return "BestEffort";
+  const isEqual = requests.size === limits.size && [...requests].every(([name, sum]) => limits.get(name) === sum);
+  return isGuaranteed && isEqual ? "Guaranteed" : "Burstable";
+}
+
+const UNWELL = ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"];
+
+function addTolerations(spec: MutableJson): void {
+  const given = objectsOf(spec.tolerations);
+  const added = UNWELL.filter((taint) =>
+    !given.some(({ key, effect }) => (!key || key === taint) && (!effect || effect === "NoExecute"))
+  ).map((key) => ({ key, operator: "Exists", effect: "NoExecute", tolerationSeconds: 300 }));
+  if (added.length > 0) spec.tolerations = [...given, ...added];
+}
+
+const PRIORITIES: Readonly<Record<string, number>> = {
+  "": 0,
+  "system-cluster-critical": 2_000_000_000,
+  "system-node-critical": 2_000_001_000,
+};
+
+function setPriority(spec: MutableJson, name: string): void {
+  const priority = PRIORITIES[textOf(spec.priorityClassName)];
+  if (priority === undefined) return;
+  const deny = (what: string, computed: Json): never => {
+    const why = `${what}; priority admission controller computed ${computed} from the given PriorityClass name`;
+    throw refusal(403, `pods ${JSON.stringify(name)} is forbidden: ${why}`, { details: { name, kind: "pods" } });
+  };
+  if (typeof spec.priority === "number" && spec.priority !== priority) {
+    deny(`the integer value of priority (${spec.priority}) must not be provided in pod spec`, priority);
+  }
+  const policy = spec.preemptionPolicy ??= "PreemptLowerPriority";
+  if (policy !== "PreemptLowerPriority") {
+    deny(`the string value of PreemptionPolicy (${policy}) must not be provided in pod spec`, "PreemptLowerPriority");
+  }
+  spec.priority = priority;
+}
+
+/** Adds what `matchLabelKeys` stand for to a selector of pods. */
+function mergeLabelKeys(term: MutableJson, labels: JsonObject): void {
+  const keys = Array.isArray(term.matchLabelKeys) ? term.matchLabelKeys as readonly string[] : [];
+  const added = keys.filter((key) => labels[key] !== undefined)
+    .map((key) => ({ key, operator: "In", values: [labels[key] as Json] }));
+  if (added.length === 0 || !isObject(term.labelSelector)) return;
+  const { matchExpressions } = term.labelSelector;
+  term.labelSelector = { ...term.labelSelector, matchExpressions: [...objectsOf(matchExpressions), ...added] };
+}
+
+function createPod(object: MutableJson): void {
+  const metadata = objectOr(object.metadata);
+  const spec = object.spec as MutableJson;
+  addTolerations(spec);
+  setPriority(spec, textOf(metadata.name));
+  for (const constraint of objectsOf(spec.topologySpreadConstraints)) {
+    mergeLabelKeys(constraint as MutableJson, objectOr(metadata.labels));
+  }
+  const gated = {
+    type: "PodScheduled",
+    status: "False",
+    lastProbeTime: null,
+    lastTransitionTime: null,
+    reason: "SchedulingGated",
+    message: "Scheduling is blocked due to non-empty scheduling gates",
+  };
+  const conditions = objectsOf(spec.schedulingGates).length === 0 ? {} : { conditions: [gated] };
+  object.status = { phase: "Pending", ...conditions, qosClass: qosClass(spec) };
+}
+
+function updatePod(old: JsonObject, object: MutableJson): void {
+  const spec = object.spec as MutableJson;
+  const { priority, preemptionPolicy } = objectOr(old.spec);
+  if (priority !== undefined) spec.priority ??= priority;
+  if (preemptionPolicy !== undefined) spec.preemptionPolicy ??= preemptionPolicy;
+  addTolerations(spec);
+}
+
+function protectedBy(
+  finalizer: string,
+  status: (time: string) => JsonObject,
+  more?: (object: MutableJson) => void,
+): Strategy {
+  return {
+    create: (object, { time }) => {
+      more?.(object);
+      const metadata = object.metadata as MutableJson;
+      const given = Array.isArray(metadata.finalizers) ? metadata.finalizers as readonly Json[] : [];
+      if (!given.includes(finalizer)) metadata.finalizers = [...given, finalizer];
+      object.status = status(time);
+    },
+  };
+}
+
+const SOURCES: Readonly<Record<string, string>> = {
+  PersistentVolumeClaim: "",
+  VolumeSnapshot: "snapshot.storage.k8s.io",
+};
+
+/** Keeps the older field of a claim's source in step with the newer one. */
+function alignSources(object: MutableJson): void {
+  const spec = object.spec as MutableJson;
+  const { dataSource, dataSourceRef } = spec;
+  if (isObject(dataSource)) {
+    const { apiGroup, kind } = dataSource;
+    if (SOURCES[textOf(kind)] !== (apiGroup ?? "")) delete spec.dataSource;
+    else spec.dataSourceRef ??= { ...dataSource };
+  } else if (isObject(dataSourceRef) && !dataSourceRef.namespace) {
+    const { apiGroup, kind } = dataSourceRef;
+    if (SOURCES[textOf(kind)] === (apiGroup ?? "")) spec.dataSource = { ...dataSourceRef };
+  }
+}
+
+const NOT_READY = { key: "node.kubernetes.io/not-ready", effect: "NoSchedule" };
+
+/** Strategies by the name of the type. */
+const STRATEGIES: Readonly<Record<string, Strategy>> = {
+  "core/v1.Pod": { create: createPod, update: updatePod },
+  "core/v1.Namespace": {
+    create: (object) => {
+      const spec = object.spec as MutableJson;
+      const given = Array.isArray(spec.finalizers) ? spec.finalizers as readonly Json[] : [];
+      spec.finalizers = given.includes("kubernetes") ? given : [...given, "kubernetes"];
+      object.status = { phase: "Active" };
+    },
+    update: (old, object) => {
+      const { finalizers } = objectOr(old.spec);
+      object.spec = { ...objectOr(object.spec), ...(finalizers === undefined ? {} : { finalizers }) };
+    },
+  },
+  "core/v1.Node": {
+    keepsStatus: true,
+    create: (object) => {
+      const spec = object.spec as MutableJson;
+      const taints = objectsOf(spec.taints);
+      const has = taints.some(({ key, effect }) => key === NOT_READY.key && effect === NOT_READY.effect);
+      if (!has) spec.taints = [...taints, NOT_READY];
+    },
+  },
+  "core/v1.Service": {
+    create: (object, { addresses, dryRun }) => addresses.create(object, dryRun),
+    update: (old, object, { addresses, dryRun }) => addresses.update(old, object, dryRun),
+  },
+  "core/v1.PersistentVolumeClaim": protectedBy(
+    "kubernetes.io/pvc-protection",
+    () => ({ phase: "Pending" }),
+    alignSources,
+  ),
+  "core/v1.PersistentVolume": protectedBy(
+    "kubernetes.io/pv-protection",
+    (time) => ({ phase: "Pending", lastPhaseTransitionTime: time }),
+  ),
+};
+
+/** Returns the strategy of a type; an empty one where nothing is special. */
+export function strategyOf(type: string): Strategy {
+  return STRATEGIES[type] ?? {};
+}
