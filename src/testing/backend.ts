@@ -7,8 +7,10 @@ import { Random } from "./random.ts";
 import { CollectionLister } from "./reads/lists.ts";
 import { type ServerFeatures, Watches } from "./reads/watch.ts";
 import { Discovery, OpenApi } from "./server/discovery.ts";
+import { PodRequests } from "./server/pod_requests.ts";
 import { RequestHandler } from "./server/request_handler.ts";
 import { ResourceHandler } from "./server/resource_handler.ts";
+import { Reviews } from "./server/reviews.ts";
 import { parseStored, Store, type StoredCollection, type StoreEvent } from "./storage/store.ts";
 import { ServiceAddresses } from "./writes/service_addresses.ts";
 import { Admission, Writer } from "./writes/writer.ts";
@@ -131,12 +133,15 @@ export class Backend {
     const { watches, writer } = this;
     const discovery = new Discovery(store);
     const lister = new CollectionLister(store);
+    const podRequests = new PodRequests(store, writer, now);
+    const access = new AccessControl(options.tokens, options.authorize);
     this.handler = new RequestHandler({
-      access: new AccessControl(options.tokens, options.authorize),
+      access,
+      reviews: new Reviews(access),
       faults: this.faults,
       discovery,
       openApi: new OpenApi(store),
-      resources: new ResourceHandler({ store, lister, watches, writer, discovery, features, now }),
+      resources: new ResourceHandler({ store, lister, watches, writer, podRequests, discovery, features, now }),
       chunkBytes,
       now,
       record: (request) => {

@@ -76,7 +76,7 @@ const DIRECT_WRITE: WriteMode = { manager: "fake", subresource: "", dryRun: fals
  * {@linkcode delete}: the change is committed when the call returns, watches get its event in the same turn, and no
  * authorization or admission applies. Requests arrive through {@linkcode fetch} and are answered like kube-apiserver
  * 1.36: lists with pages and versions, watches with history, bookmarks and streaming lists, conflicts, selectors,
- * patches, server-side apply, the subresources `status` and `scale`, tables, discovery, OpenAPI v3, and errors.
+ * patches, server-side apply, subresources, tables, discovery, OpenAPI v3, and errors.
  * `kubectl` from 1.29 on works with it. Faults are injected by the methods of {@linkcode FaultVerbs}.
  *
  * - Each write has its own revision, from one counter for all resources, as in etcd; lists and watches agree on it.
@@ -94,7 +94,11 @@ const DIRECT_WRITE: WriteMode = { manager: "fake", subresource: "", dryRun: fals
  *   are not looked up, but for those of the system. Rules in CEL are not evaluated.
  * - Writes of the test itself are neither checked nor completed, but for phases of pods and namespaces and a secret's
  *   type. Faults in them may stay in later requests.
- * - The scale of a custom resource is `spec.replicas`. Each of its versions is a separate collection.
+ * - Each version of a custom resource is a separate collection.
+ * - Evictions respect disruption budgets, bindings assign pods to nodes, and tokens of service accounts are signed by
+ *   nobody. There are no kubelets: logs are empty, and `exec`, `attach`, `portforward` and `proxy` get 501.
+ * - Reviews are answered from {@linkcode FakeApiServerOptions.tokens} and
+ *   {@linkcode FakeApiServerOptions.authorize}; the latter has no rules that a SelfSubjectRulesReview could list.
  * - Events that a watch's client has not read are queued in memory, without a limit.
  * - All timers are global `setTimeout`s, so fake time controls them; without an open watch there are none.
  *

@@ -56,13 +56,21 @@ export class AccessControl {
     if (this.#tokens === undefined) return "system:admin";
     const [, token] = /^Bearer\s+(.+)$/i.exec(headers.get("authorization") ?? "") ?? [];
     if (token === undefined) return ANONYMOUS;
-    const user = typeof this.#tokens === "function"
-      ? this.#tokens(token)
-      : Object.hasOwn(this.#tokens, token)
-      ? this.#tokens[token]
-      : undefined;
+    const user = this.userOf(token);
     if (user === undefined) throw refusal(401, "Unauthorized");
     return user;
+  }
+
+  /** Returns the user of a token; undefined if it is unknown. */
+  userOf(token: string): string | undefined {
+    if (this.#tokens === undefined) return "system:admin";
+    if (typeof this.#tokens === "function") return this.#tokens(token);
+    return Object.hasOwn(this.#tokens, token) ? this.#tokens[token] : undefined;
+  }
+
+  /** True if no function decides what a user may do. */
+  get allowsAll(): boolean {
+    return this.#authorize === undefined;
   }
 
   /** Returns the authorizer's decision about a request. */

@@ -13,10 +13,10 @@ import { answerError, answerJson, answerText, negotiateRepresentation, type Requ
 import { type OpenRecord, parseRoute, recordRequest, type Route } from "../http/request.ts";
 import { noMethod, noPath } from "../http/refusal.ts";
 import type { ByteBody } from "../wire/byte_body.ts";
-import { at, objectOr, textOf } from "../wire/json.ts";
 import { verbOf } from "../../api/resource.ts";
 import { type Discovery, type OpenApi, SERVER_VERSION } from "./discovery.ts";
 import { requestBodyObject, requestBodyText, type ResourceHandler } from "./resource_handler.ts";
+import type { Reviews } from "./reviews.ts";
 
 /** Components of the request handler. */
 interface RequestHandlerParts {
@@ -28,6 +28,8 @@ interface RequestHandlerParts {
   readonly discovery: Discovery;
   /** OpenAPI documents. */
   readonly openApi: OpenApi;
+  /** Answers to reviews. */
+  readonly reviews: Reviews;
   /** Handler of resource paths. */
   readonly resources: ResourceHandler;
   /** Maximum bytes per chunk of a response. */
@@ -99,11 +101,11 @@ export class RequestHandler {
   }
 
   async #route(context: RequestContext, attributes: RequestAttributes, body: string): Promise<Response> {
-    const { discovery, openApi, resources } = this.#parts;
+    const { discovery, openApi, resources, reviews } = this.#parts;
     const route = parseRoute(context.url.pathname);
     if (route.type === "resource") {
-      if (isLoginReview(route, attributes.verb)) return answerJson(context, loginReview(attributes.user), 201);
-      if (isAccessReview(route, attributes.verb)) return await this.#review(context, attributes, body);
+      const review = await reviews.answer(route, attributes, () => requestBodyObject(body));
+      if (review !== undefined) return answerJson(context, review, 201);
       return resources.answer(context, route, attributes.verb, body);
     }
     if (context.request.method !== "GET" && context.request.method !== "HEAD") throw noMethod();
@@ -127,56 +129,6 @@ export class RequestHandler {
         return route satisfies never;
     }
   }
-
-  /** Answers a `SelfSubjectAccessReview`. */
-  async #review(context: RequestContext, { user }: RequestAttributes, body: string): Promise<Response> {
-    const review = requestBodyObject(body);
-    const wanted = objectOr(at(review, "spec", "resourceAttributes"));
-    const text = (name: string): string => typeof wanted[name] === "string" ? wanted[name] : "";
-    const path = at(review, "spec", "nonResourceAttributes", "path");
-    const verdict = await this.#parts.access.allows({
-      user,
-      verb: text("verb") || textOf(at(review, "spec", "nonResourceAttributes", "verb")),
-      group: text("group"),
-      version: text("version"),
-      resource: text("resource"),
-      subresource: text("subresource"),
-      namespace: text("namespace"),
-      name: text("name"),
-      path: typeof path === "string" ? path : "",
-    });
-    const answer = {
-      kind: "SelfSubjectAccessReview",
-      apiVersion: "authorization.k8s.io/v1",
-      metadata: {},
-      spec: review.spec ?? {},
-      status: { allowed: verdict === true },
-    };
-    return answerJson(context, answer, 201);
-  }
-}
-
-function isAccessReview(route: Route & { readonly type: "resource" }, verb: string): boolean {
-  return route.group === "authorization.k8s.io" && route.version === "v1" && verb === "create" &&
-    route.plural === "selfsubjectaccessreviews";
-}
-
-function isLoginReview(route: Route & { readonly type: "resource" }, verb: string): boolean {
-  return route.group === "authentication.k8s.io" && route.version === "v1" && verb === "create" &&
-    route.plural === "selfsubjectreviews";
-}
-
-/** Returns the answer to a `SelfSubjectReview`: the user, and the groups that the server puts users into. */
-function loginReview(username: string): object {
-  const groups = username === "system:anonymous"
-    ? ["system:unauthenticated"]
-    : [...(username === "system:admin" ? ["system:masters"] : []), "system:authenticated"];
-  return {
-    kind: "SelfSubjectReview",
-    apiVersion: "authentication.k8s.io/v1",
-    metadata: {},
-    status: { userInfo: { username, groups } },
-  };
 }
 
 /** Returns the attributes that authorization decides on. */

@@ -3,6 +3,7 @@ import {
   answerError,
   answerJson,
   answerStream,
+  answerText,
   mediaTypeOf,
   negotiateRepresentation,
   type Representation,
@@ -26,18 +27,21 @@ import {
   unsupportedField,
 } from "../http/refusal.ts";
 import { ByteBody, joinBytes } from "../wire/byte_body.ts";
-import { isDeeper, isObject, type Json, type JsonObject, type MutableJson, objectOr, textOf } from "../wire/json.ts";
+import { isDeeper, isObject, type Json, type JsonObject, objectOr, textOf } from "../wire/json.ts";
 import { parseListOptions, parseRevision, type ResourceRoute, type ServerListOptions } from "../http/request.ts";
 import type { FieldValidation } from "../schema/decode.ts";
 import { applyPatch, patchType } from "../patches/patches.ts";
 import { type CollectionLister, listPageBytes, StoredSelection } from "../reads/lists.ts";
 import { includeObjectOf, type ResponseView, tableOfOne } from "../reads/table.ts";
 import type { ServerFeatures, Watches } from "../reads/watch.ts";
+import { structNamed } from "../schema/built_in.ts";
 import { PROTOBUF, readProtobuf } from "../schema/protobuf.ts";
 import { isBuiltInGroup, schemaOfDefinition } from "../storage/definition.ts";
 import { parseStored, partialOf, type Store, type StoredCollection, type StoredObject } from "../storage/store.ts";
 import type { DeleteMode, WriteMode, Writer } from "../writes/writer.ts";
 import type { Discovery } from "./discovery.ts";
+import type { PodRequests } from "./pod_requests.ts";
+import { scaled, scaledConfig, scaleOf } from "./scale.ts";
 
 /** Maximum nesting of objects and arrays: kube-apiserver takes 10,000 levels, which overflow the stack here. */
 const MAX_DEPTH = 1_000;
@@ -99,43 +103,6 @@ function requestBodyJson(text: string): Json {
   return value;
 }
 
-/** Returns the scale of an object: desired and current replicas (autoscaling/v1). */
-function scaleOf(object: JsonObject): JsonObject {
-  const { name, namespace, uid, resourceVersion, creationTimestamp } = objectOr(object.metadata);
-  const { replicas, selector } = objectOr(object.spec);
-  const labels = Object.entries(objectOr(objectOr(selector).matchLabels)).map(([key, value]) => `${key}=${value}`);
-  return {
-    kind: "Scale",
-    apiVersion: "autoscaling/v1",
-    metadata: { name, ...(namespace === undefined ? {} : { namespace }), uid, resourceVersion, creationTimestamp },
-    spec: { replicas: replicas ?? 1 },
-    status: {
-      replicas: objectOr(object.status).replicas ?? 0,
-      ...(labels.length === 0 ? {} : { selector: labels.sort().join(",") }),
-    },
-  };
-}
-
-/**
- * Returns an object with the replicas of a scale, and its resourceVersion if the scale has one.
- *
- * @throws {StatusError} 400 if the replicas are not a non-negative integer, or the kind is not Scale.
- */
-function scaled(object: JsonObject, scale: JsonObject): JsonObject {
-  const { replicas = 0 } = objectOr(scale.spec);
-  if (typeof replicas !== "number" || !Number.isInteger(replicas) || replicas < 0) {
-    throw badRequest(`spec.replicas must be a number of replicas, found ${JSON.stringify(replicas)}`);
-  }
-  if (scale.kind !== undefined && scale.kind !== "Scale") {
-    throw badRequest(`expected a Scale, found ${textOf(scale.kind)}`);
-  }
-  const metadata: MutableJson = { ...objectOr(object.metadata) };
-  const { resourceVersion } = objectOr(scale.metadata);
-  if (resourceVersion === undefined || resourceVersion === "") delete metadata.resourceVersion;
-  else metadata.resourceVersion = resourceVersion;
-  return { ...object, metadata, spec: { ...(isObject(object.spec) ? object.spec : {}), replicas } };
-}
-
 /** Components of the resource handler. */
 interface ResourceHandlerParts {
   /** All collections. */
@@ -146,6 +113,8 @@ interface ResourceHandlerParts {
   readonly watches: Watches;
   /** Validates and writes objects. */
   readonly writer: Writer;
+  /** Evicts and binds pods, and issues tokens. */
+  readonly podRequests: PodRequests;
   /** Known groups and versions. */
   readonly discovery: Discovery;
   /** The server's clock, in milliseconds since 1970. */
@@ -154,8 +123,8 @@ interface ResourceHandlerParts {
   readonly features: ServerFeatures;
 }
 
-/** Subresources that are served. */
-const SERVED_PARTS = ["status", "scale"];
+/** Subresources that need a kubelet. */
+const OF_KUBELETS = ["attach", "exec", "portforward", "proxy"];
 
 /** A request for a collection, an object or a subresource. */
 interface ResourceRequest {
@@ -209,19 +178,24 @@ export class ResourceHandler {
       // do.
       throw isBuiltInGroup(group) && discovery.has(group, version) ? noResource() : noPath();
     }
-    const { scope, subresources } = collection.definition;
+    const { scope, parts } = collection.definition;
     if (namespace !== "" && scope === "Cluster") throw noResource();
     if (namespace === "" && scope === "Namespaced" && name !== undefined) throw noResource();
-    if (subresource !== undefined && !(SERVED_PARTS.includes(subresource) && subresources.includes(subresource))) {
-      throw noResource();
-    }
+    if (subresource !== undefined && !parts.some(({ name }) => name === subresource)) throw noResource();
     return collection;
   }
 
   #perform(request: ResourceRequest, verb: string): Response {
     const { definition } = request.collection;
-    if (!definition.verbs.includes(verb)) throw noVerb(definition, verb);
-    if (request.route.subresource !== undefined && !["get", "update", "patch"].includes(verb)) throw noMethod();
+    const { subresource } = request.route;
+    if (subresource !== undefined) {
+      if (!definition.parts.find(({ name }) => name === subresource)!.verbs.includes(verb)) throw noMethod();
+      const answer = this.#part(request, verb, subresource);
+      if (answer !== undefined) return answer;
+    } else if (!definition.verbs.includes(verb)) {
+      // Kinds that are no objects have no other methods.
+      throw definition.verbs.includes("get") ? noVerb(definition, verb) : noMethod();
+    }
     const isNamed = request.route.name !== undefined;
     if (verb === "create" ? isNamed : !isNamed && (verb === "update" || verb === "patch")) {
       throw noVerb(definition, verb);
@@ -246,6 +220,35 @@ export class ResourceHandler {
       default:
         throw noMethod();
     }
+  }
+
+  /** Answers a request for a subresource that is no form of its object; undefined for others. */
+  #part(request: ResourceRequest, verb: string, subresource: string): Response | undefined {
+    const { context, collection, route } = request;
+    const { plural } = collection.definition;
+    if (OF_KUBELETS.includes(subresource)) {
+      throw refusal(501, `the fake server has no kubelets, which ${plural}/${subresource} needs`, { reason: "" });
+    }
+    if (subresource === "log") {
+      this.#get(request);
+      return answerText("");
+    }
+    if (verb !== "create") return undefined;
+    requireReadable(context.request.headers.get("content-type"), collection.definition.custom);
+    return this.#createPart(request, subresource, keyOf(route), requestBodyObject(request.body));
+  }
+
+  #createPart(request: ResourceRequest, subresource: string, key: string, body: JsonObject): Response {
+    const { context, collection } = request;
+    const { podRequests } = this.#parts;
+    const named = { ...body, metadata: { name: request.route.name!, ...objectOr(body.metadata) } };
+    if (subresource === "token") return answerJson(context, podRequests.token(collection, key, named), 201);
+    const write = subresource === "eviction" ? podRequests.evict : podRequests.bind;
+    return answerJson(
+      context,
+      write.call(podRequests, collection, key, body, writeMode(request, "CreateOptions")),
+      201,
+    );
   }
 
   #get(request: ResourceRequest): Response {
@@ -283,6 +286,16 @@ export class ResourceHandler {
   #create(request: ResourceRequest): Response {
     const { context, collection, route } = request;
     requireReadable(context.request.headers.get("content-type"), collection.definition.custom);
+    if (collection.definition.kind === "Binding") {
+      const body = requestBodyObject(request.body);
+      const pods = this.#parts.store.collection({ group: "", version: "v1", plural: "pods" })!;
+      const key = `${route.namespace}/${textOf(objectOr(body.metadata).name)}`;
+      return answerJson(
+        context,
+        this.#parts.podRequests.bind(pods, key, body, writeMode(request, "CreateOptions")),
+        201,
+      );
+    }
     const stored = this.#parts.writer.create(
       collection,
       route.namespace,
@@ -299,7 +312,8 @@ export class ResourceHandler {
     const { writer } = this.#parts;
     const mode = writeMode(request, "UpdateOptions");
     if (route.subresource === "scale") {
-      const { stored } = writer.change(collection, keyOf(route), (object) => scaled(object, body), mode);
+      const { definition } = collection;
+      const { stored } = writer.change(collection, keyOf(route), (object) => scaled(definition, object, body), mode);
       return this.#object(request, stored, 200);
     }
     const { stored, created } = writer.update(collection, keyOf(route), body, mode);
@@ -315,9 +329,10 @@ export class ResourceHandler {
     const mode = writeMode(request, "PatchOptions", type === "apply");
     if (type === "apply") {
       const { searchParams } = context.url;
-      if (route.subresource === "scale") throw noMethod();
       const force = isTrue(searchParams.get("force"));
-      const config = objectOr(patch);
+      const config = route.subresource === "scale"
+        ? scaledConfig(definition, route.name!, objectOr(patch))
+        : objectOr(patch);
       const applied = writer.apply(collection, route.namespace, route.name!, config, { ...mode, force });
       return this.#object(request, applied.stored, applied.created ? 201 : 200);
     }
@@ -325,7 +340,11 @@ export class ResourceHandler {
     const schema = schemaOfDefinition(definition);
     const change = (object: JsonObject): JsonObject =>
       route.subresource === "scale"
-        ? scaled(object, applyPatch(scaleOf(object), patch, type, schema))
+        ? scaled(
+          definition,
+          object,
+          applyPatch(scaleOf(definition, object), patch, type, structNamed("autoscaling/v1.Scale")),
+        )
         : applyPatch(object, patch, type, schema);
     return this.#object(request, writer.change(collection, keyOf(route), change, mode).stored, 200);
   }
@@ -352,7 +371,7 @@ export class ResourceHandler {
 
   #object(request: ResourceRequest, stored: StoredObject, code: number): Response {
     const { context, collection: { definition }, route } = request;
-    if (route.subresource === "scale") return answerJson(context, scaleOf(parseStored(stored)), code);
+    if (route.subresource === "scale") return answerJson(context, scaleOf(definition, parseStored(stored)), code);
     const view = this.#view(context, ["PartialObjectMetadata", "Table"]);
     const bytes = view.as === "object"
       ? stored.bytes

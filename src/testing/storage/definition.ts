@@ -20,6 +20,16 @@ export interface PrinterColumn {
   readonly format?: string;
 }
 
+/** Paths of a custom resource's scale, as in `subresources.scale`. */
+export interface ScalePaths {
+  /** Path of the desired replicas: `".spec.replicas"`. */
+  readonly specReplicasPath: string;
+  /** Path of the current replicas: `".status.replicas"`. */
+  readonly statusReplicasPath: string;
+  /** Path of the selector of the pods, a text. @default {none} */
+  readonly labelSelectorPath?: string;
+}
+
 /** A resource to serve, with its discovery fields. */
 export interface ResourceDefinition extends Omit<Resource, "representation" | "$type"> {
   /** Singular name. @default {the kind in lower case} */
@@ -30,8 +40,10 @@ export interface ResourceDefinition extends Omit<Resource, "representation" | "$
   readonly categories?: readonly string[];
   /** Supported verbs. @default {all of them} */
   readonly verbs?: readonly string[];
-  /** Subresources; `"status"` and `"scale"` are served. @default {["status"]} */
+  /** Subresources of a custom resource: `"status"` and `"scale"`. @default {["status"]} */
   readonly subresources?: readonly string[];
+  /** Paths of the scale. @default {.spec.replicas and .status.replicas} */
+  readonly scale?: ScalePaths;
   /** Columns after the name in tables, which `kubectl get` shows. @default {the age} */
   readonly columns?: readonly PrinterColumn[];
   /** Selectable fields, besides `metadata.name` and `metadata.namespace`. @default {none} */
@@ -41,7 +53,9 @@ export interface ResourceDefinition extends Omit<Resource, "representation" | "$
 }
 
 /** The complete definition of a served resource. */
-export interface Definition extends Required<Omit<ResourceDefinition, "openAPIV3Schema">> {
+export interface Definition extends Required<Omit<ResourceDefinition, "openAPIV3Schema" | "scale">> {
+  /** Paths of the scale; undefined for the usual ones. */
+  readonly scale: ScalePaths | undefined;
   /** The types of its fields, read at their first use; undefined for a kind of a built-in group that is not known. */
   readonly schema: Struct | undefined;
   /** API version: `"apps/v1"`, `"v1"`. */
@@ -163,6 +177,7 @@ export function define(resource: ResourceDefinition, builtIn?: BuiltIn): Definit
     table: builtIn?.table,
     fields,
     columns: resource.columns ?? [],
+    scale: resource.scale,
     apiVersion: apiVersionOf(resource),
     custom: builtIn === undefined,
     generation: builtIn === undefined || (builtIn.generation ?? false),
@@ -286,6 +301,7 @@ export function crdResources(crd: JsonObject): ResourceDefinition[] {
       categories: strings(names.categories),
       subresources: ["status", "scale"].filter((part) => subresources[part] !== undefined),
       columns: columnsOf(version.additionalPrinterColumns),
+      ...(isObject(subresources.scale) ? { scale: subresources.scale as unknown as ScalePaths } : {}),
       fields: fields.map((field) => textOf(field.jsonPath).replace(/^\./, "")),
       ...(isObject(schema) ? { openAPIV3Schema: schema } : {}),
     };

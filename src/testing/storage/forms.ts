@@ -77,6 +77,8 @@ function olderAutoscaler({ metadata, spec, status }: JsonObject): MutableJson {
     metadata,
     spec: { ...rest, ...(target === undefined ? {} : { targetCPUUtilizationPercentage: target.averageUtilization }) },
     status: {
+      currentReplicas: 0,
+      desiredReplicas: 0,
       ...counts,
       ...(current === undefined ? {} : { currentCPUUtilizationPercentage: current.averageUtilization }),
     },

@@ -639,6 +639,11 @@ export class Writer {
     if (causes.length > 0) throw invalid({ group, kind, name: textOf(name) }, causes);
   }
 
+  /** An existing object with the defaults that one of the test itself lacks. */
+  #complete(definition: Definition, old: JsonObject, mode: WriteMode): JsonObject {
+    return this.#isBuiltIn(definition, mode) ? decodeTyped(definition.schema!, old, definition).object : old;
+  }
+
   /** True for objects of built-in kinds that follow their schemas. */
   #isBuiltIn({ custom, schema }: Definition, mode: WriteMode): boolean {
     return !custom && schema !== undefined && this.#isTyped(mode);
@@ -691,11 +696,12 @@ export class Writer {
       for (const field of MARKS) if (given[field] !== undefined) kept[field] = given[field];
     }
     const { managedFields } = given;
-    if (mode.subresource === "status") {
+    const part = PARTS[mode.subresource];
+    if (part !== undefined) {
       const { annotations, finalizers, labels } = given;
-      const own = definition.custom ? {} : { annotations, finalizers, labels };
+      const own = definition.custom || mode.subresource !== "status" ? {} : { annotations, finalizers, labels };
       if (definition.schema?.name === "apps/v1.Deployment") own.labels = oldMetadata.labels;
-      return { ...old, status: body.status, metadata: { ...oldMetadata, ...own, managedFields } };
+      return { ...old, ...part(old, body), metadata: { ...oldMetadata, ...own, managedFields } };
     }
     const metadata: MutableJson = { ...given };
     for (const field of FIXED_METADATA) delete metadata[field];
@@ -761,6 +767,36 @@ export class Writer {
   #timestamp(plusSeconds = 0): string {
     return new Date(this.#options.now() + plusSeconds * 1_000).toISOString().replace(/\.\d+Z$/, "Z");
   }
+}
+
+/** The members of an object that a write of a subresource changes; a write of another one changes all. */
+const PARTS: Readonly<Record<string, (old: JsonObject, body: JsonObject) => JsonObject>> = {
+  status: (_, { status }) => ({ status }),
+  approval: ({ status }, body) => ({ status: { ...objectOr(status), conditions: objectOr(body.status).conditions } }),
+  binding: (_, { spec, status }) => ({ spec, status }),
+  ephemeralcontainers: ({ spec }, body) => ({
+    spec: { ...objectOr(spec), ephemeralContainers: objectOr(body.spec).ephemeralContainers },
+  }),
+  finalize: ({ spec }, body) => ({ spec: { ...objectOr(spec), finalizers: objectOr(body.spec).finalizers } }),
+  resize: ({ spec }, body) => ({
+    spec: {
+      ...objectOr(spec),
+      ...resized("containers", objectOr(spec), objectOr(body.spec)),
+      ...resized("initContainers", objectOr(spec), objectOr(body.spec)),
+    },
+  }),
+};
+
+function resized(member: string, old: JsonObject, next: JsonObject): JsonObject {
+  const containers = old[member];
+  if (!Array.isArray(containers)) return {};
+  const wanted = Array.isArray(next[member]) ? next[member].map(objectOr) : [];
+  return {
+    [member]: containers.map(objectOr).map((container) => {
+      const { resources = container.resources } = wanted.find(({ name }) => name === container.name) ?? {};
+      return resources === undefined ? container : { ...container, resources };
+    }),
+  };
 }
 
 /** Fields set by deletions and the generation counter; only a direct write may set them. */
