@@ -111,12 +111,12 @@ export function condition(object: JsonObject, type: string): JsonObject | undefi
   return objects(object, "status", "conditions").find((it) => it.type === type);
 }
 
-/** Whether a condition is true. */
+/** Returns true if a condition is true. */
 export function isTrue(object: JsonObject, type: string): boolean {
   return condition(object, type)?.status === "True";
 }
 
-/** Whether an object is being deleted. */
+/** Returns true if an object is being deleted. */
 export function isDeleted(object: JsonObject): boolean {
   return at(object, "metadata", "deletionTimestamp") !== undefined;
 }

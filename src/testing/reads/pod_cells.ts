@@ -1,7 +1,7 @@
 import { at, isObject, type JsonObject, objectOr, textOf } from "../wire/json.ts";
 import { age, condition, isDeleted, isTrue, NONE, number, objects, text } from "./cell_values.ts";
 
-/** What Kubernetes prints of a pod (kubernetes `pkg/printers/internalversion`, `printPod`). */
+/** The cells of a pod (kubernetes `pkg/printers/internalversion`, `printPod`). */
 export function printPod(object: JsonObject, now: number): { ready: string; reason: string; restarts: string } {
   const phase = text(object, "status", "phase");
   const sidecars = new Set(
@@ -66,7 +66,7 @@ function ended(terminated: JsonObject): string {
   return text(terminated, "reason") || (signal ? `Signal:${signal}` : `ExitCode:${number(terminated, "exitCode")}`);
 }
 
-/** How many of a pod's readiness gates are true. */
+/** The number of a pod's readiness gates that are true, of all. */
 export function readinessGates(object: JsonObject): string {
   const gates = objects(object, "spec", "readinessGates");
   if (gates.length === 0) return NONE;

@@ -116,6 +116,9 @@ export const CORE_COMPUTED: Readonly<Record<string, Compute>> = {
   "core/v1.Pod": pod,
   "core/v1.PodStatus": podStatus,
   "core/v1.ServiceSpec": service,
+  "core/v1.LoadBalancerIngress": (ingress) => {
+    if (ingress.ip) ingress.ipMode ??= "VIP";
+  },
   "core/v1.Secret": secret,
   "core/v1.Namespace": ({ metadata }) => {
     const { name, labels } = objectOr(metadata);

@@ -3,7 +3,7 @@ import { type Json, type JsonObject, objectOr, textOf } from "../wire/json.ts";
 import { checkForm, checkLabels, checkPort, numberOf, objectsOf, refuseValue, type Rule } from "./checks.ts";
 import { addressFaults, rangeFaults } from "./addresses.ts";
 import { isExternallyAccessible } from "./computed_core.ts";
-import { dnsLabel, labelKey } from "./forms.ts";
+import { dnsLabel, labelKey, subdomain } from "./forms.ts";
 import { hostName, reachable } from "./forms_core.ts";
 import { checkPortOrName } from "./rules_container.ts";
 
@@ -123,6 +123,19 @@ const serviceSpec: Rule = (spec, at, causes) => {
   }
 };
 
+const service: Rule = ({ spec, status }, _at, causes) => {
+  const place = "status.loadBalancer.ingress";
+  const ingress = objectsOf(objectOr(objectOr(status).loadBalancer).ingress);
+  if (ingress.length > 0 && objectOr(spec).type !== "LoadBalancer") {
+    causes.push(forbiddenField(place, "may only be used when `spec.type` is 'LoadBalancer'"));
+    return;
+  }
+  ingress.forEach(({ ip, hostname }, index) => {
+    checkForm(ip || undefined, `${place}[${index}].ip`, addressFaults, causes);
+    checkForm(hostname || undefined, `${place}[${index}].hostname`, subdomain, causes);
+  });
+};
+
 const endpointAddress: Rule = ({ ip = "", hostname }, at, causes) => {
   checkForm(ip, `${at}.ip`, reachable, causes);
   if (addressFaults(textOf(ip)).length > 0) refuseValue(causes, `${at}.ip`, ip, "must be a valid IP address");
@@ -144,6 +157,7 @@ const endpointSubset: Rule = ({ addresses, notReadyAddresses, ports }, at, cause
 
 /** The rules of Services and of Endpoints. */
 export const SERVICE_RULES: Readonly<Record<string, Rule>> = {
+  "core/v1.Service": service,
   "core/v1.ServiceSpec": serviceSpec,
   "core/v1.ServicePort": servicePort,
   "core/v1.EndpointAddress": endpointAddress,

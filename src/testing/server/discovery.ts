@@ -1,4 +1,5 @@
 import { type Definition, isBuiltInGroup } from "../storage/definition.ts";
+import { addSchemas, openApiName } from "./open_api_schemas.ts";
 import type { Store } from "../storage/store.ts";
 import type { JsonObject, MutableJson } from "../wire/json.ts";
 
@@ -166,8 +167,8 @@ export const SERVER_VERSION = {
 const INFO = { title: "Kubernetes", version: SERVER_VERSION.gitVersion };
 
 /**
- * The OpenAPI v3 documents: enough for clients that look up the parameters of a path, such as kubectl. Kinds have no
- * schema beyond their group, version and kind.
+ * The OpenAPI v3 documents: enough for clients that look up the parameters of a path, and the types of fields, such as
+ * kubectl. Fields have no descriptions.
  */
 export class OpenApi {
   readonly #store: Store;
@@ -199,9 +200,8 @@ export class OpenApi {
     for (const definition of definitions) {
       Object.assign(paths, pathsOf(definition));
       schemas[schemaName(definition)] = {
-        type: "object",
+        ...schemaIn(schemas, definition),
         "x-kubernetes-group-version-kind": [kindOf(definition)],
-        "x-kubernetes-preserve-unknown-fields": true,
       };
     }
     return { openapi: "3.0.0", info: INFO, paths, components: { schemas } };
@@ -216,7 +216,17 @@ function kindOf({ group, version, kind }: Definition): JsonObject {
   return { group, version, kind };
 }
 
-function schemaName({ group, version, kind }: Definition): string {
+/** The schema of a kind: that of its type, which `schemas` gets; that of a custom kind's definition. */
+function schemaIn(schemas: MutableJson, { custom, schema, openAPIV3Schema }: Definition): JsonObject {
+  if (custom || schema === undefined) {
+    return openAPIV3Schema ?? { type: "object", "x-kubernetes-preserve-unknown-fields": true };
+  }
+  addSchemas(schemas, schema);
+  return schemas[openApiName(schema)] as JsonObject;
+}
+
+function schemaName({ group, version, kind, custom, schema }: Definition): string {
+  if (!custom && schema !== undefined) return openApiName(schema);
   return [...(group === "" ? ["core"] : group.split(".").reverse()), version, kind].join(".");
 }
 

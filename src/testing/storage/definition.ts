@@ -20,16 +20,6 @@ export interface PrinterColumn {
   readonly format?: string;
 }
 
-/** Paths of a custom resource's scale, as in `subresources.scale`. */
-export interface ScalePaths {
-  /** Path of the desired replicas: `".spec.replicas"`. */
-  readonly specReplicasPath: string;
-  /** Path of the current replicas: `".status.replicas"`. */
-  readonly statusReplicasPath: string;
-  /** Path of the selector of the pods, a text. @default {none} */
-  readonly labelSelectorPath?: string;
-}
-
 /** A resource to serve, with its discovery fields. */
 export interface ResourceDefinition extends Omit<Resource, "representation" | "$type"> {
   /** Singular name. @default {the kind in lower case} */
@@ -42,8 +32,15 @@ export interface ResourceDefinition extends Omit<Resource, "representation" | "$
   readonly verbs?: readonly string[];
   /** Subresources of a custom resource: `"status"` and `"scale"`. @default {["status"]} */
   readonly subresources?: readonly string[];
-  /** Paths of the scale. @default {.spec.replicas and .status.replicas} */
-  readonly scale?: ScalePaths;
+  /** Paths of the scale, as in `subresources.scale`. @default {.spec.replicas and .status.replicas} */
+  readonly scale?: {
+    /** Path of the desired replicas: `".spec.replicas"`. */
+    readonly specReplicasPath: string;
+    /** Path of the current replicas: `".status.replicas"`. */
+    readonly statusReplicasPath: string;
+    /** Path of the selector of the pods, a text. @default {none} */
+    readonly labelSelectorPath?: string;
+  };
   /** Columns after the name in tables, which `kubectl get` shows. @default {the age} */
   readonly columns?: readonly PrinterColumn[];
   /** Selectable fields, besides `metadata.name` and `metadata.namespace`. @default {none} */
@@ -52,8 +49,13 @@ export interface ResourceDefinition extends Omit<Resource, "representation" | "$
   readonly openAPIV3Schema?: object;
 }
 
+/** Paths of a custom resource's scale. */
+export type ScalePaths = NonNullable<ResourceDefinition["scale"]>;
+
 /** The complete definition of a served resource. */
 export interface Definition extends Required<Omit<ResourceDefinition, "openAPIV3Schema" | "scale">> {
+  /** A custom kind's schema as its definition has it; undefined if it has none. */
+  readonly openAPIV3Schema: JsonObject | undefined;
   /** Paths of the scale; undefined for the usual ones. */
   readonly scale: ScalePaths | undefined;
   /** The types of its fields, read at their first use; undefined for a kind of a built-in group that is not known. */
@@ -178,6 +180,7 @@ export function define(resource: ResourceDefinition, builtIn?: BuiltIn): Definit
     fields,
     columns: resource.columns ?? [],
     scale: resource.scale,
+    openAPIV3Schema: resource.openAPIV3Schema as JsonObject | undefined,
     apiVersion: apiVersionOf(resource),
     custom: builtIn === undefined,
     generation: builtIn === undefined || (builtIn.generation ?? false),

@@ -157,6 +157,12 @@ function alignSources(object: MutableJson): void {
 
 const NOT_READY = { key: "node.kubernetes.io/not-ready", effect: "NoSchedule" };
 
+/** Leaves the names of a ServiceAccount's secrets. */
+function nameSecrets(object: MutableJson): void {
+  const secrets = objectsOf(object.secrets);
+  if (secrets.length > 0) object.secrets = secrets.map(({ name }) => name === undefined ? {} : { name });
+}
+
 /** Strategies by the name of the type. */
 const STRATEGIES: Readonly<Record<string, Strategy>> = {
   "core/v1.Pod": { create: createPod, update: updatePod },
@@ -181,6 +187,7 @@ const STRATEGIES: Readonly<Record<string, Strategy>> = {
       if (!has) spec.taints = [...taints, NOT_READY];
     },
   },
+  "core/v1.ServiceAccount": { create: nameSecrets, update: (_, object) => nameSecrets(object) },
   "core/v1.Service": {
     create: (object, { addresses, dryRun }) => addresses.create(object, dryRun),
     update: (old, object, { addresses, dryRun }) => addresses.update(old, object, dryRun),

@@ -10,7 +10,7 @@
 
 import type { KubernetesObject } from "../../api/object.ts";
 import type { Resource } from "../../api/resource.ts";
-import type { Status, StatusError } from "../../api/status.ts";
+import { type Status, StatusError } from "../../api/status.ts";
 import {
   alreadyExists,
   badRequest,
@@ -23,7 +23,16 @@ import {
   refusal,
 } from "../http/refusal.ts";
 import { crdDefaults, type Definition, sameResource } from "../storage/definition.ts";
-import { cloneJson, equalJson, isObject, type JsonObject, type MutableJson, objectOr, textOf } from "../wire/json.ts";
+import {
+  cloneJson,
+  equalJson,
+  goJson,
+  isObject,
+  type JsonObject,
+  type MutableJson,
+  objectOr,
+  textOf,
+} from "../wire/json.ts";
 import { decodeCustom, decodeTyped, emptyOf, type FieldValidation } from "../schema/decode.ts";
 import { PREPARED } from "../schema/computed_workloads.ts";
 import { checkMetadata, checkMetadataUpdate, checkName } from "../schema/metadata.ts";
@@ -429,7 +438,7 @@ export class Writer {
   ): Written {
     const before = this.#existing(collection, key);
     const old = parseStored(before);
-    return this.#replace(collection, before, old, change(old), mode);
+    return this.#replace(collection, before, old, change(old), mode, true);
   }
 
   /**
@@ -475,10 +484,26 @@ export class Writer {
     old: JsonObject,
     given: JsonObject,
     mode: WriteMode,
+    isPatched = false,
   ): Written {
     const { definition } = collection;
     checkObjectIdentity(collection, before, given, mode);
-    return this.#commit(collection, before, old, this.#decode(definition, given, mode), mode);
+    const body = isPatched && !mode.direct
+      ? this.#decodePatched(definition, given, mode)
+      : this.#decode(definition, given, mode);
+    return this.#commit(collection, before, old, body, mode);
+  }
+
+  /** @throws {StatusError} 422 instead of 400: the fault is the patch's. */
+  #decodePatched(definition: Definition, given: JsonObject, mode: WriteMode): JsonObject {
+    try {
+      return this.#decode(definition, given, mode);
+    } catch (error) {
+      if (!(error instanceof StatusError)) throw error;
+      const why = error.message.replace(/^\S+ in version "[^"]*" cannot be handled as an? \S+: /, "");
+      const causes = [invalidField("patch", goJson(goJson(given)), why)];
+      throw invalid({ group: "", kind: "", name: "" }, causes);
+    }
   }
 
   #commit(
@@ -550,14 +575,13 @@ export class Writer {
       throw conflict(definition, before.name, why);
     }
     if (!mode.direct) this.#judgeDeletion(collection, before, mode);
-    if (mode.dryRun) return { stored: before, gone: true };
     if (mode.direct) return { stored: this.#store.remove(collection, before), gone: true };
     const object = parseStored(before);
     const metadata = object.metadata as MutableJson;
     const finalizers = withPropagation(metadata.finalizers, mode.propagationPolicy);
     const graceSeconds = definition.graceful ? gracePeriod(object, mode.gracePeriodSeconds) : 0;
     if (!definition.graceful && finalizers.length === 0) {
-      return { stored: this.#store.remove(collection, before), gone: true };
+      return { stored: mode.dryRun ? before : this.#store.remove(collection, before), gone: true };
     }
     if (metadata.deletionTimestamp === undefined) {
       metadata.deletionTimestamp = this.#timestamp(graceSeconds);
@@ -568,10 +592,14 @@ export class Writer {
       metadata.deletionGracePeriodSeconds = graceSeconds;
     }
     metadata.finalizers = finalizers;
+    const isHeld = finalizers.length > 0 || graceSeconds > 0;
+    if (mode.dryRun) {
+      return { stored: isHeld ? toStoredObject(definition, object, before.revision) : before, gone: !isHeld };
+    }
     const marked = equalJson(objectContent(parseStored(before)), objectContent(object))
       ? before
       : this.#store.put(collection, object);
-    if (finalizers.length > 0 || graceSeconds > 0) return { stored: marked, gone: false };
+    if (isHeld) return { stored: marked, gone: false };
     return { stored: this.#store.remove(collection, marked), gone: true };
   }
 

@@ -181,6 +181,33 @@ Deno.test("updates cannot change what the server fixes", async () => {
   }
 });
 
+Deno.test("addresses of balancers belong to Services that have one", async () => {
+  const server = new FakeApiServer();
+  const status = { status: { loadBalancer: { ingress: [{ ip: "192.0.2.1" }] } } };
+  for (const [name, type] of [["a", "ClusterIP"], ["b", "LoadBalancer"]]) {
+    await send(server, "POST", pathOf("services"), { metadata: { name }, spec: { type, ports: [{ port: 80 }] } });
+  }
+  const [code, body] = await send(server, "PATCH", `${pathOf("services")}/a/status`, status);
+  assertEquals([code, causesOf(body)], [422, ["status.loadBalancer.ingress Forbidden"]]);
+  const [, balanced] = await send(server, "PATCH", `${pathOf("services")}/b/status`, status);
+  assertEquals(balanced.status.loadBalancer.ingress, [{ ip: "192.0.2.1", ipMode: "VIP" }]);
+});
+
+Deno.test("a ServiceAccount names its secrets alone", async () => {
+  const server = new FakeApiServer();
+  const body = { metadata: { name: "a" }, secrets: [{ name: "s", namespace: "x", uid: "u" }] };
+  assertEquals((await send(server, "POST", pathOf("serviceaccounts"), body))[1].secrets, [{ name: "s" }]);
+});
+
+Deno.test("a deletion on trial of a held object returns the object", async () => {
+  const server = new FakeApiServer();
+  await send(server, "POST", pathOf("persistentvolumeclaims"), { metadata: { name: "a" }, ...CLAIM });
+  const [, trial] = await send(server, "DELETE", `${pathOf("persistentvolumeclaims")}/a?dryRun=All`);
+  assertEquals([trial.kind, typeof trial.metadata.deletionTimestamp], ["PersistentVolumeClaim", "string"]);
+  const [, kept] = await send(server, "GET", `${pathOf("persistentvolumeclaims")}/a`);
+  assertEquals(kept.metadata.deletionTimestamp, undefined);
+});
+
 Deno.test("what was wrong in an object that the test made may stay wrong", async () => {
   const server = new FakeApiServer();
   const resource = { group: "", version: "v1", plural: "pods", kind: "Pod", scope: "Namespaced" } as const;

@@ -205,6 +205,17 @@ Deno.test("an update creates objects of some kinds", async () => {
 
 const MAP = "/api/v1/namespaces/default/configmaps/x";
 
+Deno.test("a patch whose result is not of its type is invalid itself", async () => {
+  const server = new FakeApiServer();
+  await send(server, "POST", MAP.slice(0, -2), { metadata: { name: "x" } });
+  const [code, body] = await send(server, "PATCH", MAP, { data: { a: 1 } });
+  assertEquals([code, body.details.kind, causesOf(body)], [422, undefined, ["Invalid patch"]]);
+  const why = body.message.slice(body.message.lastIndexOf(": json:") + 2);
+  assertEquals(why, "json: cannot unmarshal number into Go struct field ConfigMap.data of type string");
+  const [strict, { details }] = await send(server, "PATCH", `${MAP}?fieldValidation=Strict`, { odd: 1 });
+  assertEquals([strict, causesOf({ details })], [422, ["Invalid patch"]]);
+});
+
 const OPTIONS:
   readonly (readonly [method: string, path: string, body: object, kind: string, causes: readonly string[]])[] = [
     ["DELETE", MAP, { propagationPolicy: "Nonsense" }, "DeleteOptions", ["NotSupported propagationPolicy"]],

@@ -174,3 +174,30 @@ Deno.test("FakeApiServer has no OpenAPI document of version 2, nor of groups tha
     assertEquals((await ask(server, path)).status, 404);
   }
 });
+
+Deno.test("FakeApiServer describes the fields of built-in kinds in OpenAPI, and custom kinds as their definition does", async () => {
+  const schema = {
+    type: "object",
+    properties: { spec: { type: "object", properties: { size: { type: "integer" } } } },
+  };
+  const server = new FakeApiServer({ resources: [{ ...Widget, openAPIV3Schema: schema }] });
+  const of = async (path: string): Promise<Document> =>
+    (await ask(server, `/openapi/v3/${path}`)).json.components.schemas;
+  const apps = await of("apis/apps/v1");
+  const { type, required, properties } = apps["io.k8s.api.apps.v1.DeploymentSpec"];
+  assertEquals([type, required], ["object", ["selector", "template"]]);
+  assertEquals(properties.selector.allOf, [
+    { $ref: "#/components/schemas/io.k8s.apimachinery.pkg.apis.meta.v1.LabelSelector" },
+  ]);
+  const { ports, env } = apps["io.k8s.api.core.v1.Container"].properties;
+  assertEquals(ports["x-kubernetes-list-map-keys"], ["containerPort", "protocol"]);
+  assertEquals(env.items, { allOf: [{ $ref: "#/components/schemas/io.k8s.api.core.v1.EnvVar" }] });
+  const [kind] = apps["io.k8s.api.apps.v1.Deployment"]["x-kubernetes-group-version-kind"];
+  assertEquals(kind, { group: "apps", version: "v1", kind: "Deployment" });
+  assertEquals((await of("apis/example.com/v1"))["com.example.v1.Widget"].properties, schema.properties);
+  for (const group of ["api/v1", "apis/apiextensions.k8s.io/v1", "apis/resource.k8s.io/v1"]) {
+    const schemas = await of(group);
+    const names = JSON.stringify(schemas).matchAll(/"#\/components\/schemas\/([^"]+)"/g);
+    for (const [, name] of names) assert(schemas[name] !== undefined, name);
+  }
+});

@@ -180,3 +180,13 @@ Deno.test({ name: `kubectl watches the fake as Tables${without}`, ignore }, asyn
     await watching.status;
   });
 });
+
+Deno.test({ name: `kubectl explains the fields of the fake's kinds${without}`, ignore }, async () => {
+  await withKubectl(async (kubectl) => {
+    const { code, out } = await kubectl.run(["explain", "pod.spec.containers"]);
+    assertEquals(code, 0);
+    assertMatch(out, /FIELD: containers <\[\]Container>/);
+    assertMatch(out, /\n {2}imagePullPolicy\t<string>\n {2}enum: Always, IfNotPresent, Never\n/);
+    assertMatch(out, /\n {2}name\t<string> -required-\n/);
+  });
+});
