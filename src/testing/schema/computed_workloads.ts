@@ -58,6 +58,7 @@ const definition: Compute = (spec) => {
 /** What the defaulting of workloads, rights, networks and definitions computes, by the name of the type. */
 export const WORKLOAD_DEFAULTS: Readonly<Record<string, Compute>> = {
   "apiextensions/v1.CustomResourceDefinitionSpec": definition,
+  "apps/v1.DaemonSet": (set) => countTemplates(set),
   "apps/v1.DaemonSetUpdateStrategy": rolling({ maxUnavailable: 1, maxSurge: 0 }),
   "apps/v1.DeploymentStrategy": rolling({ maxUnavailable: "25%", maxSurge: "25%" }),
   "apps/v1.StatefulSetSpec": statefulSet,
@@ -106,6 +107,13 @@ const prepareJob: Prepare = (job, old) => {
 };
 
 const GENERATION = "deprecated.daemonset.template.generation";
+
+/** The annotation is there before the generation is counted: who creates the object owns it. */
+function countTemplates(set: MutableJson): void {
+  const metadata = set.metadata as MutableJson;
+  const annotations = objectOr(metadata.annotations);
+  if (annotations[GENERATION] === undefined) metadata.annotations = { [GENERATION]: "0", ...annotations };
+}
 
 const prepareDaemonSet: Prepare = (set, old) => {
   const metadata = set.metadata as MutableJson;

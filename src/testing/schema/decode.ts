@@ -92,6 +92,7 @@ class Decoder {
     this.#owner = outer;
     this.#names.pop();
     this.#path.pop();
+    if (!field.omitEmpty && isEmptyReference(schema, read)) return null;
     if (!field.omitEmpty || field.pointer || !isZero(schema, read)) return read;
     // A field whose zero value is left out has its default all the same.
     return field.default === undefined || given === undefined ? undefined : cloneJson(field.default);
@@ -218,7 +219,13 @@ function isReference({ type }: Schema): boolean {
 }
 
 function zeroOf(schema: Schema): Json {
+  if (schema.type === "bytes") return "";
   return schema.type === "struct" ? new Decoder().struct(schema, {}) : isReference(schema) ? null : ZERO[schema.type];
+}
+
+/** True for an empty list or map, of which the server's storage keeps nothing. */
+function isEmptyReference({ type }: Schema, value: Json): boolean {
+  return (type === "list" || type === "map") && Object.keys(value as object).length === 0;
 }
 
 /** True for a value that Go leaves out: the zero value, an empty list or map. */

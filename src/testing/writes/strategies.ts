@@ -172,6 +172,8 @@ const STRATEGIES: Readonly<Record<string, Strategy>> = {
       const given = Array.isArray(spec.finalizers) ? spec.finalizers as readonly Json[] : [];
       spec.finalizers = given.includes("kubernetes") ? given : [...given, "kubernetes"];
       object.status = { phase: "Active" };
+      const metadata = object.metadata as MutableJson;
+      metadata.labels = { ...objectOr(metadata.labels), "kubernetes.io/metadata.name": metadata.name };
     },
     update: (old, object) => {
       const { finalizers } = objectOr(old.spec);

@@ -517,6 +517,10 @@ export class Writer {
     const oldMetadata = objectOr(old.metadata);
     const given = objectOr(body.metadata);
     if (given.resourceVersion && given.resourceVersion !== String(before.revision) && !mode.direct) {
+      if (!/^\d+$/.test(textOf(given.resourceVersion))) {
+        const quoted = JSON.stringify(given.resourceVersion);
+        throw refusal(500, `strconv.ParseUint: parsing ${quoted}: invalid syntax`, { reason: "" });
+      }
       throw conflict(
         definition,
         before.name,
@@ -563,22 +567,25 @@ export class Writer {
     const before = this.#existing(collection, key);
     const { definition } = collection;
     const { uid, resourceVersion } = mode.preconditions ?? {};
+    // The server names the kind here, in place of the resource.
+    const named = { group: definition.group, plural: definition.kind };
     if (uid !== undefined && uid !== before.uid) {
       const why = `the UID in the precondition (${uid}) does not match the UID in record (${before.uid}). ` +
         "The object might have been deleted and then recreated";
-      throw conflict(definition, before.name, why);
+      throw conflict(named, before.name, why);
     }
     if (resourceVersion !== undefined && resourceVersion !== String(before.revision)) {
       const why =
         `the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in ` +
         `record (${before.revision}). The object might have been modified`;
-      throw conflict(definition, before.name, why);
+      throw conflict(named, before.name, why);
     }
     if (!mode.direct) this.#judgeDeletion(collection, before, mode);
     if (mode.direct) return { stored: this.#store.remove(collection, before), gone: true };
     const object = parseStored(before);
     const metadata = object.metadata as MutableJson;
-    const finalizers = withPropagation(metadata.finalizers, mode.propagationPolicy);
+    const policy = mode.propagationPolicy ?? (definition.schema?.name === "batch/v1.Job" ? "Orphan" : undefined);
+    const finalizers = withPropagation(metadata.finalizers, policy);
     const graceSeconds = definition.graceful ? gracePeriod(object, mode.gracePeriodSeconds) : 0;
     if (!definition.graceful && finalizers.length === 0) {
       return { stored: mode.dryRun ? before : this.#store.remove(collection, before), gone: true };
