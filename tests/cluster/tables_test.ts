@@ -26,6 +26,8 @@ type Written = KubernetesObject & { readonly status?: unknown };
 
 const core = (plural: string, kind: string): Resource<Written> =>
   defineResource<Written>({ version: "v1", plural, kind });
+const of = (group: string, plural: string, kind: string): Resource<Written> =>
+  defineResource<Written>({ group, version: "v1", plural, kind });
 const Role = defineResource<Written>({
   group: "rbac.authorization.k8s.io",
   version: "v1",
@@ -98,6 +100,53 @@ const OBJECTS: readonly (readonly [Resource<Written>, object])[] = [
     reportingComponent: "scheduler",
   }],
   [Role, { metadata: { name: "reader" }, rules: [] }],
+  [of("apps", "daemonsets", "DaemonSet"), {
+    metadata: { name: "log" },
+    spec: { selector: { matchLabels: { app: "web" } }, template },
+  }],
+  [of("batch", "jobs", "Job"), {
+    metadata: { name: "once" },
+    spec: { completions: 3, template: { spec: { ...template.spec, restartPolicy: "Never" } } },
+  }],
+  [of("batch", "cronjobs", "CronJob"), {
+    metadata: { name: "daily" },
+    spec: {
+      schedule: "@daily",
+      jobTemplate: { spec: { template: { spec: { ...template.spec, restartPolicy: "Never" } } } },
+    },
+  }],
+  [of("networking.k8s.io", "ingresses", "Ingress"), {
+    metadata: { name: "web" },
+    spec: { rules: [{ host: "a.example" }, { host: "b.example" }], tls: [{ hosts: ["a.example"] }] },
+  }],
+  [of("networking.k8s.io", "networkpolicies", "NetworkPolicy"), {
+    metadata: { name: "web" },
+    spec: { podSelector: { matchLabels: { b: "2", a: "1" } } },
+  }],
+  [of("policy", "poddisruptionbudgets", "PodDisruptionBudget"), {
+    metadata: { name: "web" },
+    spec: { minAvailable: "50%", selector: { matchLabels: { app: "web" } } },
+  }],
+  [of("rbac.authorization.k8s.io", "rolebindings", "RoleBinding"), {
+    metadata: { name: "readers" },
+    roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "Role", name: "reader" },
+    subjects: [
+      { kind: "User", apiGroup: "rbac.authorization.k8s.io", name: "ann" },
+      { kind: "ServiceAccount", namespace: "shop", name: "robot" },
+    ],
+  }],
+  [core("persistentvolumeclaims", "PersistentVolumeClaim"), {
+    metadata: { name: "disk" },
+    spec: {
+      storageClassName: "fast",
+      accessModes: ["ReadWriteOnce"],
+      resources: { requests: { storage: "1Gi" } },
+    },
+  }],
+  [core("replicationcontrollers", "ReplicationController"), {
+    metadata: { name: "old" },
+    spec: { replicas: 2, selector: { app: "web" }, template },
+  }],
   node("ready", { labels: { "node-role.kubernetes.io/worker": "" } }, {
     conditions: [{ type: "Ready", status: "True" }],
     addresses: [{ type: "InternalIP", address: "10.0.0.1" }],

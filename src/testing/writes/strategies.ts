@@ -2,6 +2,7 @@ import { parseQuantity } from "../../api/quantity.ts";
 import { refusal } from "../http/refusal.ts";
 import { objectsOf } from "../schema/checks.ts";
 import { isObject, type Json, type JsonObject, type MutableJson, objectOr, textOf } from "../wire/json.ts";
+import { crdDefaults, type Definition } from "../storage/definition.ts";
 import type { ServiceAddresses } from "./service_addresses.ts";
 
 /** The means of preparing a request. */
@@ -18,6 +19,8 @@ export interface Surroundings {
 interface Strategy {
   readonly create?: (object: MutableJson, around: Surroundings) => void;
   readonly update?: (old: JsonObject, object: MutableJson, around: Surroundings) => void;
+  /** The same for an update of the status. */
+  readonly status?: (old: JsonObject, object: MutableJson) => void;
   /** True if a new object may come with its status. */
   readonly keepsStatus?: boolean;
 }
@@ -120,6 +123,12 @@ function updatePod(old: JsonObject, object: MutableJson): void {
   addTolerations(spec);
 }
 
+/** Keeps the quality of service of a pod, which a status may leave out. */
+function keepQuality(old: JsonObject, object: MutableJson): void {
+  const { qosClass } = objectOr(old.status);
+  if (qosClass !== undefined && isObject(object.status)) object.status = { qosClass, ...object.status };
+}
+
 function protectedBy(
   finalizer: string,
   status: (time: string) => JsonObject,
@@ -165,7 +174,7 @@ function nameSecrets(object: MutableJson): void {
 
 /** Strategies by the name of the type. */
 const STRATEGIES: Readonly<Record<string, Strategy>> = {
-  "core/v1.Pod": { create: createPod, update: updatePod },
+  "core/v1.Pod": { create: createPod, update: updatePod, status: keepQuality },
   "core/v1.Namespace": {
     create: (object) => {
       const spec = object.spec as MutableJson;
@@ -208,4 +217,25 @@ const STRATEGIES: Readonly<Record<string, Strategy>> = {
 /** Returns the strategy of a type; an empty one where nothing is special. */
 export function strategyOf(type: string): Strategy {
   return STRATEGIES[type] ?? {};
+}
+
+/** Fills in the defaults of new objects of some kinds, as far as clients depend on them. */
+export function setKindDefaults(definition: Definition, object: MutableJson, time: string): void {
+  if (definition.custom) return;
+  const metadata = object.metadata as MutableJson;
+  switch (definition.plural) {
+    case "pods":
+      object.status = { phase: "Pending", qosClass: "BestEffort", ...objectOr(object.status) };
+      return;
+    case "namespaces":
+      metadata.labels = { ...objectOr(metadata.labels), "kubernetes.io/metadata.name": metadata.name };
+      object.spec = { finalizers: ["kubernetes"], ...objectOr(object.spec) };
+      object.status ??= { phase: "Active" };
+      return;
+    case "secrets":
+      object.type ??= "Opaque";
+      return;
+    case "customresourcedefinitions":
+      crdDefaults(object, time);
+  }
 }

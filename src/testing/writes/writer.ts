@@ -22,7 +22,7 @@ import {
   notFound,
   refusal,
 } from "../http/refusal.ts";
-import { crdDefaults, type Definition, sameResource } from "../storage/definition.ts";
+import { type Definition, sameResource } from "../storage/definition.ts";
 import {
   cloneJson,
   equalJson,
@@ -39,15 +39,11 @@ import { checkMetadata, checkMetadataUpdate, checkName } from "../schema/metadat
 import { validateCreate, validateUpdate } from "../schema/updates.ts";
 import { validateCustom, validateTyped } from "../schema/validate.ts";
 import { parseStored, type Store, type StoredCollection, type StoredObject, toStoredObject } from "../storage/store.ts";
-import {
-  applyConfiguration,
-  type FieldManager,
-  managedFieldsAfterUpdate,
-  managedFieldsOf,
-} from "../apply/managed_fields.ts";
+import { applyConfiguration, type FieldManager, managedFieldsAfterUpdate } from "../apply/managed_fields.ts";
+import { desiredStateDiffers, fieldOwnersDiffer, objectContent } from "./differences.ts";
 import { mergePatch } from "../patches/patches.ts";
 import type { ServiceAddresses } from "./service_addresses.ts";
-import { strategyOf, type Surroundings } from "./strategies.ts";
+import { setKindDefaults, strategyOf, type Surroundings } from "./strategies.ts";
 
 /** A write before admission. */
 export interface AdmissionRequest<T extends KubernetesObject> {
@@ -194,61 +190,12 @@ function checkObjectType({ definition }: StoredCollection, body: JsonObject): vo
   );
 }
 
-/** Returns an object without versions and managedFields, for comparison. */
-function objectContent(object: JsonObject): JsonObject {
-  const { managedFields: _, resourceVersion: __, ...metadata } = objectOr(object.metadata) as MutableJson;
-  for (const field of ["labels", "annotations", "finalizers", "ownerReferences"]) {
-    const value = metadata[field];
-    if ((Array.isArray(value) || isObject(value)) && Object.keys(value).length === 0) delete metadata[field];
-  }
-  const { kind: ___, apiVersion: ____, ...rest } = object as MutableJson;
-  return { ...rest, metadata };
-}
-
-/** Returns true if the managedFields differ in more than their times. */
-function fieldOwnersDiffer(before: JsonObject, after: JsonObject): boolean {
-  const owners = (object: JsonObject): JsonObject[] => managedFieldsOf(object).map(({ time: _, ...entry }) => entry);
-  return !equalJson(owners(before), owners(after));
-}
-
 /** Returns the object with the status of a new one, as its kind has it. */
 function withoutStatus({ status: _, ...object }: MutableJson, { schema, custom }: Definition): MutableJson {
   const field = custom ? undefined : schema?.fields.get("status");
   return field === undefined || field.pointer || field.omitEmpty || field.schema.type !== "struct"
     ? object
     : { ...object, status: emptyOf(field.schema) };
-}
-
-/** Returns true if an update raises the generation: if more differs than metadata and status. */
-function desiredStateDiffers({ generation }: Definition, before: JsonObject, after: JsonObject): boolean {
-  if (generation === false) return false;
-  if (generation !== true) {
-    const [a, b] = [before, after].map(({ metadata }) => objectOr(objectOr(metadata)[generation]));
-    if (!equalJson(a, b)) return true;
-  }
-  const { metadata: _, status: __, kind: ___, apiVersion: ____, ...old } = before as MutableJson;
-  const { metadata: _m, status: _s, kind: _k, apiVersion: _a, ...next } = after as MutableJson;
-  return !equalJson(old, next);
-}
-
-/** Fills in the defaults of new objects of some kinds, as far as clients depend on them. */
-function setKindDefaults(definition: Definition, object: MutableJson, time: string): void {
-  if (definition.custom) return;
-  const metadata = object.metadata as MutableJson;
-  switch (definition.plural) {
-    case "pods":
-      object.status = { phase: "Pending", qosClass: "BestEffort", ...objectOr(object.status) };
-      return;
-    case "namespaces":
-      metadata.labels = { ...objectOr(metadata.labels), "kubernetes.io/metadata.name": metadata.name };
-      object.status ??= { phase: "Active" };
-      return;
-    case "secrets":
-      object.type ??= "Opaque";
-      return;
-    case "customresourcedefinitions":
-      crdDefaults(object, time);
-  }
 }
 
 /** Fills in what nobody owns in new objects. */
@@ -531,8 +478,10 @@ export class Writer {
     this.#record(collection, old, owned, mode);
     const next = this.#next(collection, old, owned, mode);
     const type = definition.schema?.name ?? "";
-    if (this.#isBuiltIn(definition, mode) && mode.subresource !== "status") {
-      strategyOf(type).update?.(old, next, this.#around(mode));
+    if (this.#isBuiltIn(definition, mode)) {
+      const { update, status } = strategyOf(type);
+      if (mode.subresource === "status") status?.(old, next);
+      else update?.(old, next, this.#around(mode));
     }
     if (!mode.direct) PREPARED[type]?.(next, old);
     const object = this.#admit(collection, "UPDATE", old, next, mode);

@@ -52,6 +52,16 @@ Deno.test("a pod is completed as by the server and its admission plugins", async
   ]);
 });
 
+Deno.test("an update of a pod's status keeps its quality of service", async () => {
+  const server = new FakeApiServer();
+  const [, pod] = await send(server, "POST", pathOf("pods"), { metadata: { name: "a" }, ...POD });
+  const [, { status }] = await send(server, "PUT", `${pathOf("pods")}/a/status`, {
+    ...pod,
+    status: { phase: "Running" },
+  });
+  assertEquals(status, { phase: "Running", qosClass: "Guaranteed" });
+});
+
 const QUALITIES: readonly (readonly [resources: object, quality: string])[] = [
   [{}, "BestEffort"],
   [{ requests: { cpu: "1" } }, "Burstable"],
