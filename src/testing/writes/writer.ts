@@ -601,7 +601,9 @@ export class Writer {
         checkMetadata(definition, objectOr(object.metadata), found);
         return found;
       };
-      const update = (old: JsonObject): Causes => custom ? [] : validateUpdate(schema, old, object);
+      // A subresource changes what an update of the object cannot.
+      const isFree = custom || !["", "status"].includes(mode.subresource);
+      const update = (old: JsonObject): Causes => isFree ? [] : validateUpdate(schema, old, object);
       const found = check(object);
       if (old === undefined && !custom) found.push(...validateCreate(schema, object));
       const changes = old === undefined ? [] : update(old);

@@ -110,7 +110,8 @@ Deno.test("ephemeral containers and resources of a pod are changed by their subr
     containers: [{ name: "c", image: "z", resources: { limits: { cpu: "2" } } }],
   });
   const [{ image, resources }] = resized.spec.containers;
-  assertEquals([image, resources, resized.metadata.labels], ["i:1", { limits: { cpu: "2" } }, { app: "web" }]);
+  const both = { limits: { cpu: "2" }, requests: { cpu: "2" } };
+  assertEquals([image, resources, resized.metadata.labels], ["i:1", both, { app: "web" }]);
 });
 
 Deno.test("an approval changes the conditions of a signing request alone", async () => {

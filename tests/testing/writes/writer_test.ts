@@ -109,7 +109,7 @@ Deno.test("FakeApiServer fills in the server's members of a new object", async (
     `{"kind":"Pod","apiVersion":"v1","metadata":{"name":"pod-0","namespace":"answers","uid":"${metadata.uid}",` +
     `"resourceVersion":"2","generation":1,"creationTimestamp":"2026-11-21T13:08:14Z","managedFields":[{"manager":` +
     `"record","operation":"Update","apiVersion":"v1","time":"2026-11-21T13:08:14Z","fieldsType":"FieldsV1","fieldsV1":` +
-    `{"f:spec":{"f:containers":{".":{},"k:{\\"name\\":\\"web\\"}":{".":{},"f:image":{},`;
+    `{"f:spec":{"f:containers":{"k:{\\"name\\":\\"web\\"}":{".":{},"f:image":{},`;
   assertEquals(text.slice(0, head.length), head);
   const tail = `,"status":{"phase":"Pending","qosClass":"BestEffort"}}\n`;
   assertEquals(text.slice(-tail.length), tail);
@@ -196,6 +196,7 @@ Deno.test("FakeApiServer refuses to create an existing or invalid object", async
 });
 
 /** A kind whose data may be any JSON. */
+const TYPE = '"apiVersion":"apps/v1","kind":"ControllerRevision"';
 const REVISIONS = "/apis/apps/v1/namespaces/answers/controllerrevisions";
 
 Deno.test("FakeApiServer answers 400 to an object that is nested too deeply, and accepts a thousand levels", async () => {
@@ -206,7 +207,7 @@ Deno.test("FakeApiServer answers 400 to an object that is nested too deeply, and
     ["PATCH", `${REVISIONS}/a`, "merge-patch+json", (value) => `{"data":${value}}`],
     ["PATCH", `${REVISIONS}/a`, "strategic-merge-patch+json", (value) => `{"data":${value}}`],
     ["PATCH", `${REVISIONS}/a`, "json-patch+json", (value) => `[{"op":"add","path":"/data","value":${value}}]`],
-    ["PATCH", `${REVISIONS}/a?fieldManager=m&force=true`, "apply-patch+yaml", (value) => `{"data":${value}}`],
+    ["PATCH", `${REVISIONS}/a?fieldManager=m&force=true`, "apply-patch+yaml", (value) => `{${TYPE},"data":${value}}`],
     ["DELETE", `${REVISIONS}/a`, "json", (value) => `{"preconditions":${value}}`],
   ];
   for (const [method, url, type, body] of writes) {
