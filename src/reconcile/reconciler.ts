@@ -19,7 +19,7 @@ import type { Client } from "../client/client.ts";
 import type { ObjectWrite, ResourceClients } from "../client/resource_client.ts";
 import {
   type Cause,
-  type Causes,
+  type CauseList,
   Result,
   retry,
   SETTLED,
@@ -329,7 +329,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
    * Has a key if and only if it came up and must wait for caches or an abandoned call; with the causes of its next
    * reconcile.
    */
-  readonly #held = new Map<ObjectKey, Causes>();
+  readonly #held = new Map<ObjectKey, CauseList>();
   /** Has a key if and only if its debounce has not ended; with the time of its end. */
   readonly #debounced = new Map<ObjectKey, number>();
   /** Set while a call of `idle` waits: opens when a key is taken or released, and when the state changes. */
@@ -669,7 +669,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
   }
 
   /** Adds a key that was held, with its causes. */
-  #release(key: ObjectKey, causes: Causes): void {
+  #release(key: ObjectKey, causes: CauseList): void {
     this.#held.delete(key);
     this.#wake();
     this.#queue.add(key, { cause: causes });

@@ -13,7 +13,8 @@ import { ResourceHandler } from "./server/resource_handler.ts";
 import { Reviews } from "./server/reviews.ts";
 import { parseStored, Store, type StoredCollection, type StoreEvent } from "./storage/store.ts";
 import { ServiceAddresses } from "./writes/service_addresses.ts";
-import { Admission, Writer } from "./writes/writer.ts";
+import { Admission } from "./writes/admission.ts";
+import { Writer } from "./writes/writer.ts";
 
 /** Options for {@linkcode FakeApiServer}. */
 export interface FakeApiServerOptions {
@@ -33,8 +34,8 @@ export interface FakeApiServerOptions {
   /** If true, writes record `managedFields`. @default {true} */
   readonly managedFields?: boolean;
   /**
-   * What the schemas of kinds decide: the types of fields, which fields there are, defaults, and what is valid. For
-   * requests, and for the objects that a test creates and updates itself.
+   * Selects the objects that follow the schemas of their kinds, in names and types of fields, defaults, and
+   * validation: those of requests, and those that a test creates and updates itself.
    * @default {{ requests: true, fixtures: false }}
    */
   readonly schemas?: { readonly requests?: boolean; readonly fixtures?: boolean };
@@ -134,16 +135,26 @@ export class Backend {
     const discovery = new Discovery(store);
     const lister = new CollectionLister(store);
     const podRequests = new PodRequests(store, writer, now);
+    const resources = new ResourceHandler({ store, lister, watches, writer, podRequests, discovery, features, now });
+    this.handler = this.#handler(options, { discovery, resources, chunkBytes, now });
+  }
+
+  #handler(
+    options: FakeApiServerOptions,
+    parts: {
+      readonly discovery: Discovery;
+      readonly resources: ResourceHandler;
+      readonly chunkBytes: number;
+      readonly now: () => number;
+    },
+  ): RequestHandler {
     const access = new AccessControl(options.tokens, options.authorize);
-    this.handler = new RequestHandler({
+    return new RequestHandler({
+      ...parts,
       access,
       reviews: new Reviews(access),
       faults: this.faults,
-      discovery,
-      openApi: new OpenApi(store),
-      resources: new ResourceHandler({ store, lister, watches, writer, podRequests, discovery, features, now }),
-      chunkBytes,
-      now,
+      openApi: new OpenApi(this.store),
       record: (request) => {
         if (this.requests.length >= REQUESTS) this.requests.splice(0, REQUESTS / 10);
         this.requests.push(request);

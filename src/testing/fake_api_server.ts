@@ -14,7 +14,8 @@ import { definitionOf } from "./storage/built_in_resources.ts";
 import type { ResourceDefinition } from "./storage/definition.ts";
 import { parseStored, type Store, type StoredCollection } from "./storage/store.ts";
 import type { JsonObject } from "./wire/json.ts";
-import type { AdmissionHook, WriteMode, Writer } from "./writes/writer.ts";
+import type { AdmissionHook } from "./writes/admission.ts";
+import type { WriteMode, Writer } from "./writes/writer.ts";
 import { collectGarbage } from "./writes/collect_garbage.ts";
 
 /** Options for {@linkcode untilObject}. */

@@ -68,7 +68,7 @@ export type { PrinterColumn, ResourceDefinition } from "./storage/definition.ts"
 export type { RecordedRequest } from "./http/request.ts";
 export type { RequestFilter } from "./faults/faults.ts";
 export type { RequestFailure, RequestHook } from "./faults/faults.ts";
-export type { AdmissionHook, AdmissionRequest } from "./writes/writer.ts";
+export type { AdmissionHook, AdmissionRequest } from "./writes/admission.ts";
 export type { Authorize, RequestAttributes, Tokens } from "./http/access_control.ts";
 export { assertGranted } from "./assert_granted.ts";
 export type { Built } from "./objects.ts";

@@ -26,7 +26,7 @@ export interface Cause {
  * The causes of one key: none, one, or 2 to {@linkcode MAX_CAUSES}. One needs no array, which most keys would have
  * alone.
  */
-export type Causes = Cause | readonly Cause[] | undefined;
+export type CauseList = Cause | readonly Cause[] | undefined;
 
 /** The number of causes that are kept for a key, and of paths that are kept for a cause. */
 export const MAX_CAUSES = 8;
@@ -37,7 +37,7 @@ export const MAX_CAUSES = 8;
  * A cause that differs from a known one in paths or count alone replaces it, with the paths of both. Of more than
  * {@linkcode MAX_CAUSES} the first ones are kept, and the last is a `"more"` that counts the others.
  */
-export function withCause(causes: Causes, cause: Cause): Causes {
+export function withCause(causes: CauseList, cause: Cause): CauseList {
   if (causes === undefined || causes === cause) return cause;
   const known: readonly Cause[] = isList(causes) ? causes : [causes];
   const index = known.findIndex((it) => it === cause || isSame(it, cause));
@@ -49,13 +49,13 @@ export function withCause(causes: Causes, cause: Cause): Causes {
 }
 
 /** Returns the causes of both. */
-export function withCauses(causes: Causes, others: Causes): Causes {
+export function withCauses(causes: CauseList, others: CauseList): CauseList {
   if (causes === undefined || others === undefined) return causes ?? others;
-  return isList(others) ? others.reduce<Causes>(withCause, causes) : withCause(causes, others);
+  return isList(others) ? others.reduce<CauseList>(withCause, causes) : withCause(causes, others);
 }
 
 /** Returns causes as a list. */
-export function listOfCauses(causes: Causes): readonly Cause[] {
+export function listOfCauses(causes: CauseList): readonly Cause[] {
   if (causes === undefined) return NONE;
   return isList(causes) ? causes : [causes];
 }
@@ -186,7 +186,7 @@ export class Item<K> implements WorkItem<K> {
   /** True when the key has low priority. */
   isLow: boolean;
   /** See {@linkcode WorkItem.causes}. */
-  held: Causes;
+  held: CauseList;
   /** The next pass of the key, which was added again while it is processed; undefined when it was not. */
   again: Item<K> | undefined = undefined;
   /** True when the key was added rate-limited while it was processed: its failures are then kept. */
@@ -198,7 +198,7 @@ export class Item<K> implements WorkItem<K> {
   readonly #owner: ItemOwner<K>;
 
   /** @param addedMs The time at which the key was added. */
-  constructor(key: K, owner: ItemOwner<K>, addedMs: number, isLow: boolean, causes: Causes) {
+  constructor(key: K, owner: ItemOwner<K>, addedMs: number, isLow: boolean, causes: CauseList) {
     this.key = key;
     this.#owner = owner;
     this.sinceMs = addedMs;

@@ -11,7 +11,7 @@
 import { checkCounts, CoarseClock, LongTimer, monotonicMs } from "../async/time.ts";
 import {
   type Cause,
-  type Causes,
+  type CauseList,
   checkResult,
   Item,
   type ItemOwner,
@@ -37,7 +37,7 @@ import { defaultRateLimiter, type RateLimiter } from "./rate_limiter.ts";
  * - One timer serves all keys. Adding and removing a key take time logarithmic in the number of keys.
  */
 export class DelayQueue<K> {
-  readonly #onReady: (key: K, isLow: boolean, causes: Causes) => void;
+  readonly #onReady: (key: K, isLow: boolean, causes: CauseList) => void;
   /** Has a key if and only if its entry is in `#heap`. */
   readonly #delayed = new Map<K, DelayedKey<K>>();
   /**
@@ -52,7 +52,7 @@ export class DelayQueue<K> {
   #sequence = 0;
 
   /** @param onReady Called with each key when its time has come; the key has then left the queue. */
-  constructor(onReady: (key: K, isLow: boolean, causes: Causes) => void) {
+  constructor(onReady: (key: K, isLow: boolean, causes: CauseList) => void) {
     this.#onReady = onReady;
   }
 
@@ -67,7 +67,7 @@ export class DelayQueue<K> {
   }
 
   /** Makes `key` ready after `delayMs` milliseconds, or at its present time if that is earlier. */
-  add(key: K, delayMs: number, isLow: boolean = false, causes?: Causes): void {
+  add(key: K, delayMs: number, isLow: boolean = false, causes?: CauseList): void {
     const nowMs = monotonicMs();
     const readyMs = nowMs + delayMs;
     const known = this.#delayed.get(key);
@@ -156,7 +156,7 @@ interface DelayedKey<K> {
   sequence: number;
   index: number;
   isLow: boolean;
-  causes: Causes;
+  causes: CauseList;
 }
 
 function isBefore<K>(a: DelayedKey<K>, b: DelayedKey<K>): boolean {
@@ -860,7 +860,7 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
     return item === undefined ? undefined : this.#handOut(item, this.#clock.now());
   }
 
-  #add(key: K, isLow: boolean, causes: Causes): void {
+  #add(key: K, isLow: boolean, causes: CauseList): void {
     if (this.#isShutDown) {
       this.#dropped++;
       return;
@@ -885,7 +885,7 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
   /**
    * Adds the causes of one more addition to an item that was not handed out, and raises its priority where it waits.
    */
-  #join(item: Item<K>, isLow: boolean, causes: Causes): void {
+  #join(item: Item<K>, isLow: boolean, causes: CauseList): void {
     if (causes !== undefined) item.held = withCauses(item.held, causes);
     if (item.isLow && !isLow && this.#items.get(item.key) === item) this.#waiting.raise(item);
   }

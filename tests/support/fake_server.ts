@@ -10,7 +10,7 @@ export const OPEN_SCHEMA = {
 /** The containers that a pod needs at least. */
 export const CONTAINERS = [{ name: "web", image: "web:1" }] as const;
 
-/** What a workload needs at least: a selector, and the template of its pods. */
+/** The least that a workload needs: a selector, and the template of its pods. */
 export const WORKLOAD = {
   selector: { matchLabels: { app: "web" } },
   template: { metadata: { labels: { app: "web" } }, spec: { containers: CONTAINERS } },

@@ -3,7 +3,7 @@ import { nextTurn } from "../../src/async/turns.ts";
 import { exponentialBackoff, type RateLimiter } from "../../src/workqueue/rate_limiter.ts";
 import {
   type Cause,
-  type Causes,
+  type CauseList,
   listOfCauses,
   MAX_CAUSES,
   requeueAfter,
@@ -18,9 +18,9 @@ import { Warnings } from "../support/console.ts";
 import { FakeTime } from "../support/fake_time.ts";
 
 /** So many causes, each of another source, as a key has them. */
-function causes(name: string, count: number): Causes {
+function causes(name: string, count: number): CauseList {
   const each = Array.from({ length: count }, (_, i): Cause => ({ type: "event", source: `${name} ${i}` }));
-  return each.reduce<Causes>(withCause, undefined);
+  return each.reduce<CauseList>(withCause, undefined);
 }
 
 Deno.test("withCauses counts the causes that either side left out", () => {

@@ -11,7 +11,6 @@
 import { StatusError } from "../../api/status.ts";
 import { ByteBody } from "../wire/byte_body.ts";
 import { goJson } from "../wire/json.ts";
-import { PROTOBUF } from "../schema/protobuf.ts";
 import { PlainRefusal, refusal, statusJson } from "./refusal.ts";
 
 /** A request that is being answered, and settings of its response. */
@@ -32,6 +31,9 @@ export interface RequestContext {
    */
   readonly spreadMs: () => number | undefined;
 }
+
+/** Media type of Kubernetes' protobuf: an envelope with the kind, around the message of that kind. */
+export const PROTOBUF = "application/vnd.kubernetes.protobuf";
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();

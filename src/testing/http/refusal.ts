@@ -148,7 +148,7 @@ export function invalid(
   );
 }
 
-/** What is wrong with an object: one cause for each fault. */
+/** The faults of an object, one cause for each. */
 export type Causes = Required<StatusCause>[];
 
 /** Cause: the field must not be set. */

@@ -5,7 +5,7 @@ import { at, isObject, type JsonObject, objectOr, textOf } from "../wire/json.ts
 export type Cell = string | number | boolean | null;
 
 /** Returns an object's cell; `now` is the server's clock, in milliseconds since 1970. */
-export type Compute = (object: JsonObject, now: number) => Cell;
+export type ReadCell = (object: JsonObject, now: number) => Cell;
 
 /** A fact that is not known. */
 export const UNKNOWN = "<unknown>";
@@ -45,7 +45,7 @@ export function strings(object: JsonObject, ...path: readonly string[]): readonl
 }
 
 /** The text at a path, as JSON has it; the fallback where there is none. */
-export function field(path: string, fallback: Cell = ""): Compute {
+export function field(path: string, fallback: Cell = ""): ReadCell {
   const keys = path.split(".");
   return (object) => {
     const value = at(object, ...keys);
@@ -54,13 +54,13 @@ export function field(path: string, fallback: Cell = ""): Compute {
 }
 
 /** Like {@linkcode field}, as text. */
-export function asText(path: string, fallback = ""): Compute {
+export function asText(path: string, fallback = ""): ReadCell {
   const cell = field(path, fallback);
   return (object, now) => textOf(cell(object, now));
 }
 
 /** The number of elements at a path. */
-export function count(path: string): Compute {
+export function count(path: string): ReadCell {
   const keys = path.split(".");
   return (object) => Object.keys(objectOr(at(object, ...keys)) ?? {}).length || strings(object, ...keys).length;
 }
@@ -71,7 +71,7 @@ export function size(object: JsonObject, ...fields: readonly string[]): number {
 }
 
 /** The time since that at a path. */
-export function since(path: string, fallback: string): Compute {
+export function since(path: string, fallback: string): ReadCell {
   const keys = path.split(".");
   return (object, now) => {
     const time = at(object, ...keys);
@@ -122,7 +122,7 @@ export function isDeleted(object: JsonObject): boolean {
 }
 
 /** Names or images of the containers in a template. */
-export function containers(member: "name" | "image"): Compute {
+export function containers(member: "name" | "image"): ReadCell {
   return (object) => {
     const template = at(object, "spec", "jobTemplate", "spec", "template") ?? at(object, "spec", "template") ??
       object.template;

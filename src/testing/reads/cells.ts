@@ -4,7 +4,6 @@ import { at, isObject, type JsonObject, objectOr, textOf } from "../wire/json.ts
 import {
   age,
   asText,
-  type Compute,
   condition,
   containers,
   count,
@@ -15,6 +14,7 @@ import {
   NONE,
   number,
   objects,
+  type ReadCell,
   selector,
   since,
   size,
@@ -27,7 +27,7 @@ import {
 import { printPod, readinessGates } from "./pod_cells.ts";
 
 /** Cells of columns that have one meaning, by name. */
-export const COMMON: Readonly<Record<string, Compute>> = {
+export const COMMON: Readonly<Record<string, ReadCell>> = {
   Name: field("metadata.name"),
   Age: since("metadata.creationTimestamp", UNKNOWN),
   "Created At": field("metadata.creationTimestamp", null),
@@ -43,7 +43,7 @@ export const COMMON: Readonly<Record<string, Compute>> = {
 };
 
 /** The cells of events (kubernetes `pkg/printers/internalversion`, `printEvent`). */
-const EVENT: Readonly<Record<string, Compute>> = {
+const EVENT: Readonly<Record<string, ReadCell>> = {
   "Last Seen": lastSeen,
   Type: field("type"),
   Reason: field("reason"),
@@ -75,34 +75,34 @@ function lastSeen(object: JsonObject, now: number): string {
   return last === undefined || last === null ? firstSeen(object, now) : age(last, now);
 }
 
-const READY_OF_REPLICAS: Compute = (object) => `${number(object, "status", "readyReplicas")}/${replicas(object)}`;
+const READY_OF_REPLICAS: ReadCell = (object) => `${number(object, "status", "readyReplicas")}/${replicas(object)}`;
 
 function replicas(object: JsonObject): number {
   const value = at(object, "spec", "replicas");
   return typeof value === "number" ? value : 1;
 }
 
-const REPLICAS: Readonly<Record<string, Compute>> = {
+const REPLICAS: Readonly<Record<string, ReadCell>> = {
   Desired: replicas,
   Current: field("status.replicas", 0),
   Ready: field("status.readyReplicas", 0),
 };
 
-const BINDING: Readonly<Record<string, Compute>> = {
+const BINDING: Readonly<Record<string, ReadCell>> = {
   Role: ({ roleRef }) => `${textOf(objectOr(roleRef).kind)}/${textOf(objectOr(roleRef).name)}`,
   Users: subjects("User"),
   Groups: subjects("Group"),
   ServiceAccounts: subjects("ServiceAccount"),
 };
 
-function subjects(kind: string): Compute {
+function subjects(kind: string): ReadCell {
   return (object) =>
     objects(object, "subjects").filter((subject) => subject.kind === kind).map(({ namespace, name }) =>
       kind === "ServiceAccount" ? `${textOf(namespace)}/${textOf(name)}` : textOf(name)
     ).join(", ");
 }
 
-const POLICY: Readonly<Record<string, Compute>> = {
+const POLICY: Readonly<Record<string, ReadCell>> = {
   Validations: count("spec.validations"),
   Mutations: count("spec.mutations"),
   ParamKind: (object) => {
@@ -111,7 +111,7 @@ const POLICY: Readonly<Record<string, Compute>> = {
   },
 };
 
-const POLICY_BINDING: Readonly<Record<string, Compute>> = {
+const POLICY_BINDING: Readonly<Record<string, ReadCell>> = {
   PolicyName: field("spec.policyName"),
   ParamRef: (object) => {
     const { name, namespace } = objectOr(at(object, "spec", "paramRef"));
@@ -119,10 +119,10 @@ const POLICY_BINDING: Readonly<Record<string, Compute>> = {
   },
 };
 
-const WEBHOOKS: Readonly<Record<string, Compute>> = { Webhooks: count("webhooks") };
+const WEBHOOKS: Readonly<Record<string, ReadCell>> = { Webhooks: count("webhooks") };
 
 /** Cells by group, plural name and column; those of {@linkcode COMMON} are left out. */
-export const KINDS: Readonly<Record<string, Readonly<Record<string, Compute>>>> = {
+export const KINDS: Readonly<Record<string, Readonly<Record<string, ReadCell>>>> = {
   "/componentstatuses": {
     Status: (object) => {
       const healthy = objects(object, "conditions").find(({ type }) => type === "Healthy");
@@ -292,7 +292,7 @@ export const KINDS: Readonly<Record<string, Readonly<Record<string, Compute>>>> 
     Endpoints: (object) => some(objects(object, "endpoints").flatMap((it) => strings(it, "addresses")), UNSET),
   },
   "events.k8s.io/events": Object.fromEntries(
-    Object.entries(EVENT).map(([name, cell]): [string, Compute] => [
+    Object.entries(EVENT).map(([name, cell]): [string, ReadCell] => [
       name,
       (object, now) => cell(convertEvent(object, "/v1/events"), now),
     ]),

@@ -1,11 +1,11 @@
 import type { Definition, PrintedColumn } from "../storage/definition.ts";
 import { at, type JsonObject } from "../wire/json.ts";
-import { age, type Cell, type Compute, UNKNOWN } from "./cell_values.ts";
+import { age, type Cell, type ReadCell, UNKNOWN } from "./cell_values.ts";
 import { COMMON, KINDS } from "./cells.ts";
 
 /** A column of a kind's table. */
 interface Column extends PrintedColumn {
-  readonly cell: Compute;
+  readonly cell: ReadCell;
 }
 
 const known = new WeakMap<Definition, readonly Column[]>();

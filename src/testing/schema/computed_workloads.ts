@@ -55,7 +55,7 @@ const definition: Compute = (spec) => {
   names.listKind ??= `${kind}List`;
 };
 
-/** What the defaulting of workloads, rights, networks and definitions computes, by the name of the type. */
+/** Members that the defaulting of workloads, rights, networks and definitions computes, by the name of the type. */
 export const WORKLOAD_DEFAULTS: Readonly<Record<string, Compute>> = {
   "apiextensions/v1.CustomResourceDefinitionSpec": definition,
   "apps/v1.DaemonSet": (set) => countTemplates(set),
@@ -108,7 +108,7 @@ const prepareJob: Prepare = (job, old) => {
 
 const GENERATION = "deprecated.daemonset.template.generation";
 
-/** The annotation is there before the generation is counted: who creates the object owns it. */
+/** The annotation is there before the generation is counted: the creator of the object owns it. */
 function countTemplates(set: MutableJson): void {
   const metadata = set.metadata as MutableJson;
   const annotations = objectOr(metadata.annotations);
@@ -124,7 +124,7 @@ const prepareDaemonSet: Prepare = (set, old) => {
   metadata.annotations = { ...metadata.annotations, [GENERATION]: String(generation) };
 };
 
-/** What the registries of kinds fill in, by the name of the type. */
+/** Members that the registries of kinds fill in, by the name of the type. */
 export const PREPARED: Readonly<Record<string, Prepare>> = {
   "apps/v1.DaemonSet": prepareDaemonSet,
   "batch/v1.Job": prepareJob,

@@ -10,7 +10,7 @@ import { cloneJson, isObject, type Json, type JsonObject, type MutableJson, setM
 import { COMPUTED } from "./computed.ts";
 import type { Field, Schema, Struct } from "./schema.ts";
 
-/** What becomes of fields that a kind does not have: the query parameter `fieldValidation`. */
+/** The treatment of fields that a kind does not have: the query parameter `fieldValidation`. */
 export type FieldValidation = "Strict" | "Warn" | "Ignore";
 
 /** An object, as the server's type of its kind has it. */
@@ -255,8 +255,8 @@ function goName(name: string): string {
 }
 
 /**
- * Reads an object of a custom kind: drops fields and nulls that its schema does not have, and fills in its defaults. Values
- * of other types are left as they are, for the validation; `metadata` is read as that of a built-in kind.
+ * Reads an object of a custom kind: drops fields and nulls that its schema does not have, and fills in its defaults.
+ * Values of other types are left as they are, for the validation; `metadata` is read as that of a built-in kind.
  *
  * @throws {StatusError} 400 for metadata of other types.
  */

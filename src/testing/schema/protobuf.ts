@@ -2,9 +2,6 @@ import { type Json, type JsonObject, type MutableJson, setMember } from "../wire
 import { schemaOf, structNamed } from "./built_in.ts";
 import type { Field, ScalarSchema, Schema, Struct } from "./schema.ts";
 
-/** Media type of Kubernetes' protobuf: an envelope with the kind, around the message of that kind. */
-export const PROTOBUF = "application/vnd.kubernetes.protobuf";
-
 /** A value on the wire. */
 type Wire = number | bigint | Uint8Array;
 

@@ -52,7 +52,7 @@ export const OWN_WORDS: ReadonlySet<string> = new Set(
   ].map((name) => `core/v1.${name}`),
 );
 
-/** What a field needs, where the server says it otherwise than its schema does. */
+/** The needs of a field, where the server states them otherwise than its schema does. */
 interface Saying {
   /** The text of a required value; undefined: the field is not required, or the rule of a type says so. */
   readonly required?: string;

@@ -16,7 +16,7 @@ import {
 } from "./checks.ts";
 import { dnsLabel } from "./forms.ts";
 
-/** How a kind says that its selector cannot be read; undefined: it does not say it. */
+/** The fault of a selector that cannot be read; undefined: the kind reports none. */
 type SelectorFault = string | undefined;
 
 /** The rules of selector and template, which pods are made from. */
@@ -54,7 +54,7 @@ function podsOf(kind: string, says: string, fault: SelectorFault): Rule {
 const REPLICAS = "cannot be greater than status.replicas";
 const READY = "cannot be greater than readyReplicas";
 
-/** What the server's own type of a strategy shows. */
+/** Returns a strategy as the server's own type of it is printed. */
 function strategyText({ type, rollingUpdate }: JsonObject): JsonObject {
   return { Type: type ?? "", RollingUpdate: rollingUpdate ?? null };
 }

@@ -63,7 +63,7 @@ const metric: Rule = (spec, at, causes) => {
   }
 };
 
-/** What a source needs of its target: one of two members, with the text of each fault. */
+/** The members of its target that a source needs: one of two members, with the text of each fault. */
 const TARGETS: Readonly<Record<string, readonly [one: string, other: string, missing: string, both?: string]>> = {
   object: ["averageValue", "value", "must set either a target value or averageValue"],
   external: [

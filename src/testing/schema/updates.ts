@@ -21,7 +21,7 @@ function fixed(...paths: readonly string[]): Update {
   };
 }
 
-/** What a job whose pods have not begun may change of its template. */
+/** The members of its template that a job may change before its pods have begun. */
 const DIRECTIVES = ["affinity", "nodeSelector", "tolerations", "schedulingGates"];
 
 function withoutDirectives(template: Json | undefined): MutableJson {

@@ -6,6 +6,7 @@ import {
   answerText,
   mediaTypeOf,
   negotiateRepresentation,
+  PROTOBUF,
   type Representation,
   type RequestContext,
   requireReadable,
@@ -35,7 +36,7 @@ import { type CollectionLister, listPageBytes, StoredSelection } from "../reads/
 import { includeObjectOf, type ResponseView, tableOfOne } from "../reads/table.ts";
 import type { ServerFeatures, Watches } from "../reads/watch.ts";
 import { structNamed } from "../schema/built_in.ts";
-import { PROTOBUF, readProtobuf } from "../schema/protobuf.ts";
+import { readProtobuf } from "../schema/protobuf.ts";
 import { isBuiltInGroup, schemaOfDefinition } from "../storage/definition.ts";
 import { parseStored, partialOf, type Store, type StoredCollection, type StoredObject } from "../storage/store.ts";
 import type { DeleteMode, WriteMode, Writer } from "../writes/writer.ts";

@@ -32,7 +32,7 @@ function causesOf(body: Body): string[] {
   return causes.map(({ reason, field }) => `${reason.replace("FieldValue", "")} ${field}`).sort();
 }
 
-/** What is wrong with pods themselves is another table's. */
+/** Faults of pods themselves are another table's. */
 function withoutContainers(causes: readonly string[]): readonly string[] {
   return causes.filter((cause) => !cause.endsWith(".containers"));
 }
