@@ -333,7 +333,10 @@ Deno.test("FakeApiServer is a Transport, and a client of it is a client", async 
   using client = new Client({ server: "http://fake", transport });
   const tabs = client.resource(Pod).namespace("shop");
   same<Awaited<ReturnType<typeof tabs.get>>, Pod>();
-  const created = await tabs.create({ metadata: { name: "a" }, spec: { containers: [] } });
+  const created = await tabs.create({
+    metadata: { name: "a" },
+    spec: { containers: [{ name: "web", image: "web:1" }] },
+  });
   same<typeof created, Pod>();
   assert(compareResourceVersions(created.metadata.resourceVersion, "0") > 0);
   same<Awaited<ReturnType<typeof connect>>, Client>();

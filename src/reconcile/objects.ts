@@ -567,8 +567,9 @@ export type StatusOf<T> = T extends { readonly status?: infer S } ? NonNullable<
  * server.create(Pod, pod({ name: "web-0" }));
  * using client = new Client({ server: "http://fake", transport: server, namespace: "default" });
  * const pods = client.resource(Pod);
- * const written = await writeStatus(pods, await pods.get("web-0"), { phase: "Failed" });
- * assertStrictEquals(await writeStatus(pods, written, { phase: "Failed" }), written); // no request
+ * const web = await pods.get("web-0");
+ * const written = await writeStatus(pods, web, { ...web.status, phase: "Failed" });
+ * assertStrictEquals(await writeStatus(pods, written, { ...written.status, phase: "Failed" }), written); // no request
  * ```
  */
 export async function writeStatus<T extends KubernetesObject>(

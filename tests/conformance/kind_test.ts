@@ -5,6 +5,7 @@ import { defineResource, type Resource } from "../../src/api/resource.ts";
 import { Client } from "../../src/client/client.ts";
 import { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";
 import { FakeApiServer } from "../../src/testing/mod.ts";
+import { OPEN_SCHEMA } from "../support/fake_server.ts";
 import { FakeTime } from "../support/fake_time.ts";
 
 interface Widget extends KubernetesObject {
@@ -29,7 +30,7 @@ const DEFINITION = {
     group: "acme.dev",
     scope: "Namespaced",
     names: { plural: "widgets", kind: "Widget" },
-    versions: [{ name: "v1", served: true, storage: true }],
+    versions: [{ name: "v1", served: true, storage: true, schema: OPEN_SCHEMA }],
   },
 };
 

@@ -221,7 +221,10 @@ const RUNS: Readonly<Record<string, Run>> = {
 /** A server with a Website. */
 function websites(): FakeApiServer {
   const server = shop();
-  server.create(Website, { metadata: { name: "blog", namespace: "shop" }, spec: { replicas: 2 } } as never);
+  server.create(
+    Website,
+    { metadata: { name: "blog", namespace: "shop" }, spec: { image: "nginx", replicas: 2 } } as never,
+  );
   return server;
 }
 

@@ -12,12 +12,14 @@ import { goJson, isObject, type Json, type JsonObject, type MutableJson, setMemb
 /** A step of a path: `f:name` is a member, `k:{"name":"x"}` and `v:"x"` are elements of lists. */
 export type PathElement = string;
 
+const NONE: ReadonlyMap<PathElement, FieldSet> = new Map();
+
 /** A set of fields. Sets are built by {@linkcode FieldSet.insert}, and unchanged afterwards. */
 export class FieldSet {
   /** True if the field where this set stands is in it. */
   own = false;
   /** The fields below. */
-  readonly below: Map<PathElement, FieldSet> = new Map();
+  below: ReadonlyMap<PathElement, FieldSet> = NONE;
 
   /** Creates a set of paths. */
   static of(...paths: readonly (readonly PathElement[])[]): FieldSet {
@@ -38,7 +40,7 @@ export class FieldSet {
       const value = fields[key];
       const inner = FieldSet.from(isObject(value) ? value : {});
       inner.own = inner.below.size === 0 || (isObject(value) && value["."] !== undefined);
-      set.below.set(canonical(key), inner);
+      set.put(canonical(key), inner);
     }
     return set;
   }
@@ -46,6 +48,12 @@ export class FieldSet {
   /** True if nothing is in it. */
   get empty(): boolean {
     return !this.own && this.below.size === 0;
+  }
+
+  /** Puts a set below an element, in place of the one that is there. A set without fields below has no map of its own. */
+  put(element: PathElement, inner: FieldSet): void {
+    if (this.below === NONE) this.below = new Map();
+    (this.below as Map<PathElement, FieldSet>).set(element, inner);
   }
 
   /** Adds a field; those above it are not added. */
@@ -58,7 +66,7 @@ export class FieldSet {
     let here: FieldSet = this;
     for (const element of path) {
       let next = here.below.get(element);
-      if (next === undefined) here.below.set(element, next = new FieldSet());
+      if (next === undefined) here.put(element, next = new FieldSet());
       here = next;
     }
     return here;
@@ -75,12 +83,13 @@ export class FieldSet {
   /** Returns the fields of both sets. */
   union(other: FieldSet): FieldSet {
     if (other.empty) return this;
+    if (this.empty) return other;
     const set = this.#like(this.own || other.own);
     for (const [element, inner] of this.below) {
       const its = other.below.get(element);
-      set.below.set(element, its === undefined ? inner : inner.union(its));
+      set.put(element, its === undefined ? inner : inner.union(its));
     }
-    for (const [element, inner] of other.below) if (!set.below.has(element)) set.below.set(element, inner);
+    for (const [element, inner] of other.below) if (!set.below.has(element)) set.put(element, inner);
     return set;
   }
 
@@ -111,7 +120,7 @@ export class FieldSet {
     const set = this.#like(this.own && !other.own);
     for (const [element, inner] of this.below) {
       const its = other.below.get(element);
-      if (its === undefined) set.below.set(element, inner);
+      if (its === undefined) set.put(element, inner);
       else if (!its.own) set.#keep(element, inner.without(its));
     }
     return set;
@@ -141,7 +150,7 @@ export class FieldSet {
   }
 
   #keep(element: PathElement, inner: FieldSet): void {
-    if (!inner.empty) this.below.set(element, inner);
+    if (!inner.empty) this.put(element, inner);
   }
 }
 
@@ -175,7 +184,7 @@ export function printPath(path: readonly PathElement[]): string {
 }
 
 /** Members stand before elements by key, and these before elements by value; numbers are compared as numbers. */
-function compareElements(a: PathElement, b: PathElement): number {
+export function compareElements(a: PathElement, b: PathElement): number {
   const [left, right] = ["fkvi".indexOf(a[0]), "fkvi".indexOf(b[0])];
   if (left !== right) return left - right;
   if (left === 0) return a < b ? -1 : a > b ? 1 : 0;

@@ -3,7 +3,7 @@ import type { Struct } from "../schema/schema.ts";
 import { type Definition, schemaOfDefinition } from "../storage/definition.ts";
 import { equalJson, isObject, type Json, type JsonObject, type MutableJson, objectOr, textOf } from "../wire/json.ts";
 import { FieldSet, type PathElement, printPath } from "./field_set.ts";
-import { Comparison, mergeTyped, ownedBy, removeTyped, withAtomicFields, withNamedFields } from "./typed.ts";
+import { Comparison, mergeTyped, newFields, ownedBy, removeTyped, withAtomicFields, withNamedFields } from "./typed.ts";
 import { typeErrors } from "./type_errors.ts";
 
 /** A manager that writes. */
@@ -157,12 +157,34 @@ export function managedFieldsAfterUpdate(
   manager: FieldManager,
 ): JsonObject[] | undefined {
   const managers = startingManagers(before, after, manager.subresource);
+  if (before === undefined && managers.size === 0) return ownersOfNew(after, kind, manager);
   // Nobody is recorded again before the next apply where the fields were cleared.
   if (managers.size > 0 || before === undefined) {
     recordUpdate(managers, before ?? emptyObject(kind), after, kind, manager);
     capUpdaters(managers);
   }
   return managedFieldsFrom(managers);
+}
+
+/** The managedFields of a new object: its fields belong to the writer. */
+function ownersOfNew(object: JsonObject, kind: ManagedKind, manager: FieldManager): JsonObject[] | undefined {
+  const fieldsV1 = newFields(emptyObject(kind), object, schemaOfDefinition(kind)) as MutableJson | undefined ?? {};
+  for (const element of fixedFields(kind, manager).below.keys()) delete fieldsV1[element];
+  const metadata = objectOr(fieldsV1[META]) as MutableJson;
+  for (const element of ["f:apiVersion", "f:kind"]) delete fieldsV1[element];
+  for (const element of [".", ...UNOWNED.below.get(META)!.below.keys()]) delete metadata[element];
+  if (Object.keys(metadata).length === 0) delete fieldsV1[META];
+  if (Object.keys(fieldsV1).length === 0) return undefined;
+  const { name, subresource, time } = manager;
+  const entry = {
+    manager: name,
+    operation: "Update",
+    apiVersion: kind.apiVersion,
+    time,
+    fieldsType: "FieldsV1",
+    fieldsV1,
+  };
+  return [subresource === "" ? entry : { ...entry, subresource }];
 }
 
 function startingManagers(before: JsonObject | undefined, after: JsonObject, subresource: string): Managers {
@@ -217,6 +239,7 @@ function setFields(managers: Managers, id: string, fields: FieldSet): void {
 
 /** Joins the oldest managers of updates under one name, by API version, where there are too many. */
 function capUpdaters(managers: Managers): void {
+  if (managers.size <= MAXIMUM_UPDATERS) return;
   const updaters = [...managers].filter(([, { operation }]) => operation === "Update");
   let count = updaters.length;
   if (count <= MAXIMUM_UPDATERS) return;

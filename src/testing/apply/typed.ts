@@ -1,6 +1,6 @@
 import { equalJson, isObject, type Json, type JsonObject, type MutableJson, setMember } from "../wire/json.ts";
 import type { Field, ListOf, MapOf, ScalarSchema, Schema, Struct } from "../schema/schema.ts";
-import { FieldSet, keyElement, type PathElement, valueElement } from "./field_set.ts";
+import { compareElements, FieldSet, keyElement, type PathElement, valueElement } from "./field_set.ts";
 
 type Value = Json | undefined;
 
@@ -110,6 +110,8 @@ export class Comparison {
   /** Fields that only the first one has. */
   removed: FieldSet = new FieldSet();
   readonly #path: PathElement[] = [];
+  /** The sets of {@linkcode added} along the path, as far as there are any. */
+  #along: FieldSet[] = [];
 
   /** Compares two objects of a kind. Absent fields of built-in kinds have the value that Go gives them. */
   constructor(before: JsonObject, after: JsonObject, schema: Struct) {
@@ -132,7 +134,7 @@ export class Comparison {
       leaf = this.#descend(before, after, next);
     }
     if (leaf) return;
-    if (before === undefined) this.added.insert(this.#path);
+    if (before === undefined) this.#add();
     else if (after === undefined) this.removed.insert(this.#path);
   }
 
@@ -165,7 +167,7 @@ export class Comparison {
       if (old === next || (old === undefined && next === undefined)) return;
       this.#path.push(`f:${name}`);
       this.#compare(old, next, memberSchema(schema, name));
-      this.#path.pop();
+      this.#leave();
     };
     for (const name in before) visit(name);
     for (const name in after) if (before?.[name] === undefined) visit(name);
@@ -186,18 +188,91 @@ export class Comparison {
         this.removed.insert(this.#path);
       } else {
         if (mine.length > 0) this.#compare(mine[0], undefined, schema.items);
-        this.added.insert(this.#path);
+        this.#add();
       }
-      this.#path.pop();
+      this.#leave();
     }
   }
 
+  #leave(): void {
+    this.#path.pop();
+    if (this.#along.length > this.#path.length) this.#along.length = this.#path.length;
+  }
+
+  /** Adds the field at the path. Neighbours share the way to it. */
+  #add(): void {
+    const path = this.#path;
+    if (path.length === 0) return;
+    let here = this.#along.at(-1) ?? this.added;
+    for (let at = this.#along.length; at < path.length; at++) {
+      let next = here.below.get(path[at]);
+      if (next === undefined) here.put(path[at], next = new FieldSet());
+      this.#along.push(here = next);
+    }
+    here.own = true;
+  }
+
   #leaf(before: Value, after: Value): true {
-    if (before === undefined) this.added.insert(this.#path);
+    if (before === undefined) this.#add();
     else if (after === undefined) this.removed.insert(this.#path);
     else if (!equalJson(before, after)) this.modified.insert(this.#path);
     return true;
   }
+}
+
+const OWN: JsonObject = {};
+
+/**
+ * Returns what a {@linkcode Comparison} of `zero` and `value` adds and modifies, as FieldsV1; undefined for nothing. It
+ * serves new objects, which are many, and builds no sets. `zero` is absent, or the value that Go gives an absent field.
+ */
+export function newFields(zero: Value, value: Value, declared: Schema): JsonObject | undefined {
+  const schema = schemaFor(declared, value);
+  let fields: MutableJson | undefined;
+  if (schema.type === "list") {
+    const list = listOf(value);
+    if (schema.list !== "atomic" && list !== undefined && list.length > 0) fields = newElements(list, schema);
+  } else if (schema.type === "struct" || schema.type === "map") {
+    const zeros = zerosOf(schema);
+    const object = objectOf(value);
+    if (!schema.atomic && !(isEmpty(objectOf(zero), zeros) && isEmpty(object, zeros))) {
+      fields = newMembers(objectOf(zero), object, schema, zeros);
+    }
+  }
+  if (fields === undefined) return zero !== undefined && equalJson(zero, value) ? undefined : OWN;
+  if (zero === undefined) return { ".": OWN, ...fields };
+  for (const _ in fields) return fields;
+  return undefined;
+}
+
+function newMembers(
+  zero: JsonObject | undefined,
+  object: JsonObject | undefined,
+  schema: Struct | MapOf,
+  zeros: ReadonlyMap<string, Json>,
+): MutableJson {
+  const names = Object.keys(object ?? {}).filter((name) => object![name] !== undefined);
+  if (zero === undefined) { for (const name of zeros.keys()) if (object?.[name] === undefined) names.push(name); }
+  const fields: MutableJson = {};
+  for (const name of names.sort()) {
+    const old = zero === undefined ? undefined : zero[name] ?? zeros.get(name);
+    const next = object?.[name] ?? zeros.get(name);
+    if (old === next) continue;
+    const inner = newFields(old, next, memberSchema(schema, name));
+    if (inner !== undefined) fields[`f:${name}`] = inner;
+  }
+  return fields;
+}
+
+function newElements(list: readonly Json[], schema: ListOf): MutableJson {
+  const elements = elementsOf(schema, list, true);
+  const fields: MutableJson = {};
+  const order = elements.size > 1 ? [...elements.keys()].sort(compareElements) : elements.keys();
+  for (const element of order) {
+    const items = elements.get(element)!;
+    fields[element] = items.length > 1 ? OWN : newFields(undefined, items[0], schema.items) ?? OWN;
+  }
+  return fields;
 }
 
 function isEmpty(object: JsonObject | undefined, zeros: ReadonlyMap<string, Json>): boolean {
@@ -223,7 +298,7 @@ function collect(value: Json, declared: Schema, set: FieldSet): void {
         const inner = new FieldSet();
         if (items.length === 1) collect(items[0], schema.items, inner);
         inner.own = true;
-        set.below.set(element, inner);
+        set.put(element, inner);
       }
     }
   } else if (schema.type === "struct" || schema.type === "map") {
@@ -236,7 +311,7 @@ function collect(value: Json, declared: Schema, set: FieldSet): void {
         collect(member, memberSchema(schema, name), inner);
         const named = schema.type === "struct" && schema.fields.has(name);
         inner.own ||= !named || member === null || (isObject(member) && Object.keys(member).length === 0);
-        if (!inner.empty) set.below.set(`f:${name}`, inner);
+        if (!inner.empty) set.put(`f:${name}`, inner);
       }
     }
   } else set.own = true;
@@ -347,7 +422,7 @@ export function withNamedFields(set: FieldSet, schema: Schema | undefined): Fiel
     const field = name !== undefined && schema?.type === "struct" ? schema.fields.get(name) : undefined;
     const below = withNamedFields(inner, field?.schema ?? schemaBelow(schema, element));
     if (field !== undefined) below.own = true;
-    named.below.set(element, below);
+    named.put(element, below);
   }
   return named;
 }
@@ -369,7 +444,7 @@ export function withAtomicFields(set: FieldSet, schema: Schema | undefined): Fie
   }
   reconciled.own = set.own;
   for (const [element, inner] of set.below) {
-    reconciled.below.set(element, withAtomicFields(inner, schemaBelow(schema, element)));
+    reconciled.put(element, withAtomicFields(inner, schemaBelow(schema, element)));
   }
   return reconciled;
 }

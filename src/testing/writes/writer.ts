@@ -192,6 +192,9 @@ interface Deletion {
 export class Writer {
   readonly #store: Store;
   readonly #options: WriterOptions;
+  /** The second of the latest timestamp, and its text. */
+  #second = NaN;
+  #text = "";
 
   /** Commits to `store`. */
   constructor(store: Store, options: WriterOptions) {
@@ -540,7 +543,10 @@ export class Writer {
 
   /** An existing object with the defaults that one of the test itself lacks. */
   #complete(definition: Definition, old: JsonObject, mode: WriteMode): JsonObject {
-    return this.#isBuiltIn(definition, mode) ? decodeTyped(definition.schema!, old, definition).object : old;
+    if (!this.#isBuiltIn(definition, mode)) return old;
+    const { object } = decodeTyped(definition.schema!, old, definition);
+    strategyOf(definition.schema!.name).update?.(old, object, this.#around({ ...mode, dryRun: true }));
+    return object;
   }
 
   /** True for objects of built-in kinds that follow their schemas. */
@@ -664,7 +670,12 @@ export class Writer {
   }
 
   #timestamp(plusSeconds = 0): string {
-    return new Date(this.#options.now() + plusSeconds * 1_000).toISOString().replace(/\.\d+Z$/, "Z");
+    const second = Math.floor(this.#options.now() / 1_000) + plusSeconds;
+    if (second !== this.#second) {
+      this.#second = second;
+      this.#text = `${new Date(second * 1_000).toISOString().slice(0, 19)}Z`;
+    }
+    return this.#text;
   }
 }
 
