@@ -76,7 +76,7 @@ const DIRECT_WRITE: WriteMode = { manager: "fake", subresource: "", dryRun: fals
  * A test changes objects directly with {@linkcode create}, {@linkcode update}, {@linkcode patch} and
  * {@linkcode delete}: the change is committed when the call returns, watches get its event in the same turn, and no
  * authorization or admission applies. Requests arrive through {@linkcode fetch} and are answered like kube-apiserver
- * 1.36: lists with pages and versions, watches with history, bookmarks and streaming lists, conflicts, selectors,
+ * 1.37: lists with pages and versions, watches with history, bookmarks and streaming lists, conflicts, selectors,
  * patches, server-side apply, subresources, tables, discovery, OpenAPI v3 (fields without
  * descriptions), and errors.
  * `kubectl` from 1.29 on works with it. Faults are injected by the methods of {@linkcode FaultVerbs}.

@@ -150,12 +150,12 @@ function aggregatedOf(definition: Definition): unknown {
 /** The document of `/version`. */
 export const SERVER_VERSION = {
   major: "1",
-  minor: "36",
+  minor: "37",
   emulationMajor: "1",
-  emulationMinor: "36",
+  emulationMinor: "37",
   minCompatibilityMajor: "1",
-  minCompatibilityMinor: "35",
-  gitVersion: "v1.36.3",
+  minCompatibilityMinor: "36",
+  gitVersion: "v1.37.2",
   gitCommit: "fake",
   gitTreeState: "clean",
   buildDate: "1970-01-01T00:00:00Z",

@@ -96,7 +96,7 @@ Deno.test("FakeApiServer serves the groups of Kubernetes in its order, and custo
 Deno.test("FakeApiServer reports its version and health", async () => {
   const server = new FakeApiServer();
   const { text, json } = await ask(server, "/version");
-  assertEquals([json.major, json.minor, json.gitVersion], ["1", "36", "v1.36.3"]);
+  assertEquals([json.major, json.minor, json.gitVersion], ["1", "37", "v1.37.2"]);
   assertEquals(text, JSON.stringify(json, null, 2));
   for (const path of ["/healthz", "/readyz", "/livez", "/livez/ping"]) {
     const health = await ask(server, path);
