@@ -1,5 +1,5 @@
 import { AccessControl, type Authorize, type Tokens } from "./http/access_control.ts";
-import { BUILT_IN, definitionOf } from "./storage/built_in_resources.ts";
+import { builtInResources, definitionOf } from "./storage/built_in_resources.ts";
 import { crdResources, define, type ResourceDefinition } from "./storage/definition.ts";
 import { Faults } from "./faults/faults.ts";
 import type { OpenRecord } from "./http/request.ts";
@@ -114,7 +114,7 @@ export class Backend {
       },
       undefined: (collection) => this.watches.endAll(collection),
     });
-    for (const kind of BUILT_IN) store.define(define(kind, kind));
+    for (const kind of builtInResources()) store.define(define(kind, kind));
     for (const resource of options.resources ?? []) store.define(definitionOf(resource));
     this.store = store;
     const timeoutMs = (): number => Math.floor(watchTimeoutMs * (1 + durations.next()));

@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { dirname, join, relative } from "node:path/posix";
 import { apiVersionOf, type Resource } from "../../src/api/resource.ts";
-import { BUILT_IN } from "../../src/testing/storage/built_in_resources.ts";
+import { builtInResources } from "../../src/testing/storage/built_in_resources.ts";
 import { sameResource } from "../../src/testing/storage/definition.ts";
 
 const ROOT = join(import.meta.dirname!, "../..");
@@ -46,7 +46,7 @@ Deno.test("the resources of kinds are those that the fake server has built in", 
     }
   }
   assertEquals(resources.length, 72);
-  for (const kind of BUILT_IN) {
+  for (const kind of builtInResources()) {
     const found = resources.find((resource) => sameResource(resource, kind));
     assert(found !== undefined, `${apiVersionOf(kind)} ${kind.kind}`);
     assertEquals([found.kind, found.scope], [kind.kind, kind.scope]);

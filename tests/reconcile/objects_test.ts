@@ -635,7 +635,7 @@ Deno.test("writeStatus patches the status with the difference alone, in the name
   const written = await writeStatus(client.resource(Pod), pod, { phase: "Running" }, { fieldManager: "me" });
   assertEquals(written.status?.phase, "Running");
   // A pod keeps its class.
-  assertEquals(server.get(Pod, "shop/web")?.status, { phase: "Running", qosClass: "BestEffort" });
+  assertEquals(server.get(Pod, "shop/web")?.status, { phase: "Running", qosClass: "BestEffort" } as object);
   const request = server.requests.at(-1);
   assertEquals(
     [request?.method, request?.path, request?.query.get("fieldManager")],
@@ -649,7 +649,7 @@ Deno.test("writeStatus removes fields that the new status lacks", async () => {
   const status = { phase: "Pending", reason: "x" };
   const pod = server.create(Pod, { metadata: { name: "web" }, status });
   await writeStatus(client.resource(Pod), pod, { phase: "Pending" });
-  assertEquals(server.get(Pod, "web")?.status, { phase: "Pending", qosClass: "BestEffort" });
+  assertEquals(server.get(Pod, "web")?.status, { phase: "Pending", qosClass: "BestEffort" } as object);
 });
 
 Deno.test("writeStatus sends nothing and returns the object when the status is the same", async () => {

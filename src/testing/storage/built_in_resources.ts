@@ -69,8 +69,12 @@ interface Read extends Mutable<BuiltIn> {
   readonly table: PrintedColumn[];
 }
 
-/** The resources that are served by default, as Kubernetes 1.37 serves them, in the order of its discovery. */
-export const BUILT_IN: readonly BuiltIn[] = readServed(SERVED_TEXT);
+let builtIn: readonly BuiltIn[] | undefined;
+
+/** Returns the resources that are served by default, as Kubernetes 1.37 serves them, in the order of its discovery. */
+export function builtInResources(): readonly BuiltIn[] {
+  return builtIn ??= readServed(SERVED_TEXT);
+}
 
 function readServed(text: string): BuiltIn[] {
   const resources: Read[] = [];
@@ -128,6 +132,6 @@ function readColumn(line: string, described: Map<string, string>): PrintedColumn
 
 /** Completes a definition: from the built-in resources if these have it, else from the argument. */
 export function definitionOf(resource: ResourceDefinition): Definition {
-  const known = BUILT_IN.find((kind) => sameResource(kind, resource));
+  const known = builtInResources().find((kind) => sameResource(kind, resource));
   return define(resource, known ?? (isBuiltInGroup(resource.group) ? resource : undefined));
 }

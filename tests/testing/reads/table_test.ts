@@ -2,7 +2,7 @@ import { assertEquals } from "@std/assert";
 import type { KubernetesObject } from "../../../src/api/object.ts";
 import { defineResource } from "../../../src/api/resource.ts";
 import { deployment, FakeApiServer, type Fixture, namespace, node, pod } from "../../../src/testing/mod.ts";
-import { BUILT_IN } from "../../../src/testing/storage/built_in_resources.ts";
+import { builtInResources } from "../../../src/testing/storage/built_in_resources.ts";
 import { Deployment } from "../../../src/kinds/apps/v1.ts";
 import { Namespace, Node, Pod } from "../../../src/kinds/core/v1.ts";
 import { ask, ConfigMap, Lines, OPEN_SCHEMA } from "../../support/fake_server.ts";
@@ -193,7 +193,9 @@ for (const [i, [path, object, cells]] of CELLS.entries()) {
   Deno.test(`FakeApiServer prints the columns of kubectl get: ${path} ${i}`, async () => {
     const server = new FakeApiServer({ now: () => Date.parse("2026-01-02T03:04:05Z") });
     const [, group = "", version, plural] = /^(?:(.*)\/)?(v\d)\/(.*)$/.exec(path)!;
-    const known = BUILT_IN.find((kind) => kind.group === group && kind.version === version && kind.plural === plural)!;
+    const known = builtInResources().find((kind) =>
+      kind.group === group && kind.version === version && kind.plural === plural
+    )!;
     server.create(defineResource(known), { metadata: named, ...object } as Fixture<KubernetesObject>);
     const { rows, columnDefinitions } = await table(server, `/${group === "" ? "api" : "apis"}/${path}`);
     assertEquals(rows[0].cells.map(String).join("|"), `a|${cells}`);
