@@ -12,6 +12,7 @@ import { RequestHandler } from "./server/request_handler.ts";
 import { ResourceHandler } from "./server/resource_handler.ts";
 import { Reviews } from "./server/reviews.ts";
 import { parseStored, Store, type StoredCollection, type StoreEvent } from "./storage/store.ts";
+import { FIRST_NAMESPACES, NAMESPACES, RealNamespaces } from "./writes/namespaces.ts";
 import { ServiceAddresses } from "./writes/service_addresses.ts";
 import { Admission } from "./writes/admission.ts";
 import { Writer } from "./writes/writer.ts";
@@ -39,6 +40,13 @@ export interface FakeApiServerOptions {
    * @default {{ requests: true, fixtures: false }}
    */
   readonly schemas?: { readonly requests?: boolean; readonly fixtures?: boolean };
+  /**
+   * `"any"`: namespaces need not exist, and are deleted at once. `"real"`: requests that create objects in a namespace
+   * that does not exist get 404, and 403 in one that is being deleted. Those of a new cluster exist from the start and
+   * cannot be deleted; others end when their objects are gone, which
+   * {@linkcode FakeApiServer.finalizeNamespaces} does. @default {"any"}
+   */
+  readonly namespaces?: "any" | "real";
   /** Maximum bytes per chunk of a response. Small values split lines and characters. @default {65_536} */
   readonly chunkBytes?: number;
   /** Seed of uids, generated names and watch durations. @default {1} */
@@ -122,6 +130,7 @@ export class Backend {
     const now = (): number => clock() + this.faults.skewMs;
     const { features } = this;
     this.watches = new Watches(store, { bookmarkMs, timeoutMs, chunkBytes, features });
+    const namespaces = options.namespaces === "real" ? new RealNamespaces(store) : undefined;
     this.writer = new Writer(store, {
       now,
       uid: () => random.uid(),
@@ -130,12 +139,15 @@ export class Backend {
       schemas: { requests: true, fixtures: false, ...options.schemas },
       admission: this.admission,
       addresses,
+      namespaces,
     });
+    if (namespaces !== undefined) this.#createNamespaces();
     const { watches, writer } = this;
     const discovery = new Discovery(store);
     const lister = new CollectionLister(store);
     const podRequests = new PodRequests(store, writer, now);
-    const resources = new ResourceHandler({ store, lister, watches, writer, podRequests, discovery, features, now });
+    const parts = { store, lister, watches, writer, podRequests, namespaces, discovery, features, now };
+    const resources = new ResourceHandler(parts);
     this.handler = this.#handler(options, { discovery, resources, chunkBytes, now });
   }
 
@@ -165,6 +177,14 @@ export class Backend {
         if (this.#bodies > BODIES) this.#forgetBodies();
       },
     });
+  }
+
+  /** Creates the namespaces of a new cluster. */
+  #createNamespaces(): void {
+    const mode = { manager: "kube-apiserver", subresource: "", dryRun: false, direct: true };
+    for (const name of FIRST_NAMESPACES) {
+      this.writer.create(this.store.collection(NAMESPACES)!, "", { metadata: { name } }, mode);
+    }
   }
 
   /** Removes the oldest requests, until the bodies of the others are no more than is kept. */

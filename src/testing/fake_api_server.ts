@@ -17,6 +17,7 @@ import type { JsonObject } from "./wire/json.ts";
 import type { AdmissionHook } from "./writes/admission.ts";
 import type { WriteMode, Writer } from "./writes/writer.ts";
 import { collectGarbage } from "./writes/collect_garbage.ts";
+import { finalizeNamespaces } from "./writes/finalize_namespaces.ts";
 
 /** Options for {@linkcode untilObject}. */
 interface ObjectWait<T> {
@@ -85,8 +86,8 @@ const DIRECT_WRITE: WriteMode = { manager: "fake", subresource: "", dryRun: fals
  * - Events of core/v1 and of events.k8s.io/v1 are the same objects, in two forms, and so are autoscalers of
  *   autoscaling/v1 and v2; v1 has the metric of the CPU alone.
  * - There are no controllers: pods stay as they are written, dependents are deleted when {@linkcode collectGarbage} is
- *   called, namespaces need not exist and are deleted at once; the finalizers that protect the claims and volumes of
- *   requests are removed by the test.
+ *   called; the finalizers that protect the claims and volumes of requests are removed by the test.
+ * - Namespaces need not exist and are deleted at once, unless {@linkcode FakeApiServerOptions.namespaces} is `"real"`.
  * - It responds in JSON: full objects, metadata only, or tables; nothing is compressed. It accepts JSON, also under a
  *   YAML media type, and for built-in kinds protobuf. A body has at most 3 MiB.
  * - Requests, patches, applies and managedFields follow the schemas of built-in kinds, and those of custom kinds'
@@ -346,6 +347,31 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
       (collection, { key }) => this.#writer.delete(collection, key, { dryRun: false, direct: false }),
       (collection, { key }, object) => this.#writer.update(collection, key, object, DIRECT_WRITE),
     );
+  }
+
+  /**
+   * Runs the namespace controller once: it deletes the objects in the namespaces that are being deleted, and these once
+   * nothing is left in them. Objects with finalizers, and pods with a grace period, stay until those are gone. Returns
+   * the number of changes.
+   *
+   * ```ts
+   * import { Client } from "@kube/informer";
+   * import { ConfigMap, Namespace } from "@kube/informer/kinds/core/v1";
+   * import { FakeApiServer } from "@kube/informer/testing";
+   * import { assertEquals } from "@std/assert";
+   *
+   * using server = new FakeApiServer({ namespaces: "real" });
+   * using client = new Client({ server: server.url, transport: server });
+   * await client.resource(Namespace).create({ metadata: { name: "shop" } });
+   * await client.resource(ConfigMap).create({ metadata: { namespace: "shop", name: "settings" } });
+   * await client.resource(Namespace).delete("shop");
+   * assertEquals(server.get(Namespace, "shop")?.status?.phase, "Terminating");
+   * server.finalizeNamespaces();
+   * assertEquals(server.get(Namespace, "shop"), undefined);
+   * ```
+   */
+  finalizeNamespaces(): number {
+    return finalizeNamespaces(this.#store, this.#writer);
   }
 
   /**

@@ -83,6 +83,12 @@ export function detailsOf(resource: Named, name?: string): StatusDetails {
   };
 }
 
+/** 403: admission refuses the request. */
+export function forbidden(resource: Named, name: string, why: string, causes?: Causes): StatusError {
+  const details = { ...detailsOf(resource, name), ...(causes === undefined ? {} : { causes }) };
+  return refusal(403, `${resourceName(resource)} ${JSON.stringify(name)} is forbidden: ${why}`, { details });
+}
+
 /** 404: the object does not exist. */
 export function notFound(resource: Named, name: string): StatusError {
   return refusal(404, `${resourceName(resource)} "${name}" not found`, { details: detailsOf(resource, name) });

@@ -29,7 +29,7 @@ export function mergePatch(target: Json | undefined, patch: Json): Json {
 }
 
 /** Types of patches, by their `Content-Type`. */
-type PatchType = "json" | "merge" | "strategic" | "apply";
+export type PatchType = "json" | "merge" | "strategic" | "apply";
 
 const MEDIA_TYPES: Readonly<Record<string, PatchType>> = {
   "application/json-patch+json": "json",

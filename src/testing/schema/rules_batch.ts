@@ -1,4 +1,4 @@
-import { requiredField, unsupportedField } from "../http/refusal.ts";
+import { type Causes, requiredField, unsupportedField } from "../http/refusal.ts";
 import { isObject, type JsonObject, objectOr, textOf } from "../wire/json.ts";
 import {
   all,
@@ -111,24 +111,30 @@ export const JOB_LABELS = {
   uid: ["controller-uid", "batch.kubernetes.io/controller-uid"],
 };
 
-const job: Rule = ({ metadata, spec }, _, causes) => {
+/** Finds what a new job lacks of what the server generates. */
+export const checkGenerated = ({ metadata, spec }: JsonObject, causes: Causes): void => {
   const { name, uid } = objectOr(metadata);
-  const { selector, template, manualSelector, completionMode, completions } = objectOr(spec);
-  const labels = objectOr(objectOr(template).metadata).labels;
-  if (manualSelector !== true) {
-    const expected: Record<string, string> = {};
-    for (const key of JOB_LABELS.name) expected[key] = textOf(name);
-    for (const key of JOB_LABELS.uid) expected[key] = textOf(uid);
-    for (const [key, value] of Object.entries(expected)) {
-      const found = objectOr(labels)[key];
-      const place = `spec.template.metadata.labels`;
-      if (found === undefined) causes.push(requiredField(`${place}[${key}]`, `must be '${value}'`));
-      else if (found !== value) refuseValue(causes, `${place}[${key}]`, labels, `must be '${value}'`);
-    }
-    if (selector !== undefined && selects(selector, expected) === false) {
-      refuseValue(causes, "spec.selector", selector, "`selector` not auto-generated");
-    }
+  const { selector, template, manualSelector } = objectOr(spec);
+  if (manualSelector === true || selector === undefined) return;
+  const { labels } = objectOr(objectOr(template).metadata);
+  const expected: Record<string, string> = {};
+  for (const key of JOB_LABELS.uid) expected[key] = textOf(uid);
+  for (const key of JOB_LABELS.name) expected[key] = textOf(name);
+  for (const [key, value] of Object.entries(expected)) {
+    const found = objectOr(labels)[key];
+    const place = `spec.template.metadata.labels`;
+    if (found === undefined) causes.push(requiredField(`${place}[${key}]`, `must be '${value}'`));
+    else if (found !== value) refuseValue(causes, `${place}[${key}]`, labels, `must be '${value}'`);
   }
+  if (selects(selector, expected) === false) {
+    refuseValue(causes, "spec.selector", selector, "`selector` not auto-generated");
+  }
+};
+
+const job: Rule = ({ metadata, spec }, _, causes) => {
+  const { name } = objectOr(metadata);
+  const { selector, template, completionMode, completions } = objectOr(spec);
+  const { labels } = objectOr(objectOr(template).metadata);
   if (selector === undefined) causes.push(requiredField("spec.selector"));
   if (selects(selector, labels) === false) {
     refuseValue(causes, "spec.template.metadata.labels", labels, "`selector` does not match template `labels`");

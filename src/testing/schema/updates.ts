@@ -1,6 +1,7 @@
 import { type Causes, forbiddenField } from "../http/refusal.ts";
 import { at, equalJson, type Json, type JsonObject, type MutableJson, objectOr } from "../wire/json.ts";
 import { numberOf, refuseValue } from "./checks.ts";
+import { checkGenerated } from "./rules_batch.ts";
 import { checkNewPod } from "./rules_pod.ts";
 import type { Struct } from "./schema.ts";
 import { CORE_UPDATES } from "./updates_core.ts";
@@ -129,6 +130,7 @@ const UPDATES: Readonly<Record<string, readonly Update[]>> = {
 export function validateCreate({ name }: Struct, object: JsonObject): Causes {
   const causes: Causes = [];
   if (name === "core/v1.Pod") checkNewPod(objectOr(object.spec), causes);
+  if (name === "batch/v1.Job") checkGenerated(object, causes);
   return causes;
 }
 

@@ -28,17 +28,18 @@ import {
   unsupportedField,
 } from "../http/refusal.ts";
 import { ByteBody, joinBytes } from "../wire/byte_body.ts";
-import { isDeeper, isObject, type Json, type JsonObject, objectOr, textOf } from "../wire/json.ts";
+import { isDeeper, isObject, type Json, type JsonObject, type MutableJson, objectOr, textOf } from "../wire/json.ts";
 import { parseListOptions, parseRevision, type ResourceRoute, type ServerListOptions } from "../http/request.ts";
-import type { FieldValidation } from "../schema/decode.ts";
-import { applyPatch, patchType } from "../patches/patches.ts";
+import { decodeTyped, type FieldValidation } from "../schema/decode.ts";
+import { applyPatch, type PatchType, patchType } from "../patches/patches.ts";
 import { type CollectionLister, listPageBytes, StoredSelection } from "../reads/lists.ts";
 import { includeObjectOf, type ResponseView, tableOfOne } from "../reads/table.ts";
 import type { ServerFeatures, Watches } from "../reads/watch.ts";
 import { structNamed } from "../schema/built_in.ts";
 import { readProtobuf } from "../schema/protobuf.ts";
-import { isBuiltInGroup, schemaOfDefinition } from "../storage/definition.ts";
+import { type Definition, isBuiltInGroup, schemaOfDefinition } from "../storage/definition.ts";
 import { parseStored, partialOf, type Store, type StoredCollection, type StoredObject } from "../storage/store.ts";
+import type { RealNamespaces } from "../writes/namespaces.ts";
 import type { DeleteMode, WriteMode, Writer } from "../writes/writer.ts";
 import type { Discovery } from "./discovery.ts";
 import type { PodRequests } from "./pod_requests.ts";
@@ -83,7 +84,16 @@ async function bodyBytes({ body }: Request): Promise<Uint8Array> {
  * @throws {StatusError} 400 if it is not one.
  */
 export function requestBodyObject(text: string): JsonObject {
-  const value = requestBodyJson(text);
+  return objectOrRefuse(requestBodyJson(text));
+}
+
+/** The object in the body of a write: Go reads null as an empty one of a built-in kind. */
+function writtenObject({ body, collection }: ResourceRequest): JsonObject {
+  const value = requestBodyJson(body);
+  return value === null && !collection.definition.custom ? {} : objectOrRefuse(value);
+}
+
+function objectOrRefuse(value: Json): JsonObject {
   if (!isObject(value)) throw badRequest("the body of the request must be a JSON object");
   return value;
 }
@@ -116,6 +126,8 @@ interface ResourceHandlerParts {
   readonly writer: Writer;
   /** Evicts and binds pods, and issues tokens. */
   readonly podRequests: PodRequests;
+  /** The rules for namespaces, if there are any. */
+  readonly namespaces: RealNamespaces | undefined;
   /** Known groups and versions. */
   readonly discovery: Discovery;
   /** The server's clock, in milliseconds since 1970. */
@@ -182,7 +194,9 @@ export class ResourceHandler {
     const { scope, parts } = collection.definition;
     if (namespace !== "" && scope === "Cluster") throw noResource();
     if (namespace === "" && scope === "Namespaced" && name !== undefined) throw noResource();
-    if (subresource !== undefined && !parts.some(({ name }) => name === subresource)) throw noResource();
+    if (subresource !== undefined && !parts.some(({ name }) => name === subresource)) {
+      throw collection.definition.custom ? notFound(collection.definition, name!) : noResource();
+    }
     return collection;
   }
 
@@ -241,7 +255,8 @@ export class ResourceHandler {
 
   #createPart(request: ResourceRequest, subresource: string, key: string, body: JsonObject): Response {
     const { context, collection } = request;
-    const { podRequests } = this.#parts;
+    const { podRequests, namespaces } = this.#parts;
+    namespaces?.checkOpen(collection.definition, request.route);
     const named = { ...body, metadata: { name: request.route.name!, ...objectOr(body.metadata) } };
     if (subresource === "token") return answerJson(context, podRequests.token(collection, key, named), 201);
     const write = subresource === "eviction" ? podRequests.evict : podRequests.bind;
@@ -290,7 +305,9 @@ export class ResourceHandler {
     if (collection.definition.kind === "Binding") {
       const body = requestBodyObject(request.body);
       const pods = this.#parts.store.collection({ group: "", version: "v1", plural: "pods" })!;
-      const key = `${route.namespace}/${textOf(objectOr(body.metadata).name)}`;
+      const { name } = objectOr(body.metadata);
+      this.#parts.namespaces?.checkOpen(collection.definition, { namespace: route.namespace, name });
+      const key = `${route.namespace}/${textOf(name)}`;
       return answerJson(
         context,
         this.#parts.podRequests.bind(pods, key, body, writeMode(request, "CreateOptions")),
@@ -300,7 +317,7 @@ export class ResourceHandler {
     const stored = this.#parts.writer.create(
       collection,
       route.namespace,
-      requestBodyObject(request.body),
+      writtenObject(request),
       writeMode(request, "CreateOptions"),
     );
     return this.#object(request, stored, 201);
@@ -309,7 +326,7 @@ export class ResourceHandler {
   #update(request: ResourceRequest): Response {
     const { context, collection, route } = request;
     requireReadable(context.request.headers.get("content-type"), collection.definition.custom);
-    const body = requestBodyObject(request.body);
+    const body = writtenObject(request);
     const { writer } = this.#parts;
     const mode = writeMode(request, "UpdateOptions");
     if (route.subresource === "scale") {
@@ -338,7 +355,6 @@ export class ResourceHandler {
       return this.#object(request, applied.stored, applied.created ? 201 : 200);
     }
     // A version in the patch is a precondition and replaces the object's own.
-    const schema = schemaOfDefinition(definition);
     const change = (object: JsonObject): JsonObject =>
       route.subresource === "scale"
         ? scaled(
@@ -346,7 +362,7 @@ export class ResourceHandler {
           object,
           applyPatch(scaleOf(definition, object), patch, type, structNamed("autoscaling/v1.Scale")),
         )
-        : applyPatch(object, patch, type, schema);
+        : patched(object, patch, type, definition);
     return this.#object(request, writer.change(collection, keyOf(route), change, mode).stored, 200);
   }
 
@@ -401,6 +417,24 @@ export class ResourceHandler {
   }
 }
 
+/** Applies a patch. Of a built-in kind, a strategic merge does not see kind and apiVersion. */
+function patched(
+  object: JsonObject,
+  patch: Json,
+  type: Exclude<PatchType, "apply">,
+  definition: Definition,
+): JsonObject {
+  const result = applyPatch(object, patch, type, schemaOfDefinition(definition));
+  if (type !== "strategic") return result;
+  const { kind = "", apiVersion = "" } = result;
+  const { kind: _, apiVersion: __, ...rest } = result as MutableJson;
+  return {
+    ...(typeof kind === "string" ? {} : { kind }),
+    ...(typeof apiVersion === "string" ? {} : { apiVersion }),
+    ...rest,
+  };
+}
+
 function keyOf({ namespace, name }: ResourceRoute): string {
   return namespace === "" ? name! : `${namespace}/${name}`;
 }
@@ -451,10 +485,23 @@ function isTrue(value: string | null): boolean {
 
 const POLICIES = ["Foreground", "Background", "Orphan", "nil"];
 
+const DELETE_OPTIONS = { kind: "DeleteOptions", version: "v1" };
+
+/** @throws {StatusError} 400 for a body that holds no options of a deletion. */
+function deleteOptions(text: string): JsonObject {
+  const value = requestBodyJson(text) ?? {};
+  const options = objectOrRefuse(value);
+  const { kind = "", apiVersion = "v1" } = options;
+  if (kind !== "" && kind !== DELETE_OPTIONS.kind) {
+    throw badRequest(`no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)}`);
+  }
+  return decodeTyped(structNamed("meta/v1.DeleteOptions")!, options, DELETE_OPTIONS).object;
+}
+
 /** The options of a deletion: those of the body, or, without one, those of the query. */
 function deleteMode({ url: { searchParams } }: RequestContext, text: string): DeleteMode {
   const query = { ...Object.fromEntries(searchParams), dryRun: searchParams.getAll("dryRun") };
-  const options: JsonObject = text === "" ? query : requestBodyObject(text);
+  const options: JsonObject = text === "" ? query : deleteOptions(text);
   const { gracePeriodSeconds: grace, propagationPolicy: policy, orphanDependents, preconditions } = options;
   const { uid, resourceVersion } = objectOr(preconditions);
   const causes: Causes = [];

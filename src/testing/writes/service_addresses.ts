@@ -74,7 +74,8 @@ export class ServiceAddresses {
       if (causes.length > 0) throw invalid({ group: "", kind: "Service", name }, causes);
     };
     const holder = textOf(metadata.uid);
-    if (!has(spec, "ExternalName")) {
+    if (has(spec, "ExternalName")) delete spec.internalTrafficPolicy;
+    else {
       check(familyCauses(spec));
       check(setFamilies(spec));
       if (spec.clusterIP !== "None") check(this.#setAddress(spec, before, holder, dryRun));

@@ -1,5 +1,5 @@
 import { parseQuantity } from "../../api/quantity.ts";
-import { refusal } from "../http/refusal.ts";
+import { forbidden } from "../http/refusal.ts";
 import { objectsOf } from "../schema/checks.ts";
 import { isObject, type Json, type JsonObject, type MutableJson, objectOr, textOf } from "../wire/json.ts";
 import { crdDefaults, type Definition } from "../storage/definition.ts";
@@ -73,7 +73,7 @@ function setPriority(spec: MutableJson, name: string): void {
   if (priority === undefined) return;
   const deny = (what: string, computed: Json): never => {
     const why = `${what}; priority admission controller computed ${computed} from the given PriorityClass name`;
-    throw refusal(403, `pods ${JSON.stringify(name)} is forbidden: ${why}`, { details: { name, kind: "pods" } });
+    throw forbidden({ group: "", plural: "pods" }, name, why);
   };
   if (typeof spec.priority === "number" && spec.priority !== priority) {
     deny(`the integer value of priority (${spec.priority}) must not be provided in pod spec`, priority);

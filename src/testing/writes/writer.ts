@@ -33,6 +33,7 @@ import { applyConfiguration, type FieldManager, managedFieldsAfterUpdate } from 
 import { desiredStateDiffers, fieldOwnersDiffer, objectContent } from "./differences.ts";
 import type { Admission } from "./admission.ts";
 import { mergePatch } from "../patches/patches.ts";
+import type { RealNamespaces } from "./namespaces.ts";
 import type { ServiceAddresses } from "./service_addresses.ts";
 import { setKindDefaults, strategyOf, type Surroundings } from "./strategies.ts";
 
@@ -52,14 +53,19 @@ function checkObjectIdentity(
   body: JsonObject,
   mode: { readonly direct: boolean },
 ): void {
-  checkObjectType(collection, body);
   const { name, namespace, resourceVersion } = objectOr(body.metadata);
   if (name !== undefined) checkUrlName(before.name, body);
-  if (namespace !== undefined && namespace !== "" && namespace !== before.namespace) throw namespaceMismatch();
+  else if (!mode.direct) throw nameMissing(before.name);
+  if (before.namespace !== "" && (namespace ?? "") !== "" && namespace !== before.namespace) throw namespaceMismatch();
   if (mode.direct || collection.definition.unconditionalUpdate || (resourceVersion ?? "") !== "") return;
   const { group, plural } = collection.definition;
   const causes = [invalidField("metadata.resourceVersion", "0", "must be specified for an update")];
   throw invalid({ group, kind: plural, name: before.name }, causes);
+}
+
+/** 400: the object has no name. */
+function nameMissing(name: string): StatusError {
+  return badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`);
 }
 
 function checkUrlName(name: string, { metadata }: JsonObject): void {
@@ -73,12 +79,12 @@ const STRINGS = ["name", "generateName", "namespace", "uid", "resourceVersion"];
 
 /**
  * Checks kind and apiVersion, which may be absent, and that what identifies the object, labels and annotations are
- * strings.
+ * strings, unless a schema says so.
  *
  * @throws {StatusError} 400 if they are invalid.
  */
-function checkObjectType({ definition }: StoredCollection, body: JsonObject): void {
-  const metadata = objectOr(body.metadata);
+function checkObjectType({ definition }: StoredCollection, body: JsonObject, isTyped: boolean): void {
+  const metadata = isTyped ? {} : objectOr(body.metadata);
   const refuse = (why: string): never => {
     const version = JSON.stringify(definition.version);
     throw badRequest(`${definition.kind} in version ${version} cannot be handled as a ${definition.kind}: ${why}`);
@@ -95,7 +101,10 @@ function checkObjectType({ definition }: StoredCollection, body: JsonObject): vo
       refuse(`metadata.${field}[${JSON.stringify(key)}] must be a string, found ${JSON.stringify(value)}`);
     }
   }
-  const { kind = definition.kind, apiVersion = definition.apiVersion } = body;
+  const kind = definition.custom ? body.kind ?? definition.kind : body.kind || definition.kind;
+  const apiVersion = definition.custom
+    ? body.apiVersion ?? definition.apiVersion
+    : body.apiVersion || definition.apiVersion;
   if (kind === definition.kind && apiVersion === definition.apiVersion) return;
   throw badRequest(
     `${textOf(kind)} in version ${JSON.stringify(apiVersion)} cannot be handled as a ${definition.kind}: ` +
@@ -152,6 +161,8 @@ interface WriterOptions {
   readonly admission: Admission;
   /** The addresses of Services that arrive as requests. */
   readonly addresses: ServiceAddresses;
+  /** The rules for namespaces; without them, these need not exist and are deleted at once. */
+  readonly namespaces: RealNamespaces | undefined;
 }
 
 /** Settings of a deletion. */
@@ -208,9 +219,14 @@ export class Writer {
    * @throws {StatusError} 400, 409 or 422, like kube-apiserver.
    */
   create(collection: StoredCollection, namespace: string, given: JsonObject, mode: WriteMode): StoredObject {
+    return this.#create(collection, namespace, this.#read(collection, given, mode), mode);
+  }
+
+  /** @throws {StatusError} 400 for a body that is no object of the kind. */
+  #read(collection: StoredCollection, given: JsonObject, mode: WriteMode): JsonObject {
     const { definition } = collection;
-    checkObjectType(collection, given);
-    return this.#create(collection, namespace, this.#decode(definition, given, mode), mode);
+    checkObjectType(collection, given, this.#isTyped(mode) && definition.schema !== undefined);
+    return this.#decode(definition, given, mode);
   }
 
   #create(collection: StoredCollection, namespace: string, body: JsonObject, mode: WriteMode): StoredObject {
@@ -220,6 +236,7 @@ export class Writer {
     if (definition.scope === "Cluster") delete metadata.namespace;
     else metadata.namespace = this.#namespace(namespace, given, mode);
     if (!mode.direct) {
+      if (definition.scope !== "Cluster") this.#options.namespaces?.checkOpen(definition, metadata);
       if (given.resourceVersion !== undefined && given.resourceVersion !== "") {
         throw refusal(500, "resourceVersion should not be set on objects to be created", { reason: "" });
       }
@@ -245,16 +262,23 @@ export class Writer {
     // What the registry and admission add belongs to nobody.
     this.#record(collection, undefined, object, mode);
     if (create === undefined) prepareKind(definition, object);
-    else create(object, this.#around(mode));
-    if (!mode.direct) PREPARED[type]?.(object, undefined);
-    object = this.#admit(collection, "CREATE", undefined, object, mode);
-    this.#validate(
-      definition,
-      undefined,
-      object,
-      mode,
-      mode.direct ? [] : checkName(definition, objectOr(object.metadata), []),
-    );
+    try {
+      create?.(object, this.#around(mode));
+      if (!mode.direct) PREPARED[type]?.(object, undefined);
+      return this.#putNew(collection, this.#admit(collection, "CREATE", undefined, object, mode), mode);
+    } catch (error) {
+      this.#options.addresses.release(object);
+      throw error;
+    }
+  }
+
+  #putNew(collection: StoredCollection, object: MutableJson, mode: WriteMode): StoredObject {
+    const { definition } = collection;
+    const metadata = objectOr(object.metadata);
+    this.#validate(definition, undefined, object, mode, mode.direct ? [] : checkName(definition, metadata, []));
+    const name = textOf(metadata.name);
+    const key = typeof metadata.namespace === "string" ? `${metadata.namespace}/${name}` : name;
+    if (collection.get(key) !== undefined) throw alreadyExists(definition, name);
     if (mode.dryRun) return toStoredObject(definition, object, 0);
     return this.#store.put(collection, object);
   }
@@ -264,28 +288,26 @@ export class Writer {
    *
    * @throws {StatusError} 400, 404, 409 or 422, like kube-apiserver.
    */
-  update(collection: StoredCollection, key: string, body: JsonObject, mode: WriteMode): Applied {
+  update(collection: StoredCollection, key: string, given: JsonObject, mode: WriteMode): Applied {
     const { definition } = collection;
-    const { name, uid } = objectOr(body.metadata);
-    const before = collection.get(key);
     const path = key.slice(key.indexOf("/") + 1);
-    checkObjectType(collection, body);
-    if (!mode.direct && textOf(name) === "") {
-      throw badRequest(`the name of the object (${path} based on URL) was undeterminable: name must be provided`);
-    }
-    if (
-      before === undefined && definition.createdByUpdate && mode.subresource === "" && !mode.direct && name === path
-    ) {
+    const body = this.#read(collection, given, mode);
+    const { name, uid } = objectOr(body.metadata);
+    if (!mode.direct && textOf(name) === "") throw nameMissing(path);
+    if (name !== undefined) checkUrlName(path, body);
+    const isUpsert = definition.createdByUpdate && mode.subresource === "" && !mode.direct;
+    if (isUpsert && collection.get(key) === undefined) {
       const { resourceVersion: _, ...metadata } = objectOr(body.metadata);
       const namespace = key.includes("/") ? key.slice(0, key.indexOf("/")) : "";
-      return { stored: this.create(collection, namespace, { ...body, metadata }, mode), created: true };
+      return { stored: this.#create(collection, namespace, { ...body, metadata }, mode), created: true };
     }
     const stored = this.#existing(collection, key);
     if (typeof uid === "string" && uid !== "" && uid !== stored.uid) {
       const why = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${stored.uid}`;
       throw conflict(definition, stored.name, why);
     }
-    return { stored: this.#replace(collection, stored, parseStored(stored), body, mode).stored, created: false };
+    checkObjectIdentity(collection, stored, body, mode);
+    return { stored: this.#commit(collection, stored, parseStored(stored), body, mode).stored, created: false };
   }
 
   /**
@@ -320,7 +342,7 @@ export class Writer {
     const next = applyConfiguration(old, config, definition, { manager: this.#manager(asApply), force });
     if (before === undefined || old === undefined) {
       if (textOf(objectOr(next.metadata).name) === "") {
-        throw badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`);
+        throw nameMissing(name);
       }
       checkUrlName(name, next);
       return { stored: this.create(collection, namespace, next, asApply), created: true };
@@ -349,23 +371,38 @@ export class Writer {
     mode: WriteMode,
     isPatched = false,
   ): Written {
-    const { definition } = collection;
-    checkObjectIdentity(collection, before, given, mode);
     const body = isPatched && !mode.direct
-      ? this.#decodePatched(definition, given, mode)
-      : this.#decode(definition, given, mode);
+      ? this.#readPatched(collection, given, mode)
+      : this.#read(collection, given, mode);
+    checkObjectIdentity(collection, before, body, mode);
     return this.#commit(collection, before, old, body, mode);
   }
 
   /** @throws {StatusError} 422 instead of 400: the fault is the patch's. */
-  #decodePatched(definition: Definition, given: JsonObject, mode: WriteMode): JsonObject {
+  #readPatched(collection: StoredCollection, given: JsonObject, mode: WriteMode): JsonObject {
+    const { definition } = collection;
+    if (definition.custom) this.#checkPatchedType(definition, given);
     try {
-      return this.#decode(definition, given, mode);
+      return this.#read(collection, given, mode);
     } catch (error) {
       if (!(error instanceof StatusError)) throw error;
       const why = error.message.replace(/^\S+ in version "[^"]*" cannot be handled as an? \S+: /, "");
       const causes = [invalidField("patch", goJson(goJson(given)), why)];
       throw invalid({ group: "", kind: "", name: "" }, causes);
+    }
+  }
+
+  /** @throws {StatusError} 422 if a patch of a custom kind has changed its kind or version. */
+  #checkPatchedType(definition: Definition, { kind, apiVersion, metadata }: JsonObject): void {
+    const causes: Causes = [];
+    for (const [field, value] of Object.entries({ kind, apiVersion })) {
+      const wanted = definition[field as "kind" | "apiVersion"];
+      if (typeof value !== "string" || value === "" || value === wanted) continue;
+      causes.push(invalidField(field, JSON.stringify(value), `must be ${wanted}`));
+    }
+    if (causes.length > 0) {
+      const { group } = definition;
+      throw invalid({ group, kind: textOf(kind), name: textOf(objectOr(metadata).name) }, causes);
     }
   }
 
@@ -397,7 +434,7 @@ export class Writer {
     if (this.#isBuiltIn(definition, mode)) {
       const { update, status } = strategyOf(type);
       if (mode.subresource === "status") status?.(old, next);
-      else update?.(old, next, this.#around(mode));
+      else if (mode.subresource !== "finalize") update?.(old, next, this.#around(mode));
     }
     if (!mode.direct) PREPARED[type]?.(next, old);
     const object = this.#admit(collection, "UPDATE", old, next, mode);
@@ -414,9 +451,13 @@ export class Writer {
     if (mode.dryRun) return { stored: toStoredObject(definition, object, before.revision), object };
     const finalizers = metadata.finalizers as readonly unknown[] | undefined;
     const grace = Number(metadata.deletionGracePeriodSeconds ?? 0);
-    if (oldMetadata.deletionTimestamp !== undefined && !finalizers?.length && grace === 0) {
-      // The last finalizer was removed: delete the object; its tombstone shows the previous state.
-      return { stored: this.#store.remove(collection, before), object: old };
+    const isHeld = finalizers?.length || grace !== 0 || this.#options.namespaces?.isHeld(definition, object);
+    if (oldMetadata.deletionTimestamp !== undefined && !isHeld) {
+      // The last finalizer was removed: delete the object; its tombstone shows the previous state, and the answer the
+      // one that was asked for.
+      const removed = this.#store.remove(collection, before);
+      if (mode.direct) return { stored: removed, object: old };
+      return { stored: toStoredObject(definition, object, before.revision), object };
     }
     const stored = this.#store.put(collection, object);
     metadata.resourceVersion = String(stored.revision);
@@ -445,26 +486,29 @@ export class Writer {
         `record (${before.revision}). The object might have been modified`;
       throw conflict(named, before.name, why);
     }
-    if (!mode.direct) this.#judgeDeletion(collection, before, mode);
     if (mode.direct) return { stored: this.#store.remove(collection, before), gone: true };
     const object = parseStored(before);
     const metadata = object.metadata as MutableJson;
+    const isSpace = this.#options.namespaces?.isHeld(definition, object) === true;
+    if (isSpace && metadata.deletionTimestamp !== undefined) return { stored: before, gone: false };
+    this.#judgeDeletion(collection, before, mode);
     const policy = mode.propagationPolicy ?? (definition.schema?.name === "batch/v1.Job" ? "Orphan" : undefined);
     const finalizers = withPropagation(metadata.finalizers, policy);
     const graceSeconds = definition.graceful ? gracePeriod(object, mode.gracePeriodSeconds) : 0;
-    if (!definition.graceful && finalizers.length === 0) {
+    if (!definition.graceful && finalizers.length === 0 && !isSpace) {
       return { stored: mode.dryRun ? before : this.#store.remove(collection, before), gone: true };
     }
     if (metadata.deletionTimestamp === undefined) {
       metadata.deletionTimestamp = this.#timestamp(graceSeconds);
-      metadata.deletionGracePeriodSeconds = graceSeconds;
+      if (isSpace) object.status = { ...objectOr(object.status), phase: "Terminating" };
+      else metadata.deletionGracePeriodSeconds = graceSeconds;
       if (typeof metadata.generation === "number") metadata.generation++;
     } else if (graceSeconds < Number(metadata.deletionGracePeriodSeconds ?? 0)) {
       metadata.deletionTimestamp = this.#timestamp(graceSeconds);
       metadata.deletionGracePeriodSeconds = graceSeconds;
     }
     metadata.finalizers = finalizers;
-    const isHeld = finalizers.length > 0 || graceSeconds > 0;
+    const isHeld = finalizers.length > 0 || graceSeconds > 0 || isSpace;
     if (mode.dryRun) {
       return { stored: isHeld ? toStoredObject(definition, object, before.revision) : before, gone: !isHeld };
     }
@@ -578,8 +622,6 @@ export class Writer {
   #freeName(collection: StoredCollection, metadata: JsonObject): string {
     const { name, generateName, namespace } = metadata;
     if (typeof name === "string" && name !== "") {
-      const key = typeof namespace === "string" ? `${namespace}/${name}` : name;
-      if (collection.get(key) !== undefined) throw alreadyExists(collection.definition, name);
       return name;
     }
     if (typeof generateName !== "string" || generateName === "") return "";
@@ -663,7 +705,8 @@ export class Writer {
   }
 
   #judgeDeletion({ definition }: StoredCollection, stored: StoredObject, { dryRun }: DeleteMode): void {
-    const { admission } = this.#options;
+    const { admission, namespaces } = this.#options;
+    namespaces?.checkMortal(definition, stored.name);
     if (admission.ignores(definition)) return;
     const old = parseStored(stored) as unknown as KubernetesObject;
     admission.validate(definition, { operation: "DELETE", object: undefined, old, subresource: "", dryRun });

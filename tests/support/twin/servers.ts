@@ -21,7 +21,7 @@ export async function realServer(kubeconfig: string): Promise<TwinServer & Dispo
 
 /** A fake server that is asked as if over the network. */
 export function fakeServer(): TwinServer & Disposable {
-  const fake = new FakeApiServer();
+  const fake = new FakeApiServer({ namespaces: "real" });
   return { server: new URL("http://fake"), fetch: fake.fetch, [Symbol.dispose]: () => fake[Symbol.dispose]() };
 }
 

@@ -175,7 +175,12 @@ Deno.test("FakeApiServer refuses to create an existing or invalid object", async
     [MAPS, { kind: "Pod", metadata: { name: "x" } }, 400, /^Pod in version "v1" cannot be handled as a ConfigMap/],
     [MAPS, { metadata: { name: "x", namespace: "other" } }, 400, /does not match the namespace sent on the request/],
     [MAPS, { metadata: { name: "x", resourceVersion: "1" } }, 500, /resourceVersion should not be set on objects/],
-    [MAPS, { metadata: { name: "x", labels: { a: 1 } } }, 400, /labels\["a"\] must be a string, found 1/],
+    [
+      MAPS,
+      { metadata: { name: "x", labels: { a: 1 } } },
+      400,
+      /cannot unmarshal number into Go struct field ObjectMeta.metadata.labels of type string/,
+    ],
     [MAPS, "nonsense", 400, /^the object provided is unrecognized/],
     [MAPS, [], 400, /must be a JSON object/],
     ["/api/v1/configmaps", { metadata: { name: "x" } }, 405, /does not allow this method on the requested resource/],
