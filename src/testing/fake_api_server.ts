@@ -94,12 +94,14 @@ const DIRECT_WRITE: WriteMode = { manager: "fake", subresource: "", dryRun: fals
  *   definitions. A custom kind without one keeps all fields; its lists are one field each.
  * - Objects of requests are completed and checked as by the server and its default admission plugins: Services get
  *   addresses of 10.96.0.0/16 and ports from 30000 to 32767, and a new node is tainted as not ready. Priority classes
- *   are not looked up, but for those of the system. Rules in CEL are not evaluated.
+ *   are not looked up, but for those of the system; limit ranges and quotas do not apply. Rules in CEL are not
+ *   evaluated.
  * - Writes of the test itself are neither checked nor completed, but for phases of pods and namespaces and a secret's
  *   type. Faults in them may stay in later requests.
  * - Each version of a custom resource is a separate collection.
  * - Evictions respect disruption budgets, bindings assign pods to nodes, and tokens of service accounts are signed by
- *   nobody. There are no kubelets: logs are empty, and `exec`, `attach`, `portforward` and `proxy` get 501.
+ *   nobody. There are no kubelets: logs are empty, and `exec`, `attach`, `portforward` and `proxy` get 501, or 400
+ *   where the pod is on no node.
  * - Reviews are answered from {@linkcode FakeApiServerOptions.tokens} and
  *   {@linkcode FakeApiServerOptions.authorize}; the latter has no rules that a SelfSubjectRulesReview could list.
  * - Events that a watch's client has not read are queued in memory, without a limit.

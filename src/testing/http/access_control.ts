@@ -110,3 +110,11 @@ function forbidden(attributes: RequestAttributes): Error {
     { details: detailsOf({ group, plural: resource }, name === "" ? undefined : name) },
   );
 }
+
+/** A user, and the groups that the server puts users into. */
+export function userInfo(username: string): { readonly username: string; readonly groups: readonly string[] } {
+  const groups = username === "system:anonymous"
+    ? ["system:unauthenticated"]
+    : [...(username === "system:admin" ? ["system:masters"] : []), "system:authenticated"];
+  return { username, groups };
+}

@@ -36,7 +36,6 @@ const MEDIA_TYPES: Readonly<Record<string, PatchType>> = {
   "application/merge-patch+json": "merge",
   "application/strategic-merge-patch+json": "strategic",
   "application/apply-patch+yaml": "apply",
-  "application/apply-patch+json": "apply",
 };
 
 /**

@@ -196,7 +196,9 @@ export const KINDS: Readonly<Record<string, Readonly<Record<string, ReadCell>>>>
   "admissionregistration.k8s.io/validatingwebhookconfigurations": WEBHOOKS,
   "apiextensions.k8s.io/customresourcedefinitions": {
     Scope: field("spec.scope"),
-    Versions: (object) => objects(object, "spec", "versions").map(({ name }) => textOf(name)).join(","),
+    Versions: (object) =>
+      objects(object, "spec", "versions").filter(({ served }) => served === true)
+        .map(({ name, storage }) => `${textOf(name)}${storage === true ? "(storage)" : ""}`).sort().join(","),
     Group: field("spec.group"),
     Kind: field("spec.names.kind"),
     ShortNames: (object) => strings(object, "spec", "names", "shortNames").join(",") || NONE,

@@ -1,6 +1,7 @@
 import type { Definition } from "../storage/definition.ts";
-import { goJson, type JsonObject, objectOr } from "../wire/json.ts";
+import { goJson, type JsonObject, objectOr, textOf } from "../wire/json.ts";
 import { badRequest } from "../http/refusal.ts";
+import { age } from "./cell_values.ts";
 import { columnsOf } from "./columns.ts";
 import { parseStored, partialOf, type StoredObject } from "../storage/store.ts";
 
@@ -89,6 +90,34 @@ export function tableOfOne(
 ): Uint8Array {
   const metadata = { resourceVersion: String(stored.revision) };
   return encoder.encode(`${tableHead(definition, metadata, withColumns)}${tableRow(definition, stored, view)}]}`);
+}
+
+const REPLICAS = [
+  ["Desired", "replicas is the desired number of instances for the scaled object."],
+  ["Available", "replicas is the actual number of observed instances of the scaled object."],
+].map(([name, description]) => ({ name, type: "integer", description }));
+
+/** Returns the table of a scale of that kind. */
+export function tableOfScale(definition: Definition, scale: JsonObject, { include, now }: TableView): JsonObject {
+  const own = (name: string): { readonly name: string; readonly type: string; readonly description: string } => {
+    const { description = "" } = columnsOf(definition).find((column) => column.name === name) ?? {};
+    return { name, type: "string", description };
+  };
+  const { spec, status } = scale;
+  const metadata = objectOr(scale.metadata);
+  const { name = null, resourceVersion = "", creationTimestamp } = metadata;
+  const [desired, available] = [spec, status].map((part) => objectOr(part).replicas ?? 0);
+  const partial = { kind: "PartialObjectMetadata", apiVersion: "meta.k8s.io/v1", metadata };
+  const object = include === "None" ? null : include === "Object" ? scale : partial;
+  return {
+    kind: "Table",
+    apiVersion: "meta.k8s.io/v1",
+    metadata: { resourceVersion },
+    columnDefinitions: [own("Name"), ...REPLICAS, own("Age")].map(({ name, type, description }) => {
+      return { name, type, format: "", description, priority: 0 };
+    }),
+    rows: [{ cells: [name, desired, available, age(textOf(creationTimestamp), now())], object }],
+  };
 }
 
 /** Serializes the table of a bookmark: one row without cell values. */

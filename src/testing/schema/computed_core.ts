@@ -133,5 +133,10 @@ export const CORE_COMPUTED: Readonly<Record<string, Compute>> = {
     if (isObject(status.capacity)) status.allocatable ??= { ...status.capacity };
   },
   "core/v1.LimitRangeItem": limitRangeItem,
+  "core/v1.PersistentVolume": ({ spec }) => {
+    const volume = spec as MutableJson;
+    volume.persistentVolumeReclaimPolicy ||= "Retain";
+    volume.volumeMode ??= "Filesystem";
+  },
   "core/v1.ReplicationController": replicationController,
 };

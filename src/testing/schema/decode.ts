@@ -104,7 +104,7 @@ class Decoder {
         return this.struct(schema, isObject(value) ? value : this.#refuse(value, schema));
       case "map": {
         const map: MutableJson = {};
-        for (const [key, member] of Object.entries(isObject(value) ? value : this.#refuse(value, schema))) {
+        for (const [key, member] of sorted(isObject(value) ? value : this.#refuse(value, schema))) {
           this.#path.push(key);
           setMember(
             map,
@@ -212,6 +212,13 @@ const ZERO: Readonly<Record<string, Json>> = {
   string: "",
   time: null,
 };
+
+/** The members of a map in the order in which Go writes them. */
+function sorted(map: JsonObject): [key: string, member: Json | undefined][] {
+  const members = Object.entries(map);
+  const isSorted = members.every(([key], at) => at === 0 || members[at - 1][0] < key);
+  return isSorted ? members : members.sort(([a], [b]) => a < b ? -1 : 1);
+}
 
 /** True if the absence of a value is Go's nil. */
 function isReference({ type }: Schema): boolean {

@@ -15,6 +15,12 @@ const SCALARS: Readonly<Record<ScalarType, JsonObject>> = {
   any: { type: "object", "x-kubernetes-preserve-unknown-fields": true },
 };
 
+/** Scalars that are types of their own. */
+const NAMED: Partial<Record<ScalarType, string>> = {
+  quantity: "io.k8s.apimachinery.pkg.api.resource.Quantity",
+  intOrString: "io.k8s.apimachinery.pkg.util.intstr.IntOrString",
+};
+
 const MODULES: Readonly<Record<string, string>> = {
   meta: "io.k8s.apimachinery.pkg.apis.meta",
   apiextensions: "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions",
@@ -61,6 +67,13 @@ function typeOf(schemas: MutableJson, schema: Schema): JsonObject {
         ...(schema.keys.length === 0 ? {} : { "x-kubernetes-list-map-keys": schema.keys }),
       };
     default:
-      return SCALARS[schema.type];
+      return scalarOf(schemas, schema.type);
   }
+}
+
+function scalarOf(schemas: MutableJson, type: ScalarType): JsonObject {
+  const name = NAMED[type];
+  if (name === undefined) return SCALARS[type];
+  schemas[name] = SCALARS[type];
+  return { allOf: [{ $ref: `#/components/schemas/${name}` }] };
 }

@@ -106,7 +106,7 @@ export class RequestHandler {
     if (route.type === "resource") {
       const review = await reviews.answer(route, attributes, () => requestBodyObject(body));
       if (review !== undefined) return answerJson(context, review, 201);
-      return resources.answer(context, route, attributes.verb, body);
+      return resources.answer(context, route, attributes, body);
     }
     if (context.request.method !== "GET" && context.request.method !== "HEAD") throw noMethod();
     switch (route.type) {

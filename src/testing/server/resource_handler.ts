@@ -11,6 +11,7 @@ import {
   type RequestContext,
   requireReadable,
 } from "../http/answer.ts";
+import type { RequestAttributes } from "../http/access_control.ts";
 import {
   badRequest,
   type Causes,
@@ -33,7 +34,7 @@ import { parseListOptions, parseRevision, type ResourceRoute, type ServerListOpt
 import { decodeTyped, type FieldValidation } from "../schema/decode.ts";
 import { applyPatch, type PatchType, patchType } from "../patches/patches.ts";
 import { type CollectionLister, listPageBytes, StoredSelection } from "../reads/lists.ts";
-import { includeObjectOf, type ResponseView, tableOfOne } from "../reads/table.ts";
+import { includeObjectOf, type ResponseView, tableOfOne, tableOfScale } from "../reads/table.ts";
 import type { ServerFeatures, Watches } from "../reads/watch.ts";
 import { structNamed } from "../schema/built_in.ts";
 import { readProtobuf } from "../schema/protobuf.ts";
@@ -143,6 +144,7 @@ const OF_KUBELETS = ["attach", "exec", "portforward", "proxy"];
 interface ResourceRequest {
   readonly context: RequestContext;
   readonly route: ResourceRoute;
+  readonly user: string;
   readonly collection: StoredCollection;
   /** The body as text. */
   readonly body: string;
@@ -164,10 +166,10 @@ export class ResourceHandler {
    *
    * @throws {StatusError} or {@linkcode PlainRefusal} for an error response.
    */
-  answer(context: RequestContext, route: ResourceRoute, verb: string, body: string): Response {
+  answer(context: RequestContext, route: ResourceRoute, { verb, user }: RequestAttributes, body: string): Response {
     const collection = this.#resolve(route);
     const { definition } = collection;
-    const request: ResourceRequest = { context, route, collection, body, warnings: [] };
+    const request: ResourceRequest = { context, route, user, collection, body, warnings: [] };
     const { warning } = definition;
     const { warnings } = request;
     if (warning !== undefined) warnings.push(warning);
@@ -242,6 +244,7 @@ export class ResourceHandler {
     const { context, collection, route } = request;
     const { plural } = collection.definition;
     if (OF_KUBELETS.includes(subresource)) {
+      if (plural === "pods" && subresource !== "proxy") this.#checkAssigned(request);
       throw refusal(501, `the fake server has no kubelets, which ${plural}/${subresource} needs`, { reason: "" });
     }
     if (subresource === "log") {
@@ -251,6 +254,14 @@ export class ResourceHandler {
     if (verb !== "create") return undefined;
     requireReadable(context.request.headers.get("content-type"), collection.definition.custom);
     return this.#createPart(request, subresource, keyOf(route), requestBodyObject(request.body));
+  }
+
+  /** @throws {StatusError} 404 if there is no such pod, 400 if it is on no node. */
+  #checkAssigned({ collection, route }: ResourceRequest): void {
+    const stored = collection.get(keyOf(route));
+    if (stored === undefined) throw notFound(collection.definition, route.name!);
+    const { nodeName } = objectOr(parseStored(stored).spec);
+    if (!nodeName) throw badRequest(`pod ${stored.name} does not have a host assigned`);
   }
 
   #createPart(request: ResourceRequest, subresource: string, key: string, body: JsonObject): Response {
@@ -388,8 +399,11 @@ export class ResourceHandler {
 
   #object(request: ResourceRequest, stored: StoredObject, code: number): Response {
     const { context, collection: { definition }, route } = request;
-    if (route.subresource === "scale") return answerJson(context, scaleOf(definition, parseStored(stored)), code);
     const view = this.#view(context, ["PartialObjectMetadata", "Table"]);
+    if (route.subresource === "scale") {
+      const scale = scaleOf(definition, parseStored(stored));
+      return answerJson(context, view.as === "table" ? tableOfScale(definition, scale, view) : scale, code);
+    }
     const bytes = view.as === "object"
       ? stored.bytes
       : view.as === "partial"
@@ -440,7 +454,7 @@ function keyOf({ namespace, name }: ResourceRoute): string {
 }
 
 /** The options of a write, which have a kind of their own for each verb. */
-function writeMode({ context, route, warnings }: ResourceRequest, kind: OptionsKind, isApply = false): WriteMode {
+function writeMode({ context, route, user, warnings }: ResourceRequest, kind: OptionsKind, isApply = false): WriteMode {
   const { searchParams } = context.url;
   const agent = (context.request.headers.get("user-agent") ?? "").split("/")[0];
   const manager = searchParams.get("fieldManager") ?? "";
@@ -465,6 +479,7 @@ function writeMode({ context, route, warnings }: ResourceRequest, kind: OptionsK
   if (causes.length > 0) throw invalid({ group: "meta.k8s.io", kind, name: "" }, causes);
   return {
     manager: manager || agent || "unknown",
+    user,
     subresource: route.subresource ?? "",
     dryRun: dryRun.length > 0,
     direct: false,

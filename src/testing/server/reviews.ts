@@ -1,7 +1,21 @@
-import type { AccessControl, RequestAttributes } from "../http/access_control.ts";
+import { type AccessControl, type RequestAttributes, userInfo } from "../http/access_control.ts";
 import { badRequest, invalid, invalidField } from "../http/refusal.ts";
 import type { ResourceRoute } from "../http/request.ts";
 import { isObject, type JsonObject, objectOr, textOf } from "../wire/json.ts";
+
+const create = (apiGroup: string, ...resources: string[]): JsonObject => {
+  return { verbs: ["create"], apiGroups: [apiGroup], resources };
+};
+
+/** The rules that a cluster has for all users. */
+const OF_USERS = [
+  create("authorization.k8s.io", "selfsubjectaccessreviews", "selfsubjectrulesreviews"),
+  create("authentication.k8s.io", "selfsubjectreviews"),
+];
+const INFO = ["/healthz", "/livez", "/readyz", "/version", "/version/"];
+const DISCOVERED = ["/api", "/api/*", "/apis", "/apis/*", "/healthz", "/livez", "/openapi", "/openapi/*"];
+const PATHS_OF_USERS = [[...DISCOVERED, ...INFO.slice(2)], INFO]
+  .map((nonResourceURLs) => ({ verbs: ["get"], nonResourceURLs }));
 
 /** Answers reviews: what the tokens and the authorizer of the server say of a user. */
 export class Reviews {
@@ -80,8 +94,8 @@ export class Reviews {
     const all = { verbs: ["*"] };
     const status = this.#access.allowsAll
       ? {
-        resourceRules: [{ ...all, apiGroups: ["*"], resources: ["*"] }],
-        nonResourceRules: [{ ...all, nonResourceURLs: ["*"] }],
+        resourceRules: [{ ...all, apiGroups: ["*"], resources: ["*"] }, ...OF_USERS],
+        nonResourceRules: [{ ...all, nonResourceURLs: ["*"] }, ...PATHS_OF_USERS],
         incomplete: false,
       }
       : {
@@ -96,12 +110,4 @@ export class Reviews {
 
 function reviewed(kind: string, spec: unknown, status: JsonObject, apiVersion: string): JsonObject {
   return { kind, apiVersion, metadata: {}, ...(spec === undefined ? {} : { spec: objectOr(spec) }), status };
-}
-
-/** A user, and the groups that the server puts users into. */
-function userInfo(username: string): JsonObject {
-  const groups = username === "system:anonymous"
-    ? ["system:unauthenticated"]
-    : [...(username === "system:admin" ? ["system:masters"] : []), "system:authenticated"];
-  return { username, groups };
 }

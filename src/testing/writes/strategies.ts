@@ -1,4 +1,5 @@
 import { parseQuantity } from "../../api/quantity.ts";
+import { userInfo } from "../http/access_control.ts";
 import { forbidden } from "../http/refusal.ts";
 import { objectsOf } from "../schema/checks.ts";
 import { isObject, type Json, type JsonObject, type MutableJson, objectOr, textOf } from "../wire/json.ts";
@@ -11,6 +12,8 @@ export interface Surroundings {
   readonly time: string;
   /** True if nothing will be written. */
   readonly dryRun: boolean;
+  /** The user of the request. */
+  readonly user: string;
   /** Gives Services their addresses. */
   readonly addresses: ServiceAddresses;
 }
@@ -20,7 +23,7 @@ interface Strategy {
   readonly create?: (object: MutableJson, around: Surroundings) => void;
   readonly update?: (old: JsonObject, object: MutableJson, around: Surroundings) => void;
   /** The same for an update of the status. */
-  readonly status?: (old: JsonObject, object: MutableJson) => void;
+  readonly status?: (old: JsonObject, object: MutableJson, around: Surroundings) => void;
   /** True if a new object may come with its status. */
   readonly keepsStatus?: boolean;
 }
@@ -172,6 +175,20 @@ function nameSecrets(object: MutableJson): void {
   if (secrets.length > 0) object.secrets = secrets.map(({ name }) => name === undefined ? {} : { name });
 }
 
+/** Keeps the request of a signing request, and gives its new conditions their times. */
+function timeConditions(old: JsonObject, object: MutableJson, { time }: Surroundings): void {
+  object.spec = old.spec;
+  const known = objectsOf(objectOr(old.status).conditions);
+  const given = objectsOf(objectOr(object.status).conditions);
+  if (given.length === 0) return;
+  const conditions = given.map((condition) => {
+    const before = known.find(({ type, status }) => type === condition.type && status === condition.status);
+    const changed = condition.lastTransitionTime ?? before?.lastTransitionTime ?? time;
+    return { ...condition, lastUpdateTime: condition.lastUpdateTime ?? time, lastTransitionTime: changed };
+  });
+  object.status = { ...objectOr(object.status), conditions };
+}
+
 /** Strategies by the name of the type. */
 const STRATEGIES: Readonly<Record<string, Strategy>> = {
   "core/v1.Pod": { create: createPod, update: updatePod, status: keepQuality },
@@ -202,6 +219,14 @@ const STRATEGIES: Readonly<Record<string, Strategy>> = {
   "core/v1.Service": {
     create: (object, { addresses, dryRun }) => addresses.create(object, dryRun),
     update: (old, object, { addresses, dryRun }) => addresses.update(old, object, dryRun),
+  },
+  "certificates/v1.CertificateSigningRequest": {
+    create: (object, { user }) => {
+      const { uid: _, extra: __, ...spec } = objectOr(object.spec);
+      object.spec = { ...spec, ...userInfo(user) };
+    },
+    update: timeConditions,
+    status: timeConditions,
   },
   "core/v1.PersistentVolumeClaim": protectedBy(
     "kubernetes.io/pvc-protection",

@@ -129,6 +129,8 @@ function prepareKind(definition: Definition, object: MutableJson): void {
 export interface WriteMode {
   /** Name of the field manager. */
   readonly manager: string;
+  /** The user of a request. */
+  readonly user?: string;
   /** Operation of the field manager. @default {"Update"} */
   readonly operation?: "Update" | "Apply";
   /** `"status"`, `"scale"`, or `""` for the main resource. */
@@ -433,7 +435,7 @@ export class Writer {
     const type = definition.schema?.name ?? "";
     if (this.#isBuiltIn(definition, mode)) {
       const { update, status } = strategyOf(type);
-      if (mode.subresource === "status") status?.(old, next);
+      if (mode.subresource === "status") status?.(old, next, this.#around(mode));
       else if (mode.subresource !== "finalize") update?.(old, next, this.#around(mode));
     }
     if (!mode.direct) PREPARED[type]?.(next, old);
@@ -532,9 +534,7 @@ export class Writer {
     const faults = fieldValidation === "Ignore" ? [] : unknown.map((path) => `unknown field ${JSON.stringify(path)}`);
     if (fieldValidation === "Strict" && faults.length > 0) {
       const text = `strict decoding error: ${faults.join(", ")}`;
-      throw badRequest(
-        custom ? text : `${kind} in version ${JSON.stringify(version)} cannot be handled as a ${kind}: ${text}`,
-      );
+      throw badRequest(`${kind} in version ${JSON.stringify(version)} cannot be handled as a ${kind}: ${text}`);
     }
     warnings?.push(...faults);
     return object;
@@ -598,8 +598,8 @@ export class Writer {
     return !custom && schema !== undefined && this.#isTyped(mode);
   }
 
-  #around({ dryRun }: WriteMode): Surroundings {
-    return { time: this.#timestamp(), dryRun, addresses: this.#options.addresses };
+  #around({ dryRun, user = "" }: WriteMode): Surroundings {
+    return { time: this.#timestamp(), dryRun, user, addresses: this.#options.addresses };
   }
 
   #isTyped({ direct }: WriteMode): boolean {

@@ -223,6 +223,11 @@ Deno.test("FakeApiServer does not merge custom resources strategically", async (
   const path = "/apis/example.com/v1/namespaces/answers/widgets/w";
   const { status, json } = await patch(server, path, "strategic-merge-patch", {});
   assertEquals([status, json.reason], [415, "UnsupportedMediaType"]);
+  assertEquals(
+    json.message,
+    "the body of the request was in an unknown format - accepted media types include: " +
+      "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml",
+  );
   assertEquals((await patch(server, path, "merge-patch", { spec: { size: 2 } })).json.spec, { size: 2 });
 });
 

@@ -152,9 +152,13 @@ const CELLS: readonly (readonly [path: string, object: object, cells: string])[]
       scope: "Cluster",
       group: "g.example",
       names: { kind: "A", shortNames: ["s"] },
-      versions: [{ name: "v1" }, { name: "v2" }],
+      versions: [
+        { name: "v2", served: true, storage: false },
+        { name: "v1", served: true, storage: true },
+        { name: "v0", served: false, storage: false },
+      ],
     },
-  }, "Cluster|v1,v2|2026-01-02T03:04:05Z|g.example|A|s|true"],
+  }, "Cluster|v1(storage),v2|2026-01-02T03:04:05Z|g.example|A|s|true"],
   ["admissionregistration.k8s.io/v1/validatingwebhookconfigurations", { webhooks: [{}, {}] }, "2|0s"],
   ["v1/pods", {
     spec: { containers: [{ name: "c" }], initContainers: [{ name: "i" }, { name: "j" }] },

@@ -97,6 +97,8 @@ Deno.test("values are stored as the server writes them", async () => {
   });
   assertEquals(body.spec, { renewTime: "2026-01-02T02:04:05.500000Z", leaseTransitions: 0 });
   assertEquals([body.metadata.labels, body.metadata.annotations], [undefined, undefined]);
+  const maps = await send(server, "POST", MAPS, { metadata: { name: "a" }, data: { c: "", a: "", b: "" } });
+  assertEquals(Object.keys(maps.body.data), ["a", "b", "c"]);
   const event = await send(server, "POST", "/api/v1/namespaces/default/events", {
     metadata: { name: "a" },
     involvedObject: { namespace: "default", kind: "Pod", name: "p" },
@@ -191,6 +193,22 @@ Deno.test("objects of a custom kind are pruned, and get the defaults of its sche
     free: { any: [1] },
     ports: [{ port: 1, protocol: "TCP" }],
   });
+});
+
+Deno.test("unknown fields of a custom kind are refused in the words of the server", async () => {
+  const object = { apiVersion: "example.com/v1", kind: "Widget", metadata: { name: "a" }, spec: { size: 1, odd: 1 } };
+  const { code, body } = await send(widgets(), "POST", `${WIDGETS}?fieldValidation=Strict`, object);
+  const why = 'Widget in version "v1" cannot be handled as a Widget: strict decoding error: unknown field "spec.odd"';
+  assertEquals([code, body.message], [400, why]);
+});
+
+Deno.test("persistent volumes get the defaults of their kind alone", async () => {
+  const spec = { capacity: { storage: "1Gi" }, accessModes: ["ReadWriteOnce"], hostPath: { path: "/tmp" } };
+  const { body } = await send(new FakeApiServer(), "POST", "/api/v1/persistentvolumes", {
+    metadata: { name: "a" },
+    spec,
+  });
+  assertEquals([body.spec.persistentVolumeReclaimPolicy, body.spec.volumeMode], ["Retain", "Filesystem"]);
 });
 
 const FAULTS: readonly (readonly [spec: object, reason: string, field: string, message: string])[] = [

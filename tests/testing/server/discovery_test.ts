@@ -192,6 +192,9 @@ Deno.test("FakeApiServer describes the fields of built-in kinds in OpenAPI, and 
   const { ports, env } = apps["io.k8s.api.core.v1.Container"].properties;
   assertEquals(ports["x-kubernetes-list-map-keys"], ["containerPort", "protocol"]);
   assertEquals(env.items, { allOf: [{ $ref: "#/components/schemas/io.k8s.api.core.v1.EnvVar" }] });
+  const { maxSurge } = apps["io.k8s.api.apps.v1.RollingUpdateDeployment"].properties;
+  assertEquals(maxSurge.allOf, [{ $ref: "#/components/schemas/io.k8s.apimachinery.pkg.util.intstr.IntOrString" }]);
+  assertEquals(apps["io.k8s.apimachinery.pkg.util.intstr.IntOrString"].format, "int-or-string");
   const [kind] = apps["io.k8s.api.apps.v1.Deployment"]["x-kubernetes-group-version-kind"];
   assertEquals(kind, { group: "apps", version: "v1", kind: "Deployment" });
   assertEquals((await of("apis/example.com/v1"))["com.example.v1.Widget"].properties, schema.properties);

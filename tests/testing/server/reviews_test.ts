@@ -45,6 +45,13 @@ Deno.test("a SelfSubjectRulesReview is complete where no function authorizes", a
   const path = `${AUTHORIZATION}/selfsubjectrulesreviews`;
   assertEquals((await review(path, { namespace: "shop" })).incomplete, true);
   const free = await review(path, { namespace: "shop" }, new FakeApiServer());
-  assertEquals([free.incomplete, free.resourceRules], [false, [{ verbs: ["*"], apiGroups: ["*"], resources: ["*"] }]]);
+  const [all, reviews] = free.resourceRules;
+  assertEquals([free.incomplete, all], [false, { verbs: ["*"], apiGroups: ["*"], resources: ["*"] }]);
+  // Rules that every user has are listed beside those of this one.
+  const resources = ["selfsubjectaccessreviews", "selfsubjectrulesreviews"];
+  assertEquals(reviews, { verbs: ["create"], apiGroups: ["authorization.k8s.io"], resources });
+  const [, discovery, info] = free.nonResourceRules;
+  assertEquals(info.nonResourceURLs, ["/healthz", "/livez", "/readyz", "/version", "/version/"]);
+  assertEquals([discovery.verbs, discovery.nonResourceURLs.length], [["get"], 11]);
   assertEquals((await review(path, {}))[0], 400);
 });

@@ -126,8 +126,45 @@ Deno.test("an approval changes the conditions of a signing request alone", async
   assertEquals([json.status.conditions[0].type, json.status.certificate], ["Approved", undefined]);
 });
 
+Deno.test("a signing request names its user, and its conditions get their times", async () => {
+  const server = new FakeApiServer({ tokens: { t: "bob" } });
+  const path = "/apis/certificates.k8s.io/v1/certificatesigningrequests";
+  const headers = { authorization: "Bearer t", "content-type": "application/json" };
+  const spec = { request: "eA==", signerName: "example.com/s", usages: ["client auth"] };
+  const given = { ...spec, username: "ann", uid: "x", extra: { a: ["b"] }, groups: ["g"] };
+  const body = { metadata: { name: "r" }, spec: given };
+  const { json } = await ask(server, path, { method: "POST", headers, body });
+  const { username, uid, extra, groups } = json.spec;
+  assertEquals([username, uid, extra, groups], ["bob", undefined, undefined, ["system:authenticated"]]);
+  const approve = async (conditions: readonly object[]): Promise<Document[]> => {
+    const body = { ...json, metadata: { name: "r" }, status: { conditions } };
+    return (await ask(server, `${path}/r/approval`, { method: "PUT", headers, body })).json.status.conditions;
+  };
+  const [approved] = await approve([{ type: "Approved", status: "True" }]);
+  assertMatch(`${approved.lastUpdateTime} ${approved.lastTransitionTime}`, /^\d{4}-\S+Z \d{4}-\S+Z$/);
+  const past = { lastTransitionTime: "2026-01-01T00:00:00Z", lastUpdateTime: "2026-01-01T00:00:00Z" };
+  assertEquals((await approve([{ type: "Approved", status: "True", ...past }]))[0].lastUpdateTime, past.lastUpdateTime);
+});
+
+Deno.test("streams of a pod that is on no node are refused", async () => {
+  const server = withPod();
+  server.patch(Pod, "default/p", { spec: { nodeName: null } });
+  for (const part of ["exec", "attach", "portforward"]) {
+    const { status, json } = await ask(server, `${PODS}/p/${part}`);
+    assertEquals([status, json.message], [400, "pod p does not have a host assigned"], part);
+    assertEquals((await ask(server, `${PODS}/q/${part}`)).status, 404);
+  }
+});
+
+Deno.test("endpoints are served with the server's warning", async () => {
+  const { headers } = await ask(new FakeApiServer(), "/api/v1/endpoints");
+  const text = "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice";
+  assertEquals(headers.get("warning"), `299 - "${text}"`);
+});
+
 Deno.test("subresources of kubelets are answered with 501, and logs are empty", async () => {
   const server = withPod();
+  server.patch(Pod, "default/p", { spec: { nodeName: "n" } });
   for (const path of ["pods/p/exec", "pods/p/attach", "pods/p/portforward", "pods/p/proxy", "services/s/proxy"]) {
     const { status, json } = await ask(server, `/api/v1/namespaces/default/${path}`);
     assertEquals(status, 501, path);
