@@ -50,7 +50,7 @@ export class FieldSet {
     return !this.own && this.below.size === 0;
   }
 
-  /** Puts a set below an element, in place of the one that is there. A set without fields below has no map of its own. */
+  /** Puts a set below an element, in place of the one that is there. The map is made for the first one. */
   put(element: PathElement, inner: FieldSet): void {
     if (this.below === NONE) this.below = new Map();
     (this.below as Map<PathElement, FieldSet>).set(element, inner);

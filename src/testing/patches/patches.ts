@@ -6,7 +6,7 @@
  *
  * @module
  */
-import { badRequest } from "../http/refusal.ts";
+import { badRequest, refusal } from "../http/refusal.ts";
 import { isObject, type Json, type JsonObject, type MutableJson, objectOr, setMember } from "../wire/json.ts";
 import { unsupportedMediaType } from "../http/answer.ts";
 import type { Schema } from "../schema/schema.ts";
@@ -46,6 +46,7 @@ const MEDIA_TYPES: Readonly<Record<string, PatchType>> = {
 export function patchType(contentType: string | null, custom: boolean): PatchType {
   const type = MEDIA_TYPES[(contentType ?? "").split(";")[0].trim().toLowerCase()];
   if (type !== undefined && !(custom && type === "strategic")) return type;
+  if (type === undefined) throw refusal(415, "415: Unsupported Media Type", { details: {} });
   const accepted = Object.keys(MEDIA_TYPES).filter((name) => !(custom && MEDIA_TYPES[name] === "strategic"));
   throw unsupportedMediaType(accepted);
 }

@@ -8,6 +8,9 @@ const RETAIN_KEYS = "$retainKeys";
 const DELETE_FROM_LIST = "$deleteFromPrimitiveList/";
 const SET_ORDER = "$setElementOrder/";
 
+/** The structs that a patch replaces. */
+const REPLACED: ReadonlySet<string> = new Set(["policy/v1.PodDisruptionBudgetSpec.selector"]);
+
 /**
  * Applies a strategic merge patch; the arguments stay unchanged.
  *
@@ -53,6 +56,7 @@ function retainKeys(merged: MutableJson, patch: MutableJson): void {
 function mergeMember(key: string, merged: MutableJson, value: Json, schema: Schema, deletes: boolean): void {
   const old = merged[key];
   if (value === null) delete merged[key];
+  else if (schema.type === "struct" && REPLACED.has(`${schema.name}.${key}`)) merged[key] = value;
   else if (isObject(old) && isObject(value)) {
     // Values of maps have no members to merge: they are looked up only if they have.
     setMember(merged, key, strategicMerge(old, value, fieldSchema(schema, key)));

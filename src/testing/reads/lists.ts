@@ -176,13 +176,20 @@ function valueOf(stored: StoredObject, field: string): string {
   return stored.fields?.[field] ?? "";
 }
 
-/** kube-apiserver has two messages: kinds without selectable fields of their own use a generic check. */
-function checkField(field: string, { fields }: Definition): void {
+/** Kinds with another message about fields that cannot be selected. */
+const UNSELECTABLE: Readonly<Record<string, (field: string) => string>> = {
+  "batch/v1.Job": (field) => `field label ${JSON.stringify(field)} not supported for Job`,
+  "resource/v1.ResourceSlice": (field) =>
+    `field label not supported for resource.k8s.io/v1, Kind=ResourceSlice: ${field}`,
+};
+
+/** kube-apiserver has a generic check for kinds without selectable fields of their own. */
+function checkField(field: string, { fields, schema }: Definition): void {
   if (field === "metadata.name" || field === "metadata.namespace" || fields.includes(field)) return;
   throw badRequest(
     fields.length === 0
       ? `"${field}" is not a known field selector: only "metadata.name", "metadata.namespace"`
-      : `field label not supported: ${field}`,
+      : UNSELECTABLE[schema?.name ?? ""]?.(field) ?? `field label not supported: ${field}`,
   );
 }
 

@@ -8,11 +8,17 @@ function listOf(value: Json | undefined): readonly MutableJson[] {
 }
 
 /** Sets the pull policy by the tag of an image. */
+const PATH = "[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*";
+/** A reference to an image; a text that is none has no tag. */
+const IMAGE = new RegExp(
+  `^(?:[\\w.-]+(?::\\d+)?/)?${PATH}(?:/${PATH})*(?::(\\w[\\w.-]*))?(@[\\w.+-]+:[0-9a-fA-F]{32,})?$`,
+);
+
 function pullPolicy(image: string, policy: string): Compute {
   return (object) => {
-    const name = textOf(object[image]);
-    const tag = /:([^/:@]+)$/.exec(name)?.[1] ?? (name.includes("@") ? "" : "latest");
-    object[policy] ||= tag === "latest" ? "Always" : "IfNotPresent";
+    const [found, tag, digest] = IMAGE.exec(textOf(object[image])) ?? [];
+    const isLatest = found !== undefined && (tag === "latest" || (tag === undefined && digest === undefined));
+    object[policy] ||= isLatest ? "Always" : "IfNotPresent";
   };
 }
 
@@ -132,6 +138,7 @@ export const CORE_COMPUTED: Readonly<Record<string, Compute>> = {
   "core/v1.NodeStatus": (status) => {
     if (isObject(status.capacity)) status.allocatable ??= { ...status.capacity };
   },
+  "core/v1.PersistentVolumeSpec": (spec) => void (spec.volumeMode ??= "Filesystem"),
   "core/v1.LimitRangeItem": limitRangeItem,
   "core/v1.PersistentVolume": ({ spec }) => {
     const volume = spec as MutableJson;

@@ -55,9 +55,14 @@ const definition: Compute = (spec) => {
   names.listKind ??= `${kind}List`;
 };
 
+const countDevices: Compute = (request) => {
+  if (request.allocationMode === "ExactCount") request.count ||= 1;
+};
+
 /** Members that the defaulting of workloads, rights, networks and definitions computes, by the name of the type. */
 export const WORKLOAD_DEFAULTS: Readonly<Record<string, Compute>> = {
   "apiextensions/v1.CustomResourceDefinitionSpec": definition,
+  "admissionregistration/v1.MutatingAdmissionPolicySpec": (spec) => void (spec.failurePolicy ??= "Fail"),
   "apps/v1.DaemonSet": (set) => countTemplates(set),
   "apps/v1.DaemonSetUpdateStrategy": rolling({ maxUnavailable: 1, maxSurge: 0 }),
   "apps/v1.DeploymentStrategy": rolling({ maxUnavailable: "25%", maxSurge: "25%" }),
@@ -77,6 +82,8 @@ export const WORKLOAD_DEFAULTS: Readonly<Record<string, Compute>> = {
     if (Array.isArray(spec.policyTypes)) return;
     spec.policyTypes = objectsOf(spec.egress).length > 0 ? ["Ingress", "Egress"] : ["Ingress"];
   },
+  "resource/v1.DeviceSubRequest": countDevices,
+  "resource/v1.ExactDeviceRequest": countDevices,
   "rbac/v1.Subject": (subject) => {
     if (subject.kind === "User" || subject.kind === "Group") subject.apiGroup ??= "rbac.authorization.k8s.io";
   },
@@ -96,9 +103,8 @@ const prepareJob: Prepare = (job, old) => {
   const { matchLabels, ...selector } = objectOr(spec.selector);
   const own = JOB_LABELS.uid[1];
   const isOwn = isObject(matchLabels) && matchLabels[own] !== undefined;
-  // Labels of the template were taken for those of the job.
-  const before = objectOr(objectOr(template.metadata).labels);
-  if (equalJson(objectOr(metadata.labels), before)) metadata.labels = labels;
+  // Where the labels of the template are those of the job, they are one map.
+  if (metadata.labels === undefined || metadata.labels === objectOr(template.metadata).labels) metadata.labels = labels;
   job.spec = {
     ...spec,
     selector: { matchLabels: { ...objectOr(matchLabels), ...(isOwn ? {} : { [own]: metadata.uid }) }, ...selector },

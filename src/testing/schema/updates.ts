@@ -1,6 +1,6 @@
 import { type Causes, forbiddenField } from "../http/refusal.ts";
 import { at, equalJson, type Json, type JsonObject, type MutableJson, objectOr } from "../wire/json.ts";
-import { numberOf, refuseValue } from "./checks.ts";
+import { numberOf, objectsOf, refuseValue } from "./checks.ts";
 import { checkGenerated } from "./rules_batch.ts";
 import { checkNewPod } from "./rules_pod.ts";
 import type { Struct } from "./schema.ts";
@@ -140,4 +140,16 @@ export function validateUpdate(schema: Struct, old: JsonObject, object: JsonObje
   CORE_UPDATES[schema.name]?.(old, object, causes);
   for (const update of UPDATES[schema.name] ?? []) update(old, object, causes);
   return causes;
+}
+
+/** Checks an update by a subresource, beside what its object must fulfil: ephemeral containers stay. */
+export function validatePart(subresource: string, old: JsonObject, object: JsonObject): Causes {
+  if (subresource !== "ephemeralcontainers") return [];
+  const names = objectsOf(objectOr(object.spec).ephemeralContainers).map(({ name }) => name);
+  return objectsOf(objectOr(old.spec).ephemeralContainers).filter(({ name }) => !names.includes(name)).map(({ name }) =>
+    forbiddenField(
+      "spec.ephemeralContainers",
+      `existing ephemeral containers ${JSON.stringify(name)} may not be removed\n`,
+    )
+  );
 }

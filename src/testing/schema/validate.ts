@@ -45,7 +45,7 @@ function typedField(owner: Struct, field: Field, value: Json | undefined, at: st
     if (required !== "" || saying() === undefined) causes.push(requiredField(at, required));
     return;
   }
-  if (allowed.length > 0 && typeof value === "string" && value !== "" && !allowed.includes(value)) {
+  if (allowed.length > 0 && typeof value === "string" && !allowed.includes(value) && (value !== "" || field.pointer)) {
     const values = saying() === undefined ? allowed : saying()!.allowed;
     if (values !== undefined) causes.push(unsupportedField(at, value, values));
     return;
@@ -144,10 +144,12 @@ function customMembers(schema: Schema, value: Json | undefined, at: string, caus
   }
 }
 
+const DATE_TIME = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/;
+
 /** The type that a value should have and the one that it has; undefined if they agree. */
 function typeFault(
   schema: Schema,
-  { type }: JsonObject,
+  { type, format }: JsonObject,
   value: Json | undefined,
 ): { readonly wanted: string; readonly found: string } | undefined {
   const found = value === null || value === undefined
@@ -161,6 +163,9 @@ function typeFault(
     return found === "integer" || found === "string" ? undefined : { wanted: "integer,string", found };
   }
   const wanted = textOf(type);
+  if (format === "date-time" && typeof value === "string" && !DATE_TIME.test(value)) {
+    return { wanted: format, found: value };
+  }
   return wanted === "" || wanted === found || (wanted === "number" && found === "integer")
     ? undefined
     : { wanted, found };

@@ -1,5 +1,5 @@
 import { LabelSelector } from "../../api/selector.ts";
-import { badRequest, conflict, notFound, refusal } from "../http/refusal.ts";
+import { badRequest, conflict, invalid, invalidField, notFound, refusal } from "../http/refusal.ts";
 import { parseStored, type Store, type StoredCollection, type StoredObject } from "../storage/store.ts";
 import { isObject, type JsonObject, type MutableJson, objectOr, textOf } from "../wire/json.ts";
 import type { WriteMode, Writer } from "../writes/writer.ts";
@@ -111,13 +111,14 @@ export class PodRequests {
   /**
    * Returns a TokenRequest with a token, which no server has signed.
    *
-   * @throws {StatusError} 404 if there is no such service account.
+   * @throws {StatusError} 404 if there is no such service account, 422 for less than ten minutes.
    */
   token(accounts: StoredCollection, key: string, body: JsonObject): JsonObject {
     const stored = accounts.get(key);
     const { namespace, name, uid } = stored ?? this.#missing(accounts, key);
     const { audiences, expirationSeconds, boundObjectRef = null } = objectOr(body.spec);
     const seconds = typeof expirationSeconds === "number" ? expirationSeconds : 3_600;
+    checkLifetime(seconds);
     const audience = Array.isArray(audiences) && audiences.length > 0 ? audiences : [ISSUER];
     const issued = Math.floor(this.#now() / 1_000);
     const subject = `system:serviceaccount:${namespace}:${name}`;
@@ -150,6 +151,18 @@ export class PodRequests {
 
 const ISSUER = "https://kubernetes.default.svc";
 const CREATED: JsonObject = { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", code: 201 };
+
+/** @throws {StatusError} 422 if a token would live for less than ten minutes, or for too long. */
+function checkLifetime(seconds: number): void {
+  const why = seconds < 600
+    ? "may not specify a duration less than 10 minutes"
+    : seconds > 2 ** 32
+    ? "may not specify a duration larger than 2^32 seconds"
+    : undefined;
+  if (why === undefined) return;
+  const kind = { group: "authentication.k8s.io", kind: "TokenRequest", name: "" };
+  throw invalid(kind, [invalidField("spec.expirationSeconds", String(seconds), why)]);
+}
 
 function allowedBy({ status }: JsonObject): number {
   return Number(objectOr(status).disruptionsAllowed ?? 0);

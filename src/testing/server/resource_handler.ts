@@ -104,12 +104,12 @@ function objectOrRefuse(value: Json): JsonObject {
  *
  * @throws {StatusError} 400 if it does not parse or is nested too deeply.
  */
-function requestBodyJson(text: string): Json {
+function requestBodyJson(text: string, message?: string): Json {
   let value: Json;
   try {
     value = JSON.parse(text);
   } catch (error) {
-    throw badRequest(`the object provided is unrecognized: ${(error as Error).message}`);
+    throw badRequest(message ?? `the object provided is unrecognized: ${(error as Error).message}`);
   }
   if (isDeeper(value, MAX_DEPTH)) throw badRequest("the object provided is unrecognized: json: exceeded max depth");
   return value;
@@ -214,9 +214,8 @@ export class ResourceHandler {
       throw definition.verbs.includes("get") ? noVerb(definition, verb) : noMethod();
     }
     const isNamed = request.route.name !== undefined;
-    if (verb === "create" ? isNamed : !isNamed && (verb === "update" || verb === "patch")) {
-      throw noVerb(definition, verb);
-    }
+    if (verb === "create" && isNamed) throw noMethod();
+    if (!isNamed && (verb === "update" || verb === "patch")) throw noVerb(definition, verb);
     switch (verb) {
       case "get":
         return this.#get(request);
@@ -354,7 +353,7 @@ export class ResourceHandler {
     const { writer } = this.#parts;
     const { definition } = collection;
     const type = patchType(context.request.headers.get("content-type"), definition.custom);
-    const patch = requestBodyJson(request.body);
+    const patch = requestBodyJson(request.body, type === "apply" ? undefined : "invalid JSON patch");
     const mode = writeMode(request, "PatchOptions", type === "apply");
     if (type === "apply") {
       const { searchParams } = context.url;

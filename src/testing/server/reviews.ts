@@ -1,7 +1,7 @@
 import { type AccessControl, type RequestAttributes, userInfo } from "../http/access_control.ts";
 import { badRequest, invalid, invalidField } from "../http/refusal.ts";
 import type { ResourceRoute } from "../http/request.ts";
-import { isObject, type JsonObject, objectOr, textOf } from "../wire/json.ts";
+import { goJson, isObject, type JsonObject, objectOr, textOf } from "../wire/json.ts";
 
 const create = (apiGroup: string, ...resources: string[]): JsonObject => {
   return { verbs: ["create"], apiGroups: [apiGroup], resources };
@@ -72,7 +72,12 @@ export class Reviews {
     };
     const namespace = text("namespace");
     if (inside !== undefined && namespace !== inside) {
-      throw badRequest(`spec.resourceAttributes.namespace must match namespace: ${inside}`);
+      const cause = invalidField(
+        "spec.resourceAttributes.namespace",
+        goJson(namespace),
+        "must match metadata.namespace",
+      );
+      throw invalid({ group: "authorization.k8s.io", kind: "", name: "" }, [cause]);
     }
     const verdict = await this.#access.allows({
       user: self ?? textOf(user ?? ""),

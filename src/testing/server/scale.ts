@@ -1,4 +1,4 @@
-import { badRequest } from "../http/refusal.ts";
+import { badRequest, invalid, invalidField } from "../http/refusal.ts";
 import type { Definition, ScalePaths } from "../storage/definition.ts";
 import { at, isObject, type JsonObject, type MutableJson, objectOr, textOf } from "../wire/json.ts";
 
@@ -43,7 +43,7 @@ function selectorOf({ custom, scale, plural }: Definition, object: JsonObject): 
 /**
  * Returns an object with the replicas of a scale, and its resourceVersion if the scale has one.
  *
- * @throws {StatusError} 400 if the replicas are not a non-negative integer, or the kind is not Scale.
+ * @throws {StatusError} 400 if the replicas are no integer, or the kind is not Scale; 422 if they are negative.
  */
 export function scaled(definition: Definition, object: JsonObject, scale: JsonObject): JsonObject {
   const replicas = replicasOf(scale);
@@ -63,11 +63,16 @@ export function scaledConfig(definition: Definition, name: string, scale: JsonOb
 
 function replicasOf(scale: JsonObject): number {
   const { replicas = 0 } = objectOr(scale.spec);
-  if (typeof replicas !== "number" || !Number.isInteger(replicas) || replicas < 0) {
+  if (typeof replicas !== "number" || !Number.isInteger(replicas)) {
     throw badRequest(`spec.replicas must be a number of replicas, found ${JSON.stringify(replicas)}`);
   }
   if (scale.kind !== undefined && scale.kind !== "Scale") {
     throw badRequest(`expected a Scale, found ${textOf(scale.kind)}`);
+  }
+  if (replicas < 0) {
+    const name = textOf(objectOr(scale.metadata).name);
+    const cause = invalidField("spec.replicas", String(replicas), "must be greater than or equal to 0");
+    throw invalid({ group: "autoscaling", kind: "Scale", name }, [cause]);
   }
   return replicas;
 }

@@ -14,7 +14,6 @@ const FIELDS: Readonly<Record<string, string>> = {
   "/replicationcontrollers": "status.replicas",
   "/secrets": "type",
   "/services": "spec.clusterIP spec.type",
-  "apps/replicasets": "status.replicas",
   "batch/jobs": "status.successful",
   "certificates.k8s.io/certificatesigningrequests": "spec.signerName",
   "certificates.k8s.io/clustertrustbundles": "spec.signerName",

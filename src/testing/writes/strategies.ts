@@ -134,7 +134,7 @@ function keepQuality(old: JsonObject, object: MutableJson): void {
 
 function protectedBy(
   finalizer: string,
-  status: (time: string) => JsonObject,
+  status?: (time: string) => JsonObject,
   more?: (object: MutableJson) => void,
 ): Strategy {
   return {
@@ -143,7 +143,7 @@ function protectedBy(
       const metadata = object.metadata as MutableJson;
       const given = Array.isArray(metadata.finalizers) ? metadata.finalizers as readonly Json[] : [];
       if (!given.includes(finalizer)) metadata.finalizers = [...given, finalizer];
-      object.status = status(time);
+      if (status !== undefined) object.status = status(time);
     },
   };
 }
@@ -237,6 +237,7 @@ const STRATEGIES: Readonly<Record<string, Strategy>> = {
     "kubernetes.io/pv-protection",
     (time) => ({ phase: "Pending", lastPhaseTransitionTime: time }),
   ),
+  "storage/v1.VolumeAttributesClass": protectedBy("kubernetes.io/vac-protection"),
 };
 
 /** Returns the strategy of a type; an empty one where nothing is special. */

@@ -22,15 +22,26 @@ import {
   refusal,
 } from "../http/refusal.ts";
 import type { Definition } from "../storage/definition.ts";
-import { cloneJson, equalJson, goJson, type JsonObject, type MutableJson, objectOr, textOf } from "../wire/json.ts";
+import {
+  cloneJson,
+  equalJson,
+  goJson,
+  isObject,
+  type Json,
+  type JsonObject,
+  type MutableJson,
+  objectOr,
+  textOf,
+} from "../wire/json.ts";
 import { decodeCustom, decodeTyped, emptyOf, type FieldValidation } from "../schema/decode.ts";
 import { PREPARED } from "../schema/computed_workloads.ts";
 import { checkMetadata, checkMetadataUpdate, checkName } from "../schema/metadata.ts";
-import { validateCreate, validateUpdate } from "../schema/updates.ts";
+import { validateCreate, validatePart, validateUpdate } from "../schema/updates.ts";
 import { validateCustom, validateTyped } from "../schema/validate.ts";
 import { parseStored, type Store, type StoredCollection, type StoredObject, toStoredObject } from "../storage/store.ts";
 import { applyConfiguration, type FieldManager, managedFieldsAfterUpdate } from "../apply/managed_fields.ts";
-import { desiredStateDiffers, fieldOwnersDiffer, objectContent } from "./differences.ts";
+import { gracePeriod, ORPHANING, TERMINATING, withPropagation } from "./deletion.ts";
+import { desiredStateDiffers, fieldOwnersDiffer, objectContent, PARTS, STATUS_ALONE } from "./written_parts.ts";
 import type { Admission } from "./admission.ts";
 import { mergePatch } from "../patches/patches.ts";
 import type { RealNamespaces } from "./namespaces.ts";
@@ -106,10 +117,29 @@ function checkObjectType({ definition }: StoredCollection, body: JsonObject, isT
     ? body.apiVersion ?? definition.apiVersion
     : body.apiVersion || definition.apiVersion;
   if (kind === definition.kind && apiVersion === definition.apiVersion) return;
+  // checkCustomType looks at texts.
+  if (definition.custom && isTyped && isText(kind) && isText(apiVersion)) return;
   throw badRequest(
     `${textOf(kind)} in version ${JSON.stringify(apiVersion)} cannot be handled as a ${definition.kind}: ` +
       `expected ${definition.kind} in version ${JSON.stringify(definition.apiVersion)}`,
   );
+}
+
+function isText(value: Json): value is string {
+  return typeof value === "string" && value !== "";
+}
+
+/** @throws {StatusError} 422 if an object of a custom kind has another kind or version. */
+function checkCustomType(definition: Definition, { kind, apiVersion, metadata }: JsonObject): void {
+  if (!definition.custom) return;
+  const causes: Causes = [];
+  for (const [field, value] of Object.entries({ kind, apiVersion })) {
+    const wanted = definition[field as "kind" | "apiVersion"];
+    if (value === undefined || !isText(value) || value === wanted) continue;
+    causes.push(invalidField(field, JSON.stringify(value), `must be ${wanted}`));
+  }
+  if (causes.length === 0) return;
+  throw invalid({ group: definition.group, kind: textOf(kind), name: textOf(objectOr(metadata).name) }, causes);
 }
 
 /** Returns the object with the status of a new one, as its kind has it. */
@@ -221,7 +251,9 @@ export class Writer {
    * @throws {StatusError} 400, 409 or 422, like kube-apiserver.
    */
   create(collection: StoredCollection, namespace: string, given: JsonObject, mode: WriteMode): StoredObject {
-    return this.#create(collection, namespace, this.#read(collection, given, mode), mode);
+    const body = this.#read(collection, given, mode);
+    if (!mode.direct) checkCustomType(collection.definition, given);
+    return this.#create(collection, namespace, body, mode);
   }
 
   /** @throws {StatusError} 400 for a body that is no object of the kind. */
@@ -239,7 +271,7 @@ export class Writer {
     else metadata.namespace = this.#namespace(namespace, given, mode);
     if (!mode.direct) {
       if (definition.scope !== "Cluster") this.#options.namespaces?.checkOpen(definition, metadata);
-      if (given.resourceVersion !== undefined && given.resourceVersion !== "") {
+      if (given.resourceVersion !== undefined && given.resourceVersion !== "" && !mode.dryRun) {
         throw refusal(500, "resourceVersion should not be set on objects to be created", { reason: "" });
       }
       for (const field of ["creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"]) {
@@ -253,7 +285,7 @@ export class Writer {
     metadata.creationTimestamp ??= this.#timestamp();
     if (definition.generation !== false) {
       metadata.generation = mode.direct && metadata.generation ? metadata.generation : 1;
-    } else if (!mode.direct) delete metadata.generation;
+    }
     let object: MutableJson = { ...body, metadata };
     const type = definition.schema?.name ?? "";
     const { keepsStatus = false, create } = this.#isBuiltIn(definition, mode) ? strategyOf(type) : {};
@@ -299,6 +331,10 @@ export class Writer {
     if (name !== undefined) checkUrlName(path, body);
     const isUpsert = definition.createdByUpdate && mode.subresource === "" && !mode.direct;
     if (isUpsert && collection.get(key) === undefined) {
+      if (textOf(uid) !== "") {
+        const why = `Precondition failed: UID in precondition: ${uid}, UID in object meta: `;
+        throw conflict(definition, path, `StorageError: invalid object, Code: 4, AdditionalErrorMsg: ${why}`);
+      }
       const { resourceVersion: _, ...metadata } = objectOr(body.metadata);
       const namespace = key.includes("/") ? key.slice(0, key.indexOf("/")) : "";
       return { stored: this.#create(collection, namespace, { ...body, metadata }, mode), created: true };
@@ -308,6 +344,7 @@ export class Writer {
       const why = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${stored.uid}`;
       throw conflict(definition, stored.name, why);
     }
+    if (!mode.direct) checkCustomType(definition, given);
     checkObjectIdentity(collection, stored, body, mode);
     return { stored: this.#commit(collection, stored, parseStored(stored), body, mode).stored, created: false };
   }
@@ -347,6 +384,11 @@ export class Writer {
         throw nameMissing(name);
       }
       checkUrlName(name, next);
+      const { uid } = objectOr(next.metadata);
+      if (textOf(uid) !== "") {
+        const why = `the provided object specified uid ${uid}, and no existing object was found`;
+        throw conflict(definition, name, `uid mismatch: ${why}`);
+      }
       return { stored: this.create(collection, namespace, next, asApply), created: true };
     }
     return { stored: this.#replace(collection, before, old, next, asApply).stored, created: false };
@@ -374,37 +416,23 @@ export class Writer {
     isPatched = false,
   ): Written {
     const body = isPatched && !mode.direct
-      ? this.#readPatched(collection, given, mode)
+      ? this.#readPatched(collection, old, given, mode)
       : this.#read(collection, given, mode);
     checkObjectIdentity(collection, before, body, mode);
     return this.#commit(collection, before, old, body, mode);
   }
 
   /** @throws {StatusError} 422 instead of 400: the fault is the patch's. */
-  #readPatched(collection: StoredCollection, given: JsonObject, mode: WriteMode): JsonObject {
+  #readPatched(collection: StoredCollection, old: JsonObject, given: JsonObject, mode: WriteMode): JsonObject {
     const { definition } = collection;
-    if (definition.custom) this.#checkPatchedType(definition, given);
+    checkCustomType(definition, given);
     try {
       return this.#read(collection, given, mode);
     } catch (error) {
       if (!(error instanceof StatusError)) throw error;
       const why = error.message.replace(/^\S+ in version "[^"]*" cannot be handled as an? \S+: /, "");
-      const causes = [invalidField("patch", goJson(goJson(given)), why)];
+      const causes = [invalidField("patch", goJson(goJson(sortChanged(given, old))), why)];
       throw invalid({ group: "", kind: "", name: "" }, causes);
-    }
-  }
-
-  /** @throws {StatusError} 422 if a patch of a custom kind has changed its kind or version. */
-  #checkPatchedType(definition: Definition, { kind, apiVersion, metadata }: JsonObject): void {
-    const causes: Causes = [];
-    for (const [field, value] of Object.entries({ kind, apiVersion })) {
-      const wanted = definition[field as "kind" | "apiVersion"];
-      if (typeof value !== "string" || value === "" || value === wanted) continue;
-      causes.push(invalidField(field, JSON.stringify(value), `must be ${wanted}`));
-    }
-    if (causes.length > 0) {
-      const { group } = definition;
-      throw invalid({ group, kind: textOf(kind), name: textOf(objectOr(metadata).name) }, causes);
     }
   }
 
@@ -445,7 +473,8 @@ export class Writer {
     if (equalJson(objectContent(old), objectContent(object)) && !fieldOwnersDiffer(old, object)) {
       return { stored: before, object: old };
     }
-    const isDesired = mode.subresource !== "status" && desiredStateDiffers(definition, old, object) &&
+    const isDesired = mode.subresource !== "status" && mode.subresource !== "binding" &&
+      desiredStateDiffers(definition, old, object) &&
       desiredStateDiffers(definition, this.#complete(definition, old, mode), object);
     if (isDesired && metadata.generation === oldMetadata.generation) {
       metadata.generation = Number(oldMetadata.generation ?? 0) + 1;
@@ -494,7 +523,8 @@ export class Writer {
     const isSpace = this.#options.namespaces?.isHeld(definition, object) === true;
     if (isSpace && metadata.deletionTimestamp !== undefined) return { stored: before, gone: false };
     this.#judgeDeletion(collection, before, mode);
-    const policy = mode.propagationPolicy ?? (definition.schema?.name === "batch/v1.Job" ? "Orphan" : undefined);
+    const type = definition.schema?.name ?? "";
+    const policy = mode.propagationPolicy ?? (ORPHANING.includes(type) ? "Orphan" : undefined);
     const finalizers = withPropagation(metadata.finalizers, policy);
     const graceSeconds = definition.graceful ? gracePeriod(object, mode.gracePeriodSeconds) : 0;
     if (!definition.graceful && finalizers.length === 0 && !isSpace) {
@@ -502,9 +532,11 @@ export class Writer {
     }
     if (metadata.deletionTimestamp === undefined) {
       metadata.deletionTimestamp = this.#timestamp(graceSeconds);
-      if (isSpace) object.status = { ...objectOr(object.status), phase: "Terminating" };
-      else metadata.deletionGracePeriodSeconds = graceSeconds;
-      if (typeof metadata.generation === "number") metadata.generation++;
+      if (isSpace || definition.plural === "namespaces") {
+        object.status = { ...objectOr(object.status), phase: "Terminating" };
+      }
+      if (!TERMINATING.includes(type)) metadata.deletionGracePeriodSeconds = graceSeconds;
+      if (!TERMINATING.includes(type) && typeof metadata.generation === "number") metadata.generation++;
     } else if (graceSeconds < Number(metadata.deletionGracePeriodSeconds ?? 0)) {
       metadata.deletionTimestamp = this.#timestamp(graceSeconds);
       metadata.deletionGracePeriodSeconds = graceSeconds;
@@ -512,7 +544,7 @@ export class Writer {
     metadata.finalizers = finalizers;
     const isHeld = finalizers.length > 0 || graceSeconds > 0 || isSpace;
     if (mode.dryRun) {
-      return { stored: isHeld ? toStoredObject(definition, object, before.revision) : before, gone: !isHeld };
+      return { stored: toStoredObject(definition, object, before.revision), gone: !isHeld };
     }
     const marked = equalJson(objectContent(parseStored(before)), objectContent(object))
       ? before
@@ -563,7 +595,8 @@ export class Writer {
       };
       // A subresource changes what an update of the object cannot.
       const isFree = custom || !["", "status"].includes(mode.subresource);
-      const update = (old: JsonObject): Causes => isFree ? [] : validateUpdate(schema, old, object);
+      const update = (old: JsonObject): Causes =>
+        isFree ? validatePart(mode.subresource, old, object) : validateUpdate(schema, old, object);
       const found = check(object);
       if (old === undefined && !custom) found.push(...validateCreate(schema, object));
       const changes = old === undefined ? [] : update(old);
@@ -646,7 +679,8 @@ export class Writer {
     const part = PARTS[mode.subresource];
     if (part !== undefined) {
       const { annotations, finalizers, labels } = given;
-      const own = definition.custom || mode.subresource !== "status" ? {} : { annotations, finalizers, labels };
+      const isFixed = definition.custom || mode.subresource !== "status" || STATUS_ALONE.has(definition.plural);
+      const own: MutableJson = isFixed ? {} : { annotations, finalizers, labels };
       if (definition.schema?.name === "apps/v1.Deployment") own.labels = oldMetadata.labels;
       return { ...old, ...part(old, body), metadata: { ...oldMetadata, ...own, managedFields } };
     }
@@ -669,6 +703,7 @@ export class Writer {
   ): void {
     const metadata = object.metadata as MutableJson;
     if (mode.operation === "Apply") return;
+    if (mode.subresource === "binding") return; // the scheduler owns nothing of a pod
     // New objects of the test itself keep the managedFields that they have.
     if (before === undefined && mode.direct && Array.isArray(metadata.managedFields)) return;
     const managedFields = this.#options.managedFields
@@ -722,54 +757,13 @@ export class Writer {
   }
 }
 
-/** The members of an object that a write of a subresource changes; a write of another one changes all. */
-const PARTS: Readonly<Record<string, (old: JsonObject, body: JsonObject) => JsonObject>> = {
-  status: (_, { status }) => ({ status }),
-  approval: ({ status }, body) => ({ status: { ...objectOr(status), conditions: objectOr(body.status).conditions } }),
-  binding: (_, { spec, status }) => ({ spec, status }),
-  ephemeralcontainers: ({ spec }, body) => ({
-    spec: { ...objectOr(spec), ephemeralContainers: objectOr(body.spec).ephemeralContainers },
-  }),
-  finalize: ({ spec }, body) => ({ spec: { ...objectOr(spec), finalizers: objectOr(body.spec).finalizers } }),
-  resize: ({ spec }, body) => ({
-    spec: {
-      ...objectOr(spec),
-      ...resized("containers", objectOr(spec), objectOr(body.spec)),
-      ...resized("initContainers", objectOr(spec), objectOr(body.spec)),
-    },
-  }),
-};
-
-function resized(member: string, old: JsonObject, next: JsonObject): JsonObject {
-  const containers = old[member];
-  if (!Array.isArray(containers)) return {};
-  const wanted = Array.isArray(next[member]) ? next[member].map(objectOr) : [];
-  return {
-    [member]: containers.map(objectOr).map((container) => {
-      const { resources = container.resources } = wanted.find(({ name }) => name === container.name) ?? {};
-      return resources === undefined ? container : { ...container, resources };
-    }),
-  };
+/** Sorts the members of the objects that a patch looked into, as the server quotes them. */
+function sortChanged(given: Json, old: Json | undefined): Json {
+  if (!isObject(given) || !isObject(old) || given === old) return given;
+  return Object.fromEntries(Object.keys(given).sort().map((key) => [key, sortChanged(given[key]!, old[key])]));
 }
 
 /** Fields set by deletions and the generation counter; only a direct write may set them. */
 const MARKS = ["generation", "deletionTimestamp", "deletionGracePeriodSeconds"];
 /** Fields that an update cannot change. */
 const FIXED_METADATA = ["name", "namespace", "uid", "resourceVersion", "creationTimestamp", ...MARKS];
-
-/** Grace period in seconds: 0 for pods that were never scheduled or are finished. */
-function gracePeriod(object: JsonObject, asked: number | undefined): number {
-  const spec = objectOr(object.spec);
-  const { phase } = objectOr(object.status);
-  if (!spec.nodeName || phase === "Succeeded" || phase === "Failed") return 0;
-  return asked ?? Number(spec.terminationGracePeriodSeconds ?? 30);
-}
-
-function withPropagation(finalizers: unknown, policy: string | undefined): string[] {
-  const kept = (Array.isArray(finalizers) ? finalizers as string[] : []).filter((finalizer) =>
-    policy === undefined || (finalizer !== "foregroundDeletion" && finalizer !== "orphan")
-  );
-  if (policy === "Foreground") kept.push("foregroundDeletion");
-  if (policy === "Orphan") kept.push("orphan");
-  return kept;
-}

@@ -4,7 +4,7 @@ import { FakeTime } from "../../support/fake_time.ts";
 import { ask, MAPS, OPEN_SCHEMA } from "../../support/fake_server.ts";
 import { comparable, recorded } from "../../support/recorded_exchange.ts";
 
-// What a real kube-apiserver answered (1.36.3; its version 1.37.2), against what the fake answers to the same requests in the same state:
+// What a real kube-apiserver (1.36.3) answered, against what the fake answers to the same requests in the same state:
 // status, headers that mean something, and the body member by member, in order, with the versions that were recorded.
 
 const WIDGETS = "/apis/example.com/v1/namespaces/answers/widgets";

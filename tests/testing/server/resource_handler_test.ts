@@ -41,7 +41,7 @@ Deno.test("FakeApiServer prints a scale as kubectl get --subresource=scale shows
 
 Deno.test("FakeApiServer refuses invalid scales, and scales of resources without one", async () => {
   const fake = await server();
-  assertEquals((await patch(fake, `${PATH}/web/scale`, "merge-patch", { spec: { replicas: -1 } })).status, 400);
+  assertEquals((await patch(fake, `${PATH}/web/scale`, "merge-patch", { spec: { replicas: -1 } })).status, 422);
   assertEquals((await ask(fake, `${PATH}/web/scale`, { method: "DELETE" })).status, 405);
   assertEquals((await ask(fake, `${MAPS}/web/scale`)).status, 404);
   assertEquals((await ask(fake, `${PATH}/nobody/scale`)).status, 404);

@@ -38,7 +38,7 @@ Deno.test("a SubjectAccessReview asks for another user, a local one in its names
   const local = `${AUTHORIZATION}/namespaces/shop/localsubjectaccessreviews`;
   assertEquals(await review(local, { user: "bob", resourceAttributes: attributes }), { allowed: true });
   const elsewhere = { ...attributes, namespace: "other" };
-  assertEquals((await review(local, { user: "bob", resourceAttributes: elsewhere }))[0], 400);
+  assertEquals((await review(local, { user: "bob", resourceAttributes: elsewhere }))[0], 422);
 });
 
 Deno.test("a SelfSubjectRulesReview is complete where no function authorizes", async () => {

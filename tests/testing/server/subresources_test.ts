@@ -74,9 +74,11 @@ Deno.test("a budget does not hold a pod that has not started, nor one that it do
 for (const path of ["pods/p/binding", "bindings"]) {
   Deno.test(`a binding assigns a pod to a node, once: ${path}`, async () => {
     const server = withPod({ phase: "Pending" });
+    const owners = server.get(Pod, "default/p")!.metadata.managedFields;
     const body = { metadata: { name: "p" }, target: { kind: "Node", name: "n" } };
     assertEquals((await post(server, `/api/v1/namespaces/default/${path}`, body)).status, 201);
-    const { spec, status } = server.get(Pod, "default/p")!;
+    const { metadata, spec, status } = server.get(Pod, "default/p")!;
+    assertEquals([metadata.generation, metadata.managedFields], [1, owners]);
     assertEquals([spec.nodeName, status?.phase], ["n", "Pending"]);
     assertEquals(status?.conditions?.map(({ type, status }) => `${type} ${status}`), ["PodScheduled True"]);
     const again = await post(server, `/api/v1/namespaces/default/${path}`, body);
@@ -106,6 +108,8 @@ Deno.test("ephemeral containers and resources of a pod are changed by their subr
     })).json;
   const debugged = await patch("ephemeralcontainers", { ephemeralContainers: [{ name: "d", image: "d:1" }] });
   assertEquals([debugged.spec.ephemeralContainers[0].name, debugged.spec.priority], ["d", undefined]);
+  const removed = await patch("ephemeralcontainers", { ephemeralContainers: [{ name: "d", $patch: "delete" }] });
+  assertMatch(removed.message, /existing ephemeral containers "d" may not be removed/);
   const resized = await patch("resize", {
     containers: [{ name: "c", image: "z", resources: { limits: { cpu: "2" } } }],
   });

@@ -43,6 +43,14 @@ Deno.test("FakeApiServer reads the body of an update before it looks for the obj
   assertEquals((await put(server, `${MAPS}/a`, { metadata: { name: "a" } })).status, 404);
 });
 
+Deno.test("A write with a uid creates no object", async () => {
+  const server = new FakeApiServer();
+  const metadata = { name: "a", uid: "6b2c1d3e-0000-4000-8000-000000000001" };
+  const config = { apiVersion: "v1", kind: "ConfigMap", metadata };
+  assertEquals((await patch(server, `${MAPS}/a?fieldManager=m`, "apply", config)).status, 409);
+  assertEquals((await put(server, `${SERVICES}/a`, { metadata, spec: { ports: [{ port: 80 }] } })).status, 409);
+});
+
 Deno.test("A patch may take kind and apiVersion away from an object of a built-in kind, but not change them", async () => {
   const server = withMap();
   for (const body of [{ kind: "" }, { kind: null }]) {
@@ -60,13 +68,21 @@ Deno.test("A patch may take kind and apiVersion away from an object of a built-i
   );
 });
 
-Deno.test("A custom object says in its causes that a patch has changed its kind", async () => {
+const POTATO = { apiVersion: "example.com/v1", kind: "Potato", metadata: { name: "w", resourceVersion: "2" } };
+
+Deno.test("A custom object says in its causes that its kind is another", async () => {
   const server = new FakeApiServer({ resources: [Widget] });
   const path = "/apis/example.com/v1/namespaces/default/widgets/w";
   server.create(Widget, { metadata: { name: "w" } });
   const { status, json } = await patch(server, path, "merge-patch", { kind: "Potato" });
   const cause = { reason: "FieldValueInvalid", message: 'Invalid value: "Potato": must be Widget', field: "kind" };
   assertEquals([status, json.details.causes], [422, [cause]]);
+  const all = path.slice(0, -2);
+  for (const answer of [await post(server, all, { kind: "Potato" }), await put(server, path, POTATO)]) {
+    assertEquals([answer.status, answer.json.details.causes], [422, [cause]]);
+  }
+  assertEquals((await put(server, `${all}/missing`, { ...POTATO, metadata: { name: "missing" } })).status, 404);
+  assertEquals((await post(server, all, { kind: 5, metadata: { name: "v" } })).status, 400);
   const missing = await ask(server, `${path}/nonsense`);
   assertEquals([missing.status, missing.json.message], [404, 'widgets.example.com "w" not found']);
 });
@@ -122,4 +138,80 @@ Deno.test("A Service that becomes an external name loses its internal traffic po
   const spec = { type: "ExternalName", externalName: "example.com" };
   const { status, json } = await patch(server, `${SERVICES}/a`, "merge-patch", { spec });
   assertEquals([status, json.spec.internalTrafficPolicy], [200, undefined]);
+});
+
+Deno.test("FakeApiServer keeps the generation of a new object of which it counts none, and takes a version in a dry run", async () => {
+  const server = new FakeApiServer();
+  const { json } = await post(server, MAPS, { metadata: { name: "a", generation: 7 } });
+  assertEquals(json.metadata.generation, 7);
+  const body = { metadata: { name: "b", resourceVersion: "1" } };
+  assertEquals((await post(server, `${MAPS}?dryRun=All`, body)).status, 201);
+  assertEquals((await post(server, MAPS, body)).status, 500);
+});
+
+Deno.test("A strategic merge replaces the selector of a disruption budget, whose policy is no empty text", async () => {
+  const server = new FakeApiServer();
+  const budgets = "/apis/policy/v1/namespaces/answers/poddisruptionbudgets";
+  const selector = { matchLabels: { a: "b" }, matchExpressions: [{ key: "a", operator: "Exists" }] };
+  await post(server, budgets, { metadata: { name: "a" }, spec: { selector } });
+  const spec = { selector: { matchLabels: { c: "d" } } };
+  const { json } = await patch(server, `${budgets}/a`, "strategic-merge-patch", { spec });
+  assertEquals(json.spec.selector, spec.selector);
+  const refused = await post(server, budgets, { metadata: { name: "b" }, spec: { unhealthyPodEvictionPolicy: "" } });
+  assertEquals([refused.status, refused.json.details?.causes[0].field], [422, "spec.unhealthyPodEvictionPolicy"]);
+});
+
+Deno.test("An image that is none has no newest version, which would always be pulled", async () => {
+  const server = new FakeApiServer();
+  const digest = `@sha256:${"0".repeat(64)}`;
+  const images = { a: "Always", "a:latest": "Always", "r.io:5000/a": "Always", "a:1": "IfNotPresent" };
+  for (
+    const [image, policy] of Object.entries({ ...images, [`a${digest}`]: "IfNotPresent", "A:latest": "IfNotPresent" })
+  ) {
+    const pod = { metadata: { generateName: "p-" }, spec: { containers: [{ name: "a", image }] } };
+    const { json } = await post(server, "/api/v1/namespaces/answers/pods", pod);
+    assertEquals(json.spec.containers[0].imagePullPolicy, policy, image);
+  }
+});
+
+Deno.test("The labels of a job are those of its template only where it has none of its own", async () => {
+  const server = new FakeApiServer();
+  const jobs = "/apis/batch/v1/namespaces/answers/jobs";
+  const labels = { app: "web" };
+  const spec = {
+    template: { metadata: { labels }, spec: { restartPolicy: "Never", containers: [{ name: "a", image: "a" }] } },
+  };
+  const own = await post(server, jobs, { metadata: { name: "own", labels }, spec });
+  assertEquals(own.json.metadata.labels, labels);
+  const none = await post(server, jobs, { metadata: { name: "none" }, spec });
+  assertEquals(none.json.metadata.labels["batch.kubernetes.io/job-name"], "none");
+});
+
+Deno.test("A field of a custom kind with the format date-time takes nothing else", async () => {
+  const server = new FakeApiServer();
+  const schema = { type: "object", properties: { when: { type: "string", format: "date-time" } } };
+  const crd = {
+    metadata: { name: "clocks.example.com" },
+    spec: {
+      group: "example.com",
+      scope: "Cluster",
+      names: { plural: "clocks", kind: "Clock" },
+      versions: [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema: schema } }],
+    },
+  };
+  await post(server, "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", crd);
+  const clock = (when: string): Promise<Answer> =>
+    post(server, "/apis/example.com/v1/clocks", { metadata: { generateName: "c-" }, when });
+  assertEquals((await clock("2026-01-01T00:00:00Z")).status, 201);
+  const { status, json } = await clock("yesterday");
+  assertEquals([status, json.details.causes[0].reason], [422, "FieldValueTypeInvalid"]);
+});
+
+Deno.test("A dry run of a pod's deletion shows the pod as it would be deleted", async () => {
+  const server = new FakeApiServer();
+  const pods = "/api/v1/namespaces/answers/pods";
+  await post(server, pods, { metadata: { name: "p" }, spec: { containers: [{ name: "a", image: "a" }] } });
+  const { json } = await ask(server, `${pods}/p`, { method: "DELETE", body: { dryRun: ["All"] } });
+  assertEquals([json.metadata.deletionGracePeriodSeconds, json.metadata.generation], [0, 2]);
+  assertEquals((await ask(server, `${pods}/p`)).json.metadata.deletionTimestamp, undefined);
 });

@@ -30,3 +30,46 @@ export function desiredStateDiffers({ generation }: Definition, before: JsonObje
   const { metadata: _m, status: _s, kind: _k, apiVersion: _a, ...next } = after as MutableJson;
   return !equalJson(old, next);
 }
+
+/** The members of an object that a write of a subresource changes; a write of another one changes all. */
+export const PARTS: Readonly<Record<string, (old: JsonObject, body: JsonObject) => JsonObject>> = {
+  status: (_, { status }) => ({ status }),
+  approval: ({ status }, body) => ({ status: { ...objectOr(status), conditions: objectOr(body.status).conditions } }),
+  binding: (_, { spec, status }) => ({ spec, status }),
+  ephemeralcontainers: ({ spec }, body) => ({
+    spec: { ...objectOr(spec), ephemeralContainers: objectOr(body.spec).ephemeralContainers },
+  }),
+  finalize: ({ spec }, body) => ({ spec: { ...objectOr(spec), finalizers: objectOr(body.spec).finalizers } }),
+  resize: ({ spec }, body) => ({
+    spec: {
+      ...objectOr(spec),
+      ...resized("containers", objectOr(spec), objectOr(body.spec)),
+      ...resized("initContainers", objectOr(spec), objectOr(body.spec)),
+    },
+  }),
+};
+
+function resized(member: string, old: JsonObject, next: JsonObject): JsonObject {
+  const containers = old[member];
+  if (!Array.isArray(containers)) return {};
+  const wanted = Array.isArray(next[member]) ? next[member].map(objectOr) : [];
+  return {
+    [member]: containers.map(objectOr).map((container) => {
+      const { resources = container.resources } = wanted.find(({ name }) => name === container.name) ?? {};
+      return resources === undefined ? container : { ...container, resources };
+    }),
+  };
+}
+
+/** Built-in kinds whose status is written without their metadata. */
+export const STATUS_ALONE: ReadonlySet<string> = new Set([
+  "csinodes",
+  "devicetaintrules",
+  "flowschemas",
+  "podcertificaterequests",
+  "prioritylevelconfigurations",
+  "resourceclaims",
+  "servicecidrs",
+  "validatingadmissionpolicies",
+  "volumeattachments",
+]);
