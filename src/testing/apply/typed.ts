@@ -255,8 +255,9 @@ function newMembers(
   if (zero === undefined) { for (const name of zeros.keys()) if (object?.[name] === undefined) names.push(name); }
   const fields: MutableJson = {};
   for (const name of names.sort()) {
-    const old = zero === undefined ? undefined : zero[name] ?? zeros.get(name);
-    const next = object?.[name] ?? zeros.get(name);
+    let [old, next]: Value[] = [zero?.[name], object?.[name]];
+    if (old === undefined && zero !== undefined) old = zeros.get(name);
+    if (next === undefined) next = zeros.get(name);
     if (old === next) continue;
     const inner = newFields(old, next, memberSchema(schema, name));
     if (inner !== undefined) fields[`f:${name}`] = inner;
