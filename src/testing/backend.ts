@@ -13,7 +13,7 @@ import { ResourceHandler } from "./server/resource_handler.ts";
 import { Reviews } from "./server/reviews.ts";
 import { parseStored, Store, type StoredCollection, type StoreEvent } from "./storage/store.ts";
 import { FIRST_NAMESPACES, NAMESPACES, RealNamespaces } from "./writes/namespaces.ts";
-import { ServiceAddresses } from "./writes/service_addresses.ts";
+import { ServiceAddresses } from "./writes/strategies.ts";
 import { Admission } from "./writes/admission.ts";
 import { Writer } from "./writes/writer.ts";
 

@@ -7,6 +7,7 @@
  *
  * @module
  */
+
 import { goJson, isObject, type Json, type JsonObject, type MutableJson, setMember } from "../wire/json.ts";
 
 /** A step of a path: `f:name` is a member, `k:{"name":"x"}` and `v:"x"` are elements of lists. */

@@ -3,8 +3,16 @@ import type { Struct } from "../schema/schema.ts";
 import { type Definition, schemaOfDefinition } from "../storage/definition.ts";
 import { equalJson, isObject, type Json, type JsonObject, type MutableJson, objectOr, textOf } from "../wire/json.ts";
 import { FieldSet, type PathElement, printPath } from "./field_set.ts";
-import { Comparison, mergeTyped, newFields, ownedBy, removeTyped, withAtomicFields, withNamedFields } from "./typed.ts";
-import { typeErrors } from "./type_errors.ts";
+import {
+  Comparison,
+  mergeTyped,
+  newFields,
+  ownedBy,
+  removeTyped,
+  typeErrors,
+  withAtomicFields,
+  withNamedFields,
+} from "./typed.ts";
 
 /** A manager that writes. */
 export interface FieldManager {

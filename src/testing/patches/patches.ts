@@ -6,6 +6,7 @@
  *
  * @module
  */
+
 import { badRequest, refusal } from "../http/refusal.ts";
 import { isObject, type Json, type JsonObject, type MutableJson, objectOr, setMember } from "../wire/json.ts";
 import { unsupportedMediaType } from "../http/answer.ts";

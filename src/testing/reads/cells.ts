@@ -14,7 +14,9 @@ import {
   NONE,
   number,
   objects,
+  printPod,
   type ReadCell,
+  readinessGates,
   selector,
   since,
   size,
@@ -24,7 +26,6 @@ import {
   UNKNOWN,
   UNSET,
 } from "./cell_values.ts";
-import { printPod, readinessGates } from "./pod_cells.ts";
 
 /** Cells of columns that have one meaning, by name. */
 export const COMMON: Readonly<Record<string, ReadCell>> = {

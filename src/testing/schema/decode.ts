@@ -4,6 +4,7 @@
  *
  * @module
  */
+
 import { parseQuantity } from "../../api/quantity.ts";
 import { badRequest } from "../http/refusal.ts";
 import { cloneJson, isObject, type Json, type JsonObject, type MutableJson, setMember, textOf } from "../wire/json.ts";

@@ -1,7 +1,17 @@
 import { type Causes, forbiddenField, requiredField } from "../http/refusal.ts";
 import { equalJson, isObject, type Json, type JsonObject, textOf } from "../wire/json.ts";
-import { checkAnnotations, checkForm, checkLabels, objectsOf, refuseValue } from "./checks.ts";
-import { dnsLabel, type Form, labelKey, pathSegment, subdomain } from "./forms.ts";
+import {
+  checkAnnotations,
+  checkForm,
+  checkLabels,
+  dnsLabel,
+  type Form,
+  labelKey,
+  objectsOf,
+  pathSegment,
+  refuseValue,
+  subdomain,
+} from "./checks.ts";
 
 /** The kind of an object whose metadata are checked. */
 interface Kind {

@@ -1,14 +1,12 @@
 import { checkSelector, type Rule } from "./checks.ts";
-import { APPS_RULES } from "./rules_apps.ts";
+import { APPS_RULES, BATCH_RULES } from "./rules_workloads.ts";
 import { AUTOSCALING_RULES } from "./rules_autoscaling.ts";
-import { BATCH_RULES } from "./rules_batch.ts";
 import { CONTAINER_RULES } from "./rules_container.ts";
-import { CORE_RULES } from "./rules_core.ts";
+import { CORE_RULES, SERVICE_RULES } from "./rules_core.ts";
 import { DEFINITION_RULES } from "./rules_definitions.ts";
 import { NETWORKING_RULES } from "./rules_networking.ts";
 import { POD_RULES } from "./rules_pod.ts";
 import { POLICY_RULES } from "./rules_policy.ts";
-import { SERVICE_RULES } from "./rules_service.ts";
 
 /** Rules by the name of the type: `"core/v1.Container"`. */
 export const RULES: Readonly<Record<string, Rule>> = {

@@ -1,8 +1,17 @@
 import { parseQuantity } from "../../api/quantity.ts";
 import { type Causes, forbiddenField, requiredField, unsupportedField } from "../http/refusal.ts";
 import { isObject, type Json, type JsonObject, objectOr, textOf } from "../wire/json.ts";
-import { atLeastZero, checkForm, checkOneOf, numberOf, objectsOf, refuseValue, type Rule } from "./checks.ts";
-import { dnsLabel, pathSegment } from "./forms.ts";
+import {
+  atLeastZero,
+  checkForm,
+  checkOneOf,
+  dnsLabel,
+  numberOf,
+  objectsOf,
+  pathSegment,
+  refuseValue,
+  type Rule,
+} from "./checks.ts";
 
 /** The reference of a scaled or measured object. */
 const reference: Rule = ({ kind, name, apiVersion }, at, causes) => {

@@ -1,7 +1,16 @@
 import { type Causes, forbiddenField, requiredField } from "../http/refusal.ts";
 import { equalJson, isObject, type Json, type JsonObject, objectOr, textOf } from "../wire/json.ts";
-import { checkForm, checkOneOf, objectsOf, refuseValue, requireForm, type Rule } from "./checks.ts";
-import { type Form, letterLabel, subdomain } from "./forms.ts";
+import {
+  checkForm,
+  checkOneOf,
+  type Form,
+  letterLabel,
+  objectsOf,
+  refuseValue,
+  requireForm,
+  type Rule,
+  subdomain,
+} from "./checks.ts";
 
 const anyCase: Form = (text) =>
   letterLabel(text.toLowerCase()).map((why) => `may have mixed case, but should otherwise match: ${why}`);

@@ -1,17 +1,26 @@
 import { duplicateField, forbiddenField, requiredField } from "../http/refusal.ts";
 import { isObject, type Json, objectOr, textOf } from "../wire/json.ts";
-import { addressFaults, isWithin, rangeFaults, readAddress, readRange } from "./addresses.ts";
 import {
+  addressFaults,
   checkForm,
   checkOneOf,
   checkPort,
+  dnsLabel,
+  domainPath,
+  isWithin,
   numberOf,
   objectsOf,
+  pathSegment,
+  portName,
+  rangeFaults,
+  readAddress,
+  readRange,
   refuseValue,
   requireForm,
   type Rule,
+  subdomain,
+  wildcard,
 } from "./checks.ts";
-import { dnsLabel, domainPath, pathSegment, portName, subdomain, wildcard } from "./forms.ts";
 
 const ingressSpec: Rule = ({ rules, defaultBackend, ingressClassName }, at, causes) => {
   if (objectsOf(rules).length === 0 && !isObject(defaultBackend)) {

@@ -1,11 +1,32 @@
 import { type Causes, duplicateField, forbiddenField, requiredField, unsupportedField } from "../http/refusal.ts";
 import { isObject, type Json, type JsonObject, objectOr, textOf } from "../wire/json.ts";
-import { checkForm, checkLabels, numberOf, objectsOf, refuseValue, requireForm, type Rule } from "./checks.ts";
-import { dnsLabel, labelKey, labelValue, subdomain } from "./forms.ts";
-import { addressFaults } from "./addresses.ts";
-import { ownPath, plainPath } from "./forms_core.ts";
-import { checkAmount, checkResourceName, quantitiesOf } from "./resources.ts";
-import { checkIds, checkMounts, checkOneMember, checkRange, checkRunning, checkUnique } from "./rules_container.ts";
+import {
+  addressFaults,
+  checkForm,
+  checkLabels,
+  dnsLabel,
+  labelKey,
+  labelValue,
+  numberOf,
+  objectsOf,
+  ownPath,
+  plainPath,
+  refuseValue,
+  requireForm,
+  type Rule,
+  subdomain,
+} from "./checks.ts";
+import {
+  checkAmount,
+  checkIds,
+  checkMounts,
+  checkOneMember,
+  checkRange,
+  checkResourceName,
+  checkRunning,
+  checkUnique,
+  quantitiesOf,
+} from "./rules_container.ts";
 
 const MODE = "must be a number between 0 and 0777 (octal), both inclusive";
 

@@ -5,12 +5,14 @@ import {
   checkForm,
   checkOneOf,
   checkShare,
+  labelKey,
   numberOf,
   objectsOf,
+  pathSegment,
   refuseValue,
   type Rule,
+  subdomain,
 } from "./checks.ts";
-import { labelKey, pathSegment, subdomain } from "./forms.ts";
 
 const RBAC = "rbac.authorization.k8s.io";
 

@@ -7,6 +7,7 @@
  *
  * @module
  */
+
 import type { Json, JsonObject } from "../wire/json.ts";
 
 /** The type of a value that has no members. */

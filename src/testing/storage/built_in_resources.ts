@@ -1,5 +1,13 @@
-import { type BuiltIn, define, type Definition, isBuiltInGroup, type ResourceDefinition } from "./definition.ts";
-import { type PrintedColumn, sameResource, type Subresource } from "./definition.ts";
+import {
+  type BuiltIn,
+  define,
+  type Definition,
+  isBuiltInGroup,
+  type PrintedColumn,
+  type ResourceDefinition,
+  sameResource,
+  type Subresource,
+} from "./definition.ts";
 import { SERVED_TEXT } from "../schema/served.ts";
 
 /** Selectable fields, by group and plural name. */

@@ -34,7 +34,7 @@ import {
   textOf,
 } from "../wire/json.ts";
 import { decodeCustom, decodeTyped, emptyOf, type FieldValidation } from "../schema/decode.ts";
-import { PREPARED } from "../schema/computed_workloads.ts";
+import { PREPARED } from "../schema/computed.ts";
 import { checkMetadata, checkMetadataUpdate, checkName } from "../schema/metadata.ts";
 import { validateCreate, validatePart, validateUpdate } from "../schema/updates.ts";
 import { validateCustom, validateTyped } from "../schema/validate.ts";
@@ -45,8 +45,7 @@ import { desiredStateDiffers, fieldOwnersDiffer, objectContent, PARTS, STATUS_AL
 import type { Admission } from "./admission.ts";
 import { mergePatch } from "../patches/patches.ts";
 import type { RealNamespaces } from "./namespaces.ts";
-import type { ServiceAddresses } from "./service_addresses.ts";
-import { setKindDefaults, strategyOf, type Surroundings } from "./strategies.ts";
+import { type ServiceAddresses, setKindDefaults, strategyOf, type Surroundings } from "./strategies.ts";
 
 /** 400: the object's namespace differs from that of the request. */
 function namespaceMismatch(): StatusError {

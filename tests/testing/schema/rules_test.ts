@@ -1,8 +1,8 @@
 import { assertEquals } from "@std/assert";
 import type { Resource } from "../../../src/api/resource.ts";
 import { FakeApiServer } from "../../../src/testing/mod.ts";
-import { cronFault, timeZoneFaults } from "../../../src/testing/schema/cron.ts";
-import { isWithin, rangeFaults, readAddress, readRange } from "../../../src/testing/schema/addresses.ts";
+import { cronFault, timeZoneFaults } from "../../../src/testing/schema/checks.ts";
+import { isWithin, rangeFaults, readAddress, readRange } from "../../../src/testing/schema/checks.ts";
 import { REFUSED } from "./_refused.ts";
 
 // deno-lint-ignore no-explicit-any -- each test knows the members that it reads
