@@ -20,10 +20,9 @@ Deno.test("the fields of a new object are those by which it differs from an empt
     const [version, group = ""] = apiVersion.split("/").reverse();
     const schema = schemaOf(group, version, kind);
     assert(schema !== undefined, kind);
+    assertSame(decodeTyped(schema, { ...object, apiVersion, kind }, { kind, version }).object, schema);
     for (const members of [object, ...change, ...status ?? []]) {
-      const given = { ...object, ...members, apiVersion, kind };
-      assertSame(given, schema);
-      assertSame(decodeTyped(schema, given, { kind, version }).object, schema);
+      assertSame({ ...object, ...members, apiVersion, kind }, schema);
       count++;
     }
   }
