@@ -88,8 +88,8 @@ const DIRECT_WRITE: WriteMode = { manager: "fake", subresource: "", dryRun: fals
  * - There are no controllers: pods stay as they are written, dependents are deleted when {@linkcode collectGarbage} is
  *   called; the finalizers that protect the claims and volumes of requests are removed by the test.
  * - Namespaces need not exist and are deleted at once, unless {@linkcode FakeApiServerOptions.namespaces} is `"real"`.
- * - It responds in JSON: full objects, metadata only, or tables; nothing is compressed. It accepts JSON, also under a
- *   YAML media type, and for built-in kinds protobuf. A body has at most 3 MiB.
+ * - It responds in JSON: full objects, metadata only, or tables; nothing is compressed. It accepts JSON, in an
+ *   apply under a YAML media type too, and for built-in kinds protobuf. A body has at most 3 MiB.
  * - Requests, patches, applies and managedFields follow the schemas of built-in kinds, and those of custom kinds'
  *   definitions. A custom kind without one keeps all fields; its lists are one field each.
  * - Objects of requests are completed and checked as by the server and its default admission plugins: Services get
