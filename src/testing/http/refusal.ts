@@ -167,6 +167,11 @@ export function invalidField(field: string, value: string, why: string): Require
   return { reason: "FieldValueInvalid", message: `Invalid value: ${value}: ${why}`, field };
 }
 
+/** Cause: the value has too many bytes. */
+export function tooLong(field: string, most: Json): Required<StatusCause> {
+  return { reason: "FieldValueTooLong", message: `Too long: may not be more than ${most} bytes`, field };
+}
+
 /** Cause: the field is required. */
 export function requiredField(field: string, why = ""): Required<StatusCause> {
   return { reason: "FieldValueRequired", message: `Required value${why === "" ? "" : `: ${why}`}`, field };

@@ -1,5 +1,5 @@
 import { LabelSelector, type LabelSelectorFields } from "../../api/selector.ts";
-import { type Causes, forbiddenField, invalidField, requiredField, unsupportedField } from "../http/refusal.ts";
+import { type Causes, forbiddenField, invalidField, requiredField, tooLong, unsupportedField } from "../http/refusal.ts";
 import { goJson, isObject, type Json, type JsonObject, type MutableJson, objectOr, textOf } from "../wire/json.ts";
 
 /** The five fields of a schedule: their least and greatest values, and names of these, from the least on. */
@@ -11,70 +11,45 @@ const FIELDS: readonly (readonly [least: number, most: number, names?: readonly 
   [0, 6, ["sun", "mon", "tue", "wed", "thu", "fri", "sat"]],
 ];
 
-const NAMED = ["@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly"];
+const NAMED = /^@(?:yearly|annually|monthly|weekly|daily|midnight|hourly|every (?:\d+(?:\.\d*)?(?:ns|us|µs|ms|s|m|h))+)$/;
 
-/** Returns what is wrong with a cron schedule, in the words of the server; undefined if nothing is. */
-export function cronFault(schedule: string): string | undefined {
-  const text = schedule.replace(/^(?:CRON_)?TZ=\S*\s*/, "");
-  if (text.startsWith("@")) {
-    if (NAMED.includes(text) || /^@every (?:\d+(?:\.\d*)?(?:ns|us|µs|ms|s|m|h))+$/.test(text)) return undefined;
-    return text.startsWith("@every ")
-      ? `failed to parse duration ${text}: time: invalid duration ${JSON.stringify(text.slice(7))}`
-      : `unrecognized descriptor: ${text}`;
-  }
+/** A cron schedule. */
+export const schedule: Form = (text) => {
+  if (text.includes("TZ")) return ["cannot use TZ or CRON_TZ in schedule, use timeZone field instead"];
+  if (NAMED.test(text)) return [];
   const given = text.split(/\s+/).filter((field) => field !== "");
-  if (given.length !== 5) return `expected exactly 5 fields, found ${given.length}: [${given.join(" ")}]`;
-  for (const [index, field] of given.entries()) {
-    for (const part of field.split(",").filter((part) => part !== "")) {
-      const fault = rangeFault(part, ...FIELDS[index]);
-      if (fault !== undefined) return fault;
-    }
-  }
-  return undefined;
-}
+  if (given.length !== 5) return [`expected exactly 5 fields, found ${given.length}: [${given.join(" ")}]`];
+  const wrong = given.find((field, index) => !field.split(",").every((part) => isInRange(part, ...FIELDS[index])));
+  return wrong === undefined ? [] : [`is no range of its field: ${wrong}`];
+};
 
-function rangeFault(text: string, least: number, most: number, names: readonly string[] = []): string | undefined {
-  const [range, step, ...slashes] = text.split("/");
-  const [first, last, ...hyphens] = range.split("-");
-  const faults: string[] = [];
-  const read = (value: string, named: readonly string[]): number => {
-    const at = named.indexOf(value.toLowerCase());
-    if (at >= 0) return at + least;
-    const why = /^[-+]?\d+$/.test(value)
-      ? Math.abs(Number(value)) < 2 ** 63 ? "" : "value out of range"
-      : "invalid syntax";
-    if (why !== "") {
-      faults.push(`failed to parse int from ${value}: strconv.Atoi: parsing ${JSON.stringify(value)}: ${why}`);
-    } else if (Number(value) < 0) faults.push(`negative number (${Number(value)}) not allowed: ${value}`);
-    return Number(value);
+/** Returns true for `*`, `5`, `1-5` and `mon-fri/2`. */
+function isInRange(part: string, least: number, most: number, names: readonly string[] = []): boolean {
+  const [, first, last, step] = /^([*?]|\w+)(?:-(\w+))?(?:\/(\d+))?$/.exec(part) ?? [];
+  if (first === undefined || Number(step) === 0) return false;
+  if (first === "*" || first === "?") return true;
+  const numberOf = (text: string): number => {
+    const at = names.indexOf(text.toLowerCase());
+    return at < 0 ? Number(text) : at + least;
   };
-  const any = first === "*" || first === "?";
-  const start = any ? least : read(first, names);
-  if (hyphens.length > 0) faults.push(`too many hyphens: ${text}`);
-  const end = any ? most : last !== undefined ? read(last, names) : step === undefined ? start : most;
-  if (slashes.length > 0) faults.push(`too many slashes: ${text}`);
-  const by = step === undefined ? 1 : read(step, []);
-  if (start < least) faults.push(`beginning of range (${start}) below minimum (${least}): ${text}`);
-  if (end > most) faults.push(`end of range (${end}) above maximum (${most}): ${text}`);
-  if (start > end) faults.push(`beginning of range (${start}) beyond end of range (${end}): ${text}`);
-  if (by === 0) faults.push(`step of range should be a positive number: ${text}`);
-  return faults[0];
+  const start = numberOf(first);
+  const end = last === undefined ? start : numberOf(last);
+  return start >= least && start <= end && end <= most;
 }
 
-/** Returns what is wrong with the name of a time zone. */
-export function timeZoneFaults(zone: string): readonly string[] {
-  if (zone === "") return ["timeZone must be nil or non-empty string"];
-  const local = "timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones";
-  const faults = zone.toLowerCase() === "local" ? [local] : [];
-  if (zone === "Local") return faults;
+/** The name of a time zone. */
+export const timeZone: Form = (zone) => {
+  if (zone.toLowerCase() === "local") {
+    return ["timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones"];
+  }
   try {
     new Intl.DateTimeFormat("en", { timeZone: zone });
-    return faults;
+    return [];
   } catch (error) {
-    if (error instanceof RangeError) return [...faults, `unknown time zone ${zone}`];
+    if (error instanceof RangeError) return [`unknown time zone ${zone}`];
     throw error;
   }
-}
+};
 
 /** A range of addresses: `"10.0.0.0/8"`. */
 export interface AddressRange {
@@ -277,14 +252,11 @@ export const percentage: Form = pattern(
 
 /** A path below a domain: `"acme.io/foo"`. */
 export const domainPath: Form = (text) => {
-  const slash = text.indexOf("/");
-  const [domain, path] = [text.slice(0, slash), text.slice(slash + 1)];
-  return slash < 1 || path === ""
+  const [domain, ...path] = text.split("/");
+  return domain === "" || path.join("/") === ""
     ? ['must be a domain-prefixed path (such as "acme.io/foo")']
-    : [...subdomain(domain), ...pathForm(path)];
+    : subdomain(domain);
 };
-
-const pathForm = pattern("[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+", "Invalid path");
 
 /** Reports a text that goes up in a path, or, unless `absolute`, begins at the root. */
 export function plainPath(absolute = false): Form {
@@ -300,16 +272,6 @@ export const ownPath: Form = (text) => [
   ...(text.startsWith("..") && !text.startsWith("../") ? ["must not start with '..'"] : []),
 ];
 
-const DOTS: readonly (readonly [fault: RegExp, why: string])[] = [
-  [/^\.$/, "must not be '.'"],
-  [/^\.\.$/, "must not be '..'"],
-  [/^\.\.[^]/, "must not start with '..'"],
-];
-
-function undotted(text: string): readonly string[] {
-  return DOTS.filter(([fault]) => fault.test(text)).map(([, why]) => why);
-}
-
 /** The key of a ConfigMap or Secret. */
 export const configKey: Form = (text) => [
   ...(text.length > 253 ? ["must be no more than 253 characters"] : []),
@@ -317,7 +279,7 @@ export const configKey: Form = (text) => [
     "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME', " +
     " or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')",
   ]),
-  ...undotted(text),
+  ...(text === "." ? ["must not be '.'"] : text.startsWith("..") ? ["must not start with '..'"] : []),
 ];
 
 /** The name of an environment variable. */
@@ -336,24 +298,91 @@ export const headerName: Form = (text) =>
 /** A host's name, which may end with a dot. */
 export const hostName: Form = (text) => subdomain(text.replace(/\.$/, ""));
 
-const SPECIAL: readonly (readonly [range: RegExp, why: string])[] = [
-  [/^(127\.|::1$)/, "may not be in the loopback range (127.0.0.0/8, ::1/128)"],
-  [/^(169\.254\.|fe[89ab])/i, "may not be in the link-local range (169.254.0.0/16, fe80::/10)"],
-  [/^(224\.0\.0\.|ff02:)/i, "may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)"],
-];
-
-/** An IP address that can be reached by others. */
-export const reachable: Form = (text) => {
-  const faults = addressFaults(text);
-  if (faults.length > 0) return faults;
-  return [
-    ...(/^[0:.]+$/.test(text) ? [`may not be unspecified (${text})`] : []),
-    ...SPECIAL.filter(([range]) => range.test(text)).map(([, why]) => why),
-  ];
-};
-
 /** Finds what is wrong with an object of one type, at a path, beyond what its schema says. */
 export type Rule = (object: JsonObject, at: string, causes: Causes) => void;
+
+/** Finds what is wrong with a value at a path. */
+export type Check = (value: Json, at: string, causes: Causes) => void;
+
+/**
+ * Returns a rule: members by their path have what a check wants. Of absent members and empty texts only those are
+ * reported whose path ends with `!`. The elements of a list are `name[]`.
+ */
+export function fields(rows: Readonly<Record<string, Check>>): Rule {
+  const parsed = Object.entries(rows).map(([key, check]) => {
+    const isRequired = key.endsWith("!");
+    return { path: key.slice(0, isRequired ? -1 : undefined).split("."), isRequired, check };
+  });
+  return (object, at, causes) => {
+    for (const { path, isRequired, check } of parsed) {
+      visit(object, path, at, (value, place) => {
+        const isAbsent = value === undefined || value === null || value === "" ||
+          (isRequired && (value === 0 || (Array.isArray(value) && value.length === 0)));
+        if (!isAbsent) check(value, place, causes);
+        else if (isRequired) causes.push(requiredField(place));
+      });
+    }
+  };
+}
+
+function visit(
+  object: JsonObject,
+  [key, ...rest]: readonly string[],
+  at: string,
+  found: (value: Json | undefined, at: string) => void,
+): void {
+  const next = (value: Json | undefined, place: string): void => {
+    if (rest.length === 0) found(value, place);
+    else if (isObject(value)) visit(value, rest, place, found);
+  };
+  const name = key.replace("[]", "");
+  const place = at === "" ? name : `${at}.${name}`;
+  if (key === name) next(object[name], place);
+  else textsOf(object[name]).forEach((element, index) => next(element, `${place}[${index}]`));
+}
+
+/** A check of nothing but that a value is there. */
+export const present: Check = () => {};
+
+/** Returns a check: a text has a form. */
+export function formed(form: Form): Check {
+  return (value, at, causes) => checkForm(value, at, form, causes);
+}
+
+/** Returns a check: a text is one of these. */
+export function oneOf(...allowed: readonly string[]): Check {
+  return (value, at, causes) => checkOneOf(value, at, allowed, causes);
+}
+
+/** Returns a check: a number is not below a limit. */
+export function atLeast(least: number): Check {
+  return (value, at, causes) => {
+    if (numberOf(value) < least) refuseValue(causes, at, value, `must be greater than or equal to ${least}`);
+  };
+}
+
+/** Returns a check: a number is in a range. */
+export function between(least: number, most: number): Check {
+  return (value, at, causes) => {
+    if (typeof value !== "number" || (value >= least && value <= most)) return;
+    refuseValue(causes, at, value, `must be between ${least} and ${most}, inclusive`);
+  };
+}
+
+/** Effects of taints. */
+export const EFFECTS = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
+
+/** The check of the number of a port. */
+export const port: Check = between(1, 65_535);
+
+/** The check of a port's number or name. */
+export const portOrName: Check = (value, at, causes) => {
+  port(value, at, causes);
+  checkForm(value, at, portName, causes);
+};
+
+/** The check of the id of a user or group. */
+export const userId: Check = between(0, 2 ** 31 - 1);
 
 /** Fills in members of an object of one type that follow from its other members, or from those that were given. */
 export type Compute = (object: MutableJson, given: JsonObject) => void;
@@ -382,23 +411,15 @@ export function checkOneOf(value: Json | undefined, at: string, allowed: readonl
 
 /** Returns a rule: these numbers are at least 0. */
 export function atLeastZero(...names: readonly string[]): Rule {
-  return (object, at, causes) => {
-    for (const name of names) {
-      const value = object[name];
-      if (typeof value === "number" && value < 0) {
-        refuseValue(causes, at === "" ? name : `${at}.${name}`, value, "must be greater than or equal to 0");
-      }
-    }
-  };
+  return fields(Object.fromEntries(names.map((name) => [name, atLeast(0)])));
 }
 
 /** Returns a rule: these counts are not above another one, which is absent where it is 0. */
-export function atMost(limit: string, why: string, ...names: readonly string[]): Rule {
+export function atMost(limit: string, ...names: readonly string[]): Rule {
   return (object, at, causes) => {
     for (const name of names) {
-      if (numberOf(object[name]) > numberOf(object[limit])) {
-        refuseValue(causes, `${at}.${name}`, object[name] ?? 0, why);
-      }
+      if (numberOf(object[name]) <= numberOf(object[limit])) continue;
+      refuseValue(causes, `${at}.${name}`, object[name], `cannot be greater than ${at}.${limit}`);
     }
   };
 }
@@ -406,13 +427,6 @@ export function atMost(limit: string, why: string, ...names: readonly string[]):
 /** Returns a rule that is all of these. */
 export function all(...rules: readonly Rule[]): Rule {
   return (object, at, causes) => rules.forEach((rule) => rule(object, at, causes));
-}
-
-/** Reports a port that is none. */
-export function checkPort(value: Json | undefined, at: string, causes: Causes): void {
-  if (typeof value === "number" && (value < 1 || value > 65_535)) {
-    refuseValue(causes, at, value, "must be between 1 and 65535, inclusive");
-  }
 }
 
 /** Reports a value that is neither a count nor, up to `most`, a percentage; absent ones pass. */
@@ -439,6 +453,11 @@ export function objectsOf(value: Json | undefined): readonly JsonObject[] {
   return Array.isArray(value) ? value.map(objectOr) : [];
 }
 
+/** The elements of a list, which are texts where the list is one of texts. */
+export function textsOf(value: Json | undefined): readonly string[] {
+  return Array.isArray(value) ? value as readonly string[] : [];
+}
+
 /** Reports keys and values of labels. */
 export function checkLabels(labels: Json | undefined, at: string, causes: Causes): void {
   for (const [key, value] of Object.entries(objectOr(labels))) {
@@ -457,29 +476,36 @@ export function checkAnnotations(annotations: Json | undefined, at: string, caus
     bytes += key.length + textOf(value).length;
   }
   if (bytes <= ANNOTATION_BYTES) return;
-  causes.push({
-    reason: "FieldValueTooLong",
-    message: `Too long: may not be more than ${ANNOTATION_BYTES} bytes`,
-    field: at,
-  });
+  causes.push(tooLong(at, ANNOTATION_BYTES));
 }
 
 const NEEDS = "must be specified when `operator` is 'In' or 'NotIn'";
 const HAS = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'";
 
+/** Reports what is wrong with a condition of a selector; `more` are operators of one value. */
+export function checkRequirement(
+  { key = "", operator = "", values }: JsonObject,
+  at: string,
+  causes: Causes,
+  more: readonly string[] = [],
+): void {
+  const given = textsOf(values);
+  if (operator === "In" || operator === "NotIn") {
+    if (given.length === 0) causes.push(requiredField(`${at}.values`, NEEDS));
+  } else if (operator === "Exists" || operator === "DoesNotExist") {
+    if (given.length > 0) causes.push(forbiddenField(`${at}.values`, HAS));
+  } else if (!more.includes(textOf(operator))) {
+    refuseValue(causes, `${at}.operator`, operator, "not a valid selector operator");
+  } else if (given.length !== 1) causes.push(requiredField(`${at}.values`, `must be one where \`operator\` is ${more}`));
+  checkForm(key, `${at}.key`, labelKey, causes);
+  given.forEach((value, index) => checkForm(value, `${at}.values[${index}]`, labelValue, causes));
+}
+
 /** The rules of `meta/v1.LabelSelector`. */
 export const checkSelector: Rule = ({ matchLabels, matchExpressions }, at, causes) => {
   checkLabels(matchLabels, `${at}.matchLabels`, causes);
-  objectsOf(matchExpressions).forEach(({ key = "", operator = "", values }, index) => {
-    const place = `${at}.matchExpressions[${index}]`;
-    const given = Array.isArray(values) ? values as readonly Json[] : [];
-    if (operator === "In" || operator === "NotIn") {
-      if (given.length === 0) causes.push(requiredField(`${place}.values`, NEEDS));
-    } else if (operator === "Exists" || operator === "DoesNotExist") {
-      if (given.length > 0) causes.push(forbiddenField(`${place}.values`, HAS));
-    } else refuseValue(causes, `${place}.operator`, operator, "not a valid selector operator");
-    checkForm(key, `${place}.key`, labelKey, causes);
-    given.forEach((value, at) => checkForm(value, `${place}.values[${at}]`, labelValue, causes));
+  objectsOf(matchExpressions).forEach((expression, index) => {
+    checkRequirement(expression, `${at}.matchExpressions[${index}]`, causes);
   });
 };
 

@@ -56,14 +56,9 @@ const definition: Compute = (spec) => {
   names.listKind ??= `${kind}List`;
 };
 
-const countDevices: Compute = (request) => {
-  if (request.allocationMode === "ExactCount") request.count ||= 1;
-};
-
 /** Members that the defaulting of workloads, rights, networks and definitions computes, by the name of the type. */
 export const WORKLOAD_DEFAULTS: Readonly<Record<string, Compute>> = {
   "apiextensions/v1.CustomResourceDefinitionSpec": definition,
-  "admissionregistration/v1.MutatingAdmissionPolicySpec": (spec) => void (spec.failurePolicy ??= "Fail"),
   "apps/v1.DaemonSet": (set) => countTemplates(set),
   "apps/v1.DaemonSetUpdateStrategy": rolling({ maxUnavailable: 1, maxSurge: 0 }),
   "apps/v1.DeploymentStrategy": rolling({ maxUnavailable: "25%", maxSurge: "25%" }),
@@ -83,8 +78,6 @@ export const WORKLOAD_DEFAULTS: Readonly<Record<string, Compute>> = {
     if (Array.isArray(spec.policyTypes)) return;
     spec.policyTypes = objectsOf(spec.egress).length > 0 ? ["Ingress", "Egress"] : ["Ingress"];
   },
-  "resource/v1.DeviceSubRequest": countDevices,
-  "resource/v1.ExactDeviceRequest": countDevices,
   "rbac/v1.Subject": (subject) => {
     if (subject.kind === "User" || subject.kind === "Group") subject.apiGroup ??= "rbac.authorization.k8s.io";
   },
@@ -211,23 +204,6 @@ function secret(object: MutableJson): void {
   object.data = { ...objectOr(object.data), ...Object.fromEntries(added) };
 }
 
-function limitRangeItem(item: MutableJson): void {
-  if (item.type !== "Container") return;
-  const limits = filled(item.default, item.max);
-  const requests = filled(filled(item.defaultRequest, limits), item.min);
-  if (Object.keys(limits).length > 0) item.default = limits;
-  if (Object.keys(requests).length > 0) item.defaultRequest = requests;
-}
-
-function replicationController(object: MutableJson): void {
-  const spec = object.spec as MutableJson;
-  const { labels } = objectOr(objectOr(spec.template).metadata);
-  if (!isObject(labels)) return;
-  spec.selector ??= labels;
-  const metadata = object.metadata as MutableJson;
-  metadata.labels ??= labels;
-}
-
 /** Rounds resources up to thousandths. */
 function rounded(...names: readonly string[]): Compute {
   return (object) => {
@@ -273,14 +249,11 @@ export const CORE_COMPUTED: Readonly<Record<string, Compute>> = {
   "core/v1.NodeStatus": (status) => {
     if (isObject(status.capacity)) status.allocatable ??= { ...status.capacity };
   },
-  "core/v1.PersistentVolumeSpec": (spec) => void (spec.volumeMode ??= "Filesystem"),
-  "core/v1.LimitRangeItem": limitRangeItem,
   "core/v1.PersistentVolume": ({ spec }) => {
     const volume = spec as MutableJson;
     volume.persistentVolumeReclaimPolicy ||= "Retain";
     volume.volumeMode ??= "Filesystem";
   },
-  "core/v1.ReplicationController": replicationController,
 };
 
 /** The defaults that the server computes, by the name of the type; constant defaults are in the schemas. */

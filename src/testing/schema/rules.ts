@@ -2,7 +2,7 @@ import { checkSelector, type Rule } from "./checks.ts";
 import { APPS_RULES, BATCH_RULES } from "./rules_workloads.ts";
 import { AUTOSCALING_RULES } from "./rules_autoscaling.ts";
 import { CONTAINER_RULES } from "./rules_container.ts";
-import { CORE_RULES, SERVICE_RULES } from "./rules_core.ts";
+import { CORE_RULES } from "./rules_core.ts";
 import { DEFINITION_RULES } from "./rules_definitions.ts";
 import { NETWORKING_RULES } from "./rules_networking.ts";
 import { POD_RULES } from "./rules_pod.ts";
@@ -20,7 +20,6 @@ export const RULES: Readonly<Record<string, Rule>> = {
   ...NETWORKING_RULES,
   ...POD_RULES,
   ...POLICY_RULES,
-  ...SERVICE_RULES,
 };
 
 /** Types whose rules say, in words of their own, which members are required and which values they have. */

@@ -1,8 +1,7 @@
-import { parseQuantity } from "../../api/quantity.ts";
+import { type ParsedQuantity, parseQuantity } from "../../api/quantity.ts";
 import { type Causes, forbiddenField, requiredField } from "../http/refusal.ts";
 import { at, equalJson, type Json, type JsonObject, type MutableJson, objectOr, textOf } from "../wire/json.ts";
-import { numberOf, objectsOf, refuseValue } from "./checks.ts";
-import { volumeSources } from "./rules_core.ts";
+import { numberOf, objectsOf, refuseValue, textsOf } from "./checks.ts";
 import { checkGenerated } from "./rules_workloads.ts";
 import { checkNewPod } from "./rules_pod.ts";
 import type { Struct } from "./schema.ts";
@@ -30,15 +29,12 @@ const POD_FIELDS = [
   "`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)",
 ];
 
-/** The members of a pod that cannot be changed; gates leave the choice of nodes open. */
-function fixedMembers(spec: JsonObject, isGated: boolean): JsonObject {
-  const { activeDeadlineSeconds: _, tolerations: __, schedulingGates: ___, ...rest } = spec;
+/** The members of a pod that cannot be changed. */
+function fixedMembers(spec: JsonObject): JsonObject {
+  const { activeDeadlineSeconds: _, tolerations: _tolerations, schedulingGates: _gates, ...rest } = spec;
   const plain = (list: Json | undefined): readonly JsonObject[] =>
     objectsOf(list).map(({ image: _, ...others }) => others);
-  const fixed = { ...rest, containers: plain(rest.containers), initContainers: plain(rest.initContainers) };
-  if (!isGated) return fixed;
-  const { nodeAffinity: ____, ...affinity } = objectOr(spec.affinity);
-  return { ...fixed, nodeSelector: undefined, affinity };
+  return { ...rest, containers: plain(rest.containers), initContainers: plain(rest.initContainers) };
 }
 
 function checkDeadline(old: Json | undefined, value: Json | undefined, causes: Causes): void {
@@ -84,13 +80,7 @@ const pod: UpdateRule = (old, object, causes) => {
   }
   checkDeadline(before.activeDeadlineSeconds, spec.activeDeadlineSeconds, causes);
   checkAdded(before, spec, causes);
-  const isGated = objectsOf(before.schedulingGates).length > 0;
-  const labels = Object.entries(objectOr(before.nodeSelector));
-  if (isGated && labels.some(([key, value]) => objectOr(spec.nodeSelector)[key] !== value)) {
-    const why = "only additions to spec.nodeSelector are allowed (no mutations or deletions)";
-    refuseValue(causes, "spec.nodeSelector", spec.nodeSelector, why);
-  }
-  if (equalJson(fixedMembers(before, isGated), fixedMembers(spec, isGated))) return;
+  if (equalJson(fixedMembers(before), fixedMembers(spec))) return;
   causes.push(forbiddenField("spec", `pod updates may not change fields other than ${POD_FIELDS.join(",")}\n`));
 };
 
@@ -114,20 +104,15 @@ const service: UpdateRule = (old, object, causes) => {
   }
 };
 
-function storageOf(spec: JsonObject): Json | undefined {
-  return objectOr(objectOr(spec.resources).requests).storage;
-}
-
 const claim: UpdateRule = (old, object, causes) => {
   const [before, spec] = [objectOr(old.spec), objectOr(object.spec)];
-  const isBound = objectOr(object.status).phase === "Bound";
   const next: MutableJson = { ...spec };
   if (!before.volumeName) delete next.volumeName;
   if (before.storageClassName === undefined) delete next.storageClassName;
-  if (isBound) {
-    if (before.volumeAttributesClassName !== spec.volumeAttributesClassName) {
+  if (objectOr(object.status).phase === "Bound") {
+    if (before.volumeAttributesClassName !== undefined) {
       next.volumeAttributesClassName = before.volumeAttributesClassName;
-    }
+    } else delete next.volumeAttributesClassName;
     next.resources = { ...objectOr(spec.resources), requests: objectOr(before.resources).requests };
   }
   if (!equalJson(next, before)) {
@@ -135,42 +120,22 @@ const claim: UpdateRule = (old, object, causes) => {
       "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims\n";
     causes.push(forbiddenField("spec", why));
   }
-  const [was, is] = [storageOf(before), storageOf(spec)];
-  const capacity = parseQuantity(textOf(objectOr(objectOr(old.status).capacity).storage) || "0");
-  if (was !== undefined && is !== undefined && parseQuantity(textOf(is)).compare(parseQuantity(textOf(was))) < 0) {
-    if (parseQuantity(textOf(is)).compare(capacity) <= 0) {
-      const why = "field can not be less than status.capacity";
-      causes.push(forbiddenField("spec.resources.requests.storage", why));
-    }
-  }
-  if (before.volumeMode !== spec.volumeMode) refuseValue(causes, "volumeMode", spec.volumeMode, IMMUTABLE);
-};
-
-const volume: UpdateRule = (old, object, causes) => {
-  const [before, spec] = [objectOr(old.spec), objectOr(object.spec)];
-  if (!equalJson(volumeSources(before), volumeSources(spec))) {
-    const why = "spec.persistentvolumesource is immutable after creation\n";
-    causes.push(forbiddenField("spec.persistentvolumesource", why));
+  const storageOf = (path: Json | undefined): ParsedQuantity => parseQuantity(textOf(objectOr(path).storage) || "0");
+  const wanted = storageOf(objectOr(spec.resources).requests);
+  const isSmaller = wanted.compare(storageOf(objectOr(before.resources).requests)) < 0;
+  if (isSmaller && wanted.compare(storageOf(objectOr(old.status).capacity)) <= 0) {
+    causes.push(forbiddenField("spec.resources.requests.storage", "field can not be less than status.capacity"));
   }
   if (before.volumeMode !== spec.volumeMode) refuseValue(causes, "volumeMode", spec.volumeMode, IMMUTABLE);
 };
 
 const node: UpdateRule = (old, object, causes) => {
   const [before, spec] = [objectOr(old.spec), objectOr(object.spec)];
-  const [was, is] = [before, spec].map(({ podCIDRs }) => Array.isArray(podCIDRs) ? podCIDRs as readonly Json[] : []);
-  if (was.length > 0 && !equalJson(was, is)) {
+  if (textsOf(before.podCIDRs).length > 0 && !equalJson(before.podCIDRs, spec.podCIDRs)) {
     causes.push(forbiddenField("spec.podCIDRs", 'node updates may not change podCIDR except from "" to valid'));
   }
   if (before.providerID && before.providerID !== spec.providerID) {
-    refuseValue(
-      causes,
-      "spec.providerID",
-      null,
-      `field cannot be ${spec.providerID ? "modified" : "cleared"} once set`,
-    );
-  }
-  if ((before.externalID ?? "") !== (spec.externalID ?? "")) {
-    causes.push(forbiddenField("spec.externalID", "may not be updated"));
+    refuseValue(causes, "spec.providerID", null, "field cannot be changed once set");
   }
 };
 
@@ -184,37 +149,8 @@ const namespace: UpdateRule = (old, object, causes) => {
   refuseValue(causes, "status.Phase", phase ?? "", why);
 };
 
-const quota: UpdateRule = (old, object, causes) => {
-  const scopes = ({ spec }: JsonObject): readonly Json[] => {
-    const { scopes } = objectOr(spec);
-    return Array.isArray(scopes) ? scopes.toSorted() : [];
-  };
-  if (!equalJson(scopes(old), scopes(object))) {
-    refuseValue(causes, "spec.scopes", objectOr(object.spec).scopes, IMMUTABLE);
-  }
-};
-
-/** The checks of updates of objects of the core group, by the name of the type. */
-export const CORE_UPDATES: Readonly<Record<string, UpdateRule>> = {
-  "core/v1.Pod": pod,
-  "core/v1.Service": service,
-  "core/v1.ConfigMap": (old, object, causes) => checkSealed(old, object, ["data", "binaryData"], causes),
-  "core/v1.Secret": (old, object, causes) => {
-    if (old.type !== object.type) refuseValue(causes, "type", object.type, IMMUTABLE);
-    checkSealed(old, object, ["data"], causes);
-  },
-  "core/v1.PersistentVolumeClaim": claim,
-  "core/v1.PersistentVolume": volume,
-  "core/v1.Node": node,
-  "core/v1.Namespace": namespace,
-  "core/v1.ResourceQuota": quota,
-};
-
-/** Finds what an update of an object changes that cannot be changed. */
-type Update = (old: JsonObject, object: JsonObject, causes: Causes) => void;
-
 /** Returns a check: these fields stay as they are. */
-function fixed(...paths: readonly string[]): Update {
+function fixed(...paths: readonly string[]): UpdateRule {
   return (old, object, causes) => {
     for (const path of paths) {
       const names = path.split(".");
@@ -237,7 +173,7 @@ function withoutDirectives(template: Json | undefined): MutableJson {
   return { ...rest, spec: pod };
 }
 
-const job: Update = (old, object, causes) => {
+const job: UpdateRule = (old, object, causes) => {
   const [before, after] = [objectOr(old.spec), objectOr(object.spec)];
   const { completions, parallelism, completionMode } = after;
   if (!equalJson(before.completions, completions)) {
@@ -262,69 +198,44 @@ const job: Update = (old, object, causes) => {
   )(old, object, causes);
 };
 
-const TERMINAL = ["Failed", "Complete", "FailureTarget", "SuccessCriteriaMet"];
-
-const jobStatus: Update = (old, object, causes) => {
-  const [before, after] = [objectOr(old.status), objectOr(object.status)];
-  const has = (status: JsonObject, type: string): boolean =>
-    Array.isArray(status.conditions) &&
-    status.conditions.map(objectOr).some((one) => one.type === type && one.status === "True");
-  for (const type of TERMINAL) {
-    if (!has(before, type) || has(after, type)) continue;
-    const which = type === "SuccessCriteriaMet" ? "the" : "the terminal";
-    const message = `Invalid value: cannot disable ${which} ${type}=True condition`;
-    causes.push({ reason: "FieldValueInvalid", message, field: "status.conditions" });
-  }
-  const { suspend, completionMode } = objectOr(object.spec);
-  for (const name of completionMode === "Indexed" ? ["failed"] : ["failed", "succeeded"]) {
-    if (numberOf(after[name]) >= numberOf(before[name])) continue;
-    refuseValue(causes, `status.${name}`, after[name] ?? 0, `cannot decrease the ${name} counter`);
-  }
-  if (before.completionTime !== undefined && after.completionTime !== undefined) {
-    fixed("status.completionTime")(old, object, causes);
-  }
-  if (before.startTime !== undefined && suspend !== true && before.startTime !== after.startTime) {
-    refuseValue(causes, "status.startTime", after.startTime, "field is immutable for unsuspended job once set");
-  }
-};
-
-const priorityClass: Update = (old, object, causes) => {
-  if (numberOf(old.value) !== numberOf(object.value)) {
-    causes.push(forbiddenField("value", "may not be changed in an update."));
-  }
-  fixed("preemptionPolicy")(old, object, causes);
-};
-
-/** Returns a check: a counter of the status does not fall. */
-const collisions: Update = (old, object, causes) => {
+/** A counter of the status does not fall. */
+const collisions: UpdateRule = (old, object, causes) => {
   const [before, after] = [objectOr(old.status).collisionCount, objectOr(object.status).collisionCount];
   if (numberOf(after) < numberOf(before)) {
     refuseValue(causes, "status.collisionCount", after ?? 0, "cannot be decremented");
   }
 };
 
-/** A definition whose names are taken keeps them. */
-const definition: Update = (old, object, causes) => {
-  fixed("spec.group", "spec.names.kind", "spec.names.plural", "spec.scope")(old, object, causes);
-};
+const selector = fixed("spec.selector");
 
 /** The checks of updates, by the name of the type. */
-const UPDATES: Readonly<Record<string, readonly Update[]>> = {
-  "apiextensions/v1.CustomResourceDefinition": [definition],
+const UPDATES: Readonly<Record<string, readonly UpdateRule[]>> = {
+  "apiextensions/v1.CustomResourceDefinition": [
+    fixed("spec.group", "spec.names.kind", "spec.names.plural", "spec.scope"),
+  ],
   "apps/v1.ControllerRevision": [fixed("data")],
-  "apps/v1.DaemonSet": [fixed("spec.selector"), collisions],
-  "apps/v1.Deployment": [fixed("spec.selector"), collisions],
-  "apps/v1.ReplicaSet": [fixed("spec.selector")],
+  "apps/v1.DaemonSet": [selector, collisions],
+  "apps/v1.Deployment": [selector, collisions],
+  "apps/v1.ReplicaSet": [selector],
   "apps/v1.StatefulSet": [
-    fixed("spec.selector", "spec.volumeClaimTemplates", "spec.serviceName", "spec.podManagementPolicy"),
+    selector,
+    fixed("spec.volumeClaimTemplates", "spec.serviceName", "spec.podManagementPolicy"),
     collisions,
   ],
-  "batch/v1.Job": [job, jobStatus],
+  "batch/v1.Job": [job],
+  "core/v1.ConfigMap": [(old, object, causes) => checkSealed(old, object, ["data", "binaryData"], causes)],
+  "core/v1.Namespace": [namespace],
+  "core/v1.Node": [node],
+  "core/v1.PersistentVolume": [fixed("spec.volumeMode")],
+  "core/v1.PersistentVolumeClaim": [claim],
+  "core/v1.Pod": [pod],
+  "core/v1.Secret": [fixed("type"), (old, object, causes) => checkSealed(old, object, ["data"], causes)],
+  "core/v1.Service": [service],
   "discovery/v1.EndpointSlice": [fixed("addressType")],
   "networking/v1.IngressClass": [fixed("spec.controller")],
   "rbac/v1.ClusterRoleBinding": [fixed("roleRef")],
   "rbac/v1.RoleBinding": [fixed("roleRef")],
-  "scheduling/v1.PriorityClass": [priorityClass],
+  "scheduling/v1.PriorityClass": [fixed("value", "preemptionPolicy")],
   "storage/v1.StorageClass": [fixed("provisioner", "parameters", "reclaimPolicy", "volumeBindingMode")],
 };
 
@@ -339,7 +250,6 @@ export function validateCreate({ name }: Struct, object: JsonObject): Causes {
 /** Finds what an update changes that cannot be changed. */
 export function validateUpdate(schema: Struct, old: JsonObject, object: JsonObject): Causes {
   const causes: Causes = [];
-  CORE_UPDATES[schema.name]?.(old, object, causes);
   for (const update of UPDATES[schema.name] ?? []) update(old, object, causes);
   return causes;
 }

@@ -1,5 +1,5 @@
 import type { StatusCause } from "../../api/status.ts";
-import { type Causes, duplicateField, invalidField, requiredField, unsupportedField } from "../http/refusal.ts";
+import { type Causes, duplicateField, invalidField, requiredField, tooLong, unsupportedField } from "../http/refusal.ts";
 import { equalJson, isObject, type Json, type JsonObject, textOf } from "../wire/json.ts";
 import { OWN_WORDS, RULES, SAYINGS } from "./rules.ts";
 import type { Field, ListOf, Schema, Struct } from "./schema.ts";
@@ -196,7 +196,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
   maxLength: (value, limit, at) =>
     typeof value !== "string" || [...value].length <= Number(limit)
       ? undefined
-      : { reason: "FieldValueTooLong", message: `Too long: may not be more than ${limit} bytes`, field: at },
+      : tooLong(at, limit),
   pattern: (value, limit, at) =>
     typeof value !== "string" || new RegExp(textOf(limit), "u").test(value)
       ? undefined
