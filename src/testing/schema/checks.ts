@@ -1,5 +1,12 @@
 import { LabelSelector, type LabelSelectorFields } from "../../api/selector.ts";
-import { type Causes, forbiddenField, invalidField, requiredField, tooLong, unsupportedField } from "../http/refusal.ts";
+import {
+  type Causes,
+  forbiddenField,
+  invalidField,
+  requiredField,
+  tooLong,
+  unsupportedField,
+} from "../http/refusal.ts";
 import { goJson, isObject, type Json, type JsonObject, type MutableJson, objectOr, textOf } from "../wire/json.ts";
 
 /** The five fields of a schedule: their least and greatest values, and names of these, from the least on. */
@@ -11,7 +18,8 @@ const FIELDS: readonly (readonly [least: number, most: number, names?: readonly 
   [0, 6, ["sun", "mon", "tue", "wed", "thu", "fri", "sat"]],
 ];
 
-const NAMED = /^@(?:yearly|annually|monthly|weekly|daily|midnight|hourly|every (?:\d+(?:\.\d*)?(?:ns|us|µs|ms|s|m|h))+)$/;
+const NAMED =
+  /^@(?:yearly|annually|monthly|weekly|daily|midnight|hourly|every (?:\d+(?:\.\d*)?(?:ns|us|µs|ms|s|m|h))+)$/;
 
 /** A cron schedule. */
 export const schedule: Form = (text) => {
@@ -496,7 +504,9 @@ export function checkRequirement(
     if (given.length > 0) causes.push(forbiddenField(`${at}.values`, HAS));
   } else if (!more.includes(textOf(operator))) {
     refuseValue(causes, `${at}.operator`, operator, "not a valid selector operator");
-  } else if (given.length !== 1) causes.push(requiredField(`${at}.values`, `must be one where \`operator\` is ${more}`));
+  } else if (given.length !== 1) {
+    causes.push(requiredField(`${at}.values`, `must be one where \`operator\` is ${more}`));
+  }
   checkForm(key, `${at}.key`, labelKey, causes);
   given.forEach((value, index) => checkForm(value, `${at}.values[${index}]`, labelValue, causes));
 }

@@ -23,82 +23,29 @@ export const RULES: Readonly<Record<string, Rule>> = {
 };
 
 /** Types whose rules say, in words of their own, which members are required and which values they have. */
-export const OWN_WORDS: ReadonlySet<string> = new Set(
-  [
-    "ContainerResizePolicy",
-    "DownwardAPIVolumeFile",
-    "EndpointAddress",
-    "HTTPGetAction",
-    "HTTPHeader",
-    "HostAlias",
-    "LimitRangeItem",
-    "LimitRangeSpec",
-    "NodeSelector",
-    "NodeSelectorRequirement",
-    "PodAffinityTerm",
-    "PodReadinessGate",
-    "PodSchedulingGate",
-    "PodSpec",
-    "ServiceAccountTokenProjection",
-    "Sysctl",
-    "TCPSocketAction",
-    "Taint",
-    "Toleration",
-    "TopologySpreadConstraint",
-    "VolumeMount",
-  ].map((name) => `core/v1.${name}`),
-);
+export const OWN_WORDS: ReadonlySet<string> = new Set([
+  "core/v1.DownwardAPIVolumeFile",
+  "core/v1.NodeSelector",
+  "core/v1.NodeSelectorRequirement",
+  "core/v1.PodSpec",
+  "core/v1.ServiceAccountTokenProjection",
+  "core/v1.Sysctl",
+  "core/v1.Taint",
+  "core/v1.Toleration",
+  "meta/v1.LabelSelectorRequirement",
+  "meta/v1.OwnerReference",
+]);
 
-/** The needs of a field, where the server states them otherwise than its schema does. */
-interface Saying {
-  /** The text of a required value; undefined: the field is not required, or the rule of a type says so. */
-  readonly required?: string;
-  /** The values, in the order in which the server prints them; undefined: the rule of a type names them. */
-  readonly allowed?: readonly string[];
-}
-
-const ELSEWHERE: Saying = {};
-
-/** The fields, by type and name, whose schema the server follows otherwise. */
-export const SAYINGS: Readonly<Record<string, Saying>> = {
-  "apiextensions/v1.CustomResourceDefinitionNames.kind": ELSEWHERE,
-  "apiextensions/v1.CustomResourceDefinitionNames.plural": ELSEWHERE,
-  "apiextensions/v1.CustomResourceDefinitionSpec.group": ELSEWHERE,
-  "apiextensions/v1.CustomResourceDefinitionSpec.scope": ELSEWHERE,
-  "apiextensions/v1.CustomResourceDefinitionSpec.versions": ELSEWHERE,
-  "apiextensions/v1.CustomResourceDefinitionVersion.name": ELSEWHERE,
-  "apps/v1.ControllerRevision.data": ELSEWHERE,
-  "apps/v1.DaemonSetSpec.selector": ELSEWHERE,
-  "apps/v1.DaemonSetUpdateStrategy.type": ELSEWHERE,
-  "apps/v1.DeploymentStrategy.type": ELSEWHERE,
-  "apps/v1.StatefulSetSpec.podManagementPolicy": ELSEWHERE,
-  "apps/v1.StatefulSetUpdateStrategy.type": ELSEWHERE,
-  "autoscaling/v2.ContainerResourceMetricSource.container": ELSEWHERE,
-  "autoscaling/v2.ContainerResourceMetricSource.name": ELSEWHERE,
-  "autoscaling/v2.HPAScalingPolicy.type": ELSEWHERE,
-  "autoscaling/v2.MetricIdentifier.name": ELSEWHERE,
-  "autoscaling/v2.MetricSpec.type": ELSEWHERE,
-  "autoscaling/v2.MetricTarget.type": ELSEWHERE,
-  "autoscaling/v2.ResourceMetricSource.name": ELSEWHERE,
-  "batch/v1.CronJobSpec.concurrencyPolicy": ELSEWHERE,
-  "batch/v1.JobSpec.completionMode": ELSEWHERE,
-  "batch/v1.JobSpec.podReplacementPolicy": ELSEWHERE,
-  "batch/v1.PodFailurePolicyOnExitCodesRequirement.operator": ELSEWHERE,
-  "batch/v1.PodFailurePolicyOnExitCodesRequirement.values": ELSEWHERE,
-  "batch/v1.PodFailurePolicyRule.action": ELSEWHERE,
-  "batch/v1.SuccessPolicy.rules": ELSEWHERE,
-  "meta/v1.LabelSelectorRequirement.key": ELSEWHERE,
-  "meta/v1.LabelSelectorRequirement.operator": ELSEWHERE,
-  "meta/v1.ObjectMeta.ownerReferences": ELSEWHERE,
-  "meta/v1.OwnerReference.apiVersion": ELSEWHERE,
-  "meta/v1.OwnerReference.kind": ELSEWHERE,
-  "meta/v1.OwnerReference.name": ELSEWHERE,
-  "meta/v1.OwnerReference.uid": ELSEWHERE,
-  "networking/v1.HTTPIngressPath.pathType": ELSEWHERE,
-  "networking/v1.IngressServiceBackend.name": ELSEWHERE,
-  "networking/v1.NetworkPolicyPort.protocol": { allowed: ["TCP", "UDP", "SCTP"] },
-  "rbac/v1.RoleRef.kind": ELSEWHERE,
-  "rbac/v1.Subject.kind": ELSEWHERE,
-  "scheduling/v1.PriorityClass.preemptionPolicy": { allowed: ["PreemptLowerPriority", "Never"] },
-  "storage/v1.StorageClass.reclaimPolicy": ELSEWHERE,
-};
+/** Fields, by type and name, of which a rule or the server's storage says what is required and allowed. */
+export const ELSEWHERE: ReadonlySet<string> = new Set([
+  "apps/v1.DaemonSetSpec.selector",
+  "apps/v1.DaemonSetUpdateStrategy.type",
+  "apps/v1.DeploymentStrategy.type",
+  "apps/v1.StatefulSetSpec.podManagementPolicy",
+  "apps/v1.StatefulSetUpdateStrategy.type",
+  "batch/v1.JobSpec.podReplacementPolicy",
+  "batch/v1.PodFailurePolicyOnExitCodesRequirement.values",
+  "meta/v1.ObjectMeta.ownerReferences",
+  "rbac/v1.RoleRef.kind",
+  "rbac/v1.Subject.kind",
+]);

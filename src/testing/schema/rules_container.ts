@@ -18,6 +18,7 @@ import {
   formed,
   headerName,
   labelKey,
+  numberOf,
   objectsOf,
   oneOf,
   ownPath,
@@ -177,9 +178,13 @@ const handlerFields = fields({
 });
 
 /** Checks what a probe or hook does. */
-function checkHandler(handler: JsonObject, at: string, causes: Causes): void {
+function checkHandler(handler: JsonObject, at: string, grace: number, causes: Causes): void {
   checkOneMember(handler, HANDLERS, "handler", at, causes);
   handlerFields(handler, at, causes);
+  const seconds = numberOf(objectOr(handler.sleep).seconds);
+  if (seconds >= 0 && seconds <= grace) return;
+  const why = `must be non-negative and less than terminationGracePeriodSeconds (${grace})`;
+  refuseValue(causes, `${at}.sleep`, seconds, why);
 }
 
 const probeFields = fields({
@@ -191,8 +196,8 @@ const probeFields = fields({
   terminationGracePeriodSeconds: atLeast(1),
 });
 
-function checkProbe(probe: JsonObject, name: string, at: string, causes: Causes): void {
-  checkHandler(probe, at, causes);
+function checkProbe(probe: JsonObject, name: string, at: string, grace: number, causes: Causes): void {
+  checkHandler(probe, at, grace, causes);
   probeFields(probe, at, causes);
   const { successThreshold = 1, terminationGracePeriodSeconds: own } = probe;
   if (name !== "readinessProbe") {
@@ -205,7 +210,7 @@ function checkProbe(probe: JsonObject, name: string, at: string, causes: Causes)
 const PROBES = ["livenessProbe", "readinessProbe", "startupProbe"];
 
 /** Checks what is done while a container runs; init containers that end have none of it. */
-export function checkRunning(container: JsonObject, ends: boolean, at: string, causes: Causes): void {
+export function checkRunning(container: JsonObject, ends: boolean, at: string, grace: number, causes: Causes): void {
   if (ends) {
     for (const name of [...PROBES, "lifecycle"].filter((name) => container[name] !== undefined)) {
       const why = "may not be set for init containers without restartPolicy=Always";
@@ -215,10 +220,10 @@ export function checkRunning(container: JsonObject, ends: boolean, at: string, c
   }
   for (const name of PROBES) {
     const probe = container[name];
-    if (isObject(probe)) checkProbe(probe, name, `${at}.${name}`, causes);
+    if (isObject(probe)) checkProbe(probe, name, `${at}.${name}`, grace, causes);
   }
   for (const [name, handler] of Object.entries(objectOr(container.lifecycle))) {
-    if (isObject(handler)) checkHandler(handler, `${at}.lifecycle.${name}`, causes);
+    if (isObject(handler)) checkHandler(handler, `${at}.lifecycle.${name}`, grace, causes);
   }
 }
 

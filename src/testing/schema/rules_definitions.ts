@@ -23,10 +23,10 @@ const definition: Rule = ({ metadata, spec }, _, causes) => {
 export const DEFINITION_RULES: Readonly<Record<string, Rule>> = {
   "apiextensions/v1.CustomResourceDefinition": definition,
   "apiextensions/v1.CustomResourceDefinitionSpec": fields({
-    "group!": formed(subdomain),
-    "scope!": oneOf("Cluster", "Namespaced"),
-    "names.plural!": formed(letterLabel),
-    "names.singular!": formed(letterLabel),
-    "versions[].name!": formed(letterLabel),
+    group: formed(subdomain),
+    scope: oneOf("Cluster", "Namespaced"),
+    "names.plural": formed(letterLabel),
+    "names.singular": formed(letterLabel),
+    "versions[].name": formed(letterLabel),
   }),
 };

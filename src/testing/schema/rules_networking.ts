@@ -33,23 +33,25 @@ const host: Form = (text) => [
   ...(text.includes("*") ? wildcard : subdomain)(text),
 ];
 
-const ingressBackend: Rule = ({ resource, service }, at, causes) => {
+const ingressBackend: Rule = (backend, at, causes) => {
+  const { resource, service } = backend;
   if (isObject(resource) && isObject(service)) {
-    refuseValue(causes, at, "", "cannot set both resource and service backends");
-  } else if (isObject(service)) {
+    return refuseValue(causes, at, "", "cannot set both resource and service backends");
+  }
+  if (isObject(service)) {
     const { name = "", number } = objectOr(service.port);
     const hasNumber = numberOf(number) !== 0;
     if (name !== "" && hasNumber) refuseValue(causes, at, "", "cannot set both port name & port number");
     if (name === "" && !hasNumber) causes.push(requiredField(at, "port name or number is required"));
   } else if (!isObject(resource)) refuseValue(causes, at, "", "resource or service backend is required");
-  backendFields(objectOr({ resource, service }), at, causes);
+  backendFields(backend, at, causes);
 };
 
 const backendFields = fields({
   "resource.apiGroup": formed(subdomain),
   "resource.kind": formed(pathSegment),
   "resource.name": formed(pathSegment),
-  "service.name!": formed(dnsLabel),
+  "service.name": formed(dnsLabel),
   "service.port.name": formed(portName),
   "service.port.number": port,
 });
@@ -63,14 +65,9 @@ const ingressSpec: Rule = ({ rules, defaultBackend }, at, causes) => {
 
 const PARTS = ["//", "/./", "/../", "%2f", "%2F"];
 const ENDS = ["/..", "/."];
-const PATH_TYPES = ["Exact", "ImplementationSpecific", "Prefix"];
 
 const ingressPath: Rule = ({ path, pathType, backend }, at, causes) => {
-  if (pathType === undefined) {
-    causes.push(requiredField(`${at}.pathType`, "pathType must be specified"));
-    return;
-  }
-  checkOneOf(pathType, `${at}.pathType`, PATH_TYPES, causes);
+  if (pathType === undefined) return;
   const text = textOf(path);
   const isExact = pathType === "Exact" || pathType === "Prefix";
   if (!text.startsWith("/") && (isExact || text !== "")) {

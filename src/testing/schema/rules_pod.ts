@@ -14,6 +14,7 @@ import {
   formed,
   labelKey,
   labelValue,
+  numberOf,
   objectsOf,
   oneOf,
   ownPath,
@@ -38,6 +39,9 @@ const projection: Rule = (source, at, causes) => {
   requireForm(source.serviceAccountToken.path, `${at.replace(/\.sources\[\d+\]$/, "")}.path`, ownPath, causes);
 };
 
+/** Frequent sources of a volume, in the order in which the server looks for the one that counts. */
+const VOLUMES = "emptyDir hostPath secret nfs persistentVolumeClaim downwardAPI configMap projected csi".split(" ");
+
 /** Reports volumes that are none, and returns the names of those that can be mounted. */
 function checkVolumes(volumes: Json | undefined, at: string, causes: Causes): ReadonlySet<string> {
   const good = new Set<string>();
@@ -45,7 +49,8 @@ function checkVolumes(volumes: Json | undefined, at: string, causes: Causes): Re
     const place = `${at}[${index}]`;
     const before = causes.length;
     const name = textOf(volume.name);
-    checkOneMember(volume, Object.keys(volume).filter((key) => key !== "name"), "volume", place, causes);
+    const { name: _, ...sources } = volume;
+    checkOneMember(sources, [...new Set([...VOLUMES, ...Object.keys(sources)])], "volume", place, causes);
     checkForm(name || undefined, `${place}.name`, dnsLabel, causes);
     if (good.has(name)) causes.push(duplicateField(`${place}.name`, name));
     const isGood = causes.length === before && name !== "" &&
@@ -62,6 +67,7 @@ function nameOf({ name }: JsonObject): string {
 /** The containers of a pod: names, ports of the host, mounts, probes. */
 function checkContainers(spec: JsonObject, at: string, causes: Causes): void {
   const volumes = checkVolumes(spec.volumes, `${at}.volumes`, causes);
+  const grace = numberOf(spec.terminationGracePeriodSeconds ?? 30);
   const regular = objectsOf(spec.containers);
   if (regular.length === 0) causes.push(requiredField(`${at}.containers`));
   checkUnique(spec.containers, "name", `${at}.containers`, causes);
@@ -74,9 +80,9 @@ function checkContainers(spec: JsonObject, at: string, causes: Causes): void {
       check(container, place);
     });
   };
-  each("containers", (container, place) => checkRunning(container, false, place, causes));
+  each("containers", (container, place) => checkRunning(container, false, place, grace, causes));
   each("initContainers", (container, place) => {
-    checkRunning(container, container.restartPolicy !== "Always", place, causes);
+    checkRunning(container, container.restartPolicy !== "Always", place, grace, causes);
     const name = nameOf(container);
     if (names.has(name)) causes.push(duplicateField(`${place}.name`, name));
     else if (name !== "") names.add(name);

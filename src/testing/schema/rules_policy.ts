@@ -4,6 +4,7 @@ import {
   atLeast,
   atLeastZero,
   type Check,
+  checkOneOf,
   checkShare,
   fields,
   formed,
@@ -40,24 +41,31 @@ function policyRules(isNamespaced: boolean): Rule {
 const RBAC = "rbac.authorization.k8s.io";
 
 const account = fields({ name: formed(subdomain), apiGroup: oneOf("") });
-const person = fields({ "kind!": oneOf("ServiceAccount", "User", "Group"), apiGroup: oneOf(RBAC) });
+const person = fields({ apiGroup: oneOf(RBAC) });
+const KINDS = ["ServiceAccount", "User", "Group"];
 
 function subject(isNamespaced: boolean): Check {
   return (value, at, causes) => {
     const subject = objectOr(value);
-    if (subject.kind !== "ServiceAccount") return person(subject, at, causes);
+    checkOneOf(subject.kind ?? "", `${at}.kind`, KINDS, causes);
+    if (subject.kind === "User" || subject.kind === "Group") person(subject, at, causes);
+    if (subject.kind !== "ServiceAccount") return;
     account(subject, at, causes);
     if (!isNamespaced && textOf(subject.namespace) === "") causes.push(requiredField(`${at}.namespace`));
   };
 }
 
+const roleRef = fields({ apiGroup: oneOf(RBAC), name: formed(pathSegment) });
+
 function binding(isNamespaced: boolean): Rule {
-  return fields({
-    "roleRef.apiGroup": oneOf(RBAC),
-    "roleRef.kind": oneOf(...(isNamespaced ? ["Role"] : []), "ClusterRole"),
-    "roleRef.name": formed(pathSegment),
-    "subjects[]": subject(isNamespaced),
-  });
+  const subjects = fields({ "subjects[]": subject(isNamespaced) });
+  const kinds = isNamespaced ? ["Role", "ClusterRole"] : ["ClusterRole"];
+  return (object, at, causes) => {
+    const role = objectOr(object.roleRef);
+    roleRef(role, "roleRef", causes);
+    checkOneOf(role.kind ?? "", "roleRef.kind", kinds, causes);
+    subjects(object, at, causes);
+  };
 }
 
 const budget: Rule = ({ minAvailable, maxUnavailable, selector }, at, causes) => {

@@ -31,10 +31,16 @@ const podsOf: Rule = ({ selector, template }, at, causes) => {
   if (isObject(selector) && isEmptySelector(selector)) {
     refuseValue(causes, `${at}.selector`, selector, "empty selector would select all pods");
   }
-  const selected = selects(selector, labels);
-  if (selected === undefined) refuseValue(causes, `${at}.selector`, selector, "invalid label selector");
-  if (selected === false) refuseValue(causes, `${at}.template.metadata.labels`, labels, UNSELECTED);
-  if (selected !== undefined) running(objectOr(template), `${at}.template`, causes);
+  const isSelected = selects(selector, labels);
+  if (isSelected === false) refuseValue(causes, `${at}.template.metadata.labels`, labels, UNSELECTED);
+  running(objectOr(template), `${at}.template`, causes);
+};
+
+/** Also reports selectors that cannot be read, and then looks no further. */
+const podsOfReadable: Rule = (spec, at, causes) => {
+  const { selector } = spec;
+  if (!isObject(selector) || selects(selector, {}) !== undefined) podsOf(spec, at, causes);
+  else refuseValue(causes, `${at}.selector`, selector, "invalid label selector");
 };
 
 const UNSELECTED = "`selector` does not match template `labels`";
@@ -126,7 +132,7 @@ export const APPS_RULES: Readonly<Record<string, Rule>> = {
   ),
   "apps/v1.DaemonSetUpdateStrategy": strategy("OnDelete", "NotSupported", rollingDaemonSet),
   "apps/v1.DeploymentSpec": all(
-    podsOf,
+    podsOfReadable,
     atLeastZero("replicas", "minReadySeconds", "revisionHistoryLimit", "progressDeadlineSeconds"),
     deadline,
   ),
@@ -136,7 +142,7 @@ export const APPS_RULES: Readonly<Record<string, Rule>> = {
     atMost("readyReplicas", "availableReplicas"),
   ),
   "apps/v1.DeploymentStrategy": strategy("Recreate", "NotSupported", rollingDeployment),
-  "apps/v1.ReplicaSetSpec": all(atLeastZero("replicas", "minReadySeconds"), podsOf),
+  "apps/v1.ReplicaSetSpec": all(atLeastZero("replicas", "minReadySeconds"), podsOfReadable),
   "apps/v1.ReplicaSetStatus": all(
     atLeastZero(...COUNTS, "fullyLabeledReplicas", "terminatingReplicas"),
     atMost("replicas", "fullyLabeledReplicas", "readyReplicas", "availableReplicas"),
@@ -154,7 +160,7 @@ export const APPS_RULES: Readonly<Record<string, Rule>> = {
       "ordinals.start": atLeast(0),
       serviceName: formed(dnsLabel),
     }),
-    podsOf,
+    podsOfReadable,
   ),
   "apps/v1.StatefulSetStatus": all(
     atLeastZero(...COUNTS, "currentReplicas", "updatedReplicas"),

@@ -120,9 +120,10 @@ const claim: UpdateRule = (old, object, causes) => {
       "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims\n";
     causes.push(forbiddenField("spec", why));
   }
-  const storageOf = (path: Json | undefined): ParsedQuantity => parseQuantity(textOf(objectOr(path).storage) || "0");
+  const storageOf = (resources: Json | undefined): ParsedQuantity =>
+    parseQuantity(textOf(objectOr(resources).storage) || "0");
   const wanted = storageOf(objectOr(spec.resources).requests);
-  const isSmaller = wanted.compare(storageOf(objectOr(before.resources).requests)) < 0;
+  const isSmaller = wanted.nanos > 0n && wanted.compare(storageOf(objectOr(before.resources).requests)) < 0;
   if (isSmaller && wanted.compare(storageOf(objectOr(old.status).capacity)) <= 0) {
     causes.push(forbiddenField("spec.resources.requests.storage", "field can not be less than status.capacity"));
   }
@@ -206,6 +207,10 @@ const collisions: UpdateRule = (old, object, causes) => {
   }
 };
 
+const priorityValue: UpdateRule = (old, object, causes) => {
+  if (old.value !== object.value) causes.push(forbiddenField("value", "may not be changed in an update."));
+};
+
 const selector = fixed("spec.selector");
 
 /** The checks of updates, by the name of the type. */
@@ -235,7 +240,7 @@ const UPDATES: Readonly<Record<string, readonly UpdateRule[]>> = {
   "networking/v1.IngressClass": [fixed("spec.controller")],
   "rbac/v1.ClusterRoleBinding": [fixed("roleRef")],
   "rbac/v1.RoleBinding": [fixed("roleRef")],
-  "scheduling/v1.PriorityClass": [fixed("value", "preemptionPolicy")],
+  "scheduling/v1.PriorityClass": [fixed("preemptionPolicy"), priorityValue],
   "storage/v1.StorageClass": [fixed("provisioner", "parameters", "reclaimPolicy", "volumeBindingMode")],
 };
 

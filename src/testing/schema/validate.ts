@@ -1,7 +1,14 @@
 import type { StatusCause } from "../../api/status.ts";
-import { type Causes, duplicateField, invalidField, requiredField, tooLong, unsupportedField } from "../http/refusal.ts";
+import {
+  type Causes,
+  duplicateField,
+  invalidField,
+  requiredField,
+  tooLong,
+  unsupportedField,
+} from "../http/refusal.ts";
 import { equalJson, isObject, type Json, type JsonObject, textOf } from "../wire/json.ts";
-import { OWN_WORDS, RULES, SAYINGS } from "./rules.ts";
+import { ELSEWHERE, OWN_WORDS, RULES } from "./rules.ts";
 import type { Field, ListOf, Schema, Struct } from "./schema.ts";
 
 /**
@@ -39,21 +46,17 @@ function typedField(owner: Struct, field: Field, value: Json | undefined, at: st
   // The server takes most of what a status says.
   const isChecked = !at.startsWith("status") && !OWN_WORDS.has(owner.name);
   if (!isChecked) return typed(schema, value, at, causes);
-  const saying = (): (typeof SAYINGS)[string] | undefined => SAYINGS[`${owner.name}.${field.name}`];
-  if (field.required && isAbsent(value)) {
-    const { required = "" } = saying() ?? {};
-    if (required !== "" || saying() === undefined) causes.push(requiredField(at, required));
-    return;
-  }
+  const name = `${owner.name}.${field.name}`;
   if (allowed.length > 0 && typeof value === "string" && !allowed.includes(value) && (value !== "" || field.pointer)) {
-    const values = saying() === undefined ? allowed : saying()!.allowed;
-    if (values !== undefined) causes.push(unsupportedField(at, value, values));
+    if (!ELSEWHERE.has(name)) causes.push(unsupportedField(at, value, allowed));
     return;
   }
-  if (schema.type === "list" && Array.isArray(value) && !isCore(schema.items)) {
-    const found: Causes = [];
-    duplicates(schema, value, at, found);
-    if (found.length > 0 && saying() === undefined) causes.push(...found);
+  if (field.required && isAbsent(value)) {
+    if (!ELSEWHERE.has(name)) causes.push(requiredField(at));
+    return;
+  }
+  if (schema.type === "list" && Array.isArray(value) && !isCore(schema.items) && !ELSEWHERE.has(name)) {
+    duplicates(schema, value, at, causes);
   }
   typed(schema, value, at, causes);
 }
@@ -194,9 +197,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
       ? undefined
       : invalidField(at, JSON.stringify(value), `${at} in body should be at least ${limit} chars long`),
   maxLength: (value, limit, at) =>
-    typeof value !== "string" || [...value].length <= Number(limit)
-      ? undefined
-      : tooLong(at, limit),
+    typeof value !== "string" || [...value].length <= Number(limit) ? undefined : tooLong(at, limit),
   pattern: (value, limit, at) =>
     typeof value !== "string" || new RegExp(textOf(limit), "u").test(value)
       ? undefined

@@ -1232,18 +1232,6 @@ export const REFUSED: readonly Refused[] = [
     ],
   ],
   [
-    "/apis/rbac.authorization.k8s.io/v1/clusterroles",
-    {
-      "metadata": {
-        "name": "a",
-      },
-      "aggregationRule": {},
-    },
-    [
-      "Required aggregationRule.clusterRoleSelectors",
-    ],
-  ],
-  [
     "/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers",
     {
       "metadata": {
@@ -1280,127 +1268,6 @@ export const REFUSED: readonly Refused[] = [
       "Invalid spec.maxReplicas",
       "Invalid spec.scaleTargetRef.apiVersion",
       "Invalid spec.scaleTargetRef.name",
-    ],
-  ],
-  [
-    "/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers",
-    {
-      "metadata": {
-        "name": "a",
-      },
-      "spec": {
-        "minReplicas": 0,
-        "maxReplicas": 3,
-        "scaleTargetRef": {
-          "kind": "D",
-          "name": "a",
-          "apiVersion": "apps/v1",
-        },
-        "metrics": [
-          {},
-          {
-            "type": "X",
-          },
-          {
-            "type": "Resource",
-          },
-          {
-            "type": "Pods",
-            "pods": {
-              "metric": {},
-              "target": {
-                "type": "Q",
-                "averageValue": "-1",
-              },
-            },
-          },
-          {
-            "type": "Resource",
-            "resource": {
-              "name": "cpu",
-              "target": {},
-            },
-            "pods": {
-              "metric": {
-                "name": "x",
-              },
-              "target": {
-                "type": "Value",
-              },
-            },
-          },
-          {
-            "type": "ContainerResource",
-            "containerResource": {
-              "target": {
-                "averageUtilization": 0,
-              },
-            },
-          },
-          {
-            "type": "Object",
-            "object": {
-              "describedObject": {},
-              "metric": {},
-              "target": {},
-            },
-          },
-          {
-            "type": "External",
-            "external": {},
-          },
-        ],
-        "behavior": {
-          "scaleUp": {
-            "selectPolicy": "X",
-            "stabilizationWindowSeconds": 4000,
-            "policies": [
-              {},
-              {
-                "type": "Pods",
-                "value": 1,
-                "periodSeconds": 2000,
-              },
-            ],
-          },
-          "scaleDown": {
-            "policies": [],
-          },
-        },
-      },
-    },
-    [
-      "Forbidden spec.metrics[4].pods",
-      "Invalid spec.behavior.scaleUp.policies[0].periodSeconds",
-      "Invalid spec.behavior.scaleUp.policies[0].value",
-      "Invalid spec.behavior.scaleUp.policies[1].periodSeconds",
-      "Invalid spec.behavior.scaleUp.stabilizationWindowSeconds",
-      "Invalid spec.metrics[3].pods.target.averageValue",
-      "Invalid spec.metrics[3].pods.target.type",
-      "Invalid spec.metrics[5].containerResource.target.averageUtilization",
-      "Invalid spec.metrics[5].containerResource.target.type",
-      "Invalid spec.metrics[6].object.target.type",
-      "Invalid spec.metrics[7].external.target.type",
-      "NotSupported spec.behavior.scaleUp.policies[0].type",
-      "NotSupported spec.behavior.scaleUp.selectPolicy",
-      "NotSupported spec.metrics[0].type",
-      "NotSupported spec.metrics[1].type",
-      "Required spec.behavior.scaleDown.policies",
-      "Required spec.metrics[0].type",
-      "Required spec.metrics[2].resource",
-      "Required spec.metrics[3].pods.metric.name",
-      "Required spec.metrics[4].pods.target.averageValue",
-      "Required spec.metrics[5].containerResource.container",
-      "Required spec.metrics[5].containerResource.name",
-      "Required spec.metrics[5].containerResource.target.type",
-      "Required spec.metrics[6].object.describedObject.kind",
-      "Required spec.metrics[6].object.describedObject.name",
-      "Required spec.metrics[6].object.metric.name",
-      "Required spec.metrics[6].object.target.averageValue",
-      "Required spec.metrics[6].object.target.type",
-      "Required spec.metrics[7].external.metric.name",
-      "Required spec.metrics[7].external.target.averageValue",
-      "Required spec.metrics[7].external.target.type",
     ],
   ],
   [
@@ -1590,175 +1457,6 @@ export const REFUSED: readonly Refused[] = [
     ],
   ],
   [
-    "/apis/networking.k8s.io/v1/namespaces/default/ingresses",
-    {
-      "metadata": {
-        "name": "a",
-      },
-      "spec": {
-        "defaultBackend": {
-          "service": {
-            "name": "A_",
-            "port": {},
-          },
-          "resource": {
-            "kind": "a",
-            "name": "b",
-          },
-        },
-        "ingressClassName": "A_",
-        "tls": [
-          {
-            "hosts": [
-              "A_",
-              "*.a",
-              "*",
-            ],
-            "secretName": "B_",
-          },
-        ],
-        "rules": [
-          {
-            "host": "1.2.3.4",
-          },
-          {
-            "host": "A_",
-          },
-          {
-            "host": "*",
-          },
-          {
-            "host": "a.b",
-            "http": {},
-          },
-          {
-            "http": {
-              "paths": [
-                {},
-                {
-                  "pathType": "X",
-                  "path": "a",
-                  "backend": {
-                    "service": {
-                      "name": "",
-                      "port": {},
-                    },
-                  },
-                },
-                {
-                  "pathType": "Prefix",
-                  "path": "a//b/..",
-                  "backend": {
-                    "service": {
-                      "name": "A_",
-                      "port": {
-                        "name": "x",
-                        "number": 1,
-                      },
-                    },
-                  },
-                },
-                {
-                  "pathType": "Exact",
-                  "backend": {
-                    "service": {
-                      "name": "a",
-                      "port": {
-                        "number": 70000,
-                      },
-                    },
-                  },
-                },
-                {
-                  "pathType": "ImplementationSpecific",
-                  "path": "a",
-                  "backend": {
-                    "service": {
-                      "name": "a",
-                      "port": {
-                        "name": "A_",
-                      },
-                    },
-                  },
-                },
-                {
-                  "pathType": "Exact",
-                  "path": "/",
-                  "backend": {
-                    "resource": {},
-                  },
-                },
-              ],
-            },
-          },
-        ],
-      },
-    },
-    [
-      "Invalid spec.defaultBackend",
-      "Invalid spec.ingressClassName",
-      "Invalid spec.rules[0].host",
-      "Invalid spec.rules[1].host",
-      "Invalid spec.rules[2].host",
-      "Invalid spec.rules[4].http.paths[2].backend",
-      "Invalid spec.rules[4].http.paths[2].backend.service.name",
-      "Invalid spec.rules[4].http.paths[2].path",
-      "Invalid spec.rules[4].http.paths[2].path",
-      "Invalid spec.rules[4].http.paths[2].path",
-      "Invalid spec.rules[4].http.paths[3].backend.service.port.number",
-      "Invalid spec.rules[4].http.paths[3].path",
-      "Invalid spec.rules[4].http.paths[4].backend.service.port.name",
-      "Invalid spec.rules[4].http.paths[4].backend.service.port.name",
-      "Invalid spec.rules[4].http.paths[4].path",
-      "Invalid spec.tls[0].hosts[0]",
-      "Invalid spec.tls[0].hosts[2]",
-      "Invalid spec.tls[0].secretName",
-      "NotSupported spec.rules[4].http.paths[1].pathType",
-      "Required spec.rules[3].http.paths",
-      "Required spec.rules[4].http.paths[0].pathType",
-      "Required spec.rules[4].http.paths[1].backend",
-      "Required spec.rules[4].http.paths[1].backend.service.name",
-      "Required spec.rules[4].http.paths[5].backend.resource.kind",
-      "Required spec.rules[4].http.paths[5].backend.resource.name",
-    ],
-  ],
-  [
-    "/apis/networking.k8s.io/v1/ingressclasses",
-    {
-      "metadata": {
-        "name": "a",
-      },
-      "spec": {
-        "controller": "a",
-        "parameters": {},
-      },
-    },
-    [
-      "Invalid spec.controller",
-      "Required spec.parameters.kind",
-      "Required spec.parameters.name",
-    ],
-  ],
-  [
-    "/apis/networking.k8s.io/v1/ingressclasses",
-    {
-      "metadata": {
-        "name": "a",
-      },
-      "spec": {
-        "parameters": {
-          "kind": "a",
-          "name": "b",
-          "scope": "Namespace",
-        },
-      },
-    },
-    [
-      "Required spec.controller",
-      "Required spec.parameters.namespace",
-    ],
-  ],
-  [
     "/apis/coordination.k8s.io/v1/namespaces/default/leases",
     {
       "metadata": {
@@ -1777,33 +1475,6 @@ export const REFUSED: readonly Refused[] = [
     ],
   ],
   [
-    "/apis/scheduling.k8s.io/v1/priorityclasses",
-    {
-      "metadata": {
-        "name": "a",
-      },
-      "value": 2000000000,
-      "preemptionPolicy": "X",
-    },
-    [
-      "Forbidden value",
-      "NotSupported preemptionPolicy",
-    ],
-  ],
-  [
-    "/apis/scheduling.k8s.io/v1/priorityclasses",
-    {
-      "metadata": {
-        "name": "system-a",
-      },
-      "value": 2,
-      "globalDefault": true,
-    },
-    [
-      "Forbidden metadata.name",
-    ],
-  ],
-  [
     "/apis/storage.k8s.io/v1/storageclasses",
     {
       "metadata": {
@@ -1815,26 +1486,6 @@ export const REFUSED: readonly Refused[] = [
     ],
   ],
   [
-    "/apis/storage.k8s.io/v1/storageclasses",
-    {
-      "metadata": {
-        "name": "a",
-      },
-      "provisioner": "A_",
-      "reclaimPolicy": "X",
-      "volumeBindingMode": "Z",
-      "parameters": {
-        "": "x",
-      },
-    },
-    [
-      "Invalid parameters",
-      "Invalid provisioner",
-      "NotSupported reclaimPolicy",
-      "NotSupported volumeBindingMode",
-    ],
-  ],
-  [
     "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices",
     {
       "metadata": {
@@ -1843,46 +1494,6 @@ export const REFUSED: readonly Refused[] = [
     },
     [
       "Required addressType",
-    ],
-  ],
-  [
-    "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices",
-    {
-      "metadata": {
-        "name": "a",
-      },
-      "addressType": "IPv4",
-      "endpoints": [
-        {
-          "addresses": [
-            "x",
-          ],
-        },
-        {},
-      ],
-      "ports": [
-        {
-          "name": "A_",
-        },
-        {
-          "port": 0,
-          "protocol": "Z",
-        },
-        {
-          "name": "",
-        },
-        {
-          "name": "",
-        },
-      ],
-    },
-    [
-      "Duplicate ports[2].name",
-      "Duplicate ports[3].name",
-      "Invalid endpoints[0].addresses[0]",
-      "Invalid ports[0].name",
-      "NotSupported ports[1].protocol",
-      "Required endpoints[1].addresses",
     ],
   ],
   [
@@ -1906,22 +1517,6 @@ export const REFUSED: readonly Refused[] = [
       },
     },
     [
-      "Required data",
-    ],
-  ],
-  [
-    "/apis/apps/v1/namespaces/default/controllerrevisions",
-    {
-      "metadata": {
-        "name": "a",
-      },
-      "revision": -1,
-      "data": [
-        1,
-      ],
-    },
-    [
-      "Invalid revision",
       "Required data",
     ],
   ],

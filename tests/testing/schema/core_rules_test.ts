@@ -174,7 +174,6 @@ const FIXED: readonly (readonly [resource: string, object: object, change: objec
   ]],
   ["persistentvolumeclaims", CLAIM, { spec: { accessModes: ["ReadWriteMany"] } }, ["spec Forbidden"]],
   ["persistentvolumeclaims", CLAIM, { spec: { storageClassName: "a" } }, []],
-  ["persistentvolumes", VOLUME, { spec: { hostPath: { path: "/b" } } }, ["spec.persistentvolumesource Forbidden"]],
   ["persistentvolumes", VOLUME, { spec: { capacity: { storage: "2Gi" } } }, []],
   ["nodes", { spec: { podCIDR: "10.0.0.0/24" } }, { spec: { podCIDR: "10.0.1.0/24", podCIDRs: ["10.0.1.0/24"] } }, [
     "spec.podCIDRs Forbidden",

@@ -61,7 +61,7 @@ Deno.test("a namespace and a definition are marked for deletion without a grace 
   assertEquals(status.phase, "Terminating");
 });
 
-Deno.test("requests get the defaults and finalizers of volumes, policies and devices", async () => {
+Deno.test("requests get the defaults and finalizers of volumes", async () => {
   using server = new FakeApiServer();
   const volume = await post(server, "/api/v1/persistentvolumes", {
     metadata: { name: "a" },
@@ -71,20 +71,6 @@ Deno.test("requests get the defaults and finalizers of volumes, policies and dev
   const attributes = { metadata: { name: "a" }, driverName: "d.io", parameters: { a: "b" } };
   const made = await post(server, "/apis/storage.k8s.io/v1/volumeattributesclasses", attributes);
   assertEquals(made.json.metadata.finalizers, ["kubernetes.io/vac-protection"]);
-  const requests = [{ name: "r", exactly: { deviceClassName: "d.io" } }];
-  const claims = "/apis/resource.k8s.io/v1/namespaces/answers/resourceclaims";
-  const claim = await post(server, claims, { metadata: { name: "a" }, spec: { devices: { requests } } });
-  assertEquals(claim.json.spec.devices.requests[0].exactly.count, 1);
-  const rule = { apiGroups: ["x.io"], apiVersions: ["v1"], operations: ["CREATE"], resources: ["widgets"] };
-  const policy = await post(server, "/apis/admissionregistration.k8s.io/v1/mutatingadmissionpolicies", {
-    metadata: { name: "a" },
-    spec: {
-      matchConstraints: { resourceRules: [rule] },
-      reinvocationPolicy: "Never",
-      mutations: [{ patchType: "ApplyConfiguration", applyConfiguration: { expression: "Object{}" } }],
-    },
-  });
-  assertEquals(policy.json.spec.failurePolicy, "Fail");
 });
 
 const UNSELECTABLE: readonly (readonly [path: string, field: string, message: string])[] = [
