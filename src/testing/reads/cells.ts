@@ -46,8 +46,6 @@ export const COMMON: Readonly<Record<string, ReadCell>> = {
 /** The cells of events (kubernetes `pkg/printers/internalversion`, `printEvent`). */
 const EVENT: Readonly<Record<string, ReadCell>> = {
   "Last Seen": lastSeen,
-  Type: field("type"),
-  Reason: field("reason"),
   Object: (object) => {
     const kind = text(object, "involvedObject", "kind").toLowerCase();
     const name = text(object, "involvedObject", "name");
@@ -112,26 +110,13 @@ const POLICY: Readonly<Record<string, ReadCell>> = {
   },
 };
 
-const POLICY_BINDING: Readonly<Record<string, ReadCell>> = {
-  PolicyName: field("spec.policyName"),
-  ParamRef: (object) => {
-    const { name, namespace } = objectOr(at(object, "spec", "paramRef"));
-    return name === undefined ? UNSET : `${textOf(namespace ?? "*")}/${textOf(name)}`;
-  },
-};
-
 const WEBHOOKS: Readonly<Record<string, ReadCell>> = { Webhooks: count("webhooks") };
 
-/** Cells by group, plural name and column; those of {@linkcode COMMON} are left out. */
+/**
+ * Cells by group, plural name and column. Left out are those of {@linkcode COMMON}, and those of members that have the
+ * name of their column.
+ */
 export const KINDS: Readonly<Record<string, Readonly<Record<string, ReadCell>>>> = {
-  "/componentstatuses": {
-    Status: (object) => {
-      const healthy = objects(object, "conditions").find(({ type }) => type === "Healthy");
-      return healthy === undefined ? "Unknown" : healthy.status === "True" ? "Healthy" : "Unhealthy";
-    },
-    Message: (object) => textOf(objects(object, "conditions").find(({ type }) => type === "Healthy")?.message ?? ""),
-    Error: (object) => textOf(objects(object, "conditions").find(({ type }) => type === "Healthy")?.error ?? ""),
-  },
   "/configmaps": { Data: (object) => size(object, "data", "binaryData") },
   "/endpoints": { Endpoints: endpoints },
   "/events": EVENT,
@@ -164,7 +149,6 @@ export const KINDS: Readonly<Record<string, Readonly<Record<string, ReadCell>>>>
       const claim = at(object, "spec", "claimRef");
       return isObject(claim) ? `${textOf(claim.namespace ?? "")}/${textOf(claim.name ?? "")}` : "";
     },
-    Reason: field("status.reason"),
   },
   "/pods": {
     Ready: (object) => printPod(object, 0).ready,
@@ -181,7 +165,7 @@ export const KINDS: Readonly<Record<string, Readonly<Record<string, ReadCell>>>>
     Request: (object) => quotas(object, (name) => !name.startsWith("limits.")),
     Limit: (object) => quotas(object, (name) => name.startsWith("limits.")),
   },
-  "/secrets": { Type: field("type"), Data: (object) => size(object, "data") },
+  "/secrets": { Data: (object) => size(object, "data") },
   "/services": {
     Type: field("spec.type", "ClusterIP"),
     "Cluster-IP": (object) => strings(object, "spec", "clusterIPs")[0] || text(object, "spec", "clusterIP") || NONE,
@@ -190,17 +174,13 @@ export const KINDS: Readonly<Record<string, Readonly<Record<string, ReadCell>>>>
     Selector: (object) => labels(at(object, "spec", "selector")),
   },
   "admissionregistration.k8s.io/mutatingadmissionpolicies": POLICY,
-  "admissionregistration.k8s.io/mutatingadmissionpolicybindings": POLICY_BINDING,
   "admissionregistration.k8s.io/mutatingwebhookconfigurations": WEBHOOKS,
   "admissionregistration.k8s.io/validatingadmissionpolicies": POLICY,
-  "admissionregistration.k8s.io/validatingadmissionpolicybindings": POLICY_BINDING,
   "admissionregistration.k8s.io/validatingwebhookconfigurations": WEBHOOKS,
   "apiextensions.k8s.io/customresourcedefinitions": {
-    Scope: field("spec.scope"),
     Versions: (object) =>
       objects(object, "spec", "versions").filter(({ served }) => served === true)
         .map(({ name, storage }) => `${textOf(name)}${storage === true ? "(storage)" : ""}`).sort().join(","),
-    Group: field("spec.group"),
     Kind: field("spec.names.kind"),
     ShortNames: (object) => strings(object, "spec", "names", "shortNames").join(",") || NONE,
     Established: (object) => isTrue(object, "Established"),
@@ -215,15 +195,6 @@ export const KINDS: Readonly<Record<string, Readonly<Record<string, ReadCell>>>>
       if (available === undefined) return "Unknown";
       return available.status === "True" ? "True" : `${textOf(available.status)} (${textOf(available.reason)})`;
     },
-  },
-  "apps/controllerrevisions": {
-    Controller: (object) => {
-      const owner = objects(object, "metadata", "ownerReferences").find(({ controller }) => controller === true);
-      if (owner === undefined) return NONE;
-      const [group] = textOf(owner.apiVersion).includes("/") ? textOf(owner.apiVersion).split("/") : [""];
-      return `${textOf(owner.kind)}${group === "" ? "" : `.${group}`}`.toLowerCase() + `/${textOf(owner.name)}`;
-    },
-    Revision: field("revision", 0),
   },
   "apps/daemonsets": {
     Desired: field("status.desiredNumberScheduled", 0),
@@ -252,7 +223,6 @@ export const KINDS: Readonly<Record<string, Readonly<Record<string, ReadCell>>>>
     Replicas: field("status.currentReplicas", 0),
   },
   "batch/cronjobs": {
-    Schedule: field("spec.schedule"),
     Timezone: field("spec.timeZone", NONE),
     Suspend: (object) => {
       const suspend = at(object, "spec", "suspend");
@@ -275,22 +245,8 @@ export const KINDS: Readonly<Record<string, Readonly<Record<string, ReadCell>>>>
       return verdict + (has("Failed") ? ",Failed" : "") + (text(object, "status", "certificate") ? ",Issued" : "");
     },
   },
-  "certificates.k8s.io/podcertificaterequests": {
-    PodName: field("spec.podName"),
-    ServiceAccountName: field("spec.serviceAccountName"),
-    NodeName: field("spec.nodeName"),
-    SignerName: field("spec.signerName"),
-    State: (object) =>
-      textOf(
-        objects(object, "status", "conditions").map(({ type }) => type).filter((type) =>
-          ["Issued", "Denied", "Failed"].includes(textOf(type))
-        ).at(-1) ?? "Pending",
-      ),
-    UnverifiedUserAnnotations: (object) => labels(at(object, "spec", "unverifiedUserAnnotations")),
-  },
   "coordination.k8s.io/leases": { Holder: field("spec.holderIdentity") },
   "discovery.k8s.io/endpointslices": {
-    AddressType: field("addressType"),
     Ports: (object) => some(objects(object, "ports").map(({ port, name }) => textOf(port ?? name ?? "*")), UNSET),
     Endpoints: (object) => some(objects(object, "endpoints").flatMap((it) => strings(it, "addresses")), UNSET),
   },
@@ -300,26 +256,7 @@ export const KINDS: Readonly<Record<string, Readonly<Record<string, ReadCell>>>>
       (object, now) => cell(convertEvent(object, "/v1/events"), now),
     ]),
   ),
-  "flowcontrol.apiserver.k8s.io/flowschemas": {
-    PriorityLevel: field("spec.priorityLevelConfiguration.name"),
-    MatchingPrecedence: field("spec.matchingPrecedence", 0),
-    DistinguisherMethod: field("spec.distinguisherMethod.type", NONE),
-    MissingPL: (object) => textOf(condition(object, "Dangling")?.status ?? "?"),
-  },
-  "flowcontrol.apiserver.k8s.io/prioritylevelconfigurations": {
-    Type: field("spec.type"),
-    NominalConcurrencyShares: field("spec.limited.nominalConcurrencyShares", NONE),
-    Queues: field("spec.limited.limitResponse.queuing.queues", NONE),
-    HandSize: field("spec.limited.limitResponse.queuing.handSize", NONE),
-    QueueLengthLimit: field("spec.limited.limitResponse.queuing.queueLengthLimit", NONE),
-  },
   "networking.k8s.io/ingressclasses": {
-    Name: (object) =>
-      text(object, "metadata", "name") +
-      (text(object, "metadata", "annotations", "ingressclass.kubernetes.io/is-default-class") === "true"
-        ? " (default)"
-        : ""),
-    Controller: field("spec.controller"),
     Parameters: (object) => {
       const { kind, apiGroup, name } = objectOr(at(object, "spec", "parameters"));
       return kind === undefined ? NONE : `${textOf(kind)}${apiGroup ? `.${textOf(apiGroup)}` : ""}/${textOf(name)}`;
@@ -335,19 +272,9 @@ export const KINDS: Readonly<Record<string, Readonly<Record<string, ReadCell>>>>
     Address: balancers,
     Ports: (object) => objects(object, "spec", "tls").length > 0 ? "80, 443" : "80",
   },
-  "networking.k8s.io/ipaddresses": {
-    ParentRef: (object) => {
-      const { group, resource, namespace, name } = objectOr(at(object, "spec", "parentRef"));
-      if (name === undefined) return NONE;
-      return [`${textOf(resource)}${group ? `.${textOf(group)}` : ""}`.toLowerCase(), namespace, name]
-        .filter((part) => part).join("/");
-    },
-  },
   "networking.k8s.io/networkpolicies": {
     "Pod-Selector": (object) => selector(at(object, "spec", "podSelector")) || NONE,
   },
-  "networking.k8s.io/servicecidrs": { CIDRs: (object) => strings(object, "spec", "cidrs").join(",") },
-  "node.k8s.io/runtimeclasses": { Handler: field("handler") },
   "policy/poddisruptionbudgets": {
     "Min Available": asText("spec.minAvailable", "N/A"),
     "Max Unavailable": asText("spec.maxUnavailable", "N/A"),
@@ -355,55 +282,7 @@ export const KINDS: Readonly<Record<string, Readonly<Record<string, ReadCell>>>>
   },
   "rbac.authorization.k8s.io/clusterrolebindings": BINDING,
   "rbac.authorization.k8s.io/rolebindings": BINDING,
-  "resource.k8s.io/devicetaintrules": {
-    Key: field("spec.taint.key"),
-    Value: field("spec.taint.value"),
-    Effect: field("spec.taint.effect"),
-    TimeAdded: since("spec.taint.timeAdded", ""),
-  },
-  "resource.k8s.io/resourceclaims": {
-    State: (object) => {
-      const deleted = isDeleted(object) ? ["deleted"] : [];
-      if (at(object, "status", "allocation") === undefined) return deleted[0] ?? "pending";
-      const reserved = objects(object, "status", "reservedFor").length > 0 ? ["reserved"] : [];
-      return [...deleted, "allocated", ...reserved].join(",");
-    },
-  },
-  "resource.k8s.io/resourceslices": {
-    Node: field("spec.nodeName"),
-    Driver: field("spec.driver"),
-    Pool: field("spec.pool.name"),
-  },
-  "scheduling.k8s.io/priorityclasses": {
-    Value: field("value", 0),
-    "Global-Default": field("globalDefault", false),
-    PreemptionPolicy: field("preemptionPolicy"),
-  },
-  "storage.k8s.io/csidrivers": {
-    AttachRequired: field("spec.attachRequired", true),
-    PodInfoOnMount: field("spec.podInfoOnMount", false),
-    StorageCapacity: field("spec.storageCapacity", false),
-    TokenRequests: (object) =>
-      at(object, "spec", "tokenRequests") === undefined
-        ? UNSET
-        : objects(object, "spec", "tokenRequests").map(({ audience }) => textOf(audience)).join(","),
-    RequiresRepublish: field("spec.requiresRepublish", false),
-    Modes: (object) => strings(object, "spec", "volumeLifecycleModes").join(",") || NONE,
-  },
   "storage.k8s.io/csinodes": { Drivers: count("spec.drivers") },
-  "storage.k8s.io/storageclasses": {
-    Provisioner: field("provisioner"),
-    ReclaimPolicy: field("reclaimPolicy", "Delete"),
-    VolumeBindingMode: field("volumeBindingMode", "Immediate"),
-    AllowVolumeExpansion: field("allowVolumeExpansion", false),
-  },
-  "storage.k8s.io/volumeattachments": {
-    Attacher: field("spec.attacher"),
-    PV: field("spec.source.persistentVolumeName"),
-    Node: field("spec.nodeName"),
-    Attached: field("status.attached", false),
-  },
-  "storage.k8s.io/volumeattributesclasses": { DriverName: field("driverName") },
 };
 
 function nodeStatus(object: JsonObject): string {

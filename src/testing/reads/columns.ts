@@ -1,5 +1,5 @@
 import type { Definition, PrintedColumn } from "../storage/definition.ts";
-import { at, type JsonObject } from "../wire/json.ts";
+import { at, type JsonObject, objectOr } from "../wire/json.ts";
 import { age, type Cell, type ReadCell, UNKNOWN } from "./cell_values.ts";
 import { COMMON, KINDS } from "./cells.ts";
 
@@ -36,9 +36,21 @@ function readColumns(definition: Definition): readonly Column[] {
     });
     return [NAME, ...own];
   }
-  const cells = KINDS[`${definition.group}/${definition.plural}`];
-  return definition.table?.map((column) => ({ ...column, cell: cells?.[column.name] ?? COMMON[column.name] })) ??
+  const cells = { ...COMMON, ...KINDS[`${definition.group}/${definition.plural}`] };
+  return definition.table?.map((column) => ({ ...column, cell: cells[column.name] ?? memberNamed(column) })) ??
     [NAME, AGE];
+}
+
+/** Reads the member of the column's name: "Global-Default" is `globalDefault` of the object, its spec or its status. */
+function memberNamed({ name, type }: PrintedColumn): ReadCell {
+  const key = name[0].toLowerCase() + name.slice(1).replace(/[^A-Za-z]/g, "");
+  const none = type === "integer" ? 0 : type === "boolean" ? false : "";
+  return (object) => {
+    const value = [object, object.spec, object.status].map((part) => objectOr(part)[key]).find((it) =>
+      it !== undefined
+    );
+    return value === null || value === undefined || typeof value === "object" ? none : value;
+  };
 }
 
 /** Splits a simple JSONPath into keys: `.spec.size`, `.metadata.labels['a.b/c']`. */
