@@ -59,12 +59,6 @@ export function asText(path: string, fallback = ""): ReadCell {
   return (object, now) => textOf(cell(object, now));
 }
 
-/** The number of elements at a path. */
-export function count(path: string): ReadCell {
-  const keys = path.split(".");
-  return (object) => Object.keys(objectOr(at(object, ...keys)) ?? {}).length || strings(object, ...keys).length;
-}
-
 /** The number of members of some fields. */
 export function size(object: JsonObject, ...fields: readonly string[]): number {
   return fields.reduce((sum, field) => sum + Object.keys(objectOr(object[field])).length, 0);

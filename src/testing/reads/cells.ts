@@ -6,7 +6,6 @@ import {
   asText,
   condition,
   containers,
-  count,
   field,
   isDeleted,
   isTrue,
@@ -101,17 +100,6 @@ function subjects(kind: string): ReadCell {
     ).join(", ");
 }
 
-const POLICY: Readonly<Record<string, ReadCell>> = {
-  Validations: count("spec.validations"),
-  Mutations: count("spec.mutations"),
-  ParamKind: (object) => {
-    const kind = at(object, "spec", "paramKind");
-    return isObject(kind) ? `${textOf(kind.apiVersion)}/${textOf(kind.kind)}` : UNSET;
-  },
-};
-
-const WEBHOOKS: Readonly<Record<string, ReadCell>> = { Webhooks: count("webhooks") };
-
 /**
  * Cells by group, plural name and column. Left out are those of {@linkcode COMMON}, and those of members that have the
  * name of their column.
@@ -173,10 +161,6 @@ export const KINDS: Readonly<Record<string, Readonly<Record<string, ReadCell>>>>
     "Port(s)": servicePorts,
     Selector: (object) => labels(at(object, "spec", "selector")),
   },
-  "admissionregistration.k8s.io/mutatingadmissionpolicies": POLICY,
-  "admissionregistration.k8s.io/mutatingwebhookconfigurations": WEBHOOKS,
-  "admissionregistration.k8s.io/validatingadmissionpolicies": POLICY,
-  "admissionregistration.k8s.io/validatingwebhookconfigurations": WEBHOOKS,
   "apiextensions.k8s.io/customresourcedefinitions": {
     Versions: (object) =>
       objects(object, "spec", "versions").filter(({ served }) => served === true)
@@ -184,17 +168,6 @@ export const KINDS: Readonly<Record<string, Readonly<Record<string, ReadCell>>>>
     Kind: field("spec.names.kind"),
     ShortNames: (object) => strings(object, "spec", "names", "shortNames").join(",") || NONE,
     Established: (object) => isTrue(object, "Established"),
-  },
-  "apiregistration.k8s.io/apiservices": {
-    Service: (object) => {
-      const service = at(object, "spec", "service");
-      return isObject(service) ? `${textOf(service.namespace)}/${textOf(service.name)}` : "Local";
-    },
-    Available: (object) => {
-      const available = condition(object, "Available");
-      if (available === undefined) return "Unknown";
-      return available.status === "True" ? "True" : `${textOf(available.status)} (${textOf(available.reason)})`;
-    },
   },
   "apps/daemonsets": {
     Desired: field("status.desiredNumberScheduled", 0),
@@ -228,7 +201,6 @@ export const KINDS: Readonly<Record<string, Readonly<Record<string, ReadCell>>>>
       const suspend = at(object, "spec", "suspend");
       return suspend === undefined ? UNSET : suspend === true ? "True" : "False";
     },
-    Active: count("status.active"),
     "Last Schedule": since("status.lastScheduleTime", NONE),
     Selector: (object) => selector(at(object, "spec", "jobTemplate", "spec", "selector")) || NONE,
   },
@@ -256,12 +228,6 @@ export const KINDS: Readonly<Record<string, Readonly<Record<string, ReadCell>>>>
       (object, now) => cell(convertEvent(object, "/v1/events"), now),
     ]),
   ),
-  "networking.k8s.io/ingressclasses": {
-    Parameters: (object) => {
-      const { kind, apiGroup, name } = objectOr(at(object, "spec", "parameters"));
-      return kind === undefined ? NONE : `${textOf(kind)}${apiGroup ? `.${textOf(apiGroup)}` : ""}/${textOf(name)}`;
-    },
-  },
   "networking.k8s.io/ingresses": {
     Class: field("spec.ingressClassName", NONE),
     Hosts: (object) => {
@@ -282,7 +248,6 @@ export const KINDS: Readonly<Record<string, Readonly<Record<string, ReadCell>>>>
   },
   "rbac.authorization.k8s.io/clusterrolebindings": BINDING,
   "rbac.authorization.k8s.io/rolebindings": BINDING,
-  "storage.k8s.io/csinodes": { Drivers: count("spec.drivers") },
 };
 
 function nodeStatus(object: JsonObject): string {
@@ -385,11 +350,6 @@ const METRICS: Readonly<Record<string, string>> = {
 };
 
 function targets(object: JsonObject): string {
-  const percentage = at(object, "spec", "targetCPUUtilizationPercentage");
-  if (percentage !== undefined) {
-    const current = at(object, "status", "currentCPUUtilizationPercentage");
-    return `cpu: ${current === undefined ? UNKNOWN : `${current}%`}/${percentage}%`;
-  }
   const currents = objects(object, "status", "currentMetrics");
   const all = objects(object, "spec", "metrics").map((metric, i) => {
     const member = METRICS[textOf(metric.type)];

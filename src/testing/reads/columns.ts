@@ -49,6 +49,7 @@ function memberNamed({ name, type }: PrintedColumn): ReadCell {
     const value = [object, object.spec, object.status].map((part) => objectOr(part)[key]).find((it) =>
       it !== undefined
     );
+    if (Array.isArray(value) && type === "integer") return value.length;
     return value === null || value === undefined || typeof value === "object" ? none : value;
   };
 }

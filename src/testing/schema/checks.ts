@@ -47,9 +47,6 @@ function isInRange(part: string, least: number, most: number, names: readonly st
 
 /** The name of a time zone. */
 export const timeZone: Form = (zone) => {
-  if (zone.toLowerCase() === "local") {
-    return ["timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones"];
-  }
   try {
     new Intl.DateTimeFormat("en", { timeZone: zone });
     return [];
@@ -258,14 +255,6 @@ export const percentage: Form = pattern(
   "93%",
 );
 
-/** A path below a domain: `"acme.io/foo"`. */
-export const domainPath: Form = (text) => {
-  const [domain, ...path] = text.split("/");
-  return domain === "" || path.join("/") === ""
-    ? ['must be a domain-prefixed path (such as "acme.io/foo")']
-    : subdomain(domain);
-};
-
 /** Reports a text that goes up in a path, or, unless `absolute`, begins at the root. */
 export function plainPath(absolute = false): Form {
   return (text) => [
@@ -295,13 +284,6 @@ export const variableName: Form = (text) =>
   /^[ -<>-~]*$/.test(text)
     ? []
     : ["a valid environment variable name must consist only of printable ASCII characters other than '='"];
-
-/** The name of an HTTP header. */
-export const headerName: Form = (text) =>
-  /^[-A-Za-z0-9]+$/.test(text) ? [] : [
-    "a valid HTTP header must consist of alphanumeric characters or '-' (e.g. 'X-Header-Name', regex used for " +
-    "validation is '[-A-Za-z0-9]+')",
-  ];
 
 /** A host's name, which may end with a dot. */
 export const hostName: Form = (text) => subdomain(text.replace(/\.$/, ""));
@@ -417,10 +399,12 @@ export function checkOneOf(value: Json | undefined, at: string, allowed: readonl
   if (value !== undefined && !allowed.includes(textOf(value))) causes.push(unsupportedField(at, value, allowed));
 }
 
-/** Returns a rule: these numbers are at least 0. */
-export function atLeastZero(...names: readonly string[]): Rule {
-  return fields(Object.fromEntries(names.map((name) => [name, atLeast(0)])));
-}
+/** The rule of objects whose numbers are counts and times: none is below 0. */
+export const noneBelowZero: Rule = (object, at, causes) => {
+  for (const [name, value] of Object.entries(object)) {
+    if (numberOf(value) < 0) atLeast(0)(value!, at === "" ? name : `${at}.${name}`, causes);
+  }
+};
 
 /** Returns a rule: these counts are not above another one, which is absent where it is 0. */
 export function atMost(limit: string, ...names: readonly string[]): Rule {

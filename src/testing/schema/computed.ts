@@ -2,7 +2,6 @@ import { equalJson, isObject, type Json, type JsonObject, type MutableJson, obje
 import { type Compute, objectsOf } from "./checks.ts";
 import { distinctOwners } from "./metadata.ts";
 import { JOB_LABELS } from "./rules_workloads.ts";
-import { parseQuantity } from "../../api/quantity.ts";
 
 /** Returns what fills in the parameters of rolling updates, where pods are replaced so. */
 function rolling(parameters: JsonObject): Compute {
@@ -157,7 +156,6 @@ function filled(map: Json | undefined, more: Json | undefined): JsonObject {
 
 function pod(object: MutableJson): void {
   const spec = object.spec as MutableJson;
-  if (Number(spec.terminationGracePeriodSeconds) < 0) spec.terminationGracePeriodSeconds = 1;
   spec.enableServiceLinks ??= true;
   for (const container of [...listOf(spec.containers), ...listOf(spec.initContainers)]) {
     const resources = container.resources as MutableJson;
@@ -204,19 +202,6 @@ function secret(object: MutableJson): void {
   object.data = { ...objectOr(object.data), ...Object.fromEntries(added) };
 }
 
-/** Rounds resources up to thousandths. */
-function rounded(...names: readonly string[]): Compute {
-  return (object) => {
-    for (const name of names) {
-      for (const [key, value] of Object.entries(objectOr(object[name]))) {
-        const quantity = parseQuantity(value as string);
-        if (quantity.nanos % 1_000_000n === 0n) continue;
-        (object[name] as MutableJson)[key] = String(parseQuantity(`${quantity.scaled(-3)}m`));
-      }
-    }
-  };
-}
-
 /** The defaults of objects of the core group that follow from other members, by the name of the type. */
 export const CORE_COMPUTED: Readonly<Record<string, Compute>> = {
   "core/v1.Container": pullPolicy("image", "imagePullPolicy"),
@@ -225,7 +210,6 @@ export const CORE_COMPUTED: Readonly<Record<string, Compute>> = {
   "core/v1.Volume": (volume) => {
     if (Object.keys(volume).every((key) => key === "name")) volume.emptyDir = {};
   },
-  "core/v1.ResourceRequirements": rounded("limits", "requests"),
   "core/v1.PodSpec": (spec) => {
     const name = spec.serviceAccountName || spec.serviceAccount;
     if (name) spec.serviceAccountName = spec.serviceAccount = name;

@@ -4,12 +4,12 @@ import { isObject, objectOr, textOf } from "../wire/json.ts";
 import {
   all,
   atLeast,
-  atLeastZero,
   between,
   type Check,
   dnsLabel,
   fields,
   formed,
+  noneBelowZero,
   numberOf,
   objectsOf,
   oneOf,
@@ -83,7 +83,7 @@ const spec = all(bounds, fields({ minReplicas: atLeast(0), "maxReplicas!": atLea
 export const AUTOSCALING_RULES: Readonly<Record<string, Rule>> = {
   "autoscaling/v1.CrossVersionObjectReference": target,
   "autoscaling/v1.HorizontalPodAutoscalerSpec": spec,
-  "autoscaling/v1.ScaleSpec": atLeastZero("replicas"),
+  "autoscaling/v1.ScaleSpec": noneBelowZero,
   "autoscaling/v2.CrossVersionObjectReference": target,
   "autoscaling/v2.ContainerResourceMetricSource": fields({ container: formed(dnsLabel) }),
   "autoscaling/v2.HPAScalingPolicy": fields({ value: atLeast(1), periodSeconds: between(1, 1_800) }),

@@ -16,8 +16,8 @@ import {
   dnsLabel,
   fields,
   formed,
-  headerName,
   labelKey,
+  noneBelowZero,
   numberOf,
   objectsOf,
   oneOf,
@@ -31,7 +31,6 @@ import {
   requireForm,
   type Rule,
   subdomain,
-  textsOf,
   userId,
   variableName,
 } from "./checks.ts";
@@ -96,7 +95,6 @@ export function checkUnique(list: Json | undefined, name: string, at: string, ca
   });
 }
 
-const RESOURCE_FIELDS = ["limits", "requests"].flatMap((of) => CONTAINER.map((name) => `${of}.${name}`));
 const ENV_FIELDS = [
   "metadata.name",
   "metadata.namespace",
@@ -127,21 +125,13 @@ function checkFieldRef(ref: JsonObject, allowed: readonly string[], at: string, 
   } else if (!allowed.includes(field)) causes.push(unsupportedField(`${at}.fieldPath`, field, allowed));
 }
 
-const resourceField = fields({
-  resource: (value, at, causes) => {
-    if (RESOURCE_FIELDS.includes(textOf(value)) || /^(limits|requests)\.hugepages-/.test(textOf(value))) return;
-    causes.push(unsupportedField(at, value, RESOURCE_FIELDS));
-  },
-});
-
 const ENV_SOURCES = "`fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or `fileKeyRef`";
 
 const envVar: Rule = ({ value, valueFrom }, at, causes) => {
   if (!isObject(valueFrom)) return;
   const place = `${at}.valueFrom`;
-  const { fieldRef, resourceFieldRef } = valueFrom;
+  const { fieldRef } = valueFrom;
   if (isObject(fieldRef)) checkFieldRef(fieldRef, ENV_FIELDS, `${place}.fieldRef`, causes);
-  if (isObject(resourceFieldRef)) resourceField(resourceFieldRef, `${place}.resourceFieldRef`, causes);
   const sources = Object.keys(valueFrom).length;
   if (sources === 0) refuseValue(causes, place, "", `must specify one of: ${ENV_SOURCES}`);
   else if (value) refuseValue(causes, place, "", "may not be specified when `value` is not empty");
@@ -172,7 +162,6 @@ const HANDLERS = ["exec", "httpGet", "tcpSocket", "grpc", "sleep"];
 const handlerFields = fields({
   "exec.command!": present,
   "httpGet.port": portOrName,
-  "httpGet.httpHeaders[].name": formed(headerName),
   "tcpSocket.port": portOrName,
   "grpc.port": port,
 });
@@ -187,14 +176,7 @@ function checkHandler(handler: JsonObject, at: string, grace: number, causes: Ca
   refuseValue(causes, `${at}.sleep`, seconds, why);
 }
 
-const probeFields = fields({
-  initialDelaySeconds: atLeast(0),
-  timeoutSeconds: atLeast(0),
-  periodSeconds: atLeast(0),
-  successThreshold: atLeast(0),
-  failureThreshold: atLeast(0),
-  terminationGracePeriodSeconds: atLeast(1),
-});
+const probeFields = all(noneBelowZero, fields({ terminationGracePeriodSeconds: atLeast(1) }));
 
 function checkProbe(probe: JsonObject, name: string, at: string, grace: number, causes: Causes): void {
   checkHandler(probe, at, grace, causes);
@@ -252,16 +234,6 @@ const mountFields = fields({
   mountPropagation: oneOf("Bidirectional", "HostToContainer", "None"),
 });
 
-const securityContext: Rule = (context, at, causes) => {
-  const { allowPrivilegeEscalation, privileged, capabilities } = context;
-  if (allowPrivilegeEscalation !== false) return;
-  const also = "cannot set `allowPrivilegeEscalation` to false and";
-  if (privileged === true) refuseValue(causes, at, context, `${also} \`privileged\` to true`);
-  if (textsOf(objectOr(capabilities).add).includes("CAP_SYS_ADMIN")) {
-    refuseValue(causes, at, context, `${also} \`capabilities.Add\` CAP_SYS_ADMIN`);
-  }
-};
-
 const container: Rule = (object, at, causes) => {
   containerFields(object, at, causes);
   checkUnique(object.ports, "name", `${at}.ports`, causes);
@@ -282,7 +254,6 @@ const fileRef: Rule = ({ fieldRef, resourceFieldRef, path }, element, causes) =>
     }
   } else if (isObject(resourceFieldRef)) {
     if (!resourceFieldRef.containerName) causes.push(requiredField(`${at}.resourceFieldRef.containerName`));
-    else resourceField(resourceFieldRef, `${at}.resourceFieldRef`, causes);
   } else causes.push(requiredField(at, "one of fieldRef and resourceFieldRef is required"));
 };
 
@@ -303,6 +274,6 @@ export const CONTAINER_RULES: Readonly<Record<string, Rule>> = {
   "core/v1.ConfigMapKeySelector": keySelector,
   "core/v1.SecretKeySelector": keySelector,
   "core/v1.ResourceRequirements": requirements,
-  "core/v1.SecurityContext": all(fields({ runAsUser: userId, runAsGroup: userId }), securityContext),
+  "core/v1.SecurityContext": fields({ runAsUser: userId, runAsGroup: userId }),
   "core/v1.DownwardAPIVolumeFile": fileRef,
 };

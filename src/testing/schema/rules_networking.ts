@@ -5,7 +5,6 @@ import {
   all,
   type Check,
   checkForm,
-  checkOneOf,
   dnsLabel,
   fields,
   type Form,
@@ -13,6 +12,7 @@ import {
   isWithin,
   numberOf,
   objectsOf,
+  oneOf,
   pathSegment,
   port,
   portName,
@@ -113,13 +113,6 @@ const ipBlock: Rule = ({ cidr, except }, at, causes) => {
   });
 };
 
-const networkPolicy: Rule = ({ policyTypes }, at, causes) => {
-  const types = textsOf(policyTypes);
-  const place = `${at}.policyTypes`;
-  if (types.length > 2) refuseValue(causes, place, types, "may not specify more than two policyTypes");
-  else types.forEach((type, index) => checkOneOf(type, `${place}[${index}]`, ["Ingress", "Egress"], causes));
-};
-
 /** The rules of the types of networking.k8s.io/v1. */
 export const NETWORKING_RULES: Readonly<Record<string, Rule>> = {
   "networking/v1.HTTPIngressPath": ingressPath,
@@ -133,5 +126,5 @@ export const NETWORKING_RULES: Readonly<Record<string, Rule>> = {
   "networking/v1.IngressTLS": fields({ "hosts[]": formed(host), secretName: formed(subdomain) }),
   "networking/v1.NetworkPolicyPeer": policyPeer,
   "networking/v1.NetworkPolicyPort": all(fields({ port: portOrName, endPort: port }), policyPort),
-  "networking/v1.NetworkPolicySpec": networkPolicy,
+  "networking/v1.NetworkPolicySpec": fields({ "policyTypes[]": oneOf("Ingress", "Egress") }),
 };

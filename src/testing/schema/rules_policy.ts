@@ -2,12 +2,12 @@ import { requiredField } from "../http/refusal.ts";
 import { objectOr, textOf } from "../wire/json.ts";
 import {
   atLeast,
-  atLeastZero,
   type Check,
   checkOneOf,
   checkShare,
   fields,
   formed,
+  noneBelowZero,
   objectsOf,
   oneOf,
   pathSegment,
@@ -81,12 +81,7 @@ const budget: Rule = ({ minAvailable, maxUnavailable, selector }, at, causes) =>
 export const POLICY_RULES: Readonly<Record<string, Rule>> = {
   "coordination/v1.LeaseSpec": fields({ leaseDurationSeconds: atLeast(1), leaseTransitions: atLeast(0) }),
   "policy/v1.PodDisruptionBudgetSpec": budget,
-  "policy/v1.PodDisruptionBudgetStatus": atLeastZero(
-    "disruptionsAllowed",
-    "currentHealthy",
-    "desiredHealthy",
-    "expectedPods",
-  ),
+  "policy/v1.PodDisruptionBudgetStatus": noneBelowZero,
   "rbac/v1.ClusterRole": policyRules(false),
   "rbac/v1.ClusterRoleBinding": binding(false),
   "rbac/v1.Role": policyRules(true),

@@ -2,19 +2,16 @@ import { type Causes, forbiddenField, requiredField, unsupportedField } from "..
 import { isObject, type JsonObject, objectOr, textOf } from "../wire/json.ts";
 import {
   all,
-  atLeast,
-  atLeastZero,
   atMost,
   checkAnnotations,
   checkLabels,
   checkOneOf,
   checkShare,
   dnsLabel,
-  domainPath,
   fields,
   formed,
   isEmptySelector,
-  numberOf,
+  noneBelowZero,
   objectsOf,
   oneOf,
   refuseValue,
@@ -90,7 +87,7 @@ const rollingDaemonSet: Rule = ({ maxUnavailable, maxSurge }, at, causes) => {
 };
 
 const rollingStatefulSet: Rule = (given, at, causes) => {
-  atLeastZero("partition")(given, at, causes);
+  noneBelowZero(given, at, causes);
   checkShare(given.maxUnavailable, `${at}.maxUnavailable`, causes);
   if (given.maxUnavailable !== undefined && shareOf(given.maxUnavailable) === 0) {
     refuseValue(causes, `${at}.maxUnavailable`, given.maxUnavailable, "cannot be 0");
@@ -115,55 +112,37 @@ const template: Rule = ({ metadata }, at, causes) => {
   if (annotations !== undefined) checkAnnotations(annotations, `${at}.annotations`, causes);
 };
 
-const COUNTS = ["replicas", "readyReplicas", "availableReplicas", "observedGeneration", "collisionCount"];
-
 /** The rules of the types of apps/v1, and of the templates of their pods. */
 export const APPS_RULES: Readonly<Record<string, Rule>> = {
-  "apps/v1.DaemonSetSpec": all(podsOf, atLeastZero("minReadySeconds", "revisionHistoryLimit")),
-  "apps/v1.DaemonSetStatus": atLeastZero(
-    "currentNumberScheduled",
-    "numberMisscheduled",
-    "desiredNumberScheduled",
-    "numberReady",
-    "observedGeneration",
-    "updatedNumberScheduled",
-    "numberAvailable",
-    "numberUnavailable",
-  ),
+  "apps/v1.DaemonSetSpec": all(podsOf, noneBelowZero),
+  "apps/v1.DaemonSetStatus": noneBelowZero,
   "apps/v1.DaemonSetUpdateStrategy": strategy("OnDelete", "NotSupported", rollingDaemonSet),
-  "apps/v1.DeploymentSpec": all(
-    podsOfReadable,
-    atLeastZero("replicas", "minReadySeconds", "revisionHistoryLimit", "progressDeadlineSeconds"),
-    deadline,
-  ),
+  "apps/v1.DeploymentSpec": all(podsOfReadable, noneBelowZero, deadline),
   "apps/v1.DeploymentStatus": all(
-    atLeastZero(...COUNTS, "updatedReplicas", "unavailableReplicas", "terminatingReplicas"),
+    noneBelowZero,
     atMost("replicas", "updatedReplicas", "readyReplicas", "availableReplicas"),
     atMost("readyReplicas", "availableReplicas"),
   ),
   "apps/v1.DeploymentStrategy": strategy("Recreate", "NotSupported", rollingDeployment),
-  "apps/v1.ReplicaSetSpec": all(atLeastZero("replicas", "minReadySeconds"), podsOfReadable),
+  "apps/v1.ReplicaSetSpec": all(podsOfReadable, noneBelowZero),
   "apps/v1.ReplicaSetStatus": all(
-    atLeastZero(...COUNTS, "fullyLabeledReplicas", "terminatingReplicas"),
+    noneBelowZero,
     atMost("replicas", "fullyLabeledReplicas", "readyReplicas", "availableReplicas"),
     atMost("readyReplicas", "availableReplicas"),
   ),
+  "apps/v1.StatefulSetOrdinals": noneBelowZero,
   "apps/v1.StatefulSetPersistentVolumeClaimRetentionPolicy": fields({
     whenDeleted: oneOf("Retain", "Delete"),
     whenScaled: oneOf("Retain", "Delete"),
   }),
   "apps/v1.StatefulSetSpec": all(
-    statefulSet,
-    fields({
-      replicas: atLeast(0),
-      minReadySeconds: atLeast(0),
-      "ordinals.start": atLeast(0),
-      serviceName: formed(dnsLabel),
-    }),
     podsOfReadable,
+    noneBelowZero,
+    statefulSet,
+    fields({ serviceName: formed(dnsLabel) }),
   ),
   "apps/v1.StatefulSetStatus": all(
-    atLeastZero(...COUNTS, "currentReplicas", "updatedReplicas"),
+    noneBelowZero,
     atMost("replicas", "readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas"),
     atMost("readyReplicas", "availableReplicas"),
   ),
@@ -185,29 +164,9 @@ const jobModes: Rule = (spec, at, causes) => {
   }
 };
 
-const failurePolicy: Rule = ({ podFailurePolicy, podReplacementPolicy, backoffLimitPerIndex }, at, causes) => {
+const replacement: Rule = ({ podFailurePolicy, podReplacementPolicy }, at, causes) => {
   const replacements = podFailurePolicy === undefined ? ["Failed", "TerminatingOrFailed"] : ["Failed"];
   checkOneOf(podReplacementPolicy, `${at}.podReplacementPolicy`, replacements, causes);
-  objectsOf(objectOr(podFailurePolicy).rules).forEach(({ action, onExitCodes, onPodConditions }, index) => {
-    const place = `${at}.podFailurePolicy.rules[${index}]`;
-    if (action === "FailIndex" && backoffLimitPerIndex === undefined) {
-      refuseValue(causes, `${place}.action`, action, "requires the backoffLimitPerIndex to be set");
-    }
-    if (isObject(onExitCodes) !== objectsOf(onPodConditions).length > 0) return;
-    refuseValue(causes, place, {}, "specifying one of OnExitCodes and OnPodConditions is required");
-  });
-};
-
-const exitCodes: Rule = ({ operator, values }, at, causes) => {
-  const codes = Array.isArray(values) ? values.map(Number) : [];
-  if (codes.length === 0) refuseValue(causes, `${at}.values`, codes, "at least one value is required");
-  codes.forEach((code, index) => {
-    if (code !== 0 || operator !== "In") return;
-    refuseValue(causes, `${at}.values[${index}]`, code, "must not be 0 for the In operator");
-  });
-  if (codes.some((code, index) => code < codes[index - 1])) {
-    refuseValue(causes, `${at}.values`, codes, "must be ordered");
-  }
 };
 
 const jobRestarts: Rule = ({ template, podFailurePolicy }, at, causes) => {
@@ -259,7 +218,7 @@ const job: Rule = ({ spec }, _, causes) => {
 
 /** The state of a job that has ended, or not: what the status must have, and what it cannot have. */
 const jobStatus: Rule = (status, at, causes) => {
-  const { completionTime, startTime, active, ready } = status;
+  const { completionTime, startTime } = status;
   const is = (type: string): boolean =>
     objectsOf(status.conditions).some((one) => one.type === type && one.status === "True");
   const refuse = (type: string, other: string, both: boolean): void => {
@@ -278,13 +237,6 @@ const jobStatus: Rule = (status, at, causes) => {
     refuseValue(causes, `${at}.completionTime`, completionTime, why);
   }
   if (finished && startTime === undefined) causes.push(requiredField(`${at}.startTime`));
-  for (const name of finished ? ["active", "terminating"] : []) {
-    if (numberOf(status[name]) === 0) continue;
-    refuseValue(causes, `${at}.${name}`, status[name], `${name}>0 is invalid for finished job`);
-  }
-  if (numberOf(ready) > numberOf(active)) {
-    refuseValue(causes, `${at}.ready`, ready, "cannot set more ready pods than active");
-  }
 };
 
 const cronJob: Rule = ({ jobTemplate }, at, causes) => {
@@ -307,24 +259,9 @@ export const BATCH_RULES: Readonly<Record<string, Rule>> = {
   "batch/v1.CronJobSpec": all(
     cronJob,
     fields({ schedule: formed(schedule), timeZone: formed(timeZone) }),
-    atLeastZero("startingDeadlineSeconds", "successfulJobsHistoryLimit", "failedJobsHistoryLimit"),
+    noneBelowZero,
   ),
   "batch/v1.Job": job,
-  "batch/v1.JobSpec": all(
-    atLeastZero(
-      "parallelism",
-      "completions",
-      "activeDeadlineSeconds",
-      "backoffLimit",
-      "ttlSecondsAfterFinished",
-      "backoffLimitPerIndex",
-      "maxFailedIndexes",
-    ),
-    fields({ managedBy: formed(domainPath) }),
-    jobModes,
-    failurePolicy,
-    jobRestarts,
-  ),
-  "batch/v1.PodFailurePolicyOnExitCodesRequirement": exitCodes,
-  "batch/v1.JobStatus": all(atLeastZero("active", "succeeded", "failed", "ready", "terminating"), jobStatus),
+  "batch/v1.JobSpec": all(noneBelowZero, jobModes, replacement, jobRestarts),
+  "batch/v1.JobStatus": all(noneBelowZero, jobStatus),
 };

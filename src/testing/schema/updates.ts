@@ -38,14 +38,8 @@ function fixedMembers(spec: JsonObject): JsonObject {
 }
 
 function checkDeadline(old: Json | undefined, value: Json | undefined, causes: Causes): void {
-  const place = "spec.activeDeadlineSeconds";
-  if (typeof value !== "number") {
-    if (typeof old === "number") {
-      refuseValue(causes, place, null, "must not update from a positive integer to nil value");
-    }
-  } else if (typeof old === "number" && old < value) {
-    refuseValue(causes, place, value, "must be less than or equal to previous value");
-  }
+  if (typeof old !== "number" || (typeof value === "number" && value <= old)) return;
+  refuseValue(causes, "spec.activeDeadlineSeconds", value, "must be less than or equal to previous value");
 }
 
 function checkAdded(before: JsonObject, spec: JsonObject, causes: Causes): void {
@@ -55,12 +49,6 @@ function checkAdded(before: JsonObject, spec: JsonObject, causes: Causes): void 
     const why = "existing toleration can not be modified except its tolerationSeconds";
     causes.push(forbiddenField("spec.tolerations", why));
   }
-  const gates = objectsOf(before.schedulingGates).map(({ name }) => name);
-  objectsOf(spec.schedulingGates).forEach(({ name }, index) => {
-    if (gates.includes(name)) return;
-    const why = `only deletion is allowed, but found new scheduling gate '${name}'`;
-    causes.push(forbiddenField(`spec.schedulingGates[${index}].name`, why));
-  });
 }
 
 const pod: UpdateRule = (old, object, causes) => {
@@ -93,15 +81,6 @@ const service: UpdateRule = (old, object, causes) => {
     if (ips.length === 0) refuseValue(causes, place, ips, "primary clusterIP can not be unset");
     else if (ips[0] !== ip) refuseValue(causes, place, ips, "may not change once set");
   }
-  const { loadBalancerClass, healthCheckNodePort } = before;
-  if (before.type !== "LoadBalancer" || spec.type !== "LoadBalancer") return;
-  if (loadBalancerClass !== spec.loadBalancerClass) {
-    refuseValue(causes, "spec.loadBalancerClass", spec.loadBalancerClass, "may not change once set");
-  }
-  const isLocal = before.externalTrafficPolicy === "Local" && spec.externalTrafficPolicy === "Local";
-  if (isLocal && healthCheckNodePort !== spec.healthCheckNodePort) {
-    causes.push(forbiddenField("spec.healthCheckNodePort", IMMUTABLE));
-  }
 };
 
 const claim: UpdateRule = (old, object, causes) => {
@@ -110,9 +89,6 @@ const claim: UpdateRule = (old, object, causes) => {
   if (!before.volumeName) delete next.volumeName;
   if (before.storageClassName === undefined) delete next.storageClassName;
   if (objectOr(object.status).phase === "Bound") {
-    if (before.volumeAttributesClassName !== undefined) {
-      next.volumeAttributesClassName = before.volumeAttributesClassName;
-    } else delete next.volumeAttributesClassName;
     next.resources = { ...objectOr(spec.resources), requests: objectOr(before.resources).requests };
   }
   if (!equalJson(next, before)) {
@@ -199,14 +175,6 @@ const job: UpdateRule = (old, object, causes) => {
   )(old, object, causes);
 };
 
-/** A counter of the status does not fall. */
-const collisions: UpdateRule = (old, object, causes) => {
-  const [before, after] = [objectOr(old.status).collisionCount, objectOr(object.status).collisionCount];
-  if (numberOf(after) < numberOf(before)) {
-    refuseValue(causes, "status.collisionCount", after ?? 0, "cannot be decremented");
-  }
-};
-
 const priorityValue: UpdateRule = (old, object, causes) => {
   if (old.value !== object.value) causes.push(forbiddenField("value", "may not be changed in an update."));
 };
@@ -219,13 +187,12 @@ const UPDATES: Readonly<Record<string, readonly UpdateRule[]>> = {
     fixed("spec.group", "spec.names.kind", "spec.names.plural", "spec.scope"),
   ],
   "apps/v1.ControllerRevision": [fixed("data")],
-  "apps/v1.DaemonSet": [selector, collisions],
-  "apps/v1.Deployment": [selector, collisions],
+  "apps/v1.DaemonSet": [selector],
+  "apps/v1.Deployment": [selector],
   "apps/v1.ReplicaSet": [selector],
   "apps/v1.StatefulSet": [
     selector,
     fixed("spec.volumeClaimTemplates", "spec.serviceName", "spec.podManagementPolicy"),
-    collisions,
   ],
   "batch/v1.Job": [job],
   "core/v1.ConfigMap": [(old, object, causes) => checkSealed(old, object, ["data", "binaryData"], causes)],
