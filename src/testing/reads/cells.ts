@@ -1,4 +1,3 @@
-import { humanDuration } from "../../async/time.ts";
 import { convertEvent } from "../storage/forms.ts";
 import { at, isObject, type JsonObject, objectOr, textOf } from "../wire/json.ts";
 import {
@@ -205,18 +204,6 @@ export const KINDS: Readonly<Record<string, Readonly<Record<string, ReadCell>>>>
     Selector: (object) => selector(at(object, "spec", "jobTemplate", "spec", "selector")) || NONE,
   },
   "batch/jobs": { Status: jobStatus, Completions: jobCompletions, Duration: jobDuration },
-  "certificates.k8s.io/certificatesigningrequests": {
-    Requestor: field("spec.username"),
-    RequestedDuration: (object) => {
-      const seconds = at(object, "spec", "expirationSeconds");
-      return typeof seconds === "number" ? humanDuration(seconds * 1_000) : NONE;
-    },
-    Condition: (object) => {
-      const has = (type: string): boolean => condition(object, type) !== undefined;
-      const verdict = has("Denied") ? "Denied" : has("Approved") ? "Approved" : "Pending";
-      return verdict + (has("Failed") ? ",Failed" : "") + (text(object, "status", "certificate") ? ",Issued" : "");
-    },
-  },
   "coordination.k8s.io/leases": { Holder: field("spec.holderIdentity") },
   "discovery.k8s.io/endpointslices": {
     Ports: (object) => some(objects(object, "ports").map(({ port, name }) => textOf(port ?? name ?? "*")), UNSET),

@@ -111,12 +111,6 @@ export function rangeFaults(text: string): readonly string[] {
   return (range.first & rest(range)) === 0n ? zeros : [...zeros, "must not have bits set beyond the prefix length"];
 }
 
-/** Returns true if a range lies within another one, and is smaller. */
-export function isWithin(inner: AddressRange, outer: AddressRange): boolean {
-  return inner.bits === outer.bits && inner.length > outer.length &&
-    (inner.first | rest(outer)) === (outer.first | rest(outer));
-}
-
 /** The bits that differ among the addresses of a range. */
 function rest({ bits, length }: AddressRange): bigint {
   return (1n << BigInt(bits - length)) - 1n;
@@ -386,12 +380,6 @@ export function refuseValue(causes: Causes, at: string, value: Json | undefined,
 export function checkForm(value: Json | undefined, at: string, form: Form, causes: Causes): void {
   if (typeof value !== "string") return;
   for (const why of form(value)) refuseValue(causes, at, value, why);
-}
-
-/** Reports a text that is absent or has not its form. */
-export function requireForm(value: Json | undefined, at: string, form: Form, causes: Causes): void {
-  if (textOf(value) === "") causes.push(requiredField(at));
-  else checkForm(value, at, form, causes);
 }
 
 /** Reports a text that is none of those allowed; absent ones pass. */

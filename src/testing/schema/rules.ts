@@ -1,9 +1,6 @@
 import { checkSelector, type Rule } from "./checks.ts";
 import { APPS_RULES, BATCH_RULES } from "./rules_workloads.ts";
-import { AUTOSCALING_RULES } from "./rules_autoscaling.ts";
-import { CONTAINER_RULES } from "./rules_container.ts";
 import { CORE_RULES } from "./rules_core.ts";
-import { DEFINITION_RULES } from "./rules_definitions.ts";
 import { NETWORKING_RULES } from "./rules_networking.ts";
 import { POD_RULES } from "./rules_pod.ts";
 import { POLICY_RULES } from "./rules_policy.ts";
@@ -12,11 +9,8 @@ import { POLICY_RULES } from "./rules_policy.ts";
 export const RULES: Readonly<Record<string, Rule>> = {
   "meta/v1.LabelSelector": checkSelector,
   ...APPS_RULES,
-  ...AUTOSCALING_RULES,
   ...BATCH_RULES,
-  ...CONTAINER_RULES,
   ...CORE_RULES,
-  ...DEFINITION_RULES,
   ...NETWORKING_RULES,
   ...POD_RULES,
   ...POLICY_RULES,

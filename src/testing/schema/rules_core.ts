@@ -27,22 +27,15 @@ import {
   subdomain,
   textsOf,
 } from "./checks.ts";
-import { checkAmount, quantitiesOf } from "./rules_container.ts";
+import { checkAmount, quantitiesOf } from "./rules_pod.ts";
 import { isExternallyAccessible } from "./computed.ts";
 
+/** The most characters of all texts of a ConfigMap or Secret; the server counts bytes. */
 const SIZE = 1_048_576;
 
-/** The number of bytes of texts, or of base64. */
-function sizeOf(data: JsonObject, isBase64: boolean): number {
-  let size = 0;
-  for (const value of Object.values(data)) {
-    const text = textOf(value);
-    size += isBase64 ? text.length / 4 * 3 - (/=*$/.exec(text)?.[0].length ?? 0) : UTF8.encode(text).length;
-  }
-  return size;
+function sizeOf(data: JsonObject): number {
+  return Object.values(data).reduce((sum: number, value) => sum + textOf(value).length, 0);
 }
-
-const UTF8 = new TextEncoder();
 
 function checkSize(size: number, at: string, causes: Causes): void {
   if (size > SIZE) causes.push(tooLong(at, SIZE));
@@ -58,7 +51,7 @@ const configMap: Rule = (object, _at, causes) => {
       refuseValue(causes, `data[${key}]`, key, "duplicate of key present in binaryData");
     }
   }
-  checkSize(sizeOf(data, false) + sizeOf(binaryData, true), "[]", causes);
+  checkSize(sizeOf(data) + sizeOf(binaryData) * 3 / 4, "[]", causes);
 };
 
 /** The keys of which a type of Secret needs some: all of one list. */
@@ -73,7 +66,7 @@ const ACCOUNT = "kubernetes.io/service-account.name";
 const secret: Rule = ({ type, data: given, metadata }, _at, causes) => {
   const data = objectOr(given);
   for (const key in data) checkForm(key, `data[${key}]`, configKey, causes);
-  checkSize(sizeOf(data, true), "data", causes);
+  checkSize(sizeOf(data) * 3 / 4, "data", causes);
   const kind = textOf(type);
   if (kind === "kubernetes.io/service-account-token" && !objectOr(objectOr(metadata).annotations)[ACCOUNT]) {
     causes.push(requiredField(`metadata.annotations[${ACCOUNT}]`));

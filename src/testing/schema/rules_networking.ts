@@ -4,12 +4,10 @@ import {
   addressFaults,
   all,
   type Check,
-  checkForm,
   dnsLabel,
   fields,
   type Form,
   formed,
-  isWithin,
   numberOf,
   objectsOf,
   oneOf,
@@ -19,11 +17,9 @@ import {
   portOrName,
   rangeFaults,
   readAddress,
-  readRange,
   refuseValue,
   type Rule,
   subdomain,
-  textsOf,
   wildcard,
 } from "./checks.ts";
 
@@ -99,24 +95,10 @@ const policyPeer: Rule = ({ podSelector, namespaceSelector, ipBlock }, at, cause
   }
 };
 
-const ipBlock: Rule = ({ cidr, except }, at, causes) => {
-  const outer = readRange(textOf(cidr));
-  if (textOf(cidr) !== "") checkForm(cidr, `${at}.cidr`, rangeFaults, causes);
-  if (outer === undefined) return;
-  textsOf(except).forEach((text, index) => {
-    const place = `${at}.except[${index}]`;
-    checkForm(text, place, rangeFaults, causes);
-    const inner = readRange(text);
-    if (inner !== undefined && !isWithin(inner, outer)) {
-      refuseValue(causes, place, text, "must be a strict subset of `cidr`");
-    }
-  });
-};
-
 /** The rules of the types of networking.k8s.io/v1. */
 export const NETWORKING_RULES: Readonly<Record<string, Rule>> = {
   "networking/v1.HTTPIngressPath": ingressPath,
-  "networking/v1.IPBlock": ipBlock,
+  "networking/v1.IPBlock": fields({ cidr: formed(rangeFaults), "except[]": formed(rangeFaults) }),
   "networking/v1.IngressLoadBalancerIngress": fields({ ip: formed(addressFaults), hostname: formed(host) }),
   "networking/v1.IngressRule": fields({ host: formed(host) }),
   "networking/v1.IngressSpec": all(

@@ -1,5 +1,5 @@
 import { requiredField } from "../http/refusal.ts";
-import { objectOr, textOf } from "../wire/json.ts";
+import { isObject, objectOr, textOf } from "../wire/json.ts";
 import {
   atLeast,
   type Check,
@@ -7,6 +7,7 @@ import {
   checkShare,
   fields,
   formed,
+  letterLabel,
   noneBelowZero,
   objectsOf,
   oneOf,
@@ -16,6 +17,23 @@ import {
   subdomain,
   textsOf,
 } from "./checks.ts";
+
+const definition: Rule = ({ metadata, spec }, _, causes) => {
+  const { name } = objectOr(metadata);
+  const { group, names, versions } = objectOr(spec);
+  if (textOf(name) !== `${textOf(objectOr(names).plural)}.${textOf(group)}`) {
+    refuseValue(causes, "metadata.name", name, 'must be spec.names.plural+"."+spec.group');
+  }
+  const all = objectsOf(versions);
+  all.forEach(({ schema }, index) => {
+    if (isObject(objectOr(schema).openAPIV3Schema)) return;
+    causes.push(requiredField(`spec.versions[${index}].schema.openAPIV3Schema`));
+  });
+  if (all.filter(({ storage }) => storage === true).length !== 1) {
+    refuseValue(causes, "spec.versions", versions, "must have exactly one version marked as storage version");
+    refuseValue(causes, "status.storedVersions", null, "must have at least one stored version");
+  }
+};
 
 function policyRules(isNamespaced: boolean): Rule {
   return ({ rules }, _, causes) => {
@@ -77,8 +95,16 @@ const budget: Rule = ({ minAvailable, maxUnavailable, selector }, at, causes) =>
   checkShare(maxUnavailable, `${at}.maxUnavailable`, causes);
 };
 
-/** The rules of the types of policy, rights and leases. */
+/** The rules of the types of policy, rights, leases and definitions. */
 export const POLICY_RULES: Readonly<Record<string, Rule>> = {
+  "apiextensions/v1.CustomResourceDefinition": definition,
+  "apiextensions/v1.CustomResourceDefinitionSpec": fields({
+    group: formed(subdomain),
+    scope: oneOf("Cluster", "Namespaced"),
+    "names.plural": formed(letterLabel),
+    "names.singular": formed(letterLabel),
+    "versions[].name": formed(letterLabel),
+  }),
   "coordination/v1.LeaseSpec": fields({ leaseDurationSeconds: atLeast(1), leaseTransitions: atLeast(0) }),
   "policy/v1.PodDisruptionBudgetSpec": budget,
   "policy/v1.PodDisruptionBudgetStatus": noneBelowZero,

@@ -21,13 +21,8 @@ function checkSealed(old: JsonObject, object: JsonObject, names: readonly string
   }
 }
 
-const POD_FIELDS = [
-  "`spec.containers[*].image`",
-  "`spec.initContainers[*].image`",
-  "`spec.activeDeadlineSeconds`",
-  "`spec.tolerations` (only additions to existing tolerations)",
-  "`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)",
-];
+const POD_FIELDS = "`spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`," +
+  "`spec.tolerations` (only additions to existing tolerations)";
 
 /** The members of a pod that cannot be changed. */
 function fixedMembers(spec: JsonObject): JsonObject {
@@ -69,7 +64,7 @@ const pod: UpdateRule = (old, object, causes) => {
   checkDeadline(before.activeDeadlineSeconds, spec.activeDeadlineSeconds, causes);
   checkAdded(before, spec, causes);
   if (equalJson(fixedMembers(before), fixedMembers(spec))) return;
-  causes.push(forbiddenField("spec", `pod updates may not change fields other than ${POD_FIELDS.join(",")}\n`));
+  causes.push(forbiddenField("spec", `pod updates may not change fields other than ${POD_FIELDS}\n`));
 };
 
 const service: UpdateRule = (old, object, causes) => {

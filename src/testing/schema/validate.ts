@@ -174,48 +174,51 @@ function typeFault(
     : { wanted, found };
 }
 
+/** Finds what is wrong with a value by one rule of its schema. */
 type Check = (value: Json, limit: Json, at: string) => Required<StatusCause> | undefined;
 
-function bound(holds: (value: number, limit: number) => boolean, text: string): Check {
-  return (value, limit, at) =>
-    typeof value !== "number" || holds(value, Number(limit))
-      ? undefined
-      : invalidField(at, JSON.stringify(value), `${at} in body should be ${text} ${limit}`);
+/** Returns the check of a number, or of a size; `measure` returns undefined for values of other types. */
+function bound(
+  measure: (value: Json) => number | undefined,
+  holds: (value: number, limit: number) => boolean,
+  refuse: (at: string, limit: Json, found: number) => Required<StatusCause>,
+): Check {
+  return (value, limit, at) => {
+    const found = measure(value);
+    return found === undefined || holds(found, Number(limit)) ? undefined : refuse(at, limit, found);
+  };
 }
 
-function tooMany(at: string, found: number, limit: Json): Required<StatusCause> {
+function inBody(what: string, unit = ""): (at: string, limit: Json, found: number) => Required<StatusCause> {
+  return (at, limit, found) => invalidField(at, String(found), `${at} in body should ${what} ${limit}${unit}`);
+}
+
+function tooMany(at: string, limit: Json, found: number): Required<StatusCause> {
   return { reason: "FieldValueTooMany", message: `Too many: ${found}: must have at most ${limit} items`, field: at };
 }
 
+const atLeast = (value: number, limit: number): boolean => value >= limit;
+const atMost = (value: number, limit: number): boolean => value <= limit;
+const numberIn = (value: Json): number | undefined => typeof value === "number" ? value : undefined;
+const charactersOf = (value: Json): number | undefined => typeof value === "string" ? [...value].length : undefined;
+const itemsOf = (value: Json): number | undefined => Array.isArray(value) ? value.length : undefined;
+const membersOf = (value: Json): number | undefined => isObject(value) ? Object.keys(value).length : undefined;
+
 /** Rules of one value, by their name in the schema. */
 const CHECKS: Readonly<Record<string, Check>> = {
-  minimum: bound((value, limit) => value >= limit, "greater than or equal to"),
-  maximum: bound((value, limit) => value <= limit, "less than or equal to"),
-  multipleOf: bound((value, limit) => value % limit === 0, "a multiple of"),
-  minLength: (value, limit, at) =>
-    typeof value !== "string" || [...value].length >= Number(limit)
-      ? undefined
-      : invalidField(at, JSON.stringify(value), `${at} in body should be at least ${limit} chars long`),
-  maxLength: (value, limit, at) =>
-    typeof value !== "string" || [...value].length <= Number(limit) ? undefined : tooLong(at, limit),
+  minimum: bound(numberIn, atLeast, inBody("be greater than or equal to")),
+  maximum: bound(numberIn, atMost, inBody("be less than or equal to")),
+  multipleOf: bound(numberIn, (value, limit) => value % limit === 0, inBody("be a multiple of")),
+  minLength: bound(charactersOf, atLeast, inBody("be at least", " chars long")),
+  maxLength: bound(charactersOf, atMost, tooLong),
   pattern: (value, limit, at) =>
     typeof value !== "string" || new RegExp(textOf(limit), "u").test(value)
       ? undefined
       : invalidField(at, JSON.stringify(value), `${at} in body should match '${limit}'`),
-  minItems: (value, limit, at) =>
-    !Array.isArray(value) || value.length >= Number(limit)
-      ? undefined
-      : invalidField(at, String(value.length), `${at} in body should have at least ${limit} items`),
-  maxItems: (value, limit, at) =>
-    !Array.isArray(value) || value.length <= Number(limit) ? undefined : tooMany(at, value.length, limit),
-  minProperties: (value, limit, at) =>
-    !isObject(value) || Object.keys(value).length >= Number(limit)
-      ? undefined
-      : invalidField(at, String(Object.keys(value).length), `${at} in body should have at least ${limit} properties`),
-  maxProperties: (value, limit, at) =>
-    !isObject(value) || Object.keys(value).length <= Number(limit)
-      ? undefined
-      : tooMany(at, Object.keys(value).length, limit),
+  minItems: bound(itemsOf, atLeast, inBody("have at least", " items")),
+  maxItems: bound(itemsOf, atMost, tooMany),
+  minProperties: bound(membersOf, atLeast, inBody("have at least", " properties")),
+  maxProperties: bound(membersOf, atMost, tooMany),
 };
 
 /** `allOf`, `anyOf`, `oneOf` and `not`, whose schemas have rules of values alone. */
