@@ -303,6 +303,14 @@ const jobStatus: Rule = (status, at, causes) => {
   const { completionTime, startTime } = status;
   const is = (type: string): boolean =>
     objectsOf(status.conditions).some((one) => one.type === type && one.status === "True");
+  const refuse = (type: string, other: string, both: boolean): void => {
+    if (!is(type) || is(other) !== both) return;
+    const why = `cannot set ${type}=True condition with${both ? "" : "out"} the ${other}=true condition`;
+    refuseValue(causes, `${at}.conditions`, {}, why);
+  };
+  refuse("Complete", "Failed", true);
+  refuse("Failed", "FailureTarget", false);
+  refuse("Complete", "SuccessCriteriaMet", false);
   const finished = is("Complete") || is("Failed");
   if (completionTime === undefined) {
     if (is("Complete")) causes.push(requiredField(`${at}.completionTime`));
