@@ -121,6 +121,19 @@ export class ParsedQuantity {
  */
 export function parseQuantity(value: Quantity | number): ParsedQuantity {
   const text = String(value);
+  let quantity = recent.get(text);
+  if (quantity !== undefined) return quantity;
+  quantity = readQuantity(text);
+  if (recent.size === RECENT) recent.clear();
+  if (text.length <= RECENT_LENGTH) recent.set(text, quantity);
+  return quantity;
+}
+
+/** Quantities that were read lately, by their text: most objects have the same few. */
+const recent = new Map<string, ParsedQuantity>();
+const [RECENT, RECENT_LENGTH] = [1_000, 20];
+
+function readQuantity(text: string): ParsedQuantity {
   if (text.length > MAX_DIGITS) {
     throw new RangeError(
       `Cannot read the quantity "${

@@ -220,7 +220,8 @@ const NAMESPACE_PARTS = ["status", "finalize"];
  * @throws {URIError} when the path has an invalid percent-encoding.
  */
 export function placeOf(pathname: string): ResourcePlace | undefined {
-  const parts = pathname.split("/").filter((part) => part !== "").map(decodeURIComponent);
+  const written = pathname.split("/").filter((part) => part !== "");
+  const parts = pathname.includes("%") ? written.map(decodeURIComponent) : written;
   const depth = parts[0] === "api" ? 2 : parts[0] === "apis" ? 3 : Infinity;
   if (parts.length <= depth) return undefined;
   const below = parts.slice(depth);

@@ -1,3 +1,10 @@
+/**
+ * A test of roles: a manifest grants the rights that a program uses.
+ *
+ * It is beside `./testing`, which is imported faster without a reader of YAML.
+ *
+ * @module
+ */
 import { loadAll } from "js-yaml";
 import { type PlacedRule, rolesYaml } from "../api/resource.ts";
 import type { ClusterRole, PolicyRule, Role } from "../kinds/rbac/v1.ts";
@@ -22,7 +29,8 @@ interface GrantedRule extends PolicyRule {
  * ```ts
  * import { accessUsed, Client } from "@kube/informer";
  * import { Pod } from "@kube/informer/kinds/core/v1";
- * import { assertGranted, FakeApiServer } from "@kube/informer/testing";
+ * import { FakeApiServer } from "@kube/informer/testing";
+ * import { assertGranted } from "@kube/informer/testing/roles";
  * import { assertThrows } from "@std/assert";
  *
  * const role = `

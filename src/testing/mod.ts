@@ -70,7 +70,6 @@ export type { RequestFilter } from "./faults/faults.ts";
 export type { RequestFailure, RequestHook } from "./faults/faults.ts";
 export type { AdmissionHook, AdmissionRequest } from "./writes/admission.ts";
 export type { Authorize, RequestAttributes, Tokens } from "./http/access_control.ts";
-export { assertGranted } from "./assert_granted.ts";
 export type { Built } from "./objects.ts";
 export type { Fixture } from "./objects.ts";
 export type { BuildOptions, NamespacedBuildOptions } from "./objects.ts";

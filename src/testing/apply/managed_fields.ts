@@ -176,12 +176,19 @@ export function managedFieldsAfterUpdate(
 
 /** The managedFields of a new object: its fields belong to the writer. */
 function ownersOfNew(object: JsonObject, kind: ManagedKind, manager: FieldManager): JsonObject[] | undefined {
-  const fieldsV1 = newFields(emptyObject(kind), object, schemaOfDefinition(kind)) as MutableJson | undefined ?? {};
-  for (const element of fixedFields(kind, manager).below.keys()) delete fieldsV1[element];
-  const metadata = objectOr(fieldsV1[META]) as MutableJson;
-  for (const element of ["f:apiVersion", "f:kind"]) delete fieldsV1[element];
-  for (const element of [".", ...UNOWNED.below.get(META)!.below.keys()]) delete metadata[element];
-  if (Object.keys(metadata).length === 0) delete fieldsV1[META];
+  const fixed = fixedFields(kind, manager).below;
+  const fieldsV1: MutableJson = {};
+  for (
+    const [element, fields] of Object.entries(newFields(emptyObject(kind), object, schemaOfDefinition(kind)) ?? {})
+  ) {
+    const unowned = UNOWNED.below.get(element)?.below;
+    if (fixed.has(element) || unowned?.size === 0) continue;
+    // Copies without some members are faster to write than objects that lost them.
+    const owned = unowned === undefined ? fields : Object.fromEntries(
+      Object.entries(objectOr(fields)).filter(([inner]) => inner !== "." && !unowned.has(inner)),
+    );
+    if (unowned === undefined || Object.keys(owned as JsonObject).length > 0) fieldsV1[element] = owned;
+  }
   if (Object.keys(fieldsV1).length === 0) return undefined;
   const { name, subresource, time } = manager;
   const entry = {

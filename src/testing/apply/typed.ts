@@ -260,9 +260,21 @@ function newMembers(
     if (next === undefined) next = zeros.get(name);
     if (old === next) continue;
     const inner = newFields(old, next, memberSchema(schema, name));
-    if (inner !== undefined) fields[`f:${name}`] = inner;
+    if (inner !== undefined) fields[fieldElement(name)] = inner;
   }
   return fields;
+}
+
+const ELEMENTS = new Map<string, PathElement>();
+
+/** Returns `f:NAME`: one text for equal names, which is faster as a key than a new one. */
+function fieldElement(name: string): PathElement {
+  let element = ELEMENTS.get(name);
+  if (element === undefined) {
+    if (ELEMENTS.size === 10_000) ELEMENTS.clear();
+    ELEMENTS.set(name, element = `f:${name}`);
+  }
+  return element;
 }
 
 function newElements(list: readonly Json[], schema: ListOf): MutableJson {

@@ -42,7 +42,7 @@ export function recordRequest(
   }
   return {
     method: request.method,
-    url: request.url,
+    url: url.href,
     path: url.pathname,
     query: url.searchParams,
     headers,

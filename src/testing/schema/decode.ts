@@ -57,34 +57,31 @@ export function emptyOf(schema: Struct): MutableJson {
 /** Reads values as Go does, member by member, and keeps where it is for errors. */
 class Decoder {
   readonly unknown: string[] = [];
-  /** The path of fields and elements, for unknown fields. */
-  readonly #path: string[] = [];
+  /** The path of fields and indexes of elements, for unknown fields. */
+  readonly #path: (string | number)[] = [];
   /** The names of the fields, for mismatches. */
   readonly #names: string[] = [];
   #owner = "";
 
   struct(schema: Struct, value: JsonObject): MutableJson {
     const object: MutableJson = {};
-    for (const field of schema.fields.values()) {
-      const member = this.#member(schema, field, value[field.name]);
-      if (member !== undefined) setMember(object, field.name, member);
+    for (const { field, absent, isFilled } of membersOf(schema)) {
+      const given = value[field.name] ?? undefined;
+      const member = given === undefined && !isFilled ? absent : this.#member(schema, field, given);
+      if (member !== undefined) object[field.name] = member;
     }
     for (const key in value) {
       if (schema.fields.has(key) || value[key] === undefined || this.unknown.length === 100) continue;
-      this.unknown.push([...this.#path, key].join(".").replaceAll(".[", "["));
+      const path = [...this.#path, key].map((part) => typeof part === "number" ? `[${part}]` : part);
+      this.unknown.push(path.join(".").replaceAll(".[", "["));
     }
     COMPUTED[schema.name]?.(object, value);
     return object;
   }
 
   #member(owner: Struct, field: Field, given: Json | undefined): Json | undefined {
-    let { schema } = field;
+    const { schema } = field;
     const value = given ?? (field.default === undefined ? undefined : cloneJson(field.default));
-    if (value === undefined) {
-      if (field.pointer || isReference(schema)) return field.omitEmpty ? undefined : null;
-      if (schema.type !== "struct") return field.omitEmpty ? undefined : ZERO[schema.type];
-      schema = field.schema;
-    }
     this.#names.push(field.name);
     this.#path.push(field.name);
     const outer = this.#owner;
@@ -119,7 +116,7 @@ class Decoder {
       case "list": {
         const list: Json[] = [];
         for (const item of Array.isArray(value) ? value as readonly Json[] : this.#refuse(value, schema)) {
-          this.#path.push(`[${list.length}]`);
+          this.#path.push(list.length);
           list.push(item === null ? zeroOf(schema.items) : this.#value(schema.items, item));
           this.#path.pop();
         }
@@ -158,6 +155,33 @@ class Decoder {
       : `Go struct field ${goName(this.#owner)}.${this.#names.join(".")}`;
     throw new Mismatch(`json: cannot unmarshal ${found}${what} into ${place} of type ${goType(schema)}`);
   }
+}
+
+/** A field, and what its absence means. */
+interface Member {
+  readonly field: Field;
+  /** The value where the field is absent and is not filled in. */
+  readonly absent: Json | undefined;
+  /** True if the field has a default, or is a struct that is always there. */
+  readonly isFilled: boolean;
+}
+
+const MEMBERS = new WeakMap<Struct, readonly Member[]>();
+
+function membersOf(schema: Struct): readonly Member[] {
+  let members = MEMBERS.get(schema);
+  if (members === undefined) MEMBERS.set(schema, members = [...schema.fields.values()].map(memberOf));
+  return members;
+}
+
+function memberOf(field: Field): Member {
+  const { schema, pointer, omitEmpty } = field;
+  const isNil = pointer || isReference(schema);
+  return {
+    field,
+    absent: omitEmpty ? undefined : isNil ? null : ZERO[schema.type],
+    isFilled: field.default !== undefined || (!isNil && schema.type === "struct"),
+  };
 }
 
 const INT32: Schema = { type: "int32" };

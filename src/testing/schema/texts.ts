@@ -52,7 +52,7 @@ paramKind 1 *ParamKind
 matchConstraints 2 *MatchResources
 variables 3 []Variable
 mutations 4 []Mutation
-failurePolicy 5 *string enum=Fail|Ignore
+failurePolicy 5 *string enum=Fail|Ignore ="Fail"
 matchConditions 6 [name]MatchCondition merge=name
 reinvocationPolicy 7 string enum=IfNeeded|Never
 

@@ -26,7 +26,9 @@ function typed(schema: Schema, value: Json | undefined, at: string, causes: Caus
     case "struct":
       if (!isObject(value)) return;
       for (const field of schema.fields.values()) {
-        typedField(schema, field, value[field.name], join(at, field.name), causes);
+        const member = value[field.name];
+        // Most fields are absent.
+        if (member !== undefined || field.required) typedField(schema, field, member, join(at, field.name), causes);
       }
       RULES[schema.name]?.(value, at, causes);
       return;

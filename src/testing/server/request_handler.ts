@@ -62,7 +62,9 @@ export class RequestHandler {
     const url = URL.parse(request.url);
     // Deno.serve puts the Host header into the URL unchecked.
     if (url === null) return answerText("400 Bad Request: malformed Host header", 400);
-    const open = recordRequest(request, url, attributesOf(request, url, ""));
+    const route = routeOr(url.pathname);
+    const asked = attributesOf(request, url, route);
+    const open = recordRequest(request, url, asked);
     record(open);
     const sending = (body: ByteBody): void => {
       faults.sending(body);
@@ -75,13 +77,12 @@ export class RequestHandler {
       await faults.before.take(open)?.(open);
       const instead = faults.instead.take(open)?.();
       if (instead !== undefined) return this.#answered(open, instead);
-      const user = access.user(request.headers);
-      const attributes = attributesOf(request, url, user);
+      const attributes = { ...asked, user: access.user(request.headers) };
       await access.check(attributes);
       const body = request.body === null ? "" : await requestBodyText(request);
       if (body !== "") recordBody(open, body);
       signal?.throwIfAborted();
-      const response = await this.#route(context, attributes, body);
+      const response = await this.#route(context, route, attributes, body);
       await faults.after.take(open)?.(open);
       return this.#answered(open, faults.gzip.take(open) === undefined ? response : gzipResponse(response));
     } catch (error) {
@@ -100,9 +101,14 @@ export class RequestHandler {
     return response;
   }
 
-  async #route(context: RequestContext, attributes: RequestAttributes, body: string): Promise<Response> {
+  async #route(
+    context: RequestContext,
+    route: Route | undefined,
+    attributes: RequestAttributes,
+    body: string,
+  ): Promise<Response> {
     const { discovery, openApi, resources, reviews } = this.#parts;
-    const route = parseRoute(context.url.pathname);
+    if (route === undefined) throw noPath();
     if (route.type === "resource") {
       const review = await reviews.answer(route, attributes, () => requestBodyObject(body));
       if (review !== undefined) return answerJson(context, review, 201);
@@ -131,10 +137,9 @@ export class RequestHandler {
   }
 }
 
-/** Returns the attributes that authorization decides on. */
-function attributesOf(request: Request, url: URL, user: string): RequestAttributes {
-  const route = routeOr(url.pathname);
-  const path = url.pathname;
+/** Returns the attributes that authorization decides on, as far as they are known without the user. */
+function attributesOf(request: Request, url: URL, route: Route | undefined): RequestAttributes {
+  const [user, path] = ["", url.pathname];
   if (route?.type !== "resource") {
     const verb = request.method.toLowerCase();
     return { user, verb, group: "", version: "", resource: "", subresource: "", namespace: "", name: "", path };

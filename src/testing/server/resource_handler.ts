@@ -72,9 +72,13 @@ export async function requestBodyText(request: Request): Promise<string> {
 async function bodyBytes({ body }: Request): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let size = 0;
-  for await (const chunk of body ?? []) {
-    chunks.push(chunk);
-    if ((size += chunk.length) > MAX_BYTES) throw refusal(413, `Request entity too large: limit is ${MAX_BYTES}`);
+  // An iterator costs more: it releases the stream.
+  const reader = body?.getReader();
+  for (let read = await reader?.read(); read?.value !== undefined; read = await reader!.read()) {
+    chunks.push(read.value);
+    if ((size += read.value.length) <= MAX_BYTES) continue;
+    await reader!.cancel();
+    throw refusal(413, `Request entity too large: limit is ${MAX_BYTES}`);
   }
   return joinBytes(...chunks);
 }
@@ -111,7 +115,10 @@ function requestBodyJson(text: string, message?: string): Json {
   } catch (error) {
     throw badRequest(message ?? `the object provided is unrecognized: ${(error as Error).message}`);
   }
-  if (isDeeper(value, MAX_DEPTH)) throw badRequest("the object provided is unrecognized: json: exceeded max depth");
+  // Each level takes two characters.
+  if (text.length > 2 * MAX_DEPTH && isDeeper(value, MAX_DEPTH)) {
+    throw badRequest("the object provided is unrecognized: json: exceeded max depth");
+  }
   return value;
 }
 

@@ -10,17 +10,7 @@
 
 import type { KubernetesObject } from "../../api/object.ts";
 import { StatusError } from "../../api/status.ts";
-import {
-  alreadyExists,
-  badRequest,
-  type Causes,
-  conflict,
-  invalid,
-  invalidField,
-  noMethod,
-  notFound,
-  refusal,
-} from "../http/refusal.ts";
+import { alreadyExists, badRequest, type Causes, invalid, invalidField, notFound, refusal } from "../http/refusal.ts";
 import type { Definition } from "../storage/definition.ts";
 import {
   cloneJson,
@@ -40,106 +30,33 @@ import { validateCreate, validatePart, validateUpdate } from "../schema/updates.
 import { validateCustom, validateTyped } from "../schema/validate.ts";
 import { parseStored, type Store, type StoredCollection, type StoredObject, toStoredObject } from "../storage/store.ts";
 import { applyConfiguration, type FieldManager, managedFieldsAfterUpdate } from "../apply/managed_fields.ts";
-import { gracePeriod, ORPHANING, TERMINATING, withPropagation } from "./deletion.ts";
+import {
+  checkCustomType,
+  checkNewApplied,
+  checkNoUid,
+  checkObjectIdentity,
+  checkObjectType,
+  checkPreconditions,
+  checkUid,
+  checkUrlName,
+  checkVersion,
+  namespaceOf,
+  type Preconditions,
+} from "./identity.ts";
 import { desiredStateDiffers, fieldOwnersDiffer, objectContent, PARTS, STATUS_ALONE } from "./written_parts.ts";
 import type { Admission } from "./admission.ts";
 import { mergePatch } from "../patches/patches.ts";
 import type { RealNamespaces } from "./namespaces.ts";
-import { type ServiceAddresses, setKindDefaults, strategyOf, type Surroundings } from "./strategies.ts";
-
-/** 400: the object's namespace differs from that of the request. */
-function namespaceMismatch(): StatusError {
-  return badRequest("the namespace of the provided object does not match the namespace sent on the request");
-}
-
-/**
- * Checks that a body matches the addressed object, and has a resourceVersion where an update requires one.
- *
- * @throws {StatusError} 400 or 422 if not.
- */
-function checkObjectIdentity(
-  collection: StoredCollection,
-  before: StoredObject,
-  body: JsonObject,
-  mode: { readonly direct: boolean },
-): void {
-  const { name, namespace, resourceVersion } = objectOr(body.metadata);
-  if (name !== undefined) checkUrlName(before.name, body);
-  else if (!mode.direct) throw nameMissing(before.name);
-  if (before.namespace !== "" && (namespace ?? "") !== "" && namespace !== before.namespace) throw namespaceMismatch();
-  if (mode.direct || collection.definition.unconditionalUpdate || (resourceVersion ?? "") !== "") return;
-  const { group, plural } = collection.definition;
-  const causes = [invalidField("metadata.resourceVersion", "0", "must be specified for an update")];
-  throw invalid({ group, kind: plural, name: before.name }, causes);
-}
-
-/** 400: the object has no name. */
-function nameMissing(name: string): StatusError {
-  return badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`);
-}
-
-function checkUrlName(name: string, { metadata }: JsonObject): void {
-  const found = objectOr(metadata).name;
-  if (found !== name) {
-    throw badRequest(`the name of the object (${found}) does not match the name on the URL (${name})`);
-  }
-}
-
-const STRINGS = ["name", "generateName", "namespace", "uid", "resourceVersion"];
-
-/**
- * Checks kind and apiVersion, which may be absent, and that what identifies the object, labels and annotations are
- * strings, unless a schema says so.
- *
- * @throws {StatusError} 400 if they are invalid.
- */
-function checkObjectType({ definition }: StoredCollection, body: JsonObject, isTyped: boolean): void {
-  const metadata = isTyped ? {} : objectOr(body.metadata);
-  const refuse = (why: string): never => {
-    const version = JSON.stringify(definition.version);
-    throw badRequest(`${definition.kind} in version ${version} cannot be handled as a ${definition.kind}: ${why}`);
-  };
-  for (const field of STRINGS) {
-    const value = metadata[field] ?? "";
-    if (typeof value === "string") continue;
-    const found = Array.isArray(value) ? "array" : typeof value === "boolean" ? "bool" : typeof value;
-    refuse(`json: cannot unmarshal ${found} into Go struct field ObjectMeta.metadata.${field} of type string`);
-  }
-  for (const field of ["labels", "annotations"]) {
-    for (const [key, value] of Object.entries(objectOr(metadata[field]))) {
-      if (typeof value === "string") continue;
-      refuse(`metadata.${field}[${JSON.stringify(key)}] must be a string, found ${JSON.stringify(value)}`);
-    }
-  }
-  const kind = definition.custom ? body.kind ?? definition.kind : body.kind || definition.kind;
-  const apiVersion = definition.custom
-    ? body.apiVersion ?? definition.apiVersion
-    : body.apiVersion || definition.apiVersion;
-  if (kind === definition.kind && apiVersion === definition.apiVersion) return;
-  // checkCustomType looks at texts.
-  if (definition.custom && isTyped && isText(kind) && isText(apiVersion)) return;
-  throw badRequest(
-    `${textOf(kind)} in version ${JSON.stringify(apiVersion)} cannot be handled as a ${definition.kind}: ` +
-      `expected ${definition.kind} in version ${JSON.stringify(definition.apiVersion)}`,
-  );
-}
-
-function isText(value: Json): value is string {
-  return typeof value === "string" && value !== "";
-}
-
-/** @throws {StatusError} 422 if an object of a custom kind has another kind or version. */
-function checkCustomType(definition: Definition, { kind, apiVersion, metadata }: JsonObject): void {
-  if (!definition.custom) return;
-  const causes: Causes = [];
-  for (const [field, value] of Object.entries({ kind, apiVersion })) {
-    const wanted = definition[field as "kind" | "apiVersion"];
-    if (value === undefined || !isText(value) || value === wanted) continue;
-    causes.push(invalidField(field, JSON.stringify(value), `must be ${wanted}`));
-  }
-  if (causes.length === 0) return;
-  throw invalid({ group: definition.group, kind: textOf(kind), name: textOf(objectOr(metadata).name) }, causes);
-}
+import {
+  gracePeriod,
+  ORPHANING,
+  type ServiceAddresses,
+  setKindDefaults,
+  strategyOf,
+  type Surroundings,
+  TERMINATING,
+  withPropagation,
+} from "./strategies.ts";
 
 /** Returns the object with the status of a new one, as its kind has it. */
 function withoutStatus({ status: _, ...object }: MutableJson, { schema, custom }: Definition): MutableJson {
@@ -203,7 +120,7 @@ export interface DeleteMode extends Pick<WriteMode, "dryRun" | "direct"> {
   /** Propagation policy for dependents. */
   readonly propagationPolicy?: string;
   /** Preconditions. */
-  readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string };
+  readonly preconditions?: Preconditions;
 }
 
 /** Result of an update or patch. */
@@ -267,7 +184,7 @@ export class Writer {
     const given = objectOr(body.metadata);
     const metadata: MutableJson = { ...given };
     if (definition.scope === "Cluster") delete metadata.namespace;
-    else metadata.namespace = this.#namespace(namespace, given, mode);
+    else metadata.namespace = namespaceOf(namespace, given, mode);
     if (!mode.direct) {
       if (definition.scope !== "Cluster") this.#options.namespaces?.checkOpen(definition, metadata);
       if (given.resourceVersion !== undefined && given.resourceVersion !== "" && !mode.dryRun) {
@@ -326,23 +243,16 @@ export class Writer {
     const path = key.slice(key.indexOf("/") + 1);
     const body = this.#read(collection, given, mode);
     const { name, uid } = objectOr(body.metadata);
-    if (!mode.direct && textOf(name) === "") throw nameMissing(path);
-    if (name !== undefined) checkUrlName(path, body);
+    if (name !== undefined || !mode.direct) checkUrlName(path, body);
     const isUpsert = definition.createdByUpdate && mode.subresource === "" && !mode.direct;
     if (isUpsert && collection.get(key) === undefined) {
-      if (textOf(uid) !== "") {
-        const why = `Precondition failed: UID in precondition: ${uid}, UID in object meta: `;
-        throw conflict(definition, path, `StorageError: invalid object, Code: 4, AdditionalErrorMsg: ${why}`);
-      }
+      checkNoUid(definition, path, uid);
       const { resourceVersion: _, ...metadata } = objectOr(body.metadata);
       const namespace = key.includes("/") ? key.slice(0, key.indexOf("/")) : "";
       return { stored: this.#create(collection, namespace, { ...body, metadata }, mode), created: true };
     }
     const stored = this.#existing(collection, key);
-    if (typeof uid === "string" && uid !== "" && uid !== stored.uid) {
-      const why = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${stored.uid}`;
-      throw conflict(definition, stored.name, why);
-    }
+    checkUid(definition, stored, uid);
     if (!mode.direct) checkCustomType(definition, given);
     checkObjectIdentity(collection, stored, body, mode);
     return { stored: this.#commit(collection, stored, parseStored(stored), body, mode).stored, created: false };
@@ -379,15 +289,7 @@ export class Writer {
     const { force = false } = mode;
     const next = applyConfiguration(old, config, definition, { manager: this.#manager(asApply), force });
     if (before === undefined || old === undefined) {
-      if (textOf(objectOr(next.metadata).name) === "") {
-        throw nameMissing(name);
-      }
-      checkUrlName(name, next);
-      const { uid } = objectOr(next.metadata);
-      if (textOf(uid) !== "") {
-        const why = `the provided object specified uid ${uid}, and no existing object was found`;
-        throw conflict(definition, name, `uid mismatch: ${why}`);
-      }
+      checkNewApplied(definition, name, next);
       return { stored: this.create(collection, namespace, next, asApply), created: true };
     }
     return { stored: this.#replace(collection, before, old, next, asApply).stored, created: false };
@@ -445,17 +347,7 @@ export class Writer {
     const { definition } = collection;
     const oldMetadata = objectOr(old.metadata);
     const given = objectOr(body.metadata);
-    if (given.resourceVersion && given.resourceVersion !== String(before.revision) && !mode.direct) {
-      if (!/^\d+$/.test(textOf(given.resourceVersion))) {
-        const quoted = JSON.stringify(given.resourceVersion);
-        throw refusal(500, `strconv.ParseUint: parsing ${quoted}: invalid syntax`, { reason: "" });
-      }
-      throw conflict(
-        definition,
-        before.name,
-        "the object has been modified; please apply your changes to the latest version and try again",
-      );
-    }
+    if (!mode.direct) checkVersion(definition, before, given.resourceVersion);
     const owned = { ...body, metadata: { ...given } };
     this.#record(collection, old, owned, mode);
     const next = this.#next(collection, old, owned, mode);
@@ -502,20 +394,7 @@ export class Writer {
   delete(collection: StoredCollection, key: string, mode: DeleteMode): Deletion {
     const before = this.#existing(collection, key);
     const { definition } = collection;
-    const { uid, resourceVersion } = mode.preconditions ?? {};
-    // The server names the kind here, in place of the resource.
-    const named = { group: definition.group, plural: definition.kind };
-    if (uid !== undefined && uid !== before.uid) {
-      const why = `the UID in the precondition (${uid}) does not match the UID in record (${before.uid}). ` +
-        "The object might have been deleted and then recreated";
-      throw conflict(named, before.name, why);
-    }
-    if (resourceVersion !== undefined && resourceVersion !== String(before.revision)) {
-      const why =
-        `the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in ` +
-        `record (${before.revision}). The object might have been modified`;
-      throw conflict(named, before.name, why);
-    }
+    checkPreconditions(definition, before, mode.preconditions ?? {});
     if (mode.direct) return { stored: this.#store.remove(collection, before), gone: true };
     const object = parseStored(before);
     const metadata = object.metadata as MutableJson;
@@ -642,13 +521,6 @@ export class Writer {
     const stored = collection.get(key);
     if (stored === undefined) throw notFound(collection.definition, key.slice(key.indexOf("/") + 1));
     return stored;
-  }
-
-  #namespace(namespace: string, given: JsonObject, mode: WriteMode): string {
-    const named = typeof given.namespace === "string" ? given.namespace : "";
-    if (namespace === "" && !mode.direct) throw noMethod();
-    if (named !== "" && namespace !== "" && named !== namespace) throw namespaceMismatch();
-    return namespace || named || "default";
   }
 
   #freeName(collection: StoredCollection, metadata: JsonObject): string {
