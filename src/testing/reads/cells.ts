@@ -1,3 +1,4 @@
+import { humanDuration } from "../../async/time.ts";
 import { convertEvent } from "../storage/forms.ts";
 import { at, isObject, type JsonObject, objectOr, textOf } from "../wire/json.ts";
 import {
@@ -168,6 +169,17 @@ export const KINDS: Readonly<Record<string, Readonly<Record<string, ReadCell>>>>
     ShortNames: (object) => strings(object, "spec", "names", "shortNames").join(",") || NONE,
     Established: (object) => isTrue(object, "Established"),
   },
+  "apiregistration.k8s.io/apiservices": {
+    Service: (object) => {
+      const service = at(object, "spec", "service");
+      return isObject(service) ? `${textOf(service.namespace)}/${textOf(service.name)}` : "Local";
+    },
+    Available: (object) => {
+      const available = condition(object, "Available");
+      if (available === undefined) return "Unknown";
+      return available.status === "True" ? "True" : `${textOf(available.status)} (${textOf(available.reason)})`;
+    },
+  },
   "apps/daemonsets": {
     Desired: field("status.desiredNumberScheduled", 0),
     Current: field("status.currentNumberScheduled", 0),
@@ -204,6 +216,18 @@ export const KINDS: Readonly<Record<string, Readonly<Record<string, ReadCell>>>>
     Selector: (object) => selector(at(object, "spec", "jobTemplate", "spec", "selector")) || NONE,
   },
   "batch/jobs": { Status: jobStatus, Completions: jobCompletions, Duration: jobDuration },
+  "certificates.k8s.io/certificatesigningrequests": {
+    Requestor: field("spec.username"),
+    RequestedDuration: (object) => {
+      const seconds = at(object, "spec", "expirationSeconds");
+      return typeof seconds === "number" ? humanDuration(seconds * 1_000) : NONE;
+    },
+    Condition: (object) => {
+      const has = (type: string): boolean => condition(object, type) !== undefined;
+      const verdict = has("Denied") ? "Denied" : has("Approved") ? "Approved" : "Pending";
+      return verdict + (has("Failed") ? ",Failed" : "") + (text(object, "status", "certificate") ? ",Issued" : "");
+    },
+  },
   "coordination.k8s.io/leases": { Holder: field("spec.holderIdentity") },
   "discovery.k8s.io/endpointslices": {
     Ports: (object) => some(objects(object, "ports").map(({ port, name }) => textOf(port ?? name ?? "*")), UNSET),
@@ -215,6 +239,18 @@ export const KINDS: Readonly<Record<string, Readonly<Record<string, ReadCell>>>>
       (object, now) => cell(convertEvent(object, "/v1/events"), now),
     ]),
   ),
+  "networking.k8s.io/ingressclasses": {
+    Name: (object) =>
+      text(object, "metadata", "name") +
+      (text(object, "metadata", "annotations", "ingressclass.kubernetes.io/is-default-class") === "true"
+        ? " (default)"
+        : ""),
+    Controller: field("spec.controller"),
+    Parameters: (object) => {
+      const { kind, apiGroup, name } = objectOr(at(object, "spec", "parameters"));
+      return kind === undefined ? NONE : `${textOf(kind)}${apiGroup ? `.${textOf(apiGroup)}` : ""}/${textOf(name)}`;
+    },
+  },
   "networking.k8s.io/ingresses": {
     Class: field("spec.ingressClassName", NONE),
     Hosts: (object) => {

@@ -142,6 +142,10 @@ const CELLS: readonly (readonly [path: string, object: object, cells: string])[]
     { addressType: "IPv4", ports: [{}], endpoints: [{ addresses: ["10.0.0.2"] }] },
     "IPv4|*|10.0.0.2|0s",
   ],
+  ["certificates.k8s.io/v1/certificatesigningrequests", {
+    spec: { signerName: "s", username: "u", expirationSeconds: 600 },
+    status: { conditions: [condition("Approved")], certificate: "eA==" },
+  }, "0s|s|u|10m|Approved,Issued"],
   ["scheduling.k8s.io/v1/priorityclasses", { value: 7 }, "7|false|0s|"],
   ["apiextensions.k8s.io/v1/customresourcedefinitions", {
     spec: {
