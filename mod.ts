@@ -232,7 +232,7 @@ export type { CheckResult } from "./src/informer/sync/consistency_check.ts";
 export { CacheDifferenceError } from "./src/informer/sync/consistency_check.ts";
 export type { NamespaceSource } from "./src/informer/cache/cache_scope.ts";
 export { WaitError, type WaitFailure } from "./src/informer/status.ts";
-export type { InformerView } from "./src/informer/informer_view.ts";
+export type { InformerView } from "./src/informer/shared_index_informer.ts";
 export { CacheView, type ViewOptions } from "./src/informer/view/cache_view.ts";
 export type { OrderedView } from "./src/informer/view/cache_view.ts";
 export type { ViewUpdates } from "./src/informer/view/cache_view.ts";
@@ -244,9 +244,9 @@ export { AcquiredInformer } from "./src/informer/shared_informer_factory.ts";
 export { UnknownFieldsError } from "./src/informer/cache/entry_transform.ts";
 export { OverlappingCachesError } from "./src/informer/cache/cache_scope.ts";
 export type { SnapshotLimit, SnapshotStore, StoredSnapshot } from "./src/api/lister_watcher.ts";
-export { MemorySnapshots } from "./src/informer/snapshot/snapshot.ts";
-export { SnapshotError } from "./src/informer/snapshot/snapshot.ts";
-export type { FactorySnapshots, SnapshotOptions } from "./src/informer/snapshot/snapshot.ts";
+export { MemorySnapshots } from "./src/informer/snapshot.ts";
+export { SnapshotError } from "./src/informer/snapshot.ts";
+export type { FactorySnapshots, SnapshotOptions } from "./src/informer/snapshot.ts";
 export {
   type FieldsOption,
   type InformerOfFactory,

@@ -77,7 +77,7 @@ function decoding(group: string, resource: Resource, objects: readonly Item[]): 
 }
 
 decoding(
-  `decode ${POD_COUNT} × 9.5 kB pods`,
+  `decode ${POD_COUNT} × 9.1 kB pods`,
   Pod,
   Array.from({ length: POD_COUNT }, (_, index) => typed("Pod", "v1", podItem(index))),
 );
@@ -123,7 +123,7 @@ decoding(
 }
 
 {
-  const group = `one field of ${POD_COUNT} × 6.8 kB pods without managedFields`;
+  const group = `one field of ${POD_COUNT} × 6.2 kB pods without managedFields`;
   const pods = Array.from({ length: POD_COUNT }, (_, index) => typed("Pod", "v1", podItem(index)));
   const entries: Entry<KubernetesObject>[] = [];
   const texts: string[] = [];

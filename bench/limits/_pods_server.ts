@@ -1,6 +1,6 @@
 /**
  * A server of many pods, a process of its own: `deno run -A _pods_server.ts PODS`. It prints its address, and ends when
- * its standard input does. It makes the pods of 9.5 kB while it sends them, and keeps none; its watch is silent.
+ * its standard input does. It makes the pods of 9.1 kB while it sends them, and keeps none; its watch is silent.
  */
 import { podItem } from "../_data.ts";
 import { serveProcess } from "./_serve_process.ts";

@@ -12,7 +12,7 @@ import { caseCommand, expectObjects, measureCase, type Measurement, ms, ratio, T
 const PODS = 1_000_000;
 const SERVER = new URL("./_pods_server.ts", import.meta.url).href;
 
-/** An informer of 1,000,000 pods of 9.5 kB, of which it keeps three fields; once, for that takes a minute. */
+/** An informer of 1,000,000 pods of 9.1 kB, of which it keeps three fields; once, for that takes a minute. */
 export const MILLION: Measurement = {
   ids: ["million-rss", "million-sync", "million-delay"],
   onlyNamed: true,

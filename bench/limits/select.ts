@@ -25,7 +25,7 @@ export const SELECT: Measurement = {
 
 async function main(): Promise<void> {
   const COUNT = 10_000;
-  const SELECTOR = "app.kubernetes.io/name=service-7";
+  const SELECTOR = "app.kubernetes.io/version=1.7.0";
   const body = listBody("Pod", "v1", Array.from({ length: COUNT }, (_, index) => podItem(index)));
   const texts = Array.from({ length: COUNT }, (_, index) => {
     const item = podItem(index);

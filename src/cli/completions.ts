@@ -1,8 +1,10 @@
 import { type ApiResource, metadataOf, resourceName } from "../api/resource.ts";
 import { type Client, findResource } from "../client/client.ts";
+import { DerivedController } from "../async/signals.ts";
+import { LongTimer } from "../async/time.ts";
 import { Namespace } from "../kinds/core/v1.ts";
 import { denoHost } from "../deno/host.ts";
-import { loadKubeconfig } from "../deno/plan.ts";
+import { loadKubeconfig } from "../deno/connect.ts";
 import { clientFor, type ConnectionFlags } from "./resources/resources_for.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 
@@ -95,10 +97,12 @@ export class ServerNames implements ClusterNames {
   async #ask(
     question: (client: Client, signal: AbortSignal) => Promise<readonly string[]>,
   ): Promise<readonly string[]> {
-    const signal = AbortSignal.any([this.#signal, AbortSignal.timeout(TIMEOUT_MS)]);
+    using controller = new DerivedController(this.#signal);
+    using timer = new LongTimer(() => controller.abort(new DOMException("No answer in time", "TimeoutError")));
+    timer.arm(TIMEOUT_MS);
     try {
       using client = await clientFor(this.#flags, this.#terminal);
-      return [...await question(client, signal)].sort();
+      return [...await question(client, controller.signal)].sort();
     } catch {
       return [];
     }

@@ -1,4 +1,5 @@
 import { Pod, type Pod as PodObject } from "../kinds/core/v1.ts";
+import { sleep } from "../async/time.ts";
 import { Client } from "../client/client.ts";
 import type { SharedIndexInformer } from "../informer/shared_index_informer.ts";
 import { SharedInformerFactory } from "../informer/shared_informer_factory.ts";
@@ -58,7 +59,7 @@ export async function demo(flags: DemoFlags, terminal: Terminal, signal: AbortSi
       using _view = new LiveView([{ resource: Pod, informer }], terminal);
       if (terminal.interactive && forMs === undefined) terminal.say("press Ctrl-C to end");
       churn.start();
-      await end(forMs, signal);
+      await sleep(forMs ?? Infinity, { signal }).catch(() => {}); // an abort ends the demo as its time does
       churn.stop();
     }
     await informer.atLeast(server.resourceVersion, { signal: AbortSignal.timeout(5_000) });
@@ -91,20 +92,6 @@ function results(
     ...(busiest === undefined ? [] : [`index     busiest node ${busiest.node} with ${busiest.pods} pods`]),
     equal ? "equal     yes: the cache equals the server" : "equal     NO: the cache differs from the server",
   ];
-}
-
-/** Resolves after `ms`, or when the signal aborts; never rejects. */
-function end(ms: number | undefined, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = ms === undefined ? undefined : setTimeout(finish, ms);
-    function finish(): void {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", finish);
-      resolve();
-    }
-    if (signal.aborted) finish();
-    else signal.addEventListener("abort", finish, { once: true });
-  });
 }
 
 /** Returns `true` if the cache equals the server, apart from managedFields, which the informer drops. */

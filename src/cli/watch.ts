@@ -15,7 +15,7 @@ import type { SharedIndexInformer } from "../informer/shared_index_informer.ts";
 import { SharedInformerFactory } from "../informer/shared_informer_factory.ts";
 import type { ReflectorPhase } from "../reflector/transition.ts";
 import { DerivedController } from "../async/signals.ts";
-import type { BackoffOptions } from "../async/time.ts";
+import { type BackoffOptions, LongTimer } from "../async/time.ts";
 import { nextTurn } from "../async/turns.ts";
 import { FailureReporter, jsonText, plain, type Terminal } from "./terminal/terminal.ts";
 import {
@@ -87,7 +87,8 @@ export async function watch(
   if (flags.cache !== undefined) await checkOutputFile("--cache", flags.cache);
   const { signal } = stop;
   const timeUp = new DOMException(`the time of --timeout ${flags.timeout} is over`, "TimeoutError");
-  const timer = timeoutMs === undefined ? undefined : setTimeout(() => stop.abort(timeUp), timeoutMs);
+  using timer = new LongTimer(() => stop.abort(timeUp));
+  timer.arm(timeoutMs ?? Infinity);
   const hurry = (): void => terminal.unblock();
   signal.addEventListener("abort", hurry, { once: true });
   try {
@@ -106,7 +107,6 @@ export async function watch(
     return code;
   } finally {
     signal.removeEventListener("abort", hurry);
-    clearTimeout(timer);
   }
 }
 

@@ -1,5 +1,4 @@
 import {
-  docComment,
   type FieldModel,
   identifierOf,
   type KindModel,
@@ -7,8 +6,6 @@ import {
   moduleId,
   type ModuleModel,
   type ObjectModel,
-  propertyName,
-  quoted,
   type SharedTypeName,
   type TypeDefinition,
   type TypeModel,
@@ -229,4 +226,58 @@ export function emitModules(
     files.set(`${id}_shared.ts`, emitModule(shared, { header: headerOf(shared, true), importedFrom, moduleFrom }));
   }
   return files;
+}
+
+/** The width of lines. */
+const WIDTH = 120;
+
+/**
+ * Returns the lines of a doc comment, indented: paragraphs of any text, of which nothing ends the comment, begins a
+ * code block or counts as a tag.
+ */
+function docComment(paragraphs: readonly string[], indent = ""): string[] {
+  const blocks = paragraphs.map(plainText).filter((text) => text !== "");
+  if (blocks.length === 0) return [];
+  const [first] = blocks;
+  if (blocks.length === 1 && indent.length + first.length + 7 <= WIDTH) return [`${indent}/** ${first} */`];
+  const lines = blocks.flatMap((text, i) => [...(i === 0 ? [] : [""]), ...wrap(text, WIDTH - indent.length - 3)]);
+  return [`${indent}/**`, ...lines.map((line) => `${indent} *${line === "" ? "" : ` ${line}`}`), `${indent} */`];
+}
+
+function plainText(text: string): string {
+  return text.toWellFormed()
+    // Control characters, line separators and marks that turn the direction of text are blanks.
+    // deno-lint-ignore no-control-regex
+    .replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]/g, " ")
+    .replace(/\s+/g, " ")
+    .replaceAll("*/", "*\\/")
+    .replace(/`{3,}/g, "`")
+    .replace(/(^|[\s{])@/g, "$1\\@")
+    .trim();
+}
+
+/** Breaks a text into lines of at most `width` characters, unless a word is longer. */
+function wrap(text: string, width: number): string[] {
+  const lines: string[] = [];
+  for (const word of text.split(" ")) {
+    const last = lines.at(-1);
+    if (last !== undefined && last.length + 1 + word.length <= width) lines[lines.length - 1] = `${last} ${word}`;
+    else lines.push(word);
+  }
+  return lines;
+}
+
+const IDENTIFIER = /^[A-Za-z_$][\w$]*$/;
+
+/** Returns the name of a property as it is written in a type: quoted where it must be. */
+function propertyName(name: string): string {
+  return IDENTIFIER.test(name) ? name : quoted(name);
+}
+
+/** Returns a text as a literal, which is one line whatever it holds. */
+function quoted(text: string): string {
+  return JSON.stringify(text.toWellFormed()).replace(
+    /[\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
 }

@@ -145,60 +145,6 @@ export function moduleId({ group, version }: { readonly group: string; readonly 
   return `${group === "" ? "core" : group.split(".")[0]}/${version}`;
 }
 
-/** The width of lines. */
-const WIDTH = 120;
-
-/**
- * Returns the lines of a doc comment, indented: paragraphs of any text, of which nothing ends the comment, begins a
- * code block or counts as a tag.
- */
-export function docComment(paragraphs: readonly string[], indent = ""): string[] {
-  const blocks = paragraphs.map(plainText).filter((text) => text !== "");
-  if (blocks.length === 0) return [];
-  const [first] = blocks;
-  if (blocks.length === 1 && indent.length + first.length + 7 <= WIDTH) return [`${indent}/** ${first} */`];
-  const lines = blocks.flatMap((text, i) => [...(i === 0 ? [] : [""]), ...wrap(text, WIDTH - indent.length - 3)]);
-  return [`${indent}/**`, ...lines.map((line) => `${indent} *${line === "" ? "" : ` ${line}`}`), `${indent} */`];
-}
-
-/** Returns the first sentence of a description; all of it if it has no end. */
-export function firstSentence(description: string): string {
-  const text = description.split(/\n\s*\n/, 1)[0].replace(/\s+/g, " ").trim();
-  for (const end of text.matchAll(/[.!?](?=\s+[A-Z"'`(\[{]|$)/g)) {
-    const sentence = text.slice(0, end.index + 1);
-    // Neither "e.g." nor a point in brackets ends a sentence.
-    if (!/\b(?:e\.g|i\.e|etc|vs|cf|approx|no)\.$/i.test(sentence) && balanced(sentence)) return sentence;
-  }
-  return text;
-}
-
-function balanced(text: string): boolean {
-  return (text.match(/[(]/g)?.length ?? 0) <= (text.match(/[)]/g)?.length ?? 0);
-}
-
-function plainText(text: string): string {
-  return text.toWellFormed()
-    // Control characters, line separators and marks that turn the direction of text are blanks.
-    // deno-lint-ignore no-control-regex
-    .replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]/g, " ")
-    .replace(/\s+/g, " ")
-    .replaceAll("*/", "*\\/")
-    .replace(/`{3,}/g, "`")
-    .replace(/(^|[\s{])@/g, "$1\\@")
-    .trim();
-}
-
-/** Breaks a text into lines of at most `width` characters, unless a word is longer. */
-function wrap(text: string, width: number): string[] {
-  const lines: string[] = [];
-  for (const word of text.split(" ")) {
-    const last = lines.at(-1);
-    if (last !== undefined && last.length + 1 + word.length <= width) lines[lines.length - 1] = `${last} ${word}`;
-    else lines.push(word);
-  }
-  return lines;
-}
-
 /** A document that cannot be turned into types. The message begins with the path of the part that is wrong. */
 export class SchemaError extends Error {
   /** The name of the class. */
@@ -212,8 +158,6 @@ export class SchemaError extends Error {
     this.path = path;
   }
 }
-
-const IDENTIFIER = /^[A-Za-z_$][\w$]*$/;
 
 /** Words that cannot name a type or a constant, and names that modules use with their usual meaning. */
 const TAKEN: ReadonlySet<string> = new Set(
@@ -246,36 +190,3 @@ export function identifierOf(text: string, used: { has(name: string): boolean })
 
 /** The number from which each name is tried: thousands of names that become one are not tried from 2 each time. */
 const NUMBERS = new WeakMap<object, Map<string, number>>();
-
-/** Returns the name of a property as it is written in a type: quoted where it must be. */
-export function propertyName(name: string): string {
-  return IDENTIFIER.test(name) ? name : quoted(name);
-}
-
-/** Returns a text as a literal, which is one line whatever it holds. */
-export function quoted(text: string): string {
-  return JSON.stringify(text.toWellFormed()).replace(
-    /[\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]/g,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
-}
-
-const VERSION = /^v([1-9]\d*)(?:(alpha|beta)([1-9]\d*))?$/;
-
-/**
- * Compares versions of a group as Kubernetes orders them (apimachinery `version.CompareKubeAwareVersionStrings`): `v2`,
- * `v1`, `v1beta1`, `v1alpha1`, then all others by their text. Returns a negative number if `a` comes first.
- */
-export function compareVersionPriority(a: string, b: string): number {
-  const [rankA, rankB] = [rankOf(a), rankOf(b)];
-  const different = rankA.findIndex((rank, i) => rank !== rankB[i]);
-  return different === -1 ? (a < b ? -1 : a > b ? 1 : 0) : rankB[different] - rankA[different];
-}
-
-/** The maturity, the major version, and the number of the alpha or beta. */
-function rankOf(version: string): readonly number[] {
-  const match = VERSION.exec(version);
-  if (match === null) return [0, 0, 0];
-  const [, major, stage, minor] = match;
-  return [stage === undefined ? 3 : stage === "beta" ? 2 : 1, Number(major), Number(minor ?? 0)];
-}

@@ -1,6 +1,5 @@
 import {
   type FieldModel,
-  firstSentence,
   identifierOf,
   type KindModel,
   type ModuleContent,
@@ -430,4 +429,19 @@ function referencesOf(type: TypeModel): { readonly name: string; readonly module
     default:
       return [];
   }
+}
+
+/** Returns the first sentence of a description; all of it if it has no end. */
+function firstSentence(description: string): string {
+  const text = description.split(/\n\s*\n/, 1)[0].replace(/\s+/g, " ").trim();
+  for (const end of text.matchAll(/[.!?](?=\s+[A-Z"'`(\[{]|$)/g)) {
+    const sentence = text.slice(0, end.index + 1);
+    // Neither "e.g." nor a point in brackets ends a sentence.
+    if (!/\b(?:e\.g|i\.e|etc|vs|cf|approx|no)\.$/i.test(sentence) && balanced(sentence)) return sentence;
+  }
+  return text;
+}
+
+function balanced(text: string): boolean {
+  return (text.match(/[(]/g)?.length ?? 0) <= (text.match(/[)]/g)?.length ?? 0);
 }

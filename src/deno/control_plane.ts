@@ -20,7 +20,7 @@ import type { Transport } from "../api/lister_watcher.ts";
 import type { Abortable } from "../api/options.ts";
 import { isNotFound } from "../api/status.ts";
 import { DerivedController } from "../async/signals.ts";
-import { monotonicMs, sleep } from "../async/time.ts";
+import { LongTimer, monotonicMs, sleep } from "../async/time.ts";
 import { Client, type ClientOptions } from "../client/client.ts";
 import { InformerError } from "../errors/informer_error.ts";
 import { CustomResourceDefinition } from "../kinds/apiextensions/v1.ts";
@@ -225,14 +225,13 @@ export class ControlPlane implements Transport, AsyncDisposable {
     let cause: unknown;
     for (; monotonicMs() < untilMs; await sleep(LOOK_MS, { signal })) {
       using attempt = new DerivedController(signal);
-      const timer = setTimeout(() => attempt.abort(), ANSWER_MS);
+      using timer = new LongTimer(() => attempt.abort());
+      timer.arm(ANSWER_MS);
       try {
         return await check(attempt.signal);
       } catch (error) {
         signal.throwIfAborted();
         cause = error; // nobody listens there yet
-      } finally {
-        clearTimeout(timer);
       }
       if (!await this.#processes.isRunning(name)) await this.#fail(name, "it has ended", cause);
     }

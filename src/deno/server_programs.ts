@@ -12,7 +12,7 @@ export interface Machine {
 }
 
 /** A folder with `etcd` and `kube-apiserver`. */
-export interface ServerPrograms {
+interface ServerPrograms {
   /** The folder. */
   readonly folder: string;
   /** The version of kube-apiserver, `"1.37.2"`. */

@@ -8,7 +8,7 @@ import type { SharedIndexInformerOptions } from "../informer/options.ts";
 import { ByteBudget } from "./byte_budget.ts";
 
 /** The names of this machine on itself. */
-export const LOOPBACK_HOSTS: readonly string[] = ["localhost", "127.0.0.1", "[::1]"];
+const LOOPBACK_HOSTS: readonly string[] = ["localhost", "127.0.0.1", "[::1]"];
 
 /**
  * One collection that a relay serves: its resource, and the options of its informer. The data of Secrets is served if

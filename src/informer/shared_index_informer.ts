@@ -22,14 +22,28 @@ import { type Lister, ObjectCache } from "./cache/lister.ts";
 import type { MemoryReport } from "./cache/memory_report.ts";
 import type { HandlerOptions, HandlerRegistration, InformerEvent, ResourceEventHandler } from "./events/event.ts";
 import { Processor } from "./events/processor.ts";
-import type { InformerView } from "./informer_view.ts";
 import { type SharedIndexInformerOptions, withCacheDefaults } from "./options.ts";
-import { CacheSnapshots } from "./snapshot/cache_snapshots.ts";
-import type { SnapshotOptions } from "./snapshot/snapshot.ts";
+import { CacheSnapshots, type SnapshotOptions } from "./snapshot.ts";
 import { type InformerStatus, syncStatus, Waits } from "./status.ts";
 import { type CheckResult, ConsistencyChecks } from "./sync/consistency_check.ts";
 import { CollectionSync } from "./sync/collection_sync.ts";
-import { CacheView, type ViewOptions } from "./view/cache_view.ts";
+import { CacheView, type OrderedView, type ViewOptions } from "./view/cache_view.ts";
+
+/** The reading side of an informer, whatever its indexes: the parameter type of functions over several kinds. */
+export interface InformerView<T extends KubernetesObject> {
+  /** Reads the cache. */
+  readonly lister: Lister<T>;
+  /** `true` once the cache has been equal to the server. */
+  readonly hasSynced: boolean;
+  /** Returns the present status. */
+  status(): InformerStatus;
+  /** Calls `handler` for the cached objects, then for changes. */
+  addEventHandler(handler: ResourceEventHandler<T>, options?: HandlerOptions<T>): HandlerRegistration;
+  /** Returns the cached objects as events, then changes. */
+  events(options?: HandlerOptions<T>): AsyncIterableIterator<InformerEvent<T>>;
+  /** Returns the cached objects in order, for readers of a part of them. */
+  view(options?: ViewOptions<T>): OrderedView<T>;
+}
 
 /**
  * Lists and watches a collection, keeps its objects in a cache, and delivers its changes to any number of handlers.

@@ -7,7 +7,7 @@ import { LongTimer, monotonicMs } from "../async/time.ts";
 import { InformerError } from "../errors/informer_error.ts";
 import type { CacheScope } from "./cache/cache_scope.ts";
 import type { SharedIndexInformer } from "./shared_index_informer.ts";
-import type { FactorySnapshots } from "./snapshot/snapshot.ts";
+import type { FactorySnapshots } from "./snapshot.ts";
 
 /** The longest wait for a snapshot at the start, in milliseconds. A list may take less. */
 const RESTORE_MS = 10_000;

@@ -10,7 +10,7 @@ import { isAuxiliary, type TrialChecks } from "./checks.ts";
 import type { ControllerFunction, PerturbPlan } from "./plan.ts";
 
 /** One process of a controller: started once, then stopped or crashed. */
-export class ControllerProcess {
+class ControllerProcess {
   /** The name of the process: `"a-1"`. */
   readonly identity: string;
   readonly #client: Client;
@@ -127,7 +127,7 @@ export class ControllerProcess {
 }
 
 /** Waits for the abort of a request that is never answered, and rejects with its reason. */
-export function neverAnswered(signal: AbortSignal): Promise<never> {
+function neverAnswered(signal: AbortSignal): Promise<never> {
   return new Promise((_resolve, reject) => {
     if (signal.aborted) reject(signal.reason);
     signal.addEventListener("abort", () => reject(signal.reason), { once: true });

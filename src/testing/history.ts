@@ -462,7 +462,7 @@ function isPage({ query }: RecordedRequest): boolean {
 }
 
 /** The steps that are left of a failing sequence, and how they fail. */
-export interface Shrunk<Step, Failure> {
+interface Shrunk<Step, Failure> {
   /** The steps that are left. */
   readonly steps: readonly Step[];
   /** The failure of these steps. */

@@ -2,6 +2,7 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { FakeApiServer } from "../../src/testing/mod.ts";
 import { writeKubeconfig } from "../support/host.ts";
+import { deno } from "../support/program.ts";
 import { Folder, serve } from "../support/serve.ts";
 import { run } from "../support/session.ts";
 
@@ -65,23 +66,9 @@ Deno.test("a missing permission of Deno is reported in one line that names the f
   await using folder = new Folder();
   const kubeconfig = await writeKubeconfig(folder.file("config"), { server: "http://127.0.0.1:9" });
   const informer = async (...flags: string[]): Promise<[number, string, string]> => {
-    const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-      args: [
-        "run",
-        "--quiet",
-        "--no-prompt",
-        "--no-check",
-        ...flags,
-        "src/cli/main.ts",
-        "get",
-        "po",
-        "--kubeconfig",
-        kubeconfig,
-      ],
-      cwd: new URL("../../", import.meta.url),
-      stdin: "null",
-    }).output();
-    return [code, new TextDecoder().decode(stdout), new TextDecoder().decode(stderr)];
+    const args = ["src/cli/main.ts", "get", "po", "--kubeconfig", kubeconfig];
+    const { code, out, err } = await deno(["run", "--quiet", "--no-prompt", "--no-check", ...flags, ...args]);
+    return [code, out, err];
   };
   const read = `--allow-read=${kubeconfig}`;
   assertEquals(await informer(), [

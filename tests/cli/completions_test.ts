@@ -5,6 +5,7 @@ import { Terminal } from "../../src/cli/terminal/terminal.ts";
 import { Namespace, Pod } from "../../src/kinds/core/v1.ts";
 import { FakeApiServer, namespace, pod } from "../../src/testing/mod.ts";
 import { writeKubeconfig } from "../support/host.ts";
+import { deno } from "../support/program.ts";
 import { Folder, serve } from "../support/serve.ts";
 import { Captured, run } from "../support/session.ts";
 
@@ -146,8 +147,7 @@ async function installed(shell: string): Promise<boolean> {
 
 /** Returns the folder of Deno's packages, which does not depend on the home folder of a test. */
 async function packagesFolder(): Promise<string> {
-  const { stdout } = await new Deno.Command(Deno.execPath(), { args: ["info", "--json"] }).output();
-  return JSON.parse(new TextDecoder().decode(stdout)).denoDir;
+  return JSON.parse((await deno(["info", "--json"])).out).denoDir;
 }
 
 for (const [shell, argsOf] of Object.entries(SHELLS)) {

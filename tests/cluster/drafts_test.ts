@@ -12,6 +12,7 @@ import { Namespace, Pod } from "@kube/informer/kinds/core/v1";
 import { RuntimeClass } from "@kube/informer/kinds/node/v1";
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { MANIFESTS } from "../support/manifests.ts";
+import { deno } from "../support/program.ts";
 import { clusterTests, report } from "./_cluster.ts";
 import { fullDraft, pathsOf, Schemas } from "./_full_draft.ts";
 
@@ -139,11 +140,8 @@ cluster.withPlane("a draft with every field that the server knows type-checks", 
   const file = await Deno.makeTempFile({ suffix: ".ts" });
   try {
     await Deno.writeTextFile(file, lines.join("\n"));
-    const { code, stderr } = await new Deno.Command(Deno.execPath(), {
-      args: ["check", "--quiet", "--config", new URL("deno.json", ROOT).pathname, file],
-      env: { NO_COLOR: "1" },
-    }).output();
-    assertEquals(code, 0, new TextDecoder().decode(stderr));
+    const { code, err } = await deno(["check", "--quiet", "--config", "deno.json", file]);
+    assertEquals(code, 0, err);
   } finally {
     await Deno.remove(file);
   }

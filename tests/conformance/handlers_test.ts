@@ -1,24 +1,13 @@
 import { assert, assertEquals } from "@std/assert";
-import { fileURLToPath } from "node:url";
+import { printedBy } from "../support/program.ts";
 
 Deno.test("SharedIndexInformer keeps no memory of 5,000 handlers and streams that were added and removed [F20]", {
   timeout: 600_000,
 }, async () => {
   // Together they hold 200 MB; the heap has room for a third of that.
-  const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: [
-      "run",
-      "--quiet",
-      "--no-lock",
-      "--v8-flags=--max-old-space-size=64,--expose-gc",
-      fileURLToPath(new URL("./_passing_handlers.ts", import.meta.url)),
-      "5000",
-    ],
-    stdout: "piped",
-    stderr: "piped",
-  }).output();
-  assertEquals(code, 0, new TextDecoder().decode(stderr));
-  const { handlers, grownBytes } = JSON.parse(new TextDecoder().decode(stdout));
+  const program = new URL("./_passing_handlers.ts", import.meta.url);
+  const printed = await printedBy(program, ["5000"], ["--v8-flags=--max-old-space-size=64,--expose-gc"]);
+  const { handlers, grownBytes } = printed as Record<string, number>;
   assertEquals(handlers, 0);
   assert(grownBytes < 500_000, `the heap grew by ${grownBytes} bytes`);
 });

@@ -2,11 +2,11 @@ import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { type Certificates, makeCertificates } from "../support/certificates.ts";
 import { writeKubeconfig } from "../support/host.ts";
 import { Scripts, V1 } from "../support/plugin.ts";
+import { deno } from "../support/program.ts";
 import { serveProxy } from "../support/proxy.ts";
 import { Folder } from "../support/serve.ts";
 import { serve } from "../support/tls_server.ts";
 
-const ROOT = new URL("../../", import.meta.url);
 const PROXIES = ["HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "NO_PROXY", "https_proxy", "http_proxy", "all_proxy"];
 
 /** Runs `_ask.ts` in a process of its own, with exactly these flags; answers with what it prints. */
@@ -16,16 +16,12 @@ async function ask(
   env: Readonly<Record<string, string>> = {},
 ): Promise<string> {
   const own = Object.fromEntries(Object.entries(Deno.env.toObject()).filter(([name]) => !PROXIES.includes(name)));
-  const { stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: ["run", "--quiet", "--no-prompt", "--no-check", "--cached-only", ...flags, "tests/deno/_ask.ts", ...args],
-    cwd: ROOT,
+  const { out, err } = await deno(
+    ["run", "--quiet", "--no-prompt", "--no-check", "--cached-only", ...flags, "tests/deno/_ask.ts", ...args],
     // Deno looks for a newer one after half a second, by the proxy too.
-    env: { ...own, DENO_NO_UPDATE_CHECK: "1", ...env },
-    clearEnv: true,
-    stdin: "null",
-  }).output();
-  const text = new TextDecoder().decode(stdout).trim();
-  return text === "" ? new TextDecoder().decode(stderr) : text;
+    { env: { ...own, DENO_NO_UPDATE_CHECK: "1", ...env }, clearEnv: true },
+  );
+  return out.trim() === "" ? err : out.trim();
 }
 
 /** Flags as a shell would hand them on. */

@@ -1,5 +1,6 @@
 import { assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { FileSnapshots, KvSnapshots } from "../../src/deno/snapshots.ts";
+import { deno, printedBy } from "../support/program.ts";
 import { Folder } from "../support/serve.ts";
 
 /** Child programs import modules that need it. */
@@ -89,20 +90,11 @@ Deno.test("FileSnapshots names the flags of Deno that are missing", async () => 
     for (const call of [store.get("pods"), store.set("pods", { bytes, version: "", replacesNewer: false })]) {
       await call.catch((error) => console.log(error.message));
     }`;
-  const { stdout } = await new Deno.Command(Deno.execPath(), {
-    args: [
-      "run",
-      "--no-check",
-      "--no-prompt",
-      "--config",
-      CONFIG,
-      `data:text/typescript,${encodeURIComponent(program)}`,
-    ],
-    stderr: "inherit",
-  }).output();
+  const url = `data:text/typescript,${encodeURIComponent(program)}`;
+  const { out } = await deno(["run", "--no-check", "--no-prompt", "--config", CONFIG, url]);
   const flags = `--allow-read=${folder.path} --allow-write=${folder.path}`;
   assertMatch(
-    new TextDecoder().decode(stdout),
+    out,
     new RegExp(`^Cannot read "[^"]*"; run Deno with ${flags}\nCannot write "[^"]*"; run Deno with ${flags}\n$`),
   );
 });
@@ -112,12 +104,8 @@ Deno.test("KvSnapshots names the flag that it needs", async () => {
 });
 
 Deno.test("KvSnapshots switches snapshots in one step, leaves newer ones, and removes what is of no use any more", async () => {
-  const { stdout, code } = await new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", "--unstable-kv", "--no-check", new URL("./_kv_program.ts", import.meta.url).href],
-    stderr: "inherit",
-  }).output();
-  assertEquals(code, 0);
-  assertEquals(JSON.parse(new TextDecoder().decode(stdout)), [
+  const program = new URL("./_kv_program.ts", import.meta.url);
+  assertEquals(await printedBy(program, [], ["-A", "--unstable-kv", "--no-check"]), [
     null,
     ...[true, [3_000_000, 1], 51],
     ...[false, [3_000_000, 1], 51],

@@ -5,7 +5,7 @@ import { defineResource, type Resource } from "../../src/api/resource.ts";
 import { deployment, FakeApiServer, node, pod } from "../../src/testing/mod.ts";
 import { CRONTAB_FILE } from "../support/crontab.ts";
 import { writeKubeconfig } from "../support/host.ts";
-import { Program } from "../support/program.ts";
+import { deno, Program } from "../support/program.ts";
 import { type Folder, serve } from "../support/serve.ts";
 import { run } from "../support/session.ts";
 import { CRONTAB_PROGRAM } from "./_crontab_program.ts";
@@ -308,11 +308,8 @@ Deno.test(
     const files = programs().map(({ file }) => folder.file(file));
     folder.write("kinds.ts", (await run("kinds", "--file", CRONTAB_FILE)).out.join("\n"));
     files.push(folder.write("crontab_program.ts", CRONTAB_PROGRAM)); // in one run: most of the time goes for the package
-    const check = await new Deno.Command(Deno.execPath(), {
-      args: ["check", "--quiet", "--config", CONFIG, ...files],
-      env: { NO_COLOR: "1" },
-    }).output();
-    assertEquals([check.code, new TextDecoder().decode(check.stderr)], [0, ""]);
+    const { code, err } = await deno(["check", "--quiet", "--config", CONFIG, ...files]);
+    assertEquals([code, err], [0, ""]);
     for (const { place, text } of programs()) {
       assert(!/\bas (?!const\b|\w+ from\b)|\bany\b|@ts-/.test(text.replaceAll(/\/\/.*$|"[^"]*"|`[^`]*`/gm, "")), place);
     }
@@ -325,13 +322,10 @@ Deno.test(
   async () => {
     await using folder = extractPrograms();
     for (const { file, flags } of programs().filter(({ command }) => command === "test")) {
-      const test = await new Deno.Command(Deno.execPath(), {
-        args: ["test", "--no-check", "--no-prompt", "--config", CONFIG, ...flags, folder.file(file)],
-        env: { NO_COLOR: "1" },
-      }).output();
-      const output = new TextDecoder().decode(test.stdout) + new TextDecoder().decode(test.stderr);
-      assertEquals(test.code, 0, output);
-      assertStringIncludes(output, "0 failed");
+      const test = ["test", "--no-check", "--no-prompt", "--config", CONFIG, ...flags, folder.file(file)];
+      const { code, out, err } = await deno(test);
+      assertEquals(code, 0, out + err);
+      assertStringIncludes(out + err, "0 failed");
     }
   },
 );

@@ -1,24 +1,11 @@
 import { assert, assertEquals } from "@std/assert";
-import { fileURLToPath } from "node:url";
+import { printedBy } from "../support/program.ts";
 
 const CHANGES = 400_000;
 
 /** Runs a program of this folder in a process with `--expose-gc`, and returns the JSON that it prints. */
-async function run(file: string, flags: string, ...args: string[]): Promise<unknown> {
-  const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: [
-      "run",
-      "--quiet",
-      "--no-lock",
-      `--v8-flags=--expose-gc${flags}`,
-      fileURLToPath(new URL(file, import.meta.url)),
-      ...args,
-    ],
-    stdout: "piped",
-    stderr: "piped",
-  }).output();
-  assertEquals(code, 0, new TextDecoder().decode(stderr));
-  return JSON.parse(new TextDecoder().decode(stdout));
+function run(file: string, flags: string, ...args: string[]): Promise<unknown> {
+  return printedBy(new URL(file, import.meta.url), args, [`--v8-flags=--expose-gc${flags}`]);
 }
 
 Deno.test(

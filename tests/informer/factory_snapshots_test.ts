@@ -1,9 +1,8 @@
 import { assertEquals, assertMatch, assertThrows } from "@std/assert";
 import type { SnapshotStore, StoredSnapshot } from "../../src/api/lister_watcher.ts";
-import { MemorySnapshots } from "../../src/informer/snapshot/snapshot.ts";
+import { type FactorySnapshots, MemorySnapshots } from "../../src/informer/snapshot.ts";
 import type { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";
 import { SharedInformerFactory } from "../../src/informer/shared_informer_factory.ts";
-import type { FactorySnapshots } from "../../src/informer/snapshot/snapshot.ts";
 import { errorLine } from "../../src/errors/errors.ts";
 import { Pod, Secret } from "../../src/kinds/core/v1.ts";
 import { pod } from "../../src/testing/mod.ts";

@@ -5,7 +5,7 @@ import type { JsonEntry } from "../../src/entry/entry.ts";
 import { Client } from "../../src/client/client.ts";
 import { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";
 import type { SharedIndexInformerOptions } from "../../src/informer/options.ts";
-import { SnapshotError } from "../../src/informer/snapshot/snapshot.ts";
+import { SnapshotError } from "../../src/informer/snapshot.ts";
 import { Pod, Secret } from "../../src/kinds/core/v1.ts";
 import { fieldsOf } from "../../src/api/fields.ts";
 import { reduced } from "../../src/api/object.ts";

@@ -3,6 +3,7 @@ import { dirname, join, relative } from "node:path/posix";
 import { apiVersionOf, type Resource } from "../../src/api/resource.ts";
 import { builtInResources } from "../../src/testing/storage/built_in_resources.ts";
 import { sameResource } from "../../src/testing/storage/definition.ts";
+import { deno } from "../support/program.ts";
 
 const ROOT = join(import.meta.dirname!, "../..");
 const KINDS = join(ROOT, "src/kinds");
@@ -23,11 +24,8 @@ Deno.test("each file of kinds is an entry point, except types that several group
 
 Deno.test("an entry point of kinds loads its file, shared types and the vocabulary alone", async () => {
   const loaded = async (path: string): Promise<string[]> => {
-    const { stdout } = await new Deno.Command(Deno.execPath(), {
-      args: ["info", "--json", join(KINDS, path)],
-      cwd: ROOT,
-    }).output();
-    const { modules } = JSON.parse(new TextDecoder().decode(stdout)) as { modules: { local: string }[] };
+    const { out } = await deno(["info", "--json", join(KINDS, path)]);
+    const { modules } = JSON.parse(out) as { modules: { local: string }[] };
     return modules.map(({ local }) => relative(join(ROOT, "src"), local)).filter((it) => dirname(it) !== "api").sort();
   };
   assertEquals(await loaded("apps/v1.ts"), ["kinds/apps/v1.ts", "kinds/core/v1_shared.ts", "kinds/meta/v1.ts"]);

@@ -7,7 +7,7 @@ import {
   WatchStream,
 } from "../../src/reflector/requests.ts";
 import { FakeTime } from "../support/fake_time.ts";
-import { bookmark, entry, modified, part, type Thing } from "../support/fixtures.ts";
+import { added, bookmark, endBookmark, entry, modified, part, type Thing } from "../support/fixtures.ts";
 import { Follow, PAGES } from "../support/followed_source.ts";
 import { Uncaught } from "../support/informer.ts";
 import { END, ScriptedSource } from "../support/scripted_source.ts";
@@ -65,6 +65,17 @@ Deno.test("a reflector observes pages, commits and watches, and a page is sent b
     `watch 3 from "3"`,
     "watch 3 sent",
     "watch 3 stopped 0",
+  ]);
+});
+
+Deno.test("a reflector observes the commit of a streaming list before its end", async () => {
+  const notes: string[] = [];
+  const source = new ScriptedSource().watch([], [added("a", 1), endBookmark(2)]);
+  await using follow = new Follow(source, { observe: noting(notes) });
+  await follow.tick();
+  assertEquals(notes.filter((note) => note.includes("committed") || note.includes("listed")), [
+    "stream 1 committed",
+    "stream 1 listed 1",
   ]);
 });
 

@@ -1,12 +1,7 @@
+import { deno, type Output } from "./program.ts";
+
 /** The root of the repository. */
 const ROOT = new URL("../../", import.meta.url);
-
-/** Exit code and output of a program. */
-export interface ProgramEnd {
-  readonly code: number;
-  readonly out: string;
-  readonly err: string;
-}
 
 /** A program that imports a generated module as `./kinds.ts` and the package by its name, as users do. */
 export class GeneratedProgram implements AsyncDisposable {
@@ -27,23 +22,17 @@ export class GeneratedProgram implements AsyncDisposable {
   }
 
   /** Checks the types of both. */
-  check(): Promise<ProgramEnd> {
+  check(): Promise<Output> {
     return this.#deno("check", "--quiet", "--no-lock", "program.ts");
   }
 
   /** Runs the program with all permissions, without checking types. */
-  run(...args: readonly string[]): Promise<ProgramEnd> {
+  run(...args: readonly string[]): Promise<Output> {
     return this.#deno("run", "--quiet", "--no-lock", "--no-check", "-A", "program.ts", ...args);
   }
 
-  async #deno(...args: readonly string[]): Promise<ProgramEnd> {
-    const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-      args: [...args],
-      cwd: this.#folder,
-      env: { NO_COLOR: "1" },
-      stdin: "null",
-    }).output();
-    return { code, out: new TextDecoder().decode(stdout), err: new TextDecoder().decode(stderr) };
+  #deno(...args: readonly string[]): Promise<Output> {
+    return deno(args, { cwd: this.#folder });
   }
 
   #write(name: string, text: string): void {

@@ -99,18 +99,47 @@ export function informer(...args: string[]): Program {
   return new Program("src/cli/main.ts", args);
 }
 
-/** Runs a shell command in which `informer` is the command line. */
-export async function shell(script: string): Promise<{ code: number; out: string; err: string }> {
-  const { code, stdout, stderr } = await new Deno.Command("bash", {
-    args: [
-      "-c",
-      `set -o pipefail; informer() { "${Deno.execPath()}" run --quiet -A src/cli/main.ts "$@"; }; ${script}`,
-    ],
+/** The output of a command that has ended. */
+export interface Output {
+  readonly code: number;
+  /** The text of standard output. */
+  readonly out: string;
+  /** The text of standard error. */
+  readonly err: string;
+}
+
+/** Runs a command, in the folder of the repository unless `options` name another one. */
+export async function outputOf(
+  command: string,
+  args: readonly string[],
+  options: Pick<Deno.CommandOptions, "cwd" | "env" | "clearEnv"> = {},
+): Promise<Output> {
+  const { code, stdout, stderr } = await new Deno.Command(command, {
     cwd: ROOT,
-    env: { NO_COLOR: "1" },
+    ...options,
+    args: [...args],
+    env: { NO_COLOR: "1", ...options.env },
     stdin: "null",
   }).output();
   return { code, out: new TextDecoder().decode(stdout), err: new TextDecoder().decode(stderr) };
+}
+
+/** Runs this Deno. */
+export function deno(args: readonly string[], options?: Parameters<typeof outputOf>[2]): Promise<Output> {
+  return outputOf(Deno.execPath(), args, options);
+}
+
+/** Runs a program by this Deno, with these flags of `deno run`, and returns the JSON that it prints. */
+export async function printedBy(program: URL, args: readonly string[], flags: readonly string[]): Promise<unknown> {
+  const { code, out, err } = await deno(["run", "--quiet", "--no-lock", ...flags, program.href, ...args]);
+  if (code !== 0) throw new Error(`${program.href} exits with ${code}: ${err}`);
+  return JSON.parse(out);
+}
+
+/** Runs a shell command in which `informer` is the command line. */
+export function shell(script: string): Promise<Output> {
+  const program = `informer() { "${Deno.execPath()}" run --quiet -A src/cli/main.ts "$@"; }`;
+  return outputOf("bash", ["-c", `set -o pipefail; ${program}; ${script}`]);
 }
 
 /** Reads a stream to its end. */

@@ -1,5 +1,6 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { choice, count, helpOf, list, parseFlags, type Program, text, toggle } from "../../tools/flags.ts";
+import { deno } from "../support/program.ts";
 
 const FLAGS = {
   seeds: count("number of seeds", 50),
@@ -93,8 +94,8 @@ const MODES: Record<string, readonly string[]> = {
 
 async function run(command: string, ...args: string[]): Promise<readonly [number, string, string]> {
   const all = [...command.split(" ").slice(1), ...args].filter((arg) => arg !== "");
-  const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), { args: all }).output();
-  return [code, new TextDecoder().decode(stdout), new TextDecoder().decode(stderr)];
+  const { code, out, err } = await deno(all);
+  return [code, out, err];
 }
 
 for (const [task, { command }] of Object.entries(tasks)) {

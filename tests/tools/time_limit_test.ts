@@ -1,4 +1,5 @@
 import { assertEquals } from "@std/assert";
+import { deno } from "../support/program.ts";
 
 Deno.test("a test without a timeout of its own gets one of two minutes, by its name, options or function", async () => {
   const original = Deno.test;
@@ -31,11 +32,9 @@ Deno.test("a test that hangs fails by its name and place", async () => {
       `Deno.test({ name: "waits", timeout: 100, fn: async () => await new Promise((done) => setTimeout(done, 60_000)) });`,
     );
     const preload = new URL("../support/time_limit.ts", import.meta.url).pathname;
-    const { code, stdout } = await new Deno.Command(Deno.execPath(), {
-      args: ["test", "--no-config", "--no-check", "--reporter=dot", `--preload=${preload}`, file],
-      env: { NO_COLOR: "1" },
-    }).output();
-    const text = new TextDecoder().decode(stdout);
+    const { code, out: text } = await deno(
+      ["test", "--no-config", "--no-check", "--reporter=dot", `--preload=${preload}`, file],
+    );
     assertEquals(code, 1);
     assertEquals(
       /^waits => \S*hanging_test\.ts:1:6$/m.test(text) && text.includes("timed out after 100ms"),

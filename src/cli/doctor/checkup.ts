@@ -11,6 +11,7 @@ import { KubeconfigError } from "../../kubeconfig/parse_kubeconfig.ts";
 import { EXIT_CODE, explainError } from "../errors/explain_error.ts";
 import { withoutAddress } from "../../errors/errors.ts";
 import { DerivedController } from "../../async/signals.ts";
+import { LongTimer } from "../../async/time.ts";
 import { plain } from "../terminal/terminal.ts";
 import type { Term } from "../../kubeconfig/text.ts";
 
@@ -253,26 +254,21 @@ export class Checkup {
     this.#onCheck(name);
     const limitMs = Math.min(options.limitMs ?? this.limits.stepMs, leftMs);
     using controller = new DerivedController(this.#signal);
-    const over = Promise.withResolvers<never>();
-    const timer = setTimeout(() => {
-      const late = new StepTimeout(`no answer within ${seconds(limitMs)}`);
-      over.reject(late);
-      controller.abort(late);
-    }, limitMs);
-    const interrupted = (): void => over.reject(this.#signal.reason);
-    this.#signal.addEventListener("abort", interrupted, { once: true });
+    const { signal } = controller;
+    const over = new Promise<never>((_, reject) => {
+      signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+    });
+    using timer = new LongTimer(() => controller.abort(new StepTimeout(`no answer within ${seconds(limitMs)}`)));
+    timer.arm(limitMs);
     let finding: Finding;
     try {
-      finding = await Promise.race([look(controller.signal), over.promise]);
+      finding = await Promise.race([look(signal), over]);
     } catch (error) {
       this.#signal.throwIfAborted();
       const { late, advice } = options;
       finding = error instanceof StepTimeout
         ? typeof late === "string" ? { status: "fail", what: error.message, remedy: late } : late
         : { status: "fail", remedy: advice, ...reasonFor(error) };
-    } finally {
-      clearTimeout(timer);
-      this.#signal.removeEventListener("abort", interrupted);
     }
     this.note(name, { ...options.code !== undefined && { code: options.code }, ...finding }, startedAt);
     return finding.status !== "fail";

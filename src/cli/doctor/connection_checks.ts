@@ -7,6 +7,8 @@
  * @module
  */
 
+import { DerivedController } from "../../async/signals.ts";
+import { LongTimer } from "../../async/time.ts";
 import { Client } from "../../client/client.ts";
 import type { FoundConnection } from "../../deno/connect_options.ts";
 import { environmentProxy } from "../../deno/http_client.ts";
@@ -296,10 +298,9 @@ async function peerOf(
   signal: AbortSignal,
 ): Promise<Peer | string> {
   if (origin.proxy !== undefined) return "not seen by way of a proxy";
-  const controller = new AbortController();
-  const timer = setTimeout(() => controller.abort(new Error(`not shown within ${seconds(limitMs)}`)), limitMs);
-  const stop = (): void => controller.abort(signal.reason);
-  signal.addEventListener("abort", stop, { once: true });
+  using controller = new DerivedController(signal);
+  using timer = new LongTimer(() => controller.abort(new Error(`not shown within ${seconds(limitMs)}`)));
+  timer.arm(limitMs);
   try {
     const target = {
       hostname: server.hostname,
@@ -310,9 +311,6 @@ async function peerOf(
   } catch (error) {
     signal.throwIfAborted();
     return messageOf(error);
-  } finally {
-    clearTimeout(timer);
-    signal.removeEventListener("abort", stop);
   }
 }
 

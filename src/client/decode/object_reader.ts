@@ -478,7 +478,7 @@ function isText(part: unknown): part is string | undefined | null {
 }
 
 /** True if `text` is ASCII and equal to `bytes[start, end)`. */
-export function spells(text: string, bytes: Uint8Array, start: number, end: number): boolean {
+function spells(text: string, bytes: Uint8Array, start: number, end: number): boolean {
   if (text.length !== end - start) return false;
   // From the end, as versions differ in their last digits.
   for (let i = text.length - 1; i >= 0; i--) if (text.charCodeAt(i) !== bytes[start + i]) return false;

@@ -260,7 +260,7 @@ function isThenable(value: unknown): value is PromiseLike<unknown> {
 }
 
 /** Events as an async iterator, the cached objects first. */
-export class EventStream<T extends KubernetesObject> extends PolledIterator<InformerEvent<T>> {
+class EventStream<T extends KubernetesObject> extends PolledIterator<InformerEvent<T>> {
   readonly name: string;
   readonly #options: HandlerOptions<T>;
   readonly #processor: Pick<Processor<T>, "options" | "start" | "begun" | "ended">;

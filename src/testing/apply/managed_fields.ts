@@ -279,7 +279,7 @@ function capUpdaters(managers: Managers): void {
 }
 
 /** Settings of an apply. */
-export interface ApplyMode {
+interface ApplyMode {
   /** The manager that applies. */
   readonly manager: FieldManager;
   /** If true, fields of other managers are taken over. */
@@ -412,7 +412,7 @@ function prune(merged: JsonObject, last: FieldSet, managers: Managers, schema: S
 }
 
 /** Returns an object with other managedFields. */
-export function withManagedFields(object: JsonObject, managedFields: JsonObject[] | undefined): MutableJson {
+function withManagedFields(object: JsonObject, managedFields: JsonObject[] | undefined): MutableJson {
   const metadata = { ...objectOr(object.metadata) } as MutableJson;
   if (managedFields === undefined) delete metadata.managedFields;
   else metadata.managedFields = managedFields;

@@ -64,7 +64,7 @@ function listOf(value: Value): readonly Json[] | undefined {
 }
 
 /** Returns the path element of a list's element, or why it has none. */
-export function elementOf(list: ListOf, item: Json, typed: boolean): PathElement | Error {
+function elementOf(list: ListOf, item: Json, typed: boolean): PathElement | Error {
   if (list.list === "set") {
     if (isObject(item)) return new Error("associative list without keys has an element that's a map type");
     if (Array.isArray(item)) return new Error("not supported: associative list with lists as elements");

@@ -57,7 +57,7 @@ export const timeZone: Form = (zone) => {
 };
 
 /** A range of addresses: `"10.0.0.0/8"`. */
-export interface AddressRange {
+interface AddressRange {
   /** The address, as the number of its bits. */
   readonly first: bigint;
   /** The number of bits that all its addresses share. */
@@ -242,7 +242,7 @@ const PORT_NAME: readonly (readonly [fault: RegExp, why: string])[] = [
 export const portName: Form = (text) => PORT_NAME.filter(([fault]) => fault.test(text)).map(([, why]) => why);
 
 /** A percentage: `"25%"`. */
-export const percentage: Form = pattern(
+const percentage: Form = pattern(
   "[0-9]+%",
   "a valid percent string must be a numeric string followed by an ending '%'",
   "1%",

@@ -56,7 +56,7 @@ const definition: Compute = (spec) => {
 };
 
 /** Members that the defaulting of workloads, rights, networks and definitions computes, by the name of the type. */
-export const WORKLOAD_DEFAULTS: Readonly<Record<string, Compute>> = {
+const WORKLOAD_DEFAULTS: Readonly<Record<string, Compute>> = {
   "apiextensions/v1.CustomResourceDefinitionSpec": definition,
   "apps/v1.DaemonSet": (set) => countTemplates(set),
   "apps/v1.DaemonSetUpdateStrategy": rolling({ maxUnavailable: 1, maxSurge: 0 }),
@@ -203,7 +203,7 @@ function secret(object: MutableJson): void {
 }
 
 /** The defaults of objects of the core group that follow from other members, by the name of the type. */
-export const CORE_COMPUTED: Readonly<Record<string, Compute>> = {
+const CORE_COMPUTED: Readonly<Record<string, Compute>> = {
   "core/v1.Container": pullPolicy("image", "imagePullPolicy"),
   "core/v1.EphemeralContainer": pullPolicy("image", "imagePullPolicy"),
   "core/v1.ImageVolumeSource": pullPolicy("reference", "pullPolicy"),

@@ -15,7 +15,7 @@ import type { Field, Schema, Struct } from "./schema.ts";
 export type FieldValidation = "Strict" | "Warn" | "Ignore";
 
 /** An object, as the server's type of its kind has it. */
-export interface Decoded {
+interface Decoded {
   /** The object. */
   readonly object: MutableJson;
   /** The fields that were dropped, at most 100: `"spec.containers[0].foo"`. */

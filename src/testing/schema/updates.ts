@@ -7,7 +7,7 @@ import { checkNewPod } from "./rules_pod.ts";
 import type { Struct } from "./schema.ts";
 
 /** Finds what an update changes that cannot be changed. */
-export type UpdateRule = (old: JsonObject, object: JsonObject, causes: Causes) => void;
+type UpdateRule = (old: JsonObject, object: JsonObject, causes: Causes) => void;
 
 const IMMUTABLE = "field is immutable";
 

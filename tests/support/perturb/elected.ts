@@ -12,7 +12,7 @@ const RATES = [0.85, 1, 1.2] as const;
 /** Bugs that a program can have, each with the first seed that finds it. */
 export const ELECTION_BUGS = {
   "reconciles on after its leadership was lost": 5,
-  "measures its lease by the time of day": 180,
+  "measures its lease by the time of day": 196,
 } as const;
 
 type ElectionBug = keyof typeof ELECTION_BUGS;

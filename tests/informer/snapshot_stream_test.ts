@@ -1,7 +1,6 @@
 import { assertEquals } from "@std/assert";
-import type { SnapshotHeader } from "../../../src/informer/snapshot/snapshot.ts";
-import { snapshotStream } from "../../../src/informer/snapshot/snapshot_stream.ts";
-import { unread } from "../../support/fixtures.ts";
+import { type SnapshotHeader, snapshotStream } from "../../src/informer/snapshot.ts";
+import { unread } from "../support/fixtures.ts";
 
 Deno.test("snapshotStream writes frames of at least 256 KiB, whose heads are at multiples of four bytes, as a checksum needs them", async () => {
   const header = { scope: {}, versions: ["10"], at: 0 } as unknown as SnapshotHeader;

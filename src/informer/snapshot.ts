@@ -1,22 +1,138 @@
-import type { Entry, Identity } from "../../api/options.ts";
-import type { KubernetesObject, ObjectKey } from "../../api/object.ts";
-import type { TableColumn, TableRow } from "../../api/resource.ts";
+import { InformerError } from "../errors/informer_error.ts";
+import { limitedSnapshot, type SnapshotLimit, type SnapshotStore, type StoredSnapshot } from "../api/lister_watcher.ts";
+import { DecodeError, isOlder } from "../api/status.ts";
+import { type CacheScope, inOrder, recordDifference, type ScopeRecord } from "./cache/cache_scope.ts";
+import type { Entry, Identity } from "../api/options.ts";
+import type { KubernetesObject, ObjectKey } from "../api/object.ts";
+import type { TableColumn, TableRow } from "../api/resource.ts";
 import {
   brokenEntry,
   entryBytes,
   type JsonEntry,
   ReducedEntry,
-  type Reduction,
+  Reduction,
   RowEntry,
   unreadEntry,
   WrittenRowEntry,
-} from "../../entry/entry.ts";
-import { errorLine } from "../../errors/errors.ts";
-import { recordDifference, type ScopeRecord } from "../cache/cache_scope.ts";
-import type { EntryTransform } from "../cache/entry_transform.ts";
-import { checksum, SNAPSHOT_FORMAT, SnapshotError, type SnapshotHeader } from "./snapshot.ts";
-import { DecodeError } from "../../api/status.ts";
-import { Pacer } from "../../async/turns.ts";
+} from "../entry/entry.ts";
+import { errorLine } from "../errors/errors.ts";
+import type { EntryTransform } from "./cache/entry_transform.ts";
+import { nextTurn, Pacer } from "../async/turns.ts";
+import type { CollectionSync } from "./sync/collection_sync.ts";
+
+/**
+ * A snapshot cannot be restored.
+ *
+ * `reason` is `"damaged"` if it is cut off or its bytes were changed, `"format"` if it is no snapshot, or one of a
+ * format that this version does not read, and `"other"` if it is of another collection, cluster or form of objects.
+ */
+export class SnapshotError extends InformerError {
+  /** `"SnapshotError"`. */
+  override readonly name = "SnapshotError";
+  /** The kind of the failure. */
+  readonly reason: "damaged" | "format" | "other";
+
+  /** Creates an error. */
+  constructor(reason: SnapshotError["reason"], message: string, options: ErrorOptions = {}) {
+    super(message, options);
+    this.reason = reason;
+  }
+}
+
+/** The first line of a snapshot. A change of the format changes the number. */
+const SNAPSHOT_FORMAT = "kube-informer-snapshot 1\n";
+
+/** The head of a snapshot. */
+export interface SnapshotHeader {
+  /** The collection, and the form of its objects. */
+  readonly scope: ScopeRecord;
+  /** The version of each part of the collection, in the order of its selections. */
+  readonly versions: readonly string[];
+  /** The time at which the cache was last known to be up to date, in milliseconds since 1970. */
+  readonly at: number;
+}
+
+/** Options of a snapshot of a cache. */
+export interface SnapshotOptions {
+  /**
+   * The name of the cluster. A snapshot of another one is not restored. Give another name to a cluster that was made
+   * anew: its versions begin anew too. @default {not compared}
+   */
+  readonly cluster?: string;
+  /** Writes Secrets that have their data (`keep: "data"`); without it they are refused. @default {false} */
+  readonly secrets?: boolean;
+}
+
+/** The snapshots that a factory keeps of its caches. */
+export interface FactorySnapshots extends SnapshotOptions {
+  /** The place of the snapshots. */
+  readonly store: SnapshotStore;
+  /**
+   * The time between two snapshots of a cache that changes, in milliseconds; `Infinity` writes only when the informer
+   * stops.
+   * @default {60_000}
+   */
+  readonly everyMs?: number;
+}
+
+/** An odd number with bits all over (the first prime of xxHash32). */
+const PRIME = 0x9e3779b1;
+
+/**
+ * Returns a checksum of bytes: 32 bits. A change within one word of four bytes always changes it, any other change with
+ * a probability of nearly 1. It finds damage, not forgery.
+ */
+function checksum(bytes: Uint8Array): number {
+  const { buffer, byteOffset, length } = bytes.byteOffset % 4 === 0 ? bytes : bytes.slice();
+  const words = new Uint32Array(buffer, byteOffset, length >>> 2);
+  // Four sums, so that a multiplication does not wait for the one before it.
+  let [a, b, c, d] = [1, 2, 3, length];
+  const end = words.length - words.length % 4;
+  for (let i = 0; i < end; i += 4) {
+    a = mixed(a, words[i]);
+    b = mixed(b, words[i + 1]);
+    c = mixed(c, words[i + 2]);
+    d = mixed(d, words[i + 3]);
+  }
+  for (let i = end; i < words.length; i++) a = mixed(a, words[i]);
+  for (let i = length - length % 4; i < length; i++) b = mixed(b, bytes[i]);
+  return mixed(mixed(mixed(a, b), c), d) >>> 0;
+}
+
+function mixed(sum: number, word: number): number {
+  const product = Math.imul(sum ^ word, PRIME);
+  return (product << 15) | (product >>> 17);
+}
+
+/** Keeps snapshots in memory, for tests, and for factories that follow each other in one process. */
+export class MemorySnapshots implements SnapshotStore {
+  readonly #snapshots = new Map<string, { readonly version: string; readonly chunks: readonly Uint8Array[] }>();
+  readonly #maxBytes: number;
+
+  /** There are none at first. The default of `maxBytes` is no limit. */
+  constructor({ maxBytes = Infinity }: SnapshotLimit = {}) {
+    this.#maxBytes = maxBytes;
+  }
+
+  /** Returns the last snapshot of a name, if there is one. */
+  get(name: string): Promise<AsyncIterable<Uint8Array> | undefined> {
+    const found = this.#snapshots.get(name);
+    return Promise.resolve(found && chunksOf(found.chunks));
+  }
+
+  /** Keeps a snapshot, unless there is a newer one. @throws {RangeError} when it is too large. */
+  async set(name: string, { bytes, version, replacesNewer }: StoredSnapshot): Promise<boolean> {
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of limitedSnapshot(name, bytes, this.#maxBytes)) chunks.push(chunk);
+    if (!replacesNewer && isOlder(version, this.#snapshots.get(name)?.version ?? "")) return false;
+    this.#snapshots.set(name, { version, chunks });
+    return true;
+  }
+}
+
+async function* chunksOf(chunks: readonly Uint8Array[]): AsyncGenerator<Uint8Array, void> {
+  yield* chunks;
+}
 
 /** The objects of one part of a collection. */
 interface SnapshotPart<T extends KubernetesObject> {
@@ -161,7 +277,7 @@ function joined(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
 }
 
 /** An entry of a snapshot, and the key that the server has for it. */
-export interface RestoredEntry<T extends KubernetesObject> {
+interface RestoredEntry<T extends KubernetesObject> {
   /** The entry to be cached. */
   readonly entry: Entry<T>;
   /**
@@ -172,7 +288,7 @@ export interface RestoredEntry<T extends KubernetesObject> {
 }
 
 /** The contents of a snapshot. */
-export interface SnapshotContents<T extends KubernetesObject> {
+interface SnapshotContents<T extends KubernetesObject> {
   /** The head of the snapshot. */
   readonly header: SnapshotHeader;
   /** The entries of each part, in the order of the versions. */
@@ -200,7 +316,7 @@ const TURN_MS = 5;
  * @throws {SnapshotError} when it is of another scope, not complete, not as it was written, or of another format.
  * @throws what `bytes` throws.
  */
-export async function readSnapshot<T extends KubernetesObject>(
+async function readSnapshot<T extends KubernetesObject>(
   bytes: AsyncIterable<Uint8Array>,
   scope: ScopeRecord,
   reduction: Reduction | undefined,
@@ -347,5 +463,108 @@ class ByteSource {
     this.#chunk = value;
     this.#at = 0;
     return true;
+  }
+}
+
+/** The number of bytes of restored objects that are copied in one turn: about a millisecond. */
+const DETACHED_BYTES = 1_024 * 1_024;
+
+/** The time for which entries are staged in one turn, in milliseconds: index functions read each of them. */
+const STAGED_MS = 5;
+
+/** The number of entries that are staged before the clock is read. */
+const STAGED_ENTRIES = 16;
+
+/** Writes an informer's cache as bytes, and fills it from them. */
+export class CacheSnapshots<T extends KubernetesObject> {
+  readonly #sync: CollectionSync<T>;
+  readonly #parts: CollectionSync<T>["parts"];
+  readonly #scope: CacheScope;
+  /** The reduction of the objects; `undefined` if they are complete, or rows of complete ones. */
+  readonly #reduction: Reduction | undefined;
+
+  /** Reads and writes nothing yet. */
+  constructor(sync: CollectionSync<T>) {
+    this.#sync = sync;
+    this.#parts = inOrder(sync.parts);
+    const { resource, form } = this.#scope = sync.collection.scope;
+    this.#reduction = resource && Reduction.of(resource, form);
+  }
+
+  /** Returns the cache as bytes. @throws as `SharedIndexInformer.snapshot()`. */
+  write({ cluster = "", secrets = false }: SnapshotOptions): ReadableStream<Uint8Array<ArrayBuffer>> {
+    const sync = this.#sync;
+    const { informer, cache: { entryTransform } } = sync;
+    if (!sync.hasSynced) throw new Error(`Cannot write a snapshot of ${informer}: it has not synced`);
+    if (this.#scope.hasSecrets && !secrets) {
+      throw new TypeError(
+        `Cannot write a snapshot of ${informer}: it has the data of Secrets; set "secrets" to write it`,
+      );
+    }
+    return snapshotStream(
+      {
+        scope: this.#scope.record(cluster),
+        versions: this.#parts.map(({ gate }) => gate.version),
+        at: sync.state.notLiveSince?.getTime() ?? Date.now(),
+      },
+      this.#parts.map(({ known }) => ({
+        entries: known.list(),
+        originalKey: (entry: Entry<T>) => entryTransform.originalKey(entry),
+      })),
+    );
+  }
+
+  /** Fills the cache. Rejects as `SharedIndexInformer.restore()` does; then nothing has changed. */
+  async restore(snapshot: AsyncIterable<Uint8Array>, { cluster = "" }: SnapshotOptions): Promise<void> {
+    this.#checkEmpty();
+    const { parts, header } = await this.#read(snapshot, this.#scope.record(cluster));
+    this.#checkEmpty();
+    const staged = this.#parts.map((part) => part.restoring(header.at));
+    try {
+      const pacer = new Pacer(STAGED_MS, 1);
+      for (const [index, entries] of parts.entries()) {
+        for (let at = 0; at < entries.length; at += STAGED_ENTRIES) {
+          staged[index].add(entries.slice(at, at + STAGED_ENTRIES).map(({ entry }) => entry));
+          if (pacer.step()) await pacer.turn();
+          this.#checkEmpty();
+        }
+      }
+      this.#sync.state.restored(header.at);
+      void this.#detach(parts.flat());
+      for (const [index, part] of staged.entries()) part.commit(header.versions[index]);
+    } finally {
+      for (const part of staged) part.abandon();
+    }
+  }
+
+  /** Gives the restored entries texts of their own, in later turns. */
+  async #detach(restored: readonly RestoredEntry<T>[]): Promise<void> {
+    let size = 0;
+    for (const { text } of restored) {
+      size += text.detach();
+      if (size < DETACHED_BYTES) continue;
+      size = 0;
+      await nextTurn();
+      if (this.#sync.stage === "stopped") return;
+    }
+  }
+
+  async #read(snapshot: AsyncIterable<Uint8Array>, scope: ScopeRecord): Promise<SnapshotContents<T>> {
+    try {
+      return await readSnapshot<T>(snapshot, scope, this.#reduction, this.#sync.cache.entryTransform);
+    } catch (cause) {
+      if (!(cause instanceof SnapshotError)) throw cause;
+      throw new SnapshotError(
+        cause.reason,
+        `Cannot restore ${this.#sync.informer} from this snapshot: ${cause.message}`,
+      );
+    }
+  }
+
+  #checkEmpty(): void {
+    const { hasSynced, informer, stage } = this.#sync;
+    if (stage === "new" && !hasSynced) return;
+    const state = stage === "stopped" ? "has stopped" : stage === "new" ? "has objects" : "is running";
+    throw new Error(`Cannot restore ${informer}: it ${state} already`);
   }
 }
