@@ -1,7 +1,8 @@
 /**
  * Runs `tests/cluster` against kube-apiservers of several versions, one after the other, and prints a table.
  *
- * Tests that need what a version lacks are named as `NOT RUN`: `tests/cluster/_versions.ts` has the reasons.
+ * Tests that need what a version lacks are named as `NOT RUN`, and kinds in which it differs from the fake server as
+ * `DIFFERENT`: `tests/cluster/_versions.ts` has both.
  *
  * @module
  */
@@ -110,7 +111,7 @@ if (import.meta.main) {
     const startedAt = performance.now();
     const output = await run(folder, rest.length > 0 ? rest : ["tests/cluster"]);
     const counts = countsOf(output);
-    for (const line of output.match(/^NOT RUN: .*$/gm) ?? []) console.log(`${wanted}: ${line}`);
+    for (const line of output.match(/^(?:NOT RUN|DIFFERENT): .*$/gm) ?? []) console.log(`${wanted}: ${line}`);
     if (counts === undefined || counts.failed > 0 || counts.passed === 0) {
       bad = true;
       console.log(`${wanted}: ${output.slice(Math.max(output.lastIndexOf("\n ERRORS \n"), 0)).slice(-20_000)}`);

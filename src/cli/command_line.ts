@@ -261,12 +261,16 @@ export class CommandLine {
           "Permissions: --allow-net=127.0.0.1; for --kubeconfig, --allow-read and --allow-write of the folder of that file.",
       )
       .type("mix", new EnumType(["update", "all"]))
+      .type("spaces", new EnumType(["any", "real"]))
       .option("--port <port:integer>", "The port; 0 is any free one.", { default: 0 })
       .option("--pods <count:integer>", "Initial number of pods.", { default: 0 })
       .option("--churn <rate:number>", "Changes per second.", { default: 0 })
       .option("--churn-mix <mix:mix>", "Updates alone, or creations and deletions too.", { default: "update" as const })
       .option("--churn-for <duration:string>", "End the changes after this time. (default: never)")
       .option("--seed <seed:integer>", "The same seed, the same pods and changes.", { default: 1 })
+      .option("--namespaces <mode:spaces>", "Namespaces need not exist, or must, and end when they are empty.", {
+        default: "any" as const,
+      })
       .option(
         "--kubeconfig <file:string>",
         "Write a kubeconfig that points here; a file of other origin is not replaced.",

@@ -19,6 +19,8 @@ interface FakeFlags {
   readonly churnFor?: string;
   /** Seed of the pods and changes. */
   readonly seed: number;
+  /** `"real"` namespaces must exist; those that are being deleted are emptied. */
+  readonly namespaces: "any" | "real";
   /** Path of a kubeconfig to write; a file that this command did not write is not replaced. */
   readonly kubeconfig?: string;
 }
@@ -34,11 +36,14 @@ export async function fake(flags: FakeFlags, terminal: Terminal, signal: AbortSi
     throw new UsageError("--churn-for ends what --churn begins; add --churn, or leave it out");
   }
   if (flags.kubeconfig !== undefined) await checkKubeconfig(flags.kubeconfig);
-  using server = new FakeApiServer({ seed: flags.seed });
+  using server = new FakeApiServer({ seed: flags.seed, namespaces: flags.namespaces });
   const { promise: filled, resolve: fill } = Promise.withResolvers<void>();
   const answer = async (request: Request, info: Deno.ServeHandlerInfo): Promise<Response> => {
     await filled; // no list is of some of the pods
-    return await server.fetch(request, info);
+    const response = await server.fetch(request, info);
+    // Nobody else plays the namespace controller here.
+    if (flags.namespaces === "real" && request.method !== "GET") server.finalizeNamespaces();
+    return response;
   };
   const http = listen(flags.port, answer, terminal);
   const address = `http://127.0.0.1:${http.port}`;

@@ -14,7 +14,9 @@
  *
  * @module
  */
-import { loadAll } from "js-yaml";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { loadAll, YAMLException } from "js-yaml";
 import type { Draft } from "../api/object.ts";
 import type { Transport } from "../api/lister_watcher.ts";
 import type { Abortable } from "../api/options.ts";
@@ -35,8 +37,8 @@ export interface ControlPlaneOptions extends Abortable {
   /** The folder of `etcd` and `kube-apiserver`. @default {KUBEBUILDER_ASSETS, else where setup-envtest puts them} */
   readonly assets?: string;
   /**
-   * CustomResourceDefinitions, or paths and `file:` URLs of YAML files that have some: they are served when the control
-   * plane has started. @default {none}
+   * CustomResourceDefinitions, or paths and `file:` URLs of what {@linkcode readDefinitions} reads. They are served
+   * when the control plane has started. @default {none}
    */
   readonly crds?: readonly (Draft<CustomResourceDefinition> | string | URL)[];
   /** Further flags of kube-apiserver. @default {none} */
@@ -83,11 +85,12 @@ const LOOK_MS = 50;
  * terminating, and nothing is garbage collected. Rights are checked (RBAC); pods need no service account.
  *
  * Disposing it ends both servers and removes their files, as the signal does, a failed start, and the end of this
- * program, however that ends (on Windows unless it is killed). Needs `--allow-env`, `--allow-read`, `--allow-write`,
+ * program, however that ends (not on Windows: dispose it there). Needs `--allow-env`, `--allow-read`, `--allow-write`,
  * `--allow-run` and `--allow-net=127.0.0.1`.
  *
  * @throws {InformerError} when there are no programs: with the places, and the command that downloads them; when a
  * server does not become ready within 90 s: with the end of its log.
+ * @throws {InformerError} when there is no definition in a file of `crds`, or its names are those of another.
  * @throws {StatusError} when the server refuses a definition.
  * @throws the signal's reason.
  */
@@ -117,24 +120,32 @@ export class ControlPlane implements Transport, AsyncDisposable {
   #transport: (Transport & Disposable) | undefined;
   #ended: Promise<void> | undefined;
 
-  private constructor(assets: string, folder: string, options: ControlPlaneOptions, processes: ServerProcesses) {
+  private constructor(
+    assets: string,
+    folder: string,
+    ports: Readonly<Record<"apiserver" | "etcd", number>>,
+    options: ControlPlaneOptions,
+    processes: ServerProcesses,
+  ) {
     this.folder = folder;
     this.#assets = assets;
     this.#flags = options.flags ?? [];
     this.#processes = processes;
-    this.#ports = freePorts();
+    this.#ports = ports;
     this.#stop = new DerivedController(options.signal);
     this.url = `https://127.0.0.1:${this.#ports.apiserver}`;
   }
 
   /** As {@linkcode startControlPlane}, of programs in a folder, kept by `processes`, which it disposes. */
   static async start(assets: string, options: ControlPlaneOptions, processes: ServerProcesses): Promise<ControlPlane> {
+    const definitions = (await Promise.all((options.crds ?? []).map(definitionsOf))).flat();
+    const ports = freePorts();
     const folder = await Deno.makeTempDir({ prefix: "informer-cluster-" });
-    const plane = new ControlPlane(assets, folder, options, processes);
+    const plane = new ControlPlane(assets, folder, ports, options, processes);
     try {
       await plane.#writeKeys();
       await plane.ensureRunning();
-      await plane.#furnish(options.crds ?? []);
+      await plane.#furnish(definitions);
     } catch (error) {
       await plane[Symbol.asyncDispose]();
       throw error;
@@ -210,7 +221,9 @@ export class ControlPlane implements Transport, AsyncDisposable {
     this.#stop[Symbol.dispose]();
     this.#transport?.[Symbol.dispose]();
     await this.#processes[Symbol.asyncDispose]();
-    await Deno.remove(this.folder, { recursive: true });
+    await Deno.remove(this.folder, { recursive: true }).catch((error) => {
+      if (!(error instanceof Deno.errors.NotFound)) throw error; // its processes have removed it
+    });
   }
 
   readonly #abort = (): void => void this[Symbol.asyncDispose]();
@@ -244,11 +257,10 @@ export class ControlPlane implements Transport, AsyncDisposable {
   }
 
   /** Waits for the namespace "default", which the server makes itself, and has it serve definitions. */
-  async #furnish(crds: readonly (Draft<CustomResourceDefinition> | string | URL)[]): Promise<void> {
+  async #furnish(definitions: readonly Draft<CustomResourceDefinition>[]): Promise<void> {
     const { signal } = this.#stop;
     using client = this.client();
     await this.#once(() => client.resource(Namespace).get("default", { signal }));
-    const definitions = (await Promise.all(crds.map(readDefinitions))).flat();
     for (const definition of definitions) {
       await client.resource(CustomResourceDefinition).create(definition, { signal });
     }
@@ -256,6 +268,8 @@ export class ControlPlane implements Transport, AsyncDisposable {
       const { name = "" } = metadata;
       await this.#once(async () => {
         const { status } = await client.resource(CustomResourceDefinition).get(name, { signal });
+        const refused = status?.conditions?.find(({ type, status }) => type === "NamesAccepted" && status === "False");
+        if (refused !== undefined) throw new InformerError(`Cannot serve "${name}": ${refused.message}`);
         return status?.conditions?.some(({ type, status }) => type === "Established" && status === "True");
       });
       for (const { name: version, served } of spec.versions) {
@@ -323,15 +337,45 @@ export class ControlPlane implements Transport, AsyncDisposable {
   }
 }
 
-/** The definitions in a file, or the one that is given. */
-async function readDefinitions(
+/**
+ * Returns the CustomResourceDefinitions in a YAML or JSON file, or in the files of a folder (`.yaml`, `.yml`, `.json`,
+ * not those of its subfolders), in the order of their names; other objects are skipped. They are for the option `crds`,
+ * and for a `FakeApiServer`, which creates them. Needs `--allow-read`.
+ *
+ * @throws {InformerError} when there is none, or a file is neither YAML nor JSON.
+ * @throws {Deno.errors.NotFound} when there is no such file or folder.
+ */
+export async function readDefinitions(path: string | URL): Promise<Draft<CustomResourceDefinition>[]> {
+  const files = [path];
+  if ((await Deno.stat(path)).isDirectory) {
+    const folder = path instanceof URL ? fileURLToPath(path) : path;
+    const names = (await Array.fromAsync(Deno.readDir(folder))).map(({ name }) => name);
+    files.splice(
+      0,
+      1,
+      ...names.filter((name) => /\.(?:ya?ml|json)$/.test(name)).sort().map((name) => join(folder, name)),
+    );
+  }
+  const found: Draft<CustomResourceDefinition>[] = [];
+  for (const file of files) {
+    try {
+      const documents = loadAll(
+        await Deno.readTextFile(file),
+      ) as (Draft<CustomResourceDefinition> | null | undefined)[];
+      found.push(...documents.filter((document) => document?.kind === "CustomResourceDefinition") as typeof found);
+    } catch (cause) {
+      if (!(cause instanceof YAMLException)) throw cause;
+      throw new InformerError(`Cannot read "${file}": ${cause.message}`, { cause });
+    }
+  }
+  if (found.length === 0) throw new InformerError(`Cannot read "${path}": it has no CustomResourceDefinition`);
+  return found;
+}
+
+async function definitionsOf(
   given: Draft<CustomResourceDefinition> | string | URL,
 ): Promise<Draft<CustomResourceDefinition>[]> {
-  if (typeof given !== "string" && !(given instanceof URL)) return [given];
-  const documents = loadAll(await Deno.readTextFile(given)) as (Draft<CustomResourceDefinition> | null | undefined)[];
-  const found = documents.filter((document) => document?.kind === "CustomResourceDefinition");
-  if (found.length === 0) throw new InformerError(`Cannot read "${given}": it has no CustomResourceDefinition`);
-  return found as Draft<CustomResourceDefinition>[];
+  return typeof given === "string" || given instanceof URL ? await readDefinitions(given) : [given];
 }
 
 async function ok(answer: Promise<Response>): Promise<void> {
@@ -353,14 +397,20 @@ function freePorts(): { readonly [Name in ServerName]: number } {
 }
 
 /**
- * A shell that runs a server, and kills it when standard input ends: also a test program that was killed leaves no
- * server behind. The shell ends with the server.
+ * A shell that runs a server, and ends with it. Its second half waits until standard input ends, kills the server and
+ * removes the folder of its log: also a test program that was killed, and Deno with it the shell, leaves nothing
+ * behind. The other server may still write there, so that the removal has a second attempt.
  */
 const SHELL = `exec 3<&0
+folder=\${LOG%/*}
 "$@" >>"$LOG" 2>&1 3<&- </dev/null & server=$!
-{ read -r _ <&3; kill -9 "$server"; } 2>/dev/null & watcher=$!
+{
+  read -r _ <&3; true >"$LOG.end"; kill -9 "$server"
+  rm -rf "$folder" || { sleep 1; rm -rf "$folder"; }
+} 2>/dev/null & watcher=$!
 wait "$server"; code=$?
-kill "$watcher" 2>/dev/null
+if [ -d "$folder" ] && [ ! -e "$LOG.end" ]; then kill "$watcher" 2>/dev/null; fi
+wait "$watcher"
 exit "$code"`;
 
 /** Processes that end when this is disposed. */

@@ -1,4 +1,4 @@
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { InformerError } from "../errors/informer_error.ts";
 
 /** The parts of a machine that decide where programs are looked for; tests replace them. */
@@ -47,7 +47,7 @@ export async function findServerPrograms(
   const missing = await missingIn(given, machine.os);
   if (missing !== undefined) throw notFound(wanted, [`${source}, ${JSON.stringify(given)}: it has no ${missing}`]);
   const found = wanted === "" ? "" : await versionOf(given);
-  if (isVersion(found, wanted)) return given;
+  if (isVersion(found, wanted)) return resolve(given);
   const other = `${source}, ${JSON.stringify(given)}: it has Kubernetes ${found}`;
   if (assets !== undefined) throw notFound(wanted, [other]);
   return await inStore(wanted, machine, other);
@@ -72,7 +72,8 @@ function notFound(wanted: string, looked: readonly string[]): InformerError {
       `Cannot start a control plane: found no etcd and kube-apiserver${which}`,
       ...looked.map((line) => `- ${line}`),
       `To download them: setup-envtest use${range}`,
-      "To install that: go install sigs.k8s.io/controller-runtime/tools/setup-envtest@latest",
+      "To install that: go install sigs.k8s.io/controller-runtime/tools/setup-envtest@latest, or without Go a program of",
+      "https://github.com/kubernetes-sigs/controller-runtime/releases",
     ].join("\n"),
   );
 }

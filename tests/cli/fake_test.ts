@@ -73,3 +73,27 @@ Deno.test("informer fake answers a request that comes early when all pods are th
   session.interrupt();
   assertEquals([await session.code, session.out.lines], [0, [address]]);
 });
+
+Deno.test("informer fake --namespaces real refuses objects of absent namespaces, and ends empty ones", async () => {
+  const session = new Session(["fake", "--pods", "50", "--namespaces", "real"]);
+  await session.out.line(/^http:/);
+  const core = `${session.out.lines[0]}/api/v1`;
+  const send = async (method: string, path: string, body?: Readonly<Record<string, unknown>>): Promise<number> => {
+    const headers = { "content-type": "application/json" };
+    const response = await fetch(`${core}/${path}`, { method, headers, body: body && JSON.stringify(body) });
+    await response.body?.cancel();
+    return response.status;
+  };
+  const map = { metadata: { name: "settings" } };
+  assertEquals(await send("GET", "namespaces/default"), 200);
+  assertEquals(await send("POST", "namespaces/shop2/configmaps", map), 404);
+  assertEquals(await send("POST", "namespaces", { metadata: { name: "shop2" } }), 201);
+  assertEquals(await send("POST", "namespaces/shop2/configmaps", map), 201);
+  assertEquals(await send("DELETE", "namespaces/shop2"), 200);
+  assertEquals(await send("GET", "namespaces/shop2/configmaps/settings"), 404);
+  assertEquals(await send("GET", "namespaces/shop2"), 404);
+  session.interrupt();
+  assertEquals(await session.code, 0);
+  const words = await run("completions", "complete", "--", "fake", "--namespaces", "");
+  assertEquals(words.out, ["any", "real"]);
+});

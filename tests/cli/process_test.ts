@@ -33,9 +33,17 @@ Deno.test("informer answers --help with examples for every command, and --versio
   for (const flag of ["--resync", "--metadata-only", "--streaming-list", "--until-synced", "--timeout", "--cache"]) {
     assert(watch.includes(flag), flag);
   }
-  for (const flag of ["--port", "--pods", "--churn", "--churn-mix", "--churn-for", "--seed", "--kubeconfig"]) {
-    assert(fake.includes(flag), flag);
-  }
+  const ofFake = [
+    "--port",
+    "--pods",
+    "--churn",
+    "--churn-mix",
+    "--churn-for",
+    "--seed",
+    "--namespaces",
+    "--kubeconfig",
+  ];
+  for (const flag of ofFake) assert(fake.includes(flag), flag);
   await help("get");
   await help("demo");
   const { code, out } = await shell("informer --version; informer -V; informer --help | tail -1");

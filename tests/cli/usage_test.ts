@@ -79,6 +79,7 @@ Deno.test("informer reports a usage error in one line, and exits with 2", async 
     [/--port must be at most 65535, found 70000/, "fake", "--port", "70000"],
     [/--pods must be a number that is at least 0, found -1/, "fake", "--pods", "-1"],
     [/"--churn" must be of type "number", but got "fast"/, "fake", "--churn", "fast"],
+    [/"--namespaces" must be .* "any", "real"/, "fake", "--namespaces", "some"],
     [/"--churn-mix" must be .* "update", "all"/, "fake", "--churn-mix", "some"],
     [/--churn-for ends what --churn begins/, "fake", "--churn-for", "3s"],
     [/--kubeconfig needs a file, found "--pods"/, "fake", "--kubeconfig", "--pods"],

@@ -5,7 +5,7 @@ import { delay } from "@std/async";
 import { BreakableControlPlane, type BreakableOptions } from "../support/cluster/control_plane.ts";
 import { withDeadline } from "../support/cluster/with_deadline.ts";
 import { podDraft } from "../support/cluster/writers.ts";
-import { type Feature, lackOf, minorVersion } from "./_versions.ts";
+import { type Feature, hasFeature, lackOf, minorVersion } from "./_versions.ts";
 
 /** The cluster of a test, and a namespace in it. */
 export interface Setting {
@@ -48,6 +48,9 @@ export const ASSETS: string | undefined = Deno.env.get("KUBEBUILDER_ASSETS");
 export const MINOR: number | undefined = givenKubeconfig() === undefined && ASSETS !== undefined
   ? minorVersion(ASSETS)
   : undefined;
+
+/** False where an informer that begins with a streaming list is refused, and falls back to pages. */
+export const STREAMS: boolean = MINOR === undefined || hasFeature(MINOR, "streaming lists by default");
 
 const NO_ASSETS = `set KUBEBUILDER_ASSETS to a folder with "etcd" and "kube-apiserver"`;
 

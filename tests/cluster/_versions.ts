@@ -1,11 +1,12 @@
 // What servers of some versions lack: tests that need it name it, and are printed as NOT RUN there.
+import type { Client } from "@kube/informer";
 import { programPath } from "../../src/deno/server_programs.ts";
 import { minorOf } from "../../tools/introduced.ts";
+import { TESTED } from "../../tools/versions.ts";
 
 /** The minor versions, of those that are tested, that lack something; `tools/introduced.json` has their kinds. */
 const LACKED_BY = {
   "AuthenticationConfiguration v1": [32, 33],
-  "the columns that the fake server has": [32, 33, 34],
   "rows in streaming lists": [32, 33],
   "streaming lists by default": [33],
   "the kinds of src/kinds, and their fields and enums": [32, 33, 34, 36],
@@ -13,6 +14,48 @@ const LACKED_BY = {
 
 /** Something that servers of some versions lack. */
 export type Feature = keyof typeof LACKED_BY;
+
+/**
+ * The kinds in which servers of a minor version differ from the fake one, which follows the newest: in `resources` by a
+ * subresource or a name, in `columns` by a column or its description, in `cells` by what rows of tables show.
+ */
+const DIFFERENCES: Readonly<Record<"resources" | "columns" | "cells", Readonly<Record<number, readonly string[]>>>> = {
+  resources: {
+    32: ["storage.k8s.io/v1 CSINode", "v1 Pod"],
+    33: ["storage.k8s.io/v1 CSINode"],
+    34: ["storage.k8s.io/v1 CSINode"],
+    36: ["storage.k8s.io/v1 CSINode"],
+  },
+  columns: {
+    32: ["apiextensions.k8s.io/v1 CustomResourceDefinition", "v1 ResourceQuota", "v1 ServiceAccount"],
+    33: ["apiextensions.k8s.io/v1 CustomResourceDefinition", "v1 ServiceAccount"],
+    34: ["apiextensions.k8s.io/v1 CustomResourceDefinition", "v1 ServiceAccount"],
+    36: ["apiextensions.k8s.io/v1 CustomResourceDefinition"],
+  },
+  cells: {
+    32: ["v1 ServiceAccount"],
+    33: ["v1 ServiceAccount"],
+    34: ["v1 ServiceAccount"],
+  },
+};
+
+/** The names of the kinds in which servers of a minor version differ from the fake one, sorted; prints them. */
+export function differencesOf(minor: number, what: keyof typeof DIFFERENCES): readonly string[] {
+  const kinds = DIFFERENCES[what][minor] ?? [];
+  if (kinds.length > 0) console.error(`DIFFERENT: ${what} of Kubernetes 1.${minor}: ${kinds.join(", ")}`);
+  return kinds;
+}
+
+/** Returns true for the minor version of `src/kinds`, which the fake server follows. */
+export function isNewest(minor: number): boolean {
+  return TESTED.at(-1) === `1.${minor}`;
+}
+
+/** The minor version of a server: 37. */
+export async function minorOfServer(client: Client): Promise<number> {
+  const { gitVersion } = await (await client.fetch("/version")).json() as { readonly gitVersion: string };
+  return minorOf(gitVersion);
+}
 
 /** The minor version of the servers in the folder `assets`: 37. */
 export function minorVersion(assets: string): number {

@@ -94,6 +94,20 @@ testOfAssets("startControlPlane fails with the log of a kube-apiserver that does
   assertMatch(error.message, /^Cannot start apiserver: it has ended\. The end of its log:\n[^]*no-such-flag/);
 });
 
+testOfAssets("startControlPlane says why a definition is not served", async (assets) => {
+  const { metadata, spec } = DEFINITION;
+  const other = {
+    ...DEFINITION,
+    metadata: { ...metadata, name: `other${metadata.name}` },
+    spec: { ...spec, names: { ...spec.names, plural: `other${spec.names.plural}`, singular: "other" } },
+  };
+  await assertRejects(
+    () => startControlPlane({ assets, crds: [DEFINITION, other] }),
+    Error,
+    'Cannot serve "othertabs.planes.example.com": "TabList" is already in use',
+  );
+});
+
 testOfAssets("a control plane ends with its signal", async (assets) => {
   const stop = new AbortController();
   const server = await startControlPlane({ assets, signal: stop.signal });

@@ -1,9 +1,10 @@
 // The kinds of a real server, beside the files that were generated from one.
-import { type ApiResource, apiVersionOf, type Client, type Resource } from "@kube/informer";
+import { type ApiResource, apiVersionOf, type Resource } from "@kube/informer";
 import { assertEquals } from "@std/assert";
-import { introducedIn, minorOf } from "../../tools/introduced.ts";
+import { introducedIn } from "../../tools/introduced.ts";
 import { differences, generateKinds } from "../../tools/kinds.ts";
 import { clusterTests, report } from "./_cluster.ts";
+import { minorOfServer } from "./_versions.ts";
 
 const cluster = clusterTests();
 
@@ -23,7 +24,7 @@ const named = (kinds: readonly Pick<ApiResource, "group" | "version" | "kind">[]
   kinds.map((kind) => `${apiVersionOf(kind)} ${kind.kind}`).sort();
 
 cluster.withPlane("the server has the kinds of src/kinds since the versions that these name", async ({ client }) => {
-  const minor = minorOf(await gitVersion(client));
+  const minor = await minorOfServer(client);
   const folder = new URL("../../src/kinds/", import.meta.url);
   const known: Resource[] = [];
   for (const group of Deno.readDirSync(folder)) {
@@ -36,7 +37,3 @@ cluster.withPlane("the server has the kinds of src/kinds since the versions that
   assertEquals(named(served), named(known.filter((kind) => introducedIn(kind) <= minor)));
   report(`${served.length} kinds of ${known.length}`);
 });
-
-async function gitVersion(client: Client): Promise<string> {
-  return (await (await client.fetch("/version")).json() as { readonly gitVersion: string }).gitVersion;
-}

@@ -3,24 +3,22 @@
 import { CRASHES, SCENARIOS } from "../support/scenarios/suite.ts";
 import { clusterTests, report } from "./_cluster.ts";
 import { ClusterScenarioServer, CrashableClusterServer } from "./_cluster_scenario_server.ts";
+import { needsOf } from "./_versions.ts";
 
 const cluster = clusterTests();
 
-/** They count the lists that informers ask for, which are more where a streaming list is refused first. */
-const NEEDS = "streaming lists by default";
-
-for (const { name, run } of SCENARIOS) {
+for (const { name, needsStreams, run } of SCENARIOS) {
   cluster.anywhere(
     `${name}: the suite`,
     async (setting) => report(await run(new ClusterScenarioServer(setting))),
-    NEEDS,
+    ...needsOf(needsStreams ? "on" : "off"),
   );
 }
 
-for (const { name, run } of CRASHES) {
+for (const { name, needsStreams, run } of CRASHES) {
   cluster.withPlane(
     `${name}: the suite`,
     async (setting) => report(await run(new CrashableClusterServer(setting))),
-    NEEDS,
+    ...needsOf(needsStreams ? "on" : "off"),
   );
 }

@@ -1,6 +1,7 @@
 // Where the programs of a control plane are found, and starts that fail. tests/cluster/control_plane_test.ts has a real
 // one.
-import { startControlPlane } from "@kube/informer/testing/control_plane";
+import { readDefinitions, startControlPlane } from "@kube/informer/testing/control_plane";
+import { pathToFileURL } from "node:url";
 import { delay } from "@std/async";
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { findServerPrograms, type Machine, storedPrograms } from "../../src/deno/server_programs.ts";
@@ -51,7 +52,8 @@ Deno.test("startControlPlane takes programs of KUBEBUILDER_ASSETS, else the newe
     `- KUBEBUILDER_ASSETS, "${own}": it has Kubernetes 1.35.1`,
     `- setup-envtest: "${store}" has 1.37.10, 1.37.2, 1.36.3, 1.9.0`,
     "To download them: setup-envtest use 1.34.x",
-    "To install that: go install sigs.k8s.io/controller-runtime/tools/setup-envtest@latest",
+    "To install that: go install sigs.k8s.io/controller-runtime/tools/setup-envtest@latest, or without Go a program of",
+    "https://github.com/kubernetes-sigs/controller-runtime/releases",
   ]);
 });
 
@@ -128,17 +130,46 @@ Deno.test("startControlPlane ends with its signal, and its servers with it", { i
   assertEquals(await assertRejects(() => startControlPlane({ assets, signal: stop.signal })), reason);
 });
 
-Deno.test("the servers of a program that is killed end", { ignore }, async () => {
+/** The folders of control planes that are there. */
+function leftIn(path: string): string[] {
+  return [...Deno.readDirSync(path)].map(({ name }) => name).filter((name) => name.startsWith("informer-cluster-"));
+}
+
+Deno.test("the servers of a program that is killed end, and their files are removed", { ignore }, async () => {
   await using folder = new Folder();
   const assets = writePrograms(`${folder.path}/bin`, "1.37.2", 'echo "$$" >"$0.pid"; exec sleep 1000');
   const program = folder.write(
     "starts.ts",
-    `import { startControlPlane } from "${import.meta.resolve("../../src/deno/control_plane.ts")}";
+    `import { readDefinitions, startControlPlane } from "${import.meta.resolve("../../src/deno/control_plane.ts")}";
      await startControlPlane({ assets: Deno.args[0] });`,
   );
   const flags = ["-A", "--no-check", "--config", new URL("../../deno.json", import.meta.url).pathname];
   await using running = new Program(program, [assets], { TMPDIR: folder.path }, flags);
   const pid = await pidIn(`${assets}/etcd.pid`);
+  assertEquals(leftIn(folder.path).length, 1);
   running.kill("SIGKILL");
   while (await isRunning(pid)) await delay(10);
+  while (leftIn(folder.path).length > 0) await delay(10); // its files
+});
+
+Deno.test("readDefinitions reads a file, or those of a folder, and says which has none", async () => {
+  await using folder = new Folder();
+  const crds = folder.file("crds");
+  Deno.mkdirSync(crds);
+  const namesOf = async (path: string | URL): Promise<unknown> =>
+    (await readDefinitions(path)).map(({ metadata: { name } }) => name);
+  const text = (name: string): string => `kind: CustomResourceDefinition\nmetadata: {name: ${name}}\n`;
+  Deno.writeTextFileSync(`${crds}/b.yaml`, `kind: Namespace\n---\n${text("b")}---\n---\n${text("c")}`);
+  Deno.writeTextFileSync(`${crds}/a.json`, '{"kind": "CustomResourceDefinition", "metadata": {"name": "a"}}');
+  Deno.writeTextFileSync(`${crds}/kustomization.yml`, "kind: Kustomization\n");
+  Deno.writeTextFileSync(`${crds}/README.md`, "kind: {");
+  assertEquals(await namesOf(`${crds}/b.yaml`), ["b", "c"]);
+  assertEquals([await namesOf(crds), await namesOf(pathToFileURL(crds))], [["a", "b", "c"], ["a", "b", "c"]]);
+  const message = async (name: string): Promise<string> =>
+    (await assertRejects(() => readDefinitions(`${crds}/${name}`), Error)).message;
+  assertStringIncludes(await message("kustomization.yml"), 'kustomization.yml": it has no CustomResourceDefinition');
+  assertStringIncludes(await message("README.md"), 'README.md": ');
+  // Before anything is started.
+  const assets = writePrograms(`${folder.path}/bin`, "1.37.2");
+  await assertRejects(() => startControlPlane({ assets, crds: [`${crds}/none.yaml`] }), Deno.errors.NotFound);
 });

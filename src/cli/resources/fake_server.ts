@@ -41,7 +41,9 @@ export async function fillFakeServer(server: FakeApiServer, filling: Filling): P
     await nextTurn();
     if (signal?.aborted) return;
   }
-  for (const name of namespaces) server.create(Namespace, namespace({ name }));
+  for (const name of namespaces) {
+    if (server.get(Namespace, name) === undefined) server.create(Namespace, namespace({ name }));
+  }
   for (const name of nodes) server.create(Node, node({ name }));
 }
 

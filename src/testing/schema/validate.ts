@@ -92,11 +92,36 @@ function duplicates({ list, keys, items }: ListOf, value: readonly Json[], at: s
   });
 }
 
-/** Finds what is wrong with an object of a custom kind, by its structural schema. Rules in CEL are not evaluated. */
-export function validateCustom(schema: Struct, object: JsonObject): Causes {
+/**
+ * Finds what is wrong with an object of a custom kind, by its structural schema and the paths of its scale. Rules in
+ * CEL are not evaluated.
+ */
+export function validateCustom(
+  schema: Struct,
+  object: JsonObject,
+  scale?: { readonly specReplicasPath: string; readonly statusReplicasPath: string },
+): Causes {
   const causes: Causes = [];
   custom(schema, object, "", causes);
+  for (const path of [scale?.specReplicasPath, scale?.statusReplicasPath]) {
+    if (path !== undefined) checkReplicas(object, path, causes);
+  }
   return causes;
+}
+
+/** Checks the replicas of a scale. The server's causes begin with the point of the path. */
+function checkReplicas(object: JsonObject, path: string, causes: Causes): void {
+  let value: Json | undefined = object;
+  for (const name of path.replace(/^\./, "").split(".")) {
+    if (!isObject(value)) break;
+    value = value[name];
+    if (value === undefined) return;
+  }
+  const refuse = (found: string, why: string): void => void causes.push(invalidField(path, found, why));
+  if (typeof value !== "number" || !Number.isInteger(value)) {
+    refuse("0", `${path} accessor error: ${textOf(value)} is of the type ${typeof value}, expected int64`);
+  } else if (value < 0) refuse(String(value), "should be a non-negative integer");
+  else if (value > 2 ** 31 - 1) refuse(String(value), `should be less than or equal to ${2 ** 31 - 1}`);
 }
 
 function custom(schema: Schema, value: Json | undefined, at: string, causes: Causes): void {
@@ -115,12 +140,12 @@ function custom(schema: Schema, value: Json | undefined, at: string, causes: Cau
     if (wrong.wanted === "integer" && wrong.found === "number") {
       causes.push(invalidField("<nil>", '""', `Checked value must be of type integer (default format) in ${at}`));
     }
-    return;
   }
   if (Array.isArray(rules.enum) && !rules.enum.some((item: Json) => equalJson(item, value))) {
     const supported = rules.enum.map((item: Json) => typeof item === "string" ? item : JSON.stringify(item));
     causes.push(unsupportedField(at, value as Json, supported));
   }
+  if (wrong !== undefined) return combined(rules, value, at, causes);
   for (const [name, check] of Object.entries(CHECKS)) {
     const limit = rules[name];
     if (limit === undefined) continue;
@@ -223,7 +248,10 @@ const CHECKS: Readonly<Record<string, Check>> = {
   maxProperties: bound(membersOf, atMost, tooMany),
 };
 
-/** `allOf`, `anyOf`, `oneOf` and `not`, whose schemas have rules of values alone. */
+/**
+ * `allOf`, `anyOf`, `oneOf` and `not`, whose schemas have rules of values alone. The server says of the object as a
+ * whole that they do not hold, and then why the nearest alternative does not.
+ */
 function combined(rules: JsonObject, value: Json | undefined, at: string, causes: Causes): void {
   const faults = (rule: Json): Causes => {
     const found: Causes = [];
@@ -232,15 +260,23 @@ function combined(rules: JsonObject, value: Json | undefined, at: string, causes
   };
   const list = (name: string): readonly Causes[] =>
     Array.isArray(rules[name]) ? (rules[name] as readonly Json[]).map(faults) : [];
-  const report = (why: string): void => {
-    causes.push(invalidField(at || "<nil>", JSON.stringify(value ?? ""), `${JSON.stringify(at)} must ${why}`));
+  const valid = (found: readonly Causes[]): number => found.filter(({ length }) => length === 0).length;
+  const nearest = (found: readonly Causes[]): Causes => found.toSorted((a, b) => a.length - b.length)[0];
+  const report = (why: string, found: Causes = []): void => {
+    causes.push(invalidField("<nil>", '""', `${JSON.stringify(at)} must ${why}`), ...found);
   };
-  for (const found of list("allOf")) causes.push(...found);
   const any = list("anyOf");
-  if (any.length > 0 && any.every(({ length }) => length > 0)) report("validate at least one schema (anyOf)");
+  if (any.length > 0 && valid(any) === 0) report("validate at least one schema (anyOf)", nearest(any));
   const one = list("oneOf");
-  if (one.length > 0 && one.filter(({ length }) => length === 0).length !== 1) {
-    report("validate one and only one schema (oneOf)");
+  if (one.length > 0 && valid(one) !== 1) {
+    const none = valid(one) === 0;
+    const why = none ? "Found none valid" : `Found ${valid(one)} valid alternatives`;
+    report(`validate one and only one schema (oneOf). ${why}`, none ? nearest(one) : []);
+  }
+  const every = list("allOf");
+  if (valid(every) < every.length) {
+    causes.push(...every.flat());
+    report(`validate all the schemas (allOf)${valid(every) === 0 ? ". None validated" : ""}`);
   }
   if (rules.not !== undefined && faults(rules.not).length === 0) report("not validate the schema (not)");
 }

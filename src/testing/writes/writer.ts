@@ -467,7 +467,7 @@ export class Writer {
     const metadata = objectOr(object.metadata);
     if (this.#isTyped(mode) && schema !== undefined) {
       const check = (object: JsonObject): Causes => {
-        const found = custom ? validateCustom(schema, object) : validateTyped(schema, object);
+        const found = custom ? validateCustom(schema, object, definition.scale) : validateTyped(schema, object);
         checkMetadata(definition, objectOr(object.metadata), found);
         return found;
       };

@@ -21,6 +21,8 @@ import type { CrashableServer, ScenarioServer } from "./scenario_server.ts";
 export interface Scenario<S extends ScenarioServer = ScenarioServer> {
   /** The symbol and the behaviour. */
   readonly name: string;
+  /** True if an informer in it takes nothing but a streaming list. */
+  readonly needsStreams?: boolean;
   /** Returns the measurements, as text; fails where the promise is broken. */
   run(server: S): Promise<string>;
 }
@@ -40,6 +42,7 @@ function lists(streamingList: "on" | "off"): Scenario {
   const way = streamingList === "on" ? "a streaming list" : "a list request";
   return {
     name: `SharedIndexInformer reads the initial objects by ${way}, and then every change`,
+    needsStreams: streamingList === "on",
     async run(server): Promise<string> {
       const maps = server.client.resource(ConfigMap, { namespace: server.namespace });
       await forEach(names("map", 30), (name) => maps.create(mapDraft(name)));
@@ -227,6 +230,7 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   {
     name: "SharedIndexInformer of metadata alone caches the same metadata as one of full objects",
+    needsStreams: true,
     async run(server): Promise<string> {
       const { client, namespace } = server;
       const pods = client.resource(Pod, { namespace });
@@ -383,6 +387,7 @@ export const SCENARIOS: readonly Scenario[] = [
 export const CRASHES: readonly Scenario<CrashableServer>[] = [
   {
     name: "SharedIndexInformer recovers after a crash, with the writes before and after it",
+    needsStreams: true,
     async run(server): Promise<string> {
       const maps = server.client.resource(ConfigMap, { namespace: server.namespace });
       await forEach(names("map", 20), (name) => maps.create(mapDraft(name)));

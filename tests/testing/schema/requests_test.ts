@@ -1,5 +1,9 @@
 import { assertEquals } from "@std/assert";
 import { FakeApiServer } from "../../../src/testing/mod.ts";
+import { schemaOfOpenApi } from "../../../src/testing/schema/open_api.ts";
+import type { Struct } from "../../../src/testing/schema/schema.ts";
+import { validateCustom } from "../../../src/testing/schema/validate.ts";
+import type { JsonObject } from "../../../src/testing/wire/json.ts";
 
 interface Answer {
   readonly code: number;
@@ -271,4 +275,42 @@ Deno.test("objects of a custom kind are checked by the rules of its schema", asy
     });
     assertEquals([code, body.details?.causes], [422, [{ reason, message, field }]]);
   }
+});
+
+Deno.test("alternatives and replicas of a custom kind are refused in the words of the server", () => {
+  const alternatives = [{ type: "integer" }, { type: "string" }];
+  const spec = {
+    type: "object",
+    properties: {
+      port: { "x-kubernetes-int-or-string": true, anyOf: alternatives },
+      size: { type: "string", enum: ["Small"] },
+      one: { type: "integer", oneOf: [{ minimum: 1 }, { maximum: 5 }] },
+      all: { type: "integer", allOf: [{ minimum: 1 }, { maximum: 5 }] },
+    },
+  };
+  const schema = schemaOfOpenApi({ type: "object", properties: { spec } }, { type: "any" }) as Struct;
+  const scale = { specReplicasPath: ".spec.replicas", statusReplicasPath: ".status.replicas" };
+  const causesOf = (object: JsonObject): unknown =>
+    validateCustom(schema, object, scale).map(({ field, message }) => `${field}: ${message}`);
+  assertEquals(causesOf({ spec: { port: true } }), [
+    'spec.port: Invalid value: "boolean": spec.port in body must be of type integer,string: "boolean"',
+    '<nil>: Invalid value: "": "spec.port" must validate at least one schema (anyOf)',
+    'spec.port: Invalid value: "boolean": spec.port in body must be of type integer: "boolean"',
+  ]);
+  assertEquals(causesOf({ spec: { size: 1 } }), [
+    'spec.size: Invalid value: "integer": spec.size in body must be of type string: "integer"',
+    'spec.size: Unsupported value: 1: supported values: "Small"',
+  ]);
+  assertEquals(causesOf({ spec: { one: 3, all: 9 } }), [
+    '<nil>: Invalid value: "": "spec.one" must validate one and only one schema (oneOf). Found 2 valid alternatives',
+    "spec.all: Invalid value: 9: spec.all in body should be less than or equal to 5",
+    '<nil>: Invalid value: "": "spec.all" must validate all the schemas (allOf)',
+  ]);
+  assertEquals(causesOf({ spec: { replicas: -1 }, status: { replicas: 2 ** 31 } }), [
+    ".spec.replicas: Invalid value: -1: should be a non-negative integer",
+    ".status.replicas: Invalid value: 2147483648: should be less than or equal to 2147483647",
+  ]);
+  assertEquals(causesOf({ spec: { replicas: "two" } }), [
+    ".spec.replicas: Invalid value: 0: .spec.replicas accessor error: two is of the type string, expected int64",
+  ]);
 });
