@@ -104,7 +104,8 @@ export type {
 export { type Complete, type IsReduced, type Reduced, reduced } from "./src/api/object.ts";
 export type { SecretLike, WithoutData } from "./src/api/resource.ts";
 
-export type { Entry } from "./src/api/options.ts";
+export type { Entry, ShardOption } from "./src/api/options.ts";
+export { fixedShard, type HashRange, type ShardField, ShardFilter, type ShardSource } from "./src/api/shard.ts";
 export { entryOf } from "./src/entry/entry.ts";
 export { type FieldPath, type FieldPredicate, type Having, path } from "./src/entry/path.ts";
 export type {
@@ -126,7 +127,7 @@ export {
   type Selection,
   type WatchOptions,
 } from "./src/api/options.ts";
-export { LabelSelector, type LabelSelectorFields, type Requirement } from "./src/api/selector.ts";
+export { differences, LabelSelector, type LabelSelectorFields, type Requirement } from "./src/api/selector.ts";
 export { type FieldRequirement, FieldSelector } from "./src/api/selector.ts";
 export { compareResourceVersions } from "./src/api/status.ts";
 export type { Status, StatusCause, StatusDetails } from "./src/api/status.ts";
@@ -150,8 +151,13 @@ export type { Transport } from "./src/api/lister_watcher.ts";
 export type { BackoffOptions } from "./src/async/time.ts";
 export { Client, type ClientOptions } from "./src/client/client.ts";
 export { accessUsed } from "./src/client/client.ts";
+export { installDefinitions, type InstallDefinitionsOptions } from "./src/client/definitions.ts";
+export type { Impersonation } from "./src/api/impersonation.ts";
 export type { Credentials } from "./src/client/http/connection.ts";
+export { logRequests, type RequestReport } from "./src/client/http/request_log.ts";
 export type {
+  AppliedIfChanged,
+  ApplyIfChangedOptions,
   ApplyOptions,
   ApplyOwner,
   DeleteCollectionOptions,
@@ -217,6 +223,15 @@ export type {
   HandlerRegistration,
   ResourceEventHandler,
 } from "./src/informer/events/event.ts";
+export {
+  type DeliveredVersion,
+  type PositionChange,
+  PositionError,
+  type PositionRecord,
+  type PositionStore,
+  type StoredPosition,
+} from "./src/api/position.ts";
+export { MemoryPositions, Position, type PositionOptions } from "./src/informer/events/position.ts";
 export type { CacheSelection, Lister, NamespaceLister } from "./src/informer/cache/lister.ts";
 export type { LargeObject, MemoryReport, NamespaceMemory } from "./src/informer/cache/memory_report.ts";
 export type { InformerStatus } from "./src/informer/status.ts";

@@ -23,6 +23,7 @@ import * as relists from "./limits/relists.ts";
 import { RELAY } from "./limits/relay.ts";
 import { RESTORE } from "./limits/restore.ts";
 import { SELECT } from "./limits/select.ts";
+import { SHARDS } from "./limits/shards.ts";
 import { STORE } from "./limits/store.ts";
 import { VIEW } from "./limits/view.ts";
 import { rounded, table } from "../tools/table.ts";
@@ -50,6 +51,7 @@ const MEASUREMENTS: readonly Measurement[] = [
   CHURN,
   FIELDS_EVENTS,
   FIELDS_HEAP,
+  SHARDS,
   RELAY,
   IDLE,
   VIEW,

@@ -11,6 +11,7 @@ export interface CronTab extends KubernetesObject {
   readonly status?: { readonly replicas?: number; readonly conditions?: readonly kube.Condition[] };
 }
 const NAME = { group: "stable.example.com", version: "v1", plural: "crontabs", kind: "CronTab" };
+const MANAGER = "crontabs"; // the owner of the fields that are applied
 export const CronTab: Resource<CronTab> = defineResource<CronTab>(NAME);
 
 export function cronTabs(client: Client, schedules: Map<string, string>): kube.Reconciler<CronTab> {
@@ -23,20 +24,15 @@ export function cronTabs(client: Client, schedules: Map<string, string>): kube.R
     schedules.set(key, schedule);
     const template = { metadata: { labels: { crontab: name } }, spec: { containers: [{ name, image }] } };
     const spec = { replicas, selector: { matchLabels: template.metadata.labels }, template };
-    const edit = (found: Deployment): Deployment => {
-      const pod = found.spec.template.spec!; // with the fields that the server has filled in
-      const template = { ...found.spec.template, spec: { ...pod, containers: [{ ...pod.containers[0], image }] } };
-      return { ...kube.withController(found, tab), spec: { ...found.spec, replicas, template } };
-    };
     const draft = kube.withController({ metadata: { namespace, name }, spec }, tab);
-    const current = tabs.informers.forResource(Deployment).lister.get(key);
-    const { object: made } = await kube.createOrUpdate(client.resource(Deployment), draft, edit, { current });
+    const deployments = client.resource(Deployment, { namespace });
+    const { object: made } = await deployments.applyIfChanged(draft, { fieldManager: MANAGER, force: true });
     const ready = made.status?.readyReplicas ?? 0;
     const condition = { type: "Ready", status: ready === replicas ? "True" : "False", reason: "Replicas" } as const;
     const status = { replicas: ready, conditions: kube.setCondition(tab.status?.conditions, condition) };
     await kube.writeStatus(client.resource(CronTab), tab, status);
     if (import.meta.main) console.log(`${key}: "${schedule}", ${ready} of ${replicas} replicas are ready`);
-  }).owns(Deployment);
+  }).owns(Deployment, { informer: { managedFields: { manager: MANAGER } } });
   for (const key of schedules.keys()) tabs.enqueue(key); // a process may have crashed before it saw a deletion
   return tabs;
 }

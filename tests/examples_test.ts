@@ -8,6 +8,7 @@ import { deployment, FakeApiServer, pod } from "../src/testing/mod.ts";
 import { CronTab as Tab } from "../examples/crontab_controller.ts";
 import { Program } from "./support/program.ts";
 import { Folder, serve } from "./support/serve.ts";
+import { FilePositions } from "../src/deno/positions.ts";
 import { writeKubeconfig } from "./support/host.ts";
 
 const CronTab: Resource = defineResource({
@@ -46,7 +47,8 @@ function example(
     server.create(Deployment, deployment({ name: "db", namespace: "data" }));
     await using served = await serve(server);
     const kubeconfig = await writeKubeconfig(folder.file("kubeconfig"), { server: served.url });
-    await using program = new Program(`examples/${name}.ts`, [], { KUBECONFIG: kubeconfig });
+    const env = { KUBECONFIG: kubeconfig, STATE_DIRECTORY: folder.path };
+    await using program = new Program(`examples/${name}.ts`, [], env);
     await options.checks({
       server,
       says: (wanted) =>
@@ -67,7 +69,8 @@ function example(
     using _stalled = server.stallNext(1_000);
     await using served = await serve(server);
     const kubeconfig = await writeKubeconfig(folder.file("kubeconfig"), { server: served.url });
-    await using program = new Program(`examples/${name}.ts`, [], { KUBECONFIG: kubeconfig });
+    const env = { KUBECONFIG: kubeconfig, STATE_DIRECTORY: folder.path };
+    await using program = new Program(`examples/${name}.ts`, [], env);
     await asked.promise;
     program.kill(name === "pods" ? "SIGTERM" : "SIGINT");
     assertEquals([await program.code, program.err.text, program.out.text], [0, "", ""]);
@@ -157,6 +160,14 @@ const EXAMPLES: Readonly<Record<string, Parameters<typeof example>[1]>> = {
       await says("added default/new");
     },
   },
+  notifier: {
+    checks: async ({ server, says }) => {
+      server.patch(Pod, "web-0", { status: { phase: "Failed", reason: "Evicted" } });
+      await says("default/web-0 has failed: Evicted");
+      server.delete(Pod, "web-0");
+      await says("default/web-0 is gone");
+    },
+  },
   index_by_node: {
     checks: async ({ says }) => {
       await says("n1: 2 pods, 2 running");
@@ -225,6 +236,44 @@ Deno.test(
 );
 
 Deno.test(
+  "examples/notifier.ts is killed and started again, and neither misses nor repeats a message",
+  { ignore: Deno.build.os === "windows" },
+  async () => {
+    await using folder = new Folder();
+    using server = new FakeApiServer();
+    const fail = (name: string): void => {
+      server.patch(Pod, name, { status: { phase: "Failed", reason: "Evicted" } });
+    };
+    for (const name of ["a", "b", "c"]) server.create(Pod, pod({ name }));
+    fail("a");
+    await using served = await serve(server);
+    const kubeconfig = await writeKubeconfig(folder.file("kubeconfig"), { server: served.url });
+    const store = new FilePositions(folder.path);
+    /** Runs until the position has these objects, kills it, and returns what it has said. */
+    const run = async (...names: string[]): Promise<string[]> => {
+      const env = { KUBECONFIG: kubeconfig, STATE_DIRECTORY: folder.path };
+      await using program = new Program("examples/notifier.ts", [], env);
+      const versions = names.map((name) => server.get(Pod, name)!.metadata.resourceVersion).sort();
+      for (;;) {
+        const { record } = await store.read("failed-pods") ?? {};
+        const written = [...record?.objects.values() ?? []].map(([, version]) => version).sort();
+        if (record?.version !== "" && written.join() === versions.join()) break;
+        await delay(20); // files have no events
+      }
+      program.kill("SIGKILL");
+      await program.code;
+      return program.out.lines.toSorted();
+    };
+    assertEquals(await run("a"), ["default/a has failed: Evicted"]);
+    fail("b");
+    assertEquals(await run("a", "b"), ["default/b has failed: Evicted"]);
+    server.delete(Pod, "a");
+    fail("c");
+    assertEquals(await run("b", "c"), ["default/a is gone", "default/c has failed: Evicted"]);
+  },
+);
+
+Deno.test(
   "examples/crontab_controller.ts --fake runs without a cluster, and ends on SIGTERM",
   { ignore: Deno.build.os === "windows" },
   async () => {
@@ -243,15 +292,14 @@ Deno.test(
     using server = new FakeApiServer();
     server.define(Tab);
     server.create(Tab, { metadata: { name: "b" }, spec: { schedule: "@hourly", image: "cron", replicas: 2 } });
-    const created = Promise.withResolvers<void>();
-    const isCreation = ({ verb, resource }: RecordedRequest): boolean =>
-      verb === "create" && resource === "deployments";
-    const stalled = server.stallNext(1, isCreation);
-    server.afterNext(() => created.resolve(), 1, isCreation);
+    const applied = Promise.withResolvers<void>();
+    const isApply = ({ verb, resource }: RecordedRequest): boolean => verb === "patch" && resource === "deployments";
+    const stalled = server.stallNext(1, isApply);
+    server.afterNext(() => applied.resolve(), 1, isApply);
     await using served = await serve(server);
     const kubeconfig = await writeKubeconfig(folder.file("kubeconfig"), { server: served.url });
     await using program = new Program("examples/crontab_controller.ts", [], { KUBECONFIG: kubeconfig });
-    await created.promise; // the answer is on its way
+    await applied.promise; // the answer is on its way
     program.kill("SIGTERM");
     await delay(500); // for the signal to arrive; the answer must not come first
     stalled[Symbol.dispose]();

@@ -6,6 +6,7 @@
  */
 import { scriptOf } from "../tests/support/histories/script.ts";
 import { failureOf } from "../tests/support/histories/play.ts";
+import { positionFailureOf, positionScriptOf } from "../tests/support/histories/positions.ts";
 import { SCENARIOS } from "../tests/support/histories/scenarios.ts";
 
 /** The exit code when a history fails. */
@@ -33,6 +34,9 @@ async function main(seeds: number): Promise<never> {
     playing = `seed ${seed}`;
     const failure = await failureOf(scriptOf(seed));
     if (failure !== undefined) fail(failure);
+    playing = `seed ${seed} of positions`;
+    const ofPosition = await positionFailureOf(positionScriptOf(seed));
+    if (ofPosition !== undefined) fail(ofPosition);
   }
   Deno.exit(0);
 }

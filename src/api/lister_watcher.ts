@@ -1,3 +1,4 @@
+import type { ShardFilter } from "./shard.ts";
 import type { Entry, ListOptions, Selection, WatchOptions } from "./options.ts";
 import type { KubernetesObject } from "./object.ts";
 import type { Resource } from "./resource.ts";
@@ -17,6 +18,8 @@ export interface ListerWatcher<T> {
    * needs nothing else for them. @default {complete objects are listed}
    */
   readonly identities?: IdentitySource;
+  /** The shard that its lists and watches are of, by which lists count what arrives. @default {all objects} */
+  readonly shard?: ShardFilter;
   /** The resource, for observers of requests. @default {unknown} */
   readonly resource?: Resource;
   /** The part of the collection, for observers of requests. @default {unknown} */

@@ -331,6 +331,11 @@ export interface DraftMeta {
   readonly ownerReferences?: readonly OwnerReference[];
 }
 
+/** Returns the base64 of a text in UTF-8, as the data of Secrets has it. */
+export function base64Of(text: string): string {
+  return btoa(Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join(""));
+}
+
 /** Metadata with a name, or the beginning of one. */
 export type NamedDraftMeta = DraftMeta & ({ readonly name: string } | { readonly generateName: string });
 

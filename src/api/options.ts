@@ -1,3 +1,4 @@
+import type { ShardFilter } from "./shard.ts";
 import { type DecodeError, UnreachableError } from "./status.ts";
 import type { ObjectKey, ObjectMeta } from "./object.ts";
 import { FieldSelector, LabelSelector } from "./selector.ts";
@@ -135,11 +136,13 @@ export interface RequestOptions extends Abortable {
 /** Options for decoding objects. */
 export interface DecodeOptions {
   /**
-   * `"drop"` removes managedFields from the bytes before they are parsed, unless a path of `fields` names them.
+   * `"drop"` removes managedFields from the bytes before they are parsed, unless a path of `fields` names them. An
+   * object with the name of a manager removes the entries of all others, for `applyIfChanged`; from objects that are
+   * reduced, all of them, as `"drop"` does.
    *
    * @default {"keep" on a client, "drop" on an informer}
    */
-  readonly managedFields?: "drop" | "keep";
+  readonly managedFields?: "drop" | "keep" | { readonly manager: string };
   /**
    * The names of further annotations of Secrets that hold their data, and are left out with it. Those of kubectl, kapp,
    * Rancher, Banzai Cloud and OpenShift are known. @default {none}
@@ -190,9 +193,18 @@ export interface DecodeObserver {
   readonly onDecoded?: (ms: number) => void;
 }
 
+/** A part of a collection by a hash, see `ShardSource`. */
+export interface ShardOption {
+  /**
+   * Leaves out the objects that are not in ranges of hashes, before they are decoded. The server is asked for the
+   * others alone; where it does not filter, it sends all. @default {all objects}
+   */
+  readonly shard?: ShardFilter;
+}
+
 /** Options for a list. */
 export interface ListOptions
-  extends Selection, DecodeOptions, KnownEntries, Projection, DecodeObserver, RequestOptions {
+  extends Selection, ShardOption, DecodeOptions, KnownEntries, Projection, DecodeObserver, RequestOptions {
   /** Not allowed here: a single request is of one namespace, or of all. */
   readonly namespaces?: undefined;
   /** `"0"`: any state the server has at hand; another: see `resourceVersionMatch`. @default {the newest state} */
@@ -207,7 +219,15 @@ export interface ListOptions
 
 /** Options for a watch. */
 export interface WatchOptions
-  extends Selection, DecodeOptions, KnownEntries, Projection, DecodeObserver, Abortable, Pick<RequestOptions, "query"> {
+  extends
+    Selection,
+    ShardOption,
+    DecodeOptions,
+    KnownEntries,
+    Projection,
+    DecodeObserver,
+    Abortable,
+    Pick<RequestOptions, "query"> {
   /** Not allowed here: a single request is of one namespace, or of all. */
   readonly namespaces?: undefined;
   /** The watch delivers changes after this version. @default {the existing objects, and then changes} */

@@ -94,6 +94,15 @@ export function defineResource<T extends KubernetesObject>(definition: {
   return Object.freeze({ group, version, plural, kind, scope });
 }
 
+/** The definitions of custom kinds. */
+export const DEFINITIONS: Resource<KubernetesObject> = defineResource<KubernetesObject>({
+  group: "apiextensions.k8s.io",
+  version: "v1",
+  plural: "customresourcedefinitions",
+  kind: "CustomResourceDefinition",
+  scope: "Cluster",
+});
+
 /**
  * Returns the same resource with objects reduced to their metadata (`PartialObjectMetadata` on the wire).
  *
@@ -412,7 +421,7 @@ export function roleYaml(rules: readonly AccessRule[], { name, namespace }: Role
  *
  * Beside `watch` it grants `list`, which an informer needs where the server cannot stream lists or a version has
  * expired. The names of objects are left out, since those that a test has used are rarely those of a cluster, unless
- * `names` is set.
+ * `names` is set; those of users to impersonate stay, since the right to be any user is that of an administrator.
  */
 export function rolesYaml(
   rules: readonly PlacedRule[],
@@ -424,7 +433,7 @@ export function rolesYaml(
   const granted = rules.map(({ names: only, verbs, ...rule }): PlacedRule => ({
     ...rule,
     verbs: verbs.includes("watch") ? ["list", ...verbs] : verbs,
-    ...(names && only !== undefined ? { names: only } : {}),
+    ...((names || verbs.includes("impersonate")) && only !== undefined ? { names: only } : {}),
   }));
   const byNamespace = Map.groupBy(granted, ({ namespace }) => namespace);
   return [...byNamespace.keys()].sort()

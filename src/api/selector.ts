@@ -482,3 +482,50 @@ function parse(text: string): FieldRequirement[] {
   }
   return found;
 }
+
+/** Metadata that each write changes. */
+const OF_EACH_WRITE: readonly string[] = ["resourceVersion", "managedFields"];
+
+/**
+ * Returns the paths of the fields in which two objects differ, each once, in the order of their members: what an update
+ * has changed, for a log or a decision.
+ *
+ * - They are paths as `path()` and `fields` take them, and so pass through arrays: `spec.containers.image` where the
+ *   image of any container has changed. Of arrays of different lengths, or of texts and numbers, the array is named.
+ * - Of a field that only one of the two has, no members are named. A member that is `undefined` counts as absent.
+ * - `metadata.resourceVersion` and `metadata.managedFields`, which each write changes, are left out.
+ *
+ * @example
+ * ```ts
+ * import { differences } from "@kube/informer";
+ * import { pod } from "@kube/informer/testing";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const before = pod({ name: "cart-0", image: "cart:1" });
+ * const after = pod({ name: "cart-0", image: "cart:2", labels: { "example.com/tier": "front" } });
+ * assertEquals(differences(before, after), ["metadata.labels", "spec.containers.image"]);
+ * ```
+ */
+export function differences(before: unknown, after: unknown): readonly string[] {
+  const found = new Set<string>();
+  addDifferences(before, after, [], found);
+  return [...found];
+}
+
+function addDifferences(before: unknown, after: unknown, keys: readonly string[], found: Set<string>): void {
+  if (Object.is(before, after)) return;
+  const isList = Array.isArray(before);
+  const areAlike = isStructure(before) && isStructure(after) && isList === Array.isArray(after);
+  if (!areAlike || (isList && before.length !== (after as { readonly length?: unknown }).length)) {
+    return void found.add(formatFieldPath(keys));
+  }
+  for (const name of new Set([...Object.keys(before), ...Object.keys(after)])) {
+    if (keys.length === 1 && keys[0] === "metadata" && OF_EACH_WRITE.includes(name)) continue;
+    const [old, now] = [before, after].map((it) => Object.hasOwn(it, name) ? it[name] : undefined);
+    addDifferences(old, now, isList ? keys : [...keys, name], found);
+  }
+}
+
+function isStructure(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null;
+}

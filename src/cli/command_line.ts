@@ -7,13 +7,18 @@ import { doctor } from "./doctor/doctor.ts";
 import { EXIT_CODE, explainError, UsageError } from "./errors/explain_error.ts";
 import { fake } from "./fake.ts";
 import { get } from "./get.ts";
+import { init } from "./init.ts";
 import { kinds } from "./kinds.ts";
+import { alertsYaml, dashboardJson } from "./monitoring.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 import { serve } from "./serve.ts";
+import { wait } from "./wait.ts";
 import { watch } from "./watch.ts";
 import { isAbortOf } from "../async/signals.ts";
 
-const COMMANDS: readonly string[] = ["watch", "get", "serve", "kinds", "doctor", "fake", "demo", "completions"];
+const COMMANDS: readonly string[] = [
+  ...["watch", "get", "wait", "serve", "kinds", "doctor", "dashboard", "alerts", "fake", "demo", "init", "completions"],
+];
 
 /** The permissions of commands that connect. */
 const CONNECTED = "those that informer doctor prints; none with --fake";
@@ -34,6 +39,10 @@ const KUBECONFIG = [
 const CONTEXT = ["--context <name:string>", "The context in it."] as const;
 const SERVER = ["--server <url:string>", "The API server's address."] as const;
 const TOKEN_FILE = ["--token-file <file:string>", "A file with a bearer token."] as const;
+const AS = ["--as <user:string>", "Act as this user."] as const;
+const AS_GROUP = ["--as-group <group:string>", "A group of that user; may be repeated.", { collect: true }] as const;
+const AS_UID = ["--as-uid <uid:string>", "The uid of that user."] as const;
+const VERBOSE = ["-v, --verbose", "Print a line about each request to standard error."] as const;
 const FAKE = ["--fake", "Use a fake API server in this process."] as const;
 
 /** The command line of a process: where it prints, what stops it, and the exit code of its command. */
@@ -111,11 +120,14 @@ export class CommandLine {
       .noExit();
     this.#watch(program);
     this.#get(program);
+    this.#wait(program);
     this.#serve(program);
     this.#kinds(program);
     this.#doctor(program);
+    this.#monitoring(program);
     this.#fake(program);
     this.#demo(program);
+    this.#init(program);
     this.#completions(program);
     return program.reset();
   }
@@ -143,7 +155,8 @@ export class CommandLine {
       .option("--show-secrets", "Show the data of Secrets.")
       .option("--no-object", "Leave the objects out.")
       .option("-o, --output <format:format>", "How to print.", { default: "table" as const })
-      .option(...KUBECONFIG).option(...CONTEXT).option(...SERVER).option(...TOKEN_FILE).option(...FAKE)
+      .option(...KUBECONFIG).option(...CONTEXT).option(...SERVER).option(...TOKEN_FILE)
+      .option(...AS).option(...AS_GROUP).option(...AS_UID).option(...VERBOSE).option(...FAKE)
       .example("All pods", "informer watch pods -A")
       .example("As JSON, one event per line", "informer watch deployments.apps -n shop -o json")
       .example("Save a snapshot", "informer watch po -A --until-synced --no-object -o json --cache pods.json")
@@ -166,13 +179,43 @@ export class CommandLine {
       .option("--show-secrets", "Show the data of Secrets.")
       .option("--show-managed-fields", "Show metadata.managedFields.")
       .option("-o, --output <format:format>", "How to print.", { default: "table" as const })
-      .option(...KUBECONFIG).option(...CONTEXT).option(...SERVER).option(...TOKEN_FILE).option(...FAKE)
+      .option(...KUBECONFIG).option(...CONTEXT).option(...SERVER).option(...TOKEN_FILE)
+      .option(...AS).option(...AS_GROUP).option(...AS_UID).option(...VERBOSE).option(...FAKE)
       .example("All pods, as kubectl's JSON list", "informer get pods -A -o json")
       .example("Two kinds, with all columns", "informer get pods,deploy -n shop -o wide")
       .example("One object", "informer get deploy web -n shop -o yaml")
       .example("Objects of several kinds", "informer get pod/web-0 deploy/web -n shop")
       .action(async (options, resources, ...names) => {
         this.#code = await get(options, [resources, ...names], this.#terminal, this.#stop.signal);
+      });
+  }
+
+  #wait(program: Command): void {
+    program.command("wait <objects...:string>", "Wait until objects are ready, deleted, or in another state.")
+      .description(
+        "Watches the objects, and ends with 0 once all of them are in the state at the same time; with 1, and the last " +
+          "states, after --timeout. Of objects that are chosen there must be one at least. States: ready, as kstatus " +
+          "judges workloads and kinds with conditions; deleted: those that are there at the beginning; condition=TYPE and " +
+          "condition=TYPE=STATUS; PATH=VALUE, of any field, and PATH: it is there. " +
+          `Permissions: ${CONNECTED}.`,
+      )
+      .option("--for <state:string>", "The state.", { default: "ready" })
+      .option("--timeout <duration:string>", "Fail after this time.", { default: "5m" })
+      .option("--fail-fast", "Fail as soon as an object has failed; of workloads, as soon as a pod has.")
+      .option("--all", "All objects of the kinds in the namespace.")
+      .option("-n, --namespace <namespace:string>", "In one namespace.")
+      .option("-A, --all-namespaces", "In all namespaces.")
+      .option(...SELECTOR).option(...FIELD_SELECTOR)
+      .option(...KUBECONFIG).option(...CONTEXT).option(...SERVER).option(...TOKEN_FILE)
+      .option(...AS).option(...AS_GROUP).option(...AS_UID).option(...VERBOSE).option(...FAKE)
+      .example("A rollout", "informer wait deploy/web sts/db -n shop --fail-fast --timeout 10m")
+      .example("The end of a job", "informer wait job/migrate --for condition=Complete --fail-fast")
+      .example("Pods, as they are replaced", "informer wait pods -l app=web --for ready")
+      .example("A field", "informer wait pvc/data --for status.phase=Bound")
+      .example("The end of a namespace", "informer wait ns/shop --for deleted")
+      .action(async (options, ...objects) => {
+        const flags = { ...options, backoff: this.#backoff };
+        this.#code = await wait(flags, objects, this.#terminal, this.#stop.signal);
       });
   }
 
@@ -194,7 +237,8 @@ export class CommandLine {
         "--snapshot <file:string>",
         "Begin with the cache in this file, without a list, and write it there; of several resources to FILE.NAME each.",
       )
-      .option(...KUBECONFIG).option(...CONTEXT).option(...SERVER).option(...TOKEN_FILE).option(...FAKE)
+      .option(...KUBECONFIG).option(...CONTEXT).option(...SERVER).option(...TOKEN_FILE)
+      .option(...AS).option(...AS_GROUP).option(...AS_UID).option(...VERBOSE).option(...FAKE)
       .example("All pods and deployments", "informer serve pods deployments.apps -A --port 8080")
       .example("Some fields of them", "curl 'http://127.0.0.1:8080/api/pods?fields=spec.nodeName,status.phase'")
       .example("As they change", "curl -N 'http://127.0.0.1:8080/events/pods?labelSelector=app%3Dweb'")
@@ -219,6 +263,7 @@ export class CommandLine {
         "Write to this file; one of other origin is not replaced. (default: standard output)",
       )
       .option(...KUBECONFIG).option(...CONTEXT).option(...SERVER).option(...TOKEN_FILE)
+      .option(...AS).option(...AS_GROUP).option(...AS_UID).option(...VERBOSE)
       .example("Kinds of one group", "informer kinds --group stable.example.com --out kinds.ts")
       .example("Without a cluster", "informer kinds --file crd.yaml --out kinds.ts")
       .example(
@@ -244,7 +289,8 @@ export class CommandLine {
       .option("--rbac", "Print the roles that informers on the resources need, as YAML, and check nothing.")
       .option("--memory", "List the resources, or all kinds, print the sizes of their objects, and check nothing.")
       .option("-o, --output <format:report>", "How to print.", { default: "table" as const })
-      .option(...KUBECONFIG).option(...CONTEXT).option(...SERVER).option(...TOKEN_FILE).option(...FAKE)
+      .option(...KUBECONFIG).option(...CONTEXT).option(...SERVER).option(...TOKEN_FILE)
+      .option(...AS).option(...AS_GROUP).option(...AS_UID).option(...VERBOSE).option(...FAKE)
       .example("Diagnose informers on pods", "informer doctor")
       .example("For a program", "informer doctor pods deployments.apps -A -o json")
       .example("What caches would hold", "informer doctor pods secrets -A --memory")
@@ -297,6 +343,43 @@ export class CommandLine {
       .action(async (options) => {
         this.#code = await demo(options, this.#terminal, this.#stop.signal);
       });
+  }
+
+  #init(program: Command): void {
+    program.command("init <name:string>", "Write a new project: a controller of a custom kind.")
+      .description(
+        "Writes a folder with a definition of the kind and its types, a reconciler, tests on the fake server, a test under " +
+          "random faults, the program, its role, and a Dockerfile. A file that exists is not replaced, and then nothing is " +
+          "written. The folder's `deno task test` passes. Permissions: --allow-read and --allow-write of the folder.",
+      )
+      .option("--kind <kind:string>", "The kind, in CamelCase.")
+      .option("--group <group:string>", "Its API group, a domain.", { default: "example.com" })
+      .option("--plural <plural:string>", "Its name in addresses. (default: the kind with an ending)")
+      .option("--dir <folder:string>", "Write to this folder. (default: one with the name of the project)")
+      .option("--force", "Replace files that exist.")
+      .example("A controller of Websites", "informer init website-controller --kind Website --group shop.example.com")
+      .example("In this folder", "informer init indexer --kind Index --plural indices --dir .")
+      .action(async (options, name) => {
+        this.#code = await init(options, name, this.#terminal);
+      });
+  }
+
+  #monitoring(program: Command): void {
+    program.command("dashboard", "Print a Grafana dashboard of a controller's metrics.")
+      .description(
+        "Prints a dashboard as JSON, for Grafana 10 and newer, of what a Manager answers at /metrics. It asks for the data " +
+          "source and for the jobs. Permissions: none.",
+      )
+      .example("To be imported, or provisioned from a file", "informer dashboard > controllers.json")
+      .action(() => this.#terminal.result(dashboardJson()));
+    program.command("alerts", "Print Prometheus alert rules for a controller's metrics.")
+      .description(
+        "Prints a file of rules as YAML, for what a Manager answers at /metrics. The spec of a PrometheusRule has the same " +
+          "groups. Permissions: none.",
+      )
+      .example("For rule_files of Prometheus", "informer alerts > controllers.rules.yaml")
+      .example("Look at one", "informer alerts | grep -A 9 ControllerHasNoLeader")
+      .action(() => this.#terminal.result(alertsYaml().trimEnd()));
   }
 
   #completions(program: Command): void {

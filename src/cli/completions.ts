@@ -132,7 +132,7 @@ interface CompletedCommand {
 }
 
 /** Flags whose value is the path of a file. */
-const FILES = ["--kubeconfig", "--token-file", "--cache", "--file", "--out", "--snapshot"];
+const FILES = ["--kubeconfig", "--token-file", "--cache", "--file", "--out", "--snapshot", "--dir"];
 
 /**
  * Returns the words that can stand in place of the last of `words`, which may be empty; `"files"` for paths. `words`
@@ -163,6 +163,9 @@ export async function complete(
     if (waiting.flags.some((flag) => FILES.includes(flag))) return "files";
     if (waiting.flags.includes("--context")) return startingWith(current, wordsOf(await cluster.contexts()));
     if (waiting.flags.includes("--namespace")) return startingWith(current, wordsOf(await cluster.namespaces()));
+    if (command.getName() === "wait" && waiting.flags.includes("--for")) {
+      return startingWith(current, wordsOf(["ready", "deleted", "condition="]));
+    }
     return startingWith(current, wordsOf(valuesOf(command.getType(waiting.args[0].type)?.handler)));
   }
   if (current.startsWith("-")) {
@@ -182,13 +185,14 @@ async function argumentsOf(
   cluster: ClusterNames,
 ): Promise<readonly string[]> {
   if (command === "completions") return given.length === 0 ? ["bash", "fish", "zsh"] : [];
-  if (!["get", "watch", "serve", "doctor"].includes(command)) return [];
+  if (!["get", "wait", "watch", "serve", "doctor"].includes(command)) return [];
   const slash = current.indexOf("/");
-  if (command === "get" && slash !== -1) {
+  const isNamed = command === "get" || command === "wait";
+  if (isNamed && slash !== -1) {
     const kind = current.slice(0, slash);
     return (await cluster.names(kind)).map((name) => `${kind}/${name}`);
   }
-  if (command === "get" && given.length > 0) {
+  if (isNamed && given.length > 0) {
     return given.some((word) => word.includes("/"))
       ? []
       : (await cluster.names(given[0])).filter((name) => !given.includes(name));

@@ -10,9 +10,9 @@ import {
   type ConnectionFlags,
   explainRefusal,
   getTargets,
-  resourcesFor,
   type SelectionFlags,
   selectionFor,
+  targetsFor,
 } from "./resources/resources_for.ts";
 import {
   formOf,
@@ -63,14 +63,7 @@ export async function get(
   }
   using client = await clientFor(flags, terminal);
   const form = formOf(flags.output);
-  const wanted: { readonly resource: Resource<KubernetesObject>; readonly names: readonly string[] }[] = [];
-  for (const { kind, names } of targets) {
-    const resources = await resourcesFor(client, [kind], "list", { form, signal, terminal });
-    if (names.length > 0 && resources.length > 1) {
-      throw new UsageError(`"${kind}" is a category, whose objects are listed; name the kind of ${names[0]}`);
-    }
-    for (const resource of resources) wanted.push({ resource, names });
-  }
+  const wanted = await targetsFor(client, targets, "list", { form, signal, terminal });
   const found: Found[] = [];
   const missing: unknown[] = [];
   for (const [i, { resource, names }] of wanted.entries()) {

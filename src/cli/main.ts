@@ -1,6 +1,6 @@
 /**
  * The command line: watches a cluster through informers, lists and gets objects, writes types of custom kinds,
- * diagnoses connections, and serves a fake API server.
+ * diagnoses connections, prints dashboard and alerts for controllers, and serves a fake API server.
  *
  * {@linkcode main} is the entry point. It handles signals and exit codes; each command has a file of its own.
  *

@@ -110,6 +110,11 @@ export async function watch(
   }
 }
 
+/** Returns `true` if the objects are shown on a screen of their own, which has no place for lines about requests. */
+function wantsScreen({ output, object, untilSynced, verbose }: WatchFlags, terminal: Terminal): boolean {
+  return terminal.hasFullScreen && formOf(output) === "table" && object && !untilSynced && !verbose;
+}
+
 /** Runs the informers, and writes the cache at the end. */
 async function follow(
   client: Client,
@@ -124,8 +129,7 @@ async function follow(
   const informers = new SharedInformerFactory(client, { ...selection, resyncMs });
   const table = new GrowingTable();
   const namespaces = selection.namespace === undefined;
-  const hasScreen = terminal.hasFullScreen && formOf(output) === "table" && flags.object && !untilSynced;
-  using screen = hasScreen
+  using screen = wantsScreen(flags, terminal)
     ? new WatchScreen(resources, { wide: output === "wide", namespaces }, selection.namespace, terminal, quit)
     : undefined;
   /** Aborted when the server rejects a resource that was never live: retrying cannot help. */

@@ -13,10 +13,12 @@
 import { editDistance } from "../errors/nearest_name.ts";
 import { type ApiResource, apiVersionOf, type PlacedRule, type Resource, resourceName } from "../api/resource.ts";
 import { AccessLog, Connection, type Credentials } from "./http/connection.ts";
+import type { RequestReport } from "./http/request_log.ts";
 import type { ResourceClient, ResourceClientOptions, ResourceClients } from "./resource_client.ts";
 import { type Abortable, checkSelectors, namespacesOf, type Selection } from "../api/options.ts";
 import { isNotFound } from "../api/status.ts";
 import type { KubernetesObject } from "../api/object.ts";
+import { type Impersonation, impersonationProblem } from "../api/impersonation.ts";
 import type { Transport } from "../api/lister_watcher.ts";
 import { checkCounts, checkDurations, monotonicMs } from "../async/time.ts";
 import { ConsoleReporter } from "../errors/errors.ts";
@@ -292,6 +294,8 @@ export interface ClientOptions {
   readonly maxObjectBytes?: number;
   /** Called with the text of each `Warning` that the server sends. The request rejects with an error that it throws. */
   readonly onWarning?: (warning: string) => void;
+  /** Called with each step of each request, as `logRequests()` writes them. @default {none, which costs nothing} */
+  readonly onRequest?: (report: RequestReport) => void;
 }
 
 /**
@@ -333,11 +337,13 @@ export class Client implements ResourceClients, Disposable {
   /** The default namespace of objects that are read by name or created; `""` for none. */
   readonly namespace: string;
   readonly #server: URL;
-  readonly #connection: Connection;
+  #connection: Connection;
   /** Receives the errors of groups that cannot be read, where there is no `onError`. */
   readonly #reporter = new ConsoleReporter();
   /** The last complete answer of {@linkcode discover} and its monotonic time; `undefined` before the first. */
   #discovered: { readonly at: number; readonly resources: readonly ApiResource[] } | undefined;
+  /** The number of calls of {@linkcode forgetDiscovery}: an answer to a request before the last one is not kept. */
+  #forgotten = 0;
 
   /**
    * Creates a client. Nothing is sent yet.
@@ -360,6 +366,7 @@ export class Client implements ResourceClients, Disposable {
       retries,
       maxObjectBytes,
       onWarning,
+      onRequest: options.onRequest,
       access: accessLogOf(this),
     });
   }
@@ -429,6 +436,7 @@ export class Client implements ResourceClients, Disposable {
     const known = this.#discovered;
     if (known !== undefined && monotonicMs() - known.at < maxAgeMs) return [...known.resources];
     let complete = true;
+    const forgotten = this.#forgotten;
     const resources = await discover(
       (path, accept) =>
         this.#connection.json(
@@ -443,8 +451,49 @@ export class Client implements ResourceClients, Disposable {
         },
       },
     );
-    if (complete) this.#discovered = { at: monotonicMs(), resources };
+    if (complete && forgotten === this.#forgotten) this.#discovered = { at: monotonicMs(), resources };
     return [...resources];
+  }
+
+  /**
+   * Returns a client whose requests are those of another user, with that user's rights alone. The credentials of this
+   * client need the verb `impersonate`, as the guide to permissions says; the server refuses by 403 what they may not.
+   *
+   * - It shares transport, credentials and options with this client. It costs nothing until it is used, so that there
+   *   may be one for each request that a program serves. Disposing it ends its own requests; those that are under way
+   *   end with the client that has connected, too.
+   * - It replaces the user that a kubeconfig or an option acts as, with groups, uid and extra values.
+   * - `discover()` asks for itself, because the right to do that is the user's, too. {@linkcode accessUsed} has the
+   *   rights of this user, and those to impersonate it for the client that has connected.
+   *
+   * Several groups, and several values of an extra key, need a transport that sends a header line for each, as that of
+   * `connect()` does: `fetch` of browsers and Node joins them to one.
+   *
+   * @throws {TypeError} when a member is empty, or cannot be sent in a header.
+   *
+   * @example
+   * ```ts
+   * import { Client } from "@kube/informer";
+   * import { ConfigMap } from "@kube/informer/kinds/core/v1";
+   * import { FakeApiServer } from "@kube/informer/testing";
+   *
+   * using client = new Client({ server: "http://fake", transport: new FakeApiServer() });
+   * const ada = client.as({ user: "ada", groups: ["analysts"] });
+   * await ada.resource(ConfigMap, { namespace: "shop" }).list();
+   * ```
+   */
+  as(user: Impersonation): Client {
+    const [member, problem] = impersonationProblem(user) ?? [];
+    if (member !== undefined) throw new TypeError(`Cannot act as another user: "${member}" ${problem}`);
+    const client = new Client({ server: this.#server, namespace: this.namespace });
+    client.#connection = this.#connection.as(user, accessLogOf(client));
+    return client;
+  }
+
+  /** Makes the next {@linkcode discover} ask the server, because it may have other kinds now. */
+  forgetDiscovery(): void {
+    this.#forgotten++;
+    this.#discovered = undefined;
   }
 
   /** Ends all requests and watches under way, which reject, and disposes the transport. A second call does nothing. */

@@ -6,12 +6,15 @@ import type {
   ListOptions,
   Projection,
   Selection,
+  ShardOption,
   WatchOptions,
 } from "../api/options.ts";
 import { type Change, type IdentitySource, type ListPart, readPages, type WatchEvent } from "../api/lister_watcher.ts";
 import { CancellableStream, IteratorSource, ReadAhead, type StreamSource } from "../async/iterate.ts";
 import { DerivedController, withResolvers } from "../async/signals.ts";
 import {
+  type AppliedIfChanged,
+  type ApplyIfChangedOptions,
   type ApplyOptions,
   collectedOf,
   type DeleteCollectionOptions,
@@ -30,7 +33,15 @@ import {
   type WriteOptions,
 } from "./resource_client.ts";
 import { isNotFound, type Status, statusFrom } from "../api/status.ts";
-import type { Apply, Complete, Draft, DynamicObject, KubernetesObject, Mutable } from "../api/object.ts";
+import {
+  type Apply,
+  type Complete,
+  type Draft,
+  type DynamicObject,
+  keyOf,
+  type KubernetesObject,
+  type Mutable,
+} from "../api/object.ts";
 import { metadataOf, type Resource, resourceName } from "../api/resource.ts";
 import { Reduction } from "../entry/entry.ts";
 import { ListReader } from "./decode/list_reader.ts";
@@ -51,6 +62,7 @@ import {
   updateRequest,
   watchRequest,
 } from "./requests.ts";
+import { needToApply } from "./owned_fields.ts";
 import { checkRetryWatch, retryWatch } from "./retry_watch.ts";
 import { monotonicMs } from "../async/time.ts";
 import { type BodyDecoder, BodyReader } from "./decode/body_reader.ts";
@@ -247,7 +259,7 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
       const reduction = Reduction.of(this.resource);
       return reduction === undefined ? answer as T : reduction.of(answer as T);
     }
-    return new RowReader<T>(this.#reading({}, "now")).eventOf(answer).object;
+    return new RowReader<T>(this.#reading({}, "now")).eventOf(answer)!.object;
   }
 
   /** As {@linkcode ResourceClient.getOrUndefined}. */
@@ -309,13 +321,13 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
   create(object: SubresourceDraft, options: WriteOptions & { readonly subresource: string }): Promise<DynamicObject>;
   async create(object: Draft<T> | SubresourceDraft, options: WriteOptions = {}): Promise<T & DynamicObject> {
     const request = createRequest(this.#target, object as SubresourceDraft, options);
-    return await this.#write(request, options) as T & DynamicObject;
+    return await this.#write(request, options, "create", object) as T & DynamicObject;
   }
 
   /** As {@linkcode ResourceClient.update}. */
   async update(object: Mutable<T> & Complete, options: WriteOptions = {}): Promise<T> {
     const request = updateRequest(this.#target, object as KubernetesObject, options);
-    return await this.#write(request, options);
+    return await this.#write(request, options, "update", object);
   }
 
   /** As {@linkcode ResourceClient.apply}. */
@@ -324,9 +336,21 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
     return await this.patch(object.metadata.name, { type: "apply", body: object, fieldManager, force }, rest);
   }
 
+  /** As {@linkcode ResourceClient.applyIfChanged}. */
+  async applyIfChanged(object: Apply<T>, options: ApplyIfChangedOptions<T>): Promise<AppliedIfChanged<T>> {
+    const { current: given, fieldManager, force, ...rest } = options;
+    const { name } = object.metadata;
+    const request = patchRequest(this.#target, name, { type: "apply", body: object, fieldManager, force }, rest);
+    const key = keyOf({ metadata: { name, namespace: this.#place } });
+    const current = "current" in options ? given : this.#options.cached?.(this.resource, key) as T | undefined;
+    const reason = needToApply(this.resource, JSON.parse(request.init.body as string), { key, current, fieldManager });
+    if (reason === undefined) return { object: current! };
+    return { object: await this.#write(request, rest, "apply", object), reason };
+  }
+
   /** As {@linkcode ResourceClient.patch}. */
   async patch(name: string, patch: Patch<T>, options: WriteOptions = {}): Promise<T> {
-    return await this.#write(patchRequest(this.#target, name, patch, options), options);
+    return await this.#write(patchRequest(this.#target, name, patch, options), options, patch.type, patch.body);
   }
 
   /** As {@linkcode ResourceClient.delete}. */
@@ -352,9 +376,15 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
     await exchange.response.body?.cancel();
   }
 
-  async #write(spec: RequestSpec, options: WriteOptions): Promise<T> {
+  async #write(
+    spec: RequestSpec,
+    options: WriteOptions,
+    type: NonNullable<ObjectWrite["sent"]>["type"],
+    body: unknown,
+  ): Promise<T> {
     const answer = await this.#json(spec, options) as T;
-    this.#wrote(options, () => writeOf(this.resource, answer));
+    const { subresource = "" } = options;
+    this.#wrote(options, () => writeOf(this.resource, answer, { type, subresource, body }));
     return answer;
   }
 
@@ -469,8 +499,8 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
     }
   }
 
-  #reading(options: DecodeOptions & KnownEntries & Projection, parse: "now" | "later"): ReadOptions {
-    const { managedFields = "keep", known, knownNext, fields, secretData, secretAnnotations } = options;
+  #reading(options: DecodeOptions & KnownEntries & Projection & ShardOption, parse: "now" | "later"): ReadOptions {
+    const { managedFields = "keep", known, knownNext, fields, secretData, secretAnnotations, shard } = options;
     const { maxObjectBytes } = this.#connection;
     // Entries are stored without a look at their kind, so it is checked here. Metadata is of one kind for all
     // resources.
@@ -478,7 +508,7 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
     const expectedKind = parse === "later" && !isMetadata ? this.resource.kind : undefined;
     return {
       ...{ resource: this.resource, expectedKind, managedFields, known, knownNext, fields },
-      ...{ secretData, secretAnnotations, parse, maxObjectBytes },
+      ...{ secretData, secretAnnotations, shard, parse, maxObjectBytes },
     };
   }
 }

@@ -3,6 +3,7 @@ import {
   type ListOptions,
   type RequestOptions,
   type Selection,
+  type ShardOption,
   type WatchOptions,
 } from "../api/options.ts";
 import { checkCounts, checkDurations } from "../async/time.ts";
@@ -22,6 +23,7 @@ const SELECTION = { namespace: true, namespaces: true, labelSelector: true, fiel
 const DECODING = { managedFields: true, fields: true, secretData: true, secretAnnotations: true } as const;
 const READ = {
   ...SELECTION,
+  shard: true,
   ...DECODING,
   known: true,
   knownNext: true,
@@ -370,7 +372,7 @@ function listQuery(target: Target, options: ListOptions): URLSearchParams {
   return query;
 }
 
-function selectorQuery(target: Target, options: Selection): URLSearchParams {
+function selectorQuery(target: Target, options: Selection & ShardOption): URLSearchParams {
   const query = baseQuery();
   // The server would answer 400; the error of the parser names the wrong character.
   checkSelectors(options);
@@ -378,6 +380,8 @@ function selectorQuery(target: Target, options: Selection): URLSearchParams {
   const fields = bothSelectors(target.selection.fieldSelector, options.fieldSelector);
   if (labels !== undefined) query.set("labelSelector", labels);
   if (fields !== undefined) query.set("fieldSelector", fields);
+  const shard = options.shard?.selector;
+  if (shard !== undefined) query.set("shardSelector", shard);
   return query;
 }
 

@@ -37,14 +37,23 @@ export interface ObjectWrite {
   readonly after?: string;
   /** The object as the server has answered, which may be reduced or that of a subresource; absent for a deletion. */
   readonly object?: KubernetesObject;
+  /** The request; absent for a deletion. */
+  readonly sent?: {
+    /** The kind of write. */
+    readonly type: "create" | "update" | Patch["type"];
+    /** The subresource; `""` for the object itself. */
+    readonly subresource: string;
+    /** The object or patch. */
+    readonly body: unknown;
+  };
 }
 
 /** Returns the write that an answer to a create, update or patch shows; `undefined` if that is no object. */
-export function writeOf(resource: Resource, answer: unknown): ObjectWrite | undefined {
+export function writeOf(resource: Resource, answer: unknown, sent?: ObjectWrite["sent"]): ObjectWrite | undefined {
   const object = answer as KubernetesObject & { readonly metadata?: KubernetesObject["metadata"] };
   const { name, namespace = "", uid, resourceVersion } = object.metadata ?? {};
   if (!name || !uid || !resourceVersion) return undefined;
-  return { resource, key: keyOf(object), namespace, uid, resourceVersion, object };
+  return { resource, key: keyOf(object), namespace, uid, resourceVersion, object, sent };
 }
 
 /** The members of answers to deletions that say what has become of the object. */
@@ -135,6 +144,23 @@ export interface ApplyOwner {
 /** Options for `apply`. */
 export interface ApplyOptions extends Omit<WriteOptions, "fieldManager">, ApplyOwner {}
 
+/** Options for `applyIfChanged`. */
+export interface ApplyIfChangedOptions<T> extends Omit<ApplyOptions, "subresource"> {
+  /**
+   * The object as a cache has it, with the managedFields of the manager; `undefined` if the cache lacks it. @default
+   * {the one in the caches of the reconciler, if the client is that of a reconcile; else none}
+   */
+  readonly current?: (T & Complete) | undefined;
+}
+
+/** The result of `applyIfChanged`. */
+export interface AppliedIfChanged<T> {
+  /** The answer of the server; the cached object if nothing was sent. */
+  readonly object: T;
+  /** Why the fields were sent, `"spec.replicas differs"`; absent if nothing was. */
+  readonly reason?: string;
+}
+
 /**
  * A draft of another kind than that of the collection, which a subresource takes: an eviction, a binding, a token
  * request.
@@ -160,6 +186,12 @@ export interface ResourceClientOptions {
    * lost may have taken effect without a call.
    */
   readonly onWrite?: (write: ObjectWrite) => void;
+  /**
+   * Returns the object of a key as a cache has it, for `applyIfChanged`; `undefined` if no cache has it for sure.
+   *
+   * @default {none has it}
+   */
+  readonly cached?: (resource: Resource, key: ObjectKey) => KubernetesObject | undefined;
   /** Ends all requests and streams of this client, beside the signal of each: they reject with its reason. */
   readonly signal?: AbortSignal;
 }
@@ -328,6 +360,24 @@ export interface ResourceClient<T extends KubernetesObject> {
 
   /** Applies the fields that a manager owns (server-side apply), and creates the object if it does not exist. */
   apply(object: Apply<T>, options: ApplyOptions): Promise<T>;
+
+  /**
+   * Applies the fields that a manager owns, unless the cached object shows that it would stay as it is: then nothing is
+   * sent.
+   *
+   * - Nothing is sent if the manager's entry in the managedFields of the cached object has exactly the fields of
+   *   `object`, and each has its present value. What the server has filled in is no difference, nor is a quantity in
+   *   another form, `"1000m"` for `"1"`.
+   * - In doubt the fields are sent: without a cached object or its managedFields, where another manager has taken a
+   *   field, where items of a list have another order. So it is worth its while for fields that are written as the
+   *   server stores them, without `null` and empty members.
+   * - An informer drops managedFields, unless its option `managedFields` keeps them: `{ manager: "shop-operator" }`.
+   * - It reads what the cache has. Where that is behind the server, the change that is missing there is an event later,
+   *   and a reconcile of it applies again.
+   *
+   * @throws {TypeError} as `apply`; when the cached object is another one, or `reduced`.
+   */
+  applyIfChanged(object: Apply<T>, options: ApplyIfChangedOptions<T>): Promise<AppliedIfChanged<T>>;
 
   /** Patches an object; a patch of type `"apply"` creates it if it does not exist. */
   patch(name: string, patch: Patch<T>, options?: WriteOptions): Promise<T>;

@@ -30,10 +30,10 @@ import {
   TokenFile,
   tokenLogin,
 } from "./credentials.ts";
+import { KubeconfigLogin } from "./kubeconfig_login.ts";
 import { certificateProblem, privateKeyProblem, validityOf } from "../kubeconfig/pem.ts";
 import {
   credentialsProblem,
-  impersonationHeaders,
   type Material,
   type ProxyAddress,
   proxyHref,
@@ -44,20 +44,23 @@ import {
   type ResolvedUser,
   serverProblem,
 } from "../kubeconfig/resolve_context.ts";
-import { filePemSource, type PemSource, TlsFiles, type TlsMaterial } from "./http_client.ts";
+import { filePemSource, type PemSource, type PemSources, TlsFiles, type TlsMaterial } from "./http_client.ts";
 import { DenoTransport } from "./transport.ts";
 import { fileURLToPath } from "node:url";
 import {
   type FieldPlace,
   isEmptyKubeconfig,
   type Kubeconfig,
+  type KubeconfigError,
   kubeconfigError,
   mergeKubeconfigs,
   parseKubeconfig,
 } from "../kubeconfig/parse_kubeconfig.ts";
 import type { ExecCluster, ExecPlugin } from "../kubeconfig/exec_plugin.ts";
+import { Secret } from "../kubeconfig/text.ts";
 import { checkDurations } from "../async/time.ts";
 import { defined } from "../api/options.ts";
+import { type Impersonation, impersonationHeaders, impersonationProblem } from "../api/impersonation.ts";
 
 /** The credentials sent as `Authorization`. */
 type Login =
@@ -67,31 +70,29 @@ type Login =
   | { readonly type: "exec"; readonly credentials: ExecLogin; readonly command: string };
 
 /** A configuration whose certificate files are not read yet. */
-interface ConnectionPlan {
+interface ConnectionPlan extends PemSources {
   /** Address of the API server. */
   readonly server: URL;
   /** The namespace the configuration names. */
   readonly namespace?: string;
-  /** The CA certificates. */
-  readonly ca?: PemSource;
-  /** The client certificate. */
-  readonly cert?: PemSource;
-  /** The key of `cert`. */
-  readonly key?: PemSource;
   /** The credentials sent as `Authorization`. */
   readonly login?: Login;
   /** `false` if lists must not be compressed. @default {true} */
   readonly compress?: boolean;
-  /** Additional header lines. */
-  readonly headers?: readonly (readonly [name: string, value: string])[];
+  /** The user to impersonate, unless an option names another one. */
+  readonly impersonation?: Impersonation;
   /** The name that the server's certificate must have. */
   readonly tlsServerName?: string;
   /** The proxy, if any. */
   readonly proxy?: ProxyAddress;
   /** `true` if the configuration disables verification of the server's certificate. */
   readonly insecure?: boolean;
+  /** The entries of a kubeconfig that it is made of, as JSON. */
+  readonly entries?: Secret;
+  /** Reads the kubeconfig again. @throws {KubeconfigError} when it cannot be used any more, or leads elsewhere. */
+  readonly again?: () => Promise<ConnectionPlan>;
   /** Origin of the configuration. */
-  readonly origin: Pick<ConnectionOrigin, "source" | "files" | "context" | "user" | "actsAs">;
+  readonly origin: Pick<ConnectionOrigin, "source" | "files" | "context" | "user">;
 }
 
 /**
@@ -104,17 +105,20 @@ async function executePlan(
   options: InClusterOptions,
   host: RecordingHost,
 ): Promise<FoundConnection> {
-  const { server, ca, cert, key, login, headers, tlsServerName, proxy, insecure = false } = plan;
+  const { server, login, tlsServerName, proxy, insecure = false, again } = plan;
   const { namespace = plan.namespace ?? "default", userAgent, onWarning, http2 = false, answerTimeoutMs } = options;
-  const files = new TlsFiles({ ca, cert, key }, onWarning);
+  const { as = plan.impersonation } = options;
+  const headers = as && impersonationHeaders(as);
+  const files = new TlsFiles(plan, onWarning);
   if (login?.credentials instanceof TokenFile) await login.credentials.ready();
   if (login?.type === "exec") host.willRun(login.command);
   const material = await files.read();
   files.check(material);
+  const kubeconfig = again && new KubeconfigLogin(plan, files, again);
   const transport = new DenoTransport(
     { ...material, http2, headers, tlsServerName, answerTimeoutMs, proxyUrl: proxy && proxyHref(proxy) },
-    files.mayChange ? files : undefined,
-    login?.type === "exec" ? login.credentials : undefined,
+    kubeconfig ?? (files.mayChange ? files : undefined),
+    kubeconfig,
     insecure,
   );
   return defined({
@@ -122,10 +126,11 @@ async function executePlan(
     namespace,
     transport,
     compress: plan.compress ?? true,
-    credentials: login?.credentials,
+    credentials: kubeconfig ?? login?.credentials,
     userAgent,
     onWarning,
-    origin: originOf(plan, material, host),
+    onRequest: options.onRequest,
+    origin: { ...originOf(plan, material, host), ...(as && { actsAs: as.user }) },
   });
 }
 
@@ -159,6 +164,8 @@ function alsoReached({ server, proxy, tlsServerName }: ConnectionPlan): string[]
  * @throws {TypeError} when options contradict each other or are invalid.
  */
 function checkOptions(options: ConnectOptions): void {
+  const [member, unsendable] = (options.as && impersonationProblem(options.as)) ?? [];
+  if (member !== undefined) throw new TypeError(`Cannot connect: "as.${member}" ${unsendable}`);
   const { server } = options;
   for (const [one, other] of [["token", "tokenFile"], ["ca", "caFile"]] as const) {
     if (options[one] !== undefined && options[other] !== undefined) {
@@ -334,7 +341,31 @@ async function planFromKubeconfig(
   host: Host,
 ): Promise<ConnectionPlan | ConnectAttempt> {
   const config = await loadKubeconfig(options, host);
-  return "problem" in config ? config : planFromContext(config, options, host);
+  if ("problem" in config) return config;
+  const plan = planFromContext(config, options, host);
+  return { ...plan, again: () => planAgain(plan, options, host) };
+}
+
+/**
+ * Returns the plan of the same context as the kubeconfig is now. Its credentials are for its server, so they go to no
+ * other one; and requests that began as one user do not continue as another.
+ *
+ * @throws {KubeconfigError} when it cannot be used any more, has another server, or impersonates another user.
+ */
+async function planAgain(plan: ConnectionPlan, options: ConnectOptions, host: Host): Promise<ConnectionPlan> {
+  const { files: [file], context } = plan.origin;
+  const config = await loadKubeconfig(options, host);
+  if ("problem" in config) throw kubeconfigError({ file }, config.problem, { cause: config.cause });
+  const next = planFromContext(config, { ...options, context }, host);
+  const refuse = (change: string): KubeconfigError =>
+    kubeconfigError({ file, entry: `context ${JSON.stringify(context)}` }, `${change}: connect again to follow that`);
+  if (next.server.href !== plan.server.href) {
+    throw refuse(`it leads to "${next.server.href}" now, and the connection is to "${plan.server.href}"`);
+  }
+  if (options.as === undefined && JSON.stringify(next.impersonation) !== JSON.stringify(plan.impersonation)) {
+    throw refuse("it impersonates another user now");
+  }
+  return next;
 }
 
 function planFromContext(config: Kubeconfig, options: ConnectOptions, host: Host): ConnectionPlan {
@@ -367,13 +398,16 @@ function planFromContext(config: Kubeconfig, options: ConnectOptions, host: Host
     ...(cluster.proxy && { proxy: cluster.proxy }),
     // A CA given as an option enables verification again (clientcmd overrides).
     insecure: cluster.insecureSkipTlsVerify && options.caFile === undefined && options.ca === undefined,
-    ...(impersonation && { headers: impersonationHeaders(impersonation) }),
+    ...(impersonation && { impersonation }),
+    entries: new Secret(JSON.stringify([
+      config.clusters.get(cluster.name)?.fields(),
+      user && config.users.get(user.name)?.fields(),
+    ])),
     origin: {
       source: "kubeconfig",
       files: config.files,
       context: resolved.name,
       ...(user && { user: user.name }),
-      ...(impersonation && { actsAs: impersonation.user }),
     },
   };
 }
@@ -566,6 +600,7 @@ export async function findInClusterConnection(
   options: InClusterOptions = {},
   machine: Host = denoHost,
 ): Promise<FoundConnection> {
+  checkOptions(options);
   const host = new RecordingHost(machine);
   const plan = await planInCluster(options, host);
   if (isAttempt(plan)) throw new ConnectError("Cannot connect from inside a cluster:", [plan]);
@@ -624,6 +659,11 @@ function isAttempt(value: ConnectionPlan | ConnectAttempt): value is ConnectAtte
  * - Token files are read again every 50 s and when the server answers 401; CA, certificate and key files every 5
  *   minutes, after a request that failed, and after a 401 to a certificate. A plugin (`exec`) runs again 10 s before
  *   its credentials expire, and once when the server answers 401.
+ * - The kubeconfig is read again when the server answers 401 to what it has, and after a request that failed. New
+ *   credentials and certificates of the same context are used at once, and the refused request is sent again, unless
+ *   its body is a stream. If the context has another server then, or impersonates another user, the request rejects
+ *   with a `KubeconfigError`, as it does if the file cannot be used any more; other changes take effect with the next
+ *   `connect()`.
  * - The proxy is `proxy-url`, else the environment's `HTTPS_PROXY`, `HTTP_PROXY` and `ALL_PROXY`, which Deno reads
  *   itself, with or without permission. Unlike kubectl, `NO_PROXY` applies to both, and an `https://` address of this
  *   machine must be listed in it. Plain HTTP to this machine never uses the environment's proxy.

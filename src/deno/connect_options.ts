@@ -1,6 +1,8 @@
 import { InformerError } from "../errors/informer_error.ts";
+import type { Impersonation } from "../api/impersonation.ts";
 import type { Abortable } from "../api/options.ts";
 import type { Transport } from "../api/lister_watcher.ts";
+import type { RequestReport } from "../client/http/request_log.ts";
 import type { Credentials } from "../client/http/connection.ts";
 
 /** One place that was searched for a configuration, and the reason why it is not used. */
@@ -38,6 +40,8 @@ export interface InClusterOptions {
    * @default {the context's, or the pod's own, or "default"}
    */
   readonly namespace?: string;
+  /** The user to act as, all members of it, instead of that of the kubeconfig. @default {that of the kubeconfig} */
+  readonly as?: Impersonation;
   /** The `User-Agent` header. @default {the client's} */
   readonly userAgent?: string;
   /**
@@ -45,6 +49,8 @@ export interface InClusterOptions {
    * content stays in use. @default {warnings are dropped}
    */
   readonly onWarning?: (warning: string) => void;
+  /** Called with each step of each request, as `logRequests()` writes them. @default {none} */
+  readonly onRequest?: (report: RequestReport) => void;
   /** If `true`, uses HTTP/2 where the server offers it. @default {false} */
   readonly http2?: boolean;
   /**
@@ -142,14 +148,16 @@ export interface FoundConnection {
   readonly namespace: string;
   /** Sends requests, with the CA and client certificate of the configuration. */
   readonly transport: Transport & Disposable;
-  /** Sets `Authorization`. */
-  readonly credentials?: Credentials;
+  /** Sets `Authorization`, and may say when that expires, in milliseconds since 1970. */
+  readonly credentials?: Credentials & { readonly expiresMs?: number | undefined };
   /** `true` if lists may be compressed. */
   readonly compress: boolean;
   /** As it was given. */
   readonly userAgent?: string;
   /** As it was given. */
   readonly onWarning?: (warning: string) => void;
+  /** As it was given. */
+  readonly onRequest?: (report: RequestReport) => void;
   /** Origin of these parts. */
   readonly origin: ConnectionOrigin;
 }

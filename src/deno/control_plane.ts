@@ -24,8 +24,9 @@ import { isNotFound } from "../api/status.ts";
 import { DerivedController } from "../async/signals.ts";
 import { LongTimer, monotonicMs, sleep } from "../async/time.ts";
 import { Client, type ClientOptions } from "../client/client.ts";
+import { installDefinitions } from "../client/definitions.ts";
 import { InformerError } from "../errors/informer_error.ts";
-import { CustomResourceDefinition } from "../kinds/apiextensions/v1.ts";
+import type { CustomResourceDefinition } from "../kinds/apiextensions/v1.ts";
 import { Namespace } from "../kinds/core/v1.ts";
 import { findServerPrograms, programPath } from "./server_programs.ts";
 import { denoTransport } from "./transport.ts";
@@ -261,17 +262,8 @@ export class ControlPlane implements Transport, AsyncDisposable {
     const { signal } = this.#stop;
     using client = this.client();
     await this.#once(() => client.resource(Namespace).get("default", { signal }));
-    for (const definition of definitions) {
-      await client.resource(CustomResourceDefinition).create(definition, { signal });
-    }
-    for (const { metadata, spec } of definitions) {
-      const { name = "" } = metadata;
-      await this.#once(async () => {
-        const { status } = await client.resource(CustomResourceDefinition).get(name, { signal });
-        const refused = status?.conditions?.find(({ type, status }) => type === "NamesAccepted" && status === "False");
-        if (refused !== undefined) throw new InformerError(`Cannot serve "${name}": ${refused.message}`);
-        return status?.conditions?.some(({ type, status }) => type === "Established" && status === "True");
-      });
+    await installDefinitions(client, definitions, { signal });
+    for (const { spec } of definitions) {
       for (const { name: version, served } of spec.versions) {
         if (!served) continue;
         const path = `/apis/${spec.group}/${version}/${spec.names.plural}?limit=1`;

@@ -1,4 +1,4 @@
-import { utf8AsLatin1 } from "../kubeconfig/resolve_context.ts";
+import { utf8AsLatin1 } from "../api/impersonation.ts";
 import { Redacted, Secret, termOfToken, tokenProblem } from "../kubeconfig/text.ts";
 import { CredentialsError } from "../api/status.ts";
 import type { Credentials } from "../client/http/connection.ts";
@@ -28,9 +28,10 @@ export class BasicLogin extends Redacted {
     this.#header = `Basic ${btoa(utf8AsLatin1(`${username}:${password}`))}`;
   }
 
-  /** Sets `Authorization`, unless the request has one already. */
-  apply(headers: Headers): void {
+  /** Sets `Authorization`, unless the request has one already. Returns `false`: a refresh finds nothing new. */
+  apply(headers: Headers): false {
     if (!headers.has("authorization")) headers.set("authorization", this.#header);
+    return false;
   }
 }
 
@@ -46,9 +47,10 @@ export class BearerToken extends Redacted {
     this.#header = `Bearer ${token}`;
   }
 
-  /** Sets `Authorization`, unless the request has one already. */
-  apply(headers: Headers): void {
+  /** Sets `Authorization`, unless the request has one already. Returns `false`: a refresh finds nothing new. */
+  apply(headers: Headers): false {
     if (!headers.has("authorization")) headers.set("authorization", this.#header);
+    return false;
   }
 }
 

@@ -147,17 +147,25 @@ export function filePemSource(
   return { isFile: true, read, explain };
 }
 
+/** The sources of the CA certificates, the client certificate and its key. */
+export type PemSources = Partial<Record<"ca" | "cert" | "key", PemSource>>;
+
 /** The certificates and the key of a connection, inline or in files that may change. */
 export class TlsFiles {
-  readonly #sources: Partial<Record<"ca" | "cert" | "key", PemSource>>;
+  readonly #sources: PemSources;
   readonly #onWarning: ((warning: string) => void) | undefined;
   /** The last problem with the validity of the certificate, which is reported once. */
   #warned: string | undefined;
 
   /** Nothing is read yet. `onWarning` is called for a certificate that is expired or not yet valid. */
-  constructor(sources: Partial<Record<"ca" | "cert" | "key", PemSource>>, onWarning?: (warning: string) => void) {
+  constructor(sources: PemSources, onWarning?: (warning: string) => void) {
     this.#sources = sources;
     this.#onWarning = onWarning;
+  }
+
+  /** Returns those of other sources, with the same reports. */
+  of(sources: PemSources): TlsFiles {
+    return new TlsFiles(sources, this.#onWarning);
   }
 
   /** `true` if another read may return another material. */

@@ -20,6 +20,7 @@ export { connect, inCluster } from "./connect.ts";
 export { CredentialPluginError } from "./credentials.ts";
 export { HttpServer, type HttpServerOptions } from "./run_manager.ts";
 export { runManager, type RunManagerOptions, type RunnableManager } from "./run_manager.ts";
+export { FilePositions, KvPositions } from "./positions.ts";
 export { FileSnapshots } from "./snapshots.ts";
 export {
   KvSnapshots,

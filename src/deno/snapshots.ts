@@ -57,22 +57,32 @@ export class FileSnapshots implements SnapshotStore {
    *   it was.
    */
   async set(name: string, { bytes }: StoredSnapshot): Promise<boolean> {
-    const path = this.#pathOf(name);
-    try {
-      await replaceFile(path, `Cannot write "${path}"`, async (beside) => {
-        using file = await Deno.open(beside, { createNew: true, write: true, mode: 0o600 });
-        for await (const chunk of limitedSnapshot(name, bytes, this.#maxBytes)) {
-          for (let at = 0; at < chunk.length;) at += await file.write(chunk.subarray(at));
-        }
-        await file.syncData();
-      });
-    } catch (error) {
-      const { message, cause } = error as Error;
-      if (cause instanceof RangeError) throw cause;
-      throw new InformerError(`${message}${hint(path, cause)}`, { cause });
-    }
+    await replaceByChunks(this.#pathOf(name), limitedSnapshot(name, bytes, this.#maxBytes));
     return true;
   }
+}
+
+/** Replaces a file, which its owner alone can read. @throws a `RangeError` of the chunks as it is. */
+export async function replaceByChunks(
+  path: string,
+  chunks: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
+): Promise<void> {
+  try {
+    await replaceFile(path, `Cannot write "${path}"`, async (beside) => {
+      using file = await Deno.open(beside, { createNew: true, write: true, mode: 0o600 });
+      for await (const chunk of chunks) await writeAll(file, chunk);
+      await file.syncData();
+    });
+  } catch (error) {
+    const { message, cause } = error as Error;
+    if (cause instanceof RangeError) throw cause;
+    throw new InformerError(`${message}${hint(path, cause)}`, { cause });
+  }
+}
+
+/** Writes all of the bytes. */
+export async function writeAll(file: Deno.FsFile, bytes: Uint8Array): Promise<void> {
+  for (let at = 0; at < bytes.length;) at += await file.write(bytes.subarray(at));
 }
 
 async function* chunksOf(file: Deno.FsFile): AsyncGenerator<Uint8Array, void> {
@@ -97,11 +107,12 @@ async function* chunksOf(file: Deno.FsFile): AsyncGenerator<Uint8Array, void> {
 }
 
 /** Returns a name that files may have everywhere. */
-function fileName(name: string): string {
+export function fileName(name: string): string {
   return encodeURIComponent(name).replaceAll("*", "%2A");
 }
 
-function hint(path: string, cause: unknown): string {
+/** Returns the end of the message of an error: the flags that would permit it, if they are missing. */
+export function hint(path: string, cause: unknown): string {
   return cause instanceof Deno.errors.NotCapable ? `; run Deno with ${folderPermissions(path)}` : "";
 }
 
@@ -129,7 +140,7 @@ export interface SnapshotKvWrite {
   /** Removes a value. */
   delete(key: SnapshotKvKey): SnapshotKvWrite;
   /** Does all of it, or nothing. */
-  commit(): Promise<{ readonly ok: boolean }>;
+  commit(): Promise<{ readonly ok: boolean; readonly versionstamp?: string }>;
 }
 
 /** Options of {@linkcode KvSnapshots}. */
@@ -335,11 +346,13 @@ export class KvSnapshots implements SnapshotStore, Disposable {
   }
 }
 
-function bytesOf(value: Head | number): Uint8Array {
+/** Returns a value as JSON, in bytes; see {@linkcode encoder}. */
+export function bytesOf(value: unknown): Uint8Array<ArrayBuffer> {
   return encoder.encode(JSON.stringify(value));
 }
 
-function valueOf(bytes: unknown): unknown {
+/** Returns the value of {@linkcode bytesOf}. */
+export function valueOf(bytes: unknown): unknown {
   return JSON.parse(decoder.decode(bytes as Uint8Array));
 }
 

@@ -8,15 +8,11 @@ import {
   serverNameProblem,
 } from "../kubeconfig/resolve_context.ts";
 import type { ExecLogin } from "./credentials.ts";
+import type { KubeconfigLogin } from "./kubeconfig_login.ts";
 import { netFlag } from "./host.ts";
-import {
-  createDirectHttpClient,
-  createHttpClient,
-  isSameMaterial,
-  type TlsFiles,
-  type TlsMaterial,
-} from "./http_client.ts";
+import { createDirectHttpClient, createHttpClient, isSameMaterial, type TlsMaterial } from "./http_client.ts";
 import { TlsNameProxy } from "./tls_name_proxy.ts";
+import { copyImpersonation, isImpersonation } from "../api/impersonation.ts";
 import type { Transport } from "../api/lister_watcher.ts";
 
 /**
@@ -122,7 +118,10 @@ export interface DenoTransportOptions extends TlsMaterial {
    * default because reading a body over a reused HTTP/2 connection can hang (denoland/deno#21749). @default {false}
    */
   readonly http2?: boolean;
-  /** Header lines for each request that has no header of that name. A name may occur several times. @default {none} */
+  /**
+   * Header lines for each request that has no header of that name. A name may occur several times. Those of an
+   * impersonation are left out of a request that is of a user of its own, as by `Client.as()`. @default {none}
+   */
   readonly headers?: readonly (readonly [name: string, value: string])[];
   /**
    * URL of a proxy: `http://`, `https://` or `socks5://`, with user and password if needed. Deno bypasses it for hosts
@@ -143,6 +142,9 @@ export interface DenoTransportOptions extends TlsMaterial {
    */
   readonly answerTimeoutMs?: number;
 }
+
+/** The certificates of a transport, in files that may change. */
+type MaterialSource = Pick<KubeconfigLogin, "read" | "warn"> & Partial<Pick<KubeconfigLogin, "isReplaced">>;
 
 /**
  * Interval at which files are read again, in milliseconds (client-go `transport/ca_rotation.go`, `cert_rotation.go`).
@@ -182,7 +184,7 @@ export class DenoTransport implements Transport, Disposable {
   readonly #serverName: string | undefined;
   readonly #answerTimeoutMs: number;
   /** The files of `#material`; `undefined` if it cannot change. */
-  readonly #files: Pick<TlsFiles, "read" | "warn"> | undefined;
+  readonly #files: MaterialSource | undefined;
   readonly #plugin: Pick<ExecLogin, "certificate"> | undefined;
   readonly #insecure: boolean;
   /** The certificates and key last read from files; `#client` uses them unless the plugin returned a certificate. */
@@ -200,6 +202,8 @@ export class DenoTransport implements Transport, Disposable {
   #nameProxy: { readonly server: string; readonly proxy: TlsNameProxy } | undefined;
   /** The plugin's certificate that `#client` was created with. */
   #certificate: ExecLogin["certificate"];
+  /** `true` from a request that failed to the next read of the files. */
+  #hasFailed = false;
   /** Start of the last read of the files, by the monotonic clock; `-Infinity` makes the next request read them. */
   #lookedAt = monotonicMs();
   /** The read of the files in progress, which concurrent requests share; `undefined` between reads. */
@@ -215,7 +219,7 @@ export class DenoTransport implements Transport, Disposable {
    */
   constructor(
     options: DenoTransportOptions,
-    files?: Pick<TlsFiles, "read" | "warn">,
+    files?: MaterialSource,
     plugin?: Pick<ExecLogin, "certificate">,
     insecure = false,
   ) {
@@ -253,7 +257,9 @@ export class DenoTransport implements Transport, Disposable {
       const nameProxy = this.#serverName === undefined ? undefined : this.#nameProxyFor(request);
       if (nameProxy !== undefined) sent = renamed(request, this.#serverName!);
       const client = this.#directClient(request) ?? this.#currentClient(nameProxy);
-      const missing = this.#headers.filter(([name]) => !sent.headers.has(name));
+      // Groups and uid of one user do not go with the name of another.
+      const acts = sent.headers.has("impersonate-user");
+      const missing = this.#headers.filter(([name]) => !sent.headers.has(name) && !(acts && isImpersonation(name)));
       for (const [name, value] of missing) sent.headers.append(name, value);
       const deadline = new AnswerDeadline(request, this.#answerTimeoutMs);
       try {
@@ -270,8 +276,9 @@ export class DenoTransport implements Transport, Disposable {
       }
     } catch (cause) {
       // The CA or the client certificate may just have been replaced.
-      if (!request.signal.aborted) this.#lookedAt = Number.NEGATIVE_INFINITY;
       if (request.signal.aborted) throw cause;
+      this.#hasFailed = true;
+      this.#lookedAt = Number.NEGATIVE_INFINITY;
       throw explainFailure(cause, request, {
         serverName: this.#serverName,
         proxy: this.#proxy,
@@ -335,18 +342,22 @@ export class DenoTransport implements Transport, Disposable {
     throw new TypeError(`a transport with tlsServerName serves only one server, "${this.#nameProxy.server}"`);
   }
 
-  async #look(files: Pick<TlsFiles, "read" | "warn">): Promise<void> {
-    if (monotonicMs() - this.#lookedAt < RELOAD_MS) return;
-    this.#looking ??= this.#reload(files).finally(() => this.#looking = undefined);
-    await this.#looking;
+  async #look(files: MaterialSource): Promise<void> {
+    // What was replaced while it was read is read again.
+    while (files.isReplaced || monotonicMs() - this.#lookedAt >= RELOAD_MS) {
+      this.#looking ??= this.#reload(files).finally(() => this.#looking = undefined);
+      await this.#looking;
+    }
   }
 
-  async #reload(files: Pick<TlsFiles, "read" | "warn">): Promise<void> {
+  async #reload(files: MaterialSource): Promise<void> {
     this.#lookedAt = monotonicMs();
+    const isStale = this.#hasFailed;
+    this.#hasFailed = false;
     let next: Deno.HttpClient;
     let material: TlsMaterial;
     try {
-      material = await files.read();
+      material = await files.read(isStale);
       if (this.#isDisposed || isSameMaterial(material, this.#material)) return;
       next = this.#newClient({ ...material, ...this.#certificate }, this.#nameProxy?.proxy.address ?? this.#proxy);
     } catch (error) {
@@ -369,6 +380,7 @@ function renamed(request: Request, serverName: string): Request {
   const { host } = url;
   url.hostname = serverName.includes(":") && !serverName.startsWith("[") ? `[${serverName}]` : serverName;
   const copy = new Request(url, request);
+  copyImpersonation(request, copy);
   if (!copy.headers.has("host")) copy.headers.set("host", host);
   return copy;
 }

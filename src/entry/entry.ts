@@ -495,6 +495,14 @@ function pick(value: unknown, tree: FieldTree, arrays: number): unknown {
 /** A plain property, also under the key `__proto__`. */
 const PROPERTY = { enumerable: true, configurable: true, writable: true };
 
+/** Returns metadata with those of its managedFields that an option keeps. */
+export function metadataWith<M extends object>(metadata: M, kept: DecodeOptions["managedFields"] = "keep"): M {
+  if (kept === "keep" || !("managedFields" in metadata)) return metadata;
+  const { managedFields, ...rest } = metadata as M & Pick<ObjectMeta, "managedFields">;
+  if (kept === "drop" || !Array.isArray(managedFields)) return rest as unknown as M;
+  return { ...metadata, managedFields: managedFields.filter((entry) => entry?.manager === kept.manager) };
+}
+
 type Marked = { -readonly [Name in keyof Reduced]: Reduced[Name] };
 
 /** The fields to which objects are reduced, and the mark that such objects have. */
@@ -533,7 +541,7 @@ export class Reduction {
     for (const path of fields ?? []) {
       if (secret.some((hidden) => isAtOrBelow(path, hidden))) throw hiddenError(`keep "${path}"`);
     }
-    const dropsManaged = managedFields === "drop" && !namesManagedFields(fields ?? []);
+    const dropsManaged = (managedFields ?? "keep") !== "keep" && !namesManagedFields(fields ?? []);
     const kept = (fields === undefined ? FieldTree.leaf : FieldTree.of(fields))
       .without([...secret, ...dropsManaged ? [MANAGED_FIELDS] : []]);
     if (fields !== undefined) {

@@ -1,5 +1,6 @@
 import type { KubernetesObject } from "../api/object.ts";
 import { type DecodeOptions, defined, type Selection } from "../api/options.ts";
+import type { ShardSource } from "../api/shard.ts";
 import type { Resource } from "../api/resource.ts";
 import { checkDurations } from "../async/time.ts";
 import type { ReflectorOptions } from "../reflector/reflector.ts";
@@ -60,6 +61,18 @@ export interface SharedIndexInformerOptions<T extends KubernetesObject, Name ext
    */
   readonly keep?: "data";
   /**
+   * Caches the objects of a part of all hashes: `"0/4"` is the first of four parts by uid, and a
+   * {@linkcode ShardSource} has ranges that may change. The server is asked for these objects alone; where it does not
+   * filter, it sends all, and the others are dropped before they are decoded.
+   *
+   * Where ranges change, objects of a range that goes are deleted with `event.reason` `"moved"`; those of a range that
+   * comes are listed, by a list of the newest state that begins after it was taken, while the watch waits, and nothing
+   * else is listed again. Such an informer has no snapshots and no durable positions.
+   *
+   * @default {all objects}
+   */
+  readonly shard?: string | ShardSource;
+  /**
    * An update that changes no kept field, only the resourceVersion, of an informer of named fields: `"skip"` caches the
    * new version without an event, `"deliver"` delivers the update. With a `transform`, what it returns is compared.
    * Only allowed for resources that `fieldsOf` reduces.
@@ -67,6 +80,15 @@ export interface SharedIndexInformerOptions<T extends KubernetesObject, Name ext
    * @default {"skip"}
    */
   readonly unchanged?: "skip" | "deliver";
+  /**
+   * The server need not have the kind: while it answers 404, the informer has synced, with an empty cache, nothing is
+   * reported, and `status()` says `unserved`. When the kind goes, its cached objects are deleted, at the second such
+   * answer in a row; when it comes, they are added. An informer looks at most every 30 s, or `reflector.backoff.maxMs`;
+   * one of a factory begins as soon as the kind is defined, where the definitions may be watched.
+   *
+   * @default {false: the first list is refused, and the cache keeps its objects}
+   */
+  readonly optional?: boolean;
   /**
    * Called with each error that does not reject a wait: failed lists and watches, handlers, broken objects. Its return
    * value is ignored.

@@ -8,7 +8,7 @@
  * @module
  */
 
-import type { Abortable, Entry, Selection } from "../api/options.ts";
+import { type Abortable, defined, type Entry, type Selection } from "../api/options.ts";
 import type { KubernetesObject, ObjectKey } from "../api/object.ts";
 import type { ListerWatcher } from "../api/lister_watcher.ts";
 import { callObserver, DerivedController } from "../async/signals.ts";
@@ -20,6 +20,7 @@ import type { ReadonlyIndexer } from "../store/indexer.ts";
 import { CachedCollection, type NamespaceSource } from "./cache/cache_scope.ts";
 import { type Lister, ObjectCache } from "./cache/lister.ts";
 import type { MemoryReport } from "./cache/memory_report.ts";
+import { CacheOverlay } from "./cache/overlay.ts";
 import type { HandlerOptions, HandlerRegistration, InformerEvent, ResourceEventHandler } from "./events/event.ts";
 import { Processor } from "./events/processor.ts";
 import { type SharedIndexInformerOptions, withCacheDefaults } from "./options.ts";
@@ -139,6 +140,7 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
       name: collection.informer,
       cache,
       resourceVersion: () => this.lastSyncResourceVersion,
+      present: (signal) => this.#sync.present(signal),
       report,
       waitForSync: (handler, signal, call) => this.#waits.forHandler(handler, signal, call),
       resyncMs: filled.resyncMs,
@@ -188,8 +190,36 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
       quarantined: this.#cache.quarantine.size,
       outdated: this.#sync.outdated,
       ...this.#checks.status,
+      ...defined({ deliveryMs: this.#processor.deliveryTimes?.durations }),
       handlers: this.#processor.status,
     });
+  }
+
+  /**
+   * Measures from now on, for `status().deliveryMs`, the time from the creation of an object on the server to each call
+   * of a handler for its addition; a `Manager` asks for it.
+   *
+   * - Objects are measured that were created since, not those of the first list. What was created while the watch was
+   *   interrupted counts with that time.
+   * - The server writes `creationTimestamp` in whole seconds, by its own clock: a time is up to a second too long, and
+   *   has the difference of the clocks in it.
+   * - Handlers with a filter, and informers with selectors, are not measured: an old object that begins to match is an
+   *   addition, too. Nor are objects from which a `transform` has taken the field.
+   *
+   * It reads one field of such an object, unparsed, for each handler.
+   */
+  measureDelivery(): void {
+    const isSelective = this.selections.some((it) => it.labelSelector !== undefined || it.fieldSelector !== undefined);
+    if (!isSelective) this.#processor.measureDelivery();
+  }
+
+  /**
+   * Returns a reader of the cache that can show objects in other states than the cache has.
+   *
+   * @internal
+   */
+  overlay(): CacheOverlay<T> {
+    return new CacheOverlay<T>(this.#cache, this.#collection.scope);
   }
 
   /** Returns the sizes of the cached objects. It takes 0.1 to 0.3 s for a million of them, and parses none. */
@@ -211,9 +241,11 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
    *
    * @throws {Error} when the informer has stopped.
    * @throws {RangeError} when an option is out of range.
+   * @throws {TypeError} when it has a position, and the ranges of the informer's shard change: what moved to another
+   * process meanwhile would count as deleted.
    */
   addEventHandler(handler: ResourceEventHandler<T>, options: HandlerOptions<T> = {}): HandlerRegistration {
-    return this.#processor.add(handler, options);
+    return this.#processor.add(handler, this.#checked(options));
   }
 
   /**
@@ -224,7 +256,7 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
    * first one.
    */
   events(options: HandlerOptions<T> = {}): AsyncIterableIterator<InformerEvent<T>> {
-    return this.#processor.stream(options);
+    return this.#processor.stream(this.#checked(options));
   }
 
   /**
@@ -318,6 +350,14 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
    */
   pause(): void {
     this.#sync.pause();
+  }
+
+  /**
+   * Ends the wait before the next attempt, if there is one.
+   * @internal
+   */
+  retry(): void {
+    this.#sync.retry();
   }
 
   /**
@@ -439,6 +479,17 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
     this.#sync.end(() => this.#waits.stopped, cause);
     this.#changes.end();
     await this.#processor.stop(caller);
+  }
+
+  #checked(options: HandlerOptions<T>): HandlerOptions<T> {
+    const { informer, scope } = this.#collection;
+    if (options.position === undefined || !scope.changes) return options;
+    throw new TypeError(
+      `Cannot begin at a position in ${informer}: its shard "${
+        scope.shard!.name
+      }" has ranges that change, so that what ` +
+        `moved would count as deleted; take a fixed shard, as "0/4"`,
+    );
   }
 
   #report(error: unknown): void {

@@ -6,7 +6,7 @@ import type { MemoryReport } from "./cache/memory_report.ts";
 import type { Listener } from "./events/processor.ts";
 import type { HandlerOptions, HandlerRegistration, InformerEvent, ResourceEventHandler } from "./events/event.ts";
 import { SharedIndexInformer } from "./shared_index_informer.ts";
-import { type InformerStatus, joined } from "./status.ts";
+import { type InformerStatus, joined, WaitError } from "./status.ts";
 import { CacheView, type ViewOptions } from "./view/cache_view.ts";
 import { checkDurations, LongTimer } from "../async/time.ts";
 import { type ApiResource, type Resource, resourceName, type SecretLike, type WithoutData } from "../api/resource.ts";
@@ -15,6 +15,7 @@ import type { IndexFunction } from "../store/index.ts";
 import { CacheScope, OverlapFinder } from "./cache/cache_scope.ts";
 import { CACHE_DEFAULTS, type SharedIndexInformerOptions, type SharedInformerFactoryOptions } from "./options.ts";
 import { SnapshotKeepers } from "./snapshot_keeper.ts";
+import { OptionalKinds } from "./optional_kinds.ts";
 import { type FieldPaths, fieldsOf, type Kept } from "../api/fields.ts";
 import type { Client } from "../client/client.ts";
 import { ConsoleReporter, errorLine } from "../errors/errors.ts";
@@ -253,7 +254,7 @@ type Options = SharedIndexInformerOptions<KubernetesObject, string>;
  * The options that all callers of one informer must agree on: all but the indexes, which are joined, and those that
  * make another informer.
  */
-const COMPARED: { readonly [Name in Exclude<keyof Options, "indexers" | "keep">]-?: true } = {
+const COMPARED: { readonly [Name in Exclude<keyof Options, "indexers" | "keep" | "shard">]-?: true } = {
   transform: true,
   managedFields: true,
   secretAnnotations: true,
@@ -265,6 +266,7 @@ const COMPARED: { readonly [Name in Exclude<keyof Options, "indexers" | "keep">]
   check: true,
   onError: true,
   unchanged: true,
+  optional: true,
 };
 
 /** An informer of a factory, which runs once, for all callers that ask for the same objects. */
@@ -280,6 +282,8 @@ interface SharedInformer {
   readonly demand: Demand;
   /** `true` if it runs as long as the factory: then the demand never ends. */
   isKept: boolean;
+  /** The number of its followers, see {@linkcode SharedInformerFactory.follow}. */
+  followers: number;
   /** Set once it was started. */
   running: InformerEnd | undefined;
   /** The run of the factory that it stops with. */
@@ -305,6 +309,11 @@ function join({ scope, informer, options, indexers }: SharedInformer, own: Optio
   if (added.length === 0) return;
   informer.withIndexers(Object.fromEntries(added));
   for (const [index, valuesOf] of added) indexers.set(index, valuesOf);
+}
+
+/** Returns `true` for an informer that runs with the factory, and not for its holders alone. */
+function isWanted({ isKept, followers }: SharedInformer): boolean {
+  return isKept || followers > 0;
 }
 
 /** Stops an informer. The error of stopping is that of its run. */
@@ -378,6 +387,11 @@ export class SharedInformerFactory implements AsyncDisposable {
    * stopped.
    */
   readonly #informers = new Map<string, SharedInformer>();
+  /** The informers whose kinds the server need not have. */
+  readonly #optional = new OptionalKinds(
+    (definitions) => this.#client.resource(definitions),
+    (error, definitions) => this.#report(error, definitions),
+  );
   /** Finds informers that cache the same objects. */
   readonly #overlaps = new OverlapFinder();
   /** Receives errors where there is no `onError`. */
@@ -388,6 +402,8 @@ export class SharedInformerFactory implements AsyncDisposable {
   #thrown: unknown;
   /** `true` from `shutdown()` on. */
   #isShutDown = false;
+  /** `true` from `measureDelivery()` on. */
+  #measuresDelivery = false;
 
   /**
    * Makes a factory without informers. The caller disposes the client.
@@ -416,6 +432,8 @@ export class SharedInformerFactory implements AsyncDisposable {
    * With `namespaces`, one informer lists and watches each namespace separately. Their order does not matter, and a
    * list of one namespace means the same as `namespace`. Either of the two options replaces both of the factory; a
    * cluster-scoped resource ignores them.
+   *
+   * An informer of a `shard` is another one than that of all objects, or of another shard.
    *
    * An informer of Secrets without their data is another one than that with `keep: "data"`.
    *
@@ -457,6 +475,34 @@ export class SharedInformerFactory implements AsyncDisposable {
     shared.isKept = true;
     if (this.#run !== undefined) this.#start(shared, this.#run);
     return shared.informer as unknown as SharedIndexInformer<T, Name>;
+  }
+
+  /**
+   * Returns the informer as {@linkcode forResource} does, for one follower, and what gives it back: the informer stops
+   * at once, and is forgotten, when it was nobody else's.
+   * @internal
+   */
+  follow<T extends KubernetesObject>(
+    resource: Resource<T>,
+    options: Selection & SharedIndexInformerOptions<T, string>,
+  ): { readonly informer: SharedIndexInformer<T, string>; readonly release: () => void } {
+    const scope = this.#scopeOf(resource, options);
+    const shared = this.#informers.get(scope.name) ?? this.#create(scope, options as unknown as AnyOptions);
+    join(shared, options as unknown as AnyOptions);
+    const release = shared.demand.acquire();
+    shared.followers++;
+    if (this.#run !== undefined) this.#start(shared, this.#run);
+    return {
+      informer: shared.informer as unknown as SharedIndexInformer<T, string>,
+      release: (): void => {
+        release();
+        shared.followers--;
+        if (shared.demand.state === "held") return;
+        shared.demand.end();
+        this.#informers.delete(scope.name);
+        stop(shared);
+      },
+    };
   }
 
   /**
@@ -535,7 +581,7 @@ export class SharedInformerFactory implements AsyncDisposable {
    */
   start(options: Abortable = {}): void {
     if (this.#isShutDown) throw new Error("Cannot start informers: the factory was shut down");
-    for (const shared of this.#informers.values()) if (shared.isKept) this.#start(shared, options);
+    for (const shared of this.#informers.values()) if (isWanted(shared)) this.#start(shared, options);
   }
 
   /**
@@ -546,7 +592,12 @@ export class SharedInformerFactory implements AsyncDisposable {
    * A server that refuses or cannot be reached does not end it: the informers retry, and report to `onError`. For a
    * program that must end then, there is {@linkcode waitForCacheSync}.
    *
+   * With `syncTimeoutMs`, the first sync of these informers may take that long, in milliseconds.
+   *
    * @throws {Error} when the factory runs or was shut down already.
+   * @throws {RangeError} when `syncTimeoutMs` is out of range.
+   * @throws {WaitError} that names the informers which have not synced within `syncTimeoutMs`, and why; then it stops
+   * all of them first.
    * @throws the error of an informer that ends for another reason than the signal, or of handlers whose calls have not
    * returned within `graceMs`; then it stops the others first.
    *
@@ -568,12 +619,15 @@ export class SharedInformerFactory implements AsyncDisposable {
    * await informers.run({ signal: stop.signal });
    * ```
    */
-  async run(options: Abortable = {}): Promise<void> {
+  async run(options: Abortable & { readonly syncTimeoutMs?: number } = {}): Promise<void> {
+    const { signal, syncTimeoutMs = Infinity } = options;
+    checkDurations("run informers", { syncTimeoutMs }, { min: 1 });
     if (this.#isShutDown) throw new Error("Cannot run informers: the factory was shut down");
     if (this.#run !== undefined) throw new Error("Cannot run informers: the factory is running already");
-    const run = this.#run = new FactoryRun(options.signal);
+    const run = this.#run = new FactoryRun(signal);
     try {
-      for (const shared of this.#informers.values()) if (shared.isKept) this.#start(shared, run);
+      for (const shared of this.#informers.values()) if (isWanted(shared)) this.#start(shared, run);
+      if (syncTimeoutMs !== Infinity) run.add(this.#synced(run.signal, syncTimeoutMs));
       await run.ended;
     } catch (error) {
       this.#thrown = error;
@@ -598,7 +652,14 @@ export class SharedInformerFactory implements AsyncDisposable {
       throw new Error(`Cannot wait for ${idle.join(", ")}: not started; call start() after the last forResource()`);
     }
     await joined(
-      (signal) => all.map(({ informer }) => informer.waitForCacheSync({ ...options, signal })),
+      (signal) =>
+        all.map(async ({ scope, informer }) => {
+          try {
+            await informer.waitForCacheSync({ ...options, signal });
+          } catch (error) {
+            if (this.#informers.get(scope.name)?.informer === informer) throw error; // else it was given back
+          }
+        }),
       options.signal,
     );
   }
@@ -608,6 +669,12 @@ export class SharedInformerFactory implements AsyncDisposable {
     return Array.from(this.#informers.values(), ({ scope: { resource, selection }, informer }) => {
       return { resource, selection, status: informer.status() };
     });
+  }
+
+  /** Calls `SharedIndexInformer.measureDelivery()` of each informer, also of those that are made later. */
+  measureDelivery(): void {
+    this.#measuresDelivery = true;
+    for (const { informer } of this.#informers.values()) informer.measureDelivery();
   }
 
   /** Returns the sizes of the objects that each informer caches, in the same order. */
@@ -636,10 +703,21 @@ export class SharedInformerFactory implements AsyncDisposable {
     await this.shutdown();
   }
 
+  /** Waits for the first sync, which fails the run if it takes too long. */
+  async #synced(signal: AbortSignal, syncTimeoutMs: number): InformerEnd {
+    try {
+      await joined((signal) => [this.waitForCacheSync({ signal, patient: true })], signal, syncTimeoutMs);
+    } catch (error) {
+      // An informer that has ended by itself fails the run with its own error.
+      if (!signal.aborted && error instanceof WaitError && error.reason !== undefined) return { error };
+    }
+  }
+
   async #stopAll(): Promise<void> {
     const results = await Promise.allSettled(
       [...this.#informers.values()].map(({ informer }) => informer[Symbol.asyncDispose]()),
     );
+    await this.#optional[Symbol.asyncDispose]();
     await this.#keepers?.end();
     const errors = results.filter((result) => result.status === "rejected").map(({ reason }) => reason)
       .filter((error) => error !== this.#thrown);
@@ -657,7 +735,7 @@ export class SharedInformerFactory implements AsyncDisposable {
    */
   #scopeOf(
     complete: Resource | ApiResource,
-    own: Pick<AnyOptions, "fields" | "keep"> & Selection,
+    own: Pick<AnyOptions, "fields" | "keep" | "shard"> & Selection,
   ): CacheScope<Resource> {
     const { fields } = own;
     const resource = fields === undefined
@@ -686,18 +764,20 @@ export class SharedInformerFactory implements AsyncDisposable {
         if (own.onError === undefined || onError !== undefined) this.#report(error, resource);
       },
     }) as SharedIndexInformer<KubernetesObject, string>;
+    if (this.#measuresDelivery) informer.measureDelivery();
     const demand = new Demand(informer, { idleMs, forgetMs }, () => {
       this.#informers.delete(scope.name);
       stop(shared);
     });
     const shared: SharedInformer = {
       ...{ scope, informer, options, demand, indexers: new Map() },
-      ...{ isKept: false, running: undefined, run: undefined },
+      ...{ isKept: false, followers: 0, running: undefined, run: undefined },
     };
     const others = Array.from(this.#informers.values(), ({ scope }) => scope).filter(({ name }) => name !== scope.name);
     const overlap = this.#overlaps.find(scope, others);
     if (overlap !== undefined) this.#report(overlap, resource);
     this.#informers.set(scope.name, shared);
+    if (options.optional) void this.#optional.follow(resource, informer);
     return shared;
   }
 
@@ -721,8 +801,10 @@ export class SharedInformerFactory implements AsyncDisposable {
     shared.run = run;
     run.add(shared.running);
     if (!wasStarted) return; // survives: started-by-run
-    if (run.signal.aborted) stop(shared);
-    else run.signal.addEventListener("abort", () => stop(shared), { once: true });
+    if (run.signal.aborted) return stop(shared);
+    const ended = (): void => stop(shared);
+    run.signal.addEventListener("abort", ended, { once: true });
+    void shared.running.then(() => run.signal.removeEventListener("abort", ended));
   }
 
   #report(error: unknown, resource: Resource): void {

@@ -495,7 +495,10 @@ export class CacheSnapshots<T extends KubernetesObject> {
   write({ cluster = "", secrets = false }: SnapshotOptions): ReadableStream<Uint8Array<ArrayBuffer>> {
     const sync = this.#sync;
     const { informer, cache: { entryTransform } } = sync;
-    if (!sync.hasSynced) throw new Error(`Cannot write a snapshot of ${informer}: it has not synced`);
+    this.#checkFixed("write");
+    if (this.#parts.some(({ gate }) => gate.version === "")) {
+      throw new Error(`Cannot write a snapshot of ${informer}: it has not synced`);
+    }
     if (this.#scope.hasSecrets && !secrets) {
       throw new TypeError(
         `Cannot write a snapshot of ${informer}: it has the data of Secrets; set "secrets" to write it`,
@@ -516,6 +519,7 @@ export class CacheSnapshots<T extends KubernetesObject> {
 
   /** Fills the cache. Rejects as `SharedIndexInformer.restore()` does; then nothing has changed. */
   async restore(snapshot: AsyncIterable<Uint8Array>, { cluster = "" }: SnapshotOptions): Promise<void> {
+    this.#checkFixed("restore");
     this.#checkEmpty();
     const { parts, header } = await this.#read(snapshot, this.#scope.record(cluster));
     this.#checkEmpty();
@@ -535,6 +539,14 @@ export class CacheSnapshots<T extends KubernetesObject> {
     } finally {
       for (const part of staged) part.abandon();
     }
+  }
+
+  #checkFixed(action: "write" | "restore"): void {
+    if (!this.#scope.changes) return;
+    throw new TypeError(
+      `Cannot ${action} a snapshot of ${this.#sync.informer}: its shard "${this.#scope.shard!.name}" has ranges that ` +
+        `change; a fixed shard, as "0/4", has snapshots`,
+    );
   }
 
   /** Gives the restored entries texts of their own, in later turns. */

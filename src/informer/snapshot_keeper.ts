@@ -142,8 +142,8 @@ class SnapshotKeeper {
   }
 
   get #changed(): "nothing" | "version" | "objects" {
-    if (!this.#informer.hasSynced) return "nothing";
-    const { resourceVersion, events } = this.#informer.status();
+    const { resourceVersion, events, unserved } = this.#informer.status();
+    if (!this.#informer.hasSynced || unserved) return "nothing";
     const kept = this.#kept;
     if (this.#isUseless || kept.resourceVersion === "") return "objects";
     if (events !== kept.events || this.#isRewritten) return "objects";
@@ -206,14 +206,14 @@ export class SnapshotKeepers {
 
   /**
    * Runs an informer, from its snapshot and to its next one, unless its objects have data of Secrets that is not to be
-   * kept.
+   * kept, or are of a shard whose ranges change.
    */
   async run(
     informer: KeptInformer,
     scope: CacheScope<Resource>,
     { signal, graceMs }: Abortable & { readonly graceMs: number },
   ): Promise<void> {
-    if (informer.hasSecrets && !this.options.secrets) return await informer.run({ signal });
+    if (scope.changes || (informer.hasSecrets && !this.options.secrets)) return await informer.run({ signal });
     const keeper = new SnapshotKeeper(informer, scope, graceMs, this);
     this.#running.add(keeper);
     try {

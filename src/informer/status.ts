@@ -4,9 +4,11 @@ import type { InformerState, NamespaceStatus, StateKeeper } from "./sync/state.t
 import type { ReflectorCounters } from "../reflector/requests.ts";
 import type { CheckResult } from "./sync/consistency_check.ts";
 import { DerivedController } from "../async/signals.ts";
+import { errorLine, messageOf } from "../errors/errors.ts";
 import { InformerError } from "../errors/informer_error.ts";
 import { type Abortable, defined } from "../api/options.ts";
-import { monotonicMs } from "../async/time.ts";
+import { type Durations, sumOfDurations } from "../async/histogram.ts";
+import { monotonicMs, TimeLimit } from "../async/time.ts";
 import { ofEntries } from "../entry/path.ts";
 import { HandlerRemovedError, type HandlerStatus } from "./events/processor.ts";
 
@@ -25,6 +27,8 @@ export interface InformerStatus {
    * live.
    */
   readonly staleMs?: number;
+  /** Set while the server does not have the kind, of an informer with the option `optional`: it waits for the kind. */
+  readonly unserved?: true;
   /** The time of the next request, while it backs off; of several namespaces, the earliest. */
   readonly retryAt?: Date;
   /**
@@ -63,6 +67,12 @@ export interface InformerStatus {
   readonly recentResumes: number;
   /** The end of the last watch: time, reason, and error if there was one. Unset before a watch has ended. */
   readonly lastWatchEnd?: { readonly at: Date; readonly reason: string; readonly error?: unknown };
+  /** The times from the beginning of a list to the end of its commit, of complete lists. */
+  readonly listMs: Durations;
+  /** The times that commits to the cache took: of lists, and of snapshots that were restored. */
+  readonly commitMs: Durations;
+  /** See `SharedIndexInformer.measureDelivery()`. Unset where that was not called. */
+  readonly deliveryMs?: Durations;
   /** The number of errors: failed lists and watches, handlers, filters, index functions, transforms, broken objects. */
   readonly errors: number;
   /** The number of cached objects that are known to be unreadable. */
@@ -83,7 +93,10 @@ export interface InformerStatus {
 export function syncStatus<T extends KubernetesObject>(
   sync: CollectionSync<T>,
   objects: number,
-): Omit<InformerStatus, "errors" | "quarantined" | "outdated" | "differences" | "lastCheck" | "handlers"> {
+): Omit<
+  InformerStatus,
+  "errors" | "quarantined" | "outdated" | "differences" | "lastCheck" | "handlers" | "deliveryMs"
+> {
   const { state, since, cause, notLiveSince, retryAt } = sync.state;
   const silentSince = Math.min(
     ...sync.parts.flatMap((part) => part.state.state === "live" ? part.counters.lastByteAt : []),
@@ -94,6 +107,7 @@ export function syncStatus<T extends KubernetesObject>(
     ...defined({ cause, notLiveSince }),
     ...(notLiveSince === undefined || !sync.hasSynced ? {} : { staleMs: Date.now() - notLiveSince.getTime() }),
     ...defined({ retryAt }),
+    ...(sync.collection.isOptional && state === "notFound" ? { unserved: true as const } : {}),
     resourceVersion: sync.resourceVersion,
     ...(sync.parts.length === 1 ? {} : { namespaces: sync.parts.map(({ status }) => status) }),
     objects,
@@ -117,6 +131,8 @@ function totalOf(
   | "recentRelists"
   | "recentResumes"
   | "lastWatchEnd"
+  | "listMs"
+  | "commitMs"
 > {
   const sum = (of: (counters: ReflectorCounters) => number): number => all.reduce((total, it) => total + of(it), 0);
   const lastByteAt = Math.max(...all.map((it) => it.lastByteAt));
@@ -138,6 +154,8 @@ function totalOf(
     watches: sum((it) => it.watches),
     recentRelists: sum((it) => it.recentRelists),
     recentResumes: sum((it) => it.recentResumes),
+    listMs: sumOfDurations(all.map((it) => it.listMs)),
+    commitMs: sumOfDurations(all.map((it) => it.commitMs)),
     ...(lastEnd === undefined ? {} : { lastWatchEnd: { ...lastEnd, at: new Date(lastEnd.at) } }),
   };
 }
@@ -216,26 +234,32 @@ function waitError(
   );
 }
 
+/** Joins errors: a cause that all of them have is that of the result, others are in its message. */
 function joinedWaitError(errors: readonly WaitError[]): WaitError {
   const [first] = errors;
-  const message = errors.map(({ message }) => message.replace(/^Cannot wait for /, "")).join("; ");
-  return new WaitError(`Cannot wait for ${message}`, first, { cause: first.cause });
+  const isShared = new Set(errors.map(({ cause }) => messageOf(cause))).size === 1;
+  const message = errors.map((error) => (isShared ? error.message : errorLine(error)).replace(/^Cannot wait for /, ""));
+  return new WaitError(`Cannot wait for ${message.join("; ")}`, first, { cause: first.cause });
 }
 
 /**
- * Awaits all waits, which `start` begins with a signal that aborts with `signal`, and when one fails. When `signal` has
- * ended several, the error names them all.
+ * Awaits all waits, which `start` begins with a signal that aborts with `signal`, and when one fails; and after
+ * `syncTimeoutMs`. When the signal has ended several, the error names them all.
  */
 export async function joined(
-  start: (signal?: AbortSignal) => readonly Promise<void>[],
+  start: (signal: AbortSignal) => readonly Promise<void>[],
   signal: AbortSignal | undefined,
+  syncTimeoutMs = Infinity,
 ): Promise<void> {
   using job = new DerivedController(signal);
+  using _limit = new TimeLimit(() => {
+    job.abort(new DOMException(`it may take ${seconds(syncTimeoutMs)} (syncTimeoutMs)`, "TimeoutError"));
+  }, syncTimeoutMs);
   const waits = start(job.signal);
   try {
     await Promise.all(waits);
   } catch (error) {
-    if (!signal?.aborted) throw error;
+    if (!job.signal.aborted) throw error;
     const errors = (await Promise.allSettled(waits)).flatMap((it) => it.status === "rejected" ? [it.reason] : []);
     throw errors.every((it) => it instanceof WaitError) ? joinedWaitError(errors) : error;
   }
@@ -286,10 +310,11 @@ export class Waits<T extends KubernetesObject> {
     const parts = this.#sync.partsOf(namespace);
     const waits = (signal?: AbortSignal): Promise<void>[] =>
       parts.map(({ gate }) => gate.wait(resourceVersion, { signal }));
+    // A wait for one part ends no other one, and needs no signal of its own.
     await this.#wait(
       `version ${resourceVersion} of "${this.#sync.collection.name}"`,
       signal,
-      () => joined(waits, signal),
+      () => parts.length === 1 ? waits(signal)[0] : joined(waits, signal),
     );
   }
 

@@ -1,3 +1,4 @@
+import { base64Of } from "../api/object.ts";
 import { describeValue, isRecord, quote, quoteAll, Redacted, Secret, tokenProblem } from "./text.ts";
 import { certificateProblem, privateKeyProblem } from "./pem.ts";
 import type { EntryFields, FieldPlace } from "./parse_kubeconfig.ts";
@@ -250,13 +251,9 @@ function clusterInfo(cluster: ExecCluster): Record<string, unknown> {
     server,
     ...(tlsServerName !== undefined && { "tls-server-name": tlsServerName }),
     ...(insecureSkipTlsVerify && { "insecure-skip-tls-verify": true }),
-    ...(certificateAuthority !== undefined && { "certificate-authority-data": base64(certificateAuthority) }),
+    ...(certificateAuthority !== undefined && { "certificate-authority-data": base64Of(certificateAuthority) }),
     ...(proxyUrl !== undefined && { "proxy-url": proxyUrl }),
     ...(disableCompression && { "disable-compression": true }),
     ...(config !== undefined && { config }),
   };
-}
-
-function base64(text: string): string {
-  return btoa(Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join(""));
 }

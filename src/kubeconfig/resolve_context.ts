@@ -22,6 +22,7 @@ import {
 import { certificateProblem, decodeBase64, privateKeyProblem } from "./pem.ts";
 import { isRecord, quote, quoteAll, Secret, suggestion, tokenProblem } from "./text.ts";
 import { type ExecPlugin, readExec } from "./exec_plugin.ts";
+import { type Impersonation, impersonationProblem } from "../api/impersonation.ts";
 import { defined } from "../api/options.ts";
 
 /** A certificate or key inside the kubeconfig. */
@@ -280,56 +281,6 @@ export function credentialsProblem(server: URL, proxy?: ProxyAddress): string | 
   return proxy && `${to} through proxy ${quote(proxyName(proxy))}, which could read it`;
 }
 
-/** The user to impersonate. The caller needs the verb `impersonate` (Kubernetes RBAC). */
-interface Impersonation {
-  readonly user: string;
-  /** The user's uid. */
-  readonly uid?: string;
-  /** The user's groups. */
-  readonly groups: readonly string[];
-  /** Additional attributes of the user, for authorizers. */
-  readonly extra: readonly (readonly [key: string, values: readonly string[]])[];
-}
-
-/**
- * Returns the header lines of an impersonation. A name that occurs twice must be sent as two lines, because the server
- * does not split values at commas.
- */
-export function impersonationHeaders(
-  impersonation: Impersonation,
-): readonly (readonly [name: string, value: string])[] {
-  const { user, uid, groups, extra } = impersonation;
-  const lines: [string, string][] = [["Impersonate-User", utf8AsLatin1(user)]];
-  if (uid !== undefined) lines.push(["Impersonate-Uid", utf8AsLatin1(uid)]);
-  for (const group of groups) lines.push(["Impersonate-Group", utf8AsLatin1(group)]);
-  for (const [key, values] of extra) {
-    for (const value of values) lines.push([`Impersonate-Extra-${escapeHeaderName(key)}`, utf8AsLatin1(value)]);
-  }
-  return lines;
-}
-
-/** Returns `true` if the text can be a header value: one line, without blanks at its ends, which HTTP removes. */
-export function isHeaderValue(text: string): boolean {
-  // deno-lint-ignore no-control-regex
-  return !/[\x00-\x08\x0a-\x1f\x7f]/.test(text) && text.trim() === text && text.isWellFormed();
-}
-
-/** Encodes a header value: `Headers` takes one character for each byte, and the server decodes UTF-8. */
-export function utf8AsLatin1(text: string): string {
-  return Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join("");
-}
-
-/**
- * Percent-encodes `%` and the characters that are not allowed in header names; the server decodes them, and expects
- * keys in lower case.
- */
-function escapeHeaderName(key: string): string {
-  return utf8AsLatin1(key.toLowerCase()).replaceAll(
-    /[^!#$&'*+\-.^_`|~0-9a-z]/g,
-    (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`,
-  );
-}
-
 /** The credentials of a user entry: a bearer token, a password, a client certificate, or a credential plugin. */
 export interface ResolvedUser {
   /** Name of the user entry. */
@@ -462,33 +413,27 @@ function readBasic(fields: EntryFields): ResolvedUser["basic"] {
   return { username, password: new Secret(password) };
 }
 
+const IMPERSONATION_FIELDS: Readonly<Record<keyof Impersonation, string>> = {
+  user: "as",
+  uid: "as-uid",
+  groups: "as-groups",
+  extra: "as-user-extra",
+};
+
 function readImpersonation(fields: EntryFields): Impersonation | undefined {
   const user = fields.text("as");
   const uid = fields.text("as-uid");
   const groups = fields.texts("as-groups");
-  const extra = fields.textLists("as-user-extra");
+  const extra = Object.fromEntries(fields.textLists("as-user-extra"));
   if (user === undefined) {
     const lonely = ["as-uid", "as-groups", "as-user-extra"].find((field) => fields.has(field));
     if (lonely !== undefined) throw fields.error(lonely, `needs a user to act as: add "as"`);
     return undefined;
   }
-  const check = (field: string, values: readonly string[]) => {
-    for (const value of values) {
-      if (!isHeaderValue(value)) {
-        throw fields.error(field, "holds line ends, control characters, or blanks at its ends");
-      }
-    }
-  };
-  check("as", [user]);
-  check("as-uid", uid === undefined ? [] : [uid]);
-  check("as-groups", groups);
-  for (const [key, values] of extra) {
-    if (key === "" || !key.isWellFormed()) {
-      throw fields.error("as-user-extra", "has a key that cannot be sent: it is empty or malformed");
-    }
-    check("as-user-extra", values);
-  }
-  return { user, ...(uid !== undefined && { uid }), groups, extra };
+  const impersonation = defined({ user, uid, groups, extra });
+  const [member, problem] = impersonationProblem(impersonation) ?? [];
+  if (member !== undefined) throw fields.error(IMPERSONATION_FIELDS[member], problem!);
+  return impersonation;
 }
 
 export interface ResolveOptions {

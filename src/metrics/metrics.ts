@@ -1,4 +1,5 @@
 import { resourceName } from "../api/resource.ts";
+import type { Durations } from "../async/histogram.ts";
 import type { InformerOfFactory } from "../informer/shared_informer_factory.ts";
 
 /** One value of a metric family. */
@@ -7,8 +8,10 @@ export interface MetricSample {
   readonly labels?: Readonly<Record<string, string>>;
   /** The value. A counter starts at 0 and never decreases. */
   readonly value: number;
-  /** The number of observations, of a `"summary"`, whose `value` is their sum. */
+  /** The number of observations, of a `"histogram"` or `"summary"`, whose `value` is their sum. */
   readonly count?: number;
+  /** The number of observations up to each of some values, which rise, of a `"histogram"`. `Infinity` is left out. */
+  readonly buckets?: readonly { readonly upTo: number; readonly count: number }[];
 }
 
 /** A metric family: samples of one name that differ in their labels. */
@@ -16,7 +19,7 @@ export interface MetricFamily {
   /** The name, with the unit as its end and without `_total`: `"workqueue_wait_seconds"`. */
   readonly name: string;
   /** The type. Samples of a `"summary"` have a sum and a count, and no quantiles. */
-  readonly type: "counter" | "gauge" | "summary";
+  readonly type: "counter" | "gauge" | "histogram" | "summary";
   /** The base unit, `"seconds"`, where the family has one. */
   readonly unit?: string;
   /** A sentence that describes the values. */
@@ -42,9 +45,19 @@ export function secondsGauge(name: string, help: string, samples: readonly Metri
   return { name, type: "gauge", unit: "seconds", help, samples };
 }
 
-/** Returns a family of sums and counts of seconds; `name` ends with `_seconds`. */
-export function summary(name: string, help: string, samples: readonly MetricSample[]): MetricFamily {
-  return { name, type: "summary", unit: "seconds", help, samples };
+/** Returns a family of histograms in seconds; `name` ends with `_seconds`. */
+export function histogram(name: string, help: string, samples: readonly MetricSample[]): MetricFamily {
+  return { name, type: "histogram", unit: "seconds", help, samples };
+}
+
+/** Returns the sample of a histogram in seconds. */
+export function secondsSample(labels: Labels | undefined, { count, sumMs, buckets }: Durations): MetricSample {
+  return {
+    labels,
+    value: sumMs / 1_000,
+    count,
+    buckets: buckets.map(({ upToMs, count }) => ({ upTo: upToMs / 1_000, count })),
+  };
 }
 
 /** Returns the labels of each item; items that would have the same labels are numbered from the second one on. */
@@ -82,14 +95,21 @@ export function openMetricsText(families: readonly MetricFamily[]): string {
       lines.push(`# UNIT ${name} ${unit}`);
     }
     lines.push(`# HELP ${name} ${escaped(help)}`);
-    for (const { labels = {}, value, count = 0 } of samples) {
+    for (const { labels = {}, value, count = 0, buckets = [] } of samples) {
       if (type !== "gauge" && !(value >= 0)) {
         throw new TypeError(`Cannot write metrics: "${name}" must be a number of at least 0, found ${value}`);
       }
       const set = labelText(labels);
       if (type === "gauge") lines.push(`${name}${set} ${numberText(value)}`);
       else if (type === "counter") lines.push(`${name}_total${set} ${numberText(value)}`);
-      else lines.push(`${name}_count${set} ${count}`, `${name}_sum${set} ${numberText(value)}`);
+      else {
+        if (type === "histogram") {
+          for (const bucket of [...buckets, { upTo: Infinity, count }]) {
+            lines.push(`${name}_bucket${labelText({ ...labels, le: boundText(bucket.upTo) })} ${bucket.count}`);
+          }
+        }
+        lines.push(`${name}_count${set} ${count}`, `${name}_sum${set} ${numberText(value)}`);
+      }
     }
   }
   return [...lines, "# EOF", ""].join("\n");
@@ -112,6 +132,11 @@ function numberText(value: number): string {
   return Number.isNaN(value) ? "NaN" : value > 0 ? "+Inf" : "-Inf";
 }
 
+/** Returns the text of a bound, in which the format has a point: `"1.0"`. */
+function boundText(bound: number): string {
+  return Number.isInteger(bound) ? `${bound}.0` : numberText(bound);
+}
+
 function checkName(name: string, pattern: RegExp = /^[a-zA-Z_:][a-zA-Z0-9_:]*$/): void {
   if (!pattern.test(name)) throw new TypeError(`Cannot write metrics: "${name}" is not allowed as a name`);
 }
@@ -122,6 +147,8 @@ interface ProbeAnswers {
   readonly illness: () => string | undefined;
   /** Returns the reason for which the process is not ready, if there is one. */
   readonly unreadiness: () => string | undefined;
+  /** Returns the names of kinds that a process waits for, which is ready without them. @default {none} */
+  readonly waitsFor?: () => readonly string[];
   /** Returns the metrics. */
   readonly metrics: () => readonly MetricFamily[];
 }
@@ -130,21 +157,24 @@ interface ProbeAnswers {
  * Answers `/healthz`, `/readyz` and `/metrics`. A failed probe is 503 with the reason as text; other paths are 404,
  * other methods than GET and HEAD 405.
  */
-export function answerProbe(request: Request, { illness, unreadiness, metrics }: ProbeAnswers): Response {
+export function answerProbe(request: Request, { illness, unreadiness, waitsFor, metrics }: ProbeAnswers): Response {
   const { pathname = "" } = URL.parse(request.url) ?? {}; // the header Host may be none
   if (!PROBE_PATHS.includes(pathname)) return answer(404, "not found");
   if (request.method !== "GET" && request.method !== "HEAD") return answer(405, "use GET", { allow: "GET, HEAD" });
   const response = pathname === "/metrics"
     ? answer(200, openMetricsText(metrics()), { "content-type": OPEN_METRICS_TYPE })
-    : probe(pathname === "/healthz" ? illness() : unreadiness());
+    : pathname === "/healthz"
+    ? probe(illness())
+    : probe(unreadiness(), waitsFor?.());
   return request.method === "GET" ? response : new Response(null, response);
 }
 
 /** The paths that {@linkcode answerProbe} answers. */
 export const PROBE_PATHS: readonly string[] = ["/healthz", "/readyz", "/metrics"];
 
-function probe(problem: string | undefined): Response {
-  return problem === undefined ? answer(200, "ok") : answer(503, problem);
+function probe(problem: string | undefined, waitsFor: readonly string[] = []): Response {
+  if (problem !== undefined) return answer(503, problem);
+  return answer(200, ["ok", ...waitsFor.map((name) => `waits for ${name}`)].join("\n"));
 }
 
 function answer(status: number, text: string, headers: HeadersInit = {}): Response {
@@ -159,6 +189,11 @@ export function informerMetrics(informers: readonly InformerOfFactory[]): Metric
   const informerLabels = labelsOf(informers, ({ resource }) => ({ resource: resourceName(resource) }));
   const ofInformers = (value: (it: InformerOfFactory["status"]) => number): MetricSample[] =>
     informers.map(({ status }, index) => ({ labels: informerLabels[index], value: value(status) }));
+  const ofTimes = (times: (it: InformerOfFactory["status"]) => Durations | undefined): MetricSample[] =>
+    informers.flatMap(({ status }, index) => {
+      const durations = times(status);
+      return durations === undefined ? [] : [secondsSample(informerLabels[index], durations)];
+    });
   return [
     gauge(
       "informer_state",
@@ -174,6 +209,21 @@ export function informerMetrics(informers: readonly InformerOfFactory[]): Metric
     counter("informer_events", "Changes received.", ofInformers(({ events }) => events)),
     counter("informer_lists", "Lists begun, without streaming lists.", ofInformers(({ lists }) => lists)),
     counter("informer_watches", "Watches begun, with streaming lists.", ofInformers(({ watches }) => watches)),
+    histogram(
+      "informer_list_seconds",
+      "The time from the beginning of a list to the end of its commit, of complete lists.",
+      ofTimes(({ listMs }) => listMs),
+    ),
+    histogram(
+      "informer_commit_seconds",
+      "The time that a commit to the cache took.",
+      ofTimes(({ commitMs }) => commitMs),
+    ),
+    histogram(
+      "informer_delivery_seconds",
+      "The time from the creation of an object to a call of a handler for it, up to a second too long.",
+      ofTimes(({ deliveryMs }) => deliveryMs),
+    ),
     counter("informer_errors", "Failed requests, handlers and objects.", ofInformers(({ errors }) => errors)),
     gauge(
       "informer_pending_events",

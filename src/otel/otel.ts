@@ -279,7 +279,7 @@ interface Instruments {
  *
  * The metrics are those of `/metrics` of a manager, with a dot after the first word, and the unit in the instrument
  * instead of the name: `informer.objects`, `informer.stale` (s), `workqueue.waiting_keys`, `reconciler.reconciles`. A
- * summary such as `workqueue_wait_seconds` becomes the counters `workqueue.wait.time` (s) and `workqueue.wait.count`.
+ * histogram such as `workqueue_wait_seconds` becomes the counters `workqueue.wait.time` (s) and `workqueue.wait.count`.
  * Attributes are the labels, below the first word of the metric (`informer.state`), but for `informer.resource` and
  * `reconciler.name`.
  *

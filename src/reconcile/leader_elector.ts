@@ -16,7 +16,7 @@ export interface ElectionClock {
 }
 
 /** The monotonic clock of the runtime. */
-const monotonicElectionClock: ElectionClock = { now: monotonicMs, sleep };
+export const monotonicElectionClock: ElectionClock = { now: monotonicMs, sleep };
 
 /** The marks of a term of leadership, for systems that refuse the writes of earlier leaders. */
 export interface FencingToken {
@@ -246,6 +246,11 @@ class LeaseLock {
     return this.#lease?.metadata.resourceVersion;
   }
 
+  /** The uid of that Lease; `undefined` when it was found deleted too. */
+  get uid(): string | undefined {
+    return this.#lease?.metadata.uid;
+  }
+
   /** True if this process is the holder as far as it knows, or may be by a write without an answer. */
   get mayBeHeld(): boolean {
     return this.#isUnsure || this.#isHolder;
@@ -359,8 +364,10 @@ export interface LeaderElectorOptions {
   readonly leaseMs?: number;
   /** The time after which a leader that could not renew the lease stops leading, in milliseconds. @default {10_000} */
   readonly renewDeadlineMs?: number;
-  /** The time between renewals, and the shortest between attempts to acquire, in milliseconds. @default {2_000} */
+  /** The shortest time between attempts, to acquire or to renew after a failure, in milliseconds. @default {2_000} */
   readonly retryMs?: number;
+  /** The time from a renewal to the next one, in milliseconds; at least `retryMs`. @default {`retryMs`} */
+  readonly renewMs?: number;
   /** Frees the lease when the work has ended, so that another process need not wait. @default {true} */
   readonly release?: boolean;
   /** Labels of the Lease; others that it has stay. @default {none} */
@@ -393,6 +400,8 @@ export interface LeaderElectorStatus {
   readonly transitions: number | undefined;
   /** The version of the Lease last read or written; `undefined` before that. */
   readonly resourceVersion: string | undefined;
+  /** The uid of that Lease; `undefined` when it was found deleted too. */
+  readonly uid: string | undefined;
   /** The time since the last successful renewal was sent, in milliseconds; `undefined` without a term. */
   readonly sinceRenewalMs: number | undefined;
   /** The number of attempts that have failed and were reported. */
@@ -448,7 +457,9 @@ const RELEASE_RETRY_MS = 100;
  * ```
  */
 export class LeaderElector {
-  readonly #options: Required<Pick<LeaderElectorOptions, "identity" | "leaseMs" | "renewDeadlineMs" | "retryMs">>;
+  readonly #options: Required<
+    Pick<LeaderElectorOptions, "identity" | "leaseMs" | "renewDeadlineMs" | "retryMs" | "renewMs">
+  >;
   readonly #release: boolean;
   readonly #requestMs: number;
   readonly #clock: ElectionClock;
@@ -477,6 +488,7 @@ export class LeaderElector {
   constructor(client: Pick<Client, "resource" | "namespace">, options: LeaderElectorOptions) {
     const { name, namespace = client.namespace, identity = crypto.randomUUID(), labels, release = true } = options;
     const { leaseMs = 15_000, renewDeadlineMs = 10_000, retryMs = 2_000, clock = monotonicElectionClock } = options;
+    const { renewMs = retryMs } = options;
     for (const [field, value] of Object.entries({ name, namespace, identity })) {
       if (typeof value !== "string" || value === "") {
         throw new TypeError(
@@ -484,7 +496,7 @@ export class LeaderElector {
         );
       }
     }
-    checkDurations("elect a leader", { leaseMs, renewDeadlineMs, retryMs }, { min: 1, finite: true });
+    checkDurations("elect a leader", { leaseMs, renewDeadlineMs, retryMs, renewMs }, { min: 1, finite: true });
     if (leaseMs % 1_000 !== 0) {
       throw new RangeError(
         `Cannot elect a leader: leaseMs must be full seconds, as the Lease stores them, found ${leaseMs}`,
@@ -501,9 +513,17 @@ export class LeaderElector {
           `${renewDeadlineMs}`,
       );
     }
-    this.#options = { identity, leaseMs, renewDeadlineMs, retryMs };
+    if (renewMs < retryMs || renewMs >= renewDeadlineMs) {
+      throw new RangeError(
+        `Cannot elect a leader: renewMs must be from retryMs (${retryMs}) to less than renewDeadlineMs ` +
+          `(${renewDeadlineMs}), found ${renewMs}`,
+      );
+    }
+    this.#options = { identity, leaseMs, renewDeadlineMs, retryMs, renewMs };
     this.#release = release;
-    this.#requestMs = Math.min(Math.max(REQUEST_MS, renewDeadlineMs / 2), renewDeadlineMs);
+    // After an answer that is lost there is time for a second request.
+    const shareMs = renewMs === retryMs ? renewDeadlineMs / 2 : (renewDeadlineMs - renewMs) / 2;
+    this.#requestMs = Math.min(Math.max(REQUEST_MS, shareMs), renewDeadlineMs);
     this.#clock = clock;
     this.#description = `lease "${namespace}/${name}"`;
     this.#observers = { onLeader: options.onLeader, onError: options.onError };
@@ -552,6 +572,7 @@ export class LeaderElector {
       holder: record?.holder,
       transitions: record?.transitions,
       resourceVersion: this.#lock.resourceVersion,
+      uid: this.#lock.uid,
       sinceRenewalMs: this.#renewedMs === undefined ? undefined : this.#clock.now() - this.#renewedMs,
       errors: this.#errors,
       lastError: this.#lastError,
@@ -628,10 +649,11 @@ export class LeaderElector {
 
   /** Renews the lease until the signal aborts or the lease is lost. */
   async #renew(term: LeadershipTerm, signal: AbortSignal): Promise<void> {
-    for (;;) {
-      await this.#pause(this.#options.retryMs, signal);
+    for (let attempt: LeaseAttempt | undefined, isFirst = true;; isFirst = false) {
+      const { renewMs, retryMs } = this.#options;
+      await this.#pause(isFirst || attempt?.type === "held" ? renewMs : retryMs, signal);
       if (signal.aborted) return;
-      const attempt = await this.#attempt(signal);
+      attempt = await this.#attempt(signal);
       if (attempt?.type === "held") {
         term.renewUntil(attempt.sentMs + this.#options.renewDeadlineMs);
         this.#renewedMs = attempt.sentMs;
@@ -706,24 +728,40 @@ export class LeaderElector {
   }
 
   /** Calls `request` with a signal that aborts with `signal`, and after `ms`. */
-  async #limited<R>(
+  #limited<R>(
     ms: number,
     signal: AbortSignal | undefined,
     request: (options: Abortable) => Promise<R>,
   ): Promise<R> {
-    using limit = new DerivedController(signal);
-    const over = (): void => limit.abort(new Error(`No answer about ${this.#description} within ${ms} ms`));
-    // The sleep rejects when the request has ended first.
-    this.#clock.sleep(ms, { signal: limit.signal }).then(over, () => {});
-    return await request({ signal: limit.signal });
+    return limitedBy(this.#clock, ms, this.#description, signal, request);
   }
 
   /** Waits, or until the signal aborts. */
-  async #pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
-    try {
-      await this.#clock.sleep(ms, { signal });
-    } catch (error) {
-      if (!signal?.aborted) throw error; // survives: only-abort
-    }
+  #pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+    return pauseOf(this.#clock, ms, signal);
+  }
+}
+
+/** Calls `request`, about `what`, with a signal that aborts with `signal`, and after `ms` of the clock. */
+export async function limitedBy<R>(
+  clock: ElectionClock,
+  ms: number,
+  what: string,
+  signal: AbortSignal | undefined,
+  request: (options: Abortable) => Promise<R>,
+): Promise<R> {
+  using limit = new DerivedController(signal);
+  const over = (): void => limit.abort(new Error(`No answer about ${what} within ${ms} ms`));
+  // The sleep rejects when the request has ended first.
+  clock.sleep(ms, { signal: limit.signal }).then(over, () => {});
+  return await request({ signal: limit.signal });
+}
+
+/** Waits by the clock, or until the signal aborts. */
+export async function pauseOf(clock: ElectionClock, ms: number, signal: AbortSignal | undefined): Promise<void> {
+  try {
+    await clock.sleep(ms, { signal });
+  } catch (error) {
+    if (!signal?.aborted) throw error; // survives: only-abort
   }
 }

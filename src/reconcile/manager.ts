@@ -12,23 +12,25 @@ import type { InformerOfFactory, SharedInformerFactory } from "../informer/share
 import { type LeaderElector, type LeaderElectorStatus, UnfinishedWorkError } from "./leader_elector.ts";
 import type { EventRecorder, EventRecorderStatus } from "./event_recorder.ts";
 import type { ReconcilerRunOptions, ReconcilerStatus } from "./options.ts";
-import type { Durations } from "../workqueue/work_queue.ts";
 import {
   answerProbe,
   counter,
   gauge,
+  histogram,
   informerMetrics,
   labelsOf,
   type MetricFamily,
   type MetricSample,
   secondsGauge,
-  summary,
+  secondsSample,
 } from "../metrics/metrics.ts";
 import { isForbidden, isNotFound, isUnauthorized } from "../api/status.ts";
 import type { KubernetesObject } from "../api/object.ts";
 import { type Abortable, defined } from "../api/options.ts";
 import { resourceName } from "../api/resource.ts";
 import { callObserver, DerivedController, withResolvers } from "../async/signals.ts";
+import { checkDurations } from "../async/time.ts";
+import { joined } from "../informer/status.ts";
 import { errorLine, redactSecrets } from "../errors/errors.ts";
 import type { Reconciler } from "./reconciler.ts";
 
@@ -86,6 +88,11 @@ function reconcilerMetrics(reconcilers: readonly ReconcilerStatus[]): MetricFami
       reconcilers.map(({ state }, index) => ({ labels: { ...labels[index], state }, value: 1 })),
     ),
     counter("reconciler_reconciles", "Reconciles that have ended, by outcome.", byName("outcomes", "outcome")),
+    histogram(
+      "reconciler_reconcile_seconds",
+      "The time from the call of a reconcile to its return, or to the end of its time limit.",
+      reconcilers.map(({ reconcileMs }, index) => secondsSample(labels[index], reconcileMs)),
+    ),
     counter("reconciler_causes", "Reconciles that had a cause of a type.", byName("causes", "type")),
     gauge(
       "reconciler_waiting_for_caches",
@@ -113,11 +120,8 @@ function queueMetrics(
 ): MetricFamily[] {
   const each = (value: (queue: ReconcilerStatus["queue"]) => number): MetricSample[] =>
     reconcilers.map(({ queue }, index) => ({ labels: labels[index], value: value(queue) }));
-  const durations = (of: (queue: ReconcilerStatus["queue"]) => Durations): MetricSample[] =>
-    reconcilers.map(({ queue }, index) => {
-      const { sumMs, count } = of(queue);
-      return { labels: labels[index], value: sumMs / 1_000, count };
-    });
+  const times = (member: "queueLatencyMs" | "workDurationMs"): MetricSample[] =>
+    reconcilers.map(({ queue }, index) => secondsSample(labels[index], queue[member]));
   return [
     gauge("workqueue_waiting_keys", "Keys that wait for a worker.", each(({ waiting }) => waiting)),
     gauge("workqueue_delayed_keys", "Keys whose delay has not ended.", each(({ delayed }) => delayed)),
@@ -125,16 +129,8 @@ function queueMetrics(
     counter("workqueue_adds", "Keys added that did not wait already.", each(({ adds }) => adds)),
     counter("workqueue_retries", "Keys added with a delay.", each(({ retries }) => retries)),
     counter("workqueue_dropped", "Keys added after the end.", each(({ dropped }) => dropped)),
-    summary(
-      "workqueue_wait_seconds",
-      "The time from the addition of a key to its worker.",
-      durations(({ queueLatencyMs }) => queueLatencyMs),
-    ),
-    summary(
-      "workqueue_work_seconds",
-      "The time that workers processed a key.",
-      durations(({ workDurationMs }) => workDurationMs),
-    ),
+    histogram("workqueue_wait_seconds", "The time from the addition of a key to its worker.", times("queueLatencyMs")),
+    histogram("workqueue_work_seconds", "The time that workers processed a key.", times("workDurationMs")),
     secondsGauge(
       "workqueue_longest_running_seconds",
       "The time for which the oldest key in process has been processed.",
@@ -185,6 +181,13 @@ export interface ManagerOptions {
   readonly elector?: LeaderElector;
   /** The recorders of events of the reconcilers. @default {none} */
   readonly recorders?: readonly EventRecorder[];
+  /**
+   * The longest time from the start of the informers until all of them have synced, in milliseconds; `Infinity` is no
+   * limit. The default leaves a slow server time, so that the process is not started again and again meanwhile.
+   *
+   * @default {600_000}
+   */
+  readonly syncTimeoutMs?: number;
   /** Called with each phase when it begins. */
   readonly onPhase?: (phase: ManagerPhase) => void;
 }
@@ -232,14 +235,17 @@ export class Manager implements AsyncDisposable {
   readonly #elector: LeaderElector | undefined;
   readonly #recorders: readonly EventRecorder[];
   readonly #onPhase: ManagerOptions["onPhase"];
+  readonly #syncTimeoutMs: number;
   readonly #job = new DerivedController();
   #phase: ManagerPhase = "created";
   /** Set by the first `run()`, and by a disposal before it; settles when everything has stopped. */
   #running: Promise<void> | undefined;
 
-  /** Starts nothing yet. */
+  /** Starts nothing yet. @throws {RangeError} when `syncTimeoutMs` is out of range. */
   constructor(options: ManagerOptions) {
-    const { reconcilers = [], informers = [], elector, recorders = [], onPhase } = options;
+    const { reconcilers = [], informers = [], elector, recorders = [], onPhase, syncTimeoutMs = 600_000 } = options;
+    checkDurations("create a manager", { syncTimeoutMs }, { min: 1 });
+    this.#syncTimeoutMs = syncTimeoutMs;
     this.#reconcilers = [...reconcilers];
     this.#factories = [...new Set([...informers, ...reconcilers.map((it) => it.informers)])];
     this.#elector = elector;
@@ -250,8 +256,9 @@ export class Manager implements AsyncDisposable {
   /**
    * Runs the manager until the signal aborts, and resolves when everything has stopped. A manager runs once.
    *
-   * @throws {Error} when it runs or has run already; when an informer does not sync because the server refuses it (401,
-   * 403, 404), or ends by itself; when a reconciler fails.
+   * @throws {Error} when it runs or has run already; when an informer ends by itself; when a reconciler fails.
+   * @throws {WaitError} when an informer does not sync: because the server refuses it (401, 403, 404), or within
+   * `syncTimeoutMs`; then it names all that have not, and why.
    * @throws {LeadershipLostError} when another process may lead.
    * @throws {UnfinishedWorkError} when a reconcile has not returned.
    */
@@ -278,7 +285,8 @@ export class Manager implements AsyncDisposable {
    *
    * - `/healthz`: 200 unless the work continues though leadership was lost: see `LeaderElector.check`. The process
    *   should be restarted.
-   * - `/readyz`: 200 when the caches have synced, until the manager stops. A process that waits for leadership is
+   * - `/readyz`: 200 when the caches have synced, until the manager stops; optional kinds that the server does not have
+   *   are named, as `waits for widgets.example.com`. A process that waits for leadership is
    *   ready, unless the server refuses it the Lease (401, 403, 404): it can never lead.
    * - `/metrics`: the status of all parts in the OpenMetrics format.
    *
@@ -288,6 +296,7 @@ export class Manager implements AsyncDisposable {
     answerProbe(request, {
       illness: () => this.#illness(),
       unreadiness: () => this.#unreadiness(),
+      waitsFor: () => this.#waitsFor(),
       metrics: () => managerMetrics(this.status()),
     });
 
@@ -310,6 +319,7 @@ export class Manager implements AsyncDisposable {
     try {
       if (!job.signal.aborted) {
         this.#enter("syncing");
+        for (const factory of this.#factories) factory.measureDelivery();
         following = this.#factories.map((factory) => factory.run({ signal: informers.signal }).catch(fail));
         await this.#sync(job.signal);
         if (!job.signal.aborted) await this.#lead(job.signal);
@@ -329,7 +339,11 @@ export class Manager implements AsyncDisposable {
   /** Resolves when all informers have synced, or the signal aborts. */
   async #sync(signal: AbortSignal): Promise<void> {
     try {
-      await Promise.all(this.#factories.map((factory) => factory.waitForCacheSync({ signal })));
+      await joined(
+        (signal) => this.#factories.map((factory) => factory.waitForCacheSync({ signal })),
+        signal,
+        this.#syncTimeoutMs,
+      );
     } catch (error) {
       if (!signal.aborted) throw error;
     }
@@ -383,6 +397,12 @@ export class Manager implements AsyncDisposable {
     }
   }
 
+  /** The names of optional kinds that the server does not have at present. */
+  #waitsFor(): string[] {
+    const unserved = this.status().informers.filter(({ status }) => status.unserved);
+    return [...new Set(unserved.map(({ resource }) => resourceName(resource)))];
+  }
+
   /** The reason for which the process is not ready, if there is one. */
   #unreadiness(): string | undefined {
     if (this.#phase === "running") return undefined;
@@ -392,7 +412,7 @@ export class Manager implements AsyncDisposable {
       return isRefused ? `the manager cannot lead: ${redactSecrets(errorLine(error))}` : undefined;
     }
     const behind = this.#phase !== "syncing" ? [] : this.status().informers
-      .filter(({ status }) => status.resourceVersion === "")
+      .filter(({ status }) => status.resourceVersion === "" && !status.unserved)
       .map(({ resource, status }) => `\n${resourceName(resource)}: ${status.state}`);
     return `the manager is ${this.#phase}${behind.join("")}`;
   }

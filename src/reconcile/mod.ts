@@ -37,6 +37,7 @@
 export { Reconciler } from "./reconciler.ts";
 export type {
   InformerSelection,
+  ReconcileCache,
   ReconcileContext,
   ReconcileFunction,
   ReconcilerOptions,
@@ -44,7 +45,7 @@ export type {
   WatchedKindOptions,
 } from "./options.ts";
 export type { ObserveReconcile, ReconcileObserver, StartedReconcile } from "./options.ts";
-export type { MapFunction } from "./reconciler.ts";
+export type { MapFunction } from "./key_sources.ts";
 export type { ReconcileOutcome, ReconcileRecord, ReconcilerStatus } from "./options.ts";
 export {
   annotationsChanged,
@@ -73,6 +74,9 @@ export { retryOnConflict, type RetryOnConflictOptions } from "./objects.ts";
 export type { ElectionClock } from "./leader_elector.ts";
 export { LeaderElector, type LeaderElectorOptions, type LeaderElectorStatus } from "./leader_elector.ts";
 export { type FencingToken, type Leadership, LeadershipLostError, UnfinishedWorkError } from "./leader_elector.ts";
+export { ShardGroup } from "./shard_group.ts";
+export type { ReleaseHook, ShardGroupOptions, ShardGroupStatus } from "./shard_group.ts";
+export { ConfigMapPositions } from "./config_map_positions.ts";
 export { EventRecorder, type EventRecorderOptions, type EventRecorderStatus } from "./event_recorder.ts";
 export type { EventDetails } from "./event_recorder.ts";
 export { Manager, type ManagerOptions } from "./manager.ts";
@@ -85,6 +89,8 @@ export { OPEN_METRICS_TYPE, openMetricsText } from "../metrics/metrics.ts";
 // objects: writes that controllers make to objects.
 
 // election: one leader among several processes.
+
+// shards: processes that divide the hashes of objects among them.
 
 // events: records for people about objects.
 

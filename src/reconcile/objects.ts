@@ -113,7 +113,8 @@ export function mergeDiff(before: unknown, after: unknown): unknown {
   return Object.keys(patch).length === 0 ? undefined : patch;
 }
 
-function isMembers(value: unknown): value is Readonly<Record<string, unknown>> {
+/** Returns true for a JSON object. */
+export function isMembers(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 

@@ -1,10 +1,13 @@
 import type { KubernetesObject, ObjectKey } from "../api/object.ts";
 import type { Cause, Result } from "../workqueue/run.ts";
 import type { WorkQueueStatus } from "../workqueue/work_queue.ts";
+import type { Durations } from "../async/histogram.ts";
 import type { Resource } from "../api/resource.ts";
 import type { Abortable, Selection } from "../api/options.ts";
 import type { ResourceClients } from "../client/resource_client.ts";
 import type { SharedIndexInformerOptions } from "../informer/options.ts";
+import type { Lister } from "../informer/cache/lister.ts";
+import type { SharedIndexInformer } from "../informer/shared_index_informer.ts";
 import type { SharedInformerFactory } from "../informer/shared_informer_factory.ts";
 import type { RateLimiter } from "../workqueue/rate_limiter.ts";
 import type { Predicate } from "./predicate.ts";
@@ -43,6 +46,8 @@ export interface ReconcilerStatus {
   readonly causes: Readonly<Record<string, number>>;
   /** The last reconciles that have ended, the newest last; at most 16. */
   readonly recent: readonly ReconcileRecord[];
+  /** The times from calls of reconciles to their ends, as `outcomes` counts them. */
+  readonly reconcileMs: Durations;
   /** The number of keys that wait until caches have seen the writes of their last reconcile. */
   readonly waitingForCaches: number;
   /** The number of reconciles that began although a cache had not seen such a write within `staleMs`. */
@@ -51,6 +56,8 @@ export interface ReconcilerStatus {
   readonly abandoned: readonly ObjectKey[];
   /** The number of events whose predicate or map function has thrown, and of broken objects that one of them read. */
   readonly eventErrors: number;
+  /** The names of optional kinds that the server does not have at present: `"widgets.example.com"`. */
+  readonly waitsFor: readonly string[];
   /** The queue of keys; `running` has the keys that are reconciled, and their causes. */
   readonly queue: WorkQueueStatus;
 }
@@ -95,9 +102,32 @@ export type ReconcileFunction<T extends KubernetesObject> = (
   context: ReconcileContext<T>,
 ) => void | Result | Promise<void | Result>;
 
+/**
+ * A cache of a reconciler, and over it the answers of the writes that its reconciles have made: each is read at once,
+ * until the cache has the write or a later change, and for `staleMs` at most. Another reconciler, the informer's own
+ * lister, its handlers and streams do not see them.
+ *
+ * - An object appears as the cache will have it: selected, reduced and transformed. One that was deleted is gone, or
+ *   has its `deletionTimestamp`; one that was changed so that the cache selects it no longer is gone, too.
+ * - What cannot be shown so is read from the cache: answers of subresources that are other objects (`scale`), of
+ *   another API version, with versions that have no order, of `deleteCollection`; rows, and objects that a transform
+ *   renames.
+ */
+export interface ReconcileCache<T> extends Lister<T> {
+  /**
+   * Returns the objects that have `value` in the index `name`.
+   *
+   * @throws {RangeError} when the informer has no such index.
+   */
+  byIndex(name: string, value: string): T[];
+}
+
 /** The second argument of a reconcile. */
 export interface ReconcileContext<T extends KubernetesObject> {
-  /** The object in the cache, at each reading; undefined when it does not exist (any more). Throws `DecodeError`. */
+  /**
+   * The object in the cache, at each reading, or as an own write was answered; undefined when it does not exist (any
+   * more). Throws `DecodeError`.
+   */
   readonly object: T | undefined;
   /**
    * The client for the writes of this reconcile. They are remembered, and the key is reconciled again only when the
@@ -112,6 +142,8 @@ export interface ReconcileContext<T extends KubernetesObject> {
   readonly retries: number;
   /** The causes of this reconcile, at most 8. */
   readonly causes: readonly Cause[];
+  /** Returns the cache of a kind; see `Reconciler.cache()`. */
+  cache<O extends KubernetesObject>(kind: Resource<O> | SharedIndexInformer<O, string>): ReconcileCache<O>;
 }
 
 /** Options of an informer of a reconciler: the objects that it follows, and its cache. */
@@ -121,6 +153,24 @@ export type InformerSelection<T extends KubernetesObject> = Selection & SharedIn
 export interface WatchedKindOptions<T extends KubernetesObject> {
   /** The predicates of which an event must pass one. @default {every event passes} */
   readonly when?: Predicate<T> | readonly Predicate<T>[];
+  /**
+   * The server need not have the kind, neither when the reconciler starts nor later: it reconciles without the kind,
+   * and enqueues the keys of the objects when the kind comes, and those of the deleted ones when it goes. See the
+   * option of the same name of informers.
+   *
+   * @default {false: the reconciler fails when the server does not have the kind}
+   */
+  readonly optional?: boolean;
+  /**
+   * The event that shows a write of the same reconcile and nothing else: `"skip"` makes it no cause, `"cause"` a cause
+   * as any other. It is known by uid and version, and only in a watch: an event of a list is always a cause, and so is
+   * one that may hide a change by somebody else. So `"skip"` is certain for creations, for writes that name the version
+   * of the object, and for merge patches; of others where values were sent as the server stores them. Deletions and
+   * JSON patches are causes.
+   *
+   * @default {"skip" for writes of the status of the reconciled object, "cause" for others}
+   */
+  readonly echoes?: "skip" | "cause";
   /** The options of the informer. @default {those of the factory: all objects of the kind} */
   readonly informer?: InformerSelection<T>;
 }
@@ -168,6 +218,13 @@ export interface ReconcilerOptions<T extends KubernetesObject> extends WatchedKi
    * @default {30_000}
    */
   readonly staleMs?: number;
+  /**
+   * The longest time from `run()` until all informers have synced, in milliseconds; `Infinity` is no limit. Those of a
+   * `Manager` sync before that, within a limit of its own.
+   *
+   * @default {600_000}
+   */
+  readonly syncTimeoutMs?: number;
   /** The waits after failures. @default {exponentialBackoff(): 5 ms, doubling to 1000 s, for each key} */
   readonly rateLimiter?: RateLimiter<ObjectKey>;
   /**

@@ -1,14 +1,14 @@
 import { FieldSelector, fieldValues, LabelSelector } from "../api/selector.ts";
-import type { KubernetesObject, ObjectKey } from "../api/object.ts";
-import type { Selection } from "../api/options.ts";
+import { type KubernetesObject, type ObjectKey, reduced } from "../api/object.ts";
+import type { Entry, Selection } from "../api/options.ts";
 import { compareResourceVersions, isOlder, isResourceVersion } from "../api/status.ts";
 import { type Resource, resourceName } from "../api/resource.ts";
 import { DerivedController, LazyController } from "../async/signals.ts";
 import type { ObjectWrite } from "../client/resource_client.ts";
 import type { SharedIndexInformer } from "../informer/shared_index_informer.ts";
-import { LeakyBucket } from "../async/time.ts";
-import type { Cause } from "../workqueue/run.ts";
-import type { ObjectChange } from "./predicate.ts";
+import { monotonicMs } from "../async/time.ts";
+import type { CacheOverlay, Cover } from "../informer/cache/overlay.ts";
+import { OwnCalls } from "./own_calls.ts";
 
 /** An informer whose cache must have seen the writes of its kind. */
 export type Cache = SharedIndexInformer<KubernetesObject, string>;
@@ -19,6 +19,9 @@ interface Concerned {
   /** True when the cache has the object since the write, and false when the object leaves it. */
   readonly selects: boolean;
 }
+
+/** Receives the key that was reconciled when a write of it was superseded, and the write. */
+export type Superseded = (key: ObjectKey, write: { readonly resource: string; readonly object: ObjectKey }) => void;
 
 /** The last writes of one object by one key. */
 interface Pending {
@@ -54,21 +57,26 @@ interface Pending {
  */
 export class PendingWrites implements Disposable {
   /** The calls that these writes cause. */
-  readonly own: OwnCalls = new OwnCalls();
+  readonly own: OwnCalls;
   readonly #caches = new Map<string, Cache[]>();
+  /** The readers that show the answers of writes over the caches. */
+  readonly #overlays = new Map<Cache, CacheOverlay<KubernetesObject>>();
+  readonly #staleMs: number;
   /**
    * Has a key if and only if one of its writes was perhaps not seen when it was last looked at. Each write is followed.
    */
   readonly #writes = new Map<ObjectKey, Map<string, Pending>>();
-  readonly #onSuperseded: (key: ObjectKey, write: { readonly resource: string; readonly object: ObjectKey }) => void;
+  readonly #onSuperseded: Superseded;
 
   /**
    * @param onSuperseded Called with the key that was reconciled when a write of it was superseded, and with the write.
+   * @param staleMs The longest time that an answer is read, in milliseconds.
+   * @param expects See `OwnCalls`.
    */
-  constructor(
-    onSuperseded: (key: ObjectKey, write: { readonly resource: string; readonly object: ObjectKey }) => void,
-  ) {
+  constructor(onSuperseded: Superseded, staleMs = Infinity, expects?: ConstructorParameters<typeof OwnCalls>[0]) {
     this.#onSuperseded = onSuperseded;
+    this.#staleMs = staleMs;
+    this.own = new OwnCalls(expects);
   }
 
   /** The number of keys with writes. */
@@ -76,20 +84,39 @@ export class PendingWrites implements Disposable {
     return this.#writes.size;
   }
 
-  /** Makes `cache` one of those that must have seen the writes of `resource`. */
+  /** Makes `cache` one of those that must have seen the writes of `resource`, and their answers readable over it. */
   addCache(resource: Resource, cache: Cache): void {
     const name = resourceName(resource);
     const caches = this.#caches.get(name) ?? [];
-    if (!caches.includes(cache)) this.#caches.set(name, [...caches, cache]);
+    if (caches.includes(cache)) return;
+    this.#caches.set(name, [...caches, cache]);
+    this.#overlays.set(cache, cache.overlay());
+  }
+
+  /** Returns the lister of a cache that shows the answers of writes. */
+  listerOf(cache: Cache): CacheOverlay<KubernetesObject>["lister"] {
+    return this.#overlays.get(cache)!.lister;
+  }
+
+  /** Waits for `cache` no longer, and forgets the answers over it. */
+  removeCache(resource: Resource, cache: Cache): void {
+    this.#overlays.delete(cache);
+    const name = resourceName(resource);
+    this.#caches.set(name, (this.#caches.get(name) ?? []).filter((it) => it !== cache));
+    for (const write of [...this.#writes.values()].flatMap((writes) => [...writes.values()])) {
+      const caches = write.caches.filter((it) => it.cache !== cache);
+      if (caches.length === write.caches.length) continue;
+      write.job.abort(OVER);
+      if (caches.length === 0) this.#forget(write);
+      else this.#remember({ ...write, caches, job: new LazyController() });
+    }
   }
 
   /** Remembers a write of the reconcile of `key`, and follows it. */
   record(key: ObjectKey, write: ObjectWrite): void {
     this.own.wrote(key, write);
     const { resource, namespace, after } = write;
-    const writes = this.#writes.get(key) ?? new Map<string, Pending>();
-    const id = idOf(write);
-    const before = writes.get(id);
+    const before = this.#writes.get(key)?.get(idOf(write));
     const caches = concernedBy(write, this.#caches.get(resourceName(resource)) ?? [], before);
     if (caches.length === 0) return;
     const isDeleted = write.resourceVersion === "";
@@ -111,9 +138,28 @@ export class PendingWrites implements Disposable {
       job,
     };
     before?.job.abort(OVER);
-    writes.set(id, pending);
-    this.#writes.set(key, writes);
-    void this.#follow(pending);
+    for (const concerned of caches) this.#cover(pending, concerned, write.object);
+    this.#remember(pending);
+  }
+
+  #remember(write: Pending): void {
+    const writes = this.#writes.get(write.writer) ?? new Map<string, Pending>();
+    writes.set(idOf(write), write);
+    this.#writes.set(write.writer, writes);
+    void this.#follow(write);
+  }
+
+  /**
+   * Returns an object as a cache or the answer of a write has it, a complete one if there is any; `undefined` while a
+   * write of it by the reconcile of `writer` is on its way to the caches, whose answer is not to be read.
+   */
+  cached(writer: ObjectKey, resource: Resource, key: ObjectKey): KubernetesObject | undefined {
+    const pending = this.#writes.get(writer)?.get(idOf({ resource, key }));
+    const isOnItsWay = pending !== undefined && !pending.caches.every(({ cache }) => isSeen(cache, pending));
+    const objects = this.#caches.get(resourceName(resource))?.map((cache) => this.listerOf(cache).get(key))
+      .filter((object) => object !== undefined) ?? [];
+    const found = objects.find((object) => !(reduced in object)) ?? objects[0];
+    return isOnItsWay && found?.metadata.resourceVersion !== pending.resourceVersion ? undefined : found;
   }
 
   /** Returns true when the caches have seen all writes of `key`, which are then forgotten. */
@@ -148,12 +194,34 @@ export class PendingWrites implements Disposable {
       await allSeen(write, signal);
       if (signal.aborted) return;
     }
+    this.#uncover(write); // also when a wait has failed
     if (write.caches.every((it) => isShown(it, write))) this.#forget(write);
     else this.#onSuperseded(write.writer, { resource: resourceName(write.resource), object: write.key });
   }
 
+  /** Makes the answer of a write readable over a cache that it concerns, unless a later one is. */
+  #cover(write: Pending, { cache, selects }: Concerned, object: KubernetesObject | undefined): void {
+    const { key, isDeleted, resourceVersion } = write;
+    // The answer to the deletion of a collection does not say what has become of its objects.
+    if (isDeleted ? write.after !== undefined : !isResourceVersion(resourceVersion)) return;
+    const overlay = this.#overlays.get(cache)!;
+    const known = overlay.coverOf(key) as Answer | undefined;
+    if (known !== undefined && isLater(known.write, write)) return;
+    overlay.cover(key, new Answer(write, cache, selects ? object : undefined, monotonicMs() + this.#staleMs));
+  }
+
+  /** Makes the answer of a write, and of earlier ones by the same key, no longer readable. */
+  #uncover({ writer, key, caches }: Pending): void {
+    for (const { cache } of caches) {
+      const overlay = this.#overlays.get(cache);
+      const answer = overlay?.coverOf(key) as Answer | undefined;
+      if (answer?.write.writer === writer) overlay!.uncover(key);
+    }
+  }
+
   #forget(write: Pending): void {
     write.job.abort(OVER);
+    this.#uncover(write);
     const writes = this.#writes.get(write.writer);
     writes?.delete(idOf(write));
     if (writes?.size === 0) this.#writes.delete(write.writer);
@@ -163,6 +231,41 @@ export class PendingWrites implements Disposable {
   [Symbol.dispose](): void {
     for (const writes of this.#writes.values()) for (const { job } of writes.values()) job.abort(OVER);
   }
+}
+
+/** The answer of a write, which is read in place of the cached object until the cache has seen the write. */
+export class Answer implements Cover {
+  readonly write: Pending;
+  readonly object: KubernetesObject | undefined;
+  readonly dueMs: number;
+  readonly #cache: Cache;
+
+  /** Without an object, the write has removed it from the cache. */
+  constructor(write: Pending, cache: Cache, object: KubernetesObject | undefined, dueMs: number) {
+    this.write = write;
+    this.object = object;
+    this.dueMs = dueMs;
+    this.#cache = cache;
+  }
+
+  /** The cached object. */
+  get cached(): Entry<KubernetesObject> | undefined {
+    return this.#cache.entries.getByKey(this.write.key);
+  }
+
+  isOver(): boolean {
+    const { cached, write: { isDeleted, resourceVersion } } = this;
+    // A cached object that is not older counts, also one of another uid, or of a version that cannot be compared.
+    if (!isDeleted && cached !== undefined && !isOlder(cached.resourceVersion, resourceVersion)) return true;
+    return isSeen(this.#cache, this.write);
+  }
+}
+
+/** Returns true when the answer `known` stays, although that of `write` came after it: nothing follows a deletion. */
+function isLater(known: Pending, write: Pending): boolean {
+  const isSame = known.uid === write.uid || write.uid === "";
+  if (write.isDeleted) return !isSame;
+  return known.isDeleted && isSame || isOlder(write.resourceVersion, known.resourceVersion);
 }
 
 const OVER = new DOMException("The write is not followed any longer", "AbortError");
@@ -259,104 +362,4 @@ async function seen(cache: Cache, write: Pending, signal: AbortSignal): Promise<
     cache.untilDeleted(key, options),
     cache.until(({ metadata }) => isAfter(metadata.resourceVersion, after), options),
   ]);
-}
-
-/** The most calls of a key that it may cause itself: 20 at once, and 20 a second in the long run. */
-const RATE = [20, 50] as const;
-
-/** The number of keys that are remembered, those that have written last. */
-const REMEMBERED = 1_000;
-
-/** The largest number of other causes that are remembered. */
-const MAX_OTHERS = 32;
-
-/** A key that has written. */
-interface Writer {
-  /** Takes one for each call of its own making that follows another one. */
-  readonly rate: LeakyBucket;
-  /** The marks of the writes of the last call, and of the one before: their events may come late. */
-  written: Set<string>;
-  before: Set<string>;
-  /** True when the last call has written something that is not in `before`: an event of it is to be expected. */
-  hasChanged: boolean;
-  /** True when there was a cause of its own making since the last call began. */
-  hasOwn: boolean;
-  /** The marks of the other causes since then; an event may come before the answer that shows whose it is. */
-  others: Set<string>;
-  /** True when the last call was of its own making. */
-  wasOwn: boolean;
-  /** True from the call that was one too many, until a call causes no other. */
-  isHot: boolean;
-}
-
-/**
- * The calls that a reconcile causes itself: by events of what it has written, and by writes that were superseded. A key
- * that causes more than 20 of its calls in a second is hot, until a call changes nothing. A change by somebody else is
- * no such cause, and the call after it does not count.
- */
-export class OwnCalls {
-  readonly #writers = new Map<ObjectKey, Writer>();
-
-  /** The reconcile of `key` has written. */
-  wrote(key: ObjectKey, write: ObjectWrite): void {
-    const writer = this.#writers.get(key) ?? {
-      rate: new LeakyBucket(...RATE),
-      ...{ written: new Set(), before: new Set(), others: new Set() },
-      ...{ hasChanged: false, hasOwn: false, wasOwn: false, isHot: false },
-    };
-    const mark = write.resourceVersion || write.uid;
-    writer.hasChanged ||= !writer.before.has(mark);
-    writer.written.add(mark);
-    if (writer.others.delete(mark)) writer.hasOwn = true;
-    this.#writers.delete(key);
-    this.#writers.set(key, writer);
-    if (this.#writers.size > REMEMBERED) this.#writers.delete(this.#writers.keys().next().value!);
-  }
-
-  /** Notes a cause: that a write was superseded, an event, or another one. */
-  caused(key: ObjectKey, cause: "superseded" | ObjectChange<KubernetesObject> | undefined): void {
-    const writer = this.#writers.get(key);
-    if (writer === undefined) return;
-    const mark = cause === undefined || cause === "superseded" ? "" : markOf(cause);
-    if (cause === "superseded" || writer.written.has(mark) || writer.before.has(mark)) writer.hasOwn = true;
-    else if (writer.others.size < MAX_OTHERS) writer.others.add(mark);
-    else writer.others.add("");
-  }
-
-  /**
-   * Returns true when a key need not be called for `causes`: it is hot, they are its own, and a retry is going to call
-   * it.
-   */
-  mayWait(key: ObjectKey, causes: readonly Cause[]): boolean {
-    const writer = this.#writers.get(key);
-    if (!writer?.isHot || !writer.hasOwn || writer.others.size > 0) return false;
-    return causes.every(({ type }) => type === "event" || type === "superseded");
-  }
-
-  /** A call begins; returns true when the key is hot and has caused it itself. */
-  begin(key: ObjectKey): boolean {
-    const writer = this.#writers.get(key);
-    if (writer === undefined) return false;
-    const isOwn = writer.hasOwn && writer.others.size === 0;
-    // One call that finds nothing more to do follows each change by others.
-    if (isOwn) writer.isHot ||= writer.wasOwn && writer.rate.take() > 0;
-    else if (!writer.hasChanged && writer.others.size === 0) writer.isHot = false;
-    writer.before = writer.written;
-    writer.written = new Set();
-    writer.others = new Set();
-    writer.hasChanged = writer.hasOwn = false;
-    writer.wasOwn = isOwn;
-    return writer.isHot && isOwn;
-  }
-
-  /** Returns true while a key must be retried after its call. */
-  isHot(key: ObjectKey): boolean {
-    return this.#writers.get(key)?.isHot ?? false;
-  }
-}
-
-/** Returns what an event has in common with the write that it shows; `""` for a resync, which shows none. */
-function markOf(event: ObjectChange<KubernetesObject>): string {
-  if (event.type === "deleted") return event.uid;
-  return event.type === "updated" && event.resync ? "" : event.resourceVersion;
 }

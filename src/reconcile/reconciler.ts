@@ -7,29 +7,18 @@
  * @module
  */
 
-import { type Abortable, defined, type Entry } from "../api/options.ts";
+import { type Abortable, defined } from "../api/options.ts";
 import { keyOf, type KubernetesObject, type ObjectKey, type OwnerReference } from "../api/object.ts";
 import { type Resource, resourceName } from "../api/resource.ts";
-import type { HandlerRegistration } from "../informer/events/event.ts";
 import type { SharedIndexInformer } from "../informer/shared_index_informer.ts";
 import { WorkQueue, type WorkQueueAddOptions } from "../workqueue/work_queue.ts";
-import { type ObjectChange, passedPaths, type Predicate } from "./predicate.ts";
-import { callObserver, DerivedController, isAbortOf, Latch, LazyController, withResolvers } from "../async/signals.ts";
+import { type ObjectChange, passedPaths } from "./predicate.ts";
+import { callObserver, DerivedController, isAbortOf, Latch, withResolvers } from "../async/signals.ts";
 import type { Client } from "../client/client.ts";
-import type { ObjectWrite, ResourceClients } from "../client/resource_client.ts";
-import {
-  type Cause,
-  type CauseList,
-  Result,
-  retry,
-  SETTLED,
-  withCause,
-  withCauses,
-  type WorkContext,
-} from "../workqueue/run.ts";
+import { type CauseList, Result, retry, SETTLED, withCause, withCauses, type WorkContext } from "../workqueue/run.ts";
 import {
   type InformerSelection,
-  type ReconcileContext,
+  type ReconcileCache,
   type ReconcileFunction,
   type ReconcileObserver,
   type ReconcileOutcome,
@@ -40,206 +29,16 @@ import {
   TerminalError,
   type WatchedKindOptions,
 } from "./options.ts";
+import { Histogram } from "../async/histogram.ts";
 import { checkCounts, checkDurations, LongTimer, monotonicMs, TimeLimit } from "../async/time.ts";
 import { ConsoleReporter } from "../errors/errors.ts";
-import type { Lister } from "../informer/cache/lister.ts";
+import { joined } from "../informer/status.ts";
 import { SharedInformerFactory } from "../informer/shared_informer_factory.ts";
 import { exponentialBackoff } from "../workqueue/rate_limiter.ts";
-import { type OwnCalls, PendingWrites } from "./pending_writes.ts";
-
-/**
- * Returns the keys to reconcile after a change of an object. Fields of the entry are parsed when they are first read.
- */
-export type MapFunction<T> = (entry: Entry<T>) => Iterable<ObjectKey>;
-
-/** A kind whose events become keys to reconcile, with their causes. */
-interface KeySource<T extends KubernetesObject> {
-  readonly resource: Resource<T>;
-  readonly informer: SharedIndexInformer<T, string>;
-  /** Returns the keys to reconcile; without it, the key of the object is the only one. */
-  readonly map: MapFunction<T> | undefined;
-  /** The predicates of which an event must pass one; it passes when there are none. */
-  readonly predicates: readonly Predicate<T>[];
-  /** The options of additions without paths and without another object, by event: a constant costs nothing per key. */
-  readonly shared: Map<string, WorkQueueAddOptions>;
-}
-
-/** Returns the options with which an event adds a key to the queue; `object` is set where it is another's key. */
-function additionOf<T extends KubernetesObject>(
-  source: KeySource<T>,
-  event: ObjectChange<T>,
-  paths: readonly string[],
-  object?: ObjectKey,
-): WorkQueueAddOptions {
-  const resync = event.type === "updated" && event.resync;
-  const isLow = resync || (event.type === "added" && event.initial);
-  const id = resync ? "resync" : isLow ? "initial" : event.type;
-  let shared = source.shared.get(id);
-  if (shared === undefined) {
-    const name = resourceName(source.resource);
-    shared = {
-      priority: isLow ? "low" : "normal",
-      cause: resync ? { type: "resync", source: name } : { type: "event", source: name, event: event.type },
-    };
-    source.shared.set(id, shared);
-  }
-  if (paths.length === 0 && object === undefined) return shared;
-  const cause = {
-    ...shared.cause!,
-    ...(object === undefined ? {} : { object }),
-    ...(paths.length === 0 ? {} : { paths }),
-  };
-  return { priority: shared.priority, cause };
-}
-
-function checkKey(key: unknown): void {
-  if (typeof key === "string" && key !== "") return;
-  throw new TypeError(`A map function must return keys, such as "shop/cart-0", found ${JSON.stringify(key)}`);
-}
-
-/** One call of a reconcile: its context, its signal, its requests, and its end by time or by stopping. */
-class ReconcileCall<T extends KubernetesObject> implements ReconcileContext<T> {
-  /** The key. */
-  readonly key: ObjectKey;
-  readonly client: ResourceClients;
-  readonly retries: number;
-  readonly causes: readonly Cause[];
-  /** The time at which the call must have returned, of the monotonic clock. */
-  readonly dueMs: number;
-  readonly #calls: RunningCalls<T>;
-  readonly #stop = new LazyController();
-  /** Ends the requests. */
-  readonly #requests = new LazyController();
-  /** Resolves when `reconcile` has returned; never rejects. */
-  returned: Promise<void> | undefined;
-  /** Set when the promise of `reconcile` has rejected. */
-  failure: { readonly error: unknown } | undefined;
-  /** Rejects the promise of `run`; undefined before that. */
-  #reject: ((reason: unknown) => void) | undefined;
-
-  /** Does not call yet. Its time begins. */
-  constructor(key: ObjectKey, { retries, causes }: WorkContext, calls: RunningCalls<T>) {
-    this.key = key;
-    const { client, writes, timeoutMs } = calls;
-    const onWrite = (write: ObjectWrite): void => writes.record(key, write);
-    this.client = {
-      namespace: client.namespace,
-      resource: (resource, selection) =>
-        client.resource(resource, selection, { onWrite, signal: this.#requests.signal }),
-    };
-    this.retries = retries;
-    this.causes = causes;
-    this.dueMs = monotonicMs() + timeoutMs;
-    this.#calls = calls;
-  }
-
-  get object(): T | undefined {
-    return this.#calls.lister.get(this.key);
-  }
-
-  get signal(): AbortSignal {
-    return this.#stop.signal;
-  }
-
-  /** Calls `reconcile`, and returns its result, or the error of `giveUp()`. */
-  run(reconcile: ReconcileFunction<T>): void | Result | Promise<void | Result> {
-    const result = reconcile(this.key, this);
-    if (!(result instanceof Promise)) return result;
-    return new Promise((resolve, reject) => {
-      this.#reject = reject;
-      this.returned = result.then(resolve, (error) => {
-        this.failure = { error };
-        reject(error);
-      });
-    });
-  }
-
-  /** Aborts the signal; requests that it was not passed to continue. */
-  abort(reason: unknown): void {
-    this.#stop.abort(reason);
-  }
-
-  /** Aborts the signal and the requests of the call, which sends no more. */
-  endRequests(reason: unknown): void {
-    this.#stop.abort(reason);
-    this.#requests.abort(reason);
-  }
-
-  /**
-   * Rejects the promise of `run`, which somebody waits for, with `error`; false when the reconcile has returned no
-   * promise.
-   */
-  giveUp(error: unknown): boolean {
-    this.#reject?.(error);
-    return this.#reject !== undefined;
-  }
-}
-
-/**
- * The calls that have not returned. When the time of one is over, it is abandoned: its worker waits for it no longer.
- */
-class RunningCalls<T extends KubernetesObject> implements Disposable {
-  /** Has a call if and only if its time was over before it returned, and it has not returned yet. */
-  readonly abandoned = new Map<ObjectKey, ReconcileCall<T>>();
-  /** Has a call if and only if its worker waits for it, in the order of calls and so of `dueMs`. */
-  readonly #awaited = new Set<ReconcileCall<T>>();
-  /** Armed if and only if `#awaited` has a call with a time limit; fires at that of the first one, or before. */
-  readonly #timer = new LongTimer(() => this.#timeOut());
-  /** Sends the requests of calls. */
-  readonly client: Client;
-  /** Reads the cache. */
-  readonly lister: Lister<T>;
-  /** Remembers the writes of calls. */
-  readonly writes: PendingWrites;
-  /** The time limit of a call, in milliseconds. */
-  readonly timeoutMs: number;
-
-  constructor(client: Client, lister: Lister<T>, writes: PendingWrites, timeoutMs: number) {
-    this.client = client;
-    this.lister = lister;
-    this.writes = writes;
-    this.timeoutMs = timeoutMs;
-  }
-
-  /** All calls, abandoned ones too. */
-  get all(): ReconcileCall<T>[] {
-    return [...this.#awaited, ...this.abandoned.values()];
-  }
-
-  /** Creates a call that a worker will wait for until {@linkcode end}; its time begins. */
-  begin(key: ObjectKey, context: WorkContext): ReconcileCall<T> {
-    const call = new ReconcileCall<T>(key, context, this);
-    this.#awaited.add(call);
-    if (!this.#timer.isArmed) this.#timer.arm(this.timeoutMs);
-    return call;
-  }
-
-  /** Ends the wait for a call, and its time. */
-  end(call: ReconcileCall<T>): void {
-    this.#awaited.delete(call);
-    if (this.#awaited.size === 0) this.#timer[Symbol.dispose]();
-  }
-
-  /** Abandons the calls whose time is over, and arms the timer for the next one. */
-  #timeOut(): void {
-    const nowMs = monotonicMs();
-    for (const call of this.#awaited) {
-      // A timer may fire a fraction of a millisecond early.
-      if (call.dueMs > nowMs + 1) return this.#timer.arm(call.dueMs - nowMs);
-      const error = new DOMException(
-        `The reconcile of "${call.key}" has not returned within ${this.timeoutMs} ms`,
-        "TimeoutError",
-      );
-      if (call.giveUp(error)) this.abandoned.set(call.key, call);
-      call.endRequests(error);
-    }
-  }
-
-  /** Ends the time of all calls. */
-  [Symbol.dispose](): void {
-    this.#timer[Symbol.dispose]();
-  }
-}
+import { type ReconcileCall, RunningCalls } from "./calls.ts";
+import { additionOf, checkKey, type KeySource, KeySources, type MapFunction } from "./key_sources.ts";
+import type { OwnCalls } from "./own_calls.ts";
+import { PendingWrites, type Superseded } from "./pending_writes.ts";
 
 /** The number of ended reconciles that `status()` has. */
 const RECENT = 16;
@@ -255,6 +54,8 @@ const NOTICE_MS = 1_000;
  * - A key is reconciled again only when the caches of this reconciler have seen what its last reconcile wrote through
  *   `context.client`, or after `staleMs`, which is reported. Writes whose answer was lost, and those of other clients,
  *   are not known to it.
+ * - Its reads, `context.object`, `cache()` and {@linkcode lister}, show the answers of these writes at once. The event
+ *   of a write of the status of its own object leads to no reconcile; `echoes` says which others do not.
  * - A write that somebody undoes before any cache has shown it may lead to no event, or to one that a predicate drops:
  *   its key is reconciled again, with a cause `"superseded"`.
  * - A reconcile that throws or rejects, also without an error, is reported and called again with growing waits; one
@@ -302,22 +103,20 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
   readonly informers: SharedInformerFactory;
   /** The informer of the reconciled kind. */
   readonly informer: SharedIndexInformer<T, string>;
+  /** Reads the cache of the reconciled kind, and the answers of own writes over it. */
+  readonly lister: ReconcileCache<T>;
   readonly #resource: Resource<T>;
   readonly #reconcile: ReconcileFunction<T>;
-  readonly #options: Required<Pick<ReconcilerOptions<T>, "concurrency" | "debounceMs" | "graceMs" | "staleMs">>;
+  readonly #options: Required<
+    Pick<ReconcilerOptions<T>, "concurrency" | "debounceMs" | "graceMs" | "staleMs" | "syncTimeoutMs">
+  >;
   readonly #observers: Pick<ReconcilerOptions<T>, "onError" | "observe">;
   /** Receives errors where there is no `onError`. */
   readonly #reporter = new ConsoleReporter();
   readonly #ownsFactory: boolean;
   readonly #queue: WorkQueue;
-  readonly #writes = new PendingWrites((key, { resource, object }) => {
-    this.#add(
-      key,
-      { cause: defined({ type: "superseded", source: resource, object: object === key ? undefined : object }) },
-      "superseded",
-    );
-  });
-  readonly #sources: KeySource<KubernetesObject>[] = [];
+  readonly #writes: PendingWrites;
+  readonly #sources = new KeySources();
   readonly #job = new DerivedController();
   #state: ReconcilerStatus["state"] = "created";
   /** Set by the first `run()`; settles when the reconciler has stopped. */
@@ -345,6 +144,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
     timedOut: 0,
     stopped: 0,
   };
+  readonly #reconcileTimes = new Histogram();
   readonly #causes: Record<string, number> = {};
   readonly #recent: ReconcileRecord[] = [];
   /** See `ReconcilerStatus.stale`. */
@@ -365,27 +165,45 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
     options: ReconcilerOptions<T> = {},
   ) {
     const { concurrency = 1, debounceMs = 0, timeoutMs = 300_000, graceMs = 30_000, staleMs = 30_000 } = options;
+    const { syncTimeoutMs = 600_000 } = options;
     this.name = options.name ?? resourceName(resource);
     const action = `create the reconciler of "${this.name}"`;
     checkDurations(action, { debounceMs }, { finite: true });
-    checkDurations(action, { timeoutMs }, { min: 1 });
+    checkDurations(action, { timeoutMs, syncTimeoutMs }, { min: 1 });
     checkDurations(action, { graceMs, staleMs });
     checkCounts(action, { concurrency }, { min: 1 });
     this.#resource = resource;
     this.#reconcile = reconcile;
-    this.#options = { concurrency, debounceMs, graceMs, staleMs };
+    this.#options = { concurrency, debounceMs, graceMs, staleMs, syncTimeoutMs };
     this.#observers = { onError: options.onError, observe: options.observe };
     this.#ownsFactory = options.informers === undefined;
     this.informers = options.informers ?? new SharedInformerFactory(client);
     const { rateLimiter = exponentialBackoff<ObjectKey>() } = options;
     this.#queue = new WorkQueue({ name: this.name, rateLimiter });
+    const superseded: Superseded = (key, { resource, object }) => {
+      const cause = { type: "superseded", source: resource, object: object === key ? undefined : object };
+      this.#add(key, { cause: defined(cause) }, "superseded");
+    };
+    this.#writes = new PendingWrites(superseded, staleMs, (key, write) => this.#sources.expect(key, write));
     this.informer = this.#follow(resource, options);
-    this.#calls = new RunningCalls(client, this.lister, this.#writes, timeoutMs);
+    this.lister = this.cache(this.informer);
+    this.#calls = new RunningCalls(client, this.lister, (kind) => this.cache(kind), this.#writes, timeoutMs);
   }
 
-  /** Reads the cache of the reconciled kind. */
-  get lister(): Lister<T> {
-    return this.informer.lister;
+  /**
+   * Returns the cache of a kind that this reconciler follows, with the answers of its own writes over it. Costs a look
+   * at the kinds that it follows, so it may be called in each reconcile.
+   *
+   * @throws {Error} when it does not follow the kind, or by several informers: then name the one.
+   */
+  cache<O extends KubernetesObject>(kind: Resource<O> | SharedIndexInformer<O, string>): ReconcileCache<O> {
+    const found = this.#sources.informersOf(kind as Resource | SharedIndexInformer<KubernetesObject, string>);
+    if (found.length === 1) return this.#writes.listerOf(found[0]) as unknown as ReconcileCache<O>;
+    const name = "plural" in kind ? `"${resourceName(kind)}"` : "the cache of an informer";
+    const why = found.length === 0
+      ? "it does not follow it; add owns() or watches()"
+      : "it follows it by several informers; give one of them, as informers.forResource() returns it";
+    throw new Error(`Cannot read ${name} in the reconciler of "${this.name}": ${why}`);
   }
 
   /**
@@ -395,7 +213,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
    *
    * @throws {TypeError} when the owned kind is cluster-scoped and the reconciled one has namespaces: Kubernetes has no
    * such owners, and does not delete what refers to one.
-   * @throws {Error} when the reconciler runs.
+   * @throws {Error} when the reconciler has stopped.
    * @throws as `SharedInformerFactory.forResource()`.
    */
   owns<O extends KubernetesObject>(resource: Resource<O>, options: WatchedKindOptions<O> = {}): this {
@@ -419,7 +237,10 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
    * Reconciles the keys that `map` returns for a changed object of another kind. For an update it is called with both
    * states, and the keys of both are reconciled. Returns this reconciler.
    *
-   * @throws {Error} when the reconciler runs.
+   * While the reconciler runs, the informer is started, and the keys of its objects are enqueued as it lists them; a
+   * server that refuses the list is reported by the informer, and does not end the reconciler.
+   *
+   * @throws {Error} when the reconciler has stopped.
    * @throws as `SharedInformerFactory.forResource()`.
    */
   watches<O extends KubernetesObject>(
@@ -428,6 +249,16 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
     options: WatchedKindOptions<O> = {},
   ): this {
     this.#follow(resource, options, map);
+    return this;
+  }
+
+  /**
+   * Ends what `watches()` and `owns()` have begun for a kind, before or while the reconciler runs; the reconciled kind
+   * itself stays. Its list or watch ends, unless others use the informer, and so do waits for its cache. Keys that wait
+   * for events of this kind alone are not reconciled. Returns this reconciler.
+   */
+  unwatch(resource: Resource): this {
+    for (const { informer } of this.#sources.remove(resource)) this.#writes.removeCache(resource, informer);
     return this;
   }
 
@@ -466,12 +297,14 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
       name: this.name,
       state: this.#state,
       outcomes: { ...this.#outcomes },
+      reconcileMs: this.#reconcileTimes.durations,
       causes: { ...this.#causes },
       recent: [...this.#recent],
       waitingForCaches: this.#waitingForCaches,
       stale: this.#stale,
       abandoned: [...this.#calls.abandoned.keys()],
       eventErrors: this.#eventErrors,
+      waitsFor: this.#sources.unserved,
       queue: this.#queue.status(),
     };
   }
@@ -482,8 +315,9 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
    * returned. A reconciler runs once. Informers of a shared factory continue. In a process that elects a leader, pass
    * the `Leadership`.
    *
-   * @throws {Error} when it runs or has run already; when an informer does not sync, because the server refuses it
-   * (401, 403, 404); when a reconcile has not returned within `graceMs`.
+   * @throws {Error} when it runs or has run already; when a reconcile has not returned within `graceMs`.
+   * @throws {WaitError} when an informer does not sync: because the server refuses it (401, 403, 404), or within
+   * `syncTimeoutMs`; then it names all that have not, and why.
    */
   run(options: ReconcilerRunOptions = {}): Promise<void> {
     if (this.#running !== undefined || this.#state === "stopped") {
@@ -500,7 +334,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#job.abort(new DOMException(`The reconciler of "${this.name}" was disposed`, "AbortError"));
     if (this.#hasEnded) return; // a failure was that of run()
-    await (this.#running ?? this.#end([]));
+    await (this.#running ?? this.#end());
   }
 
   #follow<O extends KubernetesObject>(
@@ -508,68 +342,94 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
     options: WatchedKindOptions<O>,
     map?: MapFunction<O>,
   ): SharedIndexInformer<O, string> {
-    if (this.#state !== "created") {
-      const name = resourceName(resource);
-      throw new Error(`Cannot add "${name}" to the reconciler of "${this.name}": it runs already; add it before run()`);
+    if (this.#job.signal.aborted || this.#state === "stopping" || this.#state === "stopped") {
+      throw new Error(`Cannot add "${resourceName(resource)}" to the reconciler of "${this.name}": it has stopped`);
     }
-    const { when = [], informer: selection = {} as InformerSelection<O> } = options;
-    const informer = this.informers.forResource<O, string>(resource, selection);
+    const { when = [], optional, informer: selection = {} as InformerSelection<O> } = options;
+    const { informer, release } = this.informers.follow<O>(resource, { ...defined({ optional }), ...selection });
     const predicates = typeof when === "function" ? [when] : when;
-    const source: KeySource<O> = { resource, informer, map, predicates, shared: new Map() };
-    this.#sources.push(source as unknown as KeySource<KubernetesObject>);
-    this.#writes.addCache(resource, informer as unknown as SharedIndexInformer<KubernetesObject, string>);
+    const skips = options.echoes === "skip" ? "all" : options.echoes ?? map ? "none" : "status";
+    const own: KeySource<O> = { resource, informer, release, map, skips, predicates, shared: new Map() };
+    const source = own as unknown as KeySource<KubernetesObject>;
+    this.#sources.add(source);
+    this.#writes.addCache(resource, source.informer);
+    if (this.#state !== "created") this.#listen(source);
     return informer;
   }
 
   /** Adds the keys that an event of a source concerns. */
   #enqueue(source: KeySource<KubernetesObject>, event: ObjectChange<KubernetesObject>): void {
+    if (event.type === "deleted" && event.reason === "moved") return; // another process reconciles it
     const { map, predicates } = source;
     try {
       const paths = passedPaths(event, predicates);
       if (paths === undefined) return;
-      if (map === undefined) return this.#add(event.key, additionOf(source, event, paths), event);
+      if (map === undefined) return this.#cause(source, event.key, event, additionOf(source, event, paths));
       const keys = new Set(map(event));
       // An object that has moved to another owner concerns both.
       if (event.type === "updated" && !event.resync) { for (const key of map(event.before)) keys.add(key); }
       for (const key of keys) checkKey(key);
-      for (const key of keys) this.#add(key, additionOf(source, event, paths, event.key), event);
+      for (const key of keys) this.#cause(source, key, event, additionOf(source, event, paths, event.key));
     } catch (error) {
       this.#eventErrors++;
       this.#report(error, event.key);
     }
   }
 
-  #listen(source: KeySource<KubernetesObject>): HandlerRegistration {
-    const handle = (event: ObjectChange<KubernetesObject>): void => this.#enqueue(source, event);
-    const handler = { onAdd: handle, onUpdate: handle, onDelete: handle };
-    return source.informer.addEventHandler(handler, { name: `reconciler of "${this.name}"` });
+  /** Adds a key for an event, unless that shows a write of the key's own. */
+  #cause(
+    { skips }: KeySource<KubernetesObject>,
+    key: ObjectKey,
+    event: ObjectChange<KubernetesObject>,
+    options: WorkQueueAddOptions,
+  ): void {
+    if (skips !== "none") {
+      if (this.#writes.own.isEcho(key, event, skips === "all")) return;
+      const atMs = monotonicMs();
+      const add = (): void => this.#add(key, options, event, atMs);
+      if (this.#calls.of(key)?.keep({ event, ofAll: skips === "all", add })) return;
+    }
+    this.#add(key, options, event);
   }
 
-  #add(key: ObjectKey, options: WorkQueueAddOptions, cause?: Parameters<OwnCalls["caused"]>[1]): void {
+  /** Receives the events of a source, whose informer runs from now on. */
+  #listen(source: KeySource<KubernetesObject>): void {
+    const handle = (event: ObjectChange<KubernetesObject>): void => this.#enqueue(source, event);
+    const handler = { onAdd: handle, onUpdate: handle, onDelete: handle };
+    source.registration = source.informer.addEventHandler(handler, { name: `reconciler of "${this.name}"` });
+    this.informers.start();
+  }
+
+  /** Adds a key, for a cause that came at `atMs` of the monotonic clock, or now. */
+  #add(
+    key: ObjectKey,
+    options: WorkQueueAddOptions,
+    cause?: Parameters<OwnCalls["caused"]>[1],
+    atMs: number = monotonicMs(),
+  ): void {
     this.#writes.own.caused(key, cause);
     const { debounceMs } = this.#options;
     if (debounceMs <= 0) return this.#queue.add(key, options);
-    if (!this.#debounced.has(key)) this.#debounced.set(key, monotonicMs() + debounceMs);
-    this.#queue.addAfter(key, debounceMs, options);
+    if (!this.#debounced.has(key)) this.#debounced.set(key, atMs + debounceMs);
+    this.#queue.addAfter(key, Math.max(0, atMs + debounceMs - monotonicMs()), options);
   }
 
   async #run(options: ReconcilerRunOptions): Promise<void> {
     using stop = new DerivedController(options.signal, options.lost, this.#job.signal);
     const { signal } = stop;
-    const registrations: HandlerRegistration[] = [];
     try {
       this.#state = "syncing";
-      for (const source of this.#sources) registrations.push(this.#listen(source));
-      this.informers.start();
-      await Promise.all(this.#sources.map(({ informer }) => informer.waitForCacheSync({ signal })));
-      await Promise.all(registrations.map((registration) => registration.waitForSync({ signal })));
+      for (const source of this.#sources) this.#listen(source);
+      const synced = (signal: AbortSignal): Promise<void>[] =>
+        Array.from(this.#sources, (source) => this.#sync(source, signal));
+      await joined(synced, signal, this.#options.syncTimeoutMs);
       this.#state = "running";
       this.#wake();
       await this.#work(signal, options.lost);
     } catch (error) {
       if (!isAbortOf(signal, error)) throw error;
     } finally {
-      await this.#end(registrations).finally(() => this.#hasEnded = true);
+      await this.#end().finally(() => this.#hasEnded = true);
     }
   }
 
@@ -613,8 +473,18 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
     throw error;
   }
 
-  async #end(registrations: readonly HandlerRegistration[]): Promise<void> {
-    for (const registration of registrations) registration.remove();
+  /** Resolves when a source has synced, and its first events were received; also when it was removed before. */
+  async #sync(source: KeySource<KubernetesObject>, signal: AbortSignal): Promise<void> {
+    try {
+      await source.informer.waitForCacheSync({ signal });
+      await source.registration?.waitForSync({ signal });
+    } catch (error) {
+      if (this.#sources.has(source)) throw error;
+    }
+  }
+
+  async #end(): Promise<void> {
+    for (const { registration } of this.#sources) registration?.remove();
     this.#queue.shutDown();
     this.#calls[Symbol.dispose]();
     this.#writes[Symbol.dispose]();
@@ -639,7 +509,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
       void this.#awaitCaches(key, stop);
       return SETTLED;
     }
-    if (this.#writes.own.mayWait(key, causes)) return SETTLED;
+    if (this.#sources.areOver(causes) || this.#writes.own.mayWait(key, causes)) return SETTLED;
     return this.#call(key, context, stop);
   }
 
@@ -716,6 +586,8 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
       if (this.#writes.own.isHot(key)) return retry();
     } finally {
       this.#calls.end(call);
+      // The writes of the call are known now, so that their events are.
+      for (const { event, ofAll, add } of call.takeEarly()) if (!this.#writes.own.isEcho(key, event, ofAll)) add();
     }
   }
 
@@ -736,7 +608,8 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
     error?: unknown,
   ): void {
     this.#outcomes[outcome]++;
-    const { key, causes } = call;
+    const { key, causes, beganMs } = call;
+    this.#reconcileTimes.add(monotonicMs() - beganMs);
     const record = defined({ key, causes, outcome, at: new Date(), error });
     this.#recent.push(record);
     if (this.#recent.length > RECENT) this.#recent.shift();

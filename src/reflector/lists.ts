@@ -1,4 +1,5 @@
 import type { Entry } from "../api/options.ts";
+import { Arrivals, type ShardFilter } from "../api/shard.ts";
 import { type Change, type ListerWatcher, readPages } from "../api/lister_watcher.ts";
 import { DecodeError, isOlder, StatusError, UnreachableError } from "../api/status.ts";
 import { monotonicMs } from "../async/time.ts";
@@ -36,6 +37,16 @@ export interface ReflectorStore<V> {
    * `resourceVersion`.
    */
   flush?(resourceVersion: string): void;
+}
+
+/** Parts of a collection that come while the rest is watched: each is listed alone, before the watch continues. */
+export interface ArrivingParts {
+  /** True if there are parts to be listed. */
+  readonly isDue: boolean;
+  /** Takes all parts, as a list of the collection begins. */
+  listing(): void;
+  /** Lists what is due, and adds it to the store. */
+  list(signal: AbortSignal): Promise<void>;
 }
 
 /** Writes lists and changes into a store, and knows the version up to which the store has everything. */
@@ -163,7 +174,9 @@ class StagedList<T> implements Disposable {
     this.#replacement.commit(version);
     this.#isCommitted = true;
     this.#store.listed(version);
-    return monotonicMs() - beganMs;
+    const commitMs = monotonicMs() - beganMs;
+    this.#store.counters.commitTimes.add(commitMs);
+    return commitMs;
   }
 
   /** Abandons the list unless it is committed. */
@@ -184,6 +197,8 @@ interface ListRequest {
   readonly listIdleMs: number;
   /** The longest wait of a streaming list for the next object or the end, in milliseconds. */
   readonly initialEventsTimeoutMs: number;
+  /** The shard that the list is of: objects that it leaves out are progress, too. @default {all objects} */
+  readonly shard?: ShardFilter;
   /** Observes the list. @default {nothing} */
   readonly observer?: ListWatchObserver;
 }
@@ -199,7 +214,7 @@ interface ListRequest {
 export async function readPageList<T>(
   source: ListerWatcher<T>,
   store: ListWatchWriter<T>,
-  request: ListRequest,
+  request: Omit<ListRequest, "initialEventsTimeoutMs">,
 ): Promise<string> {
   const { version, pageSize, listIdleMs, observer } = request;
   const { counters } = store;
@@ -207,6 +222,7 @@ export async function readPageList<T>(
   using deadline = new ListDeadline(job, { beginMs: listIdleMs, progressMs: listIdleMs });
   using staged = store.stage();
   let listedAt: string | undefined;
+  const [read, sent] = [new Arrivals(source.shard), new Arrivals(source.shard)];
   const parts = readPages({
     action: "take the list",
     list: {
@@ -222,12 +238,12 @@ export async function readPageList<T>(
       }
       return new ReadAhead((signal) => source.listEntries({ ...list, signal }), job.signal);
     },
-    sizeOf: (part) => part.entries.length,
+    sizeOf: (part) => sent.count(part.entries.length),
     restart: true,
   });
   for await (const { part, restarted } of parts) {
     counters.lastByteAt = Date.now();
-    deadline.progress(part.entries.length);
+    deadline.progress(read.count(part.entries.length));
     if (restarted) {
       staged.restart();
       listedAt = undefined;
@@ -262,9 +278,10 @@ const SHORT_MS = 1_000;
 export async function readStreamingList<T>(
   stream: WatchStream<T>,
   store: ListWatchWriter<T>,
-  { version, signal, listIdleMs, initialEventsTimeoutMs, observer }: ListRequest,
+  { version, signal, listIdleMs, initialEventsTimeoutMs, observer, shard }: ListRequest,
 ): Promise<Outcome> {
   const { counters } = store;
+  const arrivals = new Arrivals(shard);
   using deadline = new ListDeadline({ abort: (error) => stream.fail(error) }, {
     beginMs: listIdleMs,
     progressMs: initialEventsTimeoutMs,
@@ -284,7 +301,7 @@ export async function readStreamingList<T>(
       const before = end === -1 ? batch : batch.slice(0, end);
       const objects = stage(staged, before);
       counters.listed = (counters.listed ?? 0) + objects;
-      deadline.progress(objects);
+      deadline.progress(arrivals.count(objects));
       // mutant: list-seen-before-end
       if (end === -1) continue;
       const bookmark = batch[end] as Change<T> & { readonly type: "BOOKMARK" };

@@ -29,6 +29,7 @@ import {
   type ReflectorPhase,
   RequestRateError,
   resumedPhase,
+  toNewest,
   transition,
   type TransitionRules,
   type WatchFacts,
@@ -49,6 +50,7 @@ import type { KubernetesObject } from "../api/object.ts";
 import { callObserver, DerivedController, Latch } from "../async/signals.ts";
 import { ConsoleReporter, messageOf } from "../errors/errors.ts";
 import {
+  type ArrivingParts,
   ListWatchWriter,
   readPageList,
   readStreamingList,
@@ -197,10 +199,16 @@ export class Reflector<T extends KubernetesObject> {
   #observer: ListWatchObserver | undefined;
   /** Defined if and only if the reflector is to be paused; `resume()` opens it. */
   #pause: Latch | undefined;
+  /** Ends the latest wait, so that what it delays begins. */
+  #wait: DerivedController | undefined;
   /** Ends the current request or wait. Set by `run()` and after each pause, aborted with `Paused` by `pause()`. */
   #work: DerivedController | undefined;
   /** True if and only if the store was restored since the last run. */
   #isRestored = false;
+  /** True from {@linkcode listNewest} to the next run. */
+  #listsNewest = false;
+  /** Parts that come while the rest is watched, if there are such. */
+  readonly #parts: ArrivingParts | undefined;
   /** The error that `onPhase` threw during this run, if it threw one: it ends the run and is no failure of a phase. */
   #thrown: { readonly error: unknown } | undefined;
 
@@ -209,7 +217,24 @@ export class Reflector<T extends KubernetesObject> {
    *
    * @throws {RangeError} when an option is out of range.
    */
-  constructor(source: ListerWatcher<T>, store: ReflectorStore<Entry<T>>, options: ReflectorOptions = {}) {
+  constructor(source: ListerWatcher<T>, store: ReflectorStore<Entry<T>>, options?: ReflectorOptions);
+  /**
+   * With parts that come while the rest is watched. Every list is of the newest state.
+   * @internal
+   */
+  constructor(
+    source: ListerWatcher<T>,
+    store: ReflectorStore<Entry<T>>,
+    options: ReflectorOptions | undefined,
+    parts: ArrivingParts | undefined,
+  );
+  constructor(
+    source: ListerWatcher<T>,
+    store: ReflectorStore<Entry<T>>,
+    options: ReflectorOptions = {},
+    parts?: ArrivingParts,
+  ) {
+    this.#parts = parts;
     const settings = checkReflectorOptions(options);
     const { streamingList, backoff, reconnectMs } = settings;
     const bucket = new LeakyBucket(UNWAITED.burst, UNWAITED.everyMs);
@@ -289,6 +314,11 @@ export class Reflector<T extends KubernetesObject> {
     };
   }
 
+  /** Ends a watch, so that the parts that are due are listed before it resumes. */
+  renew(): void {
+    if (this.#phase.name === "watching") this.#stream?.fail(new WatchRenewal("a part of the collection was added"));
+  }
+
   #checkRestorable(): void {
     if (this.#isRunning) throw new Error("Cannot restore the store: the reflector is running");
   }
@@ -296,6 +326,11 @@ export class Reflector<T extends KubernetesObject> {
   /** Lets the next {@linkcode run} begin with a list although the store was restored. */
   listFirst(): void {
     this.#isRestored = false;
+  }
+
+  /** Lets the first list of the next {@linkcode run} be one of the newest state, not of any that the server has. */
+  listNewest(): void {
+    this.#listsNewest = true;
   }
 
   /**
@@ -315,6 +350,11 @@ export class Reflector<T extends KubernetesObject> {
     this.#pause = undefined;
   }
 
+  /** Ends the present wait, if there is one: what it delays begins now. */
+  retry(): void {
+    this.#wait?.abort();
+  }
+
   /**
    * Lists and watches until the signal aborts, and then resolves. A second run begins with a list that is not older
    * than the last version of the first.
@@ -331,8 +371,9 @@ export class Reflector<T extends KubernetesObject> {
       this.#rules.admitMs();
       this.#work = new DerivedController(job.signal);
       // mutant: restored-lists
-      const first = (this.#isRestored ? resumedPhase : firstPhase)(this.#store.version, this.#rules);
-      this.#isRestored = false;
+      const begins = (this.#isRestored ? resumedPhase : firstPhase)(this.#store.version, this.#rules);
+      const first = this.#listsNewest && begins.name === "listing" ? toNewest(begins) : begins;
+      this.#isRestored = this.#listsNewest = false;
       this.#enter(this.#pause === undefined ? first : { name: "paused", next: first });
       while (this.#phase.name !== "stopped") {
         const phase = this.#phase;
@@ -351,7 +392,12 @@ export class Reflector<T extends KubernetesObject> {
     }
   }
 
-  #enter(phase: ReflectorPhase): void {
+  #enter(entered: ReflectorPhase): void {
+    let phase = entered;
+    if (this.#parts !== undefined && phase.name === "listing") {
+      phase = toNewest(phase); // an older state may lack what the former holder of a part wrote
+      this.#parts.listing();
+    }
     const isList = phase.name === "listing";
     if (isList && this.#phase.name !== "listing" && this.#store.version !== "") this.#counters.relists.add();
     this.#counters.setListed(isList ? 0 : undefined);
@@ -402,12 +448,16 @@ export class Reflector<T extends KubernetesObject> {
         return this.#interrupted(signal, 0);
       }
       switch (phase.name) {
-        case "listing":
-          return phase.by === "pages" ? await this.#listPages(phase, signal) : await this.#listStream(phase, signal);
+        case "listing": {
+          const list = phase.by === "pages" ? this.#listPages(phase, signal) : this.#listStream(phase, signal);
+          const outcome = await list;
+          if (outcome.type === "listed") this.#counters.listTimes.add(monotonicMs() - beganMs);
+          return outcome;
+        }
         case "watching":
           return await this.#watch(phase, signal);
         case "waiting":
-          await sleep(phase.delayMs, { signal });
+          await this.#sleep(phase.delayMs, signal);
           return { type: "elapsed" };
         case "paused":
           while (this.#pause !== undefined) await this.#pause.wait({ signal: stop });
@@ -426,6 +476,13 @@ export class Reflector<T extends KubernetesObject> {
     }
   }
 
+  async #sleep(ms: number, signal: AbortSignal): Promise<void> {
+    using wait = this.#wait = new DerivedController(signal);
+    await sleep(ms, { signal: wait.signal }).catch((error) => {
+      if (signal.aborted) throw error;
+    });
+  }
+
   async #listPages(phase: ListingPhase, signal: AbortSignal): Promise<Outcome> {
     const version = phase.resourceVersion;
     this.#counters.lists++;
@@ -441,7 +498,7 @@ export class Reflector<T extends KubernetesObject> {
     this.#stream = stream;
     let outcome: Outcome | undefined;
     try {
-      const request = { ...this.#settings, version, signal, observer: this.#observer };
+      const request = { ...this.#settings, version, signal, observer: this.#observer, shard: this.#source.shard };
       outcome = await readStreamingList(stream, this.#store, request);
       return outcome;
     } finally {
@@ -453,6 +510,17 @@ export class Reflector<T extends KubernetesObject> {
     if (phase.relist !== undefined) {
       this.#closeStream();
       return { type: "relist" };
+    }
+    while (this.#parts?.isDue) {
+      this.#closeStream();
+      try {
+        await this.#parts.list(signal);
+      } catch (error) {
+        if (signal.aborted) throw error;
+        // The rest is as it was: the watch is tried again, and no list.
+        return { ...failed(error, this.#store.version), failure: "unreachable" };
+      }
+      if ((this.#phase as WatchingPhase).relist !== undefined) return { type: "relist" };
     }
     if (phase.after === "watch") this.#counters.resumes.add();
     const stream = this.#stream ??= this.#openStream(phase.resourceVersion, signal, false);

@@ -7,6 +7,7 @@ import {
   watchTimeoutError,
 } from "../api/options.ts";
 import type { Resource } from "../api/resource.ts";
+import { type Durations, Histogram } from "../async/histogram.ts";
 import { monotonicMs, RecentCount, TimeLimit } from "../async/time.ts";
 import { UnreachableError } from "../api/status.ts";
 import type { Change, ListerWatcher, ListPart, OpenPage } from "../api/lister_watcher.ts";
@@ -112,6 +113,10 @@ export interface ReflectorCounters {
   readonly recentRelists: number;
   /** Watches of the last minute that resumed an earlier one. */
   readonly recentResumes: number;
+  /** The times from the beginning of a list to the end of its commit, of complete lists. */
+  readonly listMs: Durations;
+  /** The times that commits to the store took: of lists, and of restores. */
+  readonly commitMs: Durations;
 }
 
 const RECENT_MS = 60_000;
@@ -131,11 +136,19 @@ export class LiveCounters {
   lastWatchEnd: WatchEnd | undefined;
   readonly relists: RecentCount = new RecentCount(RECENT_MS);
   readonly resumes: RecentCount = new RecentCount(RECENT_MS);
+  readonly listTimes: Histogram = new Histogram();
+  readonly commitTimes: Histogram = new Histogram();
 
   /** Returns a copy. */
   snapshot(): ReflectorCounters {
-    const { relists, resumes, ...counts } = this;
-    return { ...counts, recentRelists: relists.count, recentResumes: resumes.count };
+    const { relists, resumes, listTimes, commitTimes, ...counts } = this;
+    return {
+      ...counts,
+      recentRelists: relists.count,
+      recentResumes: resumes.count,
+      listMs: listTimes.durations,
+      commitMs: commitTimes.durations,
+    };
   }
 
   /** Starts the progress of a list at zero, or ends it. */

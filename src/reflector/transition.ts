@@ -292,7 +292,8 @@ export function withRelist(phase: ReflectorPhase, reason: Error): ReflectorPhase
   }
 }
 
-function toNewest(next: ListingPhase | WatchingPhase): ListingPhase {
+/** Returns the phase as a list of the newest state. */
+export function toNewest(next: ListingPhase | WatchingPhase): ListingPhase {
   return next.name === "listing" ? { ...next, resourceVersion: "" } : listing("", next.history);
 }
 

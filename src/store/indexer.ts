@@ -240,6 +240,15 @@ export class Indexer<V, Name extends string = never> implements ReadonlyIndexer<
   }
 
   /**
+   * The index values that a value has, stored or not.
+   *
+   * @throws {RangeError} if there is no such index.
+   */
+  indexValuesOf(name: Name, value: V): readonly string[] {
+    return this.#index(name).valuesOf(value);
+  }
+
+  /**
    * The stored values that share an index value with `value`, each once.
    *
    * @throws {RangeError} if there is no such index.

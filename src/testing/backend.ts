@@ -32,6 +32,11 @@ export interface FakeApiServerOptions {
   readonly watchTimeoutMs?: number;
   /** Support for streaming lists. If false, they get 422, as from servers before 1.32. @default {true} */
   readonly streamingList?: boolean;
+  /**
+   * If true, lists and watches are filtered by `shardSelector`, as by servers with the feature gate
+   * ShardedListAndWatch; others ignore it. @default {false}
+   */
+  readonly shards?: boolean;
   /** If true, writes record `managedFields`. @default {true} */
   readonly managedFields?: boolean;
   /**
@@ -100,14 +105,14 @@ export class Backend {
    */
   constructor(options: FakeApiServerOptions) {
     const { history = 10_000, chunkBytes = 65_536, bookmarkMs = 60_000, watchTimeoutMs = 1_800_000 } = options;
-    const { streamingList = true, managedFields = true, seed = 1 } = options;
+    const { streamingList = true, managedFields = true, seed = 1, shards = false } = options;
     for (const [name, value] of Object.entries({ history, chunkBytes, bookmarkMs, watchTimeoutMs })) {
       if (!(value >= 1)) {
         throw new RangeError(`Cannot start a fake API server: ${name} must be at least 1, found ${value}`);
       }
     }
     this.history = history;
-    this.features = { streamingList, bookmarks: true };
+    this.features = { streamingList, bookmarks: true, shards };
     const random = new Random(seed);
     // A separate generator, so that uids do not depend on the number of watches.
     const durations = new Random(~seed);

@@ -3,7 +3,8 @@ export type { Cause } from "./run.ts";
 export type { WorkItem } from "./run.ts";
 export type { WorkContext, WorkFunction, WorkQueueRunOptions } from "./run.ts";
 export { requeueAfter, type Result, retry } from "./run.ts";
-export type { Durations, RunningKey, WorkQueueStatus } from "./work_queue.ts";
+export type { Durations } from "../async/histogram.ts";
+export type { RunningKey, WorkQueueStatus } from "./work_queue.ts";
 export {
   defaultRateLimiter,
   exponentialBackoff,

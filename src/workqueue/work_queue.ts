@@ -8,6 +8,7 @@
  * @module
  */
 
+import { type Durations, Histogram } from "../async/histogram.ts";
 import { checkCounts, CoarseClock, LongTimer, monotonicMs } from "../async/time.ts";
 import {
   type Cause,
@@ -221,16 +222,6 @@ class ItemList<K> implements Iterable<Item<K>> {
   }
 }
 
-/** A summary of measured durations. */
-export interface Durations {
-  /** The number of durations. */
-  readonly count: number;
-  /** Their sum, in milliseconds. */
-  readonly sumMs: number;
-  /** The longest, in milliseconds. */
-  readonly maxMs: number;
-}
-
 /** A key that a worker processes. */
 export interface RunningKey {
   /** The key. */
@@ -277,28 +268,6 @@ export interface WorkQueueStatus {
   readonly longestRunningMs: number;
   /** The keys in `processing`, in the order in which they were handed out. */
   readonly running: readonly RunningKey[];
-}
-
-/** Counts durations, and keeps their sum and maximum. */
-class Tally {
-  /** The number of calls of `add`. */
-  #count = 0;
-  /** The sum of all durations added. */
-  #sumMs = 0;
-  /** The longest duration added; 0 when there is none. */
-  #maxMs = 0;
-
-  /** Adds a duration. */
-  add(ms: number): void {
-    this.#count++;
-    this.#sumMs += ms;
-    if (ms > this.#maxMs) this.#maxMs = ms;
-  }
-
-  /** A summary of the durations added so far. */
-  get durations(): Durations {
-    return { count: this.#count, sumMs: this.#sumMs, maxMs: this.#maxMs };
-  }
 }
 
 /** Of this many items that are taken while both priorities wait, one has low priority. */
@@ -449,9 +418,9 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
   readonly #runs = new Map<DerivedController, Promise<void>>();
   readonly #owner: ItemOwner<K> = { retries: (key) => this.retries(key), finish: (item) => this.#finish(item) };
   /** Has one duration for each item that was handed out: from its addition until then. */
-  readonly #latency = new Tally();
+  readonly #latency = new Histogram();
   /** Has one duration for each item that is done: from being handed out until then. */
-  readonly #duration = new Tally();
+  readonly #duration = new Histogram();
   /** Set from the first waiting `shutDownWithDrain` on, until `#items` becomes empty or `shutDown` is called. */
   #drained: Latch | undefined;
   /** Set while a call of `idle` waits, until `#items` becomes empty or the delays end. */

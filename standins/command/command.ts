@@ -18,11 +18,11 @@ import type { InferType, Type } from "./type.ts";
  */
 export class Command<in out State extends CommandState = NewState> extends CommandBase {
   /** Adds an option: `-n, --namespace <ns:string>`, `--no-object`. */
-  option<Text extends string, const Default = undefined>(
+  option<Text extends string, const Default = undefined, const Collect extends boolean = false>(
     text: Text,
     description: string,
-    options?: OptionOptions<Default>,
-  ): Command<With<State, { options: WithOption<State["options"], Text, State["types"], Default> }>> {
+    options?: OptionOptions<Default, Collect>,
+  ): Command<With<State, { options: WithOption<State["options"], Text, State["types"], Default, Collect> }>> {
     const { names: flags, values } = readFlagText(text);
     const name = flags.find((flag) => flag.startsWith("--"))?.slice(2) ?? "";
     const aliases = flags.map((flag) => flag.replace(/^--?/, "")).filter((one) => one !== name);

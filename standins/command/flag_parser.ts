@@ -90,7 +90,8 @@ export class FlagParser {
     grammar: Grammar,
   ): void {
     const { property } = option;
-    if (this.flags[property] !== undefined) {
+    const earlier = this.flags[property];
+    if (earlier !== undefined && !option.collect) {
       const flag = flagOf(name).replace(/^--no-/, "--");
       throw new FlagError(`Option "${flag}" can only occur once, but was found several times.`);
     }
@@ -101,7 +102,7 @@ export class FlagParser {
     let value: unknown = !name.startsWith("--no-");
     if (value && option.values.length > 0) value = this.#value(option, inline ?? line.take(), grammar);
     if (value === NOT_GIVEN) return;
-    this.flags[property] = value;
+    this.flags[property] = option.collect ? [...(earlier as unknown[] | undefined) ?? [], value] : value;
     if (option.standard !== undefined) this.standard = option;
   }
 

@@ -25,15 +25,17 @@ export type CommandArguments<Text extends string, Types> = Text extends `${strin
   : [];
 
 /** The options that are `Known` with one more. */
-export type WithOption<Known, Text extends string, Types, Default> = FlagName<Text> extends `no-${infer Name}`
-  ? Known & { [Key in CamelCase<Name>]: boolean }
+export type WithOption<Known, Text extends string, Types, Default, Collect = false> = FlagName<Text> extends
+  `no-${infer Name}` ? Known & { [Key in CamelCase<Name>]: boolean }
   :
     & Known
     & Keyed<
       CamelCase<FlagName<Text>>,
       Default extends undefined ? false : true,
-      OptionValue<ValueText<Text>, Types> | NonNullable<NoInfer<Default>>
+      Collected<OptionValue<ValueText<Text>, Types>, Collect> | NonNullable<NoInfer<Default>>
     >;
+
+type Collected<Value, Collect> = Collect extends true ? Value[] : Value;
 
 type ArgumentOf<Text extends string, Types> = Text extends "" ? []
   : Text extends `[${string}...${string}]` ? Elements<ValueOf<Text, Types>>

@@ -1,7 +1,9 @@
 /** Settings of an option; those that are not listed here are left out of the stand-in. */
-export interface OptionOptions<Default = unknown> {
+export interface OptionOptions<Default = unknown, Collect extends boolean = boolean> {
   /** The value when the option is not given. */
   default?: Default;
+  /** Whether it may be given several times; its value is an array then. */
+  collect?: Collect;
 }
 
 /** The layout of the help. */

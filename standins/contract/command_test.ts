@@ -30,6 +30,14 @@ Deno.test("Command reads values after a space and after an equals sign", async (
   assertEquals(await options("-o", "json", "--no-color"), { ...DEFAULTS, output: "json", color: false });
 });
 
+Deno.test("Command collects the values of an option that may be given several times", async () => {
+  const collecting = () => new Command().noExit().option("-g, --group <g:string>", "g", { collect: true });
+  const { options } = await collecting().parse(["-g", "a", "--group", "b, c", "--group=d"]);
+  assertEquals(options.group, ["a", "b, c", "d"]);
+  assertEquals((await collecting().parse(["-g", "a"])).options, { group: ["a"] });
+  assertEquals((await collecting().parse([])).options.group, undefined);
+});
+
 Deno.test("Command takes bundled flags apart, also where that is not meant", async () => {
   assertEquals((await read("-Al", "app"))[0], { ...DEFAULTS, allNamespaces: true, selector: "app" });
   assertEquals(

@@ -18,6 +18,7 @@ Deno.test("Command infers the types of options and arguments from their text", a
     .option("--rate <n:number>", "r", { default: 0 })
     .option("--no-color", "c")
     .option("--all-namespaces", "a")
+    .option("--group <g:string>", "g", { collect: true })
     .option("--size <s:size>", "s", { default: "small" as const })
     .action((options, resource, count, ...rest) => {
       sameType<typeof resource, string>(true);
@@ -28,6 +29,7 @@ Deno.test("Command infers the types of options and arguments from their text", a
       sameType<typeof options.rate, number>(true);
       sameType<typeof options.color, boolean>(true);
       sameType<typeof options.allNamespaces, true | undefined>(true);
+      sameType<typeof options.group, string[] | undefined>(true);
       sameType<typeof options.size, "small" | "large">(true);
       // @ts-expect-error no such option
       seen.push(options.unknown);

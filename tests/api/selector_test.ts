@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertFalse, assertThrows } from "@std/assert";
 import {
+  differences,
   FieldSelector,
   formatFieldPath,
   LabelSelector,
@@ -331,3 +332,28 @@ const requirement: fc.Arbitrary<Requirement> = fc.oneof(
     values: fc.bigInt({ min: 0n, max: 2n ** 63n - 1n }).map((number) => [String(number)]),
   }),
 );
+
+Deno.test("differences names fields by the paths that parseFieldPath reads", () => {
+  const before = {
+    metadata: { name: "web", resourceVersion: "1", managedFields: [{ manager: "a" }], labels: { a: "1", "b/c": "2" } },
+    spec: { containers: [{ image: "a", args: ["x"] }, { image: "b", ports: [] }], replicas: 1, host: undefined },
+  };
+  const after = {
+    spec: { replicas: 1, containers: [{ args: ["y"], image: "a2" }, { image: "b2", ports: [80] }], nodes: [[1]] },
+    metadata: { name: "web", resourceVersion: "2", managedFields: [{ manager: "b" }], labels: { a: "1", "b/c": "3" } },
+    status: {},
+  };
+  assertEquals(differences(before, structuredClone(before)), []);
+  const paths = differences(before, after);
+  assertEquals(paths, [
+    'metadata.labels["b/c"]',
+    "spec.containers.image",
+    "spec.containers.args",
+    "spec.containers.ports",
+    "spec.nodes",
+    "status",
+  ]);
+  assertEquals(paths.map((path) => formatFieldPath(parseFieldPath(path))), paths);
+  assertEquals(differences({ a: null, b: {}, c: 0 }, { a: undefined, b: [], c: false }), ["a", "b", "c"]);
+  assertEquals(differences({ toString: 1 }, {}), ["toString"]);
+});

@@ -62,6 +62,8 @@ async function offered(line: string): Promise<string | readonly string[]> {
     .option("--kubeconfig <file:string>", "A file.")
     .option("--context <name:string>", "A context.")
     .reset()
+    .command("wait <objects...:string>", "Waits.").option("--for <state:string>", "The state.").reset()
+    .command("demo", "Shows.").option("--for <duration:string>", "A time.").reset()
     .command("watch <resources...:string>", "Watches.").option("--cache <file:string>", "A file.").reset()
     .command("kinds", "Writes.").option("--file <file:string>", "A file.").option("--out <file:string>", "A file.")
     .option("--group <group:string>", "A group.").reset()
@@ -72,8 +74,8 @@ async function offered(line: string): Promise<string | readonly string[]> {
 }
 
 Deno.test("complete offers commands and their flags", async () => {
-  assertEquals(await offered(""), ["get", "watch", "kinds", "completions", "fake"]);
-  assertEquals(await offered("w"), ["watch"]);
+  assertEquals(await offered(""), ["get", "wait", "demo", "watch", "kinds", "completions", "fake"]);
+  assertEquals(await offered("w"), ["wait", "watch"]);
   assertEquals(await offered("get --n"), ["--namespace"]);
   assertEquals(await offered("get pods -"), [
     ...["-n", "--namespace", "-A", "--all-namespaces", "-o", "--output", "--kubeconfig", "--context"],
@@ -91,6 +93,9 @@ Deno.test("complete offers the values of flags: formats, namespaces and files", 
     [],
   ]);
   assertEquals(await offered("get --context "), ["production", "staging"]);
+  assertEquals(await offered("wait pods --for "), ["ready", "deleted", "condition="]);
+  assertEquals(await offered("wait --for = r"), ["ready"]);
+  assertEquals(await offered("demo --for "), []);
   assertEquals(await offered("get --context = s"), ["staging"]);
 });
 
@@ -105,6 +110,7 @@ Deno.test("complete offers the names of objects, behind a kind or a slash", asyn
   assertEquals(await offered("get pods "), ["web-0", "web-1"]);
   assertEquals(await offered("get -n shop pods -o json web-1"), ["web-1"]);
   assertEquals(await offered("get pods web-0 "), ["web-1"]);
+  assertEquals([await offered("wait po/"), await offered("wait po web-0 ")], [["po/web-0", "po/web-1"], ["web-1"]]);
   assertEquals(await offered("get pod/"), ["pod/web-0", "pod/web-1"]);
   assertEquals(await offered("get pod/web-0 deploy/d"), ["deploy/deploy-web-0", "deploy/deploy-web-1"]);
   assertEquals(await offered("get pod/web-0 w"), []);

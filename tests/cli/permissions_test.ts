@@ -115,6 +115,15 @@ Deno.test("kinds --file --out names the permissions that it needs, and runs with
   assertStringIncludes(await Deno.readTextFile(folder.file("kinds.ts")), "export interface CronTab ");
 });
 
+Deno.test("dashboard and alerts need no permission", async () => {
+  for (const [command, text] of [["dashboard", '"panels": ['], ["alerts", "alert: ControllerNotSynced"]]) {
+    assertEquals(await flagsIn(command), []);
+    const { code, out, err } = await informer([], [command]);
+    assertEquals([code, err], [0, ""]);
+    assertStringIncludes(out, text);
+  }
+});
+
 Deno.test("fake, serve and demo run with exactly the permissions in their help", async () => {
   await using folder = new Folder();
   const flags = await flagsIn("fake");

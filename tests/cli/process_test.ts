@@ -29,7 +29,9 @@ Deno.test("informer answers --help with examples for every command, and --versio
     return lines.join("\n");
   };
   const [all, watch, fake] = [await help(), await help("watch"), await help("fake")];
-  for (const command of ["watch", "get", "fake", "demo", "completions"]) assert(all.includes(command), command);
+  for (const command of ["watch", "get", "dashboard", "alerts", "fake", "demo", "completions"]) {
+    assert(all.includes(command), command);
+  }
   for (const flag of ["--resync", "--metadata-only", "--streaming-list", "--until-synced", "--timeout", "--cache"]) {
     assert(watch.includes(flag), flag);
   }
@@ -44,8 +46,7 @@ Deno.test("informer answers --help with examples for every command, and --versio
     "--kubeconfig",
   ];
   for (const flag of ofFake) assert(fake.includes(flag), flag);
-  await help("get");
-  await help("demo");
+  for (const command of ["get", "demo", "dashboard", "alerts"]) await help(command);
   const { code, out } = await shell("informer --version; informer -V; informer --help | tail -1");
   assertEquals(code, 0);
   assertMatch(out, /^informer \d+\.\d+\.\d+\n\d+\.\d+\.\d+\n.*\n$/);

@@ -37,7 +37,8 @@ function lines(writes: ObjectWrite[]): string[] {
 Deno.test("onWrite is called with the version of each object that was created, updated or patched", async () => {
   using it = setUp();
   const maps = it.of(ConfigMap);
-  const created = await maps.create({ metadata: { name: "a", labels: { tier: "web" } } });
+  const draft = { metadata: { name: "a", labels: { tier: "web" } } };
+  const created = await maps.create(draft);
   assertEquals(it.writes, [{
     resource: ConfigMap,
     key: "shop/a",
@@ -45,6 +46,7 @@ Deno.test("onWrite is called with the version of each object that was created, u
     uid: created.metadata.uid,
     resourceVersion: created.metadata.resourceVersion,
     object: created,
+    sent: { type: "create", subresource: "", body: draft },
   }]);
   it.writes.length = 0;
   const updated = await maps.update({ ...copyOf(created), data: { colour: "red" } });

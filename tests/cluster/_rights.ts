@@ -68,8 +68,12 @@ export async function grant(
 
 /** Makes a service account, and a token for it that ends when the account is deleted. */
 export async function newAccount(client: Client, namespace: string, name: string): Promise<string> {
-  const accounts = client.resource(ServiceAccount, { namespace });
-  await accounts.create({ metadata: { name } });
+  await client.resource(ServiceAccount, { namespace }).create({ metadata: { name } });
+  return await tokenOf(client, namespace, name);
+}
+
+/** Returns a token of a service account, as the kubelet requests it. */
+export async function tokenOf(client: Client, namespace: string, name: string): Promise<string> {
   const response = await client.fetch(`/api/v1/namespaces/${namespace}/serviceaccounts/${name}/token`, {
     method: "POST",
     headers: { "content-type": "application/json" },

@@ -275,6 +275,26 @@ for (const name of examples) {
   });
 }
 
+cluster.withPlane("informer acts as the user of --as, and prints its requests with -v", async (setting) => {
+  const { client, namespace, plane } = setting;
+  await client.resource(ConfigMap, { namespace }).create(mapDraft("there"));
+  const get = async (...args: string[]): Promise<Ended> => {
+    const words = ["get", "cm/there", "-n", namespace, "-o", "name", "--kubeconfig", plane.kubeconfig, ...args];
+    await using program = new Program(INFORMER, words);
+    return await program.ended();
+  };
+  const refused = await get("--as", "ada", "--as-group", "analysts");
+  assertEquals(refused.code, 3);
+  assertMatch(refused.errors, /configmaps "there" is forbidden: User "ada" cannot get resource "configmaps"/);
+  const { code, lines, errors } = await get("--as", "ada", "--as-group", "x", "--as-group", "system:masters", "-v");
+  assertEquals([code, lines], [0, ["configmap/there"]]);
+  assertMatch(
+    errors,
+    new RegExp(`GET https://\\S+/namespaces/${namespace}/configmaps/there\\S* 200 in \\d+ ms, \\d+ bytes`),
+  );
+  report(`--as without rights: ${refused.errors.trim()}; -v: ${errors.trim().split("\n").length} lines`);
+});
+
 /** The checks of `informer doctor` that failed. */
 function failed({ lines }: Ended): string[] {
   return lines.filter((line) => line.startsWith("fail ")).map((line) => line.slice(5).trim().split(/ {2,}/)[0]);

@@ -1,6 +1,6 @@
 // The user of a client, by each kind of credentials that a kubeconfig may have, and its rights, as a real server sees
 // them.
-import { type Client, isForbidden, SharedIndexInformer } from "@kube/informer";
+import { accessUsed, type Client, isForbidden, rolesYaml, SharedIndexInformer } from "@kube/informer";
 import { ConfigMap } from "@kube/informer/kinds/core/v1";
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { Scripts } from "../support/plugin.ts";
@@ -63,6 +63,45 @@ cluster.withPlane(
     report(
       `token: "${username}"; token and certificate: "${both.username}"; token as an option: "${instead.username}"`,
     );
+  },
+);
+
+cluster.withPlane(
+  "connect reads its kubeconfig again when the server refuses the token in it, and informers continue",
+  async (setting) => {
+    const { client, namespace, plane } = setting;
+    const tokens = { first: "", second: "" };
+    for (const name of ["first", "second"] as const) {
+      tokens[name] = await newAccount(client, namespace, name);
+      await grantReading(client, namespace, "configmaps", { kind: "ServiceAccount", name });
+    }
+    const kubeconfig = await plane.kubeconfigOf({ token: tokens.first });
+    const reader = await setting.connect({ kubeconfig });
+    const errors: unknown[] = [];
+    await using informer = new SharedIndexInformer(reader.resource(ConfigMap, { namespace }), {
+      reflector: QUICK_RETRIES,
+      onError: (error) => errors.push(error),
+    });
+    const checker = new EventChecker(informer);
+    await runSynced(informer, { patient: true });
+    const before = errors.length; // a right just granted may take a moment to get about
+    const { lists } = informer.status();
+
+    const changed = (await Deno.readTextFile(kubeconfig)).replace(tokens.first, tokens.second);
+    await Deno.writeTextFile(kubeconfig, changed);
+    await deleteAccount(client, namespace, "first");
+    const deletedAt = performance.now();
+    // The server may accept the old token from its cache for some seconds.
+    const second = `system:serviceaccount:${namespace}:second`;
+    for (let username = ""; username !== second; username = (await whoAmI(reader)).username) {
+      const { watches } = informer.status();
+      await untilStatus(informer, "another watch", (status) => status.watches > watches);
+    }
+    const took = seconds(deletedAt);
+    await settle([informer], client, ConfigMap, namespace);
+    await assertEqualToServer(informer, client, ConfigMap, { namespace });
+    assertEquals([await checker.end(), errors.slice(before), informer.status().lists], [[], [], lists]);
+    report(`kubeconfig's first token refused ${took} after its account was deleted; no error, no other list`);
   },
 );
 
@@ -168,6 +207,53 @@ cluster.withPlane("connect impersonates another user, with that user's rights on
   assert(isForbidden(refusal), `found ${refusal}`);
   assertMatch(refusal.message, /User "limited" cannot impersonate/);
   report(`without the right to impersonate: ${refusal.message}`);
+});
+
+cluster.withPlane("Client.as acts as another user, by the role that accessUsed and rolesYaml name", async (setting) => {
+  const { client, namespace, plane } = setting;
+  const user = {
+    user: `Zoë-${namespace}`,
+    uid: "uid-9",
+    groups: [`Zürich-${namespace}`, "ops, all"],
+    extra: { "example.com/Scopes%": ["read", "née, 世界"] },
+  };
+  const limited = await setting.connect({ kubeconfig: plane.limitedKubeconfig });
+  const zoe = limited.as(user);
+  assert(isForbidden(await assertRejects(() => whoAmI(zoe))));
+  // The role that it needs, for this user alone.
+  const post = async (plural: string, type: string, body: string): Promise<void> => {
+    const path = `/apis/rbac.authorization.k8s.io/v1/${plural}`;
+    const response = await client.fetch(path, { method: "POST", headers: { "content-type": type }, body });
+    await response.body?.cancel();
+  };
+  const name = `act-${namespace}`;
+  const rules = accessUsed(limited).filter(({ verbs }) => verbs.includes("impersonate"));
+  await post("clusterroles", "application/yaml", rolesYaml(rules, { name }));
+  const roleRef = { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name };
+  const binding = {
+    ...{ apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRoleBinding", metadata: { name }, roleRef },
+    subjects: [{ apiGroup: "rbac.authorization.k8s.io", kind: "User", name: "limited" }],
+  };
+  await post("clusterrolebindings", "application/json", JSON.stringify(binding));
+  await withDeadline("the right to act as another user", async (signal) => {
+    while (await whoAmI(zoe).then(() => false, isForbidden)) signal.throwIfAborted();
+  });
+  assertEquals(await whoAmI(zoe), {
+    username: user.user,
+    uid: "uid-9",
+    groups: [...user.groups, "system:authenticated"],
+    extra: { "example.com/scopes%": ["read", "née, 世界"] },
+  });
+  assertEquals((await whoAmI(limited)).username, "limited");
+  const other = await assertRejects(() => whoAmI(limited.as({ user: "eve" })));
+  assertMatch(String(other), /User "limited" cannot impersonate resource "users"/);
+  const refused = await assertRejects(() => zoe.resource(ConfigMap, { namespace }).list());
+  assertMatch(String(refused), new RegExp(`User "${user.user}" cannot list resource "configmaps"`));
+  await grantReading(client, namespace, "configmaps", { kind: "Group", name: user.groups[0] });
+  const asked = await follows(setting, zoe);
+  const eve = client.as({ user: "eve", groups: ["system:masters"] });
+  await eve.resource(ConfigMap, { namespace }).create(mapDraft("by-eve-too"));
+  report(`as() by a role of ${rules.length} rules: "${user.user}", ${asked}`);
 });
 
 cluster.withPlane("SharedIndexInformer names the verb that it lacks", async (setting) => {

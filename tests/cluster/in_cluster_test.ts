@@ -1,6 +1,5 @@
 // The example for a cluster: its manifests and the commands of its Dockerfile, on a real server, without containers.
 import type { Client, KubernetesObject } from "@kube/informer";
-import { findResource, isAlreadyExists } from "@kube/informer";
 import { Lease } from "@kube/informer/kinds/coordination/v1";
 import { Pod } from "@kube/informer/kinds/core/v1";
 import { Event } from "@kube/informer/kinds/events/v1";
@@ -9,23 +8,14 @@ import { loadAll } from "js-yaml";
 import { parseOpenMetrics } from "../support/parse_open_metrics.ts";
 import { clusterTests, report, seconds } from "./_cluster.ts";
 import { Image } from "./_image.ts";
+import { create } from "./_manifests.ts";
+import { tokenOf } from "./_rights.ts";
 import { withDeadline } from "../support/cluster/with_deadline.ts";
 import { podDraft } from "../support/cluster/writers.ts";
 
 const cluster = clusterTests();
 const NAME = "pod-labels";
 const MANIFESTS = new URL("../../examples/in_cluster/manifests.yaml", import.meta.url);
-
-/** Creates an object of any kind with strict validation of fields. */
-async function create(client: Client, object: KubernetesObject, dryRun: boolean): Promise<void> {
-  const resource = findResource(await client.discover(), object.kind!)!;
-  await client.resource(resource, { namespace: object.metadata.namespace }).create(object as never, {
-    fieldValidation: "Strict",
-    dryRun,
-  }).catch((error) => {
-    if (!isAlreadyExists(error)) throw error;
-  });
-}
 
 async function manifests(client: Client): Promise<KubernetesObject[]> {
   const objects = loadAll(await Deno.readTextFile(MANIFESTS)) as KubernetesObject[];
@@ -56,11 +46,14 @@ if (!needsRoot) {
       for (const object of await manifests(client)) {
         if (object.kind !== "Deployment") await create(client, object, false);
       }
-      const token = await tokenOf(client);
-      await client.resource(Pod, { namespace: NAME }).create({
-        ...podDraft("web-0"),
-        spec: { ...podDraft("web-0").spec!, nodeName: "worker-1" },
-      } as never);
+      const token = await tokenOf(client, NAME, NAME);
+      const createPod = async (name: string): Promise<void> => {
+        const draft = podDraft(name);
+        await client.resource(Pod, { namespace: NAME }).create(
+          { ...draft, spec: { ...draft.spec!, nodeName: "worker-1" } } as never,
+        );
+      };
+      await createPod("web-0");
 
       let startedAt = performance.now();
       await using image = await Image.build("examples/in_cluster/Dockerfile");
@@ -88,8 +81,15 @@ if (!needsRoot) {
           const response = await fetch(`http://127.0.0.1:8080/${path}`);
           assertEquals([response.status, await response.text()], [200, "ok\n"]);
         }
+        await createPod("web-1");
+        await program.out.line(/^labelled pod-labels\/web-1 with worker-1$/);
         const families = parseOpenMetrics(await (await fetch("http://127.0.0.1:8080/metrics")).text());
-        assert(families.some(({ name, samples }) => name === "informer_objects" && samples[0].value === 1));
+        assert(families.some(({ name, samples }) => name === "informer_objects" && samples[0].value === 2));
+        const samples = families.flatMap(({ samples }) => samples);
+        const value = (metric: string): number | undefined => samples.find(({ name }) => name === metric)?.value;
+        const counts = ["list", "commit", "delivery"].map((what) => value(`informer_${what}_seconds_count`));
+        assertEquals(counts, [1, 1, 1]);
+        report(`from creation to the handler in ${value("informer_delivery_seconds_sum")} s, by creationTimestamp`);
         const [, user] = /^Uid:\t(\d+)/m.exec(await Deno.readTextFile(`/proc/${program.pid}/status`))!;
         assertEquals(Number(user), 65532);
         assertEquals(
@@ -106,18 +106,7 @@ if (!needsRoot) {
       ]);
       assertEquals((await client.resource(Lease, { namespace: NAME }).get(NAME)).spec?.holderIdentity, "");
       const { items } = await client.resource(Event, { namespace: NAME }).list();
-      assertEquals(items.map(({ reason }) => reason), ["Labelled"]);
+      assertEquals(items.map(({ reason }) => reason), ["Labelled", "Labelled"]);
     },
   );
-}
-
-/** A token of the service account, as the kubelet requests it. */
-async function tokenOf(client: Client): Promise<string> {
-  const response = await client.fetch(`/api/v1/namespaces/${NAME}/serviceaccounts/${NAME}/token`, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({ apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec: {} }),
-  });
-  const { status } = await response.json() as { readonly status: { readonly token: string } };
-  return status.token;
 }

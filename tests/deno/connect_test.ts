@@ -39,6 +39,39 @@ Deno.test("connect makes a client from a kubeconfig, which sends each impersonat
   assertEquals(values(seen, "user-agent"), ["shopkeeper/1"]);
 });
 
+Deno.test("connect and Client.as send another user, and nothing of the one that the kubeconfig acts as", async () => {
+  await using certificates = await makeCertificates();
+  for (const named of [false, true]) {
+    await using server = await serve({ certificates, named });
+    const kubeconfig = await writeKubeconfig(
+      certificates.path("config"),
+      { server: server.url, "certificate-authority": "ca.crt", ...(named && { "tls-server-name": "kubernetes.test" }) },
+      { token: "abc", as: "grace", "as-uid": "7", "as-groups": ["admins"], "as-user-extra": { scopes: ["all"] } },
+    );
+    const sent = async (client: Client): Promise<string[]> =>
+      (await get(client)).lines.filter(([name]) => name.startsWith("impersonate-")).map((line) => line.join(": "))
+        .sort();
+    const ada = { user: "ada", groups: ["analysts", "ops, all"], extra: { "x/y": ["1", "2"] } };
+    const lines = [
+      "impersonate-extra-x%2fy: 1",
+      "impersonate-extra-x%2fy: 2",
+      "impersonate-group: analysts",
+      "impersonate-group: ops, all",
+      "impersonate-user: ada",
+    ];
+    using client = await connect({ kubeconfig });
+    assertEquals(await sent(client.as(ada)), lines);
+    assertEquals(await sent(client.as({ user: "eve" })), ["impersonate-user: eve"]);
+    assertEquals((await sent(client)).length, 4);
+    const connection = await findConnection({ kubeconfig, as: ada }, hostWith());
+    assertEquals(connection.origin.actsAs, "ada");
+    using acting = new Client(connection);
+    assertEquals(await sent(acting), lines);
+    assertEquals(await sent(acting.as({ user: "eve" })), ["impersonate-user: eve"]);
+  }
+  await assertRejects(() => connect({ as: { user: "a\n" } }), TypeError, `Cannot connect: "as.user" holds line ends`);
+});
+
 Deno.test("connect takes the authority as text and the token from a function, which is called again after a 401", async () => {
   await using certificates = await makeCertificates();
   let expected = "Bearer token-1";

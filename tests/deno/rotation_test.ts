@@ -99,6 +99,25 @@ Deno.test("SharedIndexInformer over TLS continues when its token and certificate
   assertEquals(follower.informer.lister.list().length, 5);
 });
 
+Deno.test("SharedIndexInformer continues when the token in its kubeconfig is replaced, without an error", async () => {
+  await using certificates = await makeCertificates();
+  let known = "first";
+  await using server = await serveApi(certificates, ({ token }) => token === known);
+  await using follower = await Follower.start(await cluster(server, certificates, { token: "first" }));
+  await follower.informer.waitForCacheSync();
+  await follower.follow(server, "a-0");
+  await cluster(server, certificates, { token: "second" });
+  known = "second";
+  // The open watch continues, and the next one is refused once.
+  await follower.follow(server, "a-1");
+  const before = server.callers.length;
+  await endWatches(follower, server);
+  await follower.follow(server, "a-2");
+  assertEquals(server.callers.slice(before).map(({ token }) => token), ["first", "second"]);
+  assertEquals(follower.delivered, ["a-0", "a-1", "a-2"]);
+  assertEquals(follower.informer.status().lists, 1);
+});
+
 Deno.test("SharedIndexInformer with a revoked token is unauthorized, reports why, and recovers", async () => {
   await using certificates = await makeCertificates();
   let known = "first";

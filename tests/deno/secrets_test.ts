@@ -5,6 +5,7 @@ import { defineResource } from "../../src/api/resource.ts";
 import { StatusError, UnreachableError } from "../../src/api/status.ts";
 import { Client } from "../../src/client/client.ts";
 import type { ConnectOptions } from "../../src/deno/connect_options.ts";
+import { logRequests, type RequestReport } from "../../src/client/http/request_log.ts";
 import { CredentialPluginError } from "../../src/deno/credentials.ts";
 import { denoTransport } from "../../src/deno/mod.ts";
 import { findConnection } from "../../src/deno/connect.ts";
@@ -99,9 +100,17 @@ async function goThrough(
   revoke: (isRevoked: boolean) => void,
 ): Promise<void> {
   revoke(false);
+  const before = server.fake.requests.length;
   const warnings: string[] = [];
   const onWarning = (warning: string): void => void warnings.push(warning);
-  const connection = await findConnection({ onWarning, ...options }, hostWith());
+  const lines: string[] = [];
+  const reports: RequestReport[] = [];
+  const log = logRequests((line) => lines.push(line), { verbosity: 2 });
+  const onRequest = (report: RequestReport): void => {
+    reports.push(report);
+    log(report);
+  };
+  const connection = await findConnection({ onWarning, onRequest, ...options }, hostWith());
   const { transport, credentials, origin } = connection;
   using client = new Client(connection);
   const errors: unknown[] = [];
@@ -114,8 +123,16 @@ async function goThrough(
   await registration.waitForSync();
   search.check(what, connection, transport, credentials, origin, client, informers, secrets, secrets.status());
   search.check(`${what} events`, ...events, registration);
-  search.check(`${what} requests`, server.fake.requests);
+  // The fake keeps the bodies of the writes below.
+  search.check(`${what} requests`, server.fake.requests.slice(before));
   assertEquals([events.length, atob(String(secrets.lister.list()[0].data?.password))], [1, PLANTED]);
+  // A write, and a path with a token, of a user that the client acts as.
+  const draft = { metadata: { name: "other" }, data: { password: btoa(PLANTED) }, stringData: { password: PLANTED } };
+  const acting = client.as({ user: "grace" });
+  search.check(`${what} acting`, acting);
+  await acting.resource(SECRETS, { namespace: "default" }).create(draft);
+  await client.resource(SECRETS, { namespace: "default" }).delete("other");
+  await client.fetch(`/api/v1/namespaces?access_token=${PLANTED}&limit=1`).then((response) => response.text());
   revoke(true);
   const refused = await client.fetch("/api").catch((error) => error);
   assertInstanceOf(refused, StatusError);
@@ -126,6 +143,9 @@ async function goThrough(
     if (status.state === "unauthorized") break;
   }
   search.check(`${what} all`, ...errors, ...warnings);
+  assert(lines.some((line) => /^POST .* 201 in \d+ ms/.test(line)), lines.join("\n"));
+  assert(lines.some((line) => line.includes("access_token=[redacted]")), lines.join("\n"));
+  search.check(`${what} log`, lines, reports);
 }
 
 Deno.test("connect and SharedIndexInformer never show a secret of any kind, whatever is printed [F38]", async () => {

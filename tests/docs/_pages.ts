@@ -1,3 +1,4 @@
+import { PROJECT_FILES } from "../../src/cli/project_files.ts";
 import { Folder } from "../support/serve.ts";
 
 /** The root of the repository. */
@@ -12,12 +13,10 @@ export interface Block {
   readonly text: string;
 }
 
-/** A block that says in its first two lines the name of its file, and the command that runs it. */
+/** A block that has in its first two lines the name of its file, and the command that runs it. */
 export interface DocumentedProgram {
   readonly place: string;
   readonly file: string;
-  /** `run` or `test`. */
-  readonly command: string;
   /** The flags of the documented command. */
   readonly flags: readonly string[];
   readonly text: string;
@@ -39,26 +38,28 @@ export function blocksOf(page: string): Block[] {
   }));
 }
 
-/** The programs of all pages: blocks that `deno test --doc` does not run. */
+/** True for a block that shows a module of the project of `informer init`. */
+export function isOfProject({ text }: Block): boolean {
+  return Object.entries(PROJECT_FILES).some(([file, content]) => text.startsWith(`// ${file}: `) && text === content);
+}
+
+/** The programs of all pages: blocks that `deno test --doc` does not run, and that are not of the project. */
 export function programs(): DocumentedProgram[] {
-  return pages().flatMap(blocksOf).filter(({ fence }) => fence === "ts ignore").map(({ place, text }) => {
-    const match = /^\/\/ (\w+\.ts): .*\n\/\/ {3}deno (run|test)((?: --\S+)*) (\w+\.ts)/.exec(text);
-    if (match === null || match[1] !== match[4]) {
+  const blocks = pages().flatMap(blocksOf).filter((block) => block.fence === "ts ignore" && !isOfProject(block));
+  return blocks.map(({ place, text }) => {
+    const match = /^\/\/ (\w+\.ts): .*\n\/\/ {3}deno run((?: --\S+)*) (\w+\.ts)/.exec(text);
+    if (match === null || match[1] !== match[3]) {
       throw new Error(
         `${place}: the first lines of a program are "// NAME.ts: SENTENCE" and "//   deno run FLAGS NAME.ts"`,
       );
     }
-    return { place, file: match[1], command: match[2], flags: match[3].split(" ").filter((flag) => flag !== ""), text };
+    return { place, file: match[1], flags: match[2].split(" ").filter((flag) => flag !== ""), text };
   });
 }
 
-/** Writes the programs of all pages, and the YAML files that they read, to a folder of their own. */
+/** Writes the programs of all pages to a folder of their own. */
 export function extractPrograms(): Folder {
   const folder = new Folder();
   for (const { file, text } of programs()) folder.write(file, text);
-  for (const page of pages()) {
-    const text = Deno.readTextFileSync(new URL(page, ROOT));
-    for (const [, yaml, file] of text.matchAll(/^```yaml\n(# (\w+\.yaml)\n[\s\S]*?)^```$/gm)) folder.write(file, yaml);
-  }
   return folder;
 }

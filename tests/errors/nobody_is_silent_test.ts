@@ -13,6 +13,7 @@ import { LeaderElector } from "../../src/reconcile/leader_elector.ts";
 import { EventRecorder } from "../../src/reconcile/event_recorder.ts";
 import type { ReconcileFunction, ReconcilerOptions } from "../../src/reconcile/options.ts";
 import { Reconciler } from "../../src/reconcile/reconciler.ts";
+import { ShardGroup } from "../../src/reconcile/shard_group.ts";
 import { TerminalError } from "../../src/reconcile/options.ts";
 import { Reflector } from "../../src/reflector/reflector.ts";
 import { Indexer } from "../../src/store/indexer.ts";
@@ -101,6 +102,24 @@ const ROWS: Record<string, Record<string, Row>> = {
       await pass(1_000);
     },
   },
+  "reconcile/shard_group.ts": {
+    "a Lease that cannot be read": async ({ client, server, onError, pass }) => {
+      server.failNext(403, 100, ({ verb }) => verb === "get");
+      const stop = new AbortController();
+      const running = new ShardGroup(client, { name: "a", onError }).run({ signal: stop.signal });
+      await pass(10_000);
+      stop.abort();
+      await running;
+    },
+    "Leases that cannot be listed": async ({ client, server, onError, pass }) => {
+      server.failNext(403, 100, ({ verb }) => verb === "list" || verb === "watch");
+      const stop = new AbortController();
+      const running = new ShardGroup(client, { name: "a", onError }).run({ signal: stop.signal });
+      await pass(10_000);
+      stop.abort();
+      await running;
+    },
+  },
   "workqueue/run.ts": {
     "a worker": async ({ onError, pass }) => {
       await using queue = new WorkQueue();
@@ -145,7 +164,7 @@ const ROWS: Record<string, Record<string, Row>> = {
       informers.forResource(ConfigMap);
       informers.start();
       await pass(100);
-      server.failNext(403, 100, ({ verb }) => verb === "list");
+      server.failNext(403, 100, ({ verb }) => verb === "list" || verb === "watch");
       await pass(100_000);
     },
     "a snapshot": async ({ client, onError, pass }) => {

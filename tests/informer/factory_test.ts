@@ -1,7 +1,14 @@
 import { WaitError } from "../../src/informer/status.ts";
 import { InformerError } from "../../src/errors/informer_error.ts";
 import { errorLine } from "../../src/errors/errors.ts";
-import { assertEquals, assertNotStrictEquals, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
+import {
+  assertEquals,
+  assertMatch,
+  assertNotStrictEquals,
+  assertRejects,
+  assertStrictEquals,
+  assertThrows,
+} from "@std/assert";
 import { Client } from "../../src/client/client.ts";
 import { SharedInformerFactory } from "../../src/informer/shared_informer_factory.ts";
 import { metadataOf } from "../../src/api/resource.ts";
@@ -220,6 +227,67 @@ Deno.test("SharedInformerFactory waits for all caches, and rejects with the firs
   await fixture.time.tickAsync(800);
   await patient;
   assertEquals(maps.hasSynced, true);
+});
+
+Deno.test("SharedInformerFactory.run() rejects once its informers have not synced within syncTimeoutMs, and stops them first", async () => {
+  await using fixture = new FactoryFixture();
+  const { informers, server } = fixture;
+  using _stalled = server.stallNext(Infinity, ({ path }) => path.endsWith("/pods"));
+  server.failNext(403, Infinity, ({ path }) => path.endsWith("/configmaps"));
+  const all = [informers.forResource(Pod), informers.forResource(ConfigMap), informers.forResource(Namespace)];
+  const running = assertRejects(
+    () => informers.run({ syncTimeoutMs: 5_000 }),
+    WaitError,
+    'Cannot wait for "pods" to sync: given up after 5.0 s',
+  );
+  await fixture.tick(4_999);
+  assertEquals(all.map(({ hasSynced }) => hasSynced), [false, false, true]);
+  await fixture.tick(1);
+  const { message } = await running;
+  assertMatch(message, /; "configmaps" to sync: given up .* "forbidden" for [0-9.]+ s: Cannot .*: 403/);
+  assertEquals(all.map((it) => it.status().state), ["stopped", "stopped", "stopped"]);
+  await assertRejects(() => informers.run({ syncTimeoutMs: -1 }), RangeError, "syncTimeoutMs");
+});
+
+Deno.test("SharedInformerFactory.run() with syncTimeoutMs continues after the sync, and ends quietly before it", async () => {
+  for (const stopsAtMs of [0, 60_000]) {
+    await using fixture = new FactoryFixture();
+    const { informers } = fixture;
+    using _stalled = stopsAtMs === 0 ? fixture.server.stallNext(Infinity) : undefined;
+    informers.forResource(Pod);
+    const stop = new AbortController();
+    const running = informers.run({ signal: stop.signal, syncTimeoutMs: 5_000 });
+    await fixture.tick(stopsAtMs);
+    stop.abort(new DOMException("over", "TimeoutError"));
+    await running;
+  }
+});
+
+Deno.test("SharedInformerFactory.run() with syncTimeoutMs rejects with the error of an informer that ends by itself", async () => {
+  await using fixture = new FactoryFixture();
+  const { informers } = fixture;
+  const onPhase = (): never => {
+    throw new Error("thrown");
+  };
+  informers.forResource(Pod, { reflector: { onPhase } });
+  const running = assertRejects(() => informers.run({ syncTimeoutMs: 5_000 }), Error, "thrown");
+  await fixture.tick();
+  assertEquals((await running).message, "thrown");
+});
+
+Deno.test("SharedInformerFactory.run() with syncTimeoutMs continues when a caller stops an informer before its sync", async () => {
+  await using fixture = new FactoryFixture();
+  const { informers, server } = fixture;
+  using _stalled = server.stallNext(Infinity, ({ path }) => path.endsWith("/pods"));
+  const [pods, maps] = [informers.forResource(Pod), informers.forResource(ConfigMap)];
+  const stop = new AbortController();
+  const running = informers.run({ signal: stop.signal, syncTimeoutMs: 5_000 });
+  await fixture.tick(1_000);
+  await pods[Symbol.asyncDispose]();
+  await fixture.tick(10_000);
+  assertEquals([pods.status().state, maps.status().state], ["stopped", "live"]);
+  stop.abort();
+  await running;
 });
 
 Deno.test("SharedInformerFactory that was shut down makes and starts no informer, and waits for none", async () => {

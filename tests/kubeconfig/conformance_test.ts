@@ -64,7 +64,7 @@ const FIELDS: readonly [
   ["user", { as: "grace" }, "grace", (c) => c.user?.impersonation?.user],
   ["user", { "as-uid": "1", as: "grace" }, "1", (c) => c.user?.impersonation?.uid],
   ["user", { "as-groups": ["g"], as: "grace" }, ["g"], (c) => c.user?.impersonation?.groups],
-  ["user", { "as-user-extra": { k: ["v"] }, as: "grace" }, [["k", ["v"]]], (c) => c.user?.impersonation?.extra],
+  ["user", { "as-user-extra": { k: ["v"] }, as: "grace" }, { k: ["v"] }, (c) => c.user?.impersonation?.extra],
   ["user", { extensions: [{ name: "x" }] }, "ada", (c) => c.user?.name],
   ["user", { "auth-provider": { name: "gcp" } }, "auth-provider", undefined],
   ["user", exec({ command: "gke" }), "gke", (c) => c.user?.exec?.command],

@@ -64,6 +64,28 @@ Deno.test("openMetricsText writes any help, label value and number so that a str
   }));
 });
 
+Deno.test("openMetricsText writes the buckets of a histogram, whose bounds have a point, and the last one", () => {
+  const samples = [{
+    labels: { q: "a" },
+    value: 7.5,
+    count: 3,
+    buckets: [{ upTo: 0.005, count: 1 }, { upTo: 1, count: 2 }, { upTo: 2.5, count: 2 }],
+  }, { labels: { q: "b" }, value: 0 }];
+  const text = openMetricsText([family({ name: "waits_seconds", type: "histogram", unit: "seconds", samples })]);
+  assertEquals(text.split("\n").slice(3, -2), [
+    `waits_seconds_bucket{q="a",le="0.005"} 1`,
+    `waits_seconds_bucket{q="a",le="1.0"} 2`,
+    `waits_seconds_bucket{q="a",le="2.5"} 2`,
+    `waits_seconds_bucket{q="a",le="+Inf"} 3`,
+    `waits_seconds_count{q="a"} 3`,
+    `waits_seconds_sum{q="a"} 7.5`,
+    `waits_seconds_bucket{q="b",le="+Inf"} 0`,
+    `waits_seconds_count{q="b"} 0`,
+    `waits_seconds_sum{q="b"} 0`,
+  ]);
+  assertEquals(parseOpenMetrics(text)[0].samples.length, 9);
+});
+
 Deno.test("openMetricsText refuses names, units and counters that the format does not allow", () => {
   const refused = (more: Partial<MetricFamily>, message: string): unknown =>
     assertThrows(() => openMetricsText([family(more)]), TypeError, message);
@@ -91,6 +113,11 @@ Deno.test("the parser of these tests refuses what OpenMetrics does", () => {
       "# TYPE a gauge\n\na 1\n# EOF\n",
       "# TYPE a gauge\na  1\n# EOF\n",
       "# TYPE a counter\n# TYPE a_total gauge\n# EOF\n",
+      "# TYPE a histogram\na_bucket 1\n# EOF\n",
+      '# TYPE a histogram\na_bucket{le="1"} 1\n# EOF\n',
+      '# TYPE a histogram\na_bucket{le="1.0"} 1\na_count 1\n# EOF\n',
+      '# TYPE a histogram\na_bucket{le="+Inf"} 1\na_count 2\n# EOF\n',
+      '# TYPE a histogram\na_bucket{le="1.0"} 2\na_bucket{le="+Inf"} 1\na_count 1\n# EOF\n',
     ]
   ) assertThrows(() => parseOpenMetrics(text), SyntaxError);
 });

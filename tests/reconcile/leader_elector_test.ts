@@ -505,10 +505,32 @@ Deno.test("LeaderElector refuses options that are not safe, and its check fails 
     refused({ leaseMs: 15_500 }, RangeError, "leaseMs must be full seconds, as the Lease stores them, found 15500");
     refused({ renewDeadlineMs: 2_400 }, RangeError, "renewDeadlineMs must be more than 1.2 times retryMs (2000)");
     refused({ retryMs: 0 }, RangeError, "retryMs must be at least 1 milliseconds");
+    refused({ renewMs: 1_999 }, RangeError, "renewMs must be from retryMs (2000) to less than renewDeadlineMs (10000)");
+    refused(
+      { renewMs: 10_000 },
+      RangeError,
+      "renewMs must be from retryMs (2000) to less than renewDeadlineMs (10000)",
+    );
     refused({ leaseMs: NaN }, RangeError, "leaseMs must be at least 1 milliseconds");
     refused({ renewDeadlineMs: -1 }, RangeError, "renewDeadlineMs must be at least 1 milliseconds");
     const identities = [1, 2].map(() => new LeaderElector(election.client, { name: "it" }).identity);
     assert(identities[0] !== identities[1] && identities[0].length > 30);
+  });
+
+  await test.step("renewals are renewMs apart, and retries retryMs", async () => {
+    await using election = new Election();
+    election.run(election.elector("a", { renewMs: 5_000, retryMs: 1_000 }));
+    await election.time.tickAsync(0);
+    election.verbs();
+    await election.time.tickAsync(4_999);
+    assertEquals(election.verbs(), "");
+    const disarm = election.server.stallNext(Infinity);
+    await election.time.tickAsync(1);
+    assertEquals(election.verbs(), "update");
+    await election.time.tickAsync(2_500); // a share of the deadline
+    disarm[Symbol.dispose]();
+    await election.time.tickAsync(1_000);
+    assertEquals([election.verbs(), election.log.at(-1)], ["update get update", "0 a leads"]);
   });
 
   await test.step("health", async () => {

@@ -1,5 +1,6 @@
-import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes } from "@std/assert";
-import { ConfigMap, Pod } from "../../src/kinds/core/v1.ts";
+import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes, assertThrows } from "@std/assert";
+import type { KubernetesObject } from "../../src/api/object.ts";
+import { ConfigMap, Namespace, Pod } from "../../src/kinds/core/v1.ts";
 import { Lease } from "../../src/kinds/coordination/v1.ts";
 import { SharedInformerFactory } from "../../src/informer/shared_informer_factory.ts";
 import { WaitError } from "../../src/informer/status.ts";
@@ -10,6 +11,7 @@ import { Manager, type ManagerOptions } from "../../src/reconcile/manager.ts";
 import { OPEN_METRICS_TYPE } from "../../src/metrics/metrics.ts";
 import { parseOpenMetrics } from "../support/parse_open_metrics.ts";
 import { Warnings } from "../support/console.ts";
+import { Widget } from "../support/widgets.ts";
 import { Session } from "./_session.ts";
 
 /** A manager under fake time, whose phases and whose requests are recorded. */
@@ -167,6 +169,7 @@ Deno.test("Manager stops the reconcilers when an informer ends by itself, and re
   const informers = {
     run: () => failing.promise,
     waitForCacheSync: () => Promise.resolve(),
+    measureDelivery: () => {},
   } as unknown as SharedInformerFactory;
   const { end } = session.run(session.manager({ reconcilers: [maps], informers: [informers] }));
   await session.pass();
@@ -186,6 +189,63 @@ Deno.test("Manager rejects when the server refuses an informer, without an attem
   assertStringIncludes(String(await end), `Cannot wait for "configmaps" to sync: its state has been "forbidden"`);
   assertEquals([session.phases, session.holder], [["syncing", "stopping", "stopped"], undefined]);
   assertEquals(session.time.timers, 0);
+});
+
+Deno.test("Manager rejects when informers have not synced within syncTimeoutMs, and names them and their errors", async () => {
+  using session = new ManagedSession();
+  using _stalled = session.server.stallNext(Infinity, ({ path }) => path.includes("/pods"));
+  session.server.failNext(500, Infinity, ({ path }) => path.includes("configmaps"));
+  const informers = new SharedInformerFactory(session.client, { onError: () => {} });
+  for (const resource of [Pod, Namespace]) informers.forResource<KubernetesObject>(resource);
+  const quiet = new SharedInformerFactory(session.client, { onError: () => {} });
+  const maps = session.reconciler(() => {}, { informers: quiet });
+  const { end } = session.run(
+    session.manager({ reconcilers: [maps], informers: [informers], elector: session.elector, syncTimeoutMs: 65_000 }),
+  );
+  await session.pass(64_000);
+  assertEquals(session.phases, ["syncing"]);
+  await session.pass(2_000);
+  const error = await end;
+  assert(error instanceof WaitError, String(error));
+  assertMatch(
+    error.message,
+    /^Cannot wait for "pods" to sync: given up after 65\.0 s, its state has been "listing" for 65\.0 s: it may take 65\.0 s \(syncTimeoutMs\); "configmaps" to sync: given up after 65\.0 s, its state has been "listing" for 65\.0 s: Cannot .*500/,
+  );
+  await quiet.shutdown();
+  assertEquals([session.phases, session.holder], [["syncing", "stopping", "stopped"], undefined]);
+  assertEquals(session.time.timers, 0);
+  assertThrows(() => new Manager({ syncTimeoutMs: 0 }), RangeError, "syncTimeoutMs must be at least 1");
+});
+
+Deno.test("Manager and Reconciler wait 10 minutes for the first sync, and without end where it is Infinity", async () => {
+  for (const syncTimeoutMs of [undefined, Infinity]) {
+    using session = new ManagedSession();
+    using _stalled = session.server.stallNext(Infinity, ({ path }) => path.includes("configmaps"));
+    const options = { syncTimeoutMs, informers: new SharedInformerFactory(session.client, { onError: () => {} }) };
+    const alone = session.reconciler(() => {}, options);
+    const manager = session.manager({ reconcilers: [session.reconciler(() => {}, options)], syncTimeoutMs });
+    const ends = [manager.run(), alone.run()].map((end) => end.then(() => "stopped", (error) => error.name));
+    await session.pass(590_000);
+    assertEquals([manager.status().phase, alone.status().state], ["syncing", "syncing"]);
+    await session.pass(20_000);
+    const isOver = syncTimeoutMs === undefined;
+    assertEquals([manager.status().phase === "stopped", alone.status().state === "stopped"], [isOver, isOver]);
+    await Promise.all([manager[Symbol.asyncDispose](), alone[Symbol.asyncDispose](), session.pass()]);
+    assertEquals(await Promise.all(ends), isOver ? ["WaitError", "WaitError"] : ["stopped", "stopped"]);
+    await options.informers.shutdown();
+    assertEquals(session.time.timers, 0);
+  }
+});
+
+Deno.test("Manager does not wait for an optional kind that the server lacks", async () => {
+  using session = new ManagedSession();
+  const maps = session.reconciler(() => {}).watches(Widget, () => [], { optional: true });
+  const manager = session.manager({ reconcilers: [maps], syncTimeoutMs: 1_000 });
+  const { end } = session.run(manager);
+  await session.pass(60_000);
+  assertEquals([manager.status().phase, maps.status().waitsFor], ["running", ["widgets.acme.dev"]]);
+  await Promise.all([manager[Symbol.asyncDispose](), session.pass()]);
+  assertEquals(await end, undefined);
 });
 
 Deno.test("Manager whose run() has failed is disposed without that error, so that await using throws it once", async () => {
@@ -348,6 +408,14 @@ Deno.test("Manager answers /metrics with the status of all parts, which a strict
   assertEquals(value("reconciler_reconciles", { reconciler: `ma"ps\\`, outcome: "succeeded" }), 2);
   assertEquals(value("reconciler_reconciles", { ...second, outcome: "failed" }), 1);
   assertEquals(value("workqueue_work_seconds", second, "workqueue_work_seconds_count"), 2);
+  for (const family of ["workqueue_wait_seconds", "reconciler_reconcile_seconds"]) {
+    assertEquals(families.get(family)?.type, "histogram");
+    assertEquals(value(family, { ...second, le: "300.0" }, `${family}_bucket`), 2, family);
+  }
+  for (const family of ["informer_list_seconds", "informer_commit_seconds"]) {
+    assertEquals(value(family, { resource: "configmaps" }, `${family}_count`), 1, family);
+  }
+  assertEquals(value("informer_delivery_seconds", { resource: "configmaps" }, "informer_delivery_seconds_count"), 0);
   assertEquals(value("leader_state", { state: "leading" }), 1);
   assertEquals(value("recorder_dropped_events"), 0);
   assertEquals([...families.values()].filter(({ help }) => !help), []);

@@ -75,12 +75,14 @@ export function parseOpenMetrics(text: string): ParsedFamily[] {
     if (!/^(?:[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?|[+-]Inf|NaN)$/.test(valueText)) fail("not a number");
     const value = Number(valueText.replace("Inf", "Infinity"));
     if (suffix !== "" && !(value >= 0)) fail("a counter below 0");
+    if (suffix === "_bucket" && !/^(?:\d+\.\d+|\+Inf)$/.test(labels.le ?? "")) fail("a bucket without a bound");
     if (suffix === "_count" && !Number.isInteger(value)) fail("a count that is not whole");
     const identity = JSON.stringify([name, Object.entries(labels).sort()]);
     if (sampleNames.has(identity)) fail("a repeated sample");
     sampleNames.set(identity, current.name);
     current.samples.push({ name, labels, value });
   }
+  for (const family of families.values()) if (family.type === "histogram") checkBuckets(family);
   const owners = new Map<string, string>();
   for (const { name, type } of families.values()) {
     for (const suffix of TYPES[type]) {
@@ -90,6 +92,25 @@ export function parseOpenMetrics(text: string): ParsedFamily[] {
     }
   }
   return [...families.values()];
+}
+
+/** Refuses a histogram whose buckets do not rise to `+Inf` and to its count, in bounds and numbers. */
+function checkBuckets({ name, samples }: ParsedFamily): void {
+  let before: ParsedSample | undefined;
+  for (const sample of samples) {
+    if (sample.name === `${name}_bucket`) {
+      const bound = (it: ParsedSample): number => Number(it.labels.le.replace("Inf", "Infinity"));
+      if (before !== undefined && (bound(sample) <= bound(before) || sample.value < before.value)) {
+        throw new SyntaxError(`buckets of "${name}" that do not rise`);
+      }
+      before = sample;
+    } else if (sample.name === `${name}_count`) {
+      if (before?.labels.le !== "+Inf" || before.value !== sample.value) {
+        throw new SyntaxError(`a count of "${name}" that is not its last bucket`);
+      }
+      before = undefined;
+    }
+  }
 }
 
 function unescaped(text: string): string {

@@ -51,7 +51,10 @@ export async function serveApi(
       for (const [name, value] of Object.entries(incoming.headers)) headers.set(name, String(value));
       try {
         const url = new URL(incoming.url!, "https://fake");
-        const response = await fake.fetch(new Request(url, { headers, signal: gone.signal }));
+        const { method } = incoming;
+        const chunks = method === "GET" ? undefined : await Array.fromAsync<Uint8Array<ArrayBuffer>>(incoming);
+        const body = chunks && new Blob(chunks);
+        const response = await fake.fetch(new Request(url, { method, headers, body, signal: gone.signal }));
         outgoing.writeHead(response.status, Object.fromEntries(response.headers));
         outgoing.flushHeaders();
         for await (const chunk of response.body ?? []) outgoing.write(chunk);

@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
+import { type Durations, Histogram } from "../../src/async/histogram.ts";
 import { nextTurn } from "../../src/async/turns.ts";
 import { exponentialBackoff } from "../../src/workqueue/rate_limiter.ts";
 import { DelayQueue, WorkQueue, type WorkQueueStatus } from "../../src/workqueue/work_queue.ts";
@@ -82,7 +83,13 @@ Deno.test("DelayQueue keeps its times when the time of day is set, back or forwa
   }
 });
 
-const NONE = { count: 0, sumMs: 0, maxMs: 0 };
+function durations(...all: number[]): Durations {
+  const histogram = new Histogram();
+  for (const ms of all) histogram.add(ms);
+  return histogram.durations;
+}
+
+const NONE = durations();
 const EMPTY: WorkQueueStatus = {
   name: "pods",
   isShutDown: false,
@@ -113,7 +120,7 @@ Deno.test("WorkQueue status follows a key from add to done [C127] [F37]", () => 
   queue.add("a"); // waits already: neither counted nor its latency begun anew
 
   const item = queue.tryGet()!;
-  const handedOut = { ...EMPTY, processing: 1, adds: 1, queueLatencyMs: { count: 1, sumMs: 50, maxMs: 50 } };
+  const handedOut = { ...EMPTY, processing: 1, adds: 1, queueLatencyMs: durations(50) };
   assertEquals(queue.status(), { ...handedOut, running: [{ key: "a", runningMs: 0, causes: [] }] });
 
   time.tick(25);
@@ -134,7 +141,7 @@ Deno.test("WorkQueue status follows a key from add to done [C127] [F37]", () => 
     processing: 0,
     waiting: 1,
     adds: 2,
-    workDurationMs: { count: 1, sumMs: 50, maxMs: 50 },
+    workDurationMs: durations(50),
   };
   assertEquals(queue.status(), returned);
 
@@ -143,8 +150,8 @@ Deno.test("WorkQueue status follows a key from add to done [C127] [F37]", () => 
   assertEquals(queue.status(), {
     ...EMPTY,
     adds: 2,
-    queueLatencyMs: { count: 2, sumMs: 75, maxMs: 50 },
-    workDurationMs: { count: 2, sumMs: 50, maxMs: 50 },
+    queueLatencyMs: durations(50, 25),
+    workDurationMs: durations(50, 0),
   });
 });
 

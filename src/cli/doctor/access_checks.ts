@@ -9,7 +9,6 @@ import {
   ServerAccess,
   SLOW_SERVER_ADVICE,
 } from "./connection_checks.ts";
-import { ExecLogin } from "../../deno/credentials.ts";
 import { termOfToken } from "../../kubeconfig/text.ts";
 import { type ApiResource, apiVersionOf, type Resource, resourceName } from "../../api/resource.ts";
 import type { Change } from "../../api/lister_watcher.ts";
@@ -121,7 +120,7 @@ function ofToken({ origin, credentials }: FoundConnection, authorization: string
     }, gives `;
   const token = authorization?.startsWith("Bearer ") ? authorization.slice("Bearer ".length) : undefined;
   const said = token === undefined ? undefined : termOfToken(token);
-  const endsMs = credentials instanceof ExecLogin ? credentials.expiresMs : undefined;
+  const endsMs = credentials?.expiresMs;
   const term = endsMs === undefined ? said : { ...said, untilMs: Math.min(endsMs, said?.untilMs ?? Infinity) };
   const brought = login !== "exec" ? "" : token === undefined ? "a certificate" : "a token";
   if (term === undefined) return [{ status: "ok", words: `${kind}${brought}, which does not say how long it lasts` }];
@@ -210,7 +209,7 @@ function loginFinding(status: number, text: string): Finding {
     }
     // The server checks the right to impersonate first.
     if (/cannot impersonate/.test(said)) {
-      const remedy = `ask for the verb "impersonate", or take "as" out of the user entry`;
+      const remedy = `ask for the verb "impersonate", or leave out --as, or "as" of the user entry`;
       return { status: "fail", what: said, remedy, code: EXIT_CODE.connection };
     }
     return { status: "ok", what: "known; the server does not say as whom" };

@@ -10,6 +10,7 @@
 import { DerivedController } from "../../async/signals.ts";
 import { LongTimer } from "../../async/time.ts";
 import { Client } from "../../client/client.ts";
+import { RequestReporter } from "../../client/http/request_log.ts";
 import type { FoundConnection } from "../../deno/connect_options.ts";
 import { environmentProxy } from "../../deno/http_client.ts";
 import { isLoopback } from "../../kubeconfig/resolve_context.ts";
@@ -49,11 +50,18 @@ export class ServerAccess implements Disposable {
    * ServerAccess.login}.
    */
   async ask(path: string, init: RequestInit & { readonly signal: AbortSignal }): Promise<Response> {
-    const { server, transport } = this.connection;
+    const { server, transport, onRequest } = this.connection;
     const headers = new Headers(init.headers);
     if (this.#authorization !== undefined) headers.set("authorization", this.#authorization);
     const url = `${server.origin}${server.pathname.replace(/\/+$/, "")}${path}`;
-    return await transport.fetch(new Request(url, { redirect: "manual", ...init, headers }));
+    const request = new Request(url, { redirect: "manual", ...init, headers });
+    const reporter = onRequest && new RequestReporter(onRequest);
+    reporter?.sent(request);
+    const response = await transport.fetch(request);
+    if (reporter === undefined) return response;
+    const text = await reporter.answered(response).text();
+    reporter.ended();
+    return new Response(text, response);
   }
 
   /** Aborts running requests. */

@@ -31,6 +31,7 @@ import {
   checkSelection,
   clientFor,
   type ConnectionFlags,
+  connectOptionsFor,
   resourcesFor,
   type SelectionFlags,
   selectionFor,
@@ -324,7 +325,7 @@ export async function doctor(
   }
   const startedAt = performance.now();
   const checkup = new Checkup(signal, limits, (name) => terminal.live(`looking at ${name} ...`));
-  const found = flags.fake ? await examineFake(checkup, scope, terminal) : await examine(checkup, scope);
+  const found = flags.fake ? await examineFake(checkup, scope, terminal) : await examine(checkup, scope, terminal);
   terminal.live("");
   const ms = Math.round(performance.now() - startedAt);
   const { steps, exitCode } = checkup;
@@ -366,11 +367,10 @@ async function examineFake(checkup: Checkup, scope: Scope, terminal: Terminal): 
   return { permissions: [] };
 }
 
-async function examine(checkup: Checkup, scope: Scope): Promise<Found> {
-  const { kubeconfig, context, server, tokenFile } = scope.flags;
+async function examine(checkup: Checkup, scope: Scope, terminal: Terminal): Promise<Found> {
   const warnings = new Set<string>();
   using access = await checkConfiguration(checkup, {
-    ...{ kubeconfig, context, server, tokenFile },
+    ...connectOptionsFor(scope.flags, terminal),
     onWarning: (warning) => warnings.add(warning),
   });
   if (access === undefined) return { permissions: [] };

@@ -104,5 +104,6 @@ function withFlags(message: string): string {
     .replaceAll(`"server"`, "--server")
     .replaceAll(`"kubeconfig"`, "--kubeconfig")
     .replaceAll(`"context"`, "--context")
-    .replaceAll(`"tokenFile"`, "--token-file");
+    .replaceAll(`"tokenFile"`, "--token-file")
+    .replace(`"as.user"`, "--as").replace(/"as\.(group|uid)s?"/, "--as-$1");
 }

@@ -1,5 +1,7 @@
 import { UsageError } from "../errors/explain_error.ts";
 import { Client, findResource } from "../../client/client.ts";
+import { logRequests } from "../../client/http/request_log.ts";
+import type { ConnectOptions } from "../../deno/connect_options.ts";
 import { connect } from "../../deno/connect.ts";
 import { FakeApiServer } from "../../testing/mod.ts";
 import { fillFakeServer, SteadyChurn } from "./fake_server.ts";
@@ -32,16 +34,36 @@ export interface ConnectionFlags {
   readonly server?: string;
   /** Path of a file with a bearer token. */
   readonly tokenFile?: string;
+  /** The user to act as. */
+  readonly as?: string;
+  /** The groups of that user. */
+  readonly asGroup?: readonly string[];
+  /** The uid of that user. */
+  readonly asUid?: string;
+  /** If `true`, prints a line about each request. */
+  readonly verbose?: boolean;
   /** If `true`, uses a fake server in this process. */
   readonly fake?: boolean;
+}
+
+/** Returns the options of `connect()` that the flags stand for. @throws {UsageError} */
+export function connectOptionsFor(flags: ConnectionFlags, terminal: Terminal): ConnectOptions {
+  const { kubeconfig, context, server, tokenFile, as: user, asGroup: groups, asUid: uid, verbose } = flags;
+  if (user === undefined && (groups ?? uid) !== undefined) {
+    throw new UsageError(`${groups === undefined ? "--as-uid" : "--as-group"} is of a user; name it by --as`);
+  }
+  const as = user === undefined ? undefined : defined({ user, groups, uid });
+  const onRequest = verbose ? logRequests((line) => terminal.say(line)) : undefined;
+  return defined({ kubeconfig, context, server, tokenFile, as, onRequest });
 }
 
 /** Returns a client for the server that the flags name. Disposing it also disposes the fake server, if any. */
 export async function clientFor(flags: ConnectionFlags, terminal: Terminal): Promise<Client> {
   const onWarning = (warning: string): void => terminal.say(`warning: ${warning}`);
-  const { kubeconfig, context, server, tokenFile } = flags;
-  if (!flags.fake) return await connect({ kubeconfig, context, server, tokenFile, onWarning });
-  for (const [flag, value] of Object.entries({ kubeconfig, context, server, "token-file": tokenFile })) {
+  const options = { ...connectOptionsFor(flags, terminal), onWarning };
+  if (!flags.fake) return await connect(options);
+  const { kubeconfig, context, server, tokenFile, as } = flags;
+  for (const [flag, value] of Object.entries({ kubeconfig, context, server, "token-file": tokenFile, as })) {
     if (value !== undefined) throw new UsageError(`--fake is a server of its own; leave out --${flag}`);
   }
   const fake = new FakeApiServer();
@@ -55,7 +77,8 @@ export async function clientFor(flags: ConnectionFlags, terminal: Terminal): Pro
       fake[Symbol.dispose]();
     },
   };
-  return new Client({ server: "http://fake", namespace: "default", transport, onWarning });
+  const { onRequest } = options;
+  return new Client(defined({ server: "http://fake", namespace: "default", transport, onWarning, onRequest }));
 }
 
 const KIND = "CustomResourceDefinition";
@@ -166,6 +189,35 @@ export function getTargets(args: readonly string[]): GetTarget[] {
   const named = kinds.split(",").filter((kind) => kind !== "");
   if (named.length === 0) throw new UsageError("name at least one resource, such as pods");
   return [...new Set(named)].map((kind) => ({ kind, names }));
+}
+
+/** One kind that is named on the command line, as the server has it. */
+export interface FoundTarget {
+  readonly resource: Resource<KubernetesObject>;
+  /** The names of objects; empty for all. */
+  readonly names: readonly string[];
+}
+
+/**
+ * Finds the resources of what {@linkcode getTargets} returns, as {@linkcode resourcesFor} does.
+ *
+ * @throws {UsageError} when a name is unknown, or that of a category before names of objects.
+ */
+export async function targetsFor(
+  client: Client,
+  targets: readonly GetTarget[],
+  verb: "list" | "watch",
+  options: Parameters<typeof resourcesFor>[3],
+): Promise<FoundTarget[]> {
+  const found: FoundTarget[] = [];
+  for (const { kind, names } of targets) {
+    const resources = await resourcesFor(client, [kind], verb, options);
+    if (names.length > 0 && resources.length > 1) {
+      throw new UsageError(`"${kind}" is a category, whose objects are listed; name the kind of ${names[0]}`);
+    }
+    for (const resource of resources) found.push({ resource, names });
+  }
+  return found;
 }
 
 const FORMS: Readonly<

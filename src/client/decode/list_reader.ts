@@ -117,7 +117,7 @@ export class ListReader<T extends KubernetesObject> implements BodyDecoder<ListP
       }
       this.#fillIn(outline);
       const items = isTable(outline) ? outline.rows : outline.items;
-      for (const item of (items ?? []) as unknown[]) this.#entries.push(this.#objects.entryOf(item));
+      for (const item of (items ?? []) as unknown[]) this.#take(this.#objects.entryOf(item));
     }
     this.#takeMetadata(outline);
     return { entries: this.#entries, ...this.#metadata };
@@ -165,12 +165,16 @@ export class ListReader<T extends KubernetesObject> implements BodyDecoder<ListP
   #item(bytes: Uint8Array, start: number, end: number): void {
     if (this.#carry.length === 0) {
       this.#checkLength(end - start);
-      this.#entries.push(this.#objects.read(bytes, start, end));
-      return;
+      return this.#take(this.#objects.read(bytes, start, end));
     }
     this.#append(this.#carry, bytes, start, end);
-    this.#entries.push(this.#objects.read(this.#carry.bytes, 0, this.#carry.length));
+    this.#take(this.#objects.read(this.#carry.bytes, 0, this.#carry.length));
     this.#carry.clear();
+  }
+
+  /** Adds an entry to the part, unless its object is left out. */
+  #take(entry: Entry<T> | undefined): void {
+    if (entry !== undefined) this.#entries.push(entry);
   }
 
   #check(outline: Outline): void {

@@ -1,17 +1,18 @@
-import type { DecodeOptions, Entry, Identity, KnownEntries, Projection } from "../../api/options.ts";
+import type { DecodeOptions, Entry, Identity, KnownEntries, Projection, ShardOption } from "../../api/options.ts";
 import { DecodeError, UnexpectedKindError } from "../../api/status.ts";
 import { keyOf, type KubernetesObject, type ObjectKey, type ObjectMeta } from "../../api/object.ts";
 import { type Resource, resourceName } from "../../api/resource.ts";
 import {
   brokenEntry,
   entryOf,
+  metadataWith,
   NO_POSITION,
   parseObject,
   ReducedEntry,
   Reduction,
   unreadEntry,
 } from "../../entry/entry.ts";
-import { JsonWalker, Projector } from "./json_text.ts";
+import { JsonWalker, Projector, skipValue } from "./json_text.ts";
 import { utf8 } from "./body_reader.ts";
 import { messageOf } from "../../errors/errors.ts";
 
@@ -19,13 +20,13 @@ import { messageOf } from "../../errors/errors.ts";
  * Options for reading objects. An object that `known` has in the same version is not decoded: the known entry is
  * returned.
  */
-export interface ReadOptions extends KnownEntries, Projection, DecodeOptions {
+export interface ReadOptions extends KnownEntries, Projection, DecodeOptions, ShardOption {
   /** The resource of the objects, for messages. */
   readonly resource: Resource;
   /** The kind of the objects. One of another kind becomes a broken entry with the key `""`. @default {any} */
   readonly expectedKind?: string;
-  /** `"drop"` cuts `metadata.managedFields` out of the bytes before an object is parsed. */
-  readonly managedFields: "drop" | "keep";
+  /** Those that are dropped are cut out of the bytes before an object is parsed. */
+  readonly managedFields: NonNullable<DecodeOptions["managedFields"]>;
   /** `"now"` parses objects at once, for callers that read all of them. @default {"later"} */
   readonly parse?: "now" | "later";
   /** The largest object, in bytes. @default {67_108_864} */
@@ -35,6 +36,10 @@ export interface ReadOptions extends KnownEntries, Projection, DecodeOptions {
 /** The identity of an object without a key. It has no version: a watch must not resume from that of another kind. */
 const UNKNOWN: Identity = { key: "", namespace: "", uid: "", resourceVersion: "" };
 const SLASH = 47;
+const COMMA = 44;
+const OPEN_BRACKET = 91;
+/** The rest of managedFields that are dropped. */
+const NOTHING: Uint8Array = new Uint8Array(0);
 const encoder = new TextEncoder();
 const METADATA_FIRST = encoder.encode(`{"metadata":`);
 
@@ -69,6 +74,8 @@ export class ObjectReader<T extends KubernetesObject> {
   readonly #projector: Projector | undefined;
   /** `metadata.managedFields` is cut out of objects that are not reduced here: reducing them does that too. */
   readonly #cuts: boolean;
+  /** A member of the text of those entries of managedFields that are not cut out: the name of their manager. */
+  readonly #manager: string | undefined;
   /** The bytes and position of the object that {@linkcode project} has copied, until {@linkcode read}. */
   #projected: Uint8Array | undefined;
   #projectedStart = -1;
@@ -85,7 +92,8 @@ export class ObjectReader<T extends KubernetesObject> {
     const { resource, parse, managedFields } = options;
     const reduction = this.#reduction = Reduction.of(resource, options);
     if (reduction !== undefined && reduction !== Reduction.metadata) this.#projector = new Projector(reduction.fields);
-    this.#cuts = managedFields === "drop" && this.#projector === undefined;
+    this.#cuts = managedFields !== "keep" && this.#projector === undefined;
+    if (typeof managedFields === "object") this.#manager = `"manager":${JSON.stringify(managedFields.manager)}`;
     this.#parsesAll = parse === "now" && managedFields === "keep" && this.#projector === undefined;
   }
 
@@ -119,6 +127,9 @@ export class ObjectReader<T extends KubernetesObject> {
    */
   project(bytes: Uint8Array, start: number, end: number, text?: string): number {
     if (this.#projector === undefined) return -1;
+    if (this.#options.shard !== undefined && this.#walker.identify(bytes, start, end, text) && !this.#isOurs(bytes)) {
+      return skipValue(bytes, start, end);
+    }
     const behind = this.#projector.project(bytes, start, end, text);
     if (behind === -1) return -1;
     this.#projected = bytes;
@@ -133,9 +144,11 @@ export class ObjectReader<T extends KubernetesObject> {
    * An object without a name becomes a broken entry with the key `""`. So does one of another kind, unless its kind
    * comes after its metadata, where no API server writes it.
    *
+   * Returns `undefined` for an object that is not in the shard.
+   *
    * @throws {DecodeError} when it is no JSON object, or has no metadata and such objects are refused.
    */
-  read(bytes: Uint8Array, start: number, end: number, text?: string): Entry<T> {
+  read(bytes: Uint8Array, start: number, end: number, text?: string): Entry<T> | undefined {
     if (this.#parsesAll) return this.#parseNow(bytes, start, end, text);
     const walker = this.#walker;
     const { known } = this.#options;
@@ -152,6 +165,7 @@ export class ObjectReader<T extends KubernetesObject> {
       return this.parse(bytes, start, end, text);
     }
     if (this.#mayBeOtherKind(bytes)) return this.parse(bytes, start, end, text);
+    if (this.#options.shard !== undefined && !this.#isOurs(bytes)) return this.#drop();
     // An unusual layout: kind and apiVersion are inserted after the object has been parsed.
     if (this.#typeMeta.length > 0 && !walker.metadataFirst && !walker.typed) return this.parse(bytes, start, end, text);
     if (this.#following) {
@@ -190,20 +204,21 @@ export class ObjectReader<T extends KubernetesObject> {
     namespace: string,
   ): Entry<T> {
     const walker = this.#walker;
-    const cut = this.#cuts && walker.cutStart !== -1;
+    const kept = this.#cuts && walker.cutStart !== -1 ? this.#keptOfCut(bytes) : undefined;
     const prefix = walker.metadataFirst ? this.#typeMeta.length : 0;
     const shift = prefix - start;
     const metadataStart = walker.metadataStart + shift;
-    const cutLength = cut ? walker.cutEnd - walker.cutStart : 0;
+    const cutLength = kept === undefined ? 0 : walker.cutEnd - walker.cutStart - kept.length;
     const metadataEnd = walker.metadataEnd + shift - cutLength;
     // Without labels the range is empty.
     const labelsShift = shift - (walker.labelsStart > walker.cutStart ? cutLength : 0);
     const labelsStart = walker.labelsStart === -1 ? 0 : walker.labelsStart + labelsShift;
     const labelsEnd = walker.labelsStart === -1 ? 0 : walker.labelsEnd + labelsShift;
     if (text !== undefined && prefix === 0) {
-      const own = cut
-        ? this.#joined(text.slice(start, walker.cutStart), text.slice(walker.cutEnd, end))
-        : this.#own(text, start, end);
+      const tail = kept === undefined ? "" : text.slice(walker.cutEnd, end);
+      const own = kept === undefined
+        ? this.#own(text, start, end)
+        : this.#joined(text.slice(start, walker.cutStart), kept === NOTHING ? tail : utf8.decode(kept) + tail);
       return this.#unread(
         this.#identityIn(text, key, namespace),
         own,
@@ -214,7 +229,9 @@ export class ObjectReader<T extends KubernetesObject> {
       );
     }
     const identity = this.#identity(bytes, key, namespace);
-    const own = cut || prefix > 0 ? this.#rewrite(bytes, start, end, cut, prefix) : bytes.subarray(start, end);
+    const own = kept !== undefined || prefix > 0
+      ? this.#rewrite(bytes, start, end, kept, prefix)
+      : bytes.subarray(start, end);
     const string = utf8.decode(own);
     // Equal lengths: all ASCII, so the string is flat, with one byte per character. Else a copy of the bytes is
     // smaller.
@@ -228,7 +245,7 @@ export class ObjectReader<T extends KubernetesObject> {
     const prefix = this.#walker.metadataFirst ? this.#typeMeta.length : 0;
     const own = prefix === 0
       ? copy.bytes.subarray(0, copy.length)
-      : this.#rewrite(copy.bytes, 0, copy.length, false, prefix);
+      : this.#rewrite(copy.bytes, 0, copy.length, undefined, prefix);
     const text = utf8.decode(own);
     const isAscii = text.length === own.length;
     const body = isAscii ? text : own.slice();
@@ -263,15 +280,15 @@ export class ObjectReader<T extends KubernetesObject> {
   }
 
   /** The object, parsed at once, with its members in the same order as if it were parsed later. */
-  #parseNow(bytes: Uint8Array, start: number, end: number, text: string | undefined): Entry<T> {
+  #parseNow(bytes: Uint8Array, start: number, end: number, text: string | undefined): Entry<T> | undefined {
     const prefix = this.#typeMeta.length;
     if (prefix === 0 || !startsWith(bytes, start, end, METADATA_FIRST)) return this.parse(bytes, start, end, text);
-    const rewritten = this.#rewrite(bytes, start, end, false, prefix);
+    const rewritten = this.#rewrite(bytes, start, end, undefined, prefix);
     return this.parse(rewritten, 0, rewritten.length);
   }
 
   /** The object in `bytes[start, end)`, parsed at once. Unusual objects are read in this way. */
-  parse(bytes: Uint8Array, start: number, end: number, text?: string): Entry<T> {
+  parse(bytes: Uint8Array, start: number, end: number, text?: string): Entry<T> | undefined {
     let object: unknown;
     try {
       object = parseObject(text === undefined ? utf8.decode(bytes.subarray(start, end)) : text.slice(start, end));
@@ -285,11 +302,31 @@ export class ObjectReader<T extends KubernetesObject> {
   }
 
   /**
-   * An entry around a parsed value, with kind, apiVersion and managedFields treated as in the text.
+   * An entry around a parsed value, with kind, apiVersion and managedFields treated as in the text; `undefined` if it
+   * is not in the shard.
    *
    * @throws {DecodeError} when it is no object, or has no metadata and such objects are refused.
    */
-  entryOf(value: unknown): Entry<T> {
+  entryOf(value: unknown): Entry<T> | undefined {
+    const entry = this.#entryOf(value);
+    const { shard } = this.#options;
+    // What has no key is reported in each shard.
+    return shard === undefined || entry.key === "" || shard.has(entry) ? entry : this.#drop();
+  }
+
+  #drop(): undefined {
+    this.#options.shard!.dropped++;
+  }
+
+  /** True if the walked object is in the shard. */
+  #isOurs(bytes: Uint8Array): boolean {
+    const { uidStart, uidEnd, namespaceStart, namespaceEnd } = this.#walker;
+    const shard = this.#options.shard!;
+    if (shard.by === "uid") return shard.hasBytes(bytes, uidStart, uidStart === -1 ? -1 : uidEnd);
+    return shard.hasBytes(bytes, namespaceStart, namespaceStart === -1 ? -1 : namespaceEnd);
+  }
+
+  #entryOf(value: unknown): Entry<T> {
     const { resource, expectedKind } = this.#options;
     const metadata = (value as { metadata?: unknown } | null)?.metadata;
     if (typeof metadata !== "object" || metadata === null) {
@@ -310,7 +347,7 @@ export class ObjectReader<T extends KubernetesObject> {
       }, expected ${JSON.stringify(expectedKind)}; objects of that kind are passed over`;
       return brokenEntry<T>(UNKNOWN, new UnexpectedKindError(message, kind));
     }
-    const kept = this.#cuts && "managedFields" in metadata ? withoutManagedFields(metadata) : metadata;
+    const kept = this.#cuts ? metadataWith(metadata, this.#options.managedFields) : metadata;
     const fillKind = this.#kind !== "" && !("kind" in object);
     const fillVersion = this.#apiVersion !== "" && !("apiVersion" in object);
     const complete = kept !== metadata || fillKind || fillVersion
@@ -442,8 +479,30 @@ export class ObjectReader<T extends KubernetesObject> {
     return this.#namespace;
   }
 
-  /** The object in the scratch buffer, with kind and apiVersion inserted and managedFields cut out. */
-  #rewrite(bytes: Uint8Array, start: number, end: number, cut: boolean, prefix: number): Uint8Array {
+  /**
+   * The member managedFields of the walked object, which is cut out, with the elements of the manager alone, and with
+   * the comma beside it. Fields are named by `f:…`, so nothing else in an element looks like the name of its manager.
+   */
+  #keptOfCut(bytes: Uint8Array): Uint8Array {
+    const { cutStart, cutEnd } = this.#walker;
+    const array = this.#manager === undefined ? 0 : bytes.subarray(cutStart, cutEnd).indexOf(OPEN_BRACKET) + 1;
+    if (array === 0) return NOTHING;
+    const found: string[] = [];
+    for (let at = cutStart + array, code = COMMA; code === COMMA; code = bytes[at++]) {
+      const behind = skipValue(bytes, at, cutEnd);
+      if (behind === -1) return NOTHING;
+      const element = utf8.decode(bytes.subarray(at, behind));
+      if (element.includes(this.#manager!)) found.push(element);
+      at = behind;
+    }
+    const comma = bytes[cutEnd - 1] === COMMA ? "," : "";
+    return encoder.encode(`${utf8.decode(bytes.subarray(cutStart, cutStart + array))}${found.join(",")}]${comma}`);
+  }
+
+  /**
+   * The object in the scratch buffer, with kind and apiVersion inserted. If `kept` is given, it replaces managedFields.
+   */
+  #rewrite(bytes: Uint8Array, start: number, end: number, kept: Uint8Array | undefined, prefix: number): Uint8Array {
     const { cutStart, cutEnd } = this.#walker;
     const needed = end - start + prefix;
     if (needed > this.#scratch.length || (this.#scratch.length > 1_048_576 && needed <= 65_536)) {
@@ -457,19 +516,16 @@ export class ObjectReader<T extends KubernetesObject> {
       scratch.set(this.#typeMeta, at);
       at += prefix;
     }
-    if (cut) {
+    if (kept !== undefined) {
       scratch.set(bytes.subarray(from, cutStart), at);
       at += cutStart - from;
+      scratch.set(kept, at);
+      at += kept.length;
       from = cutEnd;
     }
     scratch.set(bytes.subarray(from, end), at);
     return scratch.subarray(0, at + end - from);
   }
-}
-
-function withoutManagedFields(metadata: object): object {
-  const { managedFields: _dropped, ...rest } = metadata as { managedFields?: unknown };
-  return rest;
 }
 
 /** True if a field of the metadata is a string or absent: Go reads null as absent. */

@@ -72,11 +72,11 @@ export class RowReader<R extends KubernetesObject> {
   }
 
   /**
-   * The row in `bytes[start, end)`, or the object if the server sends no tables.
+   * The row in `bytes[start, end)`, or the object if the server sends no tables; `undefined` if it is not in the shard.
    *
    * @throws {DecodeError} as `ObjectReader`.
    */
-  read(bytes: Uint8Array, start: number, end: number): Entry<R> {
+  read(bytes: Uint8Array, start: number, end: number): Entry<R> | undefined {
     if (this.#columns === undefined) return this.#rowOf(this.#objects.read(bytes, start, end), undefined);
     const cellsStart = start + CELLS.length - 1;
     const cellsEnd = startsWith(bytes, start, end, CELLS) ? skipValue(bytes, cellsStart, end) : -1;
@@ -86,19 +86,19 @@ export class RowReader<R extends KubernetesObject> {
     ) {
       return this.entryOf(this.#parse(bytes, start, end)); // an unusual layout; rows of finished pods have conditions
     }
-    const cells = this.#parse(bytes, cellsStart, cellsEnd) as readonly unknown[];
-    return this.#rowOf(this.#objects.read(bytes, cellsEnd + OBJECT.length, end - 1), cells);
+    const entry = this.#objects.read(bytes, cellsEnd + OBJECT.length, end - 1);
+    return entry && this.#rowOf(entry, this.#parse(bytes, cellsStart, cellsEnd) as readonly unknown[]);
   }
 
   /** As `read`, of a parsed value. */
-  entryOf(value: unknown): Entry<R> {
+  entryOf(value: unknown): Entry<R> | undefined {
     if (this.#columns === undefined) return this.#rowOf(this.#objects.entryOf(value), undefined);
     const { cells, object } = (value ?? {}) as { readonly cells?: unknown; readonly object?: unknown };
     return this.#rowOf(this.#objects.entryOf(object), Array.isArray(cells) ? cells : []);
   }
 
   /** The row of an event, whose object is a table with one row in `bytes[start, end)`. @throws {DecodeError} */
-  readEvent(bytes: Uint8Array, start: number, end: number): Entry<R> {
+  readEvent(bytes: Uint8Array, start: number, end: number): Entry<R> | undefined {
     if (
       this.#columns !== undefined && startsWith(bytes, start, end, TABLE) && startsWith(bytes, end - 2, end, TABLE_END)
     ) {
@@ -111,7 +111,7 @@ export class RowReader<R extends KubernetesObject> {
   }
 
   /** As `readEvent`, of a parsed value. */
-  eventOf(value: unknown): Entry<R> {
+  eventOf(value: unknown): Entry<R> | undefined {
     if (!isTable(value)) return this.#rowOf(this.#objects.entryOf(value), undefined);
     this.begin(value);
     const { rows } = value;
@@ -126,7 +126,8 @@ export class RowReader<R extends KubernetesObject> {
   }
 
   /** A broken entry, and one that is known already, stay as they are. */
-  #rowOf(entry: Entry<KubernetesObject>, cells: readonly unknown[] | undefined): Entry<R> {
+  #rowOf(entry: Entry<KubernetesObject> | undefined, cells: readonly unknown[] | undefined): Entry<R> | undefined {
+    if (entry === undefined) return undefined;
     const isNew = entry instanceof JsonEntry && entry.error === undefined;
     const row = isNew ? new RowEntry(entry, cells && this.#columns, cells) : entry;
     return row as Entry<KubernetesObject> as Entry<R>;

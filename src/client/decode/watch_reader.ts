@@ -55,7 +55,8 @@ export class WatchReader<T extends KubernetesObject> implements BodyDecoder<read
   }
 
   readonly #line = (bytes: Uint8Array, start: number, end: number, text: string | undefined): void => {
-    this.#batch.push(this.#events.read(bytes, start, end, text));
+    const change = this.#events.read(bytes, start, end, text);
+    if (change !== undefined) this.#batch.push(change);
   };
 }
 
@@ -82,17 +83,19 @@ class EventReader<T extends KubernetesObject> {
     };
   }
 
-  read(bytes: Uint8Array, start: number, end: number, text: string | undefined): Change<T> {
+  /** Returns the change in a line; `undefined` if its object is not in the shard. */
+  read(bytes: Uint8Array, start: number, end: number, text: string | undefined): Change<T> | undefined {
     for (const prefix of PREFIXES) {
       if (bytes[start + 9] !== prefix.bytes[9] || !startsWith(bytes, start, end, prefix.bytes)) continue;
       if (bytes[end - 1] !== CLOSE_BRACE) break;
-      return { type: prefix.type, entry: this.#objects.read(bytes, start + prefix.bytes.length, end - 1, text) };
+      const entry = this.#objects.read(bytes, start + prefix.bytes.length, end - 1, text);
+      return entry && { type: prefix.type, entry };
     }
     return this.#parse(text === undefined ? utf8.decode(bytes.subarray(start, end)) : text.slice(start, end));
   }
 
   /** Parses a bookmark, an error, or an event in another layout than the API server's. */
-  #parse(text: string): Change<T> {
+  #parse(text: string): Change<T> | undefined {
     const name = resourceName(this.#options.resource);
     let event: { type?: unknown; object?: unknown };
     try {
@@ -107,8 +110,10 @@ class EventReader<T extends KubernetesObject> {
     switch (event?.type) {
       case "ADDED":
       case "MODIFIED":
-      case "DELETED":
-        return { type: event.type, entry: this.#objects.entryOf(event.object) };
+      case "DELETED": {
+        const entry = this.#objects.entryOf(event.object);
+        return entry && { type: event.type, entry };
+      }
       case "BOOKMARK": {
         const { metadata, rows } = (event.object ?? {}) as Bookmarked;
         if (typeof metadata?.resourceVersion !== "string" || metadata.resourceVersion === "") {

@@ -11,10 +11,12 @@ import { OpenWatches, type WatchHealth } from "./open_watches.ts";
 import { type PlacedRule, placeOf, type ResourcePlace, verbOf } from "../../api/resource.ts";
 import { DecodeError, RETRY_AFTER_MAX_MS, StatusError, UnreachableError } from "../../api/status.ts";
 import { causesOf, errorLine, messageOf, withoutAddress } from "../../errors/errors.ts";
+import { impersonating, type Impersonation } from "../../api/impersonation.ts";
 import type { Transport } from "../../api/lister_watcher.ts";
 import { DerivedController } from "../../async/signals.ts";
 import { backoffMs, LongTimer, sleep } from "../../async/time.ts";
 import { MAX_OBJECT_BYTES } from "../decode/body_reader.ts";
+import { type RequestReport, RequestReporter } from "./request_log.ts";
 import { checkEncoding, readJsonResponse, retryAfterMsOf, statusErrorOf, warningsOf } from "./response.ts";
 
 /** A request to the API server, without what all requests of a client have in common. */
@@ -48,11 +50,27 @@ export class AccessLog {
     const [pathname, query] = path.split("?", 2);
     const place = placeIn(pathname);
     if (place === undefined) return;
-    const parameters = new URLSearchParams(query);
-    const verb = verbOf(init.method?.toUpperCase() ?? "GET", place, parameters);
+    const method = init.method?.toUpperCase() ?? "GET";
+    // The queries of writes say nothing about access; parsing them would cost half of the record.
+    const parameters = new URLSearchParams(method === "GET" ? query : undefined);
+    const verb = verbOf(method, place, parameters);
     this.#add(verb, place, place.name ?? (verb === "list" || verb === "watch" ? selectedName(parameters) : undefined));
     // The server asks for this right, too, when the object does not exist.
     if (verb === "patch" && isApply(init.headers)) this.#add("create", place, place.name);
+  }
+
+  /** Records an impersonation, whose members the server checks one by one. */
+  impersonate({ user, uid, groups = [], extra = {} }: Impersonation): void {
+    const add = (plural: string, name: string, group = "", namespace = ""): void =>
+      this.#add("impersonate", { group, version: "v1", namespace, plural, name, subresource: undefined }, name);
+    const [, namespace, account] = /^system:serviceaccount:([^:]+):([^:]+)$/.exec(user) ?? [];
+    if (account === undefined) add("users", user);
+    else add("serviceaccounts", account, "", namespace);
+    for (const name of groups) add("groups", name);
+    if (uid !== undefined) add("uids", uid, "authentication.k8s.io");
+    for (const [key, values] of Object.entries(extra)) {
+      for (const value of values) add(`userextras/${key.toLowerCase()}`, value, "authentication.k8s.io");
+    }
   }
 
   /** Returns the rules, by namespace, group, resource and verb. */
@@ -101,9 +119,14 @@ export interface Credentials {
    * Sets headers of one request, and is called again after a 401. The request rejects with what it throws.
    *
    * @param headers The request's headers, to be changed in place.
-   * @param options `refresh` is true after a 401: cached credentials are stale.
+   * @param options `refresh` is true after a 401: cached credentials are stale. `signal` is the same one each time that
+   * a request is sent again.
+   * @returns `false` if a refresh has found nothing new: the request is not sent again, and rejects with the 401.
    */
-  apply(headers: Headers, options: { readonly refresh: boolean; readonly signal?: AbortSignal }): void | Promise<void>;
+  apply(
+    headers: Headers,
+    options: { readonly refresh: boolean; readonly signal?: AbortSignal },
+  ): void | boolean | Promise<void | boolean>;
 }
 
 /** Statuses with which a `Response` must not have a body. */
@@ -117,6 +140,8 @@ interface PendingRequest {
   abort(): void;
   /** Lets go of a request that has ended. */
   end(): void;
+  /** Reports its end. @default {nobody asks for it} */
+  readonly reporter: RequestReporter | undefined;
 }
 
 /**
@@ -144,7 +169,8 @@ export class Exchange implements Disposable {
    * The error for the caller after `error` was thrown by the body: the reason of an abort, or an `UnreachableError`.
    */
   explain(error: unknown): unknown {
-    const { signal } = this.#request;
+    const { signal, reporter } = this.#request;
+    reporter?.ended(signal.aborted ? signal.reason : error);
     if (signal.aborted) return signal.reason;
     if (isKnownError(error)) return error;
     return unreachableError(
@@ -258,8 +284,12 @@ interface ConnectionOptions {
   readonly maxObjectBytes?: number;
   /** Called with each warning of the server. */
   readonly onWarning?: (warning: string) => void;
+  /** Called with each step of each request. @default {none} */
+  readonly onRequest?: (report: RequestReport) => void;
   /** Records the access that requests need. @default {none} */
   readonly access?: AccessLog;
+  /** Makes requests those of another user. @default {they are those of the user of the credentials} */
+  readonly impersonate?: (request: Request) => void;
 }
 
 /** Sends requests to one server: adds headers and credentials, retries, and explains errors. */
@@ -267,15 +297,28 @@ export class Connection implements Disposable {
   readonly #options: ConnectionOptions;
   /** A controller is in it if and only if its request has not ended. */
   readonly #underWay = new Set<DerivedController>();
-  /** The watches among them that the server has accepted. */
-  readonly #watches = new OpenWatches();
+  /** The connection that it shares transport and credentials with, and ends with. */
+  readonly #owner: Connection | undefined;
+  /** Ends the requests of connections that this one owns. */
+  readonly #life = new AbortController();
+  /** The watches that the server has accepted, those of connections that it owns among them. */
+  readonly #watches: OpenWatches;
   /** Has the errors of requests whose connection was reset before an answer. */
   readonly #resets = new WeakSet<Error>();
   #disposed = false;
 
   /** Sends nothing yet. */
-  constructor(options: ConnectionOptions) {
+  constructor(options: ConnectionOptions, owner?: Connection) {
     this.#options = options;
+    this.#owner = owner;
+    this.#watches = owner === undefined ? new OpenWatches() : owner.#watches;
+  }
+
+  /** Returns a connection whose requests are of another user, with a record of their own, which ends with this one. */
+  as(user: Impersonation, access: AccessLog): Connection {
+    const owner = this.#owner ?? this;
+    owner.#options.access?.impersonate(user);
+    return new Connection({ ...this.#options, access, impersonate: impersonating(user) }, owner);
   }
 
   /** The address of the server. */
@@ -291,7 +334,7 @@ export class Connection implements Disposable {
   /**
    * Sends a request, and resolves when the server has accepted it. The exchange must be read to its end or disposed.
    *
-   * - After a 401 the credentials are refreshed and the request is sent once more.
+   * - After a 401 the credentials are refreshed and the request is sent once more, unless they have nothing new.
    * - After a 429 or 5xx with `Retry-After` a patient request is sent again after that time, 5 minutes at most
    *   (client-go `with_retry.go`). A body that is a stream is sent once.
    * - A patient GET is also sent again, up to 5 times, when its connection was reset before the answer, and after 500,
@@ -305,9 +348,10 @@ export class Connection implements Disposable {
    */
   async open(spec: RequestSpec, ...signals: (AbortSignal | undefined)[]): Promise<Exchange> {
     for (const signal of signals) signal?.throwIfAborted();
-    if (this.#disposed) throw new Error(`Cannot ${spec.action}: the client is disposed`);
+    const owner = this.#owner === undefined ? undefined : this.#owner.#life.signal;
+    if (this.#disposed || owner?.aborted) throw new Error(`Cannot ${spec.action}: the client is disposed`);
     this.#options.access?.record(spec);
-    const controller = new DerivedController(...signals);
+    const controller = new DerivedController(...signals, owner);
     const { timeoutMs = Infinity } = spec;
     const timer = new LongTimer(() => {
       const message =
@@ -316,12 +360,16 @@ export class Connection implements Disposable {
     });
     timer.arm(timeoutMs);
     const { watch } = spec;
+    const { onRequest } = this.#options;
+    const reporter = onRequest && new RequestReporter(onRequest);
     const ended = (): void => {
+      reporter?.ended();
       timer[Symbol.dispose]();
       if (watch !== undefined) this.#watches.delete(watch);
     };
     const request: PendingRequest = {
       signal: controller.signal,
+      reporter,
       abort: () => {
         ended();
         if (this.#underWay.delete(controller)) controller[Symbol.dispose]();
@@ -333,11 +381,12 @@ export class Connection implements Disposable {
     };
     this.#underWay.add(controller);
     try {
-      const response = await this.#send(spec, request.signal);
+      const response = await this.#send(spec, request);
       if (watch !== undefined) this.#watches.add(watch, (reason) => controller.abort(reason));
       return new Exchange(spec.action, this.server, response, request);
     } catch (error) {
       const explained = request.signal.aborted ? request.signal.reason : error;
+      reporter?.ended(explained);
       // The body of a refusal has been read or cancelled.
       if (explained instanceof StatusError) request.end();
       else request.abort();
@@ -361,19 +410,21 @@ export class Connection implements Disposable {
     }
   }
 
-  /** Aborts all pending requests, which reject, and disposes the transport. */
+  /** Aborts all pending requests, which reject, and disposes the transport, unless that is shared. */
   [Symbol.dispose](): void {
     if (this.#disposed) return;
     this.#disposed = true;
+    const reason = new DOMException("The client is disposed", "AbortError");
+    for (const controller of [...this.#underWay]) controller.abort(reason);
+    if (this.#owner !== undefined) return;
+    this.#life.abort(reason);
     this.#watches[Symbol.dispose]();
-    for (const controller of [...this.#underWay]) {
-      controller.abort(new DOMException("The client is disposed", "AbortError"));
-    }
     this.#options.transport[Symbol.dispose]?.();
   }
 
   /** The first answer with a 2xx status. */
-  async #send(spec: RequestSpec, signal: AbortSignal): Promise<Response> {
+  async #send(spec: RequestSpec, pending: PendingRequest): Promise<Response> {
+    const { signal, reporter } = pending;
     const { credentials } = this.#options;
     const repeatable = !(spec.init.body instanceof ReadableStream);
     let retries = spec.patient && repeatable ? this.#options.retries : 0;
@@ -382,30 +433,37 @@ export class Connection implements Disposable {
     /** The number of failures without `Retry-After`. */
     let failures = 0;
     const mayRepeat = (): boolean => method === "GET" && failures < MAX_FAILURES && retries-- > 0;
-    for (let refresh = false;;) {
+    const repeatIn = async (ms: number, reason: string, error?: unknown): Promise<void> => {
+      reporter?.ended(error, `${reason}, again in ${Math.round(ms)} ms`);
+      await sleep(ms, { signal });
+    };
+    /** The 401 after which the credentials are to be refreshed. */
+    let refused: StatusError | undefined;
+    for (;;) {
       let response: Response;
       try {
-        response = await this.#sendOnce(spec, signal, refresh);
+        response = await this.#sendOnce(spec, pending, refused);
       } catch (error) {
         if (signal.aborted || !this.#resets.has(error as Error) || !mayRepeat()) throw error;
-        await sleep(backoffMs(failures++, REPEAT), { signal });
+        await repeatIn(backoffMs(failures++, REPEAT), "reset connection", error);
         continue;
       }
-      refresh = false;
+      refused = undefined;
       await this.#warn(response);
       if (response.ok) return response;
       const error = await statusErrorOf(spec.action, method, response, spec.resource);
       if (response.status === 401 && renewals-- > 0) {
-        refresh = true;
+        refused = error;
+        reporter?.ended(undefined, "credentials are refreshed");
         continue;
       }
       const waitMs = response.status === 429 || response.status >= 500 ? retryAfterMsOf(response.headers) : undefined;
       if (waitMs === undefined && TEMPORARY.includes(response.status) && mayRepeat()) {
-        await sleep(backoffMs(failures++, REPEAT), { signal });
+        await repeatIn(backoffMs(failures++, REPEAT), "temporary failure");
         continue;
       }
       if (waitMs === undefined || retries-- <= 0) throw error;
-      await sleep(Math.min(waitMs, RETRY_AFTER_MAX_MS), { signal });
+      await repeatIn(Math.min(waitMs, RETRY_AFTER_MAX_MS), "Retry-After");
     }
   }
 
@@ -420,8 +478,8 @@ export class Connection implements Disposable {
     }
   }
 
-  async #sendOnce(spec: RequestSpec, signal: AbortSignal, refresh: boolean): Promise<Response> {
-    const { server, transport, credentials, userAgent, compress } = this.#options;
+  async #sendOnce(spec: RequestSpec, { signal, reporter }: PendingRequest, refused?: StatusError): Promise<Response> {
+    const { server, transport, credentials, userAgent, compress, impersonate } = this.#options;
     // Redirects are not followed: one could send the credentials elsewhere, or turn a write into a read.
     const request = new Request(urlOf(server, spec), { redirect: "manual", ...spec.init, signal });
     // Its own headers are changed, as a copy of `Headers` costs more than the request.
@@ -430,9 +488,13 @@ export class Connection implements Disposable {
     // By name: a runtime would accept brotli too, of which some kB become a body that stalls the event loop for
     // seconds.
     if (!headers.has("accept-encoding")) headers.set("accept-encoding", compress ? "gzip" : "identity");
-    await credentials?.apply(headers, { refresh, signal });
+    const isNew = await credentials?.apply(headers, { refresh: refused !== undefined, signal });
+    if (refused !== undefined && isNew === false) throw refused;
+    impersonate?.(request);
+    reporter?.sent(request);
     try {
-      const response = await transport.fetch(request);
+      const answer = await transport.fetch(request);
+      const response = reporter === undefined ? answer : reporter.answered(answer);
       await checkEncoding(spec.action, response, headers.get("accept-encoding"));
       return response;
     } catch (cause) {

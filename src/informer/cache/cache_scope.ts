@@ -1,7 +1,9 @@
 import { type DecodeOptions, namespacesOf, type Projection, type Selection } from "../../api/options.ts";
+import { ShardFilter, shardOf, type ShardSource } from "../../api/shard.ts";
 import type { ListerWatcher } from "../../api/lister_watcher.ts";
 import { apiVersionOf, isSecret, pathOf, type Resource, resourceName } from "../../api/resource.ts";
-import { Reduction } from "../../entry/entry.ts";
+import type { KubernetesObject } from "../../api/object.ts";
+import { metadataWith, Reduction } from "../../entry/entry.ts";
 import { InformerError } from "../../errors/informer_error.ts";
 
 /** The options that change the form of the cached objects; see `SharedIndexInformerOptions`. */
@@ -10,10 +12,15 @@ interface ObjectFormOptions extends DecodeOptions {
   readonly transform?: unknown;
   /** Keeps the data of Secrets. */
   readonly keep?: "data";
+  /** A part of the objects, by a hash. */
+  readonly shard?: string | ShardSource;
 }
 
 /** The scope in the head of a snapshot, by names for messages. */
 export type ScopeRecord = Readonly<Record<string, unknown>> & { readonly representation: string };
+
+/** The kind of objects of metadata. */
+const PARTIAL = { apiVersion: "meta.k8s.io/v1", kind: "PartialObjectMetadata" } as const;
 
 /**
  * Which objects are cached, and in which form. A factory shares informers of one {@linkcode name}, and keeps snapshots
@@ -33,12 +40,18 @@ export class CacheScope<R extends Resource | undefined = Resource | undefined> {
   readonly form: Required<DecodeOptions & Pick<Projection, "secretData">>;
   /** `"data"` if the fields of Secrets are to be kept though they are secret. */
   readonly keep: "data" | undefined;
+  /** The ranges of hashes whose objects are cached; `undefined` for all. */
+  readonly shard: ShardSource | undefined;
   /** `true` if a transform changes the objects. */
   readonly #isTransformed: boolean;
 
-  /** @throws {TypeError} when the resource names fields of Secrets that are left out. */
+  /**
+   * @throws {TypeError} when the resource names fields of Secrets that are left out, or is cluster-scoped and the shard
+   * is by namespace.
+   * @throws {RangeError} when the text of the shard is none.
+   */
   constructor(resource: R, parts: readonly Selection[], options: ObjectFormOptions = {}) {
-    const { keep, managedFields = "drop", secretAnnotations = [], transform } = options;
+    const { keep, managedFields = "drop", secretAnnotations = [], shard, transform } = options;
     this.resource = resource;
     this.kind = resource === undefined ? "objects" : resourceName(resource);
     this.parts = parts;
@@ -51,6 +64,13 @@ export class CacheScope<R extends Resource | undefined = Resource | undefined> {
       secretData: keepsData ? "keep" : "drop",
     };
     this.keep = keep;
+    this.shard = shard === undefined ? undefined : shardOf(shard);
+    if (this.shard?.by === "namespace" && resource?.scope === "Cluster") {
+      throw new TypeError(
+        `Cannot take the shard "${this.shard.name}" of "${this.kind}" by namespace: they have none, so that all would ` +
+          `be in one shard; take it by uid`,
+      );
+    }
     this.#isTransformed = transform !== undefined;
   }
 
@@ -61,7 +81,7 @@ export class CacheScope<R extends Resource | undefined = Resource | undefined> {
    */
   static inFactory(
     resource: Resource,
-    own: Selection & Pick<ObjectFormOptions, "keep">,
+    own: Selection & Pick<ObjectFormOptions, "keep" | "shard">,
     defaults: Selection,
   ): CacheScope<Resource> {
     const where = own.namespace === undefined && own.namespaces === undefined ? defaults : own;
@@ -71,7 +91,7 @@ export class CacheScope<R extends Resource | undefined = Resource | undefined> {
     for (const namespace of namespaces ?? []) pathOf(resource, { namespace });
     const { labelSelector = defaults.labelSelector, fieldSelector = defaults.fieldSelector } = own;
     const parts = (namespaces ?? [undefined]).map((namespace) => ({ namespace, labelSelector, fieldSelector }));
-    return new CacheScope(resource, parts, { keep: own.keep });
+    return new CacheScope(resource, parts, { keep: own.keep, shard: own.shard });
   }
 
   /** `true` if the cache has data of Secrets. */
@@ -98,9 +118,28 @@ export class CacheScope<R extends Resource | undefined = Resource | undefined> {
       if (list !== undefined) query.set(name, list.map((it) => it.replace(/[%,]/g, encodeURIComponent)).join(","));
     }
     if (this.keep !== undefined) query.set("keep", this.keep);
+    if (this.shard !== undefined) query.set("shard", `${this.shard.name} by ${this.shard.by}`);
     if (labelSelector) query.set("labelSelector", labelSelector);
     if (fieldSelector) query.set("fieldSelector", fieldSelector);
     return `${this.#versionedKind}${query.size === 0 ? "" : `?${query}`}`;
+  }
+
+  /**
+   * Returns an object, as the server answers writes, in the form of the cached ones, but for a transform: reduced, and
+   * with the managedFields that it keeps. It shares parts with `object`. `undefined` if the cache has rows, or objects
+   * of another kind or version.
+   */
+  formed(object: KubernetesObject): KubernetesObject | undefined {
+    const { resource, form } = this;
+    if (resource === undefined || resource.representation === "table") return undefined;
+    const isMetadata = resource.representation === "metadata";
+    const isPartial = object.kind === PARTIAL.kind;
+    if (!isMetadata && object.apiVersion !== apiVersionOf(resource)) return undefined;
+    if (isPartial ? !isMetadata : object.kind !== resource.kind) return undefined;
+    const whole = isMetadata ? { ...PARTIAL, metadata: object.metadata } : object;
+    const metadata = resource.fields === undefined ? metadataWith(whole.metadata, form.managedFields) : whole.metadata;
+    const kept = metadata === whole.metadata ? whole : { ...whole, metadata };
+    return Reduction.of(resource, form)?.of(kept) ?? kept;
   }
 
   /** The head that a snapshot of these objects has, in a cluster of this name; `""` if it has none. */
@@ -116,8 +155,14 @@ export class CacheScope<R extends Resource | undefined = Resource | undefined> {
       }),
       managedFields,
       transformed: this.#isTransformed,
+      shard: this.shard && new ShardFilter(this.shard.by, this.shard.ranges()).selector,
       cluster,
     };
+  }
+
+  /** `true` if the ranges of the shard may change. */
+  get changes(): boolean {
+    return this.shard?.onChange !== undefined;
   }
 
   get #versionedKind(): string {
@@ -160,6 +205,8 @@ export class CachedCollection<T> {
   readonly server: object;
   /** `true` if updates that change no named field have no event. */
   readonly skipsUnchanged: boolean;
+  /** `true` if the server may not have the kind. */
+  readonly isOptional: boolean;
 
   /**
    * Checks sources and options.
@@ -169,7 +216,7 @@ export class CachedCollection<T> {
    */
   constructor(
     source: ListerWatcher<T> | readonly NamespaceSource<T>[],
-    options: ObjectFormOptions & { readonly unchanged?: "skip" | "deliver" },
+    options: ObjectFormOptions & { readonly unchanged?: "skip" | "deliver"; readonly optional?: boolean },
   ) {
     this.sources = sourcesOf(source);
     const [{ source: first }] = this.sources;
@@ -186,6 +233,7 @@ export class CachedCollection<T> {
     this.informer = `the informer of "${this.name}"`;
     this.server = first.identities?.server ?? first;
     this.skipsUnchanged = resource?.fields !== undefined && options.unchanged !== "deliver";
+    this.isOptional = options.optional ?? false;
   }
 
   /** The name of the resource in messages. */
@@ -257,12 +305,14 @@ function overlap(a: CacheScope<Resource>, b: CacheScope<Resource>): boolean {
   const [one, other] = [a.selection, b.selection];
   const inOneNamespace = one.namespaces === undefined || other.namespaces === undefined ||
     one.namespaces.some((name) => other.namespaces!.includes(name));
+  const [shard, otherShard] = [a.shard, b.shard];
+  if (shard && otherShard && (shard.name !== otherShard.name || shard.by !== otherShard.by)) return false;
   return inOneNamespace && (["labelSelector", "fieldSelector"] as const).every((name) => {
     return !one[name] || !other[name] || one[name] === other[name];
   });
 }
 
-function textOf({ resource, selection, keep }: CacheScope<Resource>, other: CacheScope<Resource>): string {
+function textOf({ resource, selection, keep, shard }: CacheScope<Resource>, other: CacheScope<Resource>): string {
   const { namespaces, labelSelector, fieldSelector } = selection;
   return [
     resource.representation === "metadata"
@@ -271,6 +321,7 @@ function textOf({ resource, selection, keep }: CacheScope<Resource>, other: Cach
       ? "objects"
       : "fields of objects",
     keep === undefined ? "" : "with data",
+    shard === undefined ? "" : `of shard ${shard.name}`,
     resource.version === other.resource.version ? "" : `at ${apiVersionOf(resource)}`,
     namespaces === undefined ? "" : `of namespace ${namespaces.join(", ")}`,
     namespaces === undefined && resource.scope === "Namespaced" ? "of all namespaces" : "",

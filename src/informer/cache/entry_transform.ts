@@ -62,6 +62,11 @@ export class EntryTransform<T extends KubernetesObject> {
     return taken;
   }
 
+  /** `true` if objects are cached as they arrive, neither transformed nor frozen. */
+  get isPlain(): boolean {
+    return this.#options.transform === undefined && !this.#options.freeze;
+  }
+
   /** Prepares an entry of a snapshot, which has been transformed before; {@linkcode take} returns it unchanged. */
   restored(entry: Entry<T>, originalKey: ObjectKey): Entry<T> {
     const { transform, freeze } = this.#options;

@@ -65,14 +65,18 @@ export interface NamespaceLister<T> {
 
 /** A {@linkcode Lister} over a cache of entries. */
 export class EntryLister<T extends KubernetesObject> implements Lister<T> {
-  readonly #entries: ReadonlyIndexer<Entry<T>, "namespace">;
+  readonly #entries: Pick<ReadonlyIndexer<Entry<T>>, "getByKey" | "list" | "byIndex">;
   readonly #quarantine: Quarantine<T>;
   readonly #fields: FieldTree | undefined;
   /** The selector last used, because most programs use one. */
   #parsed: { readonly text: string; readonly selector: LabelSelector } | undefined;
 
   /** `fields` are those to which objects are reduced, if they are. */
-  constructor(entries: ReadonlyIndexer<Entry<T>, "namespace">, quarantine: Quarantine<T>, fields?: FieldTree) {
+  constructor(
+    entries: Pick<ReadonlyIndexer<Entry<T>>, "getByKey" | "list" | "byIndex">,
+    quarantine: Quarantine<T>,
+    fields?: FieldTree,
+  ) {
     this.#entries = entries;
     this.#quarantine = quarantine;
     this.#fields = fields;
@@ -85,6 +89,11 @@ export class EntryLister<T extends KubernetesObject> implements Lister<T> {
   get(key: ObjectKey): T | undefined {
     const entry = this.#entries.getByKey(key);
     return entry && this.#quarantine.objectOf(entry);
+  }
+
+  /** As `ReadonlyIndexer.byIndex`: the objects that can be read. */
+  byIndex(name: string, value: string): T[] {
+    return this.#select(() => this.#entries.byIndex(name, value), "");
   }
 
   namespace(namespace: string): NamespaceLister<T> {
@@ -232,6 +241,7 @@ export class ObjectCache<T extends KubernetesObject> {
 
   /** Prepares entries for the store. */
   readonly entryTransform: EntryTransform<T>;
+  readonly #fields: FieldTree | undefined;
 
   /** `report` receives the errors of objects that cannot be read, and of index functions. */
   constructor(
@@ -243,8 +253,13 @@ export class ObjectCache<T extends KubernetesObject> {
     this.entryTransform = new EntryTransform<T>({ transform, freeze, report }, parse === "eager");
     this.quarantine = new Quarantine<T>(report, (entry) => this.store.getByKey(entry.key) === entry);
     this.indexer = new ParsingIndexer(this.store, this.quarantine);
-    const fields = resource?.fields && FieldTree.of(resource.fields);
-    this.lister = new EntryLister<T>(this.store, this.quarantine, fields);
+    this.#fields = resource?.fields && FieldTree.of(resource.fields);
+    this.lister = this.listerOf(this.store);
+  }
+
+  /** Returns a lister of entries in the form of the cached ones. */
+  listerOf(entries: Pick<ReadonlyIndexer<Entry<T>>, "getByKey" | "list" | "byIndex">): EntryLister<T> {
+    return new EntryLister<T>(entries, this.quarantine, this.#fields);
   }
 
   /** Returns all entries, or the one of a key. */

@@ -4,6 +4,7 @@ import type { FieldValue } from "../../api/selector.ts";
 import type { KubernetesObject, ObjectKey, ObjectMeta } from "../../api/object.ts";
 import type { Quarantine } from "../cache/entry_transform.ts";
 import { ofEntries } from "../../entry/path.ts";
+import type { Position } from "./position.ts";
 
 /**
  * The fields that all events about an object have. `labels`, `metadata`, `object` and `previous` are parsed when they
@@ -45,6 +46,11 @@ export interface DeletedEvent<T> extends ObjectEvent<T> {
    * `true` if the informer missed the deletion (a tombstone): `object` is the last state it saw, which may be stale.
    */
   readonly finalStateUnknown: boolean;
+  /**
+   * `"moved"` if the object was not deleted: it is of a range of hashes that this process gave up, see
+   * `SharedIndexInformerOptions.shard`. @default {the object was deleted}
+   */
+  readonly reason?: "moved";
 }
 
 /** The end of the initial objects. */
@@ -164,10 +170,12 @@ export class Updated<T extends KubernetesObject> extends EntryEvent<T> implement
 /** See {@linkcode DeletedEvent}. */
 export class Deleted<T extends KubernetesObject> extends EntryEvent<T> implements DeletedEvent<T> {
   readonly finalStateUnknown: boolean;
+  declare readonly reason?: "moved";
 
-  constructor(entry: Entry<T>, quarantine: Quarantine<T>, finalStateUnknown: boolean) {
+  constructor(entry: Entry<T>, quarantine: Quarantine<T>, finalStateUnknown: boolean, reason?: "moved") {
     super(entry, quarantine);
     this.finalStateUnknown = finalStateUnknown;
+    if (reason !== undefined) this.reason = reason;
   }
 
   get type(): "deleted" {
@@ -180,8 +188,23 @@ export class Deleted<T extends KubernetesObject> extends EntryEvent<T> implement
       key: this.key,
       resourceVersion: this.resourceVersion,
       finalStateUnknown: this.finalStateUnknown,
+      ...this.reason === undefined ? {} : { reason: this.reason },
     };
   }
+}
+
+/** The entries of lists, and of objects that were read one by one. */
+const listed = new WeakSet<object>();
+
+/** Records that an entry did not come by a watch: there may have been changes before it that have no event. */
+export function noteListed(entry: object): void {
+  listed.add(entry);
+}
+
+/** Returns `true` for an event that shows one change, as a watch has sent it. */
+export function isWatched(event: InformerEvent<unknown>): boolean {
+  return event instanceof EntryEvent && !listed.has(event.entry) && !(event.type === "added" && event.initial) &&
+    !(event.type === "updated" && event.resync);
 }
 
 /** An event as the log holds it. */
@@ -234,6 +257,13 @@ export interface HandlerOptions<T> extends Abortable {
    * @default {"keep"}
    */
   readonly backlog?: BacklogPolicy;
+  /**
+   * Begins where an earlier handler or stream with this position has ended, in this process or one before; see
+   * {@linkcode Position}. Deliveries wait until the informer has synced.
+   *
+   * @default {it begins with the cached objects}
+   */
+  readonly position?: Position;
   /**
    * The duration, in milliseconds, after which the status calls a running call slow; `Infinity` is never.
    *

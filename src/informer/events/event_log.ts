@@ -161,6 +161,26 @@ interface CursorSelection<T> {
   readonly onFilterError: (error: unknown) => void;
 }
 
+/** The source of the events of a handler or stream; see {@linkcode Cursor}. */
+export interface EventReader<T extends KubernetesObject> {
+  /** The number of events that have not been read. */
+  readonly pending: number;
+  /** `true` once it was closed: there are no more events. */
+  readonly isClosed: boolean;
+  /** The next event, if there is one; asking for it says that the call about the one before has returned. */
+  poll(): LoggedEvent<T> | undefined;
+  /** Resolves when there may be another event, or the reader was closed. */
+  wait(): Promise<void>;
+  /** Adds entries as updates with `resync`. */
+  resync(entries: readonly Entry<T>[]): void;
+  /** The call about the event that was read last has failed. */
+  failed(): void;
+  /** Drops everything that has not been read, and ends a wait. */
+  close(): void;
+  /** Resolves when nothing is left to do after `close()`, and the last call. */
+  settled(): Promise<void> | undefined;
+}
+
 /**
  * Reads an informer's events for one handler or stream, in order: the entries it starts from, then the log, with
  * resyncs in between. Subclasses decide what is left to read of a long backlog.
@@ -168,7 +188,7 @@ interface CursorSelection<T> {
  * A reader calls {@linkcode Cursor.poll} until that returns nothing, then awaits {@linkcode Cursor.wait}, until
  * {@linkcode Cursor.isClosed}. The cursor makes it yield to the event loop, together with all others of the pacer.
  */
-export abstract class Cursor<T extends KubernetesObject> {
+export abstract class Cursor<T extends KubernetesObject> implements EventReader<T> {
   readonly #log: EventLog<T>;
   readonly #pacer: Pacer;
   readonly #filter: EventFilter<T> | undefined;
@@ -252,6 +272,10 @@ export abstract class Cursor<T extends KubernetesObject> {
     this.clear();
     this.#endWait?.();
   }
+
+  failed(): void {}
+
+  settled(): undefined {}
 
   /** Calls `wake`, once, when there is something to read, unless the returned function is called before. */
   protected onceLogged(wake: () => void): () => void {

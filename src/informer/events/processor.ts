@@ -9,16 +9,27 @@
  * @module
  */
 
+import { type Durations, Histogram } from "../../async/histogram.ts";
 import { checkCounts, checkDurations, CoarseClock, LongTimer } from "../../async/time.ts";
-import type { Abortable, Entry } from "../../api/options.ts";
+import { type Abortable, defined, type Entry } from "../../api/options.ts";
 import type { KubernetesObject, ObjectKey } from "../../api/object.ts";
 import { errorLine } from "../../errors/errors.ts";
 import { InformerError } from "../../errors/informer_error.ts";
 import { DerivedController, Latch, withResolvers } from "../../async/signals.ts";
 import { PolledIterator } from "../../async/iterate.ts";
 import { Pacer } from "../../async/turns.ts";
-import { type Cursor, type CursorStart, EventLog, openCursor } from "./event_log.ts";
+import {
+  type Cursor,
+  type CursorOptions,
+  type CursorStart,
+  EventLog,
+  type EventReader,
+  openCursor,
+} from "./event_log.ts";
+import type { Position } from "./position.ts";
+import { PositionReader } from "./position_reader.ts";
 import type {
+  Added,
   HandlerOptions,
   HandlerRegistration,
   InformerEvent,
@@ -66,10 +77,39 @@ export interface HandlerStatus {
   readonly errors: number;
   /** `true` if a call has been running for longer than `slowMs`. */
   readonly slow: boolean;
+  /** The version of its position, if it has one. */
+  readonly position?: string;
 }
 
 /** The time of a stop after which it is reported what it waits for. */
 const NOTICE_MS = 1_000;
+
+/**
+ * Measures the time from the creation of objects on the server to calls of handlers. It reads one field of each object,
+ * and parses none.
+ */
+class DeliveryTimes {
+  readonly #times = new Histogram();
+  /** Objects that were created before this second, in milliseconds since 1970, are not measured. */
+  readonly #sinceMs = Date.now() - Date.now() % 1_000;
+
+  /** A summary of the times. */
+  get durations(): Durations {
+    return this.#times.durations;
+  }
+
+  /** Measures the addition of an object to a handler, which is about to be called. */
+  delivered<T extends KubernetesObject>(event: Added<T>): void {
+    try {
+      const createdMs = Date.parse(String(event.valuesAt(CREATED)[0]));
+      if (createdMs >= this.#sinceMs) this.#times.add(Math.max(0, Date.now() - createdMs));
+    } catch (error) {
+      if (error !== event.error) throw error; // the quarantine reports an object that cannot be read
+    }
+  }
+}
+
+const CREATED = ["metadata", "creationTimestamp"];
 
 /** Ends waits for the sync of a handler. */
 export class HandlerRemovedError extends Error {}
@@ -81,10 +121,13 @@ export class HandlerRemovedError extends Error {}
 export class Listener<T extends KubernetesObject> implements HandlerRegistration {
   readonly name: string;
   readonly #handler: ResourceEventHandler<T>;
-  readonly #processor: Pick<Processor<T>, "options" | "ended">;
+  readonly #processor: Pick<Processor<T>, "options" | "open" | "ended" | "deliveryTimes">;
+  /** True if an addition that is not initial is that of a new object: not with a filter, or a position. */
+  readonly #showsCreations: boolean;
   readonly #slowMs: number;
+  readonly #position: Position | undefined;
   /** Closed if and only if the listener has ended. */
-  readonly #cursor: Cursor<T>;
+  readonly #cursor: EventReader<T>;
   readonly #job: DerivedController;
   readonly #synced = new Latch();
   readonly #finished: Promise<void>;
@@ -100,18 +143,20 @@ export class Listener<T extends KubernetesObject> implements HandlerRegistration
     handler: ResourceEventHandler<T>,
     options: HandlerOptions<T>,
     name: string,
-    processor: Pick<Processor<T>, "options" | "ended">,
-    start: CursorStart<T>,
+    processor: Pick<Processor<T>, "options" | "open" | "ended" | "deliveryTimes">,
   ) {
     this.name = name;
+    this.#showsCreations = options.filter === undefined && options.position === undefined;
     this.#handler = handler;
     this.#processor = processor;
     this.#slowMs = options.slowMs ?? 1_000;
-    this.#cursor = openCursor(start, {
-      backlog: options.backlog,
-      filter: options.filter,
+    this.#position = options.position;
+    this.#cursor = processor.open("add a handler to", options, {
       onFilterError: (error) => this.#fail({ type: "filter" }, error),
-      onOverrun: (error) => this.#overrun(error),
+      onOverrun: ({ message }) => {
+        this.#endWith(new Error(`Cannot keep up with handler "${this.name}": it is ${message}`));
+      },
+      onLost: (error) => this.#endWith(error),
     });
     this.#job = new DerivedController(options.signal);
     this.#job.signal.addEventListener("abort", () => this.remove(), { once: true });
@@ -147,7 +192,12 @@ export class Listener<T extends KubernetesObject> implements HandlerRegistration
     return this.#isCalling;
   }
 
-  /** Resolves when the last call has returned, after {@linkcode remove}. */
+  /** The version of the position, if there is one. */
+  get position(): string | undefined {
+    return this.#position?.version;
+  }
+
+  /** Resolves when the last call has returned, after {@linkcode remove}, and the position is written. */
   get finished(): Promise<void> {
     return this.#finished;
   }
@@ -197,8 +247,7 @@ export class Listener<T extends KubernetesObject> implements HandlerRegistration
     this.#processor.ended(this);
   }
 
-  #overrun(cause: Error): void {
-    const error = new Error(`Cannot keep up with handler "${this.name}": it is ${cause.message}`);
+  #endWith(error: Error): void {
     this.#end(error);
     this.#processor.options.report(error);
   }
@@ -210,7 +259,7 @@ export class Listener<T extends KubernetesObject> implements HandlerRegistration
     for (;;) {
       const event = cursor.poll();
       if (event === undefined) {
-        if (cursor.isClosed) return;
+        if (cursor.isClosed) return await cursor.settled();
         await cursor.wait();
         continue;
       }
@@ -224,6 +273,7 @@ export class Listener<T extends KubernetesObject> implements HandlerRegistration
         }
       } catch (error) {
         // mutant: handler-error-ends-listener
+        cursor.failed();
         this.#fail(event, error);
       } finally {
         this.#isCalling = false;
@@ -235,6 +285,7 @@ export class Listener<T extends KubernetesObject> implements HandlerRegistration
   #call(event: LoggedEvent<T>, options: Required<Abortable>): unknown {
     switch (event.type) {
       case "added":
+        if (!event.initial && this.#showsCreations) this.#processor.deliveryTimes?.delivered(event);
         return this.#handler.onAdd?.(event, options);
       case "updated":
         return this.#handler.onUpdate?.(event, options);
@@ -263,10 +314,10 @@ function isThenable(value: unknown): value is PromiseLike<unknown> {
 class EventStream<T extends KubernetesObject> extends PolledIterator<InformerEvent<T>> {
   readonly name: string;
   readonly #options: HandlerOptions<T>;
-  readonly #processor: Pick<Processor<T>, "options" | "start" | "begun" | "ended">;
+  readonly #processor: Pick<Processor<T>, "options" | "open" | "begun" | "ended">;
   readonly #key: ObjectKey | undefined;
   /** Set if and only if the stream has begun; closed if and only if it has ended since. */
-  #cursor: Cursor<T> | undefined;
+  #cursor: EventReader<T> | undefined;
   /** Only rises. */
   #errors = 0;
 
@@ -274,7 +325,7 @@ class EventStream<T extends KubernetesObject> extends PolledIterator<InformerEve
   constructor(
     options: HandlerOptions<T>,
     name: string,
-    processor: Pick<Processor<T>, "options" | "start" | "begun" | "ended">,
+    processor: Pick<Processor<T>, "options" | "open" | "begun" | "ended">,
     key?: ObjectKey,
   ) {
     super(options.signal);
@@ -287,6 +338,11 @@ class EventStream<T extends KubernetesObject> extends PolledIterator<InformerEve
   /** The number of events that have not been taken; 0 before the stream begins. */
   get pending(): number {
     return this.#cursor?.pending ?? 0;
+  }
+
+  /** The version of the position, if there is one. */
+  get position(): string | undefined {
+    return this.#options.position?.version;
   }
 
   /** The number of errors of the filter. */
@@ -308,12 +364,8 @@ class EventStream<T extends KubernetesObject> extends PolledIterator<InformerEve
   }
 
   protected override begin(): void {
-    const { filter, backlog } = this.#options;
     const key = this.#key;
-    this.#cursor = openCursor(this.#processor.start("read events of", this.#options, key), {
-      key,
-      backlog,
-      filter,
+    this.#cursor = this.#processor.open("read events of", this.#options, {
       onFilterError: (error) => {
         this.#errors++;
         this.#processor.options.report(error);
@@ -321,13 +373,15 @@ class EventStream<T extends KubernetesObject> extends PolledIterator<InformerEve
       onOverrun: (cause) => {
         this.end({ error: new Error(`Cannot keep up with "${this.name}": it is ${cause.message}`) });
       },
-    });
+      onLost: (error) => this.end({ error }),
+    }, key);
     this.#processor.begun(this, this.#options, key);
   }
 
   protected override finish(): void {
     if (this.#cursor === undefined) return;
     this.#cursor.close();
+    void this.#cursor.settled();
     this.#processor.ended(this);
   }
 }
@@ -340,6 +394,8 @@ interface ProcessorOptions<T extends KubernetesObject> {
   readonly cache: ObjectCache<T>;
   /** Returns the version up to which the cache has everything. */
   readonly resourceVersion: () => string;
+  /** Resolves once the cache is not older than the call. */
+  readonly present: (signal: AbortSignal) => Promise<void>;
   /** Called with each error of a handler or stream. */
   readonly report: (error: unknown) => void;
   /** Awaits `call`, the wait for the sync of a handler; its end by the signal or a removal becomes a `WaitError`. */
@@ -357,6 +413,8 @@ export class Processor<T extends KubernetesObject> {
   readonly options: ProcessorOptions<T>;
   /** The events, for all handlers and streams, which read them in later turns. */
   readonly log: EventLog<T> = new EventLog<T>();
+  /** Set if and only if the delivery of new objects to handlers is to be measured. */
+  deliveryTimes: DeliveryTimes | undefined;
   /** Shares event-loop time among all handlers and streams. */
   readonly #pacer = new Pacer();
   /** Has a listener if and only if it has not ended. One that ends leaves in a microtask. */
@@ -383,14 +441,23 @@ export class Processor<T extends KubernetesObject> {
   /** The status of each handler, then of each event stream that has begun. */
   get status(): readonly HandlerStatus[] {
     return [
-      ...[...this.#listeners].map(({ name, pending, errors, slow }) => ({ name, pending, errors, slow })),
-      ...[...this.#streams].map(({ name, pending, errors }) => ({ name, pending, errors, slow: false })),
+      ...[...this.#listeners].map(({ name, pending, errors, slow, position }) => {
+        return { name, pending, errors, slow, ...defined({ position }) };
+      }),
+      ...[...this.#streams].map(({ name, pending, errors, position }) => {
+        return { name, pending, errors, slow: false, ...defined({ position }) };
+      }),
     ];
   }
 
   /** The handler whose call, before its first `await`, reads this property. */
   get caller(): Listener<T> | undefined {
     return this.#present.find(({ isCalling }) => isCalling);
+  }
+
+  /** Measures from now on how long it takes from the creation of objects to calls of handlers. */
+  measureDelivery(): void {
+    this.deliveryTimes ??= new DeliveryTimes();
   }
 
   /** The informer runs: resync periods begin. */
@@ -417,8 +484,8 @@ export class Processor<T extends KubernetesObject> {
    * @throws {Error} when the informer has stopped.
    */
   add(handler: ResourceEventHandler<T>, options: HandlerOptions<T>): HandlerRegistration {
-    const start = this.start("add a handler to", options);
-    const listener = new Listener(handler, options, options.name ?? `handler ${++this.#names}`, this, start);
+    this.#check("add a handler to", options);
+    const listener = new Listener(handler, options, options.name ?? `handler ${++this.#names}`, this);
     this.#listeners.add(listener);
     if (!listener.isOver) this.begun(listener, options); // its signal may have aborted already
     return listener;
@@ -434,11 +501,28 @@ export class Processor<T extends KubernetesObject> {
     return new EventStream<T>(options, options.name ?? `events ${++this.#names}`, this, key);
   }
 
-  /** Returns the start of a cursor. @throws as {@linkcode add}; `action` is part of the message. */
-  start(action: string, options: HandlerOptions<T>, key?: ObjectKey): CursorStart<T> {
-    const { cache, name } = this.options;
-    if (this.#isStopped) throw new Error(`Cannot ${action} ${name}: it has stopped already`);
-    this.#checkOptions(options);
+  /**
+   * Opens what a handler or stream reads from, at the cache as it is, or at its position. `onLost` receives the error
+   * with which that ends.
+   *
+   * @throws as {@linkcode add}; `action` is part of the message.
+   */
+  open(
+    action: string,
+    options: HandlerOptions<T>,
+    callbacks: Pick<CursorOptions<T>, "onFilterError" | "onOverrun"> & { readonly onLost: (error: Error) => void },
+    key?: ObjectKey,
+  ): EventReader<T> {
+    this.#check(action, options);
+    const { backlog, filter, position } = options;
+    const open = (): Cursor<T> => openCursor(this.#start(key), { key, backlog, filter, ...callbacks });
+    if (position === undefined) return open();
+    const { cache: { quarantine }, present, resourceVersion, report } = this.options;
+    return new PositionReader(position, { open, present, resourceVersion, quarantine, report, ...callbacks });
+  }
+
+  #start(key: ObjectKey | undefined): CursorStart<T> {
+    const { cache } = this.options;
     return {
       // mutant: late-handler-misses-cache, late-handler-receives-twice
       entries: cache.entries(key),
@@ -510,6 +594,11 @@ export class Processor<T extends KubernetesObject> {
     if (!this.#listeners.delete(listener)) return;
     this.#leaving.add(listener);
     listener.finished.finally(() => this.#leaving.delete(listener));
+  }
+
+  #check(action: string, options: HandlerOptions<T>): void {
+    if (this.#isStopped) throw new Error(`Cannot ${action} ${this.options.name}: it has stopped already`);
+    this.#checkOptions(options);
   }
 
   #checkOptions(options: HandlerOptions<T>): void {

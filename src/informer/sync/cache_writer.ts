@@ -8,7 +8,7 @@ import type { Delta, Deltas } from "../../queue/delta_fifo.ts";
 import type { Indexer, StoreReplacement } from "../../store/indexer.ts";
 import type { EntryTransform, Quarantine } from "../cache/entry_transform.ts";
 import type { ObjectCache } from "../cache/lister.ts";
-import { Added, Deleted, Updated } from "../events/event.ts";
+import { Added, Deleted, noteListed, Updated } from "../events/event.ts";
 import type { Processor } from "../events/processor.ts";
 
 /** The shortest time between two lists that outdated changes lead to, in milliseconds. */
@@ -169,12 +169,11 @@ export class CacheWriter<T extends KubernetesObject> {
       return;
     }
     outdated.settled(key);
+    if (delta.type === "Replaced" && !initial) noteListed(entry);
     if (delta.type === "Deleted") {
       if (known === undefined) return;
       const another = isAnother(known, entry);
-      this.#store.deleteByKey(key);
-      this.#entryTransform.gone(known);
-      this.#quarantine.release(key);
+      this.#delete(known);
       this.#processor.log.append(
         new Deleted(another ? known : entry, this.#quarantine, another || delta.finalStateUnknown),
       );
@@ -196,6 +195,18 @@ export class CacheWriter<T extends KubernetesObject> {
     } else if (!this.#skipsUnchanged || !sameFields(known, entry)) {
       this.#processor.log.append(new Updated(entry, this.#quarantine, known, false));
     }
+  }
+
+  /** Deletes a cached object that was not deleted on the server: another process follows it. */
+  moved(known: Entry<T>): void {
+    this.#delete(known);
+    this.#processor.log.append(new Deleted(known, this.#quarantine, false, "moved"));
+  }
+
+  #delete(known: Entry<T>): void {
+    this.#store.deleteByKey(known.key);
+    this.#entryTransform.gone(known);
+    this.#quarantine.release(known.key);
   }
 
   #set(key: ObjectKey, entry: Entry<T>): void {

@@ -7,8 +7,10 @@ import {
   type ListOptions,
   type Projection,
   sameVersion,
+  type ShardOption,
   type WatchOptions,
 } from "../../api/options.ts";
+import { ShardFilter } from "../../api/shard.ts";
 import type { KubernetesObject, ObjectKey } from "../../api/object.ts";
 import { DeltaFIFO, type Deltas, type KnownObjects } from "../../queue/delta_fifo.ts";
 import type { ListerWatcher } from "../../api/lister_watcher.ts";
@@ -19,6 +21,7 @@ import { Reflector, type ReflectorOptions } from "../../reflector/reflector.ts";
 import {
   cannotOrder,
   compareResourceVersions,
+  isNotFound,
   isOlder,
   isResourceVersion,
   oldestVersion,
@@ -28,11 +31,13 @@ import { callObserver, type DerivedController, Latch } from "../../async/signals
 import { InformerError, withErrorJson } from "../../errors/informer_error.ts";
 import type { CachedCollection } from "../cache/cache_scope.ts";
 import type { ObjectCache } from "../cache/lister.ts";
+import { noteListed } from "../events/event.ts";
 import { unknownFields, UnknownFieldsError } from "../cache/entry_transform.ts";
 import type { ReadonlyIndexer } from "../../store/indexer.ts";
+import { ChangingShard } from "./changing_shard.ts";
 import { CacheWriter, OutdatedChanges } from "./cache_writer.ts";
 import { type NamespaceStatus, StateKeeper } from "./state.ts";
-import { snapshotMismatch } from "./snapshot_mismatch.ts";
+import { reachNewest, snapshotMismatch } from "./snapshot_mismatch.ts";
 import type { Latest } from "../../async/iterate.ts";
 import { nextTurn } from "../../async/turns.ts";
 import type { Processor } from "../events/processor.ts";
@@ -244,11 +249,15 @@ export class Controller<T extends KubernetesObject> implements ReflectorStore<En
   readonly #reflector: Reflector<T>;
   /** The informer's collection, of which this is a part; `undefined` for a controller of a program. */
   readonly #collection: ControllerOwner<T> | undefined;
+  /** The ranges that change, if there are such. */
+  readonly #shard: ChangingShard<T> | undefined;
   /** `#keys` is `undefined` if and only if no other namespace shares the store. */
   readonly #keys: NamespaceKeys<Entry<T>> | undefined;
   readonly #synced = new Latch();
   /** `#isRestored` is `true` if and only if a {@linkcode restoring} was committed. */
   #isRestored = false;
+  /** `#hasBegun` is `true` if and only if {@linkcode run} was called. */
+  #hasBegun = false;
   /** `#passedOver` has a kind if and only if an object of it, not the source's kind, was skipped and reported. */
   readonly #passedOver = new Set<string>();
 
@@ -276,13 +285,15 @@ export class Controller<T extends KubernetesObject> implements ReflectorStore<En
     this.#queue = options.queue ?? this.#queueOf(collection!);
     this.#process = options.process ?? this.#writing(collection!);
     this.outdated = new OutdatedChanges(this, (error) => collection?.report(error));
+    const shard = collection?.collection.scope.shard;
+    if (shard?.onChange !== undefined) this.#shard = new ChangingShard<T>(shard, source.shard!, this);
     this.#reflector = new Reflector<T>(source, this, {
       ...reflector,
       onPhase: (phase) => this.#entered(phase),
       ...(collection === undefined && reflector?.onError === undefined
         ? {}
-        : { onError: (error: unknown) => this.#report(error) }),
-    });
+        : { onError: (error: unknown) => this.report(error) }),
+    }, this.#shard);
   }
 
   /** The first list has been processed. */
@@ -379,19 +390,36 @@ export class Controller<T extends KubernetesObject> implements ReflectorStore<En
     }
   }
 
+  /**
+   * Resolves once the store is not older than the call: after a first list of the newest state, or at the version that
+   * the server has.
+   * @internal
+   */
+  async present(signal: AbortSignal): Promise<void> {
+    if (!this.#hasBegun) {
+      this.#reflector.listNewest();
+      await this.waitForSync({ patient: true, signal });
+      if (!this.#isRestored) return;
+    }
+    await reachNewest(this, signal, (error) => this.report(error));
+  }
+
   /** Takes an addition of the watch. */
   add(entry: Entry<T>): void {
+    if (this.#shard?.hasListed(entry)) return;
     this.#pass("Added", entry);
   }
 
   /** Takes a change of the watch. */
   update(entry: Entry<T>): void {
+    if (this.#shard?.hasListed(entry)) return;
     // mutant: update-after-batch
     this.#pass("Updated", entry);
   }
 
   /** Takes a deletion of the watch, also of an object that is not known. */
   delete(entry: Entry<T>): void {
+    if (this.#shard?.hasListed(entry)) return;
     this.check?.deleted(entry.key);
     this.#pass("Deleted", entry);
   }
@@ -402,7 +430,8 @@ export class Controller<T extends KubernetesObject> implements ReflectorStore<En
     // A first list is staged in the store's own table and swapped in. A table that other namespaces fill too cannot
     // be swapped, for its index buckets mix their rows.
     const fills = this.#keys === undefined && !this.hasSynced && collection?.cache.store.size === 0;
-    return fills ? collection!.writer.replacing() : this.#queue.replacing();
+    const replacement = fills ? collection!.writer.replacing() : this.#queue.replacing();
+    return this.#shard?.replacing(replacement) ?? replacement;
   }
 
   /** Queues a resync of all known objects. */
@@ -415,21 +444,39 @@ export class Controller<T extends KubernetesObject> implements ReflectorStore<En
     while (this.#queue.pop(this.#process));
     this.gate.reached(resourceVersion);
     this.outdated.reached(resourceVersion);
+    this.#shard?.reached(resourceVersion);
     this.#options.onProgress?.(resourceVersion);
-    if (this.hasSynced) return;
-    this.#synced.open();
-    this.#collection?.synced();
+    this.#settle();
   }
 
   /** Processes a newer state of an object, which was read beside list and watch. The version stays. */
   repair(entry: Entry<T>): void {
-    this.#pass("Updated", entry);
+    const taken = this.#collection?.cache.entryTransform.apply(entry) ?? entry;
+    noteListed(taken);
+    this.#pass("Updated", taken);
   }
 
   /** Processes the deletion of a known object, which list and watch have not shown. The version stays. */
   remove(entry: Entry<T>): void {
     this.#queue.lose(entry);
     while (this.#queue.pop(this.#process));
+  }
+
+  /**
+   * Removes a cached object that another process follows from now on.
+   * @internal
+   */
+  moved(entry: Entry<T>): void {
+    this.#collection!.writer.moved(entry);
+    this.#keys?.touched(entry.key);
+  }
+
+  /**
+   * Ends a watch, so that ranges that came are listed before it resumes.
+   * @internal
+   */
+  renew(): void {
+    this.#reflector.renew();
   }
 
   /**
@@ -457,6 +504,11 @@ export class Controller<T extends KubernetesObject> implements ReflectorStore<En
     };
   }
 
+  /** Ends the wait before the next attempt, if there is one. */
+  retry(): void {
+    this.#reflector.retry();
+  }
+
   /** Ends the list or watch until {@linkcode resume}; queue and version stay. */
   pause(): void {
     this.#endCheck();
@@ -474,6 +526,8 @@ export class Controller<T extends KubernetesObject> implements ReflectorStore<En
   async run(options: Abortable = {}): Promise<void> {
     using _outdated = this.outdated;
     using _queue = this.#queue;
+    using _shard = this.#shard?.start();
+    this.#hasBegun = true;
     if (this.#isRestored) await this.#askForRestored(options.signal);
     await this.#reflector.run(options);
   }
@@ -556,19 +610,41 @@ export class Controller<T extends KubernetesObject> implements ReflectorStore<En
     if (phase.name === "listing") this.check?.listing();
     if (phase.name === "paused") this.#endCheck(); // of one that has begun while a resume was under way
     this.outdated.entered(phase);
+    const wasNotFound = this.state.state === "notFound";
     const changed = this.state.entered(phase, this.hasSynced);
+    if (this.#collection?.lacksKind(phase) && (!this.hasSynced || wasNotFound)) this.#empty();
     if (phase.name === "waiting" && this.state.refusal !== undefined) this.#synced.interrupt(new Refused());
     this.#collection?.entered(phase, changed);
     this.#options.reflector?.onPhase?.(phase);
   }
 
-  #report(error: unknown): void {
+  /**
+   * Reports an error that does not stop the controller.
+   * @internal
+   */
+  report(error: unknown): void {
     if (error instanceof UnexpectedKindError) {
       if (this.#passedOver.has(error.kind)) return;
       this.#passedOver.add(error.kind);
     }
     callObserver(() => this.#options.reflector?.onError?.(error));
     this.#collection?.report(error);
+  }
+
+  /**
+   * Deletes the cached objects of a kind that the server does not have. That counts as the first list, without a
+   * version. A cache that had one is emptied by the second answer in a row, so that a single wrong one changes nothing.
+   */
+  #empty(): void {
+    this.#queue.replacing().commit("");
+    while (this.#queue.pop(this.#process));
+    this.#settle();
+  }
+
+  #settle(): void {
+    if (this.hasSynced) return;
+    this.#synced.open();
+    this.#collection?.synced();
   }
 
   #endCheck(): void {
@@ -582,7 +658,7 @@ type PartOptions<T extends KubernetesObject> = Pick<ControllerOptions<T>, "sourc
 /** The collection of an informer, as its controllers see it. */
 type ControllerOwner<T extends KubernetesObject> = Pick<
   CollectionSync<T>,
-  "informer" | "cache" | "writer" | "entered" | "synced" | "report"
+  "informer" | "collection" | "cache" | "writer" | "lacksKind" | "entered" | "synced" | "report"
 >;
 
 /** The cached objects of a controller. */
@@ -595,12 +671,15 @@ class Refused extends Error {}
 
 function withDecodeOptions<T>(
   source: ListerWatcher<T>,
-  decode: DecodeOptions & KnownEntries & Projection,
+  decode: DecodeOptions & KnownEntries & Projection & ShardOption,
 ): ListerWatcher<T> {
+  const { resource, selection, identities } = source;
+  const { shard } = decode;
   return {
-    resource: source.resource,
-    selection: source.selection,
-    identities: source.identities,
+    ...{ resource, selection, shard },
+    identities: identities && shard !== undefined
+      ? { server: identities.server, listEntries: (options) => identities.listEntries({ shard, ...options }) }
+      : identities,
     listEntries: (options: ListOptions = {}) => source.listEntries({ ...decode, ...options }),
     watchChanges: (options: WatchOptions = {}) => source.watchChanges({ ...decode, ...options }),
   };
@@ -698,6 +777,21 @@ export class CollectionSync<T extends KubernetesObject> {
     this.#stateChanged();
   }
 
+  /** Ends the waits before the next attempts. */
+  retry(): void {
+    for (const part of this.parts) part.retry();
+  }
+
+  /** Returns true for the wait after the answer that the server does not have the kind, where it may lack it. */
+  lacksKind(phase: ReflectorPhase): boolean {
+    return this.collection.isOptional && phase.name === "waiting" && isNotFound(phase.error);
+  }
+
+  /** Resolves once the cache is not older than the call. */
+  async present(signal: AbortSignal): Promise<void> {
+    await Promise.all(this.parts.map((part) => part.present(signal)));
+  }
+
   /** Lists and watches until `job` aborts. When a part fails, it aborts `job`, and resolves with the failure. */
   async run(job: DerivedController): Promise<{ readonly error: unknown } | undefined> {
     this.#stage = "running";
@@ -724,7 +818,7 @@ export class CollectionSync<T extends KubernetesObject> {
   /** Follows a phase that the reflector of a part has entered; `changed` is true if it changed state or cause. */
   entered(phase: ReflectorPhase, changed: boolean): void {
     this.#follow();
-    if (phase.name === "waiting" && phase.error !== undefined) this.report(phase.error);
+    if (phase.name === "waiting" && phase.error !== undefined && !this.lacksKind(phase)) this.report(phase.error);
     const counted = phase.name === "listing" || (phase.name === "watching" && !phase.open);
     if (counted || changed) this.#publish();
   }
@@ -742,8 +836,10 @@ export class CollectionSync<T extends KubernetesObject> {
     reflector: ReflectorOptions | undefined,
   ): Controller<T> {
     const { collection: { scope }, cache: { store } } = this;
+    const { shard } = scope;
     const decoded = withDecodeOptions(source, {
       ...scope.form,
+      ...defined({ shard: shard && new ShardFilter(shard.by, shard.ranges()) }),
       known: (key) => store.lookUp(key),
       knownNext: () => store.lookUpNext(),
     });

@@ -1,3 +1,4 @@
+import { Arrivals } from "../../api/shard.ts";
 import type { KubernetesObject, ObjectKey } from "../../api/object.ts";
 import { type Abortable, defined, type Entry, sameVersion } from "../../api/options.ts";
 import { isOlder, isResourceVersion, isTooLargeResourceVersion } from "../../api/status.ts";
@@ -222,6 +223,7 @@ class ConsistencyCheck<T extends KubernetesObject> implements RunningCheck {
     using job = new DerivedController(this.#job.signal);
     using deadline = new ListDeadline(job, { beginMs: LIST_IDLE_MS, progressMs: LIST_IDLE_MS });
     let compared = nothingCompared();
+    const [read, sent] = [new Arrivals(source.shard), new Arrivals(source.shard)];
     const pages = readPages({
       action: "compare the cache with the list",
       list: {
@@ -233,11 +235,11 @@ class ConsistencyCheck<T extends KubernetesObject> implements RunningCheck {
           (signal) => identities.listEntries({ ...list, signal, known: (key) => known.getByKey(key) }),
           job.signal,
         ),
-      sizeOf: ({ entries }) => entries.length,
+      sizeOf: ({ entries }) => sent.count(entries.length),
       restart: true,
     });
     for await (const { part, restarted } of pages) {
-      deadline.progress(part.entries.length);
+      deadline.progress(read.count(part.entries.length));
       if (restarted) compared = nothingCompared();
       compared.version ||= part.resourceVersion ?? "";
       compared.objects += part.entries.length;

@@ -1,10 +1,10 @@
 import type { Entry } from "../../api/options.ts";
-import { isOlder, isTooLargeResourceVersion, StatusError } from "../../api/status.ts";
+import { isOlder, isResourceVersion, isTooLargeResourceVersion, StatusError } from "../../api/status.ts";
 import { type KubernetesObject, type ObjectKey, splitKey } from "../../api/object.ts";
-import type { IdentitySource } from "../../api/lister_watcher.ts";
+import type { IdentitySource, ListerWatcher } from "../../api/lister_watcher.ts";
 import { DerivedController } from "../../async/signals.ts";
 import { ReadAhead } from "../../async/iterate.ts";
-import { LongTimer } from "../../async/time.ts";
+import { backoffMs, LongTimer, sleep } from "../../async/time.ts";
 
 /** A part of a cache that was restored from a snapshot. */
 interface RestoredPart {
@@ -108,4 +108,40 @@ function firstOf(
     first.length = Math.min(first.length, count);
   }
   return first;
+}
+
+/** A part of a cache that follows its server. */
+interface FollowingPart {
+  readonly source: ListerWatcher<unknown>;
+  /** The version reached, and the waits for one. */
+  readonly gate: { wait(version: string, options: { readonly signal: AbortSignal }): Promise<void> };
+  /** Resolves after the first list or restore. */
+  waitForSync(options: { readonly patient: boolean; readonly signal: AbortSignal }): Promise<void>;
+}
+
+/**
+ * Resolves once a part has reached the version that its server had after the call. Requests that fail are reported, and
+ * sent again; so is one whose version a server that went back does not reach.
+ */
+export async function reachNewest(
+  part: FollowingPart,
+  signal: AbortSignal,
+  report: (error: unknown) => void,
+): Promise<void> {
+  const { source, gate } = part;
+  for (let failures = 0;; failures++) {
+    try {
+      const page = new ReadAhead((signal) => (source.identities ?? source).listEntries({ limit: 1, signal }), signal);
+      let version = "";
+      for (let list; (list = await page.next()) !== undefined;) version ||= list.resourceVersion ?? "";
+      await part.waitForSync({ patient: true, signal });
+      // mutant: position-before-present
+      if (isResourceVersion(version)) await gate.wait(version, { signal });
+      return;
+    } catch (error) {
+      signal.throwIfAborted();
+      report(error);
+    }
+    await sleep(backoffMs(failures, {}), { signal });
+  }
 }

@@ -114,6 +114,8 @@ export interface ServerListOptions {
   /** As sent; `""` if absent. */
   readonly fieldSelector: string;
   /** As sent; `""` if absent. */
+  readonly shardSelector: string;
+  /** As sent; `""` if absent. */
   readonly resourceVersion: string;
   /** As sent; `""` if absent. */
   readonly resourceVersionMatch: "" | "Exact" | "NotOlderThan";
@@ -140,6 +142,7 @@ export function parseListOptions(parameters: URLSearchParams, streamingList: boo
     watch: flag(parameters, "watch") ?? false,
     labelSelector: text("labelSelector"),
     fieldSelector: text("fieldSelector"),
+    shardSelector: text("shardSelector"),
     resourceVersion: text("resourceVersion"),
     resourceVersionMatch: text("resourceVersionMatch") as ServerListOptions["resourceVersionMatch"],
     limit: integer(text("limit")),

@@ -1,4 +1,4 @@
-import { badRequest, expired, tooLarge } from "../http/refusal.ts";
+import { badRequest, expired, refusal, tooLarge } from "../http/refusal.ts";
 import {
   type CollectionSlice,
   partialOf,
@@ -76,13 +76,15 @@ export function* listPageBytes(
   collection: StoredCollection,
   page: ListPage,
   view: ResponseView,
+  shard?: string,
 ): Generator<Uint8Array> {
   const partial = view.as === "partial";
   const { definition } = collection;
   const { apiVersion, kind } = definition;
   const { objects } = page;
   const resourceVersion = String(page.revision);
-  const remaining = page.remaining === undefined ? {} : { remainingItemCount: page.remaining };
+  const shardInfo = shard === undefined || partial ? {} : { shardInfo: { selector: shard } };
+  const remaining = page.remaining === undefined ? shardInfo : { remainingItemCount: page.remaining, ...shardInfo };
   if (definition.custom && view.as === "object") {
     yield encoder.encode(`{"apiVersion":${goJson(apiVersion)},"items":[`);
     for (let at = 0; at < objects.length; at++) {
@@ -193,25 +195,68 @@ function checkField(field: string, { fields, schema }: Definition): void {
   );
 }
 
+const RANGE =
+  /^shardRange\(object\.metadata\.(uid|namespace),\s*'0x([0-9a-f]{16})',\s*'0x([0-9a-f]{16}|10000000000000000)'\)$/;
+
+/** The ranges of hashes of a shard selector, as of servers with the feature gate ShardedListAndWatch. */
+class ShardSelector {
+  readonly #ranges: readonly { readonly field: "uid" | "namespace"; readonly start: bigint; readonly end: bigint }[];
+
+  /** @throws {StatusError} 500 if the text does not parse. */
+  constructor(readonly text: string) {
+    this.#ranges = text.split("||").map((part) => {
+      const [, field, start, end] = RANGE.exec(part.trim()) ?? [];
+      if (field !== "uid" && field !== "namespace") {
+        throw refusal(500, `invalid shard selector ${JSON.stringify(text)}`, { reason: "" });
+      }
+      return { field, start: BigInt(`0x${start}`), end: BigInt(`0x${end}`) };
+    });
+  }
+
+  /** Returns true if the hash of an object is in a range. */
+  matches(stored: StoredObject): boolean {
+    return this.#ranges.some(({ field, start, end }) => {
+      let hash = 0xcbf29ce484222325n;
+      for (const byte of encoder.encode(stored[field])) {
+        hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * 0x100000001b3n);
+      }
+      return start <= hash && hash < end;
+    });
+  }
+}
+
 /** The namespace and selectors of a request. */
 export class StoredSelection {
   /** One namespace, or `""` for all. */
   readonly namespace: string;
   readonly #labels: LabelSelector | undefined;
   readonly #fields: StoredFieldSelector | undefined;
+  readonly #shard: ShardSelector | undefined;
 
   /**
-   * Selects the objects in `namespace` that match both selectors.
+   * Selects the objects in `namespace` that match the selectors.
    *
-   * @throws {StatusError} 400 if a selector does not parse or names an unknown field.
+   * @throws {StatusError} 400 if a selector does not parse or names an unknown field; 500 if it is that of shards.
    */
-  constructor(definition: Definition, namespace: string, labelSelector: string, fieldSelector: string) {
+  constructor(
+    definition: Definition,
+    namespace: string,
+    labelSelector: string,
+    fieldSelector: string,
+    shardSelector = "",
+  ) {
+    if (shardSelector !== "") this.#shard = new ShardSelector(shardSelector);
     this.namespace = namespace;
     if (labelSelector !== "") this.#labels = parseLabels(labelSelector);
     if (fieldSelector !== "") {
       const fields = StoredFieldSelector.parse(fieldSelector, definition);
       if (!fields.empty) this.#fields = fields;
     }
+  }
+
+  /** The selector of shards, if there is one. */
+  get shard(): string | undefined {
+    return this.#shard?.text;
   }
 
   /** True if there is a label or field selector. */
@@ -223,7 +268,8 @@ export class StoredSelection {
   matches(stored: StoredObject): boolean {
     return (this.namespace === "" || stored.namespace === this.namespace) &&
       (this.#labels === undefined || this.#labels.matches(stored.labels)) &&
-      (this.#fields === undefined || this.#fields.matches(stored));
+      (this.#fields === undefined || this.#fields.matches(stored)) &&
+      (this.#shard === undefined || this.#shard.matches(stored));
   }
 }
 

@@ -264,6 +264,8 @@ export interface ServerFeatures {
   streamingList: boolean;
   /** Automatic bookmarks. */
   bookmarks: boolean;
+  /** Lists and watches of shards. */
+  readonly shards: boolean;
 }
 
 /** Settings of all watches. */
@@ -321,8 +323,9 @@ export class Watches {
       failure = tooLarge(asked, this.#store.revision);
     }
     const from = initial || asked === 0 ? this.#store.revision : asked;
-    if (!initial && from < this.#store.compacted) {
-      failure = expired(`too old resource version: ${from} (${this.#store.compacted})`);
+    const oldest = Math.max(this.#store.compacted, collection.since);
+    if (!initial && from < oldest) {
+      failure = expired(`too old resource version: ${from} (${oldest})`);
     }
     const watch = this.#add({
       collection,

@@ -297,7 +297,7 @@ export class ResourceHandler {
     const view = this.#view(context, ["PartialObjectMetadataList", "Table"]);
     const { options, selection } = this.#listRequest(context, collection, route);
     const page = this.#parts.lister.list(collection, selection, options);
-    return answerBytes(context, listPageBytes(collection, page, view));
+    return answerBytes(context, listPageBytes(collection, page, view, selection.shard));
   }
 
   #watch({ context, collection, route }: ResourceRequest): Response {
@@ -432,7 +432,9 @@ export class ResourceHandler {
     { namespace }: ResourceRoute,
   ): { readonly options: ServerListOptions; readonly selection: StoredSelection } {
     const options = parseListOptions(url.searchParams, this.#parts.features.streamingList);
-    const selection = new StoredSelection(definition, namespace, options.labelSelector, options.fieldSelector);
+    const { labelSelector, fieldSelector, shardSelector } = options;
+    const shard = this.#parts.features.shards ? shardSelector : "";
+    const selection = new StoredSelection(definition, namespace, labelSelector, fieldSelector, shard);
     return { options, selection };
   }
 }

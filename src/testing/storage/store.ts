@@ -265,10 +265,13 @@ export class StoredCollection {
   #unsorted = false;
   #forgotten = 0;
   #size = 0;
+  /** The revision at which it began to be served: it cannot be watched from an older one. */
+  readonly since: number;
 
   /** Starts empty. */
-  constructor(definition: Definition) {
+  constructor(definition: Definition, since: number) {
     this.#definition = definition;
+    this.since = since;
   }
 
   /** Definition of the resource. */
@@ -503,8 +506,9 @@ export class Store {
   define(definition: Definition): StoredCollection {
     const id = resourceId(definition);
     let collection = this.#collections.get(id);
-    if (collection === undefined) this.#collections.set(id, collection = new StoredCollection(definition));
-    else if (definition.custom) collection.redefine(definition);
+    if (collection === undefined) {
+      this.#collections.set(id, collection = new StoredCollection(definition, this.#revision));
+    } else if (definition.custom) collection.redefine(definition);
     return collection;
   }
 
@@ -575,7 +579,7 @@ export class Store {
    */
   rollBack(revision: number): void {
     for (const [id, before] of this.#collections) {
-      const collection = new StoredCollection(before.definition);
+      const collection = new StoredCollection(before.definition, Math.min(before.since, revision));
       for (const stored of before.slice({ namespace: "", revision })) {
         collection.put({ ...stored, previous: undefined });
       }

@@ -5,6 +5,7 @@ import { FramePainter, LiveTable, LiveView, ScrollPosition } from "../../../src/
 import { Terminal } from "../../../src/cli/terminal/terminal.ts";
 import type { InformerStatus } from "../../../src/informer/status.ts";
 import { ConfigMap, Pod } from "../../../src/kinds/core/v1.ts";
+import { Histogram } from "../../../src/async/histogram.ts";
 import { FakeTime } from "../../support/fake_time.ts";
 import { Captured } from "../../support/session.ts";
 import { ShownScreen } from "../../support/shown_screen.ts";
@@ -22,6 +23,8 @@ function status(part: Partial<InformerStatus>): InformerStatus {
     watches: 0,
     recentRelists: 0,
     recentResumes: 0,
+    listMs: new Histogram().durations,
+    commitMs: new Histogram().durations,
     errors: 0,
     quarantined: 0,
     outdated: 0,

@@ -50,7 +50,7 @@ function* readings(text: string): Iterable<{
   const bytes = utf8Of(text);
   for (const size of [1, 64, Math.max(1, bytes.length)]) {
     const chunks = inChunksOf(bytes, size);
-    for (const managedFields of ["drop", "keep"] as const) {
+    for (const managedFields of ["drop", "keep", { manager: "kubelet" }] as const) {
       for (const parse of ["later", "now"] as const) {
         for (const kind of ["bytes", "default"] as const) yield { chunks, options: { managedFields, parse, kind } };
       }
@@ -59,9 +59,12 @@ function* readings(text: string): Iterable<{
 }
 
 /** The expected object of a reader, made from the result of `JSON.parse` alone; the order of keys counts. */
-function expected(object: Json, managedFields: "drop" | "keep", list?: List): unknown {
+function expected(object: Json, managedFields: ReadOptions["managedFields"], list?: List): unknown {
   const metadata: Json = { ...object.metadata as Json };
   if (managedFields === "drop") delete metadata.managedFields;
+  if (typeof managedFields === "object" && Array.isArray(metadata.managedFields)) {
+    metadata.managedFields = metadata.managedFields.filter(({ manager }) => manager === managedFields.manager);
+  }
   const typeMeta = list === undefined || "kind" in object
     ? {}
     : { kind: list.kind.slice(0, -"List".length), apiVersion: list.apiVersion };

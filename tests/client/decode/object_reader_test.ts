@@ -2,7 +2,7 @@ import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/a
 import fc from "fast-check";
 import { DecodeError, UnexpectedKindError } from "../../../src/api/status.ts";
 import type { KubernetesObject } from "../../../src/api/object.ts";
-import { ObjectReader } from "../../../src/client/decode/object_reader.ts";
+import { ObjectReader } from "../../support/readers.ts";
 import { Pod, portrait, utf8Of } from "../../support/bodies.ts";
 import { asRead, memberText } from "../../support/texts.ts";
 

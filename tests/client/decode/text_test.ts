@@ -6,7 +6,7 @@ import type { Entry } from "../../../src/api/options.ts";
 import type { KubernetesObject } from "../../../src/api/object.ts";
 import { asciiOf } from "../../../src/client/decode/body_reader.ts";
 import { LineSplitter } from "../../../src/client/decode/body_reader.ts";
-import { ObjectReader } from "../../../src/client/decode/object_reader.ts";
+import { ObjectReader } from "../../support/readers.ts";
 import { JsonWalker } from "../../../src/client/decode/json_text.ts";
 import { changePortrait, Pod, portrait, utf8Of, watchReading } from "../../support/bodies.ts";
 import { chunking, memberText, objectText } from "../../support/texts.ts";

@@ -255,6 +255,14 @@ Deno.test("Client gets credentials for every request, and fresh ones once after 
   assertEquals(transport.left, 0);
 });
 
+Deno.test("Client sends a refused request once if its credentials have nothing new", async () => {
+  for (const found of [false, Promise.resolve(false)]) {
+    const { transport, pods } = setUp({ credentials: { apply: () => found } }, refusal(401, "Unauthorized", "No"));
+    assert(isUnauthorized(await assertRejects(() => pods.get("a"))));
+    assertEquals([transport.requests.length, transport.left], [1, 0]);
+  }
+});
+
 Deno.test("Client rejects with the error that its credentials throw", async () => {
   const reason = new Error("Cannot run the plugin");
   const { transport, pods } = setUp({

@@ -13,6 +13,7 @@ function processor(errors: unknown[] = []): Processor<Thing> {
     name: "the test",
     cache: new ObjectCache<Thing>(undefined, { freeze: false, parse: "lazy" }, () => {}),
     resourceVersion: () => "1",
+    present: () => Promise.resolve(),
     report: (error) => errors.push(error),
     waitForSync: (_handler, _signal, call) => call(),
     resyncMs: 0,

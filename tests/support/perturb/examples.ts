@@ -8,6 +8,7 @@ import { namespaceLabels } from "../../../examples/namespace_labels.ts";
 import { APP, type Outside } from "./app.ts";
 import { appController } from "./app_controller.ts";
 import { elected } from "./elected.ts";
+import { sites } from "./sites.ts";
 import { atMostThreePods, deletes, meddles, NAMES, patches, writes } from "./users.ts";
 
 const TAB = { spec: { schedule: "0 0 * * *", image: "cron:1", replicas: 1 } };
@@ -145,4 +146,5 @@ export const EXAMPLES: Readonly<Record<string, PerturbOptions<any>>> = {
   roller,
   labels,
   app,
+  sites,
 };

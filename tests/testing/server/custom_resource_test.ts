@@ -1,5 +1,6 @@
-import { assertEquals, assertThrows } from "@std/assert";
-import { StatusError } from "../../../src/api/status.ts";
+import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
+import { Client } from "../../../src/client/client.ts";
+import { isExpired, StatusError } from "../../../src/api/status.ts";
 import { defineResource } from "../../../src/api/resource.ts";
 import { FakeApiServer } from "../../../src/testing/mod.ts";
 import { ask, brief, Lines, OPEN_SCHEMA, Widget } from "../../support/fake_server.ts";
@@ -79,10 +80,10 @@ Deno.test("FakeApiServer deletes the objects of a deleted definition, ends its w
     const { status, text } = await ask(server, path);
     assertEquals([status, text], [404, "404 page not found\n"]);
   }
-  // Defined again, it begins empty, and a watch resumes at an earlier version.
+  // Defined again, it begins empty, and a watch resumes at the version of the definition.
   await ask(server, CRDS, { method: "POST", body: definition() });
   assertEquals((await ask(server, WIDGETS)).json.items, []);
-  await using anew = await Lines.open(server, `${WIDGETS}?watch=1&resourceVersion=7`);
+  await using anew = await Lines.open(server, `${WIDGETS}?watch=1&resourceVersion=8`);
   server.create(Widget, { metadata: { namespace: "answers", name: "a" } });
   assertEquals(brief(await anew.next()), "ADDED a@9");
 });
@@ -146,4 +147,18 @@ Deno.test("FakeApiServer sorts the members of custom resources around metadata, 
   const accept = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
   const partial = await ask(server, "/apis/example.com/v1/namespaces/default/widgets/w", { headers: { accept } });
   assertEquals([partial.json.metadata.labels, partial.json.metadata.name], [{ a: "ä" }, "w"]);
+});
+
+Deno.test("FakeApiServer expires the versions from before the definition of a kind", async () => {
+  using server = new FakeApiServer();
+  using client = new Client({ server: "http://fake", transport: server });
+  const { metadata: { resourceVersion } } = server.create(Widget, { metadata: { name: "w" } } as never);
+  server.undefine(Widget);
+  server.create(Widget, { metadata: { name: "x" } } as never);
+  const watchFrom = async (resourceVersion: string): Promise<string> => {
+    for await (const { type } of client.resource(Widget).watch({ resourceVersion, timeoutSeconds: 1 })) return type;
+    return "nothing";
+  };
+  assert(isExpired(await assertRejects(() => watchFrom(resourceVersion))));
+  assertEquals(await watchFrom(String(Number(server.resourceVersion) - 1)), "ADDED");
 });

@@ -1,0 +1,24 @@
+// Says which pods have failed, each once, also those that fail while it does not run: it neither misses nor repeats a
+// message, but for that of a call in which it is killed.
+//   STATE_DIRECTORY=/var/lib/notifier deno run -A examples/notifier.ts
+import { path, Position, SharedInformerFactory } from "@kube/informer";
+import { connect, FilePositions, shutdownSignal } from "@kube/informer/deno";
+import { Pod } from "@kube/informer/kinds/core/v1";
+
+using signal = shutdownSignal();
+using client = await connect();
+const store = new FilePositions(Deno.env.get("STATE_DIRECTORY") ?? ".");
+await using position = await Position.open(store, { name: "failed-pods" });
+await using informers = new SharedInformerFactory(client);
+informers.forResource(Pod).addEventHandler({
+  onAdd: ({ key, object }) => notify(`${key} has failed: ${object.status?.reason ?? "no reason"}`),
+  onDelete: ({ key }) => notify(`${key} is gone`),
+}, { position, filter: path("status.phase").equals("Failed"), name: "notifier" });
+await informers.run({ signal });
+
+/** A message counts as sent when this has resolved, and not when it throws: then it is sent by the next start. */
+async function notify(text: string): Promise<void> {
+  console.log(text);
+  const url = Deno.env.get("WEBHOOK");
+  if (url !== undefined) await fetch(url, { method: "POST", body: text });
+}

@@ -1,0 +1,52 @@
+// controller.ts: runs a Deployment for each Website, and writes the state of its pods to the status.
+import type { Client } from "@kube/informer";
+import { Deployment } from "@kube/informer/kinds/apps/v1";
+import { readiness } from "@kube/informer/readiness";
+import {
+  type EventRecorder,
+  findCondition,
+  Reconciler,
+  setCondition,
+  withController,
+  writeStatus,
+} from "@kube/informer/reconcile";
+import { Website } from "./kinds.ts";
+
+/** The name of the lease, of the reporter of events, and of the manager of fields. */
+export const NAME = "website-controller";
+
+export function controller(client: Client, events: EventRecorder): Reconciler<Website> {
+  return new Reconciler(client, Website, async (_key, { object, client, signal }) => {
+    if (object === undefined || object.metadata.deletionTimestamp !== undefined) return; // the Deployment is garbage
+    const { metadata: { name, namespace, generation }, spec: { image, replicas = 1 }, status } = object;
+    const labels = { "app.kubernetes.io/instance": name, "app.kubernetes.io/managed-by": NAME };
+    // Server-side apply: the fields that are named here are as they are named, and others stay as they are. Nothing is
+    // sent where the cache shows that they are so.
+    const { object: made } = await client.resource(Deployment, { namespace }).applyIfChanged(
+      withController({
+        metadata: { name, namespace, labels },
+        spec: {
+          replicas,
+          selector: { matchLabels: labels },
+          template: { metadata: { labels }, spec: { containers: [{ name: "main", image }] } },
+        },
+      }, object),
+      { fieldManager: NAME, force: true, signal },
+    );
+
+    const { state, reason, message } = readiness(made);
+    const conditions = setCondition(status?.conditions, {
+      type: "Ready",
+      status: state === "ready" ? "True" : "False",
+      reason,
+      message,
+      observedGeneration: generation,
+    });
+    const next = { ...status, readyReplicas: made.status?.readyReplicas ?? 0, conditions };
+    await writeStatus(client.resource(Website), object, next, { signal });
+
+    if (state === "progressing" || findCondition(status?.conditions, "Ready")?.reason === reason) return;
+    const type = state === "failed" ? "Warning" : "Normal";
+    events.record(object, { type, reason, action: "Deploy", note: message, related: made });
+  }).owns(Deployment, { informer: { managedFields: { manager: NAME } } });
+}

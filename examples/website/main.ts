@@ -1,0 +1,25 @@
+// main.ts: runs the controller in one of several processes, with probes and metrics.
+import type { Client } from "@kube/informer";
+import { connect, runManager } from "@kube/informer/deno";
+import { EventRecorder, LeaderElector, Manager, type ManagerPhase } from "@kube/informer/reconcile";
+import { controller, NAME } from "./controller.ts";
+
+/** All parts of the program. */
+export function manager(client: Client, onPhase?: (phase: ManagerPhase) => void): Manager {
+  const events = new EventRecorder(client, { controller: NAME });
+  return new Manager({
+    reconcilers: [controller(client, events)],
+    elector: new LeaderElector(client, { name: NAME }), // a Lease in the namespace of the client
+    recorders: [events],
+    onPhase,
+  });
+}
+
+if (import.meta.main) {
+  using client = await connect(); // by the kubeconfig; in a pod, by its service account
+  await using parts = manager(client, (phase) => console.log(phase));
+  await runManager(parts, {
+    port: Number(Deno.args[0] ?? 8080),
+    onListen: (port) => console.log(`probes: http://127.0.0.1:${port}/readyz`),
+  });
+}

@@ -1,0 +1,28 @@
+// role_test.ts: runs all parts on a fake server, and compares the rights that they use with manifests.yaml.
+import { accessUsed, Client } from "@kube/informer";
+import { Deployment } from "@kube/informer/kinds/apps/v1";
+import { Event } from "@kube/informer/kinds/events/v1";
+import { FakeApiServer } from "@kube/informer/testing";
+import { assertGranted } from "@kube/informer/testing/roles";
+import { NAME } from "./controller.ts";
+import { Website } from "./kinds.ts";
+import { manager } from "./main.ts";
+import { rollOut } from "./fake_deployments.ts";
+
+Deno.test("the role grants what the program uses", async () => {
+  const server = new FakeApiServer();
+  server.create(Website, {
+    metadata: { namespace: "shop", name: "blog" },
+    spec: { image: "nginx" },
+  });
+  using client = new Client({ server: "http://fake", transport: server, namespace: NAME });
+  const stop = new AbortController();
+  await using parts = manager(client);
+  const running = parts.run({ signal: stop.signal });
+  await server.until(Deployment, "shop/blog", (made) => made !== undefined);
+  rollOut(server, "shop/blog");
+  while (server.list(Event).length === 0) await new Promise((resolve) => server.afterNext(resolve)); // its last write
+  stop.abort();
+  await running;
+  assertGranted(accessUsed(client), await Deno.readTextFile(new URL("manifests.yaml", import.meta.url)));
+});

@@ -1,0 +1,125 @@
+import { join } from "node:path";
+import { EXIT_CODE, UsageError } from "./errors/explain_error.ts";
+import { messageOf } from "../errors/errors.ts";
+import { unwritable } from "./output_file.ts";
+import { PROJECT_FILES } from "./project_files.ts";
+import type { Terminal } from "./terminal/terminal.ts";
+
+interface InitFlags {
+  /** The kind, in CamelCase; it must be given. */
+  readonly kind?: string;
+  /** Its API group. */
+  readonly group: string;
+  /** Its name in addresses; undefined for the lower case kind with an ending. */
+  readonly plural?: string;
+  /** The folder to write to; undefined for one with the name of the project. */
+  readonly dir?: string;
+  /** Replaces files that exist. */
+  readonly force?: boolean;
+}
+
+const LABEL = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/;
+const LABEL_RULE = `1 to 63 lower case letters, digits and "-", which is neither the first nor the last`;
+const DOMAIN = /^(?=.{3,180}$)[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)+$/;
+const RESERVED = /(?:^|\.)(?:k8s|kubernetes)\.io$/;
+
+/** The folder of this package, where the program runs from a clone and not from an address. */
+const CLONE = import.meta.url.startsWith("file:") ? new URL("../../", import.meta.url).href : undefined;
+
+/**
+ * Writes the files of a new project, after all checks. Returns the exit code. A program that runs from a clone links
+ * the project to that.
+ */
+export async function init(flags: InitFlags, name: string, terminal: Terminal): Promise<number> {
+  const { dir = name, force = false } = flags;
+  const words = wordsOf(name, flags);
+  const pattern = new RegExp(Object.keys(words).join("|").replaceAll(".", "\\."), "g");
+  const files = Object.entries(PROJECT_FILES).map(([file, template]) => {
+    const text = template.replace(pattern, (word) => words[word]);
+    const isLinked = file === "deno.json" && CLONE !== undefined;
+    return { path: join(dir, file), text: isLinked ? text.replace("{", `{\n  "links": ["${CLONE}"],`) : text };
+  });
+  const present: string[] = [];
+  for (const { path } of files) if (await isFileAt(path)) present.push(path);
+  if (present.length > 0 && !force) {
+    const others = present.length === 1 ? "exists" : `and ${present.length - 1} more of the files exist`;
+    throw new UsageError(`"${present[0]}" ${others}; name another folder with --dir, or replace them with --force`);
+  }
+  await attempt(files[0].path, () => Deno.mkdir(dir, { recursive: true }));
+  for (const { path, text } of files) {
+    await attempt(path, () => Deno.writeTextFile(path, text, { createNew: !force }));
+    terminal.say(`wrote ${path}`);
+  }
+  if (CLONE !== undefined) terminal.say(`${join(dir, "deno.json")} links the package to ${CLONE}`);
+  terminal.say(`next, in ${dir}: deno task test; kubectl apply -f definition.yaml; deno task start`);
+  return EXIT_CODE.done;
+}
+
+/** Returns the words of the project in `examples/website`, the longest first, and what stands for each of them. */
+function wordsOf(
+  name: string,
+  { kind = "", group, plural = pluralOf(kind) }: InitFlags,
+): Readonly<Record<string, string>> {
+  if (!LABEL.test(name)) throw new UsageError(`the name of a project has ${LABEL_RULE}; found "${name}"`);
+  if (!/^[A-Z][A-Za-z0-9]{0,49}$/.test(kind)) {
+    throw new UsageError(
+      `--kind is one word in CamelCase, such as "CronTab", of at most 50 letters` + (kind && `; found "${kind}"`),
+    );
+  }
+  if (usedNames().has(kind)) {
+    throw new UsageError(
+      `--kind "${kind}" is a name that the files of the project use for something else; choose another`,
+    );
+  }
+  if (!LABEL.test(plural) || /^\d/.test(plural)) {
+    throw new UsageError(`--plural has ${LABEL_RULE}, and begins with a letter; found "${plural}"`);
+  }
+  if (!DOMAIN.test(group)) {
+    throw new UsageError(`--group is a domain of yours, such as "shop.example.com"; found "${group}"`);
+  }
+  if (RESERVED.test(group)) throw new UsageError(`--group "${group}" is kept for Kubernetes; name a domain of yours`);
+  return {
+    "website-controller": name,
+    websites: plural,
+    website: kind.toLowerCase(),
+    Website: kind,
+    "example.com": group,
+  };
+}
+
+/** Returns the names of types and values in the project's modules, but for those of the kind. */
+function usedNames(): ReadonlySet<string> {
+  const modules = Object.entries(PROJECT_FILES).filter(([file]) => file.endsWith(".ts")).map(([, text]) => text);
+  const code = modules.join("\n").replace(/\/\*[^]*?\*\/|\/\/.*|"[^"\n]*"/g, "");
+  return new Set(code.match(/\b(?!Website)[A-Z]\w*/g));
+}
+
+/** Returns the plural that English has for most words. */
+function pluralOf(kind: string): string {
+  const word = kind.toLowerCase();
+  if (/[^aeiou]y$/.test(word)) return `${word.slice(0, -1)}ies`;
+  return word + (/(?:s|x|z|ch|sh)$/.test(word) ? "es" : "s");
+}
+
+/** Returns true for a file, false where there is nothing. @throws {UsageError} for anything else. */
+async function isFileAt(path: string): Promise<boolean> {
+  const info = await attempt(path, () =>
+    Deno.lstat(path).catch((error) => {
+      if (error instanceof Deno.errors.NotFound) return undefined;
+      throw error;
+    }));
+  if (info?.isFile === false) throw new UsageError(`"${path}" is no regular file; name another folder with --dir`);
+  return info !== undefined;
+}
+
+/** Returns the result of an access to `path`. @throws {UsageError} that says what is not permitted, or what failed. */
+async function attempt<R>(path: string, access: () => Promise<R>): Promise<R> {
+  try {
+    return await access();
+  } catch (error) {
+    if (error instanceof Deno.errors.NotCapable) throw unwritable("--dir", path, error);
+    throw new UsageError(`"${path}" cannot be written: ${messageOf(error)}; name another folder with --dir`, {
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,285 @@
+import type { KubernetesObject } from "../api/object.ts";
+import type { Selection } from "../api/options.ts";
+import { type Resource, resourceName } from "../api/resource.ts";
+import { DerivedController, isAbortOf } from "../async/signals.ts";
+import { Latest } from "../async/iterate.ts";
+import { type BackoffOptions, humanDuration, LongTimer, monotonicMs } from "../async/time.ts";
+import type { Client } from "../client/client.ts";
+import { path } from "../entry/path.ts";
+import { errorLine } from "../errors/errors.ts";
+import { SharedIndexInformer } from "../informer/shared_index_informer.ts";
+import { WaitError } from "../informer/status.ts";
+import { Pod } from "../kinds/core/v1.ts";
+import { conditionsOf, type Readiness, readiness, unobserved } from "../readiness/readiness.ts";
+import { EXIT_CODE, UsageError } from "./errors/explain_error.ts";
+import {
+  checkSelection,
+  clientFor,
+  type ConnectionFlags,
+  durationMs,
+  explainRefusal,
+  type FoundTarget,
+  getTargets,
+  type SelectionFlags,
+  selectionFor,
+  targetsFor,
+} from "./resources/resources_for.ts";
+import { nothingFound, qualifiedName } from "./terminal/table.ts";
+import { FailureReporter, type Terminal } from "./terminal/terminal.ts";
+
+interface WaitFlags extends ConnectionFlags, SelectionFlags {
+  /** The awaited state, see {@linkcode goalOf}. */
+  readonly for: string;
+  /** Time limit, as a duration. */
+  readonly timeout: string;
+  /** If `true`, waits for all objects of the kinds. */
+  readonly all?: boolean;
+  /** If `true`, ends when an object has failed. */
+  readonly failFast?: boolean;
+  /** Back-off of informers after failures. @default {that of the library} */
+  readonly backoff?: BackoffOptions;
+}
+
+/** The state that is waited for. */
+interface Goal {
+  /** After "is not": `ready`. */
+  readonly name: string;
+  /** `true` if it is that an object is gone. */
+  readonly isDeletion?: boolean;
+  /** Judges an object that is there; `own` is its readiness. */
+  judge(object: KubernetesObject, own: Readiness): { readonly met: boolean; readonly text: string };
+}
+
+/** An object, and what is known of it. */
+interface Verdict {
+  /** The name for people: `deployment.apps/web`. */
+  readonly name: string;
+  readonly met: boolean;
+  /** The state, and its reason. */
+  readonly text: string;
+  /** Set if the object has failed, and that ends the wait. */
+  readonly failure?: Readiness;
+}
+
+/**
+ * Waits until all objects have reached a state. Returns 0 then; 1 when the time is over, the wait is interrupted, or
+ * an object has failed with `--fail-fast`. `args` are those of {@linkcode getTargets}.
+ */
+export async function wait(
+  flags: WaitFlags,
+  args: readonly string[],
+  terminal: Terminal,
+  stop: AbortSignal,
+): Promise<number> {
+  checkSelection(flags, args);
+  const targets = getTargets(args);
+  const isSelected = flags.selector !== undefined || flags.fieldSelector !== undefined || (flags.all ?? false);
+  if (targets.some(({ names }) => names.length > 0)) {
+    if (isSelected || flags.allNamespaces) {
+      throw new UsageError("a name selects one object; leave out -l, --field-selector, --all and -A");
+    }
+  } else if (!isSelected) {
+    throw new UsageError("name objects, as in deploy/web, or choose them with -l, --field-selector or --all");
+  }
+  const goal = goalOf(flags.for);
+  const timeoutMs = durationMs(flags.timeout, "timeout");
+  if (timeoutMs === 0) throw new UsageError("--timeout must be longer than 0");
+  using job = new DerivedController(stop);
+  const timeUp = new DOMException(`the time of --timeout ${flags.timeout} is over`, "TimeoutError");
+  using timer = new LongTimer(() => job.abort(timeUp));
+  timer.arm(timeoutMs);
+  let unmet: readonly Verdict[] = [];
+  try {
+    using client = await clientFor(flags, terminal);
+    const found = await targetsFor(client, targets, "watch", { form: "object", signal: job.signal, terminal });
+    await using waiting = new Waiting(client, found, goal, flags, terminal);
+    for await (const verdicts of waiting.verdicts(job.signal)) {
+      for (const { name, failure } of verdicts) {
+        if (failure !== undefined) throw new Error(`${name} has failed: ${failure.reason}: ${failure.message}`);
+      }
+      unmet = verdicts.filter(({ met }) => !met);
+      if (unmet.length > 0) continue;
+      for (const { name, text } of verdicts) terminal.result(`${name}: ${text}`);
+      return EXIT_CODE.done;
+    }
+  } catch (error) {
+    if (!isAbortOf(job.signal, error)) throw error;
+    if (unmet.length === 0) unmet = [{ name: args.join(" "), met: false, text: errorLine(error) }];
+  }
+  const ended = job.signal.reason === timeUp ? `within --timeout ${flags.timeout}` : "yet, as the wait was interrupted";
+  throw new Error(`not ${goal.name} ${ended}: ${linesOf(unmet)}`);
+}
+
+/** The largest number of objects that one line names. */
+const SHOWN = 3;
+
+function textOf({ state, reason, message }: Readiness): string {
+  return `${state}, ${reason}: ${message}`;
+}
+
+function linesOf(verdicts: readonly Verdict[]): string {
+  const more = verdicts.length > SHOWN ? `; and ${verdicts.length - SHOWN} more` : "";
+  return verdicts.slice(0, SHOWN).map(({ name, text }) => `${name}: ${text}`).join("; ") + more;
+}
+
+/** Objects whose state changes with time alone are looked at so often; so often the live line changes, too. */
+const PERIOD_MS = 1_000;
+
+interface Watched {
+  readonly resource: Resource;
+  /** The name of the only object, if there is one. */
+  readonly name: string | undefined;
+  readonly informer: SharedIndexInformer<KubernetesObject>;
+  /** The uids of the objects whose deletion is waited for: those that are there at first. */
+  doomed?: ReadonlySet<string>;
+}
+
+/** The informers on the objects that are waited for, and what they show. */
+class Waiting implements AsyncDisposable {
+  readonly #client: Client;
+  readonly #goal: Goal;
+  readonly #flags: WaitFlags;
+  readonly #terminal: Terminal;
+  readonly #selection: Selection;
+  /** By kind and name: an object that is named twice is one. */
+  readonly #watched = new Map<string, Watched>();
+  /** The pods of workloads. */
+  readonly #pods: SharedIndexInformer<Pod> | undefined;
+  readonly #changes = new Latest(() => [...this.#watched.values()].flatMap((watched) => this.#judge(watched)));
+  /** The text last said of each object. */
+  readonly #said = new Map<string, string>();
+  readonly #beganMs = monotonicMs();
+
+  constructor(client: Client, targets: readonly FoundTarget[], goal: Goal, flags: WaitFlags, terminal: Terminal) {
+    this.#client = client;
+    this.#goal = goal;
+    this.#flags = flags;
+    this.#terminal = terminal;
+    const selection = this.#selection = selectionFor(flags, client);
+    for (const { resource, names } of targets) {
+      for (const name of names.length === 0 ? [undefined] : names) {
+        const key = `${resourceName(resource)}/${name}`;
+        if (this.#watched.has(key)) continue;
+        const one = name === undefined ? selection : { ...selection, fieldSelector: `metadata.name=${name}` };
+        this.#watched.set(key, { resource, name, informer: this.#follow(resource, one) });
+      }
+    }
+    if (flags.failFast && targets.some(({ resource }) => resource.group !== "")) {
+      this.#pods = this.#follow(Pod, { namespace: selection.namespace });
+    }
+  }
+
+  #follow<T extends KubernetesObject>(resource: Resource<T>, selection: Selection): SharedIndexInformer<T> {
+    const failures = new FailureReporter(resourceName(resource), (line) => this.#terminal.say(line));
+    const informer: SharedIndexInformer<T> = new SharedIndexInformer<T>(this.#client.resource(resource, selection), {
+      reflector: { backoff: this.#flags.backoff },
+      onError: (error) => failures.report(error, informer.status().cause === error),
+    });
+    const changed = (): void => this.#changes.changed();
+    informer.addEventHandler({ onAdd: changed, onUpdate: changed, onDelete: changed }, { name: "wait" });
+    informer.run();
+    return informer;
+  }
+
+  /** Yields a verdict of each object, once they are listed and after each change, and shows them. */
+  async *verdicts(signal: AbortSignal): AsyncGenerator<readonly Verdict[]> {
+    try {
+      for (const { informer } of this.#watched.values()) await informer.waitForCacheSync({ signal });
+    } catch (error) {
+      if (isAbortOf(signal, error) || !(error instanceof WaitError)) throw error;
+      throw explainRefusal(error.cause, this.#flags);
+    }
+    const timer = setInterval(() => this.#changes.changed(), PERIOD_MS);
+    try {
+      for await (const verdicts of this.#changes.read({ signal })) {
+        this.#show(verdicts);
+        yield verdicts;
+      }
+    } finally {
+      clearInterval(timer);
+    }
+  }
+
+  #judge(watched: Watched): Verdict[] {
+    const { resource, name, informer } = watched;
+    const { isDeletion = false } = this.#goal;
+    const { namespace } = this.#selection;
+    const found = informer.lister.list();
+    if (isDeletion) watched.doomed ??= new Set(found.map(({ metadata }) => metadata.uid));
+    const objects = found.filter(({ metadata }) => watched.doomed?.has(metadata.uid) ?? true);
+    if (objects.length > 0) return objects.map((object) => this.#judgeObject(resource, object));
+    const shown = name === undefined ? resource.plural : qualifiedName(resource, name);
+    const nothing = isDeletion ? "deleted" : name === undefined ? nothingFound([resource], namespace) : "absent";
+    return [{ name: shown, met: isDeletion, text: nothing }];
+  }
+
+  #judgeObject(resource: Resource, object: KubernetesObject): Verdict {
+    const { name, namespace } = object.metadata;
+    const own = readiness(object, { pods: this.#pods });
+    const { met, text } = this.#goal.judge(object, own);
+    const failure = !met && this.#flags.failFast && own.state === "failed" ? own : undefined;
+    const where = this.#selection.namespace === undefined && namespace !== undefined ? ` in ${namespace}` : "";
+    return { name: qualifiedName(resource, name) + where, met, text, failure };
+  }
+
+  /** On a terminal, the first objects in one line; else a line for each change of an object. */
+  #show(verdicts: readonly Verdict[]): void {
+    const unmet = verdicts.filter(({ met }) => !met);
+    const done = `${verdicts.length - unmet.length} of ${verdicts.length} ${this.#goal.name}`;
+    this.#terminal.live(`${humanDuration(monotonicMs() - this.#beganMs)}, ${done}: ${linesOf(unmet)}`);
+    if (this.#terminal.interactive) return;
+    for (const { name, text } of unmet) {
+      if (this.#said.get(name) !== text) this.#terminal.say(`${name}: ${text}`);
+      this.#said.set(name, text);
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#terminal.live("");
+    for (const { informer } of this.#watched.values()) await informer[Symbol.asyncDispose]();
+    await this.#pods?.[Symbol.asyncDispose]();
+  }
+}
+
+/** A path of fields, and the value behind `=`; a key in brackets may have one. */
+const FIELD = /^((?:[^=["]|\["(?:[^"\\]|\\.)*"\])+)(?:=(.*))?$/s;
+
+/**
+ * Reads `ready`, `deleted`, `condition=TYPE`, `condition=TYPE=STATUS`, `PATH` or `PATH=VALUE`.
+ *
+ * @throws {UsageError} when it is none of these.
+ * @throws {SyntaxError} when the path is none.
+ */
+function goalOf(text: string): Goal {
+  if (text === "ready") {
+    return { name: text, judge: (_, own) => ({ met: own.state === text, text: textOf(own) }) };
+  }
+  if (text === "deleted") {
+    const here = (own: Readiness): string => own.state === "terminating" ? own.message : "is there";
+    return { name: text, isDeletion: true, judge: (_, own) => ({ met: false, text: here(own) }) };
+  }
+  const [, type, status = "True"] = /^condition=([^=]+)(?:=(.+))?$/.exec(text) ?? [];
+  if (type !== undefined) return { name: `${type}=${status}`, judge: (it) => ofCondition(it, type, status) };
+  const [, field = text, value] = FIELD.exec(text) ?? [];
+  if (["condition", "jsonpath"].includes(field) || (value === undefined && /^\w*$/.test(field))) {
+    throw new UsageError(
+      `--for must be ready, deleted, condition=TYPE, condition=TYPE=STATUS, PATH=VALUE, or the PATH of a field, found "${text}"`,
+    );
+  }
+  const at = path(field as string);
+  const there = at.exists();
+  const holds = value === undefined ? there : at.equals(value);
+  const shown = (object: never): string => at(object).join(", ") || (there(object) ? "there" : "not there");
+  return { name: text, judge: (it) => ({ met: holds(it as never), text: `${field} is ${shown(it as never)}` }) };
+}
+
+/** Types and states are compared as kubectl does: in any case, and only if they are about the present generation. */
+function ofCondition(object: KubernetesObject, type: string, status: string): ReturnType<Goal["judge"]> {
+  const is = (a: string | undefined, b: string): boolean => a?.toLowerCase() === b.toLowerCase();
+  const found = conditionsOf(object).find((it) => is(it.type, type));
+  if (found === undefined) return { met: false, text: `it has no condition ${type}` };
+  const late = unobserved(object, found.observedGeneration) ?? unobserved(object);
+  if (late !== undefined) return { met: false, text: late.message };
+  const why = [found.reason, found.message].filter((part) => part).join(": ");
+  return { met: is(found.status, status), text: `${found.type} is ${found.status}${why === "" ? "" : `, ${why}`}` };
+}

@@ -1,0 +1,279 @@
+import type { ObjectKey } from "../../api/object.ts";
+import {
+  type DeliveredVersion,
+  type PositionChange,
+  PositionError,
+  type PositionRecord,
+  type PositionStore,
+  type StoredPosition,
+} from "../../api/position.ts";
+import { backoffMs, checkDurations, LongTimer, sleep } from "../../async/time.ts";
+import { InformerError } from "../../errors/informer_error.ts";
+
+/** Options of {@linkcode Position.open}. */
+export interface PositionOptions {
+  /** The name of the position in its store. */
+  readonly name: string;
+  /**
+   * The time from a delivery to the write, in milliseconds. With 0 the next event is delivered once the one before is
+   * written, so that a crash repeats the call that it interrupts and no other; else it repeats those of this time.
+   *
+   * @default {0; 10_000 in a ConfigMap}
+   */
+  readonly everyMs?: number;
+}
+
+/** The reader of a position. */
+interface PositionOwner {
+  /** Receives errors of the store; the write is tried again. */
+  readonly report: (error: unknown) => void;
+  /** Called when the position cannot be written any more. */
+  readonly onLost: (error: PositionError) => void;
+  /** Aborted when the reader ends: failed writes are not tried again. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * The place of one handler or event stream, kept beyond the life of the process: option `position` of
+ * `addEventHandler()` and `events()`.
+ *
+ * - Over restarts, crashes and expired versions the last state of each object is delivered at least once, deletions
+ *   included, and never an older state after a newer one. Objects that were delivered, and have not changed, are not.
+ * - An event counts as delivered when the call of the handler has returned, what it returned has resolved, and for a
+ *   stream when the next one is asked for. One whose handler throws does not: the object is delivered again with its
+ *   next change, or by the next start.
+ * - Deliveries begin once the informer is not older than their beginning: with the first list, which is one of the
+ *   newest state. A restored informer, and one that runs already, asks the server for its version, and reaches it with
+ *   the next change or bookmark, within about a minute.
+ * - An object that was deleted meanwhile comes as a deletion with `finalStateUnknown`, one that has changed as an
+ *   update. Neither has the state that was delivered before, for only uid and version are kept: to read `object` or
+ *   `previous` there throws a `DecodeError`. `initial` is `true` for the objects of the very first list.
+ * - It has one reader. The last one to open it takes it over: the reader before ends with a {@linkcode PositionError}
+ *   at its next write.
+ *
+ * The store keeps about 100 bytes per object. Handlers without a position cost nothing more.
+ *
+ * @example
+ * ```ts
+ * import { Client, MemoryPositions, Position, SharedIndexInformer } from "@kube/informer";
+ * import { Pod } from "@kube/informer/kinds/core/v1";
+ * import { FakeApiServer, pod } from "@kube/informer/testing";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const server = new FakeApiServer();
+ * server.create(Pod, pod({ name: "cart-0", namespace: "shop" }));
+ * using client = new Client({ server: "http://fake", transport: server });
+ * const store = new MemoryPositions(); // FilePositions, KvPositions and ConfigMapPositions last longer
+ * for (const expected of [["shop/cart-0"], []]) {
+ *   await using position = await Position.open(store, { name: "mails" });
+ *   await using pods = new SharedIndexInformer(client.resource(Pod));
+ *   const keys: string[] = [];
+ *   const mails = pods.addEventHandler({ onAdd: ({ key }) => keys.push(key) }, { position });
+ *   pods.run();
+ *   await mails.waitForSync();
+ *   assertEquals(keys, expected);
+ * }
+ * ```
+ */
+export class Position implements AsyncDisposable {
+  /** Its name in its store. */
+  readonly name: string;
+  readonly #store: PositionStore;
+  readonly #everyMs: number;
+  readonly #holder = crypto.randomUUID();
+  readonly #objects: Map<ObjectKey, DeliveredVersion>;
+  #version: string;
+  #stamp: unknown;
+  /** The keys whose state is not written. */
+  #changed = new Set<ObjectKey>();
+  /** `true` if and only if `#version` or a key has changed since the last write began, or that has failed. */
+  #isDue = false;
+  /** Set while a write runs; never rejects. */
+  #writing: Promise<void> | undefined;
+  readonly #timer = new LongTimer(() => void this.#write());
+  /** Set if and only if there is a reader. */
+  #owner: PositionOwner | undefined;
+  /** Set once the position cannot be written any more. */
+  #failure: PositionError | undefined;
+
+  /**
+   * Reads a position, and takes it from the reader that it may have. One that the store does not have begins with the
+   * first list.
+   *
+   * @throws {PositionError} when another reader opens it at the same time.
+   * @throws {RangeError} when `everyMs` is out of range.
+   * @throws what the store throws.
+   */
+  static async open(store: PositionStore, options: PositionOptions): Promise<Position> {
+    const found = await store.read(options.name);
+    const position = new Position(store, options, found?.record);
+    position.#stamp = found?.stamp;
+    await position.#writeNow([]);
+    return position;
+  }
+
+  private constructor(store: PositionStore, options: PositionOptions, found: PositionRecord | undefined) {
+    const { name, everyMs = store.everyMs ?? 0 } = options;
+    checkDurations("open a position", { everyMs }, { finite: true });
+    this.name = name;
+    this.#store = store;
+    this.#everyMs = everyMs;
+    this.#objects = new Map(found?.objects);
+    this.#version = found?.version ?? "";
+  }
+
+  /**
+   * Every change up to this version was delivered; `""` before the first list was. It moves when the reader has nothing
+   * left to read, and never within a list.
+   */
+  get version(): string {
+    return this.#version;
+  }
+
+  /** The objects that exist by what was delivered. */
+  get objects(): ReadonlyMap<ObjectKey, DeliveredVersion> {
+    return this.#objects;
+  }
+
+  /** Writes what is left to write. Ends no reader: remove the handler, or stop the informer, before. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#timer[Symbol.dispose]();
+    await this.#writing;
+    if (this.#isDue && this.#failure === undefined) await this.#write();
+  }
+
+  /**
+   * Begins to read. @throws {PositionError} when it has a reader, or was lost.
+   * @internal
+   */
+  begin(owner: PositionOwner): void {
+    if (this.#failure !== undefined) throw this.#failure;
+    if (this.#owner !== undefined) {
+      throw new PositionError(`Cannot read from position "${this.name}": it has a reader; open one for each`, "held");
+    }
+    this.#owner = owner;
+  }
+
+  /**
+   * Returns `true` for an object that the position is kept in.
+   * @internal
+   */
+  isOwn(uid: string): boolean {
+    return this.#store.isOwn?.(this.name, uid) ?? false;
+  }
+
+  /**
+   * Records that a state was delivered, or a deletion.
+   * @internal
+   */
+  delivered(key: ObjectKey, state: DeliveredVersion | undefined): void {
+    if (state === undefined) this.#objects.delete(key);
+    else this.#objects.set(key, state);
+    this.#changed.add(key);
+    this.#isDue = true;
+  }
+
+  /**
+   * Records that every change up to `version` was delivered.
+   * @internal
+   */
+  reached(version: string): void {
+    if (version === "" || version === this.#version) return; // versions of several namespaces may have no order
+    this.#isDue = true;
+    this.#version = version;
+  }
+
+  /**
+   * Writes what was recorded: now, with a promise that never rejects, or later.
+   * @internal
+   */
+  save(): Promise<void> | undefined {
+    if (!this.#isDue || this.#failure !== undefined) return undefined;
+    if (this.#everyMs === 0) return this.#write();
+    if (!this.#timer.isArmed) this.#timer.arm(this.#everyMs);
+  }
+
+  /**
+   * Ends the reader, and writes what is left. Never rejects.
+   * @internal
+   */
+  async end(): Promise<void> {
+    await this[Symbol.asyncDispose]();
+    this.#owner = undefined;
+  }
+
+  #write(): Promise<void> {
+    return this.#writing ??= this.#tryWrite().finally(() => this.#writing = undefined);
+  }
+
+  /** Writes until that succeeds, the position is lost, or the reader has ended. */
+  async #tryWrite(): Promise<void> {
+    for (let failures = 0;; failures++) {
+      const keys = [...this.#changed];
+      this.#changed.clear();
+      this.#isDue = false;
+      try {
+        return await this.#writeNow(keys);
+      } catch (error) {
+        for (const key of keys) this.#changed.add(key);
+        this.#isDue = true;
+        if (error instanceof PositionError) {
+          this.#failure = error;
+          return this.#owner?.onLost(error);
+        }
+        this.#owner?.report(new InformerError(`Cannot write position "${this.name}"`, { cause: error }));
+      }
+      const signal = this.#owner?.signal;
+      if (signal === undefined || signal.aborted) return;
+      await sleep(backoffMs(failures, {}), { signal }).catch(() => {}); // aborted: the last attempt follows
+    }
+  }
+
+  /** Writes once. What another reader has written meanwhile is another's; its own may be a write without an answer. */
+  async #writeNow(keys: readonly ObjectKey[]): Promise<void> {
+    for (;;) {
+      const record = { holder: this.#holder, version: this.#version, objects: this.#objects };
+      const stamp = await this.#store.write(this.name, record, { stamp: this.#stamp, keys });
+      if (stamp !== undefined) {
+        this.#stamp = stamp;
+        return;
+      }
+      const found = await this.#store.read(this.name);
+      // mutant: position-own-write-lost
+      if (found?.record.holder !== this.#holder) {
+        const what = found === undefined ? "it was removed" : "another reader has opened it";
+        throw new PositionError(`Cannot hold position "${this.name}": ${what} since`, "lost");
+      }
+      this.#stamp = found.stamp;
+    }
+  }
+}
+
+/** Keeps positions in memory, for tests, and for readers that follow each other in one process. */
+export class MemoryPositions implements PositionStore {
+  readonly #positions = new Map<string, { readonly record: PositionRecord; readonly stamp: number }>();
+
+  /** Returns the position of a name, if there is one. */
+  read(name: string): Promise<StoredPosition | undefined> {
+    return Promise.resolve(this.#positions.get(name));
+  }
+
+  /** Keeps a position, unless another reader has written it. */
+  write(
+    name: string,
+    { objects, ...head }: PositionRecord,
+    { stamp, keys }: PositionChange,
+  ): Promise<number | undefined> {
+    const found = this.#positions.get(name);
+    if (found?.stamp !== stamp) return Promise.resolve(undefined);
+    const kept = new Map(found?.record.objects);
+    for (const key of keys) {
+      const state = objects.get(key);
+      if (state === undefined) kept.delete(key);
+      else kept.set(key, state);
+    }
+    const next = (found?.stamp ?? 0) + 1;
+    this.#positions.set(name, { record: { ...head, objects: kept }, stamp: next });
+    return Promise.resolve(next);
+  }
+}

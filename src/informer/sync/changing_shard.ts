@@ -1,0 +1,194 @@
+import type { Entry } from "../../api/options.ts";
+import type { ListerWatcher } from "../../api/lister_watcher.ts";
+import { type KubernetesObject, type ObjectKey, splitKey } from "../../api/object.ts";
+import { rangesWithout, ShardFilter, type ShardSource } from "../../api/shard.ts";
+import { isOlder } from "../../api/status.ts";
+import { LongTimer } from "../../async/time.ts";
+import { type ArrivingParts, ListWatchWriter, readPageList, type Replacement } from "../../reflector/lists.ts";
+import { LiveCounters } from "../../reflector/requests.ts";
+
+/** The time in which ranges that come one by one are gathered, to be listed together, in milliseconds. */
+const GATHER_MS = 50;
+/** The longest wait of a list for its first or next object, in milliseconds. */
+const LIST_IDLE_MS = 70_000;
+
+/** The controller whose ranges change. */
+interface Sharded<T extends KubernetesObject> {
+  readonly source: ListerWatcher<T>;
+  readonly known: { list(): readonly Entry<T>[] };
+  readonly gate: { readonly version: string };
+  readonly pageSize: number;
+  readonly check: { listing(): void } | undefined;
+  serverKeyOf(entry: Entry<T>): ObjectKey;
+  /** Processes the state of an object that was listed beside the watch. */
+  repair(entry: Entry<T>): void;
+  /** Removes a cached object as moved. */
+  moved(entry: Entry<T>): void;
+  relist(reason: Error): void;
+  /** Ends the watch, so that what is due is listed before it resumes. */
+  renew(): void;
+  report(error: unknown): void;
+}
+
+/**
+ * The ranges of a shard that come and go while a controller follows their objects.
+ *
+ * - A range that goes leaves at once: reads drop its objects from then on, and the cached ones are removed as moved.
+ * - A range that comes ends the watch, at version W; it is listed alone, at V, which is not older, as the list is of
+ *   the newest state and begins after the range was taken. The watch resumes from W with the new ranges, and its
+ *   changes of the range up to V, which the list has, are dropped.
+ * - A list of all takes the ranges that are held when it begins.
+ */
+export class ChangingShard<T extends KubernetesObject> implements ArrivingParts, Disposable {
+  readonly #shard: ShardSource;
+  readonly #filter: ShardFilter;
+  readonly #controller: Sharded<T>;
+  #subscription: Disposable | undefined;
+  readonly #gather: LongTimer = new LongTimer(() => this.#controller.renew());
+  /** The ranges that are being listed. */
+  #listing: ShardFilter | undefined;
+  /** Ranges that were listed at a version that the watch has not reached. */
+  #ahead: { readonly filter: ShardFilter; readonly version: string }[] = [];
+
+  /** `filter`, which all reads of the controller have, is kept at the ranges whose objects are cached. */
+  constructor(shard: ShardSource, filter: ShardFilter, controller: Sharded<T>) {
+    this.#shard = shard;
+    this.#filter = filter;
+    this.#controller = controller;
+  }
+
+  /** Follows the changes of the ranges until it is disposed. */
+  start(): this {
+    this.#subscription = this.#shard.onChange!(() => this.#changed());
+    return this;
+  }
+
+  /** `true` if there are ranges to be listed. */
+  get isDue(): boolean {
+    return this.#due.length > 0;
+  }
+
+  /** Takes all ranges, as a list of all begins. */
+  listing(): void {
+    this.#filter.ranges = this.#shard.ranges();
+    this.#ahead = [];
+  }
+
+  /** Lists the ranges that are due, and adds their objects. */
+  async list(signal: AbortSignal): Promise<void> {
+    const { source, pageSize, gate } = this.#controller;
+    const filter = this.#listing = new ShardFilter(this.#shard.by, this.#due);
+    let objects: readonly Entry<T>[] = [];
+    const staged = new ListWatchWriter<T>(
+      inMemory<T>((entries) => objects = entries),
+      new LiveCounters(),
+      (error) => this.#controller.report(error),
+    );
+    const range: ListerWatcher<T> = {
+      shard: filter,
+      listEntries: (options) => source.listEntries({ ...options, shard: filter }),
+      watchChanges: (options) => source.watchChanges(options),
+    };
+    try {
+      const version = await readPageList(range, staged, { version: "", signal, pageSize, listIdleMs: LIST_IDLE_MS });
+      if (isOlder(version, gate.version)) {
+        const reason = `the server's history went back from version ${gate.version} to ${version}`;
+        return this.#controller.relist(new Error(`A range that came asked for a list: ${reason}`));
+      }
+      this.#ahead.push({ filter, version });
+      this.#filter.ranges = [...this.#filter.ranges, ...filter.ranges];
+      // A range that went meanwhile is no longer among those of the filter.
+      for (const entry of objects) if (filter.has(entry)) this.#controller.repair(entry);
+    } finally {
+      this.#listing = undefined;
+    }
+  }
+
+  /** Returns `true` for a change of the watch that the list of its range has shown. */
+  hasListed(entry: Entry<T>): boolean {
+    return this.#ahead.some(({ filter, version }) => !isOlder(version, entry.resourceVersion) && filter.has(entry));
+  }
+
+  /** Records that the watch has reached a version. */
+  reached(version: string): void {
+    if (this.#ahead.length > 0 && this.#ahead.every((range) => !isOlder(version, range.version))) this.#ahead = [];
+  }
+
+  /** A replacement without the objects of ranges that go before its commit. */
+  replacing(replacement: Replacement<Entry<T>>): Replacement<Entry<T>> {
+    const staged: (readonly Entry<T>[])[] = [];
+    return {
+      add: (entries) => {
+        staged.push(entries);
+        replacement.add(entries);
+      },
+      delete: (entry) => replacement.delete(entry),
+      commit: (version) => {
+        for (const entry of staged.flat()) if (!this.#filter.has(entry)) replacement.delete(entry);
+        replacement.commit(version);
+      },
+      abandon: () => replacement.abandon(),
+    };
+  }
+
+  /** Follows no further change. */
+  [Symbol.dispose](): void {
+    this.#subscription?.[Symbol.dispose]();
+    this.#gather[Symbol.dispose]();
+  }
+
+  get #due(): ReturnType<ShardSource["ranges"]> {
+    return rangesWithout(this.#shard.ranges(), this.#filter.ranges);
+  }
+
+  #changed(): void {
+    const held = this.#shard.ranges();
+    this.#controller.check?.listing(); // which compares with other ranges
+    // What goes and comes again is listed again, also if it is being listed.
+    for (const filter of [this.#listing, ...this.#ahead.map(({ filter }) => filter)]) {
+      if (filter !== undefined) filter.ranges = common(filter.ranges, held);
+    }
+    const kept = common(this.#filter.ranges, held);
+    const hasLost = rangesWithout(this.#filter.ranges, kept).length > 0;
+    this.#filter.ranges = kept;
+    if (hasLost) this.#remove();
+    if (this.isDue && !this.#gather.isArmed) this.#gather.arm(GATHER_MS);
+  }
+
+  /** Removes the cached objects that are no longer in the ranges. */
+  #remove(): void {
+    for (const entry of this.#controller.known.list()) {
+      const { namespace = "" } = splitKey(this.#controller.serverKeyOf(entry));
+      if (!this.#filter.has({ uid: entry.uid, namespace })) this.#controller.moved(entry);
+    }
+  }
+}
+
+/** Returns the hashes that are in both. */
+function common(
+  a: ReturnType<ShardSource["ranges"]>,
+  b: ReturnType<ShardSource["ranges"]>,
+): ReturnType<ShardSource["ranges"]> {
+  return rangesWithout(a, rangesWithout(a, b));
+}
+
+/** A store for one list, which passes its objects on. */
+function inMemory<T>(
+  commit: (entries: readonly Entry<T>[]) => void,
+): ConstructorParameters<typeof ListWatchWriter<T>>[0] {
+  const unused = (): void => {
+    throw new Error("Cannot change the objects of a range: it is only listed");
+  };
+  return {
+    ...{ add: unused, update: unused, delete: unused },
+    replacing: () => {
+      const staged: (readonly Entry<T>[])[] = [];
+      return {
+        add: (entries) => void staged.push(entries),
+        delete: unused,
+        commit: () => commit(staged.flat()),
+        abandon: () => void (staged.length = 0),
+      };
+    },
+  };
+}

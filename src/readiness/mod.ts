@@ -1,0 +1,35 @@
+/**
+ * Judges whether an object is ready, a workload or one of any kind with conditions, and waits for that.
+ *
+ * The rules are those of SIG CLI's kstatus (`sigs.k8s.io/cli-utils`). Reasons are named as they appear in the cluster:
+ * `ImagePullBackOff`, `CrashLoopBackOff`, `ProgressDeadlineExceeded`.
+ *
+ * @example
+ * ```ts
+ * import { Client, SharedIndexInformer } from "@kube/informer";
+ * import { Deployment } from "@kube/informer/kinds/apps/v1";
+ * import { readiness, untilReady } from "@kube/informer/readiness";
+ * import { deployment, FakeApiServer } from "@kube/informer/testing";
+ *
+ * const server = new FakeApiServer();
+ * server.create(Deployment, deployment({ name: "web", namespace: "shop", replicas: 0 }));
+ * using client = new Client({ server: "http://fake", transport: server });
+ * await using deployments = new SharedIndexInformer(client.resource(Deployment));
+ * deployments.run();
+ * await deployments.waitForCacheSync();
+ * const { state, reason, message } = readiness(deployments.lister.get("shop/web"));
+ * console.log(state, reason, message); // "progressing", "DeploymentNotAvailable", …
+ * const { metadata } = server.get(Deployment, "shop/web")!;
+ * const conditions = [{ type: "Available", status: "True" }, {
+ *   type: "Progressing",
+ *   status: "True",
+ *   reason: "NewReplicaSetAvailable",
+ * }];
+ * server.patch(Deployment, "shop/web", { status: { observedGeneration: metadata.generation, conditions } });
+ * await untilReady(deployments, "shop/web", { signal: AbortSignal.timeout(60_000), failFast: true });
+ * ```
+ *
+ * @module
+ */
+export { type Readiness, readiness, type ReadinessOptions, type ReadinessState } from "./readiness.ts";
+export { NotReadyError, untilReady, type UntilReadyOptions } from "./until_ready.ts";

@@ -1,0 +1,20 @@
+// Prints the events of the ConfigMaps of a namespace from a position on.
+// deno run -A tests/cluster/_position_reader.ts NAMESPACE FOLDER
+import { type InformerEvent, Position, SharedIndexInformer, type SyncedEvent } from "@kube/informer";
+import { connect, FilePositions, shutdownSignal } from "@kube/informer/deno";
+import { ConfigMap } from "@kube/informer/kinds/core/v1";
+import { delay } from "@std/async";
+
+const [namespace, folder] = Deno.args;
+using signal = shutdownSignal();
+using client = await connect();
+await using position = await Position.open(new FilePositions(folder), { name: "test" });
+await using informer = new SharedIndexInformer<ConfigMap>(client.resource(ConfigMap, { namespace }));
+informer.addEventHandler({ onAdd: call, onUpdate: call, onDelete: call }, { position });
+await informer.run({ signal });
+
+async function call(event: Exclude<InformerEvent<ConfigMap>, SyncedEvent>): Promise<void> {
+  const { key, uid, resourceVersion } = event;
+  console.log(JSON.stringify({ type: event.type, key, uid, resourceVersion }));
+  await delay(Math.random() * 10); // the time in which it may be killed
+}

@@ -1,0 +1,177 @@
+// A reconciler of a kind whose definition comes and goes, on a real server.
+import { type Client, errorLine, isExpired, isForbidden, type KubernetesObject, type Resource } from "@kube/informer";
+import { defineResource, installDefinitions, SharedIndexInformer, SharedInformerFactory } from "@kube/informer";
+import { CustomResourceDefinition } from "@kube/informer/kinds/apiextensions/v1";
+import { ConfigMap } from "@kube/informer/kinds/core/v1";
+import { ClusterRole, ClusterRoleBinding } from "@kube/informer/kinds/rbac/v1";
+import { Reconciler } from "@kube/informer/reconcile";
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { define, definitionName, onceServed, undefine } from "../support/cluster/definitions.ts";
+import { untilStatus, withDeadline } from "../support/cluster/with_deadline.ts";
+import { definitionOf } from "../support/widgets.ts";
+import { clusterTests, report, seconds } from "./_cluster.ts";
+import { newAccount } from "./_rights.ts";
+
+const cluster = clusterTests();
+
+const kindOf = (plural: string, kind: string): Resource<KubernetesObject> =>
+  defineResource({ group: "optional.example.com", version: "v1", plural, kind });
+const Gadget = kindOf("gadgets", "Gadget");
+const Gizmo = kindOf("gizmos", "Gizmo");
+
+/** Runs a reconciler of config maps that watches an optional kind too, and lets the test wait for causes of that. */
+class Running implements AsyncDisposable {
+  readonly reconciler: Reconciler<ConfigMap>;
+  readonly informer: SharedIndexInformer<KubernetesObject, never>;
+  readonly errors: string[] = [];
+  readonly #ended: Promise<void>;
+  #arrived: (cause: string) => void = () => {};
+
+  constructor(client: Client, kind: Resource<KubernetesObject>, namespace: string) {
+    const onError = (error: unknown): number => this.errors.push(errorLine(error));
+    const informers = new SharedInformerFactory(client, { namespace, onError });
+    this.reconciler = new Reconciler(client, ConfigMap, (_key, { causes }) => {
+      for (const { source, event } of causes) if (source === definitionName(kind)) this.#arrived(event!);
+    }, { informers, onError }).watches(kind, ({ name }) => [`${namespace}/${name}`], { optional: true });
+    this.informer = informers.forResource(kind);
+    this.#ended = this.reconciler.run();
+  }
+
+  /** Does something, and waits for a reconcile that an event of the kind has caused. */
+  async causing(event: string, act: () => Promise<unknown>): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#arrived = (found) => found === event && resolve();
+    await act();
+    await withDeadline(`a reconcile by an event "${event}"`, async (signal) => {
+      const ended = new Promise<void>((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+      await Promise.race([promise, ended]);
+    });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.reconciler[Symbol.asyncDispose]();
+    await this.#ended;
+    await this.reconciler.informers.shutdown();
+  }
+}
+
+cluster.anywhere(
+  "a reconciler of an optional kind begins within a second of its being served, and again after its definition was deleted",
+  async ({ client, namespace }) => {
+    await using definitions = new SharedIndexInformer(client.resource(CustomResourceDefinition));
+    definitions.run();
+    await using running = new Running(client, Gadget, namespace);
+    const { informer, reconciler } = running;
+    await untilStatus(informer, "the kind to be missing", ({ unserved }) => unserved === true);
+    await withDeadline("the reconciler to run", (signal) => reconciler.idle({ signal }));
+    assertEquals([reconciler.status().state, reconciler.status().waitsFor], ["running", [definitionName(Gadget)]]);
+    const took: number[] = [];
+    for (let round = 0; round < 3; round++) {
+      const live = untilStatus(informer, "a live watch", ({ state }) => state === "live").then(() => performance.now());
+      await define(client, Gadget);
+      await definitions.until(({ metadata, status }) =>
+        metadata.name === definitionName(Gadget) &&
+        (status?.conditions?.some(({ type, status }) => type === "Established" && status === "True") ?? false)
+      );
+      const establishedAt = performance.now();
+      took.push(await live - establishedAt);
+      assertEquals(reconciler.status().waitsFor, []);
+      const gadgets = client.resource(Gadget, { namespace });
+      await running.causing("added", () => onceServed(() => gadgets.create({ metadata: { name: "a" } })));
+      await running.causing("deleted", () => undefine(client, Gadget));
+      await untilStatus(informer, "the kind to go", ({ unserved }) => unserved === true);
+      assertEquals(informer.indexer.size, 0);
+      await withDeadline(
+        "the definition to go",
+        (signal) => definitions.untilDeleted(definitionName(Gadget), { signal }),
+      );
+    }
+    report(`live after the kind was established, in ms: ${took.map(Math.round).join(", ")}`);
+    // The storage of a kind begins with the first request.
+    assertEquals(running.errors.filter((line) => !line.includes("storage is (re)initializing")), []);
+  },
+);
+
+cluster.anywhere(
+  "a watch from a version before the definition of its kind has expired",
+  async ({ client, namespace }) => {
+    const kind = kindOf("nuts", "Nut");
+    const nuts = client.resource(kind, { namespace });
+    await installDefinitions(client, [definitionOf(kind)]);
+    const { metadata: { resourceVersion } } = await onceServed(() => nuts.create({ metadata: { name: "a" } }));
+    await undefine(client, kind);
+    await using definitions = new SharedIndexInformer(client.resource(CustomResourceDefinition));
+    definitions.run();
+    await withDeadline("the definition to go", (signal) => definitions.untilDeleted(definitionName(kind), { signal }));
+    await installDefinitions(client, [definitionOf(kind)]);
+    await onceServed(() => nuts.list());
+    const error = await assertRejects(async () => {
+      for await (const { type } of nuts.watch({ resourceVersion })) throw new Error(`an event ${type}`);
+    });
+    assert(isExpired(error), errorLine(error)); // so that an informer lists, and does not miss a deletion
+    await undefine(client, kind);
+  },
+);
+
+cluster.anywhere(
+  "installDefinitions resolves when the kinds are served, and changes nothing by a second call",
+  async ({ client, namespace }) => {
+    const kinds = [kindOf("parts", "Part"), kindOf("bolts", "Bolt")];
+    await client.discover();
+    const startedAt = performance.now();
+    await installDefinitions(client, kinds.map(definitionOf));
+    report(`two definitions are served after ${seconds(startedAt)}`);
+    const found = (await client.discover()).filter(({ group }) => group === kinds[0].group).map(({ kind }) => kind);
+    assertEquals(found.filter((kind) => kind === "Part" || kind === "Bolt").sort(), ["Bolt", "Part"]);
+    for (const kind of kinds) await client.resource(kind, { namespace }).create({ metadata: { name: "a" } });
+    const definitions = client.resource(CustomResourceDefinition);
+    const before = await definitions.get(definitionName(kinds[0]));
+    await installDefinitions(client, kinds.map(definitionOf));
+    const after = await definitions.get(definitionName(kinds[0]));
+    assertEquals(after.metadata.resourceVersion, before.metadata.resourceVersion);
+    for (const kind of kinds) await undefine(client, kind);
+  },
+);
+
+cluster.withPlane(
+  "a reconciler that may not watch definitions finds an optional kind by itself",
+  async (setting) => {
+    const { client, namespace, plane } = setting;
+    const name = "no-definitions";
+    const token = await newAccount(client, namespace, name);
+    await client.resource(ClusterRole).create({
+      metadata: { name },
+      rules: [
+        { apiGroups: [""], resources: ["configmaps"], verbs: ["list", "watch"] },
+        { apiGroups: [Gizmo.group], resources: [Gizmo.plural], verbs: ["list", "watch"] },
+      ],
+    });
+    await client.resource(ClusterRoleBinding).create({
+      metadata: { name },
+      roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name },
+      subjects: [{ kind: "ServiceAccount", name, namespace }],
+    });
+    const limited = await setting.connect({ kubeconfig: await plane.kubeconfigOf({ token }) });
+    await withDeadline("the rights", async (signal) => {
+      for (;;) {
+        const error = await limited.resource(ConfigMap, { namespace }).list({ signal }).then(
+          () => undefined,
+          (it) => it,
+        );
+        if (error === undefined) return;
+        assert(isForbidden(error), errorLine(error));
+      }
+    });
+    await using running = new Running(limited, Gizmo, namespace);
+    await untilStatus(running.informer, "the kind to be missing", ({ unserved }) => unserved === true);
+    await define(client, Gizmo);
+    const definedAt = performance.now();
+    await untilStatus(running.informer, "a live watch", ({ state }) => state === "live");
+    const gizmos = client.resource(Gizmo, { namespace });
+    await running.causing("added", () => onceServed(() => gizmos.create({ metadata: { name: "a" } })));
+    report(`without definitions, live ${Math.round(performance.now() - definedAt)} ms after the definition`);
+    const refusals = running.errors.filter((line) => line.startsWith("Cannot watch definitions"));
+    assertEquals(refusals.length, 1, running.errors.join("\n"));
+    await undefine(client, Gizmo);
+  },
+);

@@ -1,0 +1,326 @@
+import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
+import { type HashRange, hashRange, ShardFilter, type ShardSource } from "../../../src/api/shard.ts";
+import { MemoryPositions, Position } from "../../../src/informer/events/position.ts";
+import type { InformerEvent } from "../../../src/informer/events/event.ts";
+import type { SharedIndexInformer } from "../../../src/informer/shared_index_informer.ts";
+import { metadataOf, tableOf } from "../../../src/api/resource.ts";
+import { Pod } from "../../../src/kinds/core/v1.ts";
+import { pod } from "../../../src/testing/mod.ts";
+import { Random } from "../../../src/testing/random.ts";
+import { FactoryFixture } from "../_factory_fixture.ts";
+
+const COUNT = 8;
+const isList = ({ query }: { readonly query: URLSearchParams }): boolean => !query.has("watch");
+const range = (index: number): HashRange => hashRange(index, COUNT);
+
+/** Ranges that a test takes and gives up. */
+class Held implements ShardSource {
+  readonly by: "uid" | "namespace";
+  readonly name: string;
+  readonly held = new Set<number>();
+  readonly listeners = new Set<() => void>();
+
+  constructor(name: string, held: readonly number[] = [], by: "uid" | "namespace" = "uid") {
+    this.name = name;
+    this.by = by;
+    this.held = new Set(held);
+  }
+
+  ranges(): readonly HashRange[] {
+    return [...this.held].map(range);
+  }
+
+  onChange(listener: () => void): Disposable {
+    this.listeners.add(listener);
+    return { [Symbol.dispose]: () => void this.listeners.delete(listener) };
+  }
+
+  take(...indexes: number[]): void {
+    for (const index of indexes) this.held.add(index);
+    for (const listener of this.listeners) listener();
+  }
+
+  give(...indexes: number[]): void {
+    for (const index of indexes) this.held.delete(index);
+    for (const listener of this.listeners) listener();
+  }
+}
+
+/** Follows the events of an informer, and fails where they contradict each other. */
+class Followed {
+  readonly objects = new Map<string, string>();
+  readonly lines: string[] = [];
+
+  constructor(informer: Pick<SharedIndexInformer<Pod>, "addEventHandler">) {
+    const handle = (event: InformerEvent<Pod>): void => this.#handle(event);
+    informer.addEventHandler({ onAdd: handle, onUpdate: handle, onDelete: handle });
+  }
+
+  #handle(event: InformerEvent<Pod>): void {
+    if (event.type === "synced") return;
+    const { key, type, resourceVersion } = event;
+    assertEquals(this.objects.has(key), type !== "added", `${type} of ${key}`);
+    if (type === "deleted") this.objects.delete(key);
+    else this.objects.set(key, resourceVersion);
+    this.lines.push(`${type === "deleted" ? event.reason ?? "deleted" : type} ${key}`);
+  }
+}
+
+function keysIn(fixture: FactoryFixture, ranges: readonly HashRange[], by: "uid" | "namespace" = "uid"): string[] {
+  const filter = new ShardFilter(by, ranges);
+  return fixture.server.list(Pod).filter(({ metadata: { uid, namespace } }) =>
+    filter.has({ uid, namespace: namespace! })
+  )
+    .map(({ metadata: { namespace, name } }) => `${namespace}/${name}`).sort();
+}
+
+function create({ server }: FactoryFixture, count: number, prefix = "p"): void {
+  for (let i = 0; i < count; i++) server.create(Pod, pod({ namespace: `shop-${i % 5}`, name: `${prefix}-${i}` }));
+}
+
+for (const shards of [true, false]) {
+  const gate = shards ? "filters" : "does not filter";
+  Deno.test(`A range that comes is listed alone, of the newest state, and the watch goes on, where the server ${gate}`, async () => {
+    await using fixture = new FactoryFixture({}, { shards });
+    create(fixture, 40);
+    const held = new Held("group", [0, 1]);
+    const pods = fixture.informers.forResource(Pod, { shard: held });
+    const followed = new Followed(pods);
+    await fixture.start();
+    assertEquals([...pods.indexer.keys()].sort(), keysIn(fixture, [range(0), range(1)]));
+    assertEquals(fixture.asked, ["list"]);
+    const version = pods.lastSyncResourceVersion;
+    const asked = fixture.server.requests.length;
+    followed.lines.length = 0;
+    held.take(5);
+    held.take(6);
+    await fixture.tick(1_000);
+    const [list, watch, ...more] = fixture.server.requests.slice(asked);
+    assertEquals([fixture.asked, more.length], [["list", `watch from ${version}`], 0]);
+    assertEquals([list.query.has("resourceVersion"), list.query.has("watch")], [false, false]);
+    assertEquals(list.query.get("shardSelector"), new ShardFilter("uid", [range(5), range(6)]).selector);
+    assertEquals(watch.query.get("shardSelector"), new ShardFilter("uid", held.ranges()).selector);
+    const come = keysIn(fixture, [range(5), range(6)]);
+    assert(come.length > 0);
+    assertEquals(followed.lines.sort(), come.map((key) => `added ${key}`).sort());
+    create(fixture, 40, "later");
+    await fixture.tick();
+    assertEquals([...pods.indexer.keys()].sort(), keysIn(fixture, held.ranges()));
+    assertEquals([...followed.objects.keys()].sort(), keysIn(fixture, held.ranges()));
+    assertEquals(fixture.errors, []);
+  });
+
+  Deno.test(`Objects of a range that goes leave as moved, and its changes are dropped, where the server ${gate}`, async () => {
+    await using fixture = new FactoryFixture({}, { shards });
+    create(fixture, 40);
+    const held = new Held("group", [0, 1, 2, 3]);
+    const pods = fixture.informers.forResource(Pod, { shard: held });
+    const followed = new Followed(pods);
+    await fixture.start();
+    followed.lines.length = 0;
+    const gone = keysIn(fixture, [range(1)]);
+    assert(gone.length > 1);
+    const { asked: _before } = fixture;
+    held.give(1);
+    assertEquals([...pods.indexer.keys()].sort(), keysIn(fixture, held.ranges()));
+    fixture.server.patch(Pod, gone[0], { metadata: { labels: { app: "web" } } });
+    fixture.server.delete(Pod, gone[1]);
+    await fixture.tick(1_000);
+    assertEquals(followed.lines.sort(), gone.map((key) => `moved ${key}`).sort());
+    assertEquals(fixture.asked, []);
+    const [kept] = keysIn(fixture, [range(2)]);
+    followed.lines.length = 0;
+    fixture.server.delete(Pod, kept);
+    await fixture.tick();
+    assertEquals(followed.lines, [`deleted ${kept}`]);
+  });
+}
+
+Deno.test("Changes that the list of a range has shown have no events, also of objects that came and went before it", async () => {
+  await using fixture = new FactoryFixture({ reflector: { streamingList: "off" } });
+  const { server } = fixture;
+  create(fixture, 20);
+  const held = new Held("group", [0]);
+  const pods = fixture.informers.forResource(Pod, { shard: held });
+  const followed = new Followed(pods);
+  await fixture.start();
+  followed.lines.length = 0;
+  // The watch has ended, and the list has not been answered.
+  server.beforeNext(
+    () => {
+      create(fixture, 40, "short");
+      for (let i = 0; i < 40; i++) server.delete(Pod, `shop-${i % 5}/short-${i}`);
+      create(fixture, 40, "stays");
+    },
+    1,
+    isList,
+  );
+  held.take(1, 2, 3, 4, 5, 6, 7);
+  await fixture.tick(1_000);
+  assertEquals([...pods.indexer.keys()].sort(), keysIn(fixture, held.ranges()));
+  const seen = followed.lines.filter((line) => line.includes("short"));
+  // Of the range that was watched before, the objects that came and went are events of the watch.
+  assertEquals(seen.length % 2, 0);
+  assert(seen.length < 40, seen.join());
+  assertEquals(new Set(followed.lines).size, followed.lines.length);
+});
+
+Deno.test("A list of a range that fails is tried again, and nothing else is listed", async () => {
+  await using fixture = new FactoryFixture({ reflector: { streamingList: "off" } });
+  create(fixture, 40);
+  const held = new Held("group", [0]);
+  const pods = fixture.informers.forResource(Pod, { shard: held });
+  await fixture.start();
+  fixture.server.failNext(500, 2, isList);
+  const asked = fixture.server.requests.length;
+  held.take(1);
+  await fixture.tick(20_000);
+  assertEquals([...pods.indexer.keys()].sort(), keysIn(fixture, held.ranges()));
+  const lists = fixture.server.requests.slice(asked).filter(({ query }) => !query.has("watch"));
+  assertEquals(
+    lists.map(({ query }) => query.get("shardSelector")),
+    Array(3).fill(new ShardFilter("uid", [range(1)]).selector),
+  );
+  assertEquals(fixture.errors.length, 2);
+});
+
+Deno.test("A range that goes while it or all is listed does not come, and one that returns is listed anew", async () => {
+  for (const returns of [false, true]) {
+    await using fixture = new FactoryFixture({ reflector: { streamingList: "off" } });
+    create(fixture, 60);
+    const held = new Held("group", [0, 1]);
+    const pods = fixture.informers.forResource(Pod, { shard: held });
+    const followed = new Followed(pods);
+    const change = (): void => {
+      held.give(1);
+      if (returns) held.take(1);
+    };
+    fixture.server.afterNext(change, 1, isList);
+    await fixture.start();
+    await fixture.tick(1_000);
+    assertEquals([...pods.indexer.keys()].sort(), keysIn(fixture, held.ranges()));
+    held.give(1);
+    await fixture.tick();
+    fixture.server.afterNext(change, 1, isList);
+    held.take(1, 2);
+    await fixture.tick(1_000);
+    assertEquals([...pods.indexer.keys()].sort(), keysIn(fixture, held.ranges()));
+    assertEquals([...followed.objects.keys()].sort(), keysIn(fixture, held.ranges()));
+    const selectors = fixture.server.requests.filter(({ query }) => !query.has("watch"))
+      .map(({ query }) => query.get("shardSelector"));
+    const again = new ShardFilter("uid", [range(1)]).selector!;
+    assertEquals(selectors.filter((selector) => selector === again).length, returns ? 2 : 0);
+  }
+});
+
+Deno.test("Every list of changing ranges is of the newest state, with those that are held when it begins", async () => {
+  await using fixture = new FactoryFixture({ reflector: { streamingList: "off" } });
+  create(fixture, 30);
+  const held = new Held("group", [0]);
+  fixture.informers.forResource(Pod, { shard: held });
+  held.take(3);
+  await fixture.start();
+  fixture.server.forceRelist();
+  await fixture.tick(60_000);
+  const lists = fixture.server.requests.filter(({ query }) => !query.has("watch"));
+  assertEquals(lists.length, 2);
+  for (const { query } of lists) {
+    assertEquals([query.has("resourceVersion"), query.get("shardSelector")], [
+      false,
+      new ShardFilter("uid", held.ranges()).selector,
+    ]);
+  }
+});
+
+Deno.test("An informer of changing ranges has no snapshots and no positions, and its pause is kept", async () => {
+  await using fixture = new FactoryFixture();
+  create(fixture, 30);
+  const held = new Held("group", [0]);
+  const pods = fixture.informers.forResource(Pod, { shard: held });
+  await fixture.start();
+  assertThrows(() => pods.snapshot(), TypeError, 'its shard "group" has ranges that change');
+  await assertRejects(() => pods.restore(new Blob([]).stream()), TypeError, "ranges that change");
+  const position = await Position.open(new MemoryPositions(), { name: "p" });
+  assertThrows(() => pods.addEventHandler({}, { position }), TypeError, "ranges that change");
+  pods.pause();
+  const { asked: _before } = fixture;
+  held.give(0);
+  held.take(1);
+  await fixture.tick(10_000);
+  assertEquals([pods.indexer.size, fixture.asked], [0, []]);
+  pods.resume();
+  await fixture.tick(1_000);
+  assertEquals([...pods.indexer.keys()].sort(), keysIn(fixture, [range(1)]));
+});
+
+const SEEDS = Number(Deno.env.get("SHARD_SEEDS") ?? 60);
+
+Deno.test("Ranges that move between processes: each object is cached once, by its holder, for random histories", async () => {
+  const kinds = [Pod, metadataOf(Pod), tableOf(Pod)] as unknown as readonly (typeof Pod)[];
+  for (let seed = 1; seed <= SEEDS; seed++) {
+    const random = new Random(seed);
+    const by = random.pick(["uid", "namespace"] as const);
+    await using fixture = new FactoryFixture({ reflector: { pageSize: 5 } }, {
+      shards: random.below(2) === 0,
+      streamingList: random.below(2) === 0,
+    });
+    const { server } = fixture;
+    create(fixture, 30);
+    const processes = [0, 1, 2].map((index) => {
+      const held = new Held(`process-${index}`, [0, 1, 2, 3, 4, 5, 6, 7].filter((it) => it % 3 === index), by);
+      const kind = random.pick(kinds);
+      const informer = random.below(3) === 0
+        ? fixture.informers.forResource(Pod, { shard: held, fields: ["spec.nodeName"] })
+        : fixture.informers.forResource(kind, { shard: held });
+      return { held, informer, followed: new Followed(informer as Pick<SharedIndexInformer<Pod>, "addEventHandler">) };
+    });
+    fixture.informers.start();
+    for (let step = 0; step < 40; step++) {
+      const keys = server.keys(Pod);
+      switch (random.below(9)) {
+        case 0:
+        case 1: {
+          const index = random.below(COUNT);
+          for (const { held } of processes) if (held.held.has(index)) held.give(index);
+          if (random.below(2) === 0) await fixture.tick(random.below(200));
+          random.pick(processes).held.take(index);
+          break;
+        }
+        case 2:
+          server.create(Pod, pod({ namespace: `shop-${random.below(5)}`, name: `new-${step}` }));
+          break;
+        case 3:
+          if (keys.length > 0) server.delete(Pod, random.pick(keys));
+          break;
+        case 4:
+          if (keys.length > 0) server.patch(Pod, random.pick(keys), { metadata: { labels: { step: `${step}` } } });
+          break;
+        case 5:
+          server.dropWatches();
+          break;
+        case 6:
+          if (random.below(3) === 0) server.forceRelist();
+          break;
+        case 7:
+          server.failNext(random.pick([500, 429]), 1);
+          break;
+        default:
+          await fixture.tick(random.below(3_000));
+      }
+    }
+    server.disarm();
+    await fixture.tick(120_000);
+    for (const { held, informer, followed } of processes) {
+      const expected = keysIn(fixture, held.ranges(), by);
+      assertEquals([...informer.indexer.keys()].sort(), expected, `seed ${seed}`);
+      assertEquals([...followed.objects.keys()].sort(), expected, `events, seed ${seed}`);
+      for (const [key, version] of followed.objects) {
+        if (informer.entries.getByKey(key)!.resourceVersion !== server.get(Pod, key)!.metadata.resourceVersion) {
+          throw new Error(`seed ${seed}: ${key} is stale at ${version}`);
+        }
+      }
+    }
+    const total = processes.reduce((sum, { informer }) => sum + informer.indexer.size, 0);
+    assertEquals(total, server.keys(Pod).length, `seed ${seed}`);
+  }
+});

@@ -1,0 +1,53 @@
+/**
+ * Puts the files of `examples/website`, from which `informer init` makes a project, into one module, as the command
+ * line runs from an address, where it has no files; and into the blocks of guides that begin with their names.
+ *
+ * @module
+ */
+import { join } from "node:path";
+import { readFlags, toggle } from "./flags.ts";
+
+const ROOT = join(import.meta.dirname!, "..");
+const PROJECT = join(ROOT, "examples/website");
+const MODULE = "src/cli/project_files.ts";
+const GUIDES = ["write", "test", "run"].map((verb) => `docs/${verb}_a_controller.md`);
+
+/** The files of a project, by their names. */
+type Files = Readonly<Record<string, string>>;
+
+/** Returns the text of the module. */
+function moduleOf(files: Files): string {
+  return `// deno-fmt-ignore-file
+// Written by \`deno task project\` from the folder examples/website; not edited by hand.
+
+/** The files of a project, by their names. */
+export const PROJECT_FILES: Readonly<Record<string, string>> = ${JSON.stringify(files, undefined, 2)};
+`;
+}
+
+/** Returns a page in which each block whose first line is a comment with the name of a file has the text of it. */
+function withBlocks(page: string, files: Files): string {
+  return page.replace(
+    /^(```[^\n]+\n)((?:\/\/|#) ([\w.]+): [^]*?)^```$/gm,
+    (all, fence, _text, name) => name in files ? `${fence}${files[name]}\`\`\`` : all,
+  );
+}
+
+if (import.meta.main) {
+  const { check } = readFlags({
+    task: "project",
+    summary: `Puts the files of examples/website, which informer init writes, into ${MODULE} and the guides.`,
+    flags: { check: toggle("writes nothing; fails when a file differs") },
+  });
+  const names = [...Deno.readDirSync(PROJECT)].map(({ name }) => name).sort();
+  const files = Object.fromEntries(names.map((name) => [name, Deno.readTextFileSync(join(PROJECT, name))]));
+  const results = new Map([[MODULE, moduleOf(files)]]);
+  for (const path of GUIDES) results.set(path, withBlocks(Deno.readTextFileSync(join(ROOT, path)), files));
+  for (const [path, text] of results) {
+    if (!check) Deno.writeTextFileSync(join(ROOT, path), text);
+    else if (Deno.readTextFileSync(join(ROOT, path)) !== text) {
+      console.error(`${path} differs from the folder examples/website: run deno task project`);
+      Deno.exit(1);
+    }
+  }
+}
