@@ -23,6 +23,7 @@ import * as relists from "./limits/relists.ts";
 import { RELAY } from "./limits/relay.ts";
 import { RESTORE } from "./limits/restore.ts";
 import { SELECT } from "./limits/select.ts";
+import { SHARDED_CACHE } from "./limits/sharded_cache.ts";
 import { SHARDS } from "./limits/shards.ts";
 import { STORE } from "./limits/store.ts";
 import { VIEW } from "./limits/view.ts";
@@ -57,6 +58,7 @@ const MEASUREMENTS: readonly Measurement[] = [
   VIEW,
   RESTORE,
   MILLION,
+  SHARDED_CACHE,
 ];
 
 /** The names of a limit on the command line: its id, and what stands for several. */

@@ -1,7 +1,9 @@
 /**
- * A server of many pods, a process of its own: `deno run -A _pods_server.ts PODS`. It prints its address, and ends when
- * its standard input does. It makes the pods of 9.1 kB while it sends them, and keeps none; its watch is silent.
+ * A server of many pods, a process of its own: `deno run -A _pods_server.ts PODS [filters]`. It prints its address, and
+ * ends when its standard input does. It makes the pods of 9.1 kB while it sends them, and keeps none; its watch is
+ * silent. With `filters` it sends those alone that a `shardSelector` selects.
  */
+import { ShardFilter } from "../../src/api/shard.ts";
 import { podItem } from "../_data.ts";
 import { serveProcess } from "./_serve_process.ts";
 
@@ -19,6 +21,8 @@ interface Template {
   readonly name: number;
   /** End of the first part of `metadata.uid`. */
   readonly uid: number;
+  /** Beginning and end of `metadata.uid`. */
+  readonly uidAt: readonly [number, number];
   /** End of `metadata.resourceVersion`. */
   readonly version: number;
 }
@@ -33,6 +37,7 @@ const templates = Array.from({ length: TEMPLATES }, (_, index): Template => {
     bytes: encoder.encode(`,${json}`),
     name: behind("-00000") + 1,
     uid: behind(`"uid":"`) + 9,
+    uidAt: [behind(`"uid":"`) + 1, behind(`"uid":"`) + 37],
     version: behind(`"resourceVersion":"`) + 8,
   };
 });
@@ -45,27 +50,32 @@ function write(bytes: Uint8Array, end: number, count: number, number: number, ba
   }
 }
 
-function podBytes(index: number): Uint8Array {
-  const { bytes, name, uid, version } = templates[index % TEMPLATES];
-  write(bytes, name, 5, index, 36);
+function podBytes(index: number, shard: ShardFilter | undefined): Uint8Array | undefined {
+  const { bytes, name, uid, uidAt, version } = templates[index % TEMPLATES];
   write(bytes, uid, 8, index, 16);
+  if (shard?.hasBytes(bytes, ...uidAt) === false) return undefined;
+  write(bytes, name, 5, index, 36);
   write(bytes, version, 7, FIRST_VERSION + index, 10);
-  return index === 0 ? bytes.subarray(1) : bytes;
+  return bytes;
 }
 
-function list(count: number): ReadableStream<Uint8Array> {
+function list(count: number, shard: ShardFilter | undefined): ReadableStream<Uint8Array> {
   const head = `{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"${
     FIRST_VERSION + count
   }"},"items":[`;
   let index = 0;
+  let isFirst = true;
   return new ReadableStream({
     start: (controller) => controller.enqueue(encoder.encode(head)),
     pull(controller): void {
       const part = new Uint8Array(PART_BYTES);
       let length = 0;
       for (; index < count; index++) {
-        const pod = podBytes(index);
+        let pod = podBytes(index, shard);
+        if (pod === undefined) continue;
         if (length + pod.length > part.length) break;
+        if (isFirst) pod = pod.subarray(1);
+        isFirst = false;
         part.set(pod, length);
         length += pod.length;
       }
@@ -78,6 +88,14 @@ function list(count: number): ReadableStream<Uint8Array> {
 }
 
 const pods = Number(Deno.args[0]);
+const filters = Deno.args[1] === "filters";
+
+/** Returns the filter of a `shardSelector` of uids; `undefined` where all are wanted. */
+function shardIn(selector: string | null): ShardFilter | undefined {
+  if (selector === null || !filters) return undefined;
+  const ranges = [...selector.matchAll(/'(0x[0-9a-f]+)', '(0x[0-9a-f]+)'/g)];
+  return new ShardFilter("uid", ranges.map(([, start, end]) => ({ start: BigInt(start), end: BigInt(end) })));
+}
 
 function answer(request: Request): Response {
   const { searchParams } = new URL(request.url);
@@ -85,7 +103,9 @@ function answer(request: Request): Response {
     const status = { kind: "Status", apiVersion: "v1", status: "Failure", reason: "Invalid", code: 422 };
     return Response.json(status, { status: 422 });
   }
-  const body = searchParams.has("watch") ? new ReadableStream<Uint8Array>() : list(pods);
+  const body = searchParams.has("watch")
+    ? new ReadableStream<Uint8Array>()
+    : list(pods, shardIn(searchParams.get("shardSelector")));
   return new Response(body, { headers: { "content-type": "application/json" } });
 }
 

@@ -107,6 +107,11 @@ export function numbersIn(output: string): Numbers {
   return JSON.parse(found[0]) as Numbers;
 }
 
+/** Returns the median of each number of several runs. */
+export function mediansOf(runs: readonly Numbers[]): Numbers {
+  return Object.fromEntries(Object.keys(runs[0]).map((name) => [name, median(runs.map((numbers) => numbers[name]))]));
+}
+
 /** Runs a case in the modes `informers` and `bare`, in turns, and returns the medians of both. */
 export async function medians(
   repetitions: number,
@@ -116,8 +121,6 @@ export async function medians(
   for (let repetition = 0; repetition < repetitions; repetition++) {
     for (const mode of Object.keys(runs)) runs[mode].push(await measure(mode));
   }
-  const mediansOf = (all: readonly Numbers[]): Numbers =>
-    Object.fromEntries(Object.keys(all[0]).map((name) => [name, median(all.map((numbers) => numbers[name]))]));
   return [mediansOf(runs.informers), mediansOf(runs.bare)];
 }
 

@@ -1,0 +1,104 @@
+/**
+ * A cache of one of eight shards of the server's pods, three fields of each, in a process of its own: URL MODE. Modes:
+ * `empty` (the same modules, nothing is followed), `all` (an informer of all pods), `shard` (one of the first shard),
+ * `none` (one of a range without pods).
+ */
+import process from "node:process";
+import { Client, fieldsOf, type HashRange, SharedIndexInformer } from "../../mod.ts";
+import { hashRange } from "../../src/api/shard.ts";
+import { Pod } from "../../src/kinds/core/v1.ts";
+import { Child } from "../peers/child.ts";
+import { caseCommand, collect, measureCase, type Measurement, mediansOf, type Numbers, ratio } from "./measurement.ts";
+
+const PODS = 100_000;
+const SERVER = new URL("./_pods_server.ts", import.meta.url).href;
+
+/** One of 8 shards of 100,000 pods, on servers that do not filter and that do. */
+export const SHARDED_CACHE: Measurement = {
+  ids: ["sharded-heap", "sharded-rss", "sharded-bytes", "sharded-cpu"],
+  onlyNamed: true,
+  measure: async ({ repetitions }) => {
+    const measure = async (gate: "filters" | "ignores", ...modes: readonly string[]): Promise<Numbers[]> => {
+      await using server = new Child(caseCommand(SERVER, { args: [PODS, gate], v8Flags: [] }));
+      const url = await server.line(30_000);
+      const runs: Numbers[][] = modes.map(() => []);
+      for (let repetition = 0; repetition < repetitions; repetition++) {
+        for (const [i, mode] of modes.entries()) {
+          runs[i].push(await measureCase(import.meta.url, { args: [url, mode] }));
+        }
+      }
+      return runs.map(mediansOf);
+    };
+    const [empty, all, shard] = await measure("ignores", "empty", "all", "shard");
+    const [filtered, none] = await measure("filters", "shard", "none");
+    for (const { objects } of [shard, filtered]) {
+      if (Math.abs(objects / all.objects - 1 / 8) < 0.01) continue;
+      throw new Error(`Cannot measure: ${objects} of ${all.objects} objects are cached, expected an eighth`);
+    }
+    const what = "1/8 of 100,000 pods, three fields";
+    return [
+      ratio("sharded-heap", `${what}: heap / all pods`, shard.heapBytes / all.heapBytes, 0.2),
+      ratio(
+        "sharded-rss",
+        `${what}: RSS after a collection, above that of an empty process / all pods`,
+        (shard.rssBytes - empty.rssBytes) / (all.rssBytes - empty.rssBytes),
+        0.35,
+      ),
+      ratio(
+        "sharded-bytes",
+        `${what}, the server filters: bytes of the list / all pods`,
+        filtered.bytes / all.bytes,
+        0.13,
+      ),
+      ratio(
+        "sharded-cpu",
+        `${what}, the server filters: CPU above that of an informer of nothing / all pods`,
+        (filtered.cpuMs - none.cpuMs) / (all.cpuMs - none.cpuMs),
+        0.2,
+      ),
+    ];
+  },
+};
+
+const RANGES: Readonly<Record<string, HashRange>> = { shard: hashRange(0, 8), none: { start: 0n, end: 1n } };
+
+async function main(): Promise<void> {
+  const [url, mode] = Deno.args;
+  let bytes = 0;
+  const transport = {
+    fetch: async (request: Request): Promise<Response> => {
+      const response = await fetch(request);
+      if (request.url.includes("watch=true")) return response;
+      const counted = response.body!.pipeThrough(
+        new TransformStream<Uint8Array, Uint8Array>({
+          transform(chunk, controller): void {
+            bytes += chunk.length;
+            controller.enqueue(chunk);
+          },
+        }),
+      );
+      return new Response(counted, response);
+    },
+  };
+  collect();
+  const before = Deno.memoryUsage().heapUsed;
+  let objects = 0;
+  if (mode !== "empty") {
+    const resource = fieldsOf(Pod, ["spec.nodeName", "status.phase", "status.podIP"]);
+    const range = RANGES[mode];
+    const informer = new SharedIndexInformer(new Client({ server: url, transport }).resource(resource), {
+      ...range === undefined ? {} : { shard: { name: mode, by: "uid", ranges: () => [range] } },
+    });
+    void informer.run();
+    await informer.waitForCacheSync();
+    objects = informer.indexer.size;
+  }
+  const { user, system } = process.cpuUsage();
+  collect();
+  const { heapUsed, rss: rssBytes } = Deno.memoryUsage();
+  const cpuMs = (user + system) / 1_000;
+  console.log(JSON.stringify({ objects, bytes, cpuMs, heapBytes: heapUsed - before, rssBytes }));
+  Deno.exit(0); // an informer runs until it is stopped
+}
+
+if (import.meta.main) await main();
