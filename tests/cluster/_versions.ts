@@ -8,6 +8,7 @@ import { TESTED } from "../../tools/versions.ts";
 const LACKED_BY = {
   "AuthenticationConfiguration v1": [32, 33],
   "rows in streaming lists": [32, 33],
+  "server-side shards": [32, 33, 34],
   "streaming lists by default": [33],
   "the kinds of src/kinds, and their fields and enums": [32, 33, 34, 36],
 } as const satisfies Readonly<Record<string, readonly number[]>>;

@@ -8,6 +8,7 @@ import { clusterTests, type PlaneSetting, report, seconds } from "./_cluster.ts"
 import { differences } from "../support/cluster/compare.ts";
 import { define, Definition, definitionName } from "../support/cluster/definitions.ts";
 import { type Ended, Program } from "../support/program.ts";
+import { Folder } from "../support/serve.ts";
 import { forEach, mapDraft, names, podDraft } from "../support/cluster/writers.ts";
 
 const cluster = clusterTests();
@@ -214,6 +215,15 @@ const EXAMPLES: Readonly<Record<string, Example>> = {
   },
   "index_by_node.ts": { first: [/^worker-\d: \d+ pods, 0 running$/, /^synced: \d+ pods on \d+ nodes$/] },
   "late_handler.ts": { first: [/^cached: \d+ pods$/, /^synced: the late handler received \d+ pods$/] },
+  "notifier.ts": {
+    first: [],
+    change: ({ client }) =>
+      client.resource(Pod, { namespace: "shop" }).patch("cart-0003", {
+        type: "merge",
+        body: { status: { phase: "Failed", reason: "Evicted" } },
+      }, { subresource: "status" }),
+    then: [/^shop\/cart-0003 has failed: Evicted$/],
+  },
   "plain_watch.ts": {
     first: [/^listed: \d+ pods at version \d+$/],
     change: ({ client }) => client.resource(Pod, { namespace: "shop" }).create(podDraft("plain-0")),
@@ -261,8 +271,11 @@ for (const name of examples) {
     assert(example !== undefined, `no expected lines of examples/${name} are listed here`);
     if (!furnished) await furnish(setting);
     furnished = true;
+    await using folder = new Folder();
     const startedAt = performance.now();
-    await using program = new Program(`examples/${name}`, example.args, { KUBECONFIG: setting.plane.kubeconfig });
+    await using program = new Program(`examples/${name}`, example.args, {
+      ...{ KUBECONFIG: setting.plane.kubeconfig, STATE_DIRECTORY: folder.path },
+    });
     for (const pattern of example.first) await program.until(`a line like ${pattern}`, (line) => pattern.test(line));
     await example.change?.(setting);
     for (const pattern of example.then ?? []) {

@@ -3,7 +3,8 @@ import { fixedShard, SharedInformerFactory } from "@kube/informer";
 import { ConfigMap } from "@kube/informer/kinds/core/v1";
 import { assert, assertEquals } from "@std/assert";
 import { type HashRange, hashRange, ShardFilter, type ShardSource } from "../../src/api/shard.ts";
-import { clusterTests } from "./_cluster.ts";
+import { clusterTests, MINOR } from "./_cluster.ts";
+import { hasFeature } from "./_versions.ts";
 import { withDeadline } from "../support/cluster/with_deadline.ts";
 import { mapDraft } from "../support/cluster/writers.ts";
 
@@ -32,7 +33,8 @@ class Held implements ShardSource {
 }
 
 for (const filters of [false, true]) {
-  const flags = filters ? ["--feature-gates=ShardedListAndWatch=true"] : [];
+  const isThere = MINOR === undefined || hasFeature(MINOR, "server-side shards");
+  const flags = filters && isThere ? ["--feature-gates=ShardedListAndWatch=true"] : [];
   clusterTests({ flags }).withPlane(
     `Informers of shards have each object once, and ranges come and go, on a server that ${
       filters ? "filters" : "ignores shards"
@@ -90,5 +92,6 @@ for (const filters of [false, true]) {
       await maps.delete(key.split("/")[1]);
       await withDeadline("a deletion", (signal) => moving.untilDeleted(key, { signal }));
     },
+    ...filters ? ["server-side shards"] as const : [],
   );
 }
