@@ -14,7 +14,7 @@ import type { ImportedName } from "../src/codegen/emit_module.ts";
 import type { ModuleModel } from "../src/codegen/model.ts";
 import { type OpenApiDocument, readOpenApi } from "../src/codegen/read_open_api.ts";
 import { connect } from "../src/deno/connect.ts";
-import { isBuiltInGroup } from "../src/testing/storage/definition.ts";
+import { isBuiltInGroup } from "../src/protocol/discovery.ts";
 import { BuiltInTypes } from "./built_in_types.ts";
 import { codeDefaults } from "./schema_defaults.ts";
 import { schemaModule } from "./schemas.ts";

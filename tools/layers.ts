@@ -30,7 +30,8 @@ const LAYERS: Readonly<Record<string, { readonly folders: readonly string[]; rea
     store: { folders: [], packages: [] },
     informer: { folders: ["api", "entry", "reflector", "queue", "store", "async", "errors"], packages: [] },
     metrics: { folders: ["api", "async", "informer"], packages: [] },
-    edge: { folders: ["api", "entry", "async", "errors", "informer", "metrics"], packages: ["@std/http"] },
+    protocol: { folders: ["api"], packages: [] },
+    edge: { folders: ["api", "entry", "async", "errors", "informer", "metrics", "protocol"], packages: ["@std/http"] },
     workqueue: { folders: ["async", "errors"], packages: [] },
     reconcile: {
       folders: ["api", "async", "client", "errors", "workqueue", "informer", "metrics", "kinds"],
@@ -44,8 +45,8 @@ const LAYERS: Readonly<Record<string, { readonly folders: readonly string[]; rea
       folders: ["api", "client", "kubeconfig", "async", "errors", "kinds"],
       packages: ["js-yaml", "node:path", "node:url"],
     },
-    testing: { folders: ["api", "entry", "async", "kinds"], packages: ["@std/async", "js-yaml"] },
-    perturb: { folders: ["api", "async", "client", "errors", "testing"], packages: ["@std/async"] },
+    testing: { folders: ["api", "entry", "async", "kinds", "protocol"], packages: ["@std/async", "js-yaml"] },
+    perturb: { folders: ["api", "async", "client", "errors", "protocol", "testing"], packages: ["@std/async"] },
     subscribe: { folders: ["api", "async", "edge", "errors", "informer"], packages: [] },
     otel: {
       folders: ["api", "async", "errors", "client", "reflector", "informer", "metrics", "reconcile"],

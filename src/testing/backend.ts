@@ -6,7 +6,8 @@ import type { OpenRecord } from "./http/request.ts";
 import { Random } from "./random.ts";
 import { CollectionLister } from "./reads/lists.ts";
 import { type ServerFeatures, Watches } from "./reads/watch.ts";
-import { Discovery, OpenApi } from "./server/discovery.ts";
+import { Discovery } from "../protocol/discovery.ts";
+import { OpenApi } from "./server/open_api.ts";
 import { PodRequests } from "./server/pod_requests.ts";
 import { RequestHandler } from "./server/request_handler.ts";
 import { ResourceHandler } from "./server/resource_handler.ts";
@@ -148,7 +149,7 @@ export class Backend {
     });
     if (namespaces !== undefined) this.#createNamespaces();
     const { watches, writer } = this;
-    const discovery = new Discovery(store);
+    const discovery = new Discovery(() => Array.from(store.collections(), ({ definition }) => definition));
     const lister = new CollectionLister(store);
     const podRequests = new PodRequests(store, writer, now);
     const parts = { store, lister, watches, writer, podRequests, namespaces, discovery, features, now };

@@ -7,7 +7,7 @@ import { defineResource, type Resource, resourceName } from "../api/resource.ts"
 import { Backend, type FakeApiServerOptions } from "./backend.ts";
 import { FaultVerbs } from "./fault_verbs.ts";
 import type { RecordedRequest } from "./http/request.ts";
-import { notFound } from "./http/refusal.ts";
+import { notFound } from "../protocol/refusal.ts";
 import { mergePatch } from "./patches/patches.ts";
 import { StoredSelection } from "./reads/lists.ts";
 import { definitionOf } from "./storage/built_in_resources.ts";

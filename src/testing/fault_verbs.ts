@@ -10,7 +10,7 @@ import {
   type RequestHook,
 } from "./faults/faults.ts";
 import { isStreamingList } from "./http/request.ts";
-import { refusalOf, statusJson } from "./http/refusal.ts";
+import { refusalOf, statusJson } from "../protocol/refusal.ts";
 import type { Watch } from "./reads/watch.ts";
 import type { ByteBody } from "./wire/byte_body.ts";
 

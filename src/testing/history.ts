@@ -4,7 +4,8 @@ import { defineResource, type Resource } from "../api/resource.ts";
 import type { FakeApiServer } from "./fake_api_server.ts";
 import type { RequestFilter } from "./faults/faults.ts";
 import type { Fixture } from "./objects.ts";
-import { isStreamingList, parseRoute, type RecordedRequest } from "./http/request.ts";
+import { isStreamingList, type RecordedRequest } from "./http/request.ts";
+import { parseRoute } from "../protocol/requests.ts";
 
 /**
  * A moment between a request and its response, or between two requests.

@@ -2,7 +2,7 @@
 import { assertEquals, equal } from "@std/assert";
 import { apiVersionOf, Client } from "@kube/informer";
 import { FakeApiServer } from "@kube/informer/testing";
-import { isBuiltInGroup } from "../../src/testing/storage/definition.ts";
+import { isBuiltInGroup } from "../../src/protocol/discovery.ts";
 import { INTRODUCED, OLDEST_MINOR } from "../../tools/introduced.ts";
 import { clusterTests } from "./_cluster.ts";
 import { differencesOf, isNewest, minorOfServer } from "./_versions.ts";

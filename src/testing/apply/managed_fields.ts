@@ -1,4 +1,4 @@
-import { badRequest, refusal } from "../http/refusal.ts";
+import { badRequest, refusal } from "../../protocol/refusal.ts";
 import type { Struct } from "../schema/schema.ts";
 import { type Definition, schemaOfDefinition } from "../storage/definition.ts";
 import { equalJson, isObject, type Json, type JsonObject, type MutableJson, objectOr, textOf } from "../wire/json.ts";

@@ -11,7 +11,7 @@ import { withResolvers } from "../../async/signals.ts";
 import type { RecordedRequest } from "../http/request.ts";
 import type { Status } from "../../api/status.ts";
 import { checkCounts } from "../../async/time.ts";
-import { PlainRefusal, refusalOf } from "../http/refusal.ts";
+import { PlainRefusal, refusalOf } from "../../protocol/refusal.ts";
 import type { ByteBody } from "../wire/byte_body.ts";
 
 /** Selects the requests that a fault applies to. */

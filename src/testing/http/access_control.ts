@@ -1,6 +1,6 @@
 import { resourceName } from "../../api/resource.ts";
 import type { Status } from "../../api/status.ts";
-import { detailsOf, refusal, refusalOf } from "./refusal.ts";
+import { detailsOf, refusal, refusalOf } from "../../protocol/refusal.ts";
 
 /** The attributes of a request that authorization decides on. */
 export interface RequestAttributes {

@@ -1,9 +1,8 @@
 /**
  * HTTP requests and responses of the fake server, apart from resources.
  *
- * The functions `answer…` build responses; `parseRoute`, `parseListOptions` and `negotiateRepresentation` parse
- * requests; `refusal` and its siblings create the errors of kube-apiserver; {@linkcode AccessControl} authenticates and
- * authorizes. This folder does not read or write objects.
+ * The functions `answer…` build responses; {@linkcode AccessControl} authenticates and authorizes. How requests that
+ * read are parsed, and which errors a server answers, is in `protocol`. This folder does not read or write objects.
  *
  * @module
  */
@@ -11,7 +10,7 @@
 import { StatusError } from "../../api/status.ts";
 import { ByteBody } from "../wire/byte_body.ts";
 import { goJson } from "../wire/json.ts";
-import { PlainRefusal, refusal, statusJson } from "./refusal.ts";
+import { PlainRefusal, refusal, statusJson } from "../../protocol/refusal.ts";
 
 /** A request that is being answered, and settings of its response. */
 export interface RequestContext {
@@ -156,60 +155,4 @@ export function unsupportedMediaType(accepted: readonly string[]): Error {
     415,
     `the body of the request was in an unknown format - accepted media types include: ${accepted.join(", ")}`,
   );
-}
-
-/** Representation of objects that a client accepts. */
-export type Representation =
-  | "object"
-  | "PartialObjectMetadata"
-  | "PartialObjectMetadataList"
-  | "Table"
-  | "APIGroupDiscoveryList";
-
-interface MediaRange {
-  readonly type: string;
-  readonly parameters: Readonly<Record<string, string>>;
-  readonly quality: number;
-}
-
-/** Media ranges that include JSON. */
-const JSON_TYPES = ["application/json", "application/*", "*/*"];
-
-/**
- * Returns the best representation that an `Accept` header allows and the server offers.
- *
- * @throws {StatusError} 406 if there is none.
- */
-export function negotiateRepresentation(accept: string | null, offered: readonly Representation[]): Representation {
-  const ranges = parseAccept(accept ?? "*/*");
-  for (const range of ranges) {
-    if (!JSON_TYPES.includes(range.type)) continue;
-    const { as, g, v } = range.parameters;
-    if (as === undefined) return "object";
-    const version = as === "APIGroupDiscoveryList"
-      ? g === "apidiscovery.k8s.io" && v === "v2"
-      : g === "meta.k8s.io" && v === "v1";
-    const representation = offered.find((name) => name === as);
-    if (version && representation !== undefined) return representation;
-  }
-  throw refusal(
-    406,
-    "406: Not Acceptable\n\nAvailable representations: application/json, application/json;stream=watch",
-    { details: {} },
-  );
-}
-
-/** The ranges of an `Accept` header, by descending quality. */
-function parseAccept(accept: string): MediaRange[] {
-  const ranges = accept.split(",").map((text): MediaRange => {
-    const [type, ...rest] = text.split(";").map((part) => part.trim());
-    const parameters: Record<string, string> = {};
-    for (const parameter of rest) {
-      const equals = parameter.indexOf("=");
-      if (equals > 0) parameters[parameter.slice(0, equals).trim()] = parameter.slice(equals + 1).trim();
-    }
-    const quality = parameters.q === undefined ? 1 : Number(parameters.q);
-    return { type: type.toLowerCase(), parameters, quality: Number.isFinite(quality) ? quality : 0 };
-  });
-  return ranges.filter((range) => range.quality > 0).sort((a, b) => b.quality - a.quality);
 }

@@ -1,4 +1,4 @@
-import { badRequest, refusal } from "../http/refusal.ts";
+import { badRequest, refusal } from "../../protocol/refusal.ts";
 import {
   cloneJson,
   equalJson,

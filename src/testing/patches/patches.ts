@@ -7,7 +7,7 @@
  * @module
  */
 
-import { badRequest, refusal } from "../http/refusal.ts";
+import { badRequest, refusal } from "../../protocol/refusal.ts";
 import { isObject, type Json, type JsonObject, type MutableJson, objectOr, setMember } from "../wire/json.ts";
 import { unsupportedMediaType } from "../http/answer.ts";
 import type { Schema } from "../schema/schema.ts";

@@ -1,4 +1,4 @@
-import { badRequest, refusal } from "../http/refusal.ts";
+import { badRequest, refusal } from "../../protocol/refusal.ts";
 import type { ListOf, Schema } from "../schema/schema.ts";
 import { goText, isObject, type Json, type JsonObject, type MutableJson, setMember } from "../wire/json.ts";
 import { unprocessable } from "./json_patch.ts";

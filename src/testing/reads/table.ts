@@ -1,6 +1,6 @@
 import type { Definition } from "../storage/definition.ts";
 import { goJson, type JsonObject, objectOr, textOf } from "../wire/json.ts";
-import { badRequest } from "../http/refusal.ts";
+import { badRequest } from "../../protocol/refusal.ts";
 import { age } from "./cell_values.ts";
 import { columnsOf } from "./columns.ts";
 import { parseStored, partialOf, type StoredObject } from "../storage/store.ts";

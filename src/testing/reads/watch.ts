@@ -13,8 +13,8 @@ import { bookmarkTable, type ResponseView, tableOfOne } from "./table.ts";
 import type { StoredSelection } from "./lists.ts";
 import type { StatusError } from "../../api/status.ts";
 import type { Resource } from "../../api/resource.ts";
-import { expired, statusJson, tooLarge } from "../http/refusal.ts";
-import { parseRevision, type ServerListOptions } from "../http/request.ts";
+import { expired, statusJson, tooLarge } from "../../protocol/refusal.ts";
+import { parseRevision, type ServerListOptions } from "../../protocol/requests.ts";
 import { sameResource } from "../storage/definition.ts";
 
 /** Settings of a watch. */

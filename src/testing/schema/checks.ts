@@ -6,7 +6,7 @@ import {
   requiredField,
   tooLong,
   unsupportedField,
-} from "../http/refusal.ts";
+} from "../../protocol/refusal.ts";
 import { goJson, isObject, type Json, type JsonObject, type MutableJson, objectOr, textOf } from "../wire/json.ts";
 
 /** The five fields of a schedule: their least and greatest values, and names of these, from the least on. */

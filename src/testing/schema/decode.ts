@@ -6,7 +6,7 @@
  */
 
 import { parseQuantity } from "../../api/quantity.ts";
-import { badRequest } from "../http/refusal.ts";
+import { badRequest } from "../../protocol/refusal.ts";
 import { cloneJson, isObject, type Json, type JsonObject, type MutableJson, setMember, textOf } from "../wire/json.ts";
 import { COMPUTED } from "./computed.ts";
 import type { Field, Schema, Struct } from "./schema.ts";

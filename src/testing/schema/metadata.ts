@@ -1,4 +1,4 @@
-import { type Causes, forbiddenField, requiredField } from "../http/refusal.ts";
+import { type Causes, forbiddenField, requiredField } from "../../protocol/refusal.ts";
 import { equalJson, isObject, type Json, type JsonObject, textOf } from "../wire/json.ts";
 import {
   checkAnnotations,

@@ -1,5 +1,12 @@
 import { parseQuantity } from "../../api/quantity.ts";
-import { type Causes, duplicateField, forbiddenField, invalidField, requiredField, tooLong } from "../http/refusal.ts";
+import {
+  type Causes,
+  duplicateField,
+  forbiddenField,
+  invalidField,
+  requiredField,
+  tooLong,
+} from "../../protocol/refusal.ts";
 import { isObject, type Json, type JsonObject, objectOr, textOf } from "../wire/json.ts";
 import {
   addressFaults,

@@ -1,4 +1,4 @@
-import { forbiddenField, requiredField } from "../http/refusal.ts";
+import { forbiddenField, requiredField } from "../../protocol/refusal.ts";
 import { isObject, objectOr, textOf } from "../wire/json.ts";
 import {
   addressFaults,

@@ -6,7 +6,7 @@ import {
   notFoundField,
   requiredField,
   unsupportedField,
-} from "../http/refusal.ts";
+} from "../../protocol/refusal.ts";
 import { isObject, type Json, type JsonObject, objectOr, textOf } from "../wire/json.ts";
 import {
   addressFaults,

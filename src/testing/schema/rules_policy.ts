@@ -1,4 +1,4 @@
-import { requiredField } from "../http/refusal.ts";
+import { requiredField } from "../../protocol/refusal.ts";
 import { isObject, objectOr, textOf } from "../wire/json.ts";
 import {
   atLeast,

@@ -1,5 +1,5 @@
 import { parseQuantity } from "../../api/quantity.ts";
-import { type Causes, forbiddenField, requiredField, unsupportedField } from "../http/refusal.ts";
+import { type Causes, forbiddenField, requiredField, unsupportedField } from "../../protocol/refusal.ts";
 import { isObject, type JsonObject, objectOr, textOf } from "../wire/json.ts";
 import {
   all,

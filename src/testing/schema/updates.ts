@@ -1,5 +1,5 @@
 import { type ParsedQuantity, parseQuantity } from "../../api/quantity.ts";
-import { type Causes, forbiddenField, requiredField } from "../http/refusal.ts";
+import { type Causes, forbiddenField, requiredField } from "../../protocol/refusal.ts";
 import { at, equalJson, type Json, type JsonObject, type MutableJson, objectOr, textOf } from "../wire/json.ts";
 import { numberOf, objectsOf, refuseValue, textsOf } from "./checks.ts";
 import { checkGenerated } from "./rules_workloads.ts";

@@ -6,7 +6,7 @@ import {
   requiredField,
   tooLong,
   unsupportedField,
-} from "../http/refusal.ts";
+} from "../../protocol/refusal.ts";
 import { equalJson, isObject, type Json, type JsonObject, textOf } from "../wire/json.ts";
 import { ELSEWHERE, OWN_WORDS, RULES } from "./rules.ts";
 import type { Field, ListOf, Schema, Struct } from "./schema.ts";

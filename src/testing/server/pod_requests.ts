@@ -1,5 +1,5 @@
 import { LabelSelector } from "../../api/selector.ts";
-import { badRequest, conflict, invalid, invalidField, notFound, refusal } from "../http/refusal.ts";
+import { badRequest, conflict, invalid, invalidField, notFound, refusal } from "../../protocol/refusal.ts";
 import { parseStored, type Store, type StoredCollection, type StoredObject } from "../storage/store.ts";
 import { isObject, type JsonObject, type MutableJson, objectOr, textOf } from "../wire/json.ts";
 import type { WriteMode, Writer } from "../writes/writer.ts";

@@ -9,12 +9,15 @@
 
 import { BrokenConnection, type Faults, gzipResponse } from "../faults/faults.ts";
 import type { AccessControl, RequestAttributes } from "../http/access_control.ts";
-import { answerError, answerJson, answerText, negotiateRepresentation, type RequestContext } from "../http/answer.ts";
-import { type OpenRecord, parseRoute, recordRequest, type Route } from "../http/request.ts";
-import { noMethod, noPath } from "../http/refusal.ts";
+import { answerError, answerJson, answerText, type RequestContext } from "../http/answer.ts";
+import { negotiateRepresentation } from "../../protocol/requests.ts";
+import { type OpenRecord, recordRequest } from "../http/request.ts";
+import { parseRoute, type Route } from "../../protocol/requests.ts";
+import { noMethod, noPath } from "../../protocol/refusal.ts";
 import type { ByteBody } from "../wire/byte_body.ts";
 import { verbOf } from "../../api/resource.ts";
-import { type Discovery, type OpenApi, SERVER_VERSION } from "./discovery.ts";
+import type { Discovery } from "../../protocol/discovery.ts";
+import { type OpenApi, SERVER_VERSION } from "./open_api.ts";
 import { requestBodyObject, requestBodyText, type ResourceHandler } from "./resource_handler.ts";
 import type { Reviews } from "./reviews.ts";
 

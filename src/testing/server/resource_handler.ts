@@ -5,12 +5,11 @@ import {
   answerStream,
   answerText,
   mediaTypeOf,
-  negotiateRepresentation,
   PROTOBUF,
-  type Representation,
   type RequestContext,
   requireReadable,
 } from "../http/answer.ts";
+import { negotiateRepresentation, type Representation } from "../../protocol/requests.ts";
 import type { RequestAttributes } from "../http/access_control.ts";
 import {
   badRequest,
@@ -27,10 +26,15 @@ import {
   refusal,
   requiredField,
   unsupportedField,
-} from "../http/refusal.ts";
+} from "../../protocol/refusal.ts";
 import { ByteBody, joinBytes } from "../wire/byte_body.ts";
 import { isDeeper, isObject, type Json, type JsonObject, type MutableJson, objectOr, textOf } from "../wire/json.ts";
-import { parseListOptions, parseRevision, type ResourceRoute, type ServerListOptions } from "../http/request.ts";
+import {
+  parseListOptions,
+  parseRevision,
+  type ResourceRoute,
+  type ServerListOptions,
+} from "../../protocol/requests.ts";
 import { decodeTyped, type FieldValidation } from "../schema/decode.ts";
 import { applyPatch, type PatchType, patchType } from "../patches/patches.ts";
 import { type CollectionLister, listPageBytes, StoredSelection } from "../reads/lists.ts";
@@ -38,11 +42,12 @@ import { includeObjectOf, type ResponseView, tableOfOne, tableOfScale } from "..
 import type { ServerFeatures, Watches } from "../reads/watch.ts";
 import { structNamed } from "../schema/built_in.ts";
 import { readProtobuf } from "../schema/protobuf.ts";
-import { type Definition, isBuiltInGroup, schemaOfDefinition } from "../storage/definition.ts";
+import { type Definition, schemaOfDefinition } from "../storage/definition.ts";
+import { isBuiltInGroup } from "../../protocol/discovery.ts";
 import { parseStored, partialOf, type Store, type StoredCollection, type StoredObject } from "../storage/store.ts";
 import type { RealNamespaces } from "../writes/namespaces.ts";
 import type { DeleteMode, WriteMode, Writer } from "../writes/writer.ts";
-import type { Discovery } from "./discovery.ts";
+import type { Discovery } from "../../protocol/discovery.ts";
 import type { PodRequests } from "./pod_requests.ts";
 import { scaled, scaledConfig, scaleOf } from "./scale.ts";
 

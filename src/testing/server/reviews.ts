@@ -1,6 +1,6 @@
 import { type AccessControl, type RequestAttributes, userInfo } from "../http/access_control.ts";
-import { badRequest, invalid, invalidField } from "../http/refusal.ts";
-import type { ResourceRoute } from "../http/request.ts";
+import { badRequest, invalid, invalidField } from "../../protocol/refusal.ts";
+import type { ResourceRoute } from "../../protocol/requests.ts";
 import { goJson, isObject, type JsonObject, objectOr, textOf } from "../wire/json.ts";
 
 const create = (apiGroup: string, ...resources: string[]): JsonObject => {

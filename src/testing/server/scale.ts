@@ -1,4 +1,4 @@
-import { badRequest, invalid, invalidField } from "../http/refusal.ts";
+import { badRequest, invalid, invalidField } from "../../protocol/refusal.ts";
 import type { Definition, ScalePaths } from "../storage/definition.ts";
 import { at, isObject, type JsonObject, type MutableJson, objectOr, textOf } from "../wire/json.ts";
 

@@ -1,12 +1,11 @@
+import { isBuiltInGroup, type Subresource } from "../../protocol/discovery.ts";
 import {
   type BuiltIn,
   define,
   type Definition,
-  isBuiltInGroup,
   type PrintedColumn,
   type ResourceDefinition,
   sameResource,
-  type Subresource,
 } from "./definition.ts";
 import { SERVED_TEXT } from "../schema/served.ts";
 

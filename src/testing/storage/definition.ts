@@ -1,3 +1,4 @@
+import type { Subresource } from "../../protocol/discovery.ts";
 import { schemaOf, structNamed } from "../schema/built_in.ts";
 import { schemaOfKind } from "../schema/open_api.ts";
 import type { Struct } from "../schema/schema.ts";
@@ -82,16 +83,6 @@ export interface Definition extends Required<Omit<ResourceDefinition, "openAPIV3
   readonly warning: string | undefined;
   /** Returns the selectable fields of an object; undefined if the kind has none. */
   readonly fieldsOf: (object: JsonObject) => Readonly<Record<string, string>> | undefined;
-}
-
-/** A subresource, as discovery lists it. */
-export interface Subresource {
-  /** Its name: `"scale"`. */
-  readonly name: string;
-  /** The verbs of requests. */
-  readonly verbs: readonly string[];
-  /** The kind of its bodies; group and version are empty for those of the resource. */
-  readonly responseKind: { readonly group: string; readonly version: string; readonly kind: string };
 }
 
 /** A column of a table, without its cells. */
@@ -225,37 +216,6 @@ export function resourceId(
   resource: { readonly group: string; readonly version: string; readonly plural: string },
 ): string {
   return `${resource.group}/${resource.version}/${resource.plural}`;
-}
-
-/** The groups of Kubernetes itself: all others are custom, even if the name ends in `k8s.io`. */
-const GROUPS: ReadonlySet<string> = new Set([
-  "",
-  "admissionregistration.k8s.io",
-  "apiextensions.k8s.io",
-  "apiregistration.k8s.io",
-  "apps",
-  "authentication.k8s.io",
-  "authorization.k8s.io",
-  "autoscaling",
-  "batch",
-  "certificates.k8s.io",
-  "coordination.k8s.io",
-  "discovery.k8s.io",
-  "events.k8s.io",
-  "flowcontrol.apiserver.k8s.io",
-  "networking.k8s.io",
-  "node.k8s.io",
-  "policy",
-  "rbac.authorization.k8s.io",
-  "resource.k8s.io",
-  "scheduling.k8s.io",
-  "storage.k8s.io",
-  "storagemigration.k8s.io",
-]);
-
-/** Returns true if the group is part of Kubernetes itself. */
-export function isBuiltInGroup(group: string): boolean {
-  return GROUPS.has(group);
 }
 
 /** Fills in the defaults and conditions of a CustomResourceDefinition, which is established at once. */

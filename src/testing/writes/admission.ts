@@ -1,7 +1,7 @@
 import type { KubernetesObject } from "../../api/object.ts";
 import type { Resource } from "../../api/resource.ts";
 import type { Status } from "../../api/status.ts";
-import { refusal } from "../http/refusal.ts";
+import { refusal } from "../../protocol/refusal.ts";
 import { sameResource } from "../storage/definition.ts";
 import { isObject, type JsonObject } from "../wire/json.ts";
 

@@ -1,5 +1,5 @@
 import type { StatusError } from "../../api/status.ts";
-import { badRequest, type Causes, conflict, invalid, invalidField, noMethod, refusal } from "../http/refusal.ts";
+import { badRequest, type Causes, conflict, invalid, invalidField, noMethod, refusal } from "../../protocol/refusal.ts";
 import type { Definition } from "../storage/definition.ts";
 import type { StoredCollection, StoredObject } from "../storage/store.ts";
 import { type Json, type JsonObject, objectOr, textOf } from "../wire/json.ts";

@@ -1,4 +1,4 @@
-import { forbidden, notFound } from "../http/refusal.ts";
+import { forbidden, notFound } from "../../protocol/refusal.ts";
 import type { Definition } from "../storage/definition.ts";
 import { parseStored, type Store } from "../storage/store.ts";
 import { type JsonObject, objectOr, textOf } from "../wire/json.ts";

@@ -1,4 +1,4 @@
-import { type Causes, forbidden, invalid, invalidField } from "../http/refusal.ts";
+import { type Causes, forbidden, invalid, invalidField } from "../../protocol/refusal.ts";
 import { objectsOf, readAddress, refuseValue } from "../schema/checks.ts";
 import { familyCauses } from "../schema/rules_core.ts";
 import { goJson, isObject, type Json, type JsonObject, type MutableJson, objectOr, textOf } from "../wire/json.ts";

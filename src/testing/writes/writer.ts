@@ -10,7 +10,15 @@
 
 import type { KubernetesObject } from "../../api/object.ts";
 import { StatusError } from "../../api/status.ts";
-import { alreadyExists, badRequest, type Causes, invalid, invalidField, notFound, refusal } from "../http/refusal.ts";
+import {
+  alreadyExists,
+  badRequest,
+  type Causes,
+  invalid,
+  invalidField,
+  notFound,
+  refusal,
+} from "../../protocol/refusal.ts";
 import type { Definition } from "../storage/definition.ts";
 import {
   cloneJson,

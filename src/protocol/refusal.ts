@@ -1,7 +1,6 @@
-import { reasonOf, type Status, type StatusCause, type StatusDetails, StatusError } from "../../api/status.ts";
-import { resourceName } from "../../api/resource.ts";
-import type { Json, JsonObject } from "../wire/json.ts";
-import { defined } from "../../api/options.ts";
+import { reasonOf, type Status, type StatusCause, type StatusDetails, StatusError } from "../api/status.ts";
+import { resourceName } from "../api/resource.ts";
+import { defined } from "../api/options.ts";
 
 /** Parts of an error response besides code and message. */
 interface RefusalParts {
@@ -48,8 +47,27 @@ export class PlainRefusal extends Error {
   }
 }
 
-/** Serializes a Status, with keys in the server's order. */
-export function statusJson(status: StatusError["status"]): JsonObject {
+/** A Status as JSON. */
+type StatusJson = {
+  readonly kind: "Status";
+  readonly apiVersion: "v1";
+  readonly metadata: { readonly continue?: string };
+  readonly status: "Failure";
+  readonly message: string;
+  readonly reason?: string;
+  readonly details?:
+    & {
+      readonly [Name in "name" | "group" | "kind" | "uid"]?: string;
+    }
+    & {
+      readonly causes?: readonly { readonly [Name in keyof StatusCause]: string }[];
+      readonly retryAfterSeconds?: number;
+    };
+  readonly code: number;
+};
+
+/** Returns a Status, with members in the server's order. */
+export function statusJson(status: StatusError["status"]): StatusJson {
   const { code, reason, message, details } = status;
   return {
     kind: "Status",
@@ -64,7 +82,7 @@ export function statusJson(status: StatusError["status"]): JsonObject {
         ...(details.group ? { group: details.group } : {}),
         ...(details.kind ? { kind: details.kind } : {}),
         ...(details.uid ? { uid: details.uid } : {}),
-        ...(details.causes ? { causes: details.causes as readonly object[] as readonly Json[] } : {}),
+        ...(details.causes ? { causes: details.causes.map((cause) => ({ ...cause })) } : {}),
         ...(details.retryAfterSeconds ? { retryAfterSeconds: details.retryAfterSeconds } : {}),
       },
     }),
@@ -168,7 +186,7 @@ export function invalidField(field: string, value: string, why: string): Require
 }
 
 /** Cause: the value has too many bytes. */
-export function tooLong(field: string, most: Json): Required<StatusCause> {
+export function tooLong(field: string, most: unknown): Required<StatusCause> {
   return { reason: "FieldValueTooLong", message: `Too long: may not be more than ${most} bytes`, field };
 }
 
@@ -178,17 +196,17 @@ export function requiredField(field: string, why = ""): Required<StatusCause> {
 }
 
 /** Cause: what the value names is not there. */
-export function notFoundField(field: string, value: Json): Required<StatusCause> {
+export function notFoundField(field: string, value: unknown): Required<StatusCause> {
   return { reason: "FieldValueNotFound", message: `Not found: ${JSON.stringify(value)}`, field };
 }
 
 /** Cause: the value is in the list already. */
-export function duplicateField(field: string, value: Json): Required<StatusCause> {
+export function duplicateField(field: string, value: unknown): Required<StatusCause> {
   return { reason: "FieldValueDuplicate", message: `Duplicate value: ${JSON.stringify(value)}`, field };
 }
 
 /** Cause: the field's value is not one of the supported ones. */
-export function unsupportedField(field: string, value: Json, supported: readonly string[]): Required<StatusCause> {
+export function unsupportedField(field: string, value: unknown, supported: readonly string[]): Required<StatusCause> {
   const values = supported.map((text) => JSON.stringify(text)).join(", ");
   return {
     reason: "FieldValueNotSupported",
