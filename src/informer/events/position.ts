@@ -138,7 +138,7 @@ export class Position implements AsyncDisposable {
   /** Writes what is left to write. Ends no reader: remove the handler, or stop the informer, before. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#timer[Symbol.dispose]();
-    await this.#writing;
+    while (this.#writing !== undefined) await this.#writing; // the end of a reader may begin another one
     if (this.#isDue && this.#failure === undefined) await this.#write();
   }
 

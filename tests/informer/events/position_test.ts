@@ -379,3 +379,36 @@ Deno.test("Position whose informer has stopped cannot be read from", async () =>
   const handled = await fixture.start({ position });
   assertEquals(handled.lines, []);
 });
+
+Deno.test("Position is disposed when a write has ended that the end of its reader began after a failed one", async () => {
+  const kept = new MemoryPositions();
+  const gates: PromiseWithResolvers<void>[] = [];
+  let isSlow = false;
+  const store: PositionStore = {
+    read: (name) => kept.read(name),
+    write: async (name, record, change) => {
+      if (isSlow) {
+        const gate = Promise.withResolvers<void>();
+        gates.push(gate);
+        await gate.promise;
+      }
+      return await kept.write(name, record, change);
+    },
+  };
+  const position = await Position.open(store, { name: "test" });
+  isSlow = true;
+  const reader = new AbortController();
+  position.begin({ signal: reader.signal, report: () => {}, onLost: () => {} });
+  position.delivered("shop/a", ["uid", "1"]);
+  void position.save();
+  reader.abort();
+  const ended = position.end();
+  let isDisposed = false;
+  const disposed = position[Symbol.asyncDispose]().then(() => isDisposed = true);
+  gates[0].reject(new Error("the disk is full"));
+  while (gates.length < 2) await new Promise((resolve) => setTimeout(resolve));
+  assertEquals(isDisposed, false);
+  gates[1].resolve();
+  await Promise.all([ended, disposed]);
+  assertEquals((await kept.read("test"))?.record.objects.size, 1);
+});

@@ -277,6 +277,8 @@ class ProcessStore implements PositionStore {
 /** A process, which may be killed. */
 class Process {
   isKilled = false;
+  /** `true` once it has received the differences to its position. */
+  hasCaughtUp = false;
   readonly stop = new AbortController();
   position: Position | undefined;
   reading: Promise<unknown> | undefined;
@@ -390,7 +392,7 @@ class PlayedPosition {
       const { informer } = this.#process!;
       const { state, handlers } = informer.status();
       isOver = state === "live" && informer.lastSyncResourceVersion === this.#server.resourceVersion &&
-        handlers.every(({ pending }) => pending === 0);
+        handlers.every(({ pending }) => pending === 0) && this.#process!.hasCaughtUp;
     }
     assert(isOver, `the informer catches up: ${JSON.stringify(this.#process!.informer.status())}`);
     await this.#time.tickAsync(1_000);
@@ -446,11 +448,17 @@ class PlayedPosition {
       return;
     }
     const call = (event: InformerEvent<KubernetesObject>): unknown => this.#call(process, event);
-    const handler: ResourceEventHandler<KubernetesObject> = { onAdd: call, onUpdate: call, onDelete: call };
+    const handler: ResourceEventHandler<KubernetesObject> = {
+      onAdd: call,
+      onUpdate: call,
+      onDelete: call,
+      onSynced: call,
+    };
     informer.addEventHandler(handler, options);
   }
 
   #call(process: Process, event: InformerEvent<KubernetesObject>): Promise<void> | void {
+    if (event.type === "synced") process.hasCaughtUp = true;
     if (process.isKilled || event.type === "synced") return;
     const { kind } = this.#script.plan;
     let done: (() => void) | undefined;
