@@ -1,3 +1,6 @@
+import type { ObjectMeta } from "./object.ts";
+import { DecodeError } from "./status.ts";
+
 /** A part of the hashes from 0 to 2^64: `start` is in it, and `end` is not. */
 export interface HashRange {
   /** The first hash. */
@@ -6,8 +9,12 @@ export interface HashRange {
   readonly end: bigint;
 }
 
-/** The field that is hashed: an object keeps its uid, and all objects of a namespace have the same hash. */
-export type ShardField = "uid" | "namespace";
+/**
+ * The field that is hashed: an object keeps its uid, and all objects of a namespace have the same hash. `"controller"`
+ * is the uid in the owner reference with `controller: true`, so that an object is in the shard of its controller's uid;
+ * one without a controller is in none. No server filters by it, and it may change.
+ */
+export type ShardField = "uid" | "namespace" | "controller";
 
 /**
  * Which objects an informer caches: those whose hash is in one of the ranges. The hash is 64-bit FNV-1a of the UTF-8
@@ -80,6 +87,11 @@ export function rangesWithout(ranges: readonly HashRange[], without: readonly Ha
   return rest;
 }
 
+/** Returns the hashes that are in both, in order. */
+export function commonRanges(a: readonly HashRange[], b: readonly HashRange[]): readonly HashRange[] {
+  return rangesWithout(a, rangesWithout(a, b));
+}
+
 /**
  * Computes 64-bit FNV-1a in two halves of 32 bits, as JavaScript has no fast arithmetic of 64. The halves are those of
  * the latest call, as signed numbers.
@@ -123,6 +135,15 @@ const OFFSET_LOW = 0x84222325 | 0;
 const encoder = new TextEncoder();
 const fnv1a = new Fnv1a();
 
+/** Returns the shard of the objects whose controllers are in a shard by uid. */
+export function controlledBy(shard: ShardSource): ShardSource {
+  const { name, onChange } = shard;
+  return {
+    ...{ name, by: "controller", ranges: () => shard.ranges() },
+    ...(onChange === undefined ? {} : { onChange: (listener: () => void) => onChange.call(shard, listener) }),
+  };
+}
+
 /** Returns the hash of a uid or of a namespace. */
 export function hashOf(text: string): bigint {
   fnv1a.text(text);
@@ -160,20 +181,39 @@ export class ShardFilter {
   }
 
   /**
-   * The `shardSelector` parameter for the ranges; `undefined` where all objects are in them. Without any range it
-   * selects the objects of a single hash, as the parameter cannot select nothing.
+   * The `shardSelector` parameter for the ranges; `undefined` where all objects are in them, and of shards by
+   * controller. Without any range it selects the objects of a single hash, as the parameter cannot select nothing.
    */
   get selector(): string | undefined {
     const [first = { start: 0n, end: 1n }] = this.#ranges;
+    if (this.by === "controller") return undefined;
     if (first.end - first.start === ALL) return undefined;
     const hex = (hash: bigint): string => `'0x${hash.toString(16).padStart(16, "0")}'`;
     return (this.#ranges.length === 0 ? [first] : this.#ranges)
       .map(({ start, end }) => `shardRange(object.metadata.${this.by}, ${hex(start)}, ${hex(end)})`).join(" || ");
   }
 
-  /** Returns `true` if an object is in the ranges. */
-  has({ uid, namespace }: { readonly uid: string; readonly namespace: string }): boolean {
-    fnv1a.text(this.by === "uid" ? uid : namespace);
+  /** Returns `true` if an object is in the ranges; one whose metadata cannot be read is in each shard by controller. */
+  has(
+    object: {
+      readonly uid: string;
+      readonly namespace: string;
+      readonly metadata?: Pick<ObjectMeta, "ownerReferences">;
+    },
+  ): boolean {
+    if (this.by !== "controller") return this.hasText(this.by === "uid" ? object.uid : object.namespace);
+    try {
+      const uid = object.metadata?.ownerReferences?.find(({ controller }) => controller === true)?.uid;
+      return uid !== undefined && this.hasText(uid);
+    } catch (error) {
+      if (error instanceof DecodeError) return true;
+      throw error;
+    }
+  }
+
+  /** Returns `true` if the hash of a text is in the ranges. */
+  hasText(text: string): boolean {
+    fnv1a.text(text);
     return this.#hasHash();
   }
 

@@ -9,7 +9,8 @@
  */
 
 import { type Abortable, defined, type Entry, type Selection } from "../api/options.ts";
-import type { KubernetesObject, ObjectKey } from "../api/object.ts";
+import type { KubernetesObject, ObjectKey, ObjectMeta } from "../api/object.ts";
+import type { HashRange } from "../api/shard.ts";
 import type { ListerWatcher } from "../api/lister_watcher.ts";
 import { callObserver, DerivedController } from "../async/signals.ts";
 import { Latest } from "../async/iterate.ts";
@@ -220,6 +221,25 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
    */
   overlay(): CacheOverlay<T> {
     return new CacheOverlay<T>(this.#cache, this.#collection.scope);
+  }
+
+  /**
+   * Returns true if an object is one of the shard's, or there is no shard: the cache has it, or will have it.
+   * @internal
+   */
+  isInShard({ uid, namespace = "", ...metadata }: ObjectMeta): boolean {
+    const [{ source }] = this.#sync.parts;
+    return source.shard?.has({ uid, namespace, metadata }) ?? true;
+  }
+
+  /**
+   * Resolves once the cache has what the server had at the call: with `ranges` of its shard, their objects, listed
+   * after these were taken; else it is compared with a list of metadata. Failures are reported, and tried again.
+   * @internal
+   */
+  async caughtUp(signal: AbortSignal, ranges?: readonly HashRange[]): Promise<void> {
+    if (ranges === undefined) await this.#checks.untilChecked(signal);
+    else await this.#sync.holding(ranges, signal);
   }
 
   /** Returns the sizes of the cached objects. It takes 0.1 to 0.3 s for a million of them, and parses none. */

@@ -21,6 +21,8 @@ export interface KeySource<T extends KubernetesObject> {
   readonly release: () => void;
   /** Returns the keys to reconcile; without it, the key of the object is the only one. */
   readonly map: MapFunction<T> | undefined;
+  /** True if the cache has the objects of the reconciler's shards alone. */
+  readonly isSharded: boolean;
   /** The writes whose events are no causes: those of the status, or all. */
   readonly skips: "status" | "all" | "none";
   /** The predicates of which an event must pass one; it passes when there are none. */

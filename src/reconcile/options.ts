@@ -11,6 +11,7 @@ import type { SharedIndexInformer } from "../informer/shared_index_informer.ts";
 import type { SharedInformerFactory } from "../informer/shared_informer_factory.ts";
 import type { RateLimiter } from "../workqueue/rate_limiter.ts";
 import type { Predicate } from "./predicate.ts";
+import type { ShardGroup } from "./shard_group.ts";
 
 /**
  * The outcome of a reconcile. A reconcile that its reconciler has stopped is `"stopped"`: it neither succeeded nor
@@ -189,6 +190,26 @@ export interface ReconcilerOptions<T extends KubernetesObject> extends WatchedKi
   readonly name?: string;
   /** The factory that shares informers. @default {one of its own, which stops with the reconciler} */
   readonly informers?: SharedInformerFactory;
+  /**
+   * Divides the keys among the processes of a group, which runs beside the reconciler: in a `Manager`, or by its
+   * `run()`. This process reconciles those of the ranges that it holds.
+   *
+   * - By uid, the reconciled objects are those whose uid is in the ranges; the objects that `owns()` names are cached
+   *   if their controller's uid is, whose watch is read whole. By namespace, both are those of the namespaces.
+   * - What `watches()` names is cached by each process, unless its own `shard` says otherwise. A mapped or enqueued key
+   *   belongs, by uid, to the process whose cache has its object, so that a key without one is not reconciled, after a
+   *   deletion excepted; by namespace, to the process that has its namespace.
+   * - Reconciles in a range begin when this process holds it, and all caches have what the server had after that. They
+   *   are called for each object of it then, and not for objects that leave. A range is given away when its running
+   *   calls have returned; their signals abort, and after `graceMs` their requests end. Where it is lost, they end at
+   *   once.
+   *
+   * No object is reconciled by two processes at a time, as long as `ShardGroup` keeps its promise. A new object of the
+   * same name has another uid: its reconcile may begin elsewhere while the call for the deleted one runs.
+   *
+   * @default {this process reconciles all keys}
+   */
+  readonly shards?: ShardGroup;
   /** The number of keys that are reconciled at a time. @default {1} */
   readonly concurrency?: number;
   /**

@@ -280,7 +280,8 @@ function idOf({ resource, key }: Pick<Pending, "resource" | "key">): string {
  */
 function concernedBy(write: ObjectWrite, caches: readonly Cache[], before: Pending | undefined): Concerned[] {
   return caches.flatMap((cache) => {
-    const selects = cache.selections.some((selection) => isSelected(write, selection));
+    const selects = cache.selections.some((selection) => isSelected(write, selection)) &&
+      cache.isInShard(write.object!.metadata);
     const had = cache.entries.getByKey(write.key) !== undefined || before?.caches.some((it) => it.cache === cache);
     return selects || had ? [{ cache, selects }] : [];
   });

@@ -10,6 +10,7 @@
 import { type Abortable, defined } from "../api/options.ts";
 import { keyOf, type KubernetesObject, type ObjectKey, type OwnerReference } from "../api/object.ts";
 import { type Resource, resourceName } from "../api/resource.ts";
+import { controlledBy, type ShardSource } from "../api/shard.ts";
 import type { SharedIndexInformer } from "../informer/shared_index_informer.ts";
 import { WorkQueue, type WorkQueueAddOptions } from "../workqueue/work_queue.ts";
 import { type ObjectChange, passedPaths } from "./predicate.ts";
@@ -39,6 +40,7 @@ import { type ReconcileCall, RunningCalls } from "./calls.ts";
 import { additionOf, checkKey, type KeySource, KeySources, type MapFunction } from "./key_sources.ts";
 import type { OwnCalls } from "./own_calls.ts";
 import { PendingWrites, type Superseded } from "./pending_writes.ts";
+import { ShardedKeys } from "./sharded_keys.ts";
 
 /** The number of ended reconciles that `status()` has. */
 const RECENT = 16;
@@ -124,6 +126,11 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
   /** True when `#running` has settled. */
   #hasEnded = false;
   readonly #calls: RunningCalls<T>;
+  /** The ranges of hashes in which the own objects are, and those of owned kinds. */
+  readonly #ownShard: ShardSource | undefined;
+  readonly #ownedShard: ShardSource | undefined;
+  /** Decides which keys are those of this process; `undefined` for all. */
+  readonly #shards: ShardedKeys | undefined;
   /**
    * Has a key if and only if it came up and must wait for caches or an abandoned call; with the causes of its next
    * reconcile.
@@ -185,7 +192,16 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
       this.#add(key, { cause: defined(cause) }, "superseded");
     };
     this.#writes = new PendingWrites(superseded, staleMs, (key, write) => this.#sources.expect(key, write));
-    this.informer = this.#follow(resource, options);
+    const { shards } = options;
+    this.#ownShard = shards;
+    this.#ownedShard = shards?.by === "uid" ? controlledBy(shards) : shards;
+    this.informer = this.#follow(resource, options, undefined, this.#ownShard);
+    this.#shards = shards && new ShardedKeys(shards, {
+      ...{ name: this.name, sources: this.#sources, graceMs },
+      uidOf: (key) => this.informer.entries.getByKey(key)?.uid,
+      add: (key, cause) => this.#queue.add(key, { cause }),
+      report: (error, key) => this.#report(error, key),
+    });
     this.lister = this.cache(this.informer);
     this.#calls = new RunningCalls(client, this.lister, (kind) => this.cache(kind), this.#writes, timeoutMs);
   }
@@ -226,11 +242,12 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
           }" have namespaces; find them by labels and watches(), and delete them in finalize()`,
       );
     }
-    return this.watches(resource, ({ metadata, namespace }) => {
+    this.#follow(resource, options, ({ metadata, namespace }) => {
       const owner = metadata.ownerReferences?.find(({ controller }) => controller === true);
       if (owner === undefined || owner.kind !== kind || groupOf(owner) !== group) return [];
       return [keyOf({ metadata: scope === "Cluster" ? owner : { name: owner.name, namespace } })];
-    }, options);
+    }, this.#ownedShard);
+    return this;
   }
 
   /**
@@ -280,7 +297,8 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
    */
   async idle({ signal }: Abortable = {}): Promise<void> {
     const isBusy = (): boolean =>
-      this.#state !== "running" || this.#held.size > 0 || this.#debounced.size > 0 || this.#calls.abandoned.size > 0;
+      this.#state !== "running" || this.#held.size > 0 || this.#debounced.size > 0 || this.#calls.abandoned.size > 0 ||
+      this.#shards?.isBusy === true;
     while (this.#state !== "stopped") {
       using wait = new DerivedController(signal);
       const changed = (this.#changed ??= new Latch()).wait({ signal: wait.signal }).then(() => false);
@@ -341,15 +359,19 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
     resource: Resource<O>,
     options: WatchedKindOptions<O>,
     map?: MapFunction<O>,
+    shard?: ShardSource,
   ): SharedIndexInformer<O, string> {
     if (this.#job.signal.aborted || this.#state === "stopping" || this.#state === "stopped") {
       throw new Error(`Cannot add "${resourceName(resource)}" to the reconciler of "${this.name}": it has stopped`);
     }
     const { when = [], optional, informer: selection = {} as InformerSelection<O> } = options;
-    const { informer, release } = this.informers.follow<O>(resource, { ...defined({ optional }), ...selection });
+    const isSharded = shard !== undefined && selection.shard === undefined;
+    const chosen = { ...defined({ optional, shard }), ...selection };
+    const { informer, release } = this.informers.follow<O>(resource, chosen);
     const predicates = typeof when === "function" ? [when] : when;
     const skips = options.echoes === "skip" ? "all" : options.echoes ?? map ? "none" : "status";
-    const own: KeySource<O> = { resource, informer, release, map, skips, predicates, shared: new Map() };
+    const shared: KeySource<O>["shared"] = new Map();
+    const own: KeySource<O> = { resource, informer, release, map, isSharded, skips, predicates, shared };
     const source = own as unknown as KeySource<KubernetesObject>;
     this.#sources.add(source);
     this.#writes.addCache(resource, source.informer);
@@ -359,11 +381,18 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
 
   /** Adds the keys that an event of a source concerns. */
   #enqueue(source: KeySource<KubernetesObject>, event: ObjectChange<KubernetesObject>): void {
-    if (event.type === "deleted" && event.reason === "moved") return; // another process reconciles it
     const { map, predicates } = source;
+    const hasMoved = event.type === "deleted" && event.reason === "moved";
+    if (map === undefined && (hasMoved || event.type !== "deleted")) this.#shards?.present(event.key);
+    if (hasMoved) {
+      if (map === undefined) this.#writes.drop(event.key);
+      // Another process reconciles it. The controller of an owned object may have changed: its key is still here then.
+      if (map === undefined || !source.isSharded) return;
+    }
     try {
       const paths = passedPaths(event, predicates);
       if (paths === undefined) return;
+      if (map === undefined && event.type === "deleted") this.#shards?.deleted(event.key, event.uid);
       if (map === undefined) return this.#cause(source, event.key, event, additionOf(source, event, paths));
       const keys = new Set(map(event));
       // An object that has moved to another owner concerns both.
@@ -424,6 +453,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
         Array.from(this.#sources, (source) => this.#sync(source, signal));
       await joined(synced, signal, this.#options.syncTimeoutMs);
       this.#state = "running";
+      this.#shards?.start();
       this.#wake();
       await this.#work(signal, options.lost);
     } catch (error) {
@@ -485,6 +515,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
 
   async #end(): Promise<void> {
     for (const { registration } of this.#sources) registration?.remove();
+    this.#shards?.[Symbol.dispose]();
     this.#queue.shutDown();
     this.#calls[Symbol.dispose]();
     this.#writes[Symbol.dispose]();
@@ -502,6 +533,10 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
     this.#wake();
     if (this.#held.has(key) || this.#calls.abandoned.has(key)) {
       this.#held.set(key, withCauses(this.#held.get(key), causes));
+      return SETTLED;
+    }
+    if (this.#shards !== undefined && !this.#shards.admits(key, causes)) {
+      this.#queue.forget(key);
       return SETTLED;
     }
     if (!this.#writes.hasSeen(key)) {
@@ -558,6 +593,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
       ? this.#reconcile
       : (key, context) => observer.call(() => this.#reconcile(key, context));
     const call = this.#calls.begin(key, context);
+    this.#shards?.begin(call);
     if (this.#writes.own.begin(key)) this.#report(hotLoop(key), key);
     for (const type of new Set(causes.map(({ type }) => type))) this.#causes[type] = (this.#causes[type] ?? 0) + 1;
     try {
@@ -569,6 +605,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
       }
       const outcome = result === undefined ? "succeeded" : result.afterMs === undefined ? "retried" : "requeued";
       this.#record(call, observer, outcome);
+      if (outcome === "succeeded") this.#shards?.succeeded(call);
       return this.#writes.own.isHot(key) ? retry() : result;
     } catch (thrown) {
       const isAbandoned = this.#calls.abandoned.has(key);
@@ -577,15 +614,21 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
         this.#record(call, observer, "stopped");
         throw thrown;
       }
+      if (this.#shards?.hasMoved(call, thrown)) {
+        this.#record(call, observer, "stopped");
+        return SETTLED;
+      }
       const error = thrown ?? new Error(`The reconcile of "${key}" failed without an error`);
       const isTerminal = error instanceof TerminalError;
       const outcome = isTerminal ? "terminal" : isAbandoned ? "timedOut" : "failed";
       this.#record(call, observer, outcome, error);
       if (!isTerminal) throw error; // the queue reports it
+      this.#shards?.succeeded(call);
       this.#report(error, key);
       if (this.#writes.own.isHot(key)) return retry();
     } finally {
       this.#calls.end(call);
+      this.#shards?.end(call);
       // The writes of the call are known now, so that their events are.
       for (const { event, ofAll, add } of call.takeEarly()) if (!this.#writes.own.isEcho(key, event, ofAll)) add();
     }

@@ -42,7 +42,7 @@ export interface ShardGroupOptions {
   /** The name of the group, a DNS label: that of its processes, which alone have it in the namespace. */
   readonly name: string;
   /** The field that is hashed; all processes of the group have the same. @default {"uid"} */
-  readonly by?: ShardField;
+  readonly by?: Exclude<ShardField, "controller">;
   /** The namespace of the Leases. @default {the client's} */
   readonly namespace?: string;
   /**
@@ -105,6 +105,8 @@ const MAX_WRITES = 8;
 /** The time that each process leaves to the one before it to remove the Lease of one that is gone, in milliseconds. */
 const TURN_MS = 100;
 
+const NONE: readonly HashRange[] = [];
+
 /** The work of this process on one range. */
 interface RangeWork {
   /** The work of this process on it is being ended. */
@@ -158,7 +160,7 @@ export class ShardGroup implements ShardSource {
   /** See {@linkcode ShardGroupOptions.name}. */
   readonly name: string;
   /** See {@linkcode ShardGroupOptions.by}. */
-  readonly by: ShardField;
+  readonly by: Exclude<ShardField, "controller">;
   readonly #namespace: string;
   readonly #leaseMs: number;
   readonly #requestMs: number;
@@ -181,6 +183,8 @@ export class ShardGroup implements ShardSource {
   #sinceMs = 0;
   /** The numbers of the ranges that are held while the term is. */
   #held: readonly number[] = [];
+  /** The same as ranges of hashes; another array after each change. */
+  #ranges: readonly HashRange[] = NONE;
   /** The uids of Leases that are being deleted. */
   readonly #deleting = new Set<string>();
   /** The number of writes about ranges on their way. */
@@ -228,9 +232,17 @@ export class ShardGroup implements ShardSource {
     this.#leases = new GroupLeases(name, () => clock.now(), () => this.#change());
   }
 
-  /** The ranges that this process holds now. It compares the clock, and so is right at once after a pause. */
+  /**
+   * The ranges that this process holds now: another array after each change. It compares the clock, and so is right at
+   * once after a pause.
+   */
   ranges(): readonly HashRange[] {
-    return mergedRanges(this.status().ranges.map((range) => hashRange(range, RANGE_COUNT)));
+    return this.#term?.isHeld === true ? this.#ranges : NONE;
+  }
+
+  /** The ranges that this process is about to give away, and that no other one holds yet: release hooks are called. */
+  releasing(): readonly HashRange[] {
+    return this.#term?.isHeld === true ? rangesOf(this.#releasing) : NONE;
   }
 
   /** See {@linkcode ShardSource.onChange}. */
@@ -256,7 +268,7 @@ export class ShardGroup implements ShardSource {
       identity: this.#elector.identity,
       members: [...members].sort(),
       ranges: isHeld ? this.#held : [],
-      releasing: this.#work.filter(({ isReleasing }) => isReleasing).length,
+      releasing: this.#releasing.length,
       sinceRenewalMs: this.#elector.status().sinceRenewalMs,
     };
   }
@@ -281,6 +293,11 @@ export class ShardGroup implements ShardSource {
       this.#job.abort(new DOMException(`Shard group "${this.name}" has ended`, "AbortError"));
       await Promise.all([followed, ...this.#requested]);
     }
+  }
+
+  /** The numbers of the ranges of which the work is being ended. */
+  get #releasing(): readonly number[] {
+    return [...this.#work.keys()].filter((range) => this.#work[range].isReleasing);
   }
 
   /** Is a member of the group until the signal aborts. */
@@ -317,7 +334,7 @@ export class ShardGroup implements ShardSource {
       term.lost.removeEventListener("abort", change);
       await marking;
       this.#term = undefined;
-      this.#publish([]);
+      this.#publish([], this.#releasing.length > 0); // which are lost, too
     }
   }
 
@@ -504,10 +521,12 @@ export class ShardGroup implements ShardSource {
     }
   }
 
-  /** Calls the listeners if other ranges are held than before. */
-  #publish(held: readonly number[]): void {
-    if (held.length === this.#held.length && held.every((range, index) => range === this.#held[index])) return;
+  /** Calls the listeners if other ranges are held or released than before. */
+  #publish(held: readonly number[], hasLost = false): void {
+    const isSame = held.length === this.#held.length && held.every((range, index) => range === this.#held[index]);
+    if (isSame && !hasLost) return;
     this.#held = held;
+    this.#ranges = rangesOf(held);
     for (const listener of this.#listeners) callObserver(listener);
   }
 
@@ -540,6 +559,10 @@ export class ShardGroup implements ShardSource {
     if (isConflict(error) || isAlreadyExists(error) || isNotFound(error)) return;
     callObserver(() => this.#onError(error));
   }
+}
+
+function rangesOf(numbers: readonly number[]): readonly HashRange[] {
+  return mergedRanges(numbers.map((range) => hashRange(range, RANGE_COUNT)));
 }
 
 function added<I>(set: Set<I>, item: I): Disposable {

@@ -9,7 +9,7 @@ import {
 import { fieldsOf } from "../../src/api/fields.ts";
 import { metadataOf, type Resource, tableOf } from "../../src/api/resource.ts";
 import type { KubernetesObject } from "../../src/api/object.ts";
-import { fixedShard, hashOf, hashRange, ShardFilter } from "../../src/api/shard.ts";
+import { fixedShard, hashOf, hashRange, type ShardField, ShardFilter } from "../../src/api/shard.ts";
 import { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";
 import { Node, Pod } from "../../src/kinds/core/v1.ts";
 import { configMap, pod } from "../../src/testing/mod.ts";
@@ -24,17 +24,33 @@ const REPRESENTATIONS: Readonly<Record<string, Resource<KubernetesObject>>> = {
 };
 const COUNT = 3;
 
+/** The owner references of a pod of a controller, behind one that is none. */
+function ownedBy(uid: string): KubernetesObject["metadata"]["ownerReferences"] {
+  const owner = { apiVersion: "apps/v1", kind: "ReplicaSet", name: "owner" };
+  return [{ ...owner, uid: "another" }, { ...owner, uid, controller: true }];
+}
+
+/** The text that is hashed for a pod; `undefined` for one without a controller. */
+function hashedOf(
+  by: ShardField,
+  { metadata: { uid, namespace, ownerReferences } }: KubernetesObject,
+): string | undefined {
+  const controller = ownerReferences?.find(({ controller }) => controller);
+  return by === "uid" ? uid : by === "namespace" ? namespace : controller?.uid;
+}
+
 /** Creates pods in three namespaces, of which some have bytes beyond ASCII or escapes in their metadata. */
 function createPods({ server }: FactoryFixture, from: number, to: number): void {
   for (let i = from; i < to; i++) {
     const annotations = i % 4 === 0 ? { note: `größe "${i}"` } : undefined;
     const { metadata, ...rest } = pod({ namespace: `shop-${i % 3}`, name: `pod-${i}`, node: "n1" });
-    server.create(Pod, { ...rest, metadata: { ...metadata, annotations } });
+    const ownerReferences = i % 5 === 0 ? undefined : ownedBy(`${i % 11}-owner`);
+    server.create(Pod, { ...rest, metadata: { ...metadata, annotations, ownerReferences } });
   }
 }
 
 for (const [name, resource] of Object.entries(REPRESENTATIONS)) {
-  for (const by of ["uid", "namespace"] as const) {
+  for (const by of ["uid", "namespace", "controller"] as const) {
     Deno.test(`Informers of shards by ${by} have each object once, as ${name}, whether the server filters or ignores it`, async () => {
       for (const shards of [true, false]) {
         for (const streamingList of [true, false]) {
@@ -48,9 +64,9 @@ for (const [name, resource] of Object.entries(REPRESENTATIONS)) {
             const cached = all.map(({ entries }) => entries.list().map(({ key }) => key).sort());
             const expected = all.map((_, index) => {
               const { start, end } = hashRange(index, COUNT);
-              return server.list(Pod).filter(({ metadata: { uid, namespace } }) => {
-                const hash = hashOf(by === "uid" ? uid : namespace!);
-                return start <= hash && hash < end;
+              return server.list(Pod).filter((pod) => {
+                const hash = hashOf(hashedOf(by, pod) ?? "");
+                return hashedOf(by, pod) !== undefined && start <= hash && hash < end;
               }).map(({ metadata: { namespace, name } }) => `${namespace}/${name}`).sort();
             });
             assertEquals(cached, expected);
@@ -68,6 +84,11 @@ for (const [name, resource] of Object.entries(REPRESENTATIONS)) {
             server.patch(Pod, `shop-${i % 3}/pod-${i}`, { metadata: { labels: { app: `${i}` } } });
           }
           for (let i = 10; i < 15; i++) server.delete(Pod, `shop-${i % 3}/pod-${i}`);
+          // These change their controller, and those between have none before or after.
+          for (let i = 15; i < 35; i++) {
+            const ownerReferences = i % 4 === 0 ? null : ownedBy(`${i % 7}-owner`);
+            server.patch(Pod, `shop-${i % 3}/pod-${i}`, { metadata: { ownerReferences } });
+          }
           await fixture.tick();
           check();
           server.dropWatches();
@@ -83,7 +104,7 @@ for (const [name, resource] of Object.entries(REPRESENTATIONS)) {
             assertEquals([results[0].differences, results[0].objects], [0, informer.entries.size]);
           }
           const lists = server.requests.filter(({ query }) => query.has("shardSelector") || query.has("continue"));
-          assertEquals(lists.length, server.requests.length);
+          if (by !== "controller") assertEquals(lists.length, server.requests.length);
           assertEquals(fixture.errors.filter((error) => !error.includes("broke")), []);
         }
       }

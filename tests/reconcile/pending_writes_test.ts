@@ -106,6 +106,7 @@ class ScriptedCache {
     new ObjectCache<KubernetesObject>(ConfigMap, { freeze: false, parse: "lazy" }, () => {}),
     new CacheScope(ConfigMap, [{}]),
   );
+  readonly isInShard = (): boolean => true;
   readonly overlay = (): CacheOverlay<KubernetesObject> => this.overlaid;
   constructor(readonly selections: readonly Selection[] = [{}]) {}
   atLeast = (version: string, options: { signal: AbortSignal }): Promise<void> => this.#wait(version, options);

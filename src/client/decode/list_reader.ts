@@ -174,7 +174,10 @@ export class ListReader<T extends KubernetesObject> implements BodyDecoder<ListP
 
   /** Adds an entry to the part, unless its object is left out. */
   #take(entry: Entry<T> | undefined): void {
-    if (entry !== undefined) this.#entries.push(entry);
+    if (entry === undefined) return;
+    const { shard } = this.#options;
+    if (shard?.by === "controller" && entry.key !== "" && !shard.has(entry)) shard.dropped++;
+    else this.#entries.push(entry);
   }
 
   #check(outline: Outline): void {

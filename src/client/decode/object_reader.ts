@@ -66,6 +66,8 @@ export class ObjectReader<T extends KubernetesObject> {
   #walkedStart = -1;
   /** True if the latest object was known. Then the next one is first compared with the next known entry. */
   #following = false;
+  /** Set if the objects of other shards are left out here; in shards by controller, lists and the informer do that. */
+  readonly #shard: ReadOptions["shard"];
   /** True if objects are parsed at once and unchanged, so that a walk gains nothing. */
   readonly #parsesAll: boolean;
   /** Set if and only if objects are reduced, here or by the server. */
@@ -89,6 +91,7 @@ export class ObjectReader<T extends KubernetesObject> {
   constructor(options: ReadOptions, withoutMetadata: "refused" | "broken" = "refused") {
     this.#options = options;
     this.#isStrict = withoutMetadata === "refused";
+    if (options.shard?.by !== "controller") this.#shard = options.shard;
     const { resource, parse, managedFields } = options;
     const reduction = this.#reduction = Reduction.of(resource, options);
     if (reduction !== undefined && reduction !== Reduction.metadata) this.#projector = new Projector(reduction.fields);
@@ -127,7 +130,7 @@ export class ObjectReader<T extends KubernetesObject> {
    */
   project(bytes: Uint8Array, start: number, end: number, text?: string): number {
     if (this.#projector === undefined) return -1;
-    if (this.#options.shard !== undefined && this.#walker.identify(bytes, start, end, text) && !this.#isOurs(bytes)) {
+    if (this.#shard !== undefined && this.#walker.identify(bytes, start, end, text) && !this.#isOurs(bytes)) {
       return skipValue(bytes, start, end);
     }
     const behind = this.#projector.project(bytes, start, end, text);
@@ -165,7 +168,7 @@ export class ObjectReader<T extends KubernetesObject> {
       return this.parse(bytes, start, end, text);
     }
     if (this.#mayBeOtherKind(bytes)) return this.parse(bytes, start, end, text);
-    if (this.#options.shard !== undefined && !this.#isOurs(bytes)) return this.#drop();
+    if (this.#shard !== undefined && !this.#isOurs(bytes)) return this.#drop();
     // An unusual layout: kind and apiVersion are inserted after the object has been parsed.
     if (this.#typeMeta.length > 0 && !walker.metadataFirst && !walker.typed) return this.parse(bytes, start, end, text);
     if (this.#following) {
@@ -309,19 +312,19 @@ export class ObjectReader<T extends KubernetesObject> {
    */
   entryOf(value: unknown): Entry<T> | undefined {
     const entry = this.#entryOf(value);
-    const { shard } = this.#options;
+    const shard = this.#shard;
     // What has no key is reported in each shard.
     return shard === undefined || entry.key === "" || shard.has(entry) ? entry : this.#drop();
   }
 
   #drop(): undefined {
-    this.#options.shard!.dropped++;
+    this.#shard!.dropped++;
   }
 
   /** True if the walked object is in the shard. */
   #isOurs(bytes: Uint8Array): boolean {
     const { uidStart, uidEnd, namespaceStart, namespaceEnd } = this.#walker;
-    const shard = this.#options.shard!;
+    const shard = this.#shard!;
     if (shard.by === "uid") return shard.hasBytes(bytes, uidStart, uidStart === -1 ? -1 : uidEnd);
     return shard.hasBytes(bytes, namespaceStart, namespaceStart === -1 ? -1 : namespaceEnd);
   }

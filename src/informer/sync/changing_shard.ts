@@ -1,8 +1,9 @@
 import type { Entry } from "../../api/options.ts";
 import type { ListerWatcher } from "../../api/lister_watcher.ts";
 import { type KubernetesObject, type ObjectKey, splitKey } from "../../api/object.ts";
-import { rangesWithout, ShardFilter, type ShardSource } from "../../api/shard.ts";
+import { commonRanges, type HashRange, rangesWithout, ShardFilter, type ShardSource } from "../../api/shard.ts";
 import { isOlder } from "../../api/status.ts";
+import { Latch } from "../../async/signals.ts";
 import { LongTimer } from "../../async/time.ts";
 import { type ArrivingParts, ListWatchWriter, readPageList, type Replacement } from "../../reflector/lists.ts";
 import { LiveCounters } from "../../reflector/requests.ts";
@@ -47,6 +48,12 @@ export class ChangingShard<T extends KubernetesObject> implements ArrivingParts,
   readonly #gather: LongTimer = new LongTimer(() => this.#controller.renew());
   /** The ranges that are being listed. */
   #listing: ShardFilter | undefined;
+  /** `true` from the beginning of a list of all until its objects are cached: then the filter is ahead of the cache. */
+  #isListing = false;
+  /** `true` while the server does not have the kind, so that no range has objects. */
+  #isEmpty = false;
+  /** Opens when the objects of more ranges are cached; `undefined` while nothing waits. */
+  #grown: Latch | undefined;
   /** Ranges that were listed at a version that the watch has not reached. */
   #ahead: { readonly filter: ShardFilter; readonly version: string }[] = [];
 
@@ -72,6 +79,20 @@ export class ChangingShard<T extends KubernetesObject> implements ArrivingParts,
   listing(): void {
     this.#filter.ranges = this.#shard.ranges();
     this.#ahead = [];
+    this.#isListing = true;
+  }
+
+  /** Resolves once the objects of `ranges` are cached. They were listed after the ranges were taken. */
+  async holding(ranges: readonly HashRange[], signal: AbortSignal): Promise<void> {
+    const isCached = (): boolean => !this.#isListing && rangesWithout(ranges, this.#filter.ranges).length === 0;
+    while (!this.#isEmpty && !isCached()) await (this.#grown ??= new Latch()).wait({ signal });
+  }
+
+  /** Records that nothing is cached, as the server does not have the kind, or the controller has ended. */
+  emptied(): void {
+    this.#isListing = false;
+    this.#isEmpty = true;
+    this.#grow();
   }
 
   /** Lists the ranges that are due, and adds their objects. */
@@ -99,6 +120,7 @@ export class ChangingShard<T extends KubernetesObject> implements ArrivingParts,
       this.#filter.ranges = [...this.#filter.ranges, ...filter.ranges];
       // A range that went meanwhile is no longer among those of the filter.
       for (const entry of objects) if (filter.has(entry)) this.#controller.repair(entry);
+      this.#grow();
     } finally {
       this.#listing = undefined;
     }
@@ -109,8 +131,13 @@ export class ChangingShard<T extends KubernetesObject> implements ArrivingParts,
     return this.#ahead.some(({ filter, version }) => !isOlder(version, entry.resourceVersion) && filter.has(entry));
   }
 
-  /** Records that the watch has reached a version. */
+  /** Records that the cache has reached a version, by a list of all or by the watch. */
   reached(version: string): void {
+    this.#isEmpty = false;
+    if (this.#isListing) {
+      this.#isListing = false;
+      this.#grow();
+    }
     if (this.#ahead.length > 0 && this.#ahead.every((range) => !isOlder(version, range.version))) this.#ahead = [];
   }
 
@@ -137,6 +164,11 @@ export class ChangingShard<T extends KubernetesObject> implements ArrivingParts,
     this.#gather[Symbol.dispose]();
   }
 
+  #grow(): void {
+    this.#grown?.open();
+    this.#grown = undefined;
+  }
+
   get #due(): ReturnType<ShardSource["ranges"]> {
     return rangesWithout(this.#shard.ranges(), this.#filter.ranges);
   }
@@ -146,9 +178,9 @@ export class ChangingShard<T extends KubernetesObject> implements ArrivingParts,
     this.#controller.check?.listing(); // which compares with other ranges
     // What goes and comes again is listed again, also if it is being listed.
     for (const filter of [this.#listing, ...this.#ahead.map(({ filter }) => filter)]) {
-      if (filter !== undefined) filter.ranges = common(filter.ranges, held);
+      if (filter !== undefined) filter.ranges = commonRanges(filter.ranges, held);
     }
-    const kept = common(this.#filter.ranges, held);
+    const kept = commonRanges(this.#filter.ranges, held);
     const hasLost = rangesWithout(this.#filter.ranges, kept).length > 0;
     this.#filter.ranges = kept;
     if (hasLost) this.#remove();
@@ -159,17 +191,10 @@ export class ChangingShard<T extends KubernetesObject> implements ArrivingParts,
   #remove(): void {
     for (const entry of this.#controller.known.list()) {
       const { namespace = "" } = splitKey(this.#controller.serverKeyOf(entry));
-      if (!this.#filter.has({ uid: entry.uid, namespace })) this.#controller.moved(entry);
+      const object = this.#filter.by === "controller" ? entry : { uid: entry.uid, namespace };
+      if (!this.#filter.has(object)) this.#controller.moved(entry);
     }
   }
-}
-
-/** Returns the hashes that are in both. */
-function common(
-  a: ReturnType<ShardSource["ranges"]>,
-  b: ReturnType<ShardSource["ranges"]>,
-): ReturnType<ShardSource["ranges"]> {
-  return rangesWithout(a, rangesWithout(a, b));
 }
 
 /** A store for one list, which passes its objects on. */

@@ -10,7 +10,7 @@ import {
   type ShardOption,
   type WatchOptions,
 } from "../../api/options.ts";
-import { ShardFilter } from "../../api/shard.ts";
+import { type HashRange, ShardFilter } from "../../api/shard.ts";
 import type { KubernetesObject, ObjectKey } from "../../api/object.ts";
 import { DeltaFIFO, type Deltas, type KnownObjects } from "../../queue/delta_fifo.ts";
 import type { ListerWatcher } from "../../api/lister_watcher.ts";
@@ -404,15 +404,23 @@ export class Controller<T extends KubernetesObject> implements ReflectorStore<En
     await reachNewest(this, signal, (error) => this.report(error));
   }
 
+  /**
+   * Resolves once the objects of ranges of the shard are cached; at once where its ranges do not change.
+   * @internal
+   */
+  async holding(ranges: readonly HashRange[], signal: AbortSignal): Promise<void> {
+    await this.#shard?.holding(ranges, signal);
+  }
+
   /** Takes an addition of the watch. */
   add(entry: Entry<T>): void {
-    if (this.#shard?.hasListed(entry)) return;
+    if (this.#shard?.hasListed(entry) || this.#leaves(entry)) return;
     this.#pass("Added", entry);
   }
 
   /** Takes a change of the watch. */
   update(entry: Entry<T>): void {
-    if (this.#shard?.hasListed(entry)) return;
+    if (this.#shard?.hasListed(entry) || this.#leaves(entry)) return;
     // mutant: update-after-batch
     this.#pass("Updated", entry);
   }
@@ -430,7 +438,7 @@ export class Controller<T extends KubernetesObject> implements ReflectorStore<En
     // A first list is staged in the store's own table and swapped in. A table that other namespaces fill too cannot
     // be swapped, for its index buckets mix their rows.
     const fills = this.#keys === undefined && !this.hasSynced && collection?.cache.store.size === 0;
-    const replacement = fills ? collection!.writer.replacing() : this.#queue.replacing();
+    const replacement = this.#ofShard(fills ? collection!.writer.replacing() : this.#queue.replacing());
     return this.#shard?.replacing(replacement) ?? replacement;
   }
 
@@ -451,6 +459,7 @@ export class Controller<T extends KubernetesObject> implements ReflectorStore<En
 
   /** Processes a newer state of an object, which was read beside list and watch. The version stays. */
   repair(entry: Entry<T>): void {
+    if (this.#leaves(entry)) return;
     const taken = this.#collection?.cache.entryTransform.apply(entry) ?? entry;
     noteListed(taken);
     this.#pass("Updated", taken);
@@ -538,6 +547,7 @@ export class Controller<T extends KubernetesObject> implements ReflectorStore<En
    */
   end(error: Error, cause: unknown): void {
     this.state.stopped(cause);
+    this.#shard?.emptied();
     this.#synced.fail(error);
     this.gate.end(error);
   }
@@ -563,6 +573,26 @@ export class Controller<T extends KubernetesObject> implements ReflectorStore<En
     if (type !== "Deleted") return this.#process({ key, deltas: [{ type, value }], initial: false });
     if (this.known.getByKey(key) === undefined) return;
     this.#process({ key, deltas: [{ type, value, finalStateUnknown: false }], initial: false });
+  }
+
+  /** A replacement without the objects of other controllers, which a streaming list has. */
+  #ofShard(replacement: Replacement<Entry<T>>): Replacement<Entry<T>> {
+    const { shard } = this.source;
+    if (shard?.by !== "controller") return replacement;
+    const { delete: remove, commit, abandon } = replacement;
+    return {
+      ...{ delete: remove.bind(replacement), commit: commit.bind(replacement), abandon: abandon.bind(replacement) },
+      add: (entries) => replacement.add(entries.filter((entry) => shard.has(entry))),
+    };
+  }
+
+  /** Returns true for an object of another shard, and removes the cached one: its controller is another one now. */
+  #leaves(entry: Entry<T>): boolean {
+    const { shard } = this.source;
+    if (shard?.by !== "controller" || entry.key === "" || shard.has(entry)) return false;
+    const cached = this.cached(entry.key);
+    if (cached !== undefined && !isOlder(entry.resourceVersion, cached.resourceVersion)) this.moved(cached);
+    return true;
   }
 
   #queueOf({ cache: { entryTransform } }: ControllerOwner<T>): DeltaFIFO<Entry<T>> {
@@ -638,6 +668,7 @@ export class Controller<T extends KubernetesObject> implements ReflectorStore<En
   #empty(): void {
     this.#queue.replacing().commit("");
     while (this.#queue.pop(this.#process));
+    this.#shard?.emptied();
     this.#settle();
   }
 
@@ -785,6 +816,11 @@ export class CollectionSync<T extends KubernetesObject> {
   /** Returns true for the wait after the answer that the server does not have the kind, where it may lack it. */
   lacksKind(phase: ReflectorPhase): boolean {
     return this.collection.isOptional && phase.name === "waiting" && isNotFound(phase.error);
+  }
+
+  /** Resolves once the objects of ranges of the shard are cached, as they were listed after these were taken. */
+  async holding(ranges: readonly HashRange[], signal: AbortSignal): Promise<void> {
+    await Promise.all(this.parts.map((part) => part.holding(ranges, signal)));
   }
 
   /** Resolves once the cache is not older than the call. */

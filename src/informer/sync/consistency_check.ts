@@ -5,7 +5,7 @@ import { isOlder, isResourceVersion, isTooLargeResourceVersion } from "../../api
 import { type IdentitySource, readPages } from "../../api/lister_watcher.ts";
 import { DerivedController } from "../../async/signals.ts";
 import { ReadAhead } from "../../async/iterate.ts";
-import { sleep, TimeLimit } from "../../async/time.ts";
+import { backoffMs, sleep, TimeLimit } from "../../async/time.ts";
 import { inTurn } from "../../async/turns.ts";
 import { ListDeadline } from "../../reflector/requests.ts";
 import { InformerError } from "../../errors/informer_error.ts";
@@ -394,6 +394,21 @@ export class ConsistencyChecks<T extends KubernetesObject> {
     signal?.throwIfAborted();
     using job = new DerivedController(signal, this.#signal);
     return await inTurn(this.#sync.collection.server, () => this.#check(job.signal), { signal: job.signal });
+  }
+
+  /** Resolves once a check has succeeded, or there is nothing to check; those that fail are reported, and repeated. */
+  async untilChecked(signal: AbortSignal): Promise<void> {
+    for (let failures = 0;; failures++) {
+      try {
+        await this.check({ signal });
+        return;
+      } catch (error) {
+        signal.throwIfAborted();
+        if (this.#sync.stage === "stopped" || this.#sync.parts.some(({ phase }) => this.#sync.lacksKind(phase))) return;
+        this.#sync.report(error);
+      }
+      await sleep(backoffMs(failures, {}), { signal });
+    }
   }
 
   /** Checks while the informer is live, each `everyMs` milliseconds or up to 1.2 times that; `Infinity` is never. */

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
-import { type HashRange, hashRange, ShardFilter, type ShardSource } from "../../../src/api/shard.ts";
+import { type HashRange, hashRange, type ShardField, ShardFilter, type ShardSource } from "../../../src/api/shard.ts";
 import { MemoryPositions, Position } from "../../../src/informer/events/position.ts";
 import type { InformerEvent } from "../../../src/informer/events/event.ts";
 import type { SharedIndexInformer } from "../../../src/informer/shared_index_informer.ts";
@@ -15,12 +15,12 @@ const range = (index: number): HashRange => hashRange(index, COUNT);
 
 /** Ranges that a test takes and gives up. */
 class Held implements ShardSource {
-  readonly by: "uid" | "namespace";
+  readonly by: ShardField;
   readonly name: string;
   readonly held = new Set<number>();
   readonly listeners = new Set<() => void>();
 
-  constructor(name: string, held: readonly number[] = [], by: "uid" | "namespace" = "uid") {
+  constructor(name: string, held: readonly number[] = [], by: ShardField = "uid") {
     this.name = name;
     this.by = by;
     this.held = new Set(held);
@@ -66,10 +66,10 @@ class Followed {
   }
 }
 
-function keysIn(fixture: FactoryFixture, ranges: readonly HashRange[], by: "uid" | "namespace" = "uid"): string[] {
+function keysIn(fixture: FactoryFixture, ranges: readonly HashRange[], by: ShardField = "uid"): string[] {
   const filter = new ShardFilter(by, ranges);
-  return fixture.server.list(Pod).filter(({ metadata: { uid, namespace } }) =>
-    filter.has({ uid, namespace: namespace! })
+  return fixture.server.list(Pod).filter(({ metadata }) =>
+    filter.has({ uid: metadata.uid, namespace: metadata.namespace!, metadata })
   )
     .map(({ metadata: { namespace, name } }) => `${namespace}/${name}`).sort();
 }
@@ -259,13 +259,18 @@ Deno.test("Ranges that move between processes: each object is cached once, by it
   const kinds = [Pod, metadataOf(Pod), tableOf(Pod)] as unknown as readonly (typeof Pod)[];
   for (let seed = 1; seed <= SEEDS; seed++) {
     const random = new Random(seed);
-    const by = random.pick(["uid", "namespace"] as const);
+    const by = random.pick(["uid", "namespace", "controller"] as const);
     await using fixture = new FactoryFixture({ reflector: { pageSize: 5 } }, {
       shards: random.below(2) === 0,
       streamingList: random.below(2) === 0,
     });
     const { server } = fixture;
+    const own = (key: string): void => {
+      const controller = { apiVersion: "v1", kind: "It", name: "it", uid: `${random.below(20)}-it`, controller: true };
+      server.patch(Pod, key, { metadata: { ownerReferences: [controller] } });
+    };
     create(fixture, 30);
+    for (const key of server.keys(Pod)) own(key);
     const processes = [0, 1, 2].map((index) => {
       const held = new Held(`process-${index}`, [0, 1, 2, 3, 4, 5, 6, 7].filter((it) => it % 3 === index), by);
       const kind = random.pick(kinds);
@@ -287,13 +292,21 @@ Deno.test("Ranges that move between processes: each object is cached once, by it
           break;
         }
         case 2:
-          server.create(Pod, pod({ namespace: `shop-${random.below(5)}`, name: `new-${step}` }));
+          {
+            const { metadata } = server.create(
+              Pod,
+              pod({ namespace: `shop-${random.below(5)}`, name: `new-${step}` }),
+            );
+            own(`${metadata.namespace}/${metadata.name}`);
+          }
           break;
         case 3:
           if (keys.length > 0) server.delete(Pod, random.pick(keys));
           break;
         case 4:
-          if (keys.length > 0) server.patch(Pod, random.pick(keys), { metadata: { labels: { step: `${step}` } } });
+          if (keys.length === 0) break;
+          if (random.below(2) === 0) own(random.pick(keys));
+          else server.patch(Pod, random.pick(keys), { metadata: { labels: { step: `${step}` } } });
           break;
         case 5:
           server.dropWatches();
