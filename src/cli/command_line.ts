@@ -7,6 +7,7 @@ import { doctor } from "./doctor/doctor.ts";
 import { EXIT_CODE, explainError, UsageError } from "./errors/explain_error.ts";
 import { fake } from "./fake.ts";
 import { get } from "./get.ts";
+import { record } from "./record.ts";
 import { init } from "./init.ts";
 import { kinds } from "./kinds.ts";
 import { alertsYaml, dashboardJson } from "./monitoring.ts";
@@ -17,7 +18,21 @@ import { watch } from "./watch.ts";
 import { isAbortOf } from "../async/signals.ts";
 
 const COMMANDS: readonly string[] = [
-  ...["watch", "get", "wait", "serve", "kinds", "doctor", "dashboard", "alerts", "fake", "demo", "init", "completions"],
+  ...[
+    "watch",
+    "get",
+    "wait",
+    "serve",
+    "kinds",
+    "doctor",
+    "dashboard",
+    "alerts",
+    "record",
+    "fake",
+    "demo",
+    "init",
+    "completions",
+  ],
 ];
 
 /** The permissions of commands that connect. */
@@ -125,6 +140,7 @@ export class CommandLine {
     this.#kinds(program);
     this.#doctor(program);
     this.#monitoring(program);
+    this.#record(program);
     this.#fake(program);
     this.#demo(program);
     this.#init(program);
@@ -300,11 +316,47 @@ export class CommandLine {
       });
   }
 
+  #record(program: Command): void {
+    program.command(
+      "record <resources...:string>",
+      "Write lists and watches of resources to a file, to be played later.",
+    )
+      .description(
+        "Lists and watches each resource, and writes a line of JSON with its time for each object, change, bookmark and " +
+          "failure, until interrupted. The data of Secrets is never written. FakeApiServer.from() and informer fake --from " +
+          `play the file. Permissions: ${CONNECTED}; and --allow-write of the file.`,
+      )
+      .option("--out <file:string>", "The file, which must not exist.")
+      .option(
+        "--redact <path:string>",
+        "Replace the values of this field, as spec.containers.env.value; may be repeated. managedFields are left out then.",
+        { collect: true },
+      )
+      .option("--max-mb <size:number>", "End at this size of the file, in megabytes.", { default: 200 })
+      .option("--timeout <duration:string>", "End after this time.")
+      .option("-n, --namespace <namespace:string>", "Record one namespace.")
+      .option("-A, --all-namespaces", "Record all namespaces.")
+      .option(...SELECTOR).option(...FIELD_SELECTOR)
+      .option(...KUBECONFIG).option(...CONTEXT).option(...SERVER).option(...TOKEN_FILE)
+      .option(...AS).option(...AS_GROUP).option(...AS_UID).option(...VERBOSE).option(...FAKE)
+      .example("An incident", "informer record pods,deploy -A --out incident.jsonl")
+      .example(
+        "Without values",
+        "informer record pods -n shop --out a.jsonl --redact spec.containers.env.value --timeout 10m",
+      )
+      .example("Play it, ten times as fast", "informer fake --from incident.jsonl --speed 10")
+      .action(async (options, ...resources) => {
+        const flags = { ...options, backoff: this.#backoff };
+        this.#code = await record(flags, resources, this.#terminal, this.#stop.signal);
+      });
+  }
+
   #fake(program: Command): void {
     program.command("fake", "Serve a fake API server over HTTP on loopback.")
       .description(
         "Serves a fake API server over HTTP on loopback until interrupted; prints its address. " +
-          "Permissions: --allow-net=127.0.0.1; for --kubeconfig, --allow-read and --allow-write of the folder of that file.",
+          "Permissions: --allow-net=127.0.0.1; for --kubeconfig, --allow-read and --allow-write of the folder of that file; " +
+          "for --from, --allow-read of that file.",
       )
       .type("mix", new EnumType(["update", "all"]))
       .type("spaces", new EnumType(["any", "real"]))
@@ -321,10 +373,13 @@ export class CommandLine {
         "--kubeconfig <file:string>",
         "Write a kubeconfig that points here; a file of other origin is not replaced.",
       )
+      .option("--from <file:string>", "Play this file of informer record, from the first watch on.")
+      .option("--speed <times:number>", "How many times as fast it is played. (default: 1)")
       .example(
         "For kubectl and informers",
         "informer fake --port 8001 --pods 1000 --churn 50 --kubeconfig fake.kubeconfig",
       )
+      .example("An incident again, ten times as fast", "informer fake --from incident.jsonl --speed 10")
       .action(async (options) => {
         this.#code = await fake(options, this.#terminal, this.#stop.signal);
       });

@@ -1,4 +1,5 @@
-import { FakeApiServer } from "../testing/mod.ts";
+import { FakeApiServer, type FakeApiServerOptions } from "../testing/mod.ts";
+import { messageOf } from "../errors/errors.ts";
 import { fillFakeServer, listen, SteadyChurn } from "./resources/fake_server.ts";
 import { checkNumbers, durationMs } from "./resources/resources_for.ts";
 import { unwritable } from "./output_file.ts";
@@ -23,6 +24,10 @@ interface FakeFlags {
   readonly namespaces: "any" | "real";
   /** Path of a kubeconfig to write; a file that this command did not write is not replaced. */
   readonly kubeconfig?: string;
+  /** Path of a recording to play. */
+  readonly from?: string;
+  /** The speed at which it is played, as a multiple of that of the recording. @default {1} */
+  readonly speed?: number;
 }
 
 /** The number of pods above which it says that it creates them. */
@@ -36,15 +41,17 @@ export async function fake(flags: FakeFlags, terminal: Terminal, signal: AbortSi
     throw new UsageError("--churn-for ends what --churn begins; add --churn, or leave it out");
   }
   if (flags.kubeconfig !== undefined) await checkKubeconfig(flags.kubeconfig);
-  using server = new FakeApiServer({ seed: flags.seed, namespaces: flags.namespaces });
+  using server = await serverOf(flags);
   const { promise: filled, resolve: fill } = Promise.withResolvers<void>();
   const answer = async (request: Request, info: Deno.ServeHandlerInfo): Promise<Response> => {
     await filled; // no list is of some of the pods
     const response = await server.fetch(request, info);
+    if (URL.parse(request.url)?.searchParams.get("watch") === "true") watched();
     // Nobody else plays the namespace controller here.
     if (flags.namespaces === "real" && request.method !== "GET") server.finalizeNamespaces();
     return response;
   };
+  const { promise: firstWatch, resolve: watched } = Promise.withResolvers<void>();
   const http = listen(flags.port, answer, terminal);
   const address = `http://127.0.0.1:${http.port}`;
   let churn: SteadyChurn | undefined;
@@ -52,19 +59,25 @@ export async function fake(flags: FakeFlags, terminal: Terminal, signal: AbortSi
     if (flags.kubeconfig !== undefined) await writeKubeconfig(flags.kubeconfig, address);
     if (flags.pods > SLOW) terminal.say(`creating ${flags.pods} pods on ${address}, where requests wait for them`);
     const onProgress = (made: number): void => terminal.live(`${made} of ${flags.pods} pods`);
-    await fillFakeServer(server, { count: flags.pods, seed: flags.seed, signal, onProgress });
+    if (flags.from === undefined) {
+      await fillFakeServer(server, { count: flags.pods, seed: flags.seed, signal, onProgress });
+    }
     terminal.live("");
     if (signal.aborted) return EXIT_CODE.done;
     fill();
     churn = new SteadyChurn(server, flags.churn, { mix: flags.churnMix, forMs, seed: flags.seed });
     terminal.result(address);
     const then = flags.kubeconfig === undefined ? `--server ${address}` : `--kubeconfig ${flags.kubeconfig}`;
-    terminal.say(`serving ${flags.pods} pods on ${address}; try: informer watch pods -A ${then}`);
+    const what = flags.from === undefined ? `${flags.pods} pods` : `the beginning of ${flags.from}`;
+    terminal.say(`serving ${what} on ${address}; try: informer watch pods -A ${then}`);
     churn.start();
+    const playing = flags.from === undefined ? undefined : firstWatch.then(() => play(server, flags, terminal, signal));
     await new Promise<void>((resolve) => {
       if (signal.aborted) resolve();
       else signal.addEventListener("abort", () => resolve(), { once: true });
     });
+    watched();
+    await playing;
   } finally {
     fill();
     churn?.stop();
@@ -72,6 +85,36 @@ export async function fake(flags: FakeFlags, terminal: Terminal, signal: AbortSi
     await http[Symbol.asyncDispose]();
   }
   return EXIT_CODE.done;
+}
+
+/** Creates the server: an empty one, or that of a recording. @throws {UsageError} when the flags are of no use. */
+async function serverOf({ from, speed, seed, namespaces, pods, churn }: FakeFlags): Promise<FakeApiServer> {
+  const options: FakeApiServerOptions = { seed, namespaces };
+  if (from === undefined) {
+    if (speed !== undefined) throw new UsageError("--speed is that of a recording; name it by --from");
+    return new FakeApiServer(options);
+  }
+  if (pods > 0 || churn > 0) throw new UsageError("--from plays what a server did; leave out --pods and --churn");
+  if (speed !== undefined && !(speed > 0)) throw new UsageError(`--speed must be above 0, found ${speed}`);
+  let file: Deno.FsFile;
+  try {
+    file = await Deno.open(from);
+  } catch (cause) {
+    throw new UsageError(`--from: "${from}" cannot be read: ${messageOf(cause)}; name a file of informer record`, {
+      cause,
+    });
+  }
+  return await FakeApiServer.from(file.readable, options);
+}
+
+/** Plays the recording, and says how it ended. */
+async function play(server: FakeApiServer, flags: FakeFlags, terminal: Terminal, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
+  const ended = (): void => server[Symbol.dispose]();
+  signal.addEventListener("abort", ended, { once: true });
+  const { writes, cut } = await server.replay({ speed: flags.speed ?? 1 });
+  const until = cut === undefined ? "has ended" : `is played up to where it is cut: ${cut}`;
+  if (!signal.aborted) terminal.say(`the recording ${until}, after ${writes} changes; the server stays`);
 }
 
 /** Checks that the file is absent, empty, or was written by `fake`. @throws {UsageError} */

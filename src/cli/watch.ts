@@ -310,7 +310,7 @@ function* cached(watched: readonly Watched[], showSecrets: boolean): Generator<K
 }
 
 /** Returns `true` if the server will reject the same request again. */
-function isRefused(error: unknown): boolean {
+export function isRefused(error: unknown): boolean {
   if (isUnauthorized(error) || isForbidden(error) || isNotFound(error)) return true;
   if (error instanceof StatusError) return error.status.code === 400 || error.status.code === 422;
   return error instanceof TypeError || error instanceof RangeError;

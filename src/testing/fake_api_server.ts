@@ -10,6 +10,7 @@ import type { RecordedRequest } from "./http/request.ts";
 import { notFound } from "../protocol/refusal.ts";
 import { mergePatch } from "./patches/patches.ts";
 import { StoredSelection } from "./reads/lists.ts";
+import { Playback, readRecording, type ReplayEnd, type ReplayOptions } from "./recording.ts";
 import { definitionOf } from "./storage/built_in_resources.ts";
 import type { ResourceDefinition } from "./storage/definition.ts";
 import { parseStored, type Store, type StoredCollection } from "./storage/store.ts";
@@ -125,6 +126,10 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
   readonly #backend: Backend;
   readonly #store: Store;
   readonly #writer: Writer;
+  /** Aborted when the server is disposed. */
+  readonly #ended = new AbortController();
+  /** Defined if and only if the server plays a recording. */
+  #playback: Playback | undefined;
 
   /** Creates an empty server for the resources of Kubernetes itself and those of `options.resources`. */
   constructor(options: FakeApiServerOptions = {}) {
@@ -133,6 +138,69 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
     this.#backend = backend;
     this.#store = backend.store;
     this.#writer = backend.writer;
+  }
+
+  /**
+   * Creates a server that plays a recording of `informer record`: a stream of its bytes, such as a file's `readable`.
+   * The server begins with the objects that the recording's first lists had, under their versions; {@linkcode replay}
+   * plays what came then. A file that ends in the middle of a line is played up to there.
+   *
+   * - All objects, deletions and bookmarks have the versions that they had, as long as no one else writes. The changes
+   *   of all kinds come in the order of their versions, each at the time at which the recorded server had it.
+   * - Watches that failed in the recording fail again, with the same status; that of a lost connection ends in a line.
+   *   Failed lists are not played.
+   * - What a relist found is played as one change of each object, and deletions at the version of the list.
+   * - Memory: twice the size of the recording.
+   *
+   * ```ts
+   * import { Client, SharedIndexInformer } from "@kube/informer";
+   * import { Pod } from "@kube/informer/kinds/core/v1";
+   * import { FakeApiServer } from "@kube/informer/testing";
+   * import { assertEquals } from "@std/assert";
+   *
+   * const lines = [
+   *   `{"recording":1,"startedAt":"2026-11-23T12:00:00.000Z","kinds":[{"group":"","version":"v1","plural":"pods",` +
+   *   `"kind":"Pod","scope":"Namespaced"}],"redacted":[]}`,
+   *   `{"at":2,"kind":0,"type":"LIST"}`,
+   *   `{"at":9,"kind":0,"type":"LISTED","resourceVersion":"812"}`,
+   *   `{"at":60000,"kind":0,"type":"ADDED","object":{"metadata":{"namespace":"shop","name":"a","uid":"1",` +
+   *   `"resourceVersion":"840"}}}`,
+   * ];
+   * const recording = new Blob([lines.join("\n") + "\n"]).stream();
+   * using server = await FakeApiServer.from(recording); // or: (await Deno.open("incident.jsonl")).readable
+   * using client = new Client({ server: server.url, transport: server });
+   * await using pods = new SharedIndexInformer(client.resource(Pod));
+   * pods.run();
+   * await pods.waitForCacheSync();
+   * await server.replay({ speed: Infinity });
+   * await pods.atLeast(server.resourceVersion);
+   * assertEquals(pods.lister.list().map(({ metadata }) => metadata.resourceVersion), ["840"]);
+   * ```
+   *
+   * @throws {SyntaxError} when a line is not one of a recording.
+   */
+  static async from(recording: AsyncIterable<Uint8Array>, options: FakeApiServerOptions = {}): Promise<FakeApiServer> {
+    const read = await readRecording(recording);
+    const server = new FakeApiServer(options);
+    for (const kind of read.kinds) if (server.#store.collection(kind) === undefined) server.define(kind);
+    server.#playback = new Playback(read, server.#store, (resource, error) => {
+      if (error.code === undefined) server.truncateWatches(resource);
+      else server.failWatches(error, resource);
+    });
+    return server;
+  }
+
+  /**
+   * Plays the recording of {@linkcode from}, with the times between its changes, and resolves at its end, or when the
+   * server is disposed. After an abort a second call continues.
+   *
+   * @throws {TypeError} when the server is not one of `from`, or is playing already. @throws the signal's reason.
+   */
+  async replay(options: ReplayOptions = {}): Promise<ReplayEnd> {
+    if (this.#playback === undefined) {
+      throw new TypeError("Cannot replay: this server has no recording; create it by FakeApiServer.from(recording)");
+    }
+    return await this.#playback.play(options, this.#ended.signal);
   }
 
   // ── requests ───────────────────────────────────────────────────────────
@@ -392,8 +460,9 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
     this.#store.undefine(resource);
   }
 
-  /** Ends all watches. The objects stay, and the server still answers requests. */
+  /** Ends all watches, and the play of a recording. The objects stay, and the server still answers requests. */
   [Symbol.dispose](): void {
+    this.#ended.abort();
     this.endWatches();
   }
 

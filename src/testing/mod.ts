@@ -63,6 +63,7 @@
  */
 export { FakeApiServer } from "./fake_api_server.ts";
 export { FaultVerbs } from "./fault_verbs.ts";
+export type { ReplayEnd, ReplayOptions } from "./recording.ts";
 export type { FakeApiServerOptions } from "./backend.ts";
 export type { PrinterColumn, ResourceDefinition } from "./storage/definition.ts";
 export type { RecordedRequest } from "./http/request.ts";

@@ -525,13 +525,24 @@ export class Store {
 
   /** Commits a new state of an object under the next revision. */
   put(collection: StoredCollection, object: JsonObject): StoredObject {
+    return this.commitAt(collection, object, this.#revision + 1);
+  }
+
+  /**
+   * Commits a state of an object under a revision that is not below the current one; with `deleted`, its deletion,
+   * whose last state it is.
+   */
+  commitAt(collection: StoredCollection, object: JsonObject, revision: number, deleted = false): StoredObject {
     const { namespace, name } = object.metadata as JsonObject;
     const previous = collection.newest(
       typeof namespace === "string" && namespace !== "" ? `${namespace}/${name}` : String(name),
     );
     const before = previous?.deleted ? undefined : previous;
-    const stored = toStoredObject(collection.definition, object, this.#revision + 1, previous);
-    this.#commit({ type: before === undefined ? "ADDED" : "MODIFIED", collection, stored, before });
+    if (deleted) this.#listener.removing(collection, before!);
+    const next = toStoredObject(collection.definition, object, revision, previous);
+    const stored = deleted ? { ...next, deleted } : next;
+    const type = deleted ? "DELETED" : before === undefined ? "ADDED" : "MODIFIED";
+    this.#commit({ type, collection, stored, before });
     return stored;
   }
 
