@@ -31,7 +31,10 @@ const LAYERS: Readonly<Record<string, { readonly folders: readonly string[]; rea
     informer: { folders: ["api", "entry", "reflector", "queue", "store", "async", "errors"], packages: [] },
     metrics: { folders: ["api", "async", "informer"], packages: [] },
     protocol: { folders: ["api"], packages: [] },
-    edge: { folders: ["api", "entry", "async", "errors", "informer", "metrics", "protocol"], packages: ["@std/http"] },
+    edge: {
+      folders: ["api", "entry", "async", "errors", "informer", "metrics", "protocol", "store"],
+      packages: ["@std/http"],
+    },
     workqueue: { folders: ["async", "errors"], packages: [] },
     reconcile: {
       folders: ["api", "async", "client", "errors", "workqueue", "informer", "metrics", "kinds"],

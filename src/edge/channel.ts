@@ -1,5 +1,6 @@
 import type { ObjectKey } from "../api/object.ts";
-import { type ObjectSelection, objectTexts, type ShownObject } from "./objects.ts";
+import { type ObjectSelection, objectTexts, PART_OBJECTS, type ShownObject } from "./objects.ts";
+import { RankTree } from "../store/rank_tree.ts";
 import type { ByteBudget, Keeper } from "./byte_budget.ts";
 import { eventText, heartbeatText, type RelayEvents, withoutId } from "./format.ts";
 import type { RelayStream } from "./http.ts";
@@ -127,23 +128,26 @@ export class ByteRing {
   }
 }
 
+/** An object, and the count of changes with its last one. */
+interface PresentObject {
+  readonly key: ObjectKey;
+  object: ShownObject;
+  changedAt: number;
+}
+
 /**
- * The present objects of a collection in numbered slots, so that readers go through them in steps of their own while
- * they change, and no old version of an object is kept for a reader.
+ * The present objects of a collection in the order of their keys, so that readers go through them in steps of their own
+ * while they change, and no old version of an object is kept for a reader. The order says nothing of objects that were
+ * deleted, or that a reader may not see.
  */
-export class ObjectSlots {
-  /** The objects; `undefined` in a slot that is free. */
-  readonly slots: (ShownObject | undefined)[] = [];
-  readonly #slotOf = new Map<ObjectKey, number>();
-  readonly #free: number[] = [];
-  /** The count of changes with the last one of each slot. */
-  readonly #changedAt: number[] = [];
+export class PresentObjects {
+  readonly #tree = new RankTree<{ readonly key: ObjectKey }>(({ key: a }, { key: b }) => a < b ? -1 : a > b ? 1 : 0);
   /** The number of changes so far. */
   #changes = 0;
 
   /** The number of objects. */
   get size(): number {
-    return this.#slotOf.size;
+    return this.#tree.size;
   }
 
   /** The number of changes so far. */
@@ -151,33 +155,47 @@ export class ObjectSlots {
     return this.#changes;
   }
 
-  /** Returns `true` if no slot in this range has changed since so many changes. */
-  isSame(from: number, to: number, changes: number): boolean {
-    for (let slot = from; slot < to; slot++) if (this.#changedAt[slot] > changes) return false;
-    return true;
+  /** Returns the objects from a key on, `count` at most. */
+  from(key: ObjectKey, count: number): ShownObject[] {
+    return this.#slice(key, count).map(({ object }) => object);
+  }
+
+  /** Returns `true` if the next `count` objects from a key on end before `to`, and are as they were `changes` ago. */
+  isSame(from: ObjectKey, { to, count, changes }: Pick<ObjectsPart, "to" | "count" | "changes">): boolean {
+    const found = this.#slice(from, count);
+    return found.at(-1)!.key < to && found.every(({ changedAt }) => changedAt <= changes);
   }
 
   /** Sets the object of a key, and returns the one before. */
   set(key: ObjectKey, object: ShownObject): ShownObject | undefined {
-    const slot = this.#slotOf.get(key) ?? this.#free.pop() ?? this.slots.length;
-    this.#slotOf.set(key, slot);
-    return this.#put(slot, object);
+    const found = this.#find(key);
+    const changedAt = ++this.#changes;
+    const before = found?.object;
+    if (found !== undefined) Object.assign(found, { object, changedAt });
+    else {
+      const added: PresentObject = { key, object, changedAt };
+      this.#tree.add(added);
+    }
+    return before;
   }
 
   /** Removes the object of a key, and returns it. */
   delete(key: ObjectKey): ShownObject | undefined {
-    const slot = this.#slotOf.get(key);
-    if (slot === undefined) return undefined;
-    this.#slotOf.delete(key);
-    this.#free.push(slot);
-    return this.#put(slot, undefined);
+    const found = this.#find(key);
+    if (found === undefined) return undefined;
+    this.#changes++;
+    this.#tree.delete(found);
+    return found.object;
   }
 
-  #put(slot: number, object: ShownObject | undefined): ShownObject | undefined {
-    const before = this.slots[slot];
-    this.slots[slot] = object;
-    this.#changedAt[slot] = ++this.#changes;
-    return before;
+  #slice(key: ObjectKey, count: number): PresentObject[] {
+    const rank = this.#tree.rankOf({ key });
+    return this.#tree.slice(rank, rank + count) as PresentObject[];
+  }
+
+  #find(key: ObjectKey): PresentObject | undefined {
+    const found = this.#tree.at(this.#tree.rankOf({ key })) as PresentObject | undefined;
+    return found?.key === key ? found : undefined;
   }
 }
 
@@ -195,9 +213,11 @@ export type FeedChange =
 
 /** Some of the present objects, as events. */
 interface ObjectsPart {
-  /** The slot behind it. */
-  readonly to: number;
-  /** The number of objects. */
+  /** The first key behind it that an object may have. */
+  readonly to: ObjectKey;
+  /** The number of objects that were looked at. */
+  readonly count: number;
+  /** The number of objects that are selected. */
   readonly objects: number;
   /** Their events; none where no object is selected. */
   readonly bytes: Uint8Array<ArrayBuffer>;
@@ -217,10 +237,10 @@ export class Channel implements Keeper, Disposable {
   readonly #ring: ByteRing;
   /** The open streams. */
   readonly streams: Set<RelayStream> = new Set();
-  readonly #objects: ObjectSlots;
+  readonly #objects: PresentObjects;
   readonly #budget: ByteBudget;
-  /** The parts that were made, by their first slot, while there is a reader of them. */
-  readonly #parts = new Map<number, ObjectsPart>();
+  /** The parts that were made, by the keys that they begin at, while there is a reader of them. */
+  readonly #parts = new Map<ObjectKey, ObjectsPart>();
   #partBytes = 0;
   /** The number of streams that read parts. */
   #partReaders = 0;
@@ -231,7 +251,7 @@ export class Channel implements Keeper, Disposable {
   constructor(
     selection: ObjectSelection,
     scope: string,
-    { position, objects, budget }: { position: number; objects: ObjectSlots; budget: ByteBudget },
+    { position, objects, budget }: { position: number; objects: PresentObjects; budget: ByteBudget },
   ) {
     this.#selection = selection;
     this.scope = scope;
@@ -255,6 +275,11 @@ export class Channel implements Keeper, Disposable {
   /** Keeps nothing more; no stream is open. */
   [Symbol.dispose](): void {
     this.#budget.drop(this);
+  }
+
+  /** `true` if there may be objects that its clients do not see. */
+  get isLimited(): boolean {
+    return this.#selection.right !== undefined;
   }
 
   /** Returns `true` if everything behind `position` can be read. */
@@ -286,15 +311,17 @@ export class Channel implements Keeper, Disposable {
     this.#partBytes = 0;
   }
 
-  /** Returns the present objects from a slot on; `undefined` behind the last one. */
-  part(from: number): ObjectsPart | undefined {
-    const { slots, changes } = this.#objects;
-    if (from >= slots.length) return undefined;
+  /** Returns the present objects from a key on; `undefined` behind the last one. */
+  part(from: ObjectKey): ObjectsPart | undefined {
+    const { changes } = this.#objects;
     const known = this.#parts.get(from);
-    if (known !== undefined && this.#objects.isSame(from, known.to, known.changes)) return known;
-    const { texts, to } = objectTexts(slots, from, this.#selection);
+    if (known !== undefined && this.#objects.isSame(from, known)) return known;
+    const objects = this.#objects.from(from, PART_OBJECTS);
+    if (objects.length === 0) return undefined;
+    const { texts, to: count } = objectTexts(objects, 0, this.#selection);
     const bytes = encoder.encode(texts.map((text) => eventText("added", text)).join(""));
-    const part = { to, objects: texts.length, bytes, changes };
+    const to = `${objects[count - 1].key}\0`;
+    const part = { to, count, objects: texts.length, bytes, changes };
     this.#parts.set(from, part);
     const more = bytes.length - (known?.bytes.length ?? 0);
     this.#partBytes += more;
@@ -317,7 +344,7 @@ export class Channel implements Keeper, Disposable {
     this.#isFresh = false;
   }
 
-  #forget(from: number): void {
+  #forget(from: ObjectKey): void {
     this.#partBytes -= this.#parts.get(from)!.bytes.length;
     this.#parts.delete(from);
   }

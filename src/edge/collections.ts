@@ -1,18 +1,20 @@
 import { nextTurn } from "../async/turns.ts";
 import { LongTimer } from "../async/time.ts";
-import { ObjectSelection, objectTexts, type Show, showFor, ShownObject } from "./objects.ts";
+import { ObjectSelection, objectTexts, PART_OBJECTS, type Show, showFor, ShownObject } from "./objects.ts";
 import type { KubernetesObject } from "../api/object.ts";
 import type { Entry } from "../api/options.ts";
 import type { Resource, TableRow } from "../api/resource.ts";
 import type { Hold } from "./byte_budget.ts";
 import type { SharedIndexInformer } from "../informer/shared_index_informer.ts";
 import type { AcquiredInformer, SharedInformerFactory } from "../informer/shared_informer_factory.ts";
-import { Feed } from "./feed.ts";
+import { Feed, type StreamScope } from "./feed.ts";
+import { Right } from "./rights.ts";
 import type { RelayedCollection, RelaySettings } from "./options.ts";
 import { eTag, ifNoneMatch } from "@std/http/etag";
 import { DerivedController } from "../async/signals.ts";
 import { type CollectionList, stateOf } from "./format.ts";
 import {
+  type Access,
   ANSWER_HEADERS,
   listHeaders,
   type OpenRequest,
@@ -28,11 +30,15 @@ import { messageOf } from "../errors/errors.ts";
 
 const encoder = new TextEncoder();
 
+/** The number of rights whose digests are kept. */
+const KNOWN_DIGESTS = 1_000;
+
 /** The members of an object and a list, `items`, as a body of JSON that is made while it is read. */
 class ListBody {
   /** The bytes of the response. */
   readonly stream: ReadableStream<Uint8Array<ArrayBuffer>>;
   readonly #version: Version;
+  readonly #objects: readonly ShownObject[];
   readonly #selection: ObjectSelection;
   readonly #open: OpenRequest;
   readonly #stall = new LongTimer(() => this.cut("The client does not read"));
@@ -47,6 +53,7 @@ class ListBody {
   /** Begins when the body is first read. `head` has the members beside the objects. */
   constructor(version: Version, selection: ObjectSelection, head: object, open: OpenRequest) {
     this.#version = version;
+    this.#objects = selection.right === undefined ? version.objects : version.sorted();
     this.#selection = selection;
     this.#open = open;
     this.#head = `${JSON.stringify(head).slice(0, -1)},"items":[`;
@@ -69,10 +76,10 @@ class ListBody {
   async #write(): Promise<void> {
     this.#stall[Symbol.dispose]();
     while (!this.#isOver) {
-      const { objects, lists } = this.#version;
-      const { texts, to } = objectTexts(objects, this.#index, this.#selection);
+      const { lists } = this.#version;
+      const { texts, to } = objectTexts(this.#objects, this.#index, this.#selection);
       this.#index = to;
-      const isLast = to === objects.length;
+      const isLast = to === this.#objects.length;
       if (texts.length > 0 || isLast) {
         const comma = texts.length > 0 ? this.#comma : "";
         this.#controller.enqueue(encoder.encode(`${this.#head}${comma}${texts.join(",")}${isLast ? "]}" : ""}`));
@@ -107,6 +114,8 @@ interface Version {
   readonly lists: SharedLists;
   readonly entries: readonly Entry<KubernetesObject>[];
   readonly objects: readonly ShownObject[];
+  /** The same in the order of their keys, which says nothing of objects that a reader may not see. */
+  readonly sorted: () => readonly ShownObject[];
   readonly hold: Hold;
   readonly readers: Set<ListBody>;
 }
@@ -161,7 +170,9 @@ class SharedLists implements Disposable {
     });
     if (hold === undefined) return undefined;
     const objects = entries.map((entry) => new ShownObject(entry, this.#show));
-    const version = { name, lists: this, entries, objects, hold, readers };
+    let inOrder: readonly ShownObject[] | undefined;
+    const sorted = (): readonly ShownObject[] => inOrder ??= objects.toSorted((a, b) => a.key < b.key ? -1 : 1);
+    const version = { name, lists: this, entries, objects, sorted, hold, readers };
     this.#versions.push(version);
     return version;
   }
@@ -200,6 +211,8 @@ export class ServedCollection implements Disposable {
   readonly #lists: SharedLists;
   /** Aborts with the disposal. */
   readonly #job = new AbortController();
+  /** The last digests of what rights have, by their ids. */
+  readonly #seen = new Map<string, { readonly name: string; readonly digest: string }>();
   /** Set while there are streams, and `lingerMs` longer. */
   #feed: Feed | undefined;
 
@@ -237,11 +250,16 @@ export class ServedCollection implements Disposable {
     return namespace === "" ? this.#collection.namespaces ?? "all" : [namespace];
   }
 
+  /** Returns what `access`, which has a right to it, lets a client see of it; `undefined` where that is all. */
+  rightOf({ rights }: Access): Right | undefined {
+    return rights && Right.of(rights[this.name], this.resource, this.#settings.onError);
+  }
+
   /**
    * Answers a request for its selected objects, as `RelayList` describes, or by 304 where the client has them.
    */
-  async answerList(request: Request, selection: ObjectSelection, open: OpenRequest): Promise<Response> {
-    const scope = await this.#scopeOf(selection);
+  async answerList(request: Request, asked: ObjectSelection, open: OpenRequest, access: Access): Promise<Response> {
+    const { selection, scope } = await this.#limit(asked, access);
     using held = this.acquire();
     const { informer } = held;
     const problem = await this.#unsynced(informer);
@@ -250,11 +268,14 @@ export class ServedCollection implements Disposable {
     const { resourceVersion, namespaces = [] } = status;
     const head = { name: this.name, resourceVersion, ...stateOf(status) };
     const versions = namespaces.map((it) => it.resourceVersion);
-    const etag = await eTag(JSON.stringify([scope, versions, head]), { weak: true });
+    const name = JSON.stringify([resourceVersion, versions, status.objects, status.events]);
+    const { right } = selection;
+    // The versions of the cache, or a digest that is the same after changes that the client may not see.
+    const state = right === undefined ? [versions, head] : [await this.#seenBy(right, name, informer), stateOf(status)];
+    const etag = await eTag(JSON.stringify([scope, ...state]), { weak: true });
     const headers = { ...listHeaders(this.resource.kind), etag };
     if (!ifNoneMatch(request.headers.get("if-none-match"), etag)) return new Response(null, { status: 304, headers });
     if (request.method === "HEAD") return new Response(null, { headers });
-    const name = JSON.stringify([resourceVersion, versions, status.objects, status.events]);
     const version = this.#lists.version(name, () => informer.entries.list());
     if (version === undefined) return refuse(request, { status: 503, reason: "too many lists and views are open" });
     const { stream } = new ListBody(version, selection, head, open);
@@ -265,15 +286,16 @@ export class ServedCollection implements Disposable {
   /** Answers a request for its selected objects and their changes, as `RelayEvents` describes, until a time. */
   async answerEvents(
     request: Request,
-    selection: ObjectSelection,
+    asked: ObjectSelection,
     open: OpenRequest,
-    expiresAt: Date | undefined,
+    access: Access,
   ): Promise<Response> {
-    const scope = await this.#scopeOf(selection);
+    const scopeFor = (granted: Access): Promise<StreamScope> => this.#limit(asked, granted);
+    const scope = await scopeFor(access);
     if (this.#job.signal.aborted) return refuse(request, { status: 503, reason: "the relay was stopped" });
     const id = request.headers.get("last-event-id") ?? new URL(request.url).searchParams.get("lastEventId");
     const feed = this.#feed ??= new Feed(this.acquire(), this.show, this.#settings, () => this.#feed = undefined);
-    return feed.open({ open, selection, scope, lastEventId: id || undefined }).response(expiresAt);
+    return feed.open({ open, ...scope, scopeFor, lastEventId: id || undefined }).response(access);
   }
 
   /** Ends its streams, with the reason `closed`, cuts its lists, and gives the informers back. */
@@ -284,10 +306,36 @@ export class ServedCollection implements Disposable {
   }
 
   /**
-   * Returns a digest of the cluster, the collection and a selection: equal for requests of the same objects and fields.
+   * Returns a selection of what `access` grants, and a digest of the cluster, the collection and that selection: equal
+   * for requests of the same objects and fields.
    */
-  #scopeOf({ id }: ObjectSelection): Promise<string> {
-    return digest(JSON.stringify([this.#settings.cluster, this.name, this.#collection.namespaces, id]));
+  async #limit(asked: ObjectSelection, access: Access): Promise<StreamScope> {
+    const selection = asked.limitedTo(this.rightOf(access));
+    const { cluster } = this.#settings;
+    const scope = await digest(JSON.stringify([cluster, this.name, this.#collection.namespaces, selection.id]));
+    return { selection, scope };
+  }
+
+  /** Returns a digest of the objects that a right has; `name` is that of the present version of the cache. */
+  async #seenBy(
+    right: Right,
+    name: string,
+    { entries }: SharedIndexInformer<KubernetesObject, never>,
+  ): Promise<string> {
+    const known = this.#seen.get(right.id);
+    if (known?.name === name) return known.digest;
+    const versions: string[] = [];
+    for (const [index, entry] of entries.list().entries()) {
+      if (index % PART_OBJECTS === PART_OBJECTS - 1) await nextTurn();
+      if (!right.allowsKey(entry.key)) continue;
+      const object = this.show(entry);
+      if (object !== undefined && right.allows(object)) versions.push(`${entry.uid} ${entry.resourceVersion}`);
+    }
+    const seen = { name, digest: await digest(versions.sort().join()) };
+    this.#seen.delete(right.id);
+    this.#seen.set(right.id, seen);
+    if (this.#seen.size > KNOWN_DIGESTS) this.#seen.delete(this.#seen.keys().next().value!);
+    return seen.digest;
   }
 
   /** Waits until the informer has synced; returns the reason if it does not. */
@@ -360,10 +408,10 @@ export function planCollections(
   }
   return {
     requested: requestedOf([{ collection: name, namespaces: collection.namespacesOf(selection) }]),
-    answer: (expiresAt) => {
-      if (isList) return collection.answerList(request, selection, open);
+    answer: (access) => {
+      if (isList) return collection.answerList(request, selection, open, access);
       if (request.method === "HEAD") return new Response(null, { headers: STREAM_HEADERS });
-      return collection.answerEvents(request, selection, open, expiresAt);
+      return collection.answerEvents(request, selection, open, access);
     },
   };
 }

@@ -1,13 +1,13 @@
 import { compareResourceVersions, isResourceVersion } from "../api/status.ts";
-import type { KubernetesObject } from "../api/object.ts";
+import type { KubernetesObject, ObjectKey } from "../api/object.ts";
 import { LongTimer } from "../async/time.ts";
 import { nextTurn, scheduleTurn } from "../async/turns.ts";
 import type { AcquiredInformer } from "../informer/shared_informer_factory.ts";
 import type { HandlerRegistration, ObjectEvent } from "../informer/events/event.ts";
 import { eventText, stateOf } from "./format.ts";
 import { type ObjectSelection, type Show, ShownObject } from "./objects.ts";
-import { Channel, type FeedChange, ObjectSlots } from "./channel.ts";
-import { type OpenRequest, RelayStream } from "./http.ts";
+import { Channel, type FeedChange, PresentObjects } from "./channel.ts";
+import { type Access, type OpenRequest, RelayStream } from "./http.ts";
 import type { RelaySettings } from "./options.ts";
 
 /** A position in the changes of one selection of one cache. */
@@ -86,19 +86,25 @@ function isWithin(versions: string, first: string, last: string): boolean {
 }
 
 /** The number of channels without streams that a feed keeps. */
-const IDLE_CHANNELS = 16;
+const IDLE_CHANNELS = 64;
 
 /** The time after which browsers reconnect, in milliseconds. */
 const RETRY_MS = 2_000;
 
-/** A request for a stream. */
-interface StreamRequest {
-  /** The request, which lasts as long as the stream. */
-  readonly open: OpenRequest;
-  /** The objects that it asks for. */
+/** The objects of a stream. */
+export interface StreamScope {
+  /** The objects that it asks for, and may see. */
   readonly selection: ObjectSelection;
   /** A digest of the cluster, the collection and the selection. */
   readonly scope: string;
+}
+
+/** A request for a stream. */
+interface StreamRequest extends StreamScope {
+  /** The request, which lasts as long as the stream. */
+  readonly open: OpenRequest;
+  /** Returns those that it asks for where `access` is granted to it. */
+  readonly scopeFor: (access: Access) => Promise<StreamScope>;
   /** The token to resume at; `undefined` without one. */
   readonly lastEventId: string | undefined;
 }
@@ -125,7 +131,7 @@ export class Feed implements Disposable {
   readonly #onOver: () => void;
   readonly #registration: HandlerRegistration;
   /** The objects at `#position`, and those of `#changes`. */
-  readonly #objects = new ObjectSlots();
+  readonly #objects = new PresentObjects();
   readonly #channels = new Map<string, Channel>();
   readonly #history = new VersionHistory();
   readonly #heartbeat: ReturnType<typeof setInterval>;
@@ -196,7 +202,7 @@ export class Feed implements Disposable {
     this.#linger[Symbol.dispose]();
     this.flush();
     const prelude = `retry:${RETRY_MS}\n${eventText("state", this.#state)}`;
-    return new ClientStream(this, this.#channelOf(request.selection, request.scope), request, prelude);
+    return new ClientStream(this, this.channelOf(request), request, prelude);
   }
 
   /** A stream has ended. */
@@ -287,7 +293,8 @@ export class Feed implements Disposable {
     const resumed = lastEventId === undefined ? undefined : this.#resume(channel, lastEventId);
     if (typeof resumed === "number") return { position: resumed };
     const reset = resumed === undefined ? "" : eventText("reset", JSON.stringify({ reason: resumed }), "");
-    const objects = this.#settings.redact !== undefined ? undefined : this.#objects.size;
+    const isHidden = this.#settings.redact !== undefined || channel.isLimited;
+    const objects = isHidden ? undefined : this.#objects.size;
     return { position: this.#position, prelude: reset + eventText("snapshot", JSON.stringify({ objects })) };
   }
 
@@ -295,7 +302,7 @@ export class Feed implements Disposable {
   #resume(channel: Channel, text: string): number | string {
     const token = parseToken(text);
     if (token === undefined) return "The id is none of a relay";
-    if (token.scope !== channel.scope) return "The id is one of other objects, or of a relay of its own";
+    if (token.scope !== channel.scope) return "The id is one of other objects or rights, or of a relay of its own";
     const isOwn = token.feed === this.#id;
     const position = isOwn ? token.position : this.#history.positionOf(token.versions);
     if (position === undefined) return "The id is one of another cache, which was at another version";
@@ -303,7 +310,8 @@ export class Feed implements Disposable {
     return channel.has(position) ? position : "The changes since then are no longer kept";
   }
 
-  #channelOf(selection: ObjectSelection, scope: string): Channel {
+  /** Returns the channel of a stream. */
+  channelOf({ selection, scope }: StreamScope): Channel {
     const known = this.#channels.get(scope);
     if (known !== undefined) return known;
     const idle = [...this.#channels.values()].filter(({ streams }) => streams.size === 0);
@@ -352,25 +360,27 @@ const encoder = new TextEncoder();
  */
 class ClientStream extends RelayStream {
   readonly #feed: Feed;
-  readonly #channel: Channel;
-  readonly #lastEventId: string | undefined;
+  readonly #scopeFor: StreamRequest["scopeFor"];
+  #channel: Channel;
+  #lastEventId: string | undefined;
   /** Until the stream has begun, nothing is read behind it: the cache has not synced, so there are no objects yet. */
   #position: number;
   /** Set until it was written. */
   #prelude: string | undefined;
   #hasBegun = false;
-  /** The slot at which the next part of the snapshot begins; `undefined` unless a snapshot is being read. */
-  #slot: number | undefined;
+  /** The key from which on the next part of the snapshot is; `undefined` unless a snapshot is being read. */
+  #from: ObjectKey | undefined;
   /** The number of objects of its parts so far. */
   #objects = 0;
   /** `true` while a write is being made, or waits for a later turn. */
   #isPaused = false;
 
   /** The channel writes to it from now on. `prelude` are the events that come first, as text. */
-  constructor(feed: Feed, channel: Channel, { open, lastEventId }: StreamRequest, prelude: string) {
+  constructor(feed: Feed, channel: Channel, { open, lastEventId, scopeFor }: StreamRequest, prelude: string) {
     super(open);
     this.#feed = feed;
     this.#channel = channel;
+    this.#scopeFor = scopeFor;
     this.#lastEventId = lastEventId;
     this.#prelude = prelude;
     this.#position = feed.position;
@@ -399,6 +409,18 @@ class ClientStream extends RelayStream {
     this.#feed.left();
   }
 
+  protected override async change(access: Access): Promise<void> {
+    const next = await this.#scopeFor(access);
+    if (this.isOver || next.scope === this.#channel.scope) return;
+    this.#endParts();
+    this.#channel.streams.delete(this);
+    if (this.#hasBegun) this.#lastEventId = this.#feed.idFor(this.#channel); // one that is reset
+    this.#hasBegun = false;
+    this.#channel = this.#feed.channelOf(next);
+    this.#channel.streams.add(this);
+    this.write();
+  }
+
   /**
    * Returns what comes next: `undefined` if there is nothing, and no bytes if it has to be looked for in a later turn.
    */
@@ -409,7 +431,7 @@ class ClientStream extends RelayStream {
       this.#prelude = undefined;
       return encoder.encode(text);
     }
-    if (this.#slot !== undefined) return this.#nextOfSnapshot(this.#slot);
+    if (this.#from !== undefined) return this.#nextOfSnapshot(this.#from);
     if (!this.#channel.has(this.#position)) return void this.end("slow");
     const batch = this.#channel.after(this.#position);
     if (batch === undefined) return undefined;
@@ -417,7 +439,7 @@ class ClientStream extends RelayStream {
     return batch.bytes;
   }
 
-  #nextOfSnapshot(slot: number): Uint8Array<ArrayBuffer> | undefined {
+  #nextOfSnapshot(from: ObjectKey): Uint8Array<ArrayBuffer> | undefined {
     this.#feed.flush();
     const { position } = this.#feed;
     if (!this.#channel.has(this.#position)) return void this.end("slow");
@@ -427,21 +449,21 @@ class ClientStream extends RelayStream {
       return batch.bytes;
     }
     this.#position = position;
-    const part = this.#channel.part(slot);
+    const part = this.#channel.part(from);
     if (part === undefined) {
       this.#endParts();
       return encoder.encode(
         eventText("synced", JSON.stringify({ objects: this.#objects }), this.#feed.idFor(this.#channel)),
       );
     }
-    this.#slot = part.to;
+    this.#from = part.to;
     this.#objects += part.objects;
     return part.bytes;
   }
 
   #endParts(): void {
-    if (this.#slot === undefined) return;
-    this.#slot = undefined;
+    if (this.#from === undefined) return;
+    this.#from = undefined;
     this.#channel.endParts();
   }
 
@@ -452,7 +474,8 @@ class ClientStream extends RelayStream {
     this.#position = beginning.position;
     this.#prelude = beginning.prelude;
     if (beginning.prelude === undefined) return;
-    this.#slot = 0;
+    this.#from = "";
+    this.#objects = 0;
     this.#channel.beginParts();
   }
 }

@@ -63,8 +63,8 @@ export interface ResetData {
 /** The data of `snapshot` and `synced`. */
 export interface SnapshotData {
   /**
-   * Of `snapshot`, the number of objects of the collection, selected or not; unset where `redact` may hide some. Of
-   * `synced`, the number of objects that the snapshot had.
+   * Of `snapshot`, the number of objects of the collection, selected or not; unset where `redact` or the rights of the
+   * client may hide some. Of `synced`, the number of objects that the snapshot had.
    */
   readonly objects?: number;
 }
@@ -111,6 +111,8 @@ export interface EndData {
  * | `updated` | the object | the new state of an object |
  * | `deleted` | {@linkcode DeletedData} | an object was deleted, or no longer matches |
  * | `end` | {@linkcode EndData} | the relay ends the stream, for that reason |
+ *
+ * Where the rights of the client change while the stream is open, `reset` and another snapshot follow.
  *
  * A snapshot is read from the present cache while the client reads it, so changes come between `snapshot` and `synced`
  * too, also of objects that the client does not have yet.
@@ -198,10 +200,10 @@ export interface StreamData {
 export interface CollectionData extends StateData {
   /** The name of the collection. */
   readonly name: string;
-  /** The number of objects that the relay has; unset where `redact` may hide some. */
+  /** The number of objects that the relay has; unset where `redact` or the rights of the client may hide some. */
   readonly objects?: number;
-  /** The number of events that the relay has received from the server. */
-  readonly events: number;
+  /** The number of events that the relay has received from the server; unset where the client has rights to some. */
+  readonly events?: number;
 }
 
 /** The data of `view`. */

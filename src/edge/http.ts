@@ -1,6 +1,8 @@
 import { LongTimer, monotonicMs } from "../async/time.ts";
 import { type EndData, eventText } from "./format.ts";
-import type { AuthorizeRequest, RelaySettings, RequestedData } from "./options.ts";
+import { InformerError } from "../errors/informer_error.ts";
+import type { ConnectionInfo, Grant, RelaySettings, RequestedData } from "./options.ts";
+import { checkGrant } from "./rights.ts";
 
 /**
  * The headers of answers: nothing is shared, kept without asking again, framed, run as a script, or guessed to be of
@@ -72,15 +74,15 @@ export function refuse(
 export interface RequestPlan {
   /** The objects that it asks for. */
   readonly requested: RequestedData;
-  /** Answers it; a stream ends at `expiresAt`. */
-  readonly answer: (expiresAt: Date | undefined) => Response | Promise<Response>;
+  /** Answers it, by what was granted to it. */
+  readonly answer: (access: Access) => Response | Promise<Response>;
 }
 
 /** No objects. */
 const NOTHING: RequestedData = { collections: [], namespaces: [] };
 
 /** Returns the plan of a request that asks for no objects. */
-export function planWithoutData(answer: () => Response): RequestPlan {
+export function planWithoutData(answer: RequestPlan["answer"]): RequestPlan {
   return { requested: NOTHING, answer };
 }
 
@@ -95,22 +97,52 @@ export function requestedOf(
   };
 }
 
-/**
- * Asks `authorize` about a request. Returns the time at which a stream ends, if there is one, or the answer to a
- * request that is refused.
- */
-export async function askAuthorization(
-  request: Request,
-  requested: RequestedData,
-  authorize: AuthorizeRequest,
-): Promise<Response | { readonly expiresAt?: Date }> {
-  const answer = await authorize(request, requested);
+/** A request about which `authorize` is asked. */
+interface Question {
+  readonly request: Request;
+  readonly requested: RequestedData;
+  readonly connection: ConnectionInfo | undefined;
+}
+
+/** The rights and times that were granted to a request. */
+export interface Access extends Grant {
+  /** Asks again, where that is to be done. Never rejects: an error is reported, and is a refusal. */
+  readonly again?: () => Promise<Response | Access>;
+}
+
+/** Asks `authorize` about a request. Returns what it grants, or the answer to a request that is refused. */
+export async function askAccess(
+  question: Question,
+  settings: Pick<RelaySettings, "authorize" | "onError">,
+): Promise<Response | Access> {
+  const { request, requested, connection } = question;
+  const answer = settings.authorize === undefined || await settings.authorize(request, requested, connection);
   if (answer === true) return {};
   if (answer === false) return refuse(request, { status: 403, reason: "not allowed" });
   if (answer instanceof Response) return new Response(answer.body, answer); // a copy: headers follow
-  if (answer.expiresAt.getTime() > Date.now()) return answer;
-  return refuse(request, { status: 401, reason: "the time for which this was allowed is over" });
+  const { expiresAt, rights, askAgainAt } = checkGrant(answer);
+  if (expiresAt !== undefined && !(expiresAt.getTime() > Date.now())) {
+    return refuse(request, { status: 401, reason: "the time for which this was allowed is over" });
+  }
+  if (rights !== undefined && requested.collections.some((name) => !Object.hasOwn(rights, name))) {
+    return refuse(request, { status: 403, reason: "not allowed" });
+  }
+  if (askAgainAt === undefined) return answer;
+  const { url, method, headers } = request;
+  const same = new Request(url, { method, headers }); // servers forget a request that was answered
+  const again = async (): Promise<Response | Access> => {
+    try {
+      return await askAccess({ ...question, request: same }, settings);
+    } catch (cause) {
+      settings.onError(new InformerError("Cannot ask again whether a stream may go on", { cause }));
+      return refuse(same, { status: 500, reason: "the relay has failed; its log has the reason" });
+    }
+  };
+  return { ...answer, again };
 }
+
+/** The shortest time until `authorize` is asked again about a stream, in milliseconds. */
+const MIN_AGAIN_MS = 1_000;
 
 /** The time that a client has to read why its stream ends, in milliseconds. */
 const GRACE_MS = 5_000;
@@ -134,6 +166,9 @@ export abstract class RelayStream {
   #isOver = false;
   readonly #expiry = new LongTimer(() => this.end("expired"));
   readonly #grace = new LongTimer(() => this.#controller.error(new Error("The client does not read")));
+  readonly #review = new LongTimer(() => void this.#askAgain());
+  /** The last one that was granted. */
+  #access: Access = {};
 
   /** Begins when the body is first read. */
   constructor(open: OpenRequest) {
@@ -154,6 +189,14 @@ export abstract class RelayStream {
 
   /** Called once, when nothing more is written: the stream was ended, or the client has gone. */
   protected abstract finish(): void;
+
+  /** Shows from now on what `access` grants. */
+  protected abstract change(access: Access): void | Promise<void>;
+
+  /** `true` once nothing more is written but the reason. */
+  protected get isOver(): boolean {
+    return this.#isOver;
+  }
 
   /** `true` if the client has read everything that was written, and may be written more. */
   protected get isReading(): boolean {
@@ -177,10 +220,20 @@ export abstract class RelayStream {
     if (!this.#hasRead && this.idleMs > stallMs) this.end("slow");
   }
 
-  /** Ends the stream at a time, with the reason `expired` as its last event; `undefined` is never. */
-  expireAt(at: Date | undefined): void {
+  /** The time at which it ends. */
+  get expiresAt(): Date | undefined {
+    return this.#access.expiresAt;
+  }
+
+  /** Ends, with the reason `expired` as its last event, and asks again, at the times of `access`, which it shows. */
+  follow(access: Access): void {
     this.#expiry[Symbol.dispose]();
-    if (at !== undefined && !this.#isOver) this.#expiry.arm(at.getTime() - Date.now());
+    this.#review[Symbol.dispose]();
+    this.#access = access;
+    if (this.#isOver) return;
+    const { expiresAt, askAgainAt } = access;
+    if (expiresAt !== undefined) this.#expiry.arm(expiresAt.getTime() - Date.now());
+    if (askAgainAt !== undefined) this.#review.arm(Math.max(MIN_AGAIN_MS, askAgainAt.getTime() - Date.now()));
   }
 
   /** Ends the stream. The client has 5 s to read the reason. */
@@ -191,10 +244,10 @@ export abstract class RelayStream {
     this.#grace.arm(GRACE_MS);
   }
 
-  /** Returns the answer to its request, which ends at a time; `undefined` is never. */
-  response(expiresAt: Date | undefined): Response {
+  /** Returns the answer to its request, to which `access` was granted. */
+  response(access: Access): Response {
     this.#open.keep();
-    this.expireAt(expiresAt);
+    this.follow(access);
     return new Response(this.body, { headers: STREAM_HEADERS });
   }
 
@@ -204,8 +257,21 @@ export abstract class RelayStream {
     this.#controller.close();
   }
 
+  async #askAgain(): Promise<void> {
+    const access = this.#access;
+    const next = await access.again!();
+    if (this.#isOver || this.#access !== access) return;
+    if (next instanceof Response) {
+      void next.body?.cancel().catch(() => {}); // the stream has its answer already
+      return this.end("expired");
+    }
+    await this.change(next);
+    this.follow(next);
+  }
+
   #stop(): void {
     this.#expiry[Symbol.dispose]();
+    this.#review[Symbol.dispose]();
     this.#grace[Symbol.dispose]();
     if (this.#isOver) return;
     this.#isOver = true;
@@ -267,12 +333,6 @@ export class OpenRequests {
   }
 }
 
-/** The connection of a request, which servers pass beside it. */
-export interface ConnectionInfo {
-  /** The address of the other end. */
-  readonly remoteAddr: object;
-}
-
 /** The names of headers that proxies and content delivery networks add to the requests that they pass on. */
 const PROXY_HEADER =
   /^(forwarded|via|cdn-loop|x-(forwarded|original|envoy)-.*|x-real-ip|((cf|fastly)-connecting|(true|fly|fastly|x|x-cluster)-client)-ip)$/;
@@ -304,7 +364,7 @@ export class RequestGuard {
     const url = URL.parse(request.url); // servers put the header Host into it unchecked
     if (url === null) return { status: 400, reason: "the host is none; expected a name and a port" };
     const { host, search } = url;
-    if (this.#isLocal && !isLoopback((info?.remoteAddr as { hostname?: unknown } | undefined)?.hostname)) {
+    if (this.#isLocal && !isLoopback(info?.remoteAddr.hostname)) {
       return { status: 403, reason: "without authorize, only clients on the same machine are answered" };
     }
     if (this.#isLocal && [...request.headers.keys()].some((name) => PROXY_HEADER.test(name))) {

@@ -5,8 +5,7 @@ import { answerProbe, informerMetrics, PROBE_PATHS } from "../metrics/metrics.ts
 import { planCollections, ServedCollection } from "./collections.ts";
 import {
   answerPreflight,
-  askAuthorization,
-  type ConnectionInfo,
+  askAccess,
   type OpenRequest,
   OpenRequests,
   planWithoutData,
@@ -14,7 +13,7 @@ import {
   RequestGuard,
   type RequestPlan,
 } from "./http.ts";
-import { type RelayOptions, type RelaySettings, relaySettings } from "./options.ts";
+import { type ConnectionInfo, type RelayOptions, type RelaySettings, relaySettings } from "./options.ts";
 import { planViews, ViewHub } from "./views.ts";
 
 /** Options of {@linkcode informerProbes}. */
@@ -103,7 +102,8 @@ export interface RelayStatus {
  * - The informers are acquired while there are requests, so the upstream watch follows demand.
  * - Each change is written as text once for each selection, and its bytes are shared by all clients. A client that does
  *   not read is disconnected, and what is kept for all clients together has a bound, `maxBytes`.
- * - Where `redact` may hide objects, their number is not served: neither in events nor in `/metrics`.
+ * - Where `redact` may hide objects, their number is not served: neither in events nor in `/metrics`. Clients to which
+ *   `authorize` grants some objects are served as if there were no others.
  * - Errors are JSON: `{"error": "…"}`. 400 is a parameter or host that cannot be read, 401 and 403 a request that may
  *   not be answered, 404 an unknown path, collection or stream of views, 408 a body that is late, 413 and 414 a body or
  *   query that is too long, 421 a host that `hosts` lacks, 500 an error of `authorize`, 502 an API server that refuses
@@ -202,7 +202,7 @@ export class InformerRelay implements AsyncDisposable {
       return refuse(request, { status: 503, reason: `${this.#requests.limit} requests are being answered already` });
     }
     try {
-      return await this.#route(request, open);
+      return await this.#route(request, open, info);
     } catch (cause) {
       this.#settings.onError(new InformerError("Cannot answer a request", { cause }));
       return refuse(request, { status: 500, reason: "the relay has failed; its log has the reason" });
@@ -210,18 +210,23 @@ export class InformerRelay implements AsyncDisposable {
   }
 
   /** Answers a request by what its path names, once it was authorized. */
-  async #route(request: Request, open: OpenRequest): Promise<Response> {
+  async #route(request: Request, open: OpenRequest, connection: ConnectionInfo | undefined): Promise<Response> {
     // Browsers send no credentials with a preflight, which reads nothing.
     if (request.method === "OPTIONS") return answerPreflight();
-    const { authorize } = this.#settings;
     const isProbe = PROBE_PATHS.includes(new URL(request.url).pathname);
     const { requested, answer } = isProbe
-      ? planWithoutData(() => this.#probes(request))
+      ? planWithoutData(({ rights }) => this.#probe(request, rights !== undefined))
       : await this.#plan(request, open);
-    const authorization = authorize === undefined ? {} : await askAuthorization(request, requested, authorize);
-    if (authorization instanceof Response) return authorization;
+    const access = await askAccess({ request, requested, connection }, this.#settings);
+    if (access instanceof Response) return access;
     if (!isProbe && this.#isOver) return refuse(request, { status: 503, reason: "the relay was stopped" });
-    return await answer(authorization.expiresAt);
+    return await answer(access);
+  }
+
+  /** Answers a probe; metrics count all objects. */
+  #probe(request: Request, isLimited: boolean): Response {
+    if (!isLimited || new URL(request.url).pathname !== "/metrics") return this.#probes(request);
+    return refuse(request, { status: 403, reason: "metrics are for those alone who may see all objects" });
   }
 
   async #plan(request: Request, open: OpenRequest): Promise<RequestPlan> {

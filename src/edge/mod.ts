@@ -9,7 +9,7 @@
  */
 export { informerProbes, type InformerProbesOptions } from "./informer_relay.ts";
 export { InformerRelay, type RelayStatus } from "./informer_relay.ts";
-export type { Authorization, AuthorizeRequest, RelayedCollection, RelayOptions, RequestedData } from "./options.ts";
-export type { ConnectionInfo } from "./http.ts";
+export type { Authorization, AuthorizeRequest, ConnectionInfo, Grant, ObjectRight } from "./options.ts";
+export type { RelayedCollection, RelayOptions, RequestedData } from "./options.ts";
 export type { DeletedData, EndData, RelayEvents, RelayList, ResetData, SnapshotData, StateData } from "./format.ts";
 export type { CollectionData, CollectionList, StreamData, ViewData, ViewEvents, ViewRequest } from "./format.ts";

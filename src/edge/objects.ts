@@ -1,11 +1,12 @@
 import { FieldSelector, LabelSelector, parseFieldPath } from "../api/selector.ts";
 import { FieldTree } from "../api/fields.ts";
-import type { KubernetesObject } from "../api/object.ts";
+import type { KubernetesObject, ObjectKey } from "../api/object.ts";
 import { pickFields } from "../entry/entry.ts";
 import { DecodeError } from "../api/status.ts";
 import { isSecret, type Resource, resourceName, type TableRow } from "../api/resource.ts";
 import { InformerError } from "../errors/informer_error.ts";
 import type { RelaySettings } from "./options.ts";
+import type { Right } from "./rights.ts";
 
 /** The parameters of a request that select objects and fields. */
 const PARAMETERS = ["namespace", "labelSelector", "fieldSelector", "fields"] as const;
@@ -16,8 +17,11 @@ export class ObjectSelection {
   readonly id: string;
   /** The namespace; `""` is all. */
   readonly namespace: string;
+  /** The right of the client to them; `undefined` where that has all. */
+  readonly right: Right | undefined;
   readonly #labels: LabelSelector;
   readonly #fieldSelector: FieldSelector;
+  readonly #paths: readonly string[];
   readonly #tree: FieldTree;
 
   private constructor(
@@ -25,12 +29,15 @@ export class ObjectSelection {
     labels: LabelSelector,
     fieldSelector: FieldSelector,
     paths: readonly string[],
+    right?: Right,
   ) {
     this.namespace = namespace;
+    this.right = right;
     this.#labels = labels;
     this.#fieldSelector = fieldSelector;
+    this.#paths = paths;
     this.#tree = paths.length === 0 ? FieldTree.leaf : FieldTree.of(paths);
-    this.id = JSON.stringify([namespace, String(labels), String(fieldSelector), paths]);
+    this.id = JSON.stringify([namespace, String(labels), String(fieldSelector), paths, right?.id]);
   }
 
   /**
@@ -59,8 +66,15 @@ export class ObjectSelection {
     );
   }
 
-  /** Returns true when the object is selected. */
+  /** Returns the same selection of what a right has, instead of its own. */
+  limitedTo(right: Right | undefined): ObjectSelection {
+    if (right?.id === this.right?.id) return this;
+    return new ObjectSelection(this.namespace, this.#labels, this.#fieldSelector, this.#paths, right);
+  }
+
+  /** Returns true when the object is selected, and may be seen. */
   matches(object: KubernetesObject): boolean {
+    if (this.right?.allows(object) === false) return false;
     const { namespace = "", labels } = object.metadata;
     return (this.namespace === "" || namespace === this.namespace) &&
       this.#labels.matches(labels) && this.#fieldSelector.matches(object);
@@ -113,13 +127,16 @@ function withoutGetters(object: KubernetesObject): KubernetesObject {
 
 /** An object as clients may see it, which is read at the first use. */
 export class ShownObject {
+  /** The key. */
+  readonly key: ObjectKey;
   readonly #show: Show;
   /** Set until the object was read. */
   #entry: { readonly object: KubernetesObject } | undefined;
   #object: KubernetesObject | undefined;
 
   /** The object of `entry`, reduced by `show`. */
-  constructor(entry: { readonly object: KubernetesObject }, show: Show) {
+  constructor(entry: { readonly key: ObjectKey; readonly object: KubernetesObject }, show: Show) {
+    this.key = entry.key;
     this.#entry = entry;
     this.#show = show;
   }
@@ -138,7 +155,7 @@ export class ShownObject {
 const PART_LENGTH = 64 * 1024;
 
 /** The largest number of objects that are looked at for one part. */
-const PART_OBJECTS = 256;
+export const PART_OBJECTS = 256;
 
 /** Some objects, as JSON. */
 interface ObjectTexts {
@@ -149,16 +166,13 @@ interface ObjectTexts {
 }
 
 /** Returns the selected objects from an index on as JSON, no more than can be made in a short time. */
-export function objectTexts(
-  objects: readonly (ShownObject | undefined)[],
-  from: number,
-  selection: ObjectSelection,
-): ObjectTexts {
+export function objectTexts(objects: readonly ShownObject[], from: number, selection: ObjectSelection): ObjectTexts {
   const texts: string[] = [];
   const end = Math.min(objects.length, from + PART_OBJECTS);
   let to = from;
   for (let length = 0; to < end && length < PART_LENGTH; to++) {
-    const object = objects[to]?.object;
+    if (selection.right?.allowsKey(objects[to].key) === false) continue; // it is not parsed
+    const { object } = objects[to];
     if (object === undefined || !selection.matches(object)) continue;
     const text = selection.json(object);
     texts.push(text);

@@ -19,11 +19,45 @@ export interface RelayedCollection extends Selection, SharedIndexInformerOptions
   readonly resource: Resource;
 }
 
-/**
- * An answer of `authorize`: whether the request is answered, and until when a stream stays open; a response is sent as
- * it is.
- */
-export type Authorization = boolean | Response | { readonly expiresAt: Date };
+/** The objects of a collection that a user may see: those for which all members hold that are given. */
+export interface ObjectRight {
+  /** The namespaces of the objects. @default {all} */
+  readonly namespaces?: readonly string[];
+  /** The names of the objects. @default {all} */
+  readonly names?: readonly string[];
+  /**
+   * Returns true for the objects, as `redact` leaves them; of a table, for the objects in its rows. It returns the same
+   * for the same object. Users with a predicate of the same name share its answers, so a name that depends on the user
+   * has what it depends on: `team=cart`. An object for which it throws is not seen, and the error is reported.
+   *
+   * @default {all}
+   */
+  readonly where?: { readonly name: string; matches(object: KubernetesObject): boolean };
+}
+
+/** The rights of a request, and their times. */
+export interface Grant {
+  /**
+   * The right to each collection, by their names; `{}` has all of its objects. A request for a collection that is not
+   * among them is refused by 403. Clients with the same right to a collection share all that is made for them.
+   *
+   * @default {all objects}
+   */
+  readonly rights?: Readonly<Record<string, ObjectRight>>;
+  /** The time at which an open stream ends; its client asks again. @default {never} */
+  readonly expiresAt?: Date;
+  /**
+   * The time at which `authorize` is asked again while a stream is open, a second later at the earliest, by a request
+   * with the same address and headers. The stream continues with the rights of that answer: where they are others, an
+   * event stream has a new snapshot, and views have new rows. It ends as `expired` where that is a refusal or an error.
+   *
+   * @default {never}
+   */
+  readonly askAgainAt?: Date;
+}
+
+/** An answer of `authorize`: whether the request is answered, and what it may see; a response is sent as it is. */
+export type Authorization = boolean | Response | Grant;
 
 /** The objects that a request asks for, as `authorize` sees them. */
 export interface RequestedData {
@@ -39,8 +73,18 @@ export interface RequestedData {
   readonly namespaces: readonly string[] | "all";
 }
 
-/** Decides about a request, whose body has been read. */
-export type AuthorizeRequest = (request: Request, requested: RequestedData) => Authorization | Promise<Authorization>;
+/** The connection of a request, which servers pass beside it. */
+export interface ConnectionInfo {
+  /** The address of the other end. */
+  readonly remoteAddr: { readonly transport?: string; readonly hostname?: string };
+}
+
+/** Decides about a request, whose body has been read. The connection is what the server has passed to `fetch`. */
+export type AuthorizeRequest = (
+  request: Request,
+  requested: RequestedData,
+  connection: ConnectionInfo | undefined,
+) => Authorization | Promise<Authorization>;
 
 /** The longest time between two heartbeats, in milliseconds: clients give up a stream that is silent for 70 s. */
 const MAX_HEARTBEAT_MS = 30_000;
@@ -51,9 +95,12 @@ export interface RelayOptions {
   readonly collections: Readonly<Record<string, Resource | RelayedCollection>>;
   /**
    * Decides whether a request is answered, from its headers and the collections and namespaces that it asks for; its
-   * body has been read. An open stream ends at `expiresAt`, and its client asks again; a request that replaces the
-   * views of a stream may set another time. All clients that ask for an object see the same of it. An error that it
-   * throws is reported, and answered by 500.
+   * body has been read. A request that replaces the views of a stream may set other rights and times. All clients that
+   * may see an object see the same of it. An error that it throws is reported, and answered by 500.
+   *
+   * An object that the `rights` of a client do not have does not show in numbers, orders, views, entity tags, resumes
+   * and errors, and its changes send no byte. Versions and ids move with all changes of the collection, and times and
+   * chunks of answers depend on them. A request for `/metrics` that is granted rights is refused by 403.
    *
    * `({ headers }, { namespaces }) => namespaces !== "all" && namespaces.every((name) => isAllowed(headers, name))`
    * lets clients see their namespaces.

@@ -15,6 +15,7 @@ import { eventText, heartbeatText, stateOf, type ViewRequest } from "./format.ts
 import { ObjectSelection, type Show } from "./objects.ts";
 import { LongTimer, sleep } from "../async/time.ts";
 import {
+  type Access,
   ANSWER_HEADERS,
   type OpenRequest,
   planWithoutData,
@@ -29,6 +30,8 @@ import type { ServedCollection } from "./collections.ts";
 import type { RelaySettings } from "./options.ts";
 import type { AcquiredInformer } from "../informer/shared_informer_factory.ts";
 import { messageOf } from "../errors/errors.ts";
+import { InformerError } from "../errors/informer_error.ts";
+import type { Right } from "./rights.ts";
 
 /** The longest window. */
 const MAX_LIMIT = 1_000;
@@ -59,15 +62,17 @@ export class ViewSelection {
   readonly id: string;
   /** The window. */
   readonly window: ViewWindow;
+  readonly #request: ViewRequest;
   readonly #objects: ObjectSelection;
   readonly #fields: ObjectSelection;
   readonly #words: readonly string[];
   readonly #sortBy: readonly string[];
 
-  private constructor(request: ViewRequest) {
+  private constructor(request: ViewRequest, right?: Right) {
+    this.#request = request;
     const { of, namespace, labelSelector, fieldSelector, search = "", sortBy = [], fields = [], offset } = request;
     this.of = of;
-    this.#objects = ObjectSelection.parse(parameters({ namespace, labelSelector, fieldSelector }));
+    this.#objects = ObjectSelection.parse(parameters({ namespace, labelSelector, fieldSelector })).limitedTo(right);
     this.#fields = ObjectSelection.parse(parameters({ fields: fields.join(",") }));
     this.#words = search.toLowerCase().split(/\s+/).filter((word) => word !== "");
     this.#sortBy = sortBy;
@@ -95,6 +100,16 @@ export class ViewSelection {
       throw new RangeError(`found ${entries.length} views, expected at most ${MAX_VIEWS}`);
     }
     return new Map(entries.map(([name, request]) => [name, new ViewSelection(checked(request))]));
+  }
+
+  /** Returns the same view of what a right has; `undefined` is all. */
+  limitedTo(right: Right | undefined): ViewSelection {
+    return new ViewSelection(this.#request, right);
+  }
+
+  /** `true` if there may be objects that the client does not see. */
+  get isLimited(): boolean {
+    return this.#objects.right !== undefined;
   }
 
   /** `true` if every object of the collection belongs to the view. */
@@ -198,7 +213,7 @@ const encoder = new TextEncoder();
 export class ViewStream extends RelayStream {
   /** The name of the stream, a secret of its client. */
   readonly id: string = crypto.randomUUID();
-  readonly #hub: Pick<ViewHub, "lease" | "left">;
+  readonly #hub: Pick<ViewHub, "lease" | "left" | "regrant">;
   readonly #views = new Map<string, OpenView>();
   /** The texts that wait for the client, by what they are about. */
   readonly #pending = new Map<string, string>();
@@ -206,15 +221,15 @@ export class ViewStream extends RelayStream {
   #taken: (() => void)[] = [];
 
   /** A stream without views, which it leases from `hub`. */
-  constructor(hub: Pick<ViewHub, "lease" | "left">, open: OpenRequest) {
+  constructor(hub: Pick<ViewHub, "lease" | "left" | "regrant">, open: OpenRequest) {
     super(open);
     this.#hub = hub;
     this.offer("stream", eventText("stream", JSON.stringify({ id: this.id })));
   }
 
-  /** The names of the collections that views are of. */
-  get collections(): ReadonlySet<string> {
-    return new Set([...this.#views.values()].map(({ selection }) => selection.of));
+  /** The views, by their names. */
+  get selections(): ReadonlyMap<string, ViewSelection> {
+    return new Map([...this.#views].map(([name, { selection }]) => [name, selection]));
   }
 
   /** Replaces the views: those that differ in the window alone are moved, others are opened and closed. */
@@ -255,6 +270,10 @@ export class ViewStream extends RelayStream {
   protected override finish(): void {
     for (const name of [...this.#views.keys()]) this.#close(name);
     this.#hub.left(this);
+  }
+
+  protected override change(access: Access): void {
+    this.#hub.regrant(this, access);
   }
 
   #open(name: string, selection: ViewSelection): void {
@@ -322,7 +341,7 @@ class TooManyViewsError extends Error {
 }
 
 /** A collection that views are of. */
-type ViewedCollection = Pick<ServedCollection, "acquire" | "showRow" | "namespacesOf">;
+type ViewedCollection = Pick<ServedCollection, "acquire" | "showRow" | "namespacesOf" | "rightOf">;
 
 /** A view that streams share. */
 interface SharedView {
@@ -382,16 +401,16 @@ export class ViewHub implements Disposable {
   }
 
   /**
-   * Opens a stream of these views.
+   * Opens a stream of these views, of what `access` grants.
    *
    * @throws {TooManyViewsError} when there is no room; then the stream has ended.
    */
-  open(selections: ReadonlyMap<string, ViewSelection>, open: OpenRequest): ViewStream {
+  open(selections: ReadonlyMap<string, ViewSelection>, open: OpenRequest, access: Access): ViewStream {
     const stream = new ViewStream(this, open);
     if (this.#streams.size === 0) this.#timer = setInterval(() => this.#look(), LOOK_MS);
     this.#streams.set(stream.id, stream);
     try {
-      this.#replace(stream, selections);
+      this.#replace(stream, selections, access);
     } catch (error) {
       void stream.body.cancel(); // nobody will read it
       throw error;
@@ -400,17 +419,26 @@ export class ViewHub implements Disposable {
   }
 
   /**
-   * Replaces the views of a stream, which ends at `expiresAt` from now on, if that is given. Returns `false` if there
-   * is no such stream.
+   * Replaces the views of a stream, and what was granted to it; it ends at the earlier time if `access` has none.
+   * Returns `false` if there is no such stream.
    *
    * @throws {TooManyViewsError} when there is no room; then the stream has ended.
    */
-  replace(id: string, selections: ReadonlyMap<string, ViewSelection>, expiresAt: Date | undefined): boolean {
+  replace(id: string, selections: ReadonlyMap<string, ViewSelection>, access: Access): boolean {
     const stream = this.#streams.get(id);
     if (stream === undefined) return false;
-    this.#replace(stream, selections);
-    if (expiresAt !== undefined) stream.expireAt(expiresAt);
+    this.#replace(stream, selections, access);
+    stream.follow({ ...access, expiresAt: access.expiresAt ?? stream.expiresAt });
     return true;
+  }
+
+  /** Shows in a stream what `access` grants; the stream ends where there is no room for that. */
+  regrant(stream: ViewStream, access: Access): void {
+    try {
+      this.#replace(stream, stream.selections, access);
+    } catch (error) {
+      this.#settings.onError(new InformerError("Cannot change the views of a stream", { cause: error }));
+    }
   }
 
   /** A stream has ended. */
@@ -445,9 +473,13 @@ export class ViewHub implements Disposable {
     for (const order of [...this.#views.keys()]) this.#forget(order);
   }
 
-  #replace(stream: ViewStream, selections: ReadonlyMap<string, ViewSelection>): void {
+  #replace(stream: ViewStream, selections: ReadonlyMap<string, ViewSelection>, access: Access): void {
     try {
-      stream.replace(selections);
+      stream.replace(
+        new Map([...selections].map(([name, selection]) => {
+          return [name, selection.limitedTo(this.#collections.get(selection.of)!.rightOf(access))];
+        })),
+      );
     } catch (error) {
       stream.end("closed"); // an informer has stopped, or there is no room
       throw error;
@@ -510,12 +542,14 @@ export class ViewHub implements Disposable {
   #report(stream: ViewStream): void {
     const sent = this.#sent.get(stream) ?? new Map<string, string>();
     this.#sent.set(stream, sent);
-    for (const name of stream.collections) {
+    const selections = [...stream.selections.values()];
+    for (const name of new Set(selections.map(({ of }) => of))) {
       const informer = [...this.#views.values()].find(({ of }) => of === name)?.held.informer;
       if (informer === undefined) continue;
       const status = informer.status();
-      const { events } = status;
-      const objects = this.#hides ? undefined : status.objects;
+      const isLimited = selections.some((selection) => selection.of === name && selection.isLimited);
+      const objects = this.#hides || isLimited ? undefined : status.objects;
+      const events = isLimited ? undefined : status.events;
       const text = JSON.stringify({ name, ...stateOf(status), objects, events });
       if (text === sent.get(name)) continue;
       sent.set(name, text);
@@ -563,10 +597,10 @@ export async function planViews(
     requested: requestedOf([...selections.values()].map((selection) => {
       return { collection: selection.of, namespaces: hub.namespacesOf(selection) };
     })),
-    answer: (expiresAt) => {
+    answer: (access) => {
       try {
-        if (id === undefined) return hub.open(selections, open).response(expiresAt);
-        if (!hub.replace(id, selections, expiresAt)) return refuse(request, unknown);
+        if (id === undefined) return hub.open(selections, open, access).response(access);
+        if (!hub.replace(id, selections, access)) return refuse(request, unknown);
         return new Response(null, { status: 204, headers: ANSWER_HEADERS });
       } catch (error) {
         if (error instanceof TooManyViewsError) return refuse(request, { status: 503, reason: error.message });

@@ -1,4 +1,4 @@
-import type { ConnectionInfo } from "../../src/edge/http.ts";
+import type { ConnectionInfo } from "../../src/edge/options.ts";
 import type { RelayOptions } from "../../src/edge/options.ts";
 import { LOCAL, Relayed } from "../support/relayed.ts";
 

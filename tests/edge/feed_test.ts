@@ -87,7 +87,7 @@ Deno.test("an id that cannot be resumed at is reset, and a snapshot follows", as
       ["\u00e9 1\t2", "The id is none of a relay"],
       [`${feed}.${scope}.99999999999999999999.`, "The id is none of a relay"],
       [`${feed}.${scope}.${Number(position) + 1}.`, "The id is none that this relay has given"],
-      [`${feed}.other.${position}.`, "The id is one of other objects, or of a relay of its own"],
+      [`${feed}.other.${position}.`, "The id is one of other objects or rights, or of a relay of its own"],
       [`other.${scope}.${position}.`, "The id is one of another cache, which was at another version"],
       [`other.${scope}.${position}.999999`, "The id is one of another cache, which was at another version"],
       [old, "The changes since then are no longer kept"],

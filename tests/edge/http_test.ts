@@ -173,6 +173,8 @@ class Repeated extends RelayStream {
   protected override finish(): void {
     this.ends++;
   }
+
+  protected override change(): void {}
 }
 
 Deno.test("an event stream is written when its client has read what came before, and not earlier", async () => {
@@ -419,7 +421,7 @@ Deno.test("a stream ends when it expires, and one that has ended before leaves n
   const begin = (): RelayStream => {
     using open = requests.admit()!;
     const stream = new Repeated("one", open);
-    stream.response(new Date(Date.now() + 60_000));
+    stream.response({ expiresAt: new Date(Date.now() + 60_000) });
     return stream;
   };
   void begin().body.cancel();

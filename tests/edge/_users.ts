@@ -1,0 +1,300 @@
+import { assertEquals } from "@std/assert";
+import { nextTurn } from "../../src/async/turns.ts";
+import type { ObjectRight } from "../../src/edge/options.ts";
+import { applyViewUpdate, type ViewRow } from "../../src/informer/view/cache_view.ts";
+import { ConfigMap } from "../../src/kinds/core/v1.ts";
+import { configMap, FakeApiServer, type FakeTime } from "../../src/testing/mod.ts";
+import { Random } from "../../src/testing/random.ts";
+import { Events, LOCAL, Relayed } from "../support/relayed.ts";
+
+const NAMESPACES = ["a", "b", "c", "d"];
+const NAMES = ["n0", "n1", "n2", "n3", "n4", "n5"];
+const TEAMS = ["red", "blue", "green"];
+const QUERIES = ["", "?namespace=a", "?labelSelector=team%3Dred", "?fieldSelector=data.n%3D1", "?fields=data.n"];
+const BAD = [
+  "/api/maps?x=1",
+  "/api/maps?labelSelector=(",
+  "/api/none",
+  "/events/maps?fields=a[",
+  "/views/none",
+  "/metrics",
+];
+
+/** All that a right may have, so that answers have the form of one that has less. */
+const EVERYTHING: ObjectRight = { where: { name: "everything", matches: () => true } };
+
+/** Returns text of JSON without what two servers give differently. */
+function withoutIds(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value, (name, member) => {
+    const isOwn = ["uid", "resourceVersion", "creationTimestamp", "managedFields"].includes(name);
+    return isOwn || (name === "id" && typeof member === "string") ? undefined : member;
+  }));
+}
+
+/** One client of one relay, and the objects that it has received. */
+class Client {
+  readonly #relayed: Relayed;
+  readonly #user: string;
+  readonly #query: string;
+  readonly #view: object;
+  #events: Events | undefined;
+  #views: Events | undefined;
+  #lastEventId = "";
+  #etag = "";
+  /** The objects, by their keys. */
+  copy = new Map<string, unknown>();
+  rows: ViewRow<unknown>[] = [];
+  total = -1;
+  /** The numbers of the collection. */
+  collection: unknown;
+  /** The events since the last look, of the event stream and of the views. */
+  readonly log = { events: [] as unknown[][], views: [] as unknown[] };
+
+  constructor(relayed: Relayed, user: string, query: string, view: object) {
+    this.#relayed = relayed;
+    this.#user = user;
+    this.#query = query;
+    this.#view = view;
+  }
+
+  get isConnected(): boolean {
+    return this.#events !== undefined;
+  }
+
+  /** `true` if a snapshot has come to its end since the last look. */
+  get hasSnapshot(): boolean {
+    return this.log.events.some(([event]) => event === "synced");
+  }
+
+  /** `true` once the first snapshot, and the first rows, have come. */
+  get hasBegun(): boolean {
+    return this.#lastEventId + this.#events!.lastEventId !== "" && this.total >= 0;
+  }
+
+  async connect(): Promise<void> {
+    const headers: Record<string, string> = this.#lastEventId === "" ? {} : { "last-event-id": this.#lastEventId };
+    this.#events = new Events(await this.get(`/events/maps${this.#query}`, headers));
+    void this.#follow(this.#events, (text, data) => {
+      if (text.startsWith("state")) return; // of the informer
+      this.log.events.push([text.split(" ")[0], withoutIds(data ?? null)]);
+      if (text.startsWith("snapshot")) this.copy = new Map();
+      const { namespace, name } = data?.metadata ?? {};
+      if (text.startsWith("added") || text.startsWith("updated")) {
+        this.copy.set(`${namespace}/${name}`, withoutIds(data));
+      }
+      if (text.startsWith("deleted")) this.copy.delete(data.key);
+    });
+    this.#views ??= new Events(await this.get(`/views?views=${encodeURIComponent(JSON.stringify({ v: this.#view }))}`));
+    if (this.total >= 0) return;
+    void this.#follow(this.#views, (text, data) => {
+      if (text.startsWith("collection")) {
+        const { state: _state, notLiveSince: _time, ...rest } = data;
+        this.collection = rest;
+      }
+      if (!text.startsWith("view")) return;
+      this.log.views.push(withoutIds(data));
+      this.total = data.total;
+      this.rows = applyViewUpdate(this.rows, data);
+    });
+  }
+
+  async disconnect(): Promise<void> {
+    this.#lastEventId = this.#events!.lastEventId || this.#lastEventId;
+    await this.#events![Symbol.asyncDispose]();
+    this.#events = undefined;
+  }
+
+  /** Forgets what was received since the last look. */
+  forget({ etag }: { etag: boolean }): void {
+    this.log.events.length = this.log.views.length = 0;
+    if (etag) this.#etag = "";
+  }
+
+  /** The status code and the objects of a list, by the entity tag of the last one. */
+  async list(): Promise<unknown> {
+    const response = await this.get(
+      `/api/maps${this.#query}`,
+      this.#etag === "" ? {} : { "if-none-match": this.#etag },
+    );
+    this.#etag = response.headers.get("etag")!;
+    return [response.status, withoutIds(response.status === 200 ? await response.json() : await response.text())];
+  }
+
+  async answer(path: string): Promise<unknown> {
+    const response = await this.get(path);
+    return [response.status, await response.text()];
+  }
+
+  get(path: string, headers: Record<string, string> = {}): Promise<Response> {
+    const request = new Request(`http://localhost${path}`, { headers: { ...headers, "x-user": this.#user } });
+    return this.#relayed.relay.fetch(request, LOCAL);
+  }
+
+  async close(): Promise<void> {
+    await this.#events?.[Symbol.asyncDispose]();
+    await this.#views?.[Symbol.asyncDispose]();
+  }
+
+  // deno-lint-ignore no-explicit-any
+  async #follow(events: Events, take: (text: string, data: any) => void): Promise<void> {
+    for (let next = await events.next(); next.text !== "closed"; next = await events.next()) take(next.text, next.data);
+  }
+}
+
+/** A user of the shared relay, and a relay of a server that has his objects alone. */
+class User {
+  right: ObjectRight;
+  readonly own: Relayed;
+  /** The clients of the shared relay and of his own. */
+  readonly clients: readonly [Client, Client];
+  hasOtherRight = false;
+
+  constructor(shared: Relayed, name: string, random: Random) {
+    this.right = randomRight(random);
+    this.own = relayOf(() => EVERYTHING);
+    const query = random.pick(QUERIES);
+    const view = {
+      ...{ of: "maps", sortBy: ["data.n", "-metadata.name"], limit: 1 + random.below(6), offset: random.below(3) },
+      ...random.pick([{}, { search: "n1" }, { labelSelector: "team=red" }, { namespace: "b", fields: ["data"] }]),
+    };
+    this.clients = [new Client(shared, name, query, view), new Client(this.own, name, query, view)];
+  }
+
+  /** Makes the own server as the shared one, of what the user may see. */
+  mirror(all: ReadonlyMap<string, ConfigMap>): void {
+    const { server } = this.own;
+    const seen = new Map([...all].filter(([, object]) => isSeen(this.right, object)));
+    for (const key of server.keys(ConfigMap)) if (!seen.has(key)) server.delete(ConfigMap, key);
+    for (const [key, { metadata: { namespace, name, labels }, data }] of seen) {
+      const had = server.get(ConfigMap, key);
+      if (had === undefined) server.create(ConfigMap, { metadata: { namespace, name, labels }, data });
+      else server.patch(ConfigMap, key, { metadata: { labels }, data });
+    }
+  }
+}
+
+function randomRight(random: Random): ObjectRight {
+  const some = (values: readonly string[]): string[] => values.filter(() => random.next() < 0.5);
+  const team = random.pick(TEAMS);
+  const where = {
+    name: `team=${team}`,
+    matches: ({ metadata: { labels } }: { metadata: { labels?: Readonly<Record<string, string>> } }) =>
+      labels?.team === team,
+  };
+  return random.pick<() => ObjectRight>([
+    () => ({ namespaces: some(NAMESPACES) }),
+    () => ({ names: some(NAMES) }),
+    () => ({ where }),
+    () => ({ namespaces: some(NAMESPACES), where }),
+  ])();
+}
+
+function isSeen({ namespaces, names, where }: ObjectRight, object: ConfigMap): boolean {
+  const { namespace = "", name } = object.metadata;
+  return namespaces?.includes(namespace) !== false && names?.includes(name) !== false &&
+    where?.matches(object) !== false;
+}
+
+function relayOf(rightOf: (user: string) => ObjectRight): Relayed {
+  return new Relayed({
+    collections: { maps: ConfigMap },
+    heartbeatMs: 30_000, // a history is shorter
+    authorize: ({ headers }) => {
+      return { rights: { maps: rightOf(headers.get("x-user")!) }, askAgainAt: new Date(Date.now() + 1_000) };
+    },
+  }, { server: new FakeApiServer() });
+}
+
+/** Changes objects and rights at random, and compares what users see with what a relay of their objects shows. */
+export async function compareUsers(time: FakeTime, seed: number, count: number, rounds: number): Promise<void> {
+  const random = new Random(seed);
+  const users = new Map<string, User>();
+  await using shared = relayOf((name) => users.get(name)!.right);
+  for (let i = 0; i < count; i++) users.set(`user-${i}`, new User(shared, `user-${i}`, random));
+  const all = new Map<string, ConfigMap>();
+  const mirror = (): void => users.forEach((user) => user.mirror(all));
+  try {
+    for (let round = 0; round < rounds; round++) {
+      for (let step = random.below(6); step >= 0; step--) {
+        changeOne(random, shared.server, all);
+        mirror();
+      }
+      for (const user of users.values()) {
+        const before = JSON.stringify(user.right);
+        if (random.next() < 0.2) user.right = randomRight(random);
+        user.hasOtherRight = JSON.stringify(user.right) !== before;
+      }
+      mirror();
+      await time.tickAsync(1_000);
+      for (const [name, user] of users) {
+        if (!user.clients[0].isConnected) { for (const client of user.clients) await client.connect(); }
+        await settled(time, user, shared);
+        await compare(`seed ${seed}, round ${round}, ${name} ${JSON.stringify(user.right)}`, user, random);
+      }
+    }
+    assertEquals(shared.errors, []);
+  } finally {
+    for (const { clients, own } of users.values()) {
+      for (const client of clients) await client.close();
+      await own[Symbol.asyncDispose]();
+    }
+  }
+}
+
+function changeOne(random: Random, server: FakeApiServer, all: Map<string, ConfigMap>): void {
+  const namespace = random.pick(NAMESPACES);
+  const name = random.pick(NAMES);
+  const key = `${namespace}/${name}`;
+  const labels = { team: random.pick(TEAMS) };
+  const data = { n: `${random.below(4)}` };
+  if (!all.has(key)) {
+    all.set(
+      key,
+      server.create(ConfigMap, { ...configMap({ namespace, name }), metadata: { namespace, name, labels }, data }),
+    );
+  } else if (random.next() < 0.4) {
+    server.delete(ConfigMap, key);
+    all.delete(key);
+  } else all.set(key, server.patch(ConfigMap, key, random.next() < 0.5 ? { data } : { metadata: { labels } }));
+}
+
+/** Returns the state of a client. */
+const present = ({ copy, rows, total, collection }: Client): unknown[] => [
+  [...copy].sort(),
+  withoutIds(rows),
+  ...[total, collection],
+];
+
+/** Waits until both relays have everything, and their clients have received it. */
+async function settled(time: FakeTime, { clients, own, hasOtherRight }: User, shared: Relayed): Promise<void> {
+  for (const { informers, server } of [shared, own]) {
+    using maps = informers.acquire(ConfigMap);
+    await maps.informer.atLeast(server.resourceVersion);
+  }
+  const text = (client: Client): string => JSON.stringify([present(client), hasOtherRight || client.log.events]);
+  const isSame = (): boolean => {
+    const [ours, theirs] = clients;
+    if (!ours.hasBegun || !theirs.hasBegun || (hasOtherRight && !ours.hasSnapshot)) return false;
+    return text(ours) === text(theirs);
+  };
+  for (let turn = 0, same = 0; turn < 5_000 && same < 20; turn++) {
+    await nextTurn();
+    same = isSame() ? same + 1 : 0;
+    if (turn % 100 === 99) await time.tickAsync(50); // the time between two updates of a view
+  }
+}
+
+async function compare(what: string, { clients, hasOtherRight }: User, random: Random): Promise<void> {
+  const [ours, theirs] = clients;
+  assertEquals(present(ours), present(theirs), what);
+  if (!hasOtherRight) {
+    assertEquals(ours.log.events, theirs.log.events, `${what}: events`);
+    assertEquals(ours.log.views.length > 0, theirs.log.views.length > 0, `${what}: updates of a view`);
+  }
+  for (const client of clients) client.forget({ etag: hasOtherRight });
+  assertEquals(await ours.list(), await theirs.list(), `${what}: list`);
+  const path = random.pick(BAD);
+  assertEquals(await ours.answer(path), await theirs.answer(path), `${what}: ${path}`);
+  if (hasOtherRight || random.next() < 0.7) return;
+  for (const client of clients) await client.disconnect();
+}

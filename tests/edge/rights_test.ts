@@ -1,0 +1,233 @@
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { tableOf } from "../../src/api/resource.ts";
+import type { Authorization, Grant, ObjectRight } from "../../src/edge/options.ts";
+import { ConfigMap, Pod } from "../../src/kinds/core/v1.ts";
+import { configMap, FakeApiServer, FakeTime, pod } from "../../src/testing/mod.ts";
+import { type Events, LOCAL, names, refusal, Relayed, threePods } from "../support/relayed.ts";
+
+/** A predicate on the label `app`. */
+const app = (value: string): ObjectRight["where"] => {
+  return { name: `app=${value}`, matches: ({ metadata: { labels } }) => labels?.app === value };
+};
+
+/** A relay of three pods, of which each answer to a request grants `right()`. */
+function limited(right: () => ObjectRight, more: Partial<Grant> = {}): Relayed {
+  return new Relayed({ authorize: () => ({ rights: { pods: right() }, ...more }) }, { server: threePods() });
+}
+
+/** The rows of the next update that has all of a window. */
+async function rowsOf(views: Events): Promise<{ key: string }[]> {
+  for (;;) {
+    const { text, data } = await views.next();
+    if (text === "closed" || data?.rows !== undefined) return data.rows;
+  }
+}
+
+const path = (views: object): string => `/views?views=${encodeURIComponent(JSON.stringify(views))}`;
+
+Deno.test("a client sees the namespaces, names and objects of its right in lists, event streams and views", async () => {
+  for (
+    const [right, seen] of [
+      [{ namespaces: ["shop"] }, ["cart-0", "cart-1"]],
+      [{ namespaces: ["shop", "mail"], names: ["cart-1", "mail-0"] }, ["cart-1", "mail-0"]],
+      [{ where: app("mail") }, ["mail-0"]],
+      [{ namespaces: ["shop"], where: app("mail") }, []],
+      [{ namespaces: [] }, []],
+      [{}, ["cart-0", "cart-1", "mail-0"]],
+    ] as const
+  ) {
+    await using relayed = limited(() => right);
+    assertEquals(await names(await relayed.get("/api/pods")), seen);
+    await using events = await relayed.events("/events/pods");
+    const texts = await events.through("synced");
+    const count = Object.keys(right).length === 0 ? "3" : "undefined";
+    const added = seen.map((name) => `added ${name}`);
+    assertEquals([texts[0], texts.slice(1, -1).sort(), texts.at(-1)], [
+      `snapshot ${count}`,
+      added,
+      `synced ${seen.length}`,
+    ]);
+    await using views = await relayed.events(path({ a: { of: "pods" } }));
+    await views.through("collection");
+    const { data } = await views.next();
+    // deno-lint-ignore no-explicit-any
+    assertEquals([data.total, data.rows.map(({ key }: any) => key.split("/")[1]).sort()], [seen.length, seen]);
+  }
+});
+
+Deno.test("a collection without a right is refused, and so are metrics for those who may not see everything", async () => {
+  await using relayed = limited(() => ({}));
+  assertEquals((await relayed.get("/api/pods")).status, 200);
+  for (const url of ["/api/maps", "/events/maps", path({ a: { of: "pods" }, b: { of: "maps" } })]) {
+    assertEquals(await refusal(await relayed.get(url)), [403, "Cannot answer GET: not allowed"]);
+  }
+  assertEquals((await relayed.get("/metrics")).status, 403);
+  assertEquals(await Promise.all(["/healthz", "/api"].map(async (url) => (await relayed.get(url)).status)), [200, 200]);
+});
+
+Deno.test("what is mistyped shows nothing, and is reported", async () => {
+  for (
+    const [answer, message] of [
+      [{ namespaces: ["shop"] }, "Cannot read its answer: authorize has returned namespaces"],
+      [{ rights: undefined }, "Cannot read its answer: authorize has returned rights: undefined"],
+      [{ rights: { pods: undefined } }, "Cannot read the right to pods: authorize has returned undefined"],
+      [{ rights: { pods: { namespace: "shop" } } }, "Cannot read the right to pods: authorize has returned namespace"],
+      [{ rights: { pods: { names: undefined } } }, "authorize has returned names: undefined"],
+      [
+        { rights: { pods: { namespaces: "shop" } } },
+        'the namespaces of the right to pods: authorize has returned "shop"',
+      ],
+      [
+        { rights: { pods: { where: () => true } } },
+        "the predicate of the right to pods: authorize has returned function",
+      ],
+      [{ askAgainAt: new Date(NaN) }, "Cannot read askAgainAt"],
+      [undefined, "Cannot read its answer: authorize has returned undefined"],
+    ] as const
+  ) {
+    await using relayed = new Relayed({ authorize: () => answer as Authorization }, { server: threePods() });
+    assertEquals((await relayed.get("/api/pods")).status, 500);
+    assertStringIncludes(String((relayed.errors[0] as Error).cause), message);
+  }
+});
+
+Deno.test("an object for which a predicate throws is not seen, and the error is reported", async () => {
+  const matches = (): boolean => {
+    throw new Error("no label");
+  };
+  await using relayed = limited(() => ({ where: { name: "broken", matches } }));
+  assertEquals(await names(await relayed.get("/api/pods")), []);
+  assertStringIncludes(String(relayed.errors[0]), 'Cannot decide by "broken" who sees one of "pods"');
+});
+
+Deno.test("clients with the same right share what is made for them, by the name of the predicate", async () => {
+  const calls = [0, 0];
+  let client = 0;
+  await using relayed = limited(() => {
+    const own = client++;
+    return { where: { name: "all", matches: () => (calls[own]++, true) } };
+  });
+  await using first = await relayed.events("/events/pods");
+  await using second = await relayed.events("/events/pods");
+  await first.through("synced");
+  await second.through("synced");
+  relayed.server.patch(Pod, "shop/cart-0", { metadata: { labels: { app: "x" } } });
+  assertEquals(await second.through("updated"), ["updated cart-0"]);
+  assertEquals([calls[0] > 0, calls[1]], [true, 0]);
+});
+
+Deno.test("the rights of open streams change in place: what may no longer be seen leaves, what now may comes", async () => {
+  using time = new FakeTime();
+  let right: ObjectRight = { namespaces: ["shop"] };
+  await using relayed = new Relayed({
+    authorize: () => ({ rights: { pods: right }, askAgainAt: new Date(Date.now() + 10_000) }),
+  }, { server: threePods() });
+  await using events = await relayed.events("/events/pods");
+  await events.through("synced 2");
+  await using views = await relayed.events(path({ a: { of: "pods", fields: ["metadata.name"] } }));
+  await views.through("view");
+  await time.tickAsync(10_000); // the same right: nothing is sent
+  right = { namespaces: ["mail"] };
+  await time.tickAsync(10_000);
+  assertEquals((await events.through("synced")).filter((text) => text !== "heartbeat"), [
+    "reset The id is one of other objects or rights, or of a relay of its own",
+    "snapshot undefined",
+    "added mail-0",
+    "synced 1",
+  ]);
+  assertEquals((await rowsOf(views)).map(({ key }) => key), ["mail/mail-0"]);
+  await using resumed = await relayed.events("/events/pods", events.lastEventId);
+  relayed.server.delete(Pod, "shop/cart-0");
+  relayed.server.delete(Pod, "mail/mail-0");
+  assertEquals(await resumed.through("deleted"), ["deleted mail/mail-0"]);
+});
+
+Deno.test("an open stream ends where its rights are withdrawn, or authorize fails when it is asked again", async () => {
+  using time = new FakeTime();
+  for (const again of [() => false, () => Promise.reject(new Error("no answer")), () => ({ rights: {} })]) {
+    let asked = 0;
+    await using relayed = new Relayed({
+      authorize: () => asked++ < 2 ? { rights: { pods: {} }, askAgainAt: new Date(0) } : again(),
+    }, { server: threePods() });
+    await using events = await relayed.events("/events/pods");
+    await using views = await relayed.events(path({ a: { of: "pods" } }));
+    await events.through("synced");
+    await views.through("view");
+    await time.tickAsync(999); // not before a second has passed
+    assertEquals(asked, 2);
+    await time.tickAsync(1);
+    assertEquals(await events.through("end"), ["end expired"]);
+    assertEquals((await views.through("end")).at(-1), "end expired");
+    assertEquals(relayed.errors.length, asked > 2 && relayed.errors.length > 0 ? 2 : 0);
+  }
+});
+
+Deno.test("authorize is asked again with the address and headers of the request, and its connection", async () => {
+  using time = new FakeTime();
+  const asked: unknown[] = [];
+  await using relayed = new Relayed({
+    authorize: ({ url, headers }, { collections }, connection) => {
+      asked.push([url, headers.get("authorization"), collections, connection]);
+      return { rights: { pods: {} }, askAgainAt: new Date(Date.now() + 10_000) };
+    },
+  }, { server: threePods() });
+  const response = await relayed.get("/events/pods?namespace=shop", { authorization: "Bearer a" });
+  await time.tickAsync(10_000);
+  const question = ["http://localhost/events/pods?namespace=shop", "Bearer a", ["pods"], LOCAL];
+  assertEquals(asked, [question, question]);
+  await response.body!.cancel();
+  await time.tickAsync(10_000);
+  assertEquals(asked.length, 2);
+});
+
+Deno.test("a request that replaces views shows them by its own rights", async () => {
+  await using relayed = new Relayed({
+    authorize: ({ method }) => ({ rights: { pods: { namespaces: [method === "POST" ? "mail" : "shop"] } } }),
+  }, { server: threePods() });
+  await using views = await relayed.events(path({ a: { of: "pods" } }));
+  const { data: { id } } = await views.next();
+  assert((await views.through("view")).length > 0);
+  const body = JSON.stringify({ a: { of: "pods" } });
+  const request = new Request(`http://localhost/views/${id}`, { method: "POST", body });
+  assertEquals((await relayed.relay.fetch(request, LOCAL)).status, 204);
+  assertEquals((await rowsOf(views)).map(({ key }) => key), ["mail/mail-0"]);
+});
+
+Deno.test("a list that is limited has an entity tag of what its client may see, and no order of what it may not", async () => {
+  await using relayed = limited(() => ({ namespaces: ["shop"] }));
+  const get = (etag = ""): Promise<Response> => relayed.get("/api/pods", { "if-none-match": etag });
+  const etag = (await get()).headers.get("etag")!;
+  const settled = async (): Promise<void> => {
+    using pods = relayed.informers.acquire(Pod);
+    await pods.informer.atLeast(relayed.server.resourceVersion);
+  };
+  relayed.server.delete(Pod, "mail/mail-0");
+  await settled();
+  assertEquals((await get(etag)).status, 304);
+  relayed.server.create(Pod, pod({ name: "a", namespace: "shop" }));
+  await settled();
+  const { items } = await (await get(etag)).json();
+  // deno-lint-ignore no-explicit-any
+  assertEquals(items.map(({ metadata }: any) => metadata.name), ["a", "cart-0", "cart-1"]);
+});
+
+Deno.test("a predicate sees the objects in the rows of a table", async () => {
+  const server = new FakeApiServer();
+  for (const name of ["a", "b"]) {
+    server.create(ConfigMap, { ...configMap({ name, namespace: "shop" }), data: { name } });
+  }
+  const seen: unknown[] = [];
+  const matches = (object: ConfigMap): boolean => {
+    seen.push(object.kind);
+    return object.data?.name === "a";
+  };
+  await using relayed = new Relayed({
+    collections: { maps: { resource: tableOf(ConfigMap) } },
+    authorize: () => ({ rights: { maps: { where: { name: "a", matches } } } }),
+  }, { server });
+  await using views = await relayed.events(path({ a: { of: "maps" } }));
+  await views.through("collection");
+  assertEquals((await views.next()).data.total, 1);
+  assertEquals(await names(await relayed.get("/api/maps")), ["a"]);
+  assertEquals(new Set(seen), new Set(["ConfigMap"]));
+});
