@@ -26,6 +26,13 @@ export interface CacheOptions extends DecodeOptions {
   readonly graceMs?: number;
   /** Compares the cache with the server regularly, see `SharedIndexInformer.check()`. @default {never} */
   readonly check?: RegularCheckOptions;
+  /**
+   * The name of the cluster, for programs that follow several: events, rows of views, status and errors have it. A
+   * `ClusterSet` sets it.
+   *
+   * @default {none}
+   */
+  readonly cluster?: string;
 }
 
 /** Options for regular consistency checks. */
@@ -139,7 +146,7 @@ export interface SharedInformerFactoryOptions extends Selection, CacheOptions {
 const MIN_CHECK_MS = 60_000;
 
 /** The defaults of {@linkcode CacheOptions}. */
-export const CACHE_DEFAULTS: Required<Omit<CacheOptions, "reflector" | "check">> = {
+export const CACHE_DEFAULTS: Required<Omit<CacheOptions, "reflector" | "check" | "cluster">> = {
   managedFields: "drop",
   secretAnnotations: [],
   parse: "lazy",

@@ -186,6 +186,7 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
   /** Returns the present status, in a few microseconds, whatever the size of the cache. */
   status(): InformerStatus {
     return withErrorJson({
+      ...defined({ cluster: this.#options.cluster }),
       ...syncStatus(this.#sync, this.#cache.store.size),
       errors: this.#errors,
       quarantined: this.#cache.quarantine.size,
@@ -389,6 +390,17 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
   }
 
   /**
+   * Ends the list or watch, and delivers the cached objects to all handlers as deleted, with the reason `"moved"`, as
+   * those of a cluster that is no longer followed. Resolves when they have received that, after `graceMs` at the
+   * latest; those with a position do not. The cache stays as it is.
+   * @internal
+   */
+  leave(): Promise<void> {
+    this.#sync.pause();
+    return this.#processor.leave();
+  }
+
+  /**
    * Returns the cache as bytes: its objects as they are now, and their version, for {@linkcode restore}. Objects that
    * were never read are copied and not parsed. What a `transform` returned is written as JSON.
    *
@@ -514,7 +526,7 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
 
   #report(error: unknown): void {
     this.#errors++;
-    const { onError = (error) => this.#reporter.report(`informer of "${this.#collection.name}"`, error) } =
+    const { onError = (error) => this.#reporter.report(`informer of ${this.#collection.subject}`, error) } =
       this.#options;
     callObserver(() => onError(error));
   }

@@ -264,6 +264,7 @@ const COMPARED: { readonly [Name in Exclude<keyof Options, "indexers" | "keep" |
   reflector: true,
   graceMs: true,
   check: true,
+  cluster: true,
   onError: true,
   unchanged: true,
   optional: true,

@@ -14,6 +14,8 @@ import { HandlerRemovedError, type HandlerStatus } from "./events/processor.ts";
 
 /** The status of an informer at one moment. */
 export interface InformerStatus {
+  /** The name of the cluster, for an informer of one of several; see `CacheOptions.cluster`. */
+  readonly cluster?: string;
   /** The state; of several namespaces, the worst one: the last in the order of `InformerState`. */
   readonly state: InformerState;
   /** The time at which it entered that state. */
@@ -95,7 +97,7 @@ export function syncStatus<T extends KubernetesObject>(
   objects: number,
 ): Omit<
   InformerStatus,
-  "errors" | "quarantined" | "outdated" | "differences" | "lastCheck" | "handlers" | "deliveryMs"
+  "cluster" | "errors" | "quarantined" | "outdated" | "differences" | "lastCheck" | "handlers" | "deliveryMs"
 > {
   const { state, since, cause, notLiveSince, retryAt } = sync.state;
   const silentSince = Math.min(
@@ -235,7 +237,7 @@ function waitError(
 }
 
 /** Joins errors: a cause that all of them have is that of the result, others are in its message. */
-function joinedWaitError(errors: readonly WaitError[]): WaitError {
+export function joinedWaitError(errors: readonly WaitError[]): WaitError {
   const [first] = errors;
   const isShared = new Set(errors.map(({ cause }) => messageOf(cause))).size === 1;
   const message = errors.map((error) => (isShared ? error.message : errorLine(error)).replace(/^Cannot wait for /, ""));
@@ -293,7 +295,7 @@ export class Waits<T extends KubernetesObject> {
     const waits = (signal?: AbortSignal): Promise<void>[] =>
       parts.map((part) => {
         const where = part.namespace === undefined ? "" : ` in namespace "${part.namespace}"`;
-        const what = `"${this.#sync.collection.name}"${where} to sync`;
+        const what = `${this.#sync.collection.subject}${where} to sync`;
         return this.#wait(what, signal, () => part.waitForSync({ patient, signal }), part.state);
       });
     await joined(waits, options.signal);
@@ -301,7 +303,7 @@ export class Waits<T extends KubernetesObject> {
 
   /** Awaits `call`, the wait for the sync of a handler. */
   forHandler(handler: string, signal: AbortSignal | undefined, call: () => Promise<void>): Promise<void> {
-    return this.#wait(`handler "${handler}" of "${this.#sync.collection.name}" to sync`, signal, call);
+    return this.#wait(`handler "${handler}" of ${this.#sync.collection.subject} to sync`, signal, call);
   }
 
   /** Resolves once the cache, or the part of a namespace, has reached a version. */
@@ -312,7 +314,7 @@ export class Waits<T extends KubernetesObject> {
       parts.map(({ gate }) => gate.wait(resourceVersion, { signal }));
     // A wait for one part ends no other one, and needs no signal of its own.
     await this.#wait(
-      `version ${resourceVersion} of "${this.#sync.collection.name}"`,
+      `version ${resourceVersion} of ${this.#sync.collection.subject}`,
       signal,
       () => parts.length === 1 ? waits(signal)[0] : joined(waits, signal),
     );
@@ -321,7 +323,7 @@ export class Waits<T extends KubernetesObject> {
   /** Resolves with the first object for which the predicate holds. */
   until(predicate: (object: T) => boolean, options: Abortable & { readonly key?: ObjectKey }): Promise<T> {
     const { key, signal } = options;
-    const what = `${key === undefined ? "an object" : `"${key}"`} of "${this.#sync.collection.name}"`;
+    const what = `${key === undefined ? "an object" : `"${key}"`} of ${this.#sync.collection.subject}`;
     return this.#wait(what, signal, async () => {
       const holds = ofEntries(predicate);
       for await (const event of this.#sync.processor.stream({ signal, name: "until" }, key)) {
@@ -339,7 +341,7 @@ export class Waits<T extends KubernetesObject> {
 
   /** Resolves when there is no object of that key. */
   untilDeleted(key: ObjectKey, { signal }: Abortable): Promise<void> {
-    return this.#wait(`the deletion of "${key}" of "${this.#sync.collection.name}"`, signal, async () => {
+    return this.#wait(`the deletion of "${key}" of ${this.#sync.collection.subject}`, signal, async () => {
       let there = false;
       for await (const event of this.#sync.processor.stream({ signal, name: "untilDeleted" }, key)) {
         if (event.type === "deleted" || (event.type === "synced" && !there)) return;

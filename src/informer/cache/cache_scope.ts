@@ -199,6 +199,8 @@ export class CachedCollection<T> {
   readonly sources: readonly { readonly namespace?: string; readonly source: ListerWatcher<T> }[];
   /** Which objects are cached, and in which form. */
   readonly scope: CacheScope;
+  /** The objects in messages: `"pods"`, or `"pods" in cluster "berlin"`. */
+  readonly subject: string;
   /** The name of the informer in messages. */
   readonly informer: string;
   /** The same object for all collections of a server. */
@@ -216,7 +218,11 @@ export class CachedCollection<T> {
    */
   constructor(
     source: ListerWatcher<T> | readonly NamespaceSource<T>[],
-    options: ObjectFormOptions & { readonly unchanged?: "skip" | "deliver"; readonly optional?: boolean },
+    options: ObjectFormOptions & {
+      readonly unchanged?: "skip" | "deliver";
+      readonly optional?: boolean;
+      readonly cluster?: string;
+    },
   ) {
     this.sources = sourcesOf(source);
     const [{ source: first }] = this.sources;
@@ -230,7 +236,9 @@ export class CachedCollection<T> {
     }
     if (options.keep !== undefined && !(resource && isSecret(resource))) throw refused("keep", "informers of Secrets;");
     this.scope = new CacheScope(resource, this.sources.map(({ source }) => source.selection ?? {}), options);
-    this.informer = `the informer of "${this.name}"`;
+    const { cluster } = options;
+    this.subject = `"${this.name}"${cluster === undefined ? "" : ` in cluster "${cluster}"`}`;
+    this.informer = `the informer of ${this.subject}`;
     this.server = first.identities?.server ?? first;
     this.skipsUnchanged = resource?.fields !== undefined && options.unchanged !== "deliver";
     this.isOptional = options.optional ?? false;

@@ -238,11 +238,14 @@ export class Quarantine<T extends KubernetesObject> {
   readonly #reported = new WeakSet<DecodeError>();
   readonly #report: (error: unknown) => void;
   readonly #isCached: (entry: Entry<T>) => boolean;
+  /** The name of the cluster, if the informer is of one of several. */
+  readonly cluster: string | undefined;
 
   /** Reports each broken entry to `report` once, and counts those for which `isCached` holds. */
-  constructor(report: (error: unknown) => void, isCached: (entry: Entry<T>) => boolean) {
+  constructor(report: (error: unknown) => void, isCached: (entry: Entry<T>) => boolean, cluster?: string) {
     this.#report = report;
     this.#isCached = isCached;
+    this.cluster = cluster;
   }
 
   /** The number of cached objects that are known to be broken. */

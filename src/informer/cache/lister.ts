@@ -246,12 +246,15 @@ export class ObjectCache<T extends KubernetesObject> {
   /** `report` receives the errors of objects that cannot be read, and of index functions. */
   constructor(
     resource: Resource | undefined,
-    options: Omit<EntryTransformOptions<T>, "report"> & { readonly parse: "lazy" | "eager" },
+    options: Omit<EntryTransformOptions<T>, "report"> & {
+      readonly parse: "lazy" | "eager";
+      readonly cluster?: string;
+    },
     report: (error: unknown) => void,
   ) {
-    const { transform, freeze, parse } = options;
+    const { transform, freeze, parse, cluster } = options;
     this.entryTransform = new EntryTransform<T>({ transform, freeze, report }, parse === "eager");
-    this.quarantine = new Quarantine<T>(report, (entry) => this.store.getByKey(entry.key) === entry);
+    this.quarantine = new Quarantine<T>(report, (entry) => this.store.getByKey(entry.key) === entry, cluster);
     this.indexer = new ParsingIndexer(this.store, this.quarantine);
     this.#fields = resource?.fields && FieldTree.of(resource.fields);
     this.lister = this.listerOf(this.store);

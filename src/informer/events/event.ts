@@ -1,4 +1,4 @@
-import type { Abortable, Entry } from "../../api/options.ts";
+import { type Abortable, defined, type Entry } from "../../api/options.ts";
 import type { DecodeError } from "../../api/status.ts";
 import type { FieldValue } from "../../api/selector.ts";
 import type { KubernetesObject, ObjectKey, ObjectMeta } from "../../api/object.ts";
@@ -14,6 +14,8 @@ import type { Position } from "./position.ts";
  * All fields are getters, so spreading an event loses them.
  */
 export interface ObjectEvent<T> extends Entry<T> {
+  /** The name of the cluster, for an informer of one of several; see `CacheOptions.cluster`. */
+  readonly cluster?: string;
   /** The type, key and version of the event, without the object; never parses. */
   toJSON(): unknown;
 }
@@ -47,8 +49,9 @@ export interface DeletedEvent<T> extends ObjectEvent<T> {
    */
   readonly finalStateUnknown: boolean;
   /**
-   * `"moved"` if the object was not deleted: it is of a range of hashes that this process gave up, see
-   * `SharedIndexInformerOptions.shard`. @default {the object was deleted}
+   * `"moved"` if the object was not deleted, and is no longer followed: it is of a range of hashes that this process
+   * gave up, see `SharedIndexInformerOptions.shard`, or of a cluster that a `ClusterSet` has no more.
+   * @default {the object was deleted}
    */
   readonly reason?: "moved";
 }
@@ -61,6 +64,8 @@ export interface SyncedEvent {
   readonly objects: number;
   /** The version of the cache at that time. */
   readonly resourceVersion: string;
+  /** The name of the cluster, for an informer of one of several. */
+  readonly cluster?: string;
 }
 
 /** An event of an informer. */
@@ -75,6 +80,10 @@ abstract class EntryEvent<T extends KubernetesObject> implements ObjectEvent<T> 
   constructor(entry: Entry<T>, quarantine: Quarantine<T>) {
     this.entry = entry;
     this.quarantine = quarantine;
+  }
+
+  get cluster(): string | undefined {
+    return this.quarantine.cluster;
   }
 
   get key(): ObjectKey {
@@ -118,7 +127,15 @@ abstract class EntryEvent<T extends KubernetesObject> implements ObjectEvent<T> 
     return this.quarantine.valuesOf(this.entry, keys);
   }
 
+  abstract readonly type: string;
+
   abstract toJSON(): unknown;
+
+  /** The members that `toJSON()` has of all events: type, cluster, key and version. */
+  protected get identity(): Readonly<Record<string, unknown>> {
+    const { type, cluster, key, resourceVersion } = this;
+    return { type, ...defined({ cluster }), key, resourceVersion };
+  }
 
   [INSPECT](): unknown {
     return this.toJSON();
@@ -139,7 +156,7 @@ export class Added<T extends KubernetesObject> extends EntryEvent<T> implements 
   }
 
   toJSON(): unknown {
-    return { type: "added", key: this.key, resourceVersion: this.resourceVersion, initial: this.initial };
+    return { ...this.identity, initial: this.initial };
   }
 }
 
@@ -163,7 +180,7 @@ export class Updated<T extends KubernetesObject> extends EntryEvent<T> implement
   }
 
   toJSON(): unknown {
-    return { type: "updated", key: this.key, resourceVersion: this.resourceVersion, resync: this.resync };
+    return { ...this.identity, resync: this.resync };
   }
 }
 
@@ -183,13 +200,7 @@ export class Deleted<T extends KubernetesObject> extends EntryEvent<T> implement
   }
 
   toJSON(): unknown {
-    return {
-      type: "deleted",
-      key: this.key,
-      resourceVersion: this.resourceVersion,
-      finalStateUnknown: this.finalStateUnknown,
-      ...this.reason === undefined ? {} : { reason: this.reason },
-    };
+    return { ...this.identity, finalStateUnknown: this.finalStateUnknown, ...defined({ reason: this.reason }) };
   }
 }
 

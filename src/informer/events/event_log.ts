@@ -76,7 +76,7 @@ export class EventLog<T extends KubernetesObject> {
   readonly #followers = new Set<LogFollower<T>>();
   /** One of `#followers` if and only if it has followers. */
   readonly #byKey = new FollowersByKey<T>();
-  /** The number of cursors that are open. */
+  /** The number of cursors that are open; negative once the log is sealed. */
   readers = 0;
   /** Has a callback if and only if nothing was appended since `onceAppended()` took it, and it was not taken back. */
   #waiting = new Set<() => void>();
@@ -88,7 +88,7 @@ export class EventLog<T extends KubernetesObject> {
 
   /** Appends an event, if somebody reads it, and wakes the readers that wait for one. */
   append(event: LoggedEvent<T>): void {
-    if (this.readers === 0) return;
+    if (this.readers <= 0) return;
     const end = this.#end;
     this.#end = end.next = { event, initial: undefined, count: end.count + 1, next: undefined };
     if (this.#followers.size > 0) { for (const follower of this.#followers) follower.logged(event); }
@@ -97,12 +97,18 @@ export class EventLog<T extends KubernetesObject> {
 
   /** Appends the entries of a first list in one step, however many there are, and wakes the readers that wait. */
   appendInitial(entries: readonly Entry<T>[]): void {
+    if (this.readers < 0) return;
     const count = this.#end.count + entries.length;
     const end: Node<T> = { event: undefined, initial: undefined, count, next: undefined };
     this.#end.next = { event: undefined, initial: entries, count, next: end };
     this.#end = end;
     for (const follower of this.#followers) follower.loggedInitial(entries);
     this.#wake();
+  }
+
+  /** Drops all events from now on. Those that were appended can still be read. */
+  seal(): void {
+    this.readers = -Infinity;
   }
 
   /** Calls `follower` for each event from now on, until the returned function is called. */

@@ -28,14 +28,15 @@ import {
 } from "./event_log.ts";
 import type { Position } from "./position.ts";
 import { PositionReader } from "./position_reader.ts";
-import type {
-  Added,
-  HandlerOptions,
-  HandlerRegistration,
-  InformerEvent,
-  LoggedEvent,
-  ResourceEventHandler,
-  SyncedEvent,
+import {
+  type Added,
+  Deleted,
+  type HandlerOptions,
+  type HandlerRegistration,
+  type InformerEvent,
+  type LoggedEvent,
+  type ResourceEventHandler,
+  type SyncedEvent,
 } from "./event.ts";
 import type { ObjectCache } from "../cache/lister.ts";
 
@@ -136,6 +137,8 @@ export class Listener<T extends KubernetesObject> implements HandlerRegistration
   #callStartedAt: number | undefined;
   /** `true` if and only if the handler is on the stack, before its first `await`. */
   #isCalling = false;
+  /** `true` from `drain()` on. */
+  #isDraining = false;
   /** Only rises. */
   #errors = 0;
 
@@ -216,6 +219,13 @@ export class Listener<T extends KubernetesObject> implements HandlerRegistration
     this.#job.follow(signal);
   }
 
+  /** Ends once it has delivered what is pending; what begins at a position ends at once. Resolves as `finished`. */
+  drain(): Promise<void> {
+    this.#isDraining = true;
+    if (this.#position !== undefined || (this.pending === 0 && this.#callStartedAt === undefined)) this.remove();
+    return this.#finished;
+  }
+
   remove(): void {
     this.#end(new HandlerRemovedError(`Handler "${this.name}" was removed, or its informer stopped`));
   }
@@ -259,6 +269,7 @@ export class Listener<T extends KubernetesObject> implements HandlerRegistration
     for (;;) {
       const event = cursor.poll();
       if (event === undefined) {
+        if (this.#isDraining && cursor.pending === 0) this.remove();
         if (cursor.isClosed) return await cursor.settled();
         await cursor.wait();
         continue;
@@ -478,6 +489,24 @@ export class Processor<T extends KubernetesObject> {
   }
 
   /**
+   * Delivers to all that the cached objects are no longer followed, as moved, and nothing after that. Resolves when the
+   * handlers have received it, and are removed, but for the one whose call this is called from; after `graceMs` at the
+   * latest.
+   */
+  async leave(): Promise<void> {
+    const { cache: { store, quarantine }, graceMs } = this.options;
+    const { caller } = this;
+    const listeners = this.#present;
+    for (const entry of store) this.log.append(new Deleted(entry, quarantine, false, "moved"));
+    this.log.seal();
+    const late = withResolvers<void>();
+    using timer = new LongTimer(() => late.resolve());
+    timer.arm(graceMs);
+    const drained = listeners.map((listener) => listener === caller ? void listener.drain() : listener.drain());
+    await Promise.race([Promise.all(drained), late.promise]);
+  }
+
+  /**
    * Adds a handler.
    *
    * @throws {RangeError} when an option is out of range.
@@ -586,8 +615,8 @@ export class Processor<T extends KubernetesObject> {
 
   /** Returns a `synced` event of the present state, also for readers that are added after the initial sync. */
   #syncedNow(): SyncedEvent {
-    const { cache, resourceVersion } = this.options;
-    return { type: "synced", objects: cache.store.size, resourceVersion: resourceVersion() };
+    const { cache: { store, quarantine: { cluster } }, resourceVersion } = this.options;
+    return { type: "synced", ...defined({ cluster }), objects: store.size, resourceVersion: resourceVersion() };
   }
 
   #leave(listener: Listener<T>): void {

@@ -26,7 +26,12 @@ import type {
 
 /** A row of a view. */
 export interface ViewRow<T> {
-  /** The key of the object, which no other row of the view has. */
+  /** The name of the cluster, in a view of several. */
+  readonly cluster?: string;
+  /**
+   * The key of the object, which no other row of the view has; in a view of several clusters behind the name of the
+   * cluster: `"berlin/shop/cart-0"`.
+   */
   readonly key: ObjectKey;
   /** The object; parsed when it is first read. Throws `DecodeError` when it cannot be. */
   readonly object: T;
@@ -332,13 +337,22 @@ class Row<T extends KubernetesObject> implements ViewRow<T> {
     this.values = values;
   }
 
+  get cluster(): string | undefined {
+    return this.quarantine.cluster;
+  }
+
   get key(): ObjectKey {
-    return this.entry.key;
+    return rowKey(this.cluster, this.entry.key);
   }
 
   get object(): T {
     return this.quarantine.objectOf(this.entry);
   }
+}
+
+/** Returns the key of the row of an object. */
+function rowKey(cluster: string | undefined, key: ObjectKey): ObjectKey {
+  return cluster === undefined ? key : `${cluster}/${key}`;
 }
 
 /**
@@ -358,6 +372,7 @@ export class CacheView<T extends KubernetesObject> implements OrderedView<T> {
   /** Has a reader if and only if it has begun and not ended. */
   readonly #readers = new Set<ViewReader<T>>();
   readonly #registration: HandlerRegistration;
+  #hasSynced = false;
   /** `true` from the disposal, or the end of the informer, on. */
   #isOver = false;
 
@@ -382,8 +397,9 @@ export class CacheView<T extends KubernetesObject> implements OrderedView<T> {
     this.#registration = informer.addEventHandler({
       onAdd: (event) => this.#put(event),
       onUpdate: (event) => this.#put(event),
-      onDelete: (event) => this.#replace(event.key, undefined),
+      onDelete: ({ cluster, key }) => this.#replace(rowKey(cluster, key), undefined),
       onSynced: (_event, { signal }) => {
+        this.#hasSynced = true;
         signal.addEventListener("abort", this.#end, { once: true });
         for (const reader of this.#readers) reader.replaced();
       },
@@ -391,9 +407,9 @@ export class CacheView<T extends KubernetesObject> implements OrderedView<T> {
     this.#registration.waitForSync().catch(this.#end); // rejects before the initial sync, and never afterwards
   }
 
-  /** `true` once the view has all objects that were cached when it began. */
+  /** `true` once the view has all objects that were cached when it began; of several clusters, those of one. */
   get hasSynced(): boolean {
-    return this.#registration.hasSynced;
+    return this.#hasSynced;
   }
 
   /** The number of rows. */
@@ -460,7 +476,7 @@ export class CacheView<T extends KubernetesObject> implements OrderedView<T> {
     try {
       row = new Row(event as Added<T>, this.#keys.map((key) => key.by(event.object)));
     } finally {
-      this.#replace(event.key, row); // an object without values is left out
+      this.#replace(rowKey(event.cluster, event.key), row); // an object without values is left out
     }
   }
 
@@ -488,6 +504,10 @@ export class CacheView<T extends KubernetesObject> implements OrderedView<T> {
       const order = compareSortValues(a.values[i], b.values[i], this.#keys[i].descending);
       if (order !== 0) return order;
     }
-    return a.key < b.key ? -1 : a.key > b.key ? 1 : 0;
+    return compareTexts(a.cluster ?? "", b.cluster ?? "") || compareTexts(a.entry.key, b.entry.key);
   }
+}
+
+function compareTexts(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
 }
