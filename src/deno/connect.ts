@@ -1,5 +1,6 @@
 import {
   type ConnectAttempt,
+  type ConnectContextsOptions,
   ConnectError,
   type ConnectionOrigin,
   type ConnectOptions,
@@ -48,9 +49,11 @@ import { filePemSource, type PemSource, type PemSources, TlsFiles, type TlsMater
 import { DenoTransport } from "./transport.ts";
 import { fileURLToPath } from "node:url";
 import {
+  EntryFields,
   type FieldPlace,
   isEmptyKubeconfig,
   type Kubeconfig,
+  type KubeconfigEntry,
   type KubeconfigError,
   kubeconfigError,
   mergeKubeconfigs,
@@ -60,6 +63,7 @@ import type { ExecCluster, ExecPlugin } from "../kubeconfig/exec_plugin.ts";
 import { Secret } from "../kubeconfig/text.ts";
 import { checkDurations } from "../async/time.ts";
 import { defined } from "../api/options.ts";
+import { callObserver } from "../async/signals.ts";
 import { type Impersonation, impersonationHeaders, impersonationProblem } from "../api/impersonation.ts";
 
 /** The credentials sent as `Authorization`. */
@@ -712,6 +716,80 @@ export async function inCluster(options: InClusterOptions = {}): Promise<Client>
 function rethrow(error: unknown, called: (...args: never[]) => unknown): never {
   if (error instanceof InformerError) Error.captureStackTrace?.(error, called);
   throw error;
+}
+
+/**
+ * Returns a client of the kubeconfig in `text`, such as one that a Secret holds, whose author is not trusted with this
+ * machine: a program (`exec`) or a file (`tokenFile`, `client-certificate`, `client-key`, `certificate-authority`) is
+ * refused by name. Certificates and keys as `-data` are applied, as other fields are by {@linkcode connect}. Nothing is
+ * read again.
+ *
+ * @param name What errors call it.
+ * @throws {KubeconfigError} when it cannot be used.
+ */
+export async function connectKubeconfig(
+  text: string,
+  name: string,
+  options: InClusterOptions & Pick<ConnectOptions, "context"> = {},
+): Promise<Client> {
+  checkOptions(options);
+  const config = parseKubeconfig(text, name);
+  const context = resolveContext(config, options);
+  refuseOfThisMachine(config.clusters.get(context.cluster.name)!, ["certificate-authority"]);
+  if (context.user !== undefined) {
+    const named = ["exec", "tokenFile", "client-certificate", "client-key"];
+    refuseOfThisMachine(config.users.get(context.user.name)!, named);
+  }
+  const host = new RecordingHost(denoHost);
+  return clientOf(await executePlan(planFromContext(config, options, host), options, host), options);
+}
+
+function refuseOfThisMachine(entry: KubeconfigEntry, names: readonly string[]): void {
+  const fields = new EntryFields(entry);
+  const found = names.find((name) => fields.has(name));
+  if (found === undefined) return;
+  const what = found === "exec" ? "a program, which would run here" : "a file, which would be read here";
+  throw fields.error(found, `names ${what}: write a token, or certificates and keys as "-data"`);
+}
+
+/**
+ * Returns a client for each context of the kubeconfig that {@linkcode connect} would read, by its name. No request is
+ * sent.
+ *
+ * A context that cannot be used is passed to `onRefused`, and left out.
+ *
+ * @throws {ConnectError} when there is no kubeconfig.
+ * @throws {KubeconfigError} when it cannot be read, or has no context of one of these names; without `onRefused`, that
+ * of the first context which cannot be used.
+ *
+ * @example
+ * ```ts ignore
+ * import { ClusterSet } from "@kube/informer/clusters";
+ * import { connectContexts } from "@kube/informer/deno";
+ *
+ * await using clusters = new ClusterSet();
+ * for (const [name, client] of await connectContexts({ contexts: ["berlin", "paris"] })) clusters.add(name, client);
+ * ```
+ */
+export async function connectContexts(options: ConnectContextsOptions = {}): Promise<Map<string, Client>> {
+  const { contexts, onRefused, ...rest } = options;
+  const config = await loadKubeconfig(rest, denoHost);
+  if ("problem" in config) throw new ConnectError("Cannot connect to contexts: found no kubeconfig", [config]);
+  const clients = new Map<string, Client>();
+  try {
+    for (const context of new Set(contexts ?? config.contexts.keys())) {
+      try {
+        clients.set(context, await connect({ ...rest, context }));
+      } catch (error) {
+        if (onRefused === undefined || !config.contexts.has(context)) throw error;
+        callObserver(() => onRefused(error, context));
+      }
+    }
+  } catch (error) {
+    for (const client of clients.values()) client[Symbol.dispose]();
+    rethrow(error, connectContexts);
+  }
+  return clients;
 }
 
 function clientOf(connection: FoundConnection, { wrapTransport }: InClusterOptions): Client {

@@ -107,6 +107,14 @@ export interface ConnectOptions extends InClusterOptions {
   readonly ca?: string;
 }
 
+/** Options for `connectContexts()`, which each connection has. */
+export interface ConnectContextsOptions extends Omit<ConnectOptions, "context" | "server"> {
+  /** The names of the contexts. @default {all of the kubeconfig} */
+  readonly contexts?: readonly string[];
+  /** Called with the reason for which a context cannot be used. @default {it is thrown} */
+  readonly onRefused?: (error: unknown, context: string) => unknown;
+}
+
 /** The origin of a connection, for diagnostics. Holds no credentials. */
 export interface ConnectionOrigin {
   /** The kind of configuration. */

@@ -16,7 +16,7 @@
  *
  * @module
  */
-export { connect, inCluster } from "./connect.ts";
+export { connect, connectContexts, connectKubeconfig, inCluster } from "./connect.ts";
 export { CredentialPluginError } from "./credentials.ts";
 export { HttpServer, type HttpServerOptions } from "./run_manager.ts";
 export { runManager, type RunManagerOptions, type RunnableManager } from "./run_manager.ts";
@@ -31,7 +31,7 @@ export {
 } from "./snapshots.ts";
 export { shutdownSignal } from "./run_manager.ts";
 export { requiredPermissions } from "./connect.ts";
-export type { ConnectOptions, InClusterOptions } from "./connect_options.ts";
+export type { ConnectContextsOptions, ConnectOptions, InClusterOptions } from "./connect_options.ts";
 export { type ConnectAttempt, ConnectError } from "./connect_options.ts";
 export { denoTransport, type DenoTransportOptions } from "./transport.ts";
 export type { TlsMaterial } from "./http_client.ts";
