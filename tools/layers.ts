@@ -41,6 +41,7 @@ const LAYERS: Readonly<Record<string, { readonly folders: readonly string[]; rea
       packages: [],
     },
     readiness: { folders: ["api", "async", "errors", "informer", "kinds"], packages: [] },
+    clusters: { folders: ["api", "async", "client", "errors", "informer", "kinds"], packages: [] },
     kinds: { folders: ["api"], packages: [] },
     codegen: { folders: ["api", "errors"], packages: [] },
     kubeconfig: { folders: ["api", "errors"], packages: ["js-yaml"] },
@@ -94,6 +95,7 @@ const ENTRY_POINTS = [
   "otel/mod.ts",
   "workqueue/mod.ts",
   "subscribe/mod.ts",
+  "clusters/mod.ts",
   "cli/main.ts",
 ];
 

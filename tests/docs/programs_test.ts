@@ -86,6 +86,13 @@ const RUNS: Readonly<Record<string, Run>> = {
       }
     },
   },
+  "many_clusters.ts": {
+    expect: async ({ server, prints }) => {
+      await prints("3 pods in home");
+      server.patch(Pod, "shop/web-0", { status: { phase: "Failed" } });
+      await prints("home shop/web-0 updated");
+    },
+  },
   "first.ts": {
     ends: true,
     expect: async ({ prints }) => {

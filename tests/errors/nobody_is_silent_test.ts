@@ -4,6 +4,7 @@ import { assert, assertEquals } from "@std/assert";
 import type { Entry } from "../../src/api/options.ts";
 import { keyOf } from "../../src/api/object.ts";
 import { Client } from "../../src/client/client.ts";
+import { ClusterSet } from "../../src/clusters/cluster_set.ts";
 import { HttpServer } from "../../src/deno/run_manager.ts";
 import { InformerRelay } from "../../src/edge/informer_relay.ts";
 import { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";
@@ -174,6 +175,25 @@ const ROWS: Record<string, Record<string, Row>> = {
       informers.start();
       await pass(30_000);
       await informers.shutdown();
+    },
+  },
+  "clusters/cluster_set.ts": {
+    "a refused list": async ({ client, server, onError, pass }) => {
+      server.failNext(403, 100);
+      await using clusters = new ClusterSet({ onError });
+      clusters.add("berlin", client);
+      clusters.forResource(ConfigMap);
+      clusters.start();
+      await pass(10_000);
+    },
+    "work that fails": async ({ client, onError, pass }) => {
+      await using clusters = new ClusterSet({ onError });
+      clusters.add("berlin", client);
+      const stop = new AbortController();
+      const running = clusters.run(fail, { signal: stop.signal });
+      await pass(10_000);
+      stop.abort();
+      await running;
     },
   },
   "client/resource_client.ts": {
