@@ -14,6 +14,7 @@ import {
   checkSelection,
   clientFor,
   type ConnectionFlags,
+  POLL_MS,
   resourcesFor,
   type SelectionFlags,
   selectionFor,
@@ -59,13 +60,14 @@ export async function serve(
   checkNumbers({ port: flags.port });
   const store = await snapshotsFor(flags, names);
   using client = await clientFor(flags, terminal);
-  const resources = await resourcesFor(client, names, "watch", { form: "table", signal, terminal });
+  const polled = new Set<Resource<KubernetesObject>>();
+  const resources = await resourcesFor(client, names, "watch", { form: "table", signal, terminal, polled });
   await using informers = new SharedInformerFactory(client, {
     ...selectionFor(flags, client),
     snapshots: store && { store },
     onError: (error, { plural }) => terminal.say(`error: ${plural}: ${errorLine(error)}`),
   });
-  const collections = collectionsOf(resources, flags.showSecrets ?? false, terminal);
+  const collections = collectionsOf(resources, polled, flags.showSecrets ?? false, terminal);
   await using relay = new InformerRelay(informers, {
     collections,
     onError: (error) => terminal.say(`error: ${errorLine(error)}`),
@@ -126,6 +128,7 @@ class ServedSnapshots extends FileSnapshots {
 /** Returns the collections by their plurals, or by their names with the group where another has the same plural. */
 function collectionsOf(
   resources: readonly Resource<KubernetesObject>[],
+  polled: ReadonlySet<Resource<KubernetesObject>>,
   keepsData: boolean,
   terminal: Terminal,
 ): Record<string, RelayedCollection> {
@@ -135,6 +138,7 @@ function collectionsOf(
     const failures = new FailureReporter(resourceName(resource), (line) => terminal.say(line));
     collections[name] = {
       resource,
+      pollMs: polled.has(resource) ? POLL_MS : undefined,
       keep: keepsData && isSecret(resource) ? "data" : undefined,
       reflector: {
         onPhase: (phase: ReflectorPhase): void => {

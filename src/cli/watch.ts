@@ -24,6 +24,7 @@ import {
   type ConnectionFlags,
   durationMs,
   explainRefusal,
+  POLL_MS,
   resourcesFor,
   type SelectionFlags,
   selectionFor,
@@ -64,6 +65,15 @@ interface WatchFlags extends ConnectionFlags, SelectionFlags {
   readonly backoff?: BackoffOptions;
 }
 
+/** The flags as read, and what was found out. */
+interface FollowFlags extends WatchFlags {
+  readonly resyncMs: number;
+  /** The reason with which it ends at the time limit. */
+  readonly timeUp: DOMException;
+  /** The resources that cannot be watched. */
+  readonly polled: ReadonlySet<Resource>;
+}
+
 interface Watched {
   readonly resource: Resource<KubernetesObject>;
   readonly informer: SharedIndexInformer<KubernetesObject>;
@@ -96,8 +106,9 @@ export async function watch(
     const { metadataOnly, output } = flags;
     // Events in the form of names have the objects, which --cache writes.
     const form = metadataOnly ? "metadata" : formOf(output) === "table" && flags.object ? "table" : "object";
-    const resources = await resourcesFor(client, names, "watch", { form, signal, terminal });
-    return await follow(client, resources, { ...flags, resyncMs, timeUp }, terminal, signal, () => {
+    const polled = new Set<Resource<KubernetesObject>>();
+    const resources = await resourcesFor(client, names, "watch", { form, signal, terminal, polled });
+    return await follow(client, resources, { polled, ...flags, resyncMs, timeUp }, terminal, signal, () => {
       stop.abort(new DOMException("Quit", "AbortError"));
     });
   } catch (error) {
@@ -119,7 +130,7 @@ function wantsScreen({ output, object, untilSynced, verbose }: WatchFlags, termi
 async function follow(
   client: Client,
   resources: readonly Resource<KubernetesObject>[],
-  flags: WatchFlags & { readonly resyncMs: number; readonly timeUp: DOMException },
+  flags: FollowFlags,
   terminal: Terminal,
   signal: AbortSignal,
   quit: () => void,
@@ -143,6 +154,7 @@ async function follow(
       failures.recovered();
     };
     const informer = informers.forResource(resource, {
+      pollMs: flags.polled.has(resource) ? POLL_MS : undefined,
       keep: isSecret(resource) ? "data" : undefined, // redacted when it is printed
       reflector: { streamingList, onPhase, backoff: flags.backoff },
       onError: (error) => {

@@ -97,6 +97,22 @@ export interface SharedIndexInformerOptions<T extends KubernetesObject, Name ext
    */
   readonly optional?: boolean;
   /**
+   * Lists the objects every so many milliseconds in place of a watch, for kinds that have none, such as `PodMetrics`:
+   * at least 1,000. Events, listers and indexes are the same.
+   *
+   * - A change is seen up to `pollMs` late, as the newest state: states in between, and an object that was deleted and
+   *   made again with the same content, are never seen.
+   * - Objects without a version are compared by their content, without `timestamp`, `window` and creationTimestamp: the
+   *   cached times are those of the last change of the rest. `event.resourceVersion`, `status()` and `atLeast()` have
+   *   versions of their own then: the times of the lists, in milliseconds since 1970.
+   * - Each list is complete: the cost for the server is that of `kubectl get` every `pollMs`, and one text of each
+   *   object without a version is kept for the comparison.
+   * - Such an informer has no shard and no snapshot.
+   *
+   * @default {the objects are watched}
+   */
+  readonly pollMs?: number;
+  /**
    * Called with each error that does not reject a wait: failed lists and watches, handlers, broken objects. Its return
    * value is ignored.
    *
@@ -145,6 +161,12 @@ export interface SharedInformerFactoryOptions extends Selection, CacheOptions {
 /** The shortest time between two consistency checks, in milliseconds. */
 const MIN_CHECK_MS = 60_000;
 
+/** The shortest time between two lists of a polled kind, in milliseconds. */
+const MIN_POLL_MS = 1_000;
+
+/** The options that exclude each other. */
+type PollOptions = { readonly pollMs?: number; readonly shard?: unknown };
+
 /** The defaults of {@linkcode CacheOptions}. */
 export const CACHE_DEFAULTS: Required<Omit<CacheOptions, "reflector" | "check" | "cluster">> = {
   managedFields: "drop",
@@ -160,9 +182,15 @@ export const CACHE_DEFAULTS: Required<Omit<CacheOptions, "reflector" | "check" |
  *
  * @throws {RangeError} when a duration is out of range.
  */
-export function withCacheDefaults<O extends CacheOptions>(options: O): O & typeof CACHE_DEFAULTS {
+export function withCacheDefaults<O extends CacheOptions & PollOptions>(options: O): O & typeof CACHE_DEFAULTS {
   const filled = { ...CACHE_DEFAULTS, ...defined(options) } as O & typeof CACHE_DEFAULTS;
   checkDurations("create an informer", { resyncMs: filled.resyncMs, graceMs: filled.graceMs });
   checkDurations("create an informer", { "check.everyMs": options.check?.everyMs }, { min: MIN_CHECK_MS });
+  checkDurations("create an informer", { pollMs: options.pollMs }, { min: MIN_POLL_MS, finite: true });
+  if (options.pollMs !== undefined && options.shard !== undefined) {
+    throw new TypeError(
+      `Cannot create an informer: found both shard and pollMs ${options.pollMs}; a shard is watched, leave one out`,
+    );
+  }
   return filled;
 }

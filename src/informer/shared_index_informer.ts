@@ -151,6 +151,7 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
     const sync = this.#sync = new CollectionSync<T>(
       { collection, cache, processor, changes, report },
       options.reflector,
+      options.pollMs,
     );
     this.#checks = new ConsistencyChecks<T>(sync, this.#job.signal);
     this.#snapshots = new CacheSnapshots<T>(sync);
@@ -192,6 +193,7 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
       quarantined: this.#cache.quarantine.size,
       outdated: this.#sync.outdated,
       ...this.#checks.status,
+      ...defined({ pollMs: this.#options.pollMs }),
       ...defined({ deliveryMs: this.#processor.deliveryTimes?.durations }),
       handlers: this.#processor.status,
     });

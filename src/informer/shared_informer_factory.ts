@@ -267,6 +267,7 @@ const COMPARED: { readonly [Name in Exclude<keyof Options, "indexers" | "keep" |
   cluster: true,
   onError: true,
   unchanged: true,
+  pollMs: true,
   optional: true,
 };
 
@@ -790,9 +791,11 @@ export class SharedInformerFactory implements AsyncDisposable {
     const run = by instanceof FactoryRun ? by : undefined;
     const wasStarted = shared.running !== undefined;
     if (run === undefined ? wasStarted : shared.run === run) return;
-    const { informer, scope, options: { graceMs = CACHE_DEFAULTS.graceMs } } = shared;
+    const { informer, scope, options } = shared;
+    const { graceMs = CACHE_DEFAULTS.graceMs } = options;
     const { signal } = by;
-    shared.running ??= (this.#keepers?.run(informer, scope, { signal, graceMs }) ?? informer.run({ signal }))
+    const keepers = options.pollMs === undefined ? this.#keepers : undefined;
+    shared.running ??= (keepers?.run(informer, scope, { signal, graceMs }) ?? informer.run({ signal }))
       .then(() => undefined, (error) => ({ error }));
     if (run === undefined) {
       return void shared.running.then((failure) => {

@@ -45,6 +45,8 @@ export interface InformerStatus {
   readonly listing?: { readonly objects: number; readonly remaining?: number };
   /** The time at which the last byte came from the server. */
   readonly lastByteAt?: Date;
+  /** The option `pollMs`: the objects are listed again and again, and not watched. Unset where they are watched. */
+  readonly pollMs?: number;
   /** The time of the last bookmark. */
   readonly lastBookmarkAt?: Date;
   /**

@@ -257,7 +257,7 @@ export async function readPageList<T>(
   if (!listedAt) {
     // client-go accepts it, and watches without a version: objects that were deleted in between would never be removed.
     throw new DecodeError(
-      "Cannot take the list: it has no resourceVersion from which a watch could resume; list the collection periodically",
+      "Cannot take the list: it has no resourceVersion from which a watch could resume; give the informer the option pollMs",
     );
   }
   const commitMs = staged.commit(listedAt);

@@ -238,6 +238,8 @@ export async function resourcesFor(
     readonly form: "object" | "metadata" | "table";
     readonly signal: AbortSignal;
     readonly terminal: Terminal;
+    /** Resources to watch that can only be listed are added to this. @default {they are refused} */
+    readonly polled?: Set<Resource<KubernetesObject>>;
   },
 ): Promise<Resource<KubernetesObject>[]> {
   const warnings: string[] = [];
@@ -255,17 +257,25 @@ export async function resourcesFor(
   const found = new Map<string, Resource<KubernetesObject>>();
   for (const name of names.flatMap((name) => name.split(",")).filter((name) => name !== "")) {
     for (const resource of named(known, name)) {
-      if (!resource.verbs.includes(verb)) {
+      const isPolled = options.polled !== undefined && !resource.verbs.includes(verb);
+      if (!resource.verbs.includes(isPolled ? "list" : verb)) {
         throw new UsageError(`"${resource.plural}" cannot be ${verb === "list" ? "listed" : "watched"} on this server`);
       }
       const { group, version, plural, kind, scope } = resource;
       const plain: Resource = { group, version, plural, kind, scope };
-      found.set(`${group}/${plural}`, FORMS[options.form](plain));
+      const formed = FORMS[options.form](plain);
+      found.set(`${group}/${plural}`, formed);
+      if (!isPolled) continue;
+      options.polled!.add(formed);
+      options.terminal.say(`"${plural}" cannot be watched, and is listed every ${POLL_MS / 1_000} s`);
     }
   }
   if (found.size === 0) throw new UsageError("name at least one resource, such as pods");
   return [...found.values()];
 }
+
+/** The time between two lists of a kind that cannot be watched, in milliseconds: that in which kubelets measure. */
+export const POLL_MS = 15_000;
 
 /** Returns the resource with that name, or the members of the category, each in the version that the server prefers. */
 function named(known: readonly ApiResource[], name: string): readonly ApiResource[] {

@@ -100,11 +100,7 @@ export class ChangingShard<T extends KubernetesObject> implements ArrivingParts,
     const { source, pageSize, gate } = this.#controller;
     const filter = this.#listing = new ShardFilter(this.#shard.by, this.#due);
     let objects: readonly Entry<T>[] = [];
-    const staged = new ListWatchWriter<T>(
-      inMemory<T>((entries) => objects = entries),
-      new LiveCounters(),
-      (error) => this.#controller.report(error),
-    );
+    const staged = writerOfLists<T>((entries) => objects = entries, (error) => this.#controller.report(error));
     const range: ListerWatcher<T> = {
       shard: filter,
       listEntries: (options) => source.listEntries({ ...options, shard: filter }),
@@ -197,23 +193,25 @@ export class ChangingShard<T extends KubernetesObject> implements ArrivingParts,
   }
 }
 
-/** A store for one list, which passes its objects on. */
-function inMemory<T>(
+/** Returns a writer for lists that are read beside those of a reflector, which passes their objects on. */
+export function writerOfLists<T>(
   commit: (entries: readonly Entry<T>[]) => void,
-): ConstructorParameters<typeof ListWatchWriter<T>>[0] {
+  report: (error: unknown) => void,
+): ListWatchWriter<T> {
   const unused = (): void => {
     throw new Error("Cannot change the objects of a range: it is only listed");
   };
-  return {
+  const store = {
     ...{ add: unused, update: unused, delete: unused },
     replacing: () => {
       const staged: (readonly Entry<T>[])[] = [];
       return {
-        add: (entries) => void staged.push(entries),
+        add: (entries: readonly Entry<T>[]) => void staged.push(entries),
         delete: unused,
         commit: () => commit(staged.flat()),
         abandon: () => void (staged.length = 0),
       };
     },
   };
+  return new ListWatchWriter<T>(store, new LiveCounters(), report);
 }

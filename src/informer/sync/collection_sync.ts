@@ -35,6 +35,7 @@ import { noteListed } from "../events/event.ts";
 import { unknownFields, UnknownFieldsError } from "../cache/entry_transform.ts";
 import type { ReadonlyIndexer } from "../../store/indexer.ts";
 import { ChangingShard } from "./changing_shard.ts";
+import { PolledSource } from "./polled_source.ts";
 import { CacheWriter, OutdatedChanges } from "./cache_writer.ts";
 import { type NamespaceStatus, StateKeeper } from "./state.ts";
 import { reachNewest, snapshotMismatch } from "./snapshot_mismatch.ts";
@@ -748,6 +749,7 @@ export class CollectionSync<T extends KubernetesObject> {
       "collection" | "cache" | "processor" | "changes" | "report"
     >,
     reflector: ReflectorOptions | undefined,
+    pollMs?: number,
   ) {
     this.collection = collection;
     this.cache = cache;
@@ -755,7 +757,11 @@ export class CollectionSync<T extends KubernetesObject> {
     this.changes = changes;
     this.report = report;
     this.writer = new CacheWriter<T>(cache, processor, collection.skipsUnchanged);
-    this.parts = collection.sources.map(({ namespace, source }) => this.#controller(source, namespace, reflector));
+    this.parts = collection.sources.map(({ namespace, source }) => {
+      if (pollMs === undefined) return this.#controller(source, namespace, reflector);
+      const polled = new PolledSource<T>(source, pollMs, reflector?.pageSize);
+      return this.#controller(polled, namespace, { ...reflector, streamingList: "off" });
+    });
   }
 
   /** The name of the informer in messages. */

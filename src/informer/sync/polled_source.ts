@@ -1,0 +1,152 @@
+import type { Entry, ListOptions, Selection, WatchOptions } from "../../api/options.ts";
+import type { Change, IdentitySource, ListerWatcher, ListPart } from "../../api/lister_watcher.ts";
+import type { KubernetesObject, ObjectKey } from "../../api/object.ts";
+import type { Resource, TableRow } from "../../api/resource.ts";
+import { StatusError } from "../../api/status.ts";
+import { monotonicMs, sleep } from "../../async/time.ts";
+import { readPageList } from "../../reflector/lists.ts";
+import { writerOfLists } from "./changing_shard.ts";
+
+/** The longest wait of a list for its first or next object, in milliseconds. */
+const LIST_IDLE_MS = 70_000;
+
+/** An object as the last list had it. */
+interface Polled<T> {
+  readonly entry: Entry<T>;
+  /** The content of an object without a version, for comparison; `undefined` of one with a version. */
+  readonly content: string | undefined;
+}
+
+/**
+ * A collection that is listed regularly in place of a watch: `watchChanges` yields what differs from the list before,
+ * and then a bookmark.
+ *
+ * Objects are compared by key, uid and version, and those without a version by their content without the times of the
+ * measurement. A list without a version gets its time as one, and an object without a version that of the list which
+ * has first shown its content.
+ */
+export class PolledSource<T extends KubernetesObject> implements ListerWatcher<T> {
+  readonly #source: ListerWatcher<T>;
+  readonly #pollMs: number;
+  readonly #pageSize: number;
+  /** The version of the latest list: its time, in milliseconds since 1970, or one more than that of the list before. */
+  #version = 0;
+  /** The objects of the list that is being read. */
+  #staged = new Map<ObjectKey, Polled<T>>();
+  /** The objects of the last complete list. */
+  #known = new Map<ObjectKey, Polled<T>>();
+  /** The time of the last complete list. */
+  #listedMs = -Infinity;
+  /** True if a list was begun behind the last complete one. */
+  #isBehind = false;
+
+  /** Lists `source` every `pollMs` milliseconds, in pages of `pageSize` objects. */
+  constructor(source: ListerWatcher<T>, pollMs: number, pageSize = 500) {
+    this.#source = source;
+    this.#pollMs = pollMs;
+    this.#pageSize = pageSize;
+  }
+
+  /** As `ListerWatcher.identities`. */
+  get identities(): IdentitySource | undefined {
+    return this.#source.identities;
+  }
+
+  /** As `ListerWatcher.resource`. */
+  get resource(): Resource | undefined {
+    return this.#source.resource;
+  }
+
+  /** As `ListerWatcher.selection`. */
+  get selection(): Selection | undefined {
+    return this.#source.selection;
+  }
+
+  /** As `ListerWatcher.listEntries`, of the newest state. An unchanged object has the entry of the list before. */
+  async *listEntries(options: ListOptions = {}): AsyncGenerator<ListPart<T>, void, undefined> {
+    const { resourceVersion: _any, resourceVersionMatch: _match, known: _known, knownNext: _next, ...list } = options;
+    if (options.continue === undefined) {
+      this.#staged = new Map();
+      this.#version = Math.max(this.#version + 1, Date.now());
+      this.#isBehind = true;
+    }
+    let [isLast, hasVersion] = [true, false];
+    for await (const part of this.#source.listEntries(list)) {
+      isLast &&= part.continue === undefined;
+      hasVersion ||= Boolean(part.resourceVersion);
+      const { resourceVersion, ...rest } = part;
+      const entries = part.entries.map((entry) => this.#stage(entry));
+      yield { ...rest, entries, ...resourceVersion ? { resourceVersion } : {} };
+    }
+    if (!hasVersion) yield { entries: [], resourceVersion: String(this.#version) };
+    if (!isLast) return;
+    this.#known = this.#staged;
+    this.#listedMs = monotonicMs();
+    this.#isBehind = false;
+  }
+
+  /** As `ListerWatcher.watchChanges`: lists again and again, until its time is over. */
+  async *watchChanges(options: WatchOptions = {}): AsyncGenerator<readonly Change<T>[], void, undefined> {
+    const { resourceVersion: _from, allowBookmarks: _always, sendInitialEvents: _never, ...rest } = options;
+    const { timeoutSeconds = Infinity, signal = new AbortController().signal, ...list } = rest;
+    const endsMs = monotonicMs() + timeoutSeconds * 1_000;
+    const source: ListerWatcher<T> = {
+      listEntries: (page) => this.listEntries({ ...list, ...page }),
+      watchChanges: (watch) => this.watchChanges(watch),
+    };
+    const writer = writerOfLists<T>(() => {}, () => {}); // the changes have what cannot be stored, too
+    const request = { version: "", signal, pageSize: this.#pageSize, listIdleMs: LIST_IDLE_MS };
+    if (this.#listedMs === -Infinity) throw neverListed();
+    if (!this.#isBehind && monotonicMs() < this.#listedMs + this.#pollMs) yield [];
+    for (;;) {
+      const dueMs = this.#listedMs + this.#pollMs;
+      await sleep(Math.max(0, Math.min(dueMs, endsMs) - monotonicMs()), { signal });
+      if (dueMs > endsMs) return;
+      const before = this.#known;
+      const resourceVersion = await readPageList(source, writer, request);
+      yield [...this.#changesSince(before), { type: "BOOKMARK", resourceVersion, initialEventsEnd: false }];
+    }
+  }
+
+  #stage(entry: Entry<T>): Entry<T> {
+    const before = this.#known.get(entry.key);
+    const polled = { entry, content: entry.resourceVersion === "" ? contentOf(entry) : undefined };
+    const isSame = before !== undefined && before.content === polled.content &&
+      (polled.content !== undefined || before.entry.resourceVersion === entry.resourceVersion) &&
+      before.entry.uid === entry.uid;
+    const kept = isSame ? before : polled;
+    // The entry was made for this list, so that nobody else has it.
+    if (kept === polled && polled.content !== undefined) {
+      Object.assign(entry, { resourceVersion: String(this.#version) });
+    }
+    this.#staged.set(entry.key, kept);
+    return kept.entry;
+  }
+
+  #changesSince(before: ReadonlyMap<ObjectKey, Polled<T>>): Change<T>[] {
+    const changes: Change<T>[] = [];
+    for (const [key, { entry }] of before) if (!this.#known.has(key)) changes.push({ type: "DELETED", entry });
+    for (const [key, { entry }] of this.#known) {
+      const known = before.get(key);
+      if (known?.entry !== entry) changes.push({ type: known === undefined ? "ADDED" : "MODIFIED", entry });
+    }
+    return changes;
+  }
+}
+
+/** A watch without a list before it, of a restored cache, leads to a list. */
+function neverListed(): StatusError {
+  const message = "Cannot poll a collection that was not listed";
+  return new StatusError(message, { code: 410, reason: "Expired", message });
+}
+
+/** Returns the content of an object as text, without the times of its measurement; `""` if it cannot be read. */
+function contentOf<T extends KubernetesObject>(entry: Entry<T>): string {
+  if (entry.error !== undefined) return "";
+  const row = entry.object as KubernetesObject & Partial<TableRow<KubernetesObject>>;
+  const { timestamp: _at, window: _window, metadata, ...content } = (row.cells === undefined ? row : row.object) as
+    & KubernetesObject
+    & { readonly timestamp?: unknown; readonly window?: unknown };
+  // A server that makes the objects as it lists them creates them then.
+  return JSON.stringify({ ...content, metadata: { ...metadata, creationTimestamp: undefined } });
+}
