@@ -49,6 +49,14 @@ const ROWS: Readonly<Record<string, readonly Panel[]>> = {
     ["Changes of the leader", "short", { "in all": `max(${of("leader_transitions")})` }],
     ["Since the leader's last renewal", "s", { "{{instance}}": most("leader_since_renewal_seconds", "instance") }],
     ["Failed attempts at the lease", "ops", { "{{instance}}": rate("leader_errors_total", "instance") }],
+    ["States in groups", "short", { "{{state}}": number("shards_state", "state") }],
+    ["Processes of a group", "short", { "{{instance}}": most("shards_members", "instance") }],
+    ["Ranges, of 64 in all", "short", {
+      "{{instance}} holds": most("shards_held", "instance"),
+      "{{instance}} gives away": most("shards_releasing", "instance"),
+    }],
+    ["Processes that hold a range: 1", "short", { "{{range}}": number("shards_range", "range") }],
+    ["Since the last renewal in a group", "s", { "{{instance}}": most("shards_since_renewal_seconds", "instance") }],
   ],
   Caches: [
     ["Objects", "short", { "{{resource}}": most("informer_objects", "resource") }],
@@ -184,6 +192,14 @@ const ALERTS: readonly Alert[] = [
     severity: "critical",
     summary: "No process of $job leads",
     description: "Nothing is reconciled. The processes cannot renew or acquire their Lease: look at their logs.",
+  },
+  {
+    alert: "ControllerRangesAreNotHeld",
+    expr: "sum by (job) (shards_held) < 64",
+    for: "2m",
+    severity: "critical",
+    summary: "No process of $job holds some of the ranges",
+    description: "Their objects are not reconciled. A call does not return, or processes cannot renew their Leases.",
   },
   {
     alert: "ControllerLeaseFails",

@@ -147,8 +147,8 @@ interface ProbeAnswers {
   readonly illness: () => string | undefined;
   /** Returns the reason for which the process is not ready, if there is one. */
   readonly unreadiness: () => string | undefined;
-  /** Returns the names of kinds that a process waits for, which is ready without them. @default {none} */
-  readonly waitsFor?: () => readonly string[];
+  /** Returns lines about a process that is ready, such as the kinds that it works without. @default {none} */
+  readonly remarks?: () => readonly string[];
   /** Returns the metrics. */
   readonly metrics: () => readonly MetricFamily[];
 }
@@ -157,7 +157,7 @@ interface ProbeAnswers {
  * Answers `/healthz`, `/readyz` and `/metrics`. A failed probe is 503 with the reason as text; other paths are 404,
  * other methods than GET and HEAD 405.
  */
-export function answerProbe(request: Request, { illness, unreadiness, waitsFor, metrics }: ProbeAnswers): Response {
+export function answerProbe(request: Request, { illness, unreadiness, remarks, metrics }: ProbeAnswers): Response {
   const { pathname = "" } = URL.parse(request.url) ?? {}; // the header Host may be none
   if (!PROBE_PATHS.includes(pathname)) return answer(404, "not found");
   if (request.method !== "GET" && request.method !== "HEAD") return answer(405, "use GET", { allow: "GET, HEAD" });
@@ -165,16 +165,16 @@ export function answerProbe(request: Request, { illness, unreadiness, waitsFor, 
     ? answer(200, openMetricsText(metrics()), { "content-type": OPEN_METRICS_TYPE })
     : pathname === "/healthz"
     ? probe(illness())
-    : probe(unreadiness(), waitsFor?.());
+    : probe(unreadiness(), remarks?.());
   return request.method === "GET" ? response : new Response(null, response);
 }
 
 /** The paths that {@linkcode answerProbe} answers. */
 export const PROBE_PATHS: readonly string[] = ["/healthz", "/readyz", "/metrics"];
 
-function probe(problem: string | undefined, waitsFor: readonly string[] = []): Response {
+function probe(problem: string | undefined, remarks: readonly string[] = []): Response {
   if (problem !== undefined) return answer(503, problem);
-  return answer(200, ["ok", ...waitsFor.map((name) => `waits for ${name}`)].join("\n"));
+  return answer(200, ["ok", ...remarks].join("\n"));
 }
 
 function answer(status: number, text: string, headers: HeadersInit = {}): Response {

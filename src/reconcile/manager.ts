@@ -10,6 +10,7 @@
 
 import type { InformerOfFactory, SharedInformerFactory } from "../informer/shared_informer_factory.ts";
 import { type LeaderElector, type LeaderElectorStatus, UnfinishedWorkError } from "./leader_elector.ts";
+import type { ShardGroup, ShardGroupStatus } from "./shard_group.ts";
 import type { EventRecorder, EventRecorderStatus } from "./event_recorder.ts";
 import type { ReconcilerRunOptions, ReconcilerStatus } from "./options.ts";
 import {
@@ -58,17 +59,21 @@ export interface ManagerStatus {
   readonly reconcilers: readonly ReconcilerStatus[];
   /** The elector, where there is one. */
   readonly elector?: LeaderElectorStatus;
+  /** The group that divides the keys, where there is one. */
+  readonly shards?: ShardGroupStatus;
   /** The recorders of events. */
   readonly recorders: readonly EventRecorderStatus[];
 }
 
 /** Returns the metric families of a manager, from the status of its parts. */
-export function managerMetrics({ phase, informers, reconcilers, elector, recorders }: ManagerStatus): MetricFamily[] {
+export function managerMetrics(status: ManagerStatus): MetricFamily[] {
+  const { phase, informers, reconcilers, elector, shards, recorders } = status;
   return [
     gauge("manager_phase", "The phase of the manager: 1 for the present one.", [{ labels: { phase }, value: 1 }]),
     ...informerMetrics(informers),
     ...reconcilerMetrics(reconcilers),
     ...elector === undefined ? [] : electorMetrics(elector),
+    ...shards === undefined ? [] : shardMetrics(shards),
     ...recorders.length === 0 ? [] : recorderMetrics(recorders),
   ];
 }
@@ -152,6 +157,24 @@ function electorMetrics({ state, transitions, sinceRenewalMs, errors }: LeaderEl
   ];
 }
 
+function shardMetrics({ state, members, ranges, releasing, sinceRenewalMs }: ShardGroupStatus): MetricFamily[] {
+  const held = ranges.map((range) => ({ labels: { range: String(range) }, value: 1 }));
+  return [
+    gauge("shards_state", "The state of this process in its group: 1 for the present one.", [
+      { labels: { state }, value: 1 },
+    ]),
+    gauge("shards_members", "The processes of the group.", [{ value: members.length }]),
+    gauge("shards_held", "The ranges that this process holds, of 64 of the group.", [{ value: ranges.length }]),
+    gauge("shards_range", "1 for each range that this process holds.", held),
+    gauge("shards_releasing", "The ranges whose calls end, to be given away.", [{ value: releasing }]),
+    secondsGauge(
+      "shards_since_renewal_seconds",
+      "The time since the last successful renewal was sent, while this process may hold ranges.",
+      some(sinceRenewalMs === undefined ? undefined : sinceRenewalMs / 1_000),
+    ),
+  ];
+}
+
 function recorderMetrics(recorders: readonly EventRecorderStatus[]): MetricFamily[] {
   const sum = (member: "queued" | "created" | "updated" | "dropped"): MetricSample[] => [
     { value: recorders.reduce((total, it) => total + it[member], 0) },
@@ -179,6 +202,13 @@ export interface ManagerOptions {
   readonly informers?: readonly SharedInformerFactory[];
   /** Elects one of the processes that run this program. @default {none: every process reconciles} */
   readonly elector?: LeaderElector;
+  /**
+   * Divides the keys among the processes that run this program, in place of an elector: the reconcilers have the same
+   * group as their option `shards`.
+   *
+   * @default {none}
+   */
+  readonly shards?: ShardGroup;
   /** The recorders of events of the reconcilers. @default {none} */
   readonly recorders?: readonly EventRecorder[];
   /**
@@ -204,6 +234,9 @@ export interface ManagerOptions {
  *   after the other, and then the `graceMs` of handlers of informers.
  * - **A reconcile that does not return in time** is reported by an {@linkcode UnfinishedWorkError}, and the lease is
  *   not released: it expires. The process should exit.
+ * - **With `shards`** the reconcilers run as soon as the informers have synced, for the keys of the ranges that this
+ *   process holds. To lose ranges is no failure: the manager runs on, and joins again. At the stop it gives its ranges
+ *   away, each as soon as its calls have returned.
  *
  * @example
  * ```ts
@@ -233,6 +266,7 @@ export class Manager implements AsyncDisposable {
   /** The factories of the options and of the reconcilers, each once. */
   readonly #factories: readonly SharedInformerFactory[];
   readonly #elector: LeaderElector | undefined;
+  readonly #shards: ShardGroup | undefined;
   readonly #recorders: readonly EventRecorder[];
   readonly #onPhase: ManagerOptions["onPhase"];
   readonly #syncTimeoutMs: number;
@@ -241,14 +275,24 @@ export class Manager implements AsyncDisposable {
   /** Set by the first `run()`, and by a disposal before it; settles when everything has stopped. */
   #running: Promise<void> | undefined;
 
-  /** Starts nothing yet. @throws {RangeError} when `syncTimeoutMs` is out of range. */
+  /**
+   * Starts nothing yet.
+   *
+   * @throws {RangeError} when `syncTimeoutMs` is out of range.
+   * @throws {TypeError} when there are both an elector and shards.
+   */
   constructor(options: ManagerOptions) {
-    const { reconcilers = [], informers = [], elector, recorders = [], onPhase, syncTimeoutMs = 600_000 } = options;
+    const { reconcilers = [], informers = [], elector, shards, recorders = [] } = options;
+    const { onPhase, syncTimeoutMs = 600_000 } = options;
+    if (elector !== undefined && shards !== undefined) {
+      throw new TypeError("Cannot create a manager: found an elector and shards, expected one of them at most");
+    }
     checkDurations("create a manager", { syncTimeoutMs }, { min: 1 });
     this.#syncTimeoutMs = syncTimeoutMs;
     this.#reconcilers = [...reconcilers];
     this.#factories = [...new Set([...informers, ...reconcilers.map((it) => it.informers)])];
     this.#elector = elector;
+    this.#shards = shards;
     this.#recorders = [...recorders];
     this.#onPhase = onPhase;
   }
@@ -276,6 +320,7 @@ export class Manager implements AsyncDisposable {
       informers: this.#factories.flatMap((factory) => factory.status()),
       reconcilers: this.#reconcilers.map((it) => it.status()),
       elector: this.#elector?.status(),
+      shards: this.#shards?.status(),
       recorders: this.#recorders.map((it) => it.status()),
     });
   }
@@ -287,7 +332,8 @@ export class Manager implements AsyncDisposable {
    *   should be restarted.
    * - `/readyz`: 200 when the caches have synced, until the manager stops; optional kinds that the server does not have
    *   are named, as `waits for widgets.example.com`. A process that waits for leadership is
-   *   ready, unless the server refuses it the Lease (401, 403, 404): it can never lead.
+   *   ready, unless the server refuses it the Lease (401, 403, 404): it can never lead, nor hold ranges. The ranges
+   *   that it holds are named, as `holds the ranges 0-31, 40`.
    * - `/metrics`: the status of all parts in the OpenMetrics format.
    *
    * A failed probe is 503 with the reason as text; other paths are 404, other methods than GET and HEAD 405.
@@ -296,7 +342,7 @@ export class Manager implements AsyncDisposable {
     answerProbe(request, {
       illness: () => this.#illness(),
       unreadiness: () => this.#unreadiness(),
-      waitsFor: () => this.#waitsFor(),
+      remarks: () => this.#remarks(),
       metrics: () => managerMetrics(this.status()),
     });
 
@@ -349,11 +395,29 @@ export class Manager implements AsyncDisposable {
     }
   }
 
-  /** Reconciles until the signal aborts, while this process leads. */
+  /** Reconciles until the signal aborts, while this process leads or has ranges. */
   async #lead(signal: AbortSignal): Promise<void> {
+    if (this.#shards !== undefined) return await this.#share(this.#shards, signal);
     if (this.#elector === undefined) return await this.#reconcile({ signal });
     this.#enter("standby");
     await this.#elector.run((leadership) => this.#reconcile(leadership), { signal });
+  }
+
+  /** Reconciles the keys of the ranges that this process holds, until the signal aborts. */
+  async #share(shards: ShardGroup, signal: AbortSignal): Promise<void> {
+    using job = new DerivedController(signal);
+    let failure: { readonly error: unknown } | undefined;
+    const sharing = shards.run({ signal: job.signal }).catch((error) => {
+      failure = { error };
+      job.abort(error);
+    });
+    try {
+      await this.#reconcile({ signal: job.signal });
+    } finally {
+      job.abort(new DOMException("The reconcilers have ended", "AbortError"));
+      await sharing;
+    }
+    if (failure !== undefined) throw failure.error;
   }
 
   /** Runs the reconcilers until the signal aborts or one of them fails, and then writes the events that wait. */
@@ -397,23 +461,35 @@ export class Manager implements AsyncDisposable {
     }
   }
 
-  /** The names of optional kinds that the server does not have at present. */
-  #waitsFor(): string[] {
-    const unserved = this.status().informers.filter(({ status }) => status.unserved);
-    return [...new Set(unserved.map(({ resource }) => resourceName(resource)))];
+  /** The optional kinds that the server does not have at present, and the ranges that this process holds. */
+  #remarks(): string[] {
+    const { informers, shards } = this.status();
+    const unserved = informers.filter(({ status }) => status.unserved).map(({ resource }) => resourceName(resource));
+    const kinds = [...new Set(unserved)].map((name) => `waits for ${name}`);
+    return shards === undefined ? kinds : [...kinds, heldRanges(shards.ranges)];
   }
 
   /** The reason for which the process is not ready, if there is one. */
   #unreadiness(): string | undefined {
-    if (this.#phase === "running") return undefined;
-    if (this.#phase === "standby") {
-      const error = this.#elector?.status().lastError;
+    const isSharing = this.#shards?.status().state === "joining";
+    if (this.#phase === "standby" || (this.#phase === "running" && isSharing)) {
+      const error = (this.#elector ?? this.#shards)?.status().lastError;
       const isRefused = isUnauthorized(error) || isForbidden(error) || isNotFound(error);
-      return isRefused ? `the manager cannot lead: ${redactSecrets(errorLine(error))}` : undefined;
+      const what = isSharing ? "hold ranges" : "lead";
+      return isRefused ? `the manager cannot ${what}: ${redactSecrets(errorLine(error))}` : undefined;
     }
+    if (this.#phase === "running") return undefined;
     const behind = this.#phase !== "syncing" ? [] : this.status().informers
       .filter(({ status }) => status.resourceVersion === "" && !status.unserved)
       .map(({ resource, status }) => `\n${resourceName(resource)}: ${status.state}`);
     return `the manager is ${this.#phase}${behind.join("")}`;
   }
+}
+
+/** Returns the numbers of ranges as text: `"holds the ranges 0-31, 40"`. */
+function heldRanges(ranges: readonly number[]): string {
+  if (ranges.length === 0) return "holds no range";
+  const first = ranges.filter((range, at) => ranges[at - 1] !== range - 1);
+  const last = ranges.filter((range, at) => ranges[at + 1] !== range + 1);
+  return `holds the ranges ${first.map((range, at) => range === last[at] ? range : `${range}-${last[at]}`).join(", ")}`;
 }

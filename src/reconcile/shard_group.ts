@@ -91,6 +91,8 @@ export interface ShardGroupStatus {
   readonly releasing: number;
   /** The time since the last successful renewal was sent, in milliseconds; `undefined` while it is no member. */
   readonly sinceRenewalMs: number | undefined;
+  /** The error of the last attempt to renew its Lease; `undefined` when it succeeded. */
+  readonly lastError: unknown;
 }
 
 /** Called for a range that is to be given away; it is given away when the promise has resolved. */
@@ -262,6 +264,7 @@ export class ShardGroup implements ShardSource {
   /** The state at present. */
   status(): ShardGroupStatus {
     const isHeld = this.#term?.isHeld === true;
+    const { sinceRenewalMs, lastError } = this.#elector.status();
     const members = new Set(Array.from(this.#leases.members.values(), ({ identity }) => identity));
     return {
       state: this.#state === "member" && !isHeld ? "joining" : this.#state,
@@ -269,7 +272,7 @@ export class ShardGroup implements ShardSource {
       members: [...members].sort(),
       ranges: isHeld ? this.#held : [],
       releasing: this.#releasing.length,
-      sinceRenewalMs: this.#elector.status().sinceRenewalMs,
+      ...{ sinceRenewalMs, lastError },
     };
   }
 

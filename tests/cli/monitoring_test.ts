@@ -1,11 +1,13 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { load } from "js-yaml";
+import { defined } from "../../src/api/options.ts";
 import { Client } from "../../src/client/client.ts";
 import { ConfigMap } from "../../src/kinds/core/v1.ts";
 import { EventRecorder } from "../../src/reconcile/event_recorder.ts";
 import { LeaderElector } from "../../src/reconcile/leader_elector.ts";
 import { Manager } from "../../src/reconcile/manager.ts";
 import { Reconciler } from "../../src/reconcile/reconciler.ts";
+import { ShardGroup } from "../../src/reconcile/shard_group.ts";
 import { FakeApiServer } from "../../src/testing/mod.ts";
 import { type ParsedFamily, parseOpenMetrics } from "../support/parse_open_metrics.ts";
 import { run } from "../support/session.ts";
@@ -43,16 +45,22 @@ async function panels(): Promise<Panel[]> {
   return JSON.parse(await printed("dashboard")).panels;
 }
 
-/** The metrics of a manager with all its parts, which has reconciled an object and leads. */
+/** The metrics of managers with all their parts, which have reconciled an object, and lead or hold all ranges. */
 async function exposed(): Promise<ParsedFamily[]> {
+  const [leading, sharing] = [await exposedBy("elector"), await exposedBy("shards")];
+  return [...leading, ...sharing.filter(({ name }) => !leading.some((family) => family.name === name))];
+}
+
+async function exposedBy(divider: "elector" | "shards"): Promise<ParsedFamily[]> {
   const server = new FakeApiServer();
   server.create(ConfigMap, { metadata: { name: "a", namespace: "default" } });
   using client = new Client({ server: "http://fake", transport: server, namespace: "default" });
   const called = Promise.withResolvers<void>();
   const recorder = new EventRecorder(client, { controller: "maps" });
+  const shards = divider === "shards" ? new ShardGroup(client, { name: "maps" }) : undefined;
   await using manager = new Manager({
-    reconcilers: [new Reconciler(client, ConfigMap, () => called.resolve())],
-    elector: new LeaderElector(client, { name: "maps" }),
+    reconcilers: [new Reconciler(client, ConfigMap, () => called.resolve(), defined({ shards }))],
+    ...(shards === undefined ? { elector: new LeaderElector(client, { name: "maps" }) } : { shards }),
     recorders: [recorder],
   });
   const running = manager.run();

@@ -6,6 +6,7 @@ import { SharedInformerFactory } from "../../src/informer/shared_informer_factor
 import { WaitError } from "../../src/informer/status.ts";
 import { LeaderElector } from "../../src/reconcile/leader_elector.ts";
 import { LeadershipLostError, UnfinishedWorkError } from "../../src/reconcile/leader_elector.ts";
+import { ShardGroup } from "../../src/reconcile/shard_group.ts";
 import { EventRecorder } from "../../src/reconcile/event_recorder.ts";
 import { Manager, type ManagerOptions } from "../../src/reconcile/manager.ts";
 import { OPEN_METRICS_TYPE } from "../../src/metrics/metrics.ts";
@@ -422,4 +423,78 @@ Deno.test("Manager answers /metrics with the status of all parts, which a strict
   session.stopper.abort();
   await session.pass();
   assertEquals(await end, undefined);
+});
+
+Deno.test("Manager over shards reconciles what its group holds, names the ranges, and gives them away at its stop", async () => {
+  using session = new ManagedSession();
+  using _warnings = new Warnings();
+  session.create("a", "b");
+  const shards = new ShardGroup(session.client, { name: "maps", namespace: "default", identity: "me" });
+  const calls: string[] = [];
+  const gate = Promise.withResolvers<void>();
+  const maps = session.reconciler(async (key, { signal, object }) => {
+    calls.push(key);
+    if (object?.metadata.annotations?.slow === undefined) return;
+    await gate.promise;
+    if (!signal.aborted) throw new Error("it is not stopped");
+  }, { shards });
+  assertThrows(() => session.manager({ shards, elector: session.elector }), TypeError, "found an elector and shards");
+  const manager = session.manager({ reconcilers: [maps], shards });
+  const { end } = session.run(manager);
+  await session.pass(1_000);
+  assertEquals([session.phases, calls.sort()], [["syncing", "running"], ["default/a", "default/b"]]);
+  assertEquals(await probe(manager, "/readyz"), [200, "ok\nholds the ranges 0-63\n"]);
+  assertEquals(manager.status().shards?.ranges.length, 64);
+
+  // It loses all ranges, and runs on.
+  session.server.failNext(403, Infinity, ({ resource }) => resource === "leases");
+  await session.pass(16_000);
+  assertEquals(session.phases.at(-1), "running");
+  const [status, text] = await probe(manager, "/readyz");
+  assertEquals(status, 503);
+  assertStringIncludes(text, "the manager cannot hold ranges: Cannot");
+  const families = parseOpenMetrics(await manager.fetch(new Request("http://pod/metrics")).text());
+  const valueOf = (family: string): unknown =>
+    families.find(({ name }) => name === family)?.samples.map((it) => it.value);
+  assertEquals([valueOf("shards_held"), valueOf("shards_range"), valueOf("shards_members")], [[0], [], [1]]);
+  session.server.disarm();
+  await session.pass(10_000);
+  assertEquals(await probe(manager, "/readyz"), [200, "ok\nholds the ranges 0-63\n"]);
+
+  // Another process takes half of them, and all at the end, when the last call has returned.
+  const other = new ShardGroup(session.client, { name: "maps", namespace: "default", identity: "other" });
+  const stopOther = new AbortController();
+  const ended = other.run({ signal: stopOther.signal });
+  await session.pass(2_000);
+  assertEquals(await probe(manager, "/readyz"), [200, "ok\nholds the ranges 0-31\n"]);
+  const held = maps.informer.entries.list().map(({ key }) => key);
+  assert(held.length > 0);
+  session.server.annotate(ConfigMap, held[0], { slow: "yes" });
+  await session.pass();
+  session.stopper.abort();
+  await session.pass(2_000);
+  assertEquals([other.status().ranges.length, session.phases.at(-1)], [63, "stopping"]);
+  gate.resolve();
+  await session.pass(2_000);
+  assertEquals([await end, other.status().ranges.length, session.phases.at(-1)], [undefined, 64, "stopped"]);
+  stopOther.abort();
+  await session.pass(2_000);
+  await ended;
+});
+
+Deno.test("Manager over shards stops when a reconciler fails, and when its group cannot run", async () => {
+  for (const cause of ["reconciler", "group"] as const) {
+    using session = new ManagedSession();
+    const shards = new ShardGroup(session.client, { name: "maps", namespace: "default", identity: "me" });
+    const maps = session.reconciler(() => {}, { shards });
+    const earlier = new AbortController();
+    const ended = cause === "group" ? shards.run({ signal: earlier.signal }) : maps.run({ signal: earlier.signal });
+    const manager = session.manager({ reconcilers: [maps], shards });
+    const { end } = session.run(manager);
+    await session.pass(1_000);
+    earlier.abort(new DOMException("over", "AbortError"));
+    await session.pass(2_000);
+    assertStringIncludes(String(await end), cause === "group" ? "it runs or has run already" : "is running already");
+    await ended;
+  }
 });
