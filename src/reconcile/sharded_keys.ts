@@ -99,7 +99,7 @@ export class ShardedKeys implements Disposable {
     this.#look();
     const text = this.#textOf(key);
     if (text === undefined || !this.#held.hasText(text)) return false;
-    if (this.#isReady(text)) return true;
+    if (this.#ready.hasText(text)) return true;
     this.#waiting.set(key, withCauses(this.#waiting.get(key), causes));
     return false;
   }
@@ -150,10 +150,6 @@ export class ShardedKeys implements Disposable {
     return this.#reconciler.uidOf(key) ?? this.#deleted.get(key);
   }
 
-  #isReady(text: string): boolean {
-    return this.#ready.hasText(text);
-  }
-
   /** Compares the ranges of the group with those of the last look. */
   #look(): void {
     const held = this.#group.ranges();
@@ -195,7 +191,7 @@ export class ShardedKeys implements Disposable {
     using job = coming.job;
     const { ranges } = coming;
     try {
-      await this.#cached(ranges, job.signal);
+      await this.cached(ranges, job.signal);
     } catch (error) {
       if (isAbortOf(job.signal, error)) return;
       throw error;
@@ -207,7 +203,7 @@ export class ShardedKeys implements Disposable {
   }
 
   /** Resolves once all caches have what the server had of ranges after they were taken. */
-  async #cached(ranges: readonly HashRange[], signal: AbortSignal): Promise<void> {
+  async cached(ranges: readonly HashRange[], signal: AbortSignal): Promise<void> {
     await Promise.all(
       Array.from(
         this.#reconciler.sources,

@@ -6,6 +6,7 @@ import { APP } from "../support/perturb/app.ts";
 import { appController, type Bug, BUGS } from "../support/perturb/app_controller.ts";
 import { elected, ELECTION_BUGS } from "../support/perturb/elected.ts";
 import { crontab } from "../support/perturb/examples.ts";
+import { SHARD_BUGS, shared } from "../support/perturb/shared.ts";
 import { OWN_WRITE_BUGS, sites } from "../support/perturb/sites.ts";
 
 /** The number of seeds in which each bug must be found. */
@@ -37,3 +38,6 @@ for (const [bug, found] of Object.entries(ELECTION_BUGS) as [keyof typeof ELECTI
   findable(bug, found, elected(crontab, bug), { failure: "the invariant" });
 }
 for (const [bug, [found, plant]] of Object.entries(OWN_WRITE_BUGS)) findable(bug, found, sites, { plant });
+for (const [bug, { found, plant }] of Object.entries(SHARD_BUGS)) {
+  findable(bug, found, shared, { plant, failure: "the invariant" });
+}

@@ -99,7 +99,7 @@ async function run(
 }
 
 /** A clock that runs too slow or too fast, by the number of the process. */
-function clockOf(identity: string): ElectionClock {
+export function clockOf(identity: string): ElectionClock {
   const [letter, number] = identity.split("-");
   const rate = RATES[(Number(number) + (letter === "a" ? 0 : 1)) % RATES.length];
   return { now: () => performance.now() * rate, sleep: (ms, options) => sleep(Math.ceil(ms / rate), options) };

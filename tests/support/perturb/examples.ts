@@ -8,6 +8,7 @@ import { namespaceLabels } from "../../../examples/namespace_labels.ts";
 import { APP, type Outside } from "./app.ts";
 import { appController } from "./app_controller.ts";
 import { elected } from "./elected.ts";
+import { shared } from "./shared.ts";
 import { sites } from "./sites.ts";
 import { atMostThreePods, deletes, meddles, NAMES, patches, writes } from "./users.ts";
 
@@ -147,4 +148,5 @@ export const EXAMPLES: Readonly<Record<string, PerturbOptions<any>>> = {
   labels,
   app,
   sites,
+  shared,
 };

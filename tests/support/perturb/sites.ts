@@ -148,7 +148,7 @@ export const OWN_WRITE_BUGS: Readonly<Record<string, readonly [found: number, pl
 type Replace = <T extends object>(of: { readonly prototype: T }, name: keyof T & string, by: unknown) => void;
 
 /** Replaces methods until it is disposed. */
-function planted(plant: (replace: Replace) => void): Disposable {
+export function planted(plant: (replace: Replace) => void): Disposable {
   const stack = new DisposableStack();
   plant((of, name, by) => {
     const method = of.prototype[name];

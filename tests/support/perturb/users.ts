@@ -9,10 +9,11 @@ type Change = (server: FakeApiServer, random: Random) => string | void;
 /** The names of the objects that users write. */
 export const NAMES = ["a", "b"];
 
-/** Users create, delete and recreate objects of a kind. `draft` makes the object, without its name. */
+/** Users create, delete and recreate objects of a kind, of `names`. `draft` makes the object, without its name. */
 export function writes<T extends KubernetesObject>(
   resource: Resource<T>,
   draft: (random: Random, again: boolean) => { readonly [member: string]: unknown; readonly metadata?: object },
+  names: readonly string[] = NAMES,
 ): Readonly<Record<"create" | "delete" | "recreate", Change>> {
   const create = (server: FakeApiServer, name: string, random: Random, again: boolean): string => {
     if (server.get(resource, name) !== undefined) return `${name} exists`;
@@ -25,9 +26,9 @@ export function writes<T extends KubernetesObject>(
     return name;
   };
   return {
-    create: (server, random) => create(server, random.pick(NAMES), random, false),
-    delete: (server, random) => remove(server, random.pick(NAMES)),
-    recreate: (server, random) => create(server, remove(server, random.pick(NAMES)), random, true),
+    create: (server, random) => create(server, random.pick(names), random, false),
+    delete: (server, random) => remove(server, random.pick(names)),
+    recreate: (server, random) => create(server, remove(server, random.pick(names)), random, true),
   };
 }
 
@@ -35,9 +36,10 @@ export function writes<T extends KubernetesObject>(
 export function patches<T extends KubernetesObject>(
   resource: Resource<T>,
   patchOf: (random: Random, object: T) => unknown,
+  names: readonly string[] = NAMES,
 ): Change {
   return (server, random) => {
-    const name = random.pick(NAMES);
+    const name = random.pick(names);
     const object = server.get(resource, name);
     if (object === undefined) return `${name} does not exist`;
     const patch = patchOf(random, object as T);
