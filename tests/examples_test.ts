@@ -189,6 +189,12 @@ const EXAMPLES: Readonly<Record<string, Parameters<typeof example>[1]>> = {
       await says("data/db-0: no team");
     },
   },
+  sharded_controller: {
+    checks: async ({ server, says }) => {
+      server.create(ConfigMap, { metadata: { name: "a", labels: { sharded: "yes" } } });
+      await says("reconciled default/a");
+    },
+  },
   plain_watch: {
     checks: async ({ server, says }) => {
       await says(/^listed: 3 pods at version \d+$/);

@@ -164,6 +164,14 @@ const EXAMPLES: Readonly<Record<string, Example>> = {
       }),
     then: [/^created shop\/roll-0$/, /^created shop\/roll-1$/],
   },
+  "sharded_controller.ts": {
+    first: [],
+    change: ({ client }) =>
+      client.resource(ConfigMap, { namespace: "shop" }).create({
+        metadata: { name: "sharded", labels: { sharded: "yes" } },
+      }),
+    then: [/^reconciled shop\/sharded$/],
+  },
   "namespace_labels.ts": {
     first: [],
     change: ({ client }) =>
