@@ -32,7 +32,7 @@ const LAYERS: Readonly<Record<string, { readonly folders: readonly string[]; rea
     metrics: { folders: ["api", "async", "informer"], packages: [] },
     protocol: { folders: ["api"], packages: [] },
     edge: {
-      folders: ["api", "entry", "async", "errors", "informer", "metrics", "protocol", "store"],
+      folders: ["api", "entry", "async", "client", "errors", "informer", "kinds", "metrics", "protocol", "store"],
       packages: ["@std/http"],
     },
     workqueue: { folders: ["async", "errors"], packages: [] },

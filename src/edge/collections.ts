@@ -9,7 +9,7 @@ import type { SharedIndexInformer } from "../informer/shared_index_informer.ts";
 import type { AcquiredInformer, SharedInformerFactory } from "../informer/shared_informer_factory.ts";
 import { Feed, type StreamScope } from "./feed.ts";
 import { Right } from "./rights.ts";
-import type { RelayedCollection, RelaySettings } from "./options.ts";
+import type { RelayedCollection, RelaySettings, RequestedPart } from "./options.ts";
 import { eTag, ifNoneMatch } from "@std/http/etag";
 import { DerivedController } from "../async/signals.ts";
 import { type CollectionList, stateOf } from "./format.ts";
@@ -245,9 +245,10 @@ export class ServedCollection implements Disposable {
     return this.#informers.acquire(resource, options);
   }
 
-  /** Returns the namespaces that a selection asks for. */
-  namespacesOf({ namespace }: { readonly namespace: string }): readonly string[] | "all" {
-    return namespace === "" ? this.#collection.namespaces ?? "all" : [namespace];
+  /** Returns the objects that a selection asks for. */
+  requested({ namespace }: { readonly namespace: string }): RequestedPart {
+    const namespaces = namespace === "" ? this.#collection.namespaces ?? "all" : [namespace];
+    return { collection: this.name, resource: this.resource, namespaces };
   }
 
   /** Returns what `access`, which has a right to it, lets a client see of it; `undefined` where that is all. */
@@ -407,7 +408,7 @@ export function planCollections(
     return refused({ status: 400, reason: messageOf(error) });
   }
   return {
-    requested: requestedOf([{ collection: name, namespaces: collection.namespacesOf(selection) }]),
+    requested: requestedOf([collection.requested(selection)]),
     answer: (access) => {
       if (isList) return collection.answerList(request, selection, open, access);
       if (request.method === "HEAD") return new Response(null, { headers: STREAM_HEADERS });

@@ -1,7 +1,7 @@
 import { LongTimer, monotonicMs } from "../async/time.ts";
 import { type EndData, eventText } from "./format.ts";
 import { InformerError } from "../errors/informer_error.ts";
-import type { ConnectionInfo, Grant, RelaySettings, RequestedData } from "./options.ts";
+import type { ConnectionInfo, Grant, RelaySettings, RequestedData, RequestedPart } from "./options.ts";
 import { checkGrant } from "./rights.ts";
 
 /**
@@ -79,7 +79,7 @@ export interface RequestPlan {
 }
 
 /** No objects. */
-const NOTHING: RequestedData = { collections: [], namespaces: [] };
+const NOTHING: RequestedData = { collections: [], namespaces: [], parts: [] };
 
 /** Returns the plan of a request that asks for no objects. */
 export function planWithoutData(answer: RequestPlan["answer"]): RequestPlan {
@@ -87,13 +87,12 @@ export function planWithoutData(answer: RequestPlan["answer"]): RequestPlan {
 }
 
 /** Returns what a request asks for that asks for these, each of one collection. */
-export function requestedOf(
-  parts: readonly { readonly collection: string; readonly namespaces: readonly string[] | "all" }[],
-): RequestedData {
+export function requestedOf(parts: readonly RequestedPart[]): RequestedData {
   const namespaces = parts.map((part) => part.namespaces);
   return {
     collections: [...new Set(parts.map(({ collection }) => collection))],
     namespaces: namespaces.includes("all") ? "all" : [...new Set(namespaces.flat())],
+    parts,
   };
 }
 

@@ -59,8 +59,20 @@ export interface Grant {
 /** An answer of `authorize`: whether the request is answered, and what it may see; a response is sent as it is. */
 export type Authorization = boolean | Response | Grant;
 
+/** The objects of one collection that a request asks for. */
+export interface RequestedPart {
+  /** The name of the collection. */
+  readonly collection: string;
+  /** The kind, or the table of it. */
+  readonly resource: Resource;
+  /** The namespaces of the objects; `"all"` where it asks for all that the relay serves. */
+  readonly namespaces: readonly string[] | "all";
+}
+
 /** The objects that a request asks for, as `authorize` sees them. */
 export interface RequestedData {
+  /** The objects of each collection; a request for views has a part for each of them. */
+  readonly parts: readonly RequestedPart[];
   /**
    * The names of the collections whose objects it asks for; none for `/api`, probes, metrics, and requests that are
    * refused anyway.

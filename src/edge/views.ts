@@ -27,7 +27,7 @@ import {
 } from "./http.ts";
 import type { Hold } from "./byte_budget.ts";
 import type { ServedCollection } from "./collections.ts";
-import type { RelaySettings } from "./options.ts";
+import type { RelaySettings, RequestedPart } from "./options.ts";
 import type { AcquiredInformer } from "../informer/shared_informer_factory.ts";
 import { messageOf } from "../errors/errors.ts";
 import { InformerError } from "../errors/informer_error.ts";
@@ -341,7 +341,7 @@ class TooManyViewsError extends Error {
 }
 
 /** A collection that views are of. */
-type ViewedCollection = Pick<ServedCollection, "acquire" | "showRow" | "namespacesOf" | "rightOf">;
+type ViewedCollection = Pick<ServedCollection, "acquire" | "showRow" | "requested" | "rightOf">;
 
 /** A view that streams share. */
 interface SharedView {
@@ -390,9 +390,9 @@ export class ViewHub implements Disposable {
     return selections;
   }
 
-  /** Returns the namespaces that a selection asks for, of its collection. */
-  namespacesOf(selection: ViewSelection): readonly string[] | "all" {
-    return this.#collections.get(selection.of)!.namespacesOf(selection);
+  /** Returns the objects that a selection asks for, of its collection. */
+  requested(selection: ViewSelection): RequestedPart {
+    return this.#collections.get(selection.of)!.requested(selection);
   }
 
   /** Returns `true` if there is a stream of that name. */
@@ -594,9 +594,7 @@ export async function planViews(
     return refused({ status: 400, reason: messageOf(error) });
   }
   return {
-    requested: requestedOf([...selections.values()].map((selection) => {
-      return { collection: selection.of, namespaces: hub.namespacesOf(selection) };
-    })),
+    requested: requestedOf([...selections.values()].map((selection) => hub.requested(selection))),
     answer: (access) => {
       try {
         if (id === undefined) return hub.open(selections, open, access).response(access);

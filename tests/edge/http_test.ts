@@ -71,11 +71,13 @@ Deno.test("an open stream ends when its authorization is over, and the client is
 });
 
 Deno.test("authorize sees the collections and namespaces of each way to ask for objects", async () => {
-  const asked: RequestedData[] = [];
+  const asked: Omit<RequestedData, "parts">[] = [];
   await using relayed = new Relayed({
     collections: { pods: Pod, maps: { resource: ConfigMap, namespaces: ["shop", "mail"] }, nodes: Node },
     authorize: (_request, requested) => {
-      asked.push(requested);
+      const { collections, namespaces } = requested;
+      asked.push({ collections, namespaces });
+      assertEquals(new Set(requested.parts.map(({ collection }) => collection)), new Set(collections));
       return !requested.collections.includes("maps");
     },
   });
