@@ -151,6 +151,7 @@ export type { Transport } from "./src/api/lister_watcher.ts";
 export type { BackoffOptions } from "./src/async/time.ts";
 export { Client, type ClientOptions } from "./src/client/client.ts";
 export { accessUsed } from "./src/client/client.ts";
+export { readableNamespaces } from "./src/client/readable_namespaces.ts";
 export { installDefinitions, type InstallDefinitionsOptions } from "./src/client/definitions.ts";
 export type { Impersonation } from "./src/api/impersonation.ts";
 export type { Credentials } from "./src/client/http/connection.ts";

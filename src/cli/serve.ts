@@ -15,9 +15,9 @@ import {
   clientFor,
   type ConnectionFlags,
   POLL_MS,
+  readableSelection,
   resourcesFor,
   type SelectionFlags,
-  selectionFor,
 } from "./resources/resources_for.ts";
 import { listen } from "./resources/fake_server.ts";
 import { FailureReporter, type Terminal } from "./terminal/terminal.ts";
@@ -63,7 +63,7 @@ export async function serve(
   const polled = new Set<Resource<KubernetesObject>>();
   const resources = await resourcesFor(client, names, "watch", { form: "table", signal, terminal, polled });
   await using informers = new SharedInformerFactory(client, {
-    ...selectionFor(flags, client),
+    ...await readableSelection(flags, client, resources, { terminal, signal }),
     snapshots: store && { store },
     onError: (error, { plural }) => terminal.say(`error: ${plural}: ${errorLine(error)}`),
   });

@@ -25,9 +25,9 @@ import {
   durationMs,
   explainRefusal,
   POLL_MS,
+  readableSelection,
   resourcesFor,
   type SelectionFlags,
-  selectionFor,
 } from "./resources/resources_for.ts";
 import {
   formOf,
@@ -136,7 +136,7 @@ async function follow(
   quit: () => void,
 ): Promise<number> {
   const { resyncMs, streamingList, output, untilSynced } = flags;
-  const selection = selectionFor(flags, client);
+  const selection = await readableSelection(flags, client, resources, { terminal, signal });
   const informers = new SharedInformerFactory(client, { ...selection, resyncMs });
   const table = new GrowingTable();
   const namespaces = selection.namespace === undefined;

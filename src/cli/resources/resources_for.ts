@@ -9,7 +9,8 @@ import type { Terminal } from "../terminal/terminal.ts";
 import { loadAll, YAMLException } from "js-yaml";
 import { type DocumentPart, isDocumentObject, memberOf, objectAt, pathTo } from "../../codegen/read_schema.ts";
 import { type ApiResource, metadataOf, type Resource, tableOf } from "../../api/resource.ts";
-import { DecodeError, StatusError } from "../../api/status.ts";
+import { DecodeError, StatusError, UnreachableError } from "../../api/status.ts";
+import { mayRead, readableNamespaces } from "../../client/readable_namespaces.ts";
 import type { KubernetesObject } from "../../api/object.ts";
 import { errorLine, messageOf } from "../../errors/errors.ts";
 import { ValidationError } from "@cliffy/command";
@@ -336,6 +337,42 @@ export function selectionFor(flags: SelectionFlags, client: Client): Selection {
     labelSelector: flags.selector,
     fieldSelector: flags.fieldSelector,
   });
+}
+
+/**
+ * Returns the selection of the flags for informers on the resources. Where those of all namespaces are refused, it is
+ * of the namespaces in which they may be read, which it says; where there are none, the informers report the refusal.
+ */
+export async function readableSelection(
+  flags: SelectionFlags,
+  client: Client,
+  resources: readonly Resource<KubernetesObject>[],
+  { terminal, signal }: { readonly terminal: Terminal; readonly signal: AbortSignal },
+): Promise<Selection> {
+  const { namespace, ...selectors } = selectionFor(flags, client);
+  const placed = resources.filter(({ scope }) => scope === "Namespaced");
+  const whole = { ...selectors, ...defined({ namespace }) };
+  if (namespace !== undefined || !await isRefused(client, placed, signal)) return whole;
+  const namespaces = await readableNamespaces(client, placed, { signal });
+  if (namespaces.length === 0) return whole;
+  const kinds = placed.map(({ plural }) => plural).join(", ");
+  terminal.say(`${kinds} of all namespaces may not be read; reading those of ${namespaces.join(", ")}`);
+  return { ...selectors, namespaces };
+}
+
+/** Returns `true` if the client lacks the right to list one of the resources in all namespaces. */
+async function isRefused(
+  client: Client,
+  resources: readonly Resource<KubernetesObject>[],
+  signal: AbortSignal,
+): Promise<boolean> {
+  try {
+    for (const resource of resources) if (!await mayRead(client, resource, "list", { signal })) return true;
+    return false;
+  } catch (error) {
+    if (error instanceof StatusError || error instanceof UnreachableError) return false; // the informers find out
+    throw error;
+  }
 }
 
 /** The names allowed for a namespace (RFC 1123 label). */

@@ -1,0 +1,141 @@
+import { type Abortable, defined } from "../api/options.ts";
+import { defineResource, metadataOf, type Resource } from "../api/resource.ts";
+import { isForbidden } from "../api/status.ts";
+import type { KubernetesObject } from "../api/object.ts";
+import type { ResourceClients } from "./resource_client.ts";
+
+const NAMESPACES = defineResource({ version: "v1", plural: "namespaces", kind: "Namespace", scope: "Cluster" });
+const AUTHORIZATION = { group: "authorization.k8s.io", version: "v1", scope: "Cluster" } as const;
+const RULES = defineResource<Review>({
+  ...AUTHORIZATION,
+  plural: "selfsubjectrulesreviews",
+  kind: "SelfSubjectRulesReview",
+});
+const ACCESS = defineResource<Review>({
+  ...AUTHORIZATION,
+  plural: "selfsubjectaccessreviews",
+  kind: "SelfSubjectAccessReview",
+});
+
+/** The answer of both kinds of reviews. */
+interface Review extends KubernetesObject {
+  readonly spec: object;
+  readonly status?: {
+    readonly allowed?: boolean;
+    readonly incomplete?: boolean;
+    readonly resourceRules?: readonly {
+      readonly verbs: readonly string[];
+      readonly apiGroups?: readonly string[];
+      readonly resources?: readonly string[];
+      readonly resourceNames?: readonly string[];
+    }[];
+  };
+}
+
+/** The verbs that an informer needs. */
+const VERBS = ["list", "watch"] as const;
+/** The number of namespaces that are reviewed at one time. */
+const AT_ONE_TIME = 10;
+
+/**
+ * Returns the names of the namespaces in which the client may list and watch all of `resources`, sorted: for clients
+ * that may not do so in all namespaces at once.
+ *
+ * The namespaces are those of the server where the client may list them, else that of the client alone. It asks one
+ * SelfSubjectRulesReview for each, ten at a time; where the server cannot name all rules, as with webhooks that
+ * authorize, also a SelfSubjectAccessReview for each verb and resource.
+ *
+ * @throws as `ResourceClient.list()` and `create()`.
+ *
+ * @example
+ * ```ts
+ * import { Client, readableNamespaces, SharedInformerFactory } from "@kube/informer";
+ * import { Namespace, Pod } from "@kube/informer/kinds/core/v1";
+ * import { FakeApiServer, namespace } from "@kube/informer/testing";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const server = new FakeApiServer({ authorize: (asked) => asked.resource !== "pods" || asked.namespace === "shop" });
+ * for (const name of ["bank", "shop"]) server.create(Namespace, namespace({ name }));
+ * using client = new Client({ server: server.url, transport: server });
+ * const namespaces = await readableNamespaces(client, [Pod]);
+ * assertEquals(namespaces, ["shop"]);
+ * await using informers = new SharedInformerFactory(client, { namespaces });
+ * ```
+ */
+export async function readableNamespaces(
+  client: ResourceClients,
+  resources: readonly Resource[],
+  options: Abortable = {},
+): Promise<string[]> {
+  const candidates = (await namesOf(client, options)).toSorted();
+  const readable: string[] = [];
+  for (let at = 0; at < candidates.length; at += AT_ONE_TIME) {
+    const some = candidates.slice(at, at + AT_ONE_TIME);
+    const answers = await Promise.all(some.map((namespace) => isReadable(client, namespace, resources, options)));
+    readable.push(...some.filter((_name, i) => answers[i]));
+  }
+  return readable;
+}
+
+/** Returns the names of all namespaces, or that of the client where they may not be listed. */
+async function namesOf(client: ResourceClients, options: Abortable): Promise<readonly string[]> {
+  try {
+    const names: string[] = [];
+    for await (const { items } of client.resource(metadataOf(NAMESPACES)).pages(options)) {
+      names.push(...items.map(({ metadata }) => metadata.name));
+    }
+    return names;
+  } catch (error) {
+    if (!isForbidden(error)) throw error;
+    return [client.namespace || "default"];
+  }
+}
+
+/**
+ * Returns `true` if the client may list or watch a kind, in a namespace or in all.
+ *
+ * @throws as `ResourceClient.create()`.
+ */
+export async function mayRead(
+  client: ResourceClients,
+  { group, version, plural }: Resource,
+  verb: "list" | "watch",
+  { namespace, ...options }: Abortable & { readonly namespace?: string },
+): Promise<boolean> {
+  const resourceAttributes = { ...defined({ namespace }), verb, group, version, resource: plural };
+  return (await review(client, ACCESS, { resourceAttributes }, options)).allowed === true;
+}
+
+async function review(
+  client: ResourceClients,
+  kind: Resource<Review>,
+  spec: object,
+  options: Abortable,
+): Promise<NonNullable<Review["status"]>> {
+  const { status = {} } = await client.resource(kind).create({ metadata: {}, spec } as never, options as never);
+  return status;
+}
+
+async function isReadable(
+  client: ResourceClients,
+  namespace: string,
+  resources: readonly Resource[],
+  options: Abortable,
+): Promise<boolean> {
+  const { resourceRules = [], incomplete = false } = await review(client, RULES, { namespace }, options);
+  const has = (list: readonly string[] | undefined, name: string): boolean =>
+    list !== undefined && (list.includes(name) || list.includes("*"));
+  for (const resource of resources) {
+    const { group, plural } = resource;
+    for (const verb of VERBS) {
+      const isNamed = resourceRules.some((rule) =>
+        has(rule.verbs, verb) && has(rule.apiGroups, group) && has(rule.resources, plural) &&
+        (rule.resourceNames ?? []).length === 0
+      );
+      if (isNamed) continue;
+      if (!incomplete) return false;
+      if (!await mayRead(client, resource, verb, { namespace, ...options })) return false;
+    }
+  }
+  return true;
+}
