@@ -63,7 +63,8 @@ Deno.test("informer serve --snapshot begins with the cache that it wrote at its 
   assert(["stale", "live"].includes(state));
   assertEquals(names, ["a"]);
   const later = server.requests.slice(before).filter(({ url }) => url.includes("/pods"));
-  assertEquals(later.map(({ url }) => new URL(url, served.url).searchParams.get("resourceVersion")), ["2"]);
+  const versions = later.map(({ url }) => new URL(url, served.url).searchParams.get("resourceVersion"));
+  assertEquals(new Set(versions), new Set(["2"])); // on a busy machine a watch may be opened again
 });
 
 Deno.test("informer serve --snapshot keeps several resources in a file each, and no data of Secrets", async () => {
