@@ -256,6 +256,21 @@ export { applyViewUpdate, type RowChange, type ViewRow, type ViewUpdate } from "
 export type { ViewWindow } from "./src/informer/view/cache_view.ts";
 export type { SortKey, SortOrder, SortValue } from "./src/informer/view/cache_view.ts";
 export { SharedIndexInformer } from "./src/informer/shared_index_informer.ts";
+export {
+  type CollectionSource,
+  derive,
+  type DeriveContext,
+  type Derived,
+  DerivedCollection,
+  type DerivedObject,
+  type DerivedStatus,
+  deriveGroups,
+  type DeriveOptions,
+  type FetchObjects,
+  type ObjectGroup,
+} from "./src/informer/derived_collection.ts";
+export { DerivationError } from "./src/informer/derived/derivation.ts";
+export type { FetchQuery } from "./src/informer/derived/dependents.ts";
 export { AcquiredInformer } from "./src/informer/shared_informer_factory.ts";
 export { UnknownFieldsError } from "./src/informer/cache/entry_transform.ts";
 export { OverlappingCachesError } from "./src/informer/cache/cache_scope.ts";

@@ -755,7 +755,7 @@ export function sameFields<T>(a: Entry<T>, b: Entry<T>): boolean {
   if (text !== undefined && other !== undefined) return sameText(text, a.resourceVersion, other, b.resourceVersion);
   try {
     // mutant: unchanged-object-delivered
-    return sameValue(a.object, b.object);
+    return sameValue(a.object, b.object, (a.object as { readonly metadata?: unknown }).metadata);
   } catch (error) {
     if (error instanceof DecodeError) return false;
     throw error;
@@ -783,10 +783,12 @@ function stringOf(text: Text): string {
   return typeof text === "string" ? text : decoder.decode(text);
 }
 
-/** Compares two objects. Does not recurse: an object may be nested deeper than the stack allows. */
-function sameValue(a: unknown, b: unknown): boolean {
+/**
+ * Returns `true` if two values are equal; the `resourceVersion` of `metadata`, a part of the first one, may differ. It
+ * does not recurse: an object may be nested deeper than the stack allows.
+ */
+export function sameValue(a: unknown, b: unknown, metadata?: unknown): boolean {
   const pairs: [unknown, unknown][] = [[a, b]];
-  const metadata = (a as { readonly metadata?: unknown }).metadata;
   for (let pair = pairs.pop(); pair !== undefined; pair = pairs.pop()) {
     const [value, other] = pair as [Record<string, unknown>, Record<string, unknown>];
     if (Object.is(value, other)) continue;

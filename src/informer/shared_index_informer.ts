@@ -22,6 +22,7 @@ import { CachedCollection, type NamespaceSource } from "./cache/cache_scope.ts";
 import { type Lister, ObjectCache } from "./cache/lister.ts";
 import type { MemoryReport } from "./cache/memory_report.ts";
 import { CacheOverlay } from "./cache/overlay.ts";
+import type { FollowedCollection } from "./derived/derivation.ts";
 import type { HandlerOptions, HandlerRegistration, InformerEvent, ResourceEventHandler } from "./events/event.ts";
 import { Processor } from "./events/processor.ts";
 import { type SharedIndexInformerOptions, withCacheDefaults } from "./options.ts";
@@ -243,6 +244,15 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
   async caughtUp(signal: AbortSignal, ranges?: readonly HashRange[]): Promise<void> {
     if (ranges === undefined) await this.#checks.untilChecked(signal);
     else await this.#sync.holding(ranges, signal);
+  }
+
+  /**
+   * The parts that a derived collection follows.
+   *
+   * @internal
+   */
+  get followed(): FollowedCollection {
+    return this.#sync as unknown as FollowedCollection;
   }
 
   /** Returns the sizes of the cached objects. It takes 0.1 to 0.3 s for a million of them, and parses none. */

@@ -10,6 +10,7 @@ import { type Abortable, defined } from "../api/options.ts";
 import { type Durations, sumOfDurations } from "../async/histogram.ts";
 import { monotonicMs, TimeLimit } from "../async/time.ts";
 import { ofEntries } from "../entry/path.ts";
+import type { FollowedCollection } from "./derived/derivation.ts";
 import { HandlerRemovedError, type HandlerStatus } from "./events/processor.ts";
 
 /** The status of an informer at one moment. */
@@ -273,12 +274,17 @@ function seconds(ms: number): string {
   return `${(ms / 1_000).toFixed(ms < 100_000 ? 1 : 0)} s`;
 }
 
+/** A collection that is waited for, and its parts that sync by themselves. */
+type AwaitedCollection<T extends KubernetesObject> =
+  & Pick<FollowedCollection<T>, "collection" | "state" | "processor">
+  & Pick<CollectionSync<T>, "partsOf">;
+
 /** The waits of an informer's callers. They reject as those methods of `SharedIndexInformer` do. */
 export class Waits<T extends KubernetesObject> {
-  readonly #sync: CollectionSync<T>;
+  readonly #sync: AwaitedCollection<T>;
 
   /** Waits for what `sync` reaches, and its processor delivers. */
-  constructor(sync: CollectionSync<T>) {
+  constructor(sync: AwaitedCollection<T>) {
     this.#sync = sync;
   }
 
@@ -298,14 +304,14 @@ export class Waits<T extends KubernetesObject> {
       parts.map((part) => {
         const where = part.namespace === undefined ? "" : ` in namespace "${part.namespace}"`;
         const what = `${this.#sync.collection.subject}${where} to sync`;
-        return this.#wait(what, signal, () => part.waitForSync({ patient, signal }), part.state);
+        return this.wait(what, signal, () => part.waitForSync({ patient, signal }), part.state);
       });
     await joined(waits, options.signal);
   }
 
   /** Awaits `call`, the wait for the sync of a handler. */
   forHandler(handler: string, signal: AbortSignal | undefined, call: () => Promise<void>): Promise<void> {
-    return this.#wait(`handler "${handler}" of ${this.#sync.collection.subject} to sync`, signal, call);
+    return this.wait(`handler "${handler}" of ${this.#sync.collection.subject} to sync`, signal, call);
   }
 
   /** Resolves once the cache, or the part of a namespace, has reached a version. */
@@ -315,7 +321,7 @@ export class Waits<T extends KubernetesObject> {
     const waits = (signal?: AbortSignal): Promise<void>[] =>
       parts.map(({ gate }) => gate.wait(resourceVersion, { signal }));
     // A wait for one part ends no other one, and needs no signal of its own.
-    await this.#wait(
+    await this.wait(
       `version ${resourceVersion} of ${this.#sync.collection.subject}`,
       signal,
       () => parts.length === 1 ? waits(signal)[0] : joined(waits, signal),
@@ -326,7 +332,7 @@ export class Waits<T extends KubernetesObject> {
   until(predicate: (object: T) => boolean, options: Abortable & { readonly key?: ObjectKey }): Promise<T> {
     const { key, signal } = options;
     const what = `${key === undefined ? "an object" : `"${key}"`} of ${this.#sync.collection.subject}`;
-    return this.#wait(what, signal, async () => {
+    return this.wait(what, signal, async () => {
       const holds = ofEntries(predicate);
       for await (const event of this.#sync.processor.stream({ signal, name: "until" }, key)) {
         if (event.type === "synced" || event.type === "deleted") continue;
@@ -343,7 +349,7 @@ export class Waits<T extends KubernetesObject> {
 
   /** Resolves when there is no object of that key. */
   untilDeleted(key: ObjectKey, { signal }: Abortable): Promise<void> {
-    return this.#wait(`the deletion of "${key}" of ${this.#sync.collection.subject}`, signal, async () => {
+    return this.wait(`the deletion of "${key}" of ${this.#sync.collection.subject}`, signal, async () => {
       let there = false;
       for await (const event of this.#sync.processor.stream({ signal, name: "untilDeleted" }, key)) {
         if (event.type === "deleted" || (event.type === "synced" && !there)) return;
@@ -358,7 +364,7 @@ export class Waits<T extends KubernetesObject> {
    * Awaits `call`; a refusal of `state`, the removal of a handler, and the end by `signal` become a
    * {@linkcode WaitError}.
    */
-  async #wait<R>(
+  async wait<R>(
     what: string,
     signal: AbortSignal | undefined,
     call: () => Promise<R>,

@@ -7,6 +7,7 @@ import { Client } from "../../src/client/client.ts";
 import { ClusterSet } from "../../src/clusters/cluster_set.ts";
 import { HttpServer } from "../../src/deno/run_manager.ts";
 import { InformerRelay } from "../../src/edge/informer_relay.ts";
+import { derive } from "../../src/informer/derived_collection.ts";
 import { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";
 import { SharedInformerFactory } from "../../src/informer/shared_informer_factory.ts";
 import { ConfigMap } from "../../src/kinds/core/v1.ts";
@@ -194,6 +195,14 @@ const ROWS: Record<string, Record<string, Row>> = {
       await pass(10_000);
       stop.abort();
       await running;
+    },
+  },
+  "informer/derived_collection.ts": {
+    "a derived collection": async ({ client, onError, pass }) => {
+      await using maps = new SharedIndexInformer(client.resource(ConfigMap));
+      await using _derived = derive(maps, fail, { onError });
+      void maps.run();
+      await pass(1_000);
     },
   },
   "client/resource_client.ts": {

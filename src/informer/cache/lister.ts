@@ -63,6 +63,24 @@ export interface NamespaceLister<T> {
   get(name: string): T | undefined;
 }
 
+/** Selectors, parsed: which entries they match. */
+export class EntrySelector {
+  readonly labels: LabelSelector;
+  readonly fields: FieldSelector | undefined;
+
+  /** No `fields` match every entry. */
+  constructor(labels: LabelSelector, fields: FieldSelector | undefined) {
+    this.labels = labels;
+    this.fields = fields;
+  }
+
+  /** Reads the labels and the selected fields alone. @throws {DecodeError} when they cannot be read. */
+  matches(entry: Entry<unknown>): boolean {
+    if (this.labels.requirements.length > 0 && !this.labels.matches(entry.labels)) return false;
+    return this.fields === undefined || this.fields.matchesValues((keys) => valuesAt(entry, keys));
+  }
+}
+
 /** A {@linkcode Lister} over a cache of entries. */
 export class EntryLister<T extends KubernetesObject> implements Lister<T> {
   readonly #entries: Pick<ReadonlyIndexer<Entry<T>>, "getByKey" | "list" | "byIndex">;
@@ -104,17 +122,22 @@ export class EntryLister<T extends KubernetesObject> implements Lister<T> {
     };
   }
 
-  #select(entries: () => readonly Entry<T>[], given: string | CacheSelection): T[] {
+  /** Parses selectors. @throws as {@linkcode Lister.list}. */
+  selector(given: string | CacheSelection): EntrySelector {
     const { labelSelector = "", fieldSelector = "" } = typeof given === "string" ? { labelSelector: given } : given;
-    const selector = this.#parse(labelSelector);
+    const labels = this.#parse(labelSelector);
     const fields = fieldSelector === "" ? undefined : FieldSelector.parse(fieldSelector);
-    for (const { key } of selector.requirements) this.#checkKept(["metadata", "labels", key]);
+    for (const { key } of labels.requirements) this.#checkKept(["metadata", "labels", key]);
     for (const { keys } of fields?.requirements ?? []) this.#checkKept(keys);
+    return new EntrySelector(labels, fields);
+  }
+
+  #select(entries: () => readonly Entry<T>[], given: string | CacheSelection): T[] {
+    const selector = this.selector(given);
     const objects: T[] = [];
     for (const entry of entries()) {
       try {
-        if (selector.requirements.length > 0 && !selector.matches(entry.labels)) continue;
-        if (fields === undefined || fields.matchesValues((keys) => valuesAt(entry, keys))) objects.push(entry.object);
+        if (selector.matches(entry)) objects.push(entry.object);
       } catch (error) {
         if (!(error instanceof DecodeError)) throw error;
         this.#quarantine.add(entry, error);
@@ -237,7 +260,7 @@ export class ObjectCache<T extends KubernetesObject> {
   /** Reads them by key and by index, as objects. */
   readonly indexer: ParsingIndexer<T, "namespace">;
   /** Reads them by namespace, name and selector. */
-  readonly lister: Lister<T>;
+  readonly lister: EntryLister<T>;
 
   /** Prepares entries for the store. */
   readonly entryTransform: EntryTransform<T>;

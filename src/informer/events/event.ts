@@ -188,10 +188,19 @@ export class Updated<T extends KubernetesObject> extends EntryEvent<T> implement
 export class Deleted<T extends KubernetesObject> extends EntryEvent<T> implements DeletedEvent<T> {
   readonly finalStateUnknown: boolean;
   declare readonly reason?: "moved";
+  /** The entry that was cached; `entry` may be a later state. */
+  readonly before: Entry<T>;
 
-  constructor(entry: Entry<T>, quarantine: Quarantine<T>, finalStateUnknown: boolean, reason?: "moved") {
+  constructor(
+    entry: Entry<T>,
+    quarantine: Quarantine<T>,
+    finalStateUnknown: boolean,
+    reason?: "moved",
+    before: Entry<T> = entry,
+  ) {
     super(entry, quarantine);
     this.finalStateUnknown = finalStateUnknown;
+    this.before = before;
     if (reason !== undefined) this.reason = reason;
   }
 

@@ -175,7 +175,7 @@ export class CacheWriter<T extends KubernetesObject> {
       const another = isAnother(known, entry);
       this.#delete(known);
       this.#processor.log.append(
-        new Deleted(another ? known : entry, this.#quarantine, another || delta.finalStateUnknown),
+        new Deleted(another ? known : entry, this.#quarantine, another || delta.finalStateUnknown, undefined, known),
       );
       return;
     }

@@ -1,0 +1,467 @@
+/**
+ * Computes collections from others.
+ *
+ * {@linkcode Derivation} is the entry point: it calls a function for each input, remembers by `Dependents` what each
+ * call has read, and calls it again when that has changed. It writes the outputs to a cache, and appends their changes
+ * to a log; it sends no requests, and has no handlers of its own.
+ *
+ * @module
+ */
+
+import type { Entry } from "../../api/options.ts";
+import { keyOf, type KubernetesObject, type ObjectKey } from "../../api/object.ts";
+import { Pacer } from "../../async/turns.ts";
+import { sameValue } from "../../entry/entry.ts";
+import { InformerError } from "../../errors/informer_error.ts";
+import type { ObjectCache } from "../cache/lister.ts";
+import { Added, Deleted, Updated } from "../events/event.ts";
+import type { Processor } from "../events/processor.ts";
+import type { StateKeeper } from "../sync/state.ts";
+import { type Dependency, Dependents, type FetchQuery } from "./dependents.ts";
+
+/** A collection whose cache and log others follow. */
+export interface FollowedCollection<T extends KubernetesObject = KubernetesObject> {
+  /** Its names in messages: as what follows it, quoted, and alone. */
+  readonly collection: { readonly informer: string; readonly subject: string; readonly name: string };
+  /** Its objects. */
+  readonly cache: ObjectCache<T>;
+  /** Delivers its events, which are in the log when the cache has changed. */
+  readonly processor: Processor<T>;
+  /** Its state. */
+  readonly state: StateKeeper;
+  /** `true` once the cache has had all objects. */
+  readonly hasSynced: boolean;
+}
+
+/** A collection that derivations read. */
+export interface DerivationSource {
+  /** The parts that they follow: a {@linkcode Derivation}, where it is derived itself. */
+  readonly followed: FollowedCollection;
+}
+
+/** The inputs of a derivation: what its function is called with, by id. */
+export interface DerivationInput {
+  /** The collection that they are from. */
+  readonly source: DerivationSource;
+  /** The ids of the inputs that an object belongs to. */
+  idsOf(entry: Entry<KubernetesObject>): readonly string[];
+  /** The input of an id; `undefined` if there is none. */
+  get(id: string): unknown;
+}
+
+/** Reads a collection for the call in progress. */
+type FetchForCall = (source: DerivationSource, query: FetchQuery<KubernetesObject>) => unknown;
+
+/** The function of a derivation, and what receives its errors and changes. */
+export interface DerivationOptions {
+  /** The inputs. */
+  readonly input: DerivationInput;
+  /** Returns the outputs of an input. */
+  readonly compute: (input: unknown, fetch: FetchForCall) => unknown;
+  /** Receives each error. */
+  readonly report: (error: unknown) => void;
+  /** Called for each collection that is read, the input first. */
+  readonly onSource: (source: DerivationSource) => void;
+  /** Called when it has synced. */
+  readonly onSynced: () => void;
+}
+
+/** An input, and what was computed from it. */
+class Computation {
+  readonly id: string;
+  /** The reads of its last call. */
+  dependencies: readonly Dependency<Computation>[] = [];
+  /** The results of its last successful call. */
+  outputs: readonly DerivedEntry[] = [];
+
+  constructor(id: string) {
+    this.id = id;
+  }
+}
+
+/** An output as the cache has it. It has no version, and the uid of its metadata, if that has one. */
+class DerivedEntry implements Entry<KubernetesObject> {
+  readonly of: Computation;
+  readonly key: ObjectKey;
+  readonly object: KubernetesObject;
+
+  constructor(of: Computation, object: KubernetesObject) {
+    this.of = of;
+    this.key = keyOf(object);
+    this.object = object;
+  }
+
+  get namespace(): string {
+    return this.object.metadata.namespace ?? "";
+  }
+
+  get name(): string {
+    return this.object.metadata.name;
+  }
+
+  get uid(): string {
+    return this.object.metadata.uid ?? "";
+  }
+
+  get resourceVersion(): string {
+    return "";
+  }
+
+  get metadata(): KubernetesObject["metadata"] {
+    return this.object.metadata;
+  }
+
+  get labels(): Entry<KubernetesObject>["labels"] {
+    return this.object.metadata.labels;
+  }
+}
+
+/** A part of the inputs of a derivation is not computed as it should be. */
+export class DerivationError extends InformerError {
+  /** `"DerivationError"`. */
+  override readonly name = "DerivationError";
+  /** The key of the input. */
+  readonly input: string;
+
+  /** Names the input. */
+  constructor(message: string, input: string, options?: ErrorOptions) {
+    super(message, options);
+    this.input = input;
+  }
+}
+
+/**
+ * Runs derivations that have something to compute, in a later turn, and each behind those that it reads. So what
+ * several of them make of one change is complete when a derivation that joins them is computed, once.
+ */
+class DerivationQueue {
+  readonly #due = new Set<Derivation>();
+  /** Few steps between two looks at the clock: a call may take long. */
+  readonly #pacer = new Pacer(5, 16);
+  /** `true` if and only if a run is scheduled, or in progress. */
+  #isBusy = false;
+
+  /** Adds a derivation that has something to compute. */
+  add(derivation: Derivation): void {
+    this.#due.add(derivation);
+    if (!this.#isBusy) this.#schedule();
+  }
+
+  /** Removes a derivation. */
+  delete(derivation: Derivation): void {
+    this.#due.delete(derivation);
+  }
+
+  #schedule(): void {
+    this.#isBusy = true;
+    this.#pacer.onTurn(this.#run);
+  }
+
+  readonly #run = (): void => {
+    while (this.#due.size > 0) {
+      const next = [...this.#due].reduce((a, b) => b.level < a.level ? b : a);
+      if (next.compute(this.#pacer)) this.#due.delete(next);
+      else return this.#schedule();
+    }
+    this.#isBusy = false;
+  };
+}
+
+const queue = new DerivationQueue();
+
+/** The number of calls so far, of all derivations. */
+let calls = 0;
+
+/** Computes the objects of one collection from those of others. */
+export class Derivation implements FollowedCollection, Disposable {
+  readonly collection: FollowedCollection["collection"];
+  readonly cache: FollowedCollection["cache"];
+  readonly processor: FollowedCollection["processor"];
+  readonly state: StateKeeper;
+  readonly #options: DerivationOptions;
+  /** The collections that are read, the input first. */
+  readonly #sources = new Map<FollowedCollection, Dependents<Computation>>();
+  /** The derivations that read this one. */
+  readonly #readers = new Set<Derivation>();
+  /** By the id of the input. */
+  readonly #computations = new Map<string, Computation>();
+  /** Those whose input, or what they have read, has changed. */
+  readonly #due = new Set<Computation>();
+  /** Those that have read a collection that had not synced: their result does not count. */
+  readonly #early = new Set<Computation>();
+  /** Those whose last call has failed. */
+  readonly #failed = new Map<Computation, DerivationError>();
+  /** By key, the outputs of several computations under one key; there are two at least. */
+  readonly #claims = new Map<ObjectKey, Set<DerivedEntry>>();
+  /** The dependencies of the call in progress. */
+  #read: Dependency<Computation>[] | undefined;
+  /** `true` if the call in progress, or the last one, has read a collection that had not synced. */
+  #isEarly = false;
+  #level = 1;
+  #hasSynced = false;
+  #changes = 0;
+
+  /** Computes in later turns, from {@linkcode begin} on, and writes to the cache of `own`. */
+  constructor(own: Omit<FollowedCollection, "hasSynced">, options: DerivationOptions) {
+    this.collection = own.collection;
+    this.cache = own.cache;
+    this.processor = own.processor;
+    this.state = own.state;
+    this.#options = options;
+  }
+
+  /** Higher than those of all derivations that it reads. */
+  get level(): number {
+    return this.#level;
+  }
+
+  /** `true` once all inputs that there were have been computed. */
+  get hasSynced(): boolean {
+    return this.#hasSynced;
+  }
+
+  /** The number of changes of objects so far. */
+  get changes(): number {
+    return this.#changes;
+  }
+
+  /** The errors of inputs whose last call has failed. */
+  get failures(): Iterable<DerivationError> {
+    return this.#failed.values();
+  }
+
+  /** The keys that several inputs have an output of. */
+  get conflicts(): Iterable<ObjectKey> {
+    return this.#claims.keys();
+  }
+
+  /** Follows its input. */
+  begin(): void {
+    const { source } = this.#options.input;
+    this.#dependentsOf(source);
+    for (const entry of source.followed.cache.store) this.#inputChanged(entry, undefined);
+    queue.add(this);
+  }
+
+  /**
+   * Computes what is due, until the time of the turn is over. Returns `true` when there is nothing left that can be
+   * computed now.
+   */
+  compute(pacer: Pacer): boolean {
+    for (const computation of this.#due) {
+      if (!this.#hasSynced && !this.#haveSynced) return true; // an event of the source that has not will come
+      this.#due.delete(computation);
+      this.#perform(computation);
+      if (pacer.step()) return false;
+    }
+    if (!this.#hasSynced && this.#haveSynced && this.#early.size === 0) {
+      this.#hasSynced = true;
+      this.processor.synced();
+      this.#options.onSynced();
+    }
+    return true;
+  }
+
+  /** Follows its sources no more. */
+  [Symbol.dispose](): void {
+    queue.delete(this);
+    this.#due.clear();
+    for (const [source, dependents] of this.#sources) {
+      dependents[Symbol.dispose]();
+      if (source instanceof Derivation) source.#readers.delete(this);
+    }
+  }
+
+  get #haveSynced(): boolean {
+    for (const { hasSynced } of this.#sources.keys()) if (!hasSynced) return false;
+    return true;
+  }
+
+  #perform(computation: Computation): void {
+    const call = ++calls;
+    const read: Dependency<Computation>[] = this.#read = [];
+    this.#isEarly = false;
+    this.#early.delete(computation);
+    let outputs: readonly DerivedEntry[] | undefined;
+    let failure: unknown;
+    let isGone = false;
+    try {
+      const { input, compute } = this.#options;
+      const given = input.get(computation.id);
+      isGone = given === undefined;
+      const returned = isGone ? undefined : compute(given, (source, query) => this.#fetch(call, source, query));
+      outputs = entriesOf(computation, returned);
+    } catch (error) {
+      failure = error;
+    } finally {
+      this.#read = undefined;
+    }
+    for (const before of computation.dependencies) if (before.lastCall !== call) before.leave(computation);
+    for (const dependency of read) dependency.users.add(computation);
+    computation.dependencies = read;
+    if (this.#isEarly) this.#early.add(computation);
+    else if (outputs === undefined) this.#fail(computation, failure);
+    else {
+      this.#failed.delete(computation);
+      this.#replaceOutputs(computation, outputs);
+    }
+    if (isGone) this.#computations.delete(computation.id);
+  }
+
+  #fail(computation: Computation, cause: unknown): void {
+    const { informer } = this.collection;
+    const error = new DerivationError(`Cannot compute ${informer} of "${computation.id}"`, computation.id, { cause });
+    this.#failed.set(computation, error);
+    this.#options.report(error);
+  }
+
+  #fetch(call: number, source: DerivationSource, query: FetchQuery<KubernetesObject>): unknown {
+    const read = this.#read;
+    if (read === undefined || call !== calls) {
+      const { informer } = source.followed.collection;
+      throw new Error(`Cannot fetch from ${informer}: the call that fetch was passed to has returned`);
+    }
+    const dependents = this.#dependentsOf(source);
+    if (!source.followed.hasSynced) this.#isEarly = true;
+    return dependents.read(query, (dependency) => {
+      if (dependency.lastCall === call) return;
+      dependency.lastCall = call;
+      read.push(dependency);
+    });
+  }
+
+  #dependentsOf(source: DerivationSource): Dependents<Computation> {
+    const { followed } = source;
+    const known = this.#sources.get(followed);
+    if (known !== undefined) return known;
+    const { cache, processor: { log }, collection: { informer } } = followed;
+    if (followed instanceof Derivation) {
+      if (followed.#reads(this)) {
+        throw new TypeError(`Cannot fetch from ${informer}: it is computed from ${this.collection.informer}`);
+      }
+      followed.#readers.add(this);
+      this.#raise(followed.#level + 1);
+    }
+    const isInput = source === this.#options.input.source;
+    const added = new Dependents<Computation>(cache, log, {
+      due: (computation) => this.#changed(computation),
+      onChange: isInput ? (entry, before) => this.#inputChanged(entry, before) : () => {},
+      onSynced: () => this.#sourceSynced(),
+    });
+    this.#sources.set(followed, added);
+    this.#options.onSource(source);
+    return added;
+  }
+
+  /** Returns `true` if it is `other`, or reads it, directly or through others. */
+  #reads(other: FollowedCollection): boolean {
+    if (other === this) return true;
+    for (const source of this.#sources.keys()) if (source instanceof Derivation && source.#reads(other)) return true;
+    return false;
+  }
+
+  #raise(level: number): void {
+    if (level <= this.#level) return;
+    this.#level = level;
+    for (const reader of this.#readers) reader.#raise(level + 1);
+  }
+
+  #changed(computation: Computation): void {
+    this.#due.add(computation);
+    queue.add(this);
+  }
+
+  #inputChanged(entry: Entry<KubernetesObject>, before: Entry<KubernetesObject> | undefined): void {
+    for (const id of this.#options.input.idsOf(entry)) this.#inputDue(id);
+    if (before !== undefined) { for (const id of this.#options.input.idsOf(before)) this.#inputDue(id); }
+  }
+
+  #inputDue(id: string): void {
+    let computation = this.#computations.get(id);
+    if (computation === undefined) this.#computations.set(id, computation = new Computation(id));
+    this.#changed(computation);
+  }
+
+  #sourceSynced(): void {
+    for (const computation of this.#early) this.#due.add(computation);
+    this.#early.clear();
+    queue.add(this);
+  }
+
+  #replaceOutputs(computation: Computation, outputs: readonly DerivedEntry[]): void {
+    const before = new Map(computation.outputs.map((entry) => [entry.key, entry]));
+    const changed: [DerivedEntry | undefined, DerivedEntry][] = [];
+    computation.outputs = outputs.map((entry) => {
+      const known = before.get(entry.key);
+      before.delete(entry.key);
+      if (known !== undefined && sameValue(known.object, entry.object)) return known;
+      changed.push([known, entry]);
+      return entry;
+    });
+    for (const gone of before.values()) this.#replace(gone, undefined);
+    for (const [known, entry] of changed) this.#replace(known, entry);
+  }
+
+  /** Replaces the output that one computation has under one key. Where others have one, too, the first id counts. */
+  #replace(before: DerivedEntry | undefined, after: DerivedEntry | undefined): void {
+    const { key } = (after ?? before)!;
+    const known = this.cache.store.lookUp(key) as DerivedEntry | undefined;
+    let claims = this.#claims.get(key);
+    if (claims === undefined && known !== undefined && after !== undefined && known.of !== after.of) {
+      this.#claims.set(key, claims = new Set([known]));
+    }
+    if (claims === undefined) return this.#show(key, known, after);
+    if (before !== undefined) claims.delete(before);
+    if (after !== undefined) claims.add(after);
+    if (claims.size === 1) this.#claims.delete(key);
+    const [counts, ...others] = [...claims].sort((a, b) => a.of.id < b.of.id ? -1 : 1);
+    if (before === undefined) this.#reportConflict(key, counts, others);
+    this.#show(key, known, counts);
+  }
+
+  #reportConflict(key: ObjectKey, counts: DerivedEntry, others: readonly DerivedEntry[]): void {
+    const ids = others.map(({ of }) => `"${of.id}"`).join(", ");
+    this.#options.report(
+      new DerivationError(
+        `Cannot keep two objects "${key}" in ${this.collection.informer}: found one of "${counts.of.id}", which ` +
+          `counts, and one of ${ids}; give them names of their own`,
+        counts.of.id,
+      ),
+    );
+  }
+
+  #show(key: ObjectKey, known: DerivedEntry | undefined, entry: DerivedEntry | undefined): void {
+    if (known === entry) return;
+    const { cache: { store, quarantine }, processor: { log } } = this;
+    this.#changes++;
+    if (entry === undefined) {
+      store.deleteByKey(key);
+      log.append(new Deleted<KubernetesObject>(known!, quarantine, false));
+      return;
+    }
+    store.set(key, entry);
+    if (known === undefined) log.append(new Added<KubernetesObject>(entry, quarantine, !this.#hasSynced));
+    else if (!sameValue(known.object, entry.object)) {
+      log.append(new Updated<KubernetesObject>(entry, quarantine, known, false));
+    }
+  }
+}
+
+/** Returns the entries of what a function has returned. @throws {TypeError} when that cannot be cached. */
+function entriesOf(computation: Computation, returned: unknown): DerivedEntry[] {
+  if (returned === undefined || returned === null) return [];
+  const entries = (Array.isArray(returned) ? returned : [returned]).map((object) => {
+    const { name, namespace = "" } = (object as Partial<KubernetesObject> | undefined)?.metadata ?? {};
+    if (typeof name !== "string" || name === "" || typeof namespace !== "string") {
+      const found = object instanceof Promise ? "a promise" : JSON.stringify(object) ?? String(object);
+      throw new TypeError(
+        `found ${found.slice(0, 200)}, expected an object with a metadata.name, several of them, or undefined`,
+      );
+    }
+    return new DerivedEntry(computation, object as KubernetesObject);
+  });
+  if (new Set(entries.map(({ key }) => key)).size < entries.length) {
+    throw new TypeError(`found two objects of one name among ${entries.map(({ key }) => `"${key}"`).join(", ")}`);
+  }
+  return entries;
+}
