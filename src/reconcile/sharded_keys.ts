@@ -158,7 +158,6 @@ export class ShardedKeys implements Disposable {
     this.#held.ranges = held;
     this.#ready.ranges = commonRanges(this.#ready.ranges, held);
     for (const [key, uid] of this.#deleted) if (!this.#held.hasText(uid)) this.#deleted.delete(key);
-    this.#endLost();
     this.#prepare(held);
     this.#addWaiting();
   }

@@ -2,7 +2,9 @@ import { assert, assertEquals, assertThrows } from "@std/assert";
 import { hashOf } from "../../src/api/shard.ts";
 import { requeueAfter } from "../../src/workqueue/run.ts";
 import { ConfigMap, Namespace, Secret } from "../../src/kinds/core/v1.ts";
+import { TerminalError } from "../../src/reconcile/options.ts";
 import { Reconciler } from "../../src/reconcile/reconciler.ts";
+import type { RecordedRequest } from "../../src/testing/http/request.ts";
 import { withController } from "../../src/reconcile/objects.ts";
 import { SharedWorks } from "./_processes.ts";
 
@@ -76,6 +78,10 @@ Deno.test("Reconciler over shards forgets a deleted object whose range moves bef
   const { length } = a.take();
   assert(length > 0 && length < 8, `${length} are called`);
   assertEquals(b.take(), []);
+  await Promise.all([b.stop(), works.pass(5_000)]);
+  for (let i = 0; i < 8; i++) a.reconciler.enqueue(`default/map-0${i}`);
+  await works.pass();
+  assertEquals(a.take(), []);
 });
 
 Deno.test("Reconciler over shards drops keys that come up for a later time where they have moved", async () => {
@@ -313,4 +319,105 @@ Deno.test("Reconciler over shards refuses kinds without namespaces by namespace"
     TypeError,
     `Cannot take the shard "it" of "namespaces" by namespace`,
   );
+});
+
+Deno.test("Reconciler over shards takes an object that was created anew, and has moved, for no deleted one", async () => {
+  await using works = new SharedWorks();
+  const keys = works.create(12);
+  const a = works.process("a", (_key, { object }) => {
+    if (object === undefined) throw new Error("it is tried again");
+  }).start();
+  await works.pass();
+  for (const key of keys) works.server.delete(ConfigMap, key);
+  await works.pass();
+  works.create(12);
+  await works.pass();
+  const b = works.process("b").start();
+  await works.pass(5_000);
+  assert(b.keys.length > 0);
+  a.take();
+  for (const key of keys) a.reconciler.enqueue(key);
+  await works.pass();
+  assertEquals(a.take(), a.keys);
+});
+
+Deno.test("Reconciler over shards ends its calls for a deleted object by a TerminalError", async () => {
+  await using works = new SharedWorks();
+  const [key] = works.create(1);
+  const a = works.process("a", (_key, { object }) => {
+    if (object === undefined) throw new TerminalError("it cannot be mended");
+  }).start();
+  await works.pass();
+  works.server.delete(ConfigMap, key);
+  await works.pass();
+  a.reconciler.enqueue(key);
+  await works.pass();
+  assertEquals(a.take(), [`-${key}`, key]);
+});
+
+Deno.test("Reconciler over shards lists owned kinds again before it begins in ranges that it has lost and regained", async () => {
+  await using works = new SharedWorks();
+  const keys = works.create(6);
+  const a = works.process("a");
+  a.reconciler.owns(Secret, { informer: { onError: () => {} } });
+  a.start();
+  await works.pass();
+  assertEquals(a.take(), keys);
+  a.isCutOff = true;
+  await works.pass(15_000);
+  assertEquals([a.group.ranges(), a.keys], [[], []]);
+  const isList = ({ verb, resource }: RecordedRequest): boolean => verb === "list" && resource === "secrets";
+  const stalled = works.server.stallNext(100, isList);
+  a.isCutOff = false;
+  await works.pass(20_000);
+  assertEquals([a.keys, a.take()], [keys, []]);
+  assertEquals(a.group.status().ranges.length, 64);
+  stalled[Symbol.dispose]();
+  await works.pass();
+  assertEquals(a.take(), keys);
+});
+
+Deno.test("Reconciler over shards waits for caches no longer to see the writes for an object that has moved", async () => {
+  await using works = new SharedWorks();
+  const keys = works.create(8);
+  const a = works.process("a", async (key, { object, client }) => {
+    if (object?.metadata.annotations?.write === undefined || object.data !== undefined) return;
+    await client.resource(ConfigMap).patch(key.split("/")[1], { type: "merge", body: { data: { by: "a" } } });
+  }).start();
+  await works.pass();
+  for (const key of keys) works.server.annotate(ConfigMap, key, { write: "yes" });
+  works.server.beforeNext(() => void works.server.stallWatches(ConfigMap), 1, ({ verb }) => verb === "patch");
+  await works.pass(0);
+  for (const key of keys) a.reconciler.enqueue(key);
+  await works.pass(0);
+  assertEquals(a.reconciler.status().waitingForCaches, 8);
+  const b = works.process("b").start();
+  await works.pass(60_000);
+  assert(b.calls.length > 0);
+  assertEquals(a.errors.filter((error) => b.keys.some((key) => error.startsWith(`${key}:`))), []);
+});
+
+Deno.test("Reconciler over shards ends the requests of a call whose last range is lost while its process leaves", async () => {
+  await using works = new SharedWorks();
+  const [key] = works.create(1);
+  const gate = Promise.withResolvers<void>();
+  let reason: unknown;
+  const a = works.process("a", async (_key, { client }) => {
+    const maps = client.resource(ConfigMap);
+    await gate.promise;
+    await maps.patch("map-00", { type: "merge", body: { data: {} } }).catch((error) => reason = error);
+  }, { graceMs: 100_000 }).start();
+  await works.pass();
+  assertEquals(a.calls, [key]);
+  const b = works.process("b").start();
+  await works.pass(2_000);
+  const ended = a.stop();
+  await works.pass(2_000);
+  assertEquals([a.group.ranges(), a.group.releasing().length, b.group.status().ranges.length], [[], 1, 63]);
+  a.isCutOff = true;
+  await works.pass(12_000);
+  gate.resolve();
+  await works.pass(20_000);
+  assert(String(reason).includes("is another process's"), String(reason));
+  await ended;
 });
