@@ -73,14 +73,17 @@ function elementOf(list: ListOf, item: Json, typed: boolean): PathElement | Erro
   }
   if (item === null) return new Error("associative list with keys may not have a null element");
   if (!isObject(item)) return new Error("associative list with keys may not have non-map elements");
+  const [key] = list.keys;
+  const only = list.keys.length === 1 ? item[key] : undefined;
+  if (typeof only === "string") return keyedElement(key, only);
   const fields = list.items.type === "struct" ? list.items.fields : undefined;
   const zeros = typed && list.items.type === "struct" ? zerosOf(list.items) : NO_ZEROS;
-  const members: MutableJson = {};
+  const members: [name: string, value: Json][] = [];
   for (const key of list.keys) {
     const value = item[key] ?? zeros.get(key) ?? fields?.get(key)?.default;
-    if (value !== undefined) setMember(members, key, value);
+    if (value !== undefined) members.push([key, value]);
   }
-  for (const _ in members) return keyElement(members);
+  if (members.length > 0) return keyElement(members);
   const keys = `[${list.keys.map((key) => JSON.stringify(key)).join(" ")}]`;
   return new Error(
     `associative list with keys has an element that omits all key fields ${keys} ` +
@@ -265,21 +268,38 @@ function newMembers(
   return fields;
 }
 
-const ELEMENTS = new Map<string, PathElement>();
+/** Returns a function that makes path elements: one text for equal names, which is faster as a key than a new one. */
+function recent(make: (name: string) => PathElement): (name: string) => PathElement {
+  const elements = new Map<string, PathElement>();
+  return (name) => {
+    let element = elements.get(name);
+    if (element === undefined) {
+      if (elements.size === 10_000) elements.clear();
+      elements.set(name, element = make(name));
+    }
+    return element;
+  };
+}
 
-/** Returns `f:NAME`: one text for equal names, which is faster as a key than a new one. */
-function fieldElement(name: string): PathElement {
-  let element = ELEMENTS.get(name);
-  if (element === undefined) {
-    if (ELEMENTS.size === 10_000) ELEMENTS.clear();
-    ELEMENTS.set(name, element = `f:${name}`);
-  }
-  return element;
+const fieldElement = recent((name) => `f:${name}`);
+
+/** The elements of lists with one key, by the key, whose value is a text. */
+const KEYED = new Map<string, (value: string) => PathElement>();
+
+function keyedElement(key: string, value: string): PathElement {
+  let elements = KEYED.get(key);
+  if (elements === undefined) KEYED.set(key, elements = recent((value) => keyElement([[key, value]])));
+  return elements(value);
 }
 
 function newElements(list: readonly Json[], schema: ListOf): MutableJson {
-  const elements = elementsOf(schema, list, true);
   const fields: MutableJson = {};
+  if (list.length === 1) {
+    const element = elementOf(schema, list[0], true);
+    if (typeof element === "string") fields[element] = newFields(undefined, list[0], schema.items) ?? OWN;
+    return fields;
+  }
+  const elements = elementsOf(schema, list, true);
   const order = elements.size > 1 ? [...elements.keys()].sort(compareElements) : elements.keys();
   for (const element of order) {
     const items = elements.get(element)!;

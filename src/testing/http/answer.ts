@@ -110,7 +110,7 @@ function bodyOf(context: RequestContext, pieces: Iterable<Uint8Array>): ByteBody
     },
   });
   context.sending(body);
-  if (context.signal !== undefined) body.follow(context.signal);
+  if (context.signal !== undefined) body.followRead(context.signal);
   return body;
 }
 

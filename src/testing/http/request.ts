@@ -27,20 +27,24 @@ export interface RecordedRequest {
 /** A record to which body and status are still to be added. */
 export type OpenRecord = { -readonly [Field in keyof RecordedRequest]: RecordedRequest[Field] };
 
+const CREDENTIALS = ["authorization", "cookie", "proxy-authorization"];
+
 /** Records a request without its credentials. */
 export function recordRequest(
   request: Request,
   url: URL,
-  { verb, resource, namespace }: RequestAttributes,
+  { verb, resource, namespace, path }: RequestAttributes,
 ): OpenRecord {
-  const headers = new Headers(request.headers);
-  for (const name of ["authorization", "cookie", "proxy-authorization"]) {
-    if (headers.has(name)) headers.set(name, "[redacted]");
+  let { headers } = request;
+  for (const name of CREDENTIALS) {
+    if (!headers.has(name)) continue;
+    if (headers === request.headers) headers = new Headers(headers);
+    headers.set(name, "[redacted]");
   }
   return {
     method: request.method,
     url: url.href,
-    path: url.pathname,
+    path,
     query: url.searchParams,
     headers,
     verb,

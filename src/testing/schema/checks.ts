@@ -128,7 +128,9 @@ function pattern(expression: string, what: string, ...examples: readonly string[
 
 function limited(length: number, form: Form, unit: "bytes" | "characters"): Form {
   return (text) =>
-    UTF8.encode(text).length > length ? [`must be no more than ${length} ${unit}`, ...form(text)] : form(text);
+    3 * text.length > length && UTF8.encode(text).length > length
+      ? [`must be no more than ${length} ${unit}`, ...form(text)]
+      : form(text);
 }
 
 const UTF8 = new TextEncoder();
@@ -295,34 +297,40 @@ export type Check = (value: Json, at: string, causes: Causes) => void;
 export function fields(rows: Readonly<Record<string, Check>>): Rule {
   const parsed = Object.entries(rows).map(([key, check]) => {
     const isRequired = key.endsWith("!");
-    return { path: key.slice(0, isRequired ? -1 : undefined).split("."), isRequired, check };
+    const path = key.slice(0, isRequired ? -1 : undefined).split(".");
+    const steps = path.map((step) => ({ name: step.replace("[]", ""), isList: step.endsWith("[]") }));
+    return { steps, isRequired, check };
   });
   return (object, at, causes) => {
-    for (const { path, isRequired, check } of parsed) {
-      visit(object, path, at, (value, place) => {
-        const isAbsent = value === undefined || value === null || value === "" ||
-          (isRequired && (value === 0 || (Array.isArray(value) && value.length === 0)));
-        if (!isAbsent) check(value, place, causes);
-        else if (isRequired) causes.push(requiredField(place));
-      });
-    }
+    for (const row of parsed) visit(object, row, 0, at, causes);
   };
 }
 
-function visit(
-  object: JsonObject,
-  [key, ...rest]: readonly string[],
-  at: string,
-  found: (value: Json | undefined, at: string) => void,
-): void {
-  const next = (value: Json | undefined, place: string): void => {
-    if (rest.length === 0) found(value, place);
-    else if (isObject(value)) visit(value, rest, place, found);
-  };
-  const name = key.replace("[]", "");
+/** A row of {@linkcode fields}. */
+interface Row {
+  readonly steps: readonly { readonly name: string; readonly isList: boolean }[];
+  readonly isRequired: boolean;
+  readonly check: Check;
+}
+
+function visit(object: JsonObject, row: Row, depth: number, at: string, causes: Causes): void {
+  const { name, isList } = row.steps[depth];
+  const value = object[name];
+  if (value === undefined && !row.isRequired) return;
   const place = at === "" ? name : `${at}.${name}`;
-  if (key === name) next(object[name], place);
-  else textsOf(object[name]).forEach((element, index) => next(element, `${place}[${index}]`));
+  const next = (value: Json | undefined, place: string): void => {
+    if (depth === row.steps.length - 1) checkFound(value, row, place, causes);
+    else if (isObject(value)) visit(value, row, depth + 1, place, causes);
+  };
+  if (isList) textsOf(value).forEach((element, index) => next(element, `${place}[${index}]`));
+  else next(value, place);
+}
+
+function checkFound(value: Json | undefined, { isRequired, check }: Row, at: string, causes: Causes): void {
+  const isAbsent = value === undefined || value === null || value === "" ||
+    (isRequired && (value === 0 || (Array.isArray(value) && value.length === 0)));
+  if (!isAbsent) check(value, at, causes);
+  else if (isRequired) causes.push(requiredField(at));
 }
 
 /** A check of nothing but that a value is there. */

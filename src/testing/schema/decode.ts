@@ -65,13 +65,14 @@ class Decoder {
 
   struct(schema: Struct, value: JsonObject): MutableJson {
     const object: MutableJson = {};
-    for (const { field, absent, isFilled } of membersOf(schema)) {
+    const unknown: string[] = [];
+    for (const { field, absent, isFilled } of membersIn(schema, value, unknown)) {
       const given = value[field.name] ?? undefined;
       const member = given === undefined && !isFilled ? absent : this.#member(schema, field, given);
       if (member !== undefined) object[field.name] = member;
     }
-    for (const key in value) {
-      if (schema.fields.has(key) || value[key] === undefined || this.unknown.length === 100) continue;
+    for (const key of unknown) {
+      if (value[key] === undefined || this.unknown.length === 100) continue;
       const path = [...this.#path, key].map((part) => typeof part === "number" ? `[${part}]` : part);
       this.unknown.push(path.join(".").replaceAll(".[", "["));
     }
@@ -160,25 +161,56 @@ class Decoder {
 /** A field, and what its absence means. */
 interface Member {
   readonly field: Field;
+  /** Its place among the fields. */
+  readonly at: number;
   /** The value where the field is absent and is not filled in. */
   readonly absent: Json | undefined;
   /** True if the field has a default, or is a struct that is always there. */
   readonly isFilled: boolean;
 }
 
-const MEMBERS = new WeakMap<Struct, readonly Member[]>();
+/** The fields of a type. */
+interface Members {
+  /** Those that have a value even where they are absent. */
+  readonly always: readonly Member[];
+  /** The others, by name; undefined for those of `always`. */
+  readonly others: ReadonlyMap<string, Member | undefined>;
+}
 
-function membersOf(schema: Struct): readonly Member[] {
+const MEMBERS = new WeakMap<Struct, Members>();
+
+function membersOf(schema: Struct): Members {
   let members = MEMBERS.get(schema);
-  if (members === undefined) MEMBERS.set(schema, members = [...schema.fields.values()].map(memberOf));
+  if (members === undefined) {
+    const all = [...schema.fields.values()].map(memberOf);
+    const isAlways = ({ absent, isFilled }: Member): boolean => absent !== undefined || isFilled;
+    const others = new Map(all.map((member) => [member.field.name, isAlways(member) ? undefined : member]));
+    MEMBERS.set(schema, members = { always: all.filter(isAlways), others });
+  }
   return members;
 }
 
-function memberOf(field: Field): Member {
+/**
+ * Returns the fields that a value has, or that are filled in, in the order of the type, and adds the names that it does
+ * not have to `unknown`. Most fields are absent: it does not look for them.
+ */
+function membersIn(schema: Struct, value: JsonObject, unknown: string[]): readonly Member[] {
+  const { always, others } = membersOf(schema);
+  const found = always.slice();
+  for (const key in value) {
+    const member = others.get(key);
+    if (member !== undefined) found.push(member);
+    else if (!others.has(key)) unknown.push(key);
+  }
+  return found.sort((a, b) => a.at - b.at);
+}
+
+function memberOf(field: Field, at: number): Member {
   const { schema, pointer, omitEmpty } = field;
   const isNil = pointer || isReference(schema);
   return {
     field,
+    at,
     absent: omitEmpty ? undefined : isNil ? null : ZERO[schema.type],
     isFilled: field.default !== undefined || (!isNil && schema.type === "struct"),
   };

@@ -21,14 +21,52 @@ export function validateTyped(schema: Struct, object: JsonObject): Causes {
   return causes;
 }
 
+/** A field in which something can be wrong, with what decides on it. */
+interface Part {
+  readonly field: Field;
+  /** The elements of the list that must differ. */
+  readonly unique: ListOf | undefined;
+  /** False if rules alone say what the field needs. */
+  readonly isChecked: boolean;
+  /** True if a rule or the server's storage reports what is required and allowed. */
+  readonly isElsewhere: boolean;
+}
+
+const PARTS = new WeakMap<Struct, readonly Part[]>();
+
+function partsOf(schema: Struct): readonly Part[] {
+  let parts = PARTS.get(schema);
+  if (parts === undefined) {
+    parts = [...schema.fields.values()].map((field) => partOf(schema, field)).filter(({ field, unique }) =>
+      field.required || field.allowed.length > 0 || unique !== undefined || hasMembers(field.schema)
+    );
+    PARTS.set(schema, parts);
+  }
+  return parts;
+}
+
+function partOf({ name }: Struct, field: Field): Part {
+  const { schema } = field;
+  const isElsewhere = ELSEWHERE.has(`${name}.${field.name}`);
+  const isUnique = schema.type === "list" && schema.list !== "atomic" && !isCore(schema.items) && !isElsewhere;
+  return { field, unique: isUnique ? schema : undefined, isChecked: !OWN_WORDS.has(name), isElsewhere };
+}
+
+/** True for objects, and for lists and maps of them. */
+function hasMembers(schema: Schema): boolean {
+  if (schema.type === "list") return hasMembers(schema.items);
+  return schema.type === "map" ? hasMembers(schema.values) : schema.type === "struct";
+}
+
 function typed(schema: Schema, value: Json | undefined, at: string, causes: Causes): void {
   switch (schema.type) {
     case "struct":
       if (!isObject(value)) return;
-      for (const field of schema.fields.values()) {
-        const member = value[field.name];
+      for (const part of partsOf(schema)) {
+        const { name, required } = part.field;
+        const member = value[name];
         // Most fields are absent.
-        if (member !== undefined || field.required) typedField(schema, field, member, join(at, field.name), causes);
+        if (member !== undefined || required) typedField(part, member, join(at, name), causes);
       }
       RULES[schema.name]?.(value, at, causes);
       return;
@@ -43,22 +81,19 @@ function typed(schema: Schema, value: Json | undefined, at: string, causes: Caus
   }
 }
 
-function typedField(owner: Struct, field: Field, value: Json | undefined, at: string, causes: Causes): void {
-  const { schema, allowed } = field;
+function typedField(part: Part, value: Json | undefined, at: string, causes: Causes): void {
+  const { field: { schema, allowed, pointer, required }, unique, isElsewhere } = part;
   // The server takes most of what a status says.
-  const isChecked = !at.startsWith("status") && !OWN_WORDS.has(owner.name);
-  if (!isChecked) return typed(schema, value, at, causes);
-  const name = `${owner.name}.${field.name}`;
-  if (allowed.length > 0 && typeof value === "string" && !allowed.includes(value) && (value !== "" || field.pointer)) {
-    if (!ELSEWHERE.has(name)) causes.push(unsupportedField(at, value, allowed));
-    return;
-  }
-  if (field.required && isAbsent(value)) {
-    if (!ELSEWHERE.has(name)) causes.push(requiredField(at));
-    return;
-  }
-  if (schema.type === "list" && Array.isArray(value) && !isCore(schema.items) && !ELSEWHERE.has(name)) {
-    duplicates(schema, value, at, causes);
+  if (part.isChecked && !at.startsWith("status")) {
+    if (allowed.length > 0 && typeof value === "string" && !allowed.includes(value) && (value !== "" || pointer)) {
+      if (!isElsewhere) causes.push(unsupportedField(at, value, allowed));
+      return;
+    }
+    if (required && isAbsent(value)) {
+      if (!isElsewhere) causes.push(requiredField(at));
+      return;
+    }
+    if (unique !== undefined && Array.isArray(value)) duplicates(unique, value, at, causes);
   }
   typed(schema, value, at, causes);
 }
@@ -78,7 +113,7 @@ function join(at: string, name: string): string {
 
 /** Reports elements of a set that are equal, and of a map whose keys are. */
 function duplicates({ list, keys, items }: ListOf, value: readonly Json[], at: string, causes: Causes): void {
-  if (list === "atomic") return;
+  if (list === "atomic" || value.length < 2) return;
   const fields = items.type === "struct" ? items.fields : undefined;
   const key = (item: Json): Json =>
     list === "set" || !isObject(item) ? item : Object.fromEntries(

@@ -48,6 +48,9 @@ interface RequestHandlerParts {
 /** Handles a request from end to end: records it, applies faults, authorizes it, and routes it. */
 export class RequestHandler {
   readonly #parts: RequestHandlerParts;
+  /** The second of the latest answer, and its text. */
+  #second = NaN;
+  #date = "";
 
   /** Uses these components. */
   constructor(parts: RequestHandlerParts) {
@@ -65,8 +68,9 @@ export class RequestHandler {
     const url = URL.parse(request.url);
     // Deno.serve puts the Host header into the URL unchecked.
     if (url === null) return answerText("400 Bad Request: malformed Host header", 400);
-    const route = routeOr(url.pathname);
-    const asked = attributesOf(request, url, route);
+    const path = url.pathname;
+    const route = routeOr(path);
+    const asked = attributesOf(request, url, path, route);
     const open = recordRequest(request, url, asked);
     record(open);
     const sending = (body: ByteBody): void => {
@@ -82,7 +86,7 @@ export class RequestHandler {
       if (instead !== undefined) return this.#answered(open, instead);
       const attributes = { ...asked, user: access.user(request.headers) };
       await access.check(attributes);
-      const body = request.body === null ? "" : await requestBodyText(request);
+      const body = await requestBodyText(request, signal === undefined);
       if (body !== "") recordBody(open, body);
       signal?.throwIfAborted();
       const response = await this.#route(context, route, attributes, body);
@@ -99,7 +103,9 @@ export class RequestHandler {
   }
 
   #answered(record: OpenRecord, response: Response): Response {
-    response.headers.set("date", new Date(this.#parts.now()).toUTCString());
+    const second = Math.floor(this.#parts.now() / 1_000);
+    if (second !== this.#second) [this.#second, this.#date] = [second, new Date(second * 1_000).toUTCString()];
+    response.headers.set("date", this.#date);
     record.status = response.status;
     return response;
   }
@@ -141,8 +147,8 @@ export class RequestHandler {
 }
 
 /** Returns the attributes that authorization decides on, as far as they are known without the user. */
-function attributesOf(request: Request, url: URL, route: Route | undefined): RequestAttributes {
-  const [user, path] = ["", url.pathname];
+function attributesOf(request: Request, url: URL, path: string, route: Route | undefined): RequestAttributes {
+  const user = "";
   if (route?.type !== "resource") {
     const verb = request.method.toLowerCase();
     return { user, verb, group: "", version: "", resource: "", subresource: "", namespace: "", name: "", path };

@@ -60,12 +60,14 @@ const MAX_BYTES = 3_145_728;
 const decoder = new TextDecoder();
 
 /**
- * Returns the body as text; protobuf is converted to JSON.
+ * Returns the body as text; protobuf is converted to JSON. `isRemote` is true for a body that comes over a network.
  *
  * @throws {StatusError} 413 if it has more than 3 MiB, 400 for bytes that are not protobuf.
  */
-export async function requestBodyText(request: Request): Promise<string> {
-  const bytes = await bodyBytes(request);
+export async function requestBodyText(request: Request, isRemote: boolean): Promise<string> {
+  // A stream, which need not end, costs more than a body that is in memory already.
+  const bytes = isRemote ? await bodyBytes(request) : await request.bytes();
+  if (bytes.length > MAX_BYTES) throw tooLargeBody();
   if (mediaTypeOf(request.headers.get("content-type")) !== PROTOBUF) return decoder.decode(bytes);
   try {
     return JSON.stringify(readProtobuf(bytes));
@@ -83,9 +85,13 @@ async function bodyBytes({ body }: Request): Promise<Uint8Array> {
     chunks.push(read.value);
     if ((size += read.value.length) <= MAX_BYTES) continue;
     await reader!.cancel();
-    throw refusal(413, `Request entity too large: limit is ${MAX_BYTES}`);
+    throw tooLargeBody();
   }
   return joinBytes(...chunks);
+}
+
+function tooLargeBody(): Error {
+  return refusal(413, `Request entity too large: limit is ${MAX_BYTES}`);
 }
 
 /**

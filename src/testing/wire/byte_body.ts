@@ -38,6 +38,8 @@ export class ByteBody {
   #ending = false;
   #over = false;
   #signal: AbortSignal | undefined;
+  /** The signal to follow from the first read on. */
+  #readSignal: AbortSignal | undefined;
   #cut = 0;
   readonly #uncut = new Set<Uint8Array>();
   #drip: { readonly bytes: number; readonly everyMs: number } | undefined;
@@ -54,8 +56,13 @@ export class ByteBody {
         this.#controller = controller;
       },
       pull: (): void => {
+        const signal = this.#readSignal;
+        if (signal?.aborted) return this.break(signal.reason);
         this.#wanted = true;
         this.#flush();
+        if (signal === undefined || this.#over) return;
+        this.#readSignal = undefined;
+        this.follow(signal);
       },
       cancel: (): void => this.#close(),
     }) as ReadableStream<Uint8Array<ArrayBuffer>>;
@@ -82,6 +89,14 @@ export class ByteBody {
     if (signal.aborted) return this.break(signal.reason);
     this.#signal = signal;
     signal.addEventListener("abort", this.#aborted, { once: true });
+  }
+
+  /**
+   * Breaks the body when the signal aborts, as soon as it is read: a body that is read at once needs no listener, which
+   * costs more than the rest.
+   */
+  followRead(signal: AbortSignal): void {
+    this.#readSignal = signal;
   }
 
   /** Queues pieces, which must not be changed afterwards. */

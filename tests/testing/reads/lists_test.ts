@@ -245,19 +245,21 @@ Deno.test("FakeApiServer writes byte streams that BYOB readers can read", async 
   assertEquals(text, whole);
 });
 
-Deno.test("FakeApiServer breaks the body of a list when the request is aborted", async () => {
-  const controller = new AbortController();
-  const server = maps({ chunkBytes: 10 });
-  const response = await server.fetch(new Request(`http://fake${MAPS}`, { signal: controller.signal }));
-  const reader = response.body!.getReader();
-  await reader.read();
-  const reason = new Error("enough");
-  controller.abort(reason);
-  let caught: unknown;
-  try {
-    for (;;) if ((await reader.read()).done) break;
-  } catch (error) {
-    caught = error;
+Deno.test("FakeApiServer breaks the body of a list when the request is aborted, before or while it is read", async () => {
+  for (const reads of [0, 1]) {
+    const controller = new AbortController();
+    const server = maps({ chunkBytes: reads === 0 ? 65_536 : 10 });
+    const response = await server.fetch(new Request(`http://fake${MAPS}`, { signal: controller.signal }));
+    const reader = response.body!.getReader();
+    for (let read = 0; read < reads; read++) await reader.read();
+    const reason = new Error("enough");
+    controller.abort(reason);
+    let caught: unknown;
+    try {
+      for (;;) if ((await reader.read()).done) break;
+    } catch (error) {
+      caught = error;
+    }
+    assertEquals(caught, reason);
   }
-  assertEquals(caught, reason);
 });

@@ -46,6 +46,17 @@ Deno.test("FakeApiServer serves over TCP: lists, writes and errors", async () =>
   });
 });
 
+Deno.test("FakeApiServer keeps the headers of requests over TCP, and refuses bodies above 3 MiB", async () => {
+  await serving(async (server, url) => {
+    const post = (body: string): Promise<Response> =>
+      fetch(`${url}${MAPS}`, { method: "POST", headers: { "content-type": "application/json", "x-test": "1" }, body });
+    await (await post('{"metadata":{"name":"a"}}')).body!.cancel();
+    const refused = await post(" ".repeat(3_145_729));
+    assertEquals([refused.status, (await refused.json()).reason], [413, "RequestEntityTooLarge"]);
+    assertEquals(server.requests.map(({ headers }) => headers.get("x-test")), ["1", "1"]);
+  });
+});
+
 Deno.test("FakeApiServer serves watches over TCP: headers at once, events without delay, a clean end", async () => {
   await serving(async (server, url) => {
     // There is no event yet: the head of the answer must arrive all the same.
