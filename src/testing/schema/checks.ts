@@ -295,42 +295,37 @@ export type Check = (value: Json, at: string, causes: Causes) => void;
  * reported whose path ends with `!`. The elements of a list are `name[]`.
  */
 export function fields(rows: Readonly<Record<string, Check>>): Rule {
-  const parsed = Object.entries(rows).map(([key, check]) => {
-    const isRequired = key.endsWith("!");
-    const path = key.slice(0, isRequired ? -1 : undefined).split(".");
-    const steps = path.map((step) => ({ name: step.replace("[]", ""), isList: step.endsWith("[]") }));
-    return { steps, isRequired, check };
-  });
+  return all(
+    ...Object.entries(rows).map(([key, check]) => {
+      const isRequired = key.endsWith("!");
+      return memberRule(key.slice(0, isRequired ? -1 : undefined).split("."), isRequired, (value, at, causes) => {
+        const isAbsent = value === undefined || value === null || value === "" ||
+          (isRequired && (value === 0 || (Array.isArray(value) && value.length === 0)));
+        if (!isAbsent) check(value, at, causes);
+        else if (isRequired) causes.push(requiredField(at));
+      });
+    }),
+  );
+}
+
+/** Returns the rule that finds a member, of which a path that is not required looks no further than it is there. */
+function memberRule(
+  [step, ...rest]: readonly string[],
+  isRequired: boolean,
+  found: (value: Json | undefined, at: string, causes: Causes) => void,
+): Rule {
+  const name = step.replace("[]", "");
+  const inner = rest.length === 0 ? undefined : memberRule(rest, isRequired, found);
+  const next: typeof found = inner === undefined
+    ? found
+    : (value, at, causes) => isObject(value) && inner(value, at, causes);
   return (object, at, causes) => {
-    for (const row of parsed) visit(object, row, 0, at, causes);
+    const value = object[name];
+    if (value === undefined && !isRequired) return;
+    const place = at === "" ? name : `${at}.${name}`;
+    if (step === name) next(value, place, causes);
+    else textsOf(value).forEach((element, index) => next(element, `${place}[${index}]`, causes));
   };
-}
-
-/** A row of {@linkcode fields}. */
-interface Row {
-  readonly steps: readonly { readonly name: string; readonly isList: boolean }[];
-  readonly isRequired: boolean;
-  readonly check: Check;
-}
-
-function visit(object: JsonObject, row: Row, depth: number, at: string, causes: Causes): void {
-  const { name, isList } = row.steps[depth];
-  const value = object[name];
-  if (value === undefined && !row.isRequired) return;
-  const place = at === "" ? name : `${at}.${name}`;
-  const next = (value: Json | undefined, place: string): void => {
-    if (depth === row.steps.length - 1) checkFound(value, row, place, causes);
-    else if (isObject(value)) visit(value, row, depth + 1, place, causes);
-  };
-  if (isList) textsOf(value).forEach((element, index) => next(element, `${place}[${index}]`));
-  else next(value, place);
-}
-
-function checkFound(value: Json | undefined, { isRequired, check }: Row, at: string, causes: Causes): void {
-  const isAbsent = value === undefined || value === null || value === "" ||
-    (isRequired && (value === 0 || (Array.isArray(value) && value.length === 0)));
-  if (!isAbsent) check(value, at, causes);
-  else if (isRequired) causes.push(requiredField(at));
 }
 
 /** A check of nothing but that a value is there. */

@@ -42,7 +42,8 @@ interface NamedKind {
 export function decodeTyped(schema: Struct, object: JsonObject, { kind, version }: NamedKind): Decoded {
   const decoder = new Decoder();
   try {
-    return { object: decoder.struct(schema, object), unknown: decoder.unknown };
+    const decoded = decoder.struct(schema, object);
+    return { object: decoded, unknown: inOrder(object, decoder.unknown, 0).map(pathText) };
   } catch (error) {
     if (!(error instanceof Mismatch)) throw error;
     throw badRequest(`${kind} in version ${JSON.stringify(version)} cannot be handled as a ${kind}: ${error.message}`);
@@ -54,9 +55,25 @@ export function emptyOf(schema: Struct): MutableJson {
   return new Decoder().struct(schema, {});
 }
 
+/** Sorts paths in the order in which a value has them. */
+function inOrder(value: Json | undefined, paths: readonly Path[], depth: number): readonly Path[] {
+  if (paths.length < 2 || typeof value !== "object") return paths;
+  const members = Object.entries(value ?? {});
+  return members.flatMap(([key, member]) =>
+    inOrder(member, paths.filter((path) => String(path[depth]) === key), depth + 1)
+  );
+}
+
+function pathText(path: Path): string {
+  return path.map((part) => typeof part === "number" ? `[${part}]` : part).join(".").replaceAll(".[", "[");
+}
+
+/** The fields and indexes of elements on the way to a value. */
+type Path = readonly (string | number)[];
+
 /** Reads values as Go does, member by member, and keeps where it is for errors. */
 class Decoder {
-  readonly unknown: string[] = [];
+  readonly unknown: Path[] = [];
   /** The path of fields and indexes of elements, for unknown fields. */
   readonly #path: (string | number)[] = [];
   /** The names of the fields, for mismatches. */
@@ -73,8 +90,7 @@ class Decoder {
     }
     for (const key of unknown) {
       if (value[key] === undefined || this.unknown.length === 100) continue;
-      const path = [...this.#path, key].map((part) => typeof part === "number" ? `[${part}]` : part);
-      this.unknown.push(path.join(".").replaceAll(".[", "["));
+      this.unknown.push([...this.#path, key]);
     }
     COMPUTED[schema.name]?.(object, value);
     return object;

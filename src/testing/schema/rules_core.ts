@@ -242,13 +242,40 @@ const service: Rule = ({ spec, status }, _at, causes) => {
   }
 };
 
+const ACCESS_MODES = ["ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"];
+const accessModes = fields({
+  "accessModes!": (modes, at, causes) => textsOf(modes).forEach((mode) => checkOneOf(mode, at, ACCESS_MODES, causes)),
+});
+const volume = all(accessModes, fields({ "capacity!": present }));
+
+/** The rule of a volume that one attachment describes. */
+const inlineVolume: Rule = (spec, at, causes) => {
+  const context = "in the context of inline volumes";
+  const forbid = (name: string, why: string): void =>
+    void causes.push(forbiddenField(`${at}.${name}`, `${why} ${context}`));
+  for (const name of ["claimRef", "capacity", "nodeAffinity", "storageClassName"]) {
+    if (spec[name] !== undefined) forbid(name, "may not be specified");
+  }
+  const { csi, persistentVolumeReclaimPolicy: policy = "Retain", volumeMode: mode = "Filesystem" } = spec;
+  if (policy !== "Retain") forbid("persistentVolumeReclaimPolicy", "may only be Retain");
+  if (mode !== "Filesystem") forbid("volumeMode", "may not specify volumeMode other than Filesystem");
+  if (csi === undefined) causes.push(requiredField(`${at}.csi`, `has to be specified ${context}`));
+  accessModes(spec, at, causes);
+};
+
 /** The rules of kinds of the core group but pods. */
 export const CORE_RULES: Readonly<Record<string, Rule>> = {
   "core/v1.ConfigMap": configMap,
   "core/v1.NamespaceSpec": namespaceSpec,
   "core/v1.Secret": secret,
   "core/v1.PersistentVolumeClaimSpec": all(claimSpec, fields({ storageClassName: formed(subdomain) })),
-  "core/v1.PersistentVolumeSpec": fields({ "accessModes!": present, "capacity!": present }),
+  "core/v1.PersistentVolumeSpec": (spec, at, causes) =>
+    (at.endsWith("inlineVolumeSpec") ? inlineVolume : volume)(spec, at, causes),
+  "storage/v1.VolumeAttachmentSource": ({ inlineVolumeSpec: spec, persistentVolumeName: name }, at, causes) => {
+    const why = "must specify exactly one of inlineVolumeSpec and persistentVolumeName";
+    if (spec === undefined && !name) causes.push(requiredField(at, why));
+    else if (spec !== undefined && name) causes.push(forbiddenField(at, why));
+  },
   "core/v1.Node": node,
   "core/v1.NodeSpec": fields({ "podCIDRs[]": formed(rangeFaults) }),
   "core/v1.LoadBalancerIngress": fields({ ip: formed(addressFaults), hostname: formed(subdomain) }),

@@ -467,3 +467,30 @@ export const POD_RULES: Readonly<Record<string, Rule>> = {
   "core/v1.PodAffinityTerm": fields({ topologyKey: formed(labelKey), "namespaces[]": formed(dnsLabel) }),
   "core/v1.HostAlias": fields({ ip: formed(addressFaults), "hostnames[]": formed(subdomain) }),
 };
+
+const COMPUTE = ["cpu", "memory"];
+
+/** The quality of service that resources of containers stand for. */
+export function qosClass(spec: JsonObject): string {
+  const own = objectOr(spec.resources);
+  const all = own.limits === undefined && own.requests === undefined
+    ? [...objectsOf(spec.containers), ...objectsOf(spec.initContainers)].map(({ resources }) => objectOr(resources))
+    : [own];
+  const sums = { requests: new Map<string, bigint>(), limits: new Map<string, bigint>() };
+  let isGuaranteed = true;
+  for (const { requests, limits } of all) {
+    for (const [field, resources] of Object.entries({ requests, limits })) {
+      const sum = sums[field as keyof typeof sums];
+      for (const name of COMPUTE) {
+        const value = objectOr(resources)[name];
+        const { nanos } = parseQuantity(textOf(value) || "0");
+        if (nanos > 0n) sum.set(name, (sum.get(name) ?? 0n) + nanos);
+        else if (field === "limits") isGuaranteed = false;
+      }
+    }
+  }
+  const { requests, limits } = sums;
+  if (requests.size + limits.size === 0) return "BestEffort";
+  const isEqual = requests.size === limits.size && [...requests].every(([name, sum]) => limits.get(name) === sum);
+  return isGuaranteed && isEqual ? "Guaranteed" : "Burstable";
+}

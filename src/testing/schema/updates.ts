@@ -1,9 +1,9 @@
 import { type ParsedQuantity, parseQuantity } from "../../api/quantity.ts";
-import { type Causes, forbiddenField, requiredField } from "../../protocol/refusal.ts";
-import { at, equalJson, type Json, type JsonObject, type MutableJson, objectOr, textOf } from "../wire/json.ts";
+import { type Causes, forbiddenField, invalidField, requiredField } from "../../protocol/refusal.ts";
+import { at, equalJson, goJson, type Json, type JsonObject, type MutableJson, objectOr, textOf } from "../wire/json.ts";
 import { numberOf, objectsOf, refuseValue, textsOf } from "./checks.ts";
 import { checkGenerated } from "./rules_workloads.ts";
-import { checkNewPod } from "./rules_pod.ts";
+import { checkNewPod, qosClass } from "./rules_pod.ts";
 import type { Struct } from "./schema.ts";
 
 /** Finds what an update changes that cannot be changed. */
@@ -221,11 +221,17 @@ export function validateUpdate(schema: Struct, old: JsonObject, object: JsonObje
   return causes;
 }
 
-/** Checks an update by a subresource, beside what its object must fulfil: ephemeral containers stay. */
+/** Checks an update by a subresource, beside its object's rules: ephemeral containers and the QoS class stay. */
 export function validatePart(subresource: string, old: JsonObject, object: JsonObject): Causes {
+  const [before, after] = [objectOr(old.spec), objectOr(object.spec)];
+  if (subresource === "resize") {
+    const quality = qosClass(before);
+    const why = "Pod QOS Class may not change as a result of resizing";
+    return qosClass(after) === quality ? [] : [invalidField("spec", goJson(quality), why)];
+  }
   if (subresource !== "ephemeralcontainers") return [];
-  const names = objectsOf(objectOr(object.spec).ephemeralContainers).map(({ name }) => name);
-  return objectsOf(objectOr(old.spec).ephemeralContainers).filter(({ name }) => !names.includes(name)).map(({ name }) =>
+  const names = objectsOf(after.ephemeralContainers).map(({ name }) => name);
+  return objectsOf(before.ephemeralContainers).filter(({ name }) => !names.includes(name)).map(({ name }) =>
     forbiddenField(
       "spec.ephemeralContainers",
       `existing ephemeral containers ${JSON.stringify(name)} may not be removed\n`,

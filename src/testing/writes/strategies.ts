@@ -1,8 +1,8 @@
 import { type Causes, forbidden, invalid, invalidField } from "../../protocol/refusal.ts";
 import { objectsOf, readAddress, refuseValue } from "../schema/checks.ts";
 import { familyCauses } from "../schema/rules_core.ts";
+import { qosClass } from "../schema/rules_pod.ts";
 import { goJson, isObject, type Json, type JsonObject, type MutableJson, objectOr, textOf } from "../wire/json.ts";
-import { parseQuantity } from "../../api/quantity.ts";
 import { userInfo } from "../http/access_control.ts";
 import { crdDefaults, type Definition } from "../storage/definition.ts";
 
@@ -237,33 +237,6 @@ interface Strategy {
   readonly status?: (old: JsonObject, object: MutableJson, around: Surroundings) => void;
   /** True if a new object may come with its status. */
   readonly keepsStatus?: boolean;
-}
-
-const COMPUTE = ["cpu", "memory"];
-
-/** The quality of service that resources of containers stand for. */
-function qosClass(spec: JsonObject): string {
-  const own = objectOr(spec.resources);
-  const all = own.limits === undefined && own.requests === undefined
-    ? [...objectsOf(spec.containers), ...objectsOf(spec.initContainers)].map(({ resources }) => objectOr(resources))
-    : [own];
-  const sums = { requests: new Map<string, bigint>(), limits: new Map<string, bigint>() };
-  let isGuaranteed = true;
-  for (const { requests, limits } of all) {
-    for (const [field, resources] of Object.entries({ requests, limits })) {
-      const sum = sums[field as keyof typeof sums];
-      for (const name of COMPUTE) {
-        const value = objectOr(resources)[name];
-        const { nanos } = parseQuantity(textOf(value) || "0");
-        if (nanos > 0n) sum.set(name, (sum.get(name) ?? 0n) + nanos);
-        else if (field === "limits") isGuaranteed = false;
-      }
-    }
-  }
-  const { requests, limits } = sums;
-  if (requests.size + limits.size === 0) return "BestEffort";
-  const isEqual = requests.size === limits.size && [...requests].every(([name, sum]) => limits.get(name) === sum);
-  return isGuaranteed && isEqual ? "Guaranteed" : "Burstable";
 }
 
 const UNWELL = ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"];

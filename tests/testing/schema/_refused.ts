@@ -491,6 +491,50 @@ export const REFUSED: readonly Refused[] = [
     spec: { leaseDurationSeconds: 0, leaseTransitions: -1, strategy: "X", preferredHolder: "z" },
   }, ["Invalid spec.leaseDurationSeconds", "Invalid spec.leaseTransitions"]],
   ["/apis/storage.k8s.io/v1/storageclasses", { metadata: { name: "a" } }, ["Required provisioner"]],
+  ["/apis/storage.k8s.io/v1/volumeattachments", {
+    metadata: { name: "a" },
+    spec: { attacher: "a", nodeName: "n", source: {} },
+  }, ["Required spec.source"]],
+  ["/apis/storage.k8s.io/v1/volumeattachments", {
+    metadata: { name: "a" },
+    spec: {
+      attacher: "a",
+      nodeName: "n",
+      source: {
+        persistentVolumeName: "v",
+        inlineVolumeSpec: { accessModes: ["ReadWriteOnce"], csi: { driver: "a", volumeHandle: "v" } },
+      },
+    },
+  }, ["Forbidden spec.source"]],
+  ["/apis/storage.k8s.io/v1/volumeattachments", {
+    metadata: { name: "a" },
+    spec: {
+      attacher: "a",
+      nodeName: "n",
+      source: {
+        inlineVolumeSpec: {
+          accessModes: ["All"],
+          csi: { driver: "a", volumeHandle: "v" },
+          claimRef: { name: "c" },
+          capacity: { storage: "1" },
+          storageClassName: "s",
+          persistentVolumeReclaimPolicy: "Delete",
+          volumeMode: "Block",
+        },
+      },
+    },
+  }, [
+    "Forbidden spec.source.inlineVolumeSpec.capacity",
+    "Forbidden spec.source.inlineVolumeSpec.claimRef",
+    "Forbidden spec.source.inlineVolumeSpec.persistentVolumeReclaimPolicy",
+    "Forbidden spec.source.inlineVolumeSpec.storageClassName",
+    "Forbidden spec.source.inlineVolumeSpec.volumeMode",
+    "NotSupported spec.source.inlineVolumeSpec.accessModes",
+  ]],
+  ["/apis/storage.k8s.io/v1/volumeattachments", {
+    metadata: { name: "a" },
+    spec: { attacher: "a", nodeName: "n", source: { inlineVolumeSpec: { hostPath: { path: "/a" } } } },
+  }, ["Required spec.source.inlineVolumeSpec.accessModes", "Required spec.source.inlineVolumeSpec.csi"]],
   ["/apis/discovery.k8s.io/v1/namespaces/default/endpointslices", { metadata: { name: "a" } }, [
     "Required addressType",
   ]],

@@ -82,6 +82,9 @@ Deno.test("unknown fields are dropped, with a warning, in silence, or refused", 
     undefined,
     undefined,
   ]);
+  const { spec, ...others } = object;
+  const turned = await send(server, "POST", `${MAPS}?dryRun=All`, { spec, ...others });
+  assertEquals(turned.warnings, texts.toReversed());
   const ignored = await send(server, "POST", `${MAPS}?dryRun=All&fieldValidation=Ignore`, object);
   assertEquals([ignored.code, ignored.warnings, ignored.body.spec], [201, [], undefined]);
   const refused = await send(server, "POST", `${MAPS}?dryRun=All&fieldValidation=Strict`, object);

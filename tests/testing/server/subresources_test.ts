@@ -110,12 +110,22 @@ Deno.test("ephemeral containers and resources of a pod are changed by their subr
   assertEquals([debugged.spec.ephemeralContainers[0].name, debugged.spec.priority], ["d", undefined]);
   const removed = await patch("ephemeralcontainers", { ephemeralContainers: [{ name: "d", $patch: "delete" }] });
   assertMatch(removed.message, /existing ephemeral containers "d" may not be removed/);
-  const resized = await patch("resize", {
+  const unequal = await patch("resize", { containers: [{ name: "c", resources: { limits: { cpu: "2" } } }] });
+  assertEquals(unequal.details.causes, [{
+    reason: "FieldValueInvalid",
+    message: 'Invalid value: "BestEffort": Pod QOS Class may not change as a result of resizing',
+    field: "spec",
+  }]);
+  const limited = (cpu: string): object => ({
+    containers: [{ name: "c", image: "i:1", resources: { limits: { cpu } } }],
+  });
+  server.patch(Pod, "default/p", { spec: limited("1") });
+  const { spec, metadata } = await patch("resize", {
     containers: [{ name: "c", image: "z", resources: { limits: { cpu: "2" } } }],
   });
-  const [{ image, resources }] = resized.spec.containers;
+  const [{ image, resources }] = spec.containers;
   const both = { limits: { cpu: "2" }, requests: { cpu: "2" } };
-  assertEquals([image, resources, resized.metadata.labels], ["i:1", both, { app: "web" }]);
+  assertEquals([image, resources, metadata.labels], ["i:1", both, { app: "web" }]);
 });
 
 Deno.test("an approval changes the conditions of a signing request alone", async () => {
