@@ -238,9 +238,9 @@ export class CommandLine {
   #serve(program: Command): void {
     program.command("serve <resources...:string>", "Serve caches of resources over HTTP on loopback.")
       .description(
-        "Serves a page that shows the resources, /api/NAME as JSON and /events/NAME as server-sent events, to any number of " +
-          "clients on this machine, from one watch " +
-          "of each resource, which follows demand; /healthz, /readyz and /metrics, too. Prints its address, and runs until " +
+        "Serves a page that shows the resources, /api/NAME as JSON and /events/NAME as server-sent events, and below /kubernetes " +
+          "the part of the Kubernetes API that reads, to any number of clients on this machine, from one watch of each " +
+          "resource, which follows demand; /healthz, /readyz and /metrics, too. Prints its address, and runs until " +
           `interrupted. Permissions: ${CONNECTED}; and --allow-net=127.0.0.1; for --snapshot, --allow-read and --allow-write of ` +
           "the folder of that file.",
       )
@@ -258,6 +258,7 @@ export class CommandLine {
       .example("All pods and deployments", "informer serve pods deployments.apps -A --port 8080")
       .example("Some fields of them", "curl 'http://127.0.0.1:8080/api/pods?fields=spec.nodeName,status.phase'")
       .example("As they change", "curl -N 'http://127.0.0.1:8080/events/pods?labelSelector=app%3Dweb'")
+      .example("For kubectl", "kubectl --server http://127.0.0.1:8080/kubernetes get pods -A -o json")
       .example("Without a cluster", "informer serve pods --fake")
       .action(async (options, ...resources) => {
         this.#code = await serve(options, resources, this.#terminal, this.#stop.signal);

@@ -1,10 +1,19 @@
 import { nextTurn } from "../async/turns.ts";
 import { LongTimer } from "../async/time.ts";
-import { ObjectSelection, objectTexts, PART_OBJECTS, type Show, showFor, ShownObject } from "./objects.ts";
+import {
+  ObjectSelection,
+  type ObjectTexts,
+  objectTexts,
+  PART_OBJECTS,
+  type Show,
+  showFor,
+  ShownObject,
+} from "./objects.ts";
 import type { KubernetesObject } from "../api/object.ts";
 import type { Entry } from "../api/options.ts";
 import type { Resource, TableRow } from "../api/resource.ts";
 import type { Hold } from "./byte_budget.ts";
+import { CacheScope } from "../informer/cache/cache_scope.ts";
 import type { SharedIndexInformer } from "../informer/shared_index_informer.ts";
 import type { AcquiredInformer, SharedInformerFactory } from "../informer/shared_informer_factory.ts";
 import { Feed, type StreamScope } from "./feed.ts";
@@ -34,12 +43,11 @@ const encoder = new TextEncoder();
 const KNOWN_DIGESTS = 1_000;
 
 /** The members of an object and a list, `items`, as a body of JSON that is made while it is read. */
-class ListBody {
+export class ListBody implements ReadList {
   /** The bytes of the response. */
   readonly stream: ReadableStream<Uint8Array<ArrayBuffer>>;
-  readonly #version: Version;
-  readonly #objects: readonly ShownObject[];
-  readonly #selection: ObjectSelection;
+  readonly #version: ListedVersion;
+  readonly #textsFrom: (index: number) => ObjectTexts;
   readonly #open: OpenRequest;
   readonly #stall = new LongTimer(() => this.cut("The client does not read"));
   #controller!: ReadableStreamDefaultController<Uint8Array<ArrayBuffer>>;
@@ -50,11 +58,18 @@ class ListBody {
   #comma = "";
   #isOver = false;
 
-  /** Begins when the body is first read. `head` has the members beside the objects. */
-  constructor(version: Version, selection: ObjectSelection, head: object, open: OpenRequest) {
+  /**
+   * Begins when the body is first read. `textsFrom` returns the selected objects of the version from an index on;
+   * `head` has the members beside the objects.
+   */
+  constructor(
+    version: ListedVersion,
+    textsFrom: (index: number) => ObjectTexts,
+    head: object,
+    open: OpenRequest,
+  ) {
     this.#version = version;
-    this.#objects = selection.right === undefined ? version.objects : version.sorted();
-    this.#selection = selection;
+    this.#textsFrom = textsFrom;
     this.#open = open;
     this.#head = `${JSON.stringify(head).slice(0, -1)},"items":[`;
     this.stream = new ReadableStream({
@@ -76,10 +91,10 @@ class ListBody {
   async #write(): Promise<void> {
     this.#stall[Symbol.dispose]();
     while (!this.#isOver) {
-      const { lists } = this.#version;
-      const { texts, to } = objectTexts(this.#objects, this.#index, this.#selection);
+      const { entries, lists } = this.#version;
+      const { texts, to } = this.#textsFrom(this.#index);
       this.#index = to;
-      const isLast = to === this.#objects.length;
+      const isLast = to === entries.length;
       if (texts.length > 0 || isLast) {
         const comma = texts.length > 0 ? this.#comma : "";
         this.#controller.enqueue(encoder.encode(`${this.#head}${comma}${texts.join(",")}${isLast ? "]}" : ""}`));
@@ -108,8 +123,14 @@ const OBJECT_BYTES = 64;
 /** The bytes of an object that came as something else than text. */
 const UNKNOWN_BYTES = 2_048;
 
+/** A list that is being read, which is cut where others need the bytes. */
+export interface ReadList {
+  /** Ends the list, which is not complete. */
+  cut(): void;
+}
+
 /** The objects of one version of the cache, while a list of them is being read. */
-interface Version {
+export interface ListedVersion {
   readonly name: string;
   readonly lists: SharedLists;
   readonly entries: readonly Entry<KubernetesObject>[];
@@ -117,18 +138,18 @@ interface Version {
   /** The same in the order of their keys, which says nothing of objects that a reader may not see. */
   readonly sorted: () => readonly ShownObject[];
   readonly hold: Hold;
-  readonly readers: Set<ListBody>;
+  readonly readers: Set<ReadList>;
 }
 
 /**
  * The objects of unread lists. Lists of one version of the cache share them. A version holds what it has beside the
  * cache: a reference to each object, and the objects that the next version does not have.
  */
-class SharedLists implements Disposable {
+export class SharedLists implements Disposable {
   readonly settings: RelaySettings;
   readonly #show: Show;
   /** Those that have readers, from the oldest on. */
-  readonly #versions: Version[] = [];
+  readonly #versions: ListedVersion[] = [];
 
   /** None yet, of objects as `show` leaves them. */
   constructor(show: Show, settings: RelaySettings) {
@@ -140,13 +161,13 @@ class SharedLists implements Disposable {
    * Returns the version of that name, whose entries are `entries()`, for a list that is to be read; `undefined` if
    * there is no room. Its lists are cut when others need the bytes.
    */
-  version(name: string, entries: () => readonly Entry<KubernetesObject>[]): Version | undefined {
+  version(name: string, entries: () => readonly Entry<KubernetesObject>[]): ListedVersion | undefined {
     const last = this.#versions.at(-1);
     return last?.name === name ? last : this.#begin(name, entries());
   }
 
   /** A list of a version is read no more. */
-  left(version: Version, reader: ListBody): void {
+  left(version: ListedVersion, reader: ReadList): void {
     if (version.readers.delete(reader) && version.readers.size === 0) this.#end(version);
   }
 
@@ -155,7 +176,7 @@ class SharedLists implements Disposable {
     for (const { readers } of [...this.#versions]) for (const reader of [...readers]) reader.cut();
   }
 
-  #begin(name: string, entries: readonly Entry<KubernetesObject>[]): Version | undefined {
+  #begin(name: string, entries: readonly Entry<KubernetesObject>[]): ListedVersion | undefined {
     const last = this.#versions.at(-1);
     if (last !== undefined) {
       const present = new Set(entries);
@@ -164,7 +185,7 @@ class SharedLists implements Disposable {
         old.reduce((sum, { textBytes = UNKNOWN_BYTES }) => sum + textBytes, entries.length * OBJECT_BYTES),
       );
     }
-    const readers = new Set<ListBody>();
+    const readers = new Set<ReadList>();
     const hold = this.settings.budget.hold(Math.max(1, entries.length * OBJECT_BYTES), () => {
       for (const reader of [...readers]) reader.cut();
     });
@@ -178,7 +199,7 @@ class SharedLists implements Disposable {
   }
 
   /** Forgets a version without readers. What it alone had, an older one may have too. */
-  #end(version: Version): void {
+  #end(version: ListedVersion): void {
     const index = this.#versions.indexOf(version);
     this.#versions.splice(index, 1);
     const bytes = version.hold.bytes - version.entries.length * OBJECT_BYTES;
@@ -239,6 +260,11 @@ export class ServedCollection implements Disposable {
     return this.#feed?.size;
   }
 
+  /** The part or form of its objects, for messages; `undefined` if they are complete. */
+  get reduction(): string | undefined {
+    return new CacheScope(this.resource, [], this.#collection).reduction;
+  }
+
   /** Acquires its informer. */
   acquire(): AcquiredInformer<KubernetesObject> {
     const { resource, ...options } = this.#collection;
@@ -263,7 +289,7 @@ export class ServedCollection implements Disposable {
     const { selection, scope } = await this.#limit(asked, access);
     using held = this.acquire();
     const { informer } = held;
-    const problem = await this.#unsynced(informer);
+    const problem = await this.unsynced(informer);
     if (problem !== undefined) return refuse(request, problem);
     const status = informer.status();
     const { resourceVersion, namespaces = [] } = status;
@@ -279,7 +305,8 @@ export class ServedCollection implements Disposable {
     if (request.method === "HEAD") return new Response(null, { headers });
     const version = this.#lists.version(name, () => informer.entries.list());
     if (version === undefined) return refuse(request, { status: 503, reason: "too many lists and views are open" });
-    const { stream } = new ListBody(version, selection, head, open);
+    const objects = right === undefined ? version.objects : version.sorted();
+    const { stream } = new ListBody(version, (from) => objectTexts(objects, from, selection), head, open);
     open.keep();
     return new Response(stream, { headers });
   }
@@ -340,7 +367,7 @@ export class ServedCollection implements Disposable {
   }
 
   /** Waits until the informer has synced; returns the reason if it does not. */
-  async #unsynced(informer: SharedIndexInformer<KubernetesObject, never>): Promise<Refusal | undefined> {
+  async unsynced(informer: SharedIndexInformer<KubernetesObject, never>): Promise<Refusal | undefined> {
     if (informer.hasSynced) return undefined;
     // Not the signal of the request: Deno warns of its use, as it aborts after a successful answer too.
     using wait = new DerivedController(this.#job.signal);

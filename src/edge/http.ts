@@ -1,6 +1,7 @@
 import { LongTimer, monotonicMs } from "../async/time.ts";
 import { type EndData, eventText } from "./format.ts";
 import { InformerError } from "../errors/informer_error.ts";
+import { refusal as statusError, statusJson } from "../protocol/refusal.ts";
 import type { ConnectionInfo, Grant, RelaySettings, RequestedData, RequestedPart } from "./options.ts";
 import { checkGrant } from "./rights.ts";
 
@@ -55,9 +56,17 @@ export interface Refusal {
   readonly reason: string;
 }
 
+/** The prefix of the paths of the Kubernetes API. */
+export const KUBERNETES_PREFIX = "/kubernetes";
+
+/** Returns `true` for an address of the Kubernetes API. */
+export function isKubernetes({ pathname }: Pick<URL, "pathname">): boolean {
+  return pathname === KUBERNETES_PREFIX || pathname.startsWith(`${KUBERNETES_PREFIX}/`);
+}
+
 /**
- * Answers a request by the reason, as JSON, and drops its body. A client that is refused by 503 may ask again after 2
- * s.
+ * Answers a request by the reason, as JSON, which is a Status for one of the Kubernetes API, and drops its body. A
+ * client that is refused by 503 may ask again after 2 s.
  */
 export function refuse(
   request: Request,
@@ -67,7 +76,10 @@ export function refuse(
   void request.body?.cancel().catch(() => {}); // the answer does not depend on the rest of the body
   const headers = new Headers({ ...ANSWER_HEADERS, "cache-control": "no-store", ...more });
   if (status === 503) headers.set("retry-after", "2");
-  return Response.json({ error: `Cannot answer ${request.method}: ${reason}` }, { status, headers });
+  const error = `Cannot answer ${request.method}: ${reason}`;
+  const url = URL.parse(request.url);
+  const body = url !== null && isKubernetes(url) ? statusJson(statusError(status, error).status) : { error };
+  return Response.json(body, { status, headers });
 }
 
 /** A request that was read, and is answered once it was authorized. */
@@ -238,16 +250,23 @@ export abstract class RelayStream {
   /** Ends the stream. The client has 5 s to read the reason. */
   end(reason: EndData["reason"]): void {
     if (this.#isOver) return;
+    const bytes = this.lastBytes(reason);
     this.#stop();
-    this.send(encoder.encode(eventText("end", JSON.stringify({ reason }))));
+    if (bytes !== undefined) this.send(bytes);
+    else if (this.#hasRead) return this.#close();
     this.#grace.arm(GRACE_MS);
   }
 
+  /** Returns what is written last, with the reason why it ends; `undefined` for nothing. */
+  protected lastBytes(reason: EndData["reason"]): Uint8Array<ArrayBuffer> | undefined {
+    return encoder.encode(eventText("end", JSON.stringify({ reason })));
+  }
+
   /** Returns the answer to its request, to which `access` was granted. */
-  response(access: Access): Response {
+  response(access: Access, headers: Readonly<Record<string, string>> = STREAM_HEADERS): Response {
     this.#open.keep();
     this.follow(access);
-    return new Response(this.body, { headers: STREAM_HEADERS });
+    return new Response(this.body, { headers });
   }
 
   /** Closes the body, whose client has read everything. */

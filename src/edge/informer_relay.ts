@@ -13,6 +13,7 @@ import {
   RequestGuard,
   type RequestPlan,
 } from "./http.ts";
+import { KubernetesApi } from "./kubernetes_api.ts";
 import { type ConnectionInfo, type RelayOptions, type RelaySettings, relaySettings } from "./options.ts";
 import { planViews, ViewHub } from "./views.ts";
 
@@ -97,6 +98,7 @@ export interface RelayStatus {
  * | `/api/<name>` | a list with an entity tag: {@linkcode RelayList} |
  * | `/events/<name>` | a snapshot and then changes, which a client resumes by `Last-Event-ID`: {@linkcode RelayEvents} |
  * | `/views`, `/views/<id>` | windows of ordered objects, and their changes: {@linkcode ViewEvents} |
+ * | `/kubernetes/api/v1/…`, `/kubernetes/apis/…` | the Kubernetes API: discovery, gets, lists and watches of complete objects |
  * | `/healthz`, `/readyz`, `/metrics` | those of {@linkcode informerProbes} |
  *
  * - The informers are acquired while there are requests, so the upstream watch follows demand.
@@ -108,7 +110,7 @@ export interface RelayStatus {
  *   not be answered, 404 an unknown path, collection or stream of views, 408 a body that is late, 413 and 414 a body or
  *   query that is too long, 421 a host that `hosts` lacks, 500 an error of `authorize`, 502 an API server that refuses
  *   the relay, and 503, with `Retry-After`, a cache that has not synced, too many requests, lists or views, or a relay
- *   that was disposed.
+ *   that was disposed. Those below `/kubernetes` are a Status, as a server's.
  *
  * @example
  * ```ts
@@ -135,6 +137,7 @@ export class InformerRelay implements AsyncDisposable {
   readonly #requests: OpenRequests;
   readonly #collections: ReadonlyMap<string, ServedCollection>;
   readonly #views: ViewHub;
+  readonly #kubernetes: KubernetesApi;
   readonly #probes: (request: Request) => Response;
   #isOver = false;
 
@@ -161,6 +164,7 @@ export class InformerRelay implements AsyncDisposable {
     const names = Object.keys(settings.collections);
     this.#collections = new Map(names.map((name) => [name, new ServedCollection(informers, name, settings)]));
     this.#views = new ViewHub(this.#collections, settings);
+    this.#kubernetes = new KubernetesApi(this.#collections.values(), settings);
   }
 
   /**
@@ -176,8 +180,10 @@ export class InformerRelay implements AsyncDisposable {
 
   /** Returns the present status. */
   status(): RelayStatus {
-    const streams = [...this.#collections.values()].flatMap(({ name, streams }) => {
-      return streams === undefined ? [] : [[name, streams]];
+    const streams = [...this.#collections.values()].flatMap((collection) => {
+      const watches = this.#kubernetes.streamsOf(collection);
+      const { name, streams = watches } = collection;
+      return streams === undefined ? [] : [[name, (collection.streams ?? 0) + (watches ?? 0)]];
     });
     return {
       connections: this.#requests.size,
@@ -191,6 +197,7 @@ export class InformerRelay implements AsyncDisposable {
     this.#isOver = true;
     for (const collection of this.#collections.values()) collection[Symbol.dispose]();
     this.#views[Symbol.dispose]();
+    this.#kubernetes[Symbol.dispose]();
     return Promise.resolve();
   }
 
@@ -230,7 +237,8 @@ export class InformerRelay implements AsyncDisposable {
   }
 
   async #plan(request: Request, open: OpenRequest): Promise<RequestPlan> {
-    return await planViews(request, this.#views, open) ?? planCollections(request, this.#collections, open) ??
+    return this.#kubernetes.plan(request, open) ?? await planViews(request, this.#views, open) ??
+      planCollections(request, this.#collections, open) ??
       planWithoutData(() => refuse(request, { status: 404, reason: "expected /api/<name>, /events/<name> or /views" }));
   }
 }

@@ -158,7 +158,7 @@ const PART_LENGTH = 64 * 1024;
 export const PART_OBJECTS = 256;
 
 /** Some objects, as JSON. */
-interface ObjectTexts {
+export interface ObjectTexts {
   /** The texts of those that are selected, of which there may be none. */
   readonly texts: readonly string[];
   /** The index behind the last object that was looked at. */
@@ -167,14 +167,24 @@ interface ObjectTexts {
 
 /** Returns the selected objects from an index on as JSON, no more than can be made in a short time. */
 export function objectTexts(objects: readonly ShownObject[], from: number, selection: ObjectSelection): ObjectTexts {
+  return textsFrom(objects.length, from, (index) => {
+    if (selection.right?.allowsKey(objects[index].key) === false) return undefined; // it is not parsed
+    const { object } = objects[index];
+    return object !== undefined && selection.matches(object) ? selection.json(object) : undefined;
+  });
+}
+
+/**
+ * Returns texts from an index on, which is below `end`, as `textAt` returns them for those that are selected; no more
+ * than can be made in a short time.
+ */
+export function textsFrom(end: number, from: number, textAt: (index: number) => string | undefined): ObjectTexts {
   const texts: string[] = [];
-  const end = Math.min(objects.length, from + PART_OBJECTS);
+  const last = Math.min(end, from + PART_OBJECTS);
   let to = from;
-  for (let length = 0; to < end && length < PART_LENGTH; to++) {
-    if (selection.right?.allowsKey(objects[to].key) === false) continue; // it is not parsed
-    const { object } = objects[to];
-    if (object === undefined || !selection.matches(object)) continue;
-    const text = selection.json(object);
+  for (let length = 0; to < last && length < PART_LENGTH; to++) {
+    const text = textAt(to);
+    if (text === undefined) continue;
     texts.push(text);
     length += text.length;
   }

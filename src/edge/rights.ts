@@ -1,4 +1,5 @@
 import { type KubernetesObject, type ObjectKey, reduced, splitKey } from "../api/object.ts";
+import type { Entry } from "../api/options.ts";
 import { type Resource, resourceName, type TableRow } from "../api/resource.ts";
 import { InformerError } from "../errors/informer_error.ts";
 import type { Grant, ObjectRight, RelaySettings } from "./options.ts";
@@ -35,6 +36,11 @@ export class Right {
     if (this.#namespaces === undefined && this.#names === undefined) return true;
     const { namespace = "", name } = splitKey(key);
     return this.#namespaces?.has(namespace) !== false && this.#names?.has(name) !== false;
+  }
+
+  /** Returns true when the complete object of an entry may be seen, which is parsed for a predicate alone. */
+  allowsEntry(entry: Entry<KubernetesObject>): boolean {
+    return this.allowsKey(entry.key) && (this.#where === undefined || this.allows(entry.object));
   }
 
   /** Returns true when an object, as `redact` leaves it, may be seen; it is a row where the collection is a table. */

@@ -334,6 +334,20 @@ export function entryBytes<T extends KubernetesObject>(entry: Entry<T>): EntryBy
   };
 }
 
+/**
+ * Returns an object, or its metadata alone, as JSON: the text that it came as, or where that was parsed, that of
+ * `JSON.stringify`.
+ *
+ * @throws {DecodeError} when the entry is broken.
+ */
+export function entryText(entry: Entry<KubernetesObject>, part: "object" | "metadata" = "object"): string {
+  const { unread } = entry as { readonly unread?: UnreadText };
+  if (unread === undefined) return JSON.stringify(entry[part]);
+  const { text, metadataStart, metadataEnd } = unread;
+  const [start, end] = part === "object" ? [0, text.length] : [metadataStart, metadataEnd];
+  return typeof text === "string" ? text.slice(start, end) : decoder.decode(text.subarray(start, end));
+}
+
 /** Writes an object as `JSON.stringify` does, and notes where its metadata are. */
 function written(object: KubernetesObject): UnreadText {
   let text = "{";
@@ -740,6 +754,12 @@ export class WrittenRowEntry extends JsonEntry<KubernetesObject> {
     row[reduced] = MARK;
     return row;
   }
+}
+
+/** Returns the entry of an object itself: without its freezing, and where it is a row, that of the row's object. */
+export function entryWithin(entry: Entry<KubernetesObject>): Entry<KubernetesObject> {
+  const plain = entry instanceof FrozenEntry ? entry.unfrozen : entry;
+  return plain instanceof RowEntry ? plain.inner : plain;
 }
 
 type Text = string | Uint8Array;

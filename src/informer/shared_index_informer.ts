@@ -90,6 +90,13 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
   /** `true` if the objects are Secrets with their data. */
   readonly hasSecrets: boolean;
 
+  /**
+   * The part or form of the cached objects, where they are not those of the server, for messages.
+   *
+   * @internal
+   */
+  readonly reduction: string | undefined;
+
   readonly #collection: CachedCollection<T>;
   readonly #options: SharedIndexInformerOptions<T, Name>;
   readonly #cache: ObjectCache<T>;
@@ -133,6 +140,7 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
     const { scope } = collection;
     this.selections = scope.parts;
     this.hasSecrets = scope.hasSecrets;
+    this.reduction = scope.reduction;
     const cache = this.#cache = new ObjectCache<T>(scope.resource, filled, report);
     this.entries = cache.store as ReadonlyIndexer<Entry<T>, Name | "namespace">;
     this.indexer = cache.indexer as ReadonlyIndexer<T, Name | "namespace">;

@@ -74,7 +74,7 @@ export class Discovery {
   }
 
   /** Returns the document of `/api`. */
-  versions(host: string): unknown {
+  versions(host: string): object {
     return {
       kind: "APIVersions",
       versions: ["v1"],
@@ -83,17 +83,17 @@ export class Discovery {
   }
 
   /** Returns the document of `/apis`. */
-  groups(): unknown {
+  groups(): object {
     return { kind: "APIGroupList", apiVersion: "v1", groups: this.#groupNames().map((group) => this.#group(group)) };
   }
 
   /** Returns the document of `/apis/GROUP`; undefined if the group does not exist. */
-  group(group: string): unknown {
+  group(group: string): object | undefined {
     return this.has(group) ? { kind: "APIGroup", apiVersion: "v1", ...this.#group(group) } : undefined;
   }
 
   /** Returns the document of `/apis/GROUP/VERSION` or `/api/v1`; undefined if the version does not exist. */
-  resources(group: string, version: string): unknown {
+  resources(group: string, version: string): object | undefined {
     if (!this.has(group, version)) return undefined;
     const definitions = this.#definitions().filter((definition) =>
       definition.group === group && definition.version === version
@@ -111,7 +111,7 @@ export class Discovery {
    * Returns the aggregated document of `/api` or `/apis`: every group with its resources (`APIGroupDiscoveryList`,
    * apidiscovery.k8s.io/v2).
    */
-  aggregated(core: boolean): unknown {
+  aggregated(core: boolean): object {
     const items = (core ? [""] : this.#groupNames()).map((group) => ({
       metadata: core ? { creationTimestamp: null } : { name: group, creationTimestamp: null },
       versions: this.#versionsOf(group).map((version) => ({

@@ -221,7 +221,7 @@ export function expired(message: string, token?: string): StatusError {
 }
 
 /** 504: the version is in the future. */
-export function tooLarge(asked: number | string, current: number): StatusError {
+export function tooLarge(asked: number | string, current: number | string): StatusError {
   return refusal(504, `Timeout: Too large resource version: ${asked}, current: ${current}`, {
     details: {
       causes: [{ reason: "ResourceVersionTooLarge", message: "Too large resource version" }],

@@ -99,6 +99,20 @@ export class CacheScope<R extends Resource | undefined = Resource | undefined> {
     return this.form.secretData === "keep";
   }
 
+  /**
+   * The part or form of the objects, for messages; `undefined` if they are complete, managedFields aside, and all that
+   * are selected.
+   */
+  get reduction(): string | undefined {
+    const { resource, shard } = this;
+    if (this.#isTransformed) return "what a transform makes of objects";
+    if (shard !== undefined) return `the objects of the shard "${shard.name}" alone`;
+    if (resource === undefined) return "objects of a source that does not say which fields they have";
+    if (resource.fields !== undefined) return `the fields ${resource.fields.join(", ")} alone`;
+    if (resource.representation === "metadata") return "the metadata of objects alone";
+    return isSecret(resource) && !this.hasSecrets ? "Secrets without their data" : undefined;
+  }
+
   /** The part of the collection that is selected. */
   get selection(): Omit<Selection, "namespace"> {
     const { namespace, ...selectors } = this.parts[0];

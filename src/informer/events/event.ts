@@ -213,6 +213,11 @@ export class Deleted<T extends KubernetesObject> extends EntryEvent<T> implement
   }
 }
 
+/** Returns the entry of an event, which has the text of its object. */
+export function entryOfEvent<T extends KubernetesObject>(event: ObjectEvent<T>): Entry<T> {
+  return event instanceof EntryEvent ? event.entry : event;
+}
+
 /** The entries of lists, and of objects that were read one by one. */
 const listed = new WeakSet<object>();
 
