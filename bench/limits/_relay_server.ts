@@ -3,16 +3,19 @@
  * is
  *
  * - `relay`: a relay of an informer on a fake server in this process;
+ * - `rights`, `right`: the same of 100 objects that change in turn, with 50 rights for its clients, each to another
+ *   half of the objects, and with one of these rights for all;
  * - `bare`: the same texts, made once and written to each client that has read what came before;
  * - `watches`: the fake server itself, so that each client has a watch of its own.
  *
  * `/change` makes one change, `/changes?rate=N` N changes a second from now on; `/use` answers `{ rssMb, cpuMs }`.
  */
 import process from "node:process";
-import { Client, SharedInformerFactory } from "../../mod.ts";
+import { Client, type KubernetesObject, SharedInformerFactory } from "../../mod.ts";
 import { InformerRelay } from "../../src/edge/mod.ts";
 import { ConfigMap } from "../../src/kinds/core/v1.ts";
 import { configMap, FakeApiServer } from "../../src/testing/mod.ts";
+import { Random } from "../../src/testing/random.ts";
 import { serveProcess } from "./_serve_process.ts";
 
 const encoder = new TextEncoder();
@@ -33,8 +36,35 @@ function fake(): Source & { readonly api: FakeApiServer } {
   return { api, change, fetch: (request, info) => api.fetch(request, info) };
 }
 
+/** The number of objects where clients have rights. */
+const OBJECTS = 100;
+
+/** A relay whose clients have so many rights, each to another half of the objects. */
+function limited(rights: number): Source {
+  const { api } = fake();
+  for (let i = 0; i < OBJECTS; i++) api.create(ConfigMap, configMap({ name: `map-${i}`, namespace: "shop" }));
+  const halves = Array.from({ length: rights }, (_, index) => {
+    const random = new Random(index + 1);
+    const names = Array.from({ length: OBJECTS }, (_, i) => `map-${i}`);
+    const half = new Set(Array.from({ length: OBJECTS / 2 }, () => names.splice(random.below(names.length), 1)[0]));
+    return { where: { name: `half ${index}`, matches: ({ metadata }: KubernetesObject) => half.has(metadata.name!) } };
+  });
+  const informers = new SharedInformerFactory(new Client({ server: "http://fake", transport: api }));
+  const relay = new InformerRelay(informers, {
+    ...{ collections: { maps: ConfigMap }, maxConnections: 20_000 },
+    authorize: ({ headers }) => ({ rights: { maps: halves[Number(headers.get("x-user")) % rights] } }),
+  });
+  let next = 0;
+  const change = (): void => {
+    api.patch(ConfigMap, `shop/map-${next++ % OBJECTS}`, { data: { t: now(), pad } });
+  };
+  return { fetch: relay.fetch, change };
+}
+
 const SOURCES: Readonly<Record<string, () => Source>> = {
   watches: fake,
+  rights: () => limited(50),
+  right: () => limited(1),
   relay: () => {
     const { api, change } = fake();
     const informers = new SharedInformerFactory(new Client({ server: "http://fake", transport: api }));

@@ -17,7 +17,7 @@ const SECONDS = 5;
 
 /** E1: messages to 1,000 clients of one informer, beside a server that does nothing but write the same bytes. */
 export const RELAY: Measurement = {
-  ids: ["E1a", "E1b", "E1c", "E1d", "E1e"],
+  ids: ["E1a", "E1b", "E1c", "E1d", "E1e", "E1f"],
   name: "relay",
   measure: async ({ repetitions }) => {
     const runs: Record<string, Numbers[]> = {
@@ -27,6 +27,8 @@ export const RELAY: Measurement = {
       bareFlood: [],
       watches: [],
       few: [],
+      rights: [],
+      right: [],
     };
     for (let repetition = 0; repetition < repetitions; repetition++) {
       for (const mode of ["relay", "bare"]) {
@@ -35,6 +37,7 @@ export const RELAY: Measurement = {
       }
       runs.watches.push(await measure("watches", WATCHES, RATE));
       runs.few.push(await measure("relay", WATCHES, RATE));
+      for (const mode of ["rights", "right"]) runs[mode].push(await measure(mode, CLIENTS, RATE));
     }
     const of = (run: string, name: string): number => median(runs[run].map((numbers) => numbers[name]));
     return [
@@ -62,6 +65,12 @@ export const RELAY: Measurement = {
         what: `CPU of a message to one of ${WATCHES} clients, relay / a watch each`,
         value: of("few", "cpuUs") / of("watches", "cpuUs"),
       },
+      ratio(
+        "E1f",
+        `CPU of a message to one of ${CLIENTS} clients, with 50 rights to other halves of the objects / with one`,
+        of("rights", "cpuUs") / of("right", "cpuUs"),
+        1.5,
+      ),
     ];
   },
 };
@@ -85,10 +94,13 @@ async function main(): Promise<void> {
   let messages = 0;
   let latencies: number[] = [];
   const decoder = new TextDecoder("latin1");
-  const connect = async (reads: boolean): Promise<void> => {
+  const connect = async (index: number): Promise<void> => {
+    const reads = index % 10 !== 9;
     const { port } = new URL(url);
     const connection = await Deno.connect({ hostname: "127.0.0.1", port: Number(port) });
-    await connection.write(new TextEncoder().encode(`GET ${path} HTTP/1.1\r\nhost: localhost\r\n\r\n`));
+    await connection.write(
+      new TextEncoder().encode(`GET ${path} HTTP/1.1\r\nhost: localhost\r\nx-user: ${index}\r\n\r\n`),
+    );
     const buffer = new Uint8Array(64 * 1024);
     for (let isFirst = true; reads || isFirst; isFirst = false) {
       const count = await connection.read(buffer);
@@ -109,7 +121,7 @@ async function main(): Promise<void> {
   await wait(1_000);
   const before = await use();
   for (let index = 0; index < clients; index++) {
-    void connect(index % 10 !== 9);
+    void connect(index);
     if (index % 50 === 49) await wait(20);
   }
   while (open < clients) await wait(50);

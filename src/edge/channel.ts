@@ -208,6 +208,8 @@ export type FeedChange =
     readonly before: ShownObject | undefined;
     /** The state now; `undefined` of an object that was deleted. */
     readonly after: ShownObject | undefined;
+    /** The texts of that state, by their fields, which channels share. */
+    readonly texts: Map<string, string>;
   }
   | { readonly state: string };
 
@@ -363,7 +365,7 @@ export class Channel implements Keeper, Disposable {
     const after = change.after?.object;
     const was = before !== undefined && this.#selection.matches(before);
     if (after !== undefined && this.#selection.matches(after)) {
-      return [was ? "updated" : "added", this.#selection.json(after)];
+      return [was ? "updated" : "added", this.#selection.json(after, change.texts)];
     }
     return was ? ["deleted", JSON.stringify({ key: change.key, uid: change.uid })] : undefined;
   }

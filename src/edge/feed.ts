@@ -167,14 +167,14 @@ export class Feed implements Disposable {
       const { key, uid } = event;
       const after = new ShownObject(event, this.#show);
       const before = this.#objects.set(key, after);
-      this.#changed({ key, uid, before, after });
+      this.#changed({ key, uid, before, after, texts: new Map() });
     };
     this.#registration = held.addEventHandler({
       onAdd: put,
       onUpdate: put,
       onDelete: ({ key, uid }) => {
         const before = this.#objects.delete(key);
-        this.#changed({ key, uid, before, after: undefined });
+        this.#changed({ key, uid, before, after: undefined, texts: new Map() });
       },
       onSynced: () => {
         this.#isSynced = true;

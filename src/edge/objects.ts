@@ -23,6 +23,8 @@ export class ObjectSelection {
   readonly #fieldSelector: FieldSelector;
   readonly #paths: readonly string[];
   readonly #tree: FieldTree;
+  /** Equal for selections of the same fields. */
+  readonly #fields: string;
 
   private constructor(
     namespace: string,
@@ -37,6 +39,7 @@ export class ObjectSelection {
     this.#fieldSelector = fieldSelector;
     this.#paths = paths;
     this.#tree = paths.length === 0 ? FieldTree.leaf : FieldTree.of(paths);
+    this.#fields = JSON.stringify(paths);
     this.id = JSON.stringify([namespace, String(labels), String(fieldSelector), paths, right?.id]);
   }
 
@@ -80,9 +83,11 @@ export class ObjectSelection {
       this.#labels.matches(labels) && this.#fieldSelector.matches(object);
   }
 
-  /** Returns the selected fields of an object as JSON. */
-  json(object: KubernetesObject): string {
-    return JSON.stringify(pickFields(object, this.#tree));
+  /** Returns the selected fields of an object as JSON; `texts` has the texts of that object, by their fields. */
+  json(object: KubernetesObject, texts?: Map<string, string>): string {
+    const text = texts?.get(this.#fields) ?? JSON.stringify(pickFields(object, this.#tree));
+    texts?.set(this.#fields, text);
+    return text;
   }
 }
 

@@ -6,7 +6,9 @@ import {
   type KubernetesObject,
   type Resource,
   SharedIndexInformer,
+  SharedInformerFactory,
 } from "@kube/informer";
+import { accessReview, InformerRelay } from "@kube/informer/edge";
 import { ConfigMap } from "@kube/informer/kinds/core/v1";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { delay } from "@std/async";
@@ -258,3 +260,38 @@ cluster.anywhere(
     }
   },
 );
+
+cluster.anywhere("a relay shows a user of the cluster the namespaces that he may read", async (setting) => {
+  const { client, namespace } = setting;
+  const other = await setting.newNamespace();
+  const username = `system:serviceaccount:${namespace}:viewer`;
+  await grantReading(client, namespace, "configmaps", { kind: "User", name: username });
+  for (const place of [namespace, other]) {
+    await client.resource(ConfigMap, { namespace: place }).create({ metadata: { name: "seen" } });
+  }
+  await using informers = new SharedInformerFactory(client);
+  let review = accessReview(client);
+  await using relay = new InformerRelay(informers, {
+    collections: { all: ConfigMap, maps: { resource: ConfigMap, namespaces: [namespace, other] } },
+    authorize: ({ headers }, requested) => review({ username: headers.get("x-user")! }, requested),
+  });
+  const get = async (path: string, user: string): Promise<Response> => {
+    return await relay.fetch(new Request(`http://localhost${path}`, { headers: { "x-user": user } }));
+  };
+  const statusOf = async (path: string, user: string): Promise<number> => {
+    const { status, body } = await get(path, user);
+    await body?.cancel();
+    return status;
+  };
+  await withDeadline("the right to read the namespace", async (signal) => {
+    for (; await statusOf("/api/maps", username) !== 200; review = accessReview(client)) {
+      await delay(ASK_MS, { signal });
+    }
+  });
+  const { items } = await (await get("/api/maps?fieldSelector=metadata.name%3Dseen", username)).json();
+  assertEquals(items.map(({ metadata }: ConfigMap) => metadata.namespace), [namespace]);
+  assertEquals(await statusOf(`/api/maps?namespace=${other}`, username), 403);
+  assertEquals(await statusOf("/api/all", username), 403);
+  assertEquals(await statusOf(`/api/all?namespace=${namespace}`, username), 200);
+  assertEquals(await statusOf("/api/maps", "nobody"), 403);
+});

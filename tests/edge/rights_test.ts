@@ -1,9 +1,10 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { nextTurn } from "../../src/async/turns.ts";
 import { tableOf } from "../../src/api/resource.ts";
 import type { Authorization, Grant, ObjectRight } from "../../src/edge/options.ts";
 import { ConfigMap, Pod } from "../../src/kinds/core/v1.ts";
 import { configMap, FakeApiServer, FakeTime, pod } from "../../src/testing/mod.ts";
-import { type Events, LOCAL, names, refusal, Relayed, threePods } from "../support/relayed.ts";
+import { Events, LOCAL, names, refusal, Relayed, threePods } from "../support/relayed.ts";
 
 /** A predicate on the label `app`. */
 const app = (value: string): ObjectRight["where"] => {
@@ -230,4 +231,44 @@ Deno.test("a predicate sees the objects in the rows of a table", async () => {
   assertEquals((await views.next()).data.total, 1);
   assertEquals(await names(await relayed.get("/api/maps")), ["a"]);
   assertEquals(new Set(seen), new Set(["ConfigMap"]));
+});
+
+Deno.test("changes, snapshots and views of all rights share one bound of bytes", async () => {
+  const server = new FakeApiServer();
+  const data = { pad: "x".repeat(1_000) };
+  for (let i = 0; i < 200; i++) {
+    server.create(ConfigMap, { ...configMap({ name: `map-${i}`, namespace: "shop" }), data });
+  }
+  const maxBytes = 400_000;
+  await using relayed = new Relayed({
+    maxBytes,
+    authorize: ({ headers }) => {
+      const part = Number(headers.get("x-part"));
+      const matches = ({ metadata: { name } }: ConfigMap): boolean => Number(name.slice(4)) % 50 !== part;
+      return { rights: { maps: { where: { name: `part ${part}`, matches } } } };
+    },
+  }, { server });
+  let most = 0;
+  const look = (): number => most = Math.max(most, relayed.relay.status().bytes);
+  const views = path({ a: { of: "maps" } });
+  const open: Events[] = [];
+  const statuses = new Set<number>();
+  for (let part = 0; part < 50; part++) {
+    const events = new Events(await relayed.get("/events/maps", { "x-part": `${part}` }));
+    while ((await events.next()).text !== "synced 196") look();
+    open.push(events);
+    const response = await relayed.get(views, { "x-part": `${part}` });
+    statuses.add(response.status);
+    if (response.status === 200) open.push(new Events(response));
+    else await response.body?.cancel();
+    look();
+  }
+  for (let i = 0; i < 200; i++) {
+    server.patch(ConfigMap, `shop/map-${i}`, { metadata: { labels: { n: "1" } } });
+    for (let turn = 0; turn < 3; turn++) await nextTurn();
+    look();
+  }
+  assert(most <= maxBytes && most > maxBytes / 2, `${most} bytes`);
+  assertEquals(statuses, new Set([200, 503]));
+  for (const events of open) await events[Symbol.asyncDispose]();
 });
