@@ -239,7 +239,9 @@ export type { InformerStatus } from "./src/informer/status.ts";
 export type { InformerState, NamespaceStatus } from "./src/informer/sync/state.ts";
 export type { HandlerStatus } from "./src/informer/events/processor.ts";
 export type {
+  CachedSelection,
   CacheOptions,
+  NamespacesByLabel,
   RegularCheckOptions,
   SharedIndexInformerOptions,
   SharedInformerFactoryOptions,

@@ -32,6 +32,15 @@ export interface ShardSource {
    * is disposed. @default {the ranges never change}
    */
   readonly onChange?: (listener: () => void) => Disposable;
+  /**
+   * Resolves once the ranges are known, before which nothing is listed. @default {they are known from the start}
+   */
+  ready?(options: { readonly signal?: AbortSignal }): Promise<void>;
+  /**
+   * The namespaces whose hashes the ranges are, of a shard by namespace: those that come are listed each by itself.
+   * @default {ranges that come are listed by a list of all, from which they are taken}
+   */
+  namespaces?(): readonly string[];
 }
 
 /** The number of hashes. */
@@ -150,6 +159,15 @@ export function hashOf(text: string): bigint {
   return BigInt(fnv1a.high >>> 0) << 32n | BigInt(fnv1a.low >>> 0);
 }
 
+/** Returns the range that has the hash of a text alone. */
+export function hashesOf(text: string): readonly HashRange[] {
+  const start = hashOf(text);
+  return [{ start, end: start + 1n }];
+}
+
+/** The largest number of ranges in a parameter, of some 100 characters each: servers take addresses of 8 kB. */
+const MOST_SELECTED = 64;
+
 /** Decides which objects are in ranges of hashes. Readers ask it for each object, before they decode one. */
 export class ShardFilter {
   /** The hashed field. */
@@ -181,12 +199,14 @@ export class ShardFilter {
   }
 
   /**
-   * The `shardSelector` parameter for the ranges; `undefined` where all objects are in them, and of shards by
-   * controller. Without any range it selects the objects of a single hash, as the parameter cannot select nothing.
+   * The `shardSelector` parameter for the ranges; `undefined` where all objects are in them, of shards by controller,
+   * and where it would be too long for the servers between.
+   *
+   * Without any range it selects the objects of a single hash, as the parameter cannot select nothing.
    */
   get selector(): string | undefined {
     const [first = { start: 0n, end: 1n }] = this.#ranges;
-    if (this.by === "controller") return undefined;
+    if (this.by === "controller" || this.#ranges.length > MOST_SELECTED) return undefined;
     if (first.end - first.start === ALL) return undefined;
     const hex = (hash: bigint): string => `'0x${hash.toString(16).padStart(16, "0")}'`;
     return (this.#ranges.length === 0 ? [first] : this.#ranges)

@@ -121,8 +121,26 @@ export interface SharedIndexInformerOptions<T extends KubernetesObject, Name ext
   readonly onError?: (error: unknown) => unknown;
 }
 
+/** The namespaces whose labels match. */
+export interface NamespacesByLabel {
+  /** A label selector: `"team=a"`. */
+  readonly labels: string;
+}
+
+/** The part of a collection that an informer of a factory caches. */
+export interface CachedSelection extends Omit<Selection, "namespaces"> {
+  /**
+   * Several namespaces by name: each is listed and watched by itself. Or those that have labels: one list and watch of
+   * all namespaces, of which the objects of others are dropped before they are decoded. A namespace whose labels match
+   * from now on is listed by itself, while the watch waits, and nothing else is listed again; the objects of one whose
+   * labels no longer match are deleted with `event.reason` `"moved"`. The client needs the rights to list and watch the
+   * kind, and namespaces, of the whole cluster. Such an informer has no snapshots and no durable positions.
+   */
+  readonly namespaces?: readonly string[] | NamespacesByLabel;
+}
+
 /** Options of a {@linkcode SharedInformerFactory}: the defaults of its informers. */
-export interface SharedInformerFactoryOptions extends Selection, CacheOptions {
+export interface SharedInformerFactoryOptions extends CachedSelection, CacheOptions {
   /**
    * Called with each error that does not reject a wait, and with the resource that it concerns. Its return value is
    * ignored.

@@ -1,5 +1,5 @@
 import { type Abortable, checkSelectors, defined, namespacesOf, type Selection } from "../api/options.ts";
-import type { KubernetesObject } from "../api/object.ts";
+import type { KubernetesObject, Reduced } from "../api/object.ts";
 import { callObserver, DerivedController, Latch } from "../async/signals.ts";
 import type { PolledIterator } from "../async/iterate.ts";
 import type { MemoryReport } from "./cache/memory_report.ts";
@@ -13,7 +13,13 @@ import { type ApiResource, type Resource, resourceName, type SecretLike, type Wi
 import { parsesObjects } from "../entry/path.ts";
 import type { IndexFunction } from "../store/index.ts";
 import { CacheScope, OverlapFinder } from "./cache/cache_scope.ts";
-import { CACHE_DEFAULTS, type SharedIndexInformerOptions, type SharedInformerFactoryOptions } from "./options.ts";
+import { LabelledNamespaces, NAMESPACE_METADATA } from "./labelled_namespaces.ts";
+import {
+  CACHE_DEFAULTS,
+  type CachedSelection,
+  type SharedIndexInformerOptions,
+  type SharedInformerFactoryOptions,
+} from "./options.ts";
 import { SnapshotKeepers } from "./snapshot_keeper.ts";
 import { OptionalKinds } from "./optional_kinds.ts";
 import { type FieldPaths, fieldsOf, type Kept } from "../api/fields.ts";
@@ -349,15 +355,26 @@ export type FieldsOption<T extends KubernetesObject, P extends readonly string[]
 };
 
 /** The selection of an informer of complete objects. */
-export interface Unpicked extends Selection {
+export interface Unpicked extends CachedSelection {
   /** Left out; informers of named fields are another signature. */
   readonly fields?: undefined;
 }
 
 /** The options of an informer, whatever its objects and indexes. */
-type AnyOptions = Selection & SharedIndexInformerOptions<KubernetesObject, string> & {
+type AnyOptions = CachedSelection & SharedIndexInformerOptions<KubernetesObject, string> & {
   readonly fields?: readonly string[];
 };
+
+/** The options whose namespaces are named. */
+type PlacedOptions = Omit<AnyOptions, "namespaces"> & Selection;
+
+/** The options of a factory whose namespaces are named. */
+type FactoryOptions = Omit<SharedInformerFactoryOptions, "namespaces"> & Selection;
+
+/** Returns the labels of namespaces that are not named. */
+function labelsOf(namespaces: CachedSelection["namespaces"]): string | undefined {
+  return namespaces === undefined || !("labels" in namespaces) ? undefined : namespaces.labels;
+}
 
 /**
  * Makes informers and shares them: one per resource and selection, however many callers ask for it.
@@ -381,7 +398,11 @@ type AnyOptions = Selection & SharedIndexInformerOptions<KubernetesObject, strin
  */
 export class SharedInformerFactory implements AsyncDisposable {
   readonly #client: Client;
-  readonly #options: SharedInformerFactoryOptions;
+  readonly #options: FactoryOptions;
+  /** The labels of the namespaces of informers that name none. */
+  readonly #labels: string | undefined;
+  /** The namespaces by their labels. */
+  readonly #labelled = new Map<string, LabelledNamespaces>();
   /** Keeps snapshots of the caches, if the factory does. */
   readonly #keepers: SnapshotKeepers | undefined;
   /**
@@ -414,7 +435,12 @@ export class SharedInformerFactory implements AsyncDisposable {
    * @throws {SyntaxError} when a selector does not parse.
    * @throws {RangeError} when `idleMs`, `forgetMs` or `everyMs` is out of range.
    */
-  constructor(client: Client, options: SharedInformerFactoryOptions = {}) {
+  constructor(client: Client, given: SharedInformerFactoryOptions = {}) {
+    const { namespaces, ...rest } = given;
+    const labels = labelsOf(namespaces);
+    const options = labels === undefined ? given as FactoryOptions : rest;
+    this.#labels = labels;
+    checkSelectors({ labelSelector: labels });
     namespacesOf(options);
     checkSelectors(options);
     checkDurations("make a factory", { idleMs: options.idleMs, forgetMs: options.forgetMs });
@@ -464,15 +490,16 @@ export class SharedInformerFactory implements AsyncDisposable {
   /** As above, with named fields of objects. */
   forResource<T extends KubernetesObject, const P extends readonly string[] = never, Name extends string = never>(
     resource: Resource<T>,
-    options: FieldsOption<T, P> & Selection & SharedIndexInformerOptions<Kept<T, P>, Name>,
+    options: FieldsOption<T, P> & CachedSelection & SharedIndexInformerOptions<Kept<T, P>, Name>,
   ): SharedIndexInformer<Kept<T, P>, Name>;
   forResource<T extends KubernetesObject, Name extends string = never>(
     complete: Resource<T> | ApiResource,
-    options: Selection & SharedIndexInformerOptions<T, Name> = {},
+    options: CachedSelection & SharedIndexInformerOptions<T, Name> = {},
   ): SharedIndexInformer<T, Name> {
-    const scope = this.#scopeOf(complete, options);
-    const shared = this.#informers.get(scope.name) ?? this.#create(scope, options as AnyOptions);
-    join(shared, options as AnyOptions);
+    const placed = this.#placed(complete, options as AnyOptions);
+    const scope = this.#scopeOf(complete, placed);
+    const shared = this.#informers.get(scope.name) ?? this.#create(scope, placed);
+    join(shared, placed);
     if (!shared.isKept) shared.demand.acquire(); // never released
     shared.isKept = true;
     if (this.#run !== undefined) this.#start(shared, this.#run);
@@ -488,9 +515,10 @@ export class SharedInformerFactory implements AsyncDisposable {
     resource: Resource<T>,
     options: Selection & SharedIndexInformerOptions<T, string>,
   ): { readonly informer: SharedIndexInformer<T, string>; readonly release: () => void } {
-    const scope = this.#scopeOf(resource, options);
-    const shared = this.#informers.get(scope.name) ?? this.#create(scope, options as unknown as AnyOptions);
-    join(shared, options as unknown as AnyOptions);
+    const placed = this.#placed(resource, options as unknown as AnyOptions);
+    const scope = this.#scopeOf(resource, placed);
+    const shared = this.#informers.get(scope.name) ?? this.#create(scope, placed);
+    join(shared, placed);
     const release = shared.demand.acquire();
     shared.followers++;
     if (this.#run !== undefined) this.#start(shared, this.#run);
@@ -552,20 +580,21 @@ export class SharedInformerFactory implements AsyncDisposable {
   /** As above, with named fields of objects. */
   acquire<T extends KubernetesObject, const P extends readonly string[] = never, Name extends string = never>(
     resource: Resource<T>,
-    options: FieldsOption<T, P> & Selection & SharedIndexInformerOptions<Kept<T, P>, Name>,
+    options: FieldsOption<T, P> & CachedSelection & SharedIndexInformerOptions<Kept<T, P>, Name>,
   ): AcquiredInformer<Kept<T, P>, Name>;
   acquire<T extends KubernetesObject, Name extends string = never>(
     complete: Resource<T>,
-    options: Selection & SharedIndexInformerOptions<T, Name> = {},
+    options: CachedSelection & SharedIndexInformerOptions<T, Name> = {},
   ): AcquiredInformer<T, Name> {
-    const scope = this.#scopeOf(complete, options);
+    const placed = this.#placed(complete, options as AnyOptions);
+    const scope = this.#scopeOf(complete, placed);
     const known = this.#informers.get(scope.name);
     const isUsable = known !== undefined && known.informer.status().state !== "stopped";
     if (!isUsable) known?.demand.end();
-    const shared = isUsable ? known : this.#create(scope, options as AnyOptions);
+    const shared = isUsable ? known : this.#create(scope, placed);
     const release = shared.demand.acquire();
     try {
-      join(shared, options as AnyOptions);
+      join(shared, placed);
     } catch (error) {
       release();
       throw error;
@@ -732,12 +761,39 @@ export class SharedInformerFactory implements AsyncDisposable {
   }
 
   /**
+   * Returns the options with the shard that stands for namespaces by label.
+   *
+   * @throws {TypeError} beside another shard or a namespace.
+   */
+  #placed({ scope }: Resource, own: AnyOptions): PlacedOptions {
+    const { namespaces, ...options } = own;
+    const isPlaced = own.namespace !== undefined || Array.isArray(namespaces) || own.shard !== undefined;
+    const labels = labelsOf(namespaces) ?? (isPlaced ? undefined : this.#labels);
+    if (labels === undefined || scope === "Cluster") {
+      return labelsOf(namespaces) === undefined ? own as PlacedOptions : options;
+    }
+    if (own.shard !== undefined || own.namespace !== undefined) {
+      throw new TypeError(
+        `Cannot select the namespaces of "${labels}": found a namespace or a shard beside them; leave one out`,
+      );
+    }
+    checkSelectors({ labelSelector: labels });
+    let shard = this.#labelled.get(labels);
+    if (shard === undefined) {
+      const open = (): SharedIndexInformer<KubernetesObject & Reduced> =>
+        this.acquire(NAMESPACE_METADATA, { labelSelector: labels, fieldSelector: "" }).informer;
+      this.#labelled.set(labels, shard = new LabelledNamespaces(labels, open));
+    }
+    return { ...options, shard };
+  }
+
+  /**
    * @throws {Error} when the factory was shut down.
    * @throws {TypeError} when the selection is not possible.
    */
   #scopeOf(
     complete: Resource | ApiResource,
-    own: Pick<AnyOptions, "fields" | "keep" | "shard"> & Selection,
+    own: Pick<PlacedOptions, "fields" | "keep" | "shard"> & Selection,
   ): CacheScope<Resource> {
     const { fields } = own;
     const resource = fields === undefined
@@ -748,7 +804,10 @@ export class SharedInformerFactory implements AsyncDisposable {
   }
 
   /** Makes an informer with the options of the first caller, but for its indexers, which {@linkcode join} adds. */
-  #create(scope: CacheScope<Resource>, { fields: _fields, indexers: _indexers, ...own }: AnyOptions): SharedInformer {
+  #create(
+    scope: CacheScope<Resource>,
+    { fields: _fields, indexers: _indexers, ...own }: PlacedOptions,
+  ): SharedInformer {
     const { onError, snapshots: _snapshots, idleMs = 30_000, forgetMs = 300_000, ...defaults } = this.#options;
     const { resource, parts } = scope;
     const reduction = resource.fields === undefined ? {} : { unchanged: "skip" as const };

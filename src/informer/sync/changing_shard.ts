@@ -1,7 +1,14 @@
-import type { Entry } from "../../api/options.ts";
+import { type Abortable, defined, type Entry } from "../../api/options.ts";
 import type { ListerWatcher } from "../../api/lister_watcher.ts";
 import { type KubernetesObject, type ObjectKey, splitKey } from "../../api/object.ts";
-import { commonRanges, type HashRange, rangesWithout, ShardFilter, type ShardSource } from "../../api/shard.ts";
+import {
+  commonRanges,
+  hashesOf,
+  type HashRange,
+  rangesWithout,
+  ShardFilter,
+  type ShardSource,
+} from "../../api/shard.ts";
 import { isOlder } from "../../api/status.ts";
 import { Latch } from "../../async/signals.ts";
 import { LongTimer } from "../../async/time.ts";
@@ -70,6 +77,15 @@ export class ChangingShard<T extends KubernetesObject> implements ArrivingParts,
     return this;
   }
 
+  /** Resolves once the ranges are known, or the signal aborts. */
+  async ready(options: Abortable): Promise<void> {
+    try {
+      await this.#shard.ready?.(options);
+    } catch (error) {
+      if (!options.signal?.aborted) throw error;
+    }
+  }
+
   /** `true` if there are ranges to be listed. */
   get isDue(): boolean {
     return this.#due.length > 0;
@@ -99,11 +115,14 @@ export class ChangingShard<T extends KubernetesObject> implements ArrivingParts,
   async list(signal: AbortSignal): Promise<void> {
     const { source, pageSize, gate } = this.#controller;
     const filter = this.#listing = new ShardFilter(this.#shard.by, this.#due);
+    const [namespace] = this.#shard.namespaces?.().filter((name) => filter.hasText(name)) ?? [];
+    // One at a time: each has a version of its own.
+    if (namespace !== undefined) filter.ranges = commonRanges(filter.ranges, hashesOf(namespace));
     let objects: readonly Entry<T>[] = [];
     const staged = writerOfLists<T>((entries) => objects = entries, (error) => this.#controller.report(error));
     const range: ListerWatcher<T> = {
       shard: filter,
-      listEntries: (options) => source.listEntries({ ...options, shard: filter }),
+      listEntries: (options) => source.listEntries({ ...options, ...defined({ namespace }), shard: filter }),
       watchChanges: (options) => source.watchChanges(options),
     };
     try {

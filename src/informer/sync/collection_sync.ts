@@ -538,6 +538,7 @@ export class Controller<T extends KubernetesObject> implements ReflectorStore<En
     using _queue = this.#queue;
     using _shard = this.#shard?.start();
     this.#hasBegun = true;
+    await this.#shard?.ready(options);
     if (this.#isRestored) await this.#askForRestored(options.signal);
     await this.#reflector.run(options);
   }
