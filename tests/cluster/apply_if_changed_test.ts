@@ -10,8 +10,8 @@ const cluster = clusterTests({ flags: ["--allow-privileged"] });
 /** The number of cases. */
 const CASES = 170;
 
-/** The percentage of applies that change nothing of which nothing is sent. */
-const FLOOR = 95;
+/** The percentage of applies that change nothing and are not sent: of 1,000 cases 95, of a sample of this size less. */
+const FLOOR = 90;
 
 cluster.withPlane(
   "applyIfChanged leaves out nothing but what changes nothing",
