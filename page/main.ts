@@ -211,6 +211,18 @@ setInterval(() => {
   grid.refresh();
 }, 1_000);
 
+/** Lets choose another cluster, where each is at a path of its own, as `clusters/berlin/`. */
+async function chooseCluster(): Promise<void> {
+  const [, name] = /\/clusters\/([^/]+)\/$/.exec(location.pathname) ?? [];
+  if (name === undefined) return;
+  const names = await (await fetch(new URL("../../clusters", location.href))).json() as string[];
+  const clusters = element<HTMLSelectElement>("cluster");
+  clusters.replaceChildren(...names.map((it) => new Option(it, it, false, it === decodeURIComponent(name))));
+  clusters.addEventListener("change", () => location.assign(`../${encodeURIComponent(clusters.value)}/`));
+  element("clusters").hidden = false;
+}
+
+await chooseCluster();
 const { collections } = await (await fetch(new URL("api", location.href))).json() as CollectionList;
 select.replaceChildren(...collections.map(({ name }) => new Option(name, name)));
 select.addEventListener("change", () => choose(collections[select.selectedIndex]));

@@ -52,6 +52,11 @@ const KUBECONFIG = [
   "The kubeconfig to use. (default: KUBECONFIG, ~/.kube/config, or in-cluster)",
 ] as const;
 const CONTEXT = ["--context <name:string>", "The context in it."] as const;
+const CONTEXTS = [
+  "--contexts <names:string>",
+  "Several contexts in it, as a,b; their objects have a column CLUSTER.",
+] as const;
+const ALL_CONTEXTS = ["--all-contexts", "All contexts in it."] as const;
 const SERVER = ["--server <url:string>", "The API server's address."] as const;
 const TOKEN_FILE = ["--token-file <file:string>", "A file with a bearer token."] as const;
 const AS = ["--as <user:string>", "Act as this user."] as const;
@@ -149,7 +154,7 @@ export class CommandLine {
   }
 
   #watch(program: Command): void {
-    program.command("watch <resources...:string>", "Keep a cache of resources and print what changes.")
+    const command = program.command("watch <resources...:string>", "Keep a cache of resources and print what changes.")
       .description(
         "Runs an informer on each resource and prints its events, until interrupted. Resources are named as for kubectl: " +
           "pods, po, deployments.apps, or any custom resource by its plural. " +
@@ -175,15 +180,20 @@ export class CommandLine {
       .option(...AS).option(...AS_GROUP).option(...AS_UID).option(...VERBOSE).option(...FAKE)
       .example("All pods", "informer watch pods -A")
       .example("As JSON, one event per line", "informer watch deployments.apps -n shop -o json")
+      .example("Pods of two clusters", "informer watch pods -A --contexts berlin,paris")
       .example("Save a snapshot", "informer watch po -A --until-synced --no-object -o json --cache pods.json")
       .example("Without a cluster", "informer watch pods --fake")
       .action(async (options, ...resources) => {
         this.#code = await watch({ ...options, backoff: this.#backoff }, resources, this.#terminal, this.#stop);
       });
+    ofClusters(command);
   }
 
   #get(program: Command): void {
-    program.command("get <resources:string> [names...:string]", "List resources, or print objects by their names.")
+    const command = program.command(
+      "get <resources:string> [names...:string]",
+      "List resources, or print objects by their names.",
+    )
       .description(
         "Lists resources in pages, or gets objects by their names, and prints the columns that the server has for them. " +
           `Permissions: ${CONNECTED}.`,
@@ -198,12 +208,14 @@ export class CommandLine {
       .option(...KUBECONFIG).option(...CONTEXT).option(...SERVER).option(...TOKEN_FILE)
       .option(...AS).option(...AS_GROUP).option(...AS_UID).option(...VERBOSE).option(...FAKE)
       .example("All pods, as kubectl's JSON list", "informer get pods -A -o json")
+      .example("Deployments of all clusters", "informer get deploy -A --all-contexts")
       .example("Two kinds, with all columns", "informer get pods,deploy -n shop -o wide")
       .example("One object", "informer get deploy web -n shop -o yaml")
       .example("Objects of several kinds", "informer get pod/web-0 deploy/web -n shop")
       .action(async (options, resources, ...names) => {
         this.#code = await get(options, [resources, ...names], this.#terminal, this.#stop.signal);
       });
+    ofClusters(command);
   }
 
   #wait(program: Command): void {
@@ -236,7 +248,7 @@ export class CommandLine {
   }
 
   #serve(program: Command): void {
-    program.command("serve <resources...:string>", "Serve caches of resources over HTTP on loopback.")
+    const command = program.command("serve <resources...:string>", "Serve caches of resources over HTTP on loopback.")
       .description(
         "Serves a page that shows the resources, /api/NAME as JSON and /events/NAME as server-sent events, and below /kubernetes " +
           "the part of the Kubernetes API that reads, to any number of clients on this machine, from one watch of each " +
@@ -256,6 +268,7 @@ export class CommandLine {
       .option(...KUBECONFIG).option(...CONTEXT).option(...SERVER).option(...TOKEN_FILE)
       .option(...AS).option(...AS_GROUP).option(...AS_UID).option(...VERBOSE).option(...FAKE)
       .example("All pods and deployments", "informer serve pods deployments.apps -A --port 8080")
+      .example("Clusters, which the page lets choose", "informer serve pods -A --contexts berlin,paris")
       .example("Some fields of them", "curl 'http://127.0.0.1:8080/api/pods?fields=spec.nodeName,status.phase'")
       .example("As they change", "curl -N 'http://127.0.0.1:8080/events/pods?labelSelector=app%3Dweb'")
       .example("For kubectl", "kubectl --server http://127.0.0.1:8080/kubernetes get pods -A -o json")
@@ -263,6 +276,7 @@ export class CommandLine {
       .action(async (options, ...resources) => {
         this.#code = await serve(options, resources, this.#terminal, this.#stop.signal);
       });
+    ofClusters(command);
   }
 
   #kinds(program: Command): void {
@@ -449,6 +463,12 @@ export class CommandLine {
       .example("In fish", "informer completions fish | source")
       .action((_options, shell) => this.#terminal.result(completionScript(shell as Shell)));
   }
+}
+
+/** Adds the flags that name several clusters, for which the types of a command with many flags have no room. */
+function ofClusters(command: { option(flags: string, description: string): unknown }): void {
+  command.option(...CONTEXTS);
+  command.option(...ALL_CONTEXTS);
 }
 
 /** Rejects empty values: the parser ignores them, and `--cache "$FILE"` would write nothing. @throws {UsageError} */

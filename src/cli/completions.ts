@@ -1,5 +1,6 @@
 import { type ApiResource, metadataOf, resourceName } from "../api/resource.ts";
 import { type Client, findResource } from "../client/client.ts";
+import { defined } from "../api/options.ts";
 import { DerivedController } from "../async/signals.ts";
 import { LongTimer } from "../async/time.ts";
 import { Namespace } from "../kinds/core/v1.ts";
@@ -50,7 +51,12 @@ export class ServerNames implements ClusterNames {
       return at === -1 ? undefined : words[at + 1] === "=" ? words[at + 2] : words[at + 1];
     };
     const connection = Object.entries(CONNECTION).map(([flag, name]) => [name, valueOf(flag)]);
-    this.#flags = { ...Object.fromEntries(connection), fake: words.includes("--fake") };
+    const [context] = valueOf("--contexts")?.split(",") ?? [];
+    this.#flags = {
+      ...defined({ context }),
+      ...defined(Object.fromEntries(connection)),
+      fake: words.includes("--fake"),
+    };
     this.#namespace = valueOf("-n", "--namespace");
     this.#terminal = terminal;
     this.#signal = signal;
@@ -162,6 +168,9 @@ export async function complete(
   if (waiting !== undefined && waiting.args.length > 0) {
     if (waiting.flags.some((flag) => FILES.includes(flag))) return "files";
     if (waiting.flags.includes("--context")) return startingWith(current, wordsOf(await cluster.contexts()));
+    if (waiting.flags.includes("--contexts")) {
+      return startingWith(current, wordsOf((await cluster.contexts()).map((name) => listBefore(current) + name)));
+    }
     if (waiting.flags.includes("--namespace")) return startingWith(current, wordsOf(await cluster.namespaces()));
     if (command.getName() === "wait" && waiting.flags.includes("--for")) {
       return startingWith(current, wordsOf(["ready", "deleted", "condition="]));
@@ -197,8 +206,12 @@ async function argumentsOf(
       ? []
       : (await cluster.names(given[0])).filter((name) => !given.includes(name));
   }
-  const list = current.slice(0, current.lastIndexOf(",") + 1);
-  return (await cluster.kinds()).map((kind) => `${list}${kind}`);
+  return (await cluster.kinds()).map((kind) => listBefore(current) + kind);
+}
+
+/** Returns the names of a list that come before the one which is being written. */
+function listBefore(current: string): string {
+  return current.slice(0, current.lastIndexOf(",") + 1);
 }
 
 function firstSentence(command: CompletedCommand): string {

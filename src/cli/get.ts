@@ -4,11 +4,13 @@ import { type Resource, resourceName } from "../api/resource.ts";
 import type { Client } from "../client/client.ts";
 import { EXIT_CODE, UsageError } from "./errors/explain_error.ts";
 import { errorLine } from "../errors/errors.ts";
+import { defined } from "../api/options.ts";
 import {
   checkSelection,
-  clientFor,
-  type ConnectionFlags,
+  clientsFor,
+  type ClustersFlags,
   explainRefusal,
+  type FoundTarget,
   getTargets,
   type SelectionFlags,
   selectionFor,
@@ -25,9 +27,9 @@ import {
   tableLines,
   yamlText,
 } from "./terminal/table.ts";
-import { jsonText, type Terminal } from "./terminal/terminal.ts";
+import { jsonText, plain, type Terminal } from "./terminal/terminal.ts";
 
-interface GetFlags extends ConnectionFlags, SelectionFlags {
+interface GetFlags extends ClustersFlags, SelectionFlags {
   /** Format of the results. */
   readonly output: OutputFormat;
   /** If `true`, prints the data of Secrets. */
@@ -36,8 +38,10 @@ interface GetFlags extends ConnectionFlags, SelectionFlags {
   readonly showManagedFields?: boolean;
 }
 
-/** The objects of one kind. */
+/** The objects of one kind in one cluster. */
 interface Found {
+  /** The name of the cluster, if there may be several. */
+  readonly cluster?: string;
   readonly resource: Resource;
   readonly objects: KubernetesObject[];
   /** The version of the list; `""` for objects that were named. */
@@ -61,42 +65,73 @@ export async function get(
   if (named && (flags.selector !== undefined || flags.fieldSelector !== undefined || flags.allNamespaces)) {
     throw new UsageError("a name selects one object; leave out -l, --field-selector and -A");
   }
-  using client = await clientFor(flags, terminal);
+  using clients = await clientsFor(flags, terminal);
   const form = formOf(flags.output);
-  const wanted = await targetsFor(client, targets, "list", { form, signal, terminal });
+  const wanted = await clients.ask(
+    (client, signal) => targetsFor(client, targets, "list", { form, signal, terminal }),
+    signal,
+  );
+  const missing: { readonly cluster?: string; readonly error: unknown }[] = [];
+  const reads = await Promise.allSettled(clients.all.map(({ cluster, client }) => {
+    const gone = (error: unknown): void => void missing.push({ error, ...defined({ cluster }) });
+    return read(client, wanted, flags, terminal, signal, gone);
+  }));
   const found: Found[] = [];
-  const missing: unknown[] = [];
-  for (const [i, { resource, names }] of wanted.entries()) {
-    if (names.length > 0) found.push(await getNamed(client, resource, names, flags, signal, missing));
-    // Two names of one kind list it once.
-    else if (wanted.findIndex((other) => resourceName(other.resource) === resourceName(resource)) === i) {
-      found.push(await list(client, resource, flags, terminal, signal));
+  let hasFailed = false;
+  for (const [i, read] of reads.entries()) {
+    const { cluster } = clients.all[i];
+    if (read.status === "fulfilled") found.push(...read.value.map((it) => ({ ...it, ...defined({ cluster }) })));
+    else if (cluster === undefined || signal.aborted) throw read.reason;
+    else {
+      terminal.say(`error: ${cluster}: ${errorLine(read.reason)}`);
+      hasFailed = true;
     }
   }
   terminal.live("");
   const count = found.reduce((sum, { objects }) => sum + objects.length, 0);
-  if (missing.length === 1 && count === 0) throw missing[0];
-  for (const error of missing) terminal.say(`error: ${errorLine(error)}`);
-  const single = named && count === 1 && missing.length === 0
+  if (missing.length === 1 && count === 0) throw missing[0].error;
+  for (const { cluster, error } of missing) {
+    terminal.say(`error: ${cluster === undefined ? "" : `${cluster}: `}${errorLine(error)}`);
+  }
+  const single = named && count === 1 && missing.length === 0 && clients.all[0].cluster === undefined
     ? found.find(({ objects }) => objects.length > 0)
     : undefined;
   if (single !== undefined && (flags.output === "json" || flags.output === "yaml")) {
     const [object] = single.objects;
     terminal.result(flags.output === "json" ? jsonText(object, 2) : yamlText(object));
   } else if (count > 0 || !named) {
-    printAll(found, flags, selectionFor(flags, client).namespace, terminal);
+    printAll(found, flags, selectionFor(flags, clients.all[0].client).namespace, terminal);
   }
-  return missing.length > 0 ? EXIT_CODE.failed : EXIT_CODE.done;
+  return missing.length > 0 || hasFailed ? EXIT_CODE.failed : EXIT_CODE.done;
 }
 
-/** Gets objects by name; the errors of those that do not exist are added to `missing`. */
+/** Reads the objects of one cluster; two names of one kind list it once. */
+async function read(
+  client: Client,
+  wanted: readonly FoundTarget[],
+  flags: GetFlags,
+  terminal: Terminal,
+  signal: AbortSignal,
+  gone: (error: unknown) => void,
+): Promise<Found[]> {
+  const found: Found[] = [];
+  for (const [i, { resource, names }] of wanted.entries()) {
+    if (names.length > 0) found.push(await getNamed(client, resource, names, flags, signal, gone));
+    else if (wanted.findIndex((other) => resourceName(other.resource) === resourceName(resource)) === i) {
+      found.push(await list(client, resource, flags, terminal, signal));
+    }
+  }
+  return found;
+}
+
+/** Gets objects by name; `gone` receives the errors of those that do not exist. */
 async function getNamed(
   client: Client,
   resource: Resource<KubernetesObject>,
   names: readonly string[],
   flags: GetFlags,
   signal: AbortSignal,
-  missing: unknown[],
+  gone: (error: unknown) => void,
 ): Promise<Found> {
   const collection = client.resource(resource, selectionFor(flags, client));
   const objects: KubernetesObject[] = [];
@@ -105,7 +140,7 @@ async function getNamed(
       objects.push(shown(resource, await collection.get(name, { signal }), flags));
     } catch (error) {
       if (!isNotFound(error)) throw error;
-      missing.push(error);
+      gone(error);
     }
   }
   return { resource, objects, resourceVersion: "" };
@@ -153,24 +188,35 @@ function printAll(
 ): void {
   if (output === "json" || output === "yaml") return printList(found, output, terminal);
   if (output === "name") {
-    for (const { resource, objects } of found) {
-      for (const { metadata: { name } } of objects) terminal.result(qualifiedName(resource, name));
+    for (const { cluster, resource, objects } of found) {
+      const place = cluster === undefined ? "" : `${plain(cluster)} `;
+      for (const { metadata: { name } } of objects) terminal.result(place + qualifiedName(resource, name));
     }
     return;
   }
   const some = found.filter(({ objects }) => objects.length > 0);
-  if (some.length === 0) return terminal.say(nothingFound(found.map(({ resource }) => resource), namespace));
-  const style = { wide: output === "wide", namespaces: namespace === undefined, kinds: found.length > 1 };
-  for (const [i, { resource, objects }] of some.entries()) {
+  if (some.length === 0) {
+    return terminal.say(nothingFound([...new Set(found.map(({ resource }) => resource))], namespace));
+  }
+  const kinds = Map.groupBy(some, ({ resource }) => resource);
+  const style = { wide: output === "wide", namespaces: namespace === undefined, kinds: kinds.size > 1 };
+  for (const [i, [resource, parts]] of [...kinds].entries()) {
     if (i > 0) terminal.result("");
-    const rows = objects.map((object) => rowCells(resource, object, style));
-    for (const line of tableLines([rowHeads(resource, objects[0], style), ...rows])) terminal.result(line);
+    const [{ cluster, objects: [first] }] = parts;
+    const rows = parts.flatMap(({ cluster, objects }) => {
+      return objects.map((object) => rowCells(resource, object, { ...style, ...defined({ cluster }) }));
+    });
+    const heads = rowHeads(resource, first, { ...style, ...defined({ cluster }) });
+    for (const line of tableLines([heads, ...rows])) terminal.result(line);
   }
 }
 
 /** Prints a list item by item, so that memory does not hold all of its text. */
 function printList(found: readonly Found[], output: "json" | "yaml", terminal: Terminal): void {
-  const objects = found.flatMap(({ objects }) => objects);
+  // The object of one of several clusters names it beside its own fields.
+  const objects = found.flatMap(({ cluster, objects }) =>
+    cluster === undefined ? objects : objects.map((object) => ({ cluster, ...object }))
+  );
   const metadata = { resourceVersion: found.length === 1 ? found[0].resourceVersion : "" };
   if (output === "json") {
     terminal.result(`{"apiVersion":"v1","kind":"List","metadata":${JSON.stringify(metadata)},"items":[`);

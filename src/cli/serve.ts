@@ -1,7 +1,8 @@
 import { PAGE_HTML, PAGE_POLICY } from "./page_html.ts";
 import { isSecret, type Resource, resourceName } from "../api/resource.ts";
 import type { KubernetesObject } from "../api/object.ts";
-import type { RelayedCollection } from "../edge/options.ts";
+import type { Selection } from "../api/options.ts";
+import type { ConnectionInfo, RelayedCollection } from "../edge/options.ts";
 import { InformerRelay } from "../edge/informer_relay.ts";
 import { FileSnapshots } from "../deno/snapshots.ts";
 import { SharedInformerFactory } from "../informer/shared_informer_factory.ts";
@@ -12,12 +13,14 @@ import { EXIT_CODE, UsageError } from "./errors/explain_error.ts";
 import {
   checkNumbers,
   checkSelection,
-  clientFor,
-  type ConnectionFlags,
+  clientsFor,
+  type ClusterClient,
+  type ClustersFlags,
   POLL_MS,
   readableSelection,
   resourcesFor,
   type SelectionFlags,
+  selectionFor,
 } from "./resources/resources_for.ts";
 import { listen } from "./resources/fake_server.ts";
 import { FailureReporter, type Terminal } from "./terminal/terminal.ts";
@@ -40,7 +43,7 @@ export function answerPage(request: Request): Response | undefined {
   return request.method === "GET" ? new Response(PAGE_HTML, { headers: HEADERS }) : undefined;
 }
 
-interface ServeFlags extends ConnectionFlags, SelectionFlags {
+interface ServeFlags extends ClustersFlags, SelectionFlags {
   /** The port; 0 is any free one. */
   readonly port: number;
   /** If `true`, serves the data of Secrets. */
@@ -59,40 +62,116 @@ export async function serve(
   checkSelection(flags, names);
   checkNumbers({ port: flags.port });
   const store = await snapshotsFor(flags, names);
-  using client = await clientFor(flags, terminal);
+  using clients = await clientsFor(flags, terminal);
   const polled = new Set<Resource<KubernetesObject>>();
-  const resources = await resourcesFor(client, names, "watch", { form: "table", signal, terminal, polled });
-  await using informers = new SharedInformerFactory(client, {
-    ...await readableSelection(flags, client, resources, { terminal, signal }),
-    snapshots: store && { store },
-    onError: (error, { plural }) => terminal.say(`error: ${plural}: ${errorLine(error)}`),
+  const resources = await clients.ask(
+    (client, signal) => resourcesFor(client, names, "watch", { form: "table", signal, terminal, polled }),
+    signal,
+  );
+  // Of several clusters, one that does not answer is not waited for.
+  const [{ cluster, client }] = clients.all;
+  const readable = cluster === undefined
+    ? await readableSelection(flags, client, resources, { terminal, signal })
+    : undefined;
+  const served = clients.all.map((member) => {
+    const selection = readable ?? selectionFor(flags, member.client);
+    return new ServedCluster(member, { resources, polled }, { ...flags, selection }, store, terminal);
   });
-  const collections = collectionsOf(resources, polled, flags.showSecrets ?? false, terminal);
-  await using relay = new InformerRelay(informers, {
-    collections,
-    onError: (error) => terminal.say(`error: ${errorLine(error)}`),
-  });
-  const http = listen(flags.port, (request, info) => answerPage(request) ?? relay.fetch(request, info), terminal);
+  const isMany = served[0].cluster !== undefined;
+  const answer = (request: Request, info: ConnectionInfo): Response | Promise<Response> =>
+    isMany ? answerClusters(request, info, served) : answerPage(request) ?? served[0].relay.fetch(request, info);
+  const http = listen(flags.port, answer, terminal);
   const address = `http://127.0.0.1:${http.port}`;
   try {
     terminal.result(address);
-    const served = Object.keys(collections);
+    const plurals = served[0].collections;
+    const place = isMany ? `${address}${placeOf(served[0])}` : `${address}/`;
     terminal.say(
-      `serving ${served.join(", ")} on ${address}; open it in a browser, or try: curl -N ${address}/events/${
-        served[0]
-      }`,
+      `serving ${plurals.join(", ")} on ${address}; open it in a browser, or try: curl -N ${place}events/${plurals[0]}`,
     );
     await new Promise<void>((resolve) => {
       if (signal.aborted) resolve();
       else signal.addEventListener("abort", () => resolve(), { once: true });
     });
   } finally {
-    await relay[Symbol.asyncDispose]();
+    for (const { relay } of served) await relay[Symbol.asyncDispose]();
     await http[Symbol.asyncDispose]();
     // It writes the last snapshots.
-    await informers.shutdown();
+    await Promise.all(served.map((it) => it[Symbol.asyncDispose]()));
   }
   return store !== undefined && store.unwritten.size > 0 ? EXIT_CODE.failed : EXIT_CODE.done;
+}
+
+/** The caches of one cluster, and their relay. */
+class ServedCluster implements AsyncDisposable {
+  readonly cluster: string | undefined;
+  readonly collections: readonly string[];
+  readonly relay: InformerRelay;
+  readonly #informers: SharedInformerFactory;
+
+  constructor(
+    { cluster, client }: ClusterClient,
+    { resources, polled }: {
+      readonly resources: readonly Resource<KubernetesObject>[];
+      readonly polled: ReadonlySet<Resource<KubernetesObject>>;
+    },
+    flags: ServeFlags & { readonly selection: Selection },
+    store: ServedSnapshots | undefined,
+    terminal: Terminal,
+  ) {
+    this.cluster = cluster;
+    const place = cluster === undefined ? "" : `${cluster}: `;
+    const say = (line: string): void => terminal.say(place + line);
+    this.#informers = new SharedInformerFactory(client, {
+      ...flags.selection,
+      snapshots: store && { store },
+      onError: (error, { plural }) => terminal.say(`error: ${place}${plural}: ${errorLine(error)}`),
+    });
+    const collections = collectionsOf(resources, polled, flags.showSecrets ?? false, say);
+    this.collections = Object.keys(collections);
+    this.relay = new InformerRelay(this.#informers, {
+      collections,
+      onError: (error) => terminal.say(`error: ${place}${errorLine(error)}`),
+    });
+  }
+
+  /** Ends the relay, and then the informers. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.relay[Symbol.asyncDispose]();
+    await this.#informers.shutdown();
+  }
+}
+
+/** The path below which a cluster of several is served. */
+function placeOf({ cluster = "" }: Pick<ServedCluster, "cluster">): string {
+  return `/clusters/${encodeURIComponent(cluster)}/`;
+}
+
+/**
+ * Answers a request for one of several clusters: the page and the relay of each are below its own path, `/clusters` has
+ * their names, and `/` leads to the first.
+ */
+async function answerClusters(
+  request: Request,
+  info: ConnectionInfo,
+  served: readonly ServedCluster[],
+): Promise<Response> {
+  const url = URL.parse(request.url);
+  if (url === null) return await served[0].relay.fetch(request, info); // its host is none, which is refused
+  const { pathname } = url;
+  const found = served.find((it) => pathname.startsWith(placeOf(it)));
+  if (found !== undefined) {
+    url.pathname = pathname.slice(placeOf(found).length - 1);
+    const own = new Request(url, request);
+    return answerPage(own) ?? await found.relay.fetch(own, info);
+  }
+  // The relay refuses requests from elsewhere, which get no names, and paths that it does not know.
+  url.pathname = pathname === "/" || pathname === "/clusters" ? "/api" : "/";
+  const allowed = await served[0].relay.fetch(new Request(url, request), info);
+  if (!allowed.ok) return allowed;
+  await allowed.body?.cancel();
+  if (pathname === "/") return new Response(null, { status: 302, headers: { location: placeOf(served[0]) } });
+  return Response.json(served.map(({ cluster }) => cluster), { headers: { "cache-control": "no-store" } });
 }
 
 /**
@@ -103,6 +182,9 @@ export async function serve(
 async function snapshotsFor(flags: ServeFlags, names: readonly string[]): Promise<ServedSnapshots | undefined> {
   const { snapshot, fake } = flags;
   if (snapshot === undefined) return undefined;
+  if (flags.contexts !== undefined || flags.allContexts) {
+    throw new UsageError("--snapshot is that of one cluster; leave out --contexts and --all-contexts");
+  }
   if (fake) {
     throw new UsageError("--snapshot is of no use with --fake, whose objects end with this program; leave one out");
   }
@@ -130,12 +212,12 @@ function collectionsOf(
   resources: readonly Resource<KubernetesObject>[],
   polled: ReadonlySet<Resource<KubernetesObject>>,
   keepsData: boolean,
-  terminal: Terminal,
+  say: (line: string) => void,
 ): Record<string, RelayedCollection> {
   const collections: Record<string, RelayedCollection> = {};
   for (const resource of resources) {
     const name = Object.hasOwn(collections, resource.plural) ? resourceName(resource) : resource.plural;
-    const failures = new FailureReporter(resourceName(resource), (line) => terminal.say(line));
+    const failures = new FailureReporter(resourceName(resource), say);
     collections[name] = {
       resource,
       pollMs: polled.has(resource) ? POLL_MS : undefined,

@@ -3,7 +3,7 @@ import { checkOutputFile, writeCacheFile } from "./output_file.ts";
 import type { KubernetesObject } from "../api/object.ts";
 import { isForbidden, isNotFound, isUnauthorized, StatusError } from "../api/status.ts";
 import { isSecret, type Resource, resourceName } from "../api/resource.ts";
-import type { Client } from "../client/client.ts";
+import { defined } from "../api/options.ts";
 import type {
   AddedEvent,
   DeletedEvent,
@@ -20,14 +20,16 @@ import { nextTurn } from "../async/turns.ts";
 import { FailureReporter, jsonText, plain, type Terminal } from "./terminal/terminal.ts";
 import {
   checkSelection,
-  clientFor,
-  type ConnectionFlags,
+  clientsFor,
+  type ClusterClient,
+  type ClustersFlags,
   durationMs,
   explainRefusal,
   POLL_MS,
   readableSelection,
   resourcesFor,
   type SelectionFlags,
+  selectionFor,
 } from "./resources/resources_for.ts";
 import {
   formOf,
@@ -42,7 +44,7 @@ import {
 import { errorLine } from "../errors/errors.ts";
 import { LiveView, WatchScreen } from "./terminal/live_view.ts";
 
-interface WatchFlags extends ConnectionFlags, SelectionFlags {
+interface WatchFlags extends ClustersFlags, SelectionFlags {
   /** Resync interval, as a duration. */
   readonly resync?: string;
   /** If `true`, fetches only the metadata of objects. */
@@ -75,6 +77,8 @@ interface FollowFlags extends WatchFlags {
 }
 
 interface Watched {
+  /** The name of the cluster, if there may be several. */
+  readonly cluster?: string;
   readonly resource: Resource<KubernetesObject>;
   readonly informer: SharedIndexInformer<KubernetesObject>;
   readonly printer: HandlerRegistration;
@@ -94,7 +98,12 @@ export async function watch(
   if (flags.untilSynced && resyncMs > 0) {
     throw new UsageError("--until-synced ends before a resync; leave out --resync");
   }
-  if (flags.cache !== undefined) await checkOutputFile("--cache", flags.cache);
+  if (flags.cache !== undefined) {
+    if (flags.contexts !== undefined || flags.allContexts) {
+      throw new UsageError("--cache is that of one cluster; leave out --contexts and --all-contexts");
+    }
+    await checkOutputFile("--cache", flags.cache);
+  }
   const { signal } = stop;
   const timeUp = new DOMException(`the time of --timeout ${flags.timeout} is over`, "TimeoutError");
   using timer = new LongTimer(() => stop.abort(timeUp));
@@ -102,13 +111,16 @@ export async function watch(
   const hurry = (): void => terminal.unblock();
   signal.addEventListener("abort", hurry, { once: true });
   try {
-    using client = await clientFor(flags, terminal);
+    using clients = await clientsFor(flags, terminal);
     const { metadataOnly, output } = flags;
     // Events in the form of names have the objects, which --cache writes.
     const form = metadataOnly ? "metadata" : formOf(output) === "table" && flags.object ? "table" : "object";
     const polled = new Set<Resource<KubernetesObject>>();
-    const resources = await resourcesFor(client, names, "watch", { form, signal, terminal, polled });
-    return await follow(client, resources, { polled, ...flags, resyncMs, timeUp }, terminal, signal, () => {
+    const resources = await clients.ask(
+      (client, signal) => resourcesFor(client, names, "watch", { form, signal, terminal, polled }),
+      signal,
+    );
+    return await follow(clients.all, resources, { polled, ...flags, resyncMs, timeUp }, terminal, signal, () => {
       stop.abort(new DOMException("Quit", "AbortError"));
     });
   } catch (error) {
@@ -128,68 +140,115 @@ function wantsScreen({ output, object, untilSynced, verbose }: WatchFlags, termi
 
 /** Runs the informers, and writes the cache at the end. */
 async function follow(
-  client: Client,
+  clients: readonly ClusterClient[],
   resources: readonly Resource<KubernetesObject>[],
   flags: FollowFlags,
   terminal: Terminal,
   signal: AbortSignal,
   quit: () => void,
 ): Promise<number> {
-  const { resyncMs, streamingList, output, untilSynced } = flags;
-  const selection = await readableSelection(flags, client, resources, { terminal, signal });
-  const informers = new SharedInformerFactory(client, { ...selection, resyncMs });
-  const table = new GrowingTable();
-  const namespaces = selection.namespace === undefined;
+  const { output, untilSynced } = flags;
+  const namespaces = flags.allNamespaces ?? false;
+  const [{ namespace }] = clients.map(({ client }) => selectionFor(flags, client));
   using screen = wantsScreen(flags, terminal)
-    ? new WatchScreen(resources, { wide: output === "wide", namespaces }, selection.namespace, terminal, quit)
+    ? new WatchScreen(resources, { wide: output === "wide", namespaces }, namespace, terminal, quit)
     : undefined;
   /** Aborted when the server rejects a resource that was never live: retrying cannot help. */
   using job = new DerivedController(signal);
-  const watched = resources.map((resource): Watched => {
-    const failures = new FailureReporter(resourceName(resource), (line) => terminal.say(line));
-    let wasLive = false;
-    const onPhase = (phase: ReflectorPhase): void => {
-      if (phase.name !== "watching" || !phase.open) return;
-      wasLive = true;
-      failures.recovered();
-    };
-    const informer = informers.forResource(resource, {
-      pollMs: flags.polled.has(resource) ? POLL_MS : undefined,
-      keep: isSecret(resource) ? "data" : undefined, // redacted when it is printed
-      reflector: { streamingList, onPhase, backoff: flags.backoff },
-      onError: (error) => {
-        const trying = informer.status().cause === error;
-        if (trying && !wasLive && isRefused(error)) job.abort(error);
-        else failures.report(error, trying);
-      },
+  const factories: SharedInformerFactory[] = [];
+  const table = new GrowingTable();
+  const watched: Watched[] = [];
+  for (const { cluster, client } of clients) {
+    // Of several clusters, one that does not answer is not waited for.
+    const selection = cluster === undefined
+      ? await readableSelection(flags, client, resources, { terminal, signal })
+      : selectionFor(flags, client);
+    const informers = new SharedInformerFactory(client, {
+      ...{ ...selection, resyncMs: flags.resyncMs },
+      ...defined({ cluster }),
     });
-    if (screen !== undefined) return { resource, informer, printer: screen.follow(resource, informer) };
-    const lines = new EventLines(resource, flags, table, namespaces, resources.length > 1);
-    return { resource, informer, printer: print(resource, informer, lines, selection.namespace, terminal) };
-  });
+    factories.push(informers);
+    for (const resource of resources) {
+      const informer = inform(informers, resource, flags, cluster, terminal, (error) => job.abort(error));
+      const lines = new EventLines(resource, flags, table, namespaces, resources.length > 1);
+      const printer = screen?.follow(resource, informer) ??
+        print(resource, informer, lines, selection.namespace, terminal);
+      watched.push({ cluster, resource, informer, printer });
+    }
+  }
   using view = new LiveView(watched, terminal, screen && ((line) => screen.paint(line)));
-  informers.start();
+  for (const informers of factories) informers.start();
+  let failed = 0;
   try {
-    await informers.waitForCacheSync({ signal: job.signal, patient: true });
-    if (untilSynced) { for (const { printer } of watched) await printer.waitForSync({ signal }); }
-    else throw await aborted(job.signal);
+    failed = await synced(watched, job.signal);
+    if (untilSynced) {
+      for (const { informer, printer } of watched) if (informer.hasSynced) await printer.waitForSync({ signal });
+    } else throw await aborted(job.signal);
   } catch (error) {
     if (!signal.aborted) throw explainRefusal(job.signal.aborted ? job.signal.reason : error, flags);
   } finally {
     await drained(watched); // what is printed in the turn in which the informers stop matches the cache
     try {
-      await informers.shutdown();
+      await Promise.all(factories.map((informers) => informers.shutdown()));
     } finally {
       view[Symbol.dispose]();
       if (flags.cache !== undefined) await save(flags.cache, watched, flags.showSecrets ?? false, terminal);
     }
   }
   const isLate = untilSynced && unsyncedOf(watched) !== "" && signal.reason === flags.timeUp;
-  return isLate ? explainUnsynced(watched, flags, terminal) : EXIT_CODE.done;
+  return isLate ? explainUnsynced(watched, flags, terminal) : failed > 0 ? EXIT_CODE.failed : EXIT_CODE.done;
+}
+
+/** Makes the informer of a resource. `refused` is called when the only cluster will never serve it. */
+function inform(
+  informers: SharedInformerFactory,
+  resource: Resource<KubernetesObject>,
+  { streamingList, backoff, polled }: FollowFlags,
+  cluster: string | undefined,
+  terminal: Terminal,
+  refused: (error: unknown) => void,
+): SharedIndexInformer<KubernetesObject> {
+  const failures = new FailureReporter(nameOf({ cluster, resource }), (line) => terminal.say(line));
+  let wasLive = false;
+  const onPhase = (phase: ReflectorPhase): void => {
+    if (phase.name !== "watching" || !phase.open) return;
+    wasLive = true;
+    failures.recovered();
+  };
+  const informer = informers.forResource(resource, {
+    pollMs: polled.has(resource) ? POLL_MS : undefined,
+    keep: isSecret(resource) ? "data" : undefined, // redacted when it is printed
+    reflector: { streamingList, onPhase, backoff },
+    onError: (error) => {
+      const trying = informer.status().cause === error;
+      if (cluster === undefined && trying && !wasLive && isRefused(error)) refused(error);
+      else failures.report(error, trying);
+    },
+  });
+  return informer;
+}
+
+/** Returns the name of an informer in messages. */
+function nameOf({ cluster, resource }: Pick<Watched, "cluster" | "resource">): string {
+  return cluster === undefined ? resourceName(resource) : `${cluster}: ${resourceName(resource)}`;
+}
+
+/** Waits until all have synced, and returns the number of those that a cluster refuses, one of several. */
+async function synced(watched: readonly Watched[], signal: AbortSignal): Promise<number> {
+  const refused = await Promise.all(watched.map(async ({ cluster, informer }) => {
+    try {
+      await informer.waitForCacheSync({ signal, patient: cluster === undefined });
+      return 0;
+    } catch (error) {
+      if (signal.aborted || cluster === undefined) throw error;
+      return 1; // its informer has reported it, and tries again
+    }
+  }));
+  return refused.reduce<number>((sum, it) => sum + it, 0);
 }
 
 function unsyncedOf(watched: readonly Watched[]): string {
-  return watched.filter(({ informer }) => !informer.hasSynced).map(({ resource }) => resourceName(resource)).join(", ");
+  return watched.filter(({ informer }) => !informer.hasSynced).map(nameOf).join(", ");
 }
 
 /** Reports resources that did not sync in time, with the cause of one of them. */
@@ -245,22 +304,25 @@ class EventLines {
     const { output, object, showSecrets = false } = this.#flags;
     const resource = this.#resource;
     const namespaces = this.#namespaces;
-    if (output === "name") return plain(qualifiedName(resource, event.name));
+    const { cluster } = event;
+    const inCluster = cluster === undefined ? [] : [cluster];
+    if (output === "name") return [...inCluster, qualifiedName(resource, event.name)].map(plain).join(" ");
     if (output === "json") {
       const { type, ...rest } = event.toJSON() as { readonly type: string };
       const shown = object ? { object: redactObject(objectIn(resource, event.object), resource, showSecrets) } : {};
       return jsonText({ type, ...this.#of, ...rest, ...shown });
     }
     const verb = event.type === "updated" && event.resync ? "resync" : event.type;
-    const bare = namespaces && resource.scope === "Namespaced" ? [event.namespace, event.name] : [event.name];
-    const cells = object ? rowCells(resource, event.object, { wide: output === "wide", namespaces }) : bare.map(plain);
+    const place = namespaces && resource.scope === "Namespaced" ? [event.namespace, event.name] : [event.name];
+    const style = { wide: output === "wide", namespaces, ...defined({ cluster }) };
+    const cells = object ? rowCells(resource, event.object, style) : [...inCluster, ...place].map(plain);
     return this.#table.line([verb, ...(this.#of.resource === undefined ? [] : [resource.plural]), ...cells]);
   }
 
   /** Returns the line for the initial sync; `undefined` for formats without such a line. */
-  synced({ objects, resourceVersion }: SyncedEvent): string | undefined {
+  synced({ cluster, objects, resourceVersion }: SyncedEvent): string | undefined {
     if (this.#flags.output !== "json") return undefined;
-    return JSON.stringify({ type: "synced", ...this.#of, objects, resourceVersion });
+    return JSON.stringify({ type: "synced", ...this.#of, cluster, objects, resourceVersion });
   }
 }
 
@@ -284,12 +346,11 @@ function print(
       const line = lines.synced(event);
       if (line !== undefined) return terminal.result(line);
       await terminal.written();
-      const { objects, resourceVersion } = event;
-      terminal.say(
-        objects === 0
-          ? nothingFound([resource], namespace)
-          : `synced ${objects} ${resource.plural} at version ${resourceVersion}`,
-      );
+      const { cluster, objects, resourceVersion } = event;
+      const found = objects === 0
+        ? nothingFound([resource], namespace)
+        : `synced ${objects} ${resource.plural} at version ${resourceVersion}`;
+      terminal.say(cluster === undefined ? found : `${cluster}: ${found}`);
     },
   }, { name: "print" });
 }

@@ -61,6 +61,7 @@ async function offered(line: string): Promise<string | readonly string[]> {
     .option("-o, --output <format:format>", "How to print.")
     .option("--kubeconfig <file:string>", "A file.")
     .option("--context <name:string>", "A context.")
+    .option("--contexts <names:string>", "Contexts.")
     .reset()
     .command("wait <objects...:string>", "Waits.").option("--for <state:string>", "The state.").reset()
     .command("demo", "Shows.").option("--for <duration:string>", "A time.").reset()
@@ -78,7 +79,7 @@ Deno.test("complete offers commands and their flags", async () => {
   assertEquals(await offered("w"), ["wait", "watch"]);
   assertEquals(await offered("get --n"), ["--namespace"]);
   assertEquals(await offered("get pods -"), [
-    ...["-n", "--namespace", "-A", "--all-namespaces", "-o", "--output", "--kubeconfig", "--context"],
+    ...["-n", "--namespace", "-A", "--all-namespaces", "-o", "--output", "--kubeconfig", "--context", "--contexts"],
   ]);
   assertEquals([await offered("nothing "), await offered("fake ")], [[], []]);
 });
@@ -97,6 +98,7 @@ Deno.test("complete offers the values of flags: formats, namespaces and files", 
   assertEquals(await offered("wait --for = r"), ["ready"]);
   assertEquals(await offered("demo --for "), []);
   assertEquals(await offered("get --context = s"), ["staging"]);
+  assertEquals(await offered("get --contexts staging,p"), ["staging,production"]);
 });
 
 Deno.test("complete offers kinds, several by commas", async () => {

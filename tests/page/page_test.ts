@@ -4,6 +4,8 @@ import { ConfigMap, Pod } from "../../src/kinds/core/v1.ts";
 import { ClusterRole } from "../../src/kinds/rbac/v1.ts";
 import { configMap, FakeApiServer, pod } from "../../src/testing/mod.ts";
 import { PAGE_HTML } from "../../src/cli/page_html.ts";
+import { Folder, serve } from "../support/serve.ts";
+import { Session } from "../support/session.ts";
 import { CHROMIUM, closeBrowser, ServedPage, Visit } from "./_served_page.ts";
 
 /** Registers a test that needs a browser, whose driver leaves timers behind. */
@@ -204,6 +206,37 @@ browserTest("axe finds no violation on the page, in light and dark, with and wit
     }
   }
   assertEquals(backgrounds.size, 2);
+});
+
+browserTest("the page of several clusters shows one, and lets choose another", async () => {
+  await using folder = new Folder();
+  const contexts = ["berlin/west", "paris"];
+  const servers = contexts.map(() => new FakeApiServer());
+  servers.forEach((server, i) => server.create(Pod, pod({ name: `${contexts[i].slice(0, 5)}-0`, namespace: "shop" })));
+  await using berlin = await serve(servers[0]);
+  await using paris = await serve(servers[1]);
+  const config = {
+    clusters: [berlin, paris].map(({ url: server }, i) => ({ name: contexts[i], cluster: { server } })),
+    contexts: contexts.map((name) => ({ name, context: { cluster: name } })),
+  };
+  const kubeconfig = folder.write("config", JSON.stringify(config));
+  const session = new Session(["serve", "pods", "-A", "--kubeconfig", kubeconfig, "--all-contexts"]);
+  await session.out.line(/^http:/);
+  {
+    await using visit = await Visit.begin(session.out.lines[0]);
+    await visit.until(firstIs("berli-0"));
+    assertEquals(await visit.page.locator("#cluster option").allTextContents(), contexts);
+    assertEquals(await visit.page.locator("#cluster").inputValue(), "berlin/west");
+    await visit.page.evaluate(axe.source);
+    // deno-lint-ignore no-explicit-any
+    assertEquals((await visit.page.evaluate("axe.run()") as any).violations.length, 0);
+    await visit.page.locator("#cluster").selectOption("paris");
+    await visit.until(firstIs("paris-0"));
+    assertEquals(await visit.page.locator("#cluster").inputValue(), "paris");
+    assertEquals(visit.complaints, []);
+  }
+  session.interrupt();
+  assertEquals(await session.code, 0);
 });
 
 Deno.test("the page has no text that a template could have left out, and asks for nothing but its relay", () => {

@@ -2,7 +2,7 @@ import { UsageError } from "../errors/explain_error.ts";
 import { Client, findResource } from "../../client/client.ts";
 import { logRequests } from "../../client/http/request_log.ts";
 import type { ConnectOptions } from "../../deno/connect_options.ts";
-import { connect } from "../../deno/connect.ts";
+import { connect, connectContexts } from "../../deno/connect.ts";
 import { FakeApiServer } from "../../testing/mod.ts";
 import { fillFakeServer, SteadyChurn } from "./fake_server.ts";
 import type { Terminal } from "../terminal/terminal.ts";
@@ -14,6 +14,7 @@ import { mayRead, readableNamespaces } from "../../client/readable_namespaces.ts
 import type { KubernetesObject } from "../../api/object.ts";
 import { errorLine, messageOf } from "../../errors/errors.ts";
 import { ValidationError } from "@cliffy/command";
+import { DerivedController } from "../../async/signals.ts";
 import { checkSelectors, defined, type Selection } from "../../api/options.ts";
 
 /** Rejects numbers below 0, and values that are not finite numbers. @throws {UsageError} that names the flag. */
@@ -80,6 +81,77 @@ export async function clientFor(flags: ConnectionFlags, terminal: Terminal): Pro
   };
   const { onRequest } = options;
   return new Client(defined({ server: "http://fake", namespace: "default", transport, onWarning, onRequest }));
+}
+
+/** The flags that choose one server, or several. */
+export interface ClustersFlags extends ConnectionFlags {
+  /** Names of contexts, separated by commas. */
+  readonly contexts?: string;
+  /** If `true`, all contexts of the kubeconfig. */
+  readonly allContexts?: boolean;
+}
+
+/** A client, with the name of its cluster where the flags may name several. */
+export interface ClusterClient {
+  /** The name of the context. */
+  readonly cluster?: string;
+  readonly client: Client;
+}
+
+/** The clients of a command, which a disposal disposes. */
+export class ClusterClients implements Disposable {
+  readonly all: readonly ClusterClient[];
+
+  constructor(all: readonly ClusterClient[]) {
+    this.all = all;
+  }
+
+  /**
+   * Finds the resources with these names, as {@linkcode targetsFor} and {@linkcode resourcesFor} do, by the first
+   * cluster that answers and has them.
+   *
+   * @throws the error of the first cluster, if none has.
+   */
+  async ask<R>(find: (client: Client, signal: AbortSignal) => Promise<R>, signal: AbortSignal): Promise<R> {
+    using job = new DerivedController(signal);
+    const found = this.all.map(({ client }) => find(client, job.signal));
+    try {
+      return await Promise.any(found);
+    } catch (error) {
+      throw error instanceof AggregateError ? error.errors[0] : error;
+    }
+  }
+
+  [Symbol.dispose](): void {
+    for (const { client } of this.all) client[Symbol.dispose]();
+  }
+}
+
+/**
+ * Returns the client of {@linkcode clientFor}, or one for each context that the flags name. Contexts that cannot be
+ * used are reported.
+ *
+ * @throws {UsageError} when flags contradict each other, or no context can be used.
+ */
+export async function clientsFor(flags: ClustersFlags, terminal: Terminal): Promise<ClusterClients> {
+  const { contexts, allContexts, context, server, fake } = flags;
+  if (contexts === undefined && !allContexts) return new ClusterClients([{ client: await clientFor(flags, terminal) }]);
+  const flag = contexts === undefined ? "--all-contexts" : "--contexts";
+  if (contexts !== undefined && allContexts) throw new UsageError("--contexts and --all-contexts: leave one out");
+  for (const [name, value] of Object.entries({ context, server, fake })) {
+    if (value) throw new UsageError(`${flag} names several clusters; leave out --${name}`);
+  }
+  const names = contexts?.split(",").filter((name) => name !== "");
+  if (names?.length === 0) throw new UsageError(`--contexts must name contexts, as a,b, found "${contexts}"`);
+  const onWarning = (warning: string): void => terminal.say(`warning: ${warning}`);
+  const clients = await connectContexts({
+    ...connectOptionsFor(flags, terminal),
+    ...defined({ contexts: names }),
+    onWarning,
+    onRefused: (error, name) => terminal.say(`error: ${name}: ${errorLine(error)}`),
+  });
+  if (clients.size === 0) throw new UsageError(`${flag}: no context can be used; look into the kubeconfig`);
+  return new ClusterClients(Array.from(clients, ([cluster, client]) => ({ cluster, client })));
 }
 
 const KIND = "CustomResourceDefinition";

@@ -11,6 +11,8 @@ const PERIOD_MS = 250;
 const RATE_MS = 1_000;
 
 interface Viewed {
+  /** The name of the cluster, if there are several. */
+  readonly cluster?: string;
   readonly resource: Resource;
   readonly informer: Pick<SharedIndexInformer<KubernetesObject>, "status">;
 }
@@ -47,7 +49,10 @@ export class LiveView implements Disposable {
   }
 
   #show(): void {
-    const all = this.#viewed.map(({ resource, informer }) => ({ resource, status: informer.status() }));
+    const all = this.#viewed.map(({ cluster, resource, informer }) => ({
+      ...{ cluster, resource },
+      status: informer.status(),
+    }));
     const now = performance.now();
     if (now - this.#at >= RATE_MS) {
       const events = all.reduce((sum, { status }) => sum + status.events, 0);
@@ -55,7 +60,10 @@ export class LiveView implements Disposable {
       this.#events = events;
       this.#at = now;
     }
-    const parts = all.map(({ resource, status }) => `${resource.plural}: ${partsOf(status).join(", ")}`);
+    const parts = all.map(({ cluster, resource, status }) => {
+      const name = cluster === undefined ? resource.plural : `${cluster} ${resource.plural}`;
+      return `${name}: ${partsOf(status).join(", ")}`;
+    });
     this.#onLine(`${parts.join(" · ")} · ${this.#perSecond} events/s`);
   }
 }
@@ -146,11 +154,17 @@ export class ScrollPosition {
   }
 }
 
+/** An object, and its cluster, if there are several. */
+interface Shown {
+  readonly cluster?: string;
+  readonly object: KubernetesObject;
+}
+
 /** The objects of one resource. */
 interface Section {
   readonly resource: Resource;
   readonly layout: GrowingTable;
-  readonly objects: Map<string, KubernetesObject>;
+  readonly objects: Map<string, Shown>;
   /** The keys in order; `undefined` after an object came or went. */
   keys: readonly string[] | undefined;
 }
@@ -177,16 +191,17 @@ export class LiveTable {
   }
 
   /** Adds or replaces an object. */
-  set(resource: Resource, key: string, object: KubernetesObject): void {
+  set(resource: Resource, key: string, object: KubernetesObject, cluster?: string): void {
     const section = this.#sections.get(resourceName(resource))!;
-    if (!section.objects.has(key)) section.keys = undefined;
-    section.objects.set(key, object);
+    const place = placeOf(key, cluster);
+    if (!section.objects.has(place)) section.keys = undefined;
+    section.objects.set(place, { cluster, object });
   }
 
   /** Removes an object. */
-  delete(resource: Resource, key: string): void {
+  delete(resource: Resource, key: string, cluster?: string): void {
     const section = this.#sections.get(resourceName(resource))!;
-    if (section.objects.delete(key)) section.keys = undefined;
+    if (section.objects.delete(placeOf(key, cluster))) section.keys = undefined;
   }
 
   /** Number of objects. */
@@ -239,9 +254,15 @@ export class LiveTable {
 function format({ section, key, isEmpty }: Line, style: RowStyle): string {
   if (isEmpty) return "";
   const { resource, objects, layout } = section;
-  if (key !== undefined) return layout.line(rowCells(resource, objects.get(key)!, style));
-  const [object] = objects.values();
-  return layout.line(rowHeads(resource, object, style));
+  const [first] = objects.values();
+  const { cluster, object } = key === undefined ? first : objects.get(key)!;
+  const cells = key === undefined ? rowHeads : rowCells;
+  return layout.line(cells(resource, object, { ...style, cluster }));
+}
+
+/** Returns the place of an object among those of all clusters. */
+function placeOf(key: string, cluster: string | undefined): string {
+  return cluster === undefined ? key : `${cluster}/${key}`;
 }
 
 /** Lines around the rows: the status, and at the end a message or the keys. */
@@ -281,9 +302,9 @@ export class WatchScreen implements Disposable {
   /** Shows the objects of an informer from now on. */
   follow(resource: Resource, informer: SharedIndexInformer<KubernetesObject>): HandlerRegistration {
     return informer.addEventHandler({
-      onAdd: ({ key, object }) => this.#table.set(resource, key, object),
-      onUpdate: ({ key, object }) => this.#table.set(resource, key, object),
-      onDelete: ({ key }) => this.#table.delete(resource, key),
+      onAdd: ({ key, object, cluster }) => this.#table.set(resource, key, object, cluster),
+      onUpdate: ({ key, object, cluster }) => this.#table.set(resource, key, object, cluster),
+      onDelete: ({ key, cluster }) => this.#table.delete(resource, key, cluster),
       onSynced: () => {
         this.#isSynced = true;
       },

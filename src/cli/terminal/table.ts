@@ -48,6 +48,8 @@ export interface RowStyle {
   readonly wide: boolean;
   /** If `true`, a column with the namespace comes first. Cluster-scoped resources have none. */
   readonly namespaces: boolean;
+  /** The name of the cluster, in the first column; of heads, any. @default {there is no such column} */
+  readonly cluster?: string;
   /** If `true`, names have the kind, `"pod/cart-0"`. */
   readonly kinds?: boolean;
   /** The time at which ages are shown, in milliseconds since 1970. @default {that at which the server sent them} */
@@ -69,6 +71,7 @@ export function objectIn(resource: Resource, object: KubernetesObject): Kubernet
 export function rowHeads(resource: Resource, object: KubernetesObject, style: RowStyle): string[] {
   const heads = columnsOf(resource, object).filter(({ priority }) => style.wide || priority === 0);
   return [
+    ...(style.cluster === undefined ? [] : ["CLUSTER"]),
     ...(style.namespaces && resource.scope === "Namespaced" ? ["NAMESPACE"] : []),
     ...heads.map(({ name }) => plain(name.toUpperCase())),
   ];
@@ -82,6 +85,7 @@ export function rowCells(resource: Resource, object: KubernetesObject, style: Ro
     ? (object as TableRow).cells
     : [metadata.name, ageOf(metadata.creationTimestamp)];
   const shown: string[] = [];
+  if (style.cluster !== undefined) shown.push(plain(style.cluster));
   if (style.namespaces && resource.scope === "Namespaced") shown.push(plain(metadata.namespace ?? ""));
   columns.forEach(({ name, format, priority }, i) => {
     if (priority > 0 && !style.wide) return;
