@@ -7,6 +7,7 @@ import { count, list, readFlags } from "../tools/flags.ts";
 import { isHeld, type Limit, type Measurement } from "./limits/measurement.ts";
 import { FIELDS_HEAP, HEAP, WEIGHTS } from "./limits/cached.ts";
 import { CHURN } from "./limits/churned.ts";
+import { JOINED } from "./limits/clusters.ts";
 import { COLLECTIONS } from "./limits/collections.ts";
 import { COMMIT } from "./limits/commit.ts";
 import * as decoding from "./limits/decoding.ts";
@@ -59,6 +60,7 @@ const MEASUREMENTS: readonly Measurement[] = [
   RESTORE,
   MILLION,
   SHARDED_CACHE,
+  JOINED,
 ];
 
 /** The names of a limit on the command line: its id, and what stands for several. */
