@@ -4,6 +4,7 @@ import { ConfigMap } from "@kube/informer/kinds/core/v1";
 import { Reconciler } from "@kube/informer/reconcile";
 import { configMap } from "@kube/informer/testing";
 import { assertEquals, assertRejects, assertStringIncludes, assertThrows } from "@std/assert";
+import { sleep } from "../../src/async/time.ts";
 import { Clusters, listen } from "./_clusters.ts";
 
 Deno.test("ClusterSet joins the informers of a kind: events, objects, indexes and status name their cluster", async () => {
@@ -182,6 +183,22 @@ Deno.test("ClusterSet.run() calls a function for each cluster, ends it with the 
   await clusters.during(running);
   assertEquals(calls.splice(0).sort(), ["end berlin", "end rome"]);
   assertEquals(clusters.errors, []);
+});
+
+Deno.test("ClusterSet.run() waits longer after each failure, and briefly again after one that had worked for a while", async () => {
+  await using clusters = new Clusters({ backoff: { initialMs: 1_000, maxMs: 16_000, jitter: 0 } });
+  clusters.add("berlin");
+  const began: number[] = [];
+  const stop = new AbortController();
+  const running = clusters.set.run(async (_cluster, _client, signal) => {
+    began.push(clusters.time.now);
+    if (began.length === 4) await sleep(60_000, { signal });
+    throw new Error("a bug");
+  }, { signal: stop.signal });
+  await clusters.pass(69_000);
+  stop.abort();
+  await clusters.during(running);
+  assertEquals(began.slice(1).map((ms, i) => ms - began[i]), [1_000, 2_000, 4_000, 61_000]);
 });
 
 Deno.test("ClusterSet.run() does not repeat what has returned, and ends with the set", async () => {
