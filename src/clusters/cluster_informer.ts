@@ -110,8 +110,9 @@ class ClusterRegistration<T extends KubernetesObject> implements HandlerRegistra
     else job.addEventListener("abort", this.#end, { once: true });
   }
 
-  get isOver(): boolean {
-    return this.#job.signal.aborted;
+  /** Aborts when the handler is removed, or the set disposed. */
+  get ended(): AbortSignal {
+    return this.#job.signal;
   }
 
   get hasSynced(): boolean {
@@ -146,7 +147,7 @@ class ClusterRegistration<T extends KubernetesObject> implements HandlerRegistra
   }
 
   remove(): void {
-    if (!this.isOver) this.#job.abort(new DOMException(`Handler "${this.name}" was removed`, "AbortError"));
+    if (!this.ended.aborted) this.#job.abort(new DOMException(`Handler "${this.name}" was removed`, "AbortError"));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -284,21 +285,7 @@ export class ClusterInformer<T extends KubernetesObject, Name extends string = n
    * @throws {TypeError} when it has a position, which is of one cluster: give it to a handler of {@linkcode cluster}.
    */
   addEventHandler(handler: ClusterEventHandler<T>, options: HandlerOptions<T> = {}): HandlerRegistration {
-    if (this.#ended.signal.aborted) throw new Error("Cannot add a handler: the clusters were disposed");
-    if (options.position !== undefined) {
-      throw new TypeError(
-        "Cannot begin at a position in several clusters: it is of one; add a handler with a position of its own to " +
-          "the informer of each cluster",
-      );
-    }
-    const name = options.name ?? `handler ${++this.#names}`;
-    for (const registration of this.#registrations) {
-      if (registration.isOver) this.#registrations.delete(registration);
-    }
-    const { signal } = this.#ended;
-    const registration = new ClusterRegistration<T>(handler, { ...options, name }, this.#informers, signal);
-    this.#registrations.add(registration);
-    return registration;
+    return this.#register(handler, options);
   }
 
   /**
@@ -324,7 +311,16 @@ export class ClusterInformer<T extends KubernetesObject, Name extends string = n
    * @throws as {@linkcode addEventHandler}, and as `SharedIndexInformer.view()`.
    */
   view(options: ViewOptions<T> = {}): CacheView<T> {
-    return new CacheView<T>(this, options);
+    const registered: ClusterRegistration<T>[] = [];
+    const addEventHandler = (handler: ResourceEventHandler<T>, options: HandlerOptions<T>): HandlerRegistration => {
+      registered.push(this.#register(handler, options));
+      return registered[0];
+    };
+    const view = new CacheView<T>({ addEventHandler }, options);
+    const end = (): void => view[Symbol.dispose]();
+    // No cluster needs to have synced by then.
+    for (const { ended } of registered) ended.aborted ? end() : ended.addEventListener("abort", end, { once: true });
+    return view;
   }
 
   /**
@@ -334,7 +330,7 @@ export class ClusterInformer<T extends KubernetesObject, Name extends string = n
   joined(cluster: string, informers: SharedInformerFactory): void {
     const informer = this.#make(informers);
     this.#informers.set(cluster, informer);
-    for (const registration of this.#registrations) if (!registration.isOver) registration.follow(informer);
+    for (const registration of this.#registrations) if (!registration.ended.aborted) registration.follow(informer);
   }
 
   /**
@@ -355,6 +351,24 @@ export class ClusterInformer<T extends KubernetesObject, Name extends string = n
    */
   end(): void {
     this.#ended.abort(new DOMException("The clusters were disposed", "AbortError"));
+  }
+
+  #register(handler: ClusterEventHandler<T>, options: HandlerOptions<T>): ClusterRegistration<T> {
+    if (this.#ended.signal.aborted) throw new Error("Cannot add a handler: the clusters were disposed");
+    if (options.position !== undefined) {
+      throw new TypeError(
+        "Cannot begin at a position in several clusters: it is of one; add a handler with a position of its own to " +
+          "the informer of each cluster",
+      );
+    }
+    const name = options.name ?? `handler ${++this.#names}`;
+    for (const registration of this.#registrations) {
+      if (registration.ended.aborted) this.#registrations.delete(registration);
+    }
+    const { signal } = this.#ended;
+    const registration = new ClusterRegistration<T>(handler, { ...options, name }, this.#informers, signal);
+    this.#registrations.add(registration);
+    return registration;
   }
 
   #objects(read: (informer: SharedIndexInformer<T, Name>) => readonly T[]): ClusterObject<T>[] {

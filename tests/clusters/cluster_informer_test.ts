@@ -81,6 +81,25 @@ Deno.test("ClusterInformer.view() has the rows of all clusters, with keys of the
   assertEquals((await last).done, true);
 });
 
+Deno.test("ClusterInformer.view() without a cluster begins with the first, and ends with its signal and the set", async () => {
+  await using clusters = new Clusters();
+  const maps = clusters.set.forResource(ConfigMap);
+  const stop = new AbortController();
+  const [one, other, third] = [maps.view({ signal: stop.signal }), maps.view(), maps.view({ signal: stop.signal })];
+  const updates = [one, other].map((view) => view.changes());
+  const [first, second] = updates.map((it) => it.next());
+  stop.abort();
+  assertEquals([(await first).done, (await third.changes().next()).done], [true, true]);
+  using late = maps.view({ signal: stop.signal });
+  assertEquals((await late.changes().next()).done, true);
+  clusters.set.start();
+  clusters.add("berlin");
+  assertEquals((await clusters.during(second)).value?.total, 1);
+  const last = updates[1].next();
+  await clusters.during(clusters.set[Symbol.asyncDispose]());
+  assertEquals((await last).done, true);
+});
+
 Deno.test("ClusterInformer.addEventHandler(): a registration counts all clusters, and is removed from all, also from those to come", async () => {
   await using clusters = new Clusters();
   clusters.add("berlin");
