@@ -167,6 +167,7 @@ Deno.test("informer refuses flags that contradict --contexts", async () => {
         ...of,
       ],
       [/^error: --contexts names several clusters; leave out --fake$/, "serve", "pods", "--fake", ...of],
+      [/^error: --contexts names several clusters; leave out --token-file$/, "get", "pods", "--token-file", "a", ...of],
       [/^error: --contexts and --all-contexts: leave one out$/, "get", "pods", "--all-contexts", ...of],
       [/^error: --contexts must name contexts, as a,b, found ","$/, "get", "pods", ...contexts.of(",")],
       [/context "rome", which does not exist/, "get", "pods", ...contexts.of("berlin,rome")],

@@ -3,11 +3,25 @@ import { ClusterSet, followClusterSecrets } from "@kube/informer/clusters";
 import { connectKubeconfig } from "@kube/informer/deno";
 import { ConfigMap, Secret } from "@kube/informer/kinds/core/v1";
 import { Reconciler } from "@kube/informer/reconcile";
-import { startControlPlane } from "@kube/informer/testing/control_plane";
+import { type ControlPlane, startControlPlane } from "@kube/informer/testing/control_plane";
 import { assertEquals } from "@std/assert";
 import { versionOf } from "../../src/deno/server_programs.ts";
+import { Program } from "../support/program.ts";
 import { withDeadline } from "../support/cluster/with_deadline.ts";
 import { report, seconds, testOfAssets } from "./_cluster.ts";
+
+/** Returns a kubeconfig with a context for each server. */
+function contextsOf(planes: Readonly<Record<string, ControlPlane>>): string {
+  const entries = Object.entries(planes);
+  return JSON.stringify({
+    clusters: entries.map(([name, { url, ca }]) => ({
+      name,
+      cluster: { server: url, "certificate-authority-data": btoa(ca) },
+    })),
+    users: entries.map(([name, { token }]) => ({ name, user: { token } })),
+    contexts: entries.map(([name]) => ({ name, context: { cluster: name, user: name } })),
+  });
+}
 
 testOfAssets(
   "a ClusterSet joins two servers by the kubeconfigs of Secrets, and goes on when one is gone",
@@ -70,6 +84,15 @@ testOfAssets(
       const both = ["berlin", "paris"].flatMap((name) => [`+ ${name} default/a`, `reconciled ${name} default/a`]);
       await until("both objects", () => both.every((line) => seen.includes(line)));
       assertEquals(maps.lister.list("it=1").map(({ cluster }) => cluster).sort(), ["berlin", "paris"]);
+
+      const contexts = await Deno.makeTempFile();
+      await Deno.writeTextFile(contexts, contextsOf({ berlin, paris }));
+      const args = ["cm", "-l", "it", "-o", "name", "--kubeconfig", contexts, "--all-contexts"];
+      await using get = new Program("src/cli/main.ts", ["get", ...args]);
+      assertEquals([await get.code, get.out.lines], [0, ["berlin configmap/a", "paris configmap/a"]]);
+      await using watch = new Program("src/cli/main.ts", ["watch", ...args, "--until-synced"]);
+      assertEquals([await watch.code, watch.out.lines.sort()], [0, ["berlin configmap/a", "paris configmap/a"]]);
+      await Deno.remove(contexts);
 
       await paris[Symbol.asyncDispose]();
       await client.resource(ConfigMap).create(map("b"));

@@ -230,7 +230,9 @@ browserTest("the page of several clusters shows one, and lets choose another", a
     await visit.page.evaluate(axe.source);
     // deno-lint-ignore no-explicit-any
     assertEquals((await visit.page.evaluate("axe.run()") as any).violations.length, 0);
+    const opened = visit.page.waitForURL("**/clusters/paris/");
     await visit.page.locator("#cluster").selectOption("paris");
+    await opened;
     await visit.until(firstIs("paris-0"));
     assertEquals(await visit.page.locator("#cluster").inputValue(), "paris");
     assertEquals(visit.complaints, []);

@@ -134,11 +134,11 @@ export class ClusterClients implements Disposable {
  * @throws {UsageError} when flags contradict each other, or no context can be used.
  */
 export async function clientsFor(flags: ClustersFlags, terminal: Terminal): Promise<ClusterClients> {
-  const { contexts, allContexts, context, server, fake } = flags;
+  const { contexts, allContexts, context, server, tokenFile, fake } = flags;
   if (contexts === undefined && !allContexts) return new ClusterClients([{ client: await clientFor(flags, terminal) }]);
   const flag = contexts === undefined ? "--all-contexts" : "--contexts";
   if (contexts !== undefined && allContexts) throw new UsageError("--contexts and --all-contexts: leave one out");
-  for (const [name, value] of Object.entries({ context, server, fake })) {
+  for (const [name, value] of Object.entries({ context, server, "token-file": tokenFile, fake })) {
     if (value) throw new UsageError(`${flag} names several clusters; leave out --${name}`);
   }
   const names = contexts?.split(",").filter((name) => name !== "");
