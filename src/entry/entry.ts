@@ -817,6 +817,7 @@ export function sameValue(a: unknown, b: unknown, metadata?: unknown): boolean {
     if (names.length !== Object.keys(other).length) return false;
     for (const name of names) {
       if (!Object.hasOwn(other, name)) return false;
+      if (Object.is(value[name], other[name])) continue;
       if (value !== metadata || name !== "resourceVersion") pairs.push([value[name], other[name]]);
     }
   }

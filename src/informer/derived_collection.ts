@@ -173,7 +173,7 @@ export class DerivedCollection<T extends DerivedObject, Name extends string = ne
   readonly #derivation: Derivation;
   readonly #waits: Waits<KubernetesObject>;
   readonly #changes: Latest<DerivedStatus>;
-  readonly #options: DeriveOptions<T, Name>;
+  readonly #onError: DeriveOptions<T>["onError"];
   /** Receives the errors of a collection without `onError`. */
   readonly #reporter = new ConsoleReporter();
   /** The collections that are read, the input first. */
@@ -197,7 +197,7 @@ export class DerivedCollection<T extends DerivedObject, Name extends string = ne
     const { name = `derived from "${input.source.followed.collection.name}"`, indexers } = options;
     const { resyncMs = CACHE_DEFAULTS.resyncMs, graceMs = CACHE_DEFAULTS.graceMs } = options;
     checkDurations("derive a collection", { resyncMs, graceMs });
-    this.#options = options;
+    this.#onError = options.onError;
     const report = (error: unknown): void => this.#report(error);
     const cache = new ObjectCache<KubernetesObject>(undefined, CACHE_DEFAULTS, report);
     this.entries = cache.store as ReadonlyIndexer<unknown, string> as ReadonlyIndexer<Entry<T>, Name | "namespace">;
@@ -217,6 +217,11 @@ export class DerivedCollection<T extends DerivedObject, Name extends string = ne
       graceMs,
     });
     this.#changes = new Latest(() => this.status());
+    const context: DeriveContext = {
+      fetch: ((source: AnySource, query: FetchQuery<KubernetesObject>) => {
+        return this.#derivation.fetch(checkedSource(source), query);
+      }) as FetchObjects,
+    };
     this.followed = this.#derivation = new Derivation({
       collection,
       cache,
@@ -224,11 +229,7 @@ export class DerivedCollection<T extends DerivedObject, Name extends string = ne
       state,
     }, {
       input,
-      compute: (input, fetch) =>
-        compute(input, {
-          fetch: ((source: AnySource, query: FetchQuery<KubernetesObject>) =>
-            fetch(checkedSource(source), query)) as FetchObjects,
-        }),
+      compute: (input) => compute(input, context),
       report,
       onSource: (source) => void this.#follow(source as AnySource),
       onSynced: () => this.#changes.changed(),
@@ -410,8 +411,8 @@ export class DerivedCollection<T extends DerivedObject, Name extends string = ne
 
   #report(error: unknown): void {
     this.#errors++;
-    const { onError = (error) => this.#reporter.report(this.followed.collection.informer, error) } = this.#options;
-    callObserver(() => onError(error));
+    if (this.#onError === undefined) this.#reporter.report(this.followed.collection.informer, error);
+    else callObserver(() => this.#onError?.(error));
   }
 }
 

@@ -49,15 +49,12 @@ export interface DerivationInput {
   get(id: string): unknown;
 }
 
-/** Reads a collection for the call in progress. */
-type FetchForCall = (source: DerivationSource, query: FetchQuery<KubernetesObject>) => unknown;
-
 /** The function of a derivation, and what receives its errors and changes. */
 export interface DerivationOptions {
   /** The inputs. */
   readonly input: DerivationInput;
   /** Returns the outputs of an input. */
-  readonly compute: (input: unknown, fetch: FetchForCall) => unknown;
+  readonly compute: (input: unknown) => unknown;
   /** Receives each error. */
   readonly report: (error: unknown) => void;
   /** Called for each collection that is read, the input first. */
@@ -66,13 +63,15 @@ export interface DerivationOptions {
   readonly onSynced: () => void;
 }
 
+const NONE: readonly never[] = [];
+
 /** An input, and what was computed from it. */
 class Computation {
   readonly id: string;
   /** The reads of its last call. */
-  dependencies: readonly Dependency<Computation>[] = [];
+  dependencies: readonly Dependency<Computation>[] = NONE;
   /** The results of its last successful call. */
-  outputs: readonly DerivedEntry[] = [];
+  outputs: readonly DerivedEntry[] = NONE;
 
   constructor(id: string) {
     this.id = id;
@@ -262,6 +261,27 @@ export class Derivation implements FollowedCollection, Disposable {
     return true;
   }
 
+  /**
+   * Reads a collection for the call in progress.
+   *
+   * @throws {Error} when there is none.
+   * @throws {TypeError} when the collection is computed from this one.
+   */
+  fetch(source: DerivationSource, query: FetchQuery<KubernetesObject>): unknown {
+    const read = this.#read;
+    if (read === undefined) {
+      const { informer } = source.followed.collection;
+      throw new Error(`Cannot fetch from ${informer}: the call that fetch was passed to has returned`);
+    }
+    const dependents = this.#dependentsOf(source);
+    if (!source.followed.hasSynced) this.#isEarly = true;
+    return dependents.read(query, (dependency) => {
+      if (dependency.lastCall === calls) return;
+      dependency.lastCall = calls;
+      read.push(dependency);
+    });
+  }
+
   /** Follows its sources no more. */
   [Symbol.dispose](): void {
     queue.delete(this);
@@ -289,8 +309,7 @@ export class Derivation implements FollowedCollection, Disposable {
       const { input, compute } = this.#options;
       const given = input.get(computation.id);
       isGone = given === undefined;
-      const returned = isGone ? undefined : compute(given, (source, query) => this.#fetch(call, source, query));
-      outputs = entriesOf(computation, returned);
+      outputs = isGone ? NONE : entriesOf(computation, compute(given));
     } catch (error) {
       failure = error;
     } finally {
@@ -313,21 +332,6 @@ export class Derivation implements FollowedCollection, Disposable {
     const error = new DerivationError(`Cannot compute ${informer} of "${computation.id}"`, computation.id, { cause });
     this.#failed.set(computation, error);
     this.#options.report(error);
-  }
-
-  #fetch(call: number, source: DerivationSource, query: FetchQuery<KubernetesObject>): unknown {
-    const read = this.#read;
-    if (read === undefined || call !== calls) {
-      const { informer } = source.followed.collection;
-      throw new Error(`Cannot fetch from ${informer}: the call that fetch was passed to has returned`);
-    }
-    const dependents = this.#dependentsOf(source);
-    if (!source.followed.hasSynced) this.#isEarly = true;
-    return dependents.read(query, (dependency) => {
-      if (dependency.lastCall === call) return;
-      dependency.lastCall = call;
-      read.push(dependency);
-    });
   }
 
   #dependentsOf(source: DerivationSource): Dependents<Computation> {
@@ -389,6 +393,14 @@ export class Derivation implements FollowedCollection, Disposable {
   }
 
   #replaceOutputs(computation: Computation, outputs: readonly DerivedEntry[]): void {
+    if (computation.outputs.length === 1 && outputs.length === 1) {
+      const [[known], [entry]] = [computation.outputs, outputs];
+      if (known.key === entry.key) {
+        if (sameValue(known.object, entry.object)) return;
+        computation.outputs = outputs;
+        return this.#replace(known, entry);
+      }
+    }
     const before = new Map(computation.outputs.map((entry) => [entry.key, entry]));
     const changed: [DerivedEntry | undefined, DerivedEntry][] = [];
     computation.outputs = outputs.map((entry) => {
@@ -448,20 +460,23 @@ export class Derivation implements FollowedCollection, Disposable {
 }
 
 /** Returns the entries of what a function has returned. @throws {TypeError} when that cannot be cached. */
-function entriesOf(computation: Computation, returned: unknown): DerivedEntry[] {
-  if (returned === undefined || returned === null) return [];
-  const entries = (Array.isArray(returned) ? returned : [returned]).map((object) => {
-    const { name, namespace = "" } = (object as Partial<KubernetesObject> | undefined)?.metadata ?? {};
-    if (typeof name !== "string" || name === "" || typeof namespace !== "string") {
-      const found = object instanceof Promise ? "a promise" : JSON.stringify(object) ?? String(object);
-      throw new TypeError(
-        `found ${found.slice(0, 200)}, expected an object with a metadata.name, several of them, or undefined`,
-      );
-    }
-    return new DerivedEntry(computation, object as KubernetesObject);
-  });
+function entriesOf(computation: Computation, returned: unknown): readonly DerivedEntry[] {
+  if (returned === undefined || returned === null) return NONE;
+  if (!Array.isArray(returned)) return [entryOf(computation, returned)];
+  const entries = returned.map((object) => entryOf(computation, object));
   if (new Set(entries.map(({ key }) => key)).size < entries.length) {
     throw new TypeError(`found two objects of one name among ${entries.map(({ key }) => `"${key}"`).join(", ")}`);
   }
   return entries;
+}
+
+function entryOf(computation: Computation, object: Partial<KubernetesObject> | null | undefined): DerivedEntry {
+  const { name, namespace = "" } = object?.metadata ?? {};
+  if (typeof name === "string" && name !== "" && typeof namespace === "string") {
+    return new DerivedEntry(computation, object as KubernetesObject);
+  }
+  const found = object instanceof Promise ? "a promise" : JSON.stringify(object) ?? String(object);
+  throw new TypeError(
+    `found ${found.slice(0, 200)}, expected an object with a metadata.name, several of them, or undefined`,
+  );
 }
