@@ -14,8 +14,9 @@ import type { Entry } from "../api/options.ts";
 import type { Resource, TableRow } from "../api/resource.ts";
 import type { Hold } from "./byte_budget.ts";
 import { CacheScope } from "../informer/cache/cache_scope.ts";
+import { DerivedCollection, type DerivedObject } from "../informer/derived_collection.ts";
 import type { SharedIndexInformer } from "../informer/shared_index_informer.ts";
-import type { AcquiredInformer, SharedInformerFactory } from "../informer/shared_informer_factory.ts";
+import { AcquiredInformer, type SharedInformerFactory } from "../informer/shared_informer_factory.ts";
 import { Feed, type StreamScope } from "./feed.ts";
 import { Right } from "./rights.ts";
 import type { RelayedCollection, RelaySettings, RequestedPart } from "./options.ts";
@@ -227,6 +228,10 @@ export class ServedCollection implements Disposable {
   readonly showRow: Show;
   readonly #informers: SharedInformerFactory;
   readonly #collection: RelayedCollection;
+  /** Set if and only if the collection is derived. */
+  readonly #derived: DerivedCollection<DerivedObject, string> | undefined;
+  /** Distinguishes the states of a derived collection from those of another process. */
+  readonly #life: string = crypto.randomUUID();
   readonly #settings: RelaySettings;
   /** The objects of lists that are being read. */
   readonly #lists: SharedLists;
@@ -245,7 +250,12 @@ export class ServedCollection implements Disposable {
     const given = settings.collections[name];
     this.name = name;
     this.#informers = informers;
-    this.#collection = "resource" in given ? given : { resource: given };
+    this.#derived = given instanceof DerivedCollection ? given : undefined;
+    this.#collection = given instanceof DerivedCollection
+      ? { resource: { group: "derived", version: "v1", plural: name, kind: name, scope: "Namespaced" } }
+      : "resource" in given
+      ? given
+      : { resource: given };
     this.#settings = settings;
     this.resource = this.#collection.resource;
     this.showRow = showFor(this.resource, settings);
@@ -262,11 +272,17 @@ export class ServedCollection implements Disposable {
 
   /** The part or form of its objects, for messages; `undefined` if they are complete. */
   get reduction(): string | undefined {
-    return new CacheScope(this.resource, [], this.#collection).reduction;
+    return this.#derived === undefined
+      ? new CacheScope(this.resource, [], this.#collection).reduction
+      : "derived objects";
   }
 
-  /** Acquires its informer. */
+  /** Acquires its informer; a derived collection is there in any case, and has all that a relay uses of informers. */
   acquire(): AcquiredInformer<KubernetesObject> {
+    if (this.#derived !== undefined) {
+      const informer = this.#derived as unknown as SharedIndexInformer<KubernetesObject>;
+      return new AcquiredInformer<KubernetesObject>(informer, this.name, () => {});
+    }
     const { resource, ...options } = this.#collection;
     return this.#informers.acquire(resource, options);
   }
@@ -294,7 +310,9 @@ export class ServedCollection implements Disposable {
     const status = informer.status();
     const { resourceVersion, namespaces = [] } = status;
     const head = { name: this.name, resourceVersion, ...stateOf(status) };
-    const versions = namespaces.map((it) => it.resourceVersion);
+    const versions = this.#derived === undefined
+      ? namespaces.map((it) => it.resourceVersion)
+      : [this.#life, String(status.events)];
     const name = JSON.stringify([resourceVersion, versions, status.objects, status.events]);
     const { right } = selection;
     // The versions of the cache, or a digest that is the same after changes that the client may not see.
@@ -357,7 +375,9 @@ export class ServedCollection implements Disposable {
       if (index % PART_OBJECTS === PART_OBJECTS - 1) await nextTurn();
       if (!right.allowsKey(entry.key)) continue;
       const object = this.show(entry);
-      if (object !== undefined && right.allows(object)) versions.push(`${entry.uid} ${entry.resourceVersion}`);
+      if (object === undefined || !right.allows(object)) continue;
+      const { uid, resourceVersion } = entry;
+      versions.push(this.#derived === undefined ? `${uid} ${resourceVersion}` : JSON.stringify(object));
     }
     const seen = { name, digest: await digest(versions.sort().join()) };
     this.#seen.delete(right.id);

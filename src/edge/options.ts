@@ -4,6 +4,7 @@ import type { Resource } from "../api/resource.ts";
 import { callObserver } from "../async/signals.ts";
 import { checkCounts, checkDurations } from "../async/time.ts";
 import { ConsoleReporter } from "../errors/errors.ts";
+import type { DerivedCollection, DerivedObject } from "../informer/derived_collection.ts";
 import type { SharedIndexInformerOptions } from "../informer/options.ts";
 import { ByteBudget } from "./byte_budget.ts";
 
@@ -103,8 +104,14 @@ const MAX_HEARTBEAT_MS = 30_000;
 
 /** Options of an `InformerRelay`. */
 export interface RelayOptions {
-  /** The collections by the names that they have in addresses: `{ pods: Pod }` is `/api/pods` and `/events/pods`. */
-  readonly collections: Readonly<Record<string, Resource | RelayedCollection>>;
+  /**
+   * The collections by the names that they have in addresses: `{ pods: Pod }` is `/api/pods` and `/events/pods`. A
+   * derived collection has this name as its kind, and as the `plural` that `redact` receives. It has no version: lists
+   * have `""`, and its streams are resumed by this relay alone. The caller disposes it, behind the relay.
+   */
+  readonly collections: Readonly<
+    Record<string, Resource | RelayedCollection | DerivedCollection<DerivedObject, string>>
+  >;
   /**
    * Decides whether a request is answered, from its headers and the collections and namespaces that it asks for; its
    * body has been read. A request that replaces the views of a stream may set other rights and times. All clients that
