@@ -65,6 +65,9 @@ export interface DerivationOptions {
 
 const NONE: readonly never[] = [];
 
+/** The reads of the call in progress; there is one call at a time. */
+const READ: Dependency<Computation>[] = [];
+
 /** An input, and what was computed from it. */
 class Computation {
   readonly id: string;
@@ -299,7 +302,8 @@ export class Derivation implements FollowedCollection, Disposable {
 
   #perform(computation: Computation): void {
     const call = ++calls;
-    const read: Dependency<Computation>[] = this.#read = [];
+    const read = this.#read = READ;
+    read.length = 0;
     this.#isEarly = false;
     this.#early.delete(computation);
     let outputs: readonly DerivedEntry[] | undefined;
@@ -315,9 +319,7 @@ export class Derivation implements FollowedCollection, Disposable {
     } finally {
       this.#read = undefined;
     }
-    for (const before of computation.dependencies) if (before.lastCall !== call) before.leave(computation);
-    for (const dependency of read) dependency.users.add(computation);
-    computation.dependencies = read;
+    this.#depend(computation, read, call);
     if (this.#isEarly) this.#early.add(computation);
     else if (outputs === undefined) this.#fail(computation, failure);
     else {
@@ -325,6 +327,15 @@ export class Derivation implements FollowedCollection, Disposable {
       this.#replaceOutputs(computation, outputs);
     }
     if (isGone) this.#computations.delete(computation.id);
+  }
+
+  /** Replaces the dependencies of a computation, which mostly stay the same. */
+  #depend(computation: Computation, read: readonly Dependency<Computation>[], call: number): void {
+    const before = computation.dependencies;
+    if (before.length === read.length && before.every((dependency, i) => dependency === read[i])) return;
+    for (const dependency of before) if (dependency.lastCall !== call) dependency.leave(computation);
+    for (const dependency of read) dependency.users.add(computation);
+    computation.dependencies = [...read];
   }
 
   #fail(computation: Computation, cause: unknown): void {
@@ -393,12 +404,12 @@ export class Derivation implements FollowedCollection, Disposable {
   }
 
   #replaceOutputs(computation: Computation, outputs: readonly DerivedEntry[]): void {
+    if (outputs === computation.outputs) return;
     if (computation.outputs.length === 1 && outputs.length === 1) {
-      const [[known], [entry]] = [computation.outputs, outputs];
-      if (known.key === entry.key) {
-        if (sameValue(known.object, entry.object)) return;
+      const known = computation.outputs[0];
+      if (known.key === outputs[0].key) {
         computation.outputs = outputs;
-        return this.#replace(known, entry);
+        return this.#replace(known, outputs[0]);
       }
     }
     const before = new Map(computation.outputs.map((entry) => [entry.key, entry]));
@@ -453,7 +464,7 @@ export class Derivation implements FollowedCollection, Disposable {
     }
     store.set(key, entry);
     if (known === undefined) log.append(new Added<KubernetesObject>(entry, quarantine, !this.#hasSynced));
-    else if (!sameValue(known.object, entry.object)) {
+    else if (known.of === entry.of || !sameValue(known.object, entry.object)) {
       log.append(new Updated<KubernetesObject>(entry, quarantine, known, false));
     }
   }
@@ -462,7 +473,11 @@ export class Derivation implements FollowedCollection, Disposable {
 /** Returns the entries of what a function has returned. @throws {TypeError} when that cannot be cached. */
 function entriesOf(computation: Computation, returned: unknown): readonly DerivedEntry[] {
   if (returned === undefined || returned === null) return NONE;
-  if (!Array.isArray(returned)) return [entryOf(computation, returned)];
+  if (!Array.isArray(returned) || returned.length === 1) {
+    const { outputs } = computation;
+    const object = Array.isArray(returned) ? returned[0] : returned;
+    return outputs.length === 1 && sameValue(outputs[0].object, object) ? outputs : [entryOf(computation, object)];
+  }
   const entries = returned.map((object) => entryOf(computation, object));
   if (new Set(entries.map(({ key }) => key)).size < entries.length) {
     throw new TypeError(`found two objects of one name among ${entries.map(({ key }) => `"${key}"`).join(", ")}`);
