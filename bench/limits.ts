@@ -11,6 +11,7 @@ import { JOINED } from "./limits/clusters.ts";
 import { COLLECTIONS } from "./limits/collections.ts";
 import { COMMIT } from "./limits/commit.ts";
 import * as decoding from "./limits/decoding.ts";
+import { DERIVED } from "./limits/derived.ts";
 import { CLIENT_NODE, EVENTS, FIELDS_EVENTS } from "./limits/events.ts";
 import { HANDLERS } from "./limits/handlers.ts";
 import { IDLE } from "./limits/idle.ts";
@@ -54,6 +55,7 @@ const MEASUREMENTS: readonly Measurement[] = [
   FIELDS_EVENTS,
   FIELDS_HEAP,
   SHARDS,
+  DERIVED,
   RELAY,
   IDLE,
   VIEW,
