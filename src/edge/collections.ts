@@ -270,11 +270,14 @@ export class ServedCollection implements Disposable {
     return this.#feed?.size;
   }
 
+  /** `true` if its objects are derived: no kind of the API server has them. */
+  get isDerived(): boolean {
+    return this.#derived !== undefined;
+  }
+
   /** The part or form of its objects, for messages; `undefined` if they are complete. */
   get reduction(): string | undefined {
-    return this.#derived === undefined
-      ? new CacheScope(this.resource, [], this.#collection).reduction
-      : "derived objects";
+    return new CacheScope(this.resource, [], this.#collection).reduction;
   }
 
   /** Acquires its informer; a derived collection is there in any case, and has all that a relay uses of informers. */

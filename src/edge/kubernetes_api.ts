@@ -324,9 +324,10 @@ export class KubernetesApi implements Disposable {
   readonly #collections = new Map<string, KubernetesCollection>();
   readonly #discovery: Discovery;
 
-  /** Serves the first of several collections of one resource. */
+  /** Serves the first of several collections of one resource, and none that are derived. */
   constructor(collections: Iterable<ServedCollection>, settings: RelaySettings) {
     for (const collection of collections) {
+      if (collection.isDerived) continue;
       const id = idOf(collection.resource);
       if (!this.#collections.has(id)) this.#collections.set(id, new KubernetesCollection(collection, settings));
     }

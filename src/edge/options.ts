@@ -107,7 +107,8 @@ export interface RelayOptions {
   /**
    * The collections by the names that they have in addresses: `{ pods: Pod }` is `/api/pods` and `/events/pods`. A
    * derived collection has this name as its kind, and as the `plural` that `redact` receives. It has no version: lists
-   * have `""`, and its streams are resumed by this relay alone. The caller disposes it, behind the relay.
+   * have `""`, its streams are resumed by this relay alone, and the Kubernetes API of the relay lacks it. The caller
+   * disposes it, behind the relay.
    */
   readonly collections: Readonly<
     Record<string, Resource | RelayedCollection | DerivedCollection<DerivedObject, string>>

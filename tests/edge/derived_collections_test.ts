@@ -86,6 +86,13 @@ Deno.test("a derived collection shows a client what its rights have alone, and t
   assertEquals((await (await again()).json()).items.map(({ zone }: { zone: string }) => zone), ["c"]);
 });
 
+Deno.test("the Kubernetes API of a relay has no derived collections", async () => {
+  await using all = await placed();
+  const { groups } = await (await all.relayed.get("/kubernetes/apis")).json();
+  assertEquals(groups, []);
+  assertEquals((await all.relayed.get("/kubernetes/apis/derived/v1/zones")).status, 404);
+});
+
 Deno.test("a stream of a derived collection has its changes, and is resumed by the relay that it is from", async () => {
   await using all = await placed();
   const { server, relayed } = all;
