@@ -181,7 +181,6 @@ export async function playRelayed(seed: number): Promise<{ readonly below: numbe
     }
     for (const each of lasting.splice(0)) each[Symbol.dispose]();
     perform(server, ConfigMap, { do: "latency", ms: 0 });
-    perform(server, ConfigMap, { do: "forceRelist" });
     await settle(server, readers, time);
     for (const { problems } of readers) assertEquals(problems, []);
   } finally {
