@@ -538,7 +538,7 @@ export class Controller<T extends KubernetesObject> implements ReflectorStore<En
     using _queue = this.#queue;
     using _shard = this.#shard?.start();
     this.#hasBegun = true;
-    await this.#shard?.ready(options);
+    if (this.#shard !== undefined) await this.#shard.ready(options); // others begin at once
     if (this.#isRestored) await this.#askForRestored(options.signal);
     await this.#reflector.run(options);
   }
