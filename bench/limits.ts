@@ -22,6 +22,7 @@ import { LARGE, LISTS } from "./limits/lists.ts";
 import { MILLION } from "./limits/million.ts";
 import { PIPELINE } from "./limits/pipeline.ts";
 import * as relists from "./limits/relists.ts";
+import { PROCESSES } from "./limits/processes.ts";
 import { RELAY } from "./limits/relay.ts";
 import { RESTORE } from "./limits/restore.ts";
 import { SELECT } from "./limits/select.ts";
@@ -62,6 +63,7 @@ const MEASUREMENTS: readonly Measurement[] = [
   RESTORE,
   MILLION,
   SHARDED_CACHE,
+  PROCESSES,
   JOINED,
 ];
 
