@@ -42,7 +42,7 @@ interface Review {
  * Returns a function for `authorize` that asks the API server, by SubjectAccessReviews, whether a user may list what a
  * request asks for. The client needs the right to create `subjectaccessreviews`.
  *
- * - A user who may list the whole collection sees all of it. Else each namespace that the request asks for is reviewed,
+ * - A user who may list the collection sees all of it. Else each namespace that the request asks for is reviewed,
  *   and he sees those that he may list; a request for all namespaces is refused, and so is one for more than 200.
  * - Ten reviews are under way at one time. Answers are kept for a minute, 10,000 of them, and open streams are reviewed
  *   again when theirs are over: a right that is withdrawn lasts for a minute, and so does a refusal.

@@ -134,7 +134,7 @@ export interface CachedSelection extends Omit<Selection, "namespaces"> {
    * all namespaces, of which the objects of others are dropped before they are decoded. A namespace whose labels match
    * from now on is listed by itself, while the watch waits, and nothing else is listed again; the objects of one whose
    * labels no longer match are deleted with `event.reason` `"moved"`. The client needs the rights to list and watch the
-   * kind, and namespaces, of the whole cluster. Such an informer has no snapshots and no durable positions.
+   * kind in all namespaces, and namespaces themselves. Such an informer has no snapshots and no durable positions.
    */
   readonly namespaces?: readonly string[] | NamespacesByLabel;
 }
