@@ -53,6 +53,9 @@ export function isLeftOut({ apply, reason }: Outcome): boolean {
 }
 
 /** The manager whose drafts are compared. */
+/** Drafts that a case tries until one is accepted. */
+const DRAWS = 100;
+
 const MANAGER = "one";
 
 /** Applies drafts to a server, of which informers have caches with the managedFields of one manager. */
@@ -61,8 +64,8 @@ export class ApplyPlayer implements AsyncDisposable {
   readonly #namespace: string;
   readonly #drafts: Drafts;
   readonly #types: Types;
-  /** The beginning of names: no run has that of another. */
-  readonly #run = crypto.randomUUID().slice(0, 6);
+  /** The beginning of names: no run has that of another. Older servers want a letter first in the name of a Service. */
+  readonly #run = `a${crypto.randomUUID().slice(0, 6)}`;
   readonly #kinds: Map<string, Kind>;
 
   constructor(client: Client, namespace: string, drafts: Drafts, types: Types) {
@@ -91,12 +94,15 @@ export class ApplyPlayer implements AsyncDisposable {
     const changer = new DraftChanger(random, draft, this.#drafts, this.#types);
     const write = async (manager: string, body: JsonObject): Promise<DynamicObject | undefined> => {
       const object = overlaid(body, { metadata: { name } }) as Apply<DynamicObject>;
-      return await accepted(objects.apply(object, { fieldManager: manager, force: true }));
+      const options = { fieldManager: manager, force: true };
+      return await accepted(objects.apply(object, options), (error) => refusal = error.message);
     };
+    let refusal = "";
     let applied: JsonObject | undefined;
     let before: DynamicObject | undefined;
     if (random.next() < 0.2) before = await write("editor", changer.drawn());
-    while (applied === undefined) {
+    for (let tries = 0; applied === undefined; tries++) {
+      if (tries === DRAWS) throw new Error(`The server refuses ${DRAWS} drafts of ${draft.kind} ${name}: ${refusal}`);
       const drawn = changer.drawn();
       const answer = await write(MANAGER, drawn);
       if (answer !== undefined) [applied, before] = [drawn, answer];
@@ -250,12 +256,13 @@ function isRefusal(error: unknown): error is StatusError | UnreachableError {
   return error instanceof StatusError || error instanceof UnreachableError;
 }
 
-/** The answer to a write; `undefined` if it is refused. */
-async function accepted<T>(write: Promise<T>): Promise<T | undefined> {
+/** The answer to a write; `undefined` if it is refused, with a call of `onRefusal`. */
+async function accepted<T>(write: Promise<T>, onRefusal?: (error: Error) => void): Promise<T | undefined> {
   try {
     return await write;
   } catch (error) {
-    if (isRefusal(error)) return undefined;
-    throw error;
+    if (!isRefusal(error)) throw error;
+    onRefusal?.(error);
+    return undefined;
   }
 }
