@@ -141,6 +141,7 @@ export {
   isNotFound,
   isThrottled,
   isUnauthorized,
+  MemoryLimitError,
   StatusError,
   UnexpectedKindError,
   UnreachableError,
@@ -276,6 +277,8 @@ export type { FetchQuery } from "./src/informer/derived/dependents.ts";
 export { AcquiredInformer } from "./src/informer/shared_informer_factory.ts";
 export { UnknownFieldsError } from "./src/informer/cache/entry_transform.ts";
 export { OverlappingCachesError } from "./src/informer/cache/cache_scope.ts";
+export { type CountedBytes, type LargeCache, MemoryWarning } from "./src/informer/cache/memory_budget.ts";
+export type { FieldShare } from "./src/informer/cache/memory_report.ts";
 export type { SnapshotLimit, SnapshotStore, StoredSnapshot } from "./src/api/lister_watcher.ts";
 export { MemorySnapshots } from "./src/informer/snapshot.ts";
 export { SnapshotError } from "./src/informer/snapshot.ts";

@@ -10,6 +10,7 @@ import { CHURN } from "./limits/churned.ts";
 import { JOINED } from "./limits/clusters.ts";
 import { COLLECTIONS } from "./limits/collections.ts";
 import { COMMIT } from "./limits/commit.ts";
+import { COUNTED } from "./limits/counted.ts";
 import * as decoding from "./limits/decoding.ts";
 import { DERIVED } from "./limits/derived.ts";
 import { CLIENT_NODE, EVENTS, FIELDS_EVENTS } from "./limits/events.ts";
@@ -62,6 +63,7 @@ const MEASUREMENTS: readonly Measurement[] = [
   VIEW,
   RESTORE,
   MILLION,
+  COUNTED,
   SHARDED_CACHE,
   PROCESSES,
   JOINED,

@@ -155,6 +155,32 @@ export class CredentialsError extends InformerError {
   override readonly name: string = "CredentialsError";
 }
 
+/**
+ * The caches of a factory hold more than its option `maxBytes` allows, so that an informer has ended its list or watch.
+ * Its cache stays readable.
+ */
+export class MemoryLimitError extends InformerError {
+  /** `"MemoryLimitError"`. */
+  override readonly name = "MemoryLimitError";
+  /** The resource whose informer has ended its list or watch, `"pods"` or `"deployments.apps"`. */
+  readonly resource: string;
+  /** The bytes that all caches held then. */
+  readonly total: number;
+  /** The bytes that they may hold. */
+  readonly maxBytes: number;
+
+  /** Creates an error with its facts. */
+  constructor(
+    message: string,
+    facts: { readonly resource: string; readonly total: number; readonly maxBytes: number },
+  ) {
+    super(message);
+    this.resource = facts.resource;
+    this.total = facts.total;
+    this.maxBytes = facts.maxBytes;
+  }
+}
+
 /** The server could not be reached, or stopped responding. */
 export class UnreachableError extends InformerError {
   /** `"UnreachableError"`. */

@@ -277,6 +277,10 @@ export class CommandLine {
         this.#code = await serve(options, resources, this.#terminal, this.#stop.signal);
       });
     ofClusters(command);
+    command.option(
+      "--max-bytes <size:string>",
+      "What the caches of a cluster may hold, as 512MB: what makes them larger ends its watch, and is shown as stale.",
+    );
   }
 
   #kinds(program: Command): void {

@@ -21,6 +21,7 @@ import {
   resourcesFor,
   type SelectionFlags,
   selectionFor,
+  sizeInBytes,
 } from "./resources/resources_for.ts";
 import { listen } from "./resources/fake_server.ts";
 import { FailureReporter, type Terminal } from "./terminal/terminal.ts";
@@ -50,6 +51,8 @@ interface ServeFlags extends ClustersFlags, SelectionFlags {
   readonly showSecrets?: boolean;
   /** The file from which caches begin, and to which they are written. */
   readonly snapshot?: string;
+  /** The bytes that the caches of a cluster may hold. */
+  readonly maxBytes?: string;
 }
 
 /** Serves caches of resources over HTTP on loopback until the signal aborts. Returns the exit code. */
@@ -61,6 +64,7 @@ export async function serve(
 ): Promise<number> {
   checkSelection(flags, names);
   checkNumbers({ port: flags.port });
+  const maxBytes = flags.maxBytes === undefined ? undefined : sizeInBytes(flags.maxBytes, "max-bytes");
   const store = await snapshotsFor(flags, names);
   using clients = await clientsFor(flags, terminal);
   const polled = new Set<Resource<KubernetesObject>>();
@@ -75,7 +79,7 @@ export async function serve(
     : undefined;
   const served = clients.all.map((member) => {
     const selection = readable ?? selectionFor(flags, member.client);
-    return new ServedCluster(member, { resources, polled }, { ...flags, selection }, store, terminal);
+    return new ServedCluster(member, { resources, polled }, { ...flags, selection, maxBytes }, store, terminal);
   });
   const isMany = served[0].cluster !== undefined;
   const answer = (request: Request, info: ConnectionInfo): Response | Promise<Response> =>
@@ -115,7 +119,7 @@ class ServedCluster implements AsyncDisposable {
       readonly resources: readonly Resource<KubernetesObject>[];
       readonly polled: ReadonlySet<Resource<KubernetesObject>>;
     },
-    flags: ServeFlags & { readonly selection: Selection },
+    flags: Omit<ServeFlags, "maxBytes"> & { readonly selection: Selection; readonly maxBytes: number | undefined },
     store: ServedSnapshots | undefined,
     terminal: Terminal,
   ) {
@@ -124,6 +128,7 @@ class ServedCluster implements AsyncDisposable {
     const say = (line: string): void => terminal.say(place + line);
     this.#informers = new SharedInformerFactory(client, {
       ...flags.selection,
+      maxBytes: flags.maxBytes,
       snapshots: store && { store },
       onError: (error, { plural }) => terminal.say(`error: ${place}${plural}: ${errorLine(error)}`),
     });

@@ -45,6 +45,9 @@ export function informerProbes(
   return probesOf(informers, options);
 }
 
+/** The metrics that show how many objects there are. */
+const COUNTS: readonly string[] = ["informer_objects", "informer_memory_bytes"];
+
 /** Returns {@linkcode informerProbes}, whose metrics do not have the numbers of objects with `hidesCounts`. */
 function probesOf(
   informers: SharedInformerFactory,
@@ -56,7 +59,7 @@ function probesOf(
       unreadiness: () => unreadiness(informers, maxStaleMs),
       metrics: () => {
         const families = informerMetrics(informers.status());
-        return hidesCounts ? families.filter(({ name }) => name !== "informer_objects") : families;
+        return hidesCounts ? families.filter(({ name }) => !COUNTS.includes(name)) : families;
       },
     });
 }

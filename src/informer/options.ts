@@ -163,6 +163,21 @@ export interface SharedInformerFactoryOptions extends CachedSelection, CacheOpti
    */
   readonly forgetMs?: number;
   /**
+   * The bytes that all caches may hold: texts and indexes, as they are counted by each write. Memory of the process is
+   * a multiple of them, see the guide to lean caches.
+   *
+   * - At 80 % `onError` receives a `MemoryWarning`, which names the largest caches and their largest fields.
+   * - Above 100 % the list or watch that makes a cache grow ends by a `MemoryLimitError`. A list counts what it stages.
+   *   The cache stays readable, and is `stale`; `waitForCacheSync()` of a first list rejects, unless it is `patient`.
+   *   Caches that do not grow are not touched.
+   * - Below 70 % what has ended is listed again, after a random wait. A list that did not fit waits until more is
+   *   free than it had staged, or for 5 to 10 minutes. A cache that is too large alone stays stale until `maxBytes` is
+   *   raised, see `SharedInformerFactory.maxBytes`.
+   *
+   * @default {nothing is counted, and there is no limit}
+   */
+  readonly maxBytes?: number;
+  /**
    * Keeps the caches beyond the life of the process. An informer begins with the snapshot of its cache, if there is
    * one: it can be read before any request, is `stale` until its watch has resumed, and lists only where the server has
    * the version of the snapshot no longer, or not its objects, for which it is asked. Snapshots are written while the

@@ -20,6 +20,7 @@ import type { Indexers } from "../store/index.ts";
 import type { ReadonlyIndexer } from "../store/indexer.ts";
 import { CachedCollection, type NamespaceSource } from "./cache/cache_scope.ts";
 import { type Lister, ObjectCache } from "./cache/lister.ts";
+import type { CountedCache, MemoryBudget } from "./cache/memory_budget.ts";
 import type { MemoryReport } from "./cache/memory_report.ts";
 import { CacheOverlay } from "./cache/overlay.ts";
 import type { FollowedCollection } from "./derived/derivation.ts";
@@ -103,6 +104,7 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
   readonly #processor: Processor<T>;
   readonly #sync: CollectionSync<T>;
   readonly #checks: ConsistencyChecks<T>;
+  readonly #counted: CountedCache<T> | undefined;
   readonly #snapshots: CacheSnapshots<T>;
   readonly #waits: Waits<T>;
   readonly #changes: Latest<InformerStatus>;
@@ -129,9 +131,20 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
    * @throws {TypeError} when there is no source, or a namespace is repeated or empty; when `unchanged` is given and the
    * sources are not reduced to named fields, or `keep` and they are not of Secrets.
    */
+  constructor(source: ListerWatcher<T> | readonly NamespaceSource<T>[], options?: SharedIndexInformerOptions<T, Name>);
+  /**
+   * Makes an informer of a factory whose caches share `budget`.
+   * @internal
+   */
+  constructor(
+    source: ListerWatcher<T> | readonly NamespaceSource<T>[],
+    options: SharedIndexInformerOptions<T, Name>,
+    budget: MemoryBudget | undefined,
+  );
   constructor(
     source: ListerWatcher<T> | readonly NamespaceSource<T>[],
     options: SharedIndexInformerOptions<T, Name> = {},
+    budget?: MemoryBudget,
   ) {
     const filled = withCacheDefaults(options);
     this.#options = options;
@@ -141,7 +154,8 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
     this.selections = scope.parts;
     this.hasSecrets = scope.hasSecrets;
     this.reduction = scope.reduction;
-    const cache = this.#cache = new ObjectCache<T>(scope.resource, filled, report);
+    const cache = this.#cache = new ObjectCache<T>(scope.resource, filled, report, budget !== undefined);
+    const counted = this.#counted = budget?.count(scope.resource!, cache);
     this.entries = cache.store as ReadonlyIndexer<Entry<T>, Name | "namespace">;
     this.indexer = cache.indexer as ReadonlyIndexer<T, Name | "namespace">;
     this.lister = cache.lister;
@@ -158,7 +172,7 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
     });
     const changes = this.#changes = new Latest(() => this.status());
     const sync = this.#sync = new CollectionSync<T>(
-      { collection, cache, processor, changes, report },
+      { collection, cache, processor, changes, report, counted },
       options.reflector,
       options.pollMs,
     );
@@ -190,6 +204,7 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
       throw new Error(`Cannot add an index to ${this.#collection.informer}: it has stopped already`);
     }
     this.#cache.addIndexers(indexers);
+    this.#counted?.wrote("list");
     return this as unknown as SharedIndexInformer<T, Name | More>;
   }
 
@@ -202,7 +217,7 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
       quarantined: this.#cache.quarantine.size,
       outdated: this.#sync.outdated,
       ...this.#checks.status,
-      ...defined({ pollMs: this.#options.pollMs }),
+      ...defined({ pollMs: this.#options.pollMs, memory: this.#counted?.counted }),
       ...defined({ deliveryMs: this.#processor.deliveryTimes?.durations }),
       handlers: this.#processor.status,
     });
@@ -530,6 +545,7 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
   async #stop(cause?: unknown, caller?: Processor<T>["caller"]): Promise<void> {
     this.#sync.end(() => this.#waits.stopped, cause);
     this.#changes.end();
+    this.#counted?.[Symbol.dispose]();
     await this.#processor.stop(caller);
   }
 

@@ -8,11 +8,12 @@ import type { HandlerOptions, HandlerRegistration, InformerEvent, ResourceEventH
 import { SharedIndexInformer } from "./shared_index_informer.ts";
 import { type InformerStatus, joined, WaitError } from "./status.ts";
 import { CacheView, type ViewOptions } from "./view/cache_view.ts";
-import { checkDurations, LongTimer } from "../async/time.ts";
+import { checkCounts, checkDurations, LongTimer } from "../async/time.ts";
 import { type ApiResource, type Resource, resourceName, type SecretLike, type WithoutData } from "../api/resource.ts";
 import { parsesObjects } from "../entry/path.ts";
 import type { IndexFunction } from "../store/index.ts";
 import { CacheScope, OverlapFinder } from "./cache/cache_scope.ts";
+import { MemoryBudget } from "./cache/memory_budget.ts";
 import { LabelledNamespaces, NAMESPACE_METADATA } from "./labelled_namespaces.ts";
 import {
   CACHE_DEFAULTS,
@@ -371,6 +372,11 @@ type PlacedOptions = Omit<AnyOptions, "namespaces"> & Selection;
 /** The options of a factory whose namespaces are named. */
 type FactoryOptions = Omit<SharedInformerFactoryOptions, "namespaces"> & Selection;
 
+/** @throws {RangeError} when it is no whole number above 0. */
+function checkMaxBytes(maxBytes: number | undefined): void {
+  checkCounts("limit the caches of a factory", { maxBytes }, { min: 1, infinite: true });
+}
+
 /** Returns the labels of namespaces that are not named. */
 function labelsOf(namespaces: CachedSelection["namespaces"]): string | undefined {
   return namespaces === undefined || !("labels" in namespaces) ? undefined : namespaces.labels;
@@ -415,6 +421,8 @@ export class SharedInformerFactory implements AsyncDisposable {
     (definitions) => this.#client.resource(definitions),
     (error, definitions) => this.#report(error, definitions),
   );
+  /** Counts the bytes of the caches, if they have a limit. */
+  readonly #budget: MemoryBudget | undefined;
   /** Finds informers that cache the same objects. */
   readonly #overlaps = new OverlapFinder();
   /** Receives errors where there is no `onError`. */
@@ -433,7 +441,7 @@ export class SharedInformerFactory implements AsyncDisposable {
    *
    * @throws {TypeError} when the namespaces contradict each other, see `namespacesOf()`.
    * @throws {SyntaxError} when a selector does not parse.
-   * @throws {RangeError} when `idleMs`, `forgetMs` or `everyMs` is out of range.
+   * @throws {RangeError} when `idleMs`, `forgetMs`, `everyMs` or `maxBytes` is out of range.
    */
   constructor(client: Client, given: SharedInformerFactoryOptions = {}) {
     const { namespaces, ...rest } = given;
@@ -445,8 +453,13 @@ export class SharedInformerFactory implements AsyncDisposable {
     checkSelectors(options);
     checkDurations("make a factory", { idleMs: options.idleMs, forgetMs: options.forgetMs });
     checkDurations("make a factory", { everyMs: options.snapshots?.everyMs }, { min: 1 });
+    const { maxBytes } = options;
+    checkMaxBytes(maxBytes);
     this.#client = client;
     this.#options = options;
+    if (maxBytes !== undefined) {
+      this.#budget = new MemoryBudget(maxBytes, (warning, resource) => this.#report(warning, resource));
+    }
     this.#keepers = options.snapshots &&
       new SnapshotKeepers(options.snapshots, client, (error, resource) => this.#report(error, resource));
   }
@@ -708,6 +721,30 @@ export class SharedInformerFactory implements AsyncDisposable {
     for (const { informer } of this.#informers.values()) informer.measureDelivery();
   }
 
+  /** The bytes that all caches may hold, see the option; `undefined` without it. */
+  get maxBytes(): number | undefined {
+    return this.#budget?.maxBytes;
+  }
+
+  /**
+   * Changes that limit. Informers that it had ended list again, if there is room now.
+   *
+   * @throws {RangeError} when it is no whole number above 0.
+   * @throws {TypeError} when the factory has no option `maxBytes`, so that nothing was counted.
+   */
+  set maxBytes(maxBytes: number) {
+    checkMaxBytes(maxBytes);
+    if (this.#budget === undefined) {
+      throw new TypeError("Cannot set maxBytes: the factory counts nothing; give it the option maxBytes");
+    }
+    this.#budget.maxBytes = maxBytes;
+  }
+
+  /** The bytes that all caches hold, as they are counted for `maxBytes`; `undefined` without that option. */
+  get countedBytes(): number | undefined {
+    return this.#budget?.bytes;
+  }
+
   /** Returns the sizes of the objects that each informer caches, in the same order. */
   memory(): MemoryOfInformer[] {
     return Array.from(this.#informers.values(), ({ scope: { resource, selection }, informer }) => {
@@ -808,7 +845,8 @@ export class SharedInformerFactory implements AsyncDisposable {
     scope: CacheScope<Resource>,
     { fields: _fields, indexers: _indexers, ...own }: PlacedOptions,
   ): SharedInformer {
-    const { onError, snapshots: _snapshots, idleMs = 30_000, forgetMs = 300_000, ...defaults } = this.#options;
+    const { onError, snapshots: _snapshots, maxBytes: _max, idleMs = 30_000, forgetMs = 300_000, ...defaults } =
+      this.#options;
     const { resource, parts } = scope;
     const reduction = resource.fields === undefined ? {} : { unchanged: "skip" as const };
     const options: Options = { ...CACHE_DEFAULTS, ...defined(defaults), ...reduction, ...defined(own) };
@@ -824,7 +862,7 @@ export class SharedInformerFactory implements AsyncDisposable {
         callObserver(() => own.onError?.(error));
         if (own.onError === undefined || onError !== undefined) this.#report(error, resource);
       },
-    }) as SharedIndexInformer<KubernetesObject, string>;
+    }, this.#budget) as SharedIndexInformer<KubernetesObject, string>;
     if (this.#measuresDelivery) informer.measureDelivery();
     const demand = new Demand(informer, { idleMs, forgetMs }, () => {
       this.#informers.delete(scope.name);

@@ -3,6 +3,7 @@ import type { CollectionSync } from "./sync/collection_sync.ts";
 import type { InformerState, NamespaceStatus, StateKeeper } from "./sync/state.ts";
 import type { ReflectorCounters } from "../reflector/requests.ts";
 import type { CheckResult } from "./sync/consistency_check.ts";
+import type { CountedBytes } from "./cache/memory_budget.ts";
 import { DerivedController } from "../async/signals.ts";
 import { errorLine, messageOf } from "../errors/errors.ts";
 import { InformerError } from "../errors/informer_error.ts";
@@ -32,7 +33,10 @@ export interface InformerStatus {
   readonly staleMs?: number;
   /** Set while the server does not have the kind, of an informer with the option `optional`: it waits for the kind. */
   readonly unserved?: true;
-  /** The time of the next request, while it backs off; of several namespaces, the earliest. */
+  /**
+   * The time of the next request, while it backs off; of several namespaces, the earliest. Unset while it waits for
+   * room after a `MemoryLimitError`.
+   */
   readonly retryAt?: Date;
   /**
    * The version up to which the cache has everything, `""` before the first list; of several namespaces, the oldest.
@@ -42,6 +46,8 @@ export interface InformerStatus {
   readonly namespaces?: readonly NamespaceStatus[];
   /** The number of cached objects. */
   readonly objects: number;
+  /** The bytes that the cache holds, where its factory has `maxBytes`; 0 once the informer has stopped. */
+  readonly memory?: CountedBytes;
   /** The progress of a running list: objects received, and objects left where the server says. */
   readonly listing?: { readonly objects: number; readonly remaining?: number };
   /** The time at which the last byte came from the server. */

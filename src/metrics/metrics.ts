@@ -201,6 +201,13 @@ export function informerMetrics(informers: readonly InformerOfFactory[]): Metric
       informers.map(({ status: { state } }, index) => ({ labels: { ...informerLabels[index], state }, value: 1 })),
     ),
     gauge("informer_objects", "Cached objects.", ofInformers(({ objects }) => objects)),
+    gauge(
+      "informer_memory_bytes",
+      "Bytes of cached objects and indexes, of factories with maxBytes.",
+      informers.flatMap(({ status: { memory } }, index) =>
+        memory === undefined ? [] : [{ labels: informerLabels[index], value: memory.bytes }]
+      ),
+    ),
     secondsGauge(
       "informer_stale_seconds",
       "The time for which the cache has not followed the server; 0 while it does.",

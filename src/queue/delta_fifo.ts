@@ -68,6 +68,12 @@ export interface DeltaFIFOOptions<V> {
    */
   readonly transform?: (value: V) => V;
   /**
+   * Returns the bytes that a value holds; called as a replacement stages one that is not known.
+   *
+   * @default {bytes are not counted}
+   */
+  readonly sizeOf?: (value: V) => number;
+  /**
    * A replacement queues `Replaced` deltas; if `false`, `Sync` deltas, as the first queues of client-go did.
    *
    * @default {true}
@@ -216,6 +222,8 @@ export class QueueReplacement<V> {
    * `#values`.
    */
   #repeated = false;
+  /** `#bytes` is the sum of `sizeOf`, of all values that were staged and not known. */
+  #bytes = 0;
   /** `#over` is true if and only if the replacement was committed or abandoned. */
   #over = false;
 
@@ -226,6 +234,11 @@ export class QueueReplacement<V> {
     this.#options = options;
     this.#commit = commit;
     this.#revision = options.knownObjects.revision;
+  }
+
+  /** The bytes of the staged values that are not known, where they are counted; not less for those taken back. */
+  get bytes(): number {
+    return this.#bytes;
   }
 
   /**
@@ -260,7 +273,7 @@ export class QueueReplacement<V> {
   }
 
   #add(value: V): void {
-    const { keyOf, knownObjects, same, transform } = this.#options;
+    const { keyOf, knownObjects, same, transform, sizeOf } = this.#options;
     if (same !== undefined) {
       const key = keyOf(value);
       const known = knownObjects.getByKey(key);
@@ -269,6 +282,7 @@ export class QueueReplacement<V> {
     const taken = transform === undefined ? value : transform(value);
     const key = keyOf(taken);
     this.#stage(key, taken);
+    if (sizeOf !== undefined) this.#bytes += sizeOf(taken);
     if (same !== undefined) this.#changed.set(key, taken);
   }
 

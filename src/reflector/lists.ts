@@ -37,6 +37,8 @@ export interface ReflectorStore<V> {
    * `resourceVersion`.
    */
   flush?(resourceVersion: string): void;
+  /** Resolves once there is room for a list, after a call has thrown a `MemoryLimitError`. */
+  room?(signal: AbortSignal): Promise<void>;
 }
 
 /** Parts of a collection that come while the rest is watched: each is listed alone, before the watch continues. */
@@ -119,6 +121,11 @@ export class ListWatchWriter<T> {
       if (ordered && version !== "" && !isOlder(version, seen)) seen = version;
     }
     this.#flush(seen);
+  }
+
+  /** Resolves once the store takes a list. */
+  async room(signal: AbortSignal): Promise<void> {
+    await this.#store.room?.(signal);
   }
 
   /** Re-delivers every cached object. Does nothing before the first list. */

@@ -47,6 +47,7 @@ import {
 import { type Abortable, defined, type Entry, WatchRenewal, watchTimeoutSeconds } from "../api/options.ts";
 import type { ListerWatcher } from "../api/lister_watcher.ts";
 import type { KubernetesObject } from "../api/object.ts";
+import { MemoryLimitError } from "../api/status.ts";
 import { callObserver, DerivedController, Latch } from "../async/signals.ts";
 import { ConsoleReporter, messageOf } from "../errors/errors.ts";
 import {
@@ -457,6 +458,7 @@ export class Reflector<T extends KubernetesObject> {
         case "watching":
           return await this.#watch(phase, signal);
         case "waiting":
+          if (phase.error instanceof MemoryLimitError) await this.#store.room(signal); // first, as it may take long
           await this.#sleep(phase.delayMs, signal);
           return { type: "elapsed" };
         case "paused":
@@ -517,8 +519,9 @@ export class Reflector<T extends KubernetesObject> {
         await this.#parts.list(signal);
       } catch (error) {
         if (signal.aborted) throw error;
+        const outcome = failed(error, this.#store.version);
         // The rest is as it was: the watch is tried again, and no list.
-        return { ...failed(error, this.#store.version), failure: "unreachable" };
+        return outcome.failure === "full" ? outcome : { ...outcome, failure: "unreachable" };
       }
       if ((this.#phase as WatchingPhase).relist !== undefined) return { type: "relist" };
     }

@@ -2,6 +2,7 @@ import {
   isExpired,
   isThrottled,
   isTooLargeResourceVersion,
+  MemoryLimitError,
   retryAfterMs,
   StatusError,
   UnreachableError,
@@ -96,9 +97,10 @@ export const NO_HISTORY: AttemptHistory = {
  * - `expired`: the server no longer has the requested version, or does not have it yet.
  * - `throttled`: the server asks for fewer requests.
  * - `unreachable`: the server does not answer, or its answer broke off.
+ * - `full`: the store takes no more.
  * - `refused`: the server answers with an error, or its answer cannot be decoded.
  */
-export type Failure = "expired" | "throttled" | "unreachable" | "refused";
+export type Failure = "expired" | "throttled" | "unreachable" | "full" | "refused";
 
 /** Facts about a watch that has ended. */
 export interface WatchFacts {
@@ -249,6 +251,7 @@ const BROKEN_STREAMS = 2;
  * | watching | connection lost that was open for a second or delivered | reconnect wait, then watching from s |
  * | watching | connection lost otherwise, or not made; throttled | back off, then watching from s |
  * | watching | expired, any other failure | back off, then listing at s |
+ * | listing, watching | the store is full | the same as after any other failure, behind a wait for room |
  * | watching | relist | listing at "", at once |
  * | waiting | elapsed | the phase that it waited for; listing at "" where a relist was requested |
  * | listing at v | paused | paused, later listing at v |
@@ -424,6 +427,7 @@ function afterWatch(phase: WatchingPhase, outcome: FailedOutcome, rules: Transit
         return wait(rules.reconnectMs(), watching(resourceVersion, history), error);
       }
       return backOff(outcome, watching(resourceVersion, history), rules);
+    case "full":
     case "refused":
       return backOff(outcome, relisting(resourceVersion, history), rules);
     default:
@@ -482,7 +486,7 @@ export function classify(error: unknown): Failure {
   if (isExpired(error) || isTooLargeResourceVersion(error)) return "expired";
   if (isThrottled(error)) return "throttled";
   if (error instanceof UnreachableError) return "unreachable";
-  return "refused";
+  return error instanceof MemoryLimitError ? "full" : "refused";
 }
 
 /** Returns the outcome of a phase that ended with `error`. */

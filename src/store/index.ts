@@ -12,6 +12,9 @@ export interface IndexDefinition<V> {
   readonly byKey: boolean;
 }
 
+/** About the bytes of a row under an index value, and of an index value that has a row. */
+const [ROW_BYTES, BUCKET_BYTES] = [40, 380];
+
 const NO_ROWS: ReadonlySet<number> = new Set<number>();
 const NO_VALUES: readonly string[] = [];
 /** The index values of a row that has not been filed; compared by identity. */
@@ -41,12 +44,19 @@ export class Index<V> implements IndexDefinition<V> {
   #filed: (readonly string[])[];
   /** `#buckets` has, under each index value in some `#filed[row]`, the number of that row. */
   readonly #buckets = new Map<string, Bucket>();
+  /** `#filings` is the number of index values in all of `#filed`. */
+  #filings = 0;
 
   /** An index of a table of `rows` rows, none of which is filed. */
   constructor({ valuesOf, byKey }: IndexDefinition<V>, rows: number) {
     this.valuesOf = valuesOf;
     this.byKey = byKey;
     this.#filed = Array.from({ length: rows }, () => NOT_FILED);
+  }
+
+  /** About the bytes that the index holds, beside its functions. */
+  get bytes(): number {
+    return this.#filings * ROW_BYTES + this.#buckets.size * BUCKET_BYTES;
   }
 
   /** The rows with an index value. */
@@ -88,6 +98,7 @@ export class Index<V> implements IndexDefinition<V> {
     const before = this.#filed[row];
     if (before === after) return; // survives: unchanged-index
     this.#filed[row] = after;
+    this.#filings += after.length - before.length;
     if (before.length === 0) this.#put(row, after);
     else {
       // mutant: index-keeps-old-value
@@ -99,6 +110,7 @@ export class Index<V> implements IndexDefinition<V> {
 
   /** Removes a row from its buckets. */
   unfile(row: number): void {
+    this.#filings -= this.#filed[row].length;
     this.#take(row, this.#filed[row]);
     this.#filed[row] = NOT_FILED;
   }

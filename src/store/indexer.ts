@@ -42,7 +42,12 @@ export class StoreReplacement<V> {
     this.#known = known;
     this.#swap = swap;
     this.#options = options;
-    this.#staged = new Table(known().indexes);
+    this.#staged = new Table(known().indexes, known().sizeOf);
+  }
+
+  /** The bytes of the staged values and their indexes, where the store counts them. */
+  get bytes(): number {
+    return this.#staged?.bytes ?? 0;
   }
 
   /** Stages values. Of two with the same key the later counts, in the place of the first. */
@@ -116,6 +121,8 @@ export interface IndexerOptions<V, Name extends string = never> {
    * @default {none}
    */
   readonly byKey?: readonly NoInfer<Name>[];
+  /** Returns the bytes that a value holds; called once, as it is stored. @default {bytes are not counted} */
+  readonly sizeOf?: (value: V) => number;
 }
 
 /**
@@ -144,7 +151,7 @@ export interface IndexerOptions<V, Name extends string = never> {
 export class Indexer<V, Name extends string = never> implements ReadonlyIndexer<V, Name> {
   readonly #keyOf: (value: V) => string;
   /** `#table` has a key if and only if the store has a value of that key; a commit swaps it. */
-  #table = new Table<V>([]);
+  #table: Table<V>;
   /** `#numbers` has a name if and only if there is an index of that name: its number in `#table.indexes`. */
   readonly #numbers = new Map<string, number>();
   /** `#lastKey` is the key last looked up or stored; `undefined` since a deletion or commit. */
@@ -156,8 +163,9 @@ export class Indexer<V, Name extends string = never> implements ReadonlyIndexer<
 
   /** An empty store. */
   constructor(options: IndexerOptions<V, Name>) {
-    const { keyOf, indexers, byKey = [] } = options;
+    const { keyOf, indexers, byKey = [], sizeOf } = options;
     this.#keyOf = keyOf;
+    this.#table = new Table<V>([], sizeOf);
     if (indexers !== undefined) this.#addIndexers(indexers, byKey);
   }
 
@@ -172,6 +180,11 @@ export class Indexer<V, Name extends string = never> implements ReadonlyIndexer<
    */
   get revision(): number {
     return this.#revision;
+  }
+
+  /** The bytes of the values, by `sizeOf`, and about those of the indexes; 0 without `sizeOf`. */
+  get bytes(): number {
+    return this.#table.bytes;
   }
 
   /** The stored value with the key of `value`. */

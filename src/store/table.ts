@@ -23,10 +23,22 @@ export class Table<V> {
   #allByKey = true;
   /** `#complete` is the number of indexes that `addIndexes()` has added; staging adds the others. */
   #complete = 0;
+  /** Returns the bytes of a value; `undefined` if they are not counted. */
+  readonly sizeOf: ((value: V) => number) | undefined;
+  /** `#sizes[row]` has what `sizeOf` returned as the value of the row was stored; 0 if the row is free. */
+  #sizes: number[] = [];
+  /** `#bytes` is the sum of `#sizes`. */
+  #bytes = 0;
 
-  /** An empty table with these indexes. */
-  constructor(definitions: readonly IndexDefinition<V>[]) {
+  /** An empty table with these indexes. It counts the bytes of its values where `sizeOf` is given. */
+  constructor(definitions: readonly IndexDefinition<V>[], sizeOf?: (value: V) => number) {
+    this.sizeOf = sizeOf;
     this.addIndexes(definitions);
+  }
+
+  /** The bytes of the values, as they were when they were stored, and of the indexes; 0 if they are not counted. */
+  get bytes(): number {
+    return this.sizeOf === undefined ? 0 : this.#indexes.reduce((sum, { bytes }) => sum + bytes, this.#bytes);
   }
 
   /** The number of values. */
@@ -79,6 +91,7 @@ export class Table<V> {
   set(key: string, row: number, value: V): number {
     if (row !== NO_ROW && this.#allByKey) { // survives: unchanged-index
       this.#values[row] = value;
+      if (this.sizeOf !== undefined) this.#count(row, this.sizeOf(value));
       return row; // survives: unchanged-index
     }
     const filed = new Array<readonly string[]>(this.#indexes.length);
@@ -107,6 +120,7 @@ export class Table<V> {
     // mutant: index-keeps-deleted-key
     for (const index of this.#indexes) index.unfile(row);
     this.#values[row] = undefined as V;
+    if (this.sizeOf !== undefined) this.#count(row, 0);
     this.#free.push(row);
     if (this.#free.length > FEW_ROWS && this.#free.length > this.#rows.size) this.#shrink();
   }
@@ -164,8 +178,14 @@ export class Table<V> {
       this.#rows.set(key, row);
     }
     this.#values[row] = value;
+    if (this.sizeOf !== undefined) this.#count(row, this.sizeOf(value));
     for (let i = 0; i < filed.length; i++) this.#indexes[i].file(row, filed[i]);
     return row;
+  }
+
+  #count(row: number, size: number): void {
+    this.#bytes += size - (this.#sizes[row] ?? 0);
+    this.#sizes[row] = size;
   }
 
   /** Removes the free rows, so that a table that was large once does not stay so. */
@@ -174,6 +194,7 @@ export class Table<V> {
     let row = 0;
     for (const key of this.#rows.keys()) this.#rows.set(key, row++);
     this.#values = from.map((row) => this.#values[row]);
+    if (this.sizeOf !== undefined) this.#sizes = from.map((row) => this.#sizes[row]);
     this.#free = [];
     for (const index of this.#indexes) index.renumber(from);
   }

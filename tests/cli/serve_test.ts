@@ -84,6 +84,21 @@ Deno.test("informer serve --snapshot keeps several resources in a file each, and
   ]);
 });
 
+Deno.test("informer serve --max-bytes ends a list that is too large, and says so", async () => {
+  const { session, address } = await serving("pods", "-A", "--fake", "--max-bytes", "20kB");
+  const response = await fetch(`${address}/api/pods`);
+  assertEquals(response.status, 503);
+  assertMatch((await response.json()).error, /has not synced/);
+  await session.err.line(/Cannot list "pods": the caches of the factory hold more than maxBytes, 20.0 kB/);
+  session.interrupt();
+  await session.code;
+  for (const size of ["0", "many", "-1MB", "5TB"]) {
+    assertEquals((await run("serve", "pods", "--fake", `--max-bytes=${size}`)).err, [
+      `error: --max-bytes must be a size such as "512MB" or "1GiB", found "${size}"`,
+    ]);
+  }
+});
+
 Deno.test("informer serve refuses what it cannot serve", async () => {
   assertEquals((await run("serve", "podz", "--fake")).code, 2);
   assertEquals((await run("serve", "pods", "--fake", "--port", "70000")).err, [

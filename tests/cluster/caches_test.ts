@@ -3,9 +3,12 @@ import {
   type Client,
   copyOf,
   isForbidden,
+  MemoryLimitError,
+  MemoryWarning,
   metadataOf,
   SharedIndexInformer,
   SharedInformerFactory,
+  WaitError,
 } from "@kube/informer";
 import { ConfigMap, Namespace, Pod } from "@kube/informer/kinds/core/v1";
 import { assert, assertEquals, assertRejects } from "@std/assert";
@@ -256,6 +259,62 @@ cluster.anywhere(
         Math.max(...waits).toFixed(0)
       } at most`,
     );
+  },
+);
+
+cluster.anywhere(
+  "SharedInformerFactory with maxBytes ends what grows too much, and follows it again when there is room",
+  async (setting) => {
+    const { client, namespace } = setting;
+    const other = await setting.newNamespace();
+    const errors: unknown[] = [];
+    const text = "0123456789abcdef".repeat(4_096); // 64 kB
+    const create = (names: readonly string[], namespace: string): Promise<void> =>
+      forEach(
+        names,
+        (name) => client.resource(ConfigMap, { namespace }).create({ metadata: { name }, data: { text } }),
+      );
+    await using informers = new SharedInformerFactory(client, {
+      maxBytes: 2_000_000,
+      onError: (error) => errors.push(error),
+    });
+    const maps = informers.forResource(ConfigMap, { namespace });
+    const others = informers.forResource(ConfigMap, { namespace: other });
+    const checker = new EventChecker(maps);
+    const until = (isReached: () => boolean, what: string): Promise<void> =>
+      withDeadline(what, async (signal) => {
+        for await (const _ of maps.statusChanges({ signal })) if (isReached()) return;
+        signal.throwIfAborted();
+      });
+    await create(names("other", 10), other);
+    informers.start();
+    await withDeadline("the first syncs", (signal) => informers.waitForCacheSync({ signal }));
+    await create(names("map", 40), namespace);
+    await until(() => maps.status().state === "stale", "the end of the watch");
+    const cached = maps.lister.list();
+    assert(cached.length > 10 && cached.length < 40 && cached.every(({ data }) => data?.text === text));
+    const [warning, limit] = errors;
+    assert(warning instanceof MemoryWarning && limit instanceof MemoryLimitError, String(errors));
+    assertEquals([warning.largest[0].fields[0].path, limit.resource], ["data", "configmaps"]);
+    assert(informers.countedBytes! > 2_000_000 && informers.countedBytes! < 2_100_000, String(informers.countedBytes));
+    assertEquals(others.status().state, "live");
+    const startedAt = performance.now();
+    informers.maxBytes = 10_000_000;
+    await until(() => maps.status().state === "live", "the next watch");
+    await assertEqualToServer(maps, client, ConfigMap, { namespace });
+    report(`listed again ${seconds(startedAt)} after maxBytes was raised; ${checker.summary}`);
+    // A first list of 40 objects that does not fit.
+    await using small = new SharedInformerFactory(client, {
+      maxBytes: 500_000,
+      onError: (error) => errors.push(error),
+    });
+    const first = small.forResource(ConfigMap, { namespace });
+    small.start();
+    const { cause } = await assertRejects(() => first.waitForCacheSync(), WaitError);
+    assert(cause instanceof MemoryLimitError && cause.total < 2_000_000, String(cause));
+    assertEquals([small.countedBytes, first.indexer.size], [0, 0]);
+    await Promise.all([informers.shutdown(), small.shutdown()]);
+    assertEquals([informers.countedBytes, small.countedBytes], [0, 0]);
   },
 );
 

@@ -307,6 +307,20 @@ Deno.test("DeltaFIFO replace neither queues nor transforms a value that is the s
   assertEquals(transforms, 1);
 });
 
+Deno.test("DeltaFIFO replacing counts the bytes of transformed values that are not known", () => {
+  const known = new Indexer<string>({ keyOf });
+  known.add("foo@1");
+  const queue = new DeltaFIFO<string>({
+    ...{ keyOf, knownObjects: known, same: (known, value) => known === value },
+    transform: (word) => `${word}!`,
+    sizeOf: (word) => word.length,
+  });
+  const replacement = queue.replacing();
+  replacement.add(["foo@1", "bar@1"]);
+  replacement.add(["foo@22"]);
+  assertEquals(replacement.bytes, "bar@1!".length + "foo@22!".length);
+});
+
 Deno.test("DeltaFIFO replacing costs as much as it changes if nothing was queued meanwhile", () => {
   const store = new Indexer<string>({ keyOf });
   for (let n = 0; n < 100; n++) store.add(`${n}@1`);

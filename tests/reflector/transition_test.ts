@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertInstanceOf, assertThrows } from "@std/assert";
 import fc from "fast-check";
-import { DecodeError, UnreachableError } from "../../src/api/status.ts";
+import { DecodeError, MemoryLimitError, UnreachableError } from "../../src/api/status.ts";
 import { classify, failed } from "../../src/reflector/transition.ts";
 import {
   type AttemptHistory,
@@ -25,7 +25,7 @@ import {
 import { expired, refused, TOO_LARGE } from "../support/fixtures.ts";
 
 const error = new Error("it went wrong");
-const FAILURES: readonly Failure[] = ["expired", "throttled", "unreachable", "refused"];
+const FAILURES: readonly Failure[] = ["expired", "throttled", "unreachable", "full", "refused"];
 
 type More = Partial<AttemptHistory>;
 
@@ -121,7 +121,7 @@ const TABLE: readonly (readonly [ReflectorPhase, Outcome, ReflectorPhase, string
   [listing("9"), failure("expired", "9"), listing("")],
   [listing(""), failure("expired", ""), waiting(listing("", { expirations: 1 })), "expired 0"],
   ...["0", "9", ""].flatMap((version) =>
-    (["throttled", "unreachable", "refused"] as const).flatMap((kind) =>
+    (["throttled", "unreachable", "full", "refused"] as const).flatMap((kind) =>
       [0, 4].map((failures) =>
         [
           listing(version, { failures }),
@@ -136,6 +136,7 @@ const TABLE: readonly (readonly [ReflectorPhase, Outcome, ReflectorPhase, string
   [streaming("9"), failure("expired", "9"), streaming("")],
   [streaming("9"), failure("unreachable", "9"), waiting(streaming("9", { failures: 1 })), "unreachable 0"],
   [streaming("9"), failure("throttled", "9"), waiting(streaming("9", { failures: 1 })), "throttled 0"],
+  [streaming("9"), failure("full", "9"), waiting(streaming("9", { failures: 1 })), "full 0"],
   [streaming("9"), failure("refused", "9"), { ...streaming("9"), by: "pages" }],
   [{ ...streaming("9"), by: "pages" }, failure("refused", "9"), waiting(streaming("9", { failures: 1 })), "refused 0"],
   [streaming("9"), failure("refused", "9", { stream: "unsupported" }), listing("9")],
@@ -197,6 +198,7 @@ const TABLE: readonly (readonly [ReflectorPhase, Outcome, ReflectorPhase, string
     waiting(watching("8", { failures: 1 })),
     "throttled 0",
   ],
+  [watching("5"), failure("full", "8", { watch: BRIEF }), waiting(listing("8", { failures: 1 })), "full 0"],
   [watching("5"), failure("refused", "8", { watch: BRIEF }), waiting(listing("8", { failures: 1 })), "refused 0"],
   [watching("5"), failure("refused", "", { watch: BRIEF }), waiting(listing("0", { failures: 1 })), "refused 0"],
   [watching("5"), failure("expired", "8", { watch: REFUSED }), pausing(listing("8", { expirations: 1 })), "expired 0"],
@@ -367,7 +369,7 @@ Deno.test("transition starts at most six requests in a row without a wait, unles
   );
 });
 
-Deno.test("classify distinguishes the four kinds of failure", () => {
+Deno.test("classify distinguishes the five kinds of failure", () => {
   const kinds: readonly (readonly [unknown, Failure])[] = [
     [expired(), "expired"],
     [refused(410), "expired"],
@@ -380,6 +382,7 @@ Deno.test("classify distinguishes the four kinds of failure", () => {
     [refused(503), "throttled"],
     [new UnreachableError("gone"), "unreachable"],
     ...[400, 401, 403, 404, 422, 500, 504].map((code) => [refused(code), "refused"] as const),
+    [new MemoryLimitError("too much", { resource: "pods", total: 2, maxBytes: 1 }), "full"],
     [new DecodeError("what is this"), "refused"],
     [new TypeError("a defect"), "refused"],
     ["thrown text", "refused"],

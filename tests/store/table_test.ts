@@ -1,5 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { NO_ROW, Table } from "../../src/store/table.ts";
+import { Random } from "../../src/testing/random.ts";
 
 interface Thing {
   readonly key: string;
@@ -55,4 +56,55 @@ Deno.test("Table compacts when most rows are free, and keeps its contents and or
   assertEquals([filed("odd"), filed("none").length, rows.indexes[0].values()], [[], left.length, ["none"]]);
   for (let number = 0; number < COUNT; number++) put(rows, thing(number));
   assertEquals([rows.size, filed("even").length, filed("none")], [COUNT, COUNT / 2, []]);
+});
+
+Deno.test("Table counts the bytes of values as they were stored, and those of indexes", () => {
+  interface Sized {
+    key: string;
+    tags: string[];
+    size: number;
+  }
+  const definitions = [{ valuesOf: ({ tags }: Sized) => tags, byKey: false }];
+  const made = (): Table<Sized> => new Table<Sized>(definitions, ({ size }) => size);
+  const rows = made();
+  const kept = new Map<string, Sized>();
+  const check = (): void => {
+    const fresh = made();
+    for (const value of kept.values()) fresh.set(value.key, NO_ROW, value);
+    assertEquals(rows.bytes, fresh.bytes);
+  };
+  const random = new Random(7);
+  for (let step = 0; step < 6_000; step++) {
+    const key = `key-${random.below(step < 3_000 ? 3_000 : 30)}`;
+    const value = { key, tags: ["a", "b", "c"].slice(random.below(3), random.below(4)), size: random.below(1_000) };
+    rows.set(key, rows.rowOf(key), value);
+    kept.set(key, { ...value, tags: [...value.tags] });
+    value.size = 0; // what changes in place is counted as it was stored
+    value.tags.push("later");
+    if (step % 1_000 === 0) check();
+  }
+  check();
+  const withMore = { valuesOf: ({ key }: Sized) => [key], byKey: true };
+  rows.addIndexes([withMore]);
+  definitions.push(withMore);
+  check();
+  for (const key of [...kept.keys()].slice(0, -2)) { // most rows become free, and the table compacts
+    rows.delete(key, rows.rowOf(key));
+    kept.delete(key);
+  }
+  check();
+  for (const key of kept.keys()) rows.delete(key, rows.rowOf(key));
+  assertEquals([rows.bytes, new Table<Sized>(definitions).bytes], [0, 0]);
+});
+
+Deno.test("Table with indexes by key alone counts an update, and staged values", () => {
+  const definitions = [{ valuesOf: ({ parity }: Thing) => [parity], byKey: true }];
+  const known = new Table<Thing>(definitions, ({ parity }) => parity.length);
+  put(known, thing(1));
+  const before = known.bytes;
+  put(known, { key: "thing-1", parity: "neither" });
+  assertEquals(known.bytes, before + "neither".length - "odd".length);
+  const staged = new Table<Thing>(known.indexes, known.sizeOf);
+  staged.stage("thing-1", known.get("thing-1")!, known);
+  assertEquals(staged.bytes, known.bytes);
 });

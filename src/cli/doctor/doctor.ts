@@ -14,7 +14,7 @@ import { type ApiResource, type PlacedRule, type Resource, resourceName, rolesYa
 import { ReadAhead } from "../../async/iterate.ts";
 import type { Client } from "../../client/client.ts";
 import { errorLine } from "../../errors/errors.ts";
-import { MemoryMeter, type MemoryReport } from "../../informer/cache/memory_report.ts";
+import { bytesText, MemoryMeter, type MemoryReport } from "../../informer/cache/memory_report.ts";
 import { EXIT_CODE, UsageError } from "../errors/explain_error.ts";
 import { tableLines } from "../terminal/table.ts";
 import { Checkup, CHECKUP_LIMITS, type CheckupLimits, seconds, type Step, type StepStatus } from "./checkup.ts";
@@ -102,7 +102,9 @@ async function measure(
     for (const entry of part.entries) meter.add(entry);
     const { objects } = meter;
     const of = part.remainingItemCount === undefined ? "" : ` of ${objects + part.remainingItemCount}`;
-    if (part.entries.length > 0) terminal.live(`measuring ${name}: ${objects}${of} objects, ${size(meter.bytes)} ...`);
+    if (part.entries.length > 0) {
+      terminal.live(`measuring ${name}: ${objects}${of} objects, ${bytesText(meter.bytes)} ...`);
+    }
   }
   return meter.report;
 }
@@ -115,8 +117,8 @@ function lines(measured: readonly Measured[]): string[] {
     if (objects === 0) continue;
     total.objects += objects;
     total.bytes += unreadBytes;
-    const largest = first === undefined ? "" : `${size(first.bytes)} ${first.key}`;
-    kinds.push([resource, String(objects), size(unreadBytes), size(unreadBytes / objects), largest]);
+    const largest = first === undefined ? "" : `${bytesText(first.bytes)} ${first.key}`;
+    kinds.push([resource, String(objects), bytesText(unreadBytes), bytesText(unreadBytes / objects), largest]);
     for (const { namespace, objects, bytes } of memory.namespaces) {
       const sum = namespaces.get(namespace) ?? { objects: 0, bytes: 0 };
       namespaces.set(namespace, { objects: sum.objects + objects, bytes: sum.bytes + bytes });
@@ -126,26 +128,18 @@ function lines(measured: readonly Measured[]): string[] {
     .sort((a, b) => b.bytes - a.bytes).slice(0, 10);
   const spaces = [...namespaces].sort(([, a], [, b]) => b.bytes - a.bytes).slice(0, 10);
   return [
-    ...tableLines([...kinds, ["all", String(total.objects), size(total.bytes), "", ""]]),
+    ...tableLines([...kinds, ["all", String(total.objects), bytesText(total.bytes), "", ""]]),
     "",
     ...tableLines([
       ["NAMESPACE", "OBJECTS", "TEXT"],
-      ...spaces.map(([name, { objects, bytes }]) => [name || "(none)", String(objects), size(bytes)]),
+      ...spaces.map(([name, { objects, bytes }]) => [name || "(none)", String(objects), bytesText(bytes)]),
     ]),
     "",
     ...tableLines([
       ["LARGEST", "TEXT"],
-      ...largest.map(({ resource, key, bytes }) => [`${resource} ${key}`, size(bytes)]),
+      ...largest.map(({ resource, key, bytes }) => [`${resource} ${key}`, bytesText(bytes)]),
     ]),
   ];
-}
-
-/** Returns a size for people: `"5.7 kB"`. */
-function size(bytes: number): string {
-  const units = ["B", "kB", "MB", "GB"];
-  let unit = 0;
-  for (; bytes >= 999.5 && unit < units.length - 1; unit++) bytes /= 1_000;
-  return `${unit === 0 || bytes >= 99.5 ? Math.round(bytes) : bytes.toFixed(1)} ${units[unit]}`;
 }
 
 /**

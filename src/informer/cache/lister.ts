@@ -17,7 +17,7 @@ import { Indexer, type ReadonlyIndexer } from "../../store/indexer.ts";
 import { EntryTransform, type EntryTransformOptions, Quarantine } from "./entry_transform.ts";
 import type { Resource } from "../../api/resource.ts";
 import type { Indexers, IndexFunction } from "../../store/index.ts";
-import { MemoryMeter, type MemoryReport } from "./memory_report.ts";
+import { heldBytes, MemoryMeter, type MemoryReport } from "./memory_report.ts";
 
 /** Selectors for objects of a cache. */
 export interface CacheSelection {
@@ -250,11 +250,9 @@ class ParsingIndexer<T extends KubernetesObject, Name extends string> implements
 /** The cached objects of an informer, and what reads them. */
 export class ObjectCache<T extends KubernetesObject> {
   /** The objects, as entries that are not parsed. */
-  readonly store: Indexer<Entry<T>, string> = new Indexer<Entry<T>, "namespace">({
-    keyOf: (entry) => entry.key,
-    indexers: { namespace: namespaceIndex(() => this.store.indexValues("namespace")) },
-    byKey: ["namespace"],
-  });
+  readonly store: Indexer<Entry<T>, string>;
+  /** Returns the bytes that an entry holds; `undefined` if they are not counted. */
+  readonly sizeOf: ((entry: Entry<T>) => number) | undefined;
   /** Those that cannot be read. */
   readonly quarantine: Quarantine<T>;
   /** Reads them by key and by index, as objects. */
@@ -266,7 +264,10 @@ export class ObjectCache<T extends KubernetesObject> {
   readonly entryTransform: EntryTransform<T>;
   readonly #fields: FieldTree | undefined;
 
-  /** `report` receives the errors of objects that cannot be read, and of index functions. */
+  /**
+   * `report` receives the errors of objects that cannot be read, and of index functions. With `counts`, the store
+   * counts the bytes that it holds.
+   */
   constructor(
     resource: Resource | undefined,
     options: Omit<EntryTransformOptions<T>, "report"> & {
@@ -274,8 +275,16 @@ export class ObjectCache<T extends KubernetesObject> {
       readonly cluster?: string;
     },
     report: (error: unknown) => void,
+    counts = false,
   ) {
     const { transform, freeze, parse, cluster } = options;
+    this.sizeOf = counts ? heldBytes : undefined;
+    this.store = new Indexer<Entry<T>, "namespace">({
+      keyOf: (entry) => entry.key,
+      indexers: { namespace: namespaceIndex(() => this.store.indexValues("namespace")) },
+      byKey: ["namespace"],
+      sizeOf: this.sizeOf,
+    });
     this.entryTransform = new EntryTransform<T>({ transform, freeze, report }, parse === "eager");
     this.quarantine = new Quarantine<T>(report, (entry) => this.store.getByKey(entry.key) === entry, cluster);
     this.indexer = new ParsingIndexer(this.store, this.quarantine);

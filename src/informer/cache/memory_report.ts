@@ -1,5 +1,9 @@
 import type { Entry } from "../../api/options.ts";
-import type { ObjectKey } from "../../api/object.ts";
+import type { KubernetesObject, ObjectKey } from "../../api/object.ts";
+import { FieldTree } from "../../api/fields.ts";
+import type { TableRow } from "../../api/resource.ts";
+import { formatFieldPath } from "../../api/selector.ts";
+import { entryText, entryWithin, parseObject } from "../../entry/entry.ts";
 
 /** The number of objects in {@linkcode MemoryReport.largest}. */
 const MOST_LARGEST = 10;
@@ -95,4 +99,104 @@ export class MemoryMeter {
         .sort((a, b) => b.bytes - a.bytes),
     };
   }
+}
+
+/** About the bytes of a cached object beside its text: its entry, the strings of that, and its place in the store. */
+const ENTRY_BYTES = 300;
+
+/** Of an object without a text, so many values are looked at. */
+const MOST_VALUES = 100_000;
+
+/**
+ * Returns about the bytes that an entry holds, the same before and after a parse: the size of its text, or of the JSON
+ * of an object that has none, and what there is beside it.
+ */
+export function heldBytes(entry: Entry<unknown>): number {
+  const { cells = [] } = ((entry as { readonly unfrozen?: unknown }).unfrozen ?? entry) as Partial<TableRow>;
+  return ENTRY_BYTES + entry.key.length + jsonBytes(cells) + (entry.textBytes ?? objectBytes(entry));
+}
+
+function objectBytes(entry: Entry<unknown>): number {
+  if (entry.error !== undefined) return 0;
+  const { columns: _shared, ...object } = entry.object as Partial<TableRow>;
+  return jsonBytes(object);
+}
+
+/** Returns about the length of a value as JSON. */
+function jsonBytes(value: unknown): number {
+  let bytes = 0;
+  const left: unknown[] = [value];
+  for (let looked = 0; left.length > 0 && looked < MOST_VALUES; looked++) {
+    const next = left.pop();
+    if (typeof next === "string") bytes += next.length + 3;
+    else if (typeof next !== "object" || next === null) bytes += 5;
+    else if (Array.isArray(next)) { for (const element of next) left.push(element); }
+    // cyclic values end, too
+    else {
+      for (const [name, member] of Object.entries(next)) {
+        bytes += name.length + 3;
+        left.push(member);
+      }
+    }
+  }
+  return bytes;
+}
+
+/** So many objects of a cache, and so many bytes of their texts, are looked at to find the largest fields. */
+const SAMPLE = { objects: 32, bytes: 1_000_000 };
+
+/** So many fields are named, with a share of this at least. */
+const NAMED = { fields: 3, share: 0.05 };
+
+/** A field, and its share of the text of objects. */
+export interface FieldShare {
+  /** The path of the field, as in the option `fields`. */
+  readonly path: string;
+  /** Its share, from 0 to 1. */
+  readonly share: number;
+}
+
+/**
+ * Returns the largest fields of objects, those of metadata and spec by their members, the largest first: up to three
+ * that a projection could leave out. It parses the texts of up to 32 objects, and keeps nothing.
+ */
+export function largestFields(entries: readonly Entry<unknown>[]): FieldShare[] {
+  const sizes = new Map<string, number>();
+  let total = 0;
+  const step = Math.ceil(entries.length / SAMPLE.objects);
+  for (let i = 0; i < entries.length && total < SAMPLE.bytes; i += step) {
+    for (const [keys, size] of fieldSizes(entries[i] as Entry<KubernetesObject>)) {
+      const path = formatFieldPath(keys);
+      total += size;
+      if (!FieldTree.of([]).keeps(keys)) sizes.set(path, (sizes.get(path) ?? 0) + size);
+    }
+  }
+  return Array.from(sizes, ([path, size]) => ({ path, share: size / total }))
+    .sort((a, b) => b.share - a.share).slice(0, NAMED.fields).filter(({ share }) => share >= NAMED.share);
+}
+
+/** The sizes of the members of an object; none of one that cannot be read, as its readers report that. */
+function fieldSizes(entry: Entry<KubernetesObject>): [keys: readonly string[], size: number][] {
+  let object: unknown;
+  try {
+    object = parseObject(entryText(entryWithin(entry)));
+  } catch {
+    return [];
+  }
+  const found: [readonly string[], number][] = [];
+  for (const [name, member] of Object.entries(object as object)) {
+    const isDivided = (name === "metadata" || name === "spec") && typeof member === "object" && member !== null;
+    for (const [key, value] of Object.entries(isDivided ? member : { [name]: member })) {
+      found.push([isDivided ? [name, key] : [name], key.length + 4 + JSON.stringify(value).length]);
+    }
+  }
+  return found;
+}
+
+/** Returns a size for people: `"5.7 kB"`. */
+export function bytesText(bytes: number): string {
+  const units = ["B", "kB", "MB", "GB"];
+  let unit = 0;
+  for (; bytes >= 999.5 && unit < units.length - 1; unit++) bytes /= 1_000;
+  return `${unit === 0 || bytes >= 99.5 ? Math.round(bytes) : bytes.toFixed(1)} ${units[unit]}`;
 }

@@ -8,6 +8,7 @@ import type { Delta, Deltas } from "../../queue/delta_fifo.ts";
 import type { Indexer, StoreReplacement } from "../../store/indexer.ts";
 import type { EntryTransform, Quarantine } from "../cache/entry_transform.ts";
 import type { ObjectCache } from "../cache/lister.ts";
+import type { CountedCache } from "../cache/memory_budget.ts";
 import { Added, Deleted, noteListed, Updated } from "../events/event.ts";
 import type { Processor } from "../events/processor.ts";
 
@@ -113,11 +114,19 @@ export class CacheWriter<T extends KubernetesObject> {
   readonly #quarantine: Quarantine<T>;
   readonly #processor: Processor<T>;
   readonly #skipsUnchanged: boolean;
+  /** `#counted` is `undefined` if and only if the bytes of the cache are not counted. */
+  readonly #counted: CountedCache<T> | undefined;
   /** `#outdated` is the number of dropped changes so far. */
   #outdated = 0;
 
   /** With `skipsUnchanged`, an update that changes nothing but the version is stored, and has no event. */
-  constructor({ store, entryTransform, quarantine }: ObjectCache<T>, processor: Processor<T>, skipsUnchanged: boolean) {
+  constructor(
+    { store, entryTransform, quarantine }: ObjectCache<T>,
+    processor: Processor<T>,
+    skipsUnchanged: boolean,
+    counted?: CountedCache<T>,
+  ) {
+    this.#counted = counted;
     this.#store = store;
     this.#entryTransform = entryTransform;
     this.#quarantine = quarantine;
@@ -133,12 +142,15 @@ export class CacheWriter<T extends KubernetesObject> {
   /**
    * Applies the changes of one key, oldest first. `initial` marks new objects as part of the first list. `outdated`
    * receives changes that are older than the cached object.
+   *
+   * @throws {MemoryLimitError} behind a change of the watch that makes the caches hold more than they may.
    */
   apply({ key, deltas }: Deltas<Entry<T>>, initial: boolean, outdated: OutdatedChanges): void {
     for (const delta of deltas) {
       this.#apply(key, delta, initial, outdated);
       // Reported after delivery: a handler that is added from `onError` starts from the store and the end of the log.
       this.#noteBroken(delta.value);
+      this.#counted?.wrote(delta.type === "Replaced" ? "list" : "watch");
     }
   }
 
@@ -201,6 +213,7 @@ export class CacheWriter<T extends KubernetesObject> {
   moved(known: Entry<T>): void {
     this.#delete(known);
     this.#processor.log.append(new Deleted(known, this.#quarantine, false, "moved"));
+    this.#counted?.wrote("list");
   }
 
   #delete(known: Entry<T>): void {

@@ -28,6 +28,8 @@ interface Sharded<T extends KubernetesObject> {
   readonly pageSize: number;
   readonly check: { listing(): void } | undefined;
   serverKeyOf(entry: Entry<T>): ObjectKey;
+  /** Counts what is staged in a replacement, where the bytes of the cache are counted. */
+  counted(replacement: Replacement<Entry<T>>): Replacement<Entry<T>>;
   /** Processes the state of an object that was listed beside the watch. */
   repair(entry: Entry<T>): void;
   /** Removes a cached object as moved. */
@@ -119,7 +121,11 @@ export class ChangingShard<T extends KubernetesObject> implements ArrivingParts,
     // One at a time: each has a version of its own.
     if (namespace !== undefined) filter.ranges = commonRanges(filter.ranges, hashesOf(namespace));
     let objects: readonly Entry<T>[] = [];
-    const staged = writerOfLists<T>((entries) => objects = entries, (error) => this.#controller.report(error));
+    const staged = writerOfLists<T>(
+      (entries) => objects = entries,
+      (error) => this.#controller.report(error),
+      (replacement) => this.#controller.counted(replacement),
+    );
     const range: ListerWatcher<T> = {
       shard: filter,
       listEntries: (options) => source.listEntries({ ...options, ...defined({ namespace }), shard: filter }),
@@ -212,10 +218,14 @@ export class ChangingShard<T extends KubernetesObject> implements ArrivingParts,
   }
 }
 
-/** Returns a writer for lists that are read beside those of a reflector, which passes their objects on. */
+/**
+ * Returns a writer for lists that are read beside those of a reflector, which passes their objects on. `wrap` returns
+ * the replacement that a list is staged in.
+ */
 export function writerOfLists<T>(
   commit: (entries: readonly Entry<T>[]) => void,
   report: (error: unknown) => void,
+  wrap: (replacement: Replacement<Entry<T>>) => Replacement<Entry<T>> = (replacement) => replacement,
 ): ListWatchWriter<T> {
   const unused = (): void => {
     throw new Error("Cannot change the objects of a range: it is only listed");
@@ -224,12 +234,12 @@ export function writerOfLists<T>(
     ...{ add: unused, update: unused, delete: unused },
     replacing: () => {
       const staged: (readonly Entry<T>[])[] = [];
-      return {
+      return wrap({
         add: (entries: readonly Entry<T>[]) => void staged.push(entries),
         delete: unused,
         commit: () => commit(staged.flat()),
         abandon: () => void (staged.length = 0),
-      };
+      });
     },
   };
   return new ListWatchWriter<T>(store, new LiveCounters(), report);

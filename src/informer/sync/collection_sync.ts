@@ -32,6 +32,7 @@ import { InformerError, withErrorJson } from "../../errors/informer_error.ts";
 import type { CachedCollection } from "../cache/cache_scope.ts";
 import type { ObjectCache } from "../cache/lister.ts";
 import { noteListed } from "../events/event.ts";
+import type { CountedCache } from "../cache/memory_budget.ts";
 import { unknownFields, UnknownFieldsError } from "../cache/entry_transform.ts";
 import type { ReadonlyIndexer } from "../../store/indexer.ts";
 import { ChangingShard } from "./changing_shard.ts";
@@ -439,8 +440,21 @@ export class Controller<T extends KubernetesObject> implements ReflectorStore<En
     // A first list is staged in the store's own table and swapped in. A table that other namespaces fill too cannot
     // be swapped, for its index buckets mix their rows.
     const fills = this.#keys === undefined && !this.hasSynced && collection?.cache.store.size === 0;
-    const replacement = this.#ofShard(fills ? collection!.writer.replacing() : this.#queue.replacing());
+    const replacement = this.#ofShard(this.counted(fills ? collection!.writer.replacing() : this.#queue.replacing()));
     return this.#shard?.replacing(replacement) ?? replacement;
+  }
+
+  /**
+   * Returns a replacement whose values are counted while they are staged, where the bytes of the cache are.
+   * @internal
+   */
+  counted(replacement: Replacement<Entry<T>>): Replacement<Entry<T>> {
+    return this.#collection?.counted?.staging(replacement) ?? replacement;
+  }
+
+  /** Resolves once there is room for a list. */
+  async room(signal: AbortSignal): Promise<void> {
+    await this.#collection?.counted?.room(signal);
   }
 
   /** Queues a resync of all known objects. */
@@ -597,11 +611,12 @@ export class Controller<T extends KubernetesObject> implements ReflectorStore<En
     return true;
   }
 
-  #queueOf({ cache: { entryTransform } }: ControllerOwner<T>): DeltaFIFO<Entry<T>> {
+  #queueOf({ cache: { entryTransform, sizeOf } }: ControllerOwner<T>): DeltaFIFO<Entry<T>> {
     return new DeltaFIFO<Entry<T>>({
       keyOf: (entry) => entry.key,
       knownObjects: this.known,
       same: sameVersion,
+      sizeOf,
       transform: (entry) => entryTransform.apply(entry),
     });
   }
@@ -691,7 +706,7 @@ type PartOptions<T extends KubernetesObject> = Pick<ControllerOptions<T>, "sourc
 /** The collection of an informer, as its controllers see it. */
 type ControllerOwner<T extends KubernetesObject> = Pick<
   CollectionSync<T>,
-  "informer" | "collection" | "cache" | "writer" | "lacksKind" | "entered" | "synced" | "report"
+  "informer" | "collection" | "cache" | "counted" | "writer" | "lacksKind" | "entered" | "synced" | "report"
 >;
 
 /** The cached objects of a controller. */
@@ -733,6 +748,8 @@ export class CollectionSync<T extends KubernetesObject> {
   readonly changes: Pick<Latest<unknown>, "changed">;
   /** Receives errors that do not stop the sync. */
   readonly report: (error: unknown) => void;
+  /** Counts the bytes of the cache, if they are counted. */
+  readonly counted: CountedCache<T> | undefined;
   /** Writes to the cache. */
   readonly writer: CacheWriter<T>;
   /** One for each source, in their order. */
@@ -745,9 +762,9 @@ export class CollectionSync<T extends KubernetesObject> {
 
   /** Sends no request before it runs. @throws {RangeError} if an option of the reflector is out of range. */
   constructor(
-    { collection, cache, processor, changes, report }: Pick<
+    { collection, cache, processor, changes, report, counted }: Pick<
       CollectionSync<T>,
-      "collection" | "cache" | "processor" | "changes" | "report"
+      "collection" | "cache" | "processor" | "changes" | "report" | "counted"
     >,
     reflector: ReflectorOptions | undefined,
     pollMs?: number,
@@ -757,7 +774,8 @@ export class CollectionSync<T extends KubernetesObject> {
     this.processor = processor;
     this.changes = changes;
     this.report = report;
-    this.writer = new CacheWriter<T>(cache, processor, collection.skipsUnchanged);
+    this.counted = counted;
+    this.writer = new CacheWriter<T>(cache, processor, collection.skipsUnchanged, counted);
     this.parts = collection.sources.map(({ namespace, source }) => {
       if (pollMs === undefined) return this.#controller(source, namespace, reflector);
       const polled = new PolledSource<T>(source, pollMs, reflector?.pageSize);

@@ -3,6 +3,7 @@ import {
   isForbidden,
   isNotFound,
   isUnauthorized,
+  MemoryLimitError,
   StatusError,
   UnreachableError,
 } from "../../api/status.ts";
@@ -103,7 +104,7 @@ export class StateKeeper {
     return this.#notLiveSince;
   }
 
-  /** The time of the next request, while the reflector waits for it. */
+  /** The time of the next request, while the reflector waits for it and knows it. */
   get retryAt(): Date | undefined {
     return this.#retryAt;
   }
@@ -154,7 +155,8 @@ export class StateKeeper {
   }
 
   #enter(phase: ReflectorPhase, hasSynced: boolean): void {
-    this.#retryAt = phase.name === "waiting" ? new Date(Date.now() + phase.delayMs) : undefined;
+    const isTimed = phase.name === "waiting" && !(phase.error instanceof MemoryLimitError);
+    this.#retryAt = isTimed ? new Date(Date.now() + phase.delayMs) : undefined;
     switch (phase.name) {
       case "listing":
         // A retry keeps the state and cause of the failure before it.
@@ -190,13 +192,12 @@ export class StateKeeper {
 }
 
 /**
- * Returns `true` for answers 400, 401, 403 and 404, for missing credentials, and for a missing permission of the
- * runtime.
+ * Returns `true` for answers 400, 401, 403 and 404, for missing credentials, for a missing permission of the runtime,
+ * and for caches that hold more than they may.
  */
 function isRefusal(error: unknown): boolean {
-  if (isUnauthorized(error) || isForbidden(error) || isNotFound(error) || error instanceof CredentialsError) {
-    return true;
-  }
+  if (isUnauthorized(error) || isForbidden(error) || isNotFound(error)) return true;
+  if (error instanceof CredentialsError || error instanceof MemoryLimitError) return true;
   if (error instanceof StatusError) return error.status.code === 400;
   return causesOf(error).some((cause) => cause instanceof Error && cause.name === "NotCapable");
 }

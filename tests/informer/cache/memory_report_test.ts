@@ -4,7 +4,7 @@ import { entryOf } from "../../../src/entry/entry.ts";
 import { frozenEntry } from "../../../src/entry/entry.ts";
 import { unreadEntry } from "../../../src/entry/entry.ts";
 import { RowEntry } from "../../../src/entry/entry.ts";
-import { MemoryMeter } from "../../../src/informer/cache/memory_report.ts";
+import { heldBytes, largestFields, MemoryMeter } from "../../../src/informer/cache/memory_report.ts";
 import { SharedInformerFactory } from "../../../src/informer/shared_informer_factory.ts";
 import { FakeApiServer } from "../../../src/testing/mod.ts";
 import { ConfigMap } from "../../support/fake_server.ts";
@@ -70,6 +70,43 @@ Deno.test("an entry with other characters than ASCII has the size of its UTF-8 t
   assertEquals(entry.textBytes, 26);
   entry.object;
   assertEquals(entry.textBytes, 26);
+});
+
+Deno.test("heldBytes is the same before and after a parse, and counts cells and what a transform has made", () => {
+  const entry = unread("a", 1);
+  const before = heldBytes(entry);
+  entry.object;
+  assertEquals(heldBytes(entry), before);
+  const [row, cells] = [
+    new RowEntry(unread("a", 1)),
+    new RowEntry(unread("a", 1), [], ["a", "x".repeat(100), null, 3]),
+  ];
+  assertEquals([heldBytes(row), heldBytes(frozenEntry(cells)) - heldBytes(cells)], [before, 0]);
+  const more = heldBytes(cells) - before;
+  assert(more > 100 && more < 130, String(more));
+  const cyclic = { ...thing("a", 1), spec: { size: 1, list: ["x".repeat(1_000)] } };
+  const made = heldBytes(entryOf(cyclic));
+  assert(Math.abs(made - JSON.stringify(cyclic).length - before + sizeOf("a", 1)) < 60, String(made));
+  Object.assign(cyclic.spec, { cyclic });
+  assert(heldBytes(entryOf(cyclic)) > made, "it ends");
+  const broken = unparsable("c", 3);
+  assertThrows(() => broken.object);
+  assert(heldBytes(broken) < before);
+});
+
+Deno.test("largestFields names what a projection could leave out, by members of metadata and spec, and parses no entry", () => {
+  const spec = { size: 1, template: "x".repeat(200), small: 1 };
+  const entries = Array.from({ length: 100 }, (_, i) => {
+    const object = { ...thing(`thing-${i}`, i), spec, status: { text: "y".repeat(400) } };
+    Object.assign(object.metadata, { annotations: { note: "z".repeat(300) } });
+    const text = JSON.stringify(object);
+    const identity = { key: `default/thing-${i}`, namespace: "default", uid: "", resourceVersion: "1" };
+    return unreadEntry(identity, text, text.indexOf("{", 1), text.indexOf(',"spec"'));
+  });
+  const found = largestFields([...entries, unparsable("c", 3)]);
+  assertEquals(found.map(({ path }) => path), ["status", "metadata.annotations", "spec.template"]);
+  assert(found[0].share > 0.3 && found[0].share < 0.45, JSON.stringify(found));
+  assertEquals([entries.some(({ isParsed }) => isParsed), largestFields([])], [false, []]);
 });
 
 Deno.test("memory() of a factory has the sizes of each informer, and parses nothing", async () => {
