@@ -94,6 +94,9 @@ class Processes implements AsyncDisposable {
   }
 }
 
+/** A line about a call that took longer than leases of 3 s allow, on a busy machine; the group asks again. */
+const LATE_ANSWER = /^shard group .*: No answer about Leases of shard group "sharded-controller" within \d+ ms\n/gm;
+
 cluster.anywhere(
   "processes of the sharded controller divide config maps, also after one was killed and a fourth has started",
   async (setting) => {
@@ -130,7 +133,7 @@ cluster.anywhere(
     for (const program of processes.running.values()) program.kill("SIGTERM");
     for (const program of processes.running.values()) {
       const { code, errors } = await program.ended();
-      assertEquals([code, errors], [0, ""]);
+      assertEquals([code, errors.replaceAll(LATE_ANSWER, "")], [0, ""]);
     }
     const left = await client.resource(Lease, { namespace: "default", labelSelector: GROUP }).list();
     assertEquals(left.items.filter(({ metadata }) => metadata.name.includes("-member-")), []);
