@@ -65,7 +65,7 @@ export {
 } from "./src/api/object.ts";
 
 export type { IntOrString } from "./src/api/object.ts";
-export { ParsedQuantity, parseQuantity, type Quantity, type QuantityFormat } from "./src/api/quantity.ts";
+export { ParsedQuantity, parseQuantity, type Quantity, type QuantityFormat } from "./src/api/object.ts";
 export type { MicroTime, Time } from "./src/api/object.ts";
 export type { ApiResource } from "./src/api/resource.ts";
 export {
@@ -153,10 +153,10 @@ export type { BackoffOptions } from "./src/async/time.ts";
 export { Client, type ClientOptions } from "./src/client/client.ts";
 export { accessUsed } from "./src/client/client.ts";
 export { readableNamespaces } from "./src/client/readable_namespaces.ts";
-export { installDefinitions, type InstallDefinitionsOptions } from "./src/client/definitions.ts";
-export type { Impersonation } from "./src/api/impersonation.ts";
+export { installDefinitions, type InstallDefinitionsOptions } from "./src/client/client.ts";
+export type { Impersonation } from "./src/api/options.ts";
 export type { Credentials } from "./src/client/http/connection.ts";
-export { logRequests, type RequestReport } from "./src/client/http/request_log.ts";
+export { logRequests, type RequestReport } from "./src/client/http/connection.ts";
 export type {
   AppliedIfChanged,
   ApplyIfChangedOptions,
@@ -232,7 +232,7 @@ export {
   type PositionRecord,
   type PositionStore,
   type StoredPosition,
-} from "./src/api/position.ts";
+} from "./src/api/lister_watcher.ts";
 export { MemoryPositions, Position, type PositionOptions } from "./src/informer/events/position.ts";
 export type { CacheSelection, Lister, NamespaceLister } from "./src/informer/cache/lister.ts";
 export type { LargeObject, MemoryReport, NamespaceMemory } from "./src/informer/cache/memory_report.ts";

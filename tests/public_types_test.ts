@@ -77,13 +77,10 @@ Deno.test("Resource is a value and a type of one name, built in or custom [F23]"
     spec: { containers: [] },
   };
   const tab: CronTab = { metadata: pod.metadata, spec: { cronSpec: "* * * * *", replicas: 1 } };
-  assertEquals([Pod, Deployment, Node, Lease, CronTab].map(({ kind, scope }) => `${kind} ${scope}`), [
-    "Pod Namespaced",
-    "Deployment Namespaced",
-    "Node Cluster",
-    "Lease Namespaced",
-    "CronTab Namespaced",
-  ]);
+  assertEquals(
+    [Pod, Deployment, Node, Lease, CronTab].map(({ kind, scope }) => `${kind} ${scope}`),
+    ["Pod Namespaced", "Deployment Namespaced", "Node Cluster", "Lease Namespaced", "CronTab Namespaced"],
+  );
   same<typeof Pod, Resource<Pod>>();
   same<typeof CronTab, Resource<CronTab>>();
   const any: Resource = Pod;
@@ -101,12 +98,10 @@ Deno.test("Resource is a value and a type of one name, built in or custom [F23]"
   same<typeof metadata, Resource<KubernetesObject & Reduced>>();
   // @ts-expect-error metadata only: there is no spec to read
   const wrongRepresentation: Resource<CronTab> = metadata;
-  assertEquals([any.kind, wrong.kind, wrongObject, wrongRepresentation.representation], [
-    "Pod",
-    "Pod",
-    pod,
-    "metadata",
-  ]);
+  assertEquals(
+    [any.kind, wrong.kind, wrongObject, wrongRepresentation.representation],
+    ["Pod", "Pod", pod, "metadata"],
+  );
 });
 
 Deno.test("types: a misspelt path is refused at its place, in a list of fields too, and a list of fields decides the type", () => {

@@ -7,7 +7,7 @@
  * @module
  */
 import { basename, dirname, join } from "node:path";
-import { programPath, storedPrograms, versionOf } from "../src/deno/server_programs.ts";
+import { programPath, storedPrograms, versionOf } from "../src/deno/host.ts";
 import { list, quit, readFlags, toggle } from "./flags.ts";
 import { table } from "./table.ts";
 
@@ -94,7 +94,7 @@ if (import.meta.main) {
       only: toggle("leaves out versions whose servers are not there, which is a failure otherwise"),
     },
     rest: ["FILE", "files or folders of tests; tests/cluster if absent"],
-    examples: ["--version 1.32,1.37", "--only tests/cluster/tables_test.ts"],
+    examples: ["--version 1.32,1.37", "--only tests/cluster/reduced_test.ts"],
     exits: "Exits with 1 when a test fails or a version is missing, with 2 when the command line is wrong.",
   });
   const folders = await installed(assets ?? ["~/.cache/informer-cluster/*"]).catch((error) => quit(error, 1));

@@ -1,8 +1,8 @@
 import type { Client } from "../client/client.ts";
 import { type DocumentPart, isDocumentObject, memberOf } from "../codegen/read_schema.ts";
 import { emitModule } from "../codegen/emit_module.ts";
-import { readCrds } from "../codegen/read_crd.ts";
-import { nearest } from "../errors/nearest_name.ts";
+import { readCrds } from "../codegen/read_documents.ts";
+import { messageOf, nearest } from "../errors/errors.ts";
 import { CustomResourceDefinition } from "../kinds/apiextensions/v1.ts";
 import { basename } from "node:path";
 import { checkOutputFile } from "./output_file.ts";
@@ -10,7 +10,6 @@ import { EXIT_CODE, UsageError } from "./errors/explain_error.ts";
 import { replaceFile } from "../deno/host.ts";
 import { clientFor, type ConnectionFlags, definitionsIn } from "./resources/resources_for.ts";
 import type { Terminal } from "./terminal/terminal.ts";
-import { messageOf } from "../errors/errors.ts";
 
 interface KindsFlags extends Omit<ConnectionFlags, "fake"> {
   /** An API group. */

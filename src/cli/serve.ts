@@ -4,7 +4,7 @@ import type { KubernetesObject } from "../api/object.ts";
 import type { Selection } from "../api/options.ts";
 import type { ConnectionInfo, RelayedCollection } from "../edge/options.ts";
 import { InformerRelay } from "../edge/informer_relay.ts";
-import { FileSnapshots } from "../deno/snapshots.ts";
+import { FileSnapshots } from "../deno/stores.ts";
 import { SharedInformerFactory } from "../informer/shared_informer_factory.ts";
 import type { ReflectorPhase } from "../reflector/transition.ts";
 import { checkOutputFile } from "./output_file.ts";

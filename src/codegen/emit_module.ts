@@ -7,10 +7,10 @@ import {
   type ModuleModel,
   type ObjectModel,
   type SharedTypeName,
+  sharedTypes,
   type TypeDefinition,
   type TypeModel,
-} from "./model.ts";
-import { sharedTypes } from "./read_schema.ts";
+} from "./read_schema.ts";
 
 /** The names that generated modules import from the package, and the parts of it that have them. */
 export type ImportedName =

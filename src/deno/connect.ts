@@ -25,14 +25,14 @@ import {
   BasicLogin,
   BearerToken,
   ExecLogin,
+  KubeconfigLogin,
   PLUGIN_TIMEOUT_MS,
   pluginCommand,
   runPlugin,
   TokenFile,
   tokenLogin,
 } from "./credentials.ts";
-import { KubeconfigLogin } from "./kubeconfig_login.ts";
-import { certificateProblem, privateKeyProblem, validityOf } from "../kubeconfig/pem.ts";
+import { certificateProblem, privateKeyProblem, Secret, validityOf } from "../kubeconfig/text.ts";
 import {
   credentialsProblem,
   type Material,
@@ -60,11 +60,9 @@ import {
   parseKubeconfig,
 } from "../kubeconfig/parse_kubeconfig.ts";
 import type { ExecCluster, ExecPlugin } from "../kubeconfig/exec_plugin.ts";
-import { Secret } from "../kubeconfig/text.ts";
 import { checkDurations } from "../async/time.ts";
-import { defined } from "../api/options.ts";
+import { defined, type Impersonation, impersonationHeaders, impersonationProblem } from "../api/options.ts";
 import { callObserver } from "../async/signals.ts";
-import { type Impersonation, impersonationHeaders, impersonationProblem } from "../api/impersonation.ts";
 
 /** The credentials sent as `Authorization`. */
 type Login =

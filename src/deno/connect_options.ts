@@ -1,9 +1,7 @@
 import { InformerError } from "../errors/informer_error.ts";
-import type { Impersonation } from "../api/impersonation.ts";
-import type { Abortable } from "../api/options.ts";
+import type { Abortable, Impersonation } from "../api/options.ts";
 import type { Transport } from "../api/lister_watcher.ts";
-import type { RequestReport } from "../client/http/request_log.ts";
-import type { Credentials } from "../client/http/connection.ts";
+import type { Credentials, RequestReport } from "../client/http/connection.ts";
 
 /** One place that was searched for a configuration, and the reason why it is not used. */
 export interface ConnectAttempt {

@@ -23,12 +23,11 @@ import type { Abortable } from "../api/options.ts";
 import { isNotFound } from "../api/status.ts";
 import { DerivedController } from "../async/signals.ts";
 import { LongTimer, monotonicMs, sleep } from "../async/time.ts";
-import { Client, type ClientOptions } from "../client/client.ts";
-import { installDefinitions } from "../client/definitions.ts";
+import { Client, type ClientOptions, installDefinitions } from "../client/client.ts";
 import { InformerError } from "../errors/informer_error.ts";
 import type { CustomResourceDefinition } from "../kinds/apiextensions/v1.ts";
 import { Namespace } from "../kinds/core/v1.ts";
-import { findServerPrograms, programPath } from "./server_programs.ts";
+import { findServerPrograms, programPath } from "./host.ts";
 import { denoTransport } from "./transport.ts";
 
 /** Options for {@linkcode startControlPlane}. */

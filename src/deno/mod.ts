@@ -16,23 +16,33 @@
  *
  * @module
  */
-export { connect, connectContexts, connectKubeconfig, inCluster } from "./connect.ts";
+export { connect, connectContexts, connectKubeconfig, inCluster, requiredPermissions } from "./connect.ts";
 export { CredentialPluginError } from "./credentials.ts";
-export { HttpServer, type HttpServerOptions } from "./run_manager.ts";
-export { runManager, type RunManagerOptions, type RunnableManager } from "./run_manager.ts";
-export { FilePositions, KvPositions } from "./positions.ts";
-export { FileSnapshots } from "./snapshots.ts";
 export {
+  HttpServer,
+  type HttpServerOptions,
+  runManager,
+  type RunManagerOptions,
+  type RunnableManager,
+  shutdownSignal,
+} from "./run_manager.ts";
+export {
+  FilePositions,
+  FileSnapshots,
+  KvPositions,
   KvSnapshots,
   type KvSnapshotsOptions,
   type SnapshotKv,
   type SnapshotKvKey,
   type SnapshotKvWrite,
-} from "./snapshots.ts";
-export { shutdownSignal } from "./run_manager.ts";
-export { requiredPermissions } from "./connect.ts";
-export type { ConnectContextsOptions, ConnectOptions, InClusterOptions } from "./connect_options.ts";
-export { type ConnectAttempt, ConnectError } from "./connect_options.ts";
+} from "./stores.ts";
+export {
+  type ConnectAttempt,
+  type ConnectContextsOptions,
+  ConnectError,
+  type ConnectOptions,
+  type InClusterOptions,
+} from "./connect_options.ts";
 export { denoTransport, type DenoTransportOptions } from "./transport.ts";
 export type { TlsMaterial } from "./http_client.ts";
 export { KubeconfigError, type KubeconfigPlace } from "../kubeconfig/parse_kubeconfig.ts";

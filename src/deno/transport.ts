@@ -7,12 +7,16 @@ import {
   proxyName,
   serverNameProblem,
 } from "../kubeconfig/resolve_context.ts";
-import type { ExecLogin } from "./credentials.ts";
-import type { KubeconfigLogin } from "./kubeconfig_login.ts";
+import type { ExecLogin, KubeconfigLogin } from "./credentials.ts";
 import { netFlag } from "./host.ts";
-import { createDirectHttpClient, createHttpClient, isSameMaterial, type TlsMaterial } from "./http_client.ts";
-import { TlsNameProxy } from "./tls_name_proxy.ts";
-import { copyImpersonation, isImpersonation } from "../api/impersonation.ts";
+import {
+  createDirectHttpClient,
+  createHttpClient,
+  isSameMaterial,
+  type TlsMaterial,
+  TlsNameProxy,
+} from "./http_client.ts";
+import { copyImpersonation, isImpersonation } from "../api/options.ts";
 import type { Transport } from "../api/lister_watcher.ts";
 
 /**

@@ -1,6 +1,15 @@
 import { base64Of } from "../api/object.ts";
-import { describeValue, isRecord, quote, quoteAll, Redacted, Secret, tokenProblem } from "./text.ts";
-import { certificateProblem, privateKeyProblem } from "./pem.ts";
+import {
+  certificateProblem,
+  describeValue,
+  isRecord,
+  privateKeyProblem,
+  quote,
+  quoteAll,
+  Redacted,
+  Secret,
+  tokenProblem,
+} from "./text.ts";
 import type { EntryFields, FieldPlace } from "./parse_kubeconfig.ts";
 
 /** Credentials from a plugin: a token, a certificate with its key, or both. Prints as `[redacted]`. */

@@ -19,11 +19,19 @@ import {
   type KubeconfigError,
   kubeconfigError,
 } from "./parse_kubeconfig.ts";
-import { certificateProblem, decodeBase64, privateKeyProblem } from "./pem.ts";
-import { isRecord, quote, quoteAll, Secret, suggestion, tokenProblem } from "./text.ts";
+import {
+  certificateProblem,
+  decodeBase64,
+  isRecord,
+  privateKeyProblem,
+  quote,
+  quoteAll,
+  Secret,
+  suggestion,
+  tokenProblem,
+} from "./text.ts";
 import { type ExecPlugin, readExec } from "./exec_plugin.ts";
-import { type Impersonation, impersonationProblem } from "../api/impersonation.ts";
-import { defined } from "../api/options.ts";
+import { defined, type Impersonation, impersonationProblem } from "../api/options.ts";
 
 /** A certificate or key inside the kubeconfig. */
 interface InlineMaterial {

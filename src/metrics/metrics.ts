@@ -1,5 +1,5 @@
 import { resourceName } from "../api/resource.ts";
-import type { Durations } from "../async/histogram.ts";
+import type { Durations } from "../async/time.ts";
 import type { InformerOfFactory } from "../informer/shared_informer_factory.ts";
 
 /** One value of a metric family. */

@@ -22,7 +22,4 @@
  *
  * @module
  */
-export { observeRequests } from "./otel.ts";
-export { observeReconciles } from "./otel.ts";
-export { observeStatus } from "./otel.ts";
-export { observeTransport } from "./otel.ts";
+export { observeReconciles, observeRequests, observeStatus, observeTransport } from "./otel.ts";

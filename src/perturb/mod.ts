@@ -9,7 +9,15 @@
  * @module
  */
 export { perturb, PerturbError, type PerturbFailure, type PerturbReport } from "./perturb.ts";
-export type { ControllerFunction, PerturbOptions, ProcessContext, Statement, UserChange } from "./plan.ts";
-export type { Fault, PerturbStep, PlannedChange } from "./plan.ts";
+export type {
+  ControllerFunction,
+  Fault,
+  PerturbOptions,
+  PerturbStep,
+  PlannedChange,
+  ProcessContext,
+  Statement,
+  UserChange,
+} from "./plan.ts";
 export type { Random } from "../testing/random.ts";
 export type { ResourceDefinition } from "../testing/storage/definition.ts";

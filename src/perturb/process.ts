@@ -4,7 +4,7 @@ import { verbOf } from "../api/resource.ts";
 import { Client } from "../client/client.ts";
 import { messageOf } from "../errors/errors.ts";
 import { isWrite } from "../testing/history.ts";
-import { isStreamingList, type RecordedRequest } from "../testing/http/request.ts";
+import { isStreamingList, type RecordedRequest } from "../testing/http/exchange.ts";
 import { parseRoute, type ResourceRoute } from "../protocol/requests.ts";
 import { Random } from "../testing/random.ts";
 import { isAuxiliary, type TrialChecks } from "./checks.ts";

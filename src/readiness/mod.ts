@@ -31,5 +31,12 @@
  *
  * @module
  */
-export { type Readiness, readiness, type ReadinessOptions, type ReadinessState } from "./readiness.ts";
-export { NotReadyError, untilReady, type UntilReadyOptions } from "./until_ready.ts";
+export {
+  NotReadyError,
+  type Readiness,
+  readiness,
+  type ReadinessOptions,
+  type ReadinessState,
+  untilReady,
+  type UntilReadyOptions,
+} from "./readiness.ts";

@@ -6,9 +6,8 @@ import type { ObjectWrite, ResourceClients } from "../client/resource_client.ts"
 import type { Resource } from "../api/resource.ts";
 import type { Lister } from "../informer/cache/lister.ts";
 import { type Cause, MAX_CAUSES, type Result, type WorkContext } from "../workqueue/run.ts";
-import type { ReconcileContext, ReconcileFunction } from "./options.ts";
+import type { ObjectChange, ReconcileContext, ReconcileFunction } from "./options.ts";
 import type { PendingWrites } from "./pending_writes.ts";
-import type { ObjectChange } from "./predicate.ts";
 
 /** An event that came during a call of its key, and what to do when it is a cause. */
 interface EarlyEvent {

@@ -1,5 +1,11 @@
-import { type DeliveredVersion, PositionError } from "../api/position.ts";
-import type { PositionChange, PositionRecord, PositionStore, StoredPosition } from "../api/position.ts";
+import {
+  type DeliveredVersion,
+  type PositionChange,
+  PositionError,
+  type PositionRecord,
+  type PositionStore,
+  type StoredPosition,
+} from "../api/lister_watcher.ts";
 import { copyOf, type ObjectKey } from "../api/object.ts";
 import { isAlreadyExists, isConflict, isNotFound } from "../api/status.ts";
 import type { ResourceClient } from "../client/resource_client.ts";

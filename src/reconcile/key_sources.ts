@@ -6,7 +6,7 @@ import type { HandlerRegistration } from "../informer/events/event.ts";
 import type { SharedIndexInformer } from "../informer/shared_index_informer.ts";
 import { type Cause, MAX_CAUSES } from "../workqueue/run.ts";
 import type { WorkQueueAddOptions } from "../workqueue/work_queue.ts";
-import type { ObjectChange, Predicate } from "./predicate.ts";
+import type { ObjectChange, Predicate } from "./options.ts";
 
 /**
  * Returns the keys to reconcile after a change of an object. Fields of the entry are parsed when they are first read.

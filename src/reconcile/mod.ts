@@ -54,7 +54,7 @@ export {
   labelsChanged,
   type ObjectChange,
   type Predicate,
-} from "./predicate.ts";
+} from "./options.ts";
 export { TerminalError } from "./options.ts";
 export {
   AlreadyControlledError,

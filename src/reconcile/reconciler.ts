@@ -13,12 +13,10 @@ import { type Resource, resourceName } from "../api/resource.ts";
 import { controlledBy, type ShardSource } from "../api/shard.ts";
 import type { SharedIndexInformer } from "../informer/shared_index_informer.ts";
 import { WorkQueue, type WorkQueueAddOptions } from "../workqueue/work_queue.ts";
-import { type ObjectChange, passedPaths } from "./predicate.ts";
-import { callObserver, DerivedController, isAbortOf, Latch, withResolvers } from "../async/signals.ts";
-import type { Client } from "../client/client.ts";
-import { type CauseList, Result, retry, SETTLED, withCause, withCauses, type WorkContext } from "../workqueue/run.ts";
 import {
   type InformerSelection,
+  type ObjectChange,
+  passedPaths,
   type ReconcileCache,
   type ReconcileFunction,
   type ReconcileObserver,
@@ -30,16 +28,17 @@ import {
   TerminalError,
   type WatchedKindOptions,
 } from "./options.ts";
-import { Histogram } from "../async/histogram.ts";
-import { checkCounts, checkDurations, LongTimer, monotonicMs, TimeLimit } from "../async/time.ts";
+import { callObserver, DerivedController, isAbortOf, Latch, withResolvers } from "../async/signals.ts";
+import type { Client } from "../client/client.ts";
+import { type CauseList, Result, retry, SETTLED, withCause, withCauses, type WorkContext } from "../workqueue/run.ts";
+import { checkCounts, checkDurations, Histogram, LongTimer, monotonicMs, TimeLimit } from "../async/time.ts";
 import { ConsoleReporter } from "../errors/errors.ts";
 import { joined } from "../informer/status.ts";
 import { SharedInformerFactory } from "../informer/shared_informer_factory.ts";
 import { exponentialBackoff } from "../workqueue/rate_limiter.ts";
 import { type ReconcileCall, RunningCalls } from "./calls.ts";
 import { additionOf, checkKey, type KeySource, KeySources, type MapFunction } from "./key_sources.ts";
-import type { OwnCalls } from "./own_calls.ts";
-import { PendingWrites, type Superseded } from "./pending_writes.ts";
+import { type OwnCalls, PendingWrites, type Superseded } from "./pending_writes.ts";
 import { ShardedKeys } from "./sharded_keys.ts";
 
 /** The number of ended reconciles that `status()` has. */

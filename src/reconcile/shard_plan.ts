@@ -44,7 +44,7 @@ export function planRanges(
 }
 
 /** The step of a process for one range. */
-export type RangeStep =
+type RangeStep =
   /** It holds the range: its work may act on it. */
   | "hold"
   /** It ends its work on the range, and holds it no longer. */

@@ -7,8 +7,7 @@ import {
   watchTimeoutError,
 } from "../api/options.ts";
 import type { Resource } from "../api/resource.ts";
-import { type Durations, Histogram } from "../async/histogram.ts";
-import { monotonicMs, RecentCount, TimeLimit } from "../async/time.ts";
+import { type Durations, Histogram, monotonicMs, RecentCount, TimeLimit } from "../async/time.ts";
 import { UnreachableError } from "../api/status.ts";
 import type { Change, ListerWatcher, ListPart, OpenPage } from "../api/lister_watcher.ts";
 import { cancellable, type CancellableStream, ReadAhead } from "../async/iterate.ts";

@@ -1,22 +1,18 @@
-import { AccessControl, type Authorize, type Tokens } from "./http/access_control.ts";
-import { builtInResources, definitionOf } from "./storage/built_in_resources.ts";
-import { crdResources, define, type ResourceDefinition } from "./storage/definition.ts";
+import { AccessControl, type Authorize, type OpenRecord, type Tokens } from "./http/exchange.ts";
+import { builtInResources, crdResources, define, definitionOf, type ResourceDefinition } from "./storage/definition.ts";
 import { Faults } from "./faults/faults.ts";
-import type { OpenRecord } from "./http/request.ts";
 import { Random } from "./random.ts";
 import { CollectionLister } from "./reads/lists.ts";
 import { type ServerFeatures, Watches } from "./reads/watch.ts";
 import { Discovery } from "../protocol/discovery.ts";
 import { OpenApi } from "./server/open_api.ts";
-import { PodRequests } from "./server/pod_requests.ts";
-import { RequestHandler } from "./server/request_handler.ts";
+import { PodRequests } from "./server/subresources.ts";
+import { RequestHandler, Reviews } from "./server/request_handler.ts";
 import { ResourceHandler } from "./server/resource_handler.ts";
-import { Reviews } from "./server/reviews.ts";
 import { parseStored, Store, type StoredCollection, type StoreEvent } from "./storage/store.ts";
-import { FIRST_NAMESPACES, NAMESPACES, RealNamespaces } from "./writes/namespaces.ts";
+import { FIRST_NAMESPACES, NAMESPACES, RealNamespaces } from "./writes/identity.ts";
 import { ServiceAddresses } from "./writes/strategies.ts";
-import { Admission } from "./writes/admission.ts";
-import { Writer } from "./writes/writer.ts";
+import { Admission, Writer } from "./writes/writer.ts";
 
 /** Options for {@linkcode FakeApiServer}. */
 export interface FakeApiServerOptions {

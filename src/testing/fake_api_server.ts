@@ -6,19 +6,16 @@ import type { Abortable, Selection } from "../api/options.ts";
 import { defineResource, type Resource, resourceName } from "../api/resource.ts";
 import { Backend, type FakeApiServerOptions } from "./backend.ts";
 import { FaultVerbs } from "./fault_verbs.ts";
-import type { RecordedRequest } from "./http/request.ts";
+import type { RecordedRequest } from "./http/exchange.ts";
 import { notFound } from "../protocol/refusal.ts";
 import { mergePatch } from "./patches/patches.ts";
 import { StoredSelection } from "./reads/lists.ts";
 import { Playback, readRecording, type ReplayEnd, type ReplayOptions } from "./recording.ts";
-import { definitionOf } from "./storage/built_in_resources.ts";
-import type { ResourceDefinition } from "./storage/definition.ts";
+import { definitionOf, type ResourceDefinition } from "./storage/definition.ts";
 import { parseStored, type Store, type StoredCollection } from "./storage/store.ts";
 import type { JsonObject } from "./wire/json.ts";
-import type { AdmissionHook } from "./writes/admission.ts";
-import type { WriteMode, Writer } from "./writes/writer.ts";
-import { collectGarbage } from "./writes/collect_garbage.ts";
-import { finalizeNamespaces } from "./writes/finalize_namespaces.ts";
+import type { AdmissionHook, WriteMode, Writer } from "./writes/writer.ts";
+import { collectGarbage, finalizeNamespaces } from "./writes/controllers.ts";
 
 /** Options for {@linkcode untilObject}. */
 interface ObjectWait<T> {

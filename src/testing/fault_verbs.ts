@@ -9,7 +9,7 @@ import {
   type RequestFilter,
   type RequestHook,
 } from "./faults/faults.ts";
-import { isStreamingList } from "./http/request.ts";
+import { isStreamingList } from "./http/exchange.ts";
 import { refusalOf, statusJson } from "../protocol/refusal.ts";
 import type { Watch } from "./reads/watch.ts";
 import type { ByteBody } from "./wire/byte_body.ts";

@@ -66,25 +66,45 @@ export { FaultVerbs } from "./fault_verbs.ts";
 export type { ReplayEnd, ReplayOptions } from "./recording.ts";
 export type { FakeApiServerOptions } from "./backend.ts";
 export type { PrinterColumn, ResourceDefinition } from "./storage/definition.ts";
-export type { RecordedRequest } from "./http/request.ts";
-export type { RequestFilter } from "./faults/faults.ts";
-export type { RequestFailure, RequestHook } from "./faults/faults.ts";
-export type { AdmissionHook, AdmissionRequest } from "./writes/admission.ts";
-export type { Authorize, RequestAttributes, Tokens } from "./http/access_control.ts";
-export type { Built } from "./objects.ts";
-export type { Fixture } from "./objects.ts";
-export type { BuildOptions, NamespacedBuildOptions } from "./objects.ts";
-export { type BuiltPod, pod, type PodBuildOptions } from "./objects.ts";
-export { type BuiltNode, node, type NodeBuildOptions } from "./objects.ts";
-export { type BuiltNamespace, namespace, type NamespaceBuildOptions } from "./objects.ts";
-export { type BuiltConfigMap, configMap, type ConfigMapBuildOptions } from "./objects.ts";
-export { type BuiltDeployment, deployment, type DeploymentBuildOptions } from "./objects.ts";
-export { type BuiltLease, lease, type LeaseBuildOptions } from "./objects.ts";
-export { type BigPod, pods } from "./big_pod.ts";
+export type { Authorize, RecordedRequest, RequestAttributes, Tokens } from "./http/exchange.ts";
+export type { RequestFailure, RequestFilter, RequestHook } from "./faults/faults.ts";
+export type { AdmissionHook, AdmissionRequest } from "./writes/writer.ts";
+export {
+  type BigPod,
+  type BuildOptions,
+  type Built,
+  type BuiltConfigMap,
+  type BuiltDeployment,
+  type BuiltLease,
+  type BuiltNamespace,
+  type BuiltNode,
+  type BuiltPod,
+  configMap,
+  type ConfigMapBuildOptions,
+  deployment,
+  type DeploymentBuildOptions,
+  type Fixture,
+  lease,
+  type LeaseBuildOptions,
+  namespace,
+  type NamespaceBuildOptions,
+  type NamespacedBuildOptions,
+  node,
+  type NodeBuildOptions,
+  pod,
+  type PodBuildOptions,
+  pods,
+} from "./objects.ts";
 export { FakeTime } from "./fake_time.ts";
-export { churn, type ChurnOptions, type ChurnStep } from "./churn.ts";
-export { history, type HistoryOptions } from "./history.ts";
-export type { FaultStep, HistoryStep } from "./history.ts";
-export type { ProtocolMoment } from "./history.ts";
-export type { WriteStep } from "./history.ts";
-export { perform } from "./history.ts";
+export {
+  churn,
+  type ChurnOptions,
+  type ChurnStep,
+  type FaultStep,
+  history,
+  type HistoryOptions,
+  type HistoryStep,
+  perform,
+  type ProtocolMoment,
+  type WriteStep,
+} from "./history.ts";

@@ -67,7 +67,7 @@ interface Step {
 }
 
 /** A recording in the order of versions. */
-export interface Recording {
+interface Recording {
   /** The kinds. */
   readonly kinds: readonly Resource[];
   /** The version at which all kinds had been listed. */

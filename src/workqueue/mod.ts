@@ -3,7 +3,7 @@ export type { Cause } from "./run.ts";
 export type { WorkItem } from "./run.ts";
 export type { WorkContext, WorkFunction, WorkQueueRunOptions } from "./run.ts";
 export { requeueAfter, type Result, retry } from "./run.ts";
-export type { Durations } from "../async/histogram.ts";
+export type { Durations } from "../async/time.ts";
 export type { RunningKey, WorkQueueStatus } from "./work_queue.ts";
 export {
   defaultRateLimiter,

@@ -8,8 +8,7 @@
  * @module
  */
 
-import { type Durations, Histogram } from "../async/histogram.ts";
-import { checkCounts, CoarseClock, LongTimer, monotonicMs } from "../async/time.ts";
+import { checkCounts, CoarseClock, type Durations, Histogram, LongTimer, monotonicMs } from "../async/time.ts";
 import {
   type Cause,
   type CauseList,

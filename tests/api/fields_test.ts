@@ -16,11 +16,10 @@ Deno.test("fieldsOf gives equal resources for paths that keep the same fields", 
   assertEquals(fieldsOf(Pod, ["metadata"]).fields, ["metadata"]);
   assertEquals(fieldsOf(Pod, []).fields, []);
   // Without the second path, informers drop the managed fields.
-  assertEquals(fieldsOf(Pod, ["spec", "metadata.managedFields", "metadata"]).fields, [
-    "metadata",
-    "metadata.managedFields",
-    "spec",
-  ]);
+  assertEquals(
+    fieldsOf(Pod, ["spec", "metadata.managedFields", "metadata"]).fields,
+    ["metadata", "metadata.managedFields", "spec"],
+  );
 });
 
 Deno.test("fieldsOf refuses metadata, tables, and what is no list of paths", () => {

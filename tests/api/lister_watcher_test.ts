@@ -88,11 +88,10 @@ Deno.test("readPages yields the objects of all pages in order, however many page
 Deno.test("readPages names the version in the first request, and only the token in later ones [C047]", async () => {
   const source = pages(3);
   await read(source, { limit: 1, resourceVersion: "5", resourceVersionMatch: "NotOlderThan", labelSelector: "a=b" });
-  assertEquals(source.requests, [
-    "list 5 NotOlderThan limit=1",
-    "list - limit=1 continue=after-a",
-    "list - limit=1 continue=after-b",
-  ]);
+  assertEquals(
+    source.requests,
+    ["list 5 NotOlderThan limit=1", "list - limit=1 continue=after-a", "list - limit=1 continue=after-b"],
+  );
   assertEquals(source.calls.map(({ options }) => options.labelSelector), ["a=b", "a=b", "a=b"]);
 });
 
@@ -104,11 +103,7 @@ Deno.test("readPages starts the list again, in one page, when a token has expire
   const { keys, parts, requests } = await read(source);
   assertEquals(keys, ["default/b", "default/c"]);
   assertEquals(parts.map(({ restarted }) => restarted), [false, true, false]);
-  assertEquals(source.requests, [
-    "list 5 NotOlderThan limit=1",
-    "list - limit=1 continue=t",
-    "list 5 NotOlderThan",
-  ]);
+  assertEquals(source.requests, ["list 5 NotOlderThan limit=1", "list - limit=1 continue=t", "list 5 NotOlderThan"]);
   assertEquals([requests, source.open], [3, 0]);
 });
 
@@ -185,11 +180,7 @@ Deno.test("readPages requests one page ahead as soon as its token is known, and 
 Deno.test("readPages ends a list whose continue token is repeated", async () => {
   const source = new ScriptedSource();
   for (const name of ["a", "b", "c"]) source.list(part(9, [entry(name, 1)], { continue: "same" }), END);
-  await assertRejects(
-    () => read(source),
-    DecodeError,
-    'Cannot take the list: page 2 has the continue token "same"',
-  );
+  await assertRejects(() => read(source), DecodeError, 'Cannot take the list: page 2 has the continue token "same"');
   assertEquals([source.calls.length, source.open], [2, 0]);
 });
 

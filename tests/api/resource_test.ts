@@ -1,4 +1,4 @@
-import { editDistance } from "../../src/errors/nearest_name.ts";
+import { editDistance } from "../../src/errors/errors.ts";
 import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import type { KubernetesObject } from "../../src/api/object.ts";
 import {
@@ -63,11 +63,10 @@ Deno.test("roleYaml writes a ClusterRole without a namespace, names of objects, 
     `  verbs: ["get"]`,
     "",
   ]);
-  assertEquals(roleYaml([], { name: "x", namespace: "shop" }).split("\n").slice(-3), [
-    `  namespace: "shop"`,
-    "rules: []",
-    "",
-  ]);
+  assertEquals(
+    roleYaml([], { name: "x", namespace: "shop" }).split("\n").slice(-3),
+    [`  namespace: "shop"`, "rules: []", ""],
+  );
 });
 
 Deno.test("rolesYaml grants list beside watch, and restricts rules to names only if asked to", () => {
@@ -78,17 +77,14 @@ Deno.test("rolesYaml grants list beside watch, and restricts rules to names only
   ];
   const lines = (options: { readonly names?: boolean }): string[] =>
     rolesYaml(rules, { name: "x", ...options }).split("\n").filter((line) => /verbs|resource/.test(line));
-  assertEquals(lines({}), [
-    `  resources: ["pods"]`,
-    `  verbs: ["list", "patch", "watch"]`,
-    `  resources: ["configmaps"]`,
-    `  verbs: ["get"]`,
-  ]);
-  assertEquals(lines({ names: true }).slice(0, 3), [
-    `  resources: ["pods"]`,
-    `  resourceNames: ["a"]`,
-    `  verbs: ["list", "patch", "watch"]`,
-  ]);
+  assertEquals(
+    lines({}),
+    [`  resources: ["pods"]`, `  verbs: ["list", "patch", "watch"]`, `  resources: ["configmaps"]`, `  verbs: ["get"]`],
+  );
+  assertEquals(
+    lines({ names: true }).slice(0, 3),
+    [`  resources: ["pods"]`, `  resourceNames: ["a"]`, `  verbs: ["list", "patch", "watch"]`],
+  );
 });
 
 Deno.test("editDistance counts insertions, deletions, replacements and swaps of neighbours", () => {
@@ -250,11 +246,9 @@ Deno.test("verbOf is the verb that rules have for a request", () => {
       ...["watch", "watch", "watch", "list", "list"],
     ],
   );
-  assertEquals(["POST", "PUT", "PATCH", "OPTIONS"].map((method) => of(method, "a")), [
-    "create",
-    "update",
-    "patch",
-    "options",
-  ]);
+  assertEquals(
+    ["POST", "PUT", "PATCH", "OPTIONS"].map((method) => of(method, "a")),
+    ["create", "update", "patch", "options"],
+  );
   assertEquals([of("DELETE"), of("DELETE", "a")], ["deletecollection", "delete"]);
 });

@@ -20,6 +20,7 @@ import {
   isThrottled,
   isTooLargeResourceVersion,
   isUnauthorized,
+  oldestVersion,
   reasonOf,
   type Status,
   StatusError,
@@ -238,4 +239,21 @@ Deno.test("reasonOf maps HTTP status codes to reasons", () => {
       "InternalError",
     ],
   );
+});
+
+Deno.test("oldestVersion is the smallest version, and empty when versions cannot be compared", () => {
+  const cases: [string[], string][] = [
+    [["9"], "9"],
+    [["10", "9", "11"], "9"],
+    [["10", "9", "100000000000000000000000"], "9"],
+    [["9", ""], ""],
+    [["", "9"], ""],
+    [["", ""], ""],
+    [["abc"], "abc"],
+    [["abc", "abc"], "abc"],
+    [["abc", "9"], ""],
+    [["9", "9", "abc"], ""],
+    [[], ""],
+  ];
+  for (const [versions, oldest] of cases) assertEquals(oldestVersion(versions), oldest, versions.join());
 });

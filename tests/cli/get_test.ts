@@ -102,12 +102,10 @@ Deno.test("informer get prints YAML as kubectl does", async () => {
   const list = load(await get("pods", "--show-managed-fields"));
   const items = server.list(Pod);
   assertEquals(list, { apiVersion: "v1", kind: "List", items, metadata: { resourceVersion: server.resourceVersion } });
-  assertEquals(load(await get("cm")), {
-    apiVersion: "v1",
-    kind: "List",
-    items: [],
-    metadata: { resourceVersion: server.resourceVersion },
-  });
+  assertEquals(
+    load(await get("cm")),
+    { apiVersion: "v1", kind: "List", items: [], metadata: { resourceVersion: server.resourceVersion } },
+  );
 });
 
 Deno.test("informer get prints the columns of a custom resource's definition", async () => {
@@ -170,11 +168,10 @@ Deno.test("informer get lists the members of a category, those that have objects
   await using served = await serve(server);
   const get = (...args: string[]): ReturnType<typeof run> => run("get", ...args, "--server", served.url);
   const { code, out, err } = await get("all", "-n", "shop");
-  assertEquals([code, err, out.map((line) => line.split(" ")[0])], [
-    0,
-    [],
-    ["NAME", "pod/web-0", "", "NAME", "deployment.apps/web"],
-  ]);
+  assertEquals(
+    [code, err, out.map((line) => line.split(" ")[0])],
+    [0, [], ["NAME", "pod/web-0", "", "NAME", "deployment.apps/web"]],
+  );
   assertEquals((await get("all,deploy", "-n", "shop", "-o", "name")).out, ["pod/web-0", "deployment.apps/web"]);
   const named = await get("all", "web", "-n", "shop");
   assertEquals([named.code, named.err], [

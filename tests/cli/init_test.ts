@@ -217,9 +217,7 @@ Deno.test("init writes nothing where a file exists, and replaces it with --force
   Deno.mkdirSync(own);
   parent.write("web/deno.json", "mine");
   const folder = await init("--force");
-  assertEquals([folder.code, folder.err], [2, [
-    `error: "${own}" is no regular file; name another folder with --dir`,
-  ]]);
+  assertEquals([folder.code, folder.err], [2, [`error: "${own}" is no regular file; name another folder with --dir`]]);
   assertEquals(Deno.readTextFileSync(`${project}/deno.json`), "mine");
 });
 

@@ -42,10 +42,7 @@ Deno.test("informer kinds prints the kinds of a server, of all groups or one", a
   assertEquals([one.code, resourcesIn(one.out)], [0, ["Tab", "TabV1beta1"]]);
   const file = await run("kinds", "--file", CRONTAB_FILE);
   const same = await run("kinds", "--server", served.url, "--group", "stable.example.com");
-  assertEquals(
-    same.out.map((line) => line.replace("the definitions of a server", "crontab.yaml")),
-    file.out,
-  );
+  assertEquals(same.out.map((line) => line.replace("the definitions of a server", "crontab.yaml")), file.out);
 });
 
 Deno.test("informer kinds --out replaces its own file, and no other", async () => {
@@ -111,11 +108,10 @@ Deno.test("informer kinds says what to do where definitions must not be read, or
   assertMatch(refused.err[0], /403.*; ask for the right to do that, or pass a file of definitions with --file$/);
   using empty = new FakeApiServer();
   await using bare = await serve(empty);
-  assertEquals(await run("kinds", "--server", bare.url), {
-    code: 1,
-    out: [],
-    err: ["error: no custom kinds are defined there"],
-  });
+  assertEquals(
+    await run("kinds", "--server", bare.url),
+    { code: 1, out: [], err: ["error: no custom kinds are defined there"] },
+  );
 });
 
 Deno.test("informer kinds counts one kind as one", async () => {

@@ -271,11 +271,10 @@ Deno.test("informer watch --timeout ends without an error, and with --until-sync
   assertEquals([patient.code, patient.err.length], [0, 1]);
   assertMatch(patient.err[0], /^warning: no answer within/);
   const silent = await watch("--until-synced", "--server", `http://127.0.0.1:${port}`);
-  assertEquals(silent, {
-    code: 1,
-    out: [],
-    err: ["error: no answer within --timeout 400ms; check the server, or give it more time"],
-  });
+  assertEquals(
+    silent,
+    { code: 1, out: [], err: ["error: no answer within --timeout 400ms; check the server, or give it more time"] },
+  );
 });
 
 Deno.test("informer watch on a terminal shows a live line below its output, and erases it at the end", async () => {

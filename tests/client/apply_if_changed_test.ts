@@ -19,8 +19,7 @@ import { PodDisruptionBudget } from "../../src/kinds/policy/v1.ts";
 import { RoleBinding } from "../../src/kinds/rbac/v1.ts";
 import { Reconciler } from "../../src/reconcile/mod.ts";
 import { FakeApiServer } from "../../src/testing/mod.ts";
-import { schemaOf } from "../../src/testing/schema/built_in.ts";
-import type { Schema } from "../../src/testing/schema/schema.ts";
+import { type Schema, schemaOf } from "../../src/testing/schema/schema.ts";
 import { SERVED_TEXT } from "../../src/testing/schema/served.ts";
 import { customKinds } from "../support/twin/drafts.ts";
 

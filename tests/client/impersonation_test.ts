@@ -42,13 +42,10 @@ Deno.test("Client.as sends the user with each request, and the credentials and o
   await (await ada.as({ user: "eve" }).fetch("/version")).text();
   await collect(ada.resource(ConfigMap, { namespace: "shop" }).watch());
   const ofAda = "impersonate-group=analysts impersonate-user=ada";
-  assertEquals(users(transport), [
-    ofAda,
-    ofAda,
-    "impersonate-uid=7 impersonate-user=grace",
-    "impersonate-user=eve",
-    ofAda,
-  ]);
+  assertEquals(
+    users(transport),
+    [ofAda, ofAda, "impersonate-uid=7 impersonate-user=grace", "impersonate-user=eve", ofAda],
+  );
   assertEquals(refreshes, [false, true, false, false, false]);
   assertEquals(new Set(transport.requests.map(({ headers }) => headers.get("authorization"))), new Set(["Bearer abc"]));
   assertEquals(new Set(transport.requests.map(({ headers }) => headers.get("user-agent"))), new Set(["test/1"]));
@@ -99,9 +96,7 @@ Deno.test("accessUsed has the rights of the user that a client acts as, and thos
   const ada = client.as(user);
   await ada.resource(ConfigMap, { namespace: "shop" }).list();
   client.as({ user: "system:serviceaccount:bank:teller" });
-  assertEquals(accessUsed(ada), [
-    { verbs: ["list"], groups: [""], resources: ["configmaps"], namespace: "shop" },
-  ]);
+  assertEquals(accessUsed(ada), [{ verbs: ["list"], groups: [""], resources: ["configmaps"], namespace: "shop" }]);
   const of = (namespace: string, group: string, resource: string, name: string) => (
     { verbs: ["impersonate"], groups: [group], resources: [resource], namespace, names: [name] }
   );

@@ -22,7 +22,7 @@ import {
   undefine,
   versionsOf,
 } from "../support/cluster/definitions.ts";
-import { deleteAccount, grantReading, newAccount } from "./_rights.ts";
+import { grantReading } from "./_rights.ts";
 import { EventChecker } from "../support/cluster/event_checker.ts";
 import { runSynced, untilStatus, withDeadline } from "../support/cluster/with_deadline.ts";
 import { settle } from "../support/cluster/writers.ts";
@@ -34,65 +34,6 @@ const QUICK_RETRIES = { watchTimeoutMs: 1_000, backoff: { initialMs: 200, maxMs:
 
 /** The interval between requests that check whether a change is in effect. */
 const ASK_MS = 250;
-
-/** Waits until the server no longer lets `token` read config maps. */
-async function refusedToken(setting: Setting, token: string): Promise<void> {
-  const client = await setting.connect({ token });
-  const maps = client.resource(ConfigMap, { namespace: setting.namespace });
-  await withDeadline("the refusal of a token whose account is gone", async (signal) => {
-    for (;;) {
-      try {
-        await maps.list({ limit: 1, signal });
-      } catch (error) {
-        if (isUnauthorized(error)) return;
-        throw error;
-      }
-      await delay(ASK_MS, { signal });
-    }
-  });
-}
-
-cluster.anywhere(
-  "SharedIndexInformer continues with a token file that is replaced before the token expires",
-  async (setting) => {
-    const { client, namespace } = setting;
-    const tokenFile = await Deno.makeTempFile({ prefix: "informer-token-" });
-    try {
-      const tokens = { first: "", second: "" };
-      for (const name of ["first", "second"] as const) {
-        tokens[name] = await newAccount(client, namespace, name);
-        await grantReading(client, namespace, "configmaps", { kind: "ServiceAccount", name });
-      }
-      await Deno.writeTextFile(tokenFile, tokens.first);
-      const reader = await setting.connect({ tokenFile });
-      const errors: unknown[] = [];
-      await using informer = new SharedIndexInformer(reader.resource(ConfigMap, { namespace }), {
-        reflector: QUICK_RETRIES,
-        onError: (error) => errors.push(error),
-      });
-      const checker = new EventChecker(informer);
-      await runSynced(informer, { patient: true });
-      const before = errors.length; // a right just granted may take a moment to get about
-
-      const startedAt = performance.now();
-      await Deno.writeTextFile(tokenFile, tokens.second);
-      await deleteAccount(client, namespace, "first");
-      await refusedToken(setting, tokens.first);
-      const refused = seconds(startedAt);
-      const { watches } = informer.status();
-      await untilStatus(informer, "a watch with the new token", (status) => status.watches > watches + 1);
-      await settle([informer], client, ConfigMap, namespace);
-      await assertEqualToServer(informer, client, ConfigMap, { namespace });
-      assertEquals(await checker.end(), []);
-      assertEquals(errors.slice(before), []);
-      report(
-        `old token refused after ${refused}; the informer took the new one, ${informer.status().watches} watches, no error`,
-      );
-    } finally {
-      await Deno.remove(tokenFile);
-    }
-  },
-);
 
 cluster.withPlane("connect takes a kubeconfig with a bearer token", async (setting) => {
   const { namespace, plane } = setting;

@@ -1,24 +1,34 @@
-// Caches of a real server that runs without faults, under many writes by several clients: they become equal to it.
 import {
+  CacheDifferenceError,
+  type Change,
   type Client,
   copyOf,
+  derive,
+  deriveGroups,
   isForbidden,
   MemoryLimitError,
   MemoryWarning,
+  type KubernetesObject,
+  type ListerWatcher,
   metadataOf,
+  path,
+  type Resource,
   SharedIndexInformer,
+  type SharedIndexInformerOptions,
   SharedInformerFactory,
   WaitError,
 } from "@kube/informer";
-import { ConfigMap, Namespace, Pod } from "@kube/informer/kinds/core/v1";
-import { assert, assertEquals, assertRejects } from "@std/assert";
-import { clusterTests, report, seconds, type Setting, STREAMS } from "./_cluster.ts";
+import { ConfigMap, Namespace, Pod, Secret, ServiceAccount } from "@kube/informer/kinds/core/v1";
+import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
+import { clusterTests, type PlaneSetting, report, seconds, type Setting, STREAMS } from "./_cluster.ts";
 import { needsOf } from "./_versions.ts";
 import { assertEqualToServer } from "../support/cluster/compare.ts";
 import { Requests } from "../support/cluster/requests.ts";
 import { EventChecker } from "../support/cluster/event_checker.ts";
-import { runSynced, withDeadline } from "../support/cluster/with_deadline.ts";
+import { runSynced, untilStatus, withDeadline } from "../support/cluster/with_deadline.ts";
 import { forEach, mapDraft, names, podDraft, settle, writeAtRandom } from "../support/cluster/writers.ts";
+
+// Caches of a real server that runs without faults, under many writes by several clients: they become equal to it.
 
 const cluster = clusterTests();
 
@@ -322,3 +332,257 @@ function withoutManagedFields(map: ConfigMap): ConfigMap {
   const { managedFields: _, ...metadata } = map.metadata;
   return { ...map, metadata };
 }
+
+// Informers of Secrets on a real server: they keep no data, and no write of what they cache removes any.
+
+/** The texts and objects that an informer keeps. */
+function keptBy({ entries }: Pick<SharedIndexInformer<Secret>, "entries">): string {
+  return JSON.stringify(
+    [...entries].map((entry) => [(entry as { readonly text?: unknown }).text ?? null, entry.object]),
+  );
+}
+
+for (const [title, streamingList] of [["pages", "off"], ["a streaming list", "on"]] as const) {
+  cluster.anywhere(
+    `an informer of Secrets keeps no data, by ${title} and by a watch, and writes of them are refused`,
+    async (setting) => {
+      const { client, namespace } = setting;
+      const secrets = client.resource(Secret, { namespace });
+      // As `kubectl apply` writes it: a copy of the data is in an annotation.
+      const annotations = {
+        "kubectl.kubernetes.io/last-applied-configuration": JSON.stringify({ stringData: { password: "PLANTED" } }),
+        "example.com/owner": "ä shop",
+      };
+      for (const name of ["a", "b"]) {
+        await secrets.create({
+          metadata: { name, annotations, labels: { app: "web" } },
+          stringData: { password: "PLANTED" },
+        });
+      }
+      const encoded = btoa("PLANTED");
+      await using informers = new SharedInformerFactory(client, {
+        namespace,
+        reflector: { streamingList },
+        onError: () => {},
+      });
+      const lean = informers.forResource(Secret, {
+        indexers: { owner: path('metadata.annotations["example.com/owner"]') },
+      });
+      const metadata = informers.forResource(metadataOf(Secret));
+      const whole = informers.forResource(Secret, { keep: "data" });
+      const earlier: string[] = [];
+      lean.addEventHandler({
+        onAdd: ({ object }) => earlier.push(JSON.stringify(object)),
+        onUpdate: ({ previous, object }) => earlier.push(JSON.stringify([previous, object])),
+        onDelete: ({ object }) => earlier.push(JSON.stringify(object)),
+      });
+      informers.start();
+      await withDeadline("the first sync", (signal) => informers.waitForCacheSync({ signal }));
+      await secrets.patch("a", {
+        type: "merge",
+        body: { data: { more: encoded }, metadata: { labels: { app: "db" } } },
+      });
+      await secrets.create({ metadata: { name: "c", annotations }, data: { password: encoded } });
+      await secrets.delete("b");
+      const last = await secrets.create({ metadata: { name: "d", annotations }, data: { password: encoded } });
+      for (const informer of [lean, metadata, whole]) {
+        await informer.atLeast(last.metadata.resourceVersion, { signal: AbortSignal.timeout(30_000) });
+      }
+      assertEquals(lean.indexer.indexKeys("owner", "ä shop"), ["a", "c", "d"].map((name) => `${namespace}/${name}`));
+      const kept = [keptBy(lean as never), keptBy(metadata as never), ...earlier];
+      assertEquals(kept.filter((text) => text.includes("PLANTED") || text.includes(encoded)), []);
+      assert(earlier.length >= 6, earlier.join("\n"));
+      assertEquals(lean.lister.list("app=db").map(({ metadata, type }) => [metadata.name, type]), [["a", "Opaque"]]);
+      assertEquals(whole.lister.get(`${namespace}/a`)?.data, { password: encoded, more: encoded });
+
+      const cached = lean.lister.get(`${namespace}/a`) as Secret;
+      assertThrows(() => cached.data, TypeError, 'keep: "data"');
+      const labelled = { ...cached, metadata: { ...cached.metadata, labels: { app: "x" } } };
+      await assertRejects(() => secrets.update(cached as never), TypeError, "it is reduced to");
+      await assertRejects(() => secrets.update(labelled as never), TypeError, "it is reduced to");
+      await assertRejects(
+        () => secrets.apply(cached as never, { fieldManager: "test" }),
+        TypeError,
+        "it is reduced to",
+      );
+      assertEquals((await secrets.get("a")).data, { password: encoded, more: encoded });
+    },
+    ...needsOf(streamingList),
+  );
+}
+
+// Consistency checks against a real server: events that were lost, and a server whose etcd was put back to an earlier
+// copy.
+
+/** An informer that has synced, and its errors. */
+interface Started<T extends KubernetesObject> {
+  readonly informer: SharedIndexInformer<T>;
+  readonly errors: unknown[];
+}
+
+async function started<T extends KubernetesObject>(
+  source: ListerWatcher<T>,
+  options: SharedIndexInformerOptions<T> = {},
+): Promise<Started<T>> {
+  const errors: unknown[] = [];
+  const informer = new SharedIndexInformer<T>(source, { onError: (error) => errors.push(error), ...options });
+  await runSynced(informer);
+  return { informer, errors };
+}
+
+/** The collection, with a watch that leaves out the objects of some names. */
+function losing<T extends KubernetesObject>(source: ListerWatcher<T>, lost: ReadonlySet<string>): ListerWatcher<T> {
+  return {
+    identities: source.identities,
+    listEntries: (options) => source.listEntries(options),
+    async *watchChanges(options): AsyncGenerator<readonly Change<T>[]> {
+      for await (const batch of source.watchChanges(options)) {
+        yield batch.filter((change) => change.type === "BOOKMARK" || !lost.has(change.entry.name));
+      }
+    },
+  };
+}
+
+async function write(
+  client: Client,
+  resource: Resource<Pod> | Resource<ConfigMap>,
+  namespace: string,
+  all: readonly string[],
+): Promise<void> {
+  const collection = client.resource<Pod | ConfigMap>(resource, { namespace });
+  await forEach(all, (name) => collection.create(resource.plural === "pods" ? podDraft(name) : mapDraft(name)));
+}
+
+cluster.anywhere(
+  "check() finds lost additions, changes and deletions, of objects and of metadata, and repairs them",
+  async ({ client, namespace }) => {
+    await write(client, ConfigMap, namespace, names("map", 20));
+    const lost = new Set(["map-0001", "map-0002", "later-0001"]);
+    const maps = client.resource(ConfigMap, { namespace });
+    const labels = { tier: "web" };
+    for (const resource of [ConfigMap as Resource<KubernetesObject>, metadataOf(ConfigMap)]) {
+      await maps.create(mapDraft("labelled", labels));
+      const { informer, errors } = await started(losing(client.resource(resource, { namespace }), lost), {
+        reflector: { streamingList: "off" }, // which would lose them from the start
+      });
+      await using _informer = informer;
+      await maps.patch("map-0001", { type: "merge", body: { data: { changed: crypto.randomUUID() } } });
+      await maps.delete("map-0002");
+      await maps.create(mapDraft("later-0001"));
+      await settle([informer as SharedIndexInformer<ConfigMap>], client, ConfigMap, namespace);
+      assert(informer.indexer.getByKey(`${namespace}/map-0002`) !== undefined);
+      const startedAt = performance.now();
+      const { repair, keys, objects } = await withDeadline("the check", (signal) => informer.check({ signal }));
+      report(`3 of ${objects} objects found and repaired in ${seconds(startedAt)}`);
+      assertEquals([repair, [...keys].sort()], [
+        "objects",
+        ["later-0001", "map-0001", "map-0002"].map((name) => `${namespace}/${name}`),
+      ]);
+      assertEquals(errors.map((error) => error instanceof CacheDifferenceError), [true]);
+      await assertEqualToServer(informer, client, resource, { namespace });
+      assertEquals((await informer.check()).repair, "none");
+      // As before, for the next kind of informer.
+      await maps.create(mapDraft("map-0002"));
+      await maps.delete("later-0001");
+      await maps.delete("labelled");
+    }
+  },
+);
+
+/** Two informers on a server whose data are saved, with 30 objects each before that, and 20 others after it. */
+async function beforeRestore({ client, namespace, plane }: PlaneSetting): Promise<{
+  readonly maps: Started<ConfigMap>;
+  readonly pods: Started<Pod>;
+}> {
+  await write(client, ConfigMap, namespace, names("kept", 30));
+  await write(client, Pod, namespace, names("kept", 30));
+  await plane.saveData();
+  const maps = await started(client.resource(ConfigMap, { namespace }));
+  const pods = await started(client.resource(Pod, { namespace }), { check: { everyMs: 60_000 } });
+  await write(client, ConfigMap, namespace, names("undone", 20));
+  await write(client, Pod, namespace, names("undone", 20));
+  await client.resource(ConfigMap, { namespace }).delete("kept-0003");
+  await client.resource(Pod, { namespace }).patch("kept-0003", {
+    type: "merge",
+    body: { metadata: { labels: { a: "b" } } },
+  });
+  await settle([maps.informer], client, ConfigMap, namespace);
+  await settle([pods.informer], client, Pod, namespace);
+  return { maps, pods };
+}
+
+cluster.withPlane(
+  "an informer notices that etcd was put back to an earlier copy, by check() and by check: { everyMs }, and is right again",
+  async (setting) => {
+    const { client, namespace, plane } = setting;
+    const { maps, pods } = await beforeRestore(setting);
+    await using _maps = maps.informer;
+    await using _pods = pods.informer;
+    const before = maps.informer.status().resourceVersion;
+    await plane.restoreData();
+    const startedAt = performance.now();
+    await untilStatus(maps.informer, "a watch", ({ state }) => state === "live");
+    await write(client, ConfigMap, namespace, names("new", 3));
+    // Without a check, the watch from a version of the lost history is silent.
+    assertEquals([maps.informer.indexer.size, maps.informer.lastSyncResourceVersion], [50, before]);
+    const result = await withDeadline("the check", (signal) => maps.informer.check({ signal }));
+    report(`maps: ${result.differences} differences after ${seconds(startedAt)}: ${result.reason}`);
+    assertEquals([result.repair, result.differences], ["list", 25]); // 20 undone, the last, the deleted, and 3 new ones
+    assert(result.reason!.startsWith("the server's history went back from version"), result.reason);
+    await settle([maps.informer], client, ConfigMap, namespace);
+    await assertEqualToServer(maps.informer, client, ConfigMap, { namespace });
+    await untilStatus(pods.informer, "a check of pods", ({ lastCheck }) => lastCheck?.repair === "list");
+    report(`pods: noticed after ${seconds(startedAt)}`);
+    await settle([pods.informer], client, Pod, namespace);
+    await assertEqualToServer(pods.informer, client, Pod, { namespace });
+    assert(pods.errors.some((error) => error instanceof CacheDifferenceError));
+  },
+);
+
+// A collection that is derived from two kinds of a real server, beside what the server has in the end.
+
+clusterTests().withPlane(
+  "derived collections equal the objects of a real server after many writes",
+  async ({ client, namespace }) => {
+    const maps = client.resource(ConfigMap, { namespace });
+    const accounts = client.resource(ServiceAccount, { namespace });
+    await using informers = new SharedInformerFactory(client, { namespace });
+    const cachedAccounts = informers.forResource(ServiceAccount, { indexers: { tier: path("metadata.labels.tier") } });
+    const cachedMaps = informers.forResource(ConfigMap, { labelSelector: "test=derived" });
+    await using joined = derive(cachedMaps, ({ metadata: { name }, data }, { fetch }) => ({
+      metadata: { name, labels: { tier: data?.tier ?? "" } },
+      owner: fetch(cachedAccounts, { key: `${namespace}/${data?.owner}` })?.metadata.labels?.tier ?? "none",
+      same: fetch(cachedAccounts, { index: "tier", value: data?.tier ?? "" }).length,
+    }), { indexers: { owner: ({ owner }) => [owner] } });
+    await using owners = deriveGroups(joined, "owner", ({ value, objects }) => ({
+      metadata: { name: value },
+      names: objects.map(({ metadata }) => metadata.name).sort(),
+    }));
+    informers.start();
+    await withDeadline("the sync", (signal) => owners.waitForCacheSync({ signal }));
+    const labels = { test: "derived" };
+    await Promise.all(["a", "b"].map((name, i) => accounts.create({ metadata: { name, labels: { tier: `t${i}` } } })));
+    for (let i = 0; i < 6; i++) {
+      await maps.create({
+        metadata: { name: `m-${i}`, labels },
+        data: { tier: `t${i % 3}`, owner: i % 2 ? "a" : "b" },
+      });
+    }
+    await accounts.patch("a", { type: "merge", body: { metadata: { labels: { tier: "t2" } } } });
+    await maps.delete("m-0");
+    await accounts.delete("b");
+    await withDeadline("the last state", async (signal) => {
+      await owners.untilDeleted("t1", { signal });
+      await owners.until(({ metadata: { name }, names }) => name === "t2" && names.length === 3, { signal });
+      await owners.until(({ metadata: { name }, names }) => name === "none" && names.length === 2, { signal });
+    });
+    assertEquals(owners.lister.list().map(({ metadata: { name }, names }) => [name, ...names]).sort(), [
+      ["none", "m-2", "m-4"],
+      ["t2", "m-1", "m-3", "m-5"],
+    ]);
+    assertEquals(joined.lister.list("tier=t2").map(({ metadata: { name }, same }) => [name, same]).sort(), [
+      ["m-2", 1],
+      ["m-5", 1],
+    ]);
+  },
+);

@@ -5,7 +5,7 @@ import { ConfigMap, Secret } from "@kube/informer/kinds/core/v1";
 import { Reconciler } from "@kube/informer/reconcile";
 import { type ControlPlane, startControlPlane } from "@kube/informer/testing/control_plane";
 import { assertEquals } from "@std/assert";
-import { versionOf } from "../../src/deno/server_programs.ts";
+import { versionOf } from "../../src/deno/host.ts";
 import { Program } from "../support/program.ts";
 import { withDeadline } from "../support/cluster/with_deadline.ts";
 import { report, seconds, testOfAssets } from "./_cluster.ts";

@@ -13,7 +13,7 @@ import { ConfigMap } from "@kube/informer/kinds/core/v1";
 import { FakeApiServer } from "@kube/informer/testing";
 import { startControlPlane } from "@kube/informer/testing/control_plane";
 import { assertEquals, assertMatch, assertRejects } from "@std/assert";
-import { versionOf } from "../../src/deno/server_programs.ts";
+import { versionOf } from "../../src/deno/host.ts";
 import { definitionName, versionsOf } from "../support/cluster/definitions.ts";
 import { report, seconds, testOfAssets } from "./_cluster.ts";
 

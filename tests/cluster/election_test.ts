@@ -78,11 +78,10 @@ cluster.anywhere(
     assert(killed.code !== 0);
     const terms = [...processes].flatMap(([name, { out }]) => termsOf(name, out.lines));
     terms.sort((one, other) => one.acts[0] - other.acts[0]);
-    assertEquals(terms.map(({ name, transitions }) => [name, transitions]), [
-      [first[0], 0],
-      [second[0], 1],
-      [third[0], 2],
-    ]);
+    assertEquals(
+      terms.map(({ name, transitions }) => [name, transitions]),
+      [[first[0], 0], [second[0], 1], [third[0], 2]],
+    );
     for (const [index, { acts }] of terms.entries()) {
       if (index > 0) assert(terms[index - 1].acts.at(-1)! < acts[0], "two processes acted at a time");
     }

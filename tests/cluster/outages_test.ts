@@ -1,15 +1,24 @@
-// Crashes, restarts, silence, a compacted history: in the end each cache is equal to the server.
 import { type Client, isExpired, type ReflectorOptions, SharedIndexInformer } from "@kube/informer";
 import { ConfigMap, Pod } from "@kube/informer/kinds/core/v1";
 import { assert, assertEquals } from "@std/assert";
 import { delay } from "@std/async";
-import { clusterTests, type PlaneSetting, report, seconds } from "./_cluster.ts";
+import { clusterTests, type PlaneSetting, report, seconds, STREAMS } from "./_cluster.ts";
 import { assertEqualToServer } from "../support/cluster/compare.ts";
 import type { BreakableControlPlane } from "../support/cluster/control_plane.ts";
 import { Phases } from "../support/cluster/phases.ts";
 import { EventChecker } from "../support/cluster/event_checker.ts";
 import { untilStatus, withDeadline } from "../support/cluster/with_deadline.ts";
 import { forEach, mapDraft, names, podDraft, settle } from "../support/cluster/writers.ts";
+import { connect } from "@kube/informer/deno";
+import { FaultProxy } from "../support/recovery/fault_proxy.ts";
+import { DISCONNECTS } from "../support/recovery/fault_schedule.ts";
+import { MarkerWriter } from "../support/recovery/marker.ts";
+import { assertRecovery, InformerFollower, PATIENCE_MS, recoveriesOf } from "../support/recovery/recovery.ts";
+import { CRASHES, SCENARIOS } from "../support/scenarios/suite.ts";
+import { ClusterScenarioServer, CrashableClusterServer } from "./_cluster_scenario_server.ts";
+import { needsOf } from "./_versions.ts";
+
+// Crashes, restarts, silence, a compacted history: in the end each cache is equal to the server.
 
 // Open watches end when the server shuts down, as behind a load balancer; otherwise they would stay open for a minute.
 const cluster = clusterTests({ flags: ["--shutdown-watch-termination-grace-period=2s"] });
@@ -266,3 +275,38 @@ cluster.withPlane(
     report(`followed over a kill in ${seconds(startedAt)}: ${lists} lists, ${interruptions} interruptions`);
   },
 );
+
+cluster.withPlane(
+  "SharedIndexInformer recovers from random network faults over TLS within seconds, without a relist",
+  async ({ client, kubeconfig, plane }) => {
+    await using _marker = new MarkerWriter(client);
+    const recoveries = await Promise.all([...DISCONNECTS].map(async ([seed, schedule]) => {
+      const proxy = new FaultProxy(plane.url);
+      await using follower = new InformerFollower(proxy, await connect({ kubeconfig, server: proxy.url }));
+      const [recovery] = await recoveriesOf(schedule, [follower], PATIENCE_MS);
+      const percent = Math.round(recovery.share * 100);
+      report(`seed ${seed}: current ${percent} % of the time, recovered in ${recovery.recoveryMs} ms`);
+      return { seed, recovery };
+    }));
+    for (const { seed, recovery } of recoveries) assertRecovery(recovery, `seed ${seed}`, STREAMS ? 1 : 2);
+  },
+);
+
+// The scenarios that tests/simulation/scenarios/fake_test.ts plays on the fake API server, on a real one: what holds
+// there holds here.
+
+for (const { name, needsStreams, run } of SCENARIOS) {
+  cluster.anywhere(
+    `${name}: the suite`,
+    async (setting) => report(await run(new ClusterScenarioServer(setting))),
+    ...needsOf(needsStreams ? "on" : "off"),
+  );
+}
+
+for (const { name, needsStreams, run } of CRASHES) {
+  cluster.withPlane(
+    `${name}: the suite`,
+    async (setting) => report(await run(new CrashableClusterServer(setting))),
+    ...needsOf(needsStreams ? "on" : "off"),
+  );
+}

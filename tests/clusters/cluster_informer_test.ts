@@ -107,11 +107,10 @@ Deno.test("ClusterInformer.addEventHandler(): a registration counts all clusters
   const stop = new AbortController();
   const one = listen(maps);
   const other = listen(maps, { signal: stop.signal, name: "other" });
-  assertEquals([one.registration.name, other.registration.name, one.registration.hasSynced], [
-    "handler 1",
-    "other",
-    false,
-  ]);
+  assertEquals(
+    [one.registration.name, other.registration.name, one.registration.hasSynced],
+    ["handler 1", "other", false],
+  );
   clusters.set.start();
   await clusters.pass();
   assertEquals([one.registration.hasSynced, one.registration.pending], [true, 0]);

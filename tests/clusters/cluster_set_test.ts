@@ -134,12 +134,10 @@ Deno.test("ClusterSet: clusters that are slow, gone or refuse affect no other on
     assertStringIncludes(error.message, `"configmaps" in cluster "${name}"`);
   }
   assertEquals(error.message.includes(`"good"`), false);
-  assertEquals(maps.status().map(({ cluster, state }) => [cluster, state]), [
-    ["good", "live"],
-    ["slow", "listing"],
-    ["refusing", "forbidden"],
-    ["gone", "unreachable"],
-  ]);
+  assertEquals(
+    maps.status().map(({ cluster, state }) => [cluster, state]),
+    [["good", "live"], ["slow", "listing"], ["refusing", "forbidden"], ["gone", "unreachable"]],
+  );
   assertEquals(maps.hasSynced, false);
   assertEquals(clusters.errors.some((line) => line.startsWith("refusing configmaps: ")), true);
   assertEquals(clusters.errors.some((line) => line.startsWith("gone configmaps: ")), true);

@@ -1,5 +1,5 @@
 import type { ApiResource } from "../../src/api/resource.ts";
-import type { OpenApiDocument } from "../../src/codegen/read_open_api.ts";
+import type { OpenApiDocument } from "../../src/codegen/read_documents.ts";
 
 const META = "io.k8s.apimachinery.pkg.apis.meta.v1";
 

@@ -1,8 +1,8 @@
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import type { ApiResource } from "../../src/api/resource.ts";
 import { emitModules } from "../../src/codegen/emit_module.ts";
-import { SchemaError } from "../../src/codegen/model.ts";
-import { type OpenApiDocument, readOpenApi } from "../../src/codegen/read_open_api.ts";
+import { SchemaError } from "../../src/codegen/read_schema.ts";
+import { type OpenApiDocument, readOpenApi } from "../../src/codegen/read_documents.ts";
 import { documentOf, DOCUMENTS, kindSchema, ref, resource, RESOURCES, SHARED } from "./_documents.ts";
 import { anything, mutated, mutation } from "./_mutations.ts";
 import { assertTypesOnly } from "./_types_only.ts";

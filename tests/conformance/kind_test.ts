@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { isNotFound } from "../../src/api/status.ts";
-import type { KubernetesObject } from "../../src/api/object.ts";
+import { copyOf, type KubernetesObject } from "../../src/api/object.ts";
 import { defineResource, type Resource } from "../../src/api/resource.ts";
 import { Client } from "../../src/client/client.ts";
 import { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";
@@ -73,4 +73,49 @@ Deno.test("SharedIndexInformer waits for a kind that is not defined yet, deliver
   await time.tickAsync(0);
   await stopped;
   assertEquals([server.watches, time.timers], [0, 0]);
+});
+
+/** A kind as a program declares it, with fewer fields than the objects have. */
+interface Schema extends KubernetesObject {
+  readonly spec: { readonly title: string };
+}
+const Schema: Resource<Schema> = defineResource<Schema>({
+  group: "acme.dev",
+  version: "v1",
+  plural: "schemas",
+  kind: "Schema",
+});
+
+/** Names that code made from a specification knows nothing of, or gives other names to; and values it would convert. */
+const UNKNOWN = {
+  "x-kubernetes-preserve-unknown-fields": true,
+  "x-kubernetes-list-map-keys": ["name", "port"],
+  $ref: "#/definitions/a",
+  _default: null,
+  "with-dash": { "in/side": [1.5, 1e21, "", {}, []] },
+  renewTime: "2026-01-02T03:04:05.000006Z",
+  quantity: "1e3",
+};
+
+Deno.test("ResourceClient.update sends every member of a cached object, known or not [F25]", async () => {
+  using server = new FakeApiServer({ resources: [Schema] });
+  using client = new Client({ server: "http://fake", transport: server });
+  const key = "default/a";
+  const spec = { ...UNKNOWN, title: "before" };
+  server.create(Schema, { metadata: { name: "a", namespace: "default" }, spec, extra: UNKNOWN } as never);
+
+  // Once as an item of a list, once as a change of a watch.
+  for (const title of ["once", "twice"]) {
+    await using informer = new SharedIndexInformer(client.resource(Schema));
+    void informer.run();
+    await informer.waitForCacheSync();
+    if (title === "twice") {
+      server.annotate(Schema, key, { touched: "yes" });
+      await informer.until(({ metadata }) => metadata.annotations?.touched === "yes");
+    }
+    const cached = informer.lister.get(key)!;
+    await client.resource(Schema).update({ ...copyOf(cached), spec: { ...cached.spec, title } });
+    const { spec, extra } = server.get(Schema, key) as Schema & { readonly extra: unknown };
+    assertEquals<unknown>([spec, extra], [{ ...UNKNOWN, title }, UNKNOWN]);
+  }
 });

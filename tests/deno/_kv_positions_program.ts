@@ -1,5 +1,4 @@
-import { KvPositions } from "../../src/deno/positions.ts";
-import type { SnapshotKv } from "../../src/deno/snapshots.ts";
+import { KvPositions, type SnapshotKv } from "../../src/deno/stores.ts";
 import { checkPositionStore } from "../support/position_store.ts";
 
 /** Checks the positions of a database of Deno KV. `deno run --unstable-kv`. */

@@ -4,7 +4,7 @@ import { readDefinitions, startControlPlane } from "@kube/informer/testing/contr
 import { pathToFileURL } from "node:url";
 import { delay } from "@std/async";
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
-import { findServerPrograms, type Machine, storedPrograms } from "../../src/deno/server_programs.ts";
+import { findServerPrograms, type Machine, storedPrograms } from "../../src/deno/host.ts";
 import { Folder } from "../support/serve.ts";
 import { Program } from "../support/program.ts";
 

@@ -498,9 +498,7 @@ Deno.test("TokenFile keeps the last token when the file cannot be read any more,
   assertEquals(await sentTokenFile(token), "Bearer first");
   assertEquals(await sentTokenFile(token), "Bearer first");
   assertEquals(file.reads, 3);
-  assertEquals(warnings, [
-    `Cannot use the token file: there is no such file; the previous token stays in use`,
-  ]);
+  assertEquals(warnings, [`Cannot use the token file: there is no such file; the previous token stays in use`]);
   file.content = "second";
   assertEquals(await sentTokenFile(token), "Bearer second");
   file.content = "";

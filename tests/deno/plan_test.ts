@@ -164,10 +164,7 @@ Deno.test("connect requires every kubeconfig that the option names [C141]", asyn
     assertEquals(error.message, `Cannot use kubeconfig "${missing}": there is no such file`);
     assertEquals(error.file, missing);
   }
-  const isFolder = await assertRejects(
-    () => findConnection({ kubeconfig: folder.path }, hostWith()),
-    KubeconfigError,
-  );
+  const isFolder = await assertRejects(() => findConnection({ kubeconfig: folder.path }, hostWith()), KubeconfigError);
   assertStringIncludes(isFolder.message, "it is a folder");
   await Deno.writeTextFile(`${folder.path}/empty`, "# nothing\n");
   const empty = await assertRejects(

@@ -203,12 +203,10 @@ Deno.test("shutdownSignal aborts at the first SIGINT or SIGTERM, and the second 
     using signal = shutdownSignalOf(signals);
     assertEquals(signal.aborted, false);
     signals.send("SIGTERM");
-    assertEquals([signal.aborted, (signal.reason as Error).message, (signal.reason as Error).name, signals.exits], [
-      true,
-      "The process received SIGTERM",
-      "AbortError",
-      [],
-    ]);
+    assertEquals(
+      [signal.aborted, (signal.reason as Error).message, (signal.reason as Error).name, signals.exits],
+      [true, "The process received SIGTERM", "AbortError", []],
+    );
     signals.send(second);
     assertEquals(signals.exits, [code]);
   }

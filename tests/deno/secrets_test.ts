@@ -5,7 +5,7 @@ import { defineResource } from "../../src/api/resource.ts";
 import { StatusError, UnreachableError } from "../../src/api/status.ts";
 import { Client } from "../../src/client/client.ts";
 import type { ConnectOptions } from "../../src/deno/connect_options.ts";
-import { logRequests, type RequestReport } from "../../src/client/http/request_log.ts";
+import { logRequests, type RequestReport } from "../../src/client/http/connection.ts";
 import { CredentialPluginError } from "../../src/deno/credentials.ts";
 import { denoTransport } from "../../src/deno/mod.ts";
 import { findConnection } from "../../src/deno/connect.ts";

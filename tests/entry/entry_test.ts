@@ -69,11 +69,7 @@ Deno.test("frozenEntry of an object that cannot be frozen is broken from its fir
     const identity = { name: "cart-0", namespace: "shop", uid: "u-1", resourceVersion: "7" };
     const frozen = frozenEntry(entryOf({ metadata: { ...identity, creationTimestamp: "", annotations } }));
     assertEquals(frozen.error, undefined);
-    const error = assertThrows(
-      () => frozen[read],
-      DecodeError,
-      'Cannot freeze "shop/cart-0"',
-    );
+    const error = assertThrows(() => frozen[read], DecodeError, 'Cannot freeze "shop/cart-0"');
     assert(error.cause instanceof TypeError);
     for (const again of ["object", "metadata", "labels"] as const) {
       assertStrictEquals(assertThrows(() => frozen[again]), error);

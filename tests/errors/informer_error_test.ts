@@ -59,10 +59,8 @@ Deno.test("InformerError and what withErrorJson returns keep messages and causes
   assertEquals(JSON.parse(JSON.stringify(error)), json);
   const status = withErrorJson({ cause: new TypeError("x"), at: new Date(0), last: { error }, list: [1] });
   assertEquals(Object.keys(status), ["cause", "at", "last", "list"]);
-  assertEquals(JSON.parse(JSON.stringify({ status })).status, {
-    cause: { name: "TypeError", message: "x" },
-    at: "1970-01-01T00:00:00.000Z",
-    last: { error: json },
-    list: [1],
-  });
+  assertEquals(
+    JSON.parse(JSON.stringify({ status })).status,
+    { cause: { name: "TypeError", message: "x" }, at: "1970-01-01T00:00:00.000Z", last: { error: json }, list: [1] },
+  );
 });

@@ -53,12 +53,10 @@ Deno.test("acquire runs an informer while it has holders, and idleMs longer; for
   const synced = first.informer.waitForCacheSync();
   await fixture.tick();
   await synced;
-  assertEquals([keys(first), keys(second), fixture.asked, server.watches], [
-    ["default/a", "default/b"],
-    ["default/a", "default/b"],
-    ["list"],
-    1,
-  ]);
+  assertEquals(
+    [keys(first), keys(second), fixture.asked, server.watches],
+    [["default/a", "default/b"], ["default/a", "default/b"], ["list"], 1],
+  );
   assertStrictEquals(first.informer.lister, second.informer.lister);
   first[Symbol.dispose]();
   first[Symbol.dispose]();
@@ -97,12 +95,10 @@ Deno.test("acquire before forgetMs are over reads the cache at once, stale with 
   pods.addEventHandler(noting(lines));
   await pods.informer.waitForCacheSync(); // at once
   const { staleMs, state } = pods.informer.status();
-  assertEquals([keys(pods), pods.informer.hasSynced, staleMs, state], [
-    ["default/a", "default/b"],
-    true,
-    20_000,
-    "stale",
-  ]);
+  assertEquals(
+    [keys(pods), pods.informer.hasSynced, staleMs, state],
+    [["default/a", "default/b"], true, 20_000, "stale"],
+  );
   await fixture.tick();
   assertEquals([fixture.asked, pods.informer.status().state], [[`watch from ${version}`], "live"]);
   assertEquals([keys(pods), lines], [
@@ -202,11 +198,10 @@ Deno.test("acquire in the turn in which the watch ends resumes it, and before or
     assert(again !== undefined);
     assertEquals(keys(again), ["default/a", "default/b"]);
     await fixture.tick(100_000);
-    assertEquals([again.informer.status().state, server.watches, fixture.asked.filter((it) => it === "list")], [
-      "live",
-      1,
-      ["list"],
-    ]);
+    assertEquals(
+      [again.informer.status().state, server.watches, fixture.asked.filter((it) => it === "list")],
+      ["live", 1, ["list"]],
+    );
     again[Symbol.dispose]();
   }
 });
@@ -267,11 +262,10 @@ Deno.test("SharedInformerFactory that was shut down refuses acquire; disposing a
   informers.acquire(ConfigMap)[Symbol.dispose]();
   await fixture.tick();
   await informers.shutdown();
-  assertEquals([pods.informer.status().state, keys(pods), fixture.time.timers], [
-    "stopped",
-    ["default/a", "default/b"],
-    0,
-  ]);
+  assertEquals(
+    [pods.informer.status().state, keys(pods), fixture.time.timers],
+    ["stopped", ["default/a", "default/b"], 0],
+  );
   assertThrows(() => informers.acquire(Pod), Error, "Cannot make an informer: the factory was shut down");
   pods[Symbol.dispose]();
   await fixture.tick(100_000);

@@ -52,12 +52,10 @@ Deno.test("SharedIndexInformer delivers the changes of a relist, deletions first
       source.newest.send(expired());
       await run.tick(800);
     } else await run.relist(expired(), 20, after);
-    assertEquals(notes.take(), [
-      "- default/pod-3@3 (unknown)",
-      "~ default/pod-1@1→11",
-      "~ default/pod-2@2→12",
-      "+ default/pod-4@14",
-    ]);
+    assertEquals(
+      notes.take(),
+      ["- default/pod-3@3 (unknown)", "~ default/pod-1@1→11", "~ default/pod-2@2→12", "+ default/pod-4@14"],
+    );
     assertEquals(shown, Array(4).fill(seen(after)));
   }
 });
@@ -253,12 +251,10 @@ Deno.test("SharedIndexInformer delivers only the changes of a relist, and resync
   await run.relist(expired(), 20, [entry("pod1", 1), entry("pod2", 12), entry("pod3", 13)]);
   await run.tick(1_000);
   assertEquals(plain.lines, ["~ default/pod2@2→12", "+ default/pod3@13"]);
-  assertEquals(resynced.lines, [
-    ...plain.lines,
-    "~ default/pod1@1→1 (resync)",
-    "~ default/pod2@12→12 (resync)",
-    "~ default/pod3@13→13 (resync)",
-  ]);
+  assertEquals(
+    resynced.lines,
+    [...plain.lines, "~ default/pod1@1→1 (resync)", "~ default/pod2@12→12 (resync)", "~ default/pod3@13→13 (resync)"],
+  );
 });
 
 Deno.test("SharedIndexInformer keys objects by the name that a transform sets [C091]", async () => {
@@ -291,11 +287,10 @@ Deno.test("SharedIndexInformer quarantines an object whose transform throws, unt
   await run.start();
   assertEquals([run.informer.status().quarantined, run.informer.status().objects], [1, 2]);
   const error = assertThrows(() => run.informer.indexer.getByKey("default/a"), DecodeError);
-  assertEquals([error.message, error.cause, error.key], [
-    'Cannot transform "default/a"',
-    cause,
-    "default/a",
-  ]);
+  assertEquals(
+    [error.message, error.cause, error.key],
+    ['Cannot transform "default/a"', cause, "default/a"],
+  );
   assertEquals(run.informer.lister.list().map(({ metadata }) => metadata.name), ["b"]);
   await run.send(modified("a", 11), modified("b", 12));
   assertEquals([run.informer.status().quarantined, run.informer.lister.list().length], [1, 1]);

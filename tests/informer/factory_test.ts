@@ -72,12 +72,10 @@ Deno.test("SharedInformerFactory's informers use streaming lists where the serve
     informers.start();
     await time.tickAsync(0);
     const { lists, watches } = pods.status();
-    assertEquals([pods.hasSynced, pods.indexer.size, lists, watches], [
-      true,
-      1,
-      streamingList ? 0 : 1,
-      streamingList ? 1 : 2,
-    ]);
+    assertEquals(
+      [pods.hasSynced, pods.indexer.size, lists, watches],
+      [true, 1, streamingList ? 0 : 1, streamingList ? 1 : 2],
+    );
     await informers.shutdown();
   }
 });

@@ -22,14 +22,10 @@ Deno.test("SharedIndexInformer delivers the changes of one batch in the server's
     modified("a", 15),
     added("b", 16),
   );
-  assertEquals(notes.take(), [
-    "+ default/a@11",
-    "+ default/b@12",
-    "~ default/a@11→13",
-    "- default/b@14",
-    "~ default/a@13→15",
-    "+ default/b@16",
-  ]);
+  assertEquals(
+    notes.take(),
+    ["+ default/a@11", "+ default/b@12", "~ default/a@11→13", "- default/b@14", "~ default/a@13→15", "+ default/b@16"],
+  );
 });
 
 Deno.test("SharedIndexInformer delivers the same events to handlers and streams, however the bytes are split", async () => {

@@ -88,11 +88,10 @@ Deno.test("waitForCacheSync rejects when its signal aborts, and when the informe
   const reason = new Error("enough");
   stop.abort(reason);
   const error = await aborted;
-  assertEquals([error.message, error.cause, error.reason], [
-    'Cannot wait for "objects" to sync: given up after 0.3 s, its state has been "listing" for 0.3 s',
-    cause,
-    reason,
-  ]);
+  assertEquals(
+    [error.message, error.cause, error.reason],
+    ['Cannot wait for "objects" to sync: given up after 0.3 s, its state has been "listing" for 0.3 s', cause, reason],
+  );
   assert(Deno.inspect(error).split("\n").length <= 10);
   const waits = [() => informer.waitForCacheSync(), () => informer.waitForCacheSync({ patient: true })]
     .map((wait) => assertRejects(wait, Error, 'Cannot wait for the informer of "objects": it has stopped'));

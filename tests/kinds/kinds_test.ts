@@ -1,9 +1,33 @@
 import { assert, assertEquals } from "@std/assert";
 import { dirname, join, relative } from "node:path/posix";
 import { apiVersionOf, type Resource } from "../../src/api/resource.ts";
-import { builtInResources } from "../../src/testing/storage/built_in_resources.ts";
-import { sameResource } from "../../src/testing/storage/definition.ts";
+import { builtInResources, sameResource } from "../../src/testing/storage/definition.ts";
 import { deno } from "../support/program.ts";
+import type { Draft, DynamicObject, KubernetesObject } from "../../mod.ts";
+import * as admissionregistrationV1 from "../../src/kinds/admissionregistration/v1.ts";
+import * as apiextensionsV1 from "../../src/kinds/apiextensions/v1.ts";
+import * as apiregistrationV1 from "../../src/kinds/apiregistration/v1.ts";
+import * as appsV1 from "../../src/kinds/apps/v1.ts";
+import * as authenticationV1 from "../../src/kinds/authentication/v1.ts";
+import * as authorizationV1 from "../../src/kinds/authorization/v1.ts";
+import * as autoscalingV1 from "../../src/kinds/autoscaling/v1.ts";
+import * as autoscalingV2 from "../../src/kinds/autoscaling/v2.ts";
+import * as batchV1 from "../../src/kinds/batch/v1.ts";
+import * as certificatesV1 from "../../src/kinds/certificates/v1.ts";
+import * as coordinationV1 from "../../src/kinds/coordination/v1.ts";
+import * as coreV1 from "../../src/kinds/core/v1.ts";
+import * as discoveryV1 from "../../src/kinds/discovery/v1.ts";
+import * as eventsV1 from "../../src/kinds/events/v1.ts";
+import * as flowcontrolV1 from "../../src/kinds/flowcontrol/v1.ts";
+import * as metaV1 from "../../src/kinds/meta/v1.ts";
+import * as networkingV1 from "../../src/kinds/networking/v1.ts";
+import * as nodeV1 from "../../src/kinds/node/v1.ts";
+import * as policyV1 from "../../src/kinds/policy/v1.ts";
+import * as rbacV1 from "../../src/kinds/rbac/v1.ts";
+import * as resourceV1 from "../../src/kinds/resource/v1.ts";
+import * as schedulingV1 from "../../src/kinds/scheduling/v1.ts";
+import * as storageV1 from "../../src/kinds/storage/v1.ts";
+import * as storagemigrationV1 from "../../src/kinds/storagemigration/v1.ts";
 
 const ROOT = join(import.meta.dirname!, "../..");
 const KINDS = join(ROOT, "src/kinds");
@@ -49,4 +73,67 @@ Deno.test("the resources of kinds are those that the fake server has built in", 
     assert(found !== undefined, `${apiVersionOf(kind)} ${kind.kind}`);
     assertEquals([found.kind, found.scope], [kind.kind, kind.scope]);
   }
+});
+
+/** The draft of each kind, as the compiler sees it: `deno check` fails when a kind is wrong. */
+
+const MODULES = {
+  "admissionregistration/v1.ts": admissionregistrationV1,
+  "apiextensions/v1.ts": apiextensionsV1,
+  "apiregistration/v1.ts": apiregistrationV1,
+  "apps/v1.ts": appsV1,
+  "authentication/v1.ts": authenticationV1,
+  "authorization/v1.ts": authorizationV1,
+  "autoscaling/v1.ts": autoscalingV1,
+  "autoscaling/v2.ts": autoscalingV2,
+  "batch/v1.ts": batchV1,
+  "certificates/v1.ts": certificatesV1,
+  "coordination/v1.ts": coordinationV1,
+  "core/v1.ts": coreV1,
+  "discovery/v1.ts": discoveryV1,
+  "events/v1.ts": eventsV1,
+  "flowcontrol/v1.ts": flowcontrolV1,
+  "meta/v1.ts": metaV1,
+  "networking/v1.ts": networkingV1,
+  "node/v1.ts": nodeV1,
+  "policy/v1.ts": policyV1,
+  "rbac/v1.ts": rbacV1,
+  "resource/v1.ts": resourceV1,
+  "scheduling/v1.ts": schedulingV1,
+  "storage/v1.ts": storageV1,
+  "storagemigration/v1.ts": storagemigrationV1,
+};
+
+/** Those of some names that are members of a type. */
+type Had<T, Name> = Name extends keyof T ? Name : never;
+
+/** The faults of the drafts of a kind: members that they should lack, or a name that may be missing. */
+type Wrong<T extends KubernetesObject> =
+  | Had<Draft<T>, "status" | "unheardOf">
+  | Had<NonNullable<Draft<T>["metadata"]>, "uid" | "resourceVersion" | "unheardOf">
+  | (undefined extends Draft<T>["metadata"] ? ("$ephemeral" extends keyof T ? never : "no name") : never);
+
+/** The kinds of modules whose drafts have faults, each with one. */
+type WrongIn<Module> = Module extends unknown ? {
+    [Name in keyof Module]: Module[Name] extends Resource<infer T> ? Wrong<T> extends never ? never : [Name, Wrong<T>]
+      : never;
+  }[keyof Module]
+  : never;
+
+/** A kind with a field that none should have. */
+interface Known extends KubernetesObject {
+  readonly unheardOf?: string;
+}
+type Planted = { readonly known: Resource<Known>; readonly dynamic: Resource<DynamicObject> };
+
+Deno.test("types: no draft of a kind has a status, a field that the kind lacks or metadata of the server", () => {
+  const none: WrongIn<typeof MODULES[keyof typeof MODULES]>[] = [];
+  const planted: WrongIn<Planted>[] = [["known", "unheardOf"], ["dynamic", "status"]];
+  assertEquals([none.length, planted.length], [0, 2]);
+});
+
+Deno.test("the drafts of all kinds are checked", () => {
+  const files = [...Deno.readDirSync(KINDS)].filter(({ isDirectory }) => isDirectory)
+    .flatMap(({ name }) => [...Deno.readDirSync(join(KINDS, name))].map((file) => `${name}/${file.name}`));
+  assertEquals(Object.keys(MODULES), files.filter((file) => !file.endsWith("_shared.ts")).sort());
 });

@@ -112,11 +112,10 @@ Deno.test("execInfo describes the whole cluster to plugins with provideClusterIn
     disableCompression: true,
     config: { audience: "shop", level: 3 },
   };
-  assertEquals(JSON.parse(execInfo(plugin(), { interactive: false, cluster })), {
-    apiVersion: V1,
-    kind: "ExecCredential",
-    spec: { interactive: false },
-  });
+  assertEquals(
+    JSON.parse(execInfo(plugin(), { interactive: false, cluster })),
+    { apiVersion: V1, kind: "ExecCredential", spec: { interactive: false } },
+  );
   const curious = plugin({ provideClusterInfo: true, apiVersion: V1BETA1 });
   assertEquals(JSON.parse(execInfo(curious, { interactive: true, cluster })), {
     apiVersion: V1BETA1,

@@ -81,18 +81,15 @@ Deno.test("what a reconcile leads to, other reconciles and informers that it sta
   await fixture.pass(1_000);
   const { recorder } = fixture;
   const reconciles = recorder.spans.filter(({ name }) => name === "reconcile maps");
-  assertEquals(reconciles.map(({ attributes }) => attributes["reconciler.key"]), [
-    "shop/a",
-    "shop/enqueued",
-    "shop/written",
-  ]);
+  assertEquals(
+    reconciles.map(({ attributes }) => attributes["reconciler.key"]),
+    ["shop/a", "shop/enqueued", "shop/written"],
+  );
   const list = recorder.span("list secrets");
-  assertEquals([...reconciles, list].map(({ parentSpanContext }) => parentSpanContext), [
-    undefined,
-    undefined,
-    undefined,
-    undefined,
-  ]);
+  assertEquals(
+    [...reconciles, list].map(({ parentSpanContext }) => parentSpanContext),
+    [undefined, undefined, undefined, undefined],
+  );
   assertEquals(new Set(recorder.spans.map((span) => span.spanContext().traceId)).size, recorder.spans.length);
   const watch = recorder.activeOf.get("GET /api/v1/secrets watch");
   assertEquals(watch, list.spanContext().spanId); // a streaming list

@@ -1,7 +1,7 @@
 import { assert } from "@std/assert";
 import type { PerturbOptions } from "@kube/informer/testing/perturb";
 import { planOf } from "../../src/perturb/plan.ts";
-import { tryPlan } from "../../src/perturb/trial.ts";
+import { tryPlan } from "../../src/perturb/perturb.ts";
 import { APP } from "../support/perturb/app.ts";
 import { appController, type Bug, BUGS } from "../support/perturb/app_controller.ts";
 import { elected, ELECTION_BUGS } from "../support/perturb/elected.ts";

@@ -45,13 +45,10 @@ Deno.test("DeltaFIFO queues no deletion of a key that is neither queued nor know
 Deno.test("DeltaFIFO replace queues the deletions first, then the list in its order [C054]", () => {
   const words = new Words(["foo@1", "bar@1", "baz@1"]);
   words.queue.replace(["qux@1", "foo@2", "abc@1"], "2");
-  assertEquals(words.drain(), [
-    ["Deleted? bar@1"],
-    ["Deleted? baz@1"],
-    ["Replaced qux@1"],
-    ["Replaced foo@2"],
-    ["Replaced abc@1"],
-  ]);
+  assertEquals(
+    words.drain(),
+    [["Deleted? bar@1"], ["Deleted? baz@1"], ["Replaced qux@1"], ["Replaced foo@2"], ["Replaced abc@1"]],
+  );
 });
 
 Deno.test("DeltaFIFO replace also deletes keys that are only queued, with the state queued last [C055]", () => {

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { PositionError } from "../../src/api/position.ts";
+import { PositionError } from "../../src/api/lister_watcher.ts";
 import { Client } from "../../src/client/client.ts";
 import { Position } from "../../src/informer/events/position.ts";
 import { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";

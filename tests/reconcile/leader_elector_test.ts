@@ -315,14 +315,10 @@ Deno.test("LeaderElector renews the lease until the work has ended, and releases
   first.stop.abort(new Error("stopped"));
   assertEquals(elector.status().state, "ending");
   await election.time.tickAsync(70_000);
-  assertEquals(election.log, [
-    '0 a sees "a"',
-    "0 a leads",
-    "1000 a stops leading",
-    "61000 a has ended",
-    '61000 a sees ""',
-    "63000 b leads",
-  ]);
+  assertEquals(
+    election.log,
+    ['0 a sees "a"', "0 a leads", "1000 a stops leading", "61000 a has ended", '61000 a sees ""', "63000 b leads"],
+  );
   assertEquals(second.leadership?.fencing, { holder: "b", transitions: 1, resourceVersion: "34" });
   await end(election, second);
 });
@@ -485,11 +481,10 @@ Deno.test("LeaderElector reports errors of attempts, but no conflicts, and conti
   await election.time.tickAsync(10_000);
   // That another one has created the Lease in between is no error.
   assertEquals(errors.map((error) => (error as StatusError).status.code), [403, 403]);
-  assertEquals([elector.status().errors, elector.status().state, elector.status().lastError], [
-    2,
-    "leading",
-    undefined,
-  ]);
+  assertEquals(
+    [elector.status().errors, elector.status().state, elector.status().lastError],
+    [2, "leading", undefined],
+  );
 });
 
 Deno.test("LeaderElector refuses options that are not safe, and its check fails for work that outlives the lease [C153]", async (test) => {

@@ -4,14 +4,17 @@ import { SharedInformerFactory } from "../../src/informer/shared_informer_factor
 import { WaitError } from "../../src/informer/status.ts";
 import { Deployment } from "../../src/kinds/apps/v1.ts";
 import { ConfigMap, Namespace, Node, Pod } from "../../src/kinds/core/v1.ts";
-import { generationChanged, labelsChanged } from "../../src/reconcile/predicate.ts";
+import {
+  generationChanged,
+  labelsChanged,
+  type ReconcileFunction,
+  TerminalError,
+} from "../../src/reconcile/options.ts";
 import { Reconciler } from "../../src/reconcile/reconciler.ts";
-import { TerminalError } from "../../src/reconcile/options.ts";
 import { pod } from "../../src/testing/objects.ts";
 import type { Cause } from "../../src/workqueue/run.ts";
 import { requeueAfter, retry } from "../../src/workqueue/run.ts";
 import { LeadershipLostError } from "../../src/reconcile/leader_elector.ts";
-import type { ReconcileFunction } from "../../src/reconcile/options.ts";
 import type { Transport } from "../../src/api/lister_watcher.ts";
 import type { FakeApiServer } from "../../src/testing/fake_api_server.ts";
 import { Uncaught } from "../support/informer.ts";

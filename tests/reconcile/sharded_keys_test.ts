@@ -4,7 +4,7 @@ import { requeueAfter } from "../../src/workqueue/run.ts";
 import { ConfigMap, Namespace, Secret } from "../../src/kinds/core/v1.ts";
 import { TerminalError } from "../../src/reconcile/options.ts";
 import { Reconciler } from "../../src/reconcile/reconciler.ts";
-import type { RecordedRequest } from "../../src/testing/http/request.ts";
+import type { RecordedRequest } from "../../src/testing/http/exchange.ts";
 import { withController } from "../../src/reconcile/objects.ts";
 import { SharedWorks } from "./_processes.ts";
 

@@ -393,13 +393,10 @@ Deno.test("classify distinguishes the five kinds of failure", () => {
 
 Deno.test("failed has the wait that the server asks for, if any, up to five minutes", () => {
   const asks = refused(429, { retryAfterSeconds: 3 });
-  assertEquals(failed(asks, "5"), {
-    type: "failed",
-    failure: "throttled",
-    error: asks,
-    resourceVersion: "5",
-    retryAfterMs: 3_000,
-  });
+  assertEquals(
+    failed(asks, "5"),
+    { type: "failed", failure: "throttled", error: asks, resourceVersion: "5", retryAfterMs: 3_000 },
+  );
   assertEquals("retryAfterMs" in failed(refused(429), "5"), false);
   assertEquals(failed(refused(503, { retryAfterSeconds: 86_400 }), "5").retryAfterMs, 300_000);
 });

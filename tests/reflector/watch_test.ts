@@ -148,15 +148,10 @@ Deno.test("Reflector requests watches of 120 to 220 seconds, or of the option's 
 Deno.test("Reflector passes every version to the store, once per batch, after the batch's changes [C024]", async () => {
   const source = new ScriptedSource().watch([added("a", 11)], [modified("a", 20)], [bookmark(30)], [deleted("a", 40)]);
   await using follow = await live(source);
-  assertEquals(follow.store.notes.slice(3), [
-    "add default/a@11",
-    "flush 11",
-    "update default/a@20",
-    "flush 20",
-    "flush 30",
-    "delete default/a@40",
-    "flush 40",
-  ]);
+  assertEquals(
+    follow.store.notes.slice(3),
+    ["add default/a@11", "flush 11", "update default/a@20", "flush 20", "flush 30", "delete default/a@40", "flush 40"],
+  );
 });
 
 Deno.test("Reflector counts a bookmark as seen only after the store has accepted it", async () => {

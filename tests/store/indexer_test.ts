@@ -34,11 +34,10 @@ Deno.test("Indexer removes an index value with its last item, and not before [C1
   assertEquals(filed(indexer), { red: ["a", "b"] });
   indexer.delete(thing("a"));
   indexer.delete(thing("b"));
-  assertEquals([indexer.indexValues("tag"), indexer.byIndex("tag", "red"), indexer.indexKeys("tag", "red")], [
-    [],
-    [],
-    [],
-  ]);
+  assertEquals(
+    [indexer.indexValues("tag"), indexer.byIndex("tag", "red"), indexer.indexKeys("tag", "red")],
+    [[], [], []],
+  );
 });
 
 Deno.test("Indexer moves an item between the values of a multi-valued index [C105]", () => {
@@ -175,11 +174,10 @@ Deno.test("Indexer changes nothing when an index function throws", async (t) => 
     await t.step(name, () => {
       const indexer = make();
       assertThrows(() => act(indexer), TypeError, "no index value");
-      assertEquals([indexer.list(), indexer.indexValues("tag"), indexer.indexValues("picky")], [
-        [thing("a", "red")],
-        ["red"],
-        ["red"],
-      ]);
+      assertEquals(
+        [indexer.list(), indexer.indexValues("tag"), indexer.indexValues("picky")],
+        [[thing("a", "red")], ["red"], ["red"]],
+      );
       assertThrows(() => (indexer as Indexer<Thing, string>).byIndex("fine", "red"), RangeError);
     });
   }
@@ -280,11 +278,10 @@ Deno.test("Indexer replacing reuses the index values of stored values, also for 
   kept.tags[0] = "changed";
   staged.commit("1");
   assertEquals(calls, 4, "of what came before, but not of what is kept");
-  assertEquals([more.indexKeys("tag", "red"), more.indexKeys("late", "red"), more.indexValues("late").sort()], [
-    ["kept", "new"],
-    ["kept", "new"],
-    ["blue", "red"],
-  ]);
+  assertEquals(
+    [more.indexKeys("tag", "red"), more.indexKeys("late", "red"), more.indexValues("late").sort()],
+    [["kept", "new"], ["kept", "new"], ["blue", "red"]],
+  );
 });
 
 Deno.test("Indexer revision changes with every change, and only then", () => {

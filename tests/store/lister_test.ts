@@ -100,11 +100,10 @@ Deno.test("Lister get and namespace().get find the cache's own object, or undefi
   assertStrictEquals(lister.namespace("shop").get("cart"), cart);
   assertStrictEquals(lister.namespace("").get("node-1"), node);
   assertEquals(cache.seen(lister.namespace("").list()).names, ["node-1"]);
-  assertEquals([lister.get("cart"), lister.get("bank/cart"), lister.namespace("bank").get("cart")], [
-    undefined,
-    undefined,
-    undefined,
-  ]);
+  assertEquals(
+    [lister.get("cart"), lister.get("bank/cart"), lister.namespace("bank").get("cart")],
+    [undefined, undefined, undefined],
+  );
 });
 
 Deno.test("Lister reads the current contents at each call", () => {
@@ -133,11 +132,10 @@ Deno.test("Lister skips broken objects in lists and reports each once; get throw
   const error = new DecodeError("Cannot parse", { key: "shop/broken" });
   const identity = { key: "shop/broken", namespace: "shop", uid: "u", resourceVersion: "1" };
   cache.store.add(brokenEntry<KubernetesObject>(identity, error));
-  assertEquals([cache.lister.list(), cache.lister.list("app"), cache.lister.namespace("shop").list()], [
-    [cart],
-    [cart],
-    [cart],
-  ]);
+  assertEquals(
+    [cache.lister.list(), cache.lister.list("app"), cache.lister.namespace("shop").list()],
+    [[cart], [cart], [cart]],
+  );
   assertStrictEquals(assertThrows(() => cache.lister.get("shop/broken"), DecodeError), error);
   assertEquals(cache.reported.length, 1);
   assert(cache.reported[0] === error);

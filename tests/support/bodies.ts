@@ -4,9 +4,8 @@ import type { KubernetesObject } from "../../src/api/object.ts";
 import { defineResource, type Resource } from "../../src/api/resource.ts";
 import { CancellableStream } from "../../src/async/iterate.ts";
 import { BodyReader } from "../../src/client/decode/body_reader.ts";
-import { ListReader } from "../../src/client/decode/list_reader.ts";
+import { ListReader, WatchReader } from "../../src/client/decode/readers.ts";
 import type { ReadOptions } from "../../src/client/decode/object_reader.ts";
-import { WatchReader } from "../../src/client/decode/watch_reader.ts";
 
 /** The built-in kind that most tests read. */
 export const Pod: Resource = defineResource({ version: "v1", plural: "pods", kind: "Pod" });

@@ -95,12 +95,7 @@ export class Follow implements AsyncDisposable {
   readonly #stop = new AbortController();
   readonly #running: Promise<void>;
 
-  constructor(
-    source: ScriptedSource,
-    options: ReflectorOptions = {},
-    store = new NotingStore(),
-    time?: FakeTime,
-  ) {
+  constructor(source: ScriptedSource, options: ReflectorOptions = {}, store = new NotingStore(), time?: FakeTime) {
     this.time = time ?? (this.#owned = new FakeTime());
     this.source = source;
     this.store = store;

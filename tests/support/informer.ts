@@ -24,11 +24,7 @@ export class Run<Name extends string = never> implements AsyncDisposable {
    * Lists in pages, with waits that are not by chance. Does not run before {@linkcode start}. Time is faked until it is
    * disposed, unless that is done already.
    */
-  constructor(
-    source = new ScriptedSource(),
-    options: SharedIndexInformerOptions<Thing, Name> = {},
-    time?: FakeTime,
-  ) {
+  constructor(source = new ScriptedSource(), options: SharedIndexInformerOptions<Thing, Name> = {}, time?: FakeTime) {
     this.time = time ?? (this.#owned = new FakeTime());
     this.source = source;
     this.informer = new SharedIndexInformer<Thing, Name>(source, {

@@ -1,5 +1,5 @@
 import { assertEquals, assertNotEquals } from "@std/assert";
-import type { DeliveredVersion, PositionStore } from "../../src/api/position.ts";
+import type { DeliveredVersion, PositionStore } from "../../src/api/lister_watcher.ts";
 
 const HOLDERS = [crypto.randomUUID(), crypto.randomUUID()];
 

@@ -97,11 +97,7 @@ export function text(code: number, body: string, headers: Record<string, string>
 
 /** A pod as small as can be. */
 export function pod(name: string, resourceVersion: string, namespace = "shop"): Record<string, unknown> {
-  return {
-    kind: "Pod",
-    apiVersion: "v1",
-    metadata: { name, namespace, uid: `uid-${name}`, resourceVersion },
-  };
+  return { kind: "Pod", apiVersion: "v1", metadata: { name, namespace, uid: `uid-${name}`, resourceVersion } };
 }
 
 /** A pod list, items without kind and apiVersion as the server sends them. */

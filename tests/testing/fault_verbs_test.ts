@@ -13,11 +13,10 @@ onBoth("failNext refuses with any status and Retry-After", async (server, wire) 
   assertEquals((await ask(wire, MAPS)).status, 200);
   for (let times = 0; times < 2; times++) {
     const refused = await ask(wire, WATCH);
-    assertEquals([refused.status, refused.json.reason, refused.headers.get("retry-after")], [
-      429,
-      "TooManyRequests",
-      "7",
-    ]);
+    assertEquals(
+      [refused.status, refused.json.reason, refused.headers.get("retry-after")],
+      [429, "TooManyRequests", "7"],
+    );
   }
   await using watch = await Lines.open(wire, WATCH);
   assertEquals(watch.response.status, 200);
@@ -159,12 +158,10 @@ onBoth("duplicateNext sends one event twice", async (server, wire) => {
   server.duplicateNext();
   server.delete(ConfigMap, "answers/map-1");
   server.delete(ConfigMap, "answers/map-2");
-  assertEquals((await watch.take(4)).map(brief), [
-    "DELETED map-0@7",
-    "DELETED map-1@8",
-    "DELETED map-1@8",
-    "DELETED map-2@9",
-  ]);
+  assertEquals(
+    (await watch.take(4)).map(brief),
+    ["DELETED map-0@7", "DELETED map-1@8", "DELETED map-1@8", "DELETED map-2@9"],
+  );
 });
 
 onBoth("reorderNext swaps two events of different objects, and keeps those of one in order", async (server, wire) => {
@@ -174,12 +171,10 @@ onBoth("reorderNext swaps two events of different objects, and keeps those of on
   server.patch(ConfigMap, "answers/map-0", { data: { k: "2" } });
   server.delete(ConfigMap, "answers/map-1");
   server.delete(ConfigMap, "answers/map-2");
-  assertEquals((await watch.take(4)).map(brief), [
-    "MODIFIED map-0@7",
-    "DELETED map-1@9",
-    "MODIFIED map-0@8",
-    "DELETED map-2@10",
-  ]);
+  assertEquals(
+    (await watch.take(4)).map(brief),
+    ["MODIFIED map-0@7", "DELETED map-1@9", "MODIFIED map-0@8", "DELETED map-2@10"],
+  );
 });
 
 Deno.test("reorderNext sends a held event before a bookmark, an error and the end", async () => {
@@ -278,9 +273,7 @@ Deno.test("gzipNext sends each chunk as a gzip member of its own", async () => {
     server.delete(ConfigMap, `answers/${name}`);
     const { value } = await reader.read();
     assertEquals([...value!.slice(0, 2)], [0x1f, 0x8b]);
-    const text = await new Response(
-      new Blob([value!]).stream().pipeThrough(new DecompressionStream("gzip")),
-    ).text();
+    const text = await new Response(new Blob([value!]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
     assertEquals(JSON.parse(text).object.metadata.name, name);
   }
   await reader.cancel();
@@ -297,9 +290,7 @@ onBoth("gzipNext compresses a response whose request did not accept that", async
   }
   // `fetch` decompresses and hides it: the bytes themselves.
   using connection = await Deno.connect({ hostname: "127.0.0.1", port: wire.port });
-  await connection.write(
-    new TextEncoder().encode(`GET ${MAPS} HTTP/1.1\r\nHost: fake\r\nConnection: close\r\n\r\n`),
-  );
+  await connection.write(new TextEncoder().encode(`GET ${MAPS} HTTP/1.1\r\nHost: fake\r\nConnection: close\r\n\r\n`));
   let text = "";
   const buffer = new Uint8Array(16_384);
   for (let size; (size = await connection.read(buffer)) !== null;) {

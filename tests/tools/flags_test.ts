@@ -9,12 +9,7 @@ const FLAGS = {
   file: text("FILE", "a path"),
   check: toggle("writes nothing"),
 };
-const PROGRAM: Program<typeof FLAGS> = {
-  task: "demo",
-  summary: "Measures.",
-  flags: FLAGS,
-  examples: ["--seeds 3"],
-};
+const PROGRAM: Program<typeof FLAGS> = { task: "demo", summary: "Measures.", flags: FLAGS, examples: ["--seeds 3"] };
 
 function messageOf(...args: string[]): string {
   return assertThrows(() => parseFlags(PROGRAM, args), TypeError).message;

@@ -1,5 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { folderSizes, publishedFiles, urlsIn } from "../../tools/size.ts";
+import { countLines, internalOptions, nameUses, usedByANeighbour } from "../../tools/code_size.ts";
+import { borrowed, problems } from "../../tools/layers.ts";
 
 Deno.test("size reads the files from the output of a dry run", () => {
   const output = `Warning Publishing (of a library) may take long.
@@ -35,4 +37,85 @@ Deno.test("The package has its entry point, licence and docs, and no tests or to
   }
   assertEquals([...paths].filter((path) => !/^(?:src|docs)\/|^[^/]+$/.test(path)), []);
   assertEquals(files.filter(({ bytes }) => bytes === 0), []);
+});
+
+Deno.test("a line with code and a comment is code, one of a text is code, and one of a comment alone is not", () => {
+  const text = `/**
+ * A comment.
+ */
+export const a = 1; // and a remark
+
+// Another comment.
+const text = \`
+  // no comment
+
+\`;
+`;
+  assertEquals(countLines({ path: "a.ts", text }), { code: 5, comment: 4, blank: 1 });
+});
+
+Deno.test("names are followed to their users, through entry points and renamed imports", () => {
+  const sources = [
+    {
+      path: "src/a/organ.ts",
+      text: `export interface OrganOptions { size: number; onEnd(): void; read: () => void; }
+export function organ(options: OrganOptions): void;
+export function organ(): void {}
+export class Public {}
+export type Everywhere = string;
+interface LocalContext { value: number }`,
+    },
+    {
+      path: "src/a/owner.ts",
+      text:
+        `import { organ as make, type OrganOptions, type Everywhere } from "./organ.ts";\nimport { Public } from "./mod.ts";`,
+    },
+    { path: "src/a/mod.ts", text: `export { Public } from "./organ.ts";` },
+    { path: "src/b/other.ts", text: `import type { Everywhere } from "../a/organ.ts";` },
+  ];
+  const uses = nameUses(sources);
+  assertEquals(uses.map(({ name, users, isExported }) => `${isExported ? "" : "local "}${name}: ${users}`), [
+    "OrganOptions: src/a/owner.ts",
+    "organ: src/a/owner.ts",
+    "Public: src/a/owner.ts",
+    "Everywhere: src/a/owner.ts,src/b/other.ts",
+    "local LocalContext: ",
+  ]);
+  const publicNames = new Set(["Public"]);
+  assertEquals(usedByANeighbour(uses, publicNames).map(({ name }) => name), ["OrganOptions", "organ"]);
+  assertEquals(internalOptions(uses, publicNames).map(({ name, members }) => [name, members]), [
+    ["OrganOptions", { all: 3, callbacks: 2 }],
+    ["LocalContext", { all: 1, callbacks: 0 }],
+  ]);
+});
+
+Deno.test("layers allows one file to print, by console.warn alone", () => {
+  const print = (path: string, call: string): string[] =>
+    problems([{ path, text: `export class ConsoleReporter {}\n${call};\n`, imports: [] }]);
+  assertEquals(print("errors/errors.ts", `console.warn("x")`), []);
+  assertEquals(print("errors/errors.ts", `console.log("x")`).length, 1);
+  assertEquals(print("informer/console_reporter.ts", `console.warn("x")`).length, 1);
+});
+
+Deno.test("layers names functions that are too long, also those in classes and variables", () => {
+  const body = "{\n" + "  step();\n".repeat(58) + "}";
+  const text = `/**\n * Comments\n * do not count.\n */\nfunction fits() ${body}\n` +
+    `class Reader {\n  #read() {\n    run();\n  ${body.slice(2)}\n}\nconst run = () => {\n${body};\n};\n`;
+  assertEquals(problems([{ path: "errors/errors.ts", text, imports: [] }]), [
+    "src/errors/errors.ts: #read has 61 lines, at most 60; which are its steps?",
+    "src/errors/errors.ts: run has 62 lines, at most 60; which are its steps?",
+  ]);
+});
+
+Deno.test("layers allows helpers to their own folder, and those of tests/support to all", () => {
+  const imports = (path: string, specifier: string): string[] => borrowed([{ path, imports: [specifier] }]);
+  assertEquals(imports("tests/edge/a_test.ts", "./_a.ts"), []);
+  assertEquals(imports("bench/limits/a.ts", "../_a.ts"), []);
+  assertEquals(imports("bench/a.ts", "../tests/support/a.ts"), []);
+  assertEquals(imports("tests/edge/a_test.ts", "../api/_a.ts"), [
+    "tests/edge/a_test.ts: imports tests/api/_a.ts, a helper of another folder; what is shared is in tests/support",
+  ]);
+  assertEquals(imports("tools/a.ts", "../tests/api/a.ts"), [
+    "tools/a.ts: imports tests/api/a.ts; only tests/support is shared",
+  ]);
 });

@@ -1,5 +1,7 @@
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import { type Finding, isAllowed, wideLinesIn, wordsIn } from "../../tools/words.ts";
+import { INTRODUCED, introducedIn, minorOf } from "../../tools/introduced.ts";
+import { countsOf, TESTED } from "../../tools/versions.ts";
 
 /** `"3 told"` for each finding in a source. */
 function found(source: string): string[] {
@@ -17,15 +19,7 @@ export const a = 1; // is told later
   // hurry: those who wait.
 /* stories of a new whole, for whoever reads */
 `;
-  assertEquals(found(source), [
-    "3 going on",
-    "6 told",
-    "8 hurry",
-    "8 who",
-    "9 story",
-    "9 the whole",
-    "9 who",
-  ]);
+  assertEquals(found(source), ["3 going on", "6 told", "8 hurry", "8 who", "9 story", "9 the whole", "9 who"]);
 });
 
 Deno.test("wordsIn finds docstrings that begin with a question word, once", () => {
@@ -94,4 +88,26 @@ Deno.test("wideLinesIn leaves out lines of comments that cannot be wrapped", () 
 // deno-lint-ignore no-explicit-any -- ${words}
 `;
   assertEquals(wideLinesIn("src/a.ts", source), []);
+});
+
+Deno.test("README names the versions that are tested, and the newest is that of src/kinds", async () => {
+  const text = (path: string): Promise<string> => Deno.readTextFile(new URL(`../../${path}`, import.meta.url));
+  const last = TESTED.at(-1)!;
+  assertStringIncludes(await text("README.md"), `kube-apiserver ${TESTED.slice(0, -1).join(", ")} and ${last}.`);
+  assertStringIncludes(await text("src/kinds/core/v1.ts"), ` from Kubernetes v${last}.`);
+});
+
+Deno.test("the counts of a run are those of its last line", () => {
+  const output = "ok | 1 passed | 0 failed (1s)\nmore\nFAILED | 101 passed (3 steps) | 2 failed | 1 ignored (4m2s)\n";
+  assertEquals(countsOf(output), { passed: 101, failed: 2, ignored: 1 });
+  assertEquals(countsOf("ok | 5 passed | 0 failed (1s)\n"), { passed: 5, failed: 0, ignored: 0 });
+  assertEquals(countsOf("error: Module not found\n"), undefined);
+});
+
+Deno.test("a kind that is not recorded is as old as the oldest version that is tested", () => {
+  assert(Object.values(INTRODUCED).every((minor) => minor > minorOf(`v${TESTED[0]}.0`)));
+  const device = { group: "resource.k8s.io", version: "v1", kind: "DeviceClass" };
+  assertEquals([introducedIn(device), introducedIn({ ...device, kind: "Unknown" })], [34, 32]);
+  assertEquals([minorOf("v1.37.2"), minorOf("v1.33.1-gke.1000")], [37, 33]);
+  assertThrows(() => minorOf("2.0"), Error, 'Cannot read the version "2.0": it is not v1.N.N');
 });

@@ -1,9 +1,12 @@
 import { assert, assertEquals, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
-import { type Durations, Histogram } from "../../src/async/histogram.ts";
+import { type Durations, Histogram } from "../../src/async/time.ts";
 import { nextTurn } from "../../src/async/turns.ts";
 import { exponentialBackoff } from "../../src/workqueue/rate_limiter.ts";
 import { DelayQueue, WorkQueue, type WorkQueueStatus } from "../../src/workqueue/work_queue.ts";
 import { FakeTime } from "../support/fake_time.ts";
+import { requeueAfter, retry } from "../../src/workqueue/run.ts";
+import { collectHeap } from "../support/heap.ts";
+import fc from "fast-check";
 
 Deno.test("WorkQueue addAfter adds a key after its delay, not before [C125]", () => {
   using time = new FakeTime();
@@ -124,35 +127,25 @@ Deno.test("WorkQueue status follows a key from add to done [C127] [F37]", () => 
   assertEquals(queue.status(), { ...handedOut, running: [{ key: "a", runningMs: 0, causes: [] }] });
 
   time.tick(25);
-  assertEquals(queue.status(), {
-    ...handedOut,
-    unfinishedWorkMs: 25,
-    longestRunningMs: 25,
-    running: [{ key: "a", runningMs: 25, causes: [] }],
-  });
+  assertEquals(
+    queue.status(),
+    { ...handedOut, unfinishedWorkMs: 25, longestRunningMs: 25, running: [{ key: "a", runningMs: 25, causes: [] }] },
+  );
   queue.add("a");
   assertEquals(queue.status().adds, 2);
   assertEquals(queue.status().returning, 1);
 
   time.tick(25);
   item[Symbol.dispose]();
-  const returned = {
-    ...handedOut,
-    processing: 0,
-    waiting: 1,
-    adds: 2,
-    workDurationMs: durations(50),
-  };
+  const returned = { ...handedOut, processing: 0, waiting: 1, adds: 2, workDurationMs: durations(50) };
   assertEquals(queue.status(), returned);
 
   // The latency of a returning key counts from its second add.
   queue.tryGet()![Symbol.dispose]();
-  assertEquals(queue.status(), {
-    ...EMPTY,
-    adds: 2,
-    queueLatencyMs: durations(50, 25),
-    workDurationMs: durations(50, 0),
-  });
+  assertEquals(
+    queue.status(),
+    { ...EMPTY, adds: 2, queueLatencyMs: durations(50, 25), workDurationMs: durations(50, 0) },
+  );
 });
 
 Deno.test("WorkQueue status is a snapshot that does not change later", () => {
@@ -434,4 +427,289 @@ function watch(promise: Promise<void>): { settled: boolean } {
   const watched = { settled: false };
   promise.then(() => watched.settled = true);
   return watched;
+}
+
+Deno.test("WorkQueue idle resolves when all keys are done, those that retries add again too", async () => {
+  using time = new FakeTime();
+  const queue = new WorkQueue({ rateLimiter: exponentialBackoff({ baseMs: 10 }) });
+  const done: string[] = [];
+  const running = queue.run((key, { retries }) => {
+    if (key === "b" && retries < 2) return retry();
+    done.push(key);
+  });
+  queue.add("a");
+  queue.add("b");
+  let idle = false;
+  const waiting = queue.idle().then(() => idle = true);
+  await time.tickAsync(29);
+  assertEquals([done, idle], [["a"], false]);
+  await time.tickAsync(1);
+  await waiting;
+  assertEquals(done, ["a", "b"]);
+  await queue.idle();
+  queue.shutDown();
+  await running;
+  assertEquals(time.timers, 0);
+});
+
+Deno.test("WorkQueue idle leaves delayed keys out where it is asked to, and ends with the delays", async () => {
+  using time = new FakeTime();
+  const queue = new WorkQueue();
+  const running = queue.run(() => requeueAfter(60_000));
+  queue.add("a");
+  const ignoring = queue.idle({ ignoreDelayed: true });
+  const waiting = queue.idle();
+  await time.tickAsync(1);
+  await ignoring;
+  const stop = new AbortController();
+  const aborted = assertRejects(() => queue.idle({ signal: stop.signal }), Error, "enough");
+  stop.abort(new Error("enough"));
+  await aborted;
+  await assertRejects(() => queue.idle({ signal: stop.signal }), Error, "enough");
+  queue.shutDown();
+  await Promise.all([waiting, running, time.tickAsync(1)]);
+});
+
+Deno.test("WorkQueue idle gives handlers a turn to add keys", async () => {
+  const queue = new WorkQueue();
+  const done: string[] = [];
+  const running = queue.run((key) => void done.push(key));
+  queueMicrotask(() => queue.add("late"));
+  await queue.idle();
+  assertEquals(done, ["late"]);
+  queue.shutDown();
+  await running;
+});
+
+Deno.test("WorkQueue idle rejects with the reason of its signal, also where the queue is idle already", async () => {
+  await using queue = new WorkQueue<string>();
+  const reason = new Error("enough");
+  assertEquals(await assertRejects(() => queue.idle({ signal: AbortSignal.abort(reason) })), reason);
+});
+
+Deno.test("WorkQueue keeps no reference to keys that are done [C124]", async () => {
+  const queue = new WorkQueue<number>();
+  const refs = (() => {
+    for (let key = 0; key < 40; key++) queue.add(key);
+    return Array.from({ length: 10 }, () => {
+      using item = queue.tryGet()!;
+      return new WeakRef(item);
+    });
+  })();
+  await collectHeap();
+  assertEquals(refs.filter((ref) => ref.deref() !== undefined).length, 0);
+  assertEquals(queue.length, 30);
+});
+
+Deno.test("WorkQueue keeps no memory of a run that has ended", async () => {
+  await using queue = new WorkQueue<number>();
+  const run = async (): Promise<WeakRef<AbortSignal>> => {
+    const stop = new AbortController();
+    let seen: WeakRef<AbortSignal> | undefined;
+    queue.add(1);
+    await queue.run((_key, { signal }) => {
+      seen = new WeakRef(signal);
+      stop.abort();
+    }, stop).catch(() => {});
+    return seen!;
+  };
+  const signal = await run();
+  await collectHeap();
+  assertEquals(signal.deref(), undefined);
+});
+
+Deno.test("WorkQueue iterator keeps no reference to an item that it waited for", async () => {
+  const queue = new WorkQueue<number>();
+  const items = queue[Symbol.asyncIterator]();
+  const step = async (): Promise<WeakRef<object>> => {
+    const next = items.next();
+    queue.add(1);
+    using item = (await next).value!;
+    return new WeakRef(item);
+  };
+  const item = await step();
+  await collectHeap();
+  assertEquals(item.deref(), undefined);
+  await items.return!();
+});
+
+Deno.test("WorkItem that is kept although it is done keeps no later item of its key", async () => {
+  const queue = new WorkQueue();
+  queue.add("a");
+  const kept = queue.tryGet()!;
+  queue.add("a");
+  kept[Symbol.dispose]();
+  const take = (): WeakRef<object> => {
+    using item = queue.tryGet()!;
+    return new WeakRef(item);
+  };
+  const later = take();
+  await collectHeap();
+  assertEquals([later.deref(), kept.key], [undefined, "a"]);
+});
+
+Deno.test("WorkQueue that was shut down keeps no cause of a delayed key", async () => {
+  const queue = new WorkQueue();
+  const delay = (): WeakRef<object> => {
+    const cause = { type: "external" };
+    queue.addAfter("a", 60_000, { cause });
+    return new WeakRef(cause);
+  };
+  const cause = delay();
+  queue.shutDown();
+  await collectHeap();
+  assertEquals([cause.deref(), queue.status().delayed], [undefined, 0]);
+});
+
+Deno.test("WorkQueue hands out keys of normal priority before those of low priority, but one low in eight keys", () => {
+  const queue = new WorkQueue<number>();
+  for (let key = 0; key < 4; key++) queue.add(key, { priority: "low" });
+  for (let key = 100; key < 116; key++) queue.add(key);
+  const normal = (from: number, count: number): number[] => Array.from({ length: count }, (_, i) => from + i);
+  assertEquals(takeAllByPriority(queue), [...normal(100, 7), 0, ...normal(107, 7), 1, ...normal(114, 2), 2, 3]);
+});
+
+Deno.test("a key of low priority is handed out in time, however many keys of normal priority are added [F19]", () => {
+  fc.assert(fc.property(fc.nat(20), fc.array(fc.nat(9), { maxLength: 40 }), fc.nat(7), (before, loads, taken) => {
+    const queue = new WorkQueue<number>();
+    let next = 1000;
+    // The share may stand anywhere when the key is added.
+    queue.add(-2, { priority: "low" });
+    for (let i = 0; i < taken; i++) queue.add(next++);
+    for (let i = 0; i < taken; i++) queue.tryGet()![Symbol.dispose]();
+    for (let key = 0; key < before; key++) queue.add(key, { priority: "low" });
+    queue.add(-1, { priority: "low" });
+    const bound = 8 * (before + 1 + 1); // one more waits before it: the first
+    for (let takes = 1;; takes++) {
+      for (let load = loads[takes % loads.length] ?? 1; load >= 0; load--) queue.add(next++);
+      using item = queue.tryGet()!;
+      if (item.key === -1) return;
+      assert(takes < bound, `not among the first ${bound} keys`);
+    }
+  }));
+});
+
+Deno.test("a key of normal priority waits for few of low priority", () => {
+  const queue = new WorkQueue<number>();
+  for (let key = 0; key < 1000; key++) queue.add(key, { priority: "low" });
+  for (let key = 1000; key < 1070; key++) queue.add(key);
+  const keys = takeAllByPriority(queue);
+  assertEquals(keys.indexOf(1069) + 1, 70 + 9);
+});
+
+Deno.test("a waiting key of low priority moves behind those of normal priority when it is added with that", () => {
+  const queue = new WorkQueue();
+  for (const key of ["a", "b", "c"]) queue.add(key, { priority: "low" });
+  queue.add("d");
+  queue.add("b");
+  queue.add("d", { priority: "low" }); // stays
+  assertEquals(queue.status().lowPriority, 2);
+  assertEquals(takeAllByPriority(queue), ["d", "b", "a", "c"]);
+});
+
+Deno.test("a key added while it is processed has the higher priority of its additions", () => {
+  const queue = new WorkQueue();
+  queue.add("a");
+  const item = queue.tryGet()!;
+  queue.add("a", { priority: "low" });
+  queue.add("b", { priority: "low" });
+  queue.add("a");
+  item[Symbol.dispose]();
+  assertEquals(takeAllByPriority(queue), ["a", "b"]);
+});
+
+Deno.test("a delayed key keeps its priority and causes, and those of several additions", () => {
+  using time = new FakeTime();
+  const queue = new WorkQueue();
+  queue.addAfter("a", 10, { priority: "low", cause: { type: "external" } });
+  queue.addAfter("a", 20, { priority: "low", cause: { type: "resync" } });
+  queue.addAfter("b", 10);
+  queue.addAfter("b", 5, { priority: "low" });
+  time.tick(10);
+  assertEquals(queue.status().lowPriority, 1);
+  using b = queue.tryGet()!;
+  using a = queue.tryGet()!;
+  assertEquals([b.key, a.key, a.causes], ["b", "a", [{ type: "external" }, { type: "resync" }]]);
+  queue.shutDown();
+});
+
+Deno.test("a worker receives the causes of all additions that it answers, each once", async () => {
+  const seen: unknown[] = [];
+  await using queue = new WorkQueue();
+  const cause = { type: "event", source: "pods", event: "updated", paths: ["spec.replicas"] };
+  queue.add("a", { cause });
+  queue.add("a", { cause: { ...cause, paths: ["spec.replicas", "metadata.labels"] } });
+  queue.add("a", { cause: { type: "resync" } });
+  queue.add("a");
+  await queue.run((_key, { causes }) => {
+    seen.push(causes);
+    queue.shutDown();
+  });
+  assertEquals(seen, [[{ ...cause, paths: ["spec.replicas", "metadata.labels"] }, { type: "resync" }]]);
+});
+
+Deno.test("causes of a key are bounded, and the last one counts those that were left out", () => {
+  const queue = new WorkQueue();
+  for (let i = 0; i < 20; i++) queue.add("a", { cause: { type: "event", object: `pod-${i}` } });
+  for (let i = 0; i < 20; i++) queue.add("a", { cause: { type: "event", object: "pod-0", paths: [`spec.${i}`] } });
+  using item = queue.tryGet()!;
+  assertEquals(item.causes.length, 8);
+  assertEquals(item.causes[0].paths?.length, 8);
+  assertEquals(item.causes[6], { type: "event", object: "pod-6" });
+  assertEquals(item.causes[7], { type: "more", count: 13 });
+});
+
+Deno.test("retries and requeues are causes", async () => {
+  using time = new FakeTime();
+  const seen: unknown[] = [];
+  await using queue = new WorkQueue({ rateLimiter: exponentialBackoff({ baseMs: 1 }) });
+  queue.add("a", { priority: "low", cause: { type: "external" } });
+  const running = queue.run((_key, { causes }) => {
+    seen.push(causes);
+    if (seen.length === 1) throw new Error("no");
+    if (seen.length === 2) return retry();
+    if (seen.length === 3) return requeueAfter(4);
+  });
+  for (const ms of [1, 2, 4]) {
+    await time.tickAsync(0);
+    time.tick(ms);
+    await time.tickAsync(0);
+  }
+  assertEquals(
+    seen,
+    [[{ type: "external" }], [{ type: "retry", count: 1 }], [{ type: "retry", count: 2 }], [{ type: "requeue" }]],
+  );
+  assertEquals(queue.status().lastError?.causes, [{ type: "external" }]);
+  queue.shutDown();
+  await running;
+});
+
+Deno.test("a key that fails or is requeued keeps its low priority", async () => {
+  using time = new FakeTime();
+  await using queue = new WorkQueue({ rateLimiter: exponentialBackoff({ baseMs: 1 }) });
+  const worker = [
+    (): never => {
+      throw new Error("no");
+    },
+    retry,
+    () => requeueAfter(1),
+  ];
+  for (const work of worker) {
+    queue.add("a", { priority: "low" });
+    const stop = new AbortController();
+    const running = queue.run(() => {
+      stop.abort();
+      return work();
+    }, { signal: stop.signal });
+    await running;
+    time.tick(10);
+    assertEquals(queue.status().lowPriority, 1);
+    takeAllByPriority(queue);
+  }
+});
+
+function takeAllByPriority<K extends string | number>(queue: WorkQueue<K>): K[] {
+  const keys: K[] = [];
+  for (let item; (item = queue.tryGet()) !== undefined; item[Symbol.dispose]()) keys.push(item.key);
+  return keys;
 }

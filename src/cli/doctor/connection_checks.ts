@@ -10,7 +10,7 @@
 import { DerivedController } from "../../async/signals.ts";
 import { LongTimer } from "../../async/time.ts";
 import { Client } from "../../client/client.ts";
-import { RequestReporter } from "../../client/http/request_log.ts";
+import { RequestReporter } from "../../client/http/connection.ts";
 import type { FoundConnection } from "../../deno/connect_options.ts";
 import { environmentProxy } from "../../deno/http_client.ts";
 import { isLoopback } from "../../kubeconfig/resolve_context.ts";

@@ -1,6 +1,6 @@
 import { UsageError } from "../errors/explain_error.ts";
 import { Client, findResource } from "../../client/client.ts";
-import { logRequests } from "../../client/http/request_log.ts";
+import { logRequests } from "../../client/http/connection.ts";
 import type { ConnectOptions } from "../../deno/connect_options.ts";
 import { connect, connectContexts } from "../../deno/connect.ts";
 import { FakeApiServer } from "../../testing/mod.ts";
@@ -99,7 +99,7 @@ export interface ClusterClient {
 }
 
 /** The clients of a command, which a disposal disposes. */
-export class ClusterClients implements Disposable {
+class ClusterClients implements Disposable {
   readonly all: readonly ClusterClient[];
 
   constructor(all: readonly ClusterClient[]) {

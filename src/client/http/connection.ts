@@ -6,18 +6,339 @@
  *
  * @module
  */
-
-import { OpenWatches, type WatchHealth } from "./open_watches.ts";
-import { type PlacedRule, placeOf, type ResourcePlace, verbOf } from "../../api/resource.ts";
+import type { Change, Transport } from "../../api/lister_watcher.ts";
+import { defined, impersonating, type Impersonation, WatchRenewal } from "../../api/options.ts";
+import { backoffMs, LongTimer, monotonicMs, sleep } from "../../async/time.ts";
 import { DecodeError, RETRY_AFTER_MAX_MS, StatusError, UnreachableError } from "../../api/status.ts";
-import { causesOf, errorLine, messageOf, withoutAddress } from "../../errors/errors.ts";
-import { impersonating, type Impersonation } from "../../api/impersonation.ts";
-import type { Transport } from "../../api/lister_watcher.ts";
-import { DerivedController } from "../../async/signals.ts";
-import { backoffMs, LongTimer, sleep } from "../../async/time.ts";
+import { callObserver, DerivedController } from "../../async/signals.ts";
+import { causesOf, errorLine, messageOf, REDACTED, redactSecrets, withoutAddress } from "../../errors/errors.ts";
+import { type PlacedRule, placeOf, type ResourcePlace, verbOf } from "../../api/resource.ts";
 import { MAX_OBJECT_BYTES } from "../decode/body_reader.ts";
-import { type RequestReport, RequestReporter } from "./request_log.ts";
 import { checkEncoding, readJsonResponse, retryAfterMsOf, statusErrorOf, warningsOf } from "./response.ts";
+
+/** The time between two looks at the clocks and the watches, in milliseconds. */
+const LOOK_MS = 5_000;
+
+/** A time of day that has gained more than this on the monotonic clock shows a suspension, in milliseconds. */
+const GAIN_MS = 20_000;
+
+/** The renewals after a suspension are spread over this time, in milliseconds. */
+const SPREAD_MS = 2_000;
+
+/** The shortest time between the renewals after two suspensions, in milliseconds. */
+const GAIN_PERIOD_MS = 60_000;
+
+/** The number of bookmarks after which a watch has a rhythm. */
+const RHYTHM_BOOKMARKS = 3;
+
+/** The number of bookmarks that a silent watch has missed. */
+const MISSED_BOOKMARKS = 2;
+
+/**
+ * The shortest time between two renewals of the silent watches of one collection, unless an event comes, in
+ * milliseconds.
+ */
+const SILENCE_PERIOD_MS = 600_000;
+
+/** The silence of the watches of one collection, beyond the life of each. */
+export class Silence {
+  /**
+   * The monotonic time at which a silent watch was last renewed; `-Infinity` if none was, or an event has come since.
+   */
+  renewedAtMs = -Infinity;
+}
+
+/** A watch of a client: how its clocks stood when it was opened, and what has come since. */
+export class WatchHealth {
+  readonly #action: string;
+  readonly #silence: Silence;
+  /** `true` until the first bookmark of a streaming list: a new request would list anew. */
+  #isListing: boolean;
+  /** The lowest lead of the time of day over the monotonic clock since the watch is open. */
+  #leadMs = Infinity;
+  /** The monotonic time of the last sign of life, as the last look knows it. */
+  #heardAtMs = 0;
+  /** `true` if bytes have come since the last look. */
+  #isHeard = false;
+  #bookmarks = 0;
+  #bookmarkAtMs = 0;
+  /** The longest time between two bookmarks. */
+  #rhythmMs = 0;
+
+  /** `action` follows "Cannot" in messages. The watch is not open yet. */
+  constructor(action: string, silence: Silence, options: { readonly isListing: boolean }) {
+    this.#action = action;
+    this.#silence = silence;
+    this.#isListing = options.isListing;
+  }
+
+  /** Notes what came in one chunk, in constant time: a bookmark counts if it is the last change of its chunk. */
+  heard(batch: readonly Change<unknown>[]): void {
+    this.#isHeard = true;
+    if (batch.length === 0) return;
+    const last = batch[batch.length - 1];
+    if (last.type !== "BOOKMARK" || batch.length > 1) this.#silence.renewedAtMs = -Infinity;
+    if (last.type !== "BOOKMARK") return;
+    this.#isListing = false;
+    if (last.initialEventsEnd) return; // it came with the list, and not with time
+    const nowMs = monotonicMs();
+    if (this.#bookmarks++ > 0) this.#rhythmMs = Math.max(this.#rhythmMs, nowMs - this.#bookmarkAtMs);
+    this.#bookmarkAtMs = nowMs;
+  }
+
+  /**
+   * Notes how the clocks stand. Returns how much the time of day has gained since the watch was opened, in
+   * milliseconds.
+   */
+  look(nowMs: number, leadMs: number): number {
+    if (this.#isHeard || this.#leadMs === Infinity) this.#heardAtMs = nowMs;
+    this.#isHeard = false;
+    this.#leadMs = Math.min(this.#leadMs, leadMs);
+    return this.#isListing ? 0 : leadMs - this.#leadMs;
+  }
+
+  /** Returns why the watch is to be renewed because it is silent, after {@linkcode look}; `undefined` if it is not. */
+  silenceAt(nowMs: number): WatchRenewal | undefined {
+    const silentMs = nowMs - this.#heardAtMs;
+    if (this.#bookmarks < RHYTHM_BOOKMARKS || silentMs <= MISSED_BOOKMARKS * this.#rhythmMs + LOOK_MS) return undefined;
+    if (nowMs - this.#silence.renewedAtMs < SILENCE_PERIOD_MS) return undefined;
+    this.#silence.renewedAtMs = nowMs;
+    return this.renewal(
+      `nothing has come for ${seconds(silentMs)}, and bookmarks came every ${seconds(this.#rhythmMs)}`,
+    );
+  }
+
+  /** Returns the error that ends the watch. */
+  renewal(reason: string): WatchRenewal {
+    return new WatchRenewal(`Cannot go on to ${this.#action}: ${reason}, so the connection may be dead`);
+  }
+}
+
+/** The end of a watch that was decided. */
+interface Renewal {
+  readonly dueMs: number;
+  readonly error: WatchRenewal;
+}
+
+/**
+ * The open watches of a client. It ends those whose connections may be dead, which no byte would show: their readers
+ * resume.
+ *
+ * - All of them, when the time of day has gained more than 20 s on the monotonic clock since they were opened: the
+ *   computer was suspended. That happens at most once a minute, and is spread over 2 s. A time of day that was set back
+ *   ends none.
+ * - One that has had three bookmarks, and then missed two: for twice its rhythm nothing came. That happens to the
+ *   watches of one collection at most once in 10 minutes, unless an event comes: a server may send no bookmarks while
+ *   nothing is written.
+ * - Never one that is a streaming list still.
+ *
+ * It looks every 5 s, by one timer, which is armed while there are watches.
+ */
+class OpenWatches implements Disposable {
+  /** Has a watch if and only if the server has accepted it and it has not ended; with the function that ends it. */
+  readonly #watches = new Map<WatchHealth, (reason: Error) => void>();
+  /** Has a watch if and only if it is to be renewed. */
+  readonly #renewals = new Map<WatchHealth, Renewal>();
+  /** Armed if and only if there are watches. */
+  readonly #timer = new LongTimer(() => this.#fire());
+  /** The monotonic time of the next look. */
+  #lookAtMs = 0;
+  /** The monotonic time of the last suspension that was found. */
+  #gainedAtMs = -Infinity;
+
+  /** Adds a watch that the server has accepted; `end` ends it. */
+  add(watch: WatchHealth, end: (reason: Error) => void): void {
+    const nowMs = monotonicMs();
+    watch.look(nowMs, Date.now() - nowMs);
+    this.#watches.set(watch, end);
+    if (this.#timer.isArmed) return;
+    this.#lookAtMs = nowMs + LOOK_MS;
+    this.#timer.arm(LOOK_MS);
+  }
+
+  /** Removes a watch that has ended. */
+  delete(watch: WatchHealth): void {
+    this.#watches.delete(watch);
+    this.#renewals.delete(watch);
+    if (this.#watches.size === 0) this.#timer[Symbol.dispose]();
+  }
+
+  /** Removes all watches, and ends none. */
+  [Symbol.dispose](): void {
+    for (const watch of this.#watches.keys()) this.delete(watch);
+  }
+
+  #fire(): void {
+    const nowMs = monotonicMs();
+    if (nowMs >= this.#lookAtMs) this.#look(nowMs);
+    let nextMs = this.#lookAtMs;
+    for (const [watch, { dueMs, error }] of this.#renewals) {
+      if (dueMs > nowMs) {
+        nextMs = Math.min(nextMs, dueMs);
+        continue;
+      }
+      const end = this.#watches.get(watch)!;
+      this.delete(watch);
+      end(error);
+    }
+    if (this.#watches.size > 0) this.#timer.arm(nextMs - nowMs);
+  }
+
+  #look(nowMs: number): void {
+    this.#lookAtMs = nowMs + LOOK_MS;
+    const leadMs = Date.now() - nowMs;
+    const mayRenewAll = nowMs - this.#gainedAtMs >= GAIN_PERIOD_MS;
+    for (const watch of this.#watches.keys()) {
+      const gainMs = watch.look(nowMs, leadMs);
+      if (this.#renewals.has(watch)) continue;
+      if (gainMs > GAIN_MS && mayRenewAll) {
+        this.#gainedAtMs = nowMs;
+        const error = watch.renewal(`the time of day has gained ${seconds(gainMs)}, as after a suspension`);
+        this.#renewals.set(watch, { dueMs: nowMs + Math.random() * SPREAD_MS, error });
+        continue;
+      }
+      const error = watch.silenceAt(nowMs);
+      if (error !== undefined) this.#renewals.set(watch, { dueMs: nowMs, error });
+    }
+  }
+}
+
+function seconds(ms: number): string {
+  return `${Math.round(ms / 1_000)} s`;
+}
+
+/**
+ * A step of a request, for the option `onRequest` of clients. It has no credentials and no bodies: the URL, headers and
+ * errors are redacted, and messages of refusals, which may quote an object, are left out.
+ */
+export interface RequestReport {
+  /**
+   * - `"sent"`: it is passed to the transport.
+   * - `"answered"`: the answer has begun.
+   * - `"ended"`: the answer was read, was left or broke off; or there was none.
+   */
+  readonly step: "sent" | "answered" | "ended";
+  /** `"GET"`. */
+  readonly method: string;
+  /** The address, with what looks like a secret replaced by `[redacted]`. */
+  readonly url: string;
+  /** The headers of the request, where it is sent, and of the answer, where that has begun. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** The status of the answer, if there is one. */
+  readonly status?: number;
+  /** The time since it was sent, in milliseconds. */
+  readonly ms: number;
+  /** The bytes of the answer's body that have come, uncompressed. */
+  readonly bytes: number;
+  /** The failure, unless the server has refused the request. */
+  readonly error?: string;
+  /** The reason for which it is sent again, and when. */
+  readonly retry?: string;
+}
+
+/** Names of headers with credentials. */
+const SECRET_HEADER = /auth|cookie|token|secret|key|credential|passw/i;
+
+function redactedHeaders(headers: Headers): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Array.from(headers, ([name, value]) => [name, SECRET_HEADER.test(name) ? REDACTED : redactSecrets(value)]),
+  );
+}
+
+/** Reports a request of a client, each time that it is sent. */
+export class RequestReporter {
+  readonly #onRequest: (report: RequestReport) => void;
+  /** The attempt under way; `undefined` before the first and after the last has ended. */
+  #attempt: { readonly method: string; readonly url: string; status?: number; bytes: number } | undefined;
+  #sentAtMs = 0;
+
+  /** Reports to `onRequest`, whose errors are uncaught ones. */
+  constructor(onRequest: (report: RequestReport) => void) {
+    this.#onRequest = onRequest;
+  }
+
+  /** An attempt begins. */
+  sent(request: Request): void {
+    this.#attempt = { method: request.method, url: redactSecrets(request.url), bytes: 0 };
+    this.#sentAtMs = monotonicMs();
+    this.#report({ step: "sent", headers: redactedHeaders(request.headers) });
+  }
+
+  /** The answer has begun. Returns it, with a body that counts its bytes. */
+  answered(response: Response): Response {
+    const attempt = this.#attempt!;
+    const { status, statusText, headers, body } = response;
+    attempt.status = status;
+    this.#report({ step: "answered", headers: redactedHeaders(headers) });
+    if (body === null) return response;
+    const counter = new TransformStream<Uint8Array, Uint8Array>({
+      transform: (chunk, controller) => {
+        attempt.bytes += chunk.length;
+        controller.enqueue(chunk);
+      },
+    });
+    return new Response(body.pipeThrough(counter), { status, statusText, headers });
+  }
+
+  /** The attempt has ended. Does nothing if it has ended already. */
+  ended(error?: unknown, retry?: string): void {
+    if (this.#attempt === undefined) return;
+    // An error of the decoder quotes the body.
+    const text = error instanceof DecodeError ? error.name : redactSecrets(errorLine(error));
+    const isFailure = error !== undefined && !(error instanceof StatusError);
+    this.#report(defined({ step: "ended" as const, error: isFailure ? text : undefined, retry }));
+    this.#attempt = undefined;
+  }
+
+  #report(step: Pick<RequestReport, "step" | "headers" | "error" | "retry">): void {
+    const report = { ...this.#attempt!, ms: monotonicMs() - this.#sentAtMs, ...step };
+    callObserver(() => this.#onRequest(report));
+  }
+}
+
+/**
+ * Returns a function for the option `onRequest` of clients and of `connect()`, which writes a line about each request
+ * to `sink`. Nothing in a line is a secret: neither credentials nor bodies are in it, and what looks like a secret in a
+ * URL is replaced by `[redacted]`.
+ *
+ * - A request is one line when its answer has been read, or it has failed: method, URL, status, time, uncompressed
+ *   bytes, and the reason for which it is sent again. A watch is also a line when it begins.
+ * - With `verbosity` 2 each request is also a line when it is sent and one when its answer begins, with the headers.
+ *
+ * @example
+ * ```ts
+ * import { Client, logRequests } from "@kube/informer";
+ * import { FakeApiServer } from "@kube/informer/testing";
+ *
+ * const onRequest = logRequests(console.error); // for connect() too
+ * using client = new Client({ server: "http://fake", transport: new FakeApiServer(), onRequest });
+ * await client.discover(); // GET http://fake/api 200 in 2 ms, 5171 bytes
+ * ```
+ */
+export function logRequests(
+  sink: (line: string) => void,
+  options: {
+    /** The details of lines. @default {1} */
+    readonly verbosity?: 1 | 2;
+  } = {},
+): (report: RequestReport) => void {
+  const { verbosity = 1 } = options;
+  return ({ step, method, url, headers = {}, status, ms, bytes, error, retry }) => {
+    const isWatch = step === "answered" && /[?&]watch=(?:true|1)(?:&|$)/.test(url);
+    if (step !== "ended" && verbosity < 2 && !isWatch) return;
+    const detail = verbosity < 2 ? [] : Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+    const parts = step === "sent"
+      ? ["sent"]
+      : step === "answered"
+      ? [`${status} after ${Math.round(ms)} ms`, ...(isWatch ? ["watching"] : [])]
+      : [
+        `${status ?? "no answer"} in ${Math.round(ms)} ms`,
+        `${bytes} bytes`,
+        ...[error, retry].filter((text) => text),
+      ];
+    sink([`${method} ${url} ${parts.join(", ")}`, ...detail].join("; "));
+  };
+}
 
 /** A request to the API server, without what all requests of a client have in common. */
 export interface RequestSpec {

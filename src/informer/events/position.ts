@@ -6,7 +6,7 @@ import {
   type PositionRecord,
   type PositionStore,
   type StoredPosition,
-} from "../../api/position.ts";
+} from "../../api/lister_watcher.ts";
 import { backoffMs, checkDurations, LongTimer, sleep } from "../../async/time.ts";
 import { InformerError } from "../../errors/informer_error.ts";
 

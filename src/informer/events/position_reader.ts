@@ -5,7 +5,7 @@ import { brokenEntry } from "../../entry/entry.ts";
 import { Added, Deleted, type LoggedEvent, Updated } from "./event.ts";
 import type { Cursor, EventReader } from "./event_log.ts";
 import type { Quarantine } from "../cache/entry_transform.ts";
-import type { DeliveredVersion } from "../../api/position.ts";
+import type { DeliveredVersion } from "../../api/lister_watcher.ts";
 import type { Position } from "./position.ts";
 
 /** The connections of a reader. */

@@ -9,8 +9,7 @@
  * @module
  */
 
-import { type Durations, Histogram } from "../../async/histogram.ts";
-import { checkCounts, checkDurations, CoarseClock, LongTimer } from "../../async/time.ts";
+import { checkCounts, checkDurations, CoarseClock, type Durations, Histogram, LongTimer } from "../../async/time.ts";
 import { type Abortable, defined, type Entry } from "../../api/options.ts";
 import type { KubernetesObject, ObjectKey } from "../../api/object.ts";
 import { errorLine } from "../../errors/errors.ts";

@@ -6,8 +6,7 @@
  *
  * @module
  */
-import type { KubernetesObject, ListMap, Time } from "../../api/object.ts";
-import type { Quantity } from "../../api/quantity.ts";
+import type { KubernetesObject, ListMap, Quantity, Time } from "../../api/object.ts";
 import { defineResource, type Resource } from "../../api/resource.ts";
 import type { LabelSelector } from "../meta/v1.ts";
 

@@ -13,9 +13,9 @@ import type {
   ListMap,
   MicroTime,
   OpenEnum,
+  Quantity,
   Time,
 } from "../../api/object.ts";
-import type { Quantity } from "../../api/quantity.ts";
 import { defineResource, type Resource } from "../../api/resource.ts";
 import type { Condition } from "../meta/v1.ts";
 import type {

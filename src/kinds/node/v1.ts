@@ -6,8 +6,7 @@
  *
  * @module
  */
-import type { KubernetesObject } from "../../api/object.ts";
-import type { Quantity } from "../../api/quantity.ts";
+import type { KubernetesObject, Quantity } from "../../api/object.ts";
 import { defineResource, type Resource } from "../../api/resource.ts";
 import type { Toleration } from "../core/v1_shared.ts";
 

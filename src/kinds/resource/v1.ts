@@ -6,8 +6,7 @@
  *
  * @module
  */
-import type { KubernetesObject, ListMap, ObjectMeta, OpenEnum, Time } from "../../api/object.ts";
-import type { Quantity } from "../../api/quantity.ts";
+import type { KubernetesObject, ListMap, ObjectMeta, OpenEnum, Quantity, Time } from "../../api/object.ts";
 import { defineResource, type Resource } from "../../api/resource.ts";
 import type { NodeSelector } from "../core/v1_shared.ts";
 import type { Condition } from "../meta/v1.ts";

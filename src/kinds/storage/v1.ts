@@ -6,8 +6,7 @@
  *
  * @module
  */
-import type { KubernetesObject, ListMap, OpenEnum, Time } from "../../api/object.ts";
-import type { Quantity } from "../../api/quantity.ts";
+import type { KubernetesObject, ListMap, OpenEnum, Quantity, Time } from "../../api/object.ts";
 import { defineResource, type Resource } from "../../api/resource.ts";
 import type { PersistentVolumeSpec, TopologySelectorTerm } from "../core/v1_shared.ts";
 import type { LabelSelector } from "../meta/v1.ts";

@@ -8,7 +8,7 @@
  */
 
 import { withResolvers } from "../../async/signals.ts";
-import type { RecordedRequest } from "../http/request.ts";
+import type { RecordedRequest } from "../http/exchange.ts";
 import type { Status } from "../../api/status.ts";
 import { checkCounts } from "../../async/time.ts";
 import { PlainRefusal, refusalOf } from "../../protocol/refusal.ts";

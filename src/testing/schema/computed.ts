@@ -1,6 +1,5 @@
 import { equalJson, isObject, type Json, type JsonObject, type MutableJson, objectOr, textOf } from "../wire/json.ts";
-import { type Compute, objectsOf } from "./checks.ts";
-import { distinctOwners } from "./metadata.ts";
+import { type Compute, distinctOwners, objectsOf } from "./checks.ts";
 import { JOB_LABELS } from "./rules_workloads.ts";
 
 /** Returns what fills in the parameters of rolling updates, where pods are replaced so. */

@@ -1,4 +1,4 @@
-import { type ParsedQuantity, parseQuantity } from "../../api/quantity.ts";
+import { type ParsedQuantity, parseQuantity } from "../../api/object.ts";
 import {
   type Causes,
   duplicateField,

@@ -1,4 +1,4 @@
-import { parseQuantity } from "../../api/quantity.ts";
+import { parseQuantity } from "../../api/object.ts";
 import { type Causes, forbiddenField, requiredField, unsupportedField } from "../../protocol/refusal.ts";
 import { isObject, type JsonObject, objectOr, textOf } from "../wire/json.ts";
 import {

@@ -1,4 +1,4 @@
-import { type ParsedQuantity, parseQuantity } from "../../api/quantity.ts";
+import { type ParsedQuantity, parseQuantity } from "../../api/object.ts";
 import { type Causes, forbiddenField, invalidField, requiredField } from "../../protocol/refusal.ts";
 import { at, equalJson, goJson, type Json, type JsonObject, type MutableJson, objectOr, textOf } from "../wire/json.ts";
 import { numberOf, objectsOf, refuseValue, textsOf } from "./checks.ts";

@@ -6,11 +6,11 @@ import {
   answerText,
   mediaTypeOf,
   PROTOBUF,
+  type RequestAttributes,
   type RequestContext,
   requireReadable,
-} from "../http/answer.ts";
+} from "../http/exchange.ts";
 import { negotiateRepresentation, type Representation } from "../../protocol/requests.ts";
-import type { RequestAttributes } from "../http/access_control.ts";
 import {
   badRequest,
   type Causes,
@@ -35,21 +35,19 @@ import {
   type ResourceRoute,
   type ServerListOptions,
 } from "../../protocol/requests.ts";
-import { decodeTyped, type FieldValidation } from "../schema/decode.ts";
+import { decodeTyped, type FieldValidation, readProtobuf } from "../schema/decode.ts";
 import { applyPatch, type PatchType, patchType } from "../patches/patches.ts";
 import { type CollectionLister, listPageBytes, StoredSelection } from "../reads/lists.ts";
 import { includeObjectOf, type ResponseView, tableOfOne, tableOfScale } from "../reads/table.ts";
 import type { ServerFeatures, Watches } from "../reads/watch.ts";
-import { structNamed } from "../schema/built_in.ts";
-import { readProtobuf } from "../schema/protobuf.ts";
+import { structNamed } from "../schema/schema.ts";
 import { type Definition, schemaOfDefinition } from "../storage/definition.ts";
 import { isBuiltInGroup } from "../../protocol/discovery.ts";
 import { parseStored, partialOf, type Store, type StoredCollection, type StoredObject } from "../storage/store.ts";
-import type { RealNamespaces } from "../writes/namespaces.ts";
+import type { RealNamespaces } from "../writes/identity.ts";
 import type { DeleteMode, WriteMode, Writer } from "../writes/writer.ts";
 import type { Discovery } from "../../protocol/discovery.ts";
-import type { PodRequests } from "./pod_requests.ts";
-import { scaled, scaledConfig, scaleOf } from "./scale.ts";
+import { type PodRequests, scaled, scaledConfig, scaleOf } from "./subresources.ts";
 
 /** Maximum nesting of objects and arrays: kube-apiserver takes 10,000 levels, which overflow the stack here. */
 const MAX_DEPTH = 1_000;

@@ -7,9 +7,9 @@
  *
  * @module
  */
-
 import type { KubernetesObject } from "../../api/object.ts";
-import { StatusError } from "../../api/status.ts";
+import type { Resource } from "../../api/resource.ts";
+import { type Status, StatusError } from "../../api/status.ts";
 import {
   alreadyExists,
   badRequest,
@@ -19,7 +19,7 @@ import {
   notFound,
   refusal,
 } from "../../protocol/refusal.ts";
-import type { Definition } from "../storage/definition.ts";
+import { type Definition, sameResource } from "../storage/definition.ts";
 import {
   cloneJson,
   equalJson,
@@ -33,7 +33,7 @@ import {
 } from "../wire/json.ts";
 import { decodeCustom, decodeTyped, emptyOf, type FieldValidation } from "../schema/decode.ts";
 import { PREPARED } from "../schema/computed.ts";
-import { checkMetadata, checkMetadataUpdate, checkName } from "../schema/metadata.ts";
+import { checkMetadata, checkMetadataUpdate, checkName } from "../schema/checks.ts";
 import { validateCreate, validatePart, validateUpdate } from "../schema/updates.ts";
 import { validateCustom, validateTyped } from "../schema/validate.ts";
 import { parseStored, type Store, type StoredCollection, type StoredObject, toStoredObject } from "../storage/store.ts";
@@ -50,21 +50,102 @@ import {
   checkVersion,
   namespaceOf,
   type Preconditions,
+  type RealNamespaces,
 } from "./identity.ts";
-import { desiredStateDiffers, fieldOwnersDiffer, objectContent, PARTS, STATUS_ALONE } from "./written_parts.ts";
-import type { Admission } from "./admission.ts";
-import { mergePatch } from "../patches/patches.ts";
-import type { RealNamespaces } from "./namespaces.ts";
 import {
+  desiredStateDiffers,
+  fieldOwnersDiffer,
   gracePeriod,
+  objectContent,
   ORPHANING,
+  PARTS,
   type ServiceAddresses,
   setKindDefaults,
+  STATUS_ALONE,
   strategyOf,
   type Surroundings,
   TERMINATING,
   withPropagation,
 } from "./strategies.ts";
+import { mergePatch } from "../patches/patches.ts";
+
+/** A write before admission. */
+export interface AdmissionRequest<T extends KubernetesObject> {
+  /** The operation. */
+  readonly operation: "CREATE" | "UPDATE" | "DELETE";
+  /** The new object; undefined for a deletion. The hook owns it. */
+  readonly object: T | undefined;
+  /** The existing object; undefined for a creation. */
+  readonly old: T | undefined;
+  /** `"status"`, `"scale"`, or `""` for the main resource. */
+  readonly subresource: string;
+  /** True if nothing will be written. */
+  readonly dryRun: boolean;
+}
+
+/** A hook that sees writes to a resource before they are committed, like an admission webhook. */
+export interface AdmissionHook<T extends KubernetesObject> {
+  /** Name of the hook in error messages. @default {"fake"} */
+  readonly name?: string;
+  /** Changes an object: returns the object to write, or undefined to leave it. Not called for deletions. */
+  readonly mutate?: (request: AdmissionRequest<T>) => T | undefined | void;
+  /** Validates a write: returns a message (400) or a Status to deny it, or undefined to allow it. */
+  readonly validate?: (request: AdmissionRequest<T>) => string | Partial<Status> | undefined | void;
+}
+
+interface Registered {
+  readonly resource: Resource;
+  readonly hook: AdmissionHook<KubernetesObject>;
+}
+
+type GroupVersionResource = { readonly group: string; readonly version: string; readonly plural: string };
+
+/** The registered hooks, in order: first all mutate, then all validate the result. */
+export class Admission {
+  readonly #hooks = new Set<Registered>();
+
+  /** Registers a hook; disposing the returned value removes it. */
+  add<T extends KubernetesObject>(resource: Resource<T>, hook: AdmissionHook<T>): Disposable {
+    const registered = { resource, hook: hook as unknown as AdmissionHook<KubernetesObject> } as Registered;
+    this.#hooks.add(registered);
+    return { [Symbol.dispose]: (): void => void this.#hooks.delete(registered) };
+  }
+
+  /** Returns the object after all mutating hooks. */
+  mutate(resource: GroupVersionResource, request: AdmissionRequest<KubernetesObject>): JsonObject {
+    let { object } = request;
+    for (const { hook } of this.#of(resource)) object = hook.mutate?.({ ...request, object }) ?? object;
+    return object as unknown as JsonObject;
+  }
+
+  /**
+   * Runs all validating hooks.
+   *
+   * @throws {StatusError} if a hook denies the write.
+   */
+  validate(resource: GroupVersionResource, request: AdmissionRequest<KubernetesObject>): void {
+    for (const { hook } of this.#of(resource)) {
+      const verdict = hook.validate?.(request);
+      if (verdict === undefined) continue;
+      const status: Partial<Status> = isObject(verdict) ? verdict as Partial<Status> : { message: String(verdict) };
+      const { code = 400, reason, message, details } = status;
+      const why = message || reason;
+      // apiserver admission/plugin/webhook/errors/statuserror.go
+      const text = `admission webhook ${JSON.stringify(hook.name ?? "fake")} denied the request` +
+        (why ? `: ${why}` : " without explanation");
+      throw refusal(Math.max(400, code), text, { reason: reason ?? "", details });
+    }
+  }
+
+  /** Returns true if no hook is registered for a resource. */
+  ignores(resource: GroupVersionResource): boolean {
+    return this.#of(resource).length === 0;
+  }
+
+  #of(resource: GroupVersionResource): Registered[] {
+    return this.#hooks.size === 0 ? [] : [...this.#hooks].filter((other) => sameResource(other.resource, resource));
+  }
+}
 
 /** Returns the object with the status of a new one, as its kind has it. */
 function withoutStatus({ status: _, ...object }: MutableJson, { schema, custom }: Definition): MutableJson {

@@ -26,11 +26,10 @@ Deno.test("Checkup records each finding, with a remedy for those that are not ok
   assertEquals(await checkup.check("a", OPTIONS, found("ok")), true);
   assertEquals(await checkup.check("b", OPTIONS, found("warn")), true);
   assertEquals(await checkup.check("c", OPTIONS, found("fail")), false);
-  assertEquals(checkup.steps.map(({ name, status, what, remedy }) => [name, status, what, remedy]), [
-    ["a", "ok", "something", undefined],
-    ["b", "warn", "something", "do this"],
-    ["c", "fail", "something", "do this"],
-  ]);
+  assertEquals(
+    checkup.steps.map(({ name, status, what, remedy }) => [name, status, what, remedy]),
+    [["a", "ok", "something", undefined], ["b", "warn", "something", "do this"], ["c", "fail", "something", "do this"]],
+  );
 });
 
 Deno.test("Checkup ends a check at its time limit even if the check ignores its signal", async () => {

@@ -71,10 +71,7 @@ Deno.test("informer doctor distinguishes an expired certificate from a wrong clo
   await using certificates = await makeCertificates();
   const { cert, key } = await datedCertificate(certificates.folder, "old", "20200101000000Z", "20210101000000Z");
   const configFor = (url: string): Promise<string> =>
-    writeKubeconfig(certificates.path("config"), {
-      server: url,
-      "certificate-authority": certificates.path("ca.crt"),
-    });
+    writeKubeconfig(certificates.path("config"), { server: url, "certificate-authority": certificates.path("ca.crt") });
   {
     await using server = await serveVersion(cert, key);
     const { code, ill } = await examine({ kubeconfig: await configFor(server.url) });
@@ -377,10 +374,7 @@ Deno.test("informer doctor names the Deno flag that a configuration needs", asyn
   const { code, ill, report } = await examine({ kubeconfig });
   const flag = "--unsafely-ignore-certificate-errors=127.0.0.1";
   assertEquals([code, report.permissions.at(-1)], [3, flag]);
-  assertMatch(
-    ill.configuration,
-    /^warn: .*insecure-skip-tls-verify lets anyone impersonate the server; put the/,
-  );
+  assertMatch(ill.configuration, /^warn: .*insecure-skip-tls-verify lets anyone impersonate the server; put the/);
   assertMatch(ill.certificate, new RegExp(`^fail: .* "server", signed by "ca"; run Deno with ${flag}$`));
 });
 
@@ -453,11 +447,10 @@ Deno.test("informer doctor --memory prints the sizes of kinds, namespaces and th
   const { resources } = JSON.parse(all.out.join("\n"));
   const found = new Map(resources.map((it: { resource: string; memory: unknown }) => [it.resource, it.memory]));
   assertEquals(resources[0].resource, "configmaps");
-  assertEquals([found.has("deployments.apps"), found.has("events"), found.has("events.events.k8s.io")], [
-    true,
-    true,
-    false,
-  ]);
+  assertEquals(
+    [found.has("deployments.apps"), found.has("events"), found.has("events.events.k8s.io")],
+    [true, true, false],
+  );
   assertEquals(resources.find((it: { resource: string }) => it.resource === "configmaps").memory.objects, 2);
 });
 

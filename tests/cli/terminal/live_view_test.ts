@@ -5,7 +5,7 @@ import { FramePainter, LiveTable, LiveView, ScrollPosition } from "../../../src/
 import { Terminal } from "../../../src/cli/terminal/terminal.ts";
 import type { InformerStatus } from "../../../src/informer/status.ts";
 import { ConfigMap, Pod } from "../../../src/kinds/core/v1.ts";
-import { Histogram } from "../../../src/async/histogram.ts";
+import { Histogram } from "../../../src/async/time.ts";
 import { FakeTime } from "../../support/fake_time.ts";
 import { Captured } from "../../support/session.ts";
 import { ShownScreen } from "../../support/shown_screen.ts";

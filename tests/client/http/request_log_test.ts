@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertFalse, assertRejects, assertStringIncludes } from "@std/assert";
 import { StatusError, UnreachableError } from "../../../src/api/status.ts";
 import { Client, type ClientOptions } from "../../../src/client/client.ts";
-import { logRequests, type RequestReport } from "../../../src/client/http/request_log.ts";
+import { logRequests, type RequestReport } from "../../../src/client/http/connection.ts";
 import { SharedInformerFactory } from "../../../src/informer/shared_informer_factory.ts";
 import { ConfigMap, Secret } from "../../../src/kinds/core/v1.ts";
 import { FakeApiServer } from "../../../src/testing/mod.ts";
@@ -168,11 +168,10 @@ Deno.test("onRequest has each step of each request, and its errors change nothin
   } finally {
     removeEventListener("error", onError);
   }
-  assertEquals(reports.map(({ step, method, status }) => [step, method, status]), [
-    ["sent", "POST", undefined],
-    ["answered", "POST", 201],
-    ["ended", "POST", 201],
-  ]);
+  assertEquals(
+    reports.map(({ step, method, status }) => [step, method, status]),
+    [["sent", "POST", undefined], ["answered", "POST", 201], ["ended", "POST", 201]],
+  );
   assert(reports[2].bytes > 100 && reports[2].ms >= 0);
   assertEquals(uncaught.map(String), ["Error: Cannot log"]);
 });

@@ -38,11 +38,10 @@ function entries(...objects: object[]): Entry<unknown>[] {
 
 Deno.test("unknownFields returns the paths that lead to a value in no entry, through arrays, and counts null as a value", async () => {
   const given = entries({ spec: { a: null } }, { spec: { b: [[{ c: 1 }]] } }, { status: "spec.d" });
-  assertEquals(await unknownFields(given, ["spec.a", "spec.b.c", "spec.d", "status.x", "metadata.labels"]), [
-    "spec.d",
-    "status.x",
-    "metadata.labels",
-  ]);
+  assertEquals(
+    await unknownFields(given, ["spec.a", "spec.b.c", "spec.d", "status.x", "metadata.labels"]),
+    ["spec.d", "status.x", "metadata.labels"],
+  );
   assertEquals(await unknownFields(entries(), ["spec.a"]), []);
 });
 

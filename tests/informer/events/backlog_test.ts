@@ -28,13 +28,10 @@ Deno.test("a backlog keeps every event for a slow handler by default", async () 
   await using _run = run;
   await run.send(added("a", 11), modified("a", 12), deleted("a", 13), added("a", 14));
   assertEquals([notes.take(), registration.pending], [["+ default/x@1 (initial)"], 5]);
-  assertEquals(await release(), [
-    "= 1 at 10",
-    "+ default/a@11",
-    "~ default/a@11→12",
-    "- default/a@13",
-    "+ default/a@14",
-  ]);
+  assertEquals(
+    await release(),
+    ["= 1 at 10", "+ default/a@11", "~ default/a@11→12", "- default/a@13", "+ default/a@14"],
+  );
 });
 
 /** Changes of `a` while the handler is busy, and the events that it receives afterwards. */

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { ConfigMap } from "../../../src/kinds/core/v1.ts";
-import type { Durations } from "../../../src/async/histogram.ts";
+import type { Durations } from "../../../src/async/time.ts";
 import { FactoryFixture } from "../_factory_fixture.ts";
 
 const map = (name: string, labels?: Record<string, string>): ConfigMap =>

@@ -106,12 +106,10 @@ Deno.test("events() answers calls of next() in order", async () => {
   await run.send(modified("a", 11));
   await run.send(modified("a", 12));
   const results = await Promise.all(asked);
-  assertEquals(results.map(({ value }) => line(value)), [
-    "+ default/a@1 (initial)",
-    "= 1 at 10",
-    "~ default/a@1→11",
-    "~ default/a@11→12",
-  ]);
+  assertEquals(
+    results.map(({ value }) => line(value)),
+    ["+ default/a@1 (initial)", "= 1 at 10", "~ default/a@1→11", "~ default/a@11→12"],
+  );
   const pending = [events.next(), events.next()];
   await run.tick();
   await events.return!();

@@ -45,12 +45,10 @@ Deno.test("SharedIndexInformer delivers the cached objects to a late handler, th
   hold.resolve();
   await run.tick();
   assertEquals([registration.hasSynced, registration.pending], [true, 0]);
-  assertEquals(late.lines, [
-    "+ default/a@11 (initial)",
-    "+ default/c@13 (initial)",
-    "= 2 at 13",
-    "~ default/c@13→14",
-  ]);
+  assertEquals(
+    late.lines,
+    ["+ default/a@11 (initial)", "+ default/c@13 (initial)", "= 2 at 13", "~ default/c@13→14"],
+  );
   assertEquals(before.lines, ["+ default/a@11 (initial)", "= 1 at 12", "+ default/c@13", "~ default/c@13→14"]);
 });
 

@@ -3,7 +3,7 @@ import { Client } from "../../../src/client/client.ts";
 import { errorLine } from "../../../src/errors/errors.ts";
 import { DecodeError } from "../../../src/api/status.ts";
 import type { HandlerOptions, InformerEvent } from "../../../src/informer/events/event.ts";
-import { PositionError, type PositionRecord, type PositionStore } from "../../../src/api/position.ts";
+import { PositionError, type PositionRecord, type PositionStore } from "../../../src/api/lister_watcher.ts";
 import { MemoryPositions, Position } from "../../../src/informer/events/position.ts";
 import type { SharedIndexInformerOptions } from "../../../src/informer/options.ts";
 import { SharedIndexInformer } from "../../../src/informer/shared_index_informer.ts";

@@ -60,13 +60,10 @@ Deno.test("Controller drains the queue, then calls onProgress, once for each lis
   assertEquals([filling.controller.hasSynced, filling.controller.lastSyncResourceVersion], [true, "10"]);
   source.newest.send([modified("a", 11), added("c", 12), modified("a", 13)], [bookmark(20)]);
   await time.tickAsync(0);
-  assertEquals(filling.take(), [
-    "default/a",
-    "default/c",
-    "default/a",
-    "13, 3 stored, 0 queued",
-    "20, 3 stored, 0 queued",
-  ]);
+  assertEquals(
+    filling.take(),
+    ["default/a", "default/c", "default/a", "13, 3 stored, 0 queued", "20, 3 stored, 0 queued"],
+  );
 });
 
 Deno.test("Controller processes all known keys again when its reflector resyncs", async () => {

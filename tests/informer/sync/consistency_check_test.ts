@@ -75,13 +75,10 @@ Deno.test("check() finds a lost change, addition, deletion and successor, reads 
   const result = await run.informer.check();
   assertEquals(summary(result), "objects: 4 of 4 [default/a default/d default/e default/c]");
   await run.tick();
-  assertEquals(run.notes.take(), [
-    "~ default/a@1→11",
-    "+ default/d@14",
-    "- default/e@4 (unknown)",
-    "+ default/e@15",
-    "- default/c@3 (unknown)",
-  ]);
+  assertEquals(
+    run.notes.take(),
+    ["~ default/a@1→11", "+ default/d@14", "- default/e@4 (unknown)", "+ default/e@15", "- default/c@3 (unknown)"],
+  );
   assertEquals(run.cached, seen(lost));
   const reads = source.lists.slice(2).map(({ options }) => options);
   assertEquals(reads.map(({ namespace, fieldSelector, managedFields }) => [namespace, fieldSelector, managedFields]), [

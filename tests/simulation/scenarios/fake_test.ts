@@ -1,4 +1,4 @@
-// The scenarios of the suite on the fake API server; tests/cluster/scenarios_test.ts plays them on a real one.
+// The scenarios of the suite on the fake API server; tests/cluster/outages_test.ts plays them on a real one.
 import { assert } from "@std/assert";
 import { FakeScenarioServer } from "./_fake_scenario_server.ts";
 import { CRASHES, SCENARIOS } from "../../support/scenarios/suite.ts";

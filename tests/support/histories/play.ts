@@ -484,9 +484,7 @@ class PlayedHistory {
     const { cluster: own = CLUSTER } = snapshot ?? {};
     const cluster = fault?.kind === "cluster" ? `not ${own}` : own;
     const actual = fault === undefined ? plan : otherPlan(plan, fault);
-    const following = this.#add(
-      follow(this.#client, actual, snapshot?.cache.epoch ?? this.#epoch, cluster, snapshot),
-    );
+    const following = this.#add(follow(this.#client, actual, snapshot?.cache.epoch ?? this.#epoch, cluster, snapshot));
     following.store.fault = fault;
     const { informer, factory } = following;
     const isRestored = snapshot !== undefined && fault === undefined;

@@ -330,12 +330,7 @@ class PlayedPosition {
     const store = new ProcessStore(this.#kept, process, this.#random, () => this.#fails(0.2), (record) => {
       // Calls that throw are left behind.
       if (!this.#script.plan.fails && record.version !== "") {
-        this.#check(() =>
-          this.receiver.checkDelivered(
-            Number(record.version),
-            `position at ${record.version}`,
-          )
-        );
+        this.#check(() => this.receiver.checkDelivered(Number(record.version), `position at ${record.version}`));
       }
     });
     const { informer } = process;

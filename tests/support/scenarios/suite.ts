@@ -370,11 +370,10 @@ export const SCENARIOS: readonly Scenario[] = [
         defined = false;
         await untilStatus(observed.informer, "its end", ({ state }) => state === "notFound");
         assertEquals([observed.informer.indexer.size, await observed.checker.end()], [0, []]);
-        assertEquals(["g-0", "g-1", "g-2"].map((name) => observed.eventsOf(name).replace("?", "")), [
-          "+ -",
-          "+ ~ -",
-          "+ -",
-        ]);
+        assertEquals(
+          ["g-0", "g-1", "g-2"].map((name) => observed.eventsOf(name).replace("?", "")),
+          ["+ -", "+ ~ -", "+ -"],
+        );
         return observed.summary;
       } finally {
         if (defined) await server.undefine(Gadget);

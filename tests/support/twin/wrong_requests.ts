@@ -80,10 +80,11 @@ export const WRONG_REQUESTS: readonly WrongRequest[] = [
     return { body: random.next() < 0.5 ? [operation, ...body] : [...body, operation] };
   }),
   wrong("no list of operations", isJsonPatch, () => ({ body: { op: "add" } })),
-  wrong("preconditions that do not hold", isDelete, (_, random) =>
-    options({
-      preconditions: random.pick([{ uid: OTHER_UID }, { resourceVersion: "1" }]),
-    })),
+  wrong(
+    "preconditions that do not hold",
+    isDelete,
+    (_, random) => options({ preconditions: random.pick([{ uid: OTHER_UID }, { resourceVersion: "1" }]) }),
+  ),
   wrong("a bad propagation", isDelete, () => options({ propagationPolicy: "Nonsense" })),
   wrong("two propagations", isDelete, () => options({ propagationPolicy: "Orphan", orphanDependents: true })),
   wrong(

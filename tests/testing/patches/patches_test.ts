@@ -2,7 +2,7 @@ import { assertEquals, assertMatch, assertThrows } from "@std/assert";
 import { StatusError } from "../../../src/api/status.ts";
 import { FakeApiServer } from "../../../src/testing/mod.ts";
 import { applyPatch as applyTo, mergePatch } from "../../../src/testing/patches/patches.ts";
-import { schemaOf } from "../../../src/testing/schema/built_in.ts";
+import { schemaOf } from "../../../src/testing/schema/schema.ts";
 import type { Json, JsonObject } from "../../../src/testing/wire/json.ts";
 import { ask, ConfigMap, MAPS, patch, Pod, Widget } from "../../support/fake_server.ts";
 

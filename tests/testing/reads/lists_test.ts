@@ -177,12 +177,10 @@ Deno.test("FakeApiServer returns metadata of custom resources and of one object 
   server.create(Widget, { metadata: { namespace: "answers", name: "a", labels: { z: "1" } }, spec: { size: 1 } });
   const widgets = await ask(server, "/apis/example.com/v1/widgets", { headers: { accept } });
   // The keys of custom resources' metadata are in a struct's order here.
-  assertEquals(Object.keys(widgets.json.items[0].metadata).slice(0, 4), [
-    "name",
-    "namespace",
-    "uid",
-    "resourceVersion",
-  ]);
+  assertEquals(
+    Object.keys(widgets.json.items[0].metadata).slice(0, 4),
+    ["name", "namespace", "uid", "resourceVersion"],
+  );
   const one = await ask(server, `${MAPS}/map-0`, {
     headers: { accept: "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1" },
   });

@@ -2,7 +2,7 @@ import { assertEquals } from "@std/assert";
 import type { KubernetesObject } from "../../../src/api/object.ts";
 import { defineResource } from "../../../src/api/resource.ts";
 import { deployment, FakeApiServer, type Fixture, namespace, node, pod } from "../../../src/testing/mod.ts";
-import { builtInResources } from "../../../src/testing/storage/built_in_resources.ts";
+import { builtInResources } from "../../../src/testing/storage/definition.ts";
 import { Deployment } from "../../../src/kinds/apps/v1.ts";
 import { Namespace, Node, Pod } from "../../../src/kinds/core/v1.ts";
 import { ask, ConfigMap, Lines, OPEN_SCHEMA } from "../../support/fake_server.ts";
@@ -241,11 +241,10 @@ Deno.test("FakeApiServer includes in a row what includeObject selects", async ()
     const { rows } = await table(server, `/api/v1/namespaces/default/configmaps/a?includeObject=${include}`);
     return rows[0].object?.kind ?? null;
   };
-  assertEquals([await carried(""), await carried("Object"), await carried("None")], [
-    "PartialObjectMetadata",
-    "ConfigMap",
-    null,
-  ]);
+  assertEquals(
+    [await carried(""), await carried("Object"), await carried("None")],
+    ["PartialObjectMetadata", "ConfigMap", null],
+  );
   const bad = await ask(server, "/api/v1/configmaps?includeObject=Some", { headers: TABLE });
   assertEquals([bad.status, bad.json.reason], [400, "BadRequest"]);
 });

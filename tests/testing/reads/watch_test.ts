@@ -55,11 +55,10 @@ Deno.test("FakeApiServer streams a list in the order of keys, and then changes",
   const server = maps();
   server.create(ConfigMap, { metadata: { namespace: "answers", name: "a" } });
   await using watch = await Lines.open(server, `${MAPS}?${STREAM}`);
-  assertEquals((await watch.take(7)).map(brief), [
-    "ADDED a@7",
-    ...[0, 1, 2, 3, 4].map((map) => `ADDED map-${map}@${map + 2}`),
-    "BOOKMARK @7",
-  ]);
+  assertEquals(
+    (await watch.take(7)).map(brief),
+    ["ADDED a@7", ...[0, 1, 2, 3, 4].map((map) => `ADDED map-${map}@${map + 2}`), "BOOKMARK @7"],
+  );
   server.delete(ConfigMap, "answers/a");
   assertEquals(brief(await watch.next()), "DELETED a@8");
 });

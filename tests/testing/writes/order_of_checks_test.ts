@@ -111,14 +111,6 @@ Deno.test("FakeApiServer refuses options of a deletion that are of another type 
   }
 });
 
-Deno.test("An update that removes the last finalizer is answered with the object that it asks for", async () => {
-  const server = withMap({ finalizers: ["a.b/c"] });
-  await ask(server, `${MAPS}/a`, { method: "DELETE" });
-  const { json } = await patch(server, `${MAPS}/a`, "merge-patch", { metadata: { finalizers: [] }, data: { k: "v" } });
-  assertEquals([json.metadata.finalizers, json.data], [undefined, { k: "v" }]);
-  assertEquals(server.keys(ConfigMap), []);
-});
-
 Deno.test("An update of a job that leaves out what was generated says that selector and template differ", async () => {
   const server = new FakeApiServer();
   const jobs = "/apis/batch/v1/namespaces/answers/jobs";

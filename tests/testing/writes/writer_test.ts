@@ -62,12 +62,10 @@ Deno.test("admit lets hooks refuse creations, updates and deletions", async () =
   const deleted = await ask(server, `${MAPS}/a`, { method: "DELETE" });
   assertEquals([deleted.status, deleted.json.reason], [403, "Forbidden"]);
   assertEquals(deleted.json.message, 'admission webhook "quota" denied the request: it is needed');
-  assertEquals(seen, [
-    "CREATE undefined a  false",
-    "CREATE undefined a  false",
-    "UPDATE a a  true",
-    "DELETE a undefined  false",
-  ]);
+  assertEquals(
+    seen,
+    ["CREATE undefined a  false", "CREATE undefined a  false", "UPDATE a a  true", "DELETE a undefined  false"],
+  );
 });
 
 Deno.test("admit hooks are skipped for writes by the test itself", () => {
@@ -404,11 +402,10 @@ Deno.test("FakeApiServer refuses new finalizers of an object that is being delet
   for (const { status, json } of answers) {
     const why = "Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers " +
       '[]string{"q.y/z", "x.y/z"}';
-    assertEquals([status, json.reason, json.message], [
-      422,
-      "Invalid",
-      `ConfigMap "x" is invalid: metadata.finalizers: ${why}`,
-    ]);
+    assertEquals(
+      [status, json.reason, json.message],
+      [422, "Invalid", `ConfigMap "x" is invalid: metadata.finalizers: ${why}`],
+    );
     const causes = [{ reason: "FieldValueForbidden", message: why, field: "metadata.finalizers" }];
     assertEquals(json.details, { name: "x", kind: "ConfigMap", causes });
   }
@@ -444,11 +441,10 @@ Deno.test("FakeApiServer's own methods write without version checks, status subr
   assertEquals([pod.status?.phase, pod.metadata.creationTimestamp], ["Running", "2020-01-01T00:00:00Z"]);
   const stale = { ...pod, metadata: { ...pod.metadata, resourceVersion: "1" }, status: { phase: "Failed" } };
   const updated = server.update(Pod, stale);
-  assertEquals([updated.status?.phase, updated.metadata.resourceVersion, updated.metadata.generation], [
-    "Failed",
-    "3",
-    1,
-  ]);
+  assertEquals(
+    [updated.status?.phase, updated.metadata.resourceVersion, updated.metadata.generation],
+    ["Failed", "3", 1],
+  );
   const patched = server.patch(Pod, "a", { metadata: { labels: { x: "y" } }, spec: { nodeName: null }, status: null });
   assertEquals([patched.metadata.generation, patched.status, patched.metadata.resourceVersion], [2, undefined, "4"]);
   assertEquals(server.get(Pod, "default/a"), patched);
@@ -512,3 +508,89 @@ Deno.test("FakeApiServer's errors explain why a write failed", () => {
   assertEquals((missing as Error).message, 'Cannot delete pods "shop/cart": pods "cart" not found');
   assertEquals(isNotFound(assertThrows(() => server.patch(Pod, "cart", {}))), true);
 });
+
+/** Creates an object by a request. */
+async function postOfKind(server: FakeApiServer, path: string, body: object): Promise<Answer> {
+  const answer = await ask(server, path, { method: "POST", body });
+  assertEquals(answer.status, 201, JSON.stringify(answer.json));
+  return answer;
+}
+
+Deno.test("an update that removes the last finalizer is answered with its own object", async () => {
+  using server = new FakeApiServer();
+  await postOfKind(server, MAPS, { metadata: { name: "a", finalizers: ["example.com/f"] } });
+  const marked = await remove(server, `${MAPS}/a`);
+  const body = { metadata: { finalizers: null }, data: { k: "v" } };
+  const { status, json } = await patch(server, `${MAPS}/a`, "merge-patch", body);
+  assertEquals([status, json.metadata.finalizers, json.data], [200, undefined, { k: "v" }]);
+  assertEquals(json.metadata.resourceVersion, marked.json.metadata.resourceVersion);
+  assertEquals((await ask(server, `${MAPS}/a`)).status, 404);
+});
+
+Deno.test("a refused patch quotes its object with sorted members where it looked", async () => {
+  using server = new FakeApiServer();
+  await postOfKind(server, MAPS, { metadata: { name: "a", labels: { z: "1", b: "2" } }, data: { y: "1", k: "2" } });
+  const path = `${MAPS}/a?fieldValidation=Strict`;
+  const { status, json } = await patch(server, path, "merge-patch", { data: { a: "0" }, nope: 1 });
+  assertEquals(status, 422);
+  const quoted = /Invalid value: ("(?:[^"\\]|\\.)*")/.exec(json.message)![1];
+  const members = JSON.parse(JSON.parse(quoted));
+  assertEquals(Object.keys(members), ["apiVersion", "data", "kind", "metadata", "nope"]);
+  assertEquals([Object.keys(members.data), Object.keys(members.metadata)[0]], [["a", "k", "y"], "name"]);
+});
+
+Deno.test("some kinds keep their metadata in updates of the status, as on a server", async () => {
+  using server = new FakeApiServer();
+  const attachments = "/apis/storage.k8s.io/v1/volumeattachments";
+  const source = { persistentVolumeName: "p" };
+  await postOfKind(server, attachments, { metadata: { name: "a" }, spec: { attacher: "a.io", nodeName: "n", source } });
+  const changed = { metadata: { labels: { a: "b" } }, status: { attached: true } };
+  const { json } = await patch(server, `${attachments}/a/status`, "merge-patch", changed);
+  assertEquals([json.status.attached, json.metadata.labels], [true, undefined]);
+});
+
+Deno.test("the dependents of a ReplicationController stay by default", async () => {
+  using server = new FakeApiServer();
+  const controllers = "/api/v1/namespaces/answers/replicationcontrollers";
+  const template = { metadata: { labels: { a: "b" } }, spec: { containers: CONTAINERS } };
+  await postOfKind(server, controllers, { metadata: { name: "a" }, spec: { selector: { a: "b" }, template } });
+  assertEquals((await remove(server, `${controllers}/a`)).json.metadata.finalizers, ["orphan"]);
+});
+
+Deno.test("a namespace and a definition are marked for deletion without a grace period", async () => {
+  using server = new FakeApiServer();
+  await postOfKind(server, "/api/v1/namespaces", { metadata: { name: "held", finalizers: ["example.com/f"] } });
+  const { metadata, status } = (await remove(server, "/api/v1/namespaces/held")).json;
+  assertEquals([typeof metadata.deletionTimestamp, metadata.deletionGracePeriodSeconds], ["string", undefined]);
+  assertEquals(status.phase, "Terminating");
+});
+
+Deno.test("requests get the defaults and finalizers of volumes", async () => {
+  using server = new FakeApiServer();
+  const volume = await postOfKind(server, "/api/v1/persistentvolumes", {
+    metadata: { name: "a" },
+    spec: { accessModes: ["ReadWriteOnce"], capacity: { storage: "1Gi" }, hostPath: { path: "/x" } },
+  });
+  assertEquals(volume.json.spec.volumeMode, "Filesystem");
+  const attributes = { metadata: { name: "a" }, driverName: "d.io", parameters: { a: "b" } };
+  const made = await postOfKind(server, "/apis/storage.k8s.io/v1/volumeattributesclasses", attributes);
+  assertEquals(made.json.metadata.finalizers, ["kubernetes.io/vac-protection"]);
+});
+
+const UNSELECTABLE: readonly (readonly [path: string, field: string, message: string])[] = [
+  ["apps/v1/replicasets", "status.replicas", `"status.replicas" is not a known field selector: only "metadata.name"`],
+  ["batch/v1/jobs", "spec.x", 'field label "spec.x" not supported for Job'],
+  [
+    "resource.k8s.io/v1/resourceslices",
+    "spec.x",
+    "field label not supported for resource.k8s.io/v1, Kind=ResourceSlice: spec.x",
+  ],
+];
+
+for (const [path, field, message] of UNSELECTABLE) {
+  Deno.test(`the field ${field} cannot be selected in ${path}`, async () => {
+    using server = new FakeApiServer();
+    const { status, json } = await ask(server, `/apis/${path}?fieldSelector=${field}%3D1`);
+    assertEquals([status, json.message.startsWith(message)], [400, true], json.message);
+  });
+}

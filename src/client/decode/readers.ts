@@ -1,0 +1,499 @@
+import type { Entry } from "../../api/options.ts";
+import { DecodeError, StatusError, statusFrom } from "../../api/status.ts";
+import type { KubernetesObject } from "../../api/object.ts";
+import { resourceName, type TableColumn } from "../../api/resource.ts";
+import { JsonEntry, RowEntry } from "../../entry/entry.ts";
+import { ItemScanner, skipValue } from "./json_text.ts";
+import { ObjectReader, type ReadOptions, startsWith } from "./object_reader.ts";
+import {
+  asciiOf,
+  type BodyDecoder,
+  ByteBuffer,
+  LARGEST_TEXT,
+  LineSplitter,
+  MAX_OBJECT_BYTES,
+  utf8,
+} from "./body_reader.ts";
+import { messageOf } from "../../errors/errors.ts";
+import type { Change, ListPart } from "../../api/lister_watcher.ts";
+
+const encoder = new TextEncoder();
+const CELLS = encoder.encode(`{"cells":[`);
+const OBJECT = encoder.encode(`,"object":`);
+const TABLE = encoder.encode(`{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"`);
+const ROWS = encoder.encode(`"},"columnDefinitions":null,"rows":[`);
+const ROW_END = encoder.encode("}");
+const TABLE_END = encoder.encode("]}");
+
+/** A table in JSON, of a list or of one event (`Table` of meta.k8s.io). */
+interface ServerTable {
+  readonly kind?: unknown;
+  readonly columnDefinitions?: readonly TableColumn[] | null;
+  readonly rows?: readonly unknown[] | null;
+}
+
+/** Returns true for a table; in a group of its own, a custom resource may be called Table too. */
+function isTable(value: unknown): value is ServerTable {
+  const { kind, apiVersion } = (value ?? {}) as { readonly kind?: unknown; readonly apiVersion?: unknown };
+  return kind === "Table" && String(apiVersion).startsWith("meta.k8s.io/");
+}
+
+/**
+ * Converts the bytes of rows to entries, and remembers the columns, which only the first event of a watch has. The
+ * object of a row stays unparsed, as in {@linkcode ObjectReader}; its cells are parsed.
+ *
+ * A server that knows no tables sends objects, which become rows without its cells. `R` is the type of the rows.
+ */
+export class RowReader<R extends KubernetesObject> {
+  readonly #options: ReadOptions;
+  readonly #objects: ObjectReader<KubernetesObject>;
+  /** The columns; `undefined` while the server has sent objects, and no table. */
+  #columns: readonly TableColumn[] | undefined;
+
+  /** As {@linkcode ObjectReader}. */
+  constructor(options: ReadOptions, withoutMetadata: "refused" | "broken" = "refused") {
+    this.#options = options;
+    this.#objects = new ObjectReader<KubernetesObject>(options, withoutMetadata);
+  }
+
+  /** Takes the columns of a table; without any, those of the table before it stay. */
+  begin(table: ServerTable): void {
+    const { columnDefinitions } = table;
+    this.#columns = Array.isArray(columnDefinitions) ? columnDefinitions : this.#columns ?? [];
+  }
+
+  /** As `ObjectReader.fillIn`, for objects that are no rows. */
+  fillIn(kind: string, apiVersion: string): void {
+    this.#objects.fillIn(kind, apiVersion);
+  }
+
+  /** Always -1: the metadata of a row's object is not at its beginning. */
+  walk(): number {
+    return -1;
+  }
+
+  /** Always false: rows are not reduced to named fields. */
+  readonly projects = false;
+
+  /** Always -1. */
+  project(): number {
+    return -1;
+  }
+
+  /**
+   * The row in `bytes[start, end)`, or the object if the server sends no tables; `undefined` if it is not in the shard.
+   *
+   * @throws {DecodeError} as `ObjectReader`.
+   */
+  read(bytes: Uint8Array, start: number, end: number): Entry<R> | undefined {
+    if (this.#columns === undefined) return this.#rowOf(this.#objects.read(bytes, start, end), undefined);
+    const cellsStart = start + CELLS.length - 1;
+    const cellsEnd = startsWith(bytes, start, end, CELLS) ? skipValue(bytes, cellsStart, end) : -1;
+    if (
+      cellsEnd === -1 || !startsWith(bytes, cellsEnd, end, OBJECT) ||
+      !startsWith(bytes, end - ROW_END.length, end, ROW_END)
+    ) {
+      return this.entryOf(this.#parse(bytes, start, end)); // an unusual layout; rows of finished pods have conditions
+    }
+    const entry = this.#objects.read(bytes, cellsEnd + OBJECT.length, end - 1);
+    return entry && this.#rowOf(entry, this.#parse(bytes, cellsStart, cellsEnd) as readonly unknown[]);
+  }
+
+  /** As `read`, of a parsed value. */
+  entryOf(value: unknown): Entry<R> | undefined {
+    if (this.#columns === undefined) return this.#rowOf(this.#objects.entryOf(value), undefined);
+    const { cells, object } = (value ?? {}) as { readonly cells?: unknown; readonly object?: unknown };
+    return this.#rowOf(this.#objects.entryOf(object), Array.isArray(cells) ? cells : []);
+  }
+
+  /** The row of an event, whose object is a table with one row in `bytes[start, end)`. @throws {DecodeError} */
+  readEvent(bytes: Uint8Array, start: number, end: number): Entry<R> | undefined {
+    if (
+      this.#columns !== undefined && startsWith(bytes, start, end, TABLE) && startsWith(bytes, end - 2, end, TABLE_END)
+    ) {
+      const version = bytes.indexOf(ROWS[0], start + TABLE.length);
+      if (version !== -1 && startsWith(bytes, version, end, ROWS)) {
+        return this.read(bytes, version + ROWS.length, end - 2);
+      }
+    }
+    return this.eventOf(this.#parse(bytes, start, end));
+  }
+
+  /** As `readEvent`, of a parsed value. */
+  eventOf(value: unknown): Entry<R> | undefined {
+    if (!isTable(value)) return this.#rowOf(this.#objects.entryOf(value), undefined);
+    this.begin(value);
+    const { rows } = value;
+    if (!Array.isArray(rows) || rows.length !== 1) {
+      throw new DecodeError(
+        `Cannot read an event of "${resourceName(this.#options.resource)}": found a table of ${
+          rows?.length ?? 0
+        } rows, expected one`,
+      );
+    }
+    return this.entryOf(rows[0]);
+  }
+
+  /** A broken entry, and one that is known already, stay as they are. */
+  #rowOf(entry: Entry<KubernetesObject> | undefined, cells: readonly unknown[] | undefined): Entry<R> | undefined {
+    if (entry === undefined) return undefined;
+    const isNew = entry instanceof JsonEntry && entry.error === undefined;
+    const row = isNew ? new RowEntry(entry, cells && this.#columns, cells) : entry;
+    return row as Entry<KubernetesObject> as Entry<R>;
+  }
+
+  #parse(bytes: Uint8Array, start: number, end: number): unknown {
+    try {
+      return JSON.parse(utf8.decode(bytes.subarray(start, end)));
+    } catch (cause) {
+      throw new DecodeError(
+        `Cannot read a row of "${resourceName(this.#options.resource)}": ${messageOf(cause)}`,
+        { cause },
+      );
+    }
+  }
+}
+
+/** A list without its items. */
+interface Outline {
+  readonly kind?: unknown;
+  readonly apiVersion?: unknown;
+  readonly metadata?: {
+    readonly resourceVersion?: unknown;
+    readonly continue?: unknown;
+    readonly remainingItemCount?: unknown;
+  };
+  readonly items?: unknown;
+  readonly rows?: unknown;
+}
+
+/**
+ * Decodes a list while its body arrives. The items are cut out of the bytes; the rest, the outline, is small enough to
+ * be parsed at once.
+ *
+ * The version and the token of the next page are in the first part that knows them: the first one for built-in kinds,
+ * the last one for custom resources. They are in the last part too.
+ */
+export class ListReader<T extends KubernetesObject> implements BodyDecoder<ListPart<T>> {
+  readonly #options: ReadOptions;
+  readonly #objects: ObjectReader<T> | RowReader<T>;
+  /** The reader of rows, if a table was asked for. */
+  readonly #rows: RowReader<T> | undefined;
+  readonly #scanner: ItemScanner;
+  /** True if items may be projected, which looks for managedFields in the chunk's text. */
+  readonly #projects: boolean;
+  /** The text of the current chunk, if it is searched and all ASCII. */
+  #text: string | undefined;
+  /** The bytes of the list so far, without its items. */
+  readonly #outline = new ByteBuffer();
+  /** The beginning of an item that continues in the next chunk. */
+  readonly #carry = new ByteBuffer();
+  readonly #maxBytes: number;
+  /** The entries of the current part. */
+  #entries: Entry<T>[] = [];
+  /** The list's metadata, as far as it is known; replaced when more is known. */
+  #metadata: Omit<ListPart<T>, "entries"> = {};
+
+  /** Decodes a list of the objects that `options` describe. */
+  constructor(options: ReadOptions) {
+    this.#options = options;
+    this.#maxBytes = options.maxObjectBytes ?? MAX_OBJECT_BYTES;
+    // One bad item leaves the others readable.
+    if (options.resource.representation === "table") this.#rows = new RowReader<T>(options, "broken");
+    this.#objects = this.#rows ?? new ObjectReader<T>(options, "broken");
+    this.#projects = this.#objects.projects;
+    this.#scanner = new ItemScanner({
+      outline: (bytes, start, end) => this.#append(this.#outline, bytes, start, end),
+      itemsBegin: () => this.#begin(),
+      all: (bytes, start, end) => this.#objects.project(bytes, start, end, this.#text),
+      head: (bytes, start, end) => this.#objects.walk(bytes, start, end),
+      part: (bytes, start, end) => this.#append(this.#carry, bytes, start, end),
+      item: (bytes, start, end) => this.#item(bytes, start, end),
+    }, this.#rows !== undefined);
+  }
+
+  /**
+   * The items that end in this chunk.
+   *
+   * @throws {DecodeError} when the chunk cannot be part of a list, or an object is longer than allowed.
+   */
+  push(chunk: Uint8Array): ListPart<T> {
+    const before = this.#metadata;
+    if (this.#projects && chunk.length <= LARGEST_TEXT) this.#text = asciiOf(chunk, 0, chunk.length);
+    try {
+      this.#scanner.push(chunk);
+    } catch (error) {
+      throw this.#named(error);
+    } finally {
+      this.#text = undefined;
+    }
+    const entries = this.#entries;
+    this.#entries = [];
+    return this.#metadata === before ? { entries } : { entries, ...this.#metadata };
+  }
+
+  /**
+   * The last part: the list's metadata. Only a list with an unusual outline has items in it.
+   *
+   * @throws {StatusError} when the body is a failure's `Status`.
+   * @throws {DecodeError} when the body is no list, or is cut off.
+   */
+  end(): ListPart<T> {
+    const { resource } = this.#options;
+    const text = utf8.decode(this.#outline.bytes.subarray(0, this.#outline.length));
+    let outline: Outline;
+    try {
+      if (this.#scanner.inItems) throw new SyntaxError("it ends in the middle of its items");
+      outline = JSON.parse(text);
+    } catch (cause) {
+      const hint = text.trimStart().startsWith("<")
+        ? `found ${
+          JSON.stringify(text.trim().slice(0, 80))
+        }, expected a list in JSON; is a proxy or a login page in between?`
+        : messageOf(cause);
+      throw new DecodeError(`Cannot read the list of "${resourceName(resource)}": ${hint}`, { cause });
+    }
+    this.#check(outline);
+    // `items` is still in the outline if the scanner did not recognize it: it is null, or its key has escapes.
+    if (!this.#scanner.sawItems) {
+      if (outline.items !== undefined && outline.items !== null && !Array.isArray(outline.items)) this.#refuse(text);
+      if (outline.items === undefined && !String(outline.kind).endsWith("List") && !isTable(outline)) {
+        this.#refuse(text);
+      }
+      this.#fillIn(outline);
+      const items = isTable(outline) ? outline.rows : outline.items;
+      for (const item of (items ?? []) as unknown[]) this.#take(this.#objects.entryOf(item));
+    }
+    this.#takeMetadata(outline);
+    return { entries: this.#entries, ...this.#metadata };
+  }
+
+  #append(buffer: ByteBuffer, bytes: Uint8Array, start: number, end: number): void {
+    this.#checkLength(buffer.length + end - start);
+    buffer.append(bytes, start, end);
+  }
+
+  #checkLength(length: number): void {
+    if (length <= this.#maxBytes) return;
+    throw new DecodeError(
+      `an object is longer than ${this.#maxBytes} bytes; raise maxObjectBytes if objects are that large`,
+    );
+  }
+
+  /** Parses the outline so far, with its brackets closed: it has kind and apiVersion, and mostly the metadata. */
+  #begin(): void {
+    const text = utf8.decode(this.#outline.bytes.subarray(0, this.#outline.length));
+    const outline = JSON.parse(`${text}]}`) as Outline;
+    this.#fillIn(outline);
+    this.#takeMetadata(outline);
+  }
+
+  /** Items in lists of built-in kinds have neither kind nor apiVersion; rows have no columns. */
+  #fillIn(outline: Outline): void {
+    const { kind, apiVersion } = outline;
+    if (this.#rows !== undefined && isTable(outline)) this.#rows.begin(outline);
+    if (typeof kind === "string" && kind !== "List" && kind.endsWith("List") && typeof apiVersion === "string") {
+      // mutant: kind-not-filled-in
+      this.#objects.fillIn(kind.slice(0, -"List".length), apiVersion);
+    }
+  }
+
+  #takeMetadata(outline: Outline): void {
+    const { resourceVersion, continue: token, remainingItemCount } = outline.metadata ?? {};
+    this.#metadata = {
+      ...(typeof resourceVersion === "string" ? { resourceVersion } : {}),
+      ...(typeof token === "string" && token !== "" ? { continue: token } : {}),
+      ...(typeof remainingItemCount === "number" ? { remainingItemCount } : {}),
+    };
+  }
+
+  #item(bytes: Uint8Array, start: number, end: number): void {
+    if (this.#carry.length === 0) {
+      this.#checkLength(end - start);
+      return this.#take(this.#objects.read(bytes, start, end));
+    }
+    this.#append(this.#carry, bytes, start, end);
+    this.#take(this.#objects.read(this.#carry.bytes, 0, this.#carry.length));
+    this.#carry.clear();
+  }
+
+  /** Adds an entry to the part, unless its object is left out. */
+  #take(entry: Entry<T> | undefined): void {
+    if (entry === undefined) return;
+    const { shard } = this.#options;
+    if (shard?.by === "controller" && entry.key !== "" && !shard.has(entry)) shard.dropped++;
+    else this.#entries.push(entry);
+  }
+
+  #check(outline: Outline): void {
+    const { resource } = this.#options;
+    if (typeof outline !== "object" || outline === null || Array.isArray(outline)) {
+      this.#refuse(JSON.stringify(outline));
+    }
+    if (outline.kind === "Status" && outline.items === undefined) {
+      const status = statusFrom(outline, 200);
+      throw new StatusError(
+        `Cannot list "${resourceName(resource)}": ${status.code} ${status.reason}: ${status.message}`,
+        status,
+      );
+    }
+    // client-go `isUnsupportedTableObject`
+    if (this.#rows === undefined && isTable(outline)) this.#refuse("a Table");
+  }
+
+  #refuse(found: string): never {
+    throw new DecodeError(
+      `Cannot read the list of "${resourceName(this.#options.resource)}": found ${found.slice(0, 80)}, expected a list`,
+    );
+  }
+
+  /** The error with the list's name in its message. */
+  #named(error: unknown): unknown {
+    if (!(error instanceof DecodeError) && !(error instanceof SyntaxError)) return error;
+    if (error.message.startsWith("Cannot ")) return error;
+    return new DecodeError(`Cannot read the list of "${resourceName(this.#options.resource)}": ${error.message}`, {
+      cause: error,
+    });
+  }
+}
+
+const CLOSE_BRACE = 125;
+const TYPES = ["ADDED", "MODIFIED", "DELETED"] as const;
+const PREFIXES = TYPES.map((type) => ({ type, bytes: encoder.encode(`{"type":"${type}","object":`) }));
+
+/**
+ * Decodes a watch: one batch of changes to a chunk of the body. A batch may be empty; it shows that the connection is
+ * alive. An incomplete line at the end of the body is dropped.
+ *
+ * A line that is no event, or is an `ERROR` event, fails the watch after the changes before it: with a `DecodeError`,
+ * or a `StatusError`.
+ */
+export class WatchReader<T extends KubernetesObject> implements BodyDecoder<readonly Change<T>[]> {
+  readonly #lines: LineSplitter;
+  readonly #events: EventReader<T>;
+  /** The changes of the current chunk. */
+  #batch: Change<T>[] = [];
+  #failure: { readonly error: unknown } | undefined;
+
+  /** Decodes a watch of the objects that `options` describe. */
+  constructor(options: ReadOptions) {
+    // mutant: carry-survives-reconnect
+    const lines = new LineSplitter(options.maxObjectBytes);
+    this.#lines = lines;
+    this.#events = new EventReader<T>(options);
+  }
+
+  /** The error that ends the watch, behind the latest batch. */
+  get failure(): { readonly error: unknown } | undefined {
+    return this.#failure;
+  }
+
+  /** The changes whose lines end in this chunk. */
+  push(chunk: Uint8Array): readonly Change<T>[] {
+    const batch: Change<T>[] = this.#batch = [];
+    try {
+      this.#lines.push(chunk, this.#line);
+    } catch (error) {
+      this.#failure = { error };
+    }
+    return batch;
+  }
+
+  /** Nothing: an incomplete line is no event. */
+  end(): undefined {
+    return undefined;
+  }
+
+  readonly #line = (bytes: Uint8Array, start: number, end: number, text: string | undefined): void => {
+    const change = this.#events.read(bytes, start, end, text);
+    if (change !== undefined) this.#batch.push(change);
+  };
+}
+
+/** The object of a bookmark, or its table. */
+interface Bookmarked {
+  readonly metadata?: { readonly resourceVersion?: unknown; readonly annotations?: Readonly<Record<string, unknown>> };
+  readonly rows?: readonly { readonly object?: Bookmarked }[];
+}
+
+/** Decodes one line of a watch. */
+class EventReader<T extends KubernetesObject> {
+  readonly #options: ReadOptions;
+  readonly #objects: Pick<ObjectReader<T>, "read" | "entryOf">;
+  /** The reader of rows, if tables were asked for. */
+  readonly #rows: RowReader<T> | undefined;
+
+  constructor(options: ReadOptions) {
+    this.#options = options;
+    if (options.resource.representation === "table") this.#rows = new RowReader<T>(options);
+    const rows = this.#rows;
+    this.#objects = rows === undefined ? new ObjectReader<T>(options) : {
+      read: (bytes, start, end) => rows.readEvent(bytes, start, end),
+      entryOf: (value) => rows.eventOf(value),
+    };
+  }
+
+  /** Returns the change in a line; `undefined` if its object is not in the shard. */
+  read(bytes: Uint8Array, start: number, end: number, text: string | undefined): Change<T> | undefined {
+    for (const prefix of PREFIXES) {
+      if (bytes[start + 9] !== prefix.bytes[9] || !startsWith(bytes, start, end, prefix.bytes)) continue;
+      if (bytes[end - 1] !== CLOSE_BRACE) break;
+      const entry = this.#objects.read(bytes, start + prefix.bytes.length, end - 1, text);
+      return entry && { type: prefix.type, entry };
+    }
+    return this.#parse(text === undefined ? utf8.decode(bytes.subarray(start, end)) : text.slice(start, end));
+  }
+
+  /** Parses a bookmark, an error, or an event in another layout than the API server's. */
+  #parse(text: string): Change<T> | undefined {
+    const name = resourceName(this.#options.resource);
+    let event: { type?: unknown; object?: unknown };
+    try {
+      event = JSON.parse(text);
+    } catch (cause) {
+      const hint = text.startsWith("<") ? "; is a proxy or a login page in between?" : "";
+      throw new DecodeError(
+        `Cannot read an event of "${name}": found ${excerpt(text)}, expected a line of JSON${hint}`,
+        { cause },
+      );
+    }
+    switch (event?.type) {
+      case "ADDED":
+      case "MODIFIED":
+      case "DELETED": {
+        const entry = this.#objects.entryOf(event.object);
+        return entry && { type: event.type, entry };
+      }
+      case "BOOKMARK": {
+        const { metadata, rows } = (event.object ?? {}) as Bookmarked;
+        if (typeof metadata?.resourceVersion !== "string" || metadata.resourceVersion === "") {
+          throw new DecodeError(
+            `Cannot read a bookmark of "${name}": found ${excerpt(text)}, expected a resourceVersion`,
+          );
+        }
+        // A table may have the columns in its first bookmark, and has the annotations in its only row.
+        if (isTable(event.object)) this.#rows?.begin(event.object);
+        const annotations = metadata.annotations ?? rows?.[0]?.object?.metadata?.annotations;
+        return {
+          type: "BOOKMARK",
+          resourceVersion: metadata.resourceVersion,
+          initialEventsEnd: annotations?.["k8s.io/initial-events-end"] === "true",
+        };
+      }
+      case "ERROR": {
+        // mutant: error-event-410-ignored, error-event-other-ignored
+        const status = statusFrom(event.object);
+        throw new StatusError(
+          `Cannot go on watching "${name}": ${status.code} ${status.reason}: ${status.message}`,
+          status,
+        );
+      }
+      default:
+        throw new DecodeError(`Cannot read an event of "${name}": found ${excerpt(text)}, expected a known type`);
+    }
+  }
+}
+
+function excerpt(text: string): string {
+  return JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text);
+}

@@ -1,0 +1,164 @@
+import { parseStored, type Store, type StoredCollection, type StoredObject } from "../storage/store.ts";
+import { isObject, type Json, type JsonObject, type MutableJson, objectOr, textOf } from "../wire/json.ts";
+import { NAMESPACES } from "./identity.ts";
+import type { Writer } from "./writer.ts";
+
+/** An object, with its owner references. */
+interface Candidate {
+  readonly collection: StoredCollection;
+  readonly stored: StoredObject;
+  readonly object: MutableJson;
+  readonly owners: readonly JsonObject[];
+}
+
+/** Deletes an object without owners. */
+type DiscardObject = (collection: StoredCollection, stored: StoredObject) => void;
+/** Replaces an object. */
+type RewriteObject = (collection: StoredCollection, stored: StoredObject, object: JsonObject) => void;
+
+/**
+ * Runs the garbage collector until it has nothing left to do:
+ *
+ * - an object whose owners are all gone is deleted; an owner in another namespace counts as gone;
+ * - a cluster-scoped object with an owner of a kind that has namespaces is never deleted: the owner cannot be found;
+ * - the dependents of an object in foreground deletion are deleted, and the object once no dependent blocks it;
+ * - the dependents of an object in orphan deletion lose their reference to it.
+ *
+ * Returns the number of changes.
+ */
+export function collectGarbage(store: Store, discard: DiscardObject, rewrite: RewriteObject): number {
+  let changes = 0;
+  for (let round = -1; round !== changes;) {
+    round = changes;
+    const all = candidates(store);
+    const namespaces = new Map(all.map(({ stored }) => [stored.uid, stored.namespace]));
+    const ending = new Map(all.filter(({ object }) => isForeground(object)).map((owner) => [owner.stored.uid, owner]));
+    for (const { collection, stored, owners } of all) {
+      if (owners.length === 0 || collection.get(stored.key) !== stored) continue;
+      if (stored.namespace === "" && owners.some((owner) => isNamespaced(store, owner))) continue;
+      const orphaned = owners.every(({ uid }) => {
+        const namespace = namespaces.get(textOf(uid));
+        return (namespace !== "" && namespace !== stored.namespace) || ending.has(textOf(uid));
+      });
+      if (!orphaned || objectOr(parseStored(stored).metadata).deletionTimestamp !== undefined) continue;
+      discard(collection, stored);
+      changes++;
+    }
+    for (const owner of all) changes += release(owner, all, rewrite);
+  }
+  return changes;
+}
+
+/** Removes the garbage collector's finalizers from an object when their work is done. */
+function release(owner: Candidate, all: readonly Candidate[], rewrite: RewriteObject): number {
+  const { collection, object } = owner;
+  const current = collection.get(owner.stored.key);
+  if (current?.uid !== owner.stored.uid || objectOr(object.metadata).deletionTimestamp === undefined) return 0;
+  const finalizers = finalizersOf(object);
+  const dependents = all.filter((other) =>
+    other.collection.get(other.stored.key)?.uid === other.stored.uid && isOwnedBy(other, owner)
+  );
+  if (finalizers.includes("orphan")) {
+    for (const dependent of dependents) {
+      const kept = dependent.owners.filter(({ uid }) => uid !== owner.stored.uid);
+      rewrite(dependent.collection, dependent.stored, withMetadata(dependent.object, { ownerReferences: kept }));
+    }
+    rewrite(collection, current, withoutFinalizer(object, "orphan"));
+    return 1 + dependents.length;
+  }
+  const blocked = dependents.some(({ owners }) =>
+    owners.some(({ uid, blockOwnerDeletion }) => uid === owner.stored.uid && blockOwnerDeletion === true)
+  );
+  if (!finalizers.includes(FOREGROUND) || blocked) return 0;
+  rewrite(collection, current, withoutFinalizer(object, FOREGROUND));
+  return 1;
+}
+
+const FOREGROUND = "foregroundDeletion";
+
+function candidates(store: Store): Candidate[] {
+  const found: Candidate[] = [];
+  for (const collection of store.collections()) {
+    for (const stored of collection.slice({ namespace: "", revision: store.revision })) {
+      const object = parseStored(stored);
+      const { ownerReferences } = objectOr(object.metadata);
+      const owners = Array.isArray(ownerReferences) ? (ownerReferences as readonly Json[]).filter(isObject) : [];
+      found.push({ collection, stored, object, owners });
+    }
+  }
+  return found;
+}
+
+/** Returns true when the kind of a reference has namespaces, whether its object exists or not. */
+function isNamespaced(store: Store, { apiVersion, kind }: JsonObject): boolean {
+  for (const { definition } of store.collections()) {
+    if (definition.kind === kind && definition.apiVersion === apiVersion) return definition.scope === "Namespaced";
+  }
+  return false;
+}
+
+function isOwnedBy({ owners }: Candidate, owner: Candidate): boolean {
+  return owners.some(({ uid }) => uid === owner.stored.uid);
+}
+
+function isForeground(object: JsonObject): boolean {
+  return objectOr(object.metadata).deletionTimestamp !== undefined && finalizersOf(object).includes(FOREGROUND);
+}
+
+function finalizersOf(object: JsonObject): readonly Json[] {
+  const { finalizers } = objectOr(object.metadata);
+  return Array.isArray(finalizers) ? finalizers as readonly Json[] : [];
+}
+
+function withoutFinalizer(object: JsonObject, name: string): JsonObject {
+  return withMetadata(object, { finalizers: finalizersOf(object).filter((finalizer) => finalizer !== name) });
+}
+
+function withMetadata(object: JsonObject, change: JsonObject): JsonObject {
+  return { ...object, metadata: { ...objectOr(object.metadata), ...change } };
+}
+
+/**
+ * Plays the namespace controller: deletes what is in the namespaces that are being deleted, and removes the finalizer
+ * `kubernetes` of those that are empty. Returns the number of changes.
+ */
+export function finalizeNamespaces(store: Store, writer: Pick<Writer, "delete" | "update">): number {
+  let changes = 0;
+  const spaces = store.collection(NAMESPACES)!;
+  for (const stored of [...spaces.slice({ namespace: "", revision: store.revision })]) {
+    const object = parseStored(stored);
+    if (objectOr(object.metadata).deletionTimestamp === undefined) continue;
+    changes += empty(store, stored.name, writer);
+    const { finalizers } = objectOr(object.spec);
+    if (!Array.isArray(finalizers) || !finalizers.includes("kubernetes") || !isEmpty(store, stored.name)) continue;
+    const kept = finalizers.filter((finalizer) => finalizer !== "kubernetes");
+    const finalize = { manager: "fake", subresource: "finalize", dryRun: false, direct: true };
+    writer.update(spaces, stored.key, { ...object, spec: { finalizers: kept } }, finalize);
+    changes++;
+  }
+  return changes;
+}
+
+/** Deletes the objects in a namespace; returns the number of changes. */
+function empty(store: Store, namespace: string, writer: Pick<Writer, "delete">): number {
+  const { revision } = store;
+  let changes = 0;
+  for (const collection of store.collections()) {
+    if (collection.definition.scope === "Cluster") continue;
+    for (const { key } of [...collection.slice({ namespace, revision })]) {
+      const before = collection.get(key);
+      // An event is gone with its other form.
+      if (before === undefined) continue;
+      writer.delete(collection, key, { dryRun: false, direct: false });
+      changes += Number(collection.get(key) !== before);
+    }
+  }
+  return changes;
+}
+
+function isEmpty(store: Store, namespace: string): boolean {
+  const selection = { namespace, revision: store.revision };
+  return [...store.collections()].every((collection) =>
+    collection.definition.scope === "Cluster" || collection.count(selection) === 0
+  );
+}
