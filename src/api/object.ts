@@ -425,8 +425,9 @@ export type Quantity = string & { readonly [quantity]?: never };
 export type QuantityFormat = "BinarySI" | "DecimalSI" | "DecimalExponent";
 
 const MAX_DIGITS = 1000;
-const NANO = 10n ** 9n;
-const MAX_BINARY = (2n ** 63n - 1n) * NANO;
+const NANO = 1_000_000_000n;
+/** The largest int64, in nanos: as a literal, so that bundles without quantities leave it out. */
+const MAX_BINARY = 9_223_372_036_854_775_807_000_000_000n;
 const BINARY_SUFFIXES = ["", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
 const DECIMAL_SUFFIXES = ["n", "u", "m", "", "k", "M", "G", "T", "P", "E"];
 const QUANTITY = /^([+-]?)(?=\.?\d)(\d*)(?:\.(\d*))?([KMGTPE]i|[numkMGTPE]|[eE][+-]?\d+)?$/;

@@ -12,7 +12,9 @@ function mutants(text: string): string[] {
 
 Deno.test("statements: finds nested statements, and those of several lines as one", () => {
   const text = `function f(): void {
-  call(1);
+  call(
+    1,
+  );
   for (const x of y) {
     if (x) break;
   }
@@ -76,7 +78,9 @@ Deno.test("statements: reads the id of a marker on the same line or in a comment
 b();
 // survives: two
 // and more about it
-c(1);
+c(
+  1,
+);
 if (x) { // survives: three
   d();
 }
@@ -97,6 +101,9 @@ Deno.test("statements: a statement's owner is its function or method, wherever t
   };
   const method = "m(): void {\n    if (x) y();\n  }";
   const found = owners(`export function f(): void {\n  g();\n}\nclass C {\n  ${method}\n}\n`);
-  assertEquals(found, [["f", "function f(): void {\n  g();\n}", 23], ["C.m", method, 16]]);
+  assertEquals(found, [
+    ["f", "function f(): void {\n  g();\n}", 23],
+    ["C.m", method, 16],
+  ]);
   assertEquals(owners(`const moved = 1;\nclass C {\n  other = 1;\n  ${method}\n}\n`).at(-1), found[1]);
 });

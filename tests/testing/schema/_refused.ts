@@ -1,556 +1,172 @@
-import type { JsonObject } from "../../../src/testing/wire/json.ts";
-
-/** A creation that a kube-apiserver 1.37.2 refuses, and the causes that it names. */
-export type Refused = readonly [path: string, object: JsonObject, causes: readonly string[]];
-
-/** Creations, by kind: each object has as many faults as its kind allows at once. */
-export const REFUSED: readonly Refused[] = [
-  ["/apis/apps/v1/namespaces/default/deployments", { metadata: { name: "x" } }, [
-    "Invalid spec.template.metadata.labels",
-    "Required spec.selector",
-  ]],
-  ["/apis/apps/v1/namespaces/default/deployments", {
-    metadata: { name: "x" },
-    spec: {
-      selector: {
-        matchLabels: { c: "d" },
-        matchExpressions: [{ key: "a", operator: "X" }, { key: "a", operator: "In" }],
-      },
-      template: { metadata: { labels: { a: "b" } }, spec: { containers: [{ name: "a", image: "b" }] } },
-    },
-  }, [
-    "Invalid spec.selector",
-    "Invalid spec.selector.matchExpressions[0].operator",
-    "Required spec.selector.matchExpressions[1].values",
-  ]],
-  ["/apis/apps/v1/namespaces/default/deployments", {
-    metadata: { name: "x" },
-    spec: {
-      selector: { matchLabels: { a: "b" } },
-      template: { metadata: { labels: { a: "b" } }, spec: { containers: [{ name: "a", image: "b" }] } },
-      updateStrategy: { type: "X" },
-      strategy: { type: "X" },
-      podManagementPolicy: "Q",
-    },
-  }, ["NotSupported spec.strategy"]],
-  ["/apis/apps/v1/namespaces/default/replicasets", { metadata: { name: "x" } }, [
-    "Invalid spec.template.metadata.labels",
-    "Required spec.selector",
-  ]],
-  ["/apis/apps/v1/namespaces/default/replicasets", {
-    metadata: { name: "x" },
-    spec: {
-      selector: {
-        matchLabels: { c: "d" },
-        matchExpressions: [{ key: "a", operator: "X" }, { key: "a", operator: "In" }],
-      },
-      template: { metadata: { labels: { a: "b" } }, spec: { containers: [{ name: "a", image: "b" }] } },
-    },
-  }, [
-    "Invalid spec.selector",
-    "Invalid spec.selector.matchExpressions[0].operator",
-    "Required spec.selector.matchExpressions[1].values",
-  ]],
-  ["/apis/apps/v1/namespaces/default/daemonsets", { metadata: { name: "x" } }, [
-    "Invalid spec.template.metadata.labels",
-  ]],
-  ["/apis/apps/v1/namespaces/default/daemonsets", {
-    metadata: { name: "x" },
-    spec: {
-      selector: {
-        matchLabels: { c: "d" },
-        matchExpressions: [{ key: "a", operator: "X" }, { key: "a", operator: "In" }],
-      },
-      template: { metadata: { labels: { a: "b" } }, spec: { containers: [{ name: "a", image: "b" }] } },
-    },
-  }, ["Invalid spec.selector.matchExpressions[0].operator", "Required spec.selector.matchExpressions[1].values"]],
-  ["/apis/apps/v1/namespaces/default/daemonsets", {
-    metadata: { name: "x" },
-    spec: {
-      selector: { matchLabels: { a: "b" } },
-      template: { metadata: { labels: { a: "b" } }, spec: { containers: [{ name: "a", image: "b" }] } },
-      updateStrategy: { type: "X" },
-      strategy: { type: "X" },
-      podManagementPolicy: "Q",
-    },
-  }, ["NotSupported spec.updateStrategy"]],
-  ["/apis/apps/v1/namespaces/default/statefulsets", { metadata: { name: "x" } }, [
-    "Invalid spec.template.metadata.labels",
-    "Required spec.selector",
-  ]],
-  ["/apis/apps/v1/namespaces/default/statefulsets", {
-    metadata: { name: "x" },
-    spec: {
-      selector: {
-        matchLabels: { c: "d" },
-        matchExpressions: [{ key: "a", operator: "X" }, { key: "a", operator: "In" }],
-      },
-      template: { metadata: { labels: { a: "b" } }, spec: { containers: [{ name: "a", image: "b" }] } },
-    },
-  }, [
-    "Invalid spec.selector",
-    "Invalid spec.selector.matchExpressions[0].operator",
-    "Required spec.selector.matchExpressions[1].values",
-  ]],
-  ["/apis/apps/v1/namespaces/default/statefulsets", {
-    metadata: { name: "x" },
-    spec: {
-      selector: { matchLabels: { a: "b" } },
-      template: { metadata: { labels: { a: "b" } }, spec: { containers: [{ name: "a", image: "b" }] } },
-      updateStrategy: { type: "X" },
-      strategy: { type: "X" },
-      podManagementPolicy: "Q",
-    },
-  }, ["Invalid spec.podManagementPolicy", "Invalid spec.updateStrategy"]],
-  ["/apis/batch/v1/namespaces/default/jobs", { metadata: { name: "x" } }, [
-    "Required spec.template.spec.restartPolicy",
-  ]],
-  ["/apis/batch/v1/namespaces/default/jobs", {
-    metadata: { name: "x" },
-    spec: {
-      selector: { matchLabels: { a: "b" } },
-      template: { metadata: { labels: { a: "b" } }, spec: { containers: [{ name: "a", image: "b" }] } },
-      completionMode: "Q",
-      podReplacementPolicy: "Z",
-    },
-  }, [
-    "Invalid spec.selector",
-    "NotSupported spec.completionMode",
-    "NotSupported spec.podReplacementPolicy",
-    "Required spec.template.spec.restartPolicy",
-  ]],
-  ["/apis/batch/v1/namespaces/default/cronjobs", { metadata: { name: "x" } }, [
-    "Required spec.jobTemplate.spec.template.spec.restartPolicy",
-    "Required spec.schedule",
-  ]],
-  ["/apis/batch/v1/namespaces/default/cronjobs", {
-    metadata: { name: "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx" },
-    spec: {
-      schedule: "61 * * * *",
-      timeZone: "Nope/Zone",
-      concurrencyPolicy: "F",
-      jobTemplate: {
-        spec: { template: { metadata: { labels: { a: "b" } }, spec: { containers: [{ name: "a", image: "b" }] } } },
-      },
-    },
-  }, [
-    "Invalid metadata.name",
-    "Invalid spec.schedule",
-    "Invalid spec.timeZone",
-    "NotSupported spec.concurrencyPolicy",
-    "Required spec.jobTemplate.spec.template.spec.restartPolicy",
-  ]],
-  ["/apis/batch/v1/namespaces/default/cronjobs", {
-    metadata: { name: "x" },
-    spec: {
-      schedule: "a b",
-      jobTemplate: {
-        spec: {
-          template: {
-            metadata: { labels: { a: "b" } },
-            spec: { containers: [{ name: "a", image: "b" }], restartPolicy: "Never" },
-          },
-        },
-      },
-    },
-  }, ["Invalid spec.schedule"]],
-  ["/apis/batch/v1/namespaces/default/cronjobs", {
-    metadata: { name: "x" },
-    spec: {
-      schedule: "* * * * 8",
-      jobTemplate: {
-        spec: {
-          template: {
-            metadata: { labels: { a: "b" } },
-            spec: { containers: [{ name: "a", image: "b" }], restartPolicy: "Never" },
-          },
-        },
-      },
-    },
-  }, ["Invalid spec.schedule"]],
-  ["/apis/batch/v1/namespaces/default/cronjobs", {
-    metadata: { name: "x" },
-    spec: {
-      schedule: "@hourl",
-      jobTemplate: {
-        spec: {
-          template: {
-            metadata: { labels: { a: "b" } },
-            spec: { containers: [{ name: "a", image: "b" }], restartPolicy: "Never" },
-          },
-        },
-      },
-    },
-  }, ["Invalid spec.schedule"]],
-  ["/apis/batch/v1/namespaces/default/cronjobs", {
-    metadata: { name: "x" },
-    spec: {
-      schedule: "* * *",
-      jobTemplate: {
-        spec: {
-          template: {
-            metadata: { labels: { a: "b" } },
-            spec: { containers: [{ name: "a", image: "b" }], restartPolicy: "Never" },
-          },
-        },
-      },
-    },
-  }, ["Invalid spec.schedule"]],
-  ["/apis/batch/v1/namespaces/default/cronjobs", {
-    metadata: { name: "x" },
-    spec: {
-      schedule: "*/0 * * * *",
-      jobTemplate: {
-        spec: {
-          template: {
-            metadata: { labels: { a: "b" } },
-            spec: { containers: [{ name: "a", image: "b" }], restartPolicy: "Never" },
-          },
-        },
-      },
-    },
-  }, ["Invalid spec.schedule"]],
-  ["/apis/batch/v1/namespaces/default/cronjobs", {
-    metadata: { name: "x" },
-    spec: {
-      schedule: "5-1 * * * *",
-      jobTemplate: {
-        spec: {
-          template: {
-            metadata: { labels: { a: "b" } },
-            spec: { containers: [{ name: "a", image: "b" }], restartPolicy: "Never" },
-          },
-        },
-      },
-    },
-  }, ["Invalid spec.schedule"]],
-  ["/apis/batch/v1/namespaces/default/cronjobs", {
-    metadata: { name: "x" },
-    spec: {
-      schedule: "* * * JANX *",
-      jobTemplate: {
-        spec: {
-          template: {
-            metadata: { labels: { a: "b" } },
-            spec: { containers: [{ name: "a", image: "b" }], restartPolicy: "Never" },
-          },
-        },
-      },
-    },
-  }, ["Invalid spec.schedule"]],
-  ["/apis/batch/v1/namespaces/default/cronjobs", {
-    metadata: { name: "x" },
-    spec: {
-      schedule: "TZ=UTC * * * * *",
-      jobTemplate: {
-        spec: {
-          template: {
-            metadata: { labels: { a: "b" } },
-            spec: { containers: [{ name: "a", image: "b" }], restartPolicy: "Never" },
-          },
-        },
-      },
-    },
-  }, ["Invalid spec.schedule"]],
-  ["/apis/batch/v1/namespaces/default/cronjobs", {
-    metadata: { name: "x" },
-    spec: {
-      schedule: "@every 1x",
-      jobTemplate: {
-        spec: {
-          template: {
-            metadata: { labels: { a: "b" } },
-            spec: { containers: [{ name: "a", image: "b" }], restartPolicy: "Never" },
-          },
-        },
-      },
-    },
-  }, ["Invalid spec.schedule"]],
-  ["/apis/batch/v1/namespaces/default/cronjobs", {
-    metadata: { name: "x" },
-    spec: {
-      schedule: "1/2/3 * * * *",
-      jobTemplate: {
-        spec: {
-          template: {
-            metadata: { labels: { a: "b" } },
-            spec: { containers: [{ name: "a", image: "b" }], restartPolicy: "Never" },
-          },
-        },
-      },
-    },
-  }, ["Invalid spec.schedule"]],
-  ["/apis/batch/v1/namespaces/default/cronjobs", {
-    metadata: { name: "x" },
-    spec: {
-      schedule: "",
-      jobTemplate: {
-        spec: {
-          template: {
-            metadata: { labels: { a: "b" } },
-            spec: { containers: [{ name: "a", image: "b" }], restartPolicy: "Never" },
-          },
-        },
-      },
-    },
-  }, ["Required spec.schedule"]],
-  ["/apis/batch/v1/namespaces/default/cronjobs", {
-    metadata: { name: "x" },
-    spec: {
-      schedule: "x * * * *",
-      jobTemplate: {
-        spec: {
-          template: {
-            metadata: { labels: { a: "b" } },
-            spec: { containers: [{ name: "a", image: "b" }], restartPolicy: "Never" },
-          },
-        },
-      },
-    },
-  }, ["Invalid spec.schedule"]],
-  ["/apis/batch/v1/namespaces/default/cronjobs", {
-    metadata: { name: "x" },
-    spec: {
-      schedule: "* * * * * *",
-      jobTemplate: {
-        spec: {
-          template: {
-            metadata: { labels: { a: "b" } },
-            spec: { containers: [{ name: "a", image: "b" }], restartPolicy: "Never" },
-          },
-        },
-      },
-    },
-  }, ["Invalid spec.schedule"]],
-  ["/apis/batch/v1/namespaces/default/cronjobs", {
-    metadata: { name: "x" },
-    spec: {
-      schedule: "100000000000000000000 * * * *",
-      jobTemplate: {
-        spec: {
-          template: {
-            metadata: { labels: { a: "b" } },
-            spec: { containers: [{ name: "a", image: "b" }], restartPolicy: "Never" },
-          },
-        },
-      },
-    },
-  }, ["Invalid spec.schedule"]],
-  ["/apis/batch/v1/namespaces/default/cronjobs", {
-    metadata: { name: "x" },
-    spec: {
-      schedule: "1-2-3 * * * *",
-      jobTemplate: {
-        spec: {
-          template: {
-            metadata: { labels: { a: "b" } },
-            spec: { containers: [{ name: "a", image: "b" }], restartPolicy: "Never" },
-          },
-        },
-      },
-    },
-  }, ["Invalid spec.schedule"]],
-  ["/apis/batch/v1/namespaces/default/cronjobs", {
-    metadata: { name: "x" },
-    spec: {
-      schedule: "-1 * * * *",
-      jobTemplate: {
-        spec: {
-          template: {
-            metadata: { labels: { a: "b" } },
-            spec: { containers: [{ name: "a", image: "b" }], restartPolicy: "Never" },
-          },
-        },
-      },
-    },
-  }, ["Invalid spec.schedule"]],
-  ["/api/v1/namespaces/default/configmaps", { metadata: { name: "x", ownerReferences: [{}] } }, [
-    "Required metadata.ownerReferences[0].apiVersion",
-    "Required metadata.ownerReferences[0].kind",
-    "Required metadata.ownerReferences[0].name",
-    "Required metadata.ownerReferences[0].uid",
-  ]],
-  ["/api/v1/namespaces/default/configmaps", {
-    metadata: {
-      name: "x",
-      ownerReferences: [{ apiVersion: "a/b/c", kind: "Pod", name: "a", uid: "u", controller: true }, {
-        apiVersion: "v1",
-        kind: "Event",
-        name: "a",
-        uid: "u2",
-        controller: true,
-      }],
-    },
-  }, [
-    "Invalid metadata.ownerReferences",
-    "Invalid metadata.ownerReferences[0].apiVersion",
-    "Invalid metadata.ownerReferences[1]",
-  ]],
-  ["/api/v1/namespaces/default/configmaps", { metadata: { generateName: "A_" } }, [
-    "Invalid metadata.generateName",
-    "Invalid metadata.name",
-  ]],
-  ["/api/v1/namespaces/default/configmaps", { metadata: {} }, ["Required metadata.name"]],
-  ["/api/v1/namespaces/default/configmaps", {
-    metadata: {
-      name:
-        "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
-      namespace: "default",
-    },
-  }, ["Invalid metadata.name"]],
-  ["/api/v1/namespaces", { metadata: { name: "a.b" } }, ["Invalid metadata.name"]],
-  ["/api/v1/namespaces/default/services", { metadata: { name: "1.b" }, spec: { ports: [{ port: 1 }] } }, [
-    "Invalid metadata.name",
-  ]],
-  ["/apis/rbac.authorization.k8s.io/v1/namespaces/default/roles", { metadata: { name: "a:%b/c" } }, [
-    "Invalid metadata.name",
-    "Invalid metadata.name",
-  ]],
-  ["/apis/rbac.authorization.k8s.io/v1/namespaces/default/roles", {
-    metadata: { name: "a" },
-    rules: [{}, { verbs: ["get"], nonResourceURLs: ["/x"], resources: ["a"] }, { verbs: ["get"], apiGroups: [""] }],
-  }, [
-    "Invalid rules[1].nonResourceURLs",
-    "Invalid rules[1].nonResourceURLs",
-    "Required rules[0].apiGroups",
-    "Required rules[0].resources",
-    "Required rules[0].verbs",
-    "Required rules[2].resources",
-  ]],
-  ["/apis/rbac.authorization.k8s.io/v1/namespaces/default/rolebindings", { metadata: { name: "a" } }, [
-    "NotSupported roleRef.kind",
-    "Required roleRef.name",
-  ]],
-  ["/apis/rbac.authorization.k8s.io/v1/namespaces/default/rolebindings", {
-    metadata: { name: "a" },
-    roleRef: { kind: "Foo", name: "a/b", apiGroup: "x" },
-    subjects: [{}, { kind: "User", name: "a", apiGroup: "z" }, { kind: "ServiceAccount", name: "A_", apiGroup: "q" }, {
-      kind: "Group",
-    }],
-  }, [
-    "Invalid roleRef.name",
-    "Invalid subjects[2].name",
-    "NotSupported roleRef.apiGroup",
-    "NotSupported roleRef.kind",
-    "NotSupported subjects[0].kind",
-    "NotSupported subjects[1].apiGroup",
-    "NotSupported subjects[2].apiGroup",
-    "Required subjects[0].name",
-    "Required subjects[3].name",
-  ]],
-  ["/apis/rbac.authorization.k8s.io/v1/clusterrolebindings", {
-    metadata: { name: "a" },
-    roleRef: { kind: "Role", name: "a", apiGroup: "x" },
-    subjects: [{ kind: "ServiceAccount", name: "a" }],
-  }, ["NotSupported roleRef.apiGroup", "NotSupported roleRef.kind", "Required subjects[0].namespace"]],
-  ["/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers", { metadata: { name: "a" } }, [
-    "Invalid spec.maxReplicas",
-    "Invalid spec.scaleTargetRef.apiVersion",
-    "Required spec.maxReplicas",
-    "Required spec.scaleTargetRef.kind",
-    "Required spec.scaleTargetRef.name",
-  ]],
-  ["/apis/autoscaling/v1/namespaces/default/horizontalpodautoscalers", {
-    metadata: { name: "a" },
-    spec: { minReplicas: 0, maxReplicas: -1, scaleTargetRef: { kind: "D", name: "a/b", apiVersion: "v1" } },
-  }, [
-    "Forbidden spec.metrics",
-    "Invalid spec.maxReplicas",
-    "Invalid spec.maxReplicas",
-    "Invalid spec.scaleTargetRef.apiVersion",
-    "Invalid spec.scaleTargetRef.name",
-  ]],
-  ["/apis/policy/v1/namespaces/default/poddisruptionbudgets", {
-    metadata: { name: "a" },
-    spec: {
-      minAvailable: -1,
-      maxUnavailable: "101%",
-      unhealthyPodEvictionPolicy: "X",
-      selector: { matchLabels: { "a b": "c d" } },
-    },
-  }, [
-    "Invalid spec",
-    "Invalid spec.maxUnavailable",
-    "Invalid spec.minAvailable",
-    "Invalid spec.selector.matchLabels",
-    "Invalid spec.selector.matchLabels",
-    "NotSupported spec.unhealthyPodEvictionPolicy",
-  ]],
-  ["/apis/policy/v1/namespaces/default/poddisruptionbudgets", {
-    metadata: { name: "a" },
-    spec: { minAvailable: "a", selector: {} },
-  }, ["Invalid spec.minAvailable"]],
-  ["/apis/networking.k8s.io/v1/namespaces/default/ingresses", { metadata: { name: "a" } }, ["Invalid spec"]],
-  [
-    "/apis/networking.k8s.io/v1/namespaces/default/ingresses",
-    { metadata: { name: "a" }, spec: { defaultBackend: {} } },
-    ["Invalid spec.defaultBackend"],
-  ],
-  ["/apis/coordination.k8s.io/v1/namespaces/default/leases", {
-    metadata: { name: "a" },
-    spec: { leaseDurationSeconds: 0, leaseTransitions: -1, strategy: "X", preferredHolder: "z" },
-  }, ["Invalid spec.leaseDurationSeconds", "Invalid spec.leaseTransitions"]],
-  ["/apis/storage.k8s.io/v1/storageclasses", { metadata: { name: "a" } }, ["Required provisioner"]],
-  ["/apis/storage.k8s.io/v1/volumeattachments", {
-    metadata: { name: "a" },
-    spec: { attacher: "a", nodeName: "n", source: {} },
-  }, ["Required spec.source"]],
-  ["/apis/storage.k8s.io/v1/volumeattachments", {
-    metadata: { name: "a" },
-    spec: {
-      attacher: "a",
-      nodeName: "n",
-      source: {
-        persistentVolumeName: "v",
-        inlineVolumeSpec: { accessModes: ["ReadWriteOnce"], csi: { driver: "a", volumeHandle: "v" } },
-      },
-    },
-  }, ["Forbidden spec.source"]],
-  ["/apis/storage.k8s.io/v1/volumeattachments", {
-    metadata: { name: "a" },
-    spec: {
-      attacher: "a",
-      nodeName: "n",
-      source: {
-        inlineVolumeSpec: {
-          accessModes: ["All"],
-          csi: { driver: "a", volumeHandle: "v" },
-          claimRef: { name: "c" },
-          capacity: { storage: "1" },
-          storageClassName: "s",
-          persistentVolumeReclaimPolicy: "Delete",
-          volumeMode: "Block",
-        },
-      },
-    },
-  }, [
-    "Forbidden spec.source.inlineVolumeSpec.capacity",
-    "Forbidden spec.source.inlineVolumeSpec.claimRef",
-    "Forbidden spec.source.inlineVolumeSpec.persistentVolumeReclaimPolicy",
-    "Forbidden spec.source.inlineVolumeSpec.storageClassName",
-    "Forbidden spec.source.inlineVolumeSpec.volumeMode",
-    "NotSupported spec.source.inlineVolumeSpec.accessModes",
-  ]],
-  ["/apis/storage.k8s.io/v1/volumeattachments", {
-    metadata: { name: "a" },
-    spec: { attacher: "a", nodeName: "n", source: { inlineVolumeSpec: { hostPath: { path: "/a" } } } },
-  }, ["Required spec.source.inlineVolumeSpec.accessModes", "Required spec.source.inlineVolumeSpec.csi"]],
-  ["/apis/discovery.k8s.io/v1/namespaces/default/endpointslices", { metadata: { name: "a" } }, [
-    "Required addressType",
-  ]],
-  ["/apis/discovery.k8s.io/v1/namespaces/default/endpointslices", {
-    metadata: { name: "a" },
-    addressType: "X",
-    endpoints: null,
-  }, ["NotSupported addressType"]],
-  ["/apis/apps/v1/namespaces/default/controllerrevisions", { metadata: { name: "a" } }, ["Required data"]],
-  ["/apis/apiextensions.k8s.io/v1/customresourcedefinitions", {
-    metadata: { name: "bar.ex.com" },
-    spec: {
-      group: "ex.com",
-      scope: "Namespaced",
-      names: { plural: "foos", kind: "Foo" },
-      versions: [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema: { type: "object" } } }],
-    },
-  }, ["Invalid metadata.name"]],
+// deno-fmt-ignore-file
+/**
+ * Objects that a kube-apiserver 1.37.2 refuses: the resource of the core group or the path, the members beside the
+ * name, the causes that it names. An object has as many faults as its kind allows at once.
+ */
+export const REFUSED: readonly (readonly [resource: string, members: object, causes: readonly string[]])[] = [
+  ["pods",{},["spec.containers Required"]],
+  ["pods",{"spec":{"containers":[]}},["spec.containers Required"]],
+  ["pods",{"spec":{"containers":[{"name":"app"}]}},["spec.containers[0].image Required"]],
+  ["pods",{"spec":{"containers":[{"name":"App_1","image":"a:1"}]}},["spec.containers[0].name Invalid"]],
+  ["pods",{"spec":{"containers":[{"name":"app","image":" "}]}},["spec.containers[0].image Invalid"]],
+  ["pods",{"spec":{"containers":[{"name":"app","image":" x"}]}},["spec.containers[0].image Invalid"]],
+  ["pods",{"spec":{"containers":[{"name":"app","image":"a"},{"name":"app","image":"b"}]}},["spec.containers[1].name Duplicate"]],
+  ["pods",{"spec":{"containers":[{"name":"app","image":"a:1","ports":[{"containerPort":0}]}]}},["spec.containers[0].ports[0].containerPort Required"]],
+  ["pods",{"spec":{"containers":[{"name":"app","image":"a:1","ports":[{"containerPort":70000,"name":"x"}]}]}},["spec.containers[0].ports[0].containerPort Invalid"]],
+  ["pods",{"spec":{"containers":[{"name":"app","image":"a:1","ports":[{"containerPort":-1,"hostPort":-3}]}]}},["spec.containers[0].ports[0].containerPort Invalid","spec.containers[0].ports[0].hostPort Invalid"]],
+  ["pods",{"spec":{"containers":[{"name":"app","image":"a:1","ports":[{"containerPort":80,"protocol":"ICMP"}]}]}},["spec.containers[0].ports[0].protocol NotSupported"]],
+  ["pods",{"spec":{"containers":[{"name":"app","image":"a:1","ports":[{"containerPort":80,"name":"too_long_and_wrong_name"}]}]}},["spec.containers[0].ports[0].name Invalid","spec.containers[0].ports[0].name Invalid"]],
+  ["pods",{"spec":{"containers":[{"name":"app","image":"a:1","ports":[{"containerPort":80,"name":"80"},{"containerPort":81,"name":"a-"}]}]}},["spec.containers[0].ports[0].name Invalid","spec.containers[0].ports[1].name Invalid"]],
+  ["pods",{"spec":{"containers":[{"name":"app","image":"a:1","ports":[{"containerPort":80,"name":"a"},{"containerPort":81,"name":"a"},{"containerPort":80}]}]}},["spec.containers[0].ports[1].name Duplicate"]],
+  ["pods",{"spec":{"containers":[{"name":"app","image":"a:1","ports":[{"containerPort":80,"hostPort":8},{"containerPort":81,"hostPort":8}]}]}},["spec.containers[0].ports[1].hostPort Duplicate"]],
+  ["pods",{"spec":{"containers":[{"name":"app","image":"a:1","env":[{"name":"","value":"x"}]}]}},["spec.containers[0].env[0].name Required"]],
+  ["pods",{"spec":{"containers":[{"name":"app","image":"a:1","env":[{"name":"A=B"}]}]}},["spec.containers[0].env[0].name Invalid"]],
+  ["pods",{"spec":{"containers":[{"name":"app","image":"a:1","env":[{"name":"A","value":"x","valueFrom":{"fieldRef":{"fieldPath":"metadata.name"}}}]}]}},["spec.containers[0].env[0].valueFrom Invalid"]],
+  ["pods",{"spec":{"containers":[{"name":"app","image":"a:1","env":[{"name":"A","valueFrom":{"fieldRef":{"fieldPath":"spec.nonsense"}}},{"name":"B","valueFrom":{}},{"name":"A"}]}]}},["spec.containers[0].env[0].valueFrom.fieldRef.fieldPath Invalid","spec.containers[0].env[1].valueFrom Invalid"]],
+  ["pods",{"spec":{"containers":[{"name":"app","image":"a:1","envFrom":[{},{"prefix":"a=","configMapRef":{"name":""}},{"configMapRef":{"name":"A_"},"secretRef":{"name":"x"}}]}]}},["spec.containers[0].envFrom Invalid","spec.containers[0].envFrom Invalid","spec.containers[0].envFrom[1].configMapRef.name Required","spec.containers[0].envFrom[1].prefix Invalid","spec.containers[0].envFrom[2].configMapRef.name Invalid"]],
+  ["pods",{"spec":{"containers":[{"name":"app","image":"a:1","resources":{"limits":{"cpu":"-1","memory":"1Gi"}}}]}},["spec.containers[0].resources.limits[cpu] Invalid","spec.containers[0].resources.requests[cpu] Invalid"]],
+  ["pods",{"spec":{"containers":[{"name":"app","image":"a:1","resources":{"limits":{"cpu":"1"},"requests":{"cpu":"2"}}}]}},["spec.containers[0].resources.requests Invalid"]],
+  ["pods",{"spec":{"containers":[{"name":"app","image":"a:1","resources":{"limits":{"example.com/g":"2"},"requests":{"example.com/g":"1"}}}]}},["spec.containers[0].resources.requests Invalid"]],
+  ["pods",{"spec":{"containers":[{"name":"app","image":"a:1","volumeMounts":[{"name":"missing","mountPath":"/x"}]}]}},["spec.containers[0].volumeMounts[0].name NotFound"]],
+  ["pods",{"spec":{"containers":[{"name":"app","image":"a:1","volumeMounts":[{"name":"missing"}]}]}},["spec.containers[0].volumeMounts[0].mountPath Required","spec.containers[0].volumeMounts[0].name NotFound"]],
+  ["pods",{"spec":{"containers":[{"name":"app","image":"a:1","imagePullPolicy":"Maybe"}]}},["spec.containers[0].imagePullPolicy NotSupported"]],
+  ["pods",{"spec":{"containers":[{"name":"app","image":"a:1","terminationMessagePolicy":"X"}]}},["spec.containers[0].terminationMessagePolicy NotSupported"]],
+  ["pods",{"spec":{"containers":[{"name":"app","image":"a:1","livenessProbe":{"periodSeconds":5}}]}},["spec.containers[0].livenessProbe Required"]],
+  ["pods",{"spec":{"containers":[{"name":"app","image":"a:1","livenessProbe":{"exec":{"command":["x"]},"tcpSocket":{"port":1}}}]}},["spec.containers[0].livenessProbe.tcpSocket Forbidden"]],
+  ["pods",{"spec":{"containers":[{"name":"app","image":"a:1","livenessProbe":{"exec":{}}}]}},["spec.containers[0].livenessProbe.exec.command Required"]],
+  ["pods",{"spec":{"containers":[{"name":"app","image":"a:1","livenessProbe":{"exec":{"command":["x"]},"periodSeconds":-1,"successThreshold":2,"terminationGracePeriodSeconds":0},"readinessProbe":{"exec":{"command":["x"]},"terminationGracePeriodSeconds":3}}]}},["spec.containers[0].livenessProbe.periodSeconds Invalid","spec.containers[0].livenessProbe.successThreshold Invalid","spec.containers[0].livenessProbe.terminationGracePeriodSeconds Invalid","spec.containers[0].readinessProbe.terminationGracePeriodSeconds Invalid"]],
+  ["pods",{"spec":{"containers":[{"name":"app","image":"a:1"}],"initContainers":[{"name":"app","image":"x","livenessProbe":{"exec":{"command":["x"]}},"lifecycle":{"preStop":{"exec":{"command":["a"]}}}}]}},["spec.initContainers[0].lifecycle Forbidden","spec.initContainers[0].livenessProbe Forbidden","spec.initContainers[0].name Duplicate"]],
+  ["pods",{"spec":{"containers":[{"name":"app","image":"a:1"}],"initContainers":[{"name":"","image":""},{"name":"s","image":"x","restartPolicy":"Always","livenessProbe":{"periodSeconds":1}}]}},["spec.initContainers[0].image Required","spec.initContainers[0].name Required","spec.initContainers[1].livenessProbe Required"]],
+  ["pods",{"spec":{"containers":[{"name":"app","image":"a:1"}],"volumes":[{"name":"data","emptyDir":{},"hostPath":{"path":"/"}}]}},["spec.volumes[0].hostPath Forbidden"]],
+  ["pods",{"spec":{"containers":[{"name":"app","image":"a:1"}],"volumes":[{"name":"Data"}]}},["spec.volumes[0].name Invalid"]],
+  ["pods",{"spec":{"containers":[{"name":"app","image":"a:1"}],"volumes":[{"name":"a","emptyDir":{}},{"name":"a","emptyDir":{}},{"emptyDir":{}}]}},["spec.volumes[1].name Duplicate","spec.volumes[2].name Required"]],
+  ["pods",{"spec":{"containers":[{"name":"app","image":"a:1"}],"dnsPolicy":"Magic"}},["spec.dnsPolicy NotSupported"]],
+  ["pods",{"spec":{"containers":[{"name":"app","image":"a:1"}],"restartPolicy":"Sometimes"}},["spec.restartPolicy NotSupported"]],
+  ["pods",{"spec":{"containers":[{"name":"app","image":"a:1"}],"dnsPolicy":"None"}},["spec.dnsConfig Required"]],
+  ["pods",{"spec":{"containers":[{"name":"app","image":"a:1"}],"tolerations":[{"key":"a","operator":"Exists","value":"x"},{"key":"a","operator":"Near"},{"value":"a b"},{"key":"-a"},{"key":"a","effect":"X","tolerationSeconds":3},{"key":"a","operator":"Gt","value":"x"}]}},["spec.tolerations[0].operator Invalid","spec.tolerations[1].operator NotSupported","spec.tolerations[2].operator Invalid","spec.tolerations[2].operator Invalid","spec.tolerations[3].key Invalid","spec.tolerations[4].effect Invalid","spec.tolerations[4].effect NotSupported","spec.tolerations[5].operator NotSupported"]],
+  ["pods",{"spec":{"containers":[{"name":"app","image":"a:1"}],"affinity":{"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":[]}}}}},["spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms Required"]],
+  ["pods",{"spec":{"containers":[{"name":"app","image":"a:1"}],"nodeSelector":{"a b":"c d"}}},["spec.nodeSelector Invalid","spec.nodeSelector Invalid"]],
+  ["pods",{"spec":{"containers":[{"name":"app","image":"a:1","ports":[{"containerPort":80,"hostPort":81}]}],"hostNetwork":true}},["spec.containers[0].ports[0].hostPort Invalid"]],
+  ["pods",{"spec":{"containers":[{"name":"app","image":"a:1"}],"ephemeralContainers":[{"name":"e","image":"x"}]}},["spec.ephemeralContainers Forbidden"]],
+  ["pods",{"spec":{"containers":[{"name":"app","image":"a:1"}],"nodeName":"n","schedulingGates":[{"name":"g"}]}},["spec.nodeName Forbidden"]],
+  ["services",{"spec":{}},["spec.ports Required"]],
+  ["services",{"spec":{"ports":[]}},["spec.ports Required"]],
+  ["services",{"spec":{"ports":[{"port":0}]}},["spec.ports[0].port Invalid","spec.ports[0].targetPort Invalid"]],
+  ["services",{"spec":{"ports":[{"port":70000}]}},["spec.ports[0].port Invalid","spec.ports[0].targetPort Invalid"]],
+  ["services",{"spec":{"ports":[{"port":-1}]}},["spec.ports[0].port Invalid","spec.ports[0].targetPort Invalid"]],
+  ["services",{"spec":{"ports":[{"port":80},{"port":81}]}},["spec.ports[0].name Required","spec.ports[1].name Required"]],
+  ["services",{"spec":{"ports":[{"name":"a","port":80},{"name":"a","port":81}]}},["spec.ports[1].name Duplicate"]],
+  ["services",{"spec":{"ports":[{"name":"a","port":80},{"name":"b","port":80}]}},["spec.ports[1] Duplicate"]],
+  ["services",{"spec":{"ports":[{"name":"a","port":80,"protocol":"ICMP"}]}},["spec.ports[0].protocol NotSupported"]],
+  ["services",{"spec":{"ports":[{"name":"A_b","port":80,"targetPort":""}]}},["spec.ports[0].name Invalid"]],
+  ["services",{"spec":{"ports":[{"port":80,"targetPort":70000}]}},["spec.ports[0].targetPort Invalid"]],
+  ["services",{"spec":{"ports":[{"port":80,"targetPort":"8080"}]}},["spec.ports[0].targetPort Invalid"]],
+  ["services",{"spec":{"ports":[{"port":80,"targetPort":"bad_name"}]}},["spec.ports[0].targetPort Invalid"]],
+  ["services",{"spec":{"type":"Nonsense","ports":[{"port":80}]}},["spec.type NotSupported"]],
+  ["services",{"spec":{"clusterIP":"nonsense","ports":[{"port":80}]}},["spec.clusterIPs[0] Invalid"]],
+  ["services",{"spec":{"clusterIP":"10.96.0.1.2","ports":[{"port":80}]}},["spec.clusterIPs[0] Invalid"]],
+  ["services",{"spec":{"clusterIP":"192.0.2.1","ports":[{"port":80}]}},["spec.clusterIPs Invalid"]],
+  ["services",{"spec":{"type":"ExternalName"}},["spec.externalName Required"]],
+  ["services",{"spec":{"type":"ExternalName","externalName":"-bad-"}},["spec.externalName Invalid"]],
+  ["services",{"spec":{"type":"ExternalName","externalName":"a.b","clusterIP":"10.96.9.9","ipFamilyPolicy":"SingleStack"}},["spec.clusterIPs Forbidden","spec.ipFamilyPolicy Forbidden"]],
+  ["services",{"spec":{"externalTrafficPolicy":"Local","ports":[{"port":80}]}},["spec.externalTrafficPolicy Invalid"]],
+  ["services",{"spec":{"externalTrafficPolicy":"X","type":"NodePort","ports":[{"port":80}]}},["spec.externalTrafficPolicy NotSupported"]],
+  ["services",{"spec":{"sessionAffinity":"Sticky","ports":[{"port":80}]}},["spec.sessionAffinity NotSupported"]],
+  ["services",{"spec":{"selector":{"app":"a b"},"ports":[{"port":80}]}},["spec.selector Invalid"]],
+  ["services",{"spec":{"selector":{"bad key":"a"},"ports":[{"port":80}]}},["spec.selector Invalid"]],
+  ["services",{"spec":{"sessionAffinityConfig":{"clientIP":{"timeoutSeconds":100000}},"sessionAffinity":"ClientIP","ports":[{"port":80}]}},["spec.sessionAffinityConfig.clientIP.timeoutSeconds Invalid"]],
+  ["services",{"spec":{"loadBalancerSourceRanges":["nonsense"],"ports":[{"port":80}]}},["spec.LoadBalancerSourceRanges Forbidden","spec.LoadBalancerSourceRanges[0] Invalid"]],
+  ["services",{"spec":{"type":"LoadBalancer","loadBalancerSourceRanges":["nonsense"," 10.0.0.0/8 "],"ports":[{"port":80}]}},["spec.LoadBalancerSourceRanges[0] Invalid"]],
+  ["services",{"spec":{"ipFamilies":["IPv5"],"ports":[{"port":80}]}},["spec.ipFamilies[0] NotSupported"]],
+  ["services",{"spec":{"ipFamilies":["IPv6"],"ports":[{"port":80}]}},["spec.ipFamilies[0] Invalid"]],
+  ["services",{"spec":{"ipFamilyPolicy":"RequireDualStack","ports":[{"port":80}]}},["spec.ipFamilyPolicy Invalid"]],
+  ["services",{"spec":{"ipFamilyPolicy":"X","ports":[{"port":80}]}},["spec.ipFamilyPolicy NotSupported"]],
+  ["services",{"spec":{"ipFamilies":["IPv4","IPv6"],"ports":[{"port":80}]}},["spec.ipFamilyPolicy Invalid"]],
+  ["services",{"spec":{"ports":[{"port":80,"nodePort":30001}]}},["spec.ports[0].nodePort Forbidden"]],
+  ["services",{"spec":{"type":"NodePort","clusterIP":"None","ports":[{"port":80}]}},["spec.clusterIPs[0] Invalid"]],
+  ["services",{"spec":{"loadBalancerClass":"x","allocateLoadBalancerNodePorts":true,"healthCheckNodePort":5,"ports":[{"port":80,"appProtocol":"a b"}]}},["spec.allocateLoadBalancerNodePorts Forbidden","spec.healthCheckNodePort Invalid","spec.loadBalancerClass Forbidden","spec.ports[0].appProtocol Invalid"]],
+  ["services",{"spec":{"trafficDistribution":"X","internalTrafficPolicy":"Y","ports":[{"port":80}]}},["spec.internalTrafficPolicy NotSupported","spec.trafficDistribution NotSupported"]],
+  ["services",{"spec":{"clusterIPs":["10.96.9.9"],"ports":[{"port":80}]}},["spec.clusterIPs Invalid"]],
+  ["configmaps",{"data":{"bad key":"x"}},["data[bad key] Invalid"]],
+  ["configmaps",{"data":{"bin":"x"},"binaryData":{"bin":"AAEC"}},["data[bin] Invalid"]],
+  ["configmaps",{"data":{"..":"x",".":"y","..a":"z","":"e"}},["data[..] Invalid","data[..a] Invalid","data[.] Invalid","data[] Invalid"]],
+  ["secrets",{"type":"kubernetes.io/tls"},["data[tls.crt] Required","data[tls.key] Required"]],
+  ["secrets",{"type":"kubernetes.io/service-account-token"},["metadata.annotations[kubernetes.io/service-account.name] Required"]],
+  ["secrets",{"type":"kubernetes.io/dockercfg"},["data[.dockercfg] Required"]],
+  ["secrets",{"type":"kubernetes.io/dockerconfigjson"},["data[.dockerconfigjson] Required"]],
+  ["secrets",{"type":"kubernetes.io/ssh-auth"},["data[ssh-privatekey] Required"]],
+  ["secrets",{"type":"kubernetes.io/basic-auth"},["data[password] Required","data[username] Required"]],
+  ["secrets",{"data":{"bad key":"YQ=="}},["data[bad key] Invalid"]],
+  ["secrets",{"type":"kubernetes.io/dockerconfigjson","stringData":{".dockerconfigjson":"{"}},["data[.dockerconfigjson] Invalid"]],
+  ["secrets",{"stringData":{"a b":""}},["data[a b] Invalid"]],
+  ["persistentvolumeclaims",{},["spec.accessModes Required","spec.resources[storage] Required"]],
+  ["persistentvolumeclaims",{"spec":{"accessModes":[],"resources":{"requests":{"storage":"1Gi"}}}},["spec.accessModes Required"]],
+  ["persistentvolumeclaims",{"spec":{"accessModes":["X","ReadWriteOncePod","ReadWriteOnce"],"resources":{"requests":{"storage":"1Gi"}}}},["spec.accessModes Forbidden","spec.accessModes NotSupported"]],
+  ["persistentvolumeclaims",{"spec":{"accessModes":["ReadWriteOnce"],"resources":{}}},["spec.resources[storage] Required"]],
+  ["persistentvolumeclaims",{"spec":{"accessModes":["ReadWriteOnce"],"resources":{"requests":{"storage":"0"}}}},["spec.resources[storage] Invalid"]],
+  ["persistentvolumeclaims",{"spec":{"accessModes":["ReadWriteOnce"],"resources":{"requests":{"storage":"-1"}}}},["spec.resources[storage] Invalid"]],
+  ["persistentvolumeclaims",{"spec":{"accessModes":["ReadWriteOnce"],"resources":{"requests":{"storage":"1Gi"}},"storageClassName":"A_","volumeMode":"X"}},["spec.storageClassName Invalid","spec.volumeMode NotSupported"]],
+  ["persistentvolumes",{"spec":{"accessModes":[],"capacity":{"storage":"1Gi"},"hostPath":{"path":"/x"}}},["spec.accessModes Required"]],
+  ["nodes",{"spec":{"podCIDRs":["x"]}},["spec.podCIDRs[0] Invalid"]],
+  ["nodes",{"spec":{"podCIDR":"10.0.0.0/24"},"status":{"capacity":{"cpu":"-1","pods":"1.5"}}},["status.allocatable.cpu Invalid","status.allocatable.pods Invalid","status.capacity.cpu Invalid","status.capacity.pods Invalid"]],
+  ["namespaces",{"spec":{"finalizers":["hold"]}},["spec.finalizers Invalid"]],
+  ["/apis/apps/v1/namespaces/default/deployments",{},["spec.selector Required","spec.template.metadata.labels Invalid"]],
+  ["/apis/apps/v1/namespaces/default/deployments",{"spec":{"selector":{"matchLabels":{"c":"d"},"matchExpressions":[{"key":"a","operator":"X"},{"key":"a","operator":"In"}]},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"a","image":"b"}]}}}},["spec.selector Invalid","spec.selector.matchExpressions[0].operator Invalid","spec.selector.matchExpressions[1].values Required"]],
+  ["/apis/apps/v1/namespaces/default/deployments",{"spec":{"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"a","image":"b"}]}},"updateStrategy":{"type":"X"},"strategy":{"type":"X"},"podManagementPolicy":"Q"}},["spec.strategy NotSupported"]],
+  ["/apis/apps/v1/namespaces/default/replicasets",{},["spec.selector Required","spec.template.metadata.labels Invalid"]],
+  ["/apis/apps/v1/namespaces/default/replicasets",{"spec":{"selector":{"matchLabels":{"c":"d"},"matchExpressions":[{"key":"a","operator":"X"},{"key":"a","operator":"In"}]},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"a","image":"b"}]}}}},["spec.selector Invalid","spec.selector.matchExpressions[0].operator Invalid","spec.selector.matchExpressions[1].values Required"]],
+  ["/apis/apps/v1/namespaces/default/daemonsets",{},["spec.template.metadata.labels Invalid"]],
+  ["/apis/apps/v1/namespaces/default/daemonsets",{"spec":{"selector":{"matchLabels":{"c":"d"},"matchExpressions":[{"key":"a","operator":"X"},{"key":"a","operator":"In"}]},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"a","image":"b"}]}}}},["spec.selector.matchExpressions[0].operator Invalid","spec.selector.matchExpressions[1].values Required"]],
+  ["/apis/apps/v1/namespaces/default/daemonsets",{"spec":{"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"a","image":"b"}]}},"updateStrategy":{"type":"X"},"strategy":{"type":"X"},"podManagementPolicy":"Q"}},["spec.updateStrategy NotSupported"]],
+  ["/apis/apps/v1/namespaces/default/statefulsets",{},["spec.selector Required","spec.template.metadata.labels Invalid"]],
+  ["/apis/apps/v1/namespaces/default/statefulsets",{"spec":{"selector":{"matchLabels":{"c":"d"},"matchExpressions":[{"key":"a","operator":"X"},{"key":"a","operator":"In"}]},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"a","image":"b"}]}}}},["spec.selector Invalid","spec.selector.matchExpressions[0].operator Invalid","spec.selector.matchExpressions[1].values Required"]],
+  ["/apis/apps/v1/namespaces/default/statefulsets",{"spec":{"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"a","image":"b"}]}},"updateStrategy":{"type":"X"},"strategy":{"type":"X"},"podManagementPolicy":"Q"}},["spec.podManagementPolicy Invalid","spec.updateStrategy Invalid"]],
+  ["/apis/batch/v1/namespaces/default/jobs",{},["spec.template.spec.restartPolicy Required"]],
+  ["/apis/batch/v1/namespaces/default/jobs",{"spec":{"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"a","image":"b"}]}},"completionMode":"Q","podReplacementPolicy":"Z"}},["spec.completionMode NotSupported","spec.podReplacementPolicy NotSupported","spec.selector Invalid","spec.template.spec.restartPolicy Required"]],
+  ["/apis/batch/v1/namespaces/default/cronjobs",{},["spec.jobTemplate.spec.template.spec.restartPolicy Required","spec.schedule Required"]],
+  ["/apis/batch/v1/namespaces/default/cronjobs",{"metadata":{"name":"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"},"spec":{"schedule":"61 * * * *","timeZone":"Nope/Zone","concurrencyPolicy":"F","jobTemplate":{"spec":{"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"a","image":"b"}]}}}}}},["metadata.name Invalid","spec.concurrencyPolicy NotSupported","spec.jobTemplate.spec.template.spec.restartPolicy Required","spec.schedule Invalid","spec.timeZone Invalid"]],
+  ["/apis/batch/v1/namespaces/default/cronjobs",{"spec":{"schedule":"a b","jobTemplate":{"spec":{"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"a","image":"b"}],"restartPolicy":"Never"}}}}}},["spec.schedule Invalid"]],
+  ["/apis/batch/v1/namespaces/default/cronjobs",{"spec":{"schedule":"* * * * 8","jobTemplate":{"spec":{"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"a","image":"b"}],"restartPolicy":"Never"}}}}}},["spec.schedule Invalid"]],
+  ["/apis/batch/v1/namespaces/default/cronjobs",{"spec":{"schedule":"@hourl","jobTemplate":{"spec":{"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"a","image":"b"}],"restartPolicy":"Never"}}}}}},["spec.schedule Invalid"]],
+  ["/apis/batch/v1/namespaces/default/cronjobs",{"spec":{"schedule":"* * *","jobTemplate":{"spec":{"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"a","image":"b"}],"restartPolicy":"Never"}}}}}},["spec.schedule Invalid"]],
+  ["/apis/batch/v1/namespaces/default/cronjobs",{"spec":{"schedule":"*/0 * * * *","jobTemplate":{"spec":{"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"a","image":"b"}],"restartPolicy":"Never"}}}}}},["spec.schedule Invalid"]],
+  ["/apis/batch/v1/namespaces/default/cronjobs",{"spec":{"schedule":"5-1 * * * *","jobTemplate":{"spec":{"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"a","image":"b"}],"restartPolicy":"Never"}}}}}},["spec.schedule Invalid"]],
+  ["/apis/batch/v1/namespaces/default/cronjobs",{"spec":{"schedule":"* * * JANX *","jobTemplate":{"spec":{"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"a","image":"b"}],"restartPolicy":"Never"}}}}}},["spec.schedule Invalid"]],
+  ["/apis/batch/v1/namespaces/default/cronjobs",{"spec":{"schedule":"TZ=UTC * * * * *","jobTemplate":{"spec":{"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"a","image":"b"}],"restartPolicy":"Never"}}}}}},["spec.schedule Invalid"]],
+  ["/apis/batch/v1/namespaces/default/cronjobs",{"spec":{"schedule":"@every 1x","jobTemplate":{"spec":{"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"a","image":"b"}],"restartPolicy":"Never"}}}}}},["spec.schedule Invalid"]],
+  ["/apis/batch/v1/namespaces/default/cronjobs",{"spec":{"schedule":"1/2/3 * * * *","jobTemplate":{"spec":{"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"a","image":"b"}],"restartPolicy":"Never"}}}}}},["spec.schedule Invalid"]],
+  ["/apis/batch/v1/namespaces/default/cronjobs",{"spec":{"schedule":"","jobTemplate":{"spec":{"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"a","image":"b"}],"restartPolicy":"Never"}}}}}},["spec.schedule Required"]],
+  ["/apis/batch/v1/namespaces/default/cronjobs",{"spec":{"schedule":"x * * * *","jobTemplate":{"spec":{"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"a","image":"b"}],"restartPolicy":"Never"}}}}}},["spec.schedule Invalid"]],
+  ["/apis/batch/v1/namespaces/default/cronjobs",{"spec":{"schedule":"* * * * * *","jobTemplate":{"spec":{"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"a","image":"b"}],"restartPolicy":"Never"}}}}}},["spec.schedule Invalid"]],
+  ["/apis/batch/v1/namespaces/default/cronjobs",{"spec":{"schedule":"100000000000000000000 * * * *","jobTemplate":{"spec":{"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"a","image":"b"}],"restartPolicy":"Never"}}}}}},["spec.schedule Invalid"]],
+  ["/apis/batch/v1/namespaces/default/cronjobs",{"spec":{"schedule":"1-2-3 * * * *","jobTemplate":{"spec":{"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"a","image":"b"}],"restartPolicy":"Never"}}}}}},["spec.schedule Invalid"]],
+  ["/apis/batch/v1/namespaces/default/cronjobs",{"spec":{"schedule":"-1 * * * *","jobTemplate":{"spec":{"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"a","image":"b"}],"restartPolicy":"Never"}}}}}},["spec.schedule Invalid"]],
+  ["/api/v1/namespaces/default/configmaps",{"metadata":{"name":"x","ownerReferences":[{}]}},["metadata.ownerReferences[0].apiVersion Required","metadata.ownerReferences[0].kind Required","metadata.ownerReferences[0].name Required","metadata.ownerReferences[0].uid Required"]],
+  ["/api/v1/namespaces/default/configmaps",{"metadata":{"name":"x","ownerReferences":[{"apiVersion":"a/b/c","kind":"Pod","name":"a","uid":"u","controller":true},{"apiVersion":"v1","kind":"Event","name":"a","uid":"u2","controller":true}]}},["metadata.ownerReferences Invalid","metadata.ownerReferences[0].apiVersion Invalid","metadata.ownerReferences[1] Invalid"]],
+  ["/api/v1/namespaces/default/configmaps",{"metadata":{"generateName":"A_"}},["metadata.generateName Invalid","metadata.name Invalid"]],
+  ["/api/v1/namespaces/default/configmaps",{"metadata":{}},["metadata.name Required"]],
+  ["/api/v1/namespaces/default/configmaps",{"metadata":{"name":"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx","namespace":"default"}},["metadata.name Invalid"]],
+  ["/api/v1/namespaces",{"metadata":{"name":"a.b"}},["metadata.name Invalid"]],
+  ["/api/v1/namespaces/default/services",{"metadata":{"name":"1.b"},"spec":{"ports":[{"port":1}]}},["metadata.name Invalid"]],
+  ["/apis/rbac.authorization.k8s.io/v1/namespaces/default/roles",{"metadata":{"name":"a:%b/c"}},["metadata.name Invalid","metadata.name Invalid"]],
+  ["/apis/rbac.authorization.k8s.io/v1/namespaces/default/roles",{"metadata":{"name":"a"},"rules":[{},{"verbs":["get"],"nonResourceURLs":["/x"],"resources":["a"]},{"verbs":["get"],"apiGroups":[""]}]},["rules[0].apiGroups Required","rules[0].resources Required","rules[0].verbs Required","rules[1].nonResourceURLs Invalid","rules[1].nonResourceURLs Invalid","rules[2].resources Required"]],
+  ["/apis/rbac.authorization.k8s.io/v1/namespaces/default/rolebindings",{"metadata":{"name":"a"}},["roleRef.kind NotSupported","roleRef.name Required"]],
+  ["/apis/rbac.authorization.k8s.io/v1/namespaces/default/rolebindings",{"metadata":{"name":"a"},"roleRef":{"kind":"Foo","name":"a/b","apiGroup":"x"},"subjects":[{},{"kind":"User","name":"a","apiGroup":"z"},{"kind":"ServiceAccount","name":"A_","apiGroup":"q"},{"kind":"Group"}]},["roleRef.apiGroup NotSupported","roleRef.kind NotSupported","roleRef.name Invalid","subjects[0].kind NotSupported","subjects[0].name Required","subjects[1].apiGroup NotSupported","subjects[2].apiGroup NotSupported","subjects[2].name Invalid","subjects[3].name Required"]],
+  ["/apis/rbac.authorization.k8s.io/v1/clusterrolebindings",{"metadata":{"name":"a"},"roleRef":{"kind":"Role","name":"a","apiGroup":"x"},"subjects":[{"kind":"ServiceAccount","name":"a"}]},["roleRef.apiGroup NotSupported","roleRef.kind NotSupported","subjects[0].namespace Required"]],
+  ["/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers",{"metadata":{"name":"a"}},["spec.maxReplicas Invalid","spec.maxReplicas Required","spec.scaleTargetRef.apiVersion Invalid","spec.scaleTargetRef.kind Required","spec.scaleTargetRef.name Required"]],
+  ["/apis/autoscaling/v1/namespaces/default/horizontalpodautoscalers",{"metadata":{"name":"a"},"spec":{"minReplicas":0,"maxReplicas":-1,"scaleTargetRef":{"kind":"D","name":"a/b","apiVersion":"v1"}}},["spec.maxReplicas Invalid","spec.maxReplicas Invalid","spec.metrics Forbidden","spec.scaleTargetRef.apiVersion Invalid","spec.scaleTargetRef.name Invalid"]],
+  ["/apis/policy/v1/namespaces/default/poddisruptionbudgets",{"metadata":{"name":"a"},"spec":{"minAvailable":-1,"maxUnavailable":"101%","unhealthyPodEvictionPolicy":"X","selector":{"matchLabels":{"a b":"c d"}}}},["spec Invalid","spec.maxUnavailable Invalid","spec.minAvailable Invalid","spec.selector.matchLabels Invalid","spec.selector.matchLabels Invalid","spec.unhealthyPodEvictionPolicy NotSupported"]],
+  ["/apis/policy/v1/namespaces/default/poddisruptionbudgets",{"metadata":{"name":"a"},"spec":{"minAvailable":"a","selector":{}}},["spec.minAvailable Invalid"]],
+  ["/apis/networking.k8s.io/v1/namespaces/default/ingresses",{"metadata":{"name":"a"}},["spec Invalid"]],
+  ["/apis/networking.k8s.io/v1/namespaces/default/ingresses",{"metadata":{"name":"a"},"spec":{"defaultBackend":{}}},["spec.defaultBackend Invalid"]],
+  ["/apis/coordination.k8s.io/v1/namespaces/default/leases",{"metadata":{"name":"a"},"spec":{"leaseDurationSeconds":0,"leaseTransitions":-1,"strategy":"X","preferredHolder":"z"}},["spec.leaseDurationSeconds Invalid","spec.leaseTransitions Invalid"]],
+  ["/apis/storage.k8s.io/v1/storageclasses",{"metadata":{"name":"a"}},["provisioner Required"]],
+  ["/apis/storage.k8s.io/v1/volumeattachments",{"metadata":{"name":"a"},"spec":{"attacher":"a","nodeName":"n","source":{}}},["spec.source Required"]],
+  ["/apis/storage.k8s.io/v1/volumeattachments",{"metadata":{"name":"a"},"spec":{"attacher":"a","nodeName":"n","source":{"persistentVolumeName":"v","inlineVolumeSpec":{"accessModes":["ReadWriteOnce"],"csi":{"driver":"a","volumeHandle":"v"}}}}},["spec.source Forbidden"]],
+  ["/apis/storage.k8s.io/v1/volumeattachments",{"metadata":{"name":"a"},"spec":{"attacher":"a","nodeName":"n","source":{"inlineVolumeSpec":{"accessModes":["All"],"csi":{"driver":"a","volumeHandle":"v"},"claimRef":{"name":"c"},"capacity":{"storage":"1"},"storageClassName":"s","persistentVolumeReclaimPolicy":"Delete","volumeMode":"Block"}}}},["spec.source.inlineVolumeSpec.accessModes NotSupported","spec.source.inlineVolumeSpec.capacity Forbidden","spec.source.inlineVolumeSpec.claimRef Forbidden","spec.source.inlineVolumeSpec.persistentVolumeReclaimPolicy Forbidden","spec.source.inlineVolumeSpec.storageClassName Forbidden","spec.source.inlineVolumeSpec.volumeMode Forbidden"]],
+  ["/apis/storage.k8s.io/v1/volumeattachments",{"metadata":{"name":"a"},"spec":{"attacher":"a","nodeName":"n","source":{"inlineVolumeSpec":{"hostPath":{"path":"/a"}}}}},["spec.source.inlineVolumeSpec.accessModes Required","spec.source.inlineVolumeSpec.csi Required"]],
+  ["/apis/discovery.k8s.io/v1/namespaces/default/endpointslices",{"metadata":{"name":"a"}},["addressType Required"]],
+  ["/apis/discovery.k8s.io/v1/namespaces/default/endpointslices",{"metadata":{"name":"a"},"addressType":"X","endpoints":null},["addressType NotSupported"]],
+  ["/apis/apps/v1/namespaces/default/controllerrevisions",{"metadata":{"name":"a"}},["data Required"]],
+  ["/apis/apiextensions.k8s.io/v1/customresourcedefinitions",{"metadata":{"name":"bar.ex.com"},"spec":{"group":"ex.com","scope":"Namespaced","names":{"plural":"foos","kind":"Foo"},"versions":[{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object"}}}]}},["metadata.name Invalid"]],
 ];
