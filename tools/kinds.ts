@@ -39,7 +39,7 @@ const API_FILES: Readonly<Record<ImportedName, string>> = {
   ObjectMeta: "object",
   OpenEnum: "object",
   OwnerReference: "object",
-  Quantity: "quantity",
+  Quantity: "object",
   Resource: "resource",
   Time: "object",
   defineResource: "resource",
