@@ -247,7 +247,7 @@ export type {
   SharedIndexInformerOptions,
   SharedInformerFactoryOptions,
 } from "./src/informer/options.ts";
-export type { CheckResult } from "./src/informer/sync/consistency_check.ts";
+export type { CheckOptions, CheckResult } from "./src/informer/sync/consistency_check.ts";
 export { CacheDifferenceError } from "./src/informer/sync/consistency_check.ts";
 export type { NamespaceSource } from "./src/informer/cache/cache_scope.ts";
 export { WaitError, type WaitFailure } from "./src/informer/status.ts";

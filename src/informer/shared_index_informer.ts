@@ -29,7 +29,7 @@ import { Processor } from "./events/processor.ts";
 import { type SharedIndexInformerOptions, withCacheDefaults } from "./options.ts";
 import { CacheSnapshots, type SnapshotOptions } from "./snapshot.ts";
 import { type InformerStatus, syncStatus, Waits } from "./status.ts";
-import { type CheckResult, ConsistencyChecks } from "./sync/consistency_check.ts";
+import { type CheckOptions, type CheckResult, ConsistencyChecks } from "./sync/consistency_check.ts";
 import { CollectionSync } from "./sync/collection_sync.ts";
 import { CacheView, type OrderedView, type ViewOptions } from "./view/cache_view.ts";
 
@@ -98,6 +98,14 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
    */
   readonly reduction: string | undefined;
 
+  /**
+   * `true` if a version says which state of the server is cached: not of kinds that are polled, whose versions may be
+   * the informer's own, nor where the ranges change.
+   *
+   * @internal
+   */
+  readonly followsVersions: boolean;
+
   readonly #collection: CachedCollection<T>;
   readonly #options: SharedIndexInformerOptions<T, Name>;
   readonly #cache: ObjectCache<T>;
@@ -154,6 +162,7 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
     this.selections = scope.parts;
     this.hasSecrets = scope.hasSecrets;
     this.reduction = scope.reduction;
+    this.followsVersions = options.pollMs === undefined && scope.shard?.onChange === undefined;
     const cache = this.#cache = new ObjectCache<T>(scope.resource, filled, report, budget !== undefined);
     const counted = this.#counted = budget?.count(scope.resource!, cache);
     this.entries = cache.store as ReadonlyIndexer<Entry<T>, Name | "namespace">;
@@ -494,8 +503,8 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
    * between, has lost an event; or that the server's history went back, as that of a restored etcd does. It is reported
    * to `onError` as a {@linkcode CacheDifferenceError}, and counted by {@linkcode status}.
    *
-   * - The server is asked for metadata alone, in pages, at the version of the cache or a newer one. Objects are
-   *   compared by uid and resourceVersion; equal ones lead to no event.
+   * - The server is asked for metadata alone, in pages, at the version of the cache, or that of the options, or a newer
+   *   one. Objects are compared by uid and resourceVersion; equal ones lead to no event.
    * - Up to 100 objects that differ are read again, one by one, and handlers receive events of them. A deletion that
    *   was missed has `finalStateUnknown`. A state that the watch has sent meanwhile is never replaced by an older one.
    * - The collection is listed if more differ, if the history went back, or if the watch is silent: it does not reach
@@ -508,7 +517,7 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
    * @throws {Error} when the informer is paused, has stopped, or has not synced yet.
    * @throws the error of a request that fails, or the reason of the signal.
    */
-  check(options: Abortable = {}): Promise<CheckResult> {
+  check(options: CheckOptions = {}): Promise<CheckResult> {
     return this.#checks.check(options);
   }
 

@@ -33,6 +33,14 @@ export interface CheckResult {
   readonly reason?: string;
 }
 
+/** Options of a consistency check. */
+export interface CheckOptions extends Abortable {
+  /**
+   * The version that the list has at least, unless the server does not have it. @default {that of the cache}
+   */
+  readonly resourceVersion?: string;
+}
+
 /** The same, of an empty collection. */
 const NOTHING_CHECKED: CheckResult = { objects: 0, differences: 0, keys: [], repair: "none" };
 
@@ -123,15 +131,17 @@ interface Difference<T> {
 class ConsistencyCheck<T extends KubernetesObject> implements RunningCheck {
   readonly #controller: Checked<T>;
   readonly #job: DerivedController;
+  readonly #version: string;
   /**
    * `#deleted` has the server's key of each object that the watch has reported as deleted since the last read began.
    */
   readonly #deleted = new Set<ObjectKey>();
 
   /** Sends no request yet. The check ends with `signal`. */
-  constructor(controller: Checked<T>, signal: AbortSignal | undefined) {
+  constructor(controller: Checked<T>, { signal, resourceVersion = "0" }: CheckOptions) {
     this.#controller = controller;
     this.#job = new DerivedController(signal);
+    this.#version = resourceVersion;
   }
 
   listing(): void {
@@ -162,7 +172,7 @@ class ConsistencyCheck<T extends KubernetesObject> implements RunningCheck {
   async #run(): Promise<CheckResult> {
     const { gate } = this.#controller;
     const before = gate.version;
-    const compared = await this.#compare(before);
+    const compared = await this.#compare(isOlder(before, this.#version) ? this.#version : before);
     const { version, objects } = compared;
     if (isOlder(version, before)) {
       const reason = `the server's history went back from version ${before} to ${version}`;
@@ -390,10 +400,11 @@ export class ConsistencyChecks<T extends KubernetesObject> {
   }
 
   /** Checks all parts. Rejects as `SharedIndexInformer.check()` does. */
-  async check({ signal }: Abortable = {}): Promise<CheckResult> {
+  async check({ signal, resourceVersion }: CheckOptions = {}): Promise<CheckResult> {
     signal?.throwIfAborted();
     using job = new DerivedController(signal, this.#signal);
-    return await inTurn(this.#sync.collection.server, () => this.#check(job.signal), { signal: job.signal });
+    const options = { signal: job.signal, resourceVersion };
+    return await inTurn(this.#sync.collection.server, () => this.#check(options), { signal: job.signal });
   }
 
   /** Resolves once a check has succeeded, or there is nothing to check; those that fail are reported, and repeated. */
@@ -427,7 +438,7 @@ export class ConsistencyChecks<T extends KubernetesObject> {
     }
   }
 
-  async #check(signal: AbortSignal): Promise<CheckResult> {
+  async #check(options: CheckOptions): Promise<CheckResult> {
     const sync = this.#sync;
     const { collection } = sync;
     let result = NOTHING_CHECKED;
@@ -437,7 +448,7 @@ export class ConsistencyChecks<T extends KubernetesObject> {
       if (isIdle || !sync.hasSynced) {
         throw new Error(`Cannot check ${collection.informer}: it ${isIdle ? `is ${state}` : "has not synced yet"}`);
       }
-      result = addResults(result, await new ConsistencyCheck<T>(part, signal).run());
+      result = addResults(result, await new ConsistencyCheck<T>(part, options).run());
     }
     this.#differences += result.differences;
     this.#last = { ...result, at: new Date() };
