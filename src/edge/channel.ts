@@ -4,10 +4,11 @@ import { RankTree } from "../store/rank_tree.ts";
 import type { ByteBudget, Keeper } from "./byte_budget.ts";
 import { eventText, heartbeatText, type RelayEvents, withoutId } from "./format.ts";
 import type { RelayStream } from "./http.ts";
+import type { LoggedChange } from "./version_log.ts";
 
-/** A batch of changes. */
-interface Batch {
-  /** The position behind it. */
+/** One change as an event, or several. */
+export interface Batch {
+  /** The position behind the last one. */
   readonly position: number;
   /** Its events. */
   readonly bytes: Uint8Array<ArrayBuffer>;
@@ -24,8 +25,26 @@ interface Block {
   readonly ends: number[];
 }
 
+function newBlock(base: number, room: number): Block {
+  return { buffer: new Uint8Array(room), base, positions: [], ends: [] };
+}
+
+function lengthOf(batches: readonly Batch[]): number {
+  return batches.reduce((sum, { bytes }) => sum + bytes.length, 0);
+}
+
+/** Writes batches behind those of a block, which has room for them. */
+function fill({ buffer, positions, ends }: Block, batches: readonly Batch[]): void {
+  for (const { position, bytes } of batches) {
+    const start = ends.at(-1) ?? 0;
+    buffer.set(bytes, start);
+    positions.push(position);
+    ends.push(start + bytes.length);
+  }
+}
+
 /**
- * A block has an eighth of the ring's bytes, within these bounds; one that is made for a larger batch has that alone.
+ * A block has an eighth of the ring's bytes, within these bounds; one that is made for more has that alone.
  */
 const MIN_BLOCK = 256;
 const MAX_BLOCK = 64 * 1024;
@@ -59,22 +78,29 @@ export class ByteRing {
     return this.#bytes;
   }
 
-  /** Adds a batch; `position` is above that of the last one. */
-  push(position: number, bytes: Uint8Array<ArrayBuffer>): void {
+  /** Adds batches that come together, and are in one block; their positions rise, above those before. */
+  push(batches: readonly Batch[]): void {
     this.#read = undefined;
+    const length = lengthOf(batches);
     let block = this.#blocks.at(-1);
-    let start = block?.ends.at(-1) ?? 0;
-    if (block === undefined || start + bytes.length > block.buffer.length) {
-      const length = Math.max(bytes.length, Math.min(MAX_BLOCK, Math.max(MIN_BLOCK, this.#bytes >> 3)));
-      const buffer = length === bytes.length ? bytes : new Uint8Array(length);
-      block = { buffer, base: block?.positions.at(-1) ?? this.#base, positions: [], ends: [] };
-      start = 0;
+    if (block === undefined || block.ends.at(-1)! + length > block.buffer.length) {
+      const room = Math.max(length, Math.min(MAX_BLOCK, Math.max(MIN_BLOCK, this.#bytes >> 3)));
+      block = newBlock(block?.positions.at(-1) ?? this.#base, room);
       this.#blocks.push(block);
-      this.#bytes += length;
+      this.#bytes += room;
     }
-    if (block.buffer !== bytes) block.buffer.set(bytes, start);
-    block.positions.push(position);
-    block.ends.push(start + bytes.length);
+    fill(block, batches);
+  }
+
+  /** Adds batches before all others, so that readers can begin at `base`. */
+  prepend(base: number, batches: readonly Batch[]): void {
+    this.#read = undefined;
+    this.#base = base;
+    if (batches.length === 0) return;
+    const block = newBlock(base, lengthOf(batches));
+    fill(block, batches);
+    this.#blocks.unshift(block);
+    this.#bytes += block.buffer.length;
   }
 
   /** Drops the oldest batches, those of one block, of which there is one. */
@@ -115,8 +141,9 @@ export class ByteRing {
   #find(position: number): { readonly block: Block; readonly index: number } | undefined {
     let at = this.#blocks.length - 1;
     while (at > 0 && this.#blocks[at]!.base > position) at--;
+    if (at >= 0 && this.#blocks[at].positions.at(-1)! <= position) at++;
     const block = this.#blocks[at];
-    if (block === undefined || block.positions.at(-1)! <= position) return undefined;
+    if (block === undefined) return undefined;
     let low = 0;
     let high = block.positions.length - 1;
     while (low < high) {
@@ -199,19 +226,25 @@ export class PresentObjects {
   }
 }
 
-/** One change of a feed: of an object, from one state to another, or of the state of the informer. */
-export type FeedChange =
-  | {
-    readonly key: ObjectKey;
-    readonly uid: string;
-    /** The state before; `undefined` of an object that is new. */
-    readonly before: ShownObject | undefined;
-    /** The state now; `undefined` of an object that was deleted. */
-    readonly after: ShownObject | undefined;
-    /** The texts of that state, by their fields, which channels share. */
-    readonly texts: Map<string, string>;
-  }
-  | { readonly state: string };
+/** A change of an object, from one state to another. */
+export interface PositionedChange extends LoggedChange {
+  /** The position in the feed behind it. */
+  readonly position: number;
+  readonly key: ObjectKey;
+  readonly uid: string;
+  /** The state before; `undefined` of an object that is new. */
+  readonly before: ShownObject | undefined;
+  /** The state now; `undefined` of an object that was deleted. */
+  readonly after: ShownObject | undefined;
+  /** The texts of that state, by their fields, which channels share. */
+  readonly texts: Map<string, string>;
+}
+
+/** One change of a feed: of an object, or of the state of the informer. */
+export type FeedChange = PositionedChange | { readonly position: number; readonly state: string };
+
+/** Returns the id behind a change; without one, that behind all changes so far. */
+type IdOf = (change?: FeedChange) => string | undefined;
 
 /** Some of the present objects, as events. */
 interface ObjectsPart {
@@ -300,6 +333,18 @@ export class Channel implements Keeper, Disposable {
     return batch && { position: batch.position, bytes: withoutId(batch.bytes) };
   }
 
+  /** The earliest position from which everything can be read. */
+  get base(): number {
+    return this.#ring.base;
+  }
+
+  /** Adds changes before all others, the first behind `base`, so that streams can begin there. */
+  extend(base: number, changes: readonly PositionedChange[], idOf: IdOf): void {
+    const before = this.#ring.bytes;
+    this.#ring.prepend(base, this.#batchesOf(changes, idOf));
+    this.#budget.keep(this, this.#ring.bytes - before);
+  }
+
   /** Counts a stream that begins to read parts. */
   beginParts(): void {
     this.#partReaders++;
@@ -331,18 +376,14 @@ export class Channel implements Keeper, Disposable {
     return part;
   }
 
-  /** Writes those of the changes that the selection has, as one batch that ends at `position`; `id` is its token. */
-  write(changes: readonly FeedChange[], position: number, id: string | undefined): void {
-    const events = changes.map((change) => this.#eventOf(change)).filter((event) => event !== undefined);
-    if (events.length === 0) return;
-    const last = events.length - 1;
-    const texts = events.map(([name, json], index) => eventText(name, json, index === last ? id : undefined));
-    this.#push(position, texts.join(""));
+  /** Writes those of the changes that the selection has. */
+  write(changes: readonly FeedChange[], idOf: IdOf): void {
+    this.#push(this.#batchesOf(changes, idOf, idOf()));
   }
 
   /** Writes a heartbeat, unless something was written since the last call. */
-  beat(position: number, id: string | undefined): void {
-    if (!this.#isFresh) this.#push(position, heartbeatText(id));
+  beat(position: number, idOf: IdOf): void {
+    if (!this.#isFresh) this.#push([{ position, bytes: encoder.encode(heartbeatText(idOf())) }]);
     this.#isFresh = false;
   }
 
@@ -351,12 +392,25 @@ export class Channel implements Keeper, Disposable {
     this.#parts.delete(from);
   }
 
-  #push(position: number, text: string): void {
+  #push(batches: readonly Batch[]): void {
+    if (batches.length === 0) return;
     this.#isFresh = true;
     const before = this.#ring.bytes;
-    this.#ring.push(position, encoder.encode(text));
+    this.#ring.push(batches);
     this.#budget.keep(this, this.#ring.bytes - before);
     for (const stream of this.streams) stream.write();
+  }
+
+  /** Returns those of the changes that the selection has, each with its id, or the last one with `lastId`. */
+  #batchesOf(changes: readonly FeedChange[], idOf: IdOf, lastId?: string): Batch[] {
+    const selected = changes.flatMap((change) => {
+      const event = this.#eventOf(change);
+      return event === undefined ? [] : [{ change, event }];
+    });
+    return selected.map(({ change, event: [name, json] }, index) => {
+      const id = index === selected.length - 1 ? lastId ?? idOf(change) : idOf(change);
+      return { position: change.position, bytes: encoder.encode(eventText(name, json, id)) };
+    });
   }
 
   #eventOf(change: FeedChange): readonly [keyof RelayEvents, string] | undefined {

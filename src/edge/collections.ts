@@ -18,6 +18,7 @@ import { DerivedCollection, type DerivedObject } from "../informer/derived_colle
 import type { SharedIndexInformer } from "../informer/shared_index_informer.ts";
 import { AcquiredInformer, type SharedInformerFactory } from "../informer/shared_informer_factory.ts";
 import { Feed, type StreamScope } from "./feed.ts";
+import { UNKNOWN_BYTES } from "./version_log.ts";
 import { Right } from "./rights.ts";
 import type { RelayedCollection, RelaySettings, RequestedPart } from "./options.ts";
 import { eTag, ifNoneMatch } from "@std/http/etag";
@@ -121,9 +122,6 @@ export class ListBody implements ReadList {
 /** The bytes of an object in a list of its own, beside the object. */
 const OBJECT_BYTES = 64;
 
-/** The bytes of an object that came as something else than text. */
-const UNKNOWN_BYTES = 2_048;
-
 /** A list that is being read, which is cut where others need the bytes. */
 export interface ReadList {
   /** Ends the list, which is not complete. */
@@ -214,8 +212,8 @@ export class SharedLists implements Disposable {
  * A collection under the name that it has in addresses: its informers, its objects as clients may see them, and the
  * feed of its streams.
  *
- * The feed holds an informer from the first stream until `lingerMs` after the last one; lists and views acquire
- * informers of their own.
+ * The feed holds an informer from the first stream until `lingerMs` after the last one, or from the beginning to the
+ * end of a relay that has replicas; lists and views acquire informers of their own.
  */
 export class ServedCollection implements Disposable {
   /** The name. */
@@ -233,13 +231,15 @@ export class ServedCollection implements Disposable {
   /** Distinguishes the states of a derived collection from those of another process. */
   readonly #life: string = crypto.randomUUID();
   readonly #settings: RelaySettings;
+  /** Equal for collections of the same objects of the same cluster, as clients see them. */
+  readonly #identity: string;
   /** The objects of lists that are being read. */
   readonly #lists: SharedLists;
   /** Aborts with the disposal. */
   readonly #job = new AbortController();
   /** The last digests of what rights have, by their ids. */
   readonly #seen = new Map<string, { readonly name: string; readonly digest: string }>();
-  /** Set while there are streams, and `lingerMs` longer. */
+  /** Set while there are streams, and `lingerMs` longer; always where the relay has replicas. */
   #feed: Feed | undefined;
 
   /** @throws {TypeError} when the name cannot be part of an address. */
@@ -263,6 +263,9 @@ export class ServedCollection implements Disposable {
       ? (entry) => (this.showRow(entry) as TableRow | undefined)?.object
       : this.showRow;
     this.#lists = new SharedLists(this.show, settings);
+    const { namespace, namespaces, labelSelector, fieldSelector, keep } = this.#collection;
+    const shape = [this.resource, namespace, namespaces, labelSelector, fieldSelector, keep, this.reduction];
+    this.#identity = JSON.stringify([settings.cluster, name, shape, String(settings.redact)]);
   }
 
   /** The number of open streams; `undefined` if there have been none for `lingerMs`. */
@@ -343,8 +346,12 @@ export class ServedCollection implements Disposable {
     const scope = await scopeFor(access);
     if (this.#job.signal.aborted) return refuse(request, { status: 503, reason: "the relay was stopped" });
     const id = request.headers.get("last-event-id") ?? new URL(request.url).searchParams.get("lastEventId");
-    const feed = this.#feed ??= new Feed(this.acquire(), this.show, this.#settings, () => this.#feed = undefined);
-    return feed.open({ open, ...scope, scopeFor, lastEventId: id || undefined }).response(access);
+    return this.follow().open({ open, ...scope, scopeFor, lastEventId: id || undefined }).response(access);
+  }
+
+  /** Begins to keep changes for event streams, if that has not begun. */
+  follow(): Feed {
+    return this.#feed ??= new Feed(this.acquire(), this.show, this.#settings, () => this.#feed = undefined);
   }
 
   /** Ends its streams, with the reason `closed`, cuts its lists, and gives the informers back. */
@@ -360,8 +367,7 @@ export class ServedCollection implements Disposable {
    */
   async #limit(asked: ObjectSelection, access: Access): Promise<StreamScope> {
     const selection = asked.limitedTo(this.rightOf(access));
-    const { cluster } = this.#settings;
-    const scope = await digest(JSON.stringify([cluster, this.name, this.#collection.namespaces, selection.id]));
+    const scope = await digest(JSON.stringify([this.#identity, selection.id]));
     return { selection, scope };
   }
 

@@ -1,14 +1,17 @@
-import { compareResourceVersions, isResourceVersion } from "../api/status.ts";
+import { isOlder, isResourceVersion } from "../api/status.ts";
 import type { KubernetesObject, ObjectKey } from "../api/object.ts";
-import { LongTimer } from "../async/time.ts";
+import { DerivedController } from "../async/signals.ts";
+import { LongTimer, monotonicMs } from "../async/time.ts";
 import { nextTurn, scheduleTurn } from "../async/turns.ts";
 import type { AcquiredInformer } from "../informer/shared_informer_factory.ts";
-import type { HandlerRegistration, ObjectEvent } from "../informer/events/event.ts";
-import { eventText, stateOf } from "./format.ts";
+import { entryOfEvent, type HandlerRegistration, type ObjectEvent } from "../informer/events/event.ts";
+import { eventText, stateOf, withId } from "./format.ts";
+import { InformerError } from "../errors/informer_error.ts";
 import { type ObjectSelection, type Show, ShownObject } from "./objects.ts";
-import { Channel, type FeedChange, PresentObjects } from "./channel.ts";
+import { type Batch, Channel, type FeedChange, type PositionedChange, PresentObjects } from "./channel.ts";
 import { type Access, type OpenRequest, RelayStream } from "./http.ts";
 import type { RelaySettings } from "./options.ts";
+import { changeBytes, isSeen, VersionLog, type VersionRange } from "./version_log.ts";
 
 /** A position in the changes of one selection of one cache. */
 interface ResumeToken {
@@ -18,7 +21,7 @@ interface ResumeToken {
   readonly scope: string;
   /** The position in the feed. */
   readonly position: number;
-  /** The versions of the cache at that position, one for each namespace of its own; `""` where they are not known. */
+  /** The versions of the cache at that position, as `versionsText` writes them. */
   readonly versions: string;
 }
 
@@ -42,48 +45,45 @@ export function parseToken(text: string): ResumeToken | undefined {
   return { feed, scope, position: Number(position), versions };
 }
 
-/** A state of a cache: the versions of the server that it equals, and a position of it in the feed. */
-interface CacheState {
-  readonly position: number;
-  readonly first: string;
-  last: string;
+/** Returns the text of the versions of a cache, one range for each namespace of its own; `""` if one is not known. */
+function versionsText(ranges: readonly VersionRange[]): string {
+  const isKnown = ranges.every(({ first }) => isResourceVersion(first));
+  return isKnown ? ranges.map(({ first, last }) => `${first}-${last}`).join("~") : "";
 }
 
-/** The number of states that are remembered. */
-const REMEMBERED = 1_000;
+/** Reads the text of versions; none where they are not known. */
+function parseVersions(text: string): VersionRange[] {
+  const ranges = text.split("~").map((range) => {
+    const [first, last = ""] = range.split("-");
+    return { first, last };
+  });
+  const isKnown = ranges.every(({ first, last }) =>
+    isResourceVersion(first) && (last === "" || isResourceVersion(last))
+  );
+  return isKnown ? ranges : [];
+}
 
-/** The last states of a cache, by which a position is found that equals one of another cache of the same collection. */
-export class VersionHistory {
-  readonly #states: CacheState[] = [];
+/** Returns an id without a position, whose versions no later snapshot may be older than; `""` if they are not known. */
+function boundOf({ scope }: Channel, id: string): string {
+  const token = parseToken(id);
+  const ranges = token?.scope === scope ? parseVersions(token.versions) : [];
+  if (ranges.length === 0) return "";
+  const versions = versionsText(ranges.map(({ first }) => ({ first, last: "" })));
+  return tokenText({ feed: "0", scope, position: 0, versions });
+}
 
-  /**
-   * Records that the cache is at these versions, and that the feed is at `position`.
-   *
-   * @param isSame `true` if no object has changed since the last call, in the cache or unseen by it.
-   */
-  add(versions: string, position: number, isSame: boolean): void {
-    const last = this.#states.at(-1);
-    if (last?.last === versions) return;
-    if (isSame && last !== undefined && isResourceVersion(versions) && isResourceVersion(last.last)) {
-      last.last = versions;
-      return;
-    }
-    this.#states.push({ position, first: versions, last: versions });
-    if (this.#states.length > REMEMBERED) this.#states.shift();
-  }
-
-  /** Returns the first known position at which the cache was at these versions; `undefined` if there is none. */
-  positionOf(versions: string): number | undefined {
-    if (versions === "") return undefined;
-    return this.#states.find(({ first, last }) => isWithin(versions, first, last))?.position;
+/** Yields the changes, which come from the last one back, that are behind a position. */
+function* changesBehind(position: number, changes: Iterable<PositionedChange>): Generator<PositionedChange> {
+  for (const change of changes) {
+    if (change.position <= position) return;
+    yield change;
   }
 }
 
-function isWithin(versions: string, first: string, last: string): boolean {
-  if (versions === first || versions === last) return true;
-  if (![versions, first, last].every(isResourceVersion)) return false;
-  return compareResourceVersions(first, versions) < 0 && compareResourceVersions(versions, last) < 0;
-}
+/**
+ * The longest comparison of a cache with the server, and the shortest time from one to the next, in milliseconds.
+ */
+const CHECK_MS = 10_000;
 
 /** The number of channels without streams that a feed keeps. */
 const IDLE_CHANNELS = 64;
@@ -109,10 +109,20 @@ interface StreamRequest extends StreamScope {
   readonly lastEventId: string | undefined;
 }
 
+/** The changes between the positions of a client in several namespaces, of which it has some. */
+interface MixedChanges {
+  /** The position from which on it has none. */
+  readonly to: number;
+  /** The id behind each change that the client does not have, by its position. */
+  readonly ids: ReadonlyMap<number, string>;
+}
+
 /** The place at which the changes of a stream begin. */
 interface StreamBeginning {
   /** The position in the feed behind which they begin. */
   readonly position: number;
+  /** The changes behind it of which the client has some. @default {it has none} */
+  readonly mixed?: MixedChanges;
   /** The events that precede the objects, as text. @default {none: the stream is resumed, and no objects come first} */
   readonly prelude?: string;
 }
@@ -120,7 +130,8 @@ interface StreamBeginning {
 /**
  * Follows one informer, and distributes its changes to channels: those of one turn as one batch.
  *
- * It holds the informer from its construction to its disposal, which comes `lingerMs` after the end of its last stream.
+ * It holds the informer from its construction to its disposal, which comes `lingerMs` after the end of its last stream,
+ * unless the relay has replicas, for whose clients it keeps changes.
  */
 export class Feed implements Disposable {
   /** Tells the positions of this feed apart from those of others. */
@@ -133,20 +144,25 @@ export class Feed implements Disposable {
   /** The objects at `#position`, and those of `#changes`. */
   readonly #objects = new PresentObjects();
   readonly #channels = new Map<string, Channel>();
-  readonly #history = new VersionHistory();
+  /** The changes by the namespaces that have versions of their own, or by `""`; none where versions say nothing. */
+  readonly #logs: ReadonlyMap<string, VersionLog<PositionedChange>>;
   readonly #heartbeat: ReturnType<typeof setInterval>;
-  /** The changes behind `#position`. */
+  /** The changes behind `#position`, which have the positions that follow. */
   #changes: FeedChange[] = [];
   /** `true` if and only if a flush is scheduled. */
   #isDue = false;
-  /** The number of flushes and heartbeats so far. */
+  /** The number of changes and heartbeats that channels have. */
   #position = 0;
+  /** The position behind which the logs have all changes, once they have begun. */
+  #base = 0;
+  /** The last comparison of the cache with the server, the time of its beginning, and the version that it was for. */
+  #check: { readonly beganMs: number; readonly version: string; readonly isEqual: Promise<boolean> } | undefined;
+  /** The newest version that was waited for since. */
+  #awaited = "0";
   /** The data of the last `state`, as JSON. */
   #state: string;
   /** `true` from `synced` on. */
   #isSynced = false;
-  /** `true` if an object has changed since the last entry of `#history`. */
-  #hasChanged = false;
   #isOver = false;
 
   readonly #linger = new LongTimer(() => this[Symbol.dispose]());
@@ -163,23 +179,21 @@ export class Feed implements Disposable {
     this.#settings = settings;
     this.#onOver = onOver;
     this.#state = JSON.stringify(stateOf(held.informer.status()));
+    const { followsVersions, selections } = held.informer;
+    const namespaces = !followsVersions ? [] : selections.length > 1 ? selections.map((it) => it.namespace!) : [""];
+    this.#logs = new Map(namespaces.map((namespace) => [namespace, this.#logOf(namespace)]));
     const put = (event: ObjectEvent<KubernetesObject>): void => {
-      const { key, uid } = event;
-      const after = new ShownObject(event, this.#show);
-      const before = this.#objects.set(key, after);
-      this.#changed({ key, uid, before, after, texts: new Map() });
+      const after = new ShownObject(event, this.#show, entryOfEvent(event).textBytes);
+      this.#put(event, this.#objects.set(event.key, after), after);
     };
     this.#registration = held.addEventHandler({
       onAdd: put,
       onUpdate: put,
-      onDelete: ({ key, uid }) => {
-        const before = this.#objects.delete(key);
-        this.#changed({ key, uid, before, after: undefined, texts: new Map() });
-      },
+      onDelete: (event) => this.#put(event, this.#objects.delete(event.key), undefined),
       onSynced: () => {
         this.#isSynced = true;
-        this.#hasChanged = true;
         this.flush();
+        this.#settle();
         for (const stream of this.#streams()) stream.write();
       },
     }, { name: "relay", resyncMs: 0, slowMs: Infinity });
@@ -207,18 +221,21 @@ export class Feed implements Disposable {
 
   /** A stream has ended. */
   left(): void {
-    if (!this.#isOver && this.size === 0) this.#linger.arm(this.#settings.lingerMs);
+    const { isReplica, lingerMs } = this.#settings;
+    if (!this.#isOver && !isReplica && this.size === 0) this.#linger.arm(lingerMs);
   }
 
   /** Writes the changes so far to the channels. */
   flush(): void {
     const changes = this.#changes;
-    if (changes.length === 0 && !this.#hasChanged) return;
+    if (changes.length === 0) return;
     this.#changes = [];
-    const versions = this.#advance();
+    this.#position += changes.length;
+    this.#settle();
     for (const channel of this.#channels.values()) {
-      channel.write(changes, this.#position, this.#token(channel, versions));
+      channel.write(changes, (change) => this.#token(channel, change));
     }
+    for (const change of changes) if ("texts" in change) change.texts.clear();
   }
 
   /** Ends all streams, and gives the informer back. */
@@ -230,15 +247,50 @@ export class Feed implements Disposable {
     clearInterval(this.#heartbeat);
     this.#registration.remove();
     for (const stream of this.#streams()) stream.end("closed");
-    for (const channel of this.#channels.values()) channel[Symbol.dispose]();
+    for (const keeper of [...this.#channels.values(), ...this.#logs.values()]) keeper[Symbol.dispose]();
     this.#held[Symbol.dispose]();
   }
 
+  #logOf(namespace: string): VersionLog<PositionedChange> {
+    return new VersionLog<PositionedChange>(this.#held, this.#settings.budget, {
+      flush: () => {
+        this.flush();
+        this.#settle();
+      },
+      onBegin: () => this.#base = this.#position,
+      onDrop: ({ position }) => this.#base = Math.max(this.#base, position),
+    }, namespace || undefined);
+  }
+
+  /** An object has changed from one state to another. */
+  #put(
+    event: ObjectEvent<KubernetesObject>,
+    before: ShownObject | undefined,
+    after: ShownObject | undefined,
+  ): void {
+    if (!this.#isSynced) return; // the snapshot will have it
+    const { key, uid, resourceVersion: version, namespace } = event;
+    const position = this.#nextPosition;
+    const bytes = changeBytes(before, after);
+    const change = {
+      position,
+      version: isSeen(event) ? version : "",
+      bytes,
+      key,
+      uid,
+      before,
+      after,
+      texts: new Map(),
+    };
+    (this.#logs.get(namespace) ?? this.#logs.get(""))?.add(change.version === "" ? undefined : change);
+    this.#changed(change);
+  }
+
+  get #nextPosition(): number {
+    return this.#position + this.#changes.length + 1;
+  }
+
   #changed(change: FeedChange): void {
-    if (!("state" in change)) {
-      if (!this.#isSynced) return; // the snapshot will have it
-      this.#hasChanged = true;
-    }
     this.#changes.push(change);
     if (this.#isDue) return;
     this.#isDue = true;
@@ -250,64 +302,155 @@ export class Feed implements Disposable {
 
   #beat(): void {
     this.flush();
-    const versions = this.#advance();
+    this.#position++;
+    this.#settle();
     for (const channel of this.#channels.values()) {
-      channel.beat(this.#position, this.#token(channel, versions));
+      channel.beat(this.#position, () => this.#token(channel));
       for (const stream of channel.streams) stream.check(this.#settings);
     }
   }
 
-  /** Goes to the next position, and returns the versions there, if they are known. */
-  #advance(): string {
-    this.#position++;
-    const versions = this.#versions();
-    if (versions === "") return "";
-    // A list may have missed objects that were created and deleted between two watches.
-    const isSame = !this.#hasChanged && this.#held.informer.status().recentRelists === 0;
-    this.#history.add(versions, this.#position, isSame);
-    this.#hasChanged = false;
-    return versions;
+  /** Lets the logs take over the changes up to `#position`, behind which there are none. */
+  #settle(): void {
+    if (!this.#isSynced || this.#logs.size === 0) return;
+    const { completedLists, resourceVersion, namespaces } = this.#held.informer.status();
+    const isComplete = this.#registration.pending === 0;
+    for (const [index, log] of [...this.#logs.values()].entries()) {
+      log.settle(namespaces?.[index].resourceVersion ?? resourceVersion, completedLists, isComplete);
+    }
   }
 
-  /** Returns the versions of the cache; `""` unless all of its changes have been received. */
-  #versions(): string {
-    if (!this.#isSynced || this.#registration.pending > 0) return "";
-    const { resourceVersion, namespaces } = this.#held.informer.status();
-    return namespaces === undefined ? resourceVersion : namespaces.map((it) => it.resourceVersion).join("~");
-  }
-
-  #token({ scope }: Channel, versions: string): string | undefined {
+  /** Returns the id behind a change, or behind all of them, where streams of a channel may be resumed there. */
+  #token({ scope }: Channel, change?: FeedChange): string | undefined {
     if (!this.#isSynced) return undefined;
-    return tokenText({ feed: this.#id, scope, position: this.#position, versions });
+    const position = change?.position ?? this.#position;
+    return tokenText({ feed: this.#id, scope, position, versions: this.#versionsBehind(change) });
+  }
+
+  #versionsBehind(change: FeedChange | undefined): string {
+    const logs = [...this.#logs.values()];
+    if (change === undefined) return versionsText(logs.map(({ range }) => range));
+    const isExact = logs.length === 1 && logs[0].version !== "" && "version" in change && change.position > this.#base;
+    if (!isExact) return versionsText(logs.map(({ bound }) => bound));
+    return versionsText([{ first: change.version, last: change.version }]);
   }
 
   /** Returns the id of the present position, where streams of a channel may be resumed there. */
   idFor(channel: Channel): string | undefined {
-    return this.#token(channel, this.#versions());
+    return this.#token(channel);
   }
 
-  /** Returns where a stream begins that resumes at `lastEventId`; `undefined` until the cache has synced. */
-  begin(channel: Channel, lastEventId: string | undefined): StreamBeginning | undefined {
+  /**
+   * Returns where a stream begins that resumes at `lastEventId`: `undefined` until the cache has synced, and `"behind"`
+   * where its client has changes that this cache does not have, unless that was waited for.
+   */
+  begin(channel: Channel, lastEventId: string | undefined, hasWaited: boolean): StreamBeginning | "behind" | undefined {
     if (!this.#isSynced) return undefined;
     this.flush();
-    const resumed = lastEventId === undefined ? undefined : this.#resume(channel, lastEventId);
-    if (typeof resumed === "number") return { position: resumed };
-    const reset = resumed === undefined ? "" : eventText("reset", JSON.stringify({ reason: resumed }), "");
+    this.#settle();
+    const resumed = lastEventId === undefined ? "" : this.#resume(channel, lastEventId, hasWaited);
+    if (typeof resumed !== "string" || resumed === "behind") return resumed;
+    const reset = resumed === ""
+      ? ""
+      : eventText("reset", JSON.stringify({ reason: resumed }), boundOf(channel, lastEventId!));
     const isHidden = this.#settings.redact !== undefined || channel.isLimited;
     const objects = isHidden ? undefined : this.#objects.size;
     return { position: this.#position, prelude: reset + eventText("snapshot", JSON.stringify({ objects })) };
   }
 
-  /** Returns the position that a token stands for, or the reason why there is none. */
-  #resume(channel: Channel, text: string): number | string {
+  /** Returns the beginning that a token stands for, `"behind"`, or the reason why there is none. */
+  #resume(channel: Channel, text: string, hasWaited: boolean): StreamBeginning | string {
     const token = parseToken(text);
     if (token === undefined) return "The id is none of a relay";
     if (token.scope !== channel.scope) return "The id is one of other objects or rights, or of a relay of its own";
     const isOwn = token.feed === this.#id;
-    const position = isOwn ? token.position : this.#history.positionOf(token.versions);
-    if (position === undefined) return "The id is one of another cache, which was at another version";
-    if (position > this.#position) return "The id is none that this relay has given";
-    return channel.has(position) ? position : "The changes since then are no longer kept";
+    const found = isOwn ? { position: token.position } : this.#find(token, hasWaited);
+    if (found === undefined) return "The id is one of another cache, and the changes since then are not known here";
+    if (found === "behind") return found;
+    if (found.position > this.#position) return "The id is none that this relay has given";
+    return this.#extend(channel, found.position) ? found : "The changes since then are no longer kept";
+  }
+
+  /** Returns the beginning for a state of another cache; `undefined` where changes behind it are not known. */
+  #find({ scope, versions }: ResumeToken, hasWaited: boolean): StreamBeginning | "behind" | undefined {
+    const ranges = parseVersions(versions);
+    const logs = [...this.#logs.values()];
+    if (ranges.length === 0 || ranges.length !== logs.length) return undefined;
+    if (!hasWaited && !logs.every((log, index) => log.has(ranges[index].first))) return "behind";
+    const numbers = logs.map((log, index) => log.after(ranges[index]));
+    if (numbers.includes(undefined)) return undefined;
+    const next = (number: number | undefined, { ring }: VersionLog<PositionedChange>): number =>
+      (ring.at(number!)?.position ?? this.#position + 1) - 1;
+    const positions = logs.map((log, index) => next(numbers[index], log));
+    const [position, to] = [Math.min(...positions), Math.max(...positions)];
+    if (position === to) return { position };
+    const missed = logs.flatMap(({ ring }, index) =>
+      Array.from(changesBehind(positions[index], ring.before(ring.end)), (change) => ({ change, index }))
+    ).sort((a, b) => a.change.position - b.change.position);
+    const ids = new Map<number, string>();
+    for (const { change: { version, position }, index } of missed) {
+      ranges[index] = { first: version, last: version };
+      ids.set(position, tokenText({ feed: "0", scope, position: 0, versions: versionsText(ranges) }));
+    }
+    return { position, mixed: { to, ids } };
+  }
+
+  /** Returns `true` if streams of a channel can begin at a position, for which the logs may extend it. */
+  #extend(channel: Channel, position: number): boolean {
+    const logs = [...this.#logs.values()];
+    if (channel.has(position)) return true;
+    if (logs.length === 0 || logs.some(({ version }) => version === "") || position < this.#base) return false;
+    const changes = logs.flatMap(({ ring }) => [...changesBehind(position, ring.before(ring.end))])
+      .filter((change) => change.position <= channel.base).sort((a, b) => a.position - b.position);
+    channel.extend(position, changes, (change) => this.#token(channel, change));
+    for (const { texts } of changes) texts.clear();
+    return channel.has(position);
+  }
+
+  /**
+   * Waits until the cache has what a token says that its client has, for 3 s at most, and then for a comparison with
+   * the server; returns `true` once the cache is not behind the client.
+   */
+  async catchUp(lastEventId: string, signal: AbortSignal): Promise<boolean> {
+    const beganMs = monotonicMs();
+    const versions = parseVersions(parseToken(lastEventId)!.versions).map(({ first }) => first);
+    const newest = versions.reduce((a, b) => isOlder(a, b) ? b : a);
+    if (isOlder(this.#awaited, newest)) this.#awaited = newest;
+    const waits = [...this.#logs.values()].map((log, index) => log.reach(versions[index], signal));
+    if (!(await Promise.all(waits)).includes(false)) return true;
+    return !signal.aborted && !this.#isOver && await this.#isEqual(newest, beganMs);
+  }
+
+  /**
+   * Compares the cache with a list at a version or a newer one, once for all streams that wait; returns whether
+   * they are equal.
+   */
+  #isEqual(version: string, sinceMs: number): Promise<boolean> {
+    const check = this.#check;
+    if (check !== undefined && check.beganMs >= sinceMs && !isOlder(check.version, version)) return check.isEqual;
+    const beganMs = monotonicMs();
+    if (check !== undefined && beganMs - check.beganMs < CHECK_MS) return Promise.resolve(false);
+    const awaited = this.#awaited;
+    this.#awaited = "0";
+    const isEqual = this.#compare(awaited);
+    this.#check = { beganMs, version: awaited, isEqual };
+    return isEqual;
+  }
+
+  async #compare(resourceVersion: string): Promise<boolean> {
+    using wait = new DerivedController(this.#held.signal);
+    using timer = new LongTimer(() => wait.abort(new DOMException("The comparison takes too long", "TimeoutError")));
+    timer.arm(CHECK_MS);
+    try {
+      const { repair } = await this.#held.informer.check({ resourceVersion, signal: wait.signal });
+      while (this.#registration.pending > 0 && !wait.signal.aborted) await nextTurn();
+      return (repair === "none" || repair === "objects") && !wait.signal.aborted;
+    } catch (cause) {
+      if (this.#isOver) return false;
+      const message = "Cannot compare a cache with the server, though clients of other relays are ahead of it";
+      this.#settings.onError(new InformerError(message, { cause }));
+      return false;
+    }
   }
 
   /** Returns the channel of a stream. */
@@ -335,7 +478,7 @@ export class Feed implements Disposable {
         const state = JSON.stringify(stateOf(status));
         if (state === this.#state) continue;
         this.#state = state;
-        this.#changed({ state });
+        this.#changed({ position: this.#nextPosition, state });
       }
     } catch (error) {
       if (!this.#isOver) throw error;
@@ -368,6 +511,14 @@ class ClientStream extends RelayStream {
   /** Set until it was written. */
   #prelude: string | undefined;
   #hasBegun = false;
+  /** `true` while the cache is behind the client, which is written nothing. */
+  #isBehind = false;
+  /** `true` once it has waited for the cache. */
+  #hasWaited = false;
+  /** Set until the changes that it has some of were read. */
+  #mixed: MixedChanges | undefined;
+  /** Aborts with the end. */
+  readonly #job = new AbortController();
   /** The key from which on the next part of the snapshot is; `undefined` unless a snapshot is being read. */
   #from: ObjectKey | undefined;
   /** The number of objects of its parts so far. */
@@ -404,6 +555,7 @@ class ClientStream extends RelayStream {
   }
 
   protected override finish(): void {
+    this.#job.abort();
     this.#endParts();
     this.#channel.streams.delete(this);
     this.#feed.left();
@@ -431,12 +583,27 @@ class ClientStream extends RelayStream {
       this.#prelude = undefined;
       return encoder.encode(text);
     }
+    if (this.#isBehind) return undefined;
     if (this.#from !== undefined) return this.#nextOfSnapshot(this.#from);
     if (!this.#channel.has(this.#position)) return void this.end("slow");
-    const batch = this.#channel.after(this.#position);
+    const batch = this.#mixed === undefined ? this.#channel.after(this.#position) : this.#nextOf(this.#mixed);
     if (batch === undefined) return undefined;
     this.#position = batch.position;
     return batch.bytes;
+  }
+
+  /** Returns the next change that the client does not have, with an id that says which others it has. */
+  #nextOf({ to, ids }: MixedChanges): Batch | undefined {
+    while (this.#position < to) {
+      const batch = this.#channel.next(this.#position);
+      if (batch === undefined || batch.position > to) break;
+      const id = ids.get(batch.position);
+      if (id !== undefined) return { ...batch, bytes: withId(batch.bytes, id) };
+      this.#position = batch.position;
+    }
+    this.#position = Math.max(this.#position, to);
+    this.#mixed = undefined;
+    return this.#channel.after(this.#position);
   }
 
   #nextOfSnapshot(from: ObjectKey): Uint8Array<ArrayBuffer> | undefined {
@@ -461,6 +628,17 @@ class ClientStream extends RelayStream {
     return part.bytes;
   }
 
+  /** Waits for the cache, and ends if that stays behind what the client has. */
+  async #catchUp(lastEventId: string): Promise<void> {
+    this.#isBehind = true;
+    const isCurrent = await this.#feed.catchUp(lastEventId, this.#job.signal);
+    if (this.isOver) return;
+    if (!isCurrent) return this.end("behind");
+    this.#isBehind = false;
+    this.#hasWaited = true;
+    this.write();
+  }
+
   #endParts(): void {
     if (this.#from === undefined) return;
     this.#from = undefined;
@@ -468,10 +646,13 @@ class ClientStream extends RelayStream {
   }
 
   #tryToBegin(): void {
-    const beginning = this.#hasBegun ? undefined : this.#feed.begin(this.#channel, this.#lastEventId);
+    if (this.#hasBegun || this.#isBehind) return;
+    const beginning = this.#feed.begin(this.#channel, this.#lastEventId, this.#hasWaited);
     if (beginning === undefined) return;
+    if (beginning === "behind") return void this.#catchUp(this.#lastEventId!);
     this.#hasBegun = true;
     this.#position = beginning.position;
+    this.#mixed = beginning.mixed;
     this.#prelude = beginning.prelude;
     if (beginning.prelude === undefined) return;
     this.#from = "";

@@ -4,6 +4,7 @@ import type { InformerState } from "../informer/sync/state.ts";
 import type { InformerStatus } from "../informer/status.ts";
 import type { ViewUpdate } from "../informer/view/cache_view.ts";
 
+const encoder = new TextEncoder();
 const LINE_END = 10;
 const ID: readonly number[] = [..."id:"].map((character) => character.charCodeAt(0));
 
@@ -25,6 +26,15 @@ export function withoutId(bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffe
   const rest = bytes.slice(0, line + 1);
   rest[line] = LINE_END;
   return rest;
+}
+
+/** Returns the bytes of an event that has no id with this one. */
+export function withId(bytes: Uint8Array<ArrayBuffer>, id: string): Uint8Array<ArrayBuffer> {
+  const line = encoder.encode(`id:${id}\n\n`);
+  const text = new Uint8Array(bytes.length - 1 + line.length);
+  text.set(bytes.subarray(0, -1));
+  text.set(line, bytes.length - 1);
+  return text;
 }
 
 /** Returns a comment, and an id if there is one: browsers remember it, and dispatch no event. */
@@ -84,8 +94,10 @@ export interface EndData {
    *   snapshot.
    * - `expired`: the time for which the request was authorized is over. It should reconnect, and is asked again.
    * - `closed`: the relay or its informer was stopped. It should reconnect later.
+   * - `behind`: the client has changes of another relay which the cache of this one does not have. It should keep its
+   *   id, and reconnect.
    */
-  readonly reason: "slow" | "expired" | "closed";
+  readonly reason: "slow" | "expired" | "closed" | "behind";
 }
 
 /**
@@ -104,7 +116,7 @@ export interface EndData {
  * | event | data | meaning |
  * | --- | --- | --- |
  * | `state` | {@linkcode StateData} | the state of the informer: first of all, and whenever it changes |
- * | `reset` | {@linkcode ResetData} | the stream cannot be resumed at `Last-Event-ID`, which is to be forgotten; a snapshot follows |
+ * | `reset` | {@linkcode ResetData} | the stream cannot be resumed at `Last-Event-ID`, which the id of this event replaces; a snapshot follows |
  * | `snapshot` | {@linkcode SnapshotData} | a snapshot begins: it replaces everything that the client knows |
  * | `added` | the object | an object of the snapshot, or one that was created, or begins to match the selectors |
  * | `synced` | {@linkcode SnapshotData} | the snapshot is complete: the client has the state of the relay's cache of this moment |
@@ -119,10 +131,14 @@ export interface EndData {
  *
  * **Resuming.** An `id` names a position in the changes of one selection of one cache; it is opaque, and has at most
  * 1,000 characters. A stream that is opened with it, by the same address, continues behind it, without a snapshot,
- * while the relay holds the changes since then. Only the last change of a batch has one, and so have `synced` and the
- * heartbeats, which are comments; before `synced` nothing has. So changes may come again after a connection was cut
- * within a batch: `added` and `updated` say what the object is now, and `deleted` of an object that the client does not
- * have says nothing.
+ * while the relay holds the changes since then. Each change has one, and so have `synced` and the heartbeats, which are
+ * comments; before `synced` nothing has. The id of `reset` names no position, and is `""` where no snapshot can be
+ * older than the state of the client.
+ *
+ * An id has the versions of the server that the client's state equals, by which other relays of the same `cluster`
+ * continue the stream. A relay whose cache has not reached them writes nothing for 3 s, in which it usually does. Then
+ * it compares its cache with the server, at most every 10 s: where they are equal a snapshot follows, which is not
+ * older than what the client has; otherwise the stream ends as `behind`.
  */
 export interface RelayEvents<T extends KubernetesObject = KubernetesObject> {
   /** See {@linkcode StateData}. */

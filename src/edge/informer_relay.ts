@@ -84,8 +84,8 @@ export interface RelayStatus {
   /** The number of requests that are being answered, open streams included. */
   readonly connections: number;
   /**
-   * The number of event streams of each collection that has any, or had some within `lingerMs`; those of views are not
-   * among them.
+   * The number of event streams of each collection that has any, had some within `lingerMs`, or is followed for
+   * replicas; those of views are not among them.
    */
   readonly streams: Readonly<Record<string, number>>;
   /** The number of bytes that are kept and held for clients, of `maxBytes`. */
@@ -104,7 +104,8 @@ export interface RelayStatus {
  * | `/kubernetes/api/v1/…`, `/kubernetes/apis/…` | the Kubernetes API: discovery, gets, lists and watches of complete objects |
  * | `/healthz`, `/readyz`, `/metrics` | those of {@linkcode informerProbes} |
  *
- * - The informers are acquired while there are requests, so the upstream watch follows demand.
+ * - The informers are acquired while there are requests, so the upstream watch follows demand; those of a relay that
+ *   names a `cluster` are held from the beginning.
  * - Each change is written as text once for each selection, and its bytes are shared by all clients. A client that does
  *   not read is disconnected, and what is kept for all clients together has a bound, `maxBytes`.
  * - Where `redact` may hide objects, their number is not served: neither in events nor in `/metrics`. Clients to which
@@ -145,7 +146,8 @@ export class InformerRelay implements AsyncDisposable {
   #isOver = false;
 
   /**
-   * Makes a relay, which asks the API server for nothing before its first request. The caller disposes the factory.
+   * Makes a relay, which asks the API server for nothing before its first request, unless it names a `cluster`. The
+   * caller disposes the factory.
    *
    * @throws {TypeError} when there is no collection, the name of one cannot be part of an address, or an origin is
    *   none.
@@ -168,6 +170,7 @@ export class InformerRelay implements AsyncDisposable {
     this.#collections = new Map(names.map((name) => [name, new ServedCollection(informers, name, settings)]));
     this.#views = new ViewHub(this.#collections, settings);
     this.#kubernetes = new KubernetesApi(this.#collections.values(), settings);
+    if (settings.isReplica) { for (const collection of this.#collections.values()) collection.follow(); }
   }
 
   /**

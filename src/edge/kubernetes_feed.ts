@@ -1,24 +1,21 @@
 import type { KubernetesObject, ObjectKey } from "../api/object.ts";
 import type { Entry } from "../api/options.ts";
-import { compareResourceVersions, isOlder, isResourceVersion } from "../api/status.ts";
 import { DerivedController } from "../async/signals.ts";
 import { LongTimer } from "../async/time.ts";
-import { nextTurn, scheduleTurn } from "../async/turns.ts";
+import { scheduleTurn } from "../async/turns.ts";
 import { entryWithin } from "../entry/entry.ts";
-import { type DeletedEvent, entryOfEvent, isWatched, type ObjectEvent } from "../informer/events/event.ts";
+import { type DeletedEvent, entryOfEvent, type ObjectEvent } from "../informer/events/event.ts";
 import type { HandlerRegistration } from "../informer/events/event.ts";
 import type { SharedIndexInformer } from "../informer/shared_index_informer.ts";
 import type { AcquiredInformer } from "../informer/shared_informer_factory.ts";
-import type { Keeper } from "./byte_budget.ts";
 import type { RelayStream } from "./http.ts";
 import type { RelaySettings } from "./options.ts";
+import { changeBytes, type ChangeRing, isSeen, type LoggedChange, REACH_MS, VersionLog } from "./version_log.ts";
 
 type ObjectEntry = Entry<KubernetesObject>;
 
 /** One change of an object, as a watch of the server has sent it. */
-export interface VersionedChange {
-  /** The version that the collection had after it. */
-  readonly version: string;
+export interface VersionedChange extends LoggedChange {
   /** The state before; `undefined` of an object that is new. */
   readonly before: ObjectEntry | undefined;
   /** The state after it, or the last one of an object that was deleted. */
@@ -26,84 +23,6 @@ export interface VersionedChange {
   /** `true` if the object was deleted. */
   readonly isDeletion: boolean;
 }
-
-/** The bytes of a change, beside the texts of its states. */
-const CHANGE_BYTES = 200;
-
-/** The bytes of a state that came as something else than text. */
-const UNKNOWN_BYTES = 2_048;
-
-function bytesOf({ before, entry }: VersionedChange): number {
-  return CHANGE_BYTES + (before === undefined ? 0 : before.textBytes ?? UNKNOWN_BYTES) +
-    (entry.textBytes ?? UNKNOWN_BYTES);
-}
-
-/** The last changes of a collection, in the order of their versions, each with a number that rises by 1. */
-export class ChangeRing {
-  readonly #changes: VersionedChange[] = [];
-  #bytes = 0;
-  #base: string;
-  /** The number of the first change. */
-  #first = 0;
-
-  /** A ring without changes, that has all behind the version `base`. */
-  constructor(base: string) {
-    this.#base = base;
-  }
-
-  /** The oldest version behind which everything can be read. */
-  get base(): string {
-    return this.#base;
-  }
-
-  /** The number of bytes of its changes. */
-  get bytes(): number {
-    return this.#bytes;
-  }
-
-  /** The number of the first change. */
-  get first(): number {
-    return this.#first;
-  }
-
-  /** The number behind the last change. */
-  get end(): number {
-    return this.#first + this.#changes.length;
-  }
-
-  /** Returns the change of a number; `undefined` behind the last one. */
-  at(number: number): VersionedChange | undefined {
-    return this.#changes[number - this.#first];
-  }
-
-  /** Adds a change, whose version is above that of the last one. */
-  push(change: VersionedChange): void {
-    this.#changes.push(change);
-    this.#bytes += bytesOf(change);
-  }
-
-  /** Drops the oldest eighth of the changes, of which there is one. */
-  drop(): void {
-    const dropped = this.#changes.splice(0, Math.ceil(this.#changes.length / 8));
-    this.#first += dropped.length;
-    this.#base = dropped.at(-1)!.version;
-    for (const change of dropped) this.#bytes -= bytesOf(change);
-  }
-
-  /** Returns the number of the first change behind a version, which is not below {@linkcode base}. */
-  after(version: string): number {
-    let [low, high] = [0, this.#changes.length];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (compareResourceVersions(this.#changes[middle].version, version) > 0) high = middle;
-      else low = middle + 1;
-    }
-    return this.#first + low;
-  }
-}
-
-/** The longest wait for a version that the cache has not reached, in milliseconds, which is that of kube-apiserver. */
-const REACH_MS = 3_000;
 
 /** Changes as bytes, for all streams of a selection. */
 export interface WrittenBatch {
@@ -131,7 +50,7 @@ export interface FeedStream extends RelayStream {
  * by a watch in order, the changes before are forgotten, and open streams end. It holds the informer from its
  * construction to its disposal, which comes `lingerMs` after its last use.
  */
-export class KubernetesFeed implements Keeper, Disposable {
+export class KubernetesFeed implements Disposable {
   /** The open streams. */
   readonly streams: Set<FeedStream> = new Set();
   /** The last batches by the ids of their selections, while they are written to streams. */
@@ -143,15 +62,8 @@ export class KubernetesFeed implements Keeper, Disposable {
   readonly #objects = new Map<ObjectKey, ObjectEntry>();
   /** The sorted keys of `#objects`; `undefined` since the last object that came or went. */
   #keys: ObjectKey[] | undefined;
-  #ring = new ChangeRing("0");
-  /** The changes behind `#version`; `undefined` stands for one that did not come by a watch. */
-  #batch: (VersionedChange | undefined)[] = [];
-  /** The version that `#objects` and the ring have reached. */
-  #version = "";
-  /** The number of completed lists of the informer when the ring began. */
-  #lists = 0;
-  /** `true` until the cache has synced, and from a change that was not seen to the next version that is known. */
-  #isBroken = true;
+  /** The changes of `#objects`. */
+  readonly #log: VersionLog<VersionedChange>;
   #isSynced = false;
   #isDue = false;
   #isOver = false;
@@ -164,14 +76,13 @@ export class KubernetesFeed implements Keeper, Disposable {
     this.#held = held;
     this.#settings = settings;
     this.#onOver = onOver;
+    this.#log = new VersionLog(held, settings.budget, { flush: () => this.flush(), onBegin: () => this.#begin() });
     const put = (event: ObjectEvent<KubernetesObject>): void => {
       const entry = entryWithin(entryOfEvent(event));
       const before = this.#objects.get(event.key);
       this.#objects.set(event.key, entry);
       if (before === undefined) this.#keys = undefined;
-      this.#changed(
-        isWatched(event as never) ? { version: event.resourceVersion, before, entry, isDeletion: false } : undefined,
-      );
+      this.#changed(event, { before, entry, isDeletion: false });
     };
     this.#registration = held.addEventHandler({
       onAdd: put,
@@ -199,27 +110,17 @@ export class KubernetesFeed implements Keeper, Disposable {
   /** The version that it has reached; `""` while that is not known. */
   get version(): string {
     this.flush();
-    return this.#isBroken ? "" : this.#version;
+    return this.#log.version;
   }
 
   /** The version that was reached last. */
   get reached(): string {
-    return this.#version;
+    return this.#log.reached;
   }
 
   /** The last changes. */
-  get ring(): ChangeRing {
-    return this.#ring;
-  }
-
-  /** The number of bytes of the changes. */
-  get bytes(): number {
-    return this.#ring.bytes;
-  }
-
-  /** Drops the oldest changes. */
-  shrink(): void {
-    this.#ring.drop();
+  get ring(): ChangeRing<VersionedChange> {
+    return this.#log.ring;
   }
 
   /** Lets the feed last until the result is disposed, and `lingerMs` longer. */
@@ -233,22 +134,9 @@ export class KubernetesFeed implements Keeper, Disposable {
     };
   }
 
-  /**
-   * Waits until the cache is at a version, `"0"` for any, for 3 s at most, and returns whether it is.
-   */
-  async reach(version: string, signal: AbortSignal): Promise<boolean> {
-    const isThere = (): boolean => this.version !== "" && !isOlder(this.#version, version);
-    if (isThere()) return true;
-    using wait = new DerivedController(signal, this.#held.signal);
-    using timer = new LongTimer(() => wait.abort(new DOMException("The cache is behind", "TimeoutError")));
-    timer.arm(REACH_MS);
-    try {
-      await this.informer.atLeast(version, { signal: wait.signal });
-    } catch {
-      return false; // the wait has ended, or the server's history went back
-    }
-    while (!wait.signal.aborted && !isThere()) await nextTurn();
-    return !wait.signal.aborted;
+  /** Waits until the cache is at a version, as {@linkcode VersionLog.reach}. */
+  reach(version: string, signal: AbortSignal): Promise<boolean> {
+    return this.#log.reach(version, signal);
   }
 
   /** Waits until the informer is live, if it has just begun to follow the server again, for 3 s at most. */
@@ -271,8 +159,8 @@ export class KubernetesFeed implements Keeper, Disposable {
    */
   *entriesAt(version: string, from = ""): Generator<ObjectEntry> {
     const later = new Map<ObjectKey, ObjectEntry | undefined>();
-    for (let number = this.#ring.after(version); number < this.#ring.end; number++) {
-      const { before, entry: { key } } = this.#ring.at(number)!;
+    for (let number = this.ring.after(version); number < this.ring.end; number++) {
+      const { before, entry: { key } } = this.ring.at(number)!;
       if (!later.has(key)) later.set(key, before);
     }
     const present = this.#keys ??= [...this.#objects.keys()].sort();
@@ -289,21 +177,8 @@ export class KubernetesFeed implements Keeper, Disposable {
   flush(): void {
     if (!this.#isSynced || this.#isOver) return;
     const { completedLists, resourceVersion } = this.informer.status();
-    const batch = this.#batch;
-    this.#batch = [];
-    if (completedLists !== this.#lists) this.#isBroken = true;
-    for (const change of batch) {
-      if (change === undefined || !isOlder(this.#version, change.version)) this.#isBroken = true;
-      if (this.#isBroken) continue;
-      this.#version = change!.version;
-      this.#ring.push(change!);
-      this.#settings.budget.keep(this, bytesOf(change!));
-    }
-    if (this.#registration.pending === 0 && isResourceVersion(resourceVersion)) {
-      this.#version = resourceVersion;
-      if (this.#isBroken) this.#begin(completedLists);
-    }
-    if (batch.length === 0) return;
+    const isComplete = this.#registration.pending === 0;
+    if (!this.#log.settle(resourceVersion, completedLists, isComplete)) return;
     for (const stream of this.streams) stream.write();
     this.written.clear();
   }
@@ -317,32 +192,28 @@ export class KubernetesFeed implements Keeper, Disposable {
     clearInterval(this.#heartbeat);
     this.#registration.remove();
     for (const stream of [...this.streams]) stream.end("closed");
-    this.#settings.budget.drop(this);
+    this.#log[Symbol.dispose]();
     this.#held[Symbol.dispose]();
   }
 
-  /** Begins at the present version: nothing before it is known. */
-  #begin(lists: number): void {
-    this.#settings.budget.drop(this);
+  /** The log has begun at the present version: nothing before it is known. */
+  #begin(): void {
     this.written.clear();
-    this.#ring = new ChangeRing(this.#version);
-    this.#lists = lists;
-    this.#isBroken = false;
     for (const stream of [...this.streams]) stream.expire();
   }
 
   #deleted(event: DeletedEvent<KubernetesObject>): void {
-    const { key, resourceVersion: version } = event;
+    const { key } = event;
     const before = this.#objects.get(key);
     if (this.#objects.delete(key)) this.#keys = undefined;
-    const isSeen = isWatched(event) && !event.finalStateUnknown && event.reason === undefined;
-    const entry = entryWithin(entryOfEvent(event));
-    this.#changed(isSeen ? { version, before, entry, isDeletion: true } : undefined);
+    this.#changed(event, { before, entry: entryWithin(entryOfEvent(event)), isDeletion: true });
   }
 
-  #changed(change: VersionedChange | undefined): void {
+  #changed(event: ObjectEvent<KubernetesObject>, change: Omit<VersionedChange, keyof LoggedChange>): void {
     if (!this.#isSynced) return;
-    this.#batch.push(change);
+    const { resourceVersion: version } = event;
+    const bytes = changeBytes(change.before, change.entry);
+    this.#log.add(isSeen(event) ? { ...change, version, bytes } : undefined);
     if (this.#isDue) return;
     this.#isDue = true;
     scheduleTurn(() => {

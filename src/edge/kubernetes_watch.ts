@@ -10,9 +10,10 @@ import { valuesAt } from "../entry/path.ts";
 import { badRequest, expired, statusJson } from "../protocol/refusal.ts";
 import type { ListedVersion } from "./collections.ts";
 import { type Access, type OpenRequest, RelayStream } from "./http.ts";
-import type { ChangeRing, FeedStream, KubernetesFeed, VersionedChange, WrittenBatch } from "./kubernetes_feed.ts";
+import type { FeedStream, KubernetesFeed, VersionedChange, WrittenBatch } from "./kubernetes_feed.ts";
 import { textsFrom } from "./objects.ts";
 import type { Right } from "./rights.ts";
+import type { ChangeRing } from "./version_log.ts";
 
 type ObjectEntry = Entry<KubernetesObject>;
 
@@ -213,7 +214,7 @@ export class KubernetesWatch extends RelayStream implements FeedStream {
     this.#use[Symbol.dispose]();
   }
 
-  get #ring(): ChangeRing {
+  get #ring(): ChangeRing<VersionedChange> {
     return this.#feed.ring;
   }
 

@@ -134,14 +134,21 @@ function withoutGetters(object: KubernetesObject): KubernetesObject {
 export class ShownObject {
   /** The key. */
   readonly key: ObjectKey;
+  /** As {@linkcode Entry.textBytes}. */
+  readonly textBytes: number | undefined;
   readonly #show: Show;
   /** Set until the object was read. */
   #entry: { readonly object: KubernetesObject } | undefined;
   #object: KubernetesObject | undefined;
 
   /** The object of `entry`, reduced by `show`. */
-  constructor(entry: { readonly key: ObjectKey; readonly object: KubernetesObject }, show: Show) {
+  constructor(
+    entry: { readonly key: ObjectKey; readonly object: KubernetesObject; readonly textBytes?: number },
+    show: Show,
+    textBytes: number | undefined = entry.textBytes,
+  ) {
     this.key = entry.key;
+    this.textBytes = textBytes;
     this.#entry = entry;
     this.#show = show;
   }

@@ -107,7 +107,7 @@ export interface RelayOptions {
   /**
    * The collections by the names that they have in addresses: `{ pods: Pod }` is `/api/pods` and `/events/pods`. A
    * derived collection has this name as its kind, and as the `plural` that `redact` receives. It has no version: lists
-   * have `""`, its streams are resumed by this relay alone, and the Kubernetes API of the relay lacks it. The caller
+   * have `""`, its streams are continued by this relay alone, and the Kubernetes API of the relay lacks it. The caller
    * disposes it, behind the relay.
    */
   readonly collections: Readonly<
@@ -150,10 +150,13 @@ export interface RelayOptions {
    */
   readonly origins?: readonly string[];
   /**
-   * The name of the cluster. Relays that name the same cluster resume each other's streams, where their caches are at
-   * the same version; give another name to a cluster that was made anew.
+   * The name of the cluster, of a relay that has replicas: relays of the same name and options, on the same cluster,
+   * continue each other's event streams by the versions of the server; give another name to a cluster that was made
+   * anew. Such a relay follows its collections from its construction on, with clients or without, so that `/readyz`
+   * waits for them, and it knows the changes that a client of another relay has missed: those since its own first list,
+   * as far as `maxBytes` has room. `lingerMs` does not apply.
    *
-   * @default {streams are resumed by the relay that they came from}
+   * @default {streams are continued by the relay that they came from}
    */
   readonly cluster?: string;
   /**
@@ -212,6 +215,8 @@ export type RelaySettings =
   & Required<Omit<RelayOptions, "authorize" | "redact" | "maxStaleMs">>
   & Pick<RelayOptions, "authorize" | "redact" | "maxStaleMs">
   & {
+    /** `true` if the cluster has a name. */
+    readonly isReplica: boolean;
     /** The bytes that the parts keep and hold. */
     readonly budget: ByteBudget;
   };
@@ -246,6 +251,7 @@ export function relaySettings(options: RelayOptions): RelaySettings {
     ...options,
     ...{ hosts, origins, cluster, maxConnections, maxBytes, heartbeatMs, stallMs, syncMs, lingerMs },
     onError: (error) => callObserver(() => onError(error)),
+    isReplica: options.cluster !== undefined,
     budget: new ByteBudget(maxBytes),
   };
 }

@@ -133,7 +133,7 @@ export class Subscription<T extends KubernetesObject> implements AsyncIterable<S
   readonly #objects = new Map<ObjectKey, T>();
   readonly #readers = new Readers<EventReader<T>>();
   readonly #synced = new Latch();
-  /** The objects of a snapshot that is not complete. After a cut another one begins, as `reset` has cleared the id. */
+  /** The objects of a snapshot that is not complete. After a cut another one begins, as the id names no position. */
   #staged: Map<ObjectKey, T> | undefined;
   #state: SubscriptionState = "connecting";
   #lastEventId = "";

@@ -28,7 +28,7 @@ Deno.test("a ring returns what is behind a position, also after the oldest batch
       position += gap;
       const text = String(index % 10).repeat(length);
       pushed.push({ position, text });
-      ring.push(position, encoder.encode(text));
+      ring.push([{ position, bytes: encoder.encode(text) }]);
       while (ring.bytes > limit) ring.drop();
       for (let from = ring.base; from <= position; from++) {
         const behind = pushed.filter((batch) => batch.position > from);
@@ -43,19 +43,19 @@ Deno.test("a ring returns what is behind a position, also after the oldest batch
 
 Deno.test("a ring joins small batches to one read, and shares it among readers", () => {
   const ring = new ByteRing(0);
-  for (let position = 1; position <= 3; position++) ring.push(position, encoder.encode(`${position}`));
+  ring.push([1, 2, 3].map((position) => ({ position, bytes: encoder.encode(`${position}`) })));
   const first = ring.after(0)!;
   assertEquals([decoder.decode(first.bytes), first.position], ["123", 3]);
   assertEquals(ring.after(0) === first, true);
   assertEquals(decoder.decode(ring.after(1)!.bytes), "23");
-  ring.push(4, encoder.encode("4"));
+  ring.push([{ position: 4, bytes: encoder.encode("4") }]);
   assertEquals(decoder.decode(ring.after(1)!.bytes), "234");
 });
 
 Deno.test("a ring returns no more than 64 kB at once, unless one batch is larger, and never a part of a batch", () => {
   const ring = new ByteRing(0);
-  ring.push(1, new Uint8Array(1_000_000));
-  for (let position = 2; position <= 11; position++) ring.push(position, new Uint8Array(20_000));
+  ring.push([{ position: 1, bytes: new Uint8Array(1_000_000) }]);
+  for (let position = 2; position <= 11; position++) ring.push([{ position, bytes: new Uint8Array(20_000) }]);
   assertEquals([0, 1, 3, 4, 11].map((position) => ring.after(position)?.bytes.length), [
     1_000_000,
     60_000,
@@ -65,13 +65,37 @@ Deno.test("a ring returns no more than 64 kB at once, unless one batch is larger
   ]);
 });
 
+Deno.test("a ring returns what was added before it, wherever readers begin", () => {
+  const ring = new ByteRing(7);
+  const batches = (...positions: number[]): { position: number; bytes: Uint8Array<ArrayBuffer> }[] =>
+    positions.map((position) => ({ position, bytes: encoder.encode(`${position}`) }));
+  ring.prepend(5, batches(6));
+  ring.push(batches(8, 9));
+  assertEquals(ring.after(4)?.position, 6);
+  ring.prepend(4, []);
+  ring.prepend(0, batches(1, 3));
+  assertEquals([0, 1, 2, 3, 5, 6, 8].map((from) => readAll(ring, from).text), [
+    ...["13689", "3689", "3689", "689", "689", "89", "9"],
+  ]);
+  assertEquals([ring.base, ring.bytes], [0, 256 + 3]);
+  ring.drop();
+  assertEquals([ring.base, ring.bytes], [3, 256 + 1]);
+});
+
+Deno.test("batches that come together are in one block, and each can be begun at", () => {
+  const ring = new ByteRing(0);
+  ring.push([1, 2, 3].map((position) => ({ position, bytes: new Uint8Array(40_000) })));
+  assertEquals([0, 1, 2].map((from) => ring.after(from)?.bytes.length), [120_000, 80_000, 40_000]);
+  assertEquals(ring.next(1)?.position, 2);
+});
+
 Deno.test("bytes that were read do not change while batches follow", () => {
   const ring = new ByteRing(0);
-  ring.push(1, encoder.encode("1"));
+  ring.push([{ position: 1, bytes: encoder.encode("1") }]);
   const first = ring.after(0)!;
-  ring.push(2, encoder.encode("2"));
+  ring.push([{ position: 2, bytes: encoder.encode("2") }]);
   ring.drop();
-  ring.push(3, encoder.encode("3"));
+  ring.push([{ position: 3, bytes: encoder.encode("3") }]);
   assertEquals([decoder.decode(first.bytes), decoder.decode(ring.after(2)!.bytes)], ["1", "3"]);
 });
 
@@ -79,7 +103,7 @@ Deno.test("a ring stays small after a million batches, and counts the room that 
   const ring = new ByteRing(0);
   const batch = new Uint8Array(100);
   for (let position = 1; position <= 1_000_000; position++) {
-    ring.push(position, batch);
+    ring.push([{ position, bytes: batch }]);
     while (ring.bytes > 10_000) ring.drop();
   }
   let behind = 0;

@@ -1,0 +1,17 @@
+// A relay of the config maps of one namespace, a process of its own: KUBECONFIG NAMESPACE PORT. Prints its port.
+import { SharedInformerFactory } from "@kube/informer";
+import { connect, HttpServer } from "@kube/informer/deno";
+import { InformerRelay } from "@kube/informer/edge";
+import { ConfigMap } from "@kube/informer/kinds/core/v1";
+
+const [kubeconfig, namespace, port] = Deno.args;
+using client = await connect({ kubeconfig });
+await using informers = new SharedInformerFactory(client, { namespace });
+await using relay = new InformerRelay(informers, {
+  collections: { maps: ConfigMap },
+  cluster: "replicas",
+  heartbeatMs: 5_000,
+});
+await using server = new HttpServer(relay.fetch, { port: Number(port) });
+console.log(server.port);
+await new Promise(() => {}); // until it is killed
