@@ -177,7 +177,7 @@ export type {
 export type { ObjectWrite } from "./src/client/resource_client.ts";
 export type { DiscoverOptions } from "./src/client/client.ts";
 export { findResource } from "./src/client/client.ts";
-export type { ReflectorStore, Replacement } from "./src/reflector/lists.ts";
+export type { ReflectorStore, Replacement } from "./src/reflector/requests.ts";
 export type {
   AttemptHistory,
   ListingPhase,
@@ -207,7 +207,7 @@ export {
 } from "./src/queue/delta_fifo.ts";
 
 export type { QueueReplacement } from "./src/queue/delta_fifo.ts";
-export type { Indexers, IndexFunction } from "./src/store/index.ts";
+export type { Indexers, IndexFunction } from "./src/store/indexer.ts";
 export { Indexer, type IndexerOptions, type ReadonlyIndexer } from "./src/store/indexer.ts";
 export type { StoreReplacement, StoreReplacementOptions } from "./src/store/indexer.ts";
 export { Controller, type ControllerOptions } from "./src/informer/sync/collection_sync.ts";
@@ -273,7 +273,7 @@ export {
   type ObjectGroup,
 } from "./src/informer/derived_collection.ts";
 export { DerivationError } from "./src/informer/derived/derivation.ts";
-export type { FetchQuery } from "./src/informer/derived/dependents.ts";
+export type { FetchQuery } from "./src/informer/derived/derivation.ts";
 export { AcquiredInformer } from "./src/informer/shared_informer_factory.ts";
 export { UnknownFieldsError } from "./src/informer/cache/entry_transform.ts";
 export { OverlappingCachesError } from "./src/informer/cache/cache_scope.ts";

@@ -22,7 +22,7 @@ an unchanged function is not run again, unless it survived and its tests have ch
     since: text("COMMIT", "leave out functions that this commit has with the same text, in any file"),
     jobs: count("number of processes at once", 2),
   },
-  examples: ["--only src/queue", "--since HEAD~5", "--only src/store/table.ts,src/store/index.ts --jobs 1"],
+  examples: ["--only src/queue", "--since HEAD~5", "--only src/store/indexer.ts,src/queue/delta_fifo.ts --jobs 1"],
   exits: "Exits with 1 when an unexplained statement survives, with 2 when it cannot run.",
 };
 

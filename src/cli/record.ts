@@ -8,8 +8,13 @@ import { DerivedController } from "../async/signals.ts";
 import { type BackoffOptions, humanDuration, LongTimer, monotonicMs } from "../async/time.ts";
 import { entryBytes } from "../entry/entry.ts";
 import { messageOf } from "../errors/errors.ts";
-import type { ReflectorStore, Replacement } from "../reflector/lists.ts";
-import type { ListWatchObserver, ReflectorRequest, RequestEnd } from "../reflector/requests.ts";
+import type {
+  ListWatchObserver,
+  ReflectorRequest,
+  ReflectorStore,
+  Replacement,
+  RequestEnd,
+} from "../reflector/requests.ts";
 import { Reflector } from "../reflector/reflector.ts";
 import type { RecordedLine, RecordingHeader } from "../testing/recording.ts";
 import { EXIT_CODE, UsageError } from "./errors/explain_error.ts";

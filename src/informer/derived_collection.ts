@@ -5,16 +5,15 @@ import { callObserver } from "../async/signals.ts";
 import { Latest } from "../async/iterate.ts";
 import { ConsoleReporter } from "../errors/errors.ts";
 import { withErrorJson } from "../errors/informer_error.ts";
-import type { Indexers } from "../store/index.ts";
-import type { ReadonlyIndexer } from "../store/indexer.ts";
+import type { Indexers, ReadonlyIndexer } from "../store/indexer.ts";
 import { type Lister, ObjectCache } from "./cache/lister.ts";
 import {
   Derivation,
   type DerivationError,
   type DerivationInput,
+  type FetchQuery,
   type FollowedCollection,
 } from "./derived/derivation.ts";
-import type { FetchQuery } from "./derived/dependents.ts";
 import type { HandlerOptions, HandlerRegistration, InformerEvent, ResourceEventHandler } from "./events/event.ts";
 import { Processor } from "./events/processor.ts";
 import { CACHE_DEFAULTS } from "./options.ts";

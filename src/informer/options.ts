@@ -4,7 +4,7 @@ import type { ShardSource } from "../api/shard.ts";
 import type { Resource } from "../api/resource.ts";
 import { checkDurations } from "../async/time.ts";
 import type { ReflectorOptions } from "../reflector/reflector.ts";
-import type { Indexers } from "../store/index.ts";
+import type { Indexers } from "../store/indexer.ts";
 import type { FactorySnapshots } from "./snapshot.ts";
 
 /** Options of an informer's cache; those of a factory are the defaults of its informers. */

@@ -11,7 +11,7 @@ import { CacheView, type ViewOptions } from "./view/cache_view.ts";
 import { checkCounts, checkDurations, LongTimer } from "../async/time.ts";
 import { type ApiResource, type Resource, resourceName, type SecretLike, type WithoutData } from "../api/resource.ts";
 import { parsesObjects } from "../entry/path.ts";
-import type { IndexFunction } from "../store/index.ts";
+import type { IndexFunction } from "../store/indexer.ts";
 import { CacheScope, OverlapFinder } from "./cache/cache_scope.ts";
 import { MemoryBudget } from "./cache/memory_budget.ts";
 import { LabelledNamespaces, NAMESPACE_METADATA } from "./labelled_namespaces.ts";

@@ -11,7 +11,7 @@ import type { Entry, Selection } from "../api/options.ts";
 import { type Resource, resourceName } from "../api/resource.ts";
 import { DerivedController, LazyController } from "../async/signals.ts";
 import type { SharedIndexInformer } from "../informer/shared_index_informer.ts";
-import type { CacheOverlay, Cover } from "../informer/cache/overlay.ts";
+import type { CacheOverlay, Cover } from "../informer/cache/lister.ts";
 
 /** The most calls of a key that it may cause itself: 20 at once, and 20 a second in the long run. */
 const RATE = [20, 50] as const;

@@ -1,10 +1,9 @@
 /**
  * Keeps a store equal to a collection on the server: lists, watches, and recovers from every failure.
  *
- * The entry point is {@linkcode Reflector}. `transition.ts` has the states, `transition.ts` the protocol as a pure
- * table; `lists.ts`, `lists.ts` and `lists.ts` perform one request each, and `lists.ts` writes what they deliver. This
- * folder neither sends requests itself (a `ListerWatcher` does) nor keeps objects or notifies anybody (a
- * `ReflectorStore` does).
+ * The entry point is {@linkcode Reflector}. `transition.ts` has the states, and the protocol as a pure table;
+ * `requests.ts` performs one request each, and writes what it delivers. This folder neither sends requests itself (a
+ * `ListerWatcher` does) nor keeps objects or notifies anybody (a `ReflectorStore` does).
  *
  * @module
  */
@@ -37,10 +36,17 @@ import {
   withRelist,
 } from "./transition.ts";
 import {
+  type ArrivingParts,
   type ListWatchObserver,
+  ListWatchWriter,
   LiveCounters,
   type ObserveRequest,
+  readPageList,
+  readStreamingList,
+  readWatch,
   type ReflectorCounters,
+  type ReflectorStore,
+  type Replacement,
   type RequestEnd,
   WatchStream,
 } from "./requests.ts";
@@ -50,15 +56,6 @@ import type { KubernetesObject } from "../api/object.ts";
 import { MemoryLimitError } from "../api/status.ts";
 import { callObserver, DerivedController, Latch } from "../async/signals.ts";
 import { ConsoleReporter, messageOf } from "../errors/errors.ts";
-import {
-  type ArrivingParts,
-  ListWatchWriter,
-  readPageList,
-  readStreamingList,
-  readWatch,
-  type ReflectorStore,
-  type Replacement,
-} from "./lists.ts";
 
 /** Options for `Reflector`. */
 export interface ReflectorOptions {

@@ -11,7 +11,7 @@ import {
 import { brokenEntry, frozenEntry } from "../../entry/entry.ts";
 import { ofEntries, valuesAt } from "../../entry/path.ts";
 import { InformerError } from "../../errors/informer_error.ts";
-import type { IndexFunction } from "../../store/index.ts";
+import type { IndexFunction } from "../../store/indexer.ts";
 import { type FieldValue, membersAt, parseFieldPath } from "../../api/selector.ts";
 import { nextTurn } from "../../async/turns.ts";
 

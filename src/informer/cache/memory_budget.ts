@@ -5,7 +5,7 @@ import { MemoryLimitError } from "../../api/status.ts";
 import { Latch } from "../../async/signals.ts";
 import { TimeLimit } from "../../async/time.ts";
 import { InformerError } from "../../errors/informer_error.ts";
-import type { Replacement } from "../../reflector/lists.ts";
+import type { Replacement } from "../../reflector/requests.ts";
 import type { ObjectCache } from "./lister.ts";
 import { bytesText, type FieldShare, heldBytes, largestFields } from "./memory_report.ts";
 

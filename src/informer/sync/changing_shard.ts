@@ -12,8 +12,13 @@ import {
 import { isOlder } from "../../api/status.ts";
 import { Latch } from "../../async/signals.ts";
 import { LongTimer } from "../../async/time.ts";
-import { type ArrivingParts, ListWatchWriter, readPageList, type Replacement } from "../../reflector/lists.ts";
-import { LiveCounters } from "../../reflector/requests.ts";
+import {
+  type ArrivingParts,
+  ListWatchWriter,
+  LiveCounters,
+  readPageList,
+  type Replacement,
+} from "../../reflector/requests.ts";
 
 /** The time in which ranges that come one by one are gathered, to be listed together, in milliseconds. */
 const GATHER_MS = 50;

@@ -14,9 +14,8 @@ import { type HashRange, ShardFilter } from "../../api/shard.ts";
 import type { KubernetesObject, ObjectKey } from "../../api/object.ts";
 import { DeltaFIFO, type Deltas, type KnownObjects } from "../../queue/delta_fifo.ts";
 import type { ListerWatcher } from "../../api/lister_watcher.ts";
-import type { ReflectorStore, Replacement } from "../../reflector/lists.ts";
+import type { ReflectorCounters, ReflectorStore, Replacement } from "../../reflector/requests.ts";
 import type { ReflectorPhase } from "../../reflector/transition.ts";
-import type { ReflectorCounters } from "../../reflector/requests.ts";
 import { Reflector, type ReflectorOptions } from "../../reflector/reflector.ts";
 import {
   cannotOrder,

@@ -4,7 +4,7 @@ import type { KubernetesObject, ObjectKey } from "../../api/object.ts";
 import type { Resource, TableRow } from "../../api/resource.ts";
 import { StatusError } from "../../api/status.ts";
 import { monotonicMs, sleep } from "../../async/time.ts";
-import { readPageList } from "../../reflector/lists.ts";
+import { readPageList } from "../../reflector/requests.ts";
 import { writerOfLists } from "./changing_shard.ts";
 
 /** The longest wait of a list for its first or next object, in milliseconds. */
