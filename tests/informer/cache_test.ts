@@ -3,8 +3,7 @@ import { DecodeError } from "../../src/api/status.ts";
 import { Controller } from "../../src/informer/sync/collection_sync.ts";
 import { path } from "../../src/entry/path.ts";
 import { DeltaFIFO } from "../../src/queue/delta_fifo.ts";
-import { Indexer } from "../../src/store/indexer.ts";
-import type { Indexers } from "../../src/store/index.ts";
+import { Indexer, type Indexers } from "../../src/store/indexer.ts";
 import type { InformerEvent, SyncedEvent } from "../../src/informer/events/event.ts";
 import type { Entry } from "../../src/api/options.ts";
 import {

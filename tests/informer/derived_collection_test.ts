@@ -15,6 +15,7 @@ import { added, deleted, entry, modified, part, refused, type Thing, unparsable 
 import { FakeTime } from "../support/fake_time.ts";
 import { holding, Run } from "../support/informer.ts";
 import { END, ScriptedSource } from "../support/scripted_source.ts";
+import { playDerivations } from "./_derived_model.ts";
 
 const byTier = {
   indexers: {
@@ -459,4 +460,10 @@ Deno.test("a wait for the sync rejects when a source is refused, and by its sign
   await run.tick(2_000);
   await patient;
   assertEquals(sizes.collection.hasSynced, true);
+});
+
+Deno.test("derived collections equal their functions over arrays, after any changes, by their events too", async () => {
+  let events = 0;
+  for (let seed = 1; seed <= 300; seed++) events += await playDerivations(seed);
+  assert(events > 10_000, `only ${events} events`);
 });

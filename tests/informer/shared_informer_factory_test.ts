@@ -1,10 +1,24 @@
-import { assertEquals, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
+import {
+  assertEquals,
+  assertMatch,
+  assertNotStrictEquals,
+  assertRejects,
+  assertStrictEquals,
+  assertThrows,
+} from "@std/assert";
 import { Demand, SharedInformerFactory } from "../../src/informer/shared_informer_factory.ts";
-import { ConfigMap, Pod } from "../../src/kinds/core/v1.ts";
-import { pod } from "../../src/testing/mod.ts";
+import { ConfigMap, Namespace, Pod } from "../../src/kinds/core/v1.ts";
+import { configMap, FakeApiServer, pod } from "../../src/testing/mod.ts";
 import { FakeTime } from "../support/fake_time.ts";
 import { FactoryFixture } from "./_factory_fixture.ts";
-import { gate } from "../support/informer.ts";
+import { gate, Uncaught } from "../support/informer.ts";
+import { WaitError } from "../../src/informer/status.ts";
+import { InformerError } from "../../src/errors/informer_error.ts";
+import { errorLine } from "../../src/errors/errors.ts";
+import { Client } from "../../src/client/client.ts";
+import { metadataOf } from "../../src/api/resource.ts";
+import { path } from "../../src/entry/path.ts";
+import { Deployment } from "../../src/kinds/apps/v1.ts";
 import fc from "fast-check";
 
 function demandOf(idleMs: number, forgetMs: number): { readonly demand: Demand; readonly calls: string[] } {
@@ -272,4 +286,417 @@ Deno.test("SharedInformerFactory refuses selectors that do not parse, as its own
     assertThrows(() => new SharedInformerFactory(client, selection), SyntaxError);
     for (let i = 0; i < 2; i++) assertThrows(() => informers.forResource(Pod, selection), SyntaxError);
   }
+});
+
+Deno.test("SharedInformerFactory's informers equal the server, for all namespaces, one, or a selection [C103] [F21]", async () => {
+  await using fixture = new FactoryFixture();
+  const { server, informers } = fixture;
+  server.create(Pod, pod({ namespace: "shop", name: "web-0", labels: { app: "web" } }));
+  server.create(Pod, pod({ namespace: "shop", name: "db-0", labels: { app: "db" } }));
+  server.create(Pod, pod({ namespace: "other", name: "web-0", labels: { app: "web" } }));
+  const all = informers.forResource(Pod);
+  const shop = informers.forResource(Pod, { namespace: "shop" });
+  const web = informers.forResource(Pod, { labelSelector: "app=web" });
+  const metadata = informers.forResource(metadataOf(Pod));
+  informers.start();
+  const waiting = informers.waitForCacheSync();
+  await fixture.tick();
+  await waiting;
+  const keys = (): string[][] => [all, shop, web, metadata].map((informer) => [...informer.indexer.keys()].sort());
+  assertEquals(keys(), [
+    ["other/web-0", "shop/db-0", "shop/web-0"],
+    ["shop/db-0", "shop/web-0"],
+    ["other/web-0", "shop/web-0"],
+    ["other/web-0", "shop/db-0", "shop/web-0"],
+  ]);
+  assertEquals("spec" in metadata.indexer.getByKey("shop/web-0")!, false);
+  assertEquals(metadata.lister.list("app=db").map(({ metadata }) => metadata.name), ["db-0"]);
+  server.create(Pod, pod({ namespace: "shop", name: "web-1", labels: { app: "web" } }));
+  server.patch(Pod, "shop/db-0", { metadata: { labels: { app: "web" } } });
+  server.patch(Pod, "other/web-0", { metadata: { labels: { app: "db" } } });
+  server.delete(Pod, "shop/web-0");
+  await fixture.tick();
+  assertEquals(keys(), [
+    ["other/web-0", "shop/db-0", "shop/web-1"],
+    ["shop/db-0", "shop/web-1"],
+    ["shop/db-0", "shop/web-1"],
+    ["other/web-0", "shop/db-0", "shop/web-1"],
+  ]);
+  assertEquals(shop.lister.list().every(({ metadata }) => metadata.managedFields === undefined), true);
+  assertEquals(fixture.errors, [
+    "pods: Two informers cache the same pods: one has objects of all namespaces, the other objects " +
+    "of namespace shop; use the larger one for both, or ignore this error",
+  ]);
+});
+
+Deno.test("SharedInformerFactory's informers use streaming lists where the server supports them, else list requests", async () => {
+  for (const streamingList of [true, false]) {
+    using time = new FakeTime();
+    using server = new FakeApiServer({ streamingList });
+    using client = new Client({ server: "http://fake", transport: server });
+    server.create(Pod, pod({ name: "a" }));
+    const informers = new SharedInformerFactory(client);
+    const pods = informers.forResource(Pod);
+    informers.start();
+    await time.tickAsync(0);
+    const { lists, watches } = pods.status();
+    assertEquals(
+      [pods.hasSynced, pods.indexer.size, lists, watches],
+      [true, 1, streamingList ? 0 : 1, streamingList ? 1 : 2],
+    );
+    await informers.shutdown();
+  }
+});
+
+Deno.test("SharedInformerFactory makes one informer per resource and selection, for all callers [F30]", async () => {
+  await using fixture = new FactoryFixture({ namespace: "shop" });
+  const { informers } = fixture;
+  const pods = informers.forResource(Pod);
+  assertStrictEquals(informers.forResource(Pod), pods);
+  assertStrictEquals(informers.forResource(Pod, { namespace: "shop" }), pods);
+  assertStrictEquals(informers.forResource({ ...Pod }), pods);
+  const others: unknown[] = [
+    informers.forResource(Pod, { namespace: "other" }),
+    informers.forResource(Pod, { namespace: "" }),
+    informers.forResource(Pod, { labelSelector: "app=web" }),
+    informers.forResource(Pod, { fieldSelector: "spec.nodeName=a" }),
+    informers.forResource(metadataOf(Pod)),
+    informers.forResource(ConfigMap),
+  ];
+  for (const other of others) assertNotStrictEquals(other, pods);
+  assertEquals(new Set(others).size, 6);
+  informers.start();
+  await fixture.tick();
+  assertEquals([fixture.asked.length, fixture.server.watches], [7, 7]);
+});
+
+Deno.test("SharedInformerFactory adds the indexers of later callers, and accepts the same function under the same name", async () => {
+  await using fixture = new FactoryFixture();
+  const { server, informers } = fixture;
+  server.create(Pod, pod({ namespace: "shop", name: "a", node: "n1" }));
+  const node = (pod: Pod): string[] => pod.spec.nodeName === undefined ? [] : [pod.spec.nodeName];
+  const first = informers.forResource(Pod, { indexers: { node } });
+  const second = informers.forResource(Pod, { indexers: { node, name: ({ metadata }) => [metadata.name] } });
+  assertStrictEquals<unknown>(first, second);
+  informers.start();
+  await fixture.tick();
+  const third = informers.forResource(Pod, { indexers: { initial: ({ metadata }) => [metadata.name[0]] } });
+  assertEquals(first.indexer.indexKeys("node", "n1"), ["shop/a"]);
+  assertEquals(second.indexer.indexKeys("name", "a"), ["shop/a"]);
+  assertEquals(third.indexer.indexKeys("initial", "a"), ["shop/a"]);
+  assertThrows(
+    () => informers.forResource(Pod, { indexers: { node: () => [], more: () => [] } }),
+    Error,
+    'Cannot share the informer of "pods": index "node" has another function already',
+  );
+  // @ts-expect-error nothing was added
+  assertThrows(() => first.indexer.byIndex("more", ""), RangeError);
+  informers.forResource(Pod, { indexers: { phase: path("status.phase") } });
+  informers.forResource(Pod, { indexers: { phase: path("status.phase") } }); // the same path
+  for (const phase of [path("status.reason"), path("status.phase").exists, () => []]) {
+    assertThrows(() => informers.forResource(Pod, { indexers: { phase } as never }), Error, "another function already");
+  }
+});
+
+Deno.test("SharedInformerFactory names the option in which a later call contradicts the first [F29]", async () => {
+  const reflector = { backoff: { jitter: 0 } };
+  await using fixture = new FactoryFixture({ resyncMs: 5_000, reflector });
+  const { informers } = fixture;
+  const transform = (pod: Pod): Pod => pod;
+  const options = { transform, managedFields: "keep", parse: "eager", freeze: true, graceMs: 1 } as const;
+  const pods = informers.forResource(Pod, options);
+  // The same again, nothing, or what the factory says anyway, contradicts nobody.
+  for (const same of [options, {}, { transform }, { resyncMs: 5_000 }, { reflector }]) {
+    assertStrictEquals(informers.forResource(Pod, same), pods);
+  }
+  for (
+    const [name, other] of Object.entries({
+      transform: (pod: Pod) => pod,
+      managedFields: "drop",
+      parse: "lazy",
+      freeze: false,
+      graceMs: 2,
+      resyncMs: 1_000,
+      reflector: { pageSize: 10 },
+      onError: () => {},
+      check: { everyMs: 70_000 },
+    })
+  ) {
+    assertThrows(
+      () => informers.forResource(Pod, { [name]: other }),
+      Error,
+      `Cannot share the informer of "pods": option "${name}" is not what the first caller gave`,
+    );
+  }
+});
+
+Deno.test("SharedInformerFactory starts informers that have not been started, at each call of start [F08] [F27]", async () => {
+  await using fixture = new FactoryFixture();
+  const { informers } = fixture;
+  const pods = informers.forResource(Pod);
+  informers.start();
+  informers.start();
+  const maps = informers.forResource(ConfigMap);
+  await fixture.tick();
+  assertEquals([pods.hasSynced, maps.status().state], [true, "idle"]);
+  informers.forResource(Deployment);
+  await assertRejects(
+    () => informers.waitForCacheSync(),
+    Error,
+    'Cannot wait for "configmaps", "deployments.apps": not started; call start() after the last forResource()',
+  );
+  informers.start();
+  const waiting = informers.waitForCacheSync();
+  await fixture.tick();
+  await waiting;
+  assertEquals([maps.hasSynced, fixture.asked, fixture.errors], [true, ["list", "list", "list"], []]);
+});
+
+Deno.test("SharedInformerFactory's informers end with the signal they were started with", async () => {
+  await using fixture = new FactoryFixture();
+  const { informers } = fixture;
+  const pods = informers.forResource(Pod);
+  const stop = new AbortController();
+  informers.start({ signal: stop.signal });
+  const maps = informers.forResource(ConfigMap);
+  informers.start();
+  await fixture.tick();
+  stop.abort();
+  await fixture.tick();
+  assertEquals([pods.status().state, maps.status().state, fixture.server.watches], ["stopped", "live", 1]);
+});
+
+Deno.test("SharedInformerFactory waits for all caches, and rejects with the first refusal unless it is patient [C102]", async () => {
+  await using fixture = new FactoryFixture();
+  const { informers, server } = fixture;
+  await informers.waitForCacheSync(); // nothing to wait for
+  // Both ways of listing are refused.
+  server.failNext(403, 2, ({ path }) => path.endsWith("/configmaps"));
+  informers.forResource(Pod);
+  const maps = informers.forResource(ConfigMap);
+  informers.forResource(Namespace);
+  informers.start();
+  const refused = assertRejects(() => informers.waitForCacheSync(), Error, "configmaps");
+  const patient = informers.waitForCacheSync({ patient: true });
+  const stop = new AbortController();
+  await fixture.tick();
+  await refused;
+  const aborted = assertRejects(
+    () => informers.waitForCacheSync({ patient: true, signal: stop.signal }),
+    WaitError,
+    'Cannot wait for "configmaps" to sync: given up after',
+  );
+  stop.abort(new Error("enough"));
+  assertEquals(((await aborted).reason as Error).message, "enough");
+  assertEquals([maps.status().state, fixture.errors.length], ["forbidden", 1]);
+  assertEquals(fixture.errors[0].startsWith("configmaps: Cannot "), true);
+  await fixture.time.tickAsync(800);
+  await patient;
+  assertEquals(maps.hasSynced, true);
+});
+
+Deno.test("SharedInformerFactory.run() rejects once its informers have not synced within syncTimeoutMs, and stops them first", async () => {
+  await using fixture = new FactoryFixture();
+  const { informers, server } = fixture;
+  using _stalled = server.stallNext(Infinity, ({ path }) => path.endsWith("/pods"));
+  server.failNext(403, Infinity, ({ path }) => path.endsWith("/configmaps"));
+  const all = [informers.forResource(Pod), informers.forResource(ConfigMap), informers.forResource(Namespace)];
+  const running = assertRejects(
+    () => informers.run({ syncTimeoutMs: 5_000 }),
+    WaitError,
+    'Cannot wait for "pods" to sync: given up after 5.0 s',
+  );
+  await fixture.tick(4_999);
+  assertEquals(all.map(({ hasSynced }) => hasSynced), [false, false, true]);
+  await fixture.tick(1);
+  const { message } = await running;
+  assertMatch(message, /; "configmaps" to sync: given up .* "forbidden" for [0-9.]+ s: Cannot .*: 403/);
+  assertEquals(all.map((it) => it.status().state), ["stopped", "stopped", "stopped"]);
+  await assertRejects(() => informers.run({ syncTimeoutMs: -1 }), RangeError, "syncTimeoutMs");
+});
+
+Deno.test("SharedInformerFactory.run() with syncTimeoutMs continues after the sync, and ends quietly before it", async () => {
+  for (const stopsAtMs of [0, 60_000]) {
+    await using fixture = new FactoryFixture();
+    const { informers } = fixture;
+    using _stalled = stopsAtMs === 0 ? fixture.server.stallNext(Infinity) : undefined;
+    informers.forResource(Pod);
+    const stop = new AbortController();
+    const running = informers.run({ signal: stop.signal, syncTimeoutMs: 5_000 });
+    await fixture.tick(stopsAtMs);
+    stop.abort(new DOMException("over", "TimeoutError"));
+    await running;
+  }
+});
+
+Deno.test("SharedInformerFactory.run() with syncTimeoutMs rejects with the error of an informer that ends by itself", async () => {
+  await using fixture = new FactoryFixture();
+  const { informers } = fixture;
+  const onPhase = (): never => {
+    throw new Error("thrown");
+  };
+  informers.forResource(Pod, { reflector: { onPhase } });
+  const running = assertRejects(() => informers.run({ syncTimeoutMs: 5_000 }), Error, "thrown");
+  await fixture.tick();
+  assertEquals((await running).message, "thrown");
+});
+
+Deno.test("SharedInformerFactory.run() with syncTimeoutMs continues when a caller stops an informer before its sync", async () => {
+  await using fixture = new FactoryFixture();
+  const { informers, server } = fixture;
+  using _stalled = server.stallNext(Infinity, ({ path }) => path.endsWith("/pods"));
+  const [pods, maps] = [informers.forResource(Pod), informers.forResource(ConfigMap)];
+  const stop = new AbortController();
+  const running = informers.run({ signal: stop.signal, syncTimeoutMs: 5_000 });
+  await fixture.tick(1_000);
+  await pods[Symbol.asyncDispose]();
+  await fixture.tick(10_000);
+  assertEquals([pods.status().state, maps.status().state], ["stopped", "live"]);
+  stop.abort();
+  await running;
+});
+
+Deno.test("SharedInformerFactory that was shut down makes and starts no informer, and waits for none", async () => {
+  await using fixture = new FactoryFixture();
+  const { informers } = fixture;
+  const pods = informers.forResource(Pod);
+  informers.start();
+  const waiting = assertRejects(() => informers.waitForCacheSync({ patient: true }), Error, "it has stopped");
+  await Promise.all([informers.shutdown(), informers.shutdown()]);
+  await waiting;
+  assertEquals(pods.status().state, "stopped");
+  assertThrows(() => informers.forResource(ConfigMap), Error, "Cannot make an informer: the factory was shut down");
+  assertThrows(() => informers.start(), Error, "Cannot start informers: the factory was shut down");
+});
+
+Deno.test("shutting down a SharedInformerFactory inside a handler waits for all calls but that one", async () => {
+  await using fixture = new FactoryFixture();
+  const { informers } = fixture;
+  const happened: string[] = [];
+  const last = gate();
+  informers.forResource(Pod).addEventHandler({
+    onSynced: async () => {
+      await informers.shutdown();
+      happened.push("disposed inside");
+      await last.promise;
+      happened.push("returned");
+    },
+  });
+  informers.start();
+  await fixture.tick();
+  // Asked from outside, it does wait.
+  const outside = informers.shutdown().then(() => void happened.push("disposed outside"));
+  await fixture.tick();
+  assertEquals(happened, ["disposed inside"]);
+  last.resolve();
+  await outside;
+  assertEquals(happened, ["disposed inside", "returned", "disposed outside"]);
+});
+
+Deno.test("SharedInformerFactory reports an error thrown by one onError as uncaught, and calls the other", async () => {
+  const thrown = { own: new Error("the informer's is at fault"), factory: new Error("the factory's is at fault") };
+  const calls: string[] = [];
+  const fixture = new FactoryFixture({
+    graceMs: 5,
+    onError: (error) => {
+      calls.push(`factory: ${errorLine(error)}`);
+      throw thrown.factory;
+    },
+  });
+  using uncaught = new Uncaught();
+  const { informers, server } = fixture;
+  server.create(Pod, pod({ name: "a" }));
+  const pods = informers.forResource(Pod, {
+    onError: (error) => {
+      calls.push(`own: ${errorLine(error)}`);
+      throw thrown.own;
+    },
+  });
+  const hold = gate();
+  const stop = new AbortController();
+  pods.addEventHandler({
+    onAdd: () => {
+      throw new Error("bad");
+    },
+    onSynced: () => hold.promise,
+  });
+  informers.start({ signal: stop.signal });
+  await fixture.tick();
+  const failed = 'Handler "handler 1" failed on "added" of "default/a": bad';
+  assertEquals(calls.splice(0), [`own: ${failed}`, `factory: ${failed}`]);
+  assertEquals([uncaught.errors.splice(0), pods.status().state], [[thrown.own, thrown.factory], "live"]);
+  // A stop that failed is reported to the factory's `onError` alone.
+  stop.abort();
+  await fixture.time.tickAsync(5);
+  assertEquals(calls, ['factory: Cannot finish handler "handler 1": its call has not returned within 5 ms']);
+  assertEquals(uncaught.errors, [thrown.factory]);
+  hold.resolve();
+  await fixture[Symbol.asyncDispose](); // onError has received the failure
+});
+
+Deno.test("SharedInformerFactory returns a stopped informer to a later caller", async () => {
+  await using fixture = new FactoryFixture();
+  const { informers } = fixture;
+  const pods = informers.forResource(Pod);
+  await pods[Symbol.asyncDispose]();
+  assertStrictEquals(informers.forResource(Pod), pods);
+});
+
+Deno.test("SharedInformerFactory's shutdown waits graceMs for handlers, and names those of all informers that have not returned", async () => {
+  const fixture = new FactoryFixture({ graceMs: 3_000 });
+  const { informers, server } = fixture;
+  server.create(Pod, pod({ name: "a" }));
+  server.create(ConfigMap, configMap({ name: "a" }));
+  const never = gate();
+  let returned = false;
+  const soon = gate();
+  informers.forResource(Pod).addEventHandler({ onAdd: () => never.promise }, { name: "stuck" });
+  informers.forResource(Namespace).addEventHandler({ onSynced: () => never.promise }, { name: "hanging" });
+  informers.forResource(ConfigMap).addEventHandler({ onAdd: () => soon.promise.then(() => void (returned = true)) });
+  informers.start();
+  await fixture.tick();
+  const rejected = assertRejects(() => informers.shutdown(), InformerError, "Cannot shut down all informers: ");
+  await fixture.time.tickAsync(900);
+  soon.resolve();
+  await fixture.time.tickAsync(2_100);
+  const failures = ["stuck", "hanging"].map((name) =>
+    `Cannot finish handler "${name}": its call has not returned within 3000 ms`
+  );
+  assertEquals((await rejected).message, `Cannot shut down all informers: ${failures.join("; ")}`);
+  assertEquals([returned, server.watches, fixture.time.timers], [true, 0, 0]);
+  // It is reported to onError too, for programs that only abort a signal; and after a second what the stop waits for.
+  assertEquals(fixture.errors.filter((error) => error.startsWith("pods: ")), [
+    'pods: Waiting for handler "stuck": its call has not returned 1000 ms after the stop; waits at most 3000 ms',
+    'pods: Cannot finish handler "stuck": its call has not returned within 3000 ms',
+  ]);
+  never.resolve();
+  await fixture[Symbol.asyncDispose](); // shutdown() has rejected with the failure
+});
+
+Deno.test("SharedInformerFactory's informers have the factory's options, unless they set their own", async () => {
+  await using fixture = new FactoryFixture({ freeze: true, managedFields: "keep" });
+  const { informers, server } = fixture;
+  server.create(Pod, pod({ name: "a" }));
+  server.create(ConfigMap, configMap({ name: "a" }));
+  const own: unknown[] = [];
+  const pods = informers.forResource(Pod, { freeze: undefined });
+  const maps = informers.forResource(ConfigMap, {
+    freeze: false,
+    managedFields: "drop",
+    onError: (error) => own.push(error),
+  });
+  maps.addEventHandler({
+    onAdd: () => {
+      throw new Error("bad");
+    },
+  });
+  informers.start();
+  await fixture.tick();
+  const [a, b] = [pods.lister.list()[0], maps.lister.list()[0]];
+  assertEquals([Object.isFrozen(a), Object.isFrozen(b)], [true, false]);
+  assertEquals([a.metadata.managedFields !== undefined, b.metadata.managedFields], [true, undefined]);
+  // Errors are reported to both.
+  assertEquals([own.length, fixture.errors], [1, [
+    'configmaps: Handler "handler 1" failed on "added" of "default/a": bad',
+  ]]);
 });

@@ -5,13 +5,12 @@ import type { JsonEntry } from "../../src/entry/entry.ts";
 import { Client } from "../../src/client/client.ts";
 import { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";
 import type { SharedIndexInformerOptions } from "../../src/informer/options.ts";
-import { SnapshotError } from "../../src/informer/snapshot.ts";
+import { SnapshotError, type SnapshotHeader, snapshotStream } from "../../src/informer/snapshot.ts";
 import { Pod, Secret } from "../../src/kinds/core/v1.ts";
 import { fieldsOf } from "../../src/api/fields.ts";
 import { reduced } from "../../src/api/object.ts";
 import { nextTurn } from "../../src/async/turns.ts";
-import type { TableRow } from "../../src/api/resource.ts";
-import { metadataOf, tableOf } from "../../src/api/resource.ts";
+import { metadataOf, tableOf, type TableRow } from "../../src/api/resource.ts";
 import { FakeApiServer, pod } from "../../src/testing/mod.ts";
 import {
   added,
@@ -583,4 +582,20 @@ Deno.test("an informer that was restored, and never run, stops where its own han
   assertEquals(informer.status().state, "stopped");
   assertEquals((await settled).map(({ status }) => status), ["rejected", "rejected", "rejected"]);
   assertEquals((await states).at(-1), "stopped");
+});
+
+Deno.test("snapshotStream writes frames of at least 256 KiB, whose heads are at multiples of four bytes, as a checksum needs them", async () => {
+  const header = { scope: {}, versions: ["10"], at: 0 } as unknown as SnapshotHeader;
+  const entries = Array.from(
+    { length: 10 },
+    (_, i) => unread(`a${i}`, i, { labels: { word: "x".repeat(100_001 + i) } }),
+  );
+  const chunks = await Array.fromAsync(snapshotStream(header, [{ entries, originalKey: () => undefined }]));
+  const sizes = chunks.map(({ length }) => Math.floor(length / 100_000));
+  assertEquals(sizes, [0, 3, 3, 3, 1, 0]); // the header, the objects, and their number
+  let at = chunks[0].length;
+  for (const chunk of chunks.slice(1)) {
+    assertEquals((at + chunk.indexOf(10) + 1) % 4, 0);
+    at += chunk.length;
+  }
 });

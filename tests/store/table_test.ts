@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { NO_ROW, Table } from "../../src/store/table.ts";
+import { NO_ROW, Table } from "../../src/store/indexer.ts";
 import { Random } from "../../src/testing/random.ts";
 
 interface Thing {

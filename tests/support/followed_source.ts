@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import type { Entry } from "../../src/api/options.ts";
-import type { ReflectorStore, Replacement } from "../../src/reflector/lists.ts";
+import type { ReflectorStore, Replacement } from "../../src/reflector/requests.ts";
 import type { ReflectorPhase } from "../../src/reflector/transition.ts";
 import type { ReflectorOptions } from "../../src/reflector/reflector.ts";
 import { Reflector } from "../../src/reflector/reflector.ts";

@@ -1,10 +1,15 @@
 import { assertEquals, assertNotStrictEquals, assertStrictEquals, assertThrows } from "@std/assert";
 import type { Entry } from "../../../src/api/options.ts";
 import { DecodeError } from "../../../src/api/status.ts";
-import { entryOf, unreadEntry } from "../../../src/entry/entry.ts";
+import { brokenEntry, entryOf, unreadEntry } from "../../../src/entry/entry.ts";
 import { namespaceIndex } from "../../../src/informer/cache/lister.ts";
 import { entry, type Thing, thing, unread } from "../../support/fixtures.ts";
 import { holding, Run } from "../../support/informer.ts";
+import { fieldsOf } from "../../../src/api/fields.ts";
+import { metadataOf } from "../../../src/api/resource.ts";
+import { CacheScope } from "../../../src/informer/cache/cache_scope.ts";
+import { Deployment } from "../../../src/kinds/apps/v1.ts";
+import { Quarantine, unknownFields } from "../../../src/informer/cache/entry_transform.ts";
 
 Deno.test("Lister list parses only the labels of objects that a selector does not match", async () => {
   const labels = [{ app: "web" }, { app: "api" }, undefined];
@@ -124,4 +129,71 @@ Deno.test("namespaceIndex drops the arrays of unused namespaces, rarely", () => 
   assertEquals(used.map(valuesOf).every((values, i) => values === kept[i]), true);
   for (let i = 0; i < 1_000; i++) valuesOf(`passing-${i}`);
   assertEquals(asked() < 15, true, `asked ${asked()} times`);
+});
+
+Deno.test("CacheScope names resource, version, form and selection, and nothing that is not restricted", () => {
+  const scopes = [
+    CacheScope.inFactory(Deployment, {}, {}),
+    CacheScope.inFactory(metadataOf(Deployment), { labelSelector: "", fieldSelector: "" }, {}),
+    CacheScope.inFactory(fieldsOf(Deployment, ["spec.replicas"]), { namespaces: ["shop", "cart"], keep: "data" }, {}),
+    CacheScope.inFactory(Deployment, { labelSelector: "app=web", fieldSelector: "metadata.name=a" }, {}),
+  ];
+  assertEquals(scopes.map(({ name }) => decodeURIComponent(name)), [
+    "deployments.apps/v1",
+    "deployments.apps/v1?representation=metadata",
+    "deployments.apps/v1?namespaces=cart,shop&fields=spec.replicas&keep=data",
+    "deployments.apps/v1?labelSelector=app=web&fieldSelector=metadata.name=a",
+  ]);
+});
+
+Deno.test("CacheScope gives other objects another name, also where a field has a comma", () => {
+  const of = (fields: readonly string[]): string => CacheScope.inFactory({ ...Deployment, fields }, {}, {}).name;
+  const names = [["a", "b"], ["a,b"], ["a%2Cb"], []].map(of);
+  assertEquals(new Set([...names, CacheScope.inFactory(Deployment, {}, {}).name]).size, 5);
+});
+
+const READS: Readonly<Record<string, (quarantine: Quarantine<Thing>, entry: Entry<Thing>) => unknown>> = {
+  objectOf: (quarantine, entry) => quarantine.objectOf(entry),
+  metadataOf: (quarantine, entry) => quarantine.metadataOf(entry),
+  labelsOf: (quarantine, entry) => quarantine.labelsOf(entry),
+};
+
+for (const [name, read] of Object.entries(READS)) {
+  Deno.test(`Quarantine ${name} throws for a broken entry, reports it once, and counts it while it is cached`, () => {
+    const error = new DecodeError("Cannot parse", { key: "shop/cart" });
+    const broken = brokenEntry<Thing>({ key: "shop/cart", namespace: "shop", uid: "u", resourceVersion: "1" }, error);
+    const reported: unknown[] = [];
+    let isCached = false;
+    const quarantine = new Quarantine<Thing>((error) => reported.push(error), () => isCached);
+    assertStrictEquals(assertThrows(() => read(quarantine, broken)), error);
+    assertEquals([reported, quarantine.size], [[error], 0]);
+    isCached = true;
+    assertThrows(() => read(quarantine, broken));
+    assertEquals([reported, quarantine.size], [[error], 1]);
+    quarantine.release("shop/cart");
+    assertEquals(quarantine.size, 0);
+  });
+}
+
+/** Unread entries of these objects, and the count of those that were parsed. */
+function entries(...objects: object[]): Entry<unknown>[] {
+  return objects.map((object, i) => {
+    const identity = { key: `${i}`, namespace: "", uid: "", resourceVersion: "1" };
+    return unreadEntry(identity, JSON.stringify({ metadata: {}, ...object }), 12, 14);
+  });
+}
+
+Deno.test("unknownFields returns the paths that lead to a value in no entry, through arrays, and counts null as a value", async () => {
+  const given = entries({ spec: { a: null } }, { spec: { b: [[{ c: 1 }]] } }, { status: "spec.d" });
+  assertEquals(
+    await unknownFields(given, ["spec.a", "spec.b.c", "spec.d", "status.x", "metadata.labels"]),
+    ["spec.d", "status.x", "metadata.labels"],
+  );
+  assertEquals(await unknownFields(entries(), ["spec.a"]), []);
+});
+
+Deno.test("unknownFields parses no entry whose text lacks the last key of a path", async () => {
+  const given = entries(...Array.from({ length: 2_500 }, () => ({ spec: { a: 1 } })));
+  assertEquals(await unknownFields(given, ["spec.z"]), ["spec.z"]);
+  assertEquals(given.filter((entry) => (entry as { text?: unknown }).text === undefined), []);
 });

@@ -2,7 +2,7 @@ import { defineResource, isNotFound, type KubernetesObject, type Resource } from
 import { ConfigMap } from "@kube/informer/kinds/core/v1";
 import { Reconciler } from "@kube/informer/reconcile";
 import type { PerturbOptions } from "@kube/informer/testing/perturb";
-import { CacheOverlay } from "../../../src/informer/cache/overlay.ts";
+import { CacheOverlay } from "../../../src/informer/cache/lister.ts";
 import { isWatched } from "../../../src/informer/events/event.ts";
 import { Answer, OwnCalls } from "../../../src/reconcile/pending_writes.ts";
 import { deletes, meddles, patches, writes } from "./users.ts";
