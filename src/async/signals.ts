@@ -47,7 +47,7 @@ export class DerivedController implements Disposable {
 
   /** Aborts the signal. */
   [Symbol.dispose](): void {
-    this.abort(new DOMException("The job is over", "AbortError"));
+    if (!this.signal.aborted) this.abort(new DOMException("The job is over", "AbortError"));
   }
 }
 

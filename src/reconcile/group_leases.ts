@@ -88,6 +88,8 @@ export class GroupLeases {
   readonly #changed: () => void;
   readonly #members = new Map<string, GroupMember>();
   readonly #ranges: (Lease | undefined)[] = Array(RANGE_COUNT).fill(undefined);
+  /** The uids of the holders that they name; `""` for none. */
+  readonly #holders: string[] = Array(RANGE_COUNT).fill("");
   /** `true` once the Leases of the first list are known. */
   hasSynced = false;
 
@@ -115,8 +117,7 @@ export class GroupLeases {
 
   /** The uid of the holder of a range; `undefined` when that is gone. */
   holderOf(range: number): string | undefined {
-    const holder = this.#ranges[range]?.spec?.holderIdentity ?? "";
-    const uid = holder.slice(holder.lastIndexOf("_") + 1);
+    const uid = this.#holders[range];
     return this.#members.has(uid) ? uid : undefined;
   }
 
@@ -137,7 +138,7 @@ export class GroupLeases {
     const range = this.#rangeOf(name);
     if (range !== undefined) {
       if (!isNewer(lease, this.#ranges[range])) return;
-      this.#ranges[range] = lease;
+      this.#setRange(range, lease);
     } else if (name.startsWith(this.#memberPrefix)) {
       const identity = name.slice(this.#memberPrefix.length);
       for (const known of this.#members.values()) {
@@ -156,8 +157,14 @@ export class GroupLeases {
     const { name, uid } = lease.metadata;
     const range = this.#rangeOf(name);
     if (range === undefined) this.#members.delete(uid);
-    else if (this.#ranges[range]?.metadata.uid === uid) this.#ranges[range] = undefined;
+    else if (this.#ranges[range]?.metadata.uid === uid) this.#setRange(range, undefined);
     this.#changed();
+  }
+
+  #setRange(range: number, lease: Lease | undefined): void {
+    const holder = lease?.spec?.holderIdentity ?? "";
+    this.#ranges[range] = lease;
+    this.#holders[range] = holder.slice(holder.lastIndexOf("_") + 1);
   }
 
   get #memberPrefix(): string {

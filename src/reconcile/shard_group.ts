@@ -109,6 +109,9 @@ const TURN_MS = 100;
 
 const NONE: readonly HashRange[] = [];
 
+/** Ends a wait for the next change; the trace of a new one would cost more than the rest of a step. */
+const CHANGED = new DOMException("The Leases of the group have changed", "AbortError");
+
 /** The work of this process on one range. */
 interface RangeWork {
   /** The work of this process on it is being ended. */
@@ -129,8 +132,8 @@ interface RangeWork {
  *   `renewDeadlineMs` after it sent the last successful renewal; others wait `leaseMs` after they saw it, and then
  *   delete that Lease by its version: the process cannot renew it any more. So no two hold a range at a time while the
  *   rates of their clocks differ by less than `leaseMs / renewDeadlineMs` (1.5). Times of day are not compared.
- * - **A Lease that somebody deletes or edits**: as with {@linkcode LeaderElector}, two may hold a range until its
- *   former holder notices, at the latest at `renewDeadlineMs`.
+ * - **A Lease that somebody deletes or edits**: two may hold a range until its former holder notices. It notices a
+ *   change of its own Lease at the latest at `renewDeadlineMs`, and one of a range's Lease when its watch shows it.
  * - **A range is given away** by one write, that names the next holder, when this process has ended its work on it.
  * - **The shares** differ by one range at most. A process that joins receives its share, and nothing else moves; what a
  *   process leaves is divided among the others.
@@ -541,7 +544,7 @@ export class ShardGroup implements ShardSource {
   /** Waits for a change, for `dueMs` of the clock, or until the signal aborts. */
   async #waitUntil(dueMs: number, signal: AbortSignal): Promise<void> {
     using waiting = new DerivedController(signal);
-    this.#wake = () => waiting.abort();
+    this.#wake = () => waiting.abort(CHANGED);
     await pauseOf(this.#clock, Math.max(0, dueMs - this.#clock.now()), waiting.signal);
     this.#wake = undefined;
   }
