@@ -274,6 +274,8 @@ Deno.test("Reconciler over shards begins when its caches have what the former ho
   await works.pass(20_000);
   assertEquals(b.take(), []);
   assertEquals(b.reconciler.cache(Namespace).list().length, length - 1);
+  const lists = works.server.requests.filter(({ verb, resource }) => verb === "list" && resource === "namespaces");
+  assert(lists.length > 0 && lists.every(({ query }) => !query.has("resourceVersion"))); // of the newest state
   stalled![Symbol.dispose]();
   await works.pass(2_000);
   assert(b.take().length > 0);
@@ -420,4 +422,59 @@ Deno.test("Reconciler over shards ends the requests of a call whose last range i
   await works.pass(20_000);
   assert(String(reason).includes("is another process's"), String(reason));
   await ended;
+});
+
+Deno.test("Reconciler over shards does not begin in ranges that it has lost and regained by what it began to read before", async () => {
+  await using works = new SharedWorks();
+  const keys = works.create(6);
+  const a = works.process("a");
+  a.reconciler.watches(Namespace, () => [], { informer: { onError: () => {} } }); // which are not sharded
+  // The first list of the informer is a watch.
+  const isCheck = ({ verb, resource }: RecordedRequest): boolean => verb === "list" && resource === "namespaces";
+  a.start();
+  await works.pass();
+  assertEquals(a.take(), keys);
+  const checks = works.server.requests.filter(isCheck).length;
+  const [before, later] = [works.server.stallNext(1, isCheck), works.server.stallNext(1, isCheck)];
+  for (let times = 2; times > 0; times--) {
+    a.isCutOff = true;
+    await works.pass(12_000);
+    assertEquals(a.group.ranges(), []);
+    a.isCutOff = false;
+    await works.pass(10_000);
+    assertEquals(a.group.status().ranges.length, 64); // all at once
+  }
+  before[Symbol.dispose]();
+  await works.pass();
+  assertEquals([works.server.requests.filter(isCheck).length - checks, a.take()], [2, []]);
+  later[Symbol.dispose]();
+  await works.pass();
+  assertEquals(a.take(), keys);
+});
+
+Deno.test("Reconciler over shards does not begin while a cache is being listed, which has ended the look at it", async () => {
+  await using works = new SharedWorks();
+  const keys = works.create(6);
+  const a = works.process("a");
+  a.reconciler.watches(Namespace, () => [], { informer: { onError: () => {} } }); // which are not sharded
+  const isOfNamespaces = ({ resource }: RecordedRequest): boolean => resource === "namespaces";
+  a.start();
+  await works.pass();
+  assertEquals(a.take(), keys);
+  const check = works.server.stallNext(1, (request) => request.verb === "list" && isOfNamespaces(request));
+  a.isCutOff = true;
+  await works.pass(12_000);
+  a.isCutOff = false;
+  await works.pass(10_000);
+  assertEquals(a.group.status().ranges.length, 64);
+  const list = works.server.stallNext(Infinity, isOfNamespaces);
+  works.server.forceRelist();
+  await works.pass(10_000);
+  assertEquals(a.take(), []);
+  check[Symbol.dispose]();
+  await works.pass(10_000);
+  assertEquals(a.take(), []);
+  list[Symbol.dispose]();
+  await works.pass(5_000);
+  assertEquals(a.take(), keys);
 });

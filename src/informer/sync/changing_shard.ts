@@ -62,10 +62,11 @@ export class ChangingShard<T extends KubernetesObject> implements ArrivingParts,
   readonly #gather: LongTimer = new LongTimer(() => this.#controller.renew());
   /** The ranges that are being listed. */
   #listing: ShardFilter | undefined;
-  /** `true` from the beginning of a list of all until its objects are cached: then the filter is ahead of the cache. */
-  #isListing = false;
-  /** `true` while the server does not have the kind, so that no range has objects. */
-  #isEmpty = false;
+  /**
+   * `"listing"` from the beginning of a list of all until its objects are cached: then the filter is ahead of the cache.
+   * `"empty"` while the server does not have the kind, so that no range has objects.
+   */
+  #contents: "listing" | "cached" | "empty" = "listing";
   /** Opens when the objects of more ranges are cached; `undefined` while nothing waits. */
   #grown: Latch | undefined;
   /** Ranges that were listed at a version that the watch has not reached. */
@@ -102,19 +103,20 @@ export class ChangingShard<T extends KubernetesObject> implements ArrivingParts,
   listing(): void {
     this.#filter.ranges = this.#shard.ranges();
     this.#ahead = [];
-    this.#isListing = true;
+    this.#contents = "listing";
   }
 
   /** Resolves once the objects of `ranges` are cached. They were listed after the ranges were taken. */
   async holding(ranges: readonly HashRange[], signal: AbortSignal): Promise<void> {
-    const isCached = (): boolean => !this.#isListing && rangesWithout(ranges, this.#filter.ranges).length === 0;
-    while (!this.#isEmpty && !isCached()) await (this.#grown ??= new Latch()).wait({ signal });
+    const isCached = (): boolean => {
+      return this.#contents === "cached" && rangesWithout(ranges, this.#filter.ranges).length === 0;
+    };
+    while (this.#contents !== "empty" && !isCached()) await (this.#grown ??= new Latch()).wait({ signal });
   }
 
   /** Records that nothing is cached, as the server does not have the kind, or the controller has ended. */
   emptied(): void {
-    this.#isListing = false;
-    this.#isEmpty = true;
+    this.#contents = "empty";
     this.#grow();
   }
 
@@ -159,9 +161,8 @@ export class ChangingShard<T extends KubernetesObject> implements ArrivingParts,
 
   /** Records that the cache has reached a version, by a list of all or by the watch. */
   reached(version: string): void {
-    this.#isEmpty = false;
-    if (this.#isListing) {
-      this.#isListing = false;
+    if (this.#contents !== "cached") {
+      this.#contents = "cached";
       this.#grow();
     }
     if (this.#ahead.length > 0 && this.#ahead.every((range) => !isOlder(version, range.version))) this.#ahead = [];

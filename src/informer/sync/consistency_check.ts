@@ -36,7 +36,8 @@ export interface CheckResult {
 /** Options of a consistency check. */
 export interface CheckOptions extends Abortable {
   /**
-   * The version that the list has at least, unless the server does not have it. @default {that of the cache}
+   * The version that the list has at least, unless the server does not have it; `""` is the newest one. @default {that
+   * of the cache}
    */
   readonly resourceVersion?: string;
 }
@@ -172,7 +173,8 @@ class ConsistencyCheck<T extends KubernetesObject> implements RunningCheck {
   async #run(): Promise<CheckResult> {
     const { gate } = this.#controller;
     const before = gate.version;
-    const compared = await this.#compare(isOlder(before, this.#version) ? this.#version : before);
+    const isNeeded = this.#version === "" || isOlder(before, this.#version);
+    const compared = await this.#compare(isNeeded ? this.#version : before);
     const { version, objects } = compared;
     if (isOlder(version, before)) {
       const reason = `the server's history went back from version ${before} to ${version}`;
@@ -407,12 +409,15 @@ export class ConsistencyChecks<T extends KubernetesObject> {
     return await inTurn(this.#sync.collection.server, () => this.#check(options), { signal: job.signal });
   }
 
-  /** Resolves once a check has succeeded, or there is nothing to check; those that fail are reported, and repeated. */
+  /**
+   * Resolves once a check has found or made the cache equal to the server's newest state, or there is nothing to check.
+   * One that fails is reported, and repeated; so is one that a list has to follow.
+   */
   async untilChecked(signal: AbortSignal): Promise<void> {
     for (let failures = 0;; failures++) {
       try {
-        await this.check({ signal });
-        return;
+        const { repair } = await this.check({ signal, resourceVersion: "" });
+        if (repair === "none" || repair === "objects") return;
       } catch (error) {
         signal.throwIfAborted();
         if (this.#sync.stage === "stopped" || this.#sync.parts.some(({ phase }) => this.#sync.lacksKind(phase))) return;

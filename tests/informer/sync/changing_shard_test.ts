@@ -7,6 +7,7 @@ import { metadataOf, tableOf } from "../../../src/api/resource.ts";
 import { Pod } from "../../../src/kinds/core/v1.ts";
 import { pod } from "../../../src/testing/mod.ts";
 import { Random } from "../../../src/testing/random.ts";
+import { createWidget, define, undefine, Widget } from "../../support/widgets.ts";
 import { FactoryFixture } from "../_factory_fixture.ts";
 
 const COUNT = 8;
@@ -211,6 +212,70 @@ Deno.test("A range that goes while it or all is listed does not come, and one th
     const again = new ShardFilter("uid", [range(1)]).selector!;
     assertEquals(selectors.filter((selector) => selector === again).length, returns ? 2 : 0);
   }
+});
+
+/** Begins a wait for the objects of ranges, and returns whether it is over. */
+function waiting(informer: Pick<SharedIndexInformer<Pod>, "caughtUp">, ...indexes: number[]): () => boolean {
+  let isOver = false;
+  void informer.caughtUp(new AbortController().signal, indexes.map(range)).then(() => isOver = true);
+  return () => isOver;
+}
+
+Deno.test("A wait for the objects of ranges ends when a list of all, which has taken them as it began, is cached", async () => {
+  await using fixture = new FactoryFixture({ reflector: { streamingList: "off" } });
+  create(fixture, 80);
+  const held = new Held("group", [0]);
+  const pods = fixture.informers.forResource(Pod, { shard: held });
+  const first = fixture.server.stallNext(1, isList);
+  const isFirstOver = waiting(pods, 0);
+  await fixture.start();
+  assertEquals(isFirstOver(), false);
+  first[Symbol.dispose]();
+  await fixture.tick();
+  assertEquals(isFirstOver(), true);
+
+  const second = fixture.server.stallNext(1, isList);
+  held.take(1);
+  fixture.server.forceRelist();
+  await fixture.tick(10_000);
+  assertEquals(
+    fixture.server.requests.at(-1)!.query.get("shardSelector"),
+    new ShardFilter("uid", held.ranges()).selector,
+  );
+  const isOver = waiting(pods, 1);
+  await fixture.tick(1_000);
+  assertEquals([isOver(), [...pods.indexer.keys()].sort()], [false, keysIn(fixture, [range(0)])]);
+  second[Symbol.dispose]();
+  await fixture.tick();
+  assertEquals([isOver(), [...pods.indexer.keys()].sort()], [true, keysIn(fixture, held.ranges())]);
+});
+
+Deno.test("A wait for the objects of ranges ends at once without the kind, and with the list of a kind that comes", async () => {
+  await using fixture = new FactoryFixture({ reflector: { streamingList: "off" } });
+  const { informers, server } = fixture;
+  const widgets = informers.forResource(Widget, { optional: true, shard: new Held("group", [0, 1, 2, 3, 4, 5, 6, 7]) });
+  const wait = (): () => boolean => waiting(widgets as unknown as SharedIndexInformer<Pod>, 0);
+  await fixture.start();
+  const isOver = wait();
+  await fixture.tick();
+  assertEquals([widgets.status().unserved, isOver()], [true, true]);
+
+  const stalled = server.stallNext(1, ({ path, query }) => path.endsWith("/widgets") && !query.has("watch"));
+  define(server, Widget);
+  createWidget(server, "a");
+  await fixture.tick(1_000);
+  const isBegunOver = wait();
+  await fixture.tick(1_000);
+  assertEquals([isBegunOver(), widgets.indexer.size], [false, 0]);
+  stalled[Symbol.dispose]();
+  await fixture.tick();
+  assertEquals([isBegunOver(), widgets.indexer.size], [true, 1]);
+
+  undefine(server, Widget);
+  await fixture.tick(40_000);
+  const isEndOver = wait();
+  await fixture.tick();
+  assertEquals([widgets.indexer.size, isEndOver()], [0, true]);
 });
 
 Deno.test("Every list of changing ranges is of the newest state, with those that are held when it begins", async () => {
