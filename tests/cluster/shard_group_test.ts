@@ -12,16 +12,35 @@ const cluster = clusterTests();
 class Processes implements AsyncDisposable {
   readonly byName = new Map<string, Program>();
   readonly #setting: Setting;
+  readonly #durations: readonly string[];
 
-  constructor(setting: Setting) {
+  /** Processes with durations that are short, or the default ones. */
+  constructor(setting: Setting, ...durations: readonly "default"[]) {
     this.#setting = setting;
+    this.#durations = durations;
   }
 
   start(...names: string[]): void {
     const { kubeconfig, namespace } = this.#setting;
     for (const name of names) {
-      this.byName.set(name, new Program("tests/cluster/_shard_member.ts", [kubeconfig, namespace, name]));
+      const args = [kubeconfig, namespace, name, ...this.#durations];
+      this.byName.set(name, new Program("tests/cluster/_shard_member.ts", args));
     }
+  }
+
+  /** The writes that the processes have sent since a time: those of Leases of ranges, and by name those of others. */
+  writesSince(sinceMs: number): { readonly ranges: number; readonly own: Readonly<Record<string, number>> } {
+    const own: Record<string, number> = {};
+    let ranges = 0;
+    for (const [name, { out: { lines } }] of this.byName) {
+      const writes = lines.map((line) => line.split(" ")).filter(([time, what]) =>
+        what === "writes" && Number(time) >= sinceMs
+      );
+      const ofRanges = writes.filter(([, , , lease]) => lease.startsWith("shards-range-"));
+      ranges += ofRanges.length;
+      own[name] = writes.length - ofRanges.length;
+    }
+    return { ranges, own };
   }
 
   /** Waits until the latest acts of these processes have all ranges, in shares that differ by one at most. */
@@ -133,6 +152,48 @@ cluster.anywhere(
     assertEquals([code, errors], [0, ""]);
     assertEquals(await leasesOf(setting), ["shards-member-b", "shards-member-d", "shards-member-e"]);
     processes.assertApart();
+  },
+);
+
+cluster.anywhere(
+  "ShardGroup sends 12 writes a minute for each process, one for each range that moves, and two for one that leaves",
+  async (setting) => {
+    await using processes = new Processes(setting, "default");
+    processes.start("a", "b", "c");
+    await processes.share("a", "b", "c");
+    /** The renewals that a process may send since a time. */
+    const renewals = (sinceMs: number): number => Math.floor((Date.now() - sinceMs) / 5_000) + 1;
+
+    let sinceMs = Date.now();
+    await withDeadline("four renewals of each process", async (signal) => {
+      const haveRenewed = (): boolean => Object.values(processes.writesSince(sinceMs).own).every((count) => count >= 4);
+      while (!haveRenewed()) await delay(20, { signal });
+    });
+    const { ranges, own } = processes.writesSince(sinceMs);
+    report(`in ${Date.now() - sinceMs} ms the processes have sent ${JSON.stringify(own)}`);
+    assertEquals(ranges, 0);
+    for (const count of Object.values(own)) assert(count <= renewals(sinceMs), JSON.stringify(own));
+
+    sinceMs = Date.now();
+    processes.start("d");
+    await processes.share("a", "b", "c", "d");
+    const joined = processes.writesSince(sinceMs);
+    report(`${joined.ranges} ranges have moved to a process that joined, which has sent ${joined.own.d} writes more`);
+    assertEquals(joined.ranges, 16);
+    for (const [name, count] of Object.entries(joined.own)) {
+      assert(count <= renewals(sinceMs) + (name === "d" ? 1 : 0), JSON.stringify(joined.own));
+    }
+
+    sinceMs = Date.now();
+    processes.byName.get("d")!.kill("SIGTERM");
+    await processes.share("a", "b", "c");
+    await processes.byName.get("d")!.ended();
+    const left = processes.writesSince(sinceMs);
+    report(`${left.ranges} ranges have moved from a process that left, which has sent ${left.own.d} writes more`);
+    assertEquals(left.ranges, 16);
+    for (const [name, count] of Object.entries(left.own)) {
+      assert(count <= renewals(sinceMs) + (name === "d" ? 2 : 0), JSON.stringify(left.own));
+    }
   },
 );
 
