@@ -15,7 +15,8 @@ import type {
 } from "../informer/events/event.ts";
 import type { SharedIndexInformer } from "../informer/shared_index_informer.ts";
 import type { SharedInformerFactory } from "../informer/shared_informer_factory.ts";
-import { type InformerStatus, joinedWaitError, WaitError } from "../informer/status.ts";
+import { type InformerStatus, joinedWaitError, WaitError, Waits } from "../informer/status.ts";
+import { StateKeeper, worstOf } from "../informer/sync/state.ts";
 import { CacheView, type ViewOptions } from "../informer/view/cache_view.ts";
 
 /** A member of one of several clusters. */
@@ -207,6 +208,9 @@ class ClusterEvents<T extends KubernetesObject> extends PolledIterator<InformerE
  * - A cluster that is removed leaves: reads lack its objects at once, and handlers receive them as deleted, with the
  *   reason `"moved"`.
  * - Events, listed objects, rows of views and status name their cluster. There is no order between clusters.
+ * - Versions are those of one cluster. So there is no `atLeast()` for all of them: wait by that of {@linkcode cluster},
+ *   or for an object by {@linkcode until}.
+ * - `derive()` takes the informer of one cluster: {@linkcode cluster}, or that of a factory in `ClusterSet.run()`.
  */
 export class ClusterInformer<T extends KubernetesObject, Name extends string = never> {
   /** Reads the caches. */
@@ -219,12 +223,23 @@ export class ClusterInformer<T extends KubernetesObject, Name extends string = n
   readonly #registrations = new Set<ClusterRegistration<T>>();
   readonly #ended = new AbortController();
   readonly #make: (informers: SharedInformerFactory) => SharedIndexInformer<T, Name>;
+  readonly #waits: Waits<T>;
   /** The number of names given out to handlers that have none. */
   #names = 0;
 
-  /** Made by `ClusterSet.forResource()`. `make` returns the informer of a cluster. */
-  constructor(make: (informers: SharedInformerFactory) => SharedIndexInformer<T, Name>) {
+  /** Made by `ClusterSet.forResource()`. `name` is that of the resource, `make` returns the informer of a cluster. */
+  constructor(name: string, make: (informers: SharedInformerFactory) => SharedIndexInformer<T, Name>) {
     this.#make = make;
+    const subject = `"${name}" in several clusters`;
+    const stateOf = (): StateKeeper => this.#state;
+    this.#waits = new Waits<T>({
+      collection: { name, subject, informer: `the informer of ${subject}` },
+      get state() {
+        return stateOf();
+      },
+      processor: { stream: (options) => this.events(options) },
+      partsOf: () => [],
+    });
     this.lister = {
       list: (selector) => this.#objects(({ lister }) => lister.list(selector)),
       get: (cluster, key) => this.#informers.get(cluster)?.lister.get(key),
@@ -275,6 +290,20 @@ export class ClusterInformer<T extends KubernetesObject, Name extends string = n
    */
   async waitForCacheSync(options: Abortable & { readonly patient?: boolean } = {}): Promise<void> {
     await settled(this.#informers, (informer) => informer.waitForCacheSync(options));
+  }
+
+  /**
+   * Resolves with the first object, cached or to come in any cluster, for which the predicate holds, and its cluster;
+   * with `key`, with an object of that key. It reads as `SharedIndexInformer.until()` does; a key is not looked up.
+   *
+   * @throws {WaitError} when the signal aborts, or the set is disposed first.
+   * @throws an error of the predicate.
+   */
+  async until(
+    predicate: (object: T) => boolean,
+    options: Abortable & { readonly key?: ObjectKey } = {},
+  ): Promise<ClusterObject<T>> {
+    return await this.#waits.until(predicate, options) as ClusterObject<T>;
   }
 
   /**
@@ -351,6 +380,15 @@ export class ClusterInformer<T extends KubernetesObject, Name extends string = n
    */
   end(): void {
     this.#ended.abort(new DOMException("The clusters were disposed", "AbortError"));
+  }
+
+  /** The worst state of the clusters. */
+  get #state(): StateKeeper {
+    const states = Array.from(this.#informers.values(), ({ followed }) => followed.state);
+    if (states.length > 0 && !this.#ended.signal.aborted) return worstOf(states);
+    const state = new StateKeeper();
+    if (this.#ended.signal.aborted) state.stopped();
+    return state;
   }
 
   #register(handler: ClusterEventHandler<T>, options: HandlerOptions<T>): ClusterRegistration<T> {

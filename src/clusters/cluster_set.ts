@@ -235,7 +235,10 @@ export class ClusterSet implements AsyncDisposable {
     options: Unpicked & SharedIndexInformerOptions<T, Name> = {},
   ): ClusterInformer<T, Name> {
     if (this.#job.signal.aborted) throw new Error("Cannot make an informer: the set was disposed");
-    const informer = new ClusterInformer<T, Name>((informers) => informers.forResource<T, Name>(resource, options));
+    const informer = new ClusterInformer<T, Name>(
+      resourceName(resource),
+      (informers) => informers.forResource<T, Name>(resource, options),
+    );
     for (const [name, cluster] of this.#clusters) {
       informer.joined(name, cluster.informers);
       if (this.#isStarted) cluster.informers.start();

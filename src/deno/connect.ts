@@ -754,6 +754,9 @@ function refuseOfThisMachine(entry: KubeconfigEntry, names: readonly string[]): 
  * Returns a client for each context of the kubeconfig that {@linkcode connect} would read, by its name. No request is
  * sent.
  *
+ * The contexts are those at the time of the call. Credentials of each are read again as {@linkcode connect} does;
+ * contexts that come or go later are not followed: call it again, with `contexts` that name those which are new.
+ *
  * A context that cannot be used is passed to `onRefused`, and left out.
  *
  * @throws {ConnectError} when there is no kubeconfig.

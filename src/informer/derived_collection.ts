@@ -137,7 +137,8 @@ const NAMED = 10;
 function checkedSource<S extends CollectionSource<unknown, string>>(source: S): S {
   if (source?.followed?.cache !== undefined) return source;
   throw new TypeError(
-    "Cannot derive from this value: it is no informer and no derived collection; pass what forResource() returns",
+    "Cannot derive from this value: it is no informer and no derived collection; pass what forResource() of a factory " +
+      "returns, of several clusters the informer of one, cluster(name)",
   );
 }
 
@@ -315,8 +316,9 @@ export class DerivedCollection<T extends DerivedObject, Name extends string = ne
    * @throws {WaitError} when the signal aborts, or the collection stops first.
    * @throws an error of the predicate.
    */
-  until(predicate: (object: T) => boolean, options: Abortable & { readonly key?: ObjectKey } = {}): Promise<T> {
-    return this.#waits.until(predicate as (object: unknown) => boolean, options) as Promise<unknown> as Promise<T>;
+  async until(predicate: (object: T) => boolean, options: Abortable & { readonly key?: ObjectKey } = {}): Promise<T> {
+    const { object } = await this.#waits.until(predicate as (object: unknown) => boolean, options);
+    return object as unknown as T;
   }
 
   /**

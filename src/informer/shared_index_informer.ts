@@ -363,8 +363,8 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
    * @throws {WaitError} when the signal aborts, or the informer stops first.
    * @throws an error of the predicate.
    */
-  until(predicate: (object: T) => boolean, options: Abortable & { readonly key?: ObjectKey } = {}): Promise<T> {
-    return this.#waits.until(predicate, options);
+  async until(predicate: (object: T) => boolean, options: Abortable & { readonly key?: ObjectKey } = {}): Promise<T> {
+    return (await this.#waits.until(predicate, options)).object;
   }
 
   /**

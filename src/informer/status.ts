@@ -11,6 +11,7 @@ import { type Abortable, defined } from "../api/options.ts";
 import { type Durations, monotonicMs, sumOfDurations, TimeLimit } from "../async/time.ts";
 import { ofEntries } from "../entry/path.ts";
 import type { FollowedCollection } from "./derived/derivation.ts";
+import type { HandlerOptions, InformerEvent } from "./events/event.ts";
 import { HandlerRemovedError, type HandlerStatus } from "./events/processor.ts";
 
 /** The status of an informer at one moment. */
@@ -281,8 +282,9 @@ function seconds(ms: number): string {
 
 /** A collection that is waited for, and its parts that sync by themselves. */
 type AwaitedCollection<T extends KubernetesObject> =
-  & Pick<FollowedCollection<T>, "collection" | "state" | "processor">
-  & Pick<CollectionSync<T>, "partsOf">;
+  & Pick<FollowedCollection<T>, "collection" | "state">
+  & Pick<CollectionSync<T>, "partsOf">
+  & { readonly processor: { stream(options: HandlerOptions<T>, key?: ObjectKey): AsyncIterable<InformerEvent<T>> } };
 
 /** The waits of an informer's callers. They reject as those methods of `SharedIndexInformer` do. */
 export class Waits<T extends KubernetesObject> {
@@ -333,16 +335,19 @@ export class Waits<T extends KubernetesObject> {
     );
   }
 
-  /** Resolves with the first object for which the predicate holds. */
-  until(predicate: (object: T) => boolean, options: Abortable & { readonly key?: ObjectKey }): Promise<T> {
+  /** Resolves with the first object for which the predicate holds, and its cluster, if that has a name. */
+  until(
+    predicate: (object: T) => boolean,
+    options: Abortable & { readonly key?: ObjectKey },
+  ): Promise<{ readonly object: T; readonly cluster?: string }> {
     const { key, signal } = options;
     const what = `${key === undefined ? "an object" : `"${key}"`} of ${this.#sync.collection.subject}`;
     return this.wait(what, signal, async () => {
       const holds = ofEntries(predicate);
       for await (const event of this.#sync.processor.stream({ signal, name: "until" }, key)) {
-        if (event.type === "synced" || event.type === "deleted") continue;
+        if (event.type === "synced" || event.type === "deleted" || (key ?? event.key) !== event.key) continue;
         try {
-          if (holds(event)) return event.object;
+          if (holds(event)) return { object: event.object, ...defined({ cluster: event.cluster }) };
         } catch (error) {
           if (error !== event.error) throw error; // the quarantine reports an object that cannot be read
         }
@@ -366,19 +371,20 @@ export class Waits<T extends KubernetesObject> {
   }
 
   /**
-   * Awaits `call`; a refusal of `state`, the removal of a handler, and the end by `signal` become a
+   * Awaits `call`; a refusal of `awaited`, or else of the collection, the removal of a handler, and the end by `signal` become a
    * {@linkcode WaitError}.
    */
   async wait<R>(
     what: string,
     signal: AbortSignal | undefined,
     call: () => Promise<R>,
-    state: StateKeeper = this.#sync.state,
+    awaited?: StateKeeper,
   ): Promise<R> {
     const beganMs = monotonicMs();
     try {
       return await call();
     } catch (error) {
+      const state = awaited ?? this.#sync.state;
       const wait = { what, resource: this.#sync.collection.name, waitedMs: monotonicMs() - beganMs };
       if (signal?.aborted && error === signal.reason) throw waitError(wait, state, { ended: "aborted", reason: error });
       if (error !== undefined && error === state.refusal) throw waitError(wait, state, { ended: "refused" });

@@ -1,4 +1,12 @@
-import { applyViewUpdate, type HashRange, MemoryPositions, Position, type ViewRow } from "@kube/informer";
+import {
+  applyViewUpdate,
+  type HashRange,
+  MemoryPositions,
+  path,
+  Position,
+  type ViewRow,
+  WaitError,
+} from "@kube/informer";
 import { ConfigMap } from "@kube/informer/kinds/core/v1";
 import { configMap } from "@kube/informer/testing";
 import { assertEquals, assertRejects, assertThrows } from "@std/assert";
@@ -48,6 +56,58 @@ Deno.test("ClusterInformer.events() ends at return(), with its signal, and frees
     end(events);
     await clusters.pass();
     assertEquals([(await events.next()).done, maps.status()[0].handlers], [true, []]);
+  }
+});
+
+Deno.test("ClusterInformer.until() resolves with the first object for which the predicate holds, and its cluster", async () => {
+  await using clusters = new Clusters();
+  clusters.add("berlin");
+  const maps = clusters.set.forResource(ConfigMap);
+  clusters.set.start();
+  const { cluster, object } = await clusters.during(maps.until(({ metadata }) => metadata.name === "a"));
+  assertEquals([cluster, object.metadata.namespace], ["berlin", "shop"]);
+  const written = maps.until(path("data.n").equals("2"), { key: "shop/b" });
+  clusters.add("paris"); // which joins while it waits
+  const server = clusters.server("paris");
+  server.create(ConfigMap, configMap({ name: "c", namespace: "shop", data: { n: "2" } }));
+  server.create(ConfigMap, configMap({ name: "b", namespace: "shop", data: { n: "1" } }));
+  await clusters.pass();
+  server.patch(ConfigMap, "shop/b", { data: { n: "2" } });
+  const found = await clusters.during(written);
+  assertEquals([found.cluster, found.object.metadata.name, found.object.data?.n], ["paris", "b", "2"]);
+  assertEquals(maps.status().map(({ handlers }) => handlers), [[], []]);
+});
+
+Deno.test("ClusterInformer.until() rejects with an error that names the kind and the worst state, also after the end", async () => {
+  await using clusters = new Clusters();
+  const maps = clusters.set.forResource(ConfigMap);
+  const messageOf = async (options: { readonly signal: AbortSignal; readonly key?: string }): Promise<string> => {
+    const error = await assertRejects(() => clusters.during(maps.until(() => false, options)), WaitError);
+    return error.message;
+  };
+  const what = 'of "configmaps" in several clusters';
+  assertEquals(
+    await messageOf({ signal: AbortSignal.timeout(2_000) }),
+    `Cannot wait for an object ${what}: given up after 2.0 s, its state has been "idle" for 0.0 s`,
+  );
+  clusters.add("berlin", "paris");
+  clusters.server("paris").failNext(403, Infinity);
+  clusters.set.start();
+  await clusters.pass();
+  assertEquals(
+    await messageOf({ signal: AbortSignal.timeout(3_000), key: "shop/b" }),
+    `Cannot wait for "shop/b" ${what}: given up after 3.0 s, its state has been "forbidden" for 3.0 s`,
+  );
+  const failing = maps.until(() => {
+    throw new TypeError("of the predicate");
+  });
+  await assertRejects(() => clusters.during(failing), TypeError, "of the predicate");
+  const waiting = maps.until(() => false);
+  waiting.catch(() => {});
+  await clusters.pass();
+  await clusters.during(clusters.set[Symbol.asyncDispose]());
+  for (const ended of [waiting, maps.until(() => true)]) {
+    await assertRejects(() => ended, WaitError, `Cannot wait for the informer ${what}: it has stopped`);
   }
 });
 

@@ -124,7 +124,7 @@ export class StateKeeper {
 
   /** Adopts the worst of several states, the first of equals, and its cause. */
   follow(others: readonly StateKeeper[]): void {
-    const worst = others.reduce((a, b) => STATES.indexOf(b.#state) > STATES.indexOf(a.#state) ? b : a);
+    const worst = worstOf(others);
     this.#set(worst.#state, worst.#cause);
     const retries = others.flatMap(({ retryAt }) => retryAt ?? []);
     this.#retryAt = retries.reduce((a, b) => b < a ? b : a, retries[0]);
@@ -189,6 +189,11 @@ export class StateKeeper {
     this.#state = state;
     this.#cause = cause;
   }
+}
+
+/** Returns the one whose state is the worst, the first of equals. @throws {TypeError} when there is none. */
+export function worstOf(states: readonly StateKeeper[]): StateKeeper {
+  return states.reduce((a, b) => STATES.indexOf(b.state) > STATES.indexOf(a.state) ? b : a);
 }
 
 /**
