@@ -371,8 +371,8 @@ export class Waits<T extends KubernetesObject> {
   }
 
   /**
-   * Awaits `call`; a refusal of `awaited`, or else of the collection, the removal of a handler, and the end by `signal` become a
-   * {@linkcode WaitError}.
+   * Awaits `call`; a refusal of `awaited`, or else of the collection, the removal of a handler, and the end by `signal`
+   * become a {@linkcode WaitError}.
    */
   async wait<R>(
     what: string,

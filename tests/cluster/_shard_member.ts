@@ -1,5 +1,5 @@
-// A process of a shard group: KUBECONFIG NAMESPACE IDENTITY [default], with durations that are short, or the default ones.
-// Prints the ranges that it acts on, and the writes that it sends, with the time of day in milliseconds.
+// A process of a shard group: KUBECONFIG NAMESPACE IDENTITY [default], with short durations or the default ones. Prints
+// the ranges that it acts on, and the writes that it sends, with the time of day in milliseconds.
 import { ShardGroup } from "@kube/informer/reconcile";
 import { connect } from "@kube/informer/deno";
 

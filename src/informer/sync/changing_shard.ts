@@ -63,7 +63,7 @@ export class ChangingShard<T extends KubernetesObject> implements ArrivingParts,
   /** The ranges that are being listed. */
   #listing: ShardFilter | undefined;
   /**
-   * `"listing"` from the beginning of a list of all until its objects are cached: then the filter is ahead of the cache.
+   * `"listing"` from the beginning of a list of all until its objects are cached: then the filter is ahead of them.
    * `"empty"` while the server does not have the kind, so that no range has objects.
    */
   #contents: "listing" | "cached" | "empty" = "listing";
