@@ -47,7 +47,7 @@ export class DerivedController implements Disposable {
 
   /** Aborts the signal. */
   [Symbol.dispose](): void {
-    if (!this.signal.aborted) this.abort(new DOMException("The job is over", "AbortError"));
+    this.abort(new DOMException("The job is over", "AbortError"));
   }
 }
 

@@ -543,10 +543,14 @@ export class ShardGroup implements ShardSource {
 
   /** Waits for a change, for `dueMs` of the clock, or until the signal aborts. */
   async #waitUntil(dueMs: number, signal: AbortSignal): Promise<void> {
-    using waiting = new DerivedController(signal);
+    const waiting = new DerivedController(signal);
     this.#wake = () => waiting.abort(CHANGED);
-    await pauseOf(this.#clock, Math.max(0, dueMs - this.#clock.now()), waiting.signal);
-    this.#wake = undefined;
+    try {
+      await pauseOf(this.#clock, Math.max(0, dueMs - this.#clock.now()), waiting.signal);
+    } finally {
+      waiting.release();
+      this.#wake = undefined;
+    }
   }
 
   #limited<R>(signal: AbortSignal | undefined, request: (options: Abortable) => Promise<R>): Promise<R> {
