@@ -36,8 +36,9 @@ export interface CheckResult {
 /** Options of a consistency check. */
 export interface CheckOptions extends Abortable {
   /**
-   * The version that the list has at least, unless the server does not have it; `""` is the newest one. @default {that
-   * of the cache}
+   * The version that the list has at least, unless the server does not have it; `""` is the newest one.
+   *
+   * @default {that of the cache}
    */
   readonly resourceVersion?: string;
 }
