@@ -222,6 +222,17 @@ export interface CollectionData extends StateData {
   readonly events?: number;
 }
 
+/**
+ * The data of `namespaces`. It is sent where a view is of all namespaces, unless `redact` or the rights of the client
+ * may hide some.
+ */
+export interface NamespacesData {
+  /** The name of the collection. */
+  readonly name: string;
+  /** The namespaces that have objects, in order, 1,000 at most. */
+  readonly namespaces: readonly string[];
+}
+
 /** The data of `view`. */
 export interface ViewData<T = unknown> extends ViewUpdate<T> {
   /** The name of the view. */
@@ -242,6 +253,7 @@ export interface ViewData<T = unknown> extends ViewUpdate<T> {
  * | --- | --- | --- |
  * | `stream` | {@linkcode StreamData} | first of all |
  * | `collection` | {@linkcode CollectionData} | the state of a collection that a view is of: at first, and when it has changed |
+ * | `namespaces` | {@linkcode NamespacesData} | the namespaces of a collection: at first, and when they have changed |
  * | `view` | {@linkcode ViewData} | all rows of a window, or changes of it |
  * | `end` | {@linkcode EndData} | the relay ends the stream, for that reason |
  *
@@ -254,6 +266,8 @@ export interface ViewEvents {
   readonly stream: StreamData;
   /** See {@linkcode CollectionData}. */
   readonly collection: CollectionData;
+  /** See {@linkcode NamespacesData}. */
+  readonly namespaces: NamespacesData;
   /** See {@linkcode ViewData}. */
   readonly view: ViewData;
   /** See {@linkcode EndData}. */

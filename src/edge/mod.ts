@@ -13,4 +13,5 @@ export type { Authorization, AuthorizeRequest, ConnectionInfo, Grant, ObjectRigh
 export type { RelayedCollection, RelayOptions, RequestedData, RequestedPart } from "./options.ts";
 export { accessReview, type ReviewAccess, type ReviewedUser } from "./access_review.ts";
 export type { DeletedData, EndData, RelayEvents, RelayList, ResetData, SnapshotData, StateData } from "./format.ts";
-export type { CollectionData, CollectionList, StreamData, ViewData, ViewEvents, ViewRequest } from "./format.ts";
+export type { CollectionData, CollectionList, NamespacesData, StreamData } from "./format.ts";
+export type { ViewData, ViewEvents, ViewRequest } from "./format.ts";

@@ -329,6 +329,9 @@ function updateText(
 /** The time between two looks at the state of collections, in milliseconds. */
 const LOOK_MS = 500;
 
+/** The greatest number of namespaces that are reported of a collection. */
+const MAX_NAMESPACES = 1_000;
+
 /** The bytes of a row of a view, and of each value that it is sorted by. */
 const ROW_BYTES = { row: 160, value: 40 };
 
@@ -364,7 +367,7 @@ export class ViewHub implements Disposable {
   /** By `ViewSelection.order`. */
   readonly #views = new Map<string, SharedView>();
   readonly #streams = new Map<string, ViewStream>();
-  /** The data of the last `collection` of each stream, by its name. */
+  /** The data of the last `collection` and `namespaces` of each stream, by event and name. */
   readonly #sent = new WeakMap<ViewStream, Map<string, string>>();
   /** Set if and only if there are streams. */
   #timer: ReturnType<typeof setInterval> | undefined;
@@ -527,8 +530,9 @@ export class ViewHub implements Disposable {
     for (const { view, hold, rowBytes } of [...this.#views.values()]) {
       if (view.hasSynced) hold.resize(Math.max(1, view.total) * rowBytes);
     }
+    const namespaces = new Map<string, string>();
     for (const stream of [...this.#streams.values()]) {
-      this.#report(stream);
+      this.#report(stream, namespaces);
       stream.check(this.#settings);
     }
   }
@@ -538,24 +542,40 @@ export class ViewHub implements Disposable {
     return this.#settings.redact !== undefined;
   }
 
-  /** Writes the state of the collections of a stream, where it has changed. */
-  #report(stream: ViewStream): void {
+  /**
+   * Writes the state and the namespaces of the collections of a stream, where they have changed. `namespaces` has the
+   * texts of those that were read for another stream.
+   */
+  #report(stream: ViewStream, namespaces = new Map<string, string>()): void {
     const sent = this.#sent.get(stream) ?? new Map<string, string>();
     this.#sent.set(stream, sent);
-    const selections = [...stream.selections.values()];
-    for (const name of new Set(selections.map(({ of }) => of))) {
+    const offer = (event: string, name: string, text: string): void => {
+      const about = `${event} ${name}`;
+      if (text === sent.get(about)) return;
+      sent.set(about, text);
+      stream.offer(about, eventText(event, text));
+    };
+    const selections = Map.groupBy(stream.selections.values(), ({ of }) => of);
+    for (const [name, views] of selections) {
       const informer = [...this.#views.values()].find(({ of }) => of === name)?.held.informer;
       if (informer === undefined) continue;
       const status = informer.status();
-      const isLimited = selections.some((selection) => selection.of === name && selection.isLimited);
+      const isLimited = views.some((selection) => selection.isLimited);
       const objects = this.#hides || isLimited ? undefined : status.objects;
       const events = isLimited ? undefined : status.events;
-      const text = JSON.stringify({ name, ...stateOf(status), objects, events });
-      if (text === sent.get(name)) continue;
-      sent.set(name, text);
-      stream.offer(`collection ${name}`, eventText("collection", text));
+      offer("collection", name, JSON.stringify({ name, ...stateOf(status), objects, events }));
+      if (this.#hides || isLimited || !views.some(({ namespace }) => namespace === "")) continue;
+      const text = namespaces.get(name) ?? namespacesText(name, informer.indexer.indexValues("namespace"));
+      namespaces.set(name, text);
+      offer("namespaces", name, text);
     }
   }
+}
+
+/** Returns the namespaces of a collection, in which objects without one have `""`, as JSON. */
+function namespacesText(name: string, values: readonly string[]): string {
+  const namespaces = values.filter((value) => value !== "").sort().slice(0, MAX_NAMESPACES);
+  return JSON.stringify({ name, namespaces });
 }
 
 /** The longest body of a request, in bytes. */

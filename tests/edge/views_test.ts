@@ -32,6 +32,7 @@ class Viewer implements AsyncDisposable {
   readonly totals: Record<string, number> = {};
   // deno-lint-ignore no-explicit-any
   readonly collections: Record<string, any> = {};
+  readonly namespaces: Record<string, string[]> = {};
   id = "";
 
   private constructor(relayed: Relayed, events: Events) {
@@ -50,6 +51,7 @@ class Viewer implements AsyncDisposable {
       if (text === "closed") throw new Error("the stream was closed");
       if (text.startsWith("stream")) this.id = data.id;
       else if (text.startsWith("collection")) this.collections[data.name] = data;
+      else if (text.startsWith("namespaces")) this.namespaces[data.name] = data.namespaces;
       else if (text.startsWith("view")) {
         this.totals[data.view] = data.total;
         this.rows[data.view] = applyViewUpdate(this.rows[data.view] ?? [], data);
@@ -117,8 +119,30 @@ Deno.test("a stream reports the state of the collections that its views are of",
   const { objects, events } = viewer.collections.pods;
   assertEquals([objects, viewer.collections.maps], [21, undefined]);
   relayed.server.delete(Pod, "mail/mail-0");
-  await viewer.until(() => viewer.collections.pods.objects === 20);
+  await viewer.until(() => viewer.collections.pods.objects === 20 && viewer.namespaces.pods.join() === "shop");
   assertEquals(viewer.collections.pods.events, events + 1);
+});
+
+Deno.test("a stream has the namespaces of a collection where its client sees all of it", async () => {
+  const limited = { where: { name: "everything", matches: () => true } };
+  const cases: [RelayOptions["authorize"], RelayOptions["redact"], ViewRequest, string[] | undefined][] = [
+    [undefined, undefined, { of: "pods" }, ["mail", "shop"]],
+    [undefined, undefined, { of: "pods", namespace: "shop" }, undefined],
+    [undefined, (object) => object, { of: "pods" }, undefined],
+    [() => ({ rights: { pods: limited } }), undefined, { of: "pods" }, undefined],
+    [() => ({ rights: { pods: {} } }), undefined, { of: "pods" }, ["mail", "shop"]],
+  ];
+  for (const [authorize, redact, view, expected] of cases) {
+    await using relayed = new Relayed({ authorize, redact }, { server: pods() });
+    await using viewer = await Viewer.open(relayed, { view });
+    await viewer.until(() => viewer.rows.view !== undefined && viewer.collections.pods?.state === "live");
+    const { events } = viewer.collections.pods;
+    relayed.server.create(Pod, pod({ name: "web-99", namespace: "shop" })); // reported behind the namespaces
+    await viewer.until(() =>
+      events === undefined ? viewer.totals.view === 22 : viewer.collections.pods.events > events
+    );
+    assertEquals(viewer.namespaces.pods, expected);
+  }
 });
 
 Deno.test("views see what redact leaves of an object alone: predicates, words, sort keys and fields", async () => {
