@@ -86,9 +86,19 @@ export class LabelSelector {
 
   /** Returns true when all conditions hold. `!=` and `notin` also hold when the label is missing, as in Kubernetes. */
   matches(labels: Readonly<Record<string, string>> | undefined): boolean {
-    for (const requirement of this.requirements) if (!holds(requirement, labels)) return false;
-    return true;
+    return holdAll(this.requirements, labels);
   }
+}
+
+/** Returns `matches` of {@linkcode LabelSelector.parse}, without what else bundles of that class would have. */
+export function labelMatcher(text: string): LabelSelector["matches"] {
+  const requirements = new Parser(text).requirements();
+  return (labels) => holdAll(requirements, labels);
+}
+
+function holdAll(requirements: readonly Requirement[], labels: Labels): boolean {
+  for (const requirement of requirements) if (!holds(requirement, labels)) return false;
+  return true;
 }
 
 function requirementsOf(selector: LabelSelectorFields): Requirement[] {
@@ -435,16 +445,29 @@ export class FieldSelector {
    * object.
    */
   matchesValues(read: (keys: readonly string[]) => readonly (string | undefined)[]): boolean {
-    return this.requirements.every(({ keys, value, equal }) => {
-      const values = read(keys);
-      return (values.includes(value) || (value === "" && values.every((value) => value === undefined))) === equal;
-    });
+    return areEqual(this.requirements, read);
   }
 
   /** Returns the text that was parsed. */
   toString(): string {
     return this.#text;
   }
+}
+
+/** Returns `matches` of {@linkcode FieldSelector.parse}, without what else bundles of that class would have. */
+export function fieldMatcher(text: string): FieldSelector["matches"] {
+  const requirements = parse(text);
+  return (object) => areEqual(requirements, (keys) => fieldValues(object, keys));
+}
+
+function areEqual(
+  requirements: readonly FieldRequirement[],
+  read: (keys: readonly string[]) => readonly FieldValue[],
+): boolean {
+  return requirements.every(({ keys, value, equal }) => {
+    const values = read(keys);
+    return (values.includes(value) || (value === "" && values.every((value) => value === undefined))) === equal;
+  });
 }
 
 function parse(text: string): FieldRequirement[] {

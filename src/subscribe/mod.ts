@@ -3,18 +3,19 @@
  * credentials of the cluster.
  *
  * {@linkcode subscribe} returns a `Lister` and events as an informer has them; {@linkcode subscribeViews} returns
- * windows, of which the relay sends nothing else. Both connect again when a connection ends. They use web standards
- * alone, at most 8 kB, minified and compressed.
+ * windows, of which the relay sends nothing else. Both connect again when a connection ends, and have `subscribe` and
+ * `getSnapshot` for UI libraries. They use web standards alone, at most 8 kB, minified and compressed.
  *
  * @module
  */
 export { type Fetch, type RelayClientOptions, RelayError } from "./follow_relay.ts";
-export { RemoteView } from "./view_subscription.ts";
+export { RemoteView, type ViewSnapshot } from "./view_subscription.ts";
 export {
   subscribe,
   type SubscribeOptions,
   Subscription,
   type SubscriptionEvent,
+  type SubscriptionSnapshot,
   type SubscriptionState,
 } from "./subscription.ts";
 export { subscribeViews, type SubscribeViewsOptions, ViewSubscription } from "./view_subscription.ts";

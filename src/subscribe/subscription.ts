@@ -1,10 +1,11 @@
-import { FieldSelector, LabelSelector } from "../api/selector.ts";
+import { fieldMatcher, labelMatcher } from "../api/selector.ts";
 import { keyOf, type KubernetesObject, type ObjectKey } from "../api/object.ts";
 import type { CacheSelection, Lister, NamespaceLister } from "../informer/cache/lister.ts";
 import { DerivedController, Latch } from "../async/signals.ts";
 import { type IterationFailure, PolledIterator, Readers } from "../async/iterate.ts";
 import type { DeletedData, StateData } from "../edge/format.ts";
 import type { InformerState } from "../informer/sync/state.ts";
+import { ExternalStore } from "./external_store.ts";
 import { followRelay, onErrorOf, relayAddress, type RelayClientOptions, type ServerEvent } from "./follow_relay.ts";
 
 /** A {@linkcode Lister} over objects by their keys. */
@@ -36,10 +37,10 @@ class MapLister<T extends KubernetesObject> implements Lister<T> {
 
   #select(given: string | CacheSelection, belongs: (object: T) => boolean): T[] {
     const { labelSelector = "", fieldSelector = "" } = typeof given === "string" ? { labelSelector: given } : given;
-    const labels = LabelSelector.parse(labelSelector);
-    const fields = FieldSelector.parse(fieldSelector);
+    const hasLabels = labelMatcher(labelSelector);
+    const hasFields = fieldMatcher(fieldSelector);
     return [...this.#objects.values()].filter((object) =>
-      belongs(object) && labels.matches(object.metadata.labels) && fields.matches(object)
+      belongs(object) && hasLabels(object.metadata.labels) && hasFields(object)
     );
   }
 }
@@ -120,6 +121,18 @@ export interface SubscribeOptions extends RelayClientOptions, CacheSelection {
  */
 export type SubscriptionState = InformerState | "connecting" | "disconnected" | "failed";
 
+/** The state of a {@linkcode Subscription} at one time. */
+export interface SubscriptionSnapshot<T> {
+  /** The objects, in the order in which they came; one that has not changed is the same in all snapshots. */
+  readonly objects: readonly T[];
+  /** The state. */
+  readonly state: SubscriptionState;
+  /** `true` once the copy has been equal to the relay's cache. */
+  readonly hasSynced: boolean;
+  /** The reason why the subscription has failed; unset unless it has. */
+  readonly error?: unknown;
+}
+
 /**
  * A copy of a collection of a relay.
  *
@@ -133,6 +146,12 @@ export class Subscription<T extends KubernetesObject> implements AsyncIterable<S
   readonly #objects = new Map<ObjectKey, T>();
   readonly #readers = new Readers<EventReader<T>>();
   readonly #synced = new Latch();
+  readonly #store = new ExternalStore<SubscriptionSnapshot<T>>(() => {
+    const { state, hasSynced } = this;
+    return { objects: [...this.#objects.values()], state, hasSynced, ...this.#failure };
+  });
+  /** The reason of the end, if it has failed. */
+  #failure: IterationFailure | undefined;
   /** The objects of a snapshot that is not complete. After a cut another one begins, as the id names no position. */
   #staged: Map<ObjectKey, T> | undefined;
   #state: SubscriptionState = "connecting";
@@ -152,7 +171,7 @@ export class Subscription<T extends KubernetesObject> implements AsyncIterable<S
         return id === "" ? { address } : { address, headers: { "last-event-id": id } };
       },
       onEvent: (event) => this.#accept(event),
-      onDown: () => void (this.#state = "disconnected"),
+      onDown: () => this.#enter("disconnected"),
     }, { ...options, signal: this.#job.signal, onError: onErrorOf(options, address) }).catch((error) => {
       this.#job.release();
       this.#over(signal?.aborted ? undefined : { error }, error);
@@ -172,6 +191,22 @@ export class Subscription<T extends KubernetesObject> implements AsyncIterable<S
   /** Resolves once {@linkcode hasSynced}; rejects when the signal aborts, or the subscription ends first. */
   waitForSync(options: { readonly signal?: AbortSignal } = {}): Promise<void> {
     return this.#synced.wait(options);
+  }
+
+  /**
+   * Calls a listener after changes of {@linkcode getSnapshot}, once for all that come together, until the function that
+   * it returns is called. It needs no `this`: `useSyncExternalStore(pods.subscribe, pods.getSnapshot)`.
+   */
+  get subscribe(): (listener: () => void) => () => void {
+    return this.#store.subscribe;
+  }
+
+  /**
+   * Returns what the subscription has: the same snapshot, array of objects, and objects, while they have not changed.
+   * After a change it costs a copy of the array. It needs no `this`.
+   */
+  get getSnapshot(): () => SubscriptionSnapshot<T> {
+    return this.#store.getSnapshot;
   }
 
   /**
@@ -199,14 +234,15 @@ export class Subscription<T extends KubernetesObject> implements AsyncIterable<S
   /** Ends the subscription: its iterators with `failure`, if there is one, and its waits with `error`. */
   #over(failure: IterationFailure | undefined, error: unknown): void {
     if (this.#readers.haveEnded) return;
-    this.#state = "failed";
+    this.#failure = failure;
+    this.#enter("failed");
     this.#synced.fail(error);
     this.#readers.end(failure);
   }
 
   #accept({ event, data, id }: ServerEvent): void {
     if (this.#readers.haveEnded) return;
-    if (event === "state") this.#state = (JSON.parse(data) as StateData).state;
+    if (event === "state") this.#enter((JSON.parse(data) as StateData).state);
     else if (event === "snapshot") this.#staged = new Map();
     else if (event === "synced") this.#commit();
     else if (event === "added" || event === "updated") this.#put(JSON.parse(data));
@@ -214,10 +250,18 @@ export class Subscription<T extends KubernetesObject> implements AsyncIterable<S
     if (id !== undefined) this.#lastEventId = id;
   }
 
+  #enter(state: SubscriptionState): void {
+    this.#state = state;
+    this.#store.changed();
+  }
+
   #put(object: T): void {
     const key = keyOf(object);
-    (this.#staged ?? this.#objects).set(key, object);
-    if (this.#staged === undefined) this.#changed(key);
+    if (this.#staged !== undefined) this.#staged.set(key, object);
+    else if (!isSame(this.#objects.get(key), object)) {
+      this.#objects.set(key, object);
+      this.#changed(key);
+    }
   }
 
   #delete(key: ObjectKey): void {
@@ -229,20 +273,23 @@ export class Subscription<T extends KubernetesObject> implements AsyncIterable<S
     const staged = this.#staged ?? new Map<ObjectKey, T>();
     this.#staged = undefined;
     for (const key of this.#objects.keys()) if (!staged.has(key)) this.#delete(key);
-    for (const [key, object] of staged) {
-      const { uid, resourceVersion } = object.metadata;
-      const known = this.#objects.get(key)?.metadata;
-      if (resourceVersion === undefined || known?.uid !== uid || known.resourceVersion !== resourceVersion) {
-        this.#put(object);
-      }
-    }
+    for (const object of staged.values()) this.#put(object);
     this.#synced.open();
+    this.#store.changed();
     for (const reader of this.#readers) reader.wake();
   }
 
   #changed(key: ObjectKey): void {
+    this.#store.changed();
     for (const reader of this.#readers) reader.changed(key);
   }
+}
+
+/** Returns true for the same version of an object, or the same text where there are no versions. */
+function isSame(known: KubernetesObject | undefined, object: KubernetesObject): boolean {
+  const { uid, resourceVersion } = object.metadata;
+  if (known?.metadata.uid !== uid || known?.metadata.resourceVersion !== resourceVersion) return false;
+  return resourceVersion !== undefined || JSON.stringify(known) === JSON.stringify(object);
 }
 
 /**

@@ -1,7 +1,8 @@
-import type { CollectionData, StreamData, ViewData, ViewRequest } from "../edge/format.ts";
+import type { CollectionData, NamespacesData, StreamData, ViewData, ViewRequest } from "../edge/format.ts";
 import { applyViewUpdate, type ViewRow, type ViewUpdate } from "../informer/view/cache_view.ts";
 import { type IterationFailure, PolledIterator, Readers } from "../async/iterate.ts";
 import { DerivedController } from "../async/signals.ts";
+import { ExternalStore } from "./external_store.ts";
 import {
   askRelay,
   followRelay,
@@ -12,10 +13,33 @@ import {
   type ServerEvent,
 } from "./follow_relay.ts";
 
+/** The state of a {@linkcode RemoteView} at one time. */
+export interface ViewSnapshot<T> {
+  /** The rows of the window that have come last; one that has not changed is the same in all snapshots with it. */
+  readonly rows: readonly ViewRow<T>[];
+  /** The number of rows of the view, in the window and outside of it. */
+  readonly total: number;
+  /** The number of rows before the window. */
+  readonly offset: number;
+  /** `true` once rows have come. */
+  readonly hasSynced: boolean;
+  /** `true` while the stream is open; otherwise the rows may be out of date. */
+  readonly isConnected: boolean;
+  /** The reason why the subscription has failed; unset unless it has. */
+  readonly error?: unknown;
+}
+
 /** A window of a collection of a relay. */
 export class RemoteView<T> implements Disposable {
   readonly #onChange: (hasEnded: boolean) => void;
   readonly #readers = new Readers<UpdateReader<T>>();
+  readonly #store = new ExternalStore<ViewSnapshot<T>>(() => {
+    const { total, offset, hasSynced } = this;
+    return { rows: [...this.#rows], total, offset, hasSynced, isConnected: this.#isConnected, ...this.#failure };
+  });
+  #isConnected = false;
+  /** The reason of the end, if the subscription has failed. */
+  #failure: IterationFailure | undefined;
   #request: ViewRequest;
   #rows: ViewRow<T>[] = [];
   /** The last update; `undefined` before the first one. */
@@ -67,20 +91,46 @@ export class RemoteView<T> implements Disposable {
     return new UpdateReader<T>(options.signal, this.#readers, () => this.#last && this.#all(this.#last));
   }
 
+  /**
+   * Calls a listener after changes of {@linkcode getSnapshot}, once for all that come together, until the function that
+   * it returns is called. It needs no `this`: `useSyncExternalStore(view.subscribe, view.getSnapshot)`.
+   */
+  get subscribe(): (listener: () => void) => () => void {
+    return this.#store.subscribe;
+  }
+
+  /**
+   * Returns what the view has: the same snapshot, array of rows, and rows, while they have not changed. After a change
+   * it costs a copy of the array. It needs no `this`.
+   */
+  get getSnapshot(): () => ViewSnapshot<T> {
+    return this.#store.getSnapshot;
+  }
+
   /** Applies an update. */
-  accept({ total, offset, rows, changes }: ViewUpdate<T>): void {
+  accept({ total, offset, rows: all, changes }: ViewUpdate<T>): void {
+    const rows = all && this.#reused(all);
     const update = rows === undefined ? { total, offset, changes } : { total, offset, rows, changes };
     this.#last = update;
     this.#rows = applyViewUpdate(this.#rows, update);
+    this.#store.changed();
     for (const reader of this.#readers) {
       reader.update = reader.update === undefined ? update : this.#all(update);
       reader.wake();
     }
   }
 
+  /** The stream of the view is open, or has ended. */
+  connected(isConnected: boolean): void {
+    this.#isConnected = isConnected;
+    this.#store.changed();
+  }
+
   /** Ends the view. */
   end(failure?: { readonly error: unknown }): void {
     if (this.#readers.haveEnded) return;
+    this.#failure = failure;
+    this.connected(false);
     this.#readers.end(failure);
     this.#onChange(true);
   }
@@ -88,6 +138,15 @@ export class RemoteView<T> implements Disposable {
   /** Ends the view; its rows stay as they are. */
   [Symbol.dispose](): void {
     this.end();
+  }
+
+  /** Returns rows, with those in place of equal ones that are there already. */
+  #reused(rows: readonly ViewRow<T>[]): readonly ViewRow<T>[] {
+    const known = new Map(this.#rows.map((row) => [row.key, row]));
+    return rows.map((row) => {
+      const last = known.get(row.key);
+      return last !== undefined && JSON.stringify(last) === JSON.stringify(row) ? last : row;
+    });
   }
 
   #all({ total, offset }: ViewUpdate<T>): ViewUpdate<T> {
@@ -128,6 +187,8 @@ const MAX_ADDRESS = 2_000;
 export interface SubscribeViewsOptions extends RelayClientOptions {
   /** Called when a collection that views are of has changed, at most twice a second. */
   readonly onCollection?: (collection: CollectionData) => unknown;
+  /** Called with the namespaces of a collection that a view of all namespaces is of, and when they have changed. */
+  readonly onNamespaces?: (namespaces: NamespacesData) => unknown;
   /** Called with `true` when the stream is open, and with `false` when it has ended. */
   readonly onConnected?: (isConnected: boolean) => unknown;
 }
@@ -181,6 +242,7 @@ export class ViewSubscription implements Disposable {
       if (!hasEnded || this.#views.delete(name)) this.#due();
     });
     this.#views.set(name, view as RemoteView<unknown>);
+    view.connected(this.isConnected);
     this.#due();
     return view;
   }
@@ -219,6 +281,7 @@ export class ViewSubscription implements Disposable {
     if (this.#end !== undefined) return;
     if (event === "stream") this.#connected((JSON.parse(data) as StreamData).id);
     else if (event === "collection") this.#options.onCollection?.(JSON.parse(data));
+    else if (event === "namespaces") this.#options.onNamespaces?.(JSON.parse(data));
     else if (event === "view") {
       const update = JSON.parse(data) as ViewData;
       this.#views.get(update.view)?.accept(update);
@@ -227,6 +290,7 @@ export class ViewSubscription implements Disposable {
 
   #connected(stream: string | undefined): void {
     this.#stream = stream;
+    for (const view of this.#views.values()) view.connected(this.isConnected);
     this.#options.onConnected?.(stream !== undefined);
     if (this.#isDue) void this.#send();
   }

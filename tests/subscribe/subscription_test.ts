@@ -81,6 +81,65 @@ Deno.test("a subscription asks for what its options select", async () => {
   assertEquals(network.requests[0].headers.get("authorization"), "Bearer x");
 });
 
+Deno.test("snapshots of a subscription keep what has not changed, over changes, cuts and restarts of the relay", async () => {
+  await using network = new Network();
+  create(network, "cart-0", "cart-1", "cart-2");
+  using pods = subscribed(network, { onError: () => {} });
+  const { subscribe, getSnapshot } = pods;
+  let calls = 0;
+  subscribe(() => calls++);
+  const empty = getSnapshot();
+  assertEquals(empty, { objects: [], state: "connecting", hasSynced: false });
+  await network.tick();
+  const first = getSnapshot();
+  assertEquals([first.objects.map(({ metadata }) => metadata.name), first.state, first.hasSynced], [
+    ["cart-0", "cart-1", "cart-2"],
+    "live",
+    true,
+  ]);
+  await network.tick();
+  assertStrictEquals(getSnapshot(), first);
+
+  calls = 0;
+  network.server.patch(Pod, "shop/cart-1", { metadata: { labels: { tier: "1" } } });
+  await network.tick();
+  const second = getSnapshot();
+  assertEquals([calls, second.objects[1].metadata.labels?.tier, first.objects.length], [1, "1", 3]);
+  assertEquals(second.objects.map((it, i) => it === first.objects[i]), [true, false, true]);
+
+  network.cut();
+  await network.tick();
+  assertEquals([getSnapshot().state, getSnapshot().objects === second.objects], ["disconnected", true]);
+  const restarted = network.restart();
+  await network.tick(2_000);
+  await restarted;
+  await network.tick(2_000);
+  assertEquals([getSnapshot().state, getSnapshot().objects === second.objects], ["live", true]);
+  network.server.delete(Pod, "shop/cart-0");
+  await network.tick();
+  assertEquals(getSnapshot().objects.map((it, i) => it === second.objects[i + 1]), [true, true]);
+});
+
+Deno.test("an object without a version is the same while its text is", async () => {
+  await using network = new Network();
+  const event = (name: string, zone: string): string => {
+    return `event:added\ndata:${JSON.stringify({ metadata: { name, namespace: "shop" }, zone })}\n\n`;
+  };
+  const body = (zone: string): string => {
+    return `event:snapshot\ndata:{}\n\n${event("a", "x")}${event("b", zone)}event:synced\ndata:{}\n\n`;
+  };
+  let zone = "x";
+  network.answer = () => new Response(body(zone));
+  using zones = subscribed(network, { onError: () => {} });
+  const lines = noted(zones);
+  await network.tick();
+  const { objects } = zones.getSnapshot();
+  zone = "y";
+  await network.tick(2_000);
+  assertEquals(zones.getSnapshot().objects.map((it, i) => it === objects[i]), [true, false]);
+  assertEquals(lines, ["+ shop/a", "+ shop/b", "= 2", "~ shop/b"]);
+});
+
 Deno.test("a subscription that is cut resumes without a snapshot, and misses nothing", async () => {
   await using network = new Network();
   create(network, "cart-0", "cart-1");
@@ -180,6 +239,8 @@ Deno.test("a subscription that the relay refuses fails with the reason", async (
   await network.tick();
   await wait;
   assertEquals(pods.state, "failed");
+  const { state, error } = pods.getSnapshot();
+  assert(state === "failed" && error instanceof RelayError);
   assertStringIncludes(lines[0], "failed: Cannot subscribe to http://localhost/events/nodes: 404");
   await network.tick(60_000);
   assertEquals(network.requests.length, 1);

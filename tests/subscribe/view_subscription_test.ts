@@ -1,6 +1,7 @@
-import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertStrictEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import { Pod } from "../../src/kinds/core/v1.ts";
 import type { ViewUpdate } from "../../src/informer/view/cache_view.ts";
+import { RelayError } from "../../src/subscribe/follow_relay.ts";
 import type { RemoteView } from "../../src/subscribe/view_subscription.ts";
 import {
   subscribeViews,
@@ -130,6 +131,77 @@ Deno.test("a request that the relay refuses is reported, and the view stays as i
   await network.tick(2_000);
   assertEquals([names(view), errors.length, views.isConnected], [["a", "b"], 1, true]);
   assertStringIncludes(errors[0].message, "label selector");
+});
+
+Deno.test("snapshots of a view keep what has not changed, over changes, other windows and restarts", async () => {
+  await using network = new Network();
+  create(network, "a", "b", "c", "d");
+  using views = subscribed(network);
+  const view = views.view<Pod>({ of: "pods", limit: 3 });
+  const { subscribe, getSnapshot } = view;
+  let calls = 0;
+  const remove = subscribe(() => calls++);
+  assertEquals(getSnapshot(), { rows: [], total: 0, offset: 0, hasSynced: false, isConnected: false });
+  await network.tick(100);
+  const first = getSnapshot();
+  assertEquals([first.rows.length, first.total, first.hasSynced, first.isConnected], [3, 4, true, true]);
+  await network.tick(1_000);
+  assertStrictEquals(getSnapshot(), first);
+
+  calls = 0;
+  network.server.patch(Pod, "shop/b", { metadata: { labels: { tier: "1" } } });
+  await network.tick(100);
+  const second = getSnapshot();
+  assertEquals([calls, first.rows[1].object.metadata.labels?.tier], [1, undefined]);
+  assertEquals(second.rows.map((row, i) => row === first.rows[i]), [true, false, true]);
+
+  view.replace({ offset: 1 }); // all rows come anew
+  await network.tick(100);
+  const third = getSnapshot();
+  assertEquals([third.offset, third.rows[0] === second.rows[1], third.rows[1] === second.rows[2]], [1, true, true]);
+
+  const restarted = network.restart();
+  await network.tick();
+  assertEquals([getSnapshot().isConnected, getSnapshot().rows === third.rows], [false, true]);
+  await network.tick(2_000);
+  await restarted;
+  await network.tick(2_000);
+  assertEquals(getSnapshot(), third);
+  assertStrictEquals(getSnapshot().rows, third.rows);
+  remove();
+  calls = 0;
+  create(network, "e");
+  await network.tick(100);
+  assertEquals([calls, getSnapshot().total, views.view({ of: "pods" }).getSnapshot().isConnected], [0, 5, true]);
+});
+
+Deno.test("a snapshot of a view has the reason for which its subscription has failed", async () => {
+  await using network = new Network();
+  using views = subscribed(network);
+  const { getSnapshot } = views.view({ of: "nodes" });
+  await network.tick(100);
+  const { error, isConnected } = getSnapshot();
+  assert(error instanceof RelayError && !isConnected);
+});
+
+Deno.test("the namespaces of collections are reported to views of all namespaces, when they change", async () => {
+  await using network = new Network();
+  create(network, "a");
+  const seen: string[] = [];
+  using views = subscribed(network, {
+    onNamespaces: ({ name, namespaces }) => seen.push(`${name}: ${namespaces}`),
+  });
+  const view = views.view({ of: "pods", namespace: "shop" });
+  await network.tick(1_000);
+  assertEquals(seen, []);
+  view.replace({ namespace: "" });
+  await network.tick(1_000);
+  network.server.create(Pod, pod({ name: "a", namespace: "mail" }));
+  create(network, "b");
+  await network.tick(1_000);
+  network.server.delete(Pod, "mail/a");
+  await network.tick(1_000);
+  assertEquals(seen.filter((it) => it !== "pods: "), ["pods: shop", "pods: mail,shop", "pods: shop"]);
 });
 
 Deno.test("collections of views are reported when they change", async () => {
