@@ -30,8 +30,8 @@ export interface GridElements {
 export interface GridCalls {
   /** Other rows are needed. */
   readonly onWindow: (window: { readonly offset: number; readonly limit: number }) => void;
-  /** Another order is asked for; `undefined` is that of the keys. */
-  readonly onSort: (key: string | undefined) => void;
+  /** Another order is asked for; `""` is that of the keys. */
+  readonly onSort: (key: string) => void;
   /** A row is opened. */
   readonly onOpen: (key: string) => void;
 }
@@ -41,7 +41,7 @@ export class Grid<T> {
   readonly #elements: GridElements;
   readonly #calls: GridCalls;
   #columns: readonly Column<T>[] = [];
-  #sortKey: string | undefined;
+  #sortKey = "";
   /** The rows that are there, and the position of the first. */
   #rows: readonly ViewRow<T>[] = [];
   #offset = 0;
@@ -56,7 +56,8 @@ export class Grid<T> {
     this.#calls = calls;
     const { scroller, rows } = elements;
     scroller.addEventListener("scroll", () => this.#need());
-    addEventListener("resize", () => this.#need());
+    const sizes = new ResizeObserver(() => this.#need());
+    for (const element of [scroller, elements.table]) sizes.observe(element);
     scroller.addEventListener("keydown", (event) => this.#press(event));
     rows.addEventListener("click", (event) => {
       const index = [...rows.rows].findIndex((row) => row.contains(event.target as Node));
@@ -69,15 +70,25 @@ export class Grid<T> {
     return Math.max(1, Math.floor(this.#elements.scroller.clientHeight / ROW_HEIGHT) - 1);
   }
 
-  /** Replaces the columns, and forgets order, place and rows. */
-  reset(columns: readonly Column<T>[]): void {
+  /** Replaces the columns, forgets the rows, and begins at the first one, or that of a key once it is there. */
+  reset(columns: readonly Column<T>[], sortKey: string, key?: string): void {
     this.#columns = columns;
-    this.#sortKey = undefined;
-    this.#active = { key: undefined, index: 0 };
     this.#elements.table.setAttribute("aria-colcount", String(columns.length));
     this.#elements.heads.replaceChildren(...columns.map((column) => this.#head(column)));
+    this.order(sortKey);
     this.toTop();
+    this.#active = { key, index: 0 };
     this.show([], 0, 0);
+  }
+
+  /** Shows by which column the rows are sorted. */
+  order(sortKey: string): void {
+    this.#sortKey = sortKey;
+    this.#columns.forEach(({ sortKeys }, i) => {
+      const direction = ["ascending", "descending"][sortKeys.indexOf(sortKey)];
+      if (direction === undefined) this.#elements.heads.cells[i].removeAttribute("aria-sort");
+      else this.#elements.heads.cells[i].setAttribute("aria-sort", direction);
+    });
   }
 
   /** Goes to the first row, because others are shown. */
@@ -139,21 +150,17 @@ export class Grid<T> {
     button.textContent = title;
     button.addEventListener("click", () => {
       const [first, second] = sortKeys;
-      this.#sortKey = this.#sortKey === first ? second : this.#sortKey === second ? undefined : first;
-      for (const other of this.#elements.heads.cells) other.removeAttribute("aria-sort");
-      if (this.#sortKey !== undefined) {
-        head.setAttribute("aria-sort", this.#sortKey === first ? "ascending" : "descending");
-      }
-      this.#calls.onSort(this.#sortKey);
-      this.toTop();
+      this.#calls.onSort(this.#sortKey === first ? second : this.#sortKey === second ? "" : first);
     });
     head.append(button);
     return head;
   }
 
-  /** Asks for the rows that are visible, unless they are there. */
+  /** Asks for the rows that are visible, unless they are there, and marks columns that are cut off at the right. */
   #need(): void {
     const { scroller } = this.#elements;
+    const beyond = scroller.scrollWidth - scroller.clientWidth - scroller.scrollLeft;
+    scroller.classList.toggle("cut", beyond > 1);
     const first = Math.floor(scroller.scrollTop / ROW_HEIGHT);
     const offset = Math.max(0, Math.floor((first - MARGIN) / MARGIN) * MARGIN);
     const limit = Math.ceil((this.#page + 4 * MARGIN) / MARGIN) * MARGIN;

@@ -7,11 +7,12 @@
  */
 import type { KubernetesObject } from "../src/api/object.ts";
 import type { TableColumn, TableRow } from "../src/api/resource.ts";
-import type { CollectionData, CollectionList } from "../src/edge/format.ts";
+import type { CollectionData, CollectionList, ViewRequest } from "../src/edge/format.ts";
 import type { RemoteView } from "../src/subscribe/view_subscription.ts";
 import { subscribeViews } from "../src/subscribe/view_subscription.ts";
 import { humanDuration } from "../src/async/time.ts";
 import { type Column, Grid } from "./grid.ts";
+import { hashOf, type Place, readPlace } from "./place.ts";
 import { Rate } from "./rate.ts";
 import { yamlOf } from "./yaml_of.ts";
 
@@ -45,23 +46,36 @@ function element<E extends Element = HTMLElement>(id: string): E {
 }
 
 const select = element<HTMLSelectElement>("collection");
+const namespace = element<HTMLSelectElement>("namespace");
 const filter = element<HTMLInputElement>("filter");
 const details = element("details");
 const state = element("state");
 
 /** What the relay has said last of each collection. */
 const known = new Map<string, CollectionData>();
+/** The namespaces of each collection that have objects. */
+const namespaces = new Map<string, readonly string[]>();
 const rate = new Rate();
 let isConnected = false;
+let collections: CollectionList["collections"] = [];
+let place: Place | undefined;
 let shown: Collection | undefined;
 let rows: RemoteView<Row> | undefined;
 let columns: RemoteView<Row> | undefined;
+/** Set from a key in the filter until the rows that match are asked for. */
+let typing: ReturnType<typeof setTimeout> | undefined;
+/** The address that typing in the filter has led to: further typing replaces it. */
+let typed: string | undefined;
 let opened: { readonly key: string; readonly view: RemoteView<KubernetesObject> } | undefined;
 
 const views = subscribeViews(new URL(".", location.href), {
   onCollection: (data) => {
     known.set(data.name, data);
     showState();
+  },
+  onNamespaces: (data) => {
+    namespaces.set(data.name, data.namespaces);
+    showNamespaces();
   },
   onConnected: (value) => {
     isConnected = value;
@@ -82,8 +96,8 @@ const grid = new Grid<Row>({
     if (rows === undefined || (rows.request.offset === offset && rows.request.limit === limit)) return;
     rows.replace({ offset, limit });
   },
-  onSort: (key) => rows?.replace({ sortBy: key === undefined ? [] : [key] }),
-  onOpen: open,
+  onSort: (sort) => go({ sort }),
+  onOpen: (object) => go({ object }),
 });
 
 /** Calls `show` with each state of a view, until that is disposed. */
@@ -102,30 +116,82 @@ function showState(): void {
   element("empty").hidden = !hasSynced || total > 0;
 }
 
-/** Shows a collection instead of the present one. */
+/** Offers the namespaces that have objects, and the one that is shown. */
+function showNamespaces(): void {
+  if (place === undefined || shown === undefined) return;
+  element("namespaces").hidden = shown.scope !== "Namespaced";
+  const chosen = place.namespace;
+  const names = [...new Set([...namespaces.get(shown.name) ?? [], ...chosen === "" ? [] : [chosen]])].sort();
+  if (namespace.dataset.names !== names.join()) { // else a list that is open would close
+    namespace.dataset.names = names.join();
+    namespace.replaceChildren(new Option("all", ""), ...names.map((name) => new Option(name)));
+  }
+  namespace.value = chosen;
+}
+
+/** Goes to another place, as a step of the history of the browser unless it replaces the present one. */
+function go(change: Partial<Place>, isStep = true): void {
+  const next = { ...place!, ...change };
+  const hash = hashOf(next);
+  if (hash === hashOf(place!)) return;
+  if (isStep) history.pushState(null, "", hash);
+  else history.replaceState(null, "", hash);
+  show(next);
+}
+
+/** Shows a place instead of the present one. */
+function show(next: Place): void {
+  const last = place;
+  place = next;
+  const isOther = next.collection !== last?.collection;
+  if (isOther) choose(collections.find(({ name }) => name === next.collection)!);
+  else if (JSON.stringify(requestOf(next)) !== JSON.stringify(requestOf(last))) {
+    rows!.replace(requestOf(next));
+    grid.order(next.sort);
+    grid.toTop();
+  }
+  if (isOther || next.object !== last.object) {
+    if (next.object === "") closeDetails();
+    else open(next.object);
+  }
+  select.value = next.collection;
+  if (typing === undefined) filter.value = next.filter;
+  showNamespaces();
+  document.title = `${next.object || shown!.kind}: informer`;
+}
+
+/** Returns what a place asks for of its collection. */
+function requestOf({ namespace, filter, sort }: Place): Pick<ViewRequest, "namespace" | "search" | "sortBy"> {
+  return {
+    namespace: shown!.scope === "Namespaced" ? namespace : "",
+    search: filter,
+    sortBy: sort === "" ? [] : [sort],
+  };
+}
+
+/** Shows the collection of a place instead of the present one. */
 function choose(collection: Collection): void {
   shown = collection;
   closeDetails();
   rows?.[Symbol.dispose]();
   columns?.[Symbol.dispose]();
-  const { name, isTable, kind } = collection;
-  document.title = `${kind}: informer`;
+  const { name, isTable } = collection;
   scroller.querySelector("table")!.setAttribute("aria-label", name);
+  const { sort, object } = place!;
   const fields = isTable ? ["metadata.name", "cells"] : ["metadata.name"];
-  const view = rows = views.view<Row>({ of: name, search: filter.value, fields, offset: 0, limit: 150 });
-  const heads = columns = isTable ? views.view<Row>({ of: name, fields: ["columns"], limit: 1 }) : undefined;
-  grid.reset(heads === undefined ? columnsOf(collection, undefined) : []);
+  const view = rows = views.view<Row>({ of: name, ...requestOf(place!), fields, offset: 0, limit: 150 });
+  // Of all namespaces, so that the relay names them.
+  const heads = columns = views.view<Row>({ of: name, fields: [isTable ? "columns" : "metadata.name"], limit: 1 });
+  grid.reset(isTable ? [] : columnsOf(collection, undefined), sort, object);
   let titles = "";
-  if (heads !== undefined) {
-    void follow(heads, () => {
-      const found = heads.rows()[0]?.object?.columns;
-      const text = JSON.stringify(found?.map((column) => column.name));
-      if (found === undefined || text === titles) return;
-      titles = text;
-      grid.reset(columnsOf(collection, found));
-      if (view.hasSynced) grid.show(view.rows(), view.offset, view.total);
-    });
-  }
+  void follow(heads, () => {
+    const found = heads.rows()[0]?.object?.columns;
+    const text = JSON.stringify(found?.map((column) => column.name));
+    if (found === undefined || text === titles) return;
+    titles = text;
+    grid.reset(columnsOf(collection, found), place!.sort, place!.object);
+    if (view.hasSynced) grid.show(view.rows(), view.offset, view.total);
+  });
   void follow(view, () => {
     grid.show(view.rows(), view.offset, view.total);
     showState();
@@ -175,13 +241,11 @@ function closeDetails(): void {
   if (opened === undefined) return;
   opened.view[Symbol.dispose]();
   opened = undefined;
+  if (details.contains(document.activeElement)) grid.focus();
   details.hidden = true;
 }
 
-element("close").addEventListener("click", () => {
-  closeDetails();
-  grid.focus();
-});
+element("close").addEventListener("click", () => go({ object: "" }));
 
 addEventListener("keydown", (event) => {
   const isTyping = event.target instanceof HTMLInputElement || event.target instanceof HTMLSelectElement;
@@ -190,17 +254,17 @@ addEventListener("keydown", (event) => {
     filter.focus();
     filter.select();
   } else if (event.key === "Escape" && opened !== undefined) {
-    closeDetails();
+    go({ object: "" });
     grid.focus();
   } else if ((event.key === "Escape" || event.key === "Enter") && event.target === filter) grid.focus();
 });
 
-let typed: ReturnType<typeof setTimeout> | undefined;
 filter.addEventListener("input", () => {
-  clearTimeout(typed);
-  typed = setTimeout(() => {
-    rows?.replace({ search: filter.value });
-    grid.toTop();
+  clearTimeout(typing);
+  typing = setTimeout(() => {
+    typing = undefined;
+    go({ filter: filter.value }, location.hash !== typed);
+    typed = location.hash;
   }, 150);
 });
 
@@ -218,12 +282,17 @@ async function chooseCluster(): Promise<void> {
   const names = await (await fetch(new URL("../../clusters", location.href))).json() as string[];
   const clusters = element<HTMLSelectElement>("cluster");
   clusters.replaceChildren(...names.map((it) => new Option(it, it, false, it === decodeURIComponent(name))));
-  clusters.addEventListener("change", () => location.assign(`../${encodeURIComponent(clusters.value)}/`));
+  clusters.addEventListener("change", () => {
+    const hash = place === undefined ? "" : hashOf({ ...place, object: "" });
+    location.assign(`../${encodeURIComponent(clusters.value)}/${hash}`);
+  });
   element("clusters").hidden = false;
 }
 
 await chooseCluster();
-const { collections } = await (await fetch(new URL("api", location.href))).json() as CollectionList;
-select.replaceChildren(...collections.map(({ name }) => new Option(name, name)));
-select.addEventListener("change", () => choose(collections[select.selectedIndex]));
-choose(collections[select.selectedIndex]);
+({ collections } = await (await fetch(new URL("api", location.href))).json() as CollectionList);
+select.replaceChildren(...collections.map(({ name }) => new Option(name)));
+select.addEventListener("change", () => go({ collection: select.value, sort: "", object: "" }));
+namespace.addEventListener("change", () => go({ namespace: namespace.value }));
+addEventListener("popstate", () => show(readPlace(location.hash, collections)));
+show(readPlace(location.hash, collections));

@@ -2,11 +2,12 @@ import { type Browser, type BrowserContext, chromium, type Page } from "playwrig
 import { answerPage } from "../../src/cli/serve.ts";
 import { Client } from "../../src/client/client.ts";
 import { InformerRelay } from "../../src/edge/informer_relay.ts";
+import type { RelayOptions } from "../../src/edge/options.ts";
 import { SharedInformerFactory } from "../../src/informer/shared_informer_factory.ts";
 import { tableOf } from "../../src/api/resource.ts";
 import { ConfigMap, Pod } from "../../src/kinds/core/v1.ts";
 import { ClusterRole } from "../../src/kinds/rbac/v1.ts";
-import type { FakeApiServer } from "../../src/testing/mod.ts";
+import { churn, type FakeApiServer } from "../../src/testing/mod.ts";
 
 /** The programs that are looked for. */
 const PROGRAMS = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
@@ -20,6 +21,21 @@ export const CHROMIUM: string | undefined = Deno.env.get("CHROMIUM") ?? PROGRAMS
   }
 });
 
+/** Registers a test that needs a browser, whose driver leaves timers behind. */
+export function browserTest(name: string, fn: () => Promise<void>): void {
+  const reason = CHROMIUM === undefined ? ": no Chromium here; set CHROMIUM to its path" : "";
+  Deno.test({ name: name + reason, fn, ignore: CHROMIUM === undefined, sanitizeOps: false, sanitizeResources: false });
+}
+
+/** Options of what is served instead of the page of `informer serve`, and its tables. */
+interface ServedOptions {
+  readonly port?: number;
+  readonly collections?: RelayOptions["collections"];
+  readonly answer?: (request: Request) => Response | undefined;
+}
+
+const TABLES = { pods: tableOf(Pod), configmaps: tableOf(ConfigMap), roles: tableOf(ClusterRole) };
+
 /** The page as `informer serve` serves it, of a fake API server. */
 export class ServedPage implements AsyncDisposable {
   readonly #client: Client;
@@ -29,14 +45,14 @@ export class ServedPage implements AsyncDisposable {
   /** The paths of the requests, with their methods. */
   readonly requests: string[] = [];
 
-  constructor(server: FakeApiServer, port = 0) {
+  constructor(server: FakeApiServer, options: ServedOptions = {}) {
+    const { port = 0, collections = TABLES, answer = answerPage } = options;
     this.#client = new Client({ server: "http://fake", transport: server });
     this.#informers = new SharedInformerFactory(this.#client);
-    const collections = { pods: tableOf(Pod), configmaps: tableOf(ConfigMap), roles: tableOf(ClusterRole) };
     this.#relay = new InformerRelay(this.#informers, { collections });
     this.#http = Deno.serve({ hostname: "127.0.0.1", port, onListen: () => {} }, (request, info) => {
       this.requests.push(`${request.method} ${new URL(request.url).pathname}`);
-      return answerPage(request) ?? this.#relay.fetch(request, info);
+      return answer(request) ?? this.#relay.fetch(request, info);
     });
   }
 
@@ -53,6 +69,20 @@ export class ServedPage implements AsyncDisposable {
     await this.#http.shutdown();
     await this.#informers[Symbol.asyncDispose]();
     this.#client[Symbol.dispose]();
+  }
+}
+
+/** Changes 100 objects a second of those that a server has, until disposed. */
+export class Changes implements Disposable {
+  readonly #timer: ReturnType<typeof setInterval>;
+
+  constructor(server: FakeApiServer) {
+    const change = churn(server, { resource: Pod });
+    this.#timer = setInterval(change, 10);
+  }
+
+  [Symbol.dispose](): void {
+    clearInterval(this.#timer);
   }
 }
 
