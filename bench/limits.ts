@@ -21,6 +21,7 @@ import { LARGE as LARGE_LIST } from "./limits/large_list.ts";
 import { LATENCY } from "./limits/latency.ts";
 import { LARGE, LISTS } from "./limits/lists.ts";
 import { MILLION } from "./limits/million.ts";
+import { PAGE } from "./limits/page.ts";
 import { PIPELINE } from "./limits/pipeline.ts";
 import * as relists from "./limits/relists.ts";
 import { PROCESSES } from "./limits/processes.ts";
@@ -60,6 +61,7 @@ const MEASUREMENTS: readonly Measurement[] = [
   DERIVED,
   RELAY,
   IDLE,
+  PAGE,
   VIEW,
   RESTORE,
   MILLION,
