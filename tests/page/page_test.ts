@@ -201,7 +201,7 @@ browserTest(
       }
     }
     assertEquals(backgrounds.size, 2);
-    assert(Number.parseInt(await visit.page.locator("#per_second").innerText()) > 0);
+    await visit.until('document.querySelector("#per_second").textContent !== "0 events/s"');
   },
 );
 
