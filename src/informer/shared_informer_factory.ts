@@ -8,7 +8,7 @@ import type { HandlerOptions, HandlerRegistration, InformerEvent, ResourceEventH
 import { SharedIndexInformer } from "./shared_index_informer.ts";
 import { type InformerStatus, joined, WaitError } from "./status.ts";
 import { CacheView, type ViewOptions } from "./view/cache_view.ts";
-import { checkCounts, checkDurations, LongTimer } from "../async/time.ts";
+import { checkDurations, LongTimer } from "../async/time.ts";
 import { type ApiResource, type Resource, resourceName, type SecretLike, type WithoutData } from "../api/resource.ts";
 import { parsesObjects } from "../entry/path.ts";
 import type { IndexFunction } from "../store/indexer.ts";
@@ -372,11 +372,6 @@ type PlacedOptions = Omit<AnyOptions, "namespaces"> & Selection;
 /** The options of a factory whose namespaces are named. */
 type FactoryOptions = Omit<SharedInformerFactoryOptions, "namespaces"> & Selection;
 
-/** @throws {RangeError} when it is no whole number above 0. */
-function checkMaxBytes(maxBytes: number | undefined): void {
-  checkCounts("limit the caches of a factory", { maxBytes }, { min: 1, infinite: true });
-}
-
 /** Returns the labels of namespaces that are not named. */
 function labelsOf(namespaces: CachedSelection["namespaces"]): string | undefined {
   return namespaces === undefined || !("labels" in namespaces) ? undefined : namespaces.labels;
@@ -454,7 +449,6 @@ export class SharedInformerFactory implements AsyncDisposable {
     checkDurations("make a factory", { idleMs: options.idleMs, forgetMs: options.forgetMs });
     checkDurations("make a factory", { everyMs: options.snapshots?.everyMs }, { min: 1 });
     const { maxBytes } = options;
-    checkMaxBytes(maxBytes);
     this.#client = client;
     this.#options = options;
     if (maxBytes !== undefined) {
@@ -733,7 +727,6 @@ export class SharedInformerFactory implements AsyncDisposable {
    * @throws {TypeError} when the factory has no option `maxBytes`, so that nothing was counted.
    */
   set maxBytes(maxBytes: number) {
-    checkMaxBytes(maxBytes);
     if (this.#budget === undefined) {
       throw new TypeError("Cannot set maxBytes: the factory counts nothing; give it the option maxBytes");
     }

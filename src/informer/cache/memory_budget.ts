@@ -3,7 +3,7 @@ import type { KubernetesObject } from "../../api/object.ts";
 import { type Resource, resourceName } from "../../api/resource.ts";
 import { MemoryLimitError } from "../../api/status.ts";
 import { Latch } from "../../async/signals.ts";
-import { TimeLimit } from "../../async/time.ts";
+import { checkCounts, TimeLimit } from "../../async/time.ts";
 import { InformerError } from "../../errors/informer_error.ts";
 import type { Replacement } from "../../reflector/requests.ts";
 import type { ObjectCache } from "./lister.ts";
@@ -88,7 +88,7 @@ type Counted = Pick<CountedCache<KubernetesObject>, "resource" | "bytes" | "larg
 export class MemoryBudget {
   readonly #warn: (warning: MemoryWarning, resource: Resource) => void;
   readonly #caches = new Set<Counted>();
-  #maxBytes: number;
+  #maxBytes = 0;
   /** The sum over `#caches`. */
   #bytes = 0;
   /** True from a warning until the caches hold less than {@linkcode ROOMY}. */
@@ -96,9 +96,9 @@ export class MemoryBudget {
   /** Opens when the caches hold less, or may hold more; `undefined` while nobody waits. */
   #room: Latch | undefined;
 
-  /** `warn` receives a warning, and the resource that grows. */
+  /** `warn` receives a warning, and the resource that grows. @throws {RangeError} as the setter of the limit. */
   constructor(maxBytes: number, warn: (warning: MemoryWarning, resource: Resource) => void) {
-    this.#maxBytes = maxBytes;
+    this.maxBytes = maxBytes;
     this.#warn = warn;
   }
 
@@ -112,8 +112,13 @@ export class MemoryBudget {
     return this.#maxBytes;
   }
 
-  /** Changes them. Informers that have ended list again where there is room now. */
+  /**
+   * Changes them. Informers that have ended list again where there is room now.
+   *
+   * @throws {RangeError} when it is no whole number above 0.
+   */
   set maxBytes(maxBytes: number) {
+    checkCounts("limit the caches of a factory", { maxBytes }, { min: 1, infinite: true });
     this.#maxBytes = maxBytes;
     this.makeRoom();
   }

@@ -104,16 +104,14 @@ export class MemoryMeter {
 /** About the bytes of a cached object beside its text: its entry, the strings of that, and its place in the store. */
 const ENTRY_BYTES = 300;
 
-/** Of an object without a text, so many values are looked at. */
-const MOST_VALUES = 100_000;
-
 /**
  * Returns about the bytes that an entry holds, the same before and after a parse: the size of its text, or of the JSON
  * of an object that has none, and what there is beside it.
  */
 export function heldBytes(entry: Entry<unknown>): number {
-  const { cells = [] } = ((entry as { readonly unfrozen?: unknown }).unfrozen ?? entry) as Partial<TableRow>;
-  return ENTRY_BYTES + entry.key.length + jsonBytes(cells) + (entry.textBytes ?? objectBytes(entry));
+  const { cells } = ((entry as { readonly unfrozen?: unknown }).unfrozen ?? entry) as Partial<TableRow>;
+  const ofCells = cells === undefined ? 0 : jsonBytes(cells);
+  return ENTRY_BYTES + entry.key.length + ofCells + (entry.textBytes ?? objectBytes(entry));
 }
 
 function objectBytes(entry: Entry<unknown>): number {
@@ -122,24 +120,13 @@ function objectBytes(entry: Entry<unknown>): number {
   return jsonBytes(object);
 }
 
-/** Returns about the length of a value as JSON. */
+/** Returns the length of a value as JSON; 0 for one that cannot be written, such as a cyclic one. */
 function jsonBytes(value: unknown): number {
-  let bytes = 0;
-  const left: unknown[] = [value];
-  for (let looked = 0; left.length > 0 && looked < MOST_VALUES; looked++) {
-    const next = left.pop();
-    if (typeof next === "string") bytes += next.length + 3;
-    else if (typeof next !== "object" || next === null) bytes += 5;
-    else if (Array.isArray(next)) { for (const element of next) left.push(element); }
-    // cyclic values end, too
-    else {
-      for (const [name, member] of Object.entries(next)) {
-        bytes += name.length + 3;
-        left.push(member);
-      }
-    }
+  try {
+    return JSON.stringify(value)?.length ?? 0;
+  } catch {
+    return 0;
   }
-  return bytes;
 }
 
 /** So many objects of a cache, and so many bytes of their texts, are looked at to find the largest fields. */
