@@ -69,9 +69,12 @@ async function idAfter(replica: FakeReplica, act: () => void, changes: number, p
 Deno.test("a relay of a cluster with a name follows its collections before the first request, and lets none go", async () => {
   using time = new FakeTime();
   await using replicas = new Replicas(shop(1), 1, { lingerMs: 1_000 });
-  await time.tickAsync(0);
-  assertEquals(replicas.server.watches, 1);
   const [replica] = replicas.all;
+  const readiness = async (): Promise<number> => (await replica.fetch("http://localhost/readyz", {})).status;
+  assertEquals(await readiness(), 503);
+  await time.tickAsync(0);
+  assertEquals(await readiness(), 200);
+  assertEquals(replicas.server.watches, 1);
   const events = await open(replica);
   await time.tickAsync(0);
   await events.through("synced");
@@ -425,6 +428,28 @@ Deno.test("readers of the Kubernetes API continue at another replica, or list wh
   const late = await ask(all[2], `watch=true&resourceVersion=${versions[0]}`);
   const { type: error, object: status } = JSON.parse((await late.text()).trim());
   assertEquals([error, status.code, status.reason], ["ERROR", 410, "Expired"]);
+});
+
+Deno.test("a replica waits for a version of the Kubernetes API that another one has reached, and then is 504", async () => {
+  using time = new FakeTime();
+  await using replicas = new Replicas(shop(1), 3);
+  await time.tickAsync(0);
+  const { server, all: [one, second, third] } = replicas;
+  const ask = (replica: FakeReplica, version: string): Promise<Response> =>
+    replica.fetch(`http://localhost/kubernetes/api/v1/namespaces/shop/configmaps/map-0?resourceVersion=${version}`, {});
+  for (const replica of replicas.all) await ask(replica, "0");
+  second.hold();
+  third.hold();
+  change(server, "map-0", "1");
+  await time.tickAsync(0);
+  const { metadata: { resourceVersion } } = await (await ask(one, "0")).json();
+  const [soon, never] = [ask(second, resourceVersion), ask(third, resourceVersion)];
+  await time.tickAsync(2_000);
+  second.release();
+  await time.tickAsync(1_000);
+  assertEquals((await (await soon).json()).data.value, "1");
+  const { code, details } = await (await never).json();
+  assertEquals([code, details.causes[0].reason], [504, "ResourceVersionTooLarge"]);
 });
 
 Deno.test("an informer behind three replicas that change equals the server, and no version goes back", async () => {

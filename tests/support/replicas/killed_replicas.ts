@@ -1,5 +1,6 @@
 import type { Client, KubernetesObject } from "@kube/informer";
 import { ConfigMap } from "@kube/informer/kinds/core/v1";
+import { subscribe, type Subscription } from "@kube/informer/subscribe";
 import { delay } from "@std/async";
 import { backoffMs } from "../../../src/async/time.ts";
 import { withDeadline } from "../cluster/with_deadline.ts";
@@ -20,7 +21,7 @@ export interface KilledReplicasOptions {
   readonly client: Client;
   /** A namespace that nobody else writes to. */
   readonly namespace: string;
-  /** The number of clients. */
+  /** The number of plain clients, to which a tenth more subscriptions come. */
   readonly clients: number;
   /** The time from one relay that is killed to the next, in seconds; it is started again after half of that. */
   readonly seconds: number;
@@ -51,6 +52,7 @@ export async function killReplicas(options: KilledReplicasOptions): Promise<Kill
   await using balancer = new TcpBalancer(ports);
   const stop = new AbortController();
   const copies: CheckedCopy[] = [];
+  const subscriptions: Subscription<ConfigMap>[] = [];
   try {
     await Promise.all(ports.map((port) => withDeadline("a ready relay", () => balancer.until(port, true))));
     for (let i = 0; i < clients; i++) {
@@ -62,7 +64,11 @@ export async function killReplicas(options: KilledReplicasOptions): Promise<Kill
         }),
       );
     }
+    for (let i = 0; i < clients / 10; i++) {
+      subscriptions.push(subscribe<ConfigMap>(balancer.address, "maps", { onError: () => {} }));
+    }
     await until("first snapshots", () => copies.every(({ isSynced }) => isSynced));
+    await until("first syncs", () => subscriptions.every(({ hasSynced }) => hasSynced));
     const writing = writeOn(client, namespace, writeMs, stop.signal);
     for (let kill = 0; kill < RELAYS * rounds; kill++) {
       const index = kill % RELAYS;
@@ -78,13 +84,16 @@ export async function killReplicas(options: KilledReplicasOptions): Promise<Kill
     stop.abort();
     const writes = await writing;
     const expected = versionsOf((await client.resource(ConfigMap, { namespace }).list()).items);
-    const differing = (): CheckedCopy[] => copies.filter(({ objects }) => versionsOf(objects.values()) !== expected);
-    await until("equal copies", () => differing().length === 0).catch(() => {}); // which is a problem
+    const differing = (): number =>
+      [...copies.map(({ objects }) => [...objects.values()]), ...subscriptions.map(({ lister }) => lister.list())]
+        .filter((objects) => versionsOf(objects) !== expected).length;
+    await until("equal copies", () => differing() === 0).catch(() => {}); // which is a problem
     const problems = copies.flatMap((copy) => copy.problems);
-    if (differing().length > 0) problems.push(`${differing().length} copies differ from the server`);
+    if (differing() > 0) problems.push(`${differing()} copies differ from the server`);
     return { reconnections: totalOf(copies), writes, problems };
   } finally {
     stop.abort();
+    for (const subscription of subscriptions) subscription[Symbol.dispose]();
     await Promise.all(copies.map((copy) => copy[Symbol.asyncDispose]()));
     for (const relay of relays) await relay[Symbol.asyncDispose]();
   }
