@@ -37,39 +37,47 @@ export {
   type Apply,
   type ApplyFields,
   type ApplyMeta,
+  type Complete,
   copyOf,
   type Draft,
   type DraftMeta,
   type DynamicObject,
   type EnumLiterals,
   type EphemeralObject,
+  type IntOrString,
   type IsEphemeral,
+  type IsReduced,
   keyOf,
   type KubernetesObject,
   type ListMap,
   type ManagedFieldsEntry,
   type MergePatch,
+  type MicroTime,
   type Mutable,
   type NamedDraftMeta,
   type ObjectKey,
   type ObjectMeta,
   type OpenEnum,
   type OwnerReference,
+  ParsedQuantity,
+  parseQuantity,
+  type Quantity,
   type quantity,
+  type QuantityFormat,
+  type Reduced,
+  reduced,
   type Scalar,
   type SentScalar,
   type SentValue,
   splitKey,
+  type Time,
   type WrittenScalar,
   type WrittenValue,
 } from "./src/api/object.ts";
 
-export type { IntOrString } from "./src/api/object.ts";
-export { ParsedQuantity, parseQuantity, type Quantity, type QuantityFormat } from "./src/api/object.ts";
-export type { MicroTime, Time } from "./src/api/object.ts";
-export type { ApiResource } from "./src/api/resource.ts";
 export {
   type AccessRule,
+  type ApiResource,
   apiVersionOf,
   defineResource,
   metadataOf,
@@ -79,59 +87,76 @@ export {
   type RoleOptions,
   rolesYaml,
   roleYaml,
+  type SecretLike,
   type TableColumn,
   tableOf,
   type TableRow,
+  type WithoutData,
 } from "./src/api/resource.ts";
-export { fieldsOf } from "./src/api/fields.ts";
-export type {
-  BracketPathKeys,
-  CheckedPath,
-  FieldPaths,
-  IdentifiedObject,
-  IsUnion,
-  Kept,
-  KeysBelow,
-  MembersOf,
-  NoField,
-  PathKeys,
-  PathsAreKnown,
-  Picked,
-  PickedPart,
-  SparsePart,
-  UnnamedKeys,
+export {
+  type BracketPathKeys,
+  type CheckedPath,
+  type FieldPaths,
+  fieldsOf,
+  type IdentifiedObject,
+  type IsUnion,
+  type Kept,
+  type KeysBelow,
+  type MembersOf,
+  type NoField,
+  type PathKeys,
+  type PathsAreKnown,
+  type Picked,
+  type PickedPart,
+  type SparsePart,
+  type UnnamedKeys,
 } from "./src/api/fields.ts";
-export { type Complete, type IsReduced, type Reduced, reduced } from "./src/api/object.ts";
-export type { SecretLike, WithoutData } from "./src/api/resource.ts";
 
-export type { Entry, ShardOption } from "./src/api/options.ts";
+export type {
+  Abortable,
+  DecodeObserver,
+  DecodeOptions,
+  Entry,
+  Impersonation,
+  KnownEntries,
+  ListOptions,
+  Projection,
+  RequestOptions,
+  Selection,
+  ShardOption,
+  WatchOptions,
+} from "./src/api/options.ts";
 export { fixedShard, type HashRange, type ShardField, ShardFilter, type ShardSource } from "./src/api/shard.ts";
 export { entryOf } from "./src/entry/entry.ts";
 export { type FieldPath, type FieldPredicate, type Having, path } from "./src/entry/path.ts";
-export type {
-  Bookmark,
-  Change,
-  IdentitySource,
-  ListerWatcher,
-  ListPart,
-  WatchEvent,
+export {
+  type Bookmark,
+  type Change,
+  type DeliveredVersion,
+  type IdentitySource,
+  type ListerWatcher,
+  type ListPart,
+  type PositionChange,
+  PositionError,
+  type PositionRecord,
+  type PositionStore,
+  type SnapshotLimit,
+  type SnapshotStore,
+  type StoredPosition,
+  type StoredSnapshot,
+  type Transport,
+  type WatchEvent,
 } from "./src/api/lister_watcher.ts";
 export {
-  type Abortable,
-  type DecodeObserver,
-  type DecodeOptions,
-  type KnownEntries,
-  type ListOptions,
-  type Projection,
-  type RequestOptions,
-  type Selection,
-  type WatchOptions,
-} from "./src/api/options.ts";
-export { differences, LabelSelector, type LabelSelectorFields, type Requirement } from "./src/api/selector.ts";
-export { type FieldRequirement, FieldSelector } from "./src/api/selector.ts";
-export { compareResourceVersions } from "./src/api/status.ts";
-export type { Status, StatusCause, StatusDetails } from "./src/api/status.ts";
+  differences,
+  type FieldRequirement,
+  FieldSelector,
+  LabelSelector,
+  type LabelSelectorFields,
+  type Requirement,
+} from "./src/api/selector.ts";
 export {
+  compareResourceVersions,
   CredentialsError,
   DecodeError,
   isAlreadyExists,
@@ -142,21 +167,27 @@ export {
   isThrottled,
   isUnauthorized,
   MemoryLimitError,
+  type Status,
+  type StatusCause,
+  type StatusDetails,
   StatusError,
   UnexpectedKindError,
   UnreachableError,
 } from "./src/api/status.ts";
 export { errorLine } from "./src/errors/errors.ts";
 export { type ErrorJson, InformerError } from "./src/errors/informer_error.ts";
-export type { Transport } from "./src/api/lister_watcher.ts";
-export type { BackoffOptions } from "./src/async/time.ts";
-export { Client, type ClientOptions } from "./src/client/client.ts";
-export { accessUsed } from "./src/client/client.ts";
+export type { BackoffOptions, Durations } from "./src/async/time.ts";
+export {
+  accessUsed,
+  Client,
+  type ClientOptions,
+  type DiscoverOptions,
+  findResource,
+  installDefinitions,
+  type InstallDefinitionsOptions,
+} from "./src/client/client.ts";
 export { readableNamespaces } from "./src/client/readable_namespaces.ts";
-export { installDefinitions, type InstallDefinitionsOptions } from "./src/client/client.ts";
-export type { Impersonation } from "./src/api/options.ts";
-export type { Credentials } from "./src/client/http/connection.ts";
-export { logRequests, type RequestReport } from "./src/client/http/connection.ts";
+export { type Credentials, logRequests, type RequestReport } from "./src/client/http/connection.ts";
 export type {
   AppliedIfChanged,
   ApplyIfChangedOptions,
@@ -167,6 +198,7 @@ export type {
   FollowOptions,
   GetOptions,
   ObjectList,
+  ObjectWrite,
   Patch,
   ResourceClient,
   ResourceClientOptions,
@@ -174,69 +206,64 @@ export type {
   SubresourceDraft,
   WriteOptions,
 } from "./src/client/resource_client.ts";
-export type { ObjectWrite } from "./src/client/resource_client.ts";
-export type { DiscoverOptions } from "./src/client/client.ts";
-export { findResource } from "./src/client/client.ts";
-export type { ReflectorStore, Replacement } from "./src/reflector/requests.ts";
-export type {
-  AttemptHistory,
-  ListingPhase,
-  PausedPhase,
-  ReflectorPhase,
-  StoppedPhase,
-  WaitingPhase,
-  WatchingPhase,
-} from "./src/reflector/transition.ts";
-export { RequestRateError, ShortWatchError } from "./src/reflector/transition.ts";
-export type { ReflectorOptions } from "./src/reflector/reflector.ts";
 export type {
   ListWatchObserver,
   ObserveRequest,
+  ReflectorCounters,
   ReflectorRequest,
+  ReflectorStore,
+  Replacement,
   RequestEnd,
   RequestObserver,
+  WatchEnd,
 } from "./src/reflector/requests.ts";
-export type { ReflectorCounters, WatchEnd } from "./src/reflector/requests.ts";
-export { Reflector } from "./src/reflector/reflector.ts";
+export {
+  type AttemptHistory,
+  type ListingPhase,
+  type PausedPhase,
+  type ReflectorPhase,
+  RequestRateError,
+  ShortWatchError,
+  type StoppedPhase,
+  type WaitingPhase,
+  type WatchingPhase,
+} from "./src/reflector/transition.ts";
+export { Reflector, type ReflectorOptions } from "./src/reflector/reflector.ts";
 export {
   type Delta,
   DeltaFIFO,
   type DeltaFIFOOptions,
   type Deltas,
   type KnownObjects,
+  type QueueReplacement,
 } from "./src/queue/delta_fifo.ts";
 
-export type { QueueReplacement } from "./src/queue/delta_fifo.ts";
-export type { Indexers, IndexFunction } from "./src/store/indexer.ts";
-export { Indexer, type IndexerOptions, type ReadonlyIndexer } from "./src/store/indexer.ts";
-export type { StoreReplacement, StoreReplacementOptions } from "./src/store/indexer.ts";
+export {
+  Indexer,
+  type IndexerOptions,
+  type Indexers,
+  type IndexFunction,
+  type ReadonlyIndexer,
+  type StoreReplacement,
+  type StoreReplacementOptions,
+} from "./src/store/indexer.ts";
 export { Controller, type ControllerOptions } from "./src/informer/sync/collection_sync.ts";
 export type {
   AddedEvent,
+  BacklogPolicy,
   DeletedEvent,
+  HandlerOptions,
+  HandlerRegistration,
   InformerEvent,
   ObjectEvent,
+  ResourceEventHandler,
   SyncedEvent,
   UpdatedEvent,
 } from "./src/informer/events/event.ts";
-export type {
-  BacklogPolicy,
-  HandlerOptions,
-  HandlerRegistration,
-  ResourceEventHandler,
-} from "./src/informer/events/event.ts";
-export {
-  type DeliveredVersion,
-  type PositionChange,
-  PositionError,
-  type PositionRecord,
-  type PositionStore,
-  type StoredPosition,
-} from "./src/api/lister_watcher.ts";
 export { MemoryPositions, Position, type PositionOptions } from "./src/informer/events/position.ts";
 export type { CacheSelection, Lister, NamespaceLister } from "./src/informer/cache/lister.ts";
-export type { LargeObject, MemoryReport, NamespaceMemory } from "./src/informer/cache/memory_report.ts";
-export type { InformerStatus } from "./src/informer/status.ts";
+export type { FieldShare, LargeObject, MemoryReport, NamespaceMemory } from "./src/informer/cache/memory_report.ts";
+export { type InformerStatus, WaitError, type WaitFailure } from "./src/informer/status.ts";
 export type { InformerState, NamespaceStatus } from "./src/informer/sync/state.ts";
 export type { HandlerStatus } from "./src/informer/events/processor.ts";
 export type {
@@ -247,18 +274,23 @@ export type {
   SharedIndexInformerOptions,
   SharedInformerFactoryOptions,
 } from "./src/informer/options.ts";
-export type { CheckOptions, CheckResult } from "./src/informer/sync/consistency_check.ts";
-export { CacheDifferenceError } from "./src/informer/sync/consistency_check.ts";
-export type { NamespaceSource } from "./src/informer/cache/cache_scope.ts";
-export { WaitError, type WaitFailure } from "./src/informer/status.ts";
-export type { InformerView } from "./src/informer/shared_index_informer.ts";
-export { CacheView, type ViewOptions } from "./src/informer/view/cache_view.ts";
-export type { OrderedView } from "./src/informer/view/cache_view.ts";
-export type { ViewUpdates } from "./src/informer/view/cache_view.ts";
-export { applyViewUpdate, type RowChange, type ViewRow, type ViewUpdate } from "./src/informer/view/cache_view.ts";
-export type { ViewWindow } from "./src/informer/view/cache_view.ts";
-export type { SortKey, SortOrder, SortValue } from "./src/informer/view/cache_view.ts";
-export { SharedIndexInformer } from "./src/informer/shared_index_informer.ts";
+export { CacheDifferenceError, type CheckOptions, type CheckResult } from "./src/informer/sync/consistency_check.ts";
+export { type NamespaceSource, OverlappingCachesError } from "./src/informer/cache/cache_scope.ts";
+export { type InformerView, SharedIndexInformer } from "./src/informer/shared_index_informer.ts";
+export {
+  applyViewUpdate,
+  CacheView,
+  type OrderedView,
+  type RowChange,
+  type SortKey,
+  type SortOrder,
+  type SortValue,
+  type ViewOptions,
+  type ViewRow,
+  type ViewUpdate,
+  type ViewUpdates,
+  type ViewWindow,
+} from "./src/informer/view/cache_view.ts";
 export {
   type CollectionSource,
   derive,
@@ -272,25 +304,52 @@ export {
   type FetchObjects,
   type ObjectGroup,
 } from "./src/informer/derived_collection.ts";
-export { DerivationError } from "./src/informer/derived/derivation.ts";
-export type { FetchQuery } from "./src/informer/derived/derivation.ts";
-export { AcquiredInformer } from "./src/informer/shared_informer_factory.ts";
-export { UnknownFieldsError } from "./src/informer/cache/entry_transform.ts";
-export { OverlappingCachesError } from "./src/informer/cache/cache_scope.ts";
-export { type CountedBytes, type LargeCache, MemoryWarning } from "./src/informer/cache/memory_budget.ts";
-export type { FieldShare } from "./src/informer/cache/memory_report.ts";
-export type { SnapshotLimit, SnapshotStore, StoredSnapshot } from "./src/api/lister_watcher.ts";
-export { MemorySnapshots } from "./src/informer/snapshot.ts";
-export { SnapshotError } from "./src/informer/snapshot.ts";
-export type { FactorySnapshots, SnapshotOptions } from "./src/informer/snapshot.ts";
+export { DerivationError, type FetchQuery } from "./src/informer/derived/derivation.ts";
 export {
+  AcquiredInformer,
   type FieldsOption,
   type InformerOfFactory,
   type MemoryOfInformer,
   SharedInformerFactory,
   type Unpicked,
 } from "./src/informer/shared_informer_factory.ts";
-export * from "./src/workqueue/mod.ts";
+export { UnknownFieldsError } from "./src/informer/cache/entry_transform.ts";
+export { type CountedBytes, type LargeCache, MemoryWarning } from "./src/informer/cache/memory_budget.ts";
+export {
+  type FactorySnapshots,
+  MemorySnapshots,
+  SnapshotError,
+  type SnapshotOptions,
+} from "./src/informer/snapshot.ts";
+export {
+  type RunningKey,
+  WorkQueue,
+  type WorkQueueAddOptions,
+  type WorkQueueOptions,
+  type WorkQueueStatus,
+} from "./src/workqueue/work_queue.ts";
+export {
+  type Cause,
+  requeueAfter,
+  type Result,
+  retry,
+  type WorkContext,
+  type WorkFunction,
+  type WorkItem,
+  type WorkQueueRunOptions,
+} from "./src/workqueue/run.ts";
+export {
+  defaultRateLimiter,
+  exponentialBackoff,
+  type ExponentialBackoffOptions,
+  fastSlow,
+  type FastSlowOptions,
+  maxOf,
+  type RateLimiter,
+  tokenBucket,
+  type TokenBucketOptions,
+  withMaxWait,
+} from "./src/workqueue/rate_limiter.ts";
 
 // api and entry: objects, resources, keys, entries, selectors, options and errors.
 

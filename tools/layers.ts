@@ -93,7 +93,6 @@ const ENTRY_POINTS = [
   "testing/mod.ts",
   "perturb/mod.ts",
   "otel/mod.ts",
-  "workqueue/mod.ts",
   "subscribe/mod.ts",
   "clusters/mod.ts",
   "cli/main.ts",

@@ -1,7 +1,6 @@
 import { FakeApiServer, type FakeApiServerOptions } from "../testing/mod.ts";
 import { messageOf } from "../errors/errors.ts";
-import { fillFakeServer, listen, SteadyChurn } from "./resources/fake_server.ts";
-import { checkNumbers, durationMs } from "./resources/resources_for.ts";
+import { checkNumbers, durationMs, fillFakeServer, listen, SteadyChurn } from "./resources/resources_for.ts";
 import { unwritable } from "./output_file.ts";
 import { EXIT_CODE, UsageError } from "./errors/explain_error.ts";
 import { replaceFile } from "../deno/host.ts";

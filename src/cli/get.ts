@@ -18,16 +18,18 @@ import {
 } from "./resources/resources_for.ts";
 import {
   formOf,
+  jsonText,
   nothingFound,
   type OutputFormat,
+  plain,
   qualifiedName,
   redactObject,
   rowCells,
   rowHeads,
   tableLines,
+  type Terminal,
   yamlText,
-} from "./terminal/table.ts";
-import { jsonText, plain, type Terminal } from "./terminal/terminal.ts";
+} from "./terminal/terminal.ts";
 
 interface GetFlags extends ClustersFlags, SelectionFlags {
   /** Format of the results. */

@@ -1,6 +1,6 @@
 import type { LeaderElectorStatus } from "../reconcile/leader_elector.ts";
 import type { ManagerPhase } from "../reconcile/manager.ts";
-import { yamlText } from "./terminal/table.ts";
+import { yamlText } from "./terminal/terminal.ts";
 
 /** The unit of a panel, as Grafana names it. */
 type Unit = "short" | "ops" | "s";

@@ -16,6 +16,7 @@ import {
   clientsFor,
   type ClusterClient,
   type ClustersFlags,
+  listen,
   POLL_MS,
   readableSelection,
   resourcesFor,
@@ -23,7 +24,6 @@ import {
   selectionFor,
   sizeInBytes,
 } from "./resources/resources_for.ts";
-import { listen } from "./resources/fake_server.ts";
 import { FailureReporter, type Terminal } from "./terminal/terminal.ts";
 
 /** Headers of the page. */

@@ -24,8 +24,7 @@ import {
   selectionFor,
   targetsFor,
 } from "./resources/resources_for.ts";
-import { nothingFound, qualifiedName } from "./terminal/table.ts";
-import { FailureReporter, type Terminal } from "./terminal/terminal.ts";
+import { FailureReporter, nothingFound, qualifiedName, type Terminal } from "./terminal/terminal.ts";
 
 interface WaitFlags extends ConnectionFlags, SelectionFlags {
   /** The awaited state, see {@linkcode goalOf}. */

@@ -14,10 +14,22 @@ import type {
 import type { SharedIndexInformer } from "../informer/shared_index_informer.ts";
 import { SharedInformerFactory } from "../informer/shared_informer_factory.ts";
 import type { ReflectorPhase } from "../reflector/transition.ts";
-import { DerivedController } from "../async/signals.ts";
+import { DerivedController, nextTurn } from "../async/signals.ts";
 import { type BackoffOptions, LongTimer } from "../async/time.ts";
-import { nextTurn } from "../async/turns.ts";
-import { FailureReporter, jsonText, plain, type Terminal } from "./terminal/terminal.ts";
+import {
+  FailureReporter,
+  formOf,
+  GrowingTable,
+  jsonText,
+  nothingFound,
+  objectIn,
+  type OutputFormat,
+  plain,
+  qualifiedName,
+  redactObject,
+  rowCells,
+  type Terminal,
+} from "./terminal/terminal.ts";
 import {
   checkSelection,
   clientsFor,
@@ -31,16 +43,6 @@ import {
   type SelectionFlags,
   selectionFor,
 } from "./resources/resources_for.ts";
-import {
-  formOf,
-  GrowingTable,
-  nothingFound,
-  objectIn,
-  type OutputFormat,
-  qualifiedName,
-  redactObject,
-  rowCells,
-} from "./terminal/table.ts";
 import { errorLine } from "../errors/errors.ts";
 import { LiveView, WatchScreen } from "./terminal/live_view.ts";
 

@@ -8,12 +8,11 @@
  *
  * @module
  */
-
 import type { KubernetesObject } from "../api/object.ts";
-import type { Abortable, Selection } from "../api/options.ts";
+import { type Abortable, defined, type Selection } from "../api/options.ts";
 import type { Kept } from "../api/fields.ts";
 import { type ApiResource, type Resource, resourceName, type SecretLike, type WithoutData } from "../api/resource.ts";
-import { callObserver, DerivedController, isAbortOf, Latch } from "../async/signals.ts";
+import { callObserver, DerivedController, inTurn, isAbortOf, Latch } from "../async/signals.ts";
 import { backoffMs, type BackoffOptions, checkBackoff, monotonicMs, sleep } from "../async/time.ts";
 import type { Client } from "../client/client.ts";
 import { ConsoleReporter } from "../errors/errors.ts";
@@ -26,6 +25,9 @@ import {
 } from "../informer/shared_informer_factory.ts";
 import type { FactorySnapshots } from "../informer/snapshot.ts";
 import { ClusterInformer, type InCluster, settled } from "./cluster_informer.ts";
+import { InformerError } from "../errors/informer_error.ts";
+import { SharedIndexInformer } from "../informer/shared_index_informer.ts";
+import { Secret } from "../kinds/core/v1.ts";
 
 /** Options of a {@linkcode ClusterSet}: the defaults of its informers. */
 export interface ClusterSetOptions extends Omit<SharedInformerFactoryOptions, "onError" | "cluster"> {
@@ -394,4 +396,102 @@ function ofCluster({ store, ...options }: FactorySnapshots, cluster: string): Fa
     cluster,
     store: { get: (name) => store.get(nameOf(name)), set: (name, snapshot) => store.set(nameOf(name), snapshot) },
   };
+}
+
+/** The label that multicluster-runtime gives to such Secrets. */
+const LABEL = "sigs.k8s.io/multicluster-runtime-kubeconfig=true";
+
+/** Options of {@linkcode followClusterSecrets}. The signal ends it. */
+export interface ClusterSecretsOptions extends Abortable {
+  /**
+   * Returns a client of the text of a kubeconfig; `name` is that of the cluster. `connectKubeconfig` of `./deno` does,
+   * and refuses what names commands or files.
+   */
+  readonly connect: (kubeconfig: string, name: string) => Client | Promise<Client>;
+  /** The namespace of the Secrets. @default {that of the client} */
+  readonly namespace?: string;
+  /** The labels of the Secrets. @default {"sigs.k8s.io/multicluster-runtime-kubeconfig=true"} */
+  readonly labelSelector?: string;
+  /** The key of their data that has the kubeconfig. @default {"kubeconfig"} */
+  readonly key?: string;
+}
+
+/** A Secret, as it was last looked at. */
+interface KnownSecret {
+  /** Its kubeconfig; `undefined` if there was none. */
+  text?: string;
+  /** `true` if its cluster was added. */
+  isAdded: boolean;
+}
+
+/**
+ * Follows the Secrets of a label, each of which holds a kubeconfig: adds a cluster with the name of the Secret, makes
+ * it anew when the kubeconfig changes, and removes it when the Secret is deleted. Resolves when the signal has aborted;
+ * the clusters stay.
+ *
+ * A Secret that cannot be used is reported to `onError` of the set, with the name of the cluster; the cluster that it
+ * had before stays. The right to write such Secrets is the right to choose the servers that this process asks.
+ *
+ * @example
+ * ```ts ignore
+ * import { ClusterSet, followClusterSecrets } from "@kube/informer/clusters";
+ * import { connect, connectKubeconfig, shutdownSignal } from "@kube/informer/deno";
+ *
+ * using signal = shutdownSignal();
+ * using client = await connect();
+ * await using clusters = new ClusterSet();
+ * await followClusterSecrets(clusters, client, { namespace: "fleet", connect: connectKubeconfig, signal });
+ * ```
+ */
+export async function followClusterSecrets(
+  clusters: ClusterSet,
+  client: Client,
+  options: ClusterSecretsOptions,
+): Promise<void> {
+  const { connect, namespace = client.namespace || "default", labelSelector = LABEL, key = "kubeconfig", signal } =
+    options;
+  const known = new Map<string, KnownSecret>();
+  const running = new Set<Promise<void>>();
+  await using secrets = new SharedIndexInformer<Secret>(client.resource(Secret, { namespace, labelSelector }), {
+    keep: "data",
+    onError: (error) => clusters.report(error, `Secrets of ${namespace}`),
+  });
+
+  async function apply(name: string, state: KnownSecret): Promise<void> {
+    if (signal?.aborted) return;
+    const secret = secrets.lister.get(`${namespace}/${name}`);
+    const isGone = secret === undefined || secret.metadata.deletionTimestamp !== undefined;
+    const text = isGone ? undefined : decoded(secret.data?.[key]);
+    if (text === state.text) return;
+    state.text = text;
+    const made = text === undefined ? undefined : await connect(text, name);
+    if (state.isAdded) await clusters.remove(name);
+    state.isAdded = false;
+    if (made === undefined) return;
+    try {
+      clusters.add(name, made);
+      state.isAdded = true;
+    } catch (error) {
+      made[Symbol.dispose]();
+      throw error;
+    }
+  }
+
+  const changed = ({ name }: { readonly name: string }): void => {
+    const state = known.get(name) ?? { isAdded: false };
+    known.set(name, state);
+    const applied = inTurn(state, () => apply(name, state)).catch((cause) => {
+      const error = new InformerError(`Cannot use the kubeconfig of Secret "${namespace}/${name}"`, { cause });
+      clusters.report(error, name);
+    }).finally(() => running.delete(applied));
+    running.add(applied);
+  };
+  secrets.addEventHandler({ onAdd: changed, onUpdate: changed, onDelete: changed }, { name: "clusters" });
+  await secrets.run(defined({ signal }));
+  await Promise.all(running);
+}
+
+/** Returns the text of a value of a Secret's data; `""` if there is none. */
+function decoded(data = ""): string {
+  return new TextDecoder().decode(Uint8Array.from(atob(data), (character) => character.charCodeAt(0)));
 }

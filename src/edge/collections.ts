@@ -1,4 +1,4 @@
-import { nextTurn } from "../async/turns.ts";
+import { DerivedController, nextTurn } from "../async/signals.ts";
 import { LongTimer } from "../async/time.ts";
 import {
   ObjectSelection,
@@ -12,7 +12,7 @@ import {
 import type { KubernetesObject } from "../api/object.ts";
 import type { Entry } from "../api/options.ts";
 import type { Resource, TableRow } from "../api/resource.ts";
-import type { Hold } from "./byte_budget.ts";
+import type { Hold, RelayedCollection, RelaySettings, RequestedPart } from "./options.ts";
 import { CacheScope } from "../informer/cache/cache_scope.ts";
 import { DerivedCollection, type DerivedObject } from "../informer/derived_collection.ts";
 import type { SharedIndexInformer } from "../informer/shared_index_informer.ts";
@@ -20,9 +20,7 @@ import { AcquiredInformer, type SharedInformerFactory } from "../informer/shared
 import { Feed, type StreamScope } from "./feed.ts";
 import { UNKNOWN_BYTES } from "./version_log.ts";
 import { Right } from "./rights.ts";
-import type { RelayedCollection, RelaySettings, RequestedPart } from "./options.ts";
 import { eTag, ifNoneMatch } from "@std/http/etag";
-import { DerivedController } from "../async/signals.ts";
 import { type CollectionList, stateOf } from "./format.ts";
 import {
   type Access,
@@ -123,7 +121,7 @@ export class ListBody implements ReadList {
 const OBJECT_BYTES = 64;
 
 /** A list that is being read, which is cut where others need the bytes. */
-export interface ReadList {
+interface ReadList {
   /** Ends the list, which is not complete. */
   cut(): void;
 }

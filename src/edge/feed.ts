@@ -1,8 +1,7 @@
 import { isOlder, isResourceVersion } from "../api/status.ts";
 import type { KubernetesObject, ObjectKey } from "../api/object.ts";
-import { DerivedController } from "../async/signals.ts";
+import { DerivedController, nextTurn, scheduleTurn } from "../async/signals.ts";
 import { LongTimer, monotonicMs } from "../async/time.ts";
-import { nextTurn, scheduleTurn } from "../async/turns.ts";
 import type { AcquiredInformer } from "../informer/shared_informer_factory.ts";
 import { entryOfEvent, type HandlerRegistration, type ObjectEvent } from "../informer/events/event.ts";
 import { eventText, stateOf, withId } from "./format.ts";

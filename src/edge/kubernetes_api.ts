@@ -1,6 +1,6 @@
 import { type ApiResource, verbOf } from "../api/resource.ts";
 import { isOlder, isResourceVersion, StatusError } from "../api/status.ts";
-import { nextTurn } from "../async/turns.ts";
+import { nextTurn } from "../async/signals.ts";
 import { type DiscoveredResource, Discovery } from "../protocol/discovery.ts";
 import {
   badRequest,

@@ -1,8 +1,7 @@
 import type { KubernetesObject, ObjectKey } from "../api/object.ts";
 import type { Entry } from "../api/options.ts";
-import { DerivedController } from "../async/signals.ts";
+import { DerivedController, scheduleTurn } from "../async/signals.ts";
 import { LongTimer } from "../async/time.ts";
-import { scheduleTurn } from "../async/turns.ts";
 import { entryWithin } from "../entry/entry.ts";
 import { type DeletedEvent, entryOfEvent, type ObjectEvent } from "../informer/events/event.ts";
 import type { HandlerRegistration } from "../informer/events/event.ts";

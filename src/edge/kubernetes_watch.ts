@@ -4,7 +4,7 @@ import { apiVersionOf, type Resource } from "../api/resource.ts";
 import { FieldSelector, LabelSelector } from "../api/selector.ts";
 import { isOlder, type StatusError } from "../api/status.ts";
 import { LongTimer } from "../async/time.ts";
-import { nextTurn } from "../async/turns.ts";
+import { nextTurn } from "../async/signals.ts";
 import { entryText } from "../entry/entry.ts";
 import { valuesAt } from "../entry/path.ts";
 import { badRequest, expired, statusJson } from "../protocol/refusal.ts";
@@ -108,12 +108,12 @@ export class KubernetesSelection {
 }
 
 /** Returns a line of a watch; `object` is JSON. */
-export function lineText(type: string, object: string): string {
+function lineText(type: string, object: string): string {
   return `{"type":"${type}","object":${object}}\n`;
 }
 
 /** The objects and changes that a watch reads. */
-export interface WatchPlan {
+interface WatchPlan {
   readonly selection: KubernetesSelection;
   /** The version behind which the changes begin, which is that of the initial objects. */
   readonly version: string;

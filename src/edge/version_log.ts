@@ -1,11 +1,10 @@
 import type { KubernetesObject } from "../api/object.ts";
 import { compareResourceVersions, isOlder, isResourceVersion } from "../api/status.ts";
-import { DerivedController } from "../async/signals.ts";
+import { DerivedController, nextTurn } from "../async/signals.ts";
 import { LongTimer } from "../async/time.ts";
-import { nextTurn } from "../async/turns.ts";
 import { type DeletedEvent, isWatched, type ObjectEvent } from "../informer/events/event.ts";
 import type { AcquiredInformer } from "../informer/shared_informer_factory.ts";
-import type { ByteBudget, Keeper } from "./byte_budget.ts";
+import type { ByteBudget, Keeper } from "./options.ts";
 
 /** A change of a collection, as a watch of the server has sent it. */
 export interface LoggedChange {

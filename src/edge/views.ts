@@ -25,9 +25,8 @@ import {
   requestedOf,
   type RequestPlan,
 } from "./http.ts";
-import type { Hold } from "./byte_budget.ts";
+import type { Hold, RelaySettings, RequestedPart } from "./options.ts";
 import type { ServedCollection } from "./collections.ts";
-import type { RelaySettings, RequestedPart } from "./options.ts";
 import type { AcquiredInformer } from "../informer/shared_informer_factory.ts";
 import { messageOf } from "../errors/errors.ts";
 import { InformerError } from "../errors/informer_error.ts";

@@ -17,7 +17,7 @@ import {
 } from "../entry/entry.ts";
 import { errorLine } from "../errors/errors.ts";
 import type { EntryTransform } from "./cache/entry_transform.ts";
-import { nextTurn, Pacer } from "../async/turns.ts";
+import { nextTurn, Pacer } from "../async/signals.ts";
 import type { CollectionSync } from "./sync/collection_sync.ts";
 
 /**

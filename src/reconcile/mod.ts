@@ -35,54 +35,71 @@
  */
 
 export { Reconciler } from "./reconciler.ts";
-export type {
-  InformerSelection,
-  ReconcileCache,
-  ReconcileContext,
-  ReconcileFunction,
-  ReconcilerOptions,
-  ReconcilerRunOptions,
-  WatchedKindOptions,
-} from "./options.ts";
-export type { ObserveReconcile, ReconcileObserver, StartedReconcile } from "./options.ts";
-export type { MapFunction } from "./key_sources.ts";
-export type { ReconcileOutcome, ReconcileRecord, ReconcilerStatus } from "./options.ts";
 export {
   annotationsChanged,
   fieldsChanged,
   generationChanged,
+  type InformerSelection,
   labelsChanged,
   type ObjectChange,
+  type ObserveReconcile,
   type Predicate,
+  type ReconcileCache,
+  type ReconcileContext,
+  type ReconcileFunction,
+  type ReconcileObserver,
+  type ReconcileOutcome,
+  type ReconcileRecord,
+  type ReconcilerOptions,
+  type ReconcilerRunOptions,
+  type ReconcilerStatus,
+  type StartedReconcile,
+  TerminalError,
+  type WatchedKindOptions,
 } from "./options.ts";
-export { TerminalError } from "./options.ts";
+export type { MapFunction } from "./key_sources.ts";
 export {
   AlreadyControlledError,
+  type ConditionDraft,
   controllerOf,
+  type CreatedOrUpdated,
+  createOrUpdate,
+  type CreateOrUpdateOptions,
+  finalize,
+  type FinalizeOptions,
+  findCondition,
   type Ownable,
   type OwnerOptions,
   ownerReferenceTo,
+  retryOnConflict,
+  type RetryOnConflictOptions,
+  setCondition,
+  type StatusOf,
   withController,
   withOwner,
+  writeStatus,
 } from "./objects.ts";
-export { finalize, type FinalizeOptions } from "./objects.ts";
-export { type ConditionDraft, findCondition, setCondition } from "./objects.ts";
 export type { Condition } from "../kinds/meta/v1.ts";
-export { type StatusOf, writeStatus } from "./objects.ts";
-export { type CreatedOrUpdated, createOrUpdate, type CreateOrUpdateOptions } from "./objects.ts";
-export { retryOnConflict, type RetryOnConflictOptions } from "./objects.ts";
-export type { ElectionClock } from "./leader_elector.ts";
-export { LeaderElector, type LeaderElectorOptions, type LeaderElectorStatus } from "./leader_elector.ts";
-export { type FencingToken, type Leadership, LeadershipLostError, UnfinishedWorkError } from "./leader_elector.ts";
-export { ShardGroup } from "./shard_group.ts";
-export type { ReleaseHook, ShardGroupOptions, ShardGroupStatus } from "./shard_group.ts";
+export {
+  type ElectionClock,
+  type FencingToken,
+  LeaderElector,
+  type LeaderElectorOptions,
+  type LeaderElectorStatus,
+  type Leadership,
+  LeadershipLostError,
+  UnfinishedWorkError,
+} from "./leader_elector.ts";
+export { type ReleaseHook, ShardGroup, type ShardGroupOptions, type ShardGroupStatus } from "./shard_group.ts";
 export { ConfigMapPositions } from "./config_map_positions.ts";
-export { EventRecorder, type EventRecorderOptions, type EventRecorderStatus } from "./event_recorder.ts";
-export type { EventDetails } from "./event_recorder.ts";
-export { Manager, type ManagerOptions } from "./manager.ts";
-export type { ManagerPhase, ManagerStatus } from "./manager.ts";
-export type { MetricFamily, MetricSample } from "../metrics/metrics.ts";
-export { OPEN_METRICS_TYPE, openMetricsText } from "../metrics/metrics.ts";
+export {
+  type EventDetails,
+  EventRecorder,
+  type EventRecorderOptions,
+  type EventRecorderStatus,
+} from "./event_recorder.ts";
+export { Manager, type ManagerOptions, type ManagerPhase, type ManagerStatus } from "./manager.ts";
+export { type MetricFamily, type MetricSample, OPEN_METRICS_TYPE, openMetricsText } from "../metrics/metrics.ts";
 
 // reconciler: keys of one kind, reconciled one at a time.
 

@@ -2,7 +2,7 @@
  * Groups of processes that divide the hashes of objects among them, by Leases alone.
  *
  * {@linkcode ShardGroup} is the entry point. The plan of the holders, and the steps of one range, are values in
- * `shard_plan.ts`; what a process knows of the Leases is in `group_leases.ts`; its own Lease is kept by an elector.
+ * `group_leases.ts`, with what a process knows of the Leases; its own Lease is kept by an elector.
  *
  * @module
  */
@@ -23,7 +23,9 @@ import {
   type LeaseFeed,
   LeaseInformer,
   LEAVING_LABEL,
+  planRanges,
   RANGE_COUNT,
+  rangeStep,
 } from "./group_leases.ts";
 import {
   type ElectionClock,
@@ -35,7 +37,6 @@ import {
   pauseOf,
 } from "./leader_elector.ts";
 import { microTimestampNow } from "./objects.ts";
-import { planRanges, rangeStep } from "./shard_plan.ts";
 
 /** Options for {@linkcode ShardGroup}. */
 export interface ShardGroupOptions {

@@ -12,8 +12,7 @@ import { type Durations, Histogram, monotonicMs, RecentCount, TimeLimit } from "
 import { DecodeError, isOlder, StatusError, UnreachableError } from "../api/status.ts";
 import { type Change, type ListerWatcher, type ListPart, type OpenPage, readPages } from "../api/lister_watcher.ts";
 import { cancellable, type CancellableStream, ReadAhead } from "../async/iterate.ts";
-import { DerivedController } from "../async/signals.ts";
-import { Pacer } from "../async/turns.ts";
+import { DerivedController, Pacer } from "../async/signals.ts";
 import { failed, type FailedOutcome, type Outcome, type StreamFailure, type WatchFacts } from "./transition.ts";
 import { Arrivals, type ShardFilter } from "../api/shard.ts";
 

@@ -1,4 +1,4 @@
-import { nextTurn } from "../async/turns.ts";
+import { nextTurn } from "../async/signals.ts";
 
 /**
  * Time that passes only when a test lets it pass. Until it is disposed, it replaces `setTimeout`, `setInterval`, their

@@ -8,9 +8,8 @@
  * @module
  */
 
-import { DerivedController } from "../async/signals.ts";
+import { DerivedController, nextTurn } from "../async/signals.ts";
 import { monotonicMs, sleep } from "../async/time.ts";
-import { nextTurn } from "../async/turns.ts";
 import type { Status } from "../api/status.ts";
 import { keyOf, type KubernetesObject, type ObjectKey } from "../api/object.ts";
 import { defineResource, type Resource } from "../api/resource.ts";

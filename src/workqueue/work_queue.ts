@@ -22,8 +22,7 @@ import {
   type WorkItem,
   type WorkQueueRunOptions,
 } from "./run.ts";
-import { nextTurn, Pacer } from "../async/turns.ts";
-import { DerivedController, isAbortOf, Latch } from "../async/signals.ts";
+import { DerivedController, isAbortOf, Latch, nextTurn, Pacer } from "../async/signals.ts";
 import { ConsoleReporter } from "../errors/errors.ts";
 import { withErrorJson } from "../errors/informer_error.ts";
 import { defaultRateLimiter, type RateLimiter } from "./rate_limiter.ts";

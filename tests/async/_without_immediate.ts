@@ -1,11 +1,11 @@
-import type * as nextTurns from "../../src/async/turns.ts";
+import type * as nextTurns from "../../src/async/signals.ts";
 
-/** Loads `turns.ts` as it is where there is no `setImmediate`. */
+/** Loads `signals.ts` as it is where there is no `setImmediate`. */
 export async function withoutImmediate(): Promise<typeof nextTurns> {
   const real = Object.getOwnPropertyDescriptor(globalThis, "setImmediate")!;
   Reflect.deleteProperty(globalThis, "setImmediate");
   try {
-    const loaded = await import("../../src/async/turns.ts?without-setImmediate");
+    const loaded = await import("../../src/async/signals.ts?without-setImmediate");
     await loaded.nextTurn(); // the module looks for it once
     return loaded as unknown as typeof nextTurns;
   } finally {

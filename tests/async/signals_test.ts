@@ -1,9 +1,8 @@
 import { assert, assertEquals, assertFalse, assertInstanceOf, assertRejects, assertStrictEquals } from "@std/assert";
-import { DerivedController, isAbortOf, Latch } from "../../src/async/signals.ts";
+import { DerivedController, inTurn, isAbortOf, Latch, nextTurn, Pacer } from "../../src/async/signals.ts";
 import { WaitError } from "../../src/informer/status.ts";
 import { collectHeap } from "../support/heap.ts";
 import { CountedController } from "../support/listeners.ts";
-import { inTurn, nextTurn, Pacer } from "../../src/async/turns.ts";
 import { withoutImmediate } from "./_without_immediate.ts";
 
 Deno.test("DerivedController aborts with its parent, for the same reason", () => {

@@ -1,8 +1,8 @@
 import { Client, MemorySnapshots, WaitError } from "@kube/informer";
-import { ClusterSet } from "@kube/informer/clusters";
-import { ConfigMap } from "@kube/informer/kinds/core/v1";
+import { ClusterSet, followClusterSecrets } from "@kube/informer/clusters";
+import { ConfigMap, Secret } from "@kube/informer/kinds/core/v1";
 import { Reconciler } from "@kube/informer/reconcile";
-import { configMap } from "@kube/informer/testing";
+import { configMap, FakeApiServer } from "@kube/informer/testing";
 import { assertEquals, assertRejects, assertStringIncludes, assertThrows } from "@std/assert";
 import { sleep } from "../../src/async/time.ts";
 import { Clusters, listen } from "./_clusters.ts";
@@ -260,4 +260,99 @@ Deno.test("ClusterSet keeps a snapshot for each cluster, also of one that was re
   const maps = clusters.set.forResource(ConfigMap);
   await clusters.pass();
   assertEquals(maps.lister.list().map(({ cluster, object }) => [cluster, object.metadata.name]), [["berlin", "a"]]);
+});
+
+const LABELS = { "sigs.k8s.io/multicluster-runtime-kubeconfig": "true" };
+
+/** A server with Secrets, and what follows them. */
+function follow(clusters: Clusters): {
+  readonly hub: FakeApiServer;
+  readonly made: string[];
+  write(name: string, kubeconfig: string, labels?: Record<string, string>): void;
+  stop(): Promise<void>;
+} & AsyncDisposable {
+  const hub = new FakeApiServer();
+  const client = new Client({ server: "http://hub", transport: hub, namespace: "fleet", retries: 0 });
+  const made: string[] = [];
+  const stop = new AbortController();
+  const running = followClusterSecrets(clusters.set, client, {
+    signal: stop.signal,
+    connect: (text, name) => {
+      if (text.startsWith("bad")) throw new Error(`refused ${text}`);
+      made.push(`${name} ${text}`);
+      return clusters.client(name);
+    },
+  });
+  async function end(): Promise<void> {
+    if (stop.signal.aborted) return;
+    stop.abort();
+    await clusters.during(running);
+    client[Symbol.dispose]();
+    hub[Symbol.dispose]();
+  }
+  return {
+    stop: end,
+    [Symbol.asyncDispose]: end,
+    hub,
+    made,
+    write(name, kubeconfig, labels = LABELS): void {
+      const data = { kubeconfig: btoa(kubeconfig) };
+      const draft = { metadata: { name, namespace: "fleet", labels }, data };
+      if (hub.get(Secret, `fleet/${name}`) === undefined) hub.create(Secret, draft);
+      else hub.patch(Secret, `fleet/${name}`, draft);
+    },
+  };
+}
+
+Deno.test("followClusterSecrets adds, replaces and removes the clusters of Secrets", async () => {
+  await using clusters = new Clusters();
+  await using secrets = follow(clusters);
+  secrets.write("berlin", "v1");
+  secrets.write("other", "v1", {});
+  await clusters.pass();
+  assertEquals([clusters.set.names, secrets.made.splice(0)], [["berlin"], ["berlin v1"]]);
+  const first = clusters.set.client("berlin");
+  secrets.write("paris", "v1");
+  secrets.hub.annotate(Secret, "fleet/berlin", { n: "1" }); // the same kubeconfig
+  await clusters.pass();
+  assertEquals([clusters.set.names, secrets.made.splice(0)], [["berlin", "paris"], ["paris v1"]]);
+  assertEquals(clusters.set.client("berlin"), first);
+  secrets.write("berlin", "v2");
+  await clusters.pass();
+  assertEquals([clusters.set.names, secrets.made.splice(0)], [["paris", "berlin"], ["berlin v2"]]);
+  assertEquals(clusters.set.client("berlin") === first, false);
+  secrets.hub.delete(Secret, "fleet/paris");
+  secrets.write("berlin", "v2", { "sigs.k8s.io/multicluster-runtime-kubeconfig": "false" });
+  await clusters.pass();
+  assertEquals(clusters.set.names, []);
+  secrets.write("rome", "v1");
+  await clusters.pass();
+  await secrets.stop();
+  assertEquals([clusters.set.names, clusters.errors], [["rome"], []]);
+});
+
+Deno.test("followClusterSecrets reports what cannot be used, and keeps the cluster that there was before", async () => {
+  await using clusters = new Clusters();
+  clusters.add("taken");
+  await using secrets = follow(clusters);
+  for (const [name, text] of [["berlin", "v1"], ["paris", "bad 1"], ["taken", "v1"]]) secrets.write(name, text);
+  await clusters.pass();
+  assertEquals(clusters.set.names, ["taken", "berlin"]);
+  assertEquals(clusters.errors.splice(0).sort(), [
+    `paris -: Cannot use the kubeconfig of Secret "fleet/paris"`,
+    `taken -: Cannot use the kubeconfig of Secret "fleet/taken"`,
+  ]);
+  secrets.write("berlin", "bad 2");
+  secrets.write("paris", "v2");
+  await clusters.pass();
+  assertEquals(clusters.set.names, ["taken", "berlin", "paris"]);
+  assertEquals(clusters.errors.splice(0), [`berlin -: Cannot use the kubeconfig of Secret "fleet/berlin"`]);
+  secrets.hub.annotate(Secret, "fleet/berlin", { n: "1" });
+  await clusters.pass();
+  assertEquals(clusters.errors, []); // once
+  secrets.hub.delete(Secret, "fleet/berlin");
+  secrets.hub.delete(Secret, "fleet/taken"); // which was not added
+  await clusters.pass();
+  assertEquals(clusters.set.names, ["taken", "paris"]);
+  await secrets.stop();
 });

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { nextTurn } from "../../src/async/turns.ts";
+import { nextTurn } from "../../src/async/signals.ts";
 import type { ObjectRight } from "../../src/edge/options.ts";
 import { applyViewUpdate, type ViewRow } from "../../src/informer/view/cache_view.ts";
 import { ConfigMap } from "../../src/kinds/core/v1.ts";

@@ -4,7 +4,7 @@ import { Node, Pod } from "@kube/informer/kinds/core/v1";
 import { subscribe } from "@kube/informer/subscribe";
 import { FakeApiServer, node, pod } from "@kube/informer/testing";
 import type { RelayOptions } from "../../src/edge/options.ts";
-import { nextTurn } from "../../src/async/turns.ts";
+import { nextTurn } from "../../src/async/signals.ts";
 import { LOCAL, Relayed } from "../support/relayed.ts";
 
 interface Placed extends AsyncDisposable {

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertMatch, assertNotEquals } from "@std/assert";
-import { nextTurn } from "../../src/async/turns.ts";
+import { nextTurn } from "../../src/async/signals.ts";
 import { Client } from "../../src/client/client.ts";
 import { parseToken, tokenText } from "../../src/edge/feed.ts";
 import { InformerRelay } from "../../src/edge/informer_relay.ts";

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { nextTurn } from "../../src/async/turns.ts";
+import { nextTurn } from "../../src/async/signals.ts";
 import { Client } from "../../src/client/client.ts";
 import type { RelayOptions } from "../../src/edge/options.ts";
 import { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { ByteBudget } from "../../src/edge/byte_budget.ts";
+import { ByteBudget } from "../../src/edge/options.ts";
 import { type LoggedChange, VersionLog } from "../../src/edge/version_log.ts";
 
 /** A log without an informer, and the numbers of its beginnings and of the bytes that it keeps. */

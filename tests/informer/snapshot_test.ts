@@ -9,7 +9,7 @@ import { SnapshotError, type SnapshotHeader, snapshotStream } from "../../src/in
 import { Pod, Secret } from "../../src/kinds/core/v1.ts";
 import { fieldsOf } from "../../src/api/fields.ts";
 import { reduced } from "../../src/api/object.ts";
-import { nextTurn } from "../../src/async/turns.ts";
+import { nextTurn } from "../../src/async/signals.ts";
 import { metadataOf, tableOf, type TableRow } from "../../src/api/resource.ts";
 import { FakeApiServer, pod } from "../../src/testing/mod.ts";
 import {

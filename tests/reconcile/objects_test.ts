@@ -25,7 +25,7 @@ import {
 } from "@kube/informer/reconcile";
 import { FakeApiServer } from "@kube/informer/testing";
 import { assert, assertEquals, assertMatch, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
-import { nextTurn } from "../../src/async/turns.ts";
+import { nextTurn } from "../../src/async/signals.ts";
 import { mergeDiff, microTimestampNow, timestampNow } from "../../src/reconcile/objects.ts";
 import { mergePatch } from "../../src/testing/patches/patches.ts";
 import type { Json } from "../../src/testing/wire/json.ts";

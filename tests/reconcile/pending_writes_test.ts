@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertMatch, assertThrows } from "@std/assert";
 import type { KubernetesObject } from "../../src/api/object.ts";
 import type { Selection } from "../../src/api/options.ts";
-import { nextTurn } from "../../src/async/turns.ts";
+import { nextTurn } from "../../src/async/signals.ts";
 import type { ObjectWrite } from "../../src/client/resource_client.ts";
 import { metadataOf, tableOf } from "../../src/api/resource.ts";
 import { CacheScope } from "../../src/informer/cache/cache_scope.ts";

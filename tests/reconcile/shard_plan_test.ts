@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { planRanges, rangeStep } from "../../src/reconcile/shard_plan.ts";
+import { planRanges, rangeStep } from "../../src/reconcile/group_leases.ts";
 import { Random } from "../../src/testing/random.ts";
 
 const NOBODY: readonly undefined[] = Array(64).fill(undefined);

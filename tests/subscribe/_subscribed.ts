@@ -1,4 +1,4 @@
-import { nextTurn } from "../../src/async/turns.ts";
+import { nextTurn } from "../../src/async/signals.ts";
 import type { RelayOptions } from "../../src/edge/options.ts";
 import type { Fetch } from "../../src/subscribe/follow_relay.ts";
 import { LOCAL, Relayed } from "../support/relayed.ts";

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertRejects, assertStrictEquals, assertStringIncludes } from "@std/assert";
-import { nextTurn } from "../../src/async/turns.ts";
+import { nextTurn } from "../../src/async/signals.ts";
 import { Pod } from "../../src/kinds/core/v1.ts";
 import { RelayError } from "../../src/subscribe/follow_relay.ts";
 import {

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { ServerSentEventParseStream } from "@std/http/server-sent-event-parse-stream";
-import { nextTurn } from "../../src/async/turns.ts";
+import { nextTurn } from "../../src/async/signals.ts";
 import { Client } from "../../src/client/client.ts";
 import { InformerRelay, type RelayStatus } from "../../src/edge/informer_relay.ts";
 import type { RelayOptions } from "../../src/edge/options.ts";

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
-import { nextTurn } from "../../src/async/turns.ts";
+import { nextTurn } from "../../src/async/signals.ts";
 import { exponentialBackoff, type RateLimiter } from "../../src/workqueue/rate_limiter.ts";
 import {
   type Cause,

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
 import { type Durations, Histogram } from "../../src/async/time.ts";
-import { nextTurn } from "../../src/async/turns.ts";
+import { nextTurn } from "../../src/async/signals.ts";
 import { exponentialBackoff } from "../../src/workqueue/rate_limiter.ts";
 import { DelayQueue, WorkQueue, type WorkQueueStatus } from "../../src/workqueue/work_queue.ts";
 import { FakeTime } from "../support/fake_time.ts";

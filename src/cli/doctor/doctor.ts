@@ -7,7 +7,7 @@
  * @module
  */
 
-import { jsonText, type Terminal } from "../terminal/terminal.ts";
+import { jsonText, tableLines, type Terminal } from "../terminal/terminal.ts";
 import { readPages } from "../../api/lister_watcher.ts";
 import type { KubernetesObject } from "../../api/object.ts";
 import { type ApiResource, type PlacedRule, type Resource, resourceName, rolesYaml } from "../../api/resource.ts";
@@ -16,7 +16,6 @@ import type { Client } from "../../client/client.ts";
 import { errorLine } from "../../errors/errors.ts";
 import { bytesText, MemoryMeter, type MemoryReport } from "../../informer/cache/memory_report.ts";
 import { EXIT_CODE, UsageError } from "../errors/explain_error.ts";
-import { tableLines } from "../terminal/table.ts";
 import { Checkup, CHECKUP_LIMITS, type CheckupLimits, seconds, type Step, type StepStatus } from "./checkup.ts";
 import { StatusError } from "../../api/status.ts";
 import {

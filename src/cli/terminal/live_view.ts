@@ -2,8 +2,16 @@ import type { KubernetesObject } from "../../api/object.ts";
 import { type Resource, resourceName } from "../../api/resource.ts";
 import type { SharedIndexInformer } from "../../informer/shared_index_informer.ts";
 import type { InformerStatus } from "../../informer/status.ts";
-import { ageOf, GrowingTable, nothingFound, rowCells, rowHeads, type RowStyle } from "./table.ts";
-import type { FullScreen, Terminal } from "./terminal.ts";
+import {
+  ageOf,
+  type FullScreen,
+  GrowingTable,
+  nothingFound,
+  rowCells,
+  rowHeads,
+  type RowStyle,
+  type Terminal,
+} from "./terminal.ts";
 import type { HandlerRegistration } from "../../informer/events/event.ts";
 
 const PERIOD_MS = 250;

@@ -13,7 +13,7 @@ import { ofEntries, valuesAt } from "../../entry/path.ts";
 import { InformerError } from "../../errors/informer_error.ts";
 import type { IndexFunction } from "../../store/indexer.ts";
 import { type FieldValue, membersAt, parseFieldPath } from "../../api/selector.ts";
-import { nextTurn } from "../../async/turns.ts";
+import { nextTurn } from "../../async/signals.ts";
 
 /** Options for an {@linkcode EntryTransform}. */
 export interface EntryTransformOptions<T extends KubernetesObject> {

@@ -13,7 +13,7 @@ import { keyOf, type KubernetesObject, type ObjectKey } from "../../api/object.t
 import type { CacheSelection, EntrySelector, ObjectCache } from "../cache/lister.ts";
 import type { EventLog, LogFollower } from "../events/event_log.ts";
 import { Added, Deleted, type LoggedEvent, Updated } from "../events/event.ts";
-import { Pacer } from "../../async/turns.ts";
+import { Pacer } from "../../async/signals.ts";
 import { sameValue } from "../../entry/entry.ts";
 import { InformerError } from "../../errors/informer_error.ts";
 import type { Processor } from "../events/processor.ts";

@@ -1,7 +1,7 @@
 import type { Entry } from "../../api/options.ts";
 import type { KubernetesObject, ObjectKey } from "../../api/object.ts";
 import { Added, type BacklogPolicy, EventFilter, type LoggedEvent, type SyncedEvent, Updated } from "./event.ts";
-import { nextTurn, type Pacer } from "../../async/turns.ts";
+import { nextTurn, type Pacer } from "../../async/signals.ts";
 import type { Quarantine } from "../cache/entry_transform.ts";
 
 /** A position in the log, behind `event` or behind `initial`. It keeps all later events alive, and none before it. */

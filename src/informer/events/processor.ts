@@ -14,9 +14,8 @@ import { type Abortable, defined, type Entry } from "../../api/options.ts";
 import type { KubernetesObject, ObjectKey } from "../../api/object.ts";
 import { errorLine } from "../../errors/errors.ts";
 import { InformerError } from "../../errors/informer_error.ts";
-import { DerivedController, Latch, withResolvers } from "../../async/signals.ts";
+import { DerivedController, Latch, Pacer, withResolvers } from "../../async/signals.ts";
 import { PolledIterator } from "../../async/iterate.ts";
-import { Pacer } from "../../async/turns.ts";
 import {
   type Cursor,
   type CursorOptions,

@@ -26,7 +26,7 @@ import {
   oldestVersion,
   UnexpectedKindError,
 } from "../../api/status.ts";
-import { callObserver, type DerivedController, Latch } from "../../async/signals.ts";
+import { callObserver, type DerivedController, Latch, nextTurn } from "../../async/signals.ts";
 import { InformerError, withErrorJson } from "../../errors/informer_error.ts";
 import type { CachedCollection } from "../cache/cache_scope.ts";
 import type { ObjectCache } from "../cache/lister.ts";
@@ -37,10 +37,8 @@ import type { ReadonlyIndexer } from "../../store/indexer.ts";
 import { ChangingShard } from "./changing_shard.ts";
 import { PolledSource } from "./polled_source.ts";
 import { CacheWriter, OutdatedChanges } from "./cache_writer.ts";
-import { type NamespaceStatus, StateKeeper } from "./state.ts";
-import { reachNewest, snapshotMismatch } from "./snapshot_mismatch.ts";
+import { type NamespaceStatus, reachNewest, snapshotMismatch, StateKeeper } from "./state.ts";
 import type { Latest } from "../../async/iterate.ts";
-import { nextTurn } from "../../async/turns.ts";
 import type { Processor } from "../events/processor.ts";
 
 /**

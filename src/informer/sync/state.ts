@@ -2,14 +2,22 @@ import {
   CredentialsError,
   isForbidden,
   isNotFound,
+  isOlder,
+  isResourceVersion,
+  isTooLargeResourceVersion,
   isUnauthorized,
   MemoryLimitError,
   StatusError,
   UnreachableError,
 } from "../../api/status.ts";
-import { monotonicMs } from "../../async/time.ts";
+import { backoffMs, LongTimer, monotonicMs, sleep } from "../../async/time.ts";
 import { causesOf } from "../../errors/errors.ts";
 import type { ReflectorPhase } from "../../reflector/transition.ts";
+import type { Entry } from "../../api/options.ts";
+import { type KubernetesObject, type ObjectKey, splitKey } from "../../api/object.ts";
+import type { IdentitySource, ListerWatcher } from "../../api/lister_watcher.ts";
+import { DerivedController } from "../../async/signals.ts";
+import { ReadAhead } from "../../async/iterate.ts";
 
 /**
  * The state of an informer.
@@ -213,4 +221,144 @@ function stateOf(error: unknown, hasSynced: boolean): InformerState {
   if (isNotFound(error)) return "notFound";
   if (error instanceof UnreachableError) return "unreachable";
   return hasSynced ? "stale" : "listing";
+}
+
+/** A part of a cache that was restored from a snapshot. */
+interface RestoredPart {
+  /** The restored objects. */
+  readonly entries: readonly Entry<unknown>[];
+  /** The version of the snapshot. */
+  readonly version: string;
+  /** Returns the key that the server has for an entry. */
+  readonly originalKey: (entry: Entry<unknown>) => ObjectKey;
+}
+
+/** The longest wait, in milliseconds. A server that has not reached a version says so after 3 s. */
+const WAIT_MS = 5_000;
+
+/** The number of newest objects that are asked for: those that expire do so in their order. */
+const NEWEST = 3;
+
+/** The number of oldest objects that are asked for then: those that have not changed for long may stay. */
+const OLDEST = 2;
+
+/**
+ * Returns why restored objects are not known to be those of the server; `undefined` if one of them is, or there are
+ * none. A watch from a version that a server has not reached is silent, and one of another history misses changes.
+ *
+ * The server is asked for one object after the other, by lists of its metadata alone, until it has one: the newest
+ * first, as objects that expire do so in their order. One that answers 400 cannot read the version, which is none of
+ * its own. Another refusal, a server that cannot be reached, and one that takes longer than 5 s do not answer the
+ * question, and count as `undefined`.
+ */
+export async function snapshotMismatch(
+  { entries, version, originalKey }: RestoredPart,
+  identities: IdentitySource,
+  signal: AbortSignal | undefined,
+): Promise<string | undefined> {
+  const asked = sampleOf(entries);
+  using job = new DerivedController(signal);
+  using timer = new LongTimer(() => job.abort(new Error("The server takes too long")));
+  timer.arm(WAIT_MS);
+  try {
+    for (const entry of asked) {
+      const key = originalKey(entry);
+      const found = await find(key, version, identities, job.signal);
+      // mutant: restored-uid-ignored
+      if (found?.uid === entry.uid) return undefined;
+      if (found !== undefined && (isOlder(found.resourceVersion, version) || found.resourceVersion === version)) {
+        return `its "${key}" is another object; was the cluster made anew, or restored from a backup?`;
+      }
+    }
+  } catch (error) {
+    if (error instanceof StatusError && error.status.code === 400) {
+      return `it cannot read version ${JSON.stringify(version)}: ${error.status.message}; was the snapshot changed?`;
+    }
+    // mutant: restored-version-unreached
+    if (!isTooLargeResourceVersion(error)) return undefined;
+    return `it has not reached version ${version}; was the cluster made anew, or restored from a backup?`;
+  }
+  if (asked.length === 0) return undefined;
+  const keys = asked.map((entry) => `"${originalKey(entry)}"`).join(", ");
+  return `it has none of ${keys}; were they deleted, or was the cluster made anew?`;
+}
+
+/** Returns the object that the server has of a key, at `version` or later. */
+async function find(
+  key: ObjectKey,
+  version: string,
+  identities: IdentitySource,
+  signal: AbortSignal,
+): Promise<Entry<KubernetesObject> | undefined> {
+  const { namespace, name } = splitKey(key);
+  const page = new ReadAhead((signal) =>
+    identities.listEntries({
+      signal,
+      ...(namespace === undefined ? {} : { namespace }),
+      fieldSelector: `metadata.name=${name.replace(/[\\,=]/g, "\\$&")}`,
+      resourceVersion: version,
+      resourceVersionMatch: "NotOlderThan",
+    }), signal);
+  let found: Entry<KubernetesObject> | undefined;
+  for (let part; (part = await page.next()) !== undefined;) found ??= part.entries.find((entry) => entry.key === key);
+  return found;
+}
+
+/** Returns the newest entries, and then the oldest. */
+function sampleOf(entries: readonly Entry<unknown>[]): readonly Entry<unknown>[] {
+  const newest = firstOf(entries, NEWEST, (a, b) => isOlder(b.resourceVersion, a.resourceVersion));
+  const oldest = firstOf(entries, OLDEST, (a, b) => isOlder(a.resourceVersion, b.resourceVersion));
+  return [...new Set([...newest, ...oldest])];
+}
+
+/** Returns the first `count` entries in the order of `isBefore`. */
+function firstOf(
+  entries: readonly Entry<unknown>[],
+  count: number,
+  isBefore: (a: Entry<unknown>, b: Entry<unknown>) => boolean,
+): Entry<unknown>[] {
+  const first: Entry<unknown>[] = [];
+  for (const entry of entries) {
+    const place = first.findIndex((other) => isBefore(entry, other));
+    if (place === -1 && first.length === count) continue;
+    first.splice(place === -1 ? first.length : place, 0, entry);
+    first.length = Math.min(first.length, count);
+  }
+  return first;
+}
+
+/** A part of a cache that follows its server. */
+interface FollowingPart {
+  readonly source: ListerWatcher<unknown>;
+  /** The version reached, and the waits for one. */
+  readonly gate: { wait(version: string, options: { readonly signal: AbortSignal }): Promise<void> };
+  /** Resolves after the first list or restore. */
+  waitForSync(options: { readonly patient: boolean; readonly signal: AbortSignal }): Promise<void>;
+}
+
+/**
+ * Resolves once a part has reached the version that its server had after the call. Requests that fail are reported, and
+ * sent again; so is one whose version a server that went back does not reach.
+ */
+export async function reachNewest(
+  part: FollowingPart,
+  signal: AbortSignal,
+  report: (error: unknown) => void,
+): Promise<void> {
+  const { source, gate } = part;
+  for (let failures = 0;; failures++) {
+    try {
+      const page = new ReadAhead((signal) => (source.identities ?? source).listEntries({ limit: 1, signal }), signal);
+      let version = "";
+      for (let list; (list = await page.next()) !== undefined;) version ||= list.resourceVersion ?? "";
+      await part.waitForSync({ patient: true, signal });
+      // mutant: position-before-present
+      if (isResourceVersion(version)) await gate.wait(version, { signal });
+      return;
+    } catch (error) {
+      signal.throwIfAborted();
+      report(error);
+    }
+    await sleep(backoffMs(failures, {}), { signal });
+  }
 }

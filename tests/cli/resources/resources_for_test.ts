@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertMatch, assertThrows } from "@std/assert";
 import { UsageError } from "../../../src/cli/errors/explain_error.ts";
-import { definitionsIn, durationMs } from "../../../src/cli/resources/resources_for.ts";
+import { definitionsIn, durationMs, fillFakeServer, SteadyChurn } from "../../../src/cli/resources/resources_for.ts";
 import { SchemaError } from "../../../src/codegen/read_schema.ts";
 import { readCrds } from "../../../src/codegen/read_documents.ts";
 import { Namespace, Node, Pod } from "../../../src/kinds/core/v1.ts";
@@ -10,7 +10,6 @@ import { CRONTAB_FILE, crontabDefinition } from "../../support/crontab.ts";
 import { writeKubeconfig } from "../../support/host.ts";
 import { Folder, serve } from "../../support/serve.ts";
 import { run, Session } from "../../support/session.ts";
-import { fillFakeServer, SteadyChurn } from "../../../src/cli/resources/fake_server.ts";
 import { FakeTime } from "../../support/fake_time.ts";
 
 Deno.test("informer trusts only the CA of the kubeconfig, and exits with 3 for another", async () => {

@@ -1,20 +1,22 @@
 import { assert, assertEquals, assertRejects, assertStrictEquals } from "@std/assert";
-import { FailureReporter, plain, Terminal } from "../../../src/cli/terminal/terminal.ts";
-import { Captured } from "../../support/session.ts";
-import { load } from "js-yaml";
-import type { KubernetesObject, ObjectMeta } from "../../../src/api/object.ts";
-import { defineResource, metadataOf, type Resource, tableOf, type TableRow } from "../../../src/api/resource.ts";
 import {
   ageOf,
+  FailureReporter,
   GrowingTable,
   objectIn,
+  plain,
   qualifiedName,
   redactObject,
   rowCells,
   rowHeads,
   tableLines,
+  Terminal,
   yamlText,
-} from "../../../src/cli/terminal/table.ts";
+} from "../../../src/cli/terminal/terminal.ts";
+import { Captured } from "../../support/session.ts";
+import { load } from "js-yaml";
+import type { KubernetesObject, ObjectMeta } from "../../../src/api/object.ts";
+import { defineResource, metadataOf, type Resource, tableOf, type TableRow } from "../../../src/api/resource.ts";
 import { Deployment } from "../../../src/kinds/apps/v1.ts";
 import { ConfigMap, Node, Pod } from "../../../src/kinds/core/v1.ts";
 import fc from "fast-check";

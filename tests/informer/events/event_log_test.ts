@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import type { Entry } from "../../../src/api/options.ts";
-import { nextTurn, Pacer } from "../../../src/async/turns.ts";
+import { nextTurn, Pacer } from "../../../src/async/signals.ts";
 import { Quarantine } from "../../../src/informer/cache/entry_transform.ts";
 import { Added, Deleted, Updated } from "../../../src/informer/events/event.ts";
 import {

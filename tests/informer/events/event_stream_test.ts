@@ -1,7 +1,7 @@
 import { errorLine } from "../../../src/errors/errors.ts";
 import { WaitError } from "../../../src/informer/status.ts";
 import { assert, assertEquals, assertRejects, assertStrictEquals } from "@std/assert";
-import { Pacer } from "../../../src/async/turns.ts";
+import { Pacer } from "../../../src/async/signals.ts";
 import type { InformerEvent } from "../../../src/informer/events/event.ts";
 import {
   added,

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { ByteBudget, type Keeper } from "../../src/edge/byte_budget.ts";
+import { ByteBudget, type Keeper } from "../../src/edge/options.ts";
 
 /** Keeps parts of given lengths, and drops the oldest. */
 class Parts implements Keeper {
