@@ -3,7 +3,7 @@ import type { ManagerPhase } from "../reconcile/manager.ts";
 import { yamlText } from "./terminal/terminal.ts";
 
 /** The unit of a panel, as Grafana names it. */
-type Unit = "short" | "ops" | "s";
+type Unit = "short" | "ops" | "s" | "decbytes";
 
 /** A panel: its title, its unit, and its queries by the names of their lines. */
 type Panel = readonly [title: string, unit: Unit, queries: Readonly<Record<string, string>>];
@@ -60,6 +60,7 @@ const ROWS: Readonly<Record<string, readonly Panel[]>> = {
   ],
   Caches: [
     ["Objects", "short", { "{{resource}}": most("informer_objects", "resource") }],
+    ["Bytes, of factories with maxBytes", "decbytes", { "{{resource}}": most("informer_memory_bytes", "resource") }],
     ["States of informers", "short", { "{{resource}} {{state}}": number("informer_state", "resource, state") }],
     ["Time without the server", "s", { "{{resource}}": most("informer_stale_seconds", "resource") }],
     ["Changes received", "ops", { "{{resource}}": rate("informer_events_total", "resource") }],

@@ -8,6 +8,7 @@ import { LeaderElector } from "../../src/reconcile/leader_elector.ts";
 import { Manager } from "../../src/reconcile/manager.ts";
 import { Reconciler } from "../../src/reconcile/reconciler.ts";
 import { ShardGroup } from "../../src/reconcile/shard_group.ts";
+import { SharedInformerFactory } from "../../src/informer/shared_informer_factory.ts";
 import { FakeApiServer } from "../../src/testing/mod.ts";
 import { type ParsedFamily, parseOpenMetrics } from "../support/parse_open_metrics.ts";
 import { run } from "../support/session.ts";
@@ -57,11 +58,14 @@ async function exposedBy(divider: "elector" | "shards"): Promise<ParsedFamily[]>
   using client = new Client({ server: "http://fake", transport: server, namespace: "default" });
   const called = Promise.withResolvers<void>();
   const recorder = new EventRecorder(client, { controller: "maps" });
+  await using limited = new SharedInformerFactory(client, { maxBytes: 1_000_000 });
+  limited.forResource(ConfigMap);
   const shards = divider === "shards" ? new ShardGroup(client, { name: "maps" }) : undefined;
   await using manager = new Manager({
     reconcilers: [new Reconciler(client, ConfigMap, () => called.resolve(), defined({ shards }))],
     ...(shards === undefined ? { elector: new LeaderElector(client, { name: "maps" }) } : { shards }),
     recorders: [recorder],
+    informers: [limited],
   });
   const running = manager.run();
   await Promise.race([called.promise, running]);
