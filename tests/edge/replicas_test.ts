@@ -2,6 +2,8 @@ import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { nextTurn } from "../../src/async/signals.ts";
 import { Client } from "../../src/client/client.ts";
 import type { RelayOptions } from "../../src/edge/options.ts";
+import { derive } from "../../src/informer/derived_collection.ts";
+import { SharedInformerFactory } from "../../src/informer/shared_informer_factory.ts";
 import { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";
 import { ConfigMap, Pod } from "../../src/kinds/core/v1.ts";
 import { subscribe, subscribeViews } from "../../src/subscribe/mod.ts";
@@ -385,6 +387,34 @@ Deno.test("a relay with other options continues no stream", async () => {
     assertEquals(first, "reset The id is one of other objects or rights, or of a relay of its own");
   }
   server[Symbol.dispose]();
+});
+
+Deno.test("streams without versions of the server are continued by their own relay alone", async () => {
+  await using stack = new AsyncDisposableStack();
+  const server = stack.use(shop(1));
+  const derived = (): Partial<RelayOptions> => {
+    const client = stack.use(new Client({ server: "http://fake", transport: server }));
+    const informers = stack.use(new SharedInformerFactory(client));
+    const names = derive(informers.forResource(ConfigMap), ({ metadata: { name, namespace } }) => ({
+      metadata: { name, namespace },
+    }));
+    stack.use(names);
+    informers.start();
+    return { collections: { maps: names } };
+  };
+  const polled = (): Partial<RelayOptions> => {
+    return { collections: { maps: { resource: ConfigMap, pollMs: 3_600_000 } } };
+  };
+  for (const options of [derived, polled]) {
+    await using one = new FakeReplica(server, { ...options(), heartbeatMs: 20 });
+    await using other = new FakeReplica(server, options());
+    const id = await idAfter(one, () => {}, 0);
+    assertEquals(id.split(".")[3], "");
+    await using elsewhere = await open(other, id);
+    assertEquals((await elsewhere.through("synced"))[0].split(" ")[0], "reset");
+    await using same = await open(one, id);
+    assertEquals(await same.through("heartbeat"), ["heartbeat"]);
+  }
 });
 
 Deno.test("a subscription and views follow a relay that changes between connections", async () => {
