@@ -262,7 +262,7 @@ export type {
 } from "./src/informer/events/event.ts";
 export { MemoryPositions, Position, type PositionOptions } from "./src/informer/events/position.ts";
 export type { CacheSelection, Lister, NamespaceLister } from "./src/informer/cache/lister.ts";
-export type { FieldShare, LargeObject, MemoryReport, NamespaceMemory } from "./src/informer/cache/memory_report.ts";
+export type { FieldShare, LargeObject, MemoryReport, NamespaceMemory } from "./src/informer/cache/lister.ts";
 export { type InformerStatus, WaitError, type WaitFailure } from "./src/informer/status.ts";
 export type { InformerState, NamespaceStatus } from "./src/informer/sync/state.ts";
 export type { HandlerStatus } from "./src/informer/events/processor.ts";
@@ -349,7 +349,7 @@ export {
   tokenBucket,
   type TokenBucketOptions,
   withMaxWait,
-} from "./src/workqueue/rate_limiter.ts";
+} from "./src/workqueue/run.ts";
 
 // api and entry: objects, resources, keys, entries, selectors, options and errors.
 

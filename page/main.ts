@@ -8,8 +8,7 @@
 import type { KubernetesObject } from "../src/api/object.ts";
 import type { TableColumn, TableRow } from "../src/api/resource.ts";
 import type { CollectionData, CollectionList, ViewRequest } from "../src/edge/format.ts";
-import type { RemoteView } from "../src/subscribe/view_subscription.ts";
-import { subscribeViews } from "../src/subscribe/view_subscription.ts";
+import { type RemoteView, subscribeViews } from "../src/subscribe/subscription.ts";
 import { humanDuration } from "../src/async/time.ts";
 import { type Column, Grid } from "./grid.ts";
 import { hashOf, type Place, readPlace } from "./place.ts";

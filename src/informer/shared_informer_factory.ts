@@ -2,7 +2,7 @@ import { type Abortable, checkSelectors, defined, namespacesOf, type Selection }
 import type { KubernetesObject, Reduced } from "../api/object.ts";
 import { callObserver, DerivedController, Latch } from "../async/signals.ts";
 import type { PolledIterator } from "../async/iterate.ts";
-import type { MemoryReport } from "./cache/memory_report.ts";
+import type { MemoryReport } from "./cache/lister.ts";
 import type { Listener } from "./events/processor.ts";
 import type { HandlerOptions, HandlerRegistration, InformerEvent, ResourceEventHandler } from "./events/event.ts";
 import { SharedIndexInformer } from "./shared_index_informer.ts";

@@ -1,7 +1,7 @@
 import { membersAt, parseFieldPath } from "../api/selector.ts";
 import type { KubernetesObject, ObjectKey, ObjectMeta } from "../api/object.ts";
 import type { AddedEvent, DeletedEvent, UpdatedEvent } from "../informer/events/event.ts";
-import type { Cause, Result } from "../workqueue/run.ts";
+import type { Cause, RateLimiter, Result } from "../workqueue/run.ts";
 import type { WorkQueueStatus } from "../workqueue/work_queue.ts";
 import type { Durations } from "../async/time.ts";
 import type { Resource } from "../api/resource.ts";
@@ -11,7 +11,6 @@ import type { SharedIndexInformerOptions } from "../informer/options.ts";
 import type { Lister } from "../informer/cache/lister.ts";
 import type { SharedIndexInformer } from "../informer/shared_index_informer.ts";
 import type { SharedInformerFactory } from "../informer/shared_informer_factory.ts";
-import type { RateLimiter } from "../workqueue/rate_limiter.ts";
 import type { ShardGroup } from "./shard_group.ts";
 
 /** An event about an object. Its fields are parsed when they are first read. */

@@ -30,12 +30,20 @@ import {
 } from "./options.ts";
 import { callObserver, DerivedController, isAbortOf, Latch, withResolvers } from "../async/signals.ts";
 import type { Client } from "../client/client.ts";
-import { type CauseList, Result, retry, SETTLED, withCause, withCauses, type WorkContext } from "../workqueue/run.ts";
+import {
+  type CauseList,
+  exponentialBackoff,
+  Result,
+  retry,
+  SETTLED,
+  withCause,
+  withCauses,
+  type WorkContext,
+} from "../workqueue/run.ts";
 import { checkCounts, checkDurations, Histogram, LongTimer, monotonicMs, TimeLimit } from "../async/time.ts";
 import { ConsoleReporter } from "../errors/errors.ts";
 import { joined } from "../informer/status.ts";
 import { SharedInformerFactory } from "../informer/shared_informer_factory.ts";
-import { exponentialBackoff } from "../workqueue/rate_limiter.ts";
 import { type ReconcileCall, RunningCalls } from "./calls.ts";
 import { additionOf, checkKey, type KeySource, KeySources, type MapFunction } from "./key_sources.ts";
 import { type OwnCalls, PendingWrites, type Superseded } from "./pending_writes.ts";

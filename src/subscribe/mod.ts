@@ -8,8 +8,8 @@
  *
  * @module
  */
-export { type Fetch, type RelayClientOptions, RelayError } from "./follow_relay.ts";
-export { RemoteView, type ViewSnapshot } from "./view_subscription.ts";
+export { type Fetch, type RelayClientOptions, RelayError } from "./subscription.ts";
+export { RemoteView, type ViewSnapshot } from "./subscription.ts";
 export {
   subscribe,
   type SubscribeOptions,
@@ -18,4 +18,4 @@ export {
   type SubscriptionSnapshot,
   type SubscriptionState,
 } from "./subscription.ts";
-export { subscribeViews, type SubscribeViewsOptions, ViewSubscription } from "./view_subscription.ts";
+export { subscribeViews, type SubscribeViewsOptions, ViewSubscription } from "./subscription.ts";

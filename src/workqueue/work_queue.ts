@@ -1,7 +1,7 @@
 /**
  * A queue of keys for workers, with delays and rate limits.
  *
- * Entry point: {@linkcode WorkQueue}; `run` gives its keys to workers, and `rate_limiter.ts` has the waits after
+ * Entry point: {@linkcode WorkQueue}; `run` gives its keys to workers, and `run.ts` has the waits after
  * failures. The queue holds keys, not objects: workers read the present state from a cache. It does not persist keys,
  * and knows nothing of Kubernetes.
  *
@@ -13,8 +13,10 @@ import {
   type Cause,
   type CauseList,
   checkResult,
+  defaultRateLimiter,
   Item,
   type ItemOwner,
+  type RateLimiter,
   type Result,
   SETTLED,
   withCauses,
@@ -25,7 +27,6 @@ import {
 import { DerivedController, isAbortOf, Latch, nextTurn, Pacer } from "../async/signals.ts";
 import { ConsoleReporter } from "../errors/errors.ts";
 import { withErrorJson } from "../errors/informer_error.ts";
-import { defaultRateLimiter, type RateLimiter } from "./rate_limiter.ts";
 
 /**
  * A queue of keys that become ready after a delay.

@@ -256,7 +256,7 @@ const ROWS: Record<string, Record<string, Row>> = {
       await response[0].text();
     },
   },
-  "subscribe/follow_relay.ts": {
+  "subscribe/subscription.ts": {
     "a collection": async ({ onError, pass }) => {
       using _copy = subscribe("http://relay", "pods", { fetch: () => Promise.reject(new Error("cut")), onError });
       await pass(20_000);

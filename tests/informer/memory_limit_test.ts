@@ -6,7 +6,7 @@ import { metadataOf, type Resource, tableOf } from "../../src/api/resource.ts";
 import { MemoryLimitError } from "../../src/api/status.ts";
 import { path } from "../../src/entry/path.ts";
 import { MemoryWarning } from "../../src/informer/cache/memory_budget.ts";
-import { heldBytes } from "../../src/informer/cache/memory_report.ts";
+import { heldBytes } from "../../src/informer/cache/lister.ts";
 import { derive } from "../../src/informer/derived_collection.ts";
 import type { SharedInformerFactoryOptions } from "../../src/informer/options.ts";
 import type { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";

@@ -1,6 +1,6 @@
 import { nextTurn } from "../../src/async/signals.ts";
 import type { RelayOptions } from "../../src/edge/options.ts";
-import type { Fetch } from "../../src/subscribe/follow_relay.ts";
+import type { Fetch } from "../../src/subscribe/subscription.ts";
 import { LOCAL, Relayed } from "../support/relayed.ts";
 import { FakeApiServer } from "../../src/testing/mod.ts";
 import { FakeTime } from "../support/fake_time.ts";

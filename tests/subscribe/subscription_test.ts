@@ -1,18 +1,20 @@
 import { assert, assertEquals, assertRejects, assertStrictEquals, assertStringIncludes } from "@std/assert";
 import { nextTurn } from "../../src/async/signals.ts";
 import { Pod } from "../../src/kinds/core/v1.ts";
-import { RelayError } from "../../src/subscribe/follow_relay.ts";
 import {
+  RelayError,
+  ServerEvents,
   subscribe,
   type SubscribeOptions,
+  subscribeViews,
   type Subscription,
   type SubscriptionEvent,
 } from "../../src/subscribe/subscription.ts";
-import { subscribeViews } from "../../src/subscribe/view_subscription.ts";
 import { pod } from "../../src/testing/mod.ts";
 import { Relayed, threePods } from "../support/relayed.ts";
 import { CountedController } from "../support/listeners.ts";
 import { Network } from "./_subscribed.ts";
+import fc from "fast-check";
 
 const ADDRESS = "http://localhost";
 
@@ -335,4 +337,23 @@ Deno.test("a subscription that is disposed closes its connection, each time", as
   }
   while (open > 0 || relayed.relay.status().connections > 0) await nextTurn();
   await http.shutdown();
+});
+
+const TEXT =
+  'retry:2000\nevent:state\ndata:{"state":"live"}\n\n:\nid:1\n\nevent: added\ndata: a\ndata: b\nid: 2\n\n:\n\nid:\n\nid:x';
+
+Deno.test("events are read from text however it is split, with either kind of line end", () => {
+  const expected = [
+    { event: "state", data: '{"state":"live"}', id: undefined },
+    { event: "message", data: "", id: "1" },
+    { event: "added", data: "a\nb", id: "2" },
+    { event: "message", data: "", id: undefined },
+    { event: "message", data: "", id: "" },
+  ];
+  fc.assert(fc.property(fc.array(fc.nat(TEXT.length + 12), { maxLength: 6 }), fc.boolean(), (cuts, crlf) => {
+    const text = crlf ? TEXT.replaceAll("\n", "\r\n") : TEXT;
+    const events = new ServerEvents();
+    const places = [0, ...cuts.sort((a, b) => a - b), text.length];
+    assertEquals(places.slice(1).flatMap((end, i) => events.push(text.slice(places[i], end))), expected);
+  }));
 });

@@ -1,13 +1,13 @@
 import { assert, assertEquals, assertStrictEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import { Pod } from "../../src/kinds/core/v1.ts";
 import type { ViewUpdate } from "../../src/informer/view/cache_view.ts";
-import { RelayError } from "../../src/subscribe/follow_relay.ts";
-import type { RemoteView } from "../../src/subscribe/view_subscription.ts";
 import {
+  RelayError,
+  type RemoteView,
   subscribeViews,
   type SubscribeViewsOptions,
   type ViewSubscription,
-} from "../../src/subscribe/view_subscription.ts";
+} from "../../src/subscribe/subscription.ts";
 import { pod } from "../../src/testing/mod.ts";
 import { Network } from "./_subscribed.ts";
 

@@ -1,7 +1,6 @@
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { exponentialBackoff } from "../../src/workqueue/rate_limiter.ts";
-import type { WorkItem } from "../../src/workqueue/run.ts";
+import { exponentialBackoff, type WorkItem } from "../../src/workqueue/run.ts";
 import { WorkQueue, type WorkQueueAddOptions } from "../../src/workqueue/work_queue.ts";
 import { FakeTime } from "../support/fake_time.ts";
 

@@ -1,10 +1,9 @@
 import { assert, assertEquals, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
 import { type Durations, Histogram } from "../../src/async/time.ts";
 import { nextTurn } from "../../src/async/signals.ts";
-import { exponentialBackoff } from "../../src/workqueue/rate_limiter.ts";
+import { exponentialBackoff, requeueAfter, retry } from "../../src/workqueue/run.ts";
 import { DelayQueue, WorkQueue, type WorkQueueStatus } from "../../src/workqueue/work_queue.ts";
 import { FakeTime } from "../support/fake_time.ts";
-import { requeueAfter, retry } from "../../src/workqueue/run.ts";
 import { collectHeap } from "../support/heap.ts";
 import fc from "fast-check";
 

@@ -14,7 +14,7 @@ import { type ApiResource, type PlacedRule, type Resource, resourceName, rolesYa
 import { ReadAhead } from "../../async/iterate.ts";
 import type { Client } from "../../client/client.ts";
 import { errorLine } from "../../errors/errors.ts";
-import { bytesText, MemoryMeter, type MemoryReport } from "../../informer/cache/memory_report.ts";
+import { bytesText, MemoryMeter, type MemoryReport } from "../../informer/cache/lister.ts";
 import { EXIT_CODE, UsageError } from "../errors/explain_error.ts";
 import { Checkup, CHECKUP_LIMITS, type CheckupLimits, seconds, type Step, type StepStatus } from "./checkup.ts";
 import { StatusError } from "../../api/status.ts";

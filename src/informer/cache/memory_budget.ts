@@ -6,8 +6,7 @@ import { Latch } from "../../async/signals.ts";
 import { checkCounts, TimeLimit } from "../../async/time.ts";
 import { InformerError } from "../../errors/informer_error.ts";
 import type { Replacement } from "../../reflector/requests.ts";
-import type { ObjectCache } from "./lister.ts";
-import { bytesText, type FieldShare, heldBytes, largestFields } from "./memory_report.ts";
+import { bytesText, type FieldShare, heldBytes, largestFields, type ObjectCache } from "./lister.ts";
 
 /** The share of the limit at which a warning is reported. */
 const WARNED = 0.8;
