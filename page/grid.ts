@@ -4,7 +4,7 @@ import type { ViewRow } from "../src/informer/view/cache_view.ts";
 const ROW_HEIGHT = 28;
 
 /** The number of rows beyond those that are visible, at either end. */
-const MARGIN = 30;
+const MARGIN = 20;
 
 /** A column of a grid. */
 export interface Column<T> {
@@ -59,6 +59,10 @@ export class Grid<T> {
     const sizes = new ResizeObserver(() => this.#need());
     for (const element of [scroller, elements.table]) sizes.observe(element);
     scroller.addEventListener("keydown", (event) => this.#press(event));
+    rows.addEventListener("pointerover", ({ target }) => {
+      const cell = (target as Element).closest("td");
+      if (cell !== null) cell.title = cell.textContent; // it may be cut
+    });
     rows.addEventListener("click", (event) => {
       const index = [...rows.rows].findIndex((row) => row.contains(event.target as Node));
       if (index >= 0) this.#open(this.#offset + index);
@@ -138,7 +142,6 @@ export class Grid<T> {
       const text = object === null ? "" : textOf(object);
       if (cell.textContent === text) return;
       cell.textContent = text; // never HTML
-      cell.title = text;
     });
   }
 

@@ -178,7 +178,7 @@ function choose(collection: Collection): void {
   scroller.querySelector("table")!.setAttribute("aria-label", name);
   const { sort, object } = place!;
   const fields = isTable ? ["metadata.name", "cells"] : ["metadata.name"];
-  const view = rows = views.view<Row>({ of: name, ...requestOf(place!), fields, offset: 0, limit: 150 });
+  const view = rows = views.view<Row>({ of: name, ...requestOf(place!), fields, offset: 0, limit: 100 });
   // Of all namespaces, so that the relay names them.
   const heads = columns = views.view<Row>({ of: name, fields: [isTable ? "columns" : "metadata.name"], limit: 1 });
   grid.reset(isTable ? [] : columnsOf(collection, undefined), sort, object);

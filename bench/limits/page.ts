@@ -78,7 +78,7 @@ async function main(): Promise<void> {
         await new Promise((resolve) => requestAnimationFrame(resolve));
       }
     });
-    await visit.until('[...document.querySelectorAll("#rows tr")].at(-1)?.cells[1].textContent === "web-19999"');
+    await visit.until(`document.querySelector("#rows [aria-rowindex='20001']")`);
   });
   console.log(JSON.stringify({ load, filter, scroll, cpu }));
   await visit[Symbol.asyncDispose]();

@@ -219,6 +219,8 @@ browserTest("all columns, and the first letters of the object, show beside an op
   assertEquals([await beyond(), await visit.page.locator("#scroller.cut").count()], [0, 0]);
   const isCut = '[...document.querySelectorAll("#rows td")].some((it) => it.scrollWidth > it.clientWidth)';
   assertEquals(await visit.page.evaluate(isCut), false);
+  await visit.page.locator("#rows td").nth(1).hover(); // a title has what a narrower cell would cut
+  assertEquals(await visit.page.locator("#rows td").nth(1).getAttribute("title"), "billing-api-20-c46e808d13-458v92a");
   const [left, top] = await visit.page.evaluate(`(() => {
     const range = document.createRange();
     range.setStart(yaml.firstChild, 0);
