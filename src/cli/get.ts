@@ -8,10 +8,13 @@ import { defined } from "../api/options.ts";
 import {
   checkSelection,
   clientsFor,
+  type ClusterClient,
   type ClustersFlags,
+  collectionsOf,
   explainRefusal,
   type FoundTarget,
   getTargets,
+  readableSelection,
   type SelectionFlags,
   selectionFor,
   targetsFor,
@@ -76,7 +79,7 @@ export async function get(
   const missing: { readonly cluster?: string; readonly error: unknown }[] = [];
   const reads = await Promise.allSettled(clients.all.map(({ cluster, client }) => {
     const gone = (error: unknown): void => void missing.push({ error, ...defined({ cluster }) });
-    return read(client, wanted, flags, terminal, signal, gone);
+    return read({ client, ...defined({ cluster }) }, wanted, flags, terminal, signal, gone);
   }));
   const found: Found[] = [];
   let hasFailed = false;
@@ -109,7 +112,7 @@ export async function get(
 
 /** Reads the objects of one cluster; two names of one kind list it once. */
 async function read(
-  client: Client,
+  cluster: ClusterClient,
   wanted: readonly FoundTarget[],
   flags: GetFlags,
   terminal: Terminal,
@@ -118,9 +121,9 @@ async function read(
 ): Promise<Found[]> {
   const found: Found[] = [];
   for (const [i, { resource, names }] of wanted.entries()) {
-    if (names.length > 0) found.push(await getNamed(client, resource, names, flags, signal, gone));
+    if (names.length > 0) found.push(await getNamed(cluster.client, resource, names, flags, signal, gone));
     else if (wanted.findIndex((other) => resourceName(other.resource) === resourceName(resource)) === i) {
-      found.push(await list(client, resource, flags, terminal, signal));
+      found.push(await list(cluster, resource, flags, terminal, signal));
     }
   }
   return found;
@@ -148,22 +151,27 @@ async function getNamed(
   return { resource, objects, resourceVersion: "" };
 }
 
-/** Lists a kind in pages, and shows the progress. */
+/** Lists a kind in pages, and shows the progress. Lists of several namespaces have no one version. */
 async function list(
-  client: Client,
+  { cluster, client }: ClusterClient,
   resource: Resource<KubernetesObject>,
   flags: GetFlags,
   terminal: Terminal,
   signal: AbortSignal,
 ): Promise<Found> {
+  const say = (line: string): void => terminal.say(cluster === undefined ? line : `${cluster}: ${line}`);
+  const selection = await readableSelection(flags, client, [resource], { say, signal, verbs: ["list"] });
+  const collections = collectionsOf(client, resource, selection);
   const objects: KubernetesObject[] = [];
   let resourceVersion = "";
   try {
-    for await (const page of client.resource(resource, selectionFor(flags, client)).pages({ signal })) {
-      resourceVersion = page.resourceVersion;
-      for (const item of page.items) objects.push(shown(resource, item, flags));
-      if (page.remainingItemCount) {
-        terminal.live(`${objects.length} of ${objects.length + page.remainingItemCount} ${resource.plural}`);
+    for (const { source } of collections) {
+      for await (const page of source.pages({ signal })) {
+        resourceVersion = collections.length === 1 ? page.resourceVersion : "";
+        for (const item of page.items) objects.push(shown(resource, item, flags));
+        if (page.remainingItemCount) {
+          terminal.live(`${objects.length} of ${objects.length + page.remainingItemCount} ${resource.plural}`);
+        }
       }
     }
   } catch (error) {

@@ -23,12 +23,13 @@ import {
   checkNumbers,
   checkSelection,
   clientFor,
+  collectionsOf,
   type ConnectionFlags,
   durationMs,
   explainRefusal,
+  readableSelection,
   resourcesFor,
   type SelectionFlags,
-  selectionFor,
 } from "./resources/resources_for.ts";
 import { FailureReporter, type Terminal } from "./terminal/terminal.ts";
 import { isRefused } from "./watch.ts";
@@ -68,12 +69,14 @@ export async function record(
     terminal.say(`"${out}" has the ${maxMb} MB of --max-mb; the recording ends`);
     recorder.end();
   });
-  file.write(JSON.stringify(headerOf(resources, redaction)));
+  const selection = await readableSelection(flags, client, resources, { say: (line) => terminal.say(line), signal });
+  // Each of several namespaces is a kind of its own to the lines.
+  const followed = resources.flatMap((resource) => collectionsOf(client, resource, selection));
+  file.write(JSON.stringify(headerOf(followed.map(({ source }) => source.resource), redaction)));
   timer.arm(timeoutMs);
   terminal.say(`recording ${resources.map(({ plural }) => plural).join(", ")} to ${out}; interrupt to end`);
-  const selection = selectionFor(flags, client);
-  await Promise.all(resources.map((resource, kind) => {
-    return recorder.follow(client.resource(resource, selection), new KindLines(file, kind, redaction));
+  await Promise.all(followed.map(({ source }, kind) => {
+    return recorder.follow(source, new KindLines(file, kind, redaction));
   }));
   file.flush();
   if (recorder.error !== undefined) throw explainRefusal(recorder.error, flags);

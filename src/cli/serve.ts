@@ -75,7 +75,7 @@ export async function serve(
   // Of several clusters, one that does not answer is not waited for.
   const [{ cluster, client }] = clients.all;
   const readable = cluster === undefined
-    ? await readableSelection(flags, client, resources, { terminal, signal })
+    ? await readableSelection(flags, client, resources, { say: (line) => terminal.say(line), signal })
     : undefined;
   const served = clients.all.map((member) => {
     const selection = readable ?? selectionFor(flags, member.client);

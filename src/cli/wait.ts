@@ -1,5 +1,5 @@
 import type { KubernetesObject } from "../api/object.ts";
-import type { Selection } from "../api/options.ts";
+import { defined, type Selection } from "../api/options.ts";
 import { type Resource, resourceName } from "../api/resource.ts";
 import { DerivedController, isAbortOf } from "../async/signals.ts";
 import { Latest } from "../async/iterate.ts";
@@ -15,13 +15,14 @@ import { EXIT_CODE, UsageError } from "./errors/explain_error.ts";
 import {
   checkSelection,
   clientFor,
+  collectionsOf,
   type ConnectionFlags,
   durationMs,
   explainRefusal,
   type FoundTarget,
   getTargets,
+  readableSelection,
   type SelectionFlags,
-  selectionFor,
   targetsFor,
 } from "./resources/resources_for.ts";
 import { FailureReporter, nothingFound, qualifiedName, type Terminal } from "./terminal/terminal.ts";
@@ -91,7 +92,10 @@ export async function wait(
   try {
     using client = await clientFor(flags, terminal);
     const found = await targetsFor(client, targets, "watch", { form: "object", signal: job.signal, terminal });
-    await using waiting = new Waiting(client, found, goal, flags, terminal);
+    const selection = await readableSelection(flags, client, found.map(({ resource }) => resource), {
+      ...{ say: (line) => terminal.say(line), signal: job.signal },
+    });
+    await using waiting = new Waiting(client, found, goal, { ...flags, selection }, terminal);
     for await (const verdicts of waiting.verdicts(job.signal)) {
       for (const { name, failure } of verdicts) {
         if (failure !== undefined) throw new Error(`${name} has failed: ${failure.reason}: ${failure.message}`);
@@ -149,12 +153,19 @@ class Waiting implements AsyncDisposable {
   readonly #said = new Map<string, string>();
   readonly #beganMs = monotonicMs();
 
-  constructor(client: Client, targets: readonly FoundTarget[], goal: Goal, flags: WaitFlags, terminal: Terminal) {
+  constructor(
+    client: Client,
+    targets: readonly FoundTarget[],
+    goal: Goal,
+    flags: WaitFlags & { readonly selection: Selection },
+    terminal: Terminal,
+  ) {
     this.#client = client;
     this.#goal = goal;
     this.#flags = flags;
     this.#terminal = terminal;
-    const selection = this.#selection = selectionFor(flags, client);
+    const { selection } = flags;
+    this.#selection = selection;
     for (const { resource, names } of targets) {
       for (const name of names.length === 0 ? [undefined] : names) {
         const key = `${resourceName(resource)}/${name}`;
@@ -164,13 +175,15 @@ class Waiting implements AsyncDisposable {
       }
     }
     if (flags.failFast && targets.some(({ resource }) => resource.group !== "")) {
-      this.#pods = this.#follow(Pod, { namespace: selection.namespace });
+      const { namespace, namespaces } = selection;
+      this.#pods = this.#follow(Pod, defined({ namespace, namespaces }));
     }
   }
 
   #follow<T extends KubernetesObject>(resource: Resource<T>, selection: Selection): SharedIndexInformer<T> {
     const failures = new FailureReporter(resourceName(resource), (line) => this.#terminal.say(line));
-    const informer: SharedIndexInformer<T> = new SharedIndexInformer<T>(this.#client.resource(resource, selection), {
+    const sources = collectionsOf(this.#client, resource, selection);
+    const informer: SharedIndexInformer<T> = new SharedIndexInformer<T>(sources[1] ? sources : sources[0].source, {
       reflector: { backoff: this.#flags.backoff },
       onError: (error) => failures.report(error, informer.status().cause === error),
     });

@@ -163,7 +163,7 @@ async function follow(
   for (const { cluster, client } of clients) {
     // Of several clusters, one that does not answer is not waited for.
     const selection = cluster === undefined
-      ? await readableSelection(flags, client, resources, { terminal, signal })
+      ? await readableSelection(flags, client, resources, { say: (line) => terminal.say(line), signal })
       : selectionFor(flags, client);
     const informers = new SharedInformerFactory(client, {
       ...{ ...selection, resyncMs: flags.resyncMs },

@@ -32,8 +32,11 @@ interface Review extends KubernetesObject {
   };
 }
 
+/** A verb that reads a collection. */
+type ReadVerb = "list" | "watch";
+
 /** The verbs that an informer needs. */
-const VERBS = ["list", "watch"] as const;
+const VERBS: readonly ReadVerb[] = ["list", "watch"];
 /** The number of namespaces that are reviewed at one time. */
 const AT_ONE_TIME = 10;
 
@@ -67,11 +70,43 @@ export async function readableNamespaces(
   resources: readonly Resource[],
   options: Abortable = {},
 ): Promise<string[]> {
+  return await namespacesWith(client, VERBS, resources, options);
+}
+
+/**
+ * Returns `undefined` if the client has the rights to `verbs` of all of `resources` in all namespaces at once, and else
+ * the names of the namespaces in which it has them, as {@linkcode readableNamespaces} finds them; there may be none.
+ *
+ * It asks one SelfSubjectAccessReview for each verb and resource, until one is refused.
+ *
+ * @throws as {@linkcode readableNamespaces}.
+ */
+export async function readablePart(
+  client: ResourceClients,
+  resources: readonly Resource[],
+  { verbs = VERBS, ...options }: Abortable & { readonly verbs?: readonly ReadVerb[] } = {},
+): Promise<readonly string[] | undefined> {
+  for (const resource of resources) {
+    for (const verb of verbs) {
+      if (!await mayRead(client, resource, verb, options)) {
+        return await namespacesWith(client, verbs, resources, options);
+      }
+    }
+  }
+  return undefined;
+}
+
+async function namespacesWith(
+  client: ResourceClients,
+  verbs: readonly ReadVerb[],
+  resources: readonly Resource[],
+  options: Abortable,
+): Promise<string[]> {
   const candidates = (await namesOf(client, options)).toSorted();
   const readable: string[] = [];
   for (let at = 0; at < candidates.length; at += AT_ONE_TIME) {
     const some = candidates.slice(at, at + AT_ONE_TIME);
-    const answers = await Promise.all(some.map((namespace) => isReadable(client, namespace, resources, options)));
+    const answers = await Promise.all(some.map((name) => isReadable(client, name, verbs, resources, options)));
     readable.push(...some.filter((_name, i) => answers[i]));
   }
   return readable;
@@ -91,15 +126,11 @@ async function namesOf(client: ResourceClients, options: Abortable): Promise<rea
   }
 }
 
-/**
- * Returns `true` if the client may list or watch a kind, in a namespace or in all.
- *
- * @throws as `ResourceClient.create()`.
- */
-export async function mayRead(
+/** Returns `true` if the client may list or watch a kind, in a namespace or in all. */
+async function mayRead(
   client: ResourceClients,
   { group, version, plural }: Resource,
-  verb: "list" | "watch",
+  verb: ReadVerb,
   { namespace, ...options }: Abortable & { readonly namespace?: string },
 ): Promise<boolean> {
   const resourceAttributes = { ...defined({ namespace }), verb, group, version, resource: plural };
@@ -119,6 +150,7 @@ async function review(
 async function isReadable(
   client: ResourceClients,
   namespace: string,
+  verbs: readonly ReadVerb[],
   resources: readonly Resource[],
   options: Abortable,
 ): Promise<boolean> {
@@ -127,7 +159,7 @@ async function isReadable(
     list !== undefined && (list.includes(name) || list.includes("*"));
   for (const resource of resources) {
     const { group, plural } = resource;
-    for (const verb of VERBS) {
+    for (const verb of verbs) {
       const isNamed = resourceRules.some((rule) =>
         has(rule.verbs, verb) && has(rule.apiGroups, group) && has(rule.resources, plural) &&
         (rule.resourceNames ?? []).length === 0

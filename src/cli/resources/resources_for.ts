@@ -13,7 +13,8 @@ import { loadAll, YAMLException } from "js-yaml";
 import { type DocumentPart, isDocumentObject, memberOf, objectAt, pathTo } from "../../codegen/read_schema.ts";
 import { type ApiResource, metadataOf, type Resource, tableOf } from "../../api/resource.ts";
 import { DecodeError, StatusError, UnreachableError } from "../../api/status.ts";
-import { mayRead, readableNamespaces } from "../../client/readable_namespaces.ts";
+import { readablePart } from "../../client/readable_namespaces.ts";
+import type { ResourceClient } from "../../client/resource_client.ts";
 import type { KubernetesObject } from "../../api/object.ts";
 import { ValidationError } from "@cliffy/command";
 import { checkSelectors, defined, type Selection } from "../../api/options.ts";
@@ -541,39 +542,45 @@ export function selectionFor(flags: SelectionFlags, client: Client): Selection {
 }
 
 /**
- * Returns the selection of the flags for informers on the resources. Where those of all namespaces are refused, it is
- * of the namespaces in which they may be read, which it says; where there are none, the informers report the refusal.
+ * Returns the selection of the flags for requests of the resources. Where those of all namespaces are refused, it is of
+ * the namespaces in which they may be read, which it says; where there are none, or nobody may ask, the requests show
+ * the refusal. With `verbs` it is about these, else about lists and watches.
  */
 export async function readableSelection(
   flags: SelectionFlags,
   client: Client,
   resources: readonly Resource<KubernetesObject>[],
-  { terminal, signal }: { readonly terminal: Terminal; readonly signal: AbortSignal },
+  { say, ...options }: {
+    readonly say: (line: string) => void;
+    readonly signal: AbortSignal;
+    readonly verbs?: readonly "list"[];
+  },
 ): Promise<Selection> {
-  const { namespace, ...selectors } = selectionFor(flags, client);
+  const selection = selectionFor(flags, client);
   const placed = resources.filter(({ scope }) => scope === "Namespaced");
-  const whole = { ...selectors, ...defined({ namespace }) };
-  if (namespace !== undefined || !await isRefused(client, placed, signal)) return whole;
-  const namespaces = await readableNamespaces(client, placed, { signal });
-  if (namespaces.length === 0) return whole;
-  const kinds = placed.map(({ plural }) => plural).join(", ");
-  terminal.say(`${kinds} of all namespaces may not be read; reading those of ${namespaces.join(", ")}`);
-  return { ...selectors, namespaces };
-}
-
-/** Returns `true` if the client lacks the right to list one of the resources in all namespaces. */
-async function isRefused(
-  client: Client,
-  resources: readonly Resource<KubernetesObject>[],
-  signal: AbortSignal,
-): Promise<boolean> {
+  if (selection.namespace !== undefined) return selection;
   try {
-    for (const resource of resources) if (!await mayRead(client, resource, "list", { signal })) return true;
-    return false;
+    const namespaces = await readablePart(client, placed, options) ?? [];
+    if (namespaces.length === 0) return selection;
+    const kinds = placed.map(({ plural }) => plural).join(", ");
+    say(`${kinds} of all namespaces may not be read; reading those of ${namespaces.join(", ")}`);
+    return { ...selection, namespaces };
   } catch (error) {
-    if (error instanceof StatusError || error instanceof UnreachableError) return false; // the informers find out
+    if (error instanceof StatusError || error instanceof UnreachableError) return selection; // the requests find out
     throw error;
   }
+}
+
+/** Returns the collection of a selection, or one for each of several namespaces. */
+export function collectionsOf<T extends KubernetesObject>(
+  client: Client,
+  resource: Resource<T>,
+  { namespaces, ...selection }: Selection,
+): { readonly namespace: string; readonly source: ResourceClient<T> }[] {
+  const places = resource.scope === "Cluster" ? undefined : namespaces;
+  return (places ?? [selection.namespace]).map((namespace = "") => {
+    return { namespace, source: client.resource(resource, { ...selection, ...namespace === "" ? {} : { namespace } }) };
+  });
 }
 
 /** The names allowed for a namespace (RFC 1123 label). */
