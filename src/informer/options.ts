@@ -130,13 +130,22 @@ export interface NamespacesByLabel {
 /** The part of a collection that an informer of a factory caches. */
 export interface CachedSelection extends Omit<Selection, "namespaces"> {
   /**
-   * Several namespaces by name: each is listed and watched by itself. Or those that have labels: one list and watch of
-   * all namespaces, of which the objects of others are dropped before they are decoded. A namespace whose labels match
-   * from now on is listed by itself, while the watch waits, and nothing else is listed again; the objects of one whose
-   * labels no longer match are deleted with `event.reason` `"moved"`. The client needs the rights to list and watch the
-   * kind in all namespaces, and namespaces themselves. Such an informer has no snapshots and no durable positions.
+   * - Several namespaces by name: each is listed and watched by itself.
+   * - Those that have labels: one list and watch of all namespaces, of which the objects of others are dropped before
+   *   they are decoded. A namespace whose labels match from now on is listed by itself, while the watch waits, and
+   *   nothing else is listed again. The client needs the rights to list and watch the kind in all namespaces, and
+   *   namespaces themselves.
+   * - `"readable"`: those in which the client may list and watch the kind, as `readableNamespaces()` finds them, each
+   *   by itself; where it may do so in all namespaces at once, one list and watch of all. The server is asked at the
+   *   start, after each answer 403, and each minute, or less often where that takes longer than 3 s. So a right that is
+   *   granted is seen within about a minute. One that is withdrawn is seen as soon, or when the watch of all namespaces
+   *   ends, within 4 minutes. A namespace that comes is listed by itself, and nothing else is listed again, but all at
+   *   once where all may be read from then on. While none may be read, the informer is `forbidden`.
+   *
+   * The objects of a namespace that goes are deleted with `event.reason` `"moved"`. Where namespaces come and go, an
+   * informer has no snapshots and no durable positions.
    */
-  readonly namespaces?: readonly string[] | NamespacesByLabel;
+  readonly namespaces?: readonly string[] | NamespacesByLabel | "readable";
 }
 
 /** Options of a {@linkcode SharedInformerFactory}: the defaults of its informers. */

@@ -17,7 +17,7 @@ import { Latest } from "../async/iterate.ts";
 import { ConsoleReporter } from "../errors/errors.ts";
 import { withErrorJson } from "../errors/informer_error.ts";
 import type { Indexers, ReadonlyIndexer } from "../store/indexer.ts";
-import { CachedCollection, type NamespaceSource } from "./cache/cache_scope.ts";
+import { CachedCollection, type NamespaceFinder, type NamespaceSource } from "./cache/cache_scope.ts";
 import { CacheOverlay, type Lister, type MemoryReport, ObjectCache } from "./cache/lister.ts";
 import type { CountedCache, MemoryBudget } from "./cache/memory_budget.ts";
 import type { FollowedCollection } from "./derived/derivation.ts";
@@ -138,23 +138,25 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
    */
   constructor(source: ListerWatcher<T> | readonly NamespaceSource<T>[], options?: SharedIndexInformerOptions<T, Name>);
   /**
-   * Makes an informer of a factory whose caches share `budget`.
+   * Makes an informer of a factory, whose caches share `budget`. With `finder`, `source` is that of all namespaces, for
+   * a client that may read these.
    * @internal
    */
   constructor(
     source: ListerWatcher<T> | readonly NamespaceSource<T>[],
     options: SharedIndexInformerOptions<T, Name>,
-    budget: MemoryBudget | undefined,
+    internal: { readonly budget?: MemoryBudget; readonly finder?: NamespaceFinder<T> },
   );
   constructor(
     source: ListerWatcher<T> | readonly NamespaceSource<T>[],
     options: SharedIndexInformerOptions<T, Name> = {},
-    budget?: MemoryBudget,
+    internal: { readonly budget?: MemoryBudget; readonly finder?: NamespaceFinder<T> } = {},
   ) {
+    const { budget, finder } = internal;
     const filled = withCacheDefaults(options);
     this.#options = options;
     const report = (error: unknown): void => this.#report(error);
-    const collection = this.#collection = new CachedCollection<T>(source, filled);
+    const collection = this.#collection = new CachedCollection<T>(source, filled, finder);
     const { scope } = collection;
     this.selections = scope.parts;
     this.hasSecrets = scope.hasSecrets;
@@ -257,11 +259,25 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
   }
 
   /**
-   * Returns true if an object is one of the shard's, or there is no shard: the cache has it, or will have it.
+   * True if the cache may change without a change of the server: by ranges of its shard, or its namespaces.
+   *
+   * @internal
+   */
+  get changesScope(): boolean {
+    return this.#collection.scope.changing !== undefined;
+  }
+
+  /**
+   * Returns true if an object is one of the shard's, or of the namespaces that are followed, or there is no such limit:
+   * the cache has it, or will have it.
    * @internal
    */
   isInShard({ uid, namespace = "", ...metadata }: ObjectMeta): boolean {
-    const [{ source }] = this.#sync.parts;
+    const { parts } = this.#sync;
+    const [{ source, namespace: first }] = parts;
+    if (this.#collection.finder !== undefined && first !== undefined) {
+      return parts.some((part) => part.namespace === namespace);
+    }
     return source.shard?.has({ uid, namespace, metadata }) ?? true;
   }
 
@@ -303,8 +319,8 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
    *
    * @throws {Error} when the informer has stopped.
    * @throws {RangeError} when an option is out of range.
-   * @throws {TypeError} when it has a position, and the ranges of the informer's shard change: what moved to another
-   * process meanwhile would count as deleted.
+   * @throws {TypeError} when it has a position, and the ranges of the informer's shard, or its namespaces, change: what
+   * moved meanwhile would count as deleted.
    */
   addEventHandler(handler: ResourceEventHandler<T>, options: HandlerOptions<T> = {}): HandlerRegistration {
     return this.#processor.add(handler, this.#checked(options));
@@ -557,12 +573,10 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
 
   #checked(options: HandlerOptions<T>): HandlerOptions<T> {
     const { informer, scope } = this.#collection;
-    if (options.position === undefined || !scope.changes) return options;
+    if (options.position === undefined || scope.changing === undefined) return options;
     throw new TypeError(
-      `Cannot begin at a position in ${informer}: its shard "${
-        scope.shard!.name
-      }" has ranges that change, so that what ` +
-        `moved would count as deleted; take a fixed shard, as "0/4"`,
+      `Cannot begin at a position in ${informer}: ${scope.changing}, so that what moved would count as deleted; take ` +
+        `a fixed shard, as "0/4", or namespaces by name`,
     );
   }
 

@@ -18,6 +18,7 @@ import { LabelledNamespaces, NAMESPACE_METADATA } from "./labelled_namespaces.ts
 import {
   CACHE_DEFAULTS,
   type CachedSelection,
+  type NamespacesByLabel,
   type SharedIndexInformerOptions,
   type SharedInformerFactoryOptions,
 } from "./options.ts";
@@ -25,6 +26,8 @@ import { SnapshotKeepers } from "./snapshot_keeper.ts";
 import { OptionalKinds } from "./optional_kinds.ts";
 import { type FieldPaths, fieldsOf, type Kept } from "../api/fields.ts";
 import type { Client } from "../client/client.ts";
+import { readablePart } from "../client/readable_namespaces.ts";
+import type { ResourceClient } from "../client/resource_client.ts";
 import { ConsoleReporter, errorLine } from "../errors/errors.ts";
 import { InformerError } from "../errors/informer_error.ts";
 
@@ -367,14 +370,18 @@ type AnyOptions = CachedSelection & SharedIndexInformerOptions<KubernetesObject,
 };
 
 /** The options whose namespaces are named. */
-type PlacedOptions = Omit<AnyOptions, "namespaces"> & Selection;
+type PlacedOptions = Omit<AnyOptions, "namespaces"> & Selection & { readonly readable?: true };
 
 /** The options of a factory whose namespaces are named. */
 type FactoryOptions = Omit<SharedInformerFactoryOptions, "namespaces"> & Selection;
 
-/** Returns the labels of namespaces that are not named. */
-function labelsOf(namespaces: CachedSelection["namespaces"]): string | undefined {
-  return namespaces === undefined || !("labels" in namespaces) ? undefined : namespaces.labels;
+/** Returns the way to find namespaces that are not named. @throws {TypeError} where it is not known. */
+function findingOf(namespaces: CachedSelection["namespaces"]): "readable" | NamespacesByLabel | undefined {
+  if (namespaces === undefined || namespaces === "readable") return namespaces;
+  if (typeof namespaces === "object") return "labels" in namespaces ? namespaces : undefined;
+  throw new TypeError(
+    `Cannot read namespaces: found ${JSON.stringify(namespaces)}, expected names, { labels } or "readable"`,
+  );
 }
 
 /**
@@ -400,8 +407,8 @@ function labelsOf(namespaces: CachedSelection["namespaces"]): string | undefined
 export class SharedInformerFactory implements AsyncDisposable {
   readonly #client: Client;
   readonly #options: FactoryOptions;
-  /** The labels of the namespaces of informers that name none. */
-  readonly #labels: string | undefined;
+  /** The way to find the namespaces of informers that name none. */
+  readonly #finding: "readable" | NamespacesByLabel | undefined;
   /** The namespaces by their labels. */
   readonly #labelled = new Map<string, LabelledNamespaces>();
   /** Keeps snapshots of the caches, if the factory does. */
@@ -440,10 +447,9 @@ export class SharedInformerFactory implements AsyncDisposable {
    */
   constructor(client: Client, given: SharedInformerFactoryOptions = {}) {
     const { namespaces, ...rest } = given;
-    const labels = labelsOf(namespaces);
-    const options = labels === undefined ? given as FactoryOptions : rest;
-    this.#labels = labels;
-    checkSelectors({ labelSelector: labels });
+    const finding = this.#finding = findingOf(namespaces);
+    const options = finding === undefined ? given as FactoryOptions : rest;
+    if (typeof finding === "object") checkSelectors({ labelSelector: finding.labels });
     namespacesOf(options);
     checkSelectors(options);
     checkDurations("make a factory", { idleMs: options.idleMs, forgetMs: options.forgetMs });
@@ -791,22 +797,25 @@ export class SharedInformerFactory implements AsyncDisposable {
   }
 
   /**
-   * Returns the options with the shard that stands for namespaces by label.
+   * Returns the options with the shard that stands for namespaces by label, or with `readable`.
    *
    * @throws {TypeError} beside another shard or a namespace.
    */
   #placed({ scope }: Resource, own: AnyOptions): PlacedOptions {
     const { namespaces, ...options } = own;
     const isPlaced = own.namespace !== undefined || Array.isArray(namespaces) || own.shard !== undefined;
-    const labels = labelsOf(namespaces) ?? (isPlaced ? undefined : this.#labels);
-    if (labels === undefined || scope === "Cluster") {
-      return labelsOf(namespaces) === undefined ? own as PlacedOptions : options;
+    const finding = findingOf(namespaces) ?? (isPlaced ? undefined : this.#finding);
+    if (finding === undefined || scope === "Cluster") {
+      return findingOf(namespaces) === undefined ? own as PlacedOptions : options;
     }
     if (own.shard !== undefined || own.namespace !== undefined) {
+      const name = finding === "readable" ? `that are readable` : `of "${finding.labels}"`;
       throw new TypeError(
-        `Cannot select the namespaces of "${labels}": found a namespace or a shard beside them; leave one out`,
+        `Cannot select the namespaces ${name}: found a namespace or a shard beside them; leave one out`,
       );
     }
+    if (finding === "readable") return { ...options, readable: true };
+    const { labels } = finding;
     checkSelectors({ labelSelector: labels });
     let shard = this.#labelled.get(labels);
     if (shard === undefined) {
@@ -823,7 +832,7 @@ export class SharedInformerFactory implements AsyncDisposable {
    */
   #scopeOf(
     complete: Resource | ApiResource,
-    own: Pick<PlacedOptions, "fields" | "keep" | "shard"> & Selection,
+    own: Pick<PlacedOptions, "fields" | "keep" | "shard" | "readable"> & Selection,
   ): CacheScope<Resource> {
     const { fields } = own;
     const resource = fields === undefined
@@ -836,26 +845,27 @@ export class SharedInformerFactory implements AsyncDisposable {
   /** Makes an informer with the options of the first caller, but for its indexers, which {@linkcode join} adds. */
   #create(
     scope: CacheScope<Resource>,
-    { fields: _fields, indexers: _indexers, ...own }: PlacedOptions,
+    { fields: _fields, indexers: _indexers, readable, ...own }: PlacedOptions,
   ): SharedInformer {
     const { onError, snapshots: _snapshots, maxBytes: _max, idleMs = 30_000, forgetMs = 300_000, ...defaults } =
       this.#options;
     const { resource, parts } = scope;
     const reduction = resource.fields === undefined ? {} : { unchanged: "skip" as const };
     const options: Options = { ...CACHE_DEFAULTS, ...defined(defaults), ...reduction, ...defined(own) };
-    const sources = parts.map((part) => {
-      return {
-        namespace: part.namespace ?? "",
-        source: this.#client.resource(resource as Resource<KubernetesObject>, part),
-      };
-    });
+    const sourceOf = (part: Selection): ResourceClient<KubernetesObject> =>
+      this.#client.resource(resource as Resource<KubernetesObject>, part);
+    const sources = parts.map((part) => ({ namespace: part.namespace ?? "", source: sourceOf(part) }));
+    const finder = readable && {
+      find: (wait: Abortable) => readablePart(this.#client, [resource], wait),
+      sourceOf: (namespace: string) => sourceOf({ ...parts[0], namespace }),
+    };
     const informer = new SharedIndexInformer<KubernetesObject>(sources.length === 1 ? sources[0].source : sources, {
       ...options,
       onError: (error: unknown): void => {
         callObserver(() => own.onError?.(error));
         if (own.onError === undefined || onError !== undefined) this.#report(error, resource);
       },
-    }, this.#budget) as SharedIndexInformer<KubernetesObject, string>;
+    }, defined({ budget: this.#budget, finder })) as SharedIndexInformer<KubernetesObject, string>;
     if (this.#measuresDelivery) informer.measureDelivery();
     const demand = new Demand(informer, { idleMs, forgetMs }, () => {
       this.#informers.delete(scope.name);

@@ -542,10 +542,11 @@ export class CacheSnapshots<T extends KubernetesObject> {
   }
 
   #checkFixed(action: "write" | "restore"): void {
-    if (!this.#scope.changes) return;
+    const { changing } = this.#scope;
+    if (changing === undefined) return;
     throw new TypeError(
-      `Cannot ${action} a snapshot of ${this.#sync.informer}: its shard "${this.#scope.shard!.name}" has ranges that ` +
-        `change; a fixed shard, as "0/4", has snapshots`,
+      `Cannot ${action} a snapshot of ${this.#sync.informer}: ${changing}; a fixed shard, as "0/4", and namespaces ` +
+        `by name have snapshots`,
     );
   }
 

@@ -206,14 +206,16 @@ export class SnapshotKeepers {
 
   /**
    * Runs an informer, from its snapshot and to its next one, unless its objects have data of Secrets that is not to be
-   * kept, or are of a shard whose ranges change.
+   * kept, or are of namespaces, or of a shard, that change.
    */
   async run(
     informer: KeptInformer,
     scope: CacheScope<Resource>,
     { signal, graceMs }: Abortable & { readonly graceMs: number },
   ): Promise<void> {
-    if (scope.changes || (informer.hasSecrets && !this.options.secrets)) return await informer.run({ signal });
+    if (scope.changing !== undefined || (informer.hasSecrets && !this.options.secrets)) {
+      return await informer.run({ signal });
+    }
     const keeper = new SnapshotKeeper(informer, scope, graceMs, this);
     this.#running.add(keeper);
     try {

@@ -13,6 +13,7 @@ import { ofEntries } from "../entry/path.ts";
 import type { FollowedCollection } from "./derived/derivation.ts";
 import type { HandlerOptions, InformerEvent } from "./events/event.ts";
 import { HandlerRemovedError, type HandlerStatus } from "./events/processor.ts";
+import { NamespaceLeft } from "./sync/changing_namespaces.ts";
 
 /** The status of an informer at one moment. */
 export interface InformerStatus {
@@ -120,7 +121,7 @@ export function syncStatus<T extends KubernetesObject>(
     ...defined({ retryAt }),
     ...(sync.collection.isOptional && state === "notFound" ? { unserved: true as const } : {}),
     resourceVersion: sync.resourceVersion,
-    ...(sync.parts.length === 1 ? {} : { namespaces: sync.parts.map(({ status }) => status) }),
+    ...(sync.parts[0].namespace === undefined ? {} : { namespaces: sync.parts.map(({ status }) => status) }),
     objects,
     ...(silentSince === Infinity ? {} : { silentSince: new Date(silentSince) }),
     ...totalOf(sync.parts.map(({ counters }) => counters)),
@@ -306,14 +307,15 @@ export class Waits<T extends KubernetesObject> {
     options: Abortable & { readonly patient?: boolean; readonly namespace?: string },
   ): Promise<void> {
     const { patient, namespace } = options;
-    const parts = this.#sync.partsOf(namespace);
-    const waits = (signal?: AbortSignal): Promise<void>[] =>
-      parts.map((part) => {
-        const where = part.namespace === undefined ? "" : ` in namespace "${part.namespace}"`;
-        const what = `${this.#sync.collection.subject}${where} to sync`;
-        return this.wait(what, signal, () => part.waitForSync({ patient, signal }), part.state);
-      });
-    await joined(waits, options.signal);
+    await this.#following(namespace, (parts) => {
+      const waits = (signal?: AbortSignal): Promise<void>[] =>
+        parts.map((part) => {
+          const where = part.namespace === undefined ? "" : ` in namespace "${part.namespace}"`;
+          const what = `${this.#sync.collection.subject}${where} to sync`;
+          return this.wait(what, signal, () => part.waitForSync({ patient, signal }), part.state);
+        });
+      return joined(waits, options.signal);
+    });
   }
 
   /** Awaits `call`, the wait for the sync of a handler. */
@@ -324,15 +326,14 @@ export class Waits<T extends KubernetesObject> {
   /** Resolves once the cache, or the part of a namespace, has reached a version. */
   async atLeast(resourceVersion: string, options: Abortable & { readonly namespace?: string }): Promise<void> {
     const { signal, namespace } = options;
-    const parts = this.#sync.partsOf(namespace);
-    const waits = (signal?: AbortSignal): Promise<void>[] =>
-      parts.map(({ gate }) => gate.wait(resourceVersion, { signal }));
-    // A wait for one part ends no other one, and needs no signal of its own.
-    await this.wait(
-      `version ${resourceVersion} of ${this.#sync.collection.subject}`,
-      signal,
-      () => parts.length === 1 ? waits(signal)[0] : joined(waits, signal),
-    );
+    const call = (parts: ReturnType<AwaitedCollection<T>["partsOf"]>): Promise<void> => {
+      const waits = (signal?: AbortSignal): Promise<void>[] =>
+        parts.map(({ gate }) => gate.wait(resourceVersion, { signal }));
+      // A wait for one part ends no other one, and needs no signal of its own.
+      return parts.length === 1 ? waits(signal)[0] : joined(waits, signal);
+    };
+    const what = `version ${resourceVersion} of ${this.#sync.collection.subject}`;
+    await this.wait(what, signal, () => this.#following(namespace, call));
   }
 
   /** Resolves with the first object for which the predicate holds, and its cluster, if that has a name. */
@@ -368,6 +369,20 @@ export class Waits<T extends KubernetesObject> {
       signal?.throwIfAborted();
       throw this.stopped;
     });
+  }
+
+  /** Awaits `call` with the parts of a namespace, again where one of them is no longer followed meanwhile. */
+  async #following(
+    namespace: string | undefined,
+    call: (parts: ReturnType<AwaitedCollection<T>["partsOf"]>) => Promise<void>,
+  ): Promise<void> {
+    for (;;) {
+      try {
+        return await call(this.#sync.partsOf(namespace));
+      } catch (error) {
+        if (!(error instanceof NamespaceLeft)) throw error;
+      }
+    }
   }
 
   /**

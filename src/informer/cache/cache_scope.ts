@@ -1,4 +1,10 @@
-import { type DecodeOptions, namespacesOf, type Projection, type Selection } from "../../api/options.ts";
+import {
+  type Abortable,
+  type DecodeOptions,
+  namespacesOf,
+  type Projection,
+  type Selection,
+} from "../../api/options.ts";
 import { ShardFilter, shardOf, type ShardSource } from "../../api/shard.ts";
 import type { ListerWatcher } from "../../api/lister_watcher.ts";
 import { apiVersionOf, isSecret, pathOf, type Resource, resourceName } from "../../api/resource.ts";
@@ -14,6 +20,8 @@ interface ObjectFormOptions extends DecodeOptions {
   readonly keep?: "data";
   /** A part of the objects, by a hash. */
   readonly shard?: string | ShardSource;
+  /** The objects of the namespaces that the client may read. */
+  readonly readable?: true;
 }
 
 /** The scope in the head of a snapshot, by names for messages. */
@@ -42,6 +50,8 @@ export class CacheScope<R extends Resource | undefined = Resource | undefined> {
   readonly keep: "data" | undefined;
   /** The ranges of hashes whose objects are cached; `undefined` for all. */
   readonly shard: ShardSource | undefined;
+  /** `true` if the objects are those of the namespaces that the client may read. */
+  readonly isReadable: boolean;
   /** `true` if a transform changes the objects. */
   readonly #isTransformed: boolean;
 
@@ -51,7 +61,7 @@ export class CacheScope<R extends Resource | undefined = Resource | undefined> {
    * @throws {RangeError} when the text of the shard is none.
    */
   constructor(resource: R, parts: readonly Selection[], options: ObjectFormOptions = {}) {
-    const { keep, managedFields = "drop", secretAnnotations = [], shard, transform } = options;
+    const { keep, managedFields = "drop", secretAnnotations = [], shard, readable, transform } = options;
     this.resource = resource;
     this.kind = resource === undefined ? "objects" : resourceName(resource);
     this.parts = parts;
@@ -65,6 +75,7 @@ export class CacheScope<R extends Resource | undefined = Resource | undefined> {
     };
     this.keep = keep;
     this.shard = shard === undefined ? undefined : shardOf(shard);
+    this.isReadable = readable === true;
     if (this.shard?.by === "namespace" && resource?.scope === "Cluster") {
       throw new TypeError(
         `Cannot take the shard "${this.shard.name}" of "${this.kind}" by namespace: they have none, so that all would ` +
@@ -81,7 +92,7 @@ export class CacheScope<R extends Resource | undefined = Resource | undefined> {
    */
   static inFactory(
     resource: Resource,
-    own: Selection & Pick<ObjectFormOptions, "keep" | "shard">,
+    own: Selection & Pick<ObjectFormOptions, "keep" | "shard" | "readable">,
     defaults: Selection,
   ): CacheScope<Resource> {
     const where = own.namespace === undefined && own.namespaces === undefined ? defaults : own;
@@ -89,9 +100,10 @@ export class CacheScope<R extends Resource | undefined = Resource | undefined> {
     const given = namespacesOf(where);
     const namespaces = resource.scope === "Cluster" ? undefined : given;
     for (const namespace of namespaces ?? []) pathOf(resource, { namespace });
-    const { labelSelector = defaults.labelSelector, fieldSelector = defaults.fieldSelector } = own;
+    const { labelSelector = defaults.labelSelector, fieldSelector = defaults.fieldSelector, keep, shard, readable } =
+      own;
     const parts = (namespaces ?? [undefined]).map((namespace) => ({ namespace, labelSelector, fieldSelector }));
-    return new CacheScope(resource, parts, { keep: own.keep, shard: own.shard });
+    return new CacheScope(resource, parts, { keep, shard, readable });
   }
 
   /** `true` if the cache has data of Secrets. */
@@ -106,6 +118,7 @@ export class CacheScope<R extends Resource | undefined = Resource | undefined> {
   get reduction(): string | undefined {
     const { resource, shard } = this;
     if (this.#isTransformed) return "what a transform makes of objects";
+    if (this.isReadable) return "the objects of namespaces that may be read alone";
     if (shard !== undefined) return `the objects of the shard "${shard.name}" alone`;
     if (resource === undefined) return "objects of a source that does not say which fields they have";
     if (resource.fields !== undefined) return `the fields ${resource.fields.join(", ")} alone`;
@@ -133,6 +146,7 @@ export class CacheScope<R extends Resource | undefined = Resource | undefined> {
     }
     if (this.keep !== undefined) query.set("keep", this.keep);
     if (this.shard !== undefined) query.set("shard", `${this.shard.name} by ${this.shard.by}`);
+    if (this.isReadable) query.set("readable", "true");
     if (labelSelector) query.set("labelSelector", labelSelector);
     if (fieldSelector) query.set("fieldSelector", fieldSelector);
     return `${this.#versionedKind}${query.size === 0 ? "" : `?${query}`}`;
@@ -174,9 +188,10 @@ export class CacheScope<R extends Resource | undefined = Resource | undefined> {
     };
   }
 
-  /** `true` if the ranges of the shard may change. */
-  get changes(): boolean {
-    return this.shard?.onChange !== undefined;
+  /** The part of the scope that changes meanwhile, for messages: namespaces, or ranges; `undefined` if none does. */
+  get changing(): string | undefined {
+    if (this.isReadable) return "the namespaces that may be read change";
+    return this.shard?.onChange && `its shard "${this.shard.name}" has ranges that change`;
   }
 
   get #versionedKind(): string {
@@ -207,6 +222,16 @@ export interface NamespaceSource<T> {
   readonly source: ListerWatcher<T>;
 }
 
+/** Finds the namespaces of a collection that the client may read. */
+export interface NamespaceFinder<T> {
+  /**
+   * Resolves with their names, which may be none; with `undefined` where one list and watch may read all namespaces.
+   */
+  find(options: Abortable): Promise<readonly string[] | undefined>;
+  /** Returns the collection in a namespace. */
+  sourceOf(namespace: string): ListerWatcher<T>;
+}
+
 /** The collection that an informer caches: its sources, and what is cached of them. */
 export class CachedCollection<T> {
   /** The source of each part: an only one without a namespace, or one for each of several namespaces. */
@@ -223,6 +248,8 @@ export class CachedCollection<T> {
   readonly skipsUnchanged: boolean;
   /** `true` if the server may not have the kind. */
   readonly isOptional: boolean;
+  /** Finds the namespaces that are followed, where these come and go. */
+  readonly finder: NamespaceFinder<T> | undefined;
 
   /**
    * Checks sources and options.
@@ -237,7 +264,9 @@ export class CachedCollection<T> {
       readonly optional?: boolean;
       readonly cluster?: string;
     },
+    finder?: NamespaceFinder<T>,
   ) {
+    this.finder = finder;
     this.sources = sourcesOf(source);
     const [{ source: first }] = this.sources;
     const { resource } = first;
@@ -249,7 +278,10 @@ export class CachedCollection<T> {
       throw refused("unchanged", "informers of named fields; give fields, or");
     }
     if (options.keep !== undefined && !(resource && isSecret(resource))) throw refused("keep", "informers of Secrets;");
-    this.scope = new CacheScope(resource, this.sources.map(({ source }) => source.selection ?? {}), options);
+    this.scope = new CacheScope(resource, this.sources.map(({ source }) => source.selection ?? {}), {
+      ...options,
+      ...(finder && { readable: true }),
+    });
     const { cluster } = options;
     this.subject = `"${this.name}"${cluster === undefined ? "" : ` in cluster "${cluster}"`}`;
     this.informer = `the informer of ${this.subject}`;
@@ -334,7 +366,10 @@ function overlap(a: CacheScope<Resource>, b: CacheScope<Resource>): boolean {
   });
 }
 
-function textOf({ resource, selection, keep, shard }: CacheScope<Resource>, other: CacheScope<Resource>): string {
+function textOf(
+  { resource, selection, keep, shard, isReadable }: CacheScope<Resource>,
+  other: CacheScope<Resource>,
+): string {
   const { namespaces, labelSelector, fieldSelector } = selection;
   return [
     resource.representation === "metadata"
@@ -346,7 +381,9 @@ function textOf({ resource, selection, keep, shard }: CacheScope<Resource>, othe
     shard === undefined ? "" : `of shard ${shard.name}`,
     resource.version === other.resource.version ? "" : `at ${apiVersionOf(resource)}`,
     namespaces === undefined ? "" : `of namespace ${namespaces.join(", ")}`,
-    namespaces === undefined && resource.scope === "Namespaced" ? "of all namespaces" : "",
+    namespaces === undefined && resource.scope === "Namespaced"
+      ? isReadable ? "of readable namespaces" : "of all namespaces"
+      : "",
     labelSelector ? `with labels "${labelSelector}"` : "",
     fieldSelector ? `with fields "${fieldSelector}"` : "",
   ].filter((part) => part !== "").join(" ");

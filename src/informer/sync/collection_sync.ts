@@ -15,7 +15,7 @@ import type { KubernetesObject, ObjectKey } from "../../api/object.ts";
 import { DeltaFIFO, type Deltas, type KnownObjects } from "../../queue/delta_fifo.ts";
 import type { ListerWatcher } from "../../api/lister_watcher.ts";
 import type { ReflectorCounters, ReflectorStore, Replacement } from "../../reflector/requests.ts";
-import type { ReflectorPhase } from "../../reflector/transition.ts";
+import { NO_HISTORY, type ReflectorPhase } from "../../reflector/transition.ts";
 import { Reflector, type ReflectorOptions } from "../../reflector/reflector.ts";
 import {
   cannotOrder,
@@ -34,61 +34,13 @@ import { noteListed } from "../events/event.ts";
 import type { CountedCache } from "../cache/memory_budget.ts";
 import { unknownFields, UnknownFieldsError } from "../cache/entry_transform.ts";
 import type { ReadonlyIndexer } from "../../store/indexer.ts";
+import { ChangingNamespaces, NamespaceKeys } from "./changing_namespaces.ts";
 import { ChangingShard } from "./changing_shard.ts";
 import { PolledSource } from "./polled_source.ts";
 import { CacheWriter, OutdatedChanges } from "./cache_writer.ts";
 import { type NamespaceStatus, reachNewest, snapshotMismatch, StateKeeper } from "./state.ts";
 import type { Latest } from "../../async/iterate.ts";
 import type { Processor } from "../events/processor.ts";
-
-/**
- * The values that one namespace has brought into a shared store. A relist of the namespace deletes only keys of these.
- */
-export class NamespaceKeys<V> implements KnownObjects<V> {
-  /** The namespace's name. */
-  readonly namespace: string;
-  readonly #store: Pick<KnownObjects<V>, "getByKey">;
-  /** `#keys` has a key if and only if the store had it after its last change from this namespace. */
-  readonly #keys = new Set<string>();
-  /** `#revision` is the number of calls of {@linkcode touched} so far. */
-  #revision = 0;
-
-  /** No keys of the store at first. */
-  constructor(namespace: string, store: Pick<KnownObjects<V>, "getByKey">) {
-    this.namespace = namespace;
-    this.#store = store;
-  }
-
-  /** The number of keys. */
-  get size(): number {
-    return this.#keys.size;
-  }
-
-  /** A number that is another one after every change. */
-  get revision(): number {
-    return this.#revision;
-  }
-
-  keys(): Iterable<string> {
-    return this.#keys;
-  }
-
-  /** The values of the keys. */
-  list(): V[] {
-    return Array.from(this.#keys, (key) => this.#store.getByKey(key)!);
-  }
-
-  getByKey(key: string): V | undefined {
-    return this.#keys.has(key) ? this.#store.getByKey(key) : undefined;
-  }
-
-  /** Records that a change of `key` from this namespace has been applied to the store. */
-  touched(key: string): void {
-    this.#revision++;
-    if (this.#store.getByKey(key) === undefined) this.#keys.delete(key);
-    else this.#keys.add(key);
-  }
-}
 
 /** Resolves waits for a resource version once the store has reached it. */
 export class VersionGate {
@@ -404,6 +356,26 @@ export class Controller<T extends KubernetesObject> implements ReflectorStore<En
   }
 
   /**
+   * Takes cached entries over from another controller, before it runs, and resumes the watch from `version`, up to
+   * which they are all; with `""` it begins with a list of the newest state.
+   * @internal
+   */
+  join(entries: readonly Entry<T>[], version: string): void {
+    for (const { key } of entries) this.#keys?.touched(key);
+    if (version === "") this.#reflector.listNewest();
+    else this.#reflector.restore(entries, version);
+  }
+
+  /**
+   * Enters a wait, because of `error`, before it runs.
+   * @internal
+   */
+  delay(error: unknown, delayMs: number): void {
+    const next = { name: "listing", resourceVersion: "0", by: "pages", history: NO_HISTORY } as const;
+    this.#entered({ name: "waiting", delayMs, error, next });
+  }
+
+  /**
    * Resolves once the objects of ranges of the shard are cached; at once where its ranges do not change.
    * @internal
    */
@@ -560,6 +532,7 @@ export class Controller<T extends KubernetesObject> implements ReflectorStore<En
    */
   end(error: Error, cause: unknown): void {
     this.state.stopped(cause);
+    this.check?.abort(error);
     this.#shard?.emptied();
     this.#synced.fail(error);
     this.gate.end(error);
@@ -749,10 +722,17 @@ export class CollectionSync<T extends KubernetesObject> {
   readonly counted: CountedCache<T> | undefined;
   /** Writes to the cache. */
   readonly writer: CacheWriter<T>;
-  /** One for each source, in their order. */
-  readonly parts: readonly Controller<T>[];
   /** The worst state of the parts. */
   readonly state: StateKeeper = new StateKeeper();
+  /** `true` if a watch may resume from the version that another part has reached. */
+  readonly sharesVersions: boolean;
+  /** Makes the part of a namespace, or of all. */
+  readonly make: (namespace: string | undefined) => Controller<T>;
+  /** The namespaces that come and go, if there are such. */
+  readonly #namespaces: ChangingNamespaces<T, Controller<T>> | undefined;
+  #parts: readonly Controller<T>[];
+  /** `true` once the first list of each part has been applied; parts that come later do not change it. */
+  #hasSynced = false;
   #stage: "new" | "running" | "stopped" = "new";
   /** `true` if and only if the status is to be published in the next turn. */
   #isDue = false;
@@ -773,11 +753,29 @@ export class CollectionSync<T extends KubernetesObject> {
     this.report = report;
     this.counted = counted;
     this.writer = new CacheWriter<T>(cache, processor, collection.skipsUnchanged, counted);
-    this.parts = collection.sources.map(({ namespace, source }) => {
+    this.sharesVersions = pollMs === undefined;
+    const part = ({ namespace, source }: CachedCollection<T>["sources"][number]): Controller<T> => {
       if (pollMs === undefined) return this.#controller(source, namespace, reflector);
       const polled = new PolledSource<T>(source, pollMs, reflector?.pageSize);
       return this.#controller(polled, namespace, { ...reflector, streamingList: "off" });
-    });
+    };
+    const { finder, sources } = collection;
+    this.make = (namespace) =>
+      part(namespace === undefined ? sources[0] : { namespace, source: finder!.sourceOf(namespace) });
+    this.#parts = sources.map(part);
+    this.#namespaces = finder && new ChangingNamespaces<T, Controller<T>>(finder, this);
+  }
+
+  /** One for each source, in their order. */
+  get parts(): readonly Controller<T>[] {
+    return this.#parts;
+  }
+
+  /** Follows other parts from now on. */
+  replace(parts: readonly Controller<T>[]): void {
+    this.#parts = parts;
+    this.#stateChanged();
+    this.synced();
   }
 
   /** The name of the informer in messages. */
@@ -792,7 +790,7 @@ export class CollectionSync<T extends KubernetesObject> {
 
   /** The first list of each part has been applied to the store. */
   get hasSynced(): boolean {
-    return this.parts.every((part) => part.hasSynced);
+    return this.#hasSynced;
   }
 
   /** The number of changes that were dropped because they were older than the cached object. */
@@ -802,7 +800,8 @@ export class CollectionSync<T extends KubernetesObject> {
 
   /** The oldest version of the parts; `""` before their first lists, or where their versions cannot be ordered. */
   get resourceVersion(): string {
-    return oldestVersion(this.parts.map(({ gate }) => gate.version));
+    const parts = this.#hasSynced ? this.parts.filter(({ hasSynced }) => hasSynced) : this.parts;
+    return oldestVersion(parts.map(({ gate }) => gate.version));
   }
 
   /**
@@ -811,7 +810,7 @@ export class CollectionSync<T extends KubernetesObject> {
    * @throws {RangeError} when there are several, of other namespaces.
    */
   partsOf(namespace: string | undefined): readonly Controller<T>[] {
-    if (namespace === undefined || this.parts.length === 1) return this.parts;
+    if (namespace === undefined || this.parts[0].namespace === undefined) return this.parts;
     const part = this.parts.find((part) => part.namespace === namespace);
     if (part !== undefined) return [part];
     const names = this.parts.map(({ namespace }) => `"${namespace}"`).join(", ");
@@ -820,18 +819,21 @@ export class CollectionSync<T extends KubernetesObject> {
 
   /** Ends the lists or watches until {@linkcode resume}. */
   pause(): void {
+    this.#namespaces?.pause();
     for (const part of this.parts) part.pause();
     this.#stateChanged();
   }
 
   /** Ends a pause: watches resume at their last version, or the collection is listed if there is none. */
   resume(): void {
+    this.#namespaces?.resume();
     for (const part of this.parts) part.resume();
     this.#stateChanged();
   }
 
   /** Ends the waits before the next attempts. */
   retry(): void {
+    this.#namespaces?.retry();
     for (const part of this.parts) part.retry();
   }
 
@@ -859,7 +861,8 @@ export class CollectionSync<T extends KubernetesObject> {
       job.abort(error); // ends the others too
     };
     const runs: Promise<void>[] = [];
-    for (const part of this.parts) runs.push(part.run({ signal: job.signal }).catch(failed));
+    if (this.#namespaces !== undefined) runs.push(this.#namespaces.run(job.signal, failed).catch(failed));
+    else for (const part of this.parts) runs.push(part.run({ signal: job.signal }).catch(failed));
     await Promise.all(runs);
     return failure;
   }
@@ -876,14 +879,16 @@ export class CollectionSync<T extends KubernetesObject> {
   /** Follows a phase that the reflector of a part has entered; `changed` is true if it changed state or cause. */
   entered(phase: ReflectorPhase, changed: boolean): void {
     this.#follow();
-    if (phase.name === "waiting" && phase.error !== undefined && !this.lacksKind(phase)) this.report(phase.error);
+    const failure = phase.name === "waiting" && !this.lacksKind(phase) ? phase.error : undefined;
+    if (failure !== undefined && !this.#namespaces?.refused(failure)) this.report(failure);
     const counted = phase.name === "listing" || (phase.name === "watching" && !phase.open);
     if (counted || changed) this.#publish();
   }
 
   /** The first list of a part has been applied. Behind the last one it delivers the event. */
   synced(): void {
-    if (!this.hasSynced) return;
+    if (this.#hasSynced || !this.parts.every(({ hasSynced }) => hasSynced)) return;
+    this.#hasSynced = true;
     this.processor.synced();
     void this.#checkFields();
   }

@@ -448,6 +448,7 @@ export class ConsistencyChecks<T extends KubernetesObject> {
     const { collection } = sync;
     let result = NOTHING_CHECKED;
     for (const part of sync.parts) {
+      if (!sync.parts.includes(part)) continue; // no longer followed
       const { state } = sync.state;
       const isIdle = state === "paused" || state === "stopped";
       if (isIdle || !sync.hasSynced) {

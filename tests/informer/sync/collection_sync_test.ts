@@ -1,6 +1,6 @@
-import { assertEquals, assertNotEquals, assertRejects } from "@std/assert";
+import { assertEquals, assertRejects } from "@std/assert";
 import type { Entry } from "../../../src/api/options.ts";
-import { Controller, NamespaceKeys, VersionGate } from "../../../src/informer/sync/collection_sync.ts";
+import { Controller, VersionGate } from "../../../src/informer/sync/collection_sync.ts";
 import { DeltaFIFO } from "../../../src/queue/delta_fifo.ts";
 import { Indexer } from "../../../src/store/indexer.ts";
 import { FakeTime } from "../../support/fake_time.ts";
@@ -73,27 +73,6 @@ Deno.test("Controller processes all known keys again when its reflector resyncs"
   filling.take();
   await time.tickAsync(60_000);
   assertEquals(filling.take(), ["default/a", "default/b", "10, 2 stored, 0 queued"]);
-});
-
-Deno.test("NamespaceKeys has the keys that its namespace has brought, and another revision after each change", () => {
-  const store = new Indexer<string>({ keyOf: (word) => word[0] });
-  const keys = new NamespaceKeys<string>("shop", store);
-  const state = (): unknown => [[...keys.keys()], keys.size, keys.getByKey("a"), keys.getByKey("b")];
-  const revisions = [keys.revision];
-  store.replace(["ant", "bee"], "1");
-  assertEquals([state(), keys.revision], [[[], 0, undefined, undefined], revisions[0]]);
-  keys.touched("a");
-  revisions.push(keys.revision);
-  assertEquals(state(), [["a"], 1, "ant", undefined]);
-  store.set("a", "ape");
-  keys.touched("a");
-  revisions.push(keys.revision);
-  assertEquals(state(), [["a"], 1, "ape", undefined]);
-  store.deleteByKey("a");
-  keys.touched("a");
-  revisions.push(keys.revision);
-  assertEquals(state(), [[], 0, undefined, undefined]);
-  revisions.reduce((before, after) => (assertNotEquals(before, after), after));
 });
 
 /** A version that counts how often its length is read, as each comparison does. */
