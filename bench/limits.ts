@@ -25,6 +25,7 @@ import { PAGE } from "./limits/page.ts";
 import { PIPELINE } from "./limits/pipeline.ts";
 import * as relists from "./limits/relists.ts";
 import { PROCESSES } from "./limits/processes.ts";
+import { KUBERNETES_READERS } from "./limits/readers.ts";
 import { RELAY } from "./limits/relay.ts";
 import { RESTORE } from "./limits/restore.ts";
 import { SELECT } from "./limits/select.ts";
@@ -60,6 +61,7 @@ const MEASUREMENTS: readonly Measurement[] = [
   SHARDS,
   DERIVED,
   RELAY,
+  KUBERNETES_READERS,
   IDLE,
   PAGE,
   VIEW,

@@ -2,7 +2,7 @@
  * A server of one collection, a process of its own: it prints its address, and ends when its standard input does. MODE
  * is
  *
- * - `relay`: a relay of an informer on a fake server in this process;
+ * - `relay`, `readers`: a relay of an informer on a fake server in this process;
  * - `rights`, `right`: the same of 100 objects that change in turn, with 50 rights for its clients, each to another
  *   half of the objects, and with one of these rights for all;
  * - `bare`: the same texts, made once and written to each client that has read what came before;
@@ -47,12 +47,15 @@ function limited(rights: number): Source {
     const random = new Random(index + 1);
     const names = Array.from({ length: OBJECTS }, (_, i) => `map-${i}`);
     const half = new Set(Array.from({ length: OBJECTS / 2 }, () => names.splice(random.below(names.length), 1)[0]));
-    return { where: { name: `half ${index}`, matches: ({ metadata }: KubernetesObject) => half.has(metadata.name!) } };
+    return half;
   });
   const informers = new SharedInformerFactory(new Client({ server: "http://fake", transport: api }));
   const relay = new InformerRelay(informers, {
     ...{ collections: { maps: ConfigMap }, maxConnections: 20_000 },
-    authorize: ({ headers }) => ({ rights: { maps: halves[Number(headers.get("x-user")) % rights] } }),
+    predicates: { half: ({ metadata }: KubernetesObject, index) => halves[Number(index)].has(metadata.name!) },
+    authorize: ({ headers }) => {
+      return { rights: { maps: { where: { half: String(Number(headers.get("x-user")) % rights) } } } };
+    },
   });
   let next = 0;
   const change = (): void => {
@@ -61,16 +64,19 @@ function limited(rights: number): Source {
   return { fetch: relay.fetch, change };
 }
 
+function relayed(): Source {
+  const { api, change } = fake();
+  const informers = new SharedInformerFactory(new Client({ server: "http://fake", transport: api }));
+  const relay = new InformerRelay(informers, { collections: { maps: ConfigMap }, maxConnections: 20_000 });
+  return { fetch: relay.fetch, change };
+}
+
 const SOURCES: Readonly<Record<string, () => Source>> = {
   watches: fake,
   rights: () => limited(50),
   right: () => limited(1),
-  relay: () => {
-    const { api, change } = fake();
-    const informers = new SharedInformerFactory(new Client({ server: "http://fake", transport: api }));
-    const relay = new InformerRelay(informers, { collections: { maps: ConfigMap }, maxConnections: 20_000 });
-    return { fetch: relay.fetch, change };
-  },
+  relay: relayed,
+  readers: relayed,
   bare: () => {
     const clients = new Set<ReadableStreamDefaultController<Uint8Array>>();
     let position = 0;

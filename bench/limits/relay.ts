@@ -32,12 +32,12 @@ export const RELAY: Measurement = {
     };
     for (let repetition = 0; repetition < repetitions; repetition++) {
       for (const mode of ["relay", "bare"]) {
-        runs[mode].push(await measure(mode, CLIENTS, RATE));
-        runs[`${mode}Flood`].push(await measure(mode, CLIENTS, FLOOD));
+        runs[mode].push(await measureClients(mode, CLIENTS, RATE));
+        runs[`${mode}Flood`].push(await measureClients(mode, CLIENTS, FLOOD));
       }
-      runs.watches.push(await measure("watches", WATCHES, RATE));
-      runs.few.push(await measure("relay", WATCHES, RATE));
-      for (const mode of ["rights", "right"]) runs[mode].push(await measure(mode, CLIENTS, RATE));
+      runs.watches.push(await measureClients("watches", WATCHES, RATE));
+      runs.few.push(await measureClients("relay", WATCHES, RATE));
+      for (const mode of ["rights", "right"]) runs[mode].push(await measureClients(mode, CLIENTS, RATE));
     }
     const of = (run: string, name: string): number => median(runs[run].map((numbers) => numbers[name]));
     return [
@@ -75,14 +75,16 @@ export const RELAY: Measurement = {
   },
 };
 
-function measure(mode: string, clients: number, rate: number): Promise<Numbers> {
+/** Plays clients of a server of `_relay_server.ts`, and returns their figures. */
+export function measureClients(mode: string, clients: number, rate: number): Promise<Numbers> {
   return measureCase(import.meta.url, { args: [mode, clients, rate, SECONDS], v8Flags: [] });
 }
 
 async function main(): Promise<void> {
   const [mode, ...numbers] = Deno.args;
   const [clients, rate, seconds] = numbers.map(Number);
-  const path = mode === "watches" ? "/api/v1/namespaces/shop/configmaps?watch=true" : "/events/maps";
+  const watch = "/api/v1/namespaces/shop/configmaps?watch=true";
+  const path = mode === "watches" ? watch : mode === "readers" ? `/kubernetes${watch}` : "/events/maps";
   await using server = new Child(caseCommand(new URL("_relay_server.ts", import.meta.url).href, { args: [mode] }));
   const url = await server.line(60_000);
   const use = async (query = "use"): Promise<{ rssMb: number; cpuMs: number }> =>
