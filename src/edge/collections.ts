@@ -299,7 +299,7 @@ export class ServedCollection implements Disposable {
 
   /** Returns what `access`, which has a right to it, lets a client see of it; `undefined` where that is all. */
   rightOf({ rights }: Access): Right | undefined {
-    return rights && Right.of(rights[this.name], this.resource, this.#settings.onError);
+    return rights && Right.of(rights[this.name], this.resource, this.#settings);
   }
 
   /**

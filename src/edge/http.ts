@@ -124,14 +124,14 @@ export interface Access extends Grant {
 /** Asks `authorize` about a request. Returns what it grants, or the answer to a request that is refused. */
 export async function askAccess(
   question: Question,
-  settings: Pick<RelaySettings, "authorize" | "onError">,
+  settings: Pick<RelaySettings, "authorize" | "predicates" | "onError">,
 ): Promise<Response | Access> {
   const { request, requested, connection } = question;
   const answer = settings.authorize === undefined || await settings.authorize(request, requested, connection);
   if (answer === true) return {};
   if (answer === false) return refuse(request, { status: 403, reason: "not allowed" });
   if (answer instanceof Response) return new Response(answer.body, answer); // a copy: headers follow
-  const { expiresAt, rights, askAgainAt } = checkGrant(answer);
+  const { expiresAt, rights, askAgainAt } = checkGrant(answer, settings);
   if (expiresAt !== undefined && !(expiresAt.getTime() > Date.now())) {
     return refuse(request, { status: 401, reason: "the time for which this was allowed is over" });
   }

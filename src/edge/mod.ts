@@ -9,7 +9,14 @@
  */
 export { informerProbes, type InformerProbesOptions } from "./informer_relay.ts";
 export { InformerRelay, type RelayStatus } from "./informer_relay.ts";
-export type { Authorization, AuthorizeRequest, ConnectionInfo, Grant, ObjectRight } from "./options.ts";
+export type {
+  Authorization,
+  AuthorizeRequest,
+  ConnectionInfo,
+  Grant,
+  ObjectPredicate,
+  ObjectRight,
+} from "./options.ts";
 export type { RelayedCollection, RelayOptions, RequestedData, RequestedPart } from "./options.ts";
 export { accessReview, type ReviewAccess, type ReviewedUser } from "./rights.ts";
 export type { DeletedData, EndData, RelayEvents, RelayList, ResetData, SnapshotData, StateData } from "./format.ts";

@@ -136,14 +136,20 @@ export interface ObjectRight {
   /** The names of the objects. @default {all} */
   readonly names?: readonly string[];
   /**
-   * Returns true for the objects, as `redact` leaves them; of a table, for the objects in its rows. It returns the same
-   * for the same object. Users with a predicate of the same name share its answers, so a name that depends on the user
-   * has what it depends on: `team=cart`. An object for which it throws is not seen, and the error is reported.
+   * Predicates of the relay that hold, by their names, each with the text that it receives: `{ team: "cart" }`. Users
+   * with the same names and texts share their answers.
    *
    * @default {all}
    */
-  readonly where?: { readonly name: string; matches(object: KubernetesObject): boolean };
+  readonly where?: Readonly<Record<string, string>>;
 }
+
+/**
+ * Returns true for the objects that a user may see, as `redact` leaves them; of a table, for the objects in its rows.
+ * Only `text`, which {@linkcode ObjectRight.where} gives, depends on the user, and the answer is the same for the same
+ * object and text: it is shared. An object for which it throws is not seen, and the error is reported.
+ */
+export type ObjectPredicate = { matches(object: KubernetesObject, text: string): boolean }["matches"];
 
 /** The rights of a request, and their times. */
 export interface Grant {
@@ -237,6 +243,13 @@ export interface RelayOptions {
    * @default {clients on the same machine alone are answered, by servers that pass their address, as `Deno.serve` does}
    */
   readonly authorize?: AuthorizeRequest;
+  /**
+   * The predicates that rights name: `{ team: ({ metadata }, team) => metadata.labels?.team === team }`. The relay has
+   * them once for all users, so that no user is shown what another one's predicate lets through.
+   *
+   * @default {none}
+   */
+  readonly predicates?: Readonly<Record<string, ObjectPredicate>>;
   /**
    * Returns what clients may see of an object, or `undefined` where that is nothing. It returns the same for the same
    * object, and changes nothing. Selectors and `fields` see its result alone. Secrets have no data, unless their
@@ -342,7 +355,7 @@ export function relaySettings(options: RelayOptions): RelaySettings {
       "Cannot make a relay: found no collection, expected one at least: { collections: { pods: Pod } }",
     );
   }
-  const { hosts = LOOPBACK_HOSTS, origins = [], cluster = crypto.randomUUID() } = options;
+  const { hosts = LOOPBACK_HOSTS, origins = [], predicates = {}, cluster = crypto.randomUUID() } = options;
   const { maxConnections = 2_000, maxBytes = 134_217_728, heartbeatMs = 15_000 } = options;
   const { stallMs = 30_000, syncMs = 10_000, lingerMs = 10_000, maxStaleMs } = options;
   checkDurations("make a relay", { stallMs, syncMs, lingerMs, maxStaleMs });
@@ -358,7 +371,7 @@ export function relaySettings(options: RelayOptions): RelaySettings {
   const { onError = (error) => reporter.report("relay", error) } = options;
   return {
     ...options,
-    ...{ hosts, origins, cluster, maxConnections, maxBytes, heartbeatMs, stallMs, syncMs, lingerMs },
+    ...{ hosts, origins, predicates, cluster, maxConnections, maxBytes, heartbeatMs, stallMs, syncMs, lingerMs },
     onError: (error) => callObserver(() => onError(error)),
     isReplica: options.cluster !== undefined,
     budget: new ByteBudget(maxBytes),

@@ -2,9 +2,12 @@ import { type KubernetesObject, type ObjectKey, reduced, splitKey } from "../api
 import type { Entry } from "../api/options.ts";
 import { type Resource, resourceName, type TableRow } from "../api/resource.ts";
 import { InformerError } from "../errors/informer_error.ts";
-import type { Authorization, Grant, ObjectRight, RelaySettings, RequestedData } from "./options.ts";
+import type { Authorization, Grant, ObjectPredicate, ObjectRight, RelaySettings, RequestedData } from "./options.ts";
 import { SubjectAccessReview } from "../kinds/authorization/v1.ts";
 import type { Client } from "../client/client.ts";
+
+/** The options of a relay that rights depend on. */
+type RightSettings = Pick<RelaySettings, "predicates" | "onError">;
 
 /** The objects of a collection that some of its clients may see. */
 export class Right {
@@ -12,25 +15,26 @@ export class Right {
   readonly id: string;
   readonly #namespaces: ReadonlySet<string> | undefined;
   readonly #names: ReadonlySet<string> | undefined;
-  readonly #where: ObjectRight["where"];
+  readonly #where: readonly { readonly name: string; readonly text: string; readonly matches: ObjectPredicate }[];
   readonly #isTable: boolean;
   readonly #resource: Resource;
   readonly #onError: RelaySettings["onError"];
 
-  private constructor(right: ObjectRight, resource: Resource, onError: RelaySettings["onError"]) {
+  private constructor(right: ObjectRight, resource: Resource, { predicates, onError }: RightSettings) {
     this.#namespaces = right.namespaces && new Set(right.namespaces);
     this.#names = right.names && new Set(right.names);
-    this.#where = right.where;
+    const where = Object.entries(right.where ?? {}).sort();
+    this.#where = where.map(([name, text]) => ({ name, text, matches: predicates[name] }));
     this.#isTable = resource.representation === "table";
     this.#resource = resource;
     this.#onError = onError;
     const sorted = (texts: ReadonlySet<string> | undefined): string[] | undefined => texts && [...texts].sort();
-    this.id = JSON.stringify([sorted(this.#namespaces), sorted(this.#names), this.#where?.name]);
+    this.id = JSON.stringify([sorted(this.#namespaces), sorted(this.#names), where]);
   }
 
   /** Returns the right, of a collection of `resource`; `undefined` where it has all objects. */
-  static of(right: ObjectRight, resource: Resource, onError: RelaySettings["onError"]): Right | undefined {
-    return right.namespaces ?? right.names ?? right.where ? new Right(right, resource, onError) : undefined;
+  static of(right: ObjectRight, resource: Resource, settings: RightSettings): Right | undefined {
+    return right.namespaces ?? right.names ?? right.where ? new Right(right, resource, settings) : undefined;
   }
 
   /** Returns false when no object of that key may be seen, whatever it has. */
@@ -42,24 +46,25 @@ export class Right {
 
   /** Returns true when the complete object of an entry may be seen, which is parsed for a predicate alone. */
   allowsEntry(entry: Entry<KubernetesObject>): boolean {
-    return this.allowsKey(entry.key) && (this.#where === undefined || this.allows(entry.object));
+    return this.allowsKey(entry.key) && (this.#where.length === 0 || this.allows(entry.object));
   }
 
   /** Returns true when an object, as `redact` leaves it, may be seen; it is a row where the collection is a table. */
   allows(object: KubernetesObject): boolean {
     const { namespace = "", name = "" } = object.metadata;
     if (this.#namespaces?.has(namespace) === false || this.#names?.has(name) === false) return false;
-    if (this.#where === undefined) return true;
     const row = object as Partial<TableRow>;
-    try {
-      return this.#where.matches(
-        this.#isTable && reduced in object && row.object !== undefined ? row.object : object,
-      ) === true;
-    } catch (cause) {
-      const message = `Cannot decide by "${this.#where.name}" who sees one of "${resourceName(this.#resource)}"`;
-      this.#onError(new InformerError(message, { cause }));
-      return false;
-    }
+    const shown = this.#isTable && reduced in object && row.object !== undefined ? row.object : object;
+    return this.#where.every(({ name: predicate, text, matches }) => {
+      try {
+        return matches(shown, text) === true;
+      } catch (cause) {
+        const by = `"${predicate}" of ${JSON.stringify(text)}`;
+        const message = `Cannot decide by ${by} who sees one of "${resourceName(this.#resource)}"`;
+        this.#onError(new InformerError(message, { cause }));
+        return false;
+      }
+    });
   }
 }
 
@@ -68,29 +73,34 @@ export class Right {
  *
  * @throws {TypeError} when it is none: a mistyped one must not show objects.
  */
-export function checkGrant(grant: Grant): Grant {
+export function checkGrant(grant: Grant, { predicates }: Pick<RightSettings, "predicates">): Grant {
   checkMembers("its answer", grant, ["expiresAt", "rights", "askAgainAt"]);
   if (Number.isNaN(grant.askAgainAt?.getTime())) throw wrong("askAgainAt", "no time", "a Date");
-  for (const [collection, right] of Object.entries(grant.rights ?? {})) checkRight(collection, right);
+  for (const [collection, right] of Object.entries(grant.rights ?? {})) checkRight(collection, right, predicates);
   return grant;
 }
 
-function checkRight(collection: string, right: ObjectRight): void {
+function checkRight(collection: string, right: ObjectRight, predicates: RightSettings["predicates"]): void {
   checkMembers(`the right to ${collection}`, right, ["namespaces", "names", "where"]);
   const { namespaces, names, where } = right;
   for (const [member, value] of Object.entries({ namespaces, names })) {
     if (value === undefined || (Array.isArray(value) && value.every((it) => typeof it === "string"))) continue;
     throw wrong(`the ${member} of the right to ${collection}`, JSON.stringify(value), "an array of texts");
   }
-  if (where === undefined || (typeof where?.name === "string" && typeof where.matches === "function")) return;
-  throw wrong(`the predicate of the right to ${collection}`, typeof where, "{ name, matches }, a text and a function");
+  if (!Object.hasOwn(right, "where")) return;
+  const what = `where of the right to ${collection}`;
+  checkMembers(what, where, Object.keys(predicates));
+  for (const [name, text] of Object.entries(where!)) {
+    if (typeof text !== "string") throw wrong(`${name} in ${what}`, JSON.stringify(text) ?? typeof text, "a text");
+  }
 }
 
 /** Throws where a member is unknown, or undefined though it would limit what is seen. */
 function checkMembers(what: string, value: unknown, members: readonly string[]): void {
-  if (typeof value !== "object" || value === null) throw wrong(what, String(value), members.join(", "));
+  const expected = members.join(", ") || "nothing, as the relay has no predicates";
+  if (typeof value !== "object" || value === null || Array.isArray(value)) throw wrong(what, String(value), expected);
   for (const [name, member] of Object.entries(value)) {
-    if (!members.includes(name)) throw wrong(what, name, members.join(", "));
+    if (!members.includes(name)) throw wrong(what, name, expected);
     if (member === undefined && !name.endsWith("At")) {
       throw wrong(what, `${name}: undefined`, "a value, or no such member");
     }

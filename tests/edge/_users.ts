@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { nextTurn } from "../../src/async/signals.ts";
-import type { ObjectRight } from "../../src/edge/options.ts";
+import type { ObjectPredicate, ObjectRight } from "../../src/edge/options.ts";
 import { applyViewUpdate, type ViewRow } from "../../src/informer/view/cache_view.ts";
 import { ConfigMap } from "../../src/kinds/core/v1.ts";
 import { configMap, FakeApiServer, type FakeTime } from "../../src/testing/mod.ts";
@@ -20,13 +20,33 @@ const BAD = [
   "/metrics",
 ];
 
+/** Requests of the Kubernetes API: discovery, lists, pages, gets, and what is refused. */
+const KUBERNETES = [
+  ...["/version", "/api", "/apis", "/api/v1", "/api/v1/pods", "/api/v1/configmaps/n1", "/openapi/v3"],
+  ...["/api/v1/configmaps?limit=2", "/api/v1/namespaces/a/configmaps?limit=1", "/api/v1/configmaps?resourceVersion=0"],
+  ...["/api/v1/configmaps?labelSelector=team%3Dred", "/api/v1/configmaps?fieldSelector=metadata.name%3Dn1"],
+  ...["/api/v1/namespaces/b/configmaps", "/api/v1/namespaces/a/configmaps/n1", "/api/v1/namespaces/b/configmaps/n2"],
+  "/api/v1/configmaps?labelSelector=(",
+];
+const WATCHES = [
+  "/api/v1/configmaps",
+  "/api/v1/namespaces/a/configmaps",
+  "/api/v1/configmaps?labelSelector=team%3Dred",
+];
+
+const PREDICATES: Readonly<Record<string, ObjectPredicate>> = {
+  team: ({ metadata: { labels } }, team) => labels?.team === team,
+  everything: () => true,
+};
+
 /** All that a right may have, so that answers have the form of one that has less. */
-const EVERYTHING: ObjectRight = { where: { name: "everything", matches: () => true } };
+const EVERYTHING: ObjectRight = { where: { everything: "" } };
 
 /** Returns text of JSON without what two servers give differently. */
 function withoutIds(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value, (name, member) => {
     const isOwn = ["uid", "resourceVersion", "creationTimestamp", "managedFields"].includes(name);
+    if (name === "continue") return "more";
     return isOwn || (name === "id" && typeof member === "string") ? undefined : member;
   }));
 }
@@ -37,6 +57,8 @@ class Client {
   readonly #user: string;
   readonly #query: string;
   readonly #view: object;
+  readonly #watched: string;
+  #watch: Watch | undefined;
   #events: Events | undefined;
   #views: Events | undefined;
   #lastEventId = "";
@@ -48,9 +70,10 @@ class Client {
   /** The numbers of the collection. */
   collection: unknown;
   /** The events since the last look, of the event stream and of the views. */
-  readonly log = { events: [] as unknown[][], views: [] as unknown[] };
+  readonly log = { events: [] as unknown[][], views: [] as unknown[], watch: [] as unknown[] };
 
-  constructor(relayed: Relayed, user: string, query: string, view: object) {
+  constructor(relayed: Relayed, user: string, query: string, view: object, watched: string) {
+    this.#watched = watched;
     this.#relayed = relayed;
     this.#user = user;
     this.#query = query;
@@ -98,6 +121,34 @@ class Client {
     });
   }
 
+  /** `true` if the watch has ended. */
+  get hasNoWatch(): boolean {
+    return this.#watch?.hasEnded ?? true;
+  }
+
+  /** Begins a watch of the Kubernetes API with its present objects, whose events are in the log. */
+  async watch(): Promise<void> {
+    await this.#watch?.[Symbol.asyncDispose]();
+    const initial = "watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true";
+    const response = await this.get(`/kubernetes${this.#watched}${this.#watched.includes("?") ? "&" : "?"}${initial}`);
+    this.log.watch.length = 0;
+    this.#watch = new Watch(response, (event) => void this.log.watch.push(withoutIds(event)));
+  }
+
+  /** The status codes and objects of a request of the Kubernetes API, of all pages. */
+  async kubernetes(path: string): Promise<unknown[]> {
+    const pages: unknown[] = [];
+    for (let token = ""; pages.length < 50;) {
+      const response = await this.get(`/kubernetes${path}${token}`);
+      const text = await response.text();
+      pages.push(response.status, text.startsWith("{") ? withoutIds(JSON.parse(text)) : text);
+      const next = text.startsWith("{") ? JSON.parse(text).metadata?.continue : undefined;
+      if (next === undefined) break;
+      token = `&continue=${encodeURIComponent(next)}`;
+    }
+    return pages;
+  }
+
   async disconnect(): Promise<void> {
     this.#lastEventId = this.#events!.lastEventId || this.#lastEventId;
     await this.#events![Symbol.asyncDispose]();
@@ -106,7 +157,7 @@ class Client {
 
   /** Forgets what was received since the last look. */
   forget({ etag }: { etag: boolean }): void {
-    this.log.events.length = this.log.views.length = 0;
+    this.log.events.length = this.log.views.length = this.log.watch.length = 0;
     if (etag) this.#etag = "";
   }
 
@@ -133,11 +184,40 @@ class Client {
   async close(): Promise<void> {
     await this.#events?.[Symbol.asyncDispose]();
     await this.#views?.[Symbol.asyncDispose]();
+    await this.#watch?.[Symbol.asyncDispose]();
   }
 
   // deno-lint-ignore no-explicit-any
   async #follow(events: Events, take: (text: string, data: any) => void): Promise<void> {
     for (let next = await events.next(); next.text !== "closed"; next = await events.next()) take(next.text, next.data);
+  }
+}
+
+/** A watch of the Kubernetes API. */
+class Watch implements AsyncDisposable {
+  hasEnded = false;
+  readonly #reader: ReadableStreamDefaultReader<string>;
+  readonly #reading: Promise<void>;
+
+  constructor(response: Response, take: (event: unknown) => void) {
+    assertEquals(response.status, 200);
+    this.#reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
+    this.#reading = this.#read(take);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#reader.cancel();
+    await this.#reading;
+  }
+
+  async #read(take: (event: unknown) => void): Promise<void> {
+    let rest = "";
+    for (let next = await this.#reader.read(); !next.done; next = await this.#reader.read()) {
+      const lines = (rest + next.value).split("\n");
+      rest = lines.pop()!;
+      for (const line of lines) take(JSON.parse(line));
+    }
+    this.hasEnded = true;
   }
 }
 
@@ -157,7 +237,8 @@ class User {
       ...{ of: "maps", sortBy: ["data.n", "-metadata.name"], limit: 1 + random.below(6), offset: random.below(3) },
       ...random.pick([{}, { search: "n1" }, { labelSelector: "team=red" }, { namespace: "b", fields: ["data"] }]),
     };
-    this.clients = [new Client(shared, name, query, view), new Client(this.own, name, query, view)];
+    const watched = random.pick(WATCHES);
+    this.clients = [new Client(shared, name, query, view, watched), new Client(this.own, name, query, view, watched)];
   }
 
   /** Makes the own server as the shared one, of what the user may see. */
@@ -175,12 +256,7 @@ class User {
 
 function randomRight(random: Random): ObjectRight {
   const some = (values: readonly string[]): string[] => values.filter(() => random.next() < 0.5);
-  const team = random.pick(TEAMS);
-  const where = {
-    name: `team=${team}`,
-    matches: ({ metadata: { labels } }: { metadata: { labels?: Readonly<Record<string, string>> } }) =>
-      labels?.team === team,
-  };
+  const where = { team: random.pick(TEAMS) };
   return random.pick<() => ObjectRight>([
     () => ({ namespaces: some(NAMESPACES) }),
     () => ({ names: some(NAMES) }),
@@ -192,12 +268,13 @@ function randomRight(random: Random): ObjectRight {
 function isSeen({ namespaces, names, where }: ObjectRight, object: ConfigMap): boolean {
   const { namespace = "", name } = object.metadata;
   return namespaces?.includes(namespace) !== false && names?.includes(name) !== false &&
-    where?.matches(object) !== false;
+    (where === undefined || object.metadata.labels?.team === where.team);
 }
 
 function relayOf(rightOf: (user: string) => ObjectRight): Relayed {
   return new Relayed({
     collections: { maps: ConfigMap },
+    predicates: PREDICATES,
     heartbeatMs: 30_000, // a history is shorter
     authorize: ({ headers }) => {
       return { rights: { maps: rightOf(headers.get("x-user")!) }, askAgainAt: new Date(Date.now() + 1_000) };
@@ -228,6 +305,9 @@ export async function compareUsers(time: FakeTime, seed: number, count: number, 
       await time.tickAsync(1_000);
       for (const [name, user] of users) {
         if (!user.clients[0].isConnected) { for (const client of user.clients) await client.connect(); }
+        if (user.clients[0].hasNoWatch || user.hasOtherRight) {
+          for (const client of user.clients) await client.watch();
+        }
         await settled(time, user, shared);
         await compare(`seed ${seed}, round ${round}, ${name} ${JSON.stringify(user.right)}`, user, random);
       }
@@ -271,7 +351,8 @@ async function settled(time: FakeTime, { clients, own, hasOtherRight }: User, sh
     using maps = informers.acquire(ConfigMap);
     await maps.informer.atLeast(server.resourceVersion);
   }
-  const text = (client: Client): string => JSON.stringify([present(client), hasOtherRight || client.log.events]);
+  const text = (client: Client): string =>
+    JSON.stringify([present(client), hasOtherRight || client.log.events, client.log.watch]);
   const isSame = (): boolean => {
     const [ours, theirs] = clients;
     if (!ours.hasBegun || !theirs.hasBegun || (hasOtherRight && !ours.hasSnapshot)) return false;
@@ -291,6 +372,9 @@ async function compare(what: string, { clients, hasOtherRight }: User, random: R
     assertEquals(ours.log.events, theirs.log.events, `${what}: events`);
     assertEquals(ours.log.views.length > 0, theirs.log.views.length > 0, `${what}: updates of a view`);
   }
+  assertEquals(ours.log.watch, theirs.log.watch, `${what}: watch`);
+  const asked = random.pick(KUBERNETES);
+  assertEquals(await ours.kubernetes(asked), await theirs.kubernetes(asked), `${what}: ${asked}`);
   for (const client of clients) client.forget({ etag: hasOtherRight });
   assertEquals(await ours.list(), await theirs.list(), `${what}: list`);
   const path = random.pick(BAD);

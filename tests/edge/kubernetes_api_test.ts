@@ -1,4 +1,4 @@
-import { fieldsOf, type KubernetesObject, metadataOf, tableOf } from "@kube/informer";
+import { fieldsOf, metadataOf, tableOf } from "@kube/informer";
 import type { RelayOptions } from "@kube/informer/edge";
 import { ConfigMap, Node, Pod, Secret } from "@kube/informer/kinds/core/v1";
 import { FakeApiServer, FakeTime, pod } from "@kube/informer/testing";
@@ -423,11 +423,9 @@ Deno.test("a user reads the objects to which he has a right, and his watch ends 
   using time = new FakeTime();
   let app = "cart";
   const options: Partial<RelayOptions> = {
+    predicates: { app: ({ metadata }, text) => metadata.labels?.app === text },
     authorize: () => {
-      const where = {
-        name: `app=${app}`,
-        matches: ((seen) => ({ metadata }) => metadata.labels?.app === seen)(app) as (it: KubernetesObject) => boolean,
-      };
+      const where = { app };
       return { rights: { pods: { namespaces: ["shop"], where } }, askAgainAt: new Date(Date.now() + 5_000) };
     },
   };

@@ -1,21 +1,23 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { nextTurn } from "../../src/async/signals.ts";
+import type { KubernetesObject } from "../../src/api/object.ts";
 import { tableOf } from "../../src/api/resource.ts";
-import type { Authorization, Grant, ObjectRight, RequestedData } from "../../src/edge/options.ts";
+import type { Authorization, Grant, ObjectPredicate, ObjectRight, RequestedData } from "../../src/edge/options.ts";
 import { ConfigMap, Node, Pod } from "../../src/kinds/core/v1.ts";
 import { configMap, FakeApiServer, FakeTime, pod } from "../../src/testing/mod.ts";
 import { Events, LOCAL, names, refusal, Relayed, threePods } from "../support/relayed.ts";
 import { Client } from "../../src/client/client.ts";
 import { accessReview } from "../../src/edge/rights.ts";
 
-/** A predicate on the label `app`. */
-const app = (value: string): ObjectRight["where"] => {
-  return { name: `app=${value}`, matches: ({ metadata: { labels } }) => labels?.app === value };
+/** A predicate on the label `app`, and one on the kind. */
+const PREDICATES: Readonly<Record<string, ObjectPredicate>> = {
+  app: ({ metadata: { labels } }, app) => labels?.app === app,
+  kind: ({ kind }, name) => kind === name,
 };
 
 /** A relay of three pods, of which each answer to a request grants `right()`. */
-function limited(right: () => ObjectRight, more: Partial<Grant> = {}): Relayed {
-  return new Relayed({ authorize: () => ({ rights: { pods: right() }, ...more }) }, { server: threePods() });
+function limited(right: () => ObjectRight, predicates = PREDICATES): Relayed {
+  return new Relayed({ predicates, authorize: () => ({ rights: { pods: right() } }) }, { server: threePods() });
 }
 
 /** The rows of the next update that has all of a window. */
@@ -33,11 +35,13 @@ Deno.test("a client sees the namespaces, names and objects of its right in lists
     const [right, seen] of [
       [{ namespaces: ["shop"] }, ["cart-0", "cart-1"]],
       [{ namespaces: ["shop", "mail"], names: ["cart-1", "mail-0"] }, ["cart-1", "mail-0"]],
-      [{ where: app("mail") }, ["mail-0"]],
-      [{ namespaces: ["shop"], where: app("mail") }, []],
+      [{ where: { app: "mail" } }, ["mail-0"]],
+      [{ where: { app: "mail", kind: "Pod" } }, ["mail-0"]],
+      [{ where: { app: "mail", kind: "Node" } }, []],
+      [{ namespaces: ["shop"], where: { app: "mail" } }, []],
       [{ namespaces: [] }, []],
       [{}, ["cart-0", "cart-1", "mail-0"]],
-    ] as const
+    ] as [ObjectRight, string[]][]
   ) {
     await using relayed = limited(() => right);
     assertEquals(await names(await relayed.get("/api/pods")), seen);
@@ -82,13 +86,19 @@ Deno.test("what is mistyped shows nothing, and is reported", async () => {
       ],
       [
         { rights: { pods: { where: () => true } } },
-        "the predicate of the right to pods: authorize has returned function",
+        "Cannot read where of the right to pods: authorize has returned ()",
       ],
+      [{ rights: { pods: { where: undefined } } }, "authorize has returned where: undefined"],
+      [{ rights: { pods: { where: ["app"] } } }, "where of the right to pods: authorize has returned app"],
+      [{ rights: { pods: { where: { team: "a" } } } }, "authorize has returned team, expected app, kind"],
+      [{ rights: { pods: { where: { app: undefined } } } }, "authorize has returned app: undefined"],
+      [{ rights: { pods: { where: { app: 1 } } } }, "app in where of the right to pods: authorize has returned 1"],
       [{ askAgainAt: new Date(NaN) }, "Cannot read askAgainAt"],
       [undefined, "Cannot read its answer: authorize has returned undefined"],
     ] as const
   ) {
-    await using relayed = new Relayed({ authorize: () => answer as Authorization }, { server: threePods() });
+    const authorize = (): Authorization => answer as unknown as Authorization;
+    await using relayed = new Relayed({ predicates: PREDICATES, authorize }, { server: threePods() });
     assertEquals((await relayed.get("/api/pods")).status, 500);
     assertStringIncludes(String((relayed.errors[0] as Error).cause), message);
   }
@@ -98,25 +108,27 @@ Deno.test("an object for which a predicate throws is not seen, and the error is 
   const matches = (): boolean => {
     throw new Error("no label");
   };
-  await using relayed = limited(() => ({ where: { name: "broken", matches } }));
+  await using relayed = limited(() => ({ where: { broken: "a" } }), { broken: matches });
   assertEquals(await names(await relayed.get("/api/pods")), []);
-  assertStringIncludes(String(relayed.errors[0]), 'Cannot decide by "broken" who sees one of "pods"');
+  assertStringIncludes(String(relayed.errors[0]), 'Cannot decide by "broken" of "a" who sees one of "pods"');
 });
 
-Deno.test("clients with the same right share what is made for them, by the name of the predicate", async () => {
-  const calls = [0, 0];
+Deno.test("clients with the same right share what is made for them, by the names and texts of predicates", async () => {
+  const calls: string[] = [];
   let client = 0;
-  await using relayed = limited(() => {
-    const own = client++;
-    return { where: { name: "all", matches: () => (calls[own]++, true) } };
-  });
+  const team = (_object: KubernetesObject, text: string): boolean => (calls.push(text), text !== "none");
+  await using relayed = limited(() => ({ where: { team: ["all", "all", "none"][client++] } }), { team });
   await using first = await relayed.events("/events/pods");
   await using second = await relayed.events("/events/pods");
   await first.through("synced");
   await second.through("synced");
+  await using other = await relayed.events("/events/pods");
+  await other.through("synced 0");
+  calls.length = 0;
   relayed.server.patch(Pod, "shop/cart-0", { metadata: { labels: { app: "x" } } });
   assertEquals(await second.through("updated"), ["updated cart-0"]);
-  assertEquals([calls[0] > 0, calls[1]], [true, 0]);
+  const texts = calls.toSorted();
+  assertEquals([new Set(texts), texts.length <= 4], [new Set(["all", "none"]), true], "once for each right and state");
 });
 
 Deno.test("the rights of open streams change in place: what may no longer be seen leaves, what now may comes", async () => {
@@ -220,13 +232,14 @@ Deno.test("a predicate sees the objects in the rows of a table", async () => {
     server.create(ConfigMap, { ...configMap({ name, namespace: "shop" }), data: { name } });
   }
   const seen: unknown[] = [];
-  const matches = (object: ConfigMap): boolean => {
+  const matches = (object: ConfigMap, name: string): boolean => {
     seen.push(object.kind);
-    return object.data?.name === "a";
+    return object.data?.name === name;
   };
   await using relayed = new Relayed({
     collections: { maps: { resource: tableOf(ConfigMap) } },
-    authorize: () => ({ rights: { maps: { where: { name: "a", matches } } } }),
+    predicates: { matches },
+    authorize: () => ({ rights: { maps: { where: { matches: "a" } } } }),
   }, { server });
   await using views = await relayed.events(path({ a: { of: "maps" } }));
   await views.through("collection");
@@ -244,11 +257,8 @@ Deno.test("changes, snapshots and views of all rights share one bound of bytes",
   const maxBytes = 400_000;
   await using relayed = new Relayed({
     maxBytes,
-    authorize: ({ headers }) => {
-      const part = Number(headers.get("x-part"));
-      const matches = ({ metadata: { name } }: ConfigMap): boolean => Number(name.slice(4)) % 50 !== part;
-      return { rights: { maps: { where: { name: `part ${part}`, matches } } } };
-    },
+    predicates: { part: ({ metadata: { name } }: ConfigMap, part) => Number(name.slice(4)) % 50 !== Number(part) },
+    authorize: ({ headers }) => ({ rights: { maps: { where: { part: headers.get("x-part")! } } } }),
   }, { server });
   let most = 0;
   const look = (): number => most = Math.max(most, relayed.relay.status().bytes);

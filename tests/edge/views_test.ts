@@ -124,7 +124,8 @@ Deno.test("a stream reports the state of the collections that its views are of",
 });
 
 Deno.test("a stream has the namespaces of a collection where its client sees all of it", async () => {
-  const limited = { where: { name: "everything", matches: () => true } };
+  const predicates = { everything: () => true };
+  const limited = { where: { everything: "" } };
   const cases: [RelayOptions["authorize"], RelayOptions["redact"], ViewRequest, string[] | undefined][] = [
     [undefined, undefined, { of: "pods" }, ["mail", "shop"]],
     [undefined, undefined, { of: "pods", namespace: "shop" }, undefined],
@@ -133,7 +134,7 @@ Deno.test("a stream has the namespaces of a collection where its client sees all
     [() => ({ rights: { pods: {} } }), undefined, { of: "pods" }, ["mail", "shop"]],
   ];
   for (const [authorize, redact, view, expected] of cases) {
-    await using relayed = new Relayed({ authorize, redact }, { server: pods() });
+    await using relayed = new Relayed({ predicates, authorize, redact }, { server: pods() });
     await using viewer = await Viewer.open(relayed, { view });
     await viewer.until(() => viewer.rows.view !== undefined && viewer.collections.pods?.state === "live");
     const { events } = viewer.collections.pods;
