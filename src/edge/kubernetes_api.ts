@@ -1,7 +1,7 @@
 import { type ApiResource, verbOf } from "../api/resource.ts";
 import { isOlder, isResourceVersion, StatusError } from "../api/status.ts";
 import { nextTurn } from "../async/signals.ts";
-import { type DiscoveredResource, Discovery } from "../protocol/discovery.ts";
+import { type DiscoveredResource, Discovery, KUBERNETES_VERSION } from "../protocol/discovery.ts";
 import {
   badRequest,
   expired,
@@ -45,6 +45,15 @@ import { KubernetesFeed } from "./kubernetes_feed.ts";
 import { KubernetesSelection, KubernetesWatch } from "./kubernetes_watch.ts";
 import { type ObjectTexts, textsFrom } from "./objects.ts";
 import type { RelaySettings } from "./options.ts";
+
+/** The answer of `/version`: the Kubernetes as which the relay answers, not that of the server behind it. */
+const VERSION = {
+  ...KUBERNETES_VERSION,
+  ...{ gitVersion: `${KUBERNETES_VERSION.gitVersion}+informer-relay`, gitCommit: "informer-relay" },
+};
+
+/** The answer of `/openapi/v3`: there are no schemas, which only writers and explanations need. */
+const NO_SCHEMAS = { paths: {} };
 
 /** The verbs of a collection that can be served. */
 const VERBS: readonly string[] = ["get", "list", "watch"];
@@ -395,6 +404,8 @@ export class KubernetesApi implements Disposable {
   /** Returns a document of discovery, and its type. */
   #document(route: Exclude<Route, ResourceRoute>, host: string, accept: string | null): object {
     const discovery = this.#discovery;
+    if (route.type === "version") return VERSION;
+    if (route.type === "openapi" && route.path === "") return NO_SCHEMAS;
     if (route.type === "versions" || route.type === "groups") {
       const isCore = route.type === "versions";
       if (negotiateRepresentation(accept, ["APIGroupDiscoveryList"]) === "APIGroupDiscoveryList") {

@@ -31,6 +31,22 @@ export function isBuiltInGroup(group: string): boolean {
   return GROUPS.has(group);
 }
 
+/** The document of `/version` without its `gitCommit`: of the Kubernetes whose protocol is served. */
+export const KUBERNETES_VERSION = {
+  major: "1",
+  minor: "37",
+  emulationMajor: "1",
+  emulationMinor: "37",
+  minCompatibilityMajor: "1",
+  minCompatibilityMinor: "36",
+  gitVersion: "v1.37.2",
+  gitTreeState: "clean",
+  buildDate: "1970-01-01T00:00:00Z",
+  goVersion: "go1.26.8",
+  compiler: "gc",
+  platform: "linux/amd64",
+} as const;
+
 /** A subresource, as discovery lists it. */
 export interface Subresource {
   /** Its name: `"scale"`. */

@@ -285,7 +285,13 @@ Deno.test("discovery names the collections, and those without verbs that cannot 
     { group: "", version: "v1", kind: "Pod" },
   ]);
   assertEquals((await relayed.get("/kubernetes/apis/apps/v1")).status, 404);
-  assertEquals((await relayed.get("/kubernetes/version")).status, 404);
+  const { major, gitVersion, gitCommit } = await json(relayed, "/kubernetes/version");
+  assertEquals([major, gitCommit], ["1", "informer-relay"]);
+  assertMatch(gitVersion, /^v1\.\d+\.\d+\+informer-relay$/); // which clients parse
+  assertEquals(await json(relayed, "/kubernetes/openapi/v3"), { paths: {} });
+  for (const path of ["/openapi/v3/api/v1", "/openapi/v2", "/healthz"]) {
+    assertEquals((await relayed.get(`/kubernetes${path}`)).status, 404);
+  }
 });
 
 Deno.test("the objects in rows of a table are served complete", async () => {

@@ -1,3 +1,4 @@
+import { KUBERNETES_VERSION } from "../../protocol/discovery.ts";
 import type { Field, ScalarType, Schema, Struct } from "../schema/schema.ts";
 import type { Json, JsonObject, MutableJson } from "../wire/json.ts";
 import type { Definition } from "../storage/definition.ts";
@@ -81,21 +82,7 @@ function scalarOf(schemas: MutableJson, type: ScalarType): JsonObject {
 }
 
 /** The document of `/version`. */
-export const SERVER_VERSION = {
-  major: "1",
-  minor: "37",
-  emulationMajor: "1",
-  emulationMinor: "37",
-  minCompatibilityMajor: "1",
-  minCompatibilityMinor: "36",
-  gitVersion: "v1.37.2",
-  gitCommit: "fake",
-  gitTreeState: "clean",
-  buildDate: "1970-01-01T00:00:00Z",
-  goVersion: "go1.26.8",
-  compiler: "gc",
-  platform: "linux/amd64",
-} as const;
+export const SERVER_VERSION = { ...KUBERNETES_VERSION, gitCommit: "fake" };
 
 const INFO = { title: "Kubernetes", version: SERVER_VERSION.gitVersion };
 
