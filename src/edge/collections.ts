@@ -226,7 +226,7 @@ export class ServedCollection implements Disposable {
   readonly #collection: RelayedCollection;
   /** Set if and only if the collection is derived. */
   readonly #derived: DerivedCollection<DerivedObject, string> | undefined;
-  /** Distinguishes the states of a derived collection from those of another process. */
+  /** Distinguishes states that have no version, as those of a derived collection, from those of another process. */
   readonly #life: string = crypto.randomUUID();
   readonly #settings: RelaySettings;
   /** Equal for collections of the same objects of the same cluster, as clients see them. */
@@ -314,9 +314,10 @@ export class ServedCollection implements Disposable {
     const status = informer.status();
     const { resourceVersion, namespaces = [] } = status;
     const head = { name: this.name, resourceVersion, ...stateOf(status) };
-    const versions = this.#derived === undefined
+    const { moves } = informer;
+    const versions = this.#derived === undefined && moves === undefined
       ? namespaces.map((it) => it.resourceVersion)
-      : [this.#life, String(status.events)];
+      : [this.#life, ...[status.events, status.objects, moves].map(String)];
     const name = JSON.stringify([resourceVersion, versions, status.objects, status.events]);
     const { right } = selection;
     // The versions of the cache, or a digest that is the same after changes that the client may not see.

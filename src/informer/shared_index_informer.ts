@@ -97,7 +97,7 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
 
   /**
    * `true` if a version says which state of the server is cached: not of kinds that are polled, whose versions may be
-   * the informer's own, nor where the ranges change.
+   * the informer's own, nor where ranges or namespaces change.
    *
    * @internal
    */
@@ -161,7 +161,7 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
     this.selections = scope.parts;
     this.hasSecrets = scope.hasSecrets;
     this.reduction = scope.reduction;
-    this.followsVersions = options.pollMs === undefined && scope.shard?.onChange === undefined;
+    this.followsVersions = options.pollMs === undefined && scope.changing === undefined;
     const cache = this.#cache = new ObjectCache<T>(scope.resource, filled, report, budget !== undefined);
     const counted = this.#counted = budget?.count(scope.resource!, cache);
     this.entries = cache.store as ReadonlyIndexer<Entry<T>, Name | "namespace">;
@@ -259,12 +259,13 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
   }
 
   /**
-   * True if the cache may change without a change of the server: by ranges of its shard, or its namespaces.
+   * The number of objects that were removed as moved, where ranges of the shard or namespaces change, so that versions
+   * do not say what the cache has; `undefined` elsewhere.
    *
    * @internal
    */
-  get changesScope(): boolean {
-    return this.#collection.scope.changing !== undefined;
+  get moves(): number | undefined {
+    return this.#collection.scope.changing === undefined ? undefined : this.#sync.writer.moves;
   }
 
   /**

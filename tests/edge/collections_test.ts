@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertMatch, assertNotEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import type { RelayList } from "../../src/edge/format.ts";
-import { Pod } from "../../src/kinds/core/v1.ts";
-import { FakeApiServer, FakeTime, pod } from "../../src/testing/mod.ts";
+import { Namespace, Pod } from "../../src/kinds/core/v1.ts";
+import { FakeApiServer, FakeTime, namespace, pod } from "../../src/testing/mod.ts";
 import { LOCAL, names, refusal, Relayed, threePods } from "../support/relayed.ts";
 
 Deno.test("a list has the objects of the cache and the state of the informer", async () => {
@@ -55,6 +55,23 @@ Deno.test("a list that has not changed is answered by 304 without a body", async
   await pods.informer.atLeast(relayed.server.resourceVersion);
   const third = await relayed.get("/api/pods", { "if-none-match": etag });
   assertEquals((await names(third)).length, 4);
+});
+
+Deno.test("a list that has lost a namespace has another entity tag, though its version is the same", async () => {
+  const server = threePods();
+  for (const name of ["shop", "mail"]) server.create(Namespace, namespace({ name, labels: { team: "x" } }));
+  await using relayed = new Relayed({}, { server, namespaces: { labels: "team=x" } });
+  const first = await relayed.get("/api/pods");
+  const etag = first.headers.get("etag")!;
+  const { resourceVersion, items } = await first.json();
+  assertEquals([items.length, (await relayed.get("/api/pods", { "if-none-match": etag })).status], [3, 304]);
+  using pods = relayed.informers.acquire(Pod);
+  const gone = pods.informer.untilDeleted("mail/mail-0");
+  server.patch(Namespace, "mail", { metadata: { labels: { team: "y" } } });
+  await gone;
+  const second = await relayed.get("/api/pods", { "if-none-match": etag });
+  const list = await second.json();
+  assertEquals([list.resourceVersion, list.items.length], [resourceVersion, 2]);
 });
 
 Deno.test("a list is answered by 502 where the API server refuses the relay", async () => {

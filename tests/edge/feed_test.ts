@@ -3,9 +3,10 @@ import { nextTurn } from "../../src/async/signals.ts";
 import { Client } from "../../src/client/client.ts";
 import { parseToken, tokenText } from "../../src/edge/feed.ts";
 import { InformerRelay } from "../../src/edge/informer_relay.ts";
+import type { SharedInformerFactoryOptions } from "../../src/informer/options.ts";
 import { SharedInformerFactory } from "../../src/informer/shared_informer_factory.ts";
-import { Pod } from "../../src/kinds/core/v1.ts";
-import { FakeApiServer, FakeTime, pod } from "../../src/testing/mod.ts";
+import { Namespace, Pod } from "../../src/kinds/core/v1.ts";
+import { FakeApiServer, FakeTime, namespace, pod } from "../../src/testing/mod.ts";
 import { Events, LOCAL, Relayed } from "../support/relayed.ts";
 import fc from "fast-check";
 
@@ -367,14 +368,16 @@ Deno.test("slow readers of snapshots share the budget of bytes, and each gets al
   for (const events of streams) await events[Symbol.asyncDispose]();
 });
 
-Deno.test("caches of several namespaces are served, and resumed by another relay at the same versions", async () => {
-  const server = shop(1);
-  server.create(Pod, pod({ name: "mail-0", namespace: "mail" }));
+/** Plays two relays of one cluster: a client of the first goes to the second, and receives what `texts` returns. */
+async function changeRelays(
+  server: FakeApiServer,
+  namespaces: SharedInformerFactoryOptions["namespaces"],
+  texts: (resumed: Events) => Promise<string[]>,
+): Promise<string[]> {
   const make = (): { relay: InformerRelay; informers: SharedInformerFactory; client: Client } => {
     const client = new Client({ server: "http://fake", transport: server });
-    const informers = new SharedInformerFactory(client);
-    const collections = { pods: { resource: Pod, namespaces: ["shop", "mail"] } };
-    return { relay: new InformerRelay(informers, { collections, cluster: "blue" }), informers, client };
+    const informers = new SharedInformerFactory(client, { namespaces });
+    return { relay: new InformerRelay(informers, { collections: { pods: Pod }, cluster: "blue" }), informers, client };
   };
   const [one, two] = [make(), make()];
   const open = async (relay: InformerRelay, id = ""): Promise<Events> =>
@@ -387,13 +390,29 @@ Deno.test("caches of several namespaces are served, and resumed by another relay
   assertEquals((await first.through("synced")).at(-1), "synced 2");
   const resumed = await open(two.relay, first.lastEventId);
   server.delete(Pod, "mail/mail-0");
-  assertEquals(await resumed.through("deleted"), ["deleted mail/mail-0"]);
+  const received = await texts(resumed);
   for (const events of [first, other, resumed]) await events[Symbol.asyncDispose]();
   for (const { relay, informers, client } of [one, two]) {
     await relay[Symbol.asyncDispose]();
     await informers.shutdown();
     client[Symbol.dispose]();
   }
+  return received;
+}
+
+Deno.test("caches of several namespaces are served, and resumed by another relay at the same versions", async () => {
+  const server = shop(1);
+  server.create(Pod, pod({ name: "mail-0", namespace: "mail" }));
+  const received = await changeRelays(server, ["shop", "mail"], (resumed) => resumed.through("deleted"));
+  assertEquals(received, ["deleted mail/mail-0"]);
+});
+
+Deno.test("where namespaces come and go, versions do not say what a client has: another relay begins anew", async () => {
+  const server = shop(1);
+  server.create(Pod, pod({ name: "mail-0", namespace: "mail" }));
+  for (const name of ["shop", "mail"]) server.create(Namespace, namespace({ name, labels: { team: "x" } }));
+  const received = await changeRelays(server, { labels: "team=x" }, (resumed) => resumed.through("snapshot"));
+  assertEquals(received[0].split(" ")[0], "reset");
 });
 
 Deno.test("all selections of a collection together keep no more bytes than they may", async () => {

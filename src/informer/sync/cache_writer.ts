@@ -118,6 +118,8 @@ export class CacheWriter<T extends KubernetesObject> {
   readonly #counted: CountedCache<T> | undefined;
   /** `#outdated` is the number of dropped changes so far. */
   #outdated = 0;
+  /** The number of calls of {@linkcode moved} so far. */
+  moves = 0;
 
   /** With `skipsUnchanged`, an update that changes nothing but the version is stored, and has no event. */
   constructor(
@@ -211,6 +213,7 @@ export class CacheWriter<T extends KubernetesObject> {
 
   /** Deletes a cached object that was not deleted on the server: another process follows it. */
   moved(known: Entry<T>): void {
+    this.moves++;
     this.#delete(known);
     this.#processor.log.append(new Deleted(known, this.#quarantine, false, "moved"));
     this.#counted?.wrote("list");
