@@ -17,15 +17,7 @@ import type { ListerWatcher } from "../../api/lister_watcher.ts";
 import type { ReflectorCounters, ReflectorStore, Replacement } from "../../reflector/requests.ts";
 import { NO_HISTORY, type ReflectorPhase } from "../../reflector/transition.ts";
 import { Reflector, type ReflectorOptions } from "../../reflector/reflector.ts";
-import {
-  cannotOrder,
-  compareResourceVersions,
-  isNotFound,
-  isOlder,
-  isResourceVersion,
-  oldestVersion,
-  UnexpectedKindError,
-} from "../../api/status.ts";
+import { isNotFound, isOlder, oldestVersion, UnexpectedKindError } from "../../api/status.ts";
 import { callObserver, type DerivedController, Latch, nextTurn } from "../../async/signals.ts";
 import { InformerError, withErrorJson } from "../../errors/informer_error.ts";
 import type { CachedCollection } from "../cache/cache_scope.ts";
@@ -38,72 +30,9 @@ import { ChangingNamespaces, NamespaceKeys } from "./changing_namespaces.ts";
 import { ChangingShard } from "./changing_shard.ts";
 import { PolledSource } from "./polled_source.ts";
 import { CacheWriter, OutdatedChanges } from "./cache_writer.ts";
-import { type NamespaceStatus, reachNewest, snapshotMismatch, StateKeeper } from "./state.ts";
+import { type NamespaceStatus, reachNewest, snapshotMismatch, StateKeeper, VersionGate } from "./state.ts";
 import type { Latest } from "../../async/iterate.ts";
 import type { Processor } from "../events/processor.ts";
-
-/** Resolves waits for a resource version once the store has reached it. */
-export class VersionGate {
-  /** `#version` is the version last passed to {@linkcode reached}. */
-  #version = "";
-  /** `#over` is `undefined` if and only if {@linkcode end} was not called. */
-  #over: unknown;
-  /** No pending wait is for an older version; `undefined` only if there is none. */
-  #nearest: string | undefined;
-  /** `#waiting` has a waiter if and only if its wait is pending. */
-  readonly #waiting = new Set<{ readonly version: string; readonly latch: Latch }>();
-
-  /** The version up to which the store has every change; `""` before the first list. */
-  get version(): string {
-    return this.#version;
-  }
-
-  /** Records that the store has every change up to `version`. If that is older than before, pending waits reject. */
-  reached(version: string): void {
-    const before = this.#version;
-    this.#version = version;
-    const back = before !== "" && isOlder(version, before);
-    if (this.#nearest === undefined) return;
-    if (isResourceVersion(version) && !back && isOlder(version, this.#nearest)) return;
-    this.#nearest = undefined;
-    for (const { version: awaited, latch } of this.#waiting) {
-      if (!isResourceVersion(version)) latch.fail(cannotOrder(version));
-      else if (back) {
-        latch.fail(new Error(`Cannot wait for version ${awaited}: the server went back from ${before} to ${version}`));
-      } else if (!isOlder(version, awaited)) latch.open();
-      else this.#await(awaited);
-    }
-  }
-
-  /**
-   * Resolves once the store has `version`.
-   *
-   * @throws {RangeError} if it or the store's version is not a decimal number.
-   */
-  async wait(version: string, options: Abortable): Promise<void> {
-    if (this.#version === "") compareResourceVersions(version, version);
-    else if (compareResourceVersions(this.#version, version) >= 0) return;
-    if (this.#over !== undefined) throw this.#over;
-    const waiter = { version, latch: new Latch() };
-    this.#waiting.add(waiter);
-    this.#await(version);
-    try {
-      await waiter.latch.wait(options);
-    } finally {
-      this.#waiting.delete(waiter); // survives: settled-wait
-    }
-  }
-
-  /** Rejects pending and later waits with `error`. */
-  end(error: Error): void {
-    this.#over = error;
-    for (const { latch } of this.#waiting) latch.fail(error);
-  }
-
-  #await(version: string): void {
-    if (this.#nearest === undefined || isOlder(version, this.#nearest)) this.#nearest = version;
-  }
-}
 
 /** Options for a {@linkcode Controller}. */
 export interface ControllerOptions<T extends KubernetesObject> {
