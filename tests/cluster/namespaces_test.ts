@@ -1,6 +1,7 @@
 // One informer of several namespaces, for a user with rights in some namespaces and not in all.
 import { isForbidden, SharedInformerFactory } from "@kube/informer";
-import { ConfigMap } from "@kube/informer/kinds/core/v1";
+import { ConfigMap, Namespace } from "@kube/informer/kinds/core/v1";
+import { ClusterRole, ClusterRoleBinding, RoleBinding } from "@kube/informer/kinds/rbac/v1";
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { clusterTests, report, seconds } from "./_cluster.ts";
 import { grantReading, newAccount } from "./_rights.ts";
@@ -74,3 +75,53 @@ cluster.anywhere(
     );
   },
 );
+
+cluster.anywhere("readable namespaces follow the rights of a user, and those by label the labels", async (setting) => {
+  const { client, namespace: first } = setting;
+  const second = await setting.newNamespace();
+  const name = `system:serviceaccount:${first}:follower`;
+  const account = { kind: "User", name } as const;
+  const token = await newAccount(client, first, "follower");
+  const metadata = { name: `${first}-follower` };
+  const rules = [{ apiGroups: [""], resources: ["namespaces"], verbs: ["list"] }];
+  await client.resource(ClusterRole).create({ metadata, rules });
+  const apiGroup = "rbac.authorization.k8s.io";
+  await client.resource(ClusterRoleBinding).create({
+    ...{ metadata, subjects: [{ ...account, apiGroup }], roleRef: { apiGroup, kind: "ClusterRole", ...metadata } },
+  });
+  for (const namespace of [first, second]) await client.resource(ConfigMap, { namespace }).create(mapDraft("map"));
+  const labels = `follow=${first}`;
+  const label = (namespace: string, value: string | null): Promise<unknown> =>
+    client.resource(Namespace).patch(namespace, { type: "merge", body: { metadata: { labels: { follow: value } } } });
+  await label(first, first);
+
+  await grantReading(client, first, "configmaps", account);
+  const reader = await setting.connect({ token });
+  const reflector = { watchTimeoutMs: 1_000, backoff: { initialMs: 200, maxMs: 1_000 } };
+  await using readable = new SharedInformerFactory(reader, { namespaces: "readable", reflector, onError: () => {} });
+  await using labelled = new SharedInformerFactory(client, { namespaces: { labels }, reflector });
+  const followed = [readable, labelled].map((informers) => informers.forResource(ConfigMap));
+  const checkers = followed.map((maps) => new EventChecker(maps));
+  readable.start();
+  labelled.start();
+  const [ours, theirs] = [`${first}/map`, `${second}/map`];
+  for (const maps of followed) {
+    await withDeadline("the first", (signal) => maps.until(() => true, { key: ours, signal }));
+  }
+  assertEquals(followed.map(({ entries }) => entries.getByKey(theirs)), [undefined, undefined]);
+
+  await grantReading(client, second, "configmaps", account);
+  await label(second, first);
+  for (const maps of followed) {
+    maps.pause(); // a resumed informer asks for rights at once, not a minute later
+    maps.resume();
+    await withDeadline("the second", (signal) => maps.until(() => true, { key: theirs, signal }));
+  }
+  await client.resource(RoleBinding, { namespace: first }).delete(`${name}-may-list-watch-configmaps`);
+  await label(first, null);
+  for (const maps of followed) await withDeadline("the end", (signal) => maps.untilDeleted(ours, { signal }));
+  assertEquals(followed.map(({ entries }) => entries.getByKey(theirs) !== undefined), [true, true]);
+  for (const checker of checkers) assertEquals(await checker.end(), []);
+  await client.resource(ClusterRoleBinding).delete(metadata.name);
+  await client.resource(ClusterRole).delete(metadata.name);
+});
