@@ -35,6 +35,9 @@ Deno.test("a snapshot, its arrays and their elements are the same while they hav
   state = { rows: [a], total: 3, error: 1 };
   store.changed();
   assertEquals(getSnapshot().rows.length, 1);
+  const before = reads;
+  getSnapshot();
+  assertEquals(reads, before);
 });
 
 Deno.test("listeners are called once for the changes of a turn, until they are removed", async () => {
