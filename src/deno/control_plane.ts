@@ -27,6 +27,7 @@ import { Client, type ClientOptions, installDefinitions } from "../client/client
 import { InformerError } from "../errors/informer_error.ts";
 import type { CustomResourceDefinition } from "../kinds/apiextensions/v1.ts";
 import { Namespace } from "../kinds/core/v1.ts";
+import { lastCertificate } from "../kubeconfig/text.ts";
 import { findServerPrograms, programPath } from "./host.ts";
 import { denoTransport } from "./transport.ts";
 
@@ -198,8 +199,7 @@ export class ControlPlane implements Transport, AsyncDisposable {
     await this.#ready("etcd", until, async (signal) => await ok(fetch(`${this.etcdUrl}/health`, { signal })));
     await this.#ready("apiserver", until, async (signal) => {
       // It makes its certificate itself: its own, and then that of the authority.
-      const certificates = (await Deno.readTextFile(`${this.folder}/apiserver.crt`)).match(/-----BEGIN[^]+?END.*\n/g);
-      this.#ca = certificates?.at(-1) ?? "";
+      this.#ca = lastCertificate(await Deno.readTextFile(`${this.folder}/apiserver.crt`)) ?? "";
       using connection = this.#connection();
       await ok(connection.fetch(new Request(`${this.url}/readyz`, { signal })));
     });

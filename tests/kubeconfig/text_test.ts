@@ -4,6 +4,7 @@ import {
   certificateProblem,
   decodeBase64,
   describeValue,
+  lastCertificate,
   privateKeyProblem,
   quote,
   quoteAll,
@@ -87,4 +88,12 @@ Deno.test("decodeBase64 accepts line breaks and refuses text that is not base64"
   assertEquals(decodeBase64("aGVs\n  bG8=\n"), "hello");
   assertEquals(decodeBase64("w7w="), "ü");
   for (const data of ["a", "a===", "aGVsbG8", "aGVs_G8=", "=aaa"]) assertEquals(decodeBase64(data), undefined, data);
+});
+
+Deno.test("the last certificate of a chain is complete, also where its base64 has END", () => {
+  const own = "-----BEGIN CERTIFICATE-----\nMIIBENDx\n-----END CERTIFICATE-----";
+  const authority = "-----BEGIN CERTIFICATE-----\nMIIC\nENDz\nMIID\n-----END CERTIFICATE-----";
+  assertEquals(lastCertificate(`${own}\n${authority}\n`), authority);
+  assertEquals(lastCertificate(`${authority}\n-----BEGIN CERTIFICATE-----\nMIIC`), authority);
+  assertEquals(lastCertificate("-----BEGIN CERTIFICATE-----\nMIIC\nENDz\n"), undefined);
 });
