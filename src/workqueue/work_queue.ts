@@ -306,6 +306,11 @@ class WaitingItems<K> {
     this.#normal.push(item);
   }
 
+  /** Counts an item that is handed out without having waited here. */
+  passedBy({ isLow }: Item<K>): void {
+    if (isLow) this.#passed = 0;
+  }
+
   /** Removes the next item and returns it; undefined when there is none. */
   shift(): Item<K> | undefined {
     const item = this.#normal.first;
@@ -863,6 +868,7 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
     if (this.#takers.size === 0) return this.#waiting.push(item);
     for (const taker of this.#takers) {
       this.#takers.delete(taker);
+      this.#waiting.passedBy(item);
       taker(this.#handOut(item, nowMs));
       return;
     }

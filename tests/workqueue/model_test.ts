@@ -20,7 +20,7 @@ Deno.test("WorkQueue equals its model after any operations", async () => {
       real.queue.shutDown();
       assertEquals(time.timers, 0);
     }),
-    { numRuns: 500, examples: [[TAKEN_FROM_EMPTY]] },
+    { numRuns: 500, examples: [[TAKEN_FROM_EMPTY], [TAKEN_BY_A_WAITER]] },
   );
 });
 
@@ -89,6 +89,24 @@ const TAKEN_FROM_EMPTY: Operation[] = [
     key,
     options: undefined,
   })),
+  ...Array.from({ length: 9 }, () => ({ type: "tryGet" as const })),
+];
+
+/** A key of low priority that a waiting `get` receives begins the count anew, as one that has waited. */
+const TAKEN_BY_A_WAITER: Operation[] = [
+  { type: "add", key: "k", options: undefined },
+  { type: "add", key: "a", options: { priority: "low" } },
+  { type: "tryGet" },
+  { type: "add", key: "a", options: undefined },
+  { type: "tryGet" },
+  { type: "get" },
+  { type: "add", key: "b", options: { priority: "low" } },
+  ...(["c", "d", "e", "f", "g", "h", "i", "j"] as const).map((key) => ({
+    type: "add" as const,
+    key,
+    options: undefined,
+  })),
+  { type: "add", key: "l", options: { priority: "low" } },
   ...Array.from({ length: 9 }, () => ({ type: "tryGet" as const })),
 ];
 
