@@ -6,6 +6,7 @@
  * - No exported name exists twice. A file is a concept: it has at most 600 lines of code, and a function at most 60
  *   lines.
  * - Only `src/deno` and `src/cli` say `Deno`, and only `src/errors/errors.ts` prints, by `console.warn`.
+ * - No constant of a module is an error, which reads the source map of its module and slows each import.
  * - Outside of `src`, a file whose name begins with `_` serves its own folder and those below it. What several folders
  *   share is in `tests/support`: of `tests`, bench and tools import that alone.
  *
@@ -143,6 +144,9 @@ export function problems(sources: readonly Source[]): string[] {
       : /(?<![\w$."'])console\s*[.[]/;
     if (prints.test(withoutWords(text))) {
       found.push(`src/${path}: prints; only src/${CONSOLE} may, by console.warn`);
+    }
+    if (/^(?:export )?const \w+(?:: \w+)? = new \w*(?:Error|Exception)\(/m.test(text)) {
+      found.push(`src/${path}: creates an error as it is loaded; abortReason() creates one on first use`);
     }
   }
   return [...found, ...cycles(sources), ...subfolders(sources), ...files(sources)];

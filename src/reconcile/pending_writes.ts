@@ -9,7 +9,7 @@ import type { ObjectChange } from "./options.ts";
 import { FieldSelector, fieldValues, LabelSelector } from "../api/selector.ts";
 import type { Entry, Selection } from "../api/options.ts";
 import { type Resource, resourceName } from "../api/resource.ts";
-import { DerivedController, LazyController } from "../async/signals.ts";
+import { abortReason, DerivedController, LazyController } from "../async/signals.ts";
 import type { SharedIndexInformer } from "../informer/shared_index_informer.ts";
 import type { CacheOverlay, Cover } from "../informer/cache/lister.ts";
 
@@ -289,7 +289,7 @@ export class PendingWrites implements Disposable {
     for (const write of [...this.#writes.values()].flatMap((writes) => [...writes.values()])) {
       const caches = write.caches.filter((it) => it.cache !== cache);
       if (caches.length === write.caches.length) continue;
-      write.job.abort(OVER);
+      write.job.abort(over());
       if (caches.length === 0) this.#forget(write);
       else this.#remember({ ...write, caches, job: new LazyController() });
     }
@@ -320,7 +320,7 @@ export class PendingWrites implements Disposable {
       caches,
       job,
     };
-    before?.job.abort(OVER);
+    before?.job.abort(over());
     for (const concerned of caches) this.#cover(pending, concerned, write.object);
     this.#remember(pending);
   }
@@ -403,7 +403,7 @@ export class PendingWrites implements Disposable {
   }
 
   #forget(write: Pending): void {
-    write.job.abort(OVER);
+    write.job.abort(over());
     this.#uncover(write);
     const writes = this.#writes.get(write.writer);
     writes?.delete(idOf(write));
@@ -412,7 +412,7 @@ export class PendingWrites implements Disposable {
 
   /** Follows no write any longer. */
   [Symbol.dispose](): void {
-    for (const writes of this.#writes.values()) for (const { job } of writes.values()) job.abort(OVER);
+    for (const writes of this.#writes.values()) for (const { job } of writes.values()) job.abort(over());
   }
 }
 
@@ -451,7 +451,7 @@ function isLater(known: Pending, write: Pending): boolean {
   return known.isDeleted && isSame || isOlder(write.resourceVersion, known.resourceVersion);
 }
 
-const OVER = new DOMException("The write is not followed any longer", "AbortError");
+const over = abortReason("The write is not followed any longer");
 
 function idOf({ resource, key }: Pick<Pending, "resource" | "key">): string {
   return `${resourceName(resource)} ${key}`;

@@ -11,7 +11,7 @@ import { copyOf } from "../api/object.ts";
 import type { Abortable } from "../api/options.ts";
 import { type HashRange, hashRange, mergedRanges, type ShardField, type ShardSource } from "../api/shard.ts";
 import { compareResourceVersions, isAlreadyExists, isConflict, isNotFound } from "../api/status.ts";
-import { callObserver, DerivedController } from "../async/signals.ts";
+import { abortReason, callObserver, DerivedController } from "../async/signals.ts";
 import type { Client } from "../client/client.ts";
 import { ConsoleReporter } from "../errors/errors.ts";
 import { Lease } from "../kinds/coordination/v1.ts";
@@ -111,7 +111,7 @@ const TURN_MS = 100;
 const NONE: readonly HashRange[] = [];
 
 /** Ends a wait for the next change; the trace of a new one would cost more than the rest of a step. */
-const CHANGED = new DOMException("The Leases of the group have changed", "AbortError");
+const changed = abortReason("The Leases of the group have changed");
 
 /** The work of this process on one range. */
 interface RangeWork {
@@ -545,7 +545,7 @@ export class ShardGroup implements ShardSource {
   /** Waits for a change, for `dueMs` of the clock, or until the signal aborts. */
   async #waitUntil(dueMs: number, signal: AbortSignal): Promise<void> {
     const waiting = new DerivedController(signal);
-    this.#wake = () => waiting.abort(CHANGED);
+    this.#wake = () => waiting.abort(changed());
     try {
       await pauseOf(this.#clock, Math.max(0, dueMs - this.#clock.now()), waiting.signal);
     } finally {

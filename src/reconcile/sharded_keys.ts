@@ -1,6 +1,6 @@
 import { type KubernetesObject, type ObjectKey, splitKey } from "../api/object.ts";
 import { commonRanges, type HashRange, rangesWithout, ShardFilter } from "../api/shard.ts";
-import { DerivedController, isAbortOf, withResolvers } from "../async/signals.ts";
+import { abortReason, DerivedController, isAbortOf, withResolvers } from "../async/signals.ts";
 import { LongTimer } from "../async/time.ts";
 import { type CauseList, withCauses } from "../workqueue/run.ts";
 import type { ReconcileCall } from "./calls.ts";
@@ -141,7 +141,7 @@ export class ShardedKeys implements Disposable {
   /** Follows no ranges any longer. */
   [Symbol.dispose](): void {
     for (const subscription of this.#subscriptions) subscription[Symbol.dispose]();
-    this.#job.abort(OVER);
+    this.#job.abort(over());
   }
 
   /** The text that is hashed for a key; `undefined` for one that no process is known to have. */
@@ -175,7 +175,7 @@ export class ShardedKeys implements Disposable {
   /** Begins to list the ranges that have come, and ends that of ranges that went. */
   #prepare(held: readonly HashRange[]): void {
     const kept = this.#coming.filter(({ ranges }) => rangesWithout(ranges, held).length === 0);
-    for (const coming of this.#coming) if (!kept.includes(coming)) coming.job.abort(OVER);
+    for (const coming of this.#coming) if (!kept.includes(coming)) coming.job.abort(over());
     const known = [...this.#ready.ranges, ...kept.flatMap(({ ranges }) => ranges)];
     const ranges = rangesWithout(held, known);
     this.#coming = kept;
@@ -241,7 +241,7 @@ export class ShardedKeys implements Disposable {
   }
 }
 
-const OVER = new DOMException("The ranges are not followed any longer", "AbortError");
+const over = abortReason("The ranges are not followed any longer");
 
 function movedOf(key: ObjectKey): DOMException {
   return new DOMException(`The range of "${key}" is another process's`, "AbortError");

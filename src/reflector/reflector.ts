@@ -54,7 +54,7 @@ import { type Abortable, defined, type Entry, WatchRenewal, watchTimeoutSeconds 
 import type { ListerWatcher } from "../api/lister_watcher.ts";
 import type { KubernetesObject } from "../api/object.ts";
 import { MemoryLimitError } from "../api/status.ts";
-import { callObserver, DerivedController, Latch } from "../async/signals.ts";
+import { abortReason, callObserver, DerivedController, Latch } from "../async/signals.ts";
 import { ConsoleReporter, messageOf } from "../errors/errors.ts";
 
 /** Options for `Reflector`. */
@@ -144,15 +144,8 @@ function checkReflectorOptions(options: ReflectorOptions): ReflectorSettings {
 /** Requests that may begin without a wait, whatever the server answers: this many at once, and one more a second. */
 const UNWAITED = { burst: 10, everyMs: 1_000 };
 
-/**
- * The reason with which a request or a wait ends when the reflector is paused. Not a constant: an error reads the
- * source map of its module, which costs an import 1 ms, and 6 ms where all modules are one file.
- */
-class Paused extends DOMException {
-  constructor() {
-    super("The reflector was paused", "AbortError");
-  }
-}
+/** The reason with which a request or a wait ends when the reflector is paused. */
+const paused = abortReason("The reflector was paused");
 
 /**
  * Keeps a store equal to a collection on the server.
@@ -199,7 +192,7 @@ export class Reflector<T extends KubernetesObject> {
   #pause: Latch | undefined;
   /** Ends the latest wait, so that what it delays begins. */
   #wait: DerivedController | undefined;
-  /** Ends the current request or wait. Set by `run()` and after each pause, aborted with `Paused` by `pause()`. */
+  /** Ends the current request or wait. Set by `run()` and after each pause, aborted with `paused()` by `pause()`. */
   #work: DerivedController | undefined;
   /** True if and only if the store was restored since the last run. */
   #isRestored = false;
@@ -339,7 +332,7 @@ export class Reflector<T extends KubernetesObject> {
     if (this.#pause !== undefined) return;
     this.#pause = new Latch();
     // mutant: pause-keeps-watch
-    this.#work?.abort(new Paused());
+    this.#work?.abort(paused());
   }
 
   /** Ends a pause: a watch resumes at the last version that the store has, a list begins anew, a wait continues. */
@@ -546,7 +539,7 @@ export class Reflector<T extends KubernetesObject> {
   }
 
   #interrupted(signal: AbortSignal, lastedMs: number, watch?: WatchFacts): Outcome {
-    if (!(signal.reason instanceof Paused)) return { type: "stopped" };
+    if (signal.reason !== paused()) return { type: "stopped" };
     if (watch !== undefined) this.#counters.watchEnded("it was paused");
     return { type: "paused", resourceVersion: this.#store.version, lastedMs, ...defined({ watch }) };
   }

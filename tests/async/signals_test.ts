@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertFalse, assertInstanceOf, assertRejects, assertStrictEquals } from "@std/assert";
-import { DerivedController, inTurn, isAbortOf, Latch, nextTurn, Pacer } from "../../src/async/signals.ts";
+import { abortReason, DerivedController, inTurn, isAbortOf, Latch, nextTurn, Pacer } from "../../src/async/signals.ts";
 import { WaitError } from "../../src/informer/status.ts";
 import { collectHeap } from "../support/heap.ts";
 import { CountedController } from "../support/listeners.ts";
@@ -461,4 +461,10 @@ Deno.test("Pacer makes a caller wait in a turn whose budget another caller has u
   assert(pacer.step(), "at once, not after 64 steps of its own");
   await turn;
   assertFalse(pacer.step());
+});
+
+Deno.test("abortReason creates one AbortError, which a signal that aborted with it has", () => {
+  const paused = abortReason("The reflector was paused");
+  assertEquals([paused().name, paused().message], ["AbortError", "The reflector was paused"]);
+  assertStrictEquals(AbortSignal.abort(paused()).reason, paused());
 });

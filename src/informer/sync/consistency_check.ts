@@ -3,7 +3,7 @@ import type { KubernetesObject, ObjectKey } from "../../api/object.ts";
 import { type Abortable, defined, type Entry, sameVersion } from "../../api/options.ts";
 import { isOlder, isResourceVersion, isTooLargeResourceVersion } from "../../api/status.ts";
 import { type IdentitySource, readPages } from "../../api/lister_watcher.ts";
-import { DerivedController, inTurn } from "../../async/signals.ts";
+import { abortReason, DerivedController, inTurn } from "../../async/signals.ts";
 import { ReadAhead } from "../../async/iterate.ts";
 import { backoffMs, sleep, TimeLimit } from "../../async/time.ts";
 import { ListDeadline } from "../../reflector/requests.ts";
@@ -87,10 +87,10 @@ const SILENT_MS = 90_000;
 const MOST_READS = 100;
 
 /** The reason with which a check ends when the reflector lists. */
-const LISTED = new DOMException("The collection is being listed", "AbortError");
+const listedAnew = abortReason("The collection is being listed");
 
 /** The reason with which a wait for a silent watch ends. */
-const SILENT = new DOMException("The watch is silent", "AbortError");
+const watchIsSilent = abortReason("The watch is silent");
 
 /** The controller whose objects are compared. */
 type Checked<T extends KubernetesObject> = Pick<
@@ -146,7 +146,7 @@ class ConsistencyCheck<T extends KubernetesObject> implements RunningCheck {
   }
 
   listing(): void {
-    this.#job.abort(LISTED);
+    this.#job.abort(listedAnew());
   }
 
   abort(reason: Error): void {
@@ -163,7 +163,7 @@ class ConsistencyCheck<T extends KubernetesObject> implements RunningCheck {
     try {
       return await this.#run();
     } catch (error) {
-      if (this.#job.signal.reason === LISTED) return resultOf(0, [], "listed");
+      if (this.#job.signal.reason === listedAnew()) return resultOf(0, [], "listed");
       throw error;
     } finally {
       this.#controller.check = undefined;
@@ -290,12 +290,12 @@ class ConsistencyCheck<T extends KubernetesObject> implements RunningCheck {
   /** Returns `true` once the cache has reached `version`, and `false` if it does not within {@linkcode SILENT_MS}. */
   async #reach(version: string): Promise<boolean> {
     using job = new DerivedController(this.#job.signal);
-    using _limit = new TimeLimit(() => job.abort(SILENT), SILENT_MS);
+    using _limit = new TimeLimit(() => job.abort(watchIsSilent()), SILENT_MS);
     try {
       await this.#controller.gate.wait(version, { signal: job.signal });
       return true;
     } catch (error) {
-      if (error === SILENT) return false;
+      if (error === watchIsSilent()) return false;
       throw error;
     }
   }
