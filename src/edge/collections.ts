@@ -268,7 +268,7 @@ export class ServedCollection implements Disposable {
 
   /** The number of open streams; `undefined` if there have been none for `lingerMs`. */
   get streams(): number | undefined {
-    return this.#feed?.size;
+    return this.#feed?.streams.length;
   }
 
   /** `true` if its objects are derived: no kind of the API server has them. */

@@ -1,16 +1,17 @@
 import { isOlder, isResourceVersion } from "../api/status.ts";
 import type { KubernetesObject, ObjectKey } from "../api/object.ts";
-import { DerivedController, nextTurn, scheduleTurn } from "../async/signals.ts";
+import { DerivedController, nextTurn } from "../async/signals.ts";
 import { LongTimer, monotonicMs } from "../async/time.ts";
 import type { AcquiredInformer } from "../informer/shared_informer_factory.ts";
-import { entryOfEvent, type HandlerRegistration, type ObjectEvent } from "../informer/events/event.ts";
+import { type DeletedEvent, entryOfEvent, type ObjectEvent } from "../informer/events/event.ts";
+import type { InformerStatus } from "../informer/status.ts";
 import { eventText, stateOf, withId } from "./format.ts";
 import { InformerError } from "../errors/informer_error.ts";
 import { type ObjectSelection, type Show, ShownObject } from "./objects.ts";
 import { type Batch, Channel, type FeedChange, type PositionedChange, PresentObjects } from "./channel.ts";
 import { type Access, type OpenRequest, RelayStream } from "./http.ts";
 import type { RelaySettings } from "./options.ts";
-import { changeBytes, isSeen, VersionLog, type VersionRange } from "./version_log.ts";
+import { CacheFeed, changeBytes, isSeen, VersionLog, type VersionRange } from "./version_log.ts";
 
 /** A position in the changes of one selection of one cache. */
 interface ResumeToken {
@@ -129,27 +130,19 @@ interface StreamBeginning {
 /**
  * Follows one informer, and distributes its changes to channels: those of one turn as one batch.
  *
- * It holds the informer from its construction to its disposal, which comes `lingerMs` after the end of its last stream,
- * unless the relay has replicas, for whose clients it keeps changes.
+ * A relay that has replicas keeps changes for their clients: its feed lasts without streams, too.
  */
-export class Feed implements Disposable {
+export class Feed extends CacheFeed {
   /** Tells the positions of this feed apart from those of others. */
   readonly #id: string = crypto.randomUUID().slice(0, 13);
-  readonly #held: AcquiredInformer<KubernetesObject>;
   readonly #show: Show;
-  readonly #settings: RelaySettings;
-  readonly #onOver: () => void;
-  readonly #registration: HandlerRegistration;
   /** The objects at `#position`, and those of `#changes`. */
   readonly #objects = new PresentObjects();
   readonly #channels = new Map<string, Channel>();
   /** The changes by the namespaces that have versions of their own, or by `""`; none where versions say nothing. */
   readonly #logs: ReadonlyMap<string, VersionLog<PositionedChange>>;
-  readonly #heartbeat: ReturnType<typeof setInterval>;
   /** The changes behind `#position`, which have the positions that follow. */
   #changes: FeedChange[] = [];
-  /** `true` if and only if a flush is scheduled. */
-  #isDue = false;
   /** The number of changes and heartbeats that channels have. */
   #position = 0;
   /** The position behind which the logs have all changes, once they have begun. */
@@ -160,11 +153,6 @@ export class Feed implements Disposable {
   #awaited = "0";
   /** The data of the last `state`, as JSON. */
   #state: string;
-  /** `true` from `synced` on. */
-  #isSynced = false;
-  #isOver = false;
-
-  readonly #linger = new LongTimer(() => this[Symbol.dispose]());
 
   /** Follows the informer of `held`, which it disposes in the end. `onOver` is called once, with its disposal. */
   constructor(
@@ -173,36 +161,12 @@ export class Feed implements Disposable {
     settings: RelaySettings,
     onOver: () => void,
   ) {
-    this.#held = held;
+    super(held, settings, onOver, "relay", settings.isReplica ? Infinity : settings.lingerMs);
     this.#show = show;
-    this.#settings = settings;
-    this.#onOver = onOver;
     this.#state = JSON.stringify(stateOf(held.informer.status()));
     const { followsVersions, selections } = held.informer;
     const namespaces = !followsVersions ? [] : selections.length > 1 ? selections.map((it) => it.namespace!) : [""];
     this.#logs = new Map(namespaces.map((namespace) => [namespace, this.#logOf(namespace)]));
-    const put = (event: ObjectEvent<KubernetesObject>): void => {
-      const after = new ShownObject(event, this.#show, entryOfEvent(event).textBytes);
-      this.#put(event, this.#objects.set(event.key, after), after);
-    };
-    this.#registration = held.addEventHandler({
-      onAdd: put,
-      onUpdate: put,
-      onDelete: (event) => this.#put(event, this.#objects.delete(event.key), undefined),
-      onSynced: () => {
-        this.#isSynced = true;
-        this.flush();
-        this.#settle();
-        for (const stream of this.#streams()) stream.write();
-      },
-    }, { name: "relay", resyncMs: 0, slowMs: Infinity });
-    this.#heartbeat = setInterval(() => this.#beat(), settings.heartbeatMs);
-    void this.#followState();
-  }
-
-  /** The number of open streams. */
-  get size(): number {
-    return [...this.#channels.values()].reduce((sum, { streams }) => sum + streams.size, 0);
   }
 
   /** The position behind the last changes that were written. */
@@ -212,25 +176,18 @@ export class Feed implements Disposable {
 
   /** Opens a stream. */
   open(request: StreamRequest): ClientStream {
-    this.#linger[Symbol.dispose]();
     this.flush();
     const prelude = `retry:${RETRY_MS}\n${eventText("state", this.#state)}`;
     return new ClientStream(this, this.channelOf(request), request, prelude);
   }
 
-  /** A stream has ended. */
-  left(): void {
-    const { isReplica, lingerMs } = this.#settings;
-    if (!this.#isOver && !isReplica && this.size === 0) this.#linger.arm(lingerMs);
-  }
-
   /** Writes the changes so far to the channels. */
-  flush(): void {
+  override flush(): void {
     const changes = this.#changes;
     if (changes.length === 0) return;
     this.#changes = [];
     this.#position += changes.length;
-    this.#settle();
+    this.settle();
     for (const channel of this.#channels.values()) {
       channel.write(changes, (change) => this.#token(channel, change));
     }
@@ -238,27 +195,38 @@ export class Feed implements Disposable {
   }
 
   /** Ends all streams, and gives the informer back. */
-  [Symbol.dispose](): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
-    this.#onOver();
-    this.#linger[Symbol.dispose]();
-    clearInterval(this.#heartbeat);
-    this.#registration.remove();
-    for (const stream of this.#streams()) stream.end("closed");
-    for (const keeper of [...this.#channels.values(), ...this.#logs.values()]) keeper[Symbol.dispose]();
-    this.#held[Symbol.dispose]();
+  override [Symbol.dispose](): void {
+    super[Symbol.dispose]();
+    for (const channel of this.#channels.values()) channel[Symbol.dispose]();
+  }
+
+  /** The open streams. */
+  override get streams(): readonly RelayStream[] {
+    return [...this.#channels.values()].flatMap(({ streams }) => [...streams]);
+  }
+
+  protected override get logs(): readonly VersionLog<PositionedChange>[] {
+    return [...this.#logs.values()];
   }
 
   #logOf(namespace: string): VersionLog<PositionedChange> {
-    return new VersionLog<PositionedChange>(this.#held, this.#settings.budget, {
+    return new VersionLog<PositionedChange>(this.held, this.settings.budget, {
       flush: () => {
         this.flush();
-        this.#settle();
+        this.settle();
       },
       onBegin: () => this.#base = this.#position,
       onDrop: ({ position }) => this.#base = Math.max(this.#base, position),
     }, namespace || undefined);
+  }
+
+  protected override put(event: ObjectEvent<KubernetesObject>): void {
+    const after = new ShownObject(event, this.#show, entryOfEvent(event).textBytes);
+    this.#put(event, this.#objects.set(event.key, after), after);
+  }
+
+  protected override delete(event: DeletedEvent<KubernetesObject>): void {
+    this.#put(event, this.#objects.delete(event.key), undefined);
   }
 
   /** An object has changed from one state to another. */
@@ -267,7 +235,7 @@ export class Feed implements Disposable {
     before: ShownObject | undefined,
     after: ShownObject | undefined,
   ): void {
-    if (!this.#isSynced) return; // the snapshot will have it
+    if (!this.isSynced) return; // the snapshot will have it
     const { key, uid, resourceVersion: version, namespace } = event;
     const position = this.#nextPosition;
     const bytes = changeBytes(before, after);
@@ -291,43 +259,28 @@ export class Feed implements Disposable {
 
   #changed(change: FeedChange): void {
     this.#changes.push(change);
-    if (this.#isDue) return;
-    this.#isDue = true;
-    scheduleTurn(() => {
-      this.#isDue = false;
-      if (!this.#isOver) this.flush();
-    });
+    this.flushLater();
   }
 
-  #beat(): void {
+  protected override beat(): void {
     this.flush();
     this.#position++;
-    this.#settle();
+    this.settle();
     for (const channel of this.#channels.values()) {
       channel.beat(this.#position, () => this.#token(channel));
-      for (const stream of channel.streams) stream.check(this.#settings);
-    }
-  }
-
-  /** Lets the logs take over the changes up to `#position`, behind which there are none. */
-  #settle(): void {
-    if (!this.#isSynced || this.#logs.size === 0) return;
-    const { completedLists, resourceVersion, namespaces } = this.#held.informer.status();
-    const isComplete = this.#registration.pending === 0;
-    for (const [index, log] of [...this.#logs.values()].entries()) {
-      log.settle(namespaces?.[index].resourceVersion ?? resourceVersion, completedLists, isComplete);
+      for (const stream of channel.streams) stream.check(this.settings);
     }
   }
 
   /** Returns the id behind a change, or behind all of them, where streams of a channel may be resumed there. */
   #token({ scope }: Channel, change?: FeedChange): string | undefined {
-    if (!this.#isSynced) return undefined;
+    if (!this.isSynced) return undefined;
     const position = change?.position ?? this.#position;
     return tokenText({ feed: this.#id, scope, position, versions: this.#versionsBehind(change) });
   }
 
   #versionsBehind(change: FeedChange | undefined): string {
-    const logs = [...this.#logs.values()];
+    const { logs } = this;
     if (change === undefined) return versionsText(logs.map(({ range }) => range));
     const isExact = logs.length === 1 && logs[0].version !== "" && "version" in change && change.position > this.#base;
     if (!isExact) return versionsText(logs.map(({ bound }) => bound));
@@ -344,15 +297,15 @@ export class Feed implements Disposable {
    * where its client has changes that this cache does not have, unless that was waited for.
    */
   begin(channel: Channel, lastEventId: string | undefined, hasWaited: boolean): StreamBeginning | "behind" | undefined {
-    if (!this.#isSynced) return undefined;
+    if (!this.isSynced) return undefined;
     this.flush();
-    this.#settle();
+    this.settle();
     const resumed = lastEventId === undefined ? "" : this.#resume(channel, lastEventId, hasWaited);
     if (typeof resumed !== "string" || resumed === "behind") return resumed;
     const reset = resumed === ""
       ? ""
       : eventText("reset", JSON.stringify({ reason: resumed }), boundOf(channel, lastEventId!));
-    const isHidden = this.#settings.redact !== undefined || channel.isLimited;
+    const isHidden = this.settings.redact !== undefined || channel.isLimited;
     const objects = isHidden ? undefined : this.#objects.size;
     return { position: this.#position, prelude: reset + eventText("snapshot", JSON.stringify({ objects })) };
   }
@@ -373,7 +326,7 @@ export class Feed implements Disposable {
   /** Returns the beginning for a state of another cache; `undefined` where changes behind it are not known. */
   #find({ scope, versions }: ResumeToken, hasWaited: boolean): StreamBeginning | "behind" | undefined {
     const ranges = parseVersions(versions);
-    const logs = [...this.#logs.values()];
+    const { logs } = this;
     if (ranges.length === 0 || ranges.length !== logs.length) return undefined;
     if (!hasWaited && !logs.every((log, index) => log.has(ranges[index].first))) return "behind";
     const numbers = logs.map((log, index) => log.after(ranges[index]));
@@ -396,7 +349,7 @@ export class Feed implements Disposable {
 
   /** Returns `true` if streams of a channel can begin at a position, for which the logs may extend it. */
   #extend(channel: Channel, position: number): boolean {
-    const logs = [...this.#logs.values()];
+    const { logs } = this;
     if (channel.has(position)) return true;
     if (logs.length === 0 || logs.some(({ version }) => version === "") || position < this.#base) return false;
     const changes = logs.flatMap(({ ring }) => [...changesBehind(position, ring.before(ring.end))])
@@ -415,9 +368,9 @@ export class Feed implements Disposable {
     const versions = parseVersions(parseToken(lastEventId)!.versions).map(({ first }) => first);
     const newest = versions.reduce((a, b) => isOlder(a, b) ? b : a);
     if (isOlder(this.#awaited, newest)) this.#awaited = newest;
-    const waits = [...this.#logs.values()].map((log, index) => log.reach(versions[index], signal));
+    const waits = this.logs.map((log, index) => log.reach(versions[index], signal));
     if (!(await Promise.all(waits)).includes(false)) return true;
-    return !signal.aborted && !this.#isOver && await this.#isEqual(newest, beganMs);
+    return !signal.aborted && !this.isOver && await this.#isEqual(newest, beganMs);
   }
 
   /**
@@ -437,17 +390,17 @@ export class Feed implements Disposable {
   }
 
   async #compare(resourceVersion: string): Promise<boolean> {
-    using wait = new DerivedController(this.#held.signal);
+    using wait = new DerivedController(this.held.signal);
     using timer = new LongTimer(() => wait.abort(new DOMException("The comparison takes too long", "TimeoutError")));
     timer.arm(CHECK_MS);
     try {
-      const { repair } = await this.#held.informer.check({ resourceVersion, signal: wait.signal });
-      while (this.#registration.pending > 0 && !wait.signal.aborted) await nextTurn();
+      const { repair } = await this.held.informer.check({ resourceVersion, signal: wait.signal });
+      while (this.registration.pending > 0 && !wait.signal.aborted) await nextTurn();
       return (repair === "none" || repair === "objects") && !wait.signal.aborted;
     } catch (cause) {
-      if (this.#isOver) return false;
+      if (this.isOver) return false;
       const message = "Cannot compare a cache with the server, though clients of other relays are ahead of it";
-      this.#settings.onError(new InformerError(message, { cause }));
+      this.settings.onError(new InformerError(message, { cause }));
       return false;
     }
   }
@@ -461,30 +414,17 @@ export class Feed implements Disposable {
       this.#channels.delete(channel.scope);
       channel[Symbol.dispose]();
     }
-    const { budget } = this.#settings;
+    const { budget } = this.settings;
     const channel = new Channel(selection, scope, { position: this.#position, objects: this.#objects, budget });
     this.#channels.set(scope, channel);
     return channel;
   }
 
-  #streams(): RelayStream[] {
-    return [...this.#channels.values()].flatMap(({ streams }) => [...streams]);
-  }
-
-  async #followState(): Promise<void> {
-    try {
-      for await (const status of this.#held.informer.statusChanges({ signal: this.#held.signal })) {
-        const state = JSON.stringify(stateOf(status));
-        if (state === this.#state) continue;
-        this.#state = state;
-        this.#changed({ position: this.#nextPosition, state });
-      }
-    } catch (error) {
-      if (!this.#isOver) throw error;
-    }
-    if (this.#isOver) return;
-    this.flush();
-    this[Symbol.dispose]();
+  protected override statusChanged(status: InformerStatus): void {
+    const state = JSON.stringify(stateOf(status));
+    if (state === this.#state) return;
+    this.#state = state;
+    this.#changed({ position: this.#nextPosition, state });
   }
 }
 
@@ -502,6 +442,7 @@ const encoder = new TextEncoder();
  */
 class ClientStream extends RelayStream {
   readonly #feed: Feed;
+  readonly #use: Disposable;
   readonly #scopeFor: StreamRequest["scopeFor"];
   #channel: Channel;
   #lastEventId: string | undefined;
@@ -522,13 +463,12 @@ class ClientStream extends RelayStream {
   #from: ObjectKey | undefined;
   /** The number of objects of its parts so far. */
   #objects = 0;
-  /** `true` while a write is being made, or waits for a later turn. */
-  #isPaused = false;
 
   /** The channel writes to it from now on. `prelude` are the events that come first, as text. */
   constructor(feed: Feed, channel: Channel, { open, lastEventId, scopeFor }: StreamRequest, prelude: string) {
     super(open);
     this.#feed = feed;
+    this.#use = feed.use();
     this.#channel = channel;
     this.#scopeFor = scopeFor;
     this.#lastEventId = lastEventId;
@@ -537,27 +477,11 @@ class ClientStream extends RelayStream {
     channel.streams.add(this);
   }
 
-  /** Writes what there is, if the client is reading. */
-  override write(): void {
-    if (!this.isReading || this.#isPaused) return;
-    this.#isPaused = true; // a flush writes to this stream too
-    const bytes = this.#next();
-    if (bytes?.length === 0) {
-      void nextTurn().then(() => {
-        this.#isPaused = false;
-        this.write();
-      });
-      return;
-    }
-    this.#isPaused = false;
-    if (bytes !== undefined) this.send(bytes);
-  }
-
   protected override finish(): void {
     this.#job.abort();
     this.#endParts();
     this.#channel.streams.delete(this);
-    this.#feed.left();
+    this.#use[Symbol.dispose]();
   }
 
   protected override async change(access: Access): Promise<void> {
@@ -572,10 +496,7 @@ class ClientStream extends RelayStream {
     this.write();
   }
 
-  /**
-   * Returns what comes next: `undefined` if there is nothing, and no bytes if it has to be looked for in a later turn.
-   */
-  #next(): Uint8Array<ArrayBuffer> | undefined {
+  protected override next(): Uint8Array<ArrayBuffer> | undefined {
     if (this.#prelude === undefined) this.#tryToBegin();
     if (this.#prelude !== undefined) {
       const text = this.#prelude;

@@ -1,3 +1,4 @@
+import { nextTurn } from "../async/signals.ts";
 import { LongTimer, monotonicMs } from "../async/time.ts";
 import { type EndData, eventText } from "./format.ts";
 import { InformerError } from "../errors/informer_error.ts";
@@ -174,6 +175,8 @@ export abstract class RelayStream {
   #hasRead = false;
   /** The time of the last write, by the monotonic clock. */
   #wroteAt: number = monotonicMs();
+  /** `true` while a write is being made, or waits for a later turn. */
+  #isPaused = false;
   #isOver = false;
   readonly #expiry = new LongTimer(() => this.end("expired"));
   readonly #grace = new LongTimer(() => this.#controller.error(new Error("The client does not read")));
@@ -195,8 +198,24 @@ export abstract class RelayStream {
     }, { highWaterMark: 0 });
   }
 
-  /** Writes what there is, if {@linkcode isReading}. */
-  abstract write(): void;
+  /** Writes what there is, if the client is reading. */
+  write(): void {
+    if (!this.isReading || this.#isPaused) return;
+    this.#isPaused = true; // what is next may flush a feed, which writes to this stream too
+    const bytes = this.next();
+    this.#isPaused = bytes?.length === 0;
+    if (this.#isPaused) {
+      void nextTurn().then(() => {
+        this.#isPaused = false;
+        this.write();
+      });
+    } else if (bytes !== undefined) this.#send(bytes);
+  }
+
+  /**
+   * Returns what comes next: `undefined` if there is nothing, and no bytes if it has to be looked for in a later turn.
+   */
+  protected abstract next(): Uint8Array<ArrayBuffer> | undefined;
 
   /** Called once, when nothing more is written: the stream was ended, or the client has gone. */
   protected abstract finish(): void;
@@ -219,8 +238,7 @@ export abstract class RelayStream {
     return monotonicMs() - this.#wroteAt;
   }
 
-  /** Writes bytes; {@linkcode isReading} is true. */
-  protected send(bytes: Uint8Array<ArrayBuffer>): void {
+  #send(bytes: Uint8Array<ArrayBuffer>): void {
     this.#hasRead = false;
     this.#wroteAt = monotonicMs();
     this.#controller.enqueue(bytes);
@@ -252,7 +270,7 @@ export abstract class RelayStream {
     if (this.#isOver) return;
     const bytes = this.lastBytes(reason);
     this.#stop();
-    if (bytes !== undefined) this.send(bytes);
+    if (bytes !== undefined) this.#send(bytes);
     else if (this.#hasRead) return this.#close();
     this.#grace.arm(GRACE_MS);
   }

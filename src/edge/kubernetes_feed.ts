@@ -1,15 +1,22 @@
 import type { KubernetesObject, ObjectKey } from "../api/object.ts";
 import type { Entry } from "../api/options.ts";
-import { DerivedController, scheduleTurn } from "../async/signals.ts";
+import { DerivedController } from "../async/signals.ts";
 import { LongTimer } from "../async/time.ts";
 import { entryWithin } from "../entry/entry.ts";
 import { type DeletedEvent, entryOfEvent, type ObjectEvent } from "../informer/events/event.ts";
-import type { HandlerRegistration } from "../informer/events/event.ts";
 import type { SharedIndexInformer } from "../informer/shared_index_informer.ts";
 import type { AcquiredInformer } from "../informer/shared_informer_factory.ts";
 import type { RelayStream } from "./http.ts";
 import type { RelaySettings } from "./options.ts";
-import { changeBytes, type ChangeRing, isSeen, type LoggedChange, REACH_MS, VersionLog } from "./version_log.ts";
+import {
+  CacheFeed,
+  changeBytes,
+  type ChangeRing,
+  isSeen,
+  type LoggedChange,
+  REACH_MS,
+  VersionLog,
+} from "./version_log.ts";
 
 type ObjectEntry = Entry<KubernetesObject>;
 
@@ -46,64 +53,30 @@ export interface FeedStream extends RelayStream {
  * with each batch of changes, and the last changes with their versions.
  *
  * A list may hide changes, as it shows only the newest state: behind one, and behind everything else that did not come
- * by a watch in order, the changes before are forgotten, and open streams end. It holds the informer from its
- * construction to its disposal, which comes `lingerMs` after its last use.
+ * by a watch in order, the changes before are forgotten, and open streams end.
  */
-export class KubernetesFeed implements Disposable {
+export class KubernetesFeed extends CacheFeed {
   /** The open streams. */
-  readonly streams: Set<FeedStream> = new Set();
+  override readonly streams: Set<FeedStream> = new Set();
   /** The last batches by the ids of their selections, while they are written to streams. */
   readonly written: Map<string, WrittenBatch> = new Map();
-  readonly #held: AcquiredInformer<KubernetesObject>;
-  readonly #settings: RelaySettings;
-  readonly #onOver: () => void;
-  readonly #registration: HandlerRegistration;
   readonly #objects = new Map<ObjectKey, ObjectEntry>();
   /** The sorted keys of `#objects`; `undefined` since the last object that came or went. */
   #keys: ObjectKey[] | undefined;
   /** The changes of `#objects`. */
   readonly #log: VersionLog<VersionedChange>;
-  #isSynced = false;
-  #isDue = false;
-  #isOver = false;
-  #users = 0;
-  readonly #heartbeat: ReturnType<typeof setInterval>;
-  readonly #linger = new LongTimer(() => this[Symbol.dispose]());
+  protected override readonly logs: readonly VersionLog<VersionedChange>[];
 
   /** Follows the informer of `held`, which it disposes in the end. `onOver` is called once, with its disposal. */
   constructor(held: AcquiredInformer<KubernetesObject>, settings: RelaySettings, onOver: () => void) {
-    this.#held = held;
-    this.#settings = settings;
-    this.#onOver = onOver;
+    super(held, settings, onOver, "relay of the Kubernetes API");
     this.#log = new VersionLog(held, settings.budget, { flush: () => this.flush(), onBegin: () => this.#begin() });
-    const put = (event: ObjectEvent<KubernetesObject>): void => {
-      const entry = entryWithin(entryOfEvent(event));
-      const before = this.#objects.get(event.key);
-      this.#objects.set(event.key, entry);
-      if (before === undefined) this.#keys = undefined;
-      this.#changed(event, { before, entry, isDeletion: false });
-    };
-    this.#registration = held.addEventHandler({
-      onAdd: put,
-      onUpdate: put,
-      onDelete: (event) => this.#deleted(event),
-      onSynced: () => {
-        this.#isSynced = true;
-        this.flush();
-      },
-    }, { name: "relay of the Kubernetes API", resyncMs: 0, slowMs: Infinity });
-    this.#heartbeat = setInterval(() => this.#beat(), settings.heartbeatMs);
-    void this.#followState();
+    this.logs = [this.#log];
   }
 
   /** The informer. */
   get informer(): SharedIndexInformer<KubernetesObject, never> {
-    return this.#held.informer;
-  }
-
-  /** `true` once it was disposed. */
-  get isOver(): boolean {
-    return this.#isOver;
+    return this.held.informer;
   }
 
   /** The version that it has reached; `""` while that is not known. */
@@ -122,17 +95,6 @@ export class KubernetesFeed implements Disposable {
     return this.#log.ring;
   }
 
-  /** Lets the feed last until the result is disposed, and `lingerMs` longer. */
-  use(): Disposable {
-    this.#users++;
-    this.#linger[Symbol.dispose]();
-    return {
-      [Symbol.dispose]: (): void => {
-        if (--this.#users === 0 && !this.#isOver) this.#linger.arm(this.#settings.lingerMs);
-      },
-    };
-  }
-
   /** Waits until the cache is at a version, as {@linkcode VersionLog.reach}. */
   reach(version: string, signal: AbortSignal): Promise<boolean> {
     return this.#log.reach(version, signal);
@@ -141,7 +103,7 @@ export class KubernetesFeed implements Disposable {
   /** Waits until the informer is live, if it has just begun to follow the server again, for 3 s at most. */
   async refresh(signal: AbortSignal): Promise<void> {
     if (this.informer.status().state !== "stale") return;
-    using wait = new DerivedController(signal, this.#held.signal);
+    using wait = new DerivedController(signal, this.held.signal);
     using timer = new LongTimer(() => wait.abort(new DOMException("The cache is behind", "TimeoutError")));
     timer.arm(REACH_MS);
     for await (const { state } of this.informer.statusChanges({ signal: wait.signal })) if (state !== "stale") return;
@@ -173,26 +135,10 @@ export class KubernetesFeed implements Disposable {
   }
 
   /** Takes over the changes so far, and writes them to the streams. */
-  flush(): void {
-    if (!this.#isSynced || this.#isOver) return;
-    const { completedLists, resourceVersion } = this.informer.status();
-    const isComplete = this.#registration.pending === 0;
-    if (!this.#log.settle(resourceVersion, completedLists, isComplete)) return;
+  override flush(): void {
+    if (!this.isSynced || this.isOver || !this.settle()) return;
     for (const stream of this.streams) stream.write();
     this.written.clear();
-  }
-
-  /** Ends all streams, and gives the informer back. */
-  [Symbol.dispose](): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
-    this.#onOver();
-    this.#linger[Symbol.dispose]();
-    clearInterval(this.#heartbeat);
-    this.#registration.remove();
-    for (const stream of [...this.streams]) stream.end("closed");
-    this.#log[Symbol.dispose]();
-    this.#held[Symbol.dispose]();
   }
 
   /** The log has begun at the present version: nothing before it is known. */
@@ -201,7 +147,15 @@ export class KubernetesFeed implements Disposable {
     for (const stream of [...this.streams]) stream.expire();
   }
 
-  #deleted(event: DeletedEvent<KubernetesObject>): void {
+  protected override put(event: ObjectEvent<KubernetesObject>): void {
+    const entry = entryWithin(entryOfEvent(event));
+    const before = this.#objects.get(event.key);
+    this.#objects.set(event.key, entry);
+    if (before === undefined) this.#keys = undefined;
+    this.#changed(event, { before, entry, isDeletion: false });
+  }
+
+  protected override delete(event: DeletedEvent<KubernetesObject>): void {
     const { key } = event;
     const before = this.#objects.get(key);
     if (this.#objects.delete(key)) this.#keys = undefined;
@@ -209,33 +163,19 @@ export class KubernetesFeed implements Disposable {
   }
 
   #changed(event: ObjectEvent<KubernetesObject>, change: Omit<VersionedChange, keyof LoggedChange>): void {
-    if (!this.#isSynced) return;
+    if (!this.isSynced) return;
     const { resourceVersion: version } = event;
     const bytes = changeBytes(change.before, change.entry);
     this.#log.add(isSeen(event) ? { ...change, version, bytes } : undefined);
-    if (this.#isDue) return;
-    this.#isDue = true;
-    scheduleTurn(() => {
-      this.#isDue = false;
-      this.flush();
-    });
+    this.flushLater();
   }
 
-  #beat(): void {
+  protected override beat(): void {
     this.flush();
     for (const stream of this.streams) {
-      stream.check(this.#settings);
+      stream.check(this.settings);
       stream.bookmark();
     }
-  }
-
-  async #followState(): Promise<void> {
-    try {
-      for await (const _ of this.informer.statusChanges({ signal: this.#held.signal })) this.flush();
-    } catch (error) {
-      if (!this.#isOver) throw error;
-    }
-    this[Symbol.dispose]();
   }
 }
 

@@ -4,7 +4,6 @@ import { apiVersionOf, type Resource } from "../api/resource.ts";
 import { FieldSelector, LabelSelector } from "../api/selector.ts";
 import { isOlder, type StatusError } from "../api/status.ts";
 import { LongTimer } from "../async/time.ts";
-import { nextTurn } from "../async/signals.ts";
 import { entryText } from "../entry/entry.ts";
 import { valuesAt } from "../entry/path.ts";
 import { badRequest, expired, statusJson } from "../protocol/refusal.ts";
@@ -146,8 +145,6 @@ export class KubernetesWatch extends RelayStream implements FeedStream {
   /** The number of the next change of the ring. */
   #position: number;
   #isBookmarkDue = false;
-  /** `true` while a write waits for a later turn. */
-  #isPaused = false;
   readonly #timeout = new LongTimer(() => this.end("expired"));
   /** The error with which it ends. */
   #failure: StatusError | undefined;
@@ -163,20 +160,6 @@ export class KubernetesWatch extends RelayStream implements FeedStream {
     plan.initial?.readers.add(this);
     feed.streams.add(this);
     this.#timeout.arm(plan.timeoutMs);
-  }
-
-  /** Writes what there is, if the client is reading. */
-  override write(): void {
-    if (!this.isReading || this.#isPaused) return;
-    if (this.#position < this.#ring.first) return this.expire();
-    const bytes = this.#next();
-    if (bytes.length > 0) return this.send(bytes);
-    if (this.#isAtEnd) return;
-    this.#isPaused = true;
-    void nextTurn().then(() => {
-      this.#isPaused = false;
-      this.write();
-    });
   }
 
   /** Writes a bookmark behind what there is, if the client wants bookmarks. */
@@ -222,7 +205,13 @@ export class KubernetesWatch extends RelayStream implements FeedStream {
     return this.#initial === undefined && this.#position === this.#ring.end;
   }
 
-  #next(): Uint8Array<ArrayBuffer> {
+  protected override next(): Uint8Array<ArrayBuffer> | undefined {
+    if (this.#position < this.#ring.first) return void this.expire();
+    const bytes = this.#written();
+    return bytes.length > 0 || !this.#isAtEnd ? bytes : undefined;
+  }
+
+  #written(): Uint8Array<ArrayBuffer> {
     if (this.#initial !== undefined) return this.#nextInitial(this.#initial);
     const { selection } = this.#plan;
     const from = this.#position;

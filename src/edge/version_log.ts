@@ -1,10 +1,12 @@
 import type { KubernetesObject } from "../api/object.ts";
 import { compareResourceVersions, isOlder, isResourceVersion } from "../api/status.ts";
-import { DerivedController, nextTurn } from "../async/signals.ts";
+import { DerivedController, nextTurn, scheduleTurn } from "../async/signals.ts";
 import { LongTimer } from "../async/time.ts";
-import { type DeletedEvent, isWatched, type ObjectEvent } from "../informer/events/event.ts";
+import { type DeletedEvent, type HandlerRegistration, isWatched, type ObjectEvent } from "../informer/events/event.ts";
 import type { AcquiredInformer } from "../informer/shared_informer_factory.ts";
-import type { ByteBudget, Keeper } from "./options.ts";
+import type { InformerStatus } from "../informer/status.ts";
+import type { RelayStream } from "./http.ts";
+import type { ByteBudget, Keeper, RelaySettings } from "./options.ts";
 
 /** A change of a collection, as a watch of the server has sent it. */
 export interface LoggedChange {
@@ -273,5 +275,139 @@ export class VersionLog<C extends LoggedChange> implements Keeper, Disposable {
     this.#lists = lists;
     this.#isBroken = false;
     this.#owner.onBegin();
+  }
+}
+
+/**
+ * Follows one informer for the streams of clients, and settles the logs of its changes.
+ *
+ * It holds the informer from its construction to its disposal, which comes `lingerMs` after the end of its last use.
+ */
+export abstract class CacheFeed implements Disposable {
+  /** Holds the informer, and is disposed with the feed. */
+  protected readonly held: AcquiredInformer<KubernetesObject>;
+  protected readonly settings: RelaySettings;
+  protected readonly registration: HandlerRegistration;
+  /** The open streams. */
+  abstract readonly streams: Iterable<RelayStream>;
+  /** The logs: one, or one for each namespace that has versions of its own, in their order; none without versions. */
+  protected abstract readonly logs: readonly (Pick<VersionLog<LoggedChange>, "settle"> & Disposable)[];
+  /** `true` once the cache has synced. Changes before that are objects of snapshots. */
+  protected isSynced = false;
+  readonly #onOver: () => void;
+  readonly #lingerMs: number;
+  readonly #heartbeat: ReturnType<typeof setInterval>;
+  readonly #linger = new LongTimer(() => this[Symbol.dispose]());
+  #users = 0;
+  /** `true` if and only if a flush is scheduled. */
+  #isDue = false;
+  #isOver = false;
+
+  /** Follows the informer of `held` by a handler of that name. `onOver` is called once, with the disposal. */
+  constructor(
+    held: AcquiredInformer<KubernetesObject>,
+    settings: RelaySettings,
+    onOver: () => void,
+    name: string,
+    lingerMs: number = settings.lingerMs,
+  ) {
+    this.held = held;
+    this.settings = settings;
+    this.#onOver = onOver;
+    this.#lingerMs = lingerMs;
+    const put = (event: ObjectEvent<KubernetesObject>): void => this.put(event);
+    this.registration = held.addEventHandler({
+      onAdd: put,
+      onUpdate: put,
+      onDelete: (event) => this.delete(event),
+      onSynced: () => {
+        this.isSynced = true;
+        this.flush();
+        this.settle();
+        for (const stream of this.streams) stream.write();
+      },
+    }, { name, resyncMs: 0, slowMs: Infinity });
+    this.#heartbeat = setInterval(() => this.beat(), settings.heartbeatMs);
+    void this.#followState();
+  }
+
+  /** `true` once it was disposed. */
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  /** An object is new or has changed. */
+  protected abstract put(event: ObjectEvent<KubernetesObject>): void;
+
+  /** An object was deleted. */
+  protected abstract delete(event: DeletedEvent<KubernetesObject>): void;
+
+  /** The status of the informer has changed. */
+  protected statusChanged(_status: InformerStatus): void {
+    this.flush();
+  }
+
+  /** Called every `heartbeatMs`. */
+  protected abstract beat(): void;
+
+  /** Passes on all changes so far, and settles the logs. */
+  abstract flush(): void;
+
+  /** Lets the feed last until the result is disposed, and `lingerMs` longer. */
+  use(): Disposable {
+    this.#users++;
+    this.#linger[Symbol.dispose]();
+    return {
+      [Symbol.dispose]: (): void => {
+        if (--this.#users === 0 && !this.#isOver) this.#linger.arm(this.#lingerMs);
+      },
+    };
+  }
+
+  /** Flushes in a later turn, once for all changes until then. */
+  protected flushLater(): void {
+    if (this.#isDue) return;
+    this.#isDue = true;
+    scheduleTurn(() => {
+      this.#isDue = false;
+      if (!this.#isOver) this.flush();
+    });
+  }
+
+  /** Lets the logs take over the changes so far; returns `true` if there were any. */
+  protected settle(): boolean {
+    const { logs } = this;
+    if (!this.isSynced || logs.length === 0) return false;
+    const { completedLists, resourceVersion, namespaces } = this.held.informer.status();
+    const isComplete = this.registration.pending === 0;
+    const settled = logs.map((log, index) =>
+      log.settle(namespaces?.[index]?.resourceVersion ?? resourceVersion, completedLists, isComplete)
+    );
+    return settled.includes(true);
+  }
+
+  /** Ends all streams, and gives the informer back. */
+  [Symbol.dispose](): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#onOver();
+    this.#linger[Symbol.dispose]();
+    clearInterval(this.#heartbeat);
+    this.registration.remove();
+    for (const stream of [...this.streams]) stream.end("closed");
+    for (const log of this.logs) log[Symbol.dispose]();
+    this.held[Symbol.dispose]();
+  }
+
+  async #followState(): Promise<void> {
+    try {
+      const changes = this.held.informer.statusChanges({ signal: this.held.signal });
+      for await (const status of changes) this.statusChanged(status);
+    } catch (error) {
+      if (!this.#isOver) throw error;
+    }
+    if (this.#isOver) return;
+    this.flush();
+    this[Symbol.dispose]();
   }
 }

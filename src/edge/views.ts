@@ -258,12 +258,12 @@ export class ViewStream extends RelayStream {
     if (this.isReading && this.idleMs >= settings.heartbeatMs) this.offer("heartbeat", heartbeatText());
   }
 
-  override write(): void {
-    if (!this.isReading || this.#pending.size === 0) return;
+  protected override next(): Uint8Array<ArrayBuffer> | undefined {
+    if (this.#pending.size === 0) return undefined;
     const text = [...this.#pending.values()].join("");
     this.#pending.clear();
-    this.send(encoder.encode(text));
     for (const taken of this.#taken.splice(0)) taken();
+    return encoder.encode(text);
   }
 
   protected override finish(): void {

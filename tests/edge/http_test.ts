@@ -166,10 +166,9 @@ class Repeated extends RelayStream {
     this.#text = text;
   }
 
-  override write(): void {
-    if (!this.isReading) return;
+  protected override next(): Uint8Array<ArrayBuffer> {
     this.writes++;
-    this.send(encoder.encode(this.#text));
+    return encoder.encode(this.#text);
   }
 
   protected override finish(): void {
