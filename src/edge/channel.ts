@@ -266,9 +266,13 @@ const encoder = new TextEncoder();
  * The changes and the present objects of one selection as bytes, made once, and shared by all streams that ask for it.
  */
 export class Channel implements Keeper, Disposable {
-  /** A digest of the cluster, the collection and the selection, for tokens. */
+  /** The selection of its objects. */
+  readonly selection: ObjectSelection;
+  /**
+   * A hash of the cluster, the collection and the selection, for tokens, which are checked against mistakes by it:
+   * nothing is shared, and no right is granted, because two hashes are equal.
+   */
   readonly scope: string;
-  readonly #selection: ObjectSelection;
   readonly #ring: ByteRing;
   /** The open streams. */
   readonly streams: Set<RelayStream> = new Set();
@@ -288,7 +292,7 @@ export class Channel implements Keeper, Disposable {
     scope: string,
     { position, objects, budget }: { position: number; objects: PresentObjects; budget: ByteBudget },
   ) {
-    this.#selection = selection;
+    this.selection = selection;
     this.scope = scope;
     this.#objects = objects;
     this.#budget = budget;
@@ -314,7 +318,7 @@ export class Channel implements Keeper, Disposable {
 
   /** `true` if there may be objects that its clients do not see. */
   get isLimited(): boolean {
-    return this.#selection.right !== undefined;
+    return this.selection.right !== undefined;
   }
 
   /** Returns `true` if everything behind `position` can be read. */
@@ -365,7 +369,7 @@ export class Channel implements Keeper, Disposable {
     if (known !== undefined && this.#objects.isSame(from, known)) return known;
     const objects = this.#objects.from(from, PART_OBJECTS);
     if (objects.length === 0) return undefined;
-    const { texts, to: count } = objectTexts(objects, 0, this.#selection);
+    const { texts, to: count } = objectTexts(objects, 0, this.selection);
     const bytes = encoder.encode(texts.map((text) => eventText("added", text)).join(""));
     const to = `${objects[count - 1].key}\0`;
     const part = { to, count, objects: texts.length, bytes, changes };
@@ -417,9 +421,9 @@ export class Channel implements Keeper, Disposable {
     if ("state" in change) return ["state", change.state];
     const before = change.before?.object;
     const after = change.after?.object;
-    const was = before !== undefined && this.#selection.matches(before);
-    if (after !== undefined && this.#selection.matches(after)) {
-      return [was ? "updated" : "added", this.#selection.json(after, change.texts)];
+    const was = before !== undefined && this.selection.matches(before);
+    if (after !== undefined && this.selection.matches(after)) {
+      return [was ? "updated" : "added", this.selection.json(after, change.texts)];
     }
     return was ? ["deleted", JSON.stringify({ key: change.key, uid: change.uid })] : undefined;
   }

@@ -17,7 +17,7 @@ import { CacheScope } from "../informer/cache/cache_scope.ts";
 import { DerivedCollection, type DerivedObject } from "../informer/derived_collection.ts";
 import type { SharedIndexInformer } from "../informer/shared_index_informer.ts";
 import { AcquiredInformer, type SharedInformerFactory } from "../informer/shared_informer_factory.ts";
-import { Feed, type StreamScope } from "./feed.ts";
+import { Feed } from "./feed.ts";
 import { UNKNOWN_BYTES } from "./version_log.ts";
 import { Right } from "./rights.ts";
 import { eTag, ifNoneMatch } from "@std/http/etag";
@@ -306,7 +306,7 @@ export class ServedCollection implements Disposable {
    * Answers a request for its selected objects, as `RelayList` describes, or by 304 where the client has them.
    */
   async answerList(request: Request, asked: ObjectSelection, open: OpenRequest, access: Access): Promise<Response> {
-    const { selection, scope } = await this.#limit(asked, access);
+    const selection = this.#limit(asked, access);
     using held = this.acquire();
     const { informer } = held;
     const problem = await this.unsynced(informer);
@@ -322,7 +322,7 @@ export class ServedCollection implements Disposable {
     const { right } = selection;
     // The versions of the cache, or a digest that is the same after changes that the client may not see.
     const state = right === undefined ? [versions, head] : [await this.#seenBy(right, name, informer), stateOf(status)];
-    const etag = await eTag(JSON.stringify([scope, ...state]), { weak: true });
+    const etag = await eTag(JSON.stringify([this.#identity, selection.id, ...state]), { weak: true });
     const headers = { ...listHeaders(this.resource.kind), etag };
     if (!ifNoneMatch(request.headers.get("if-none-match"), etag)) return new Response(null, { status: 304, headers });
     if (request.method === "HEAD") return new Response(null, { headers });
@@ -335,22 +335,17 @@ export class ServedCollection implements Disposable {
   }
 
   /** Answers a request for its selected objects and their changes, as `RelayEvents` describes, until a time. */
-  async answerEvents(
-    request: Request,
-    asked: ObjectSelection,
-    open: OpenRequest,
-    access: Access,
-  ): Promise<Response> {
-    const scopeFor = (granted: Access): Promise<StreamScope> => this.#limit(asked, granted);
-    const scope = await scopeFor(access);
+  answerEvents(request: Request, asked: ObjectSelection, open: OpenRequest, access: Access): Response {
     if (this.#job.signal.aborted) return refuse(request, { status: 503, reason: "the relay was stopped" });
     const id = request.headers.get("last-event-id") ?? new URL(request.url).searchParams.get("lastEventId");
-    return this.follow().open({ open, ...scope, scopeFor, lastEventId: id || undefined }).response(access);
+    const selectionFor = (granted: Access): ObjectSelection => this.#limit(asked, granted);
+    return this.follow().open({ open, selectionFor, lastEventId: id || undefined }, access).response(access);
   }
 
   /** Begins to keep changes for event streams, if that has not begun. */
   follow(): Feed {
-    return this.#feed ??= new Feed(this.acquire(), this.show, this.#settings, () => this.#feed = undefined);
+    const onOver = (): void => void (this.#feed = undefined);
+    return this.#feed ??= new Feed(this.acquire(), this.show, this.#identity, this.#settings, onOver);
   }
 
   /** Ends its streams, with the reason `closed`, cuts its lists, and gives the informers back. */
@@ -360,14 +355,9 @@ export class ServedCollection implements Disposable {
     this.#lists[Symbol.dispose]();
   }
 
-  /**
-   * Returns a selection of what `access` grants, and a digest of the cluster, the collection and that selection: equal
-   * for requests of the same objects and fields.
-   */
-  async #limit(asked: ObjectSelection, access: Access): Promise<StreamScope> {
-    const selection = asked.limitedTo(this.rightOf(access));
-    const scope = await digest(JSON.stringify([this.#identity, selection.id]));
-    return { selection, scope };
+  /** Returns a selection of what `access` grants. */
+  #limit(asked: ObjectSelection, access: Access): ObjectSelection {
+    return asked.limitedTo(this.rightOf(access));
   }
 
   /** Returns a digest of the objects that a right has; `name` is that of the present version of the cache. */
@@ -387,7 +377,7 @@ export class ServedCollection implements Disposable {
       const { uid, resourceVersion } = entry;
       versions.push(this.#derived === undefined ? `${uid} ${resourceVersion}` : JSON.stringify(object));
     }
-    const seen = { name, digest: await digest(versions.sort().join()) };
+    const seen = { name, digest: await eTag(versions.sort().join()) };
     this.#seen.delete(right.id);
     this.#seen.set(right.id, seen);
     if (this.#seen.size > KNOWN_DIGESTS) this.#seen.delete(this.#seen.keys().next().value!);
@@ -412,12 +402,6 @@ export class ServedCollection implements Disposable {
       return { status: 503, reason: `the cache has not synced (${state})` };
     }
   }
-}
-
-/** Returns 96 bits of the SHA-256 of a text, as base64url. */
-async function digest(text: string): Promise<string> {
-  const bytes = new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)));
-  return btoa(String.fromCharCode(...bytes.subarray(0, 12))).replaceAll("+", "-").replaceAll("/", "_");
 }
 
 /** The paths of collections: the objects as JSON, or as events. */

@@ -1,3 +1,4 @@
+import { hashOf } from "../api/shard.ts";
 import { isOlder, isResourceVersion } from "../api/status.ts";
 import type { KubernetesObject, ObjectKey } from "../api/object.ts";
 import { DerivedController, nextTurn } from "../async/signals.ts";
@@ -17,7 +18,7 @@ import { CacheFeed, changeBytes, isSeen, VersionLog, type VersionRange } from ".
 interface ResumeToken {
   /** The feed that the position belongs to: another one counts from another beginning. */
   readonly feed: string;
-  /** A digest of the cluster, the collection and the selection. */
+  /** As that of a channel. */
   readonly scope: string;
   /** The position in the feed. */
   readonly position: number;
@@ -91,20 +92,12 @@ const IDLE_CHANNELS = 64;
 /** The time after which browsers reconnect, in milliseconds. */
 const RETRY_MS = 2_000;
 
-/** The objects of a stream. */
-export interface StreamScope {
-  /** The objects that it asks for, and may see. */
-  readonly selection: ObjectSelection;
-  /** A digest of the cluster, the collection and the selection. */
-  readonly scope: string;
-}
-
 /** A request for a stream. */
-interface StreamRequest extends StreamScope {
+interface StreamRequest {
   /** The request, which lasts as long as the stream. */
   readonly open: OpenRequest;
-  /** Returns those that it asks for where `access` is granted to it. */
-  readonly scopeFor: (access: Access) => Promise<StreamScope>;
+  /** Returns the objects that it asks for, and may see by `access`. */
+  readonly selectionFor: (access: Access) => ObjectSelection;
   /** The token to resume at; `undefined` without one. */
   readonly lastEventId: string | undefined;
 }
@@ -136,6 +129,7 @@ export class Feed extends CacheFeed {
   /** Tells the positions of this feed apart from those of others. */
   readonly #id: string = crypto.randomUUID().slice(0, 13);
   readonly #show: Show;
+  readonly #identity: string;
   /** The objects at `#position`, and those of `#changes`. */
   readonly #objects = new PresentObjects();
   readonly #channels = new Map<string, Channel>();
@@ -154,15 +148,20 @@ export class Feed extends CacheFeed {
   /** The data of the last `state`, as JSON. */
   #state: string;
 
-  /** Follows the informer of `held`, which it disposes in the end. `onOver` is called once, with its disposal. */
+  /**
+   * Follows the informer of `held`, which it disposes in the end. `identity` is equal for feeds of the same objects in
+   * all relays; `onOver` is called once, with its disposal.
+   */
   constructor(
     held: AcquiredInformer<KubernetesObject>,
     show: Show,
+    identity: string,
     settings: RelaySettings,
     onOver: () => void,
   ) {
     super(held, settings, onOver, "relay", settings.isReplica ? Infinity : settings.lingerMs);
     this.#show = show;
+    this.#identity = identity;
     this.#state = JSON.stringify(stateOf(held.informer.status()));
     const { followsVersions, selections } = held.informer;
     const namespaces = !followsVersions ? [] : selections.length > 1 ? selections.map((it) => it.namespace!) : [""];
@@ -174,11 +173,11 @@ export class Feed extends CacheFeed {
     return this.#position;
   }
 
-  /** Opens a stream. */
-  open(request: StreamRequest): ClientStream {
+  /** Opens a stream of what `access` grants. */
+  open(request: StreamRequest, access: Access): ClientStream {
     this.flush();
     const prelude = `retry:${RETRY_MS}\n${eventText("state", this.#state)}`;
-    return new ClientStream(this, this.channelOf(request), request, prelude);
+    return new ClientStream(this, this.channelOf(request.selectionFor(access)), request, prelude);
   }
 
   /** Writes the changes so far to the channels. */
@@ -405,18 +404,19 @@ export class Feed extends CacheFeed {
     }
   }
 
-  /** Returns the channel of a stream. */
-  channelOf({ selection, scope }: StreamScope): Channel {
-    const known = this.#channels.get(scope);
+  /** Returns the channel of a selection. */
+  channelOf(selection: ObjectSelection): Channel {
+    const known = this.#channels.get(selection.id);
     if (known !== undefined) return known;
     const idle = [...this.#channels.values()].filter(({ streams }) => streams.size === 0);
     for (const channel of idle.slice(0, Math.max(0, idle.length - IDLE_CHANNELS + 1))) {
-      this.#channels.delete(channel.scope);
+      this.#channels.delete(channel.selection.id);
       channel[Symbol.dispose]();
     }
     const { budget } = this.settings;
+    const scope = hashOf(JSON.stringify([this.#identity, selection.id])).toString(36);
     const channel = new Channel(selection, scope, { position: this.#position, objects: this.#objects, budget });
-    this.#channels.set(scope, channel);
+    this.#channels.set(selection.id, channel);
     return channel;
   }
 
@@ -443,7 +443,7 @@ const encoder = new TextEncoder();
 class ClientStream extends RelayStream {
   readonly #feed: Feed;
   readonly #use: Disposable;
-  readonly #scopeFor: StreamRequest["scopeFor"];
+  readonly #selectionFor: StreamRequest["selectionFor"];
   #channel: Channel;
   #lastEventId: string | undefined;
   /** Until the stream has begun, nothing is read behind it: the cache has not synced, so there are no objects yet. */
@@ -465,12 +465,12 @@ class ClientStream extends RelayStream {
   #objects = 0;
 
   /** The channel writes to it from now on. `prelude` are the events that come first, as text. */
-  constructor(feed: Feed, channel: Channel, { open, lastEventId, scopeFor }: StreamRequest, prelude: string) {
+  constructor(feed: Feed, channel: Channel, { open, lastEventId, selectionFor }: StreamRequest, prelude: string) {
     super(open);
     this.#feed = feed;
     this.#use = feed.use();
     this.#channel = channel;
-    this.#scopeFor = scopeFor;
+    this.#selectionFor = selectionFor;
     this.#lastEventId = lastEventId;
     this.#prelude = prelude;
     this.#position = feed.position;
@@ -484,9 +484,9 @@ class ClientStream extends RelayStream {
     this.#use[Symbol.dispose]();
   }
 
-  protected override async change(access: Access): Promise<void> {
-    const next = await this.#scopeFor(access);
-    if (this.isOver || next.scope === this.#channel.scope) return;
+  protected override change(access: Access): void {
+    const next = this.#selectionFor(access);
+    if (next.id === this.#channel.selection.id) return;
     this.#endParts();
     this.#channel.streams.delete(this);
     if (this.#hasBegun) this.#lastEventId = this.#feed.idFor(this.#channel); // one that is reset

@@ -221,7 +221,7 @@ export abstract class RelayStream {
   protected abstract finish(): void;
 
   /** Shows from now on what `access` grants. */
-  protected abstract change(access: Access): void | Promise<void>;
+  protected abstract change(access: Access): void;
 
   /** `true` once nothing more is written but the reason. */
   protected get isOver(): boolean {
@@ -301,7 +301,7 @@ export abstract class RelayStream {
       void next.body?.cancel().catch(() => {}); // the stream has its answer already
       return this.end("expired");
     }
-    await this.change(next);
+    this.change(next);
     this.follow(next);
   }
 
