@@ -41,8 +41,7 @@ import {
   type RequestPlan,
   STREAM_HEADERS,
 } from "./http.ts";
-import { KubernetesFeed } from "./kubernetes_feed.ts";
-import { KubernetesSelection, KubernetesWatch } from "./kubernetes_watch.ts";
+import { KubernetesFeed, KubernetesSelection, KubernetesWatch } from "./kubernetes_watch.ts";
 import { type ObjectTexts, textsFrom } from "./objects.ts";
 import type { RelaySettings } from "./options.ts";
 
