@@ -4,7 +4,7 @@ import { fieldMatcher, labelMatcher } from "../api/selector.ts";
 import { keyOf, type KubernetesObject, type ObjectKey } from "../api/object.ts";
 import type { CacheSelection, Lister, NamespaceLister } from "../informer/cache/lister.ts";
 import { DerivedController, Latch } from "../async/signals.ts";
-import { type IterationFailure, PolledIterator, Readers } from "../async/iterate.ts";
+import { ExternalStore, type IterationFailure, PolledIterator, Readers } from "../async/iterate.ts";
 import type {
   CollectionData,
   DeletedData,
@@ -15,7 +15,6 @@ import type {
   ViewRequest,
 } from "../edge/format.ts";
 import type { InformerState } from "../informer/sync/state.ts";
-import { ExternalStore } from "./external_store.ts";
 import { applyViewUpdate, type ViewRow, type ViewUpdate } from "../informer/view/cache_view.ts";
 
 /** A function that sends a request, as `fetch` does. */

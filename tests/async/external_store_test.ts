@@ -1,6 +1,6 @@
 import { assertEquals, assertStrictEquals } from "@std/assert";
 import { Uncaught } from "../support/informer.ts";
-import { ExternalStore } from "../../src/subscribe/external_store.ts";
+import { ExternalStore } from "../../src/async/iterate.ts";
 
 interface State {
   readonly rows: readonly object[];
