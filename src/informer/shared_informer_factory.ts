@@ -14,7 +14,6 @@ import { parsesObjects } from "../entry/path.ts";
 import type { IndexFunction } from "../store/indexer.ts";
 import { CacheScope, OverlapFinder } from "./cache/cache_scope.ts";
 import { MemoryBudget } from "./cache/memory_budget.ts";
-import { LabelledNamespaces, NAMESPACE_METADATA } from "./labelled_namespaces.ts";
 import {
   CACHE_DEFAULTS,
   type CachedSelection,
@@ -23,7 +22,7 @@ import {
   type SharedInformerFactoryOptions,
 } from "./options.ts";
 import { SnapshotKeepers } from "./snapshot_keeper.ts";
-import { OptionalKinds } from "./optional_kinds.ts";
+import { LabelledNamespaces, NAMESPACE_METADATA, OptionalKinds } from "./metadata_watches.ts";
 import { type FieldPaths, fieldsOf, type Kept } from "../api/fields.ts";
 import type { Client } from "../client/client.ts";
 import { readablePart } from "../client/readable_namespaces.ts";

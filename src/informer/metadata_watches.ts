@@ -1,9 +1,18 @@
-import type { KubernetesObject } from "../api/object.ts";
+/**
+ * Watches of metadata that the informers of a factory share: {@linkcode OptionalKinds} watches definitions, for kinds
+ * that the server need not have, and {@linkcode LabelledNamespaces} namespaces by their labels.
+ *
+ * @module
+ */
+import type { KubernetesObject, Reduced } from "../api/object.ts";
 import type { ListerWatcher } from "../api/lister_watcher.ts";
-import { DEFINITIONS, metadataOf, type Resource, resourceName } from "../api/resource.ts";
+import type { Abortable } from "../api/options.ts";
+import { defineResource, DEFINITIONS, metadataOf, type Resource, resourceName } from "../api/resource.ts";
+import { hashesOf, type HashRange, type ShardSource } from "../api/shard.ts";
 import { isForbidden, isNotFound } from "../api/status.ts";
 import { LeakyBucket, LongTimer } from "../async/time.ts";
 import { InformerError } from "../errors/informer_error.ts";
+import type { HandlerRegistration } from "./events/event.ts";
 import { SharedIndexInformer } from "./shared_index_informer.ts";
 
 /** The wait after the attempt that follows a change of a definition, in milliseconds; it doubles with each attempt. */
@@ -129,5 +138,59 @@ export class OptionalKinds implements AsyncDisposable {
         : error,
       DEFINITIONS,
     );
+  }
+}
+
+/** Namespaces, as their metadata. */
+export const NAMESPACE_METADATA: Resource<KubernetesObject & Reduced> = metadataOf(
+  defineResource({ version: "v1", plural: "namespaces", kind: "Namespace", scope: "Cluster" }),
+);
+
+/** The namespaces of an informer, as a shard by namespace: each is a range of one hash. */
+export class LabelledNamespaces implements ShardSource {
+  /** As `ShardSource.name`. */
+  readonly name: string;
+  /** As `ShardSource.by`. */
+  readonly by = "namespace";
+  readonly #open: () => SharedIndexInformer<KubernetesObject & Reduced>;
+  readonly #names = new Set<string>();
+  readonly #listeners = new Set<() => void>();
+  /** Set by the first {@linkcode ready}. */
+  #handler: HandlerRegistration | undefined;
+
+  /** Those with these labels, of the informer that `open` returns, once they are needed. */
+  constructor(labels: string, open: () => SharedIndexInformer<KubernetesObject & Reduced>) {
+    this.name = `namespaces of ${labels}`;
+    this.#open = open;
+  }
+
+  /** As `ShardSource.ready`. */
+  async ready(options: Abortable): Promise<void> {
+    this.#handler ??= this.#open().addEventHandler({
+      onAdd: ({ name }) => this.#change(() => this.#names.add(name)),
+      onDelete: ({ name }) => this.#change(() => this.#names.delete(name)),
+    }, { name: this.name });
+    await this.#handler.waitForSync(options);
+  }
+
+  /** As `ShardSource.ranges`. */
+  ranges(): readonly HashRange[] {
+    return [...this.#names].flatMap(hashesOf);
+  }
+
+  /** As `ShardSource.namespaces`. */
+  namespaces(): readonly string[] {
+    return [...this.#names];
+  }
+
+  /** As `ShardSource.onChange`. */
+  readonly onChange = (listener: () => void): Disposable => {
+    this.#listeners.add(listener);
+    return { [Symbol.dispose]: () => void this.#listeners.delete(listener) };
+  };
+
+  #change(change: () => void): void {
+    change();
+    for (const listener of [...this.#listeners]) listener();
   }
 }
