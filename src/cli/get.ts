@@ -2,11 +2,10 @@ import { isNotFound } from "../api/status.ts";
 import type { KubernetesObject } from "../api/object.ts";
 import { type Resource, resourceName } from "../api/resource.ts";
 import type { Client } from "../client/client.ts";
-import { EXIT_CODE, UsageError } from "./errors/explain_error.ts";
+import { EXIT_CODE } from "./errors/explain_error.ts";
 import { errorLine } from "../errors/errors.ts";
 import { defined } from "../api/options.ts";
 import {
-  checkSelection,
   clientsFor,
   type ClusterClient,
   type ClustersFlags,
@@ -64,12 +63,8 @@ export async function get(
   terminal: Terminal,
   signal: AbortSignal,
 ): Promise<number> {
-  checkSelection(flags, args);
-  const targets = getTargets(args);
+  const targets = getTargets(args, flags);
   const named = targets.some(({ names }) => names.length > 0);
-  if (named && (flags.selector !== undefined || flags.fieldSelector !== undefined || flags.allNamespaces)) {
-    throw new UsageError("a name selects one object; leave out -l, --field-selector and -A");
-  }
   using clients = await clientsFor(flags, terminal);
   const form = formOf(flags.output);
   const wanted = await clients.ask(

@@ -13,7 +13,6 @@ import { Pod } from "../kinds/core/v1.ts";
 import { conditionsOf, type Readiness, readiness, unobserved } from "../readiness/readiness.ts";
 import { EXIT_CODE, UsageError } from "./errors/explain_error.ts";
 import {
-  checkSelection,
   clientFor,
   collectionsOf,
   type ConnectionFlags,
@@ -71,14 +70,9 @@ export async function wait(
   terminal: Terminal,
   stop: AbortSignal,
 ): Promise<number> {
-  checkSelection(flags, args);
-  const targets = getTargets(args);
-  const isSelected = flags.selector !== undefined || flags.fieldSelector !== undefined || (flags.all ?? false);
-  if (targets.some(({ names }) => names.length > 0)) {
-    if (isSelected || flags.allNamespaces) {
-      throw new UsageError("a name selects one object; leave out -l, --field-selector, --all and -A");
-    }
-  } else if (!isSelected) {
+  const targets = getTargets(args, flags);
+  const isSelected = flags.selector !== undefined || flags.fieldSelector !== undefined || flags.all;
+  if (!isSelected && targets.every(({ names }) => names.length === 0)) {
     throw new UsageError("name objects, as in deploy/web, or choose them with -l, --field-selector or --all");
   }
   const goal = goalOf(flags.for);

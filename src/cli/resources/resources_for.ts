@@ -367,12 +367,25 @@ interface GetTarget {
 }
 
 /**
- * Returns what the arguments of `get` name, by the rules of kubectl: `pods,deploy` are kinds, `pods web-0 web-1`
- * objects of one kind, or of each of several, and `pod/web-0 deploy/web` objects of several kinds.
+ * Returns what the arguments of `get` and `wait` name, by the rules of kubectl: `pods,deploy` are kinds, `pods web-0
+ * web-1` objects of one kind, or of each of several, and `pod/web-0 deploy/web` objects of several kinds.
  *
- * @throws {UsageError} when a name is empty, or both forms are mixed.
+ * @throws as {@linkcode checkSelection}.
+ * @throws {UsageError} when a name is empty, both forms are mixed, or flags select objects beside a name.
  */
-export function getTargets(args: readonly string[]): GetTarget[] {
+export function getTargets(args: readonly string[], flags: SelectionFlags & { readonly all?: boolean }): GetTarget[] {
+  checkSelection(flags, args);
+  const targets = targetsNamed(args);
+  const { selector, fieldSelector, all, allNamespaces } = flags;
+  const given = Object.entries({ "-l": selector, "--field-selector": fieldSelector, "--all": all, "-A": allNamespaces })
+    .flatMap(([name, value]) => value === undefined || value === false ? [] : name);
+  if (given.length > 0 && targets.some(({ names }) => names.length > 0)) {
+    throw new UsageError(`a name selects one object; leave out ${given.join(" and ")}`);
+  }
+  return targets;
+}
+
+function targetsNamed(args: readonly string[]): GetTarget[] {
   const [kinds, ...names] = args;
   const single = args.find((arg) => !arg.includes("/"));
   if (args.some((arg) => arg.includes("/"))) {
