@@ -19,10 +19,19 @@ an unchanged function is not run again, unless it survived and its tests have ch
   flags: {
     lines: toggle("chooses this program"),
     only: list("PATH,…", `files or folders; default\n${hotFolders().join(", ")}`),
+    tests: list(
+      "PATH,…",
+      "test files or folders that run alone; a run without this flag repeats what they do not catch",
+    ),
     since: text("COMMIT", "leave out functions that this commit has with the same text, in any file"),
     jobs: count("number of processes at once", 2),
   },
-  examples: ["--only src/queue", "--since HEAD~5", "--only src/store/indexer.ts,src/queue/delta_fifo.ts --jobs 1"],
+  examples: [
+    "--only src/queue",
+    "--only src/store --tests tests/store/indexer_test.ts",
+    "--since HEAD~5",
+    "--only src/store/indexer.ts,src/queue/delta_fifo.ts --jobs 1",
+  ],
   exits: "Exits with 1 when an unexplained statement survives, with 2 when it cannot run.",
 };
 
@@ -68,13 +77,15 @@ function hotFolders(): string[] {
 
 /** Does what the command line asks for. Returns the exit code. */
 export async function lineMutants(): Promise<number> {
-  const { only = hotFolders(), since, jobs } = readFlags(PROGRAM);
+  const { only = hotFolders(), tests, since, jobs } = readFlags(PROGRAM);
   const files = only.flatMap((path) => sourcesIn(relative(ROOT, join(ROOT, path))));
   const before = since === undefined ? new Set() : await keysOf(since);
   const problems = await markerProblems();
   for (const problem of problems) console.log(problem);
-  const mutants = (await Promise.all(files.map(mutantsOf))).flat().filter(({ key }) => !before.has(key));
-  const outcomes = await run(mutants, files, jobs);
+  const mutants = (await Promise.all(files.map((file) => mutantsOf(file, tests)))).flat().filter(({ key }) =>
+    !before.has(key)
+  );
+  const outcomes = await run(mutants, files, jobs, tests);
   const count = (outcome: Outcome): number => [...outcomes.values()].filter((found) => found === outcome).length;
   const survivors = mutants.filter(({ key }) => outcomes.get(key) === "survives");
   const unexplained = survivors.filter((mutant) => !isExplained(mutant));
@@ -110,11 +121,10 @@ function isExplained({ statement: { survivesId } }: LineMutant): boolean {
   return survivesId !== undefined && survivesId in LINE_SURVIVORS;
 }
 
-async function mutantsOf(file: string): Promise<LineMutant[]> {
+async function mutantsOf(file: string, alone: readonly string[] | undefined): Promise<LineMutant[]> {
   const text = await Deno.readTextFile(join(ROOT, file));
-  const paths = [testFolderOf(file), "tests/support/histories", "tests/simulation/histories"].filter(exists).flatMap(
-    sourcesIn,
-  );
+  const paths = (alone ?? [testFolderOf(file), "tests/support/histories", "tests/simulation/histories"].filter(exists))
+    .flatMap(sourcesIn);
   const tests = await sha256((await Promise.all(paths.map((path) => Deno.readTextFile(join(ROOT, path))))).join("\0"));
   return await Promise.all(
     statementsIn(text).map(async (statement) => {
@@ -173,6 +183,7 @@ async function run(
   mutants: readonly LineMutant[],
   files: readonly string[],
   jobs: number,
+  tests: readonly string[] | undefined,
 ): Promise<Map<string, Outcome>> {
   const known = await readState();
   const outcomes = new Map<string, Outcome>();
@@ -196,7 +207,7 @@ async function run(
     const unchanged = await copyProject(join(folder, "unchanged"));
     const copies = await Promise.all(Array.from({ length: jobs }, (_, job) => copyProject(join(folder, String(job)))));
     const types = new TypeChecker(ROOT, files.map((file) => join(ROOT, file)));
-    const checksOf = checksIn(unchanged);
+    const checksOf = checksIn(unchanged, tests);
     const startedAt = performance.now();
     const queue = waiting.values();
     let done = 0;
@@ -245,7 +256,7 @@ async function copyProject(folder: string): Promise<string> {
 }
 
 /** The checks of a source, cheapest first. Each is timed in an unchanged copy when it is first needed. */
-function checksIn(unchanged: string): (file: string) => readonly Check[] {
+function checksIn(unchanged: string, alone: readonly string[] | undefined): (file: string) => readonly Check[] {
   const checks = new Map<string, Check>();
   const check = (name: Check["name"], failed: number, args: readonly string[]): Check => {
     const id = args.join(" ");
@@ -257,10 +268,12 @@ function checksIn(unchanged: string): (file: string) => readonly Check[] {
     return found;
   };
   const histories = check("histories", FAILED, ["run", ...DENO_FLAGS, "tools/first_failure.ts", String(HISTORIES)]);
+  const testsIn = (paths: readonly string[]): Check =>
+    check("tests", 1, ["test", ...DENO_FLAGS, "--quiet", "--fail-fast", ...paths]);
   return (file) => {
+    if (alone !== undefined) return [testsIn(alone)];
     const tests = testFolderOf(file);
-    if (!exists(tests)) return [histories];
-    return [check("tests", 1, ["test", ...DENO_FLAGS, "--quiet", "--fail-fast", tests]), histories];
+    return exists(tests) ? [testsIn([tests]), histories] : [histories];
   };
 }
 
