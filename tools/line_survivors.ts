@@ -25,8 +25,6 @@ export const LINE_SURVIVORS: Readonly<Record<string, string>> = {
   "settled-wait": "Without it a wait that is over stays in memory for as long as the informer, with the same result.",
   "shared-values": "Without it each row keeps an array of its index value: more memory, with the same result.",
   "started-by-run": "Without it an informer that ends by the signal of its run is also disposed then: the same end.",
-  "stopped-before-run":
-    "Without it a run whose signal is aborted compares the restored objects with a request that this signal refuses.",
   "unchanged-index": "Without it index values are compared that cannot differ: slower, with the same result.",
   "whole-chunk": "Without it bytes that one chunk has are copied: slower, with the same result.",
 };

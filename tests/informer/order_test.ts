@@ -3,12 +3,13 @@ import type { Transport } from "../../src/api/lister_watcher.ts";
 import { Client } from "../../src/client/client.ts";
 import type { InformerEvent } from "../../src/informer/events/event.ts";
 import { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";
-import { added, deleted, entry, expired, modified, seen, Thing, thing } from "../support/fixtures.ts";
+import { added, deleted, entry, expired, modified, part, seen, Thing, thing } from "../support/fixtures.ts";
 import { utf8Of } from "../support/bodies.ts";
 import { chunking } from "../support/texts.ts";
 import { gate, holding, line, Notes, Run } from "../support/informer.ts";
 import { OutdatedChanges } from "../../src/informer/sync/cache_writer.ts";
 import { FakeTime } from "../support/fake_time.ts";
+import { END } from "../support/scripted_source.ts";
 import { Wire } from "./_wire.ts";
 import type { SharedIndexInformerOptions } from "../../src/informer/options.ts";
 import { metadataOf } from "../../src/api/resource.ts";
@@ -160,6 +161,10 @@ Deno.test("OutdatedChanges requests one relist until a list follows, because the
   const wait: Step = { do: "wait a minute" };
   assertEquals(await relistsAfter({ do: "drop", version: 11 }, flush(11), wait, wait), ["11"]);
   assertEquals(await relistsAfter({ do: "drop", version: 11 }, flush(11), { do: "list" }, wait), ["11"]);
+  const again: Step[] = [{ do: "drop", version: 12 }, flush(12)];
+  const first: Step[] = [{ do: "drop", version: 11 }, flush(11), { do: "list" }];
+  assertEquals(await relistsAfter(...first, ...again, wait), ["11", "12"]);
+  assertEquals(await relistsAfter(...first, ...again, { do: "list" }, wait), ["11"], "a list comes before the timer");
 });
 
 Deno.test("OutdatedChanges compares what follows a streaming list in the same batch with the version of that list", async () => {
@@ -173,6 +178,26 @@ Deno.test("SharedIndexInformer that is stopped before a relist that is due leave
   run.source.list();
   await run.send(modified("a", 12), modified("a", 11));
   assertEquals(run.source.requests.at(-1), "list - limit=500", "the relist is not answered");
+});
+
+Deno.test("SharedIndexInformer that is stopped while a relist waits for its minute leaves no timer", async () => {
+  await using run = await new Run(holding(entry("a", 5))).start();
+  const { source, time } = run;
+  const timers = time.timers;
+  source.list(part(20, [entry("a", 5)]), END).watch([]);
+  await run.send(modified("b", 12), modified("a", 4));
+  assertEquals([source.lists.length, time.timers], [2, timers]);
+  await run.send(modified("b", 22), modified("a", 3));
+  assertEquals([source.lists.length, time.timers], [2, timers + 1]);
+});
+
+Deno.test("SharedIndexInformer that is resynced takes no dropped change for a replay", async () => {
+  await using run = await new Run(holding(entry("a", 7)), { reflector: { resyncMs: 1_000 } }).start();
+  run.source.list();
+  await run.send(modified("a", 5)); // perhaps a replay, of which the cached state is still to come
+  await run.tick(1_000);
+  await run.send(modified("b", 11));
+  assertEquals(run.source.lists.length, 2);
 });
 
 Deno.test("OutdatedChanges treats a change as a replay if its object arrives again before the watch continues", async () => {

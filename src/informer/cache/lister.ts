@@ -492,7 +492,6 @@ export class ObjectCache<T extends KubernetesObject> {
     const wrapped = Object.entries(indexers).map(([name, valuesOf]) => {
       return [name, this.entryTransform.indexFunction(name, valuesOf)];
     });
-    if (wrapped.length === 0) return;
     this.store.withIndexers(Object.fromEntries(wrapped));
     if (Object.values(indexers).some(parsesObjects)) this.entryTransform.reads = true;
     // Filling the indexes has parsed entries that had not been read before.

@@ -536,7 +536,7 @@ export class Controller<T extends KubernetesObject> implements ReflectorStore<En
   async #askForRestored(signal: AbortSignal | undefined): Promise<void> {
     const collection = this.#collection;
     const { identities } = this.source;
-    if (collection === undefined || identities === undefined || signal?.aborted) return; // survives: stopped-before-run
+    if (collection === undefined || identities === undefined || signal?.aborted) return;
     const { entryTransform } = collection.cache;
     const originalKey = (entry: Entry<unknown>): string => entryTransform.serverKeyOf(entry as Entry<T>);
     const restored = { entries: this.known.list(), version: this.gate.version, originalKey };

@@ -386,7 +386,6 @@ function firstOf(
   const first: Entry<unknown>[] = [];
   for (const entry of entries) {
     const place = first.findIndex((other) => isBefore(entry, other));
-    if (place === -1 && first.length === count) continue;
     first.splice(place === -1 ? first.length : place, 0, entry);
     first.length = Math.min(first.length, count);
   }

@@ -104,6 +104,12 @@ Deno.test("VersionGate compares a version that no wait is for with the nearest w
   for (let version = 2; version < 52; version++) gate.reached(`${version}`);
   const since = versions.map(({ compared }, i) => compared - before[i]);
   assertEquals(since, [50, ...Array(99).fill(0)]);
+  gate.reached("1000");
+  await waits[0];
+  const next = versions[1].compared;
+  const others = versions.slice(2).map(({ compared }) => compared);
+  for (let i = 0; i < 10; i++) gate.reached("1000");
+  assertEquals([versions[1].compared - next, versions.slice(2).map(({ compared }) => compared)], [10, others]);
   gate.reached("1099");
   await Promise.all(waits);
 });
@@ -130,4 +136,14 @@ Deno.test("VersionGate resolves waits in any order of their versions, also once 
   const back = wait("20");
   gate.reached("2");
   await assertRejects(() => back, Error, "went back from 12 to 2");
+});
+
+Deno.test("VersionGate that has ended rejects waits with the reason, pending and later ones, unless it has the version", async () => {
+  const gate = new VersionGate();
+  gate.reached("5");
+  const pending = gate.wait("6", {});
+  gate.end(new Error("over"));
+  await assertRejects(() => pending, Error, "over");
+  await assertRejects(() => gate.wait("6", {}), Error, "over");
+  await gate.wait("5", {});
 });
