@@ -331,9 +331,15 @@ export interface DraftMeta {
   readonly ownerReferences?: readonly OwnerReference[];
 }
 
+/** Encodes texts as UTF-8. */
+export const encoder: TextEncoder = new TextEncoder();
+
+/** Decodes UTF-8; the option `stream`, which has a state, needs a decoder of its own. */
+export const decoder: TextDecoder = new TextDecoder();
+
 /** Returns the base64 of a text in UTF-8, as the data of Secrets has it. */
 export function base64Of(text: string): string {
-  return btoa(Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join(""));
+  return btoa(Array.from(encoder.encode(text), (byte) => String.fromCharCode(byte)).join(""));
 }
 
 /** Metadata with a name, or the beginning of one. */

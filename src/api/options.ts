@@ -1,6 +1,6 @@
 import type { ShardFilter } from "./shard.ts";
 import { type DecodeError, UnreachableError } from "./status.ts";
-import type { ObjectKey, ObjectMeta } from "./object.ts";
+import { encoder, type ObjectKey, type ObjectMeta } from "./object.ts";
 import { FieldSelector, LabelSelector } from "./selector.ts";
 
 /**
@@ -365,7 +365,7 @@ export function isHeaderValue(text: string): boolean {
 
 /** Encodes a header value: `Headers` takes one character for each byte, and the server decodes UTF-8. */
 export function utf8AsLatin1(text: string): string {
-  return Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join("");
+  return Array.from(encoder.encode(text), (byte) => String.fromCharCode(byte)).join("");
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { ObjectMeta } from "./object.ts";
+import { encoder, type ObjectMeta } from "./object.ts";
 import { DecodeError } from "./status.ts";
 
 /** A part of the hashes from 0 to 2^64: `start` is in it, and `end` is not. */
@@ -141,7 +141,6 @@ class Fnv1a {
 
 const OFFSET_HIGH = 0xcbf29ce4 | 0;
 const OFFSET_LOW = 0x84222325 | 0;
-const encoder = new TextEncoder();
 const fnv1a = new Fnv1a();
 
 /** Returns the shard of the objects whose controllers are in a shard by uid. */

@@ -1,5 +1,5 @@
 import { dirname } from "node:path";
-import type { KubernetesObject } from "../api/object.ts";
+import { encoder, type KubernetesObject } from "../api/object.ts";
 import { folderPermissions, replaceFile, temporaryPath } from "../deno/host.ts";
 import { UsageError } from "./errors/explain_error.ts";
 import { messageOf } from "../errors/errors.ts";
@@ -68,7 +68,6 @@ export async function writeCacheFile(
   path: string,
   objects: Iterable<KubernetesObject>,
 ): Promise<void> {
-  const encoder = new TextEncoder();
   await replaceFile(path, `Cannot write the cache to "${path}"`, async (beside) => {
     using file = await Deno.open(beside, { write: true, createNew: true, mode: 0o600 });
     const writer = file.writable.getWriter();

@@ -1,7 +1,7 @@
 import { parseFieldPath } from "../api/selector.ts";
 import type { Entry } from "../api/options.ts";
 import type { ListerWatcher } from "../api/lister_watcher.ts";
-import type { KubernetesObject } from "../api/object.ts";
+import { encoder, type KubernetesObject } from "../api/object.ts";
 import { type Resource, resourceName, SECRET_ANNOTATIONS } from "../api/resource.ts";
 import { StatusError } from "../api/status.ts";
 import { DerivedController } from "../async/signals.ts";
@@ -272,7 +272,6 @@ function redact(value: unknown, keys: readonly string[]): unknown {
 
 const NEWLINE = 0x0a;
 const BUFFERED_BYTES = 262_144;
-const encoder = new TextEncoder();
 
 /** A new file of lines, up to a size. Its owner alone can read it. */
 class RecordingFile implements Disposable {

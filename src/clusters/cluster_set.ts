@@ -8,7 +8,7 @@
  *
  * @module
  */
-import type { KubernetesObject } from "../api/object.ts";
+import { decoder, type KubernetesObject } from "../api/object.ts";
 import { type Abortable, defined, type Selection } from "../api/options.ts";
 import type { Kept } from "../api/fields.ts";
 import { type ApiResource, type Resource, resourceName, type SecretLike, type WithoutData } from "../api/resource.ts";
@@ -493,5 +493,5 @@ export async function followClusterSecrets(
 
 /** Returns the text of a value of a Secret's data; `""` if there is none. */
 function decoded(data = ""): string {
-  return new TextDecoder().decode(Uint8Array.from(atob(data), (character) => character.charCodeAt(0)));
+  return decoder.decode(Uint8Array.from(atob(data), (character) => character.charCodeAt(0)));
 }

@@ -1,3 +1,4 @@
+import { decoder } from "../api/object.ts";
 import { basename, dirname, isAbsolute, join, resolve } from "node:path";
 import { messageOf } from "../errors/errors.ts";
 import { InformerError } from "../errors/informer_error.ts";
@@ -440,7 +441,7 @@ async function missingIn(folder: string, os: string): Promise<string | undefined
 export async function versionOf(folder: string): Promise<string> {
   const command = programPath(folder, "kube-apiserver");
   const { stdout } = await new Deno.Command(command, { args: ["--version"], stdin: "null" }).output();
-  const text = new TextDecoder().decode(stdout).trim();
+  const text = decoder.decode(stdout).trim();
   const [, version] = /^Kubernetes v(\d+\.\d+\.\d+)/.exec(text) ?? [];
   if (version === undefined) throw new InformerError(`Cannot read the version of "${command}": it printed "${text}"`);
   return version;

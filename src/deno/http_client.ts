@@ -1,3 +1,4 @@
+import { encoder } from "../api/object.ts";
 import { certificateProblem, privateKeyProblem, Secret, validityOf, validityProblem } from "../kubeconfig/text.ts";
 import { type ProxyAddress, proxyHref, proxyName, proxyPort } from "../kubeconfig/resolve_context.ts";
 import { type ExplainFileProblem, FileProblem, type Host, readCheckedFile } from "./host.ts";
@@ -397,7 +398,7 @@ function isBroken(error: unknown): boolean {
 }
 
 async function answer(connection: Deno.Conn, status: string): Promise<void> {
-  await writeAll(connection, new TextEncoder().encode(`HTTP/1.1 ${status}\r\n\r\n`));
+  await writeAll(connection, encoder.encode(`HTTP/1.1 ${status}\r\n\r\n`));
 }
 
 async function writeAll(connection: Deno.Conn, bytes: Uint8Array): Promise<void> {

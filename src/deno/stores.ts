@@ -12,7 +12,7 @@ import {
 import { InformerError } from "../errors/informer_error.ts";
 import { folderPermissions, replaceFile } from "./host.ts";
 import { isOlder } from "../api/status.ts";
-import type { ObjectKey } from "../api/object.ts";
+import { decoder, encoder, type ObjectKey } from "../api/object.ts";
 
 /** The number of bytes that are read at once. */
 const CHUNK_BYTES = 2 * 1_024 * 1_024;
@@ -185,8 +185,6 @@ const GIVEN_UP_MS = 600_000;
  * All values are bytes: other values are written as V8 of the moment writes them, and an older version may be unable to
  * read that.
  */
-const encoder = new TextEncoder();
-const decoder = new TextDecoder();
 
 /** The number of times that a snapshot is read which is replaced meanwhile. */
 const READS = 3;

@@ -1,4 +1,4 @@
-import type { ObjectKey } from "../api/object.ts";
+import { encoder, type ObjectKey } from "../api/object.ts";
 import { type ObjectSelection, objectTexts, PART_OBJECTS, type ShownObject } from "./objects.ts";
 import { RankTree } from "../store/rank_tree.ts";
 import type { ByteBudget, Keeper } from "./options.ts";
@@ -259,8 +259,6 @@ interface ObjectsPart {
   /** The number of changes of the objects before it was made. */
   readonly changes: number;
 }
-
-const encoder = new TextEncoder();
 
 /**
  * The changes and the present objects of one selection as bytes, made once, and shared by all streams that ask for it.

@@ -9,7 +9,7 @@ import {
   showFor,
   ShownObject,
 } from "./objects.ts";
-import type { KubernetesObject } from "../api/object.ts";
+import { encoder, type KubernetesObject } from "../api/object.ts";
 import type { Entry } from "../api/options.ts";
 import type { Resource, TableRow } from "../api/resource.ts";
 import type { Hold, RelayedCollection, RelaySettings, RequestedPart } from "./options.ts";
@@ -36,8 +36,6 @@ import {
 } from "./http.ts";
 import { accepts } from "@std/http/negotiation";
 import { messageOf } from "../errors/errors.ts";
-
-const encoder = new TextEncoder();
 
 /** The number of rights whose digests are kept. */
 const KNOWN_DIGESTS = 1_000;

@@ -1,6 +1,6 @@
 import { hashOf } from "../api/shard.ts";
 import { isOlder, isResourceVersion } from "../api/status.ts";
-import type { KubernetesObject, ObjectKey } from "../api/object.ts";
+import { encoder, type KubernetesObject, type ObjectKey } from "../api/object.ts";
 import { DerivedController, nextTurn } from "../async/signals.ts";
 import { LongTimer, monotonicMs } from "../async/time.ts";
 import type { AcquiredInformer } from "../informer/shared_informer_factory.ts";
@@ -427,8 +427,6 @@ export class Feed extends CacheFeed {
     this.#changed({ position: this.#nextPosition, state });
   }
 }
-
-const encoder = new TextEncoder();
 
 /**
  * The events of a channel for one client.

@@ -1,10 +1,9 @@
 import { defined } from "../api/options.ts";
-import type { KubernetesObject } from "../api/object.ts";
+import { encoder, type KubernetesObject } from "../api/object.ts";
 import type { InformerState } from "../informer/sync/state.ts";
 import type { InformerStatus } from "../informer/status.ts";
 import type { ViewUpdate } from "../informer/view/cache_view.ts";
 
-const encoder = new TextEncoder();
 const LINE_END = 10;
 const ID: readonly number[] = [..."id:"].map((character) => character.charCodeAt(0));
 

@@ -1,3 +1,4 @@
+import { encoder } from "../api/object.ts";
 import { nextTurn } from "../async/signals.ts";
 import { LongTimer, monotonicMs } from "../async/time.ts";
 import { type EndData, eventText } from "./format.ts";
@@ -158,8 +159,6 @@ const MIN_AGAIN_MS = 1_000;
 
 /** The time that a client has to read why its stream ends, in milliseconds. */
 const GRACE_MS = 5_000;
-
-const encoder = new TextEncoder();
 
 /**
  * The events for one client. It buffers nothing: it writes when its client has read what was written before.

@@ -1,4 +1,4 @@
-import type { KubernetesObject, ObjectKey } from "../api/object.ts";
+import { encoder, type KubernetesObject, type ObjectKey } from "../api/object.ts";
 import type { Entry } from "../api/options.ts";
 import { apiVersionOf, type Resource } from "../api/resource.ts";
 import { FieldSelector, LabelSelector } from "../api/selector.ts";
@@ -139,8 +139,6 @@ interface WatchPlan {
   /** Returns `true` if the client may see the same as before. */
   readonly isSame: (access: Access) => boolean;
 }
-
-const encoder = new TextEncoder();
 
 /**
  * A watch of one client: the initial objects, if it asked for them, then the changes of the ring behind its version,

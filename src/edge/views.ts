@@ -1,4 +1,4 @@
-import type { KubernetesObject } from "../api/object.ts";
+import { encoder, type KubernetesObject } from "../api/object.ts";
 import type { TableRow } from "../api/resource.ts";
 import {
   type CacheView,
@@ -200,8 +200,6 @@ interface OpenView {
   readonly lease: ViewLease;
   readonly job: AbortController;
 }
-
-const encoder = new TextEncoder();
 
 /**
  * The updates of views for one client.

@@ -1,6 +1,15 @@
 import type { DecodeOptions, Entry, Identity, Projection } from "../api/options.ts";
 import { DecodeError } from "../api/status.ts";
-import { keyOf, type KubernetesObject, type ObjectKey, type ObjectMeta, type Reduced, reduced } from "../api/object.ts";
+import {
+  decoder,
+  encoder,
+  keyOf,
+  type KubernetesObject,
+  type ObjectKey,
+  type ObjectMeta,
+  type Reduced,
+  reduced,
+} from "../api/object.ts";
 import { type FieldValue, fieldValues, formatFieldPath, parseFieldPath } from "../api/selector.ts";
 import { readValues, valuesAt } from "./path.ts";
 import { FieldTree, MANAGED_FIELDS, MAX_ARRAYS, namesManagedFields } from "../api/fields.ts";
@@ -41,8 +50,6 @@ const READ = 0;
 const BROKEN = -1;
 /** Stands for a position in the text that is not known. */
 export const NO_POSITION = -1;
-
-const decoder = new TextDecoder();
 
 /** Creates an entry of `identity` that holds an object. */
 function parsedEntry<T extends KubernetesObject>(identity: Identity, object: T): JsonEntry<T> {
@@ -309,8 +316,6 @@ interface EntryBytes extends UnreadText {
   /** The object. */
   readonly text: Uint8Array;
 }
-
-const encoder = new TextEncoder();
 
 /**
  * Returns the text of an entry: that which it holds, or where its object was parsed or has no text, that of

@@ -3,7 +3,7 @@ import { limitedSnapshot, type SnapshotLimit, type SnapshotStore, type StoredSna
 import { DecodeError, isOlder } from "../api/status.ts";
 import { type CacheScope, inOrder, recordDifference, type ScopeRecord } from "./cache/cache_scope.ts";
 import type { Entry, Identity } from "../api/options.ts";
-import type { KubernetesObject, ObjectKey } from "../api/object.ts";
+import { decoder, encoder, type KubernetesObject, type ObjectKey } from "../api/object.ts";
 import type { TableColumn, TableRow } from "../api/resource.ts";
 import {
   brokenEntry,
@@ -168,8 +168,6 @@ type ObjectIdentity = readonly [ObjectKey, string, string, string, ObjectKey | 0
 
 /** The number of bytes of texts at which a frame is complete. */
 const FRAME_BYTES = 256 * 1_024;
-
-const encoder = new TextEncoder();
 
 /**
  * Writes a snapshot: the format's line, a frame with the header, frames of objects, and a frame with their number.
@@ -403,8 +401,6 @@ async function nextFrame(source: ByteSource): Promise<Frame> {
 function damaged(found: string): SnapshotError {
   return new SnapshotError("damaged", `it is damaged: ${found}`);
 }
-
-const decoder = new TextDecoder();
 
 /** Takes bytes off the front of a stream of chunks. */
 class ByteSource {

@@ -1,3 +1,4 @@
+import { decoder } from "../api/object.ts";
 import { nearest, REDACTED } from "../errors/errors.ts";
 
 /** Returns the type of an invalid value, for messages; never the value itself, which may be a credential. */
@@ -109,7 +110,7 @@ export function tokenProblem(token: string): string | undefined {
 /** Decodes the text in a `-data` field; returns `undefined` if it is not base64. */
 export function decodeBase64(data: string): string | undefined {
   const bytes = base64Bytes(data);
-  return bytes === undefined ? undefined : new TextDecoder().decode(bytes);
+  return bytes === undefined ? undefined : decoder.decode(bytes);
 }
 
 /** Decodes base64 with or without line ends; returns `undefined` if it is not base64. */
@@ -250,7 +251,7 @@ function elementAt(bytes: Uint8Array, at: number): Element | undefined {
 /** Parses `260131120000Z`, in which years from 50 mean 19xx, or `20260131120000Z` (RFC 5280 4.1.2.5). */
 function timeOf(bytes: Uint8Array, { tag, start, end }: Element): number | undefined {
   if (tag !== UTC_TIME && tag !== GENERALIZED_TIME) return undefined;
-  const text = new TextDecoder().decode(bytes.subarray(start, end));
+  const text = decoder.decode(bytes.subarray(start, end));
   const match =
     (tag === UTC_TIME ? /^(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)Z$/ : /^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)Z$/)
       .exec(text);

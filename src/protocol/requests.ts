@@ -5,6 +5,7 @@
  * @module
  */
 
+import { base64Of } from "../api/object.ts";
 import { placeOf, type ResourcePlace } from "../api/resource.ts";
 import type { StatusCause } from "../api/status.ts";
 import { badRequest, forbiddenField, invalid, noPath, refusal, unsupportedField } from "./refusal.ts";
@@ -184,10 +185,7 @@ export interface ContinueToken {
 export function formatContinueToken({ revision, start }: ContinueToken): string {
   // The last character of `start` is U+0000: the first possible key after the last one of the page.
   const json = JSON.stringify({ v: "meta.k8s.io/v1", rv: revision, start });
-  return btoa(String.fromCharCode(...new TextEncoder().encode(json))).replaceAll("+", "-").replaceAll("/", "_").replace(
-    /=+$/,
-    "",
-  );
+  return base64Of(json).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
 }
 
 /**

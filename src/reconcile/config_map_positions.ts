@@ -6,7 +6,7 @@ import {
   type PositionStore,
   type StoredPosition,
 } from "../api/lister_watcher.ts";
-import { copyOf, type ObjectKey } from "../api/object.ts";
+import { copyOf, encoder, type ObjectKey } from "../api/object.ts";
 import { isAlreadyExists, isConflict, isNotFound } from "../api/status.ts";
 import type { ResourceClient } from "../client/resource_client.ts";
 import { InformerError } from "../errors/informer_error.ts";
@@ -86,7 +86,7 @@ export class ConfigMapPositions implements PositionStore {
     { stamp }: PositionChange,
   ): Promise<unknown> {
     const data = { holder, version, objects: JSON.stringify(Array.from(objects, ([key, state]) => [key, ...state])) };
-    const bytes = Object.values(data).reduce((sum, text) => sum + new TextEncoder().encode(text).length, 0);
+    const bytes = Object.values(data).reduce((sum, text) => sum + encoder.encode(text).length, 0);
     if (bytes > MAX_BYTES) {
       const what = `${objects.size} objects take ${bytes} bytes, and a ConfigMap has ${MAX_BYTES}`;
       throw new PositionError(

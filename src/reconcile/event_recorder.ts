@@ -1,4 +1,4 @@
-import type { Draft, KubernetesObject } from "../api/object.ts";
+import { type Draft, encoder, type KubernetesObject } from "../api/object.ts";
 import type { ObjectReference } from "../kinds/core/v1_shared.ts";
 import { Event, type EventSeries as SeriesCount } from "../kinds/events/v1.ts";
 import { microTimestampNow } from "./objects.ts";
@@ -145,8 +145,8 @@ function identityOf({ apiVersion, kind, namespace, name, uid }: ObjectReference)
 /** Shortens a note to the bytes that the server allows, at a character. */
 function cut(note: string): string {
   const ellipsis = "…";
-  if (note.length * 3 <= NOTE_BYTES || new TextEncoder().encode(note).length <= NOTE_BYTES) return note;
-  const { read } = new TextEncoder().encodeInto(note, new Uint8Array(NOTE_BYTES - 3));
+  if (note.length * 3 <= NOTE_BYTES || encoder.encode(note).length <= NOTE_BYTES) return note;
+  const { read } = encoder.encodeInto(note, new Uint8Array(NOTE_BYTES - 3));
   return note.slice(0, read) + ellipsis;
 }
 

@@ -7,6 +7,7 @@
  * @module
  */
 
+import { decoder } from "../../api/object.ts";
 import { DerivedController } from "../../async/signals.ts";
 import { LongTimer } from "../../async/time.ts";
 import { Client } from "../../client/client.ts";
@@ -200,7 +201,7 @@ async function readPeer(
     socket.write(`HEAD /version HTTP/1.1\r\nHost: ${servername}\r\nConnection: close\r\n\r\n`);
   });
   socket.on("data", (bytes: Uint8Array) => {
-    head += new TextDecoder().decode(bytes);
+    head += decoder.decode(bytes);
     if (!head.includes("\r\n\r\n") && head.length < 65_536) return;
     const dateMs = Date.parse(/^date: *(.+)\r$/im.exec(head)?.[1] ?? "");
     resolve({ chain, ...(!Number.isNaN(dateMs) && { dateMs }) });

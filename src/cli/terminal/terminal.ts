@@ -15,7 +15,7 @@ import {
   type TableRow,
 } from "../../api/resource.ts";
 import { humanDuration } from "../../async/time.ts";
-import type { KubernetesObject } from "../../api/object.ts";
+import { encoder, type KubernetesObject } from "../../api/object.ts";
 import { type Document, dump, SCALAR_STYLE, visit } from "js-yaml";
 
 /** Control characters, and characters that reorder or break lines: foreign text must not control the terminal. */
@@ -43,8 +43,6 @@ export function jsonText(value: unknown, indent?: number): string {
 function escaped(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }
-
-const encoder = new TextEncoder();
 
 /** Alternate screen, no cursor, no line breaks at the right edge (xterm control sequences); and back. */
 const TAKE_OVER = "\x1b[?1049h\x1b[?25l\x1b[?7l";

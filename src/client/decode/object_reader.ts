@@ -1,6 +1,6 @@
 import type { DecodeOptions, Entry, Identity, KnownEntries, Projection, ShardOption } from "../../api/options.ts";
 import { DecodeError, UnexpectedKindError } from "../../api/status.ts";
-import { keyOf, type KubernetesObject, type ObjectKey, type ObjectMeta } from "../../api/object.ts";
+import { decoder, encoder, keyOf, type KubernetesObject, type ObjectKey, type ObjectMeta } from "../../api/object.ts";
 import { type Resource, resourceName } from "../../api/resource.ts";
 import {
   brokenEntry,
@@ -13,7 +13,6 @@ import {
   unreadEntry,
 } from "../../entry/entry.ts";
 import { JsonWalker, Projector, skipValue } from "./json_text.ts";
-import { utf8 } from "./body_reader.ts";
 import { messageOf } from "../../errors/errors.ts";
 
 /**
@@ -40,7 +39,6 @@ const COMMA = 44;
 const OPEN_BRACKET = 91;
 /** The rest of managedFields that are dropped. */
 const NOTHING: Uint8Array = new Uint8Array(0);
-const encoder = new TextEncoder();
 const METADATA_FIRST = encoder.encode(`{"metadata":`);
 
 /**
@@ -221,7 +219,7 @@ export class ObjectReader<T extends KubernetesObject> {
       const tail = kept === undefined ? "" : text.slice(walker.cutEnd, end);
       const own = kept === undefined
         ? this.#own(text, start, end)
-        : this.#joined(text.slice(start, walker.cutStart), kept === NOTHING ? tail : utf8.decode(kept) + tail);
+        : this.#joined(text.slice(start, walker.cutStart), kept === NOTHING ? tail : decoder.decode(kept) + tail);
       return this.#unread(
         this.#identityIn(text, key, namespace),
         own,
@@ -235,7 +233,7 @@ export class ObjectReader<T extends KubernetesObject> {
     const own = kept !== undefined || prefix > 0
       ? this.#rewrite(bytes, start, end, kept, prefix)
       : bytes.subarray(start, end);
-    const string = utf8.decode(own);
+    const string = decoder.decode(own);
     // Equal lengths: all ASCII, so the string is flat, with one byte per character. Else a copy of the bytes is
     // smaller.
     return string.length === own.length
@@ -249,7 +247,7 @@ export class ObjectReader<T extends KubernetesObject> {
     const own = prefix === 0
       ? copy.bytes.subarray(0, copy.length)
       : this.#rewrite(copy.bytes, 0, copy.length, undefined, prefix);
-    const text = utf8.decode(own);
+    const text = decoder.decode(own);
     const isAscii = text.length === own.length;
     const body = isAscii ? text : own.slice();
     const { uidStart, uidEnd, versionStart, versionEnd } = this.#walker;
@@ -294,7 +292,7 @@ export class ObjectReader<T extends KubernetesObject> {
   parse(bytes: Uint8Array, start: number, end: number, text?: string): Entry<T> | undefined {
     let object: unknown;
     try {
-      object = parseObject(text === undefined ? utf8.decode(bytes.subarray(start, end)) : text.slice(start, end));
+      object = parseObject(text === undefined ? decoder.decode(bytes.subarray(start, end)) : text.slice(start, end));
     } catch (cause) {
       throw new DecodeError(
         `Cannot read an object of "${resourceName(this.#options.resource)}": ${messageOf(cause)}`,
@@ -389,7 +387,7 @@ export class ObjectReader<T extends KubernetesObject> {
       this.#head[length++] = SLASH;
     }
     length = this.#copy(bytes, nameStart, nameEnd, length);
-    return utf8.decode(this.#head.subarray(0, length));
+    return decoder.decode(this.#head.subarray(0, length));
   }
 
   /** True if the walked object has a kind before its metadata that is not the expected one. */
@@ -427,7 +425,7 @@ export class ObjectReader<T extends KubernetesObject> {
     const uid = length;
     if (versionStart !== -1) length = this.#copy(bytes, versionStart, versionEnd, length);
     // The key lives as long as the entry. These are replaced by the strings of the object when that is parsed.
-    const both = utf8.decode(this.#head.subarray(0, length));
+    const both = decoder.decode(this.#head.subarray(0, length));
     return { key, namespace, uid: both.slice(0, uid), resourceVersion: both.slice(uid) };
   }
 
@@ -477,7 +475,7 @@ export class ObjectReader<T extends KubernetesObject> {
   /** The namespace of the walked object; neighbours mostly share it, and its string. */
   #namespaceOf(bytes: Uint8Array, start: number, end: number, text: string | undefined): string {
     if (!spells(this.#namespace, bytes, start, end)) {
-      this.#namespace = text === undefined ? utf8.decode(bytes.subarray(start, end)) : this.#own(text, start, end);
+      this.#namespace = text === undefined ? decoder.decode(bytes.subarray(start, end)) : this.#own(text, start, end);
     }
     return this.#namespace;
   }
@@ -494,12 +492,12 @@ export class ObjectReader<T extends KubernetesObject> {
     for (let at = cutStart + array, code = COMMA; code === COMMA; code = bytes[at++]) {
       const behind = skipValue(bytes, at, cutEnd);
       if (behind === -1) return NOTHING;
-      const element = utf8.decode(bytes.subarray(at, behind));
+      const element = decoder.decode(bytes.subarray(at, behind));
       if (element.includes(this.#manager!)) found.push(element);
       at = behind;
     }
     const comma = bytes[cutEnd - 1] === COMMA ? "," : "";
-    return encoder.encode(`${utf8.decode(bytes.subarray(cutStart, cutStart + array))}${found.join(",")}]${comma}`);
+    return encoder.encode(`${decoder.decode(bytes.subarray(cutStart, cutStart + array))}${found.join(",")}]${comma}`);
   }
 
   /**

@@ -1,23 +1,14 @@
 import type { Entry } from "../../api/options.ts";
 import { DecodeError, StatusError, statusFrom } from "../../api/status.ts";
-import type { KubernetesObject } from "../../api/object.ts";
+import { decoder, encoder, type KubernetesObject } from "../../api/object.ts";
 import { resourceName, type TableColumn } from "../../api/resource.ts";
 import { JsonEntry, RowEntry } from "../../entry/entry.ts";
 import { ItemScanner, skipValue } from "./json_text.ts";
 import { ObjectReader, type ReadOptions, startsWith } from "./object_reader.ts";
-import {
-  asciiOf,
-  type BodyDecoder,
-  ByteBuffer,
-  LARGEST_TEXT,
-  LineSplitter,
-  MAX_OBJECT_BYTES,
-  utf8,
-} from "./body_reader.ts";
+import { asciiOf, type BodyDecoder, ByteBuffer, LARGEST_TEXT, LineSplitter, MAX_OBJECT_BYTES } from "./body_reader.ts";
 import { messageOf } from "../../errors/errors.ts";
 import type { Change, ListPart } from "../../api/lister_watcher.ts";
 
-const encoder = new TextEncoder();
 const CELLS = encoder.encode(`{"cells":[`);
 const OBJECT = encoder.encode(`,"object":`);
 const TABLE = encoder.encode(`{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"`);
@@ -144,7 +135,7 @@ export class RowReader<R extends KubernetesObject> {
 
   #parse(bytes: Uint8Array, start: number, end: number): unknown {
     try {
-      return JSON.parse(utf8.decode(bytes.subarray(start, end)));
+      return JSON.parse(decoder.decode(bytes.subarray(start, end)));
     } catch (cause) {
       throw new DecodeError(
         `Cannot read a row of "${resourceName(this.#options.resource)}": ${messageOf(cause)}`,
@@ -240,7 +231,7 @@ export class ListReader<T extends KubernetesObject> implements BodyDecoder<ListP
    */
   end(): ListPart<T> {
     const { resource } = this.#options;
-    const text = utf8.decode(this.#outline.bytes.subarray(0, this.#outline.length));
+    const text = decoder.decode(this.#outline.bytes.subarray(0, this.#outline.length));
     let outline: Outline;
     try {
       if (this.#scanner.inItems) throw new SyntaxError("it ends in the middle of its items");
@@ -282,7 +273,7 @@ export class ListReader<T extends KubernetesObject> implements BodyDecoder<ListP
 
   /** Parses the outline so far, with its brackets closed: it has kind and apiVersion, and mostly the metadata. */
   #begin(): void {
-    const text = utf8.decode(this.#outline.bytes.subarray(0, this.#outline.length));
+    const text = decoder.decode(this.#outline.bytes.subarray(0, this.#outline.length));
     const outline = JSON.parse(`${text}]}`) as Outline;
     this.#fillIn(outline);
     this.#takeMetadata(outline);
@@ -441,7 +432,7 @@ class EventReader<T extends KubernetesObject> {
       const entry = this.#objects.read(bytes, start + prefix.bytes.length, end - 1, text);
       return entry && { type: prefix.type, entry };
     }
-    return this.#parse(text === undefined ? utf8.decode(bytes.subarray(start, end)) : text.slice(start, end));
+    return this.#parse(text === undefined ? decoder.decode(bytes.subarray(start, end)) : text.slice(start, end));
   }
 
   /** Parses a bookmark, an error, or an event in another layout than the API server's. */

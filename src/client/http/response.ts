@@ -1,5 +1,6 @@
+import { decoder } from "../../api/object.ts";
 import { DecodeError, type Status, StatusError, statusFrom } from "../../api/status.ts";
-import { ByteBuffer, chunksOf, utf8 } from "../decode/body_reader.ts";
+import { ByteBuffer, chunksOf } from "../decode/body_reader.ts";
 import { oneLine } from "../../errors/errors.ts";
 
 /** The bytes that are read of an error's body that is not JSON (client-go `rest/request.go` reads as many). */
@@ -183,7 +184,7 @@ async function textOf(action: string, response: Response, maxBytes: number): Pro
   const { body, headers } = response;
   // A body of known length is read by one call, which costs a fifth of reading chunks.
   if (Number(headers.get("content-length") ?? NaN) <= maxBytes && headers.get("content-encoding") === null) {
-    return utf8.decode(await response.arrayBuffer());
+    return decoder.decode(await response.arrayBuffer());
   }
   const buffer = new ByteBuffer();
   if (body !== null) {
@@ -196,7 +197,7 @@ async function textOf(action: string, response: Response, maxBytes: number): Pro
       buffer.append(chunk, 0, chunk.length);
     }
   }
-  return utf8.decode(buffer.bytes.subarray(0, buffer.length));
+  return decoder.decode(buffer.bytes.subarray(0, buffer.length));
 }
 
 /**

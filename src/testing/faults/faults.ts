@@ -7,6 +7,7 @@
  * @module
  */
 
+import { encoder } from "../../api/object.ts";
 import { withResolvers } from "../../async/signals.ts";
 import type { RecordedRequest } from "../http/exchange.ts";
 import type { Status } from "../../api/status.ts";
@@ -281,7 +282,6 @@ export class LineFaults {
   }
 }
 
-const encoder = new TextEncoder();
 const NOT_JSON = encoder.encode("}");
 const LINE_FEED = encoder.encode("\n");
 /** The end of each line: the closing braces of object and event, and the line feed. */

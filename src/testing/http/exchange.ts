@@ -6,6 +6,7 @@
  *
  * @module
  */
+import { encoder } from "../../api/object.ts";
 import { type Status, StatusError } from "../../api/status.ts";
 import { ByteBody } from "../wire/byte_body.ts";
 import { goJson } from "../wire/json.ts";
@@ -34,8 +35,6 @@ export interface RequestContext {
 /** Media type of Kubernetes' protobuf: an envelope with the kind, around the message of that kind. */
 export const PROTOBUF = "application/vnd.kubernetes.protobuf";
 
-const encoder = new TextEncoder();
-const decoder = new TextDecoder();
 const LINE_FEED = encoder.encode("\n");
 
 /** Answers with JSON. */
@@ -128,6 +127,7 @@ function wantsPretty({ request, url }: RequestContext): boolean {
 }
 
 function* indent(pieces: Iterable<Uint8Array>): Generator<Uint8Array> {
+  const decoder = new TextDecoder();
   let text = "";
   for (const piece of pieces) text += decoder.decode(piece, { stream: true });
   yield encoder.encode(JSON.stringify(JSON.parse(text), null, 2));

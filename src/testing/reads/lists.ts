@@ -1,3 +1,4 @@
+import { encoder } from "../../api/object.ts";
 import { badRequest, expired, refusal, tooLarge } from "../../protocol/refusal.ts";
 import {
   type CollectionSlice,
@@ -29,7 +30,6 @@ interface ListPage {
   readonly remaining: number | undefined;
 }
 
-const encoder = new TextEncoder();
 const OPEN = encoder.encode("{");
 const COMMA = encoder.encode(",");
 

@@ -1,3 +1,4 @@
+import { decoder, encoder } from "../../api/object.ts";
 import type { Definition, PrintedColumn } from "../storage/definition.ts";
 import { at, goJson, type JsonObject, objectOr, textOf } from "../wire/json.ts";
 import { age, type Cell, COMMON, KINDS, type ReadCell, UNKNOWN } from "./cells.ts";
@@ -104,9 +105,6 @@ export function includeObjectOf(parameters: URLSearchParams): IncludeObject {
   if (include === "None" || include === "Metadata" || include === "Object") return include;
   throw badRequest(`unrecognized includeObject value: ${JSON.stringify(include)}`);
 }
-
-const encoder = new TextEncoder();
-const decoder = new TextDecoder();
 
 /** Serializes a table up to its rows; `metadata` is that of the list. */
 export function tableHead(definition: Definition, metadata: JsonObject, withColumns: boolean): string {

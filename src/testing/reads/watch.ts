@@ -1,3 +1,4 @@
+import { encoder } from "../../api/object.ts";
 import { type LineFault, LineFaults } from "../faults/faults.ts";
 import {
   partialOf,
@@ -45,7 +46,6 @@ interface WatchLine {
   readonly stored: StoredObject;
 }
 
-const encoder = new TextEncoder();
 const HEADS = {
   ADDED: encoder.encode('{"type":"ADDED","object":'),
   MODIFIED: encoder.encode('{"type":"MODIFIED","object":'),

@@ -1,3 +1,4 @@
+import { encoder } from "../../api/object.ts";
 import { LabelSelector, type LabelSelectorFields } from "../../api/selector.ts";
 import {
   type Causes,
@@ -137,12 +138,10 @@ function pattern(expression: string, what: string, ...examples: readonly string[
 
 function limited(length: number, form: Form, unit: "bytes" | "characters"): Form {
   return (text) =>
-    3 * text.length > length && UTF8.encode(text).length > length
+    3 * text.length > length && encoder.encode(text).length > length
       ? [`must be no more than ${length} ${unit}`, ...form(text)]
       : form(text);
 }
-
-const UTF8 = new TextEncoder();
 
 const LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?";
 const SUBDOMAIN = `${LABEL}(\\.${LABEL})*`;

@@ -1,3 +1,4 @@
+import { base64Of } from "../../api/object.ts";
 import { equalJson, isObject, type Json, type JsonObject, type MutableJson, objectOr, textOf } from "../wire/json.ts";
 import { type Compute, distinctOwners, objectsOf } from "./checks.ts";
 import { JOB_LABELS } from "./rules_workloads.ts";
@@ -191,13 +192,11 @@ function service(spec: MutableJson): void {
   if (spec.type === "LoadBalancer") spec.allocateLoadBalancerNodePorts ??= true;
 }
 
-const UTF8 = new TextEncoder();
-
 function secret(object: MutableJson): void {
   const texts = Object.entries(objectOr(object.stringData));
   delete object.stringData;
   if (texts.length === 0) return;
-  const added = texts.map(([key, text]) => [key, btoa(String.fromCharCode(...UTF8.encode(textOf(text))))]);
+  const added = texts.map(([key, text]) => [key, base64Of(textOf(text))]);
   object.data = { ...objectOr(object.data), ...Object.fromEntries(added) };
 }
 

@@ -1,3 +1,4 @@
+import { decoder } from "../../api/object.ts";
 import {
   answerBytes,
   answerError,
@@ -54,8 +55,6 @@ const MAX_DEPTH = 1_000;
 
 /** Maximum bytes of a body, as of kube-apiserver. */
 const MAX_BYTES = 3_145_728;
-
-const decoder = new TextDecoder();
 
 /**
  * Returns the body as text; protobuf is converted to JSON. `isRemote` is true for a body that comes over a network.

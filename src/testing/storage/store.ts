@@ -7,6 +7,7 @@
  *
  * @module
  */
+import { decoder, encoder } from "../../api/object.ts";
 import { goJson, isObject, type Json, type JsonObject, type MutableJson, objectOr, setMember } from "../wire/json.ts";
 import { type Definition, resourceId } from "./definition.ts";
 
@@ -185,9 +186,6 @@ export interface StoredObject {
   /** The PartialObjectMetadata, cached on first use. */
   partial: Uint8Array | undefined;
 }
-
-const encoder = new TextEncoder();
-const decoder = new TextDecoder();
 
 /**
  * Serializes an object. `revision` becomes its resourceVersion; 0 means that the object is not stored. The result
