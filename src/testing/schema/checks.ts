@@ -1,5 +1,4 @@
 import { encoder } from "../../api/object.ts";
-import { LabelSelector, type LabelSelectorFields } from "../../api/selector.ts";
 import {
   type Causes,
   forbiddenField,
@@ -8,63 +7,7 @@ import {
   tooLong,
   unsupportedField,
 } from "../../protocol/refusal.ts";
-import {
-  equalJson,
-  goJson,
-  isObject,
-  type Json,
-  type JsonObject,
-  type MutableJson,
-  objectOr,
-  textOf,
-} from "../wire/json.ts";
-
-/** The five fields of a schedule: their least and greatest values, and names of these, from the least on. */
-const FIELDS: readonly (readonly [least: number, most: number, names?: readonly string[]])[] = [
-  [0, 59],
-  [0, 23],
-  [1, 31],
-  [1, 12, ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]],
-  [0, 6, ["sun", "mon", "tue", "wed", "thu", "fri", "sat"]],
-];
-
-const NAMED =
-  /^@(?:yearly|annually|monthly|weekly|daily|midnight|hourly|every (?:\d+(?:\.\d*)?(?:ns|us|µs|ms|s|m|h))+)$/;
-
-/** A cron schedule. */
-export const schedule: Form = (text) => {
-  if (text.includes("TZ")) return ["cannot use TZ or CRON_TZ in schedule, use timeZone field instead"];
-  if (NAMED.test(text)) return [];
-  const given = text.split(/\s+/).filter((field) => field !== "");
-  if (given.length !== 5) return [`expected exactly 5 fields, found ${given.length}: [${given.join(" ")}]`];
-  const wrong = given.find((field, index) => !field.split(",").every((part) => isInRange(part, ...FIELDS[index])));
-  return wrong === undefined ? [] : [`is no range of its field: ${wrong}`];
-};
-
-/** Returns true for `*`, `5`, `1-5` and `mon-fri/2`. */
-function isInRange(part: string, least: number, most: number, names: readonly string[] = []): boolean {
-  const [, first, last, step] = /^([*?]|\w+)(?:-(\w+))?(?:\/(\d+))?$/.exec(part) ?? [];
-  if (first === undefined || Number(step) === 0) return false;
-  if (first === "*" || first === "?") return true;
-  const numberOf = (text: string): number => {
-    const at = names.indexOf(text.toLowerCase());
-    return at < 0 ? Number(text) : at + least;
-  };
-  const start = numberOf(first);
-  const end = last === undefined ? start : numberOf(last);
-  return start >= least && start <= end && end <= most;
-}
-
-/** The name of a time zone. */
-export const timeZone: Form = (zone) => {
-  try {
-    new Intl.DateTimeFormat("en", { timeZone: zone });
-    return [];
-  } catch (error) {
-    if (error instanceof RangeError) return [`unknown time zone ${zone}`];
-    throw error;
-  }
-};
+import { equalJson, goJson, isObject, type Json, type JsonObject, objectOr, textOf } from "../wire/json.ts";
 
 /** A range of addresses: `"10.0.0.0/8"`. */
 interface AddressRange {
@@ -259,20 +202,6 @@ const percentage: Form = pattern(
   "93%",
 );
 
-/** Reports a text that goes up in a path, or, unless `absolute`, begins at the root. */
-export function plainPath(absolute = false): Form {
-  return (text) => [
-    ...(!absolute && text.startsWith("/") ? ["must be a relative path"] : []),
-    ...(text.split("/").includes("..") ? ["must not contain '..'"] : []),
-  ];
-}
-
-/** A path below a volume's root that does not begin with two dots. */
-export const ownPath: Form = (text) => [
-  ...plainPath()(text),
-  ...(text.startsWith("..") && !text.startsWith("../") ? ["must not start with '..'"] : []),
-];
-
 /** The key of a ConfigMap or Secret. */
 export const configKey: Form = (text) => [
   ...(text.length > 253 ? ["must be no more than 253 characters"] : []),
@@ -282,15 +211,6 @@ export const configKey: Form = (text) => [
   ]),
   ...(text === "." ? ["must not be '.'"] : text.startsWith("..") ? ["must not start with '..'"] : []),
 ];
-
-/** The name of an environment variable. */
-export const variableName: Form = (text) =>
-  /^[ -<>-~]*$/.test(text)
-    ? []
-    : ["a valid environment variable name must consist only of printable ASCII characters other than '='"];
-
-/** A host's name, which may end with a dot. */
-export const hostName: Form = (text) => subdomain(text.replace(/\.$/, ""));
 
 /** Finds what is wrong with an object of one type, at a path, beyond what its schema says. */
 export type Rule = (object: JsonObject, at: string, causes: Causes) => void;
@@ -376,12 +296,6 @@ export const portOrName: Check = (value, at, causes) => {
   checkForm(value, at, portName, causes);
 };
 
-/** The check of the id of a user or group. */
-export const userId: Check = between(0, 2 ** 31 - 1);
-
-/** Fills in members of an object of one type that follow from its other members, or from those that were given. */
-export type Compute = (object: MutableJson, given: JsonObject) => void;
-
 /** Reports a value. */
 export function refuseValue(causes: Causes, at: string, value: Json | undefined, why: string): void {
   causes.push(invalidField(at, goJson(value ?? null), why));
@@ -404,16 +318,6 @@ export const noneBelowZero: Rule = (object, at, causes) => {
     if (numberOf(value) < 0) atLeast(0)(value!, at === "" ? name : `${at}.${name}`, causes);
   }
 };
-
-/** Returns a rule: these counts are not above another one, which is absent where it is 0. */
-export function atMost(limit: string, ...names: readonly string[]): Rule {
-  return (object, at, causes) => {
-    for (const name of names) {
-      if (numberOf(object[name]) <= numberOf(object[limit])) continue;
-      refuseValue(causes, `${at}.${name}`, object[name], `cannot be greater than ${at}.${limit}`);
-    }
-  };
-}
 
 /** Returns a rule that is all of these. */
 export function all(...rules: readonly Rule[]): Rule {
@@ -501,23 +405,6 @@ export const checkSelector: Rule = ({ matchLabels, matchExpressions }, at, cause
     checkRequirement(expression, `${at}.matchExpressions[${index}]`, causes);
   });
 };
-
-/** Returns true if a selector matches labels; undefined if it cannot be read. An absent selector matches nothing. */
-export function selects(selector: Json | undefined, labels: Json | undefined): boolean | undefined {
-  if (!isObject(selector)) return false;
-  try {
-    return LabelSelector.from(selector as LabelSelectorFields).matches(objectOr(labels) as Record<string, string>);
-  } catch (error) {
-    if (error instanceof TypeError) return undefined;
-    throw error;
-  }
-}
-
-/** Returns true if a selector has no condition. */
-export function isEmptySelector(selector: Json | undefined): boolean {
-  const { matchLabels, matchExpressions } = objectOr(selector);
-  return Object.keys(objectOr(matchLabels)).length + objectsOf(matchExpressions).length === 0;
-}
 
 /** The kind of an object whose metadata are checked. */
 interface Kind {
@@ -628,10 +515,4 @@ export function checkMetadataUpdate(old: JsonObject, given: JsonObject, causes: 
   if (isSet(deletionTimestamp) && old.deletionTimestamp === undefined) fixed("deletionTimestamp", deletionTimestamp);
   if (isSet(grace) && !equalJson(grace, old.deletionGracePeriodSeconds)) fixed("deletionGracePeriodSeconds", grace);
   return causes;
-}
-
-/** The owners of an object, each of them once. */
-export function distinctOwners(metadata: JsonObject): readonly JsonObject[] {
-  const owners = objectsOf(metadata.ownerReferences);
-  return owners.filter((owner, index) => owners.findIndex((other) => equalJson(other, owner)) === index);
 }

@@ -1,7 +1,16 @@
 import { base64Of } from "../../api/object.ts";
 import { equalJson, isObject, type Json, type JsonObject, type MutableJson, objectOr, textOf } from "../wire/json.ts";
-import { type Compute, distinctOwners, objectsOf } from "./checks.ts";
+import { objectsOf } from "./checks.ts";
 import { JOB_LABELS } from "./rules_workloads.ts";
+
+/** Fills in members of an object of one type that follow from its other members, or from those that were given. */
+type Compute = (object: MutableJson, given: JsonObject) => void;
+
+/** The owners of an object, each of them once. */
+function distinctOwners(metadata: JsonObject): readonly JsonObject[] {
+  const owners = objectsOf(metadata.ownerReferences);
+  return owners.filter((owner, index) => owners.findIndex((other) => equalJson(other, owner)) === index);
+}
 
 /** Returns what fills in the parameters of rolling updates, where pods are replaced so. */
 function rolling(parameters: JsonObject): Compute {

@@ -25,7 +25,6 @@ import {
   fields,
   type Form,
   formed,
-  hostName,
   labelKey,
   labelValue,
   letterLabel,
@@ -49,6 +48,9 @@ import {
 import { checkAmount, POD_RULES, quantitiesOf } from "./rules_pod.ts";
 import { isExternallyAccessible } from "./computed.ts";
 import { APPS_RULES, BATCH_RULES } from "./rules_workloads.ts";
+
+/** A host's name, which may end with a dot. */
+const hostName: Form = (text) => subdomain(text.replace(/\.$/, ""));
 
 /** The most characters of all texts of a ConfigMap or Secret; the server counts bytes. */
 const SIZE = 1_048_576;

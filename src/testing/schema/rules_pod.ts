@@ -13,6 +13,7 @@ import {
   all,
   atLeast,
   between,
+  type Check,
   checkForm,
   checkLabels,
   checkRequirement,
@@ -20,6 +21,7 @@ import {
   dnsLabel,
   EFFECTS,
   fields,
+  type Form,
   formed,
   labelKey,
   labelValue,
@@ -27,8 +29,6 @@ import {
   numberOf,
   objectsOf,
   oneOf,
-  ownPath,
-  plainPath,
   port,
   portName,
   portOrName,
@@ -37,9 +37,30 @@ import {
   type Rule,
   subdomain,
   textsOf,
-  userId,
-  variableName,
 } from "./checks.ts";
+
+/** Reports a text that goes up in a path, or, unless `absolute`, begins at the root. */
+function plainPath(absolute = false): Form {
+  return (text) => [
+    ...(!absolute && text.startsWith("/") ? ["must be a relative path"] : []),
+    ...(text.split("/").includes("..") ? ["must not contain '..'"] : []),
+  ];
+}
+
+/** A path below a volume's root that does not begin with two dots. */
+const ownPath: Form = (text) => [
+  ...plainPath()(text),
+  ...(text.startsWith("..") && !text.startsWith("../") ? ["must not start with '..'"] : []),
+];
+
+/** The name of an environment variable. */
+const variableName: Form = (text) =>
+  /^[ -<>-~]*$/.test(text)
+    ? []
+    : ["a valid environment variable name must consist only of printable ASCII characters other than '='"];
+
+/** The check of the id of a user or group. */
+const userId: Check = between(0, 2 ** 31 - 1);
 
 /** The quantities of a map of resources. */
 export function quantitiesOf(resources: Json | undefined): readonly (readonly [name: string, ParsedQuantity])[] {

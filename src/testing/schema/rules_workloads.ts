@@ -1,10 +1,10 @@
 import { parseQuantity } from "../../api/object.ts";
+import { LabelSelector, type LabelSelectorFields } from "../../api/selector.ts";
 import { type Causes, forbiddenField, requiredField, unsupportedField } from "../../protocol/refusal.ts";
-import { isObject, type JsonObject, objectOr, textOf } from "../wire/json.ts";
+import { isObject, type Json, type JsonObject, objectOr, textOf } from "../wire/json.ts";
 import {
   all,
   atLeast,
-  atMost,
   between,
   type Check,
   checkAnnotations,
@@ -13,8 +13,8 @@ import {
   checkShare,
   dnsLabel,
   fields,
+  type Form,
   formed,
-  isEmptySelector,
   noneBelowZero,
   numberOf,
   objectsOf,
@@ -23,11 +23,82 @@ import {
   present,
   refuseValue,
   type Rule,
-  schedule,
-  selects,
   shareOf,
-  timeZone,
 } from "./checks.ts";
+
+/** The five fields of a schedule: their least and greatest values, and names of these, from the least on. */
+const FIELDS: readonly (readonly [least: number, most: number, names?: readonly string[]])[] = [
+  [0, 59],
+  [0, 23],
+  [1, 31],
+  [1, 12, ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]],
+  [0, 6, ["sun", "mon", "tue", "wed", "thu", "fri", "sat"]],
+];
+
+const NAMED =
+  /^@(?:yearly|annually|monthly|weekly|daily|midnight|hourly|every (?:\d+(?:\.\d*)?(?:ns|us|µs|ms|s|m|h))+)$/;
+
+/** A cron schedule. */
+export const schedule: Form = (text) => {
+  if (text.includes("TZ")) return ["cannot use TZ or CRON_TZ in schedule, use timeZone field instead"];
+  if (NAMED.test(text)) return [];
+  const given = text.split(/\s+/).filter((field) => field !== "");
+  if (given.length !== 5) return [`expected exactly 5 fields, found ${given.length}: [${given.join(" ")}]`];
+  const wrong = given.find((field, index) => !field.split(",").every((part) => isInRange(part, ...FIELDS[index])));
+  return wrong === undefined ? [] : [`is no range of its field: ${wrong}`];
+};
+
+/** Returns true for `*`, `5`, `1-5` and `mon-fri/2`. */
+function isInRange(part: string, least: number, most: number, names: readonly string[] = []): boolean {
+  const [, first, last, step] = /^([*?]|\w+)(?:-(\w+))?(?:\/(\d+))?$/.exec(part) ?? [];
+  if (first === undefined || Number(step) === 0) return false;
+  if (first === "*" || first === "?") return true;
+  const numberOf = (text: string): number => {
+    const at = names.indexOf(text.toLowerCase());
+    return at < 0 ? Number(text) : at + least;
+  };
+  const start = numberOf(first);
+  const end = last === undefined ? start : numberOf(last);
+  return start >= least && start <= end && end <= most;
+}
+
+/** The name of a time zone. */
+export const timeZone: Form = (zone) => {
+  try {
+    new Intl.DateTimeFormat("en", { timeZone: zone });
+    return [];
+  } catch (error) {
+    if (error instanceof RangeError) return [`unknown time zone ${zone}`];
+    throw error;
+  }
+};
+
+/** Returns a rule: these counts are not above another one, which is absent where it is 0. */
+function atMost(limit: string, ...names: readonly string[]): Rule {
+  return (object, at, causes) => {
+    for (const name of names) {
+      if (numberOf(object[name]) <= numberOf(object[limit])) continue;
+      refuseValue(causes, `${at}.${name}`, object[name], `cannot be greater than ${at}.${limit}`);
+    }
+  };
+}
+
+/** Returns true if a selector matches labels; undefined if it cannot be read. An absent selector matches nothing. */
+function selects(selector: Json | undefined, labels: Json | undefined): boolean | undefined {
+  if (!isObject(selector)) return false;
+  try {
+    return LabelSelector.from(selector as LabelSelectorFields).matches(objectOr(labels) as Record<string, string>);
+  } catch (error) {
+    if (error instanceof TypeError) return undefined;
+    throw error;
+  }
+}
+
+/** Returns true if a selector has no condition. */
+function isEmptySelector(selector: Json | undefined): boolean {
+  const { matchLabels, matchExpressions } = objectOr(selector);
+  return Object.keys(objectOr(matchLabels)).length + objectsOf(matchExpressions).length === 0;
+}
 
 /** The reference of a scaled or measured object. */
 const reference: Rule = ({ apiVersion }, at, causes) => {

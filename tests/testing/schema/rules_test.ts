@@ -1,7 +1,8 @@
 import { assertEquals } from "@std/assert";
 import type { Resource } from "../../../src/api/resource.ts";
 import { FakeApiServer } from "../../../src/testing/mod.ts";
-import { rangeFaults, readAddress, schedule, timeZone } from "../../../src/testing/schema/checks.ts";
+import { rangeFaults, readAddress } from "../../../src/testing/schema/checks.ts";
+import { schedule, timeZone } from "../../../src/testing/schema/rules_workloads.ts";
 import { Deployment } from "../../../src/kinds/apps/v1.ts";
 import { Pod } from "../../../src/kinds/core/v1.ts";
 import { ask } from "../../support/fake_server.ts";
