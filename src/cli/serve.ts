@@ -22,7 +22,6 @@ import {
   resourcesFor,
   type SelectionFlags,
   selectionFor,
-  sizeInBytes,
 } from "./resources/resources_for.ts";
 import { FailureReporter, type Terminal } from "./terminal/terminal.ts";
 
@@ -236,4 +235,18 @@ function collectionsOf(
     };
   }
   return collections;
+}
+
+/**
+ * Returns the bytes of a size such as `512MB`, `1.5G` or `512MiB`.
+ *
+ * @throws {UsageError} that names the flag.
+ */
+function sizeInBytes(text: string, flag: string): number {
+  const [, number, unit = "", binary = ""] = /^(\d+(?:\.\d+)?)([KMG]?)(i?)B?$/i.exec(text) ?? [];
+  const bytes = Math.floor(
+    Number(number) * (binary === "" ? 1_000 : 1_024) ** " KMG".indexOf(unit.toUpperCase() || " "),
+  );
+  if (bytes > 0) return bytes;
+  throw new UsageError(`--${flag} must be a size such as "512MB" or "1GiB", found "${text}"`);
 }

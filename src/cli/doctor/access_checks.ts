@@ -2,13 +2,7 @@ import type { ConnectOptions, FoundConnection } from "../../deno/connect_options
 import { findConnection } from "../../deno/connect.ts";
 import { type Checkup, type Expiry, expiryOf, type Finding, reasonFor, span } from "./checkup.ts";
 import { EXIT_CODE, explainError } from "../errors/explain_error.ts";
-import {
-  asRecord,
-  type CheckedServer,
-  parseJsonObject,
-  ServerAccess,
-  SLOW_SERVER_ADVICE,
-} from "./connection_checks.ts";
+import { type CheckedServer, ServerAccess, SLOW_SERVER_ADVICE } from "./connection_checks.ts";
 import { termOfToken } from "../../kubeconfig/text.ts";
 import { type ApiResource, apiVersionOf, type Resource, resourceName } from "../../api/resource.ts";
 import type { Change } from "../../api/lister_watcher.ts";
@@ -423,4 +417,18 @@ function forbidden({ resource, namespace, where }: Target): Finding {
     }, as --rbac prints it${elsewhere}`,
     code: EXIT_CODE.connection,
   };
+}
+
+/** Parses a JSON object; returns an empty one for other texts. */
+function parseJsonObject(text: string): Record<string, unknown> {
+  try {
+    return asRecord(JSON.parse(text));
+  } catch {
+    // A proxy's page, or plain text.
+    return {};
+  }
+}
+
+function asRecord(value: unknown): Record<string, unknown> {
+  return typeof value === "object" && value !== null ? value as Record<string, unknown> : {};
 }

@@ -345,20 +345,6 @@ export function durationMs(text: string, flag: string): number {
   return total;
 }
 
-/**
- * Returns the bytes of a size such as `512MB`, `1.5G` or `512MiB`.
- *
- * @throws {UsageError} that names the flag.
- */
-export function sizeInBytes(text: string, flag: string): number {
-  const [, number, unit = "", binary = ""] = /^(\d+(?:\.\d+)?)([KMG]?)(i?)B?$/i.exec(text) ?? [];
-  const bytes = Math.floor(
-    Number(number) * (binary === "" ? 1_000 : 1_024) ** " KMG".indexOf(unit.toUpperCase() || " "),
-  );
-  if (bytes > 0) return bytes;
-  throw new UsageError(`--${flag} must be a size such as "512MB" or "1GiB", found "${text}"`);
-}
-
 /** One kind to get, as it is named on the command line. */
 interface GetTarget {
   readonly kind: string;
