@@ -32,21 +32,43 @@ function change(server: FakeApiServer, name: string, value: string, namespace = 
 class Replicas implements AsyncDisposable {
   readonly server: FakeApiServer;
   readonly all: readonly FakeReplica[];
+  readonly #time: FakeTime | undefined;
 
-  constructor(server: FakeApiServer, count: number, options: Partial<RelayOptions> = {}) {
+  constructor(server: FakeApiServer, count: number, options: Partial<RelayOptions> = {}, time?: FakeTime) {
     this.server = server;
     this.all = Array.from({ length: count }, () => new FakeReplica(server, options));
+    this.#time = time;
+  }
+
+  /** Replicas that have synced, of a server with so many config maps; they settle by `time`, where it is given. */
+  static async of(maps: number, count: number, time?: FakeTime, options?: Partial<RelayOptions>): Promise<Replicas> {
+    const replicas = new Replicas(shop(maps), count, options, time);
+    await replicas.ready();
+    return replicas;
   }
 
   /** Waits until the replicas that are up have synced. */
   async ready(): Promise<void> {
-    while (!this.all.every(({ isReady, isUp }) => isReady || !isUp)) await nextTurn();
+    const isUnready = ({ isReady, isUp }: FakeReplica): boolean => isUp && !isReady;
+    while (this.#time === undefined && this.all.some(isUnready)) await nextTurn();
     await this.settled();
   }
 
   /** Lets what the server has sent arrive. */
   async settled(): Promise<void> {
+    if (this.#time !== undefined) return await this.#time.tickAsync(0);
     for (let i = 0; i < 50; i++) await nextTurn();
+  }
+
+  /** Opens a stream, reads its snapshot and `changes` more, and returns the last id. */
+  async idAfter(replica: FakeReplica, act: (events: Events) => unknown, changes = 1, path = PATH): Promise<string> {
+    await using events = await open(replica, "", path);
+    await this.settled();
+    await events.through("synced");
+    await act(events);
+    await this.settled();
+    for (let i = 0; i < changes; i++) await events.through("");
+    return events.lastEventId;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -59,12 +81,20 @@ async function open(replica: FakeReplica, id = "", path = PATH): Promise<Events>
   return new Events(await replica.fetch(`http://localhost${path}`, { headers: { "last-event-id": id } }));
 }
 
-/** Opens a stream, reads its snapshot and `changes` more, and returns the last id. */
-async function idAfter(replica: FakeReplica, act: () => void, changes: number, path = PATH): Promise<string> {
-  await using events = await open(replica, "", path);
+/** The values of the next so many changes. */
+async function valuesOf(events: Events, count: number): Promise<string[]> {
+  const values: string[] = [];
+  while (values.length < count) {
+    const { text, data } = await events.next();
+    if (!text.startsWith("state")) values.push(data.data.value);
+  }
+  return values;
+}
+
+/** The id at the end of the snapshot of a replica alone. */
+async function idOf(replica: FakeReplica): Promise<string> {
+  await using events = await open(replica);
   await events.through("synced");
-  act();
-  for (let i = 0; i < changes; i++) await events.through("");
   return events.lastEventId;
 }
 
@@ -87,10 +117,9 @@ Deno.test("a relay of a cluster with a name follows its collections before the f
 
 Deno.test("a client continues at a relay that has had no client of its selection, without a snapshot", async () => {
   for (const path of [PATH, `${PATH}?labelSelector=tier%3Dweb&fields=data`]) {
-    await using replicas = new Replicas(shop(2), 2);
-    await replicas.ready();
+    await using replicas = await Replicas.of(2, 2);
     const { server, all: [one, other] } = replicas;
-    const id = await idAfter(one, () => change(server, "map-0", "1"), 1, path);
+    const id = await replicas.idAfter(one, () => change(server, "map-0", "1"), 1, path);
     change(server, "map-1", "2");
     server.delete(ConfigMap, "shop/map-0");
     create(server, "map-2");
@@ -103,55 +132,36 @@ Deno.test("a client continues at a relay that has had no client of its selection
 });
 
 Deno.test("a client of an older version comes to a stream that began later, and both have each change once", async () => {
-  await using replicas = new Replicas(shop(1), 2);
-  await replicas.ready();
+  await using replicas = await Replicas.of(1, 2);
   const { server, all: [one, other] } = replicas;
-  const early = await idAfter(one, () => change(server, "map-0", "1"), 1);
-  const late = await idAfter(one, () => change(server, "map-0", "2"), 1);
+  const early = await replicas.idAfter(one, () => change(server, "map-0", "1"));
+  const late = await replicas.idAfter(one, () => change(server, "map-0", "2"));
   change(server, "map-0", "3");
   await replicas.settled();
   await using second = await open(other, late);
   await using first = await open(other, early);
-  const valuesOf = async (events: Events, count: number): Promise<string[]> => {
-    const values: string[] = [];
-    while (values.length < count) {
-      const { text, data } = await events.next();
-      if (!text.startsWith("state")) values.push(data.data.value);
-    }
-    return values;
-  };
   change(server, "map-0", "4");
   assertEquals(await valuesOf(first, 3), ["2", "3", "4"]);
   assertEquals(await valuesOf(second, 2), ["3", "4"]);
 });
 
 Deno.test("a client that was cut within changes that came together continues behind the last that it has", async () => {
-  await using replicas = new Replicas(shop(3), 2);
-  await replicas.ready();
+  await using replicas = await Replicas.of(3, 2);
   const { server, all: [one, other] } = replicas;
-  await using events = await open(one);
-  await events.through("synced");
-  for (const name of ["map-0", "map-1", "map-2"]) change(server, name, "1");
-  await events.through("updated");
-  const id = events.lastEventId;
-  await replicas.settled();
-  await using elsewhere = await open(other, id);
-  assertEquals([await elsewhere.through("updated"), await elsewhere.through("updated")], [
-    ["updated map-1"],
-    ["updated map-2"],
-  ]);
-  await using same = await open(one, id);
-  assertEquals([await same.through("updated"), await same.through("updated")], [
-    ["updated map-1"],
-    ["updated map-2"],
-  ]);
+  const id = await replicas.idAfter(one, () => {
+    for (const name of ["map-0", "map-1", "map-2"]) change(server, name, "1");
+  });
+  for (const replica of [other, one]) {
+    await using events = await open(replica, id);
+    assertEquals(await events.through("updated"), ["updated map-1"]);
+    assertEquals(await events.through("updated"), ["updated map-2"]);
+  }
 });
 
 Deno.test("a relay that began behind what its client has seen answers by a snapshot", async () => {
-  await using replicas = new Replicas(shop(2), 2);
-  await replicas.ready();
+  await using replicas = await Replicas.of(2, 2);
   const { server, all: [one, other] } = replicas;
-  const id = await idAfter(one, () => change(server, "map-0", "1"), 1);
+  const id = await replicas.idAfter(one, () => change(server, "map-0", "1"));
   await other.kill();
   server.delete(ConfigMap, "shop/map-0");
   other.start();
@@ -166,10 +176,9 @@ Deno.test("a relay that began behind what its client has seen answers by a snaps
 });
 
 Deno.test("a relay that began where nothing has changed since then continues its client", async () => {
-  await using replicas = new Replicas(shop(2), 2);
-  await replicas.ready();
+  await using replicas = await Replicas.of(2, 2);
   const { server, all: [one, other] } = replicas;
-  const id = await idAfter(one, () => change(server, "map-0", "1"), 1);
+  const id = await replicas.idAfter(one, () => change(server, "map-0", "1"));
   await other.kill();
   other.start();
   await replicas.ready();
@@ -180,20 +189,16 @@ Deno.test("a relay that began where nothing has changed since then continues its
 
 Deno.test("a bookmark that another relay does not have is no change to wait for", async () => {
   using time = new FakeTime();
-  await using replicas = new Replicas(shop(1), 2);
-  await time.tickAsync(0);
+  await using replicas = await Replicas.of(1, 2, time);
   const { server, all: [one, other] } = replicas;
   other.hold();
-  const events = await open(one);
-  await time.tickAsync(0);
-  await events.through("synced");
-  server.create(Pod, pod({ name: "cart-0", namespace: "shop" })); // another version
-  for (let beat = 0; beat < 10; beat++) { // and a bookmark
-    await time.tickAsync(7_000);
-    await events.through("heartbeat");
-  }
-  const id = events.lastEventId;
-  await events[Symbol.asyncDispose]();
+  const id = await replicas.idAfter(one, async (events) => {
+    server.create(Pod, pod({ name: "cart-0", namespace: "shop" })); // another version
+    for (let beat = 0; beat < 10; beat++) { // and a bookmark
+      await time.tickAsync(7_000);
+      await events.through("heartbeat");
+    }
+  }, 0);
   const [first, last] = id.split(".")[3].split("-");
   assert(Number(first) < Number(last), id);
   await using resumed = await open(other, id);
@@ -205,20 +210,11 @@ Deno.test("a bookmark that another relay does not have is no change to wait for"
 
 Deno.test("a relay that is behind its client writes nothing until its cache has caught up, and then continues", async () => {
   using time = new FakeTime();
-  await using replicas = new Replicas(shop(2), 2);
-  await time.tickAsync(0);
+  await using replicas = await Replicas.of(2, 2, time);
   const { server, all: [one, other] } = replicas;
   other.hold();
-  const events = await open(one);
-  await time.tickAsync(0);
-  await events.through("synced");
-  change(server, "map-0", "1");
-  change(server, "map-1", "2");
-  await time.tickAsync(0);
-  await events.through("updated");
-  await events.through("updated");
-  await events[Symbol.asyncDispose]();
-  await using resumed = await open(other, events.lastEventId);
+  const id = await replicas.idAfter(one, () => ["map-0", "map-1"].forEach((name) => change(server, name, "1")), 2);
+  await using resumed = await open(other, id);
   const texts: string[] = [];
   const reading = (async () => {
     for (let text = ""; text !== "updated map-0"; texts.push(text)) ({ text } = await resumed.next());
@@ -236,18 +232,10 @@ Deno.test("a relay that is behind its client writes nothing until its cache has 
 Deno.test("a relay that stays behind its client ends the stream, and sends no older state", async () => {
   using time = new FakeTime();
   const errors: string[] = [];
-  await using replicas = new Replicas(shop(1), 2, { onError: (error) => errors.push(String(error)) });
-  await time.tickAsync(0);
+  await using replicas = await Replicas.of(1, 2, time, { onError: (error) => errors.push(String(error)) });
   const { server, all: [one, other] } = replicas;
   other.hold();
-  const events = await open(one);
-  await time.tickAsync(0);
-  await events.through("synced");
-  change(server, "map-0", "1");
-  await time.tickAsync(0);
-  await events.through("updated");
-  await events[Symbol.asyncDispose]();
-  const id = events.lastEventId;
+  const id = await replicas.idAfter(one, () => change(server, "map-0", "1"));
   await using first = await open(other, id);
   const reading = first.through("closed");
   await time.tickAsync(5_000);
@@ -265,21 +253,14 @@ Deno.test("a relay that stays behind its client ends the stream, and sends no ol
 
 Deno.test("a relay at an older version, whose cache a comparison shows to be equal, sends a snapshot", async () => {
   using time = new FakeTime();
-  await using replicas = new Replicas(shop(1), 2);
-  await time.tickAsync(0);
+  await using replicas = await Replicas.of(1, 2, time);
   const { server, all: [one, other] } = replicas;
   await one.kill();
   server.create(Pod, pod({ name: "cart-0", namespace: "shop" })); // another version
   one.start();
   await time.tickAsync(0);
   const ids: string[] = [];
-  for (let i = 0; i < 2; i++) {
-    const events = await open(one);
-    await time.tickAsync(0);
-    await events.through("synced");
-    ids.push(events.lastEventId);
-    await events[Symbol.asyncDispose]();
-  }
+  for (let i = 0; i < 2; i++) ids.push(await replicas.idAfter(one, () => {}, 0));
   const checks = (): number => server.requests.filter(({ verb }) => verb === "list").length;
   const before = checks();
   const resumed = await Promise.all(ids.map((id) => open(other, id)));
@@ -300,7 +281,7 @@ Deno.test("a client of several namespaces continues, and has each change of each
   await replicas.ready();
   const { all: [one, other] } = replicas;
   other.hold("/namespaces/shop/");
-  const id = await idAfter(one, () => change(server, "map-0", "shop 1"), 1);
+  const id = await replicas.idAfter(one, () => change(server, "map-0", "shop 1"));
   change(server, "map-0", "mail 1", "mail");
   change(server, "map-0", "mail 2", "mail");
   await replicas.settled();
@@ -314,41 +295,32 @@ Deno.test("a client of several namespaces continues, and has each change of each
   const ids = [id];
   await using events = await open(other, id);
   for (const value of changes) {
-    assertEquals((await nextChange(events)).data.data.value, value);
+    assertEquals(await valuesOf(events, 1), [value]);
     ids.push(events.lastEventId);
   }
   assertEquals(new Set(ids).size, 5);
   for (const [index, from] of ids.slice(0, 4).entries()) {
     for (const replica of [one, other]) {
       await using again = await open(replica, from);
-      const values: string[] = [];
-      for (let i = index; i < 4; i++) values.push((await nextChange(again)).data.data.value);
-      assertEquals(values.toSorted(), changes.slice(index).toSorted());
+      assertEquals((await valuesOf(again, 4 - index)).toSorted(), changes.slice(index).toSorted());
     }
   }
 });
 
 Deno.test("a client that was cut in a snapshot receives none that is older than the state before", async () => {
   using time = new FakeTime();
-  await using replicas = new Replicas(shop(1), 3);
-  await time.tickAsync(0);
+  await using replicas = await Replicas.of(1, 3, time);
   const { server, all: [one, other, third] } = replicas;
   third.hold();
   await other.kill();
-  const events = await open(one);
-  await time.tickAsync(0);
-  await events.through("synced");
-  change(server, "map-0", "1");
-  await time.tickAsync(0);
-  await events.through("updated");
-  await events[Symbol.asyncDispose]();
+  const id = await replicas.idAfter(one, () => change(server, "map-0", "1"));
   change(server, "map-0", "2");
   other.start();
   await time.tickAsync(0);
-  const cut = await open(other, events.lastEventId);
+  const cut = await open(other, id);
   await cut.through("reset");
   await cut[Symbol.asyncDispose]();
-  const [, , , versions] = events.lastEventId.split(".");
+  const [, , , versions] = id.split(".");
   assertEquals(cut.lastEventId.split(".").slice(2), ["0", `${versions.split("-")[0]}-`]);
   await using resumed = await open(third, cut.lastEventId);
   const reading = resumed.through("snapshot");
@@ -362,26 +334,18 @@ Deno.test("a client that was cut in a snapshot receives none that is older than 
   assertEquals((await resumed.next()).data.data.value, "2");
 });
 
-async function nextChange(events: Events): ReturnType<Events["next"]> {
-  for (;;) {
-    const received = await events.next();
-    if (!received.text.startsWith("state")) return received;
-  }
-}
-
 Deno.test("a relay with other options continues no stream", async () => {
   const server = shop(1);
-  const make = (options: Partial<RelayOptions>): FakeReplica => new FakeReplica(server, options);
   const others: readonly Partial<RelayOptions>[] = [
     { cluster: "green" },
     { redact: (object) => object },
     { collections: { maps: { resource: ConfigMap, namespaces: ["shop"] } } },
     { collections: { maps: { resource: ConfigMap, labelSelector: "tier=web" } } },
   ];
-  await using one = make({});
-  const id = await idAfter(one, () => {}, 0);
+  await using one = new FakeReplica(server, {});
+  const id = await idOf(one);
   for (const options of others) {
-    await using other = make(options);
+    await using other = new FakeReplica(server, options);
     await using events = await open(other, id);
     const [first] = await events.through("synced");
     assertEquals(first, "reset The id is one of other objects or rights, or of a relay of its own");
@@ -408,7 +372,7 @@ Deno.test("streams without versions of the server are continued by their own rel
   for (const options of [derived, polled]) {
     await using one = new FakeReplica(server, { ...options(), heartbeatMs: 20 });
     await using other = new FakeReplica(server, options());
-    const id = await idAfter(one, () => {}, 0);
+    const id = await idOf(one);
     assertEquals(id.split(".")[3], "");
     await using elsewhere = await open(other, id);
     assertEquals((await elsewhere.through("synced"))[0].split(" ")[0], "reset");
@@ -418,8 +382,7 @@ Deno.test("streams without versions of the server are continued by their own rel
 });
 
 Deno.test("a subscription and views follow a relay that changes between connections", async () => {
-  await using replicas = new Replicas(shop(3), 3);
-  await replicas.ready();
+  await using replicas = await Replicas.of(3, 3);
   const { server, all } = replicas;
   const { fetch } = new Balancer(all);
   const options = { fetch, onError: () => {} };
@@ -437,8 +400,7 @@ Deno.test("a subscription and views follow a relay that changes between connecti
 });
 
 Deno.test("readers of the Kubernetes API continue at another replica, or list where it does not know their version", async () => {
-  await using replicas = new Replicas(shop(2), 3);
-  await replicas.ready();
+  await using replicas = await Replicas.of(2, 3);
   const { server, all } = replicas;
   const ask = async (replica: FakeReplica, query: string): Promise<Response> =>
     await replica.fetch(`http://localhost/kubernetes/api/v1/configmaps?${query}`, {});
@@ -462,8 +424,7 @@ Deno.test("readers of the Kubernetes API continue at another replica, or list wh
 
 Deno.test("a replica waits for a version of the Kubernetes API that another one has reached, and then is 504", async () => {
   using time = new FakeTime();
-  await using replicas = new Replicas(shop(1), 3);
-  await time.tickAsync(0);
+  await using replicas = await Replicas.of(1, 3, time);
   const { server, all: [one, second, third] } = replicas;
   const ask = (replica: FakeReplica, version: string): Promise<Response> =>
     replica.fetch(`http://localhost/kubernetes/api/v1/namespaces/shop/configmaps/map-0?resourceVersion=${version}`, {});
@@ -483,8 +444,7 @@ Deno.test("a replica waits for a version of the Kubernetes API that another one 
 });
 
 Deno.test("an informer behind three replicas that change equals the server, and no version goes back", async () => {
-  await using replicas = new Replicas(shop(3), 3);
-  await replicas.ready();
+  await using replicas = await Replicas.of(3, 3);
   const { server, all } = replicas;
   const balancer = new Balancer(all);
   const transport = { fetch: (request: Request): Promise<Response> => balancer.fetch(request.url, request) };
