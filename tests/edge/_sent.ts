@@ -1,5 +1,4 @@
-import type { ConnectionInfo } from "../../src/edge/options.ts";
-import type { RelayOptions } from "../../src/edge/options.ts";
+import type { ConnectionInfo, RelayOptions } from "../../src/edge/options.ts";
 import { LOCAL, Relayed } from "../support/relayed.ts";
 
 /** A request, by default a GET of a list from this machine. */

@@ -13,10 +13,9 @@ import { SharedInformerFactory } from "../../src/informer/shared_informer_factor
 import { ConfigMap } from "../../src/kinds/core/v1.ts";
 import { LeaderElector } from "../../src/reconcile/leader_elector.ts";
 import { EventRecorder } from "../../src/reconcile/event_recorder.ts";
-import type { ReconcileFunction, ReconcilerOptions } from "../../src/reconcile/options.ts";
+import { type ReconcileFunction, type ReconcilerOptions, TerminalError } from "../../src/reconcile/options.ts";
 import { Reconciler } from "../../src/reconcile/reconciler.ts";
 import { ShardGroup } from "../../src/reconcile/shard_group.ts";
-import { TerminalError } from "../../src/reconcile/options.ts";
 import { Reflector } from "../../src/reflector/reflector.ts";
 import { Indexer } from "../../src/store/indexer.ts";
 import { subscribe, subscribeViews } from "../../src/subscribe/mod.ts";

@@ -4,10 +4,12 @@ import {
   type CollectionSource,
   derive,
   type DerivedCollection,
+  deriveGroups,
   type FetchObjects,
   type FetchQuery,
+  keyOf,
+  LabelSelector,
 } from "@kube/informer";
-import { deriveGroups, keyOf, LabelSelector } from "@kube/informer";
 import type { Change } from "../../src/api/lister_watcher.ts";
 import { Random } from "../../src/testing/random.ts";
 import { FakeTime } from "../support/fake_time.ts";

@@ -1,8 +1,7 @@
 import { assert, assertEquals, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
 import { fieldsOf } from "../../src/api/fields.ts";
-import { SECRET_ANNOTATIONS } from "../../src/api/resource.ts";
+import { metadataOf, type Resource, SECRET_ANNOTATIONS, tableOf } from "../../src/api/resource.ts";
 import type { KubernetesObject } from "../../src/api/object.ts";
-import { metadataOf, type Resource, tableOf } from "../../src/api/resource.ts";
 import type { StoredSnapshot } from "../../src/api/lister_watcher.ts";
 import { InformerRelay } from "../../src/edge/informer_relay.ts";
 import { path } from "../../src/entry/path.ts";

@@ -11,9 +11,8 @@ import { metadataOf, type Resource, tableOf } from "../../src/api/resource.ts";
 import type { KubernetesObject } from "../../src/api/object.ts";
 import { fixedShard, hashOf, hashRange, type ShardField, ShardFilter } from "../../src/api/shard.ts";
 import { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";
-import { Node, Pod } from "../../src/kinds/core/v1.ts";
+import { ConfigMap, Node, Pod } from "../../src/kinds/core/v1.ts";
 import { configMap, pod } from "../../src/testing/mod.ts";
-import { ConfigMap } from "../../src/kinds/core/v1.ts";
 import { FactoryFixture } from "./_factory_fixture.ts";
 
 const REPRESENTATIONS: Readonly<Record<string, Resource<KubernetesObject>>> = {

@@ -1,7 +1,6 @@
-import { WaitError } from "../../src/informer/status.ts";
+import { type InformerStatus, WaitError } from "../../src/informer/status.ts";
 import { assert, assertEquals, assertRejects, assertStrictEquals } from "@std/assert";
 import { UnreachableError } from "../../src/api/status.ts";
-import type { InformerStatus } from "../../src/informer/status.ts";
 import { added, bookmark, deleted, endBookmark, entry, expired, modified, part, refused } from "../support/fixtures.ts";
 import { FakeTime } from "../support/fake_time.ts";
 import { CountedController } from "../support/listeners.ts";

@@ -1,5 +1,4 @@
-import type { Delta, DeltaFIFOOptions, Deltas } from "../../src/queue/delta_fifo.ts";
-import { DeltaFIFO } from "../../src/queue/delta_fifo.ts";
+import { type Delta, DeltaFIFO, type DeltaFIFOOptions, type Deltas } from "../../src/queue/delta_fifo.ts";
 import { Indexer } from "../../src/store/indexer.ts";
 
 /** The key of `"foo@1"` is `"foo"`: what stands behind the `@` is a version. */

@@ -1,6 +1,5 @@
 import { assert, assertEquals, assertFalse, assertStrictEquals, assertThrows } from "@std/assert";
-import type { Delta, Deltas } from "../../src/queue/delta_fifo.ts";
-import { DeltaFIFO } from "../../src/queue/delta_fifo.ts";
+import { type Delta, DeltaFIFO, type Deltas } from "../../src/queue/delta_fifo.ts";
 import { Indexer } from "../../src/store/indexer.ts";
 import { collectHeap } from "../support/heap.ts";
 import { keyOf, print, Words } from "./_words.ts";

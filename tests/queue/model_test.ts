@@ -1,8 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import type { Deltas } from "../../src/queue/delta_fifo.ts";
-import { DeltaFIFO } from "../../src/queue/delta_fifo.ts";
-import type { QueueReplacement } from "../../src/queue/delta_fifo.ts";
+import { DeltaFIFO, type Deltas, type QueueReplacement } from "../../src/queue/delta_fifo.ts";
 import { Indexer } from "../../src/store/indexer.ts";
 import { apply, keyOf, print } from "./_words.ts";
 

@@ -12,8 +12,7 @@ import {
 } from "../../src/reconcile/options.ts";
 import { Reconciler } from "../../src/reconcile/reconciler.ts";
 import { pod } from "../../src/testing/objects.ts";
-import type { Cause } from "../../src/workqueue/run.ts";
-import { requeueAfter, retry } from "../../src/workqueue/run.ts";
+import { type Cause, requeueAfter, retry } from "../../src/workqueue/run.ts";
 import { LeadershipLostError } from "../../src/reconcile/leader_elector.ts";
 import type { Transport } from "../../src/api/lister_watcher.ts";
 import type { FakeApiServer } from "../../src/testing/fake_api_server.ts";

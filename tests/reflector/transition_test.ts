@@ -1,26 +1,25 @@
 import { assert, assertEquals, assertInstanceOf, assertThrows } from "@std/assert";
 import fc from "fast-check";
 import { DecodeError, MemoryLimitError, UnreachableError } from "../../src/api/status.ts";
-import { classify, failed } from "../../src/reflector/transition.ts";
 import {
   type AttemptHistory,
+  classify,
+  failed,
   type FailedOutcome,
   type Failure,
+  firstPhase,
   type ListingPhase,
   NO_HISTORY,
   type Outcome,
   type PausedPhase,
   type ReflectorPhase,
-  type WaitingPhase,
-  type WatchFacts,
-  type WatchingPhase,
-} from "../../src/reflector/transition.ts";
-import {
-  firstPhase,
   RequestRateError,
   ShortWatchError,
   transition,
   type TransitionRules,
+  type WaitingPhase,
+  type WatchFacts,
+  type WatchingPhase,
 } from "../../src/reflector/transition.ts";
 import { expired, refused, TOO_LARGE } from "../support/fixtures.ts";
 

@@ -1,7 +1,6 @@
 import { assertEquals, assertNotEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
-import { Indexer } from "../../src/store/indexer.ts";
-import type { StoreReplacement } from "../../src/store/indexer.ts";
+import { Indexer, type StoreReplacement } from "../../src/store/indexer.ts";
 
 Deno.test("Indexer equals a naive recomputation after any operations", () => {
   fc.assert(

@@ -1,12 +1,9 @@
 import type { Bookmark, Change, ListPart } from "../../src/api/lister_watcher.ts";
 import type { Entry } from "../../src/api/options.ts";
-import { StatusError } from "../../src/api/status.ts";
-import { keyOf } from "../../src/api/object.ts";
-import type { KubernetesObject } from "../../src/api/object.ts";
+import { reasonOf, type Status, StatusError } from "../../src/api/status.ts";
+import { keyOf, type KubernetesObject } from "../../src/api/object.ts";
 import { defineResource, type Resource } from "../../src/api/resource.ts";
-import { reasonOf, type Status } from "../../src/api/status.ts";
-import { entryOf } from "../../src/entry/entry.ts";
-import { unreadEntry } from "../../src/entry/entry.ts";
+import { entryOf, unreadEntry } from "../../src/entry/entry.ts";
 
 /** A kind with as little as tests need. */
 export interface Thing extends KubernetesObject {

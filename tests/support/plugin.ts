@@ -1,9 +1,7 @@
 import { assert } from "@std/assert";
-import { runPlugin } from "../../src/deno/credentials.ts";
-import { ExecLogin } from "../../src/deno/credentials.ts";
+import { ExecLogin, runPlugin } from "../../src/deno/credentials.ts";
 import type { Host } from "../../src/deno/host.ts";
-import type { ExecCluster, ExecPlugin } from "../../src/kubeconfig/exec_plugin.ts";
-import type { ExecCredential } from "../../src/kubeconfig/exec_plugin.ts";
+import type { ExecCluster, ExecCredential, ExecPlugin } from "../../src/kubeconfig/exec_plugin.ts";
 import { parseKubeconfig } from "../../src/kubeconfig/parse_kubeconfig.ts";
 import { resolveContext } from "../../src/kubeconfig/resolve_context.ts";
 import { hostWith } from "./host.ts";

@@ -1,6 +1,5 @@
-import type { ListerWatcher, ListPart } from "../../src/api/lister_watcher.ts";
+import { type ListerWatcher, type ListPart, readPages } from "../../src/api/lister_watcher.ts";
 import type { ListOptions } from "../../src/api/options.ts";
-import { readPages } from "../../src/api/lister_watcher.ts";
 import { ReadAhead } from "../../src/async/iterate.ts";
 
 /** A part of a list, with the mark of a list that has begun anew. */

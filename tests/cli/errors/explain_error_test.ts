@@ -1,9 +1,8 @@
 import { assertEquals } from "@std/assert";
 import { ValidationError } from "@cliffy/command";
 import { DecodeError, StatusError, UnreachableError } from "../../../src/api/status.ts";
-import { explainError } from "../../../src/cli/errors/explain_error.ts";
+import { explainError, UsageError } from "../../../src/cli/errors/explain_error.ts";
 import { errorLine } from "../../../src/errors/errors.ts";
-import { UsageError } from "../../../src/cli/errors/explain_error.ts";
 import { ConnectError } from "../../../src/deno/connect_options.ts";
 import { KubeconfigError } from "../../../src/kubeconfig/parse_kubeconfig.ts";
 

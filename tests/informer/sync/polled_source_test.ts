@@ -1,5 +1,10 @@
-import { Client, defineResource, SharedIndexInformer, SharedInformerFactory } from "@kube/informer";
-import type { KubernetesObject } from "@kube/informer";
+import {
+  Client,
+  defineResource,
+  type KubernetesObject,
+  SharedIndexInformer,
+  SharedInformerFactory,
+} from "@kube/informer";
 import { InformerRelay } from "@kube/informer/edge";
 import { FakeApiServer } from "@kube/informer/testing";
 import { assert, assertEquals, assertThrows } from "@std/assert";

@@ -1,5 +1,9 @@
-import { applyViewUpdate, type ViewRow, type ViewUpdate } from "../../../src/informer/view/cache_view.ts";
-import type { ViewUpdates } from "../../../src/informer/view/cache_view.ts";
+import {
+  applyViewUpdate,
+  type ViewRow,
+  type ViewUpdate,
+  type ViewUpdates,
+} from "../../../src/informer/view/cache_view.ts";
 import type { Thing } from "../../support/fixtures.ts";
 
 /** A screen that shows a window by its updates alone. */
