@@ -44,6 +44,17 @@ class NotedStore implements SnapshotStore {
   }
 }
 
+/** A snapshot of this text. */
+function stored(text: string, version = "1"): StoredSnapshot {
+  return { bytes: ReadableStream.from([new TextEncoder().encode(text)]), version, replacesNewer: false };
+}
+
+/** The pods of a run, and how long they are left alone. */
+interface RunOptions {
+  readonly transform?: (pod: Pod) => Pod;
+  readonly ms?: number;
+}
+
 /** A server with two pods, and factories on it, one after the other. */
 class SnapshotsFixture extends FactoryFixture {
   readonly store = new NotedStore();
@@ -60,16 +71,23 @@ class SnapshotsFixture extends FactoryFixture {
       snapshots: { store: this.store, ...snapshots },
     });
   }
+
+  /** Runs a factory with pods, shuts it down after `act`, and returns what `act` does. */
+  async run<Result = void>(
+    act: (pods: SharedIndexInformer<Pod>) => Promise<Result> | Result = () => undefined as Result,
+    { ms = 0, transform, ...snapshots }: Partial<FactorySnapshots> & RunOptions = {},
+  ): Promise<Result> {
+    await using informers = this.factory(snapshots);
+    const pods = informers.forResource(Pod, transform && { transform });
+    informers.start();
+    await this.tick(ms);
+    return await act(pods);
+  }
 }
 
 Deno.test("SharedInformerFactory writes a snapshot when it is shut down, and the next one begins with it, without a list", async () => {
   await using fixture = new SnapshotsFixture();
-  {
-    await using informers = fixture.factory();
-    informers.forResource(Pod);
-    informers.start();
-    await fixture.tick();
-  }
+  await fixture.run();
   assertEquals(fixture.store.take(), ["get pods/v1", "set pods/v1 kept"]);
   assertEquals(fixture.asked, ["list"]);
   await using informers = fixture.factory();
@@ -93,11 +111,7 @@ Deno.test("SharedInformerFactory writes a snapshot when it is shut down, and the
 
 Deno.test("SharedInformerFactory writes snapshots from time to time while something changes, and nothing otherwise", async () => {
   await using fixture = new SnapshotsFixture();
-  {
-    await using informers = fixture.factory({ everyMs: 60_000 });
-    informers.forResource(Pod);
-    informers.start();
-    await fixture.tick(60_000);
+  await fixture.run(async () => {
     assertEquals(fixture.store.take(), ["get pods/v1", "set pods/v1 kept"]);
     await fixture.tick(120_000);
     assertEquals(fixture.store.take(), []);
@@ -106,17 +120,13 @@ Deno.test("SharedInformerFactory writes snapshots from time to time while someth
     assertEquals(fixture.store.take(), []);
     await fixture.tick(1_000);
     assertEquals(fixture.store.take(), ["set pods/v1 kept"]);
-  }
+  }, { everyMs: 60_000, ms: 60_000 });
   assertEquals([fixture.store.take(), fixture.time.timers], [[], 0]); // nothing has changed since
 });
 
 Deno.test("SharedInformerFactory writes a snapshot again after 4 minutes in which bookmarks alone came, and at the end", async () => {
   await using fixture = new SnapshotsFixture();
-  {
-    await using informers = fixture.factory({ everyMs: 60_000 });
-    informers.forResource(Pod);
-    informers.start();
-    await fixture.tick(60_000);
+  await fixture.run(async () => {
     fixture.store.take();
     fixture.server.create(Secret, { apiVersion: "v1", kind: "Secret", metadata: { name: "x", namespace: "default" } });
     fixture.server.bookmark();
@@ -127,56 +137,36 @@ Deno.test("SharedInformerFactory writes a snapshot again after 4 minutes in whic
     fixture.server.create(Secret, { apiVersion: "v1", kind: "Secret", metadata: { name: "y", namespace: "default" } });
     fixture.server.bookmark();
     await fixture.tick();
-  }
+  }, { everyMs: 60_000, ms: 60_000 });
   assertEquals(fixture.store.take(), ["set pods/v1 kept"]);
 });
 
 Deno.test("SharedInformerFactory writes the snapshot of a cache that only a check has changed", async () => {
   await using fixture = new SnapshotsFixture();
-  const run = async (use: (pods: SharedIndexInformer<Pod>) => Promise<void>): Promise<void> => {
-    await using informers = fixture.factory();
-    const pods = informers.forResource(Pod);
-    informers.start();
-    await fixture.tick();
-    await use(pods);
-  };
-  await run(async () => {
+  await fixture.run(async () => {
     fixture.server.loseNext(Pod);
     fixture.server.delete(Pod, "default/a");
     fixture.server.bookmark();
     await fixture.tick();
   });
-  await run(async (pods) => {
+  await fixture.run(async (pods) => {
     assertEquals(pods.indexer.size, 2);
     const checking = pods.check();
     await fixture.tick();
     assertEquals((await checking).repair, "objects");
   });
-  await run((pods) => Promise.resolve(assertEquals(pods.indexer.size, 1)));
+  await fixture.run((pods) => Promise.resolve(assertEquals(pods.indexer.size, 1)));
   assertEquals(fixture.asked.filter((each) => each === "list").length, 2); // the first one, and that of the check
 });
 
 Deno.test("SharedInformerFactory leaves a newer snapshot of another process, and replaces one that it cannot use", async () => {
   await using fixture = new SnapshotsFixture();
-  const set = (bytes: string, version: string): Promise<boolean> =>
-    fixture.store.set("pods/v1", {
-      bytes: ReadableStream.from([new TextEncoder().encode(bytes)]),
-      version,
-      replacesNewer: false,
-    });
-  const run = async (whileRunning?: () => Promise<unknown>): Promise<void> => {
-    await using informers = fixture.factory();
-    informers.forResource(Pod);
-    informers.start();
-    await fixture.tick();
-    await whileRunning?.();
-  };
-  await run();
+  await fixture.run();
   fixture.store.take();
   fixture.server.create(Pod, pod({ name: "c" }));
-  await run(() => set("newer", "900"));
+  await fixture.run(() => fixture.store.set("pods/v1", stored("newer", "900")));
   assertEquals(fixture.store.take(), ["get pods/v1", "set pods/v1 kept", "set pods/v1 left"]);
-  await run(async () => {
+  await fixture.run(async () => {
     await fixture.tick(60_000);
     fixture.server.create(Pod, pod({ name: "d" }));
     await fixture.tick();
@@ -185,19 +175,14 @@ Deno.test("SharedInformerFactory leaves a newer snapshot of another process, and
   assertEquals(fixture.errors.length, 1);
   assertMatch(fixture.errors[0], /^Cannot restore "pods\/v1", which is listed instead: .*it does not begin with/);
   fixture.asked;
-  await run();
+  await fixture.run();
   assertEquals(fixture.asked, ["ask for d at 5", "watch from 5"]);
   assertEquals(fixture.store.take(), ["get pods/v1"]); // nothing has changed since the snapshot
 });
 
 Deno.test("SharedInformerFactory lists where the server has no object of the snapshot, and replaces the snapshot", async () => {
   await using fixture = new SnapshotsFixture();
-  const run = async (): Promise<void> => {
-    await using informers = fixture.factory();
-    informers.forResource(Pod);
-    informers.start();
-    await fixture.tick(5_000);
-  };
+  const run = (): Promise<void> => fixture.run(undefined, { ms: 5_000 });
   await run();
   fixture.store.take();
   fixture.server.delete(Pod, "default/a");
@@ -217,13 +202,8 @@ Deno.test("SharedInformerFactory lists where the server has no object of the sna
 
 Deno.test("SharedInformerFactory replaces the snapshot of a cluster that was made anew, and is at the same version", async () => {
   await using fixture = new SnapshotsFixture();
-  const run = async (): Promise<readonly string[]> => {
-    await using informers = fixture.factory();
-    const pods = informers.forResource(Pod);
-    informers.start();
-    await fixture.tick(5_000);
-    return pods.indexer.list().map(({ metadata }) => metadata.uid);
-  };
+  const run = (): Promise<readonly string[]> =>
+    fixture.run((pods) => pods.indexer.list().map(({ metadata }) => metadata.uid), { ms: 5_000 });
   await run();
   fixture.server.restart({ backup: 1 });
   for (const name of ["a", "b"]) fixture.server.create(Pod, pod({ name }));
@@ -235,17 +215,11 @@ Deno.test("SharedInformerFactory replaces the snapshot of a cluster that was mad
 
 Deno.test("SharedInformerFactory that gets no answer about the objects of the snapshot trusts it", async () => {
   await using fixture = new SnapshotsFixture();
-  const run = async (): Promise<void> => {
-    await using informers = fixture.factory();
-    informers.forResource(Pod);
-    informers.start();
-    await fixture.tick();
-  };
-  await run();
+  await fixture.run();
   fixture.asked;
   for (const status of [403, 429, 503]) {
     fixture.server.failNext({ code: status, retryAfterSeconds: 10 });
-    await run();
+    await fixture.run();
     assertEquals([fixture.asked, fixture.errors], [["ask for b at 3", "watch from 3"], []]);
   }
 });
@@ -254,28 +228,22 @@ Deno.test("SharedInformerFactory resumes from the snapshot of a kind whose objec
   await using fixture = new SnapshotsFixture();
   for (let i = 0; i < 20; i++) fixture.server.create(Pod, pod({ name: `c${i}` }));
   const renamed = (pod: Pod): Pod => ({ ...pod, metadata: { ...pod.metadata, name: `renamed-${pod.metadata.name}` } });
-  const run = async (transform?: (pod: Pod) => Pod): Promise<void> => {
-    await using informers = fixture.factory();
-    informers.forResource(Pod, transform && { transform });
-    informers.start();
-    await fixture.tick();
-  };
-  await run();
+  await fixture.run();
   for (const name of ["a", "b", "c0", "c1", "c2"]) fixture.server.delete(Pod, `default/${name}`);
   fixture.asked;
-  await run();
+  await fixture.run();
   assertEquals([fixture.asked, fixture.errors], [["ask for c19 at 23", "watch from 23"], []]);
 
   fixture.server.delete(Pod, "default/c19");
-  await run();
+  await fixture.run();
   fixture.store.take();
   const { asked } = fixture;
   assertEquals([asked[0], asked.at(-1), fixture.errors], ["ask for c19 at 28", "watch from 28", []]);
 
-  await run(renamed); // a snapshot of another form is refused
+  await fixture.run(undefined, { transform: renamed }); // a snapshot of another form is refused
   fixture.errors.splice(0);
   fixture.asked;
-  await run(renamed);
+  await fixture.run(undefined, { transform: renamed });
   assertEquals([fixture.asked, fixture.errors], [["ask for c18 at 29", "watch from 29"], []]);
 });
 
@@ -339,12 +307,7 @@ Deno.test("SharedInformerFactory writes one snapshot at a time, and what has cha
 Deno.test("SharedInformerFactory writes no snapshot of a cache that has not synced", async () => {
   await using fixture = new SnapshotsFixture();
   fixture.server.failNext(500, Infinity);
-  {
-    await using informers = fixture.factory();
-    informers.forResource(Pod);
-    informers.start();
-    await fixture.tick(60_000);
-  }
+  await fixture.run(undefined, { ms: 60_000 });
   assertEquals(fixture.store.take(), ["get pods/v1"]);
   assertEquals(fixture.errors.filter((line) => !line.startsWith("Cannot list")), []);
 });
@@ -429,14 +392,8 @@ Deno.test("SharedInformerFactory keeps no data of Secrets unless asked to, and n
 
 Deno.test("MemorySnapshots refuses a snapshot that is too large, with a hint, and keeps the one before", async () => {
   const store = new MemorySnapshots({ maxBytes: 4 });
-  const set = (text: string): Promise<boolean> =>
-    store.set("pods/v1", {
-      bytes: ReadableStream.from([new TextEncoder().encode(text)]),
-      version: "1",
-      replacesNewer: false,
-    });
-  await set("1234");
-  const error = await set("12345").catch(String);
+  await store.set("pods/v1", stored("1234"));
+  const error = await store.set("pods/v1", stored("12345")).catch(String);
   assertEquals(
     error,
     'RangeError: Cannot write the snapshot "pods/v1": it has more than 4 bytes; cache fewer fields (option "fields"), or ' +
