@@ -2,13 +2,11 @@ import {
   type ApiResource,
   apiVersionOf,
   Client,
-  copyOf,
   type Draft,
   isAlreadyExists,
   type KubernetesObject,
   type Resource,
   SharedIndexInformer,
-  SharedInformerFactory,
   StatusError,
 } from "@kube/informer";
 import { assert, assertEquals, assertStringIncludes, equal } from "@std/assert";
@@ -198,6 +196,7 @@ cluster.withPlane("a draft with every field that the server knows type-checks", 
  * Creates by a draft, applies, updates and patches, each seen by an informer; prints what the informer has in the end.
  */
 const PROGRAM = `
+import { Client, copyOf, type Draft, SharedInformerFactory, StatusError } from "@kube/informer";
 import { connect } from "@kube/informer/deno";
 import { CronTab } from "./kinds.ts";
 
