@@ -32,6 +32,7 @@ interface Sharded<T extends KubernetesObject> {
   readonly gate: { readonly version: string };
   readonly pageSize: number;
   readonly check: { listing(): void } | undefined;
+  cached(key: ObjectKey): Entry<T> | undefined;
   serverKeyOf(entry: Entry<T>): ObjectKey;
   /** Counts what is staged in a replacement, where the bytes of the cache are counted. */
   counted(replacement: Replacement<Entry<T>>): Replacement<Entry<T>>;
@@ -154,9 +155,15 @@ export class ChangingShard<T extends KubernetesObject> implements ArrivingParts,
     }
   }
 
-  /** Returns `true` for a change of the watch that the list of its range has shown. */
+  /** Returns `true` for a change of the watch that the list of its range has shown, or the list of its successor. */
   hasListed(entry: Entry<T>): boolean {
-    return this.#ahead.some(({ filter, version }) => !isOlder(version, entry.resourceVersion) && filter.has(entry));
+    const { key, resourceVersion } = entry;
+    return this.#ahead.some(({ filter, version }) => {
+      if (isOlder(version, resourceVersion)) return false;
+      if (filter.has(entry)) return true;
+      const cached = this.#controller.cached(key);
+      return cached !== undefined && isOlder(resourceVersion, cached.resourceVersion) && filter.has(cached);
+    });
   }
 
   /** Records that the cache has reached a version, by a list of all or by the watch. */
