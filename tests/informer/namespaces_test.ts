@@ -146,6 +146,15 @@ Deno.test("SharedIndexInformer keeps each namespace's objects apart even if a tr
   assertEquals(both.states, ["live 0 at 30", "live 1 at 20", "live 1 at 20"]);
 });
 
+Deno.test("SharedIndexInformer deletes no object of a namespace for another one's object that a transform gives its key", async () => {
+  await using both = await live({
+    transform: (thing) => ({ ...thing, metadata: { ...thing.metadata, namespace: "" } }),
+  });
+  both.b.newest.send([deleted("x", 21, { namespace: "b" })]); // which it has not listed
+  await both.tick();
+  assertEquals(both.cached, ["x@1", "y@2"]);
+});
+
 Deno.test("SharedIndexInformer that is forbidden one namespace watches the others, reports which, and recovers", async () => {
   await using both = new Both();
   const no = refused(403);

@@ -210,3 +210,37 @@ Deno.test("informers of readable namespaces are shared, and refuse what cannot c
   const error = assertThrows(() => maps.addEventHandler({}, { position }), TypeError);
   assertStringIncludes(errorLine(error), "namespaces by name");
 });
+
+Deno.test("retry() asks for the namespaces at once; the check of one that goes ends with it, and checks none that has gone", async () => {
+  await using fixture = new Fixture(new Set(["a", "b", "c"]));
+  const { server, rights, informers } = fixture;
+  const maps = informers.forResource(ConfigMap);
+  await fixture.start();
+  await fixture.tick(1_000);
+  const isCheck = (namespace: string) => (request: { readonly verb: string; readonly namespace: string }): boolean =>
+    request.verb === "list" && request.namespace === namespace;
+
+  // One that is checked later goes meanwhile.
+  let stalled = server.stallNext(1, isCheck("a"));
+  const { lists: _before } = fixture;
+  const checked = maps.check();
+  await fixture.tick(1_000);
+  rights.delete("b");
+  maps.retry();
+  await fixture.tick(1_000);
+  assertEquals([...maps.indexer.keys()], ["a/settings", "c/settings"]);
+  stalled[Symbol.dispose]();
+  await fixture.tick();
+  assertEquals([(await checked).objects, fixture.lists], [2, ["a", "c"]]);
+
+  // The one that is being checked goes.
+  stalled = server.stallNext(1, isCheck("c"));
+  const refused = assertRejects(() => maps.check(), Error, 'no longer follows "c"');
+  await fixture.tick(1_000);
+  rights.delete("c");
+  maps.retry();
+  await fixture.tick(1_000);
+  await refused;
+  stalled[Symbol.dispose]();
+  assertEquals([[...maps.indexer.keys()], fixture.errors], [["a/settings"], []]);
+});

@@ -372,7 +372,6 @@ export class Controller<T extends KubernetesObject> implements ReflectorStore<En
 
   /** Processes a newer state of an object, which was read beside list and watch. The version stays. */
   repair(entry: Entry<T>): void {
-    if (this.#leaves(entry)) return;
     const taken = this.#collection?.cache.entryTransform.apply(entry) ?? entry;
     noteListed(taken);
     this.#pass("Updated", taken);
@@ -589,7 +588,6 @@ export class Controller<T extends KubernetesObject> implements ReflectorStore<En
   }
 
   #settle(): void {
-    if (this.hasSynced) return;
     this.#synced.open();
     this.#collection?.synced();
   }

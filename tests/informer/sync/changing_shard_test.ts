@@ -283,6 +283,37 @@ Deno.test("A wait for the objects of ranges ends at once without the kind, and w
   assertEquals([widgets.indexer.size, isEndOver()], [0, true]);
 });
 
+Deno.test("A wait for the objects of ranges ends with the informer", async () => {
+  await using fixture = new FactoryFixture({ reflector: { streamingList: "off" } });
+  const pods = fixture.informers.forResource(Pod, { shard: new Held("group", [0]) });
+  using _stalled = fixture.server.stallNext(1, isList);
+  await fixture.start();
+  const isOver = waiting(pods, 0);
+  await fixture.tick();
+  assertEquals(isOver(), false);
+  await fixture.informers.shutdown();
+  await fixture.tick();
+  assertEquals(isOver(), true);
+});
+
+Deno.test("A range that goes leaves each of several namespaces, whose numbers of objects follow", async () => {
+  await using fixture = new FactoryFixture();
+  create(fixture, 60);
+  const held = new Held("group", [0, 1, 2, 3]);
+  const names = ["shop-0", "shop-1"];
+  const pods = fixture.informers.forResource(Pod, { shard: held, namespaces: names });
+  await fixture.start();
+  const expected = (): number[] =>
+    names.map((name) => keysIn(fixture, held.ranges()).filter((key) => key.startsWith(`${name}/`)).length);
+  const counted = (): number[] | undefined => pods.status().namespaces?.map(({ objects }) => objects);
+  assertEquals(counted(), expected());
+  for (const index of [0, 1]) {
+    held.give(index);
+    await fixture.tick(1_000);
+    assertEquals([counted(), pods.indexer.size], [expected(), expected().reduce((a, b) => a + b)]);
+  }
+});
+
 Deno.test("Every list of changing ranges is of the newest state, with those that are held when it begins", async () => {
   await using fixture = new FactoryFixture({ reflector: { streamingList: "off" } });
   create(fixture, 30);

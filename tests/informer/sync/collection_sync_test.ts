@@ -5,7 +5,7 @@ import { VersionGate } from "../../../src/informer/sync/state.ts";
 import { DeltaFIFO } from "../../../src/queue/delta_fifo.ts";
 import { Indexer } from "../../../src/store/indexer.ts";
 import { FakeTime } from "../../support/fake_time.ts";
-import { added, bookmark, entry, modified, type Thing } from "../../support/fixtures.ts";
+import { added, bookmark, deleted, entry, modified, type Thing } from "../../support/fixtures.ts";
 import { PAGES } from "../../support/followed_source.ts";
 import { holding } from "../../support/informer.ts";
 import type { ScriptedSource } from "../../support/scripted_source.ts";
@@ -65,6 +65,9 @@ Deno.test("Controller drains the queue, then calls onProgress, once for each lis
     filling.take(),
     ["default/a", "default/c", "default/a", "13, 3 stored, 0 queued", "20, 3 stored, 0 queued"],
   );
+  source.newest.send([deleted("c", 21)]);
+  await time.tickAsync(0);
+  assertEquals(filling.take(), ["default/c", "21, 2 stored, 0 queued"]);
 });
 
 Deno.test("Controller processes all known keys again when its reflector resyncs", async () => {
