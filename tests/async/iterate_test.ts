@@ -11,7 +11,6 @@ import {
 import { refused, type Thing } from "../support/fixtures.ts";
 import { CountedController } from "../support/listeners.ts";
 import { END as ReadAheadEND, ScriptedSource } from "../support/scripted_source.ts";
-import { CountingSignal } from "../support/transport.ts";
 
 /** A stream over the iterator that `start` creates. */
 function streamOf(
@@ -166,7 +165,7 @@ Deno.test("cancellable adds one listener to the signal, however many items pass"
 
 Deno.test("CancellableStream opens its source at the first next(), and ends when the source ends", async () => {
   let started = 0;
-  const counting = new CountingSignal();
+  const counting = new CountedController();
   const iterator = streamOf(counting.signal, async function* (): AsyncGenerator<number, void, undefined> {
     started++;
     yield await Promise.resolve(1);
@@ -204,7 +203,7 @@ Deno.test("CancellableStream ends a pending next() on return()", async () => {
 });
 
 Deno.test("CancellableStream rejects with the error that its source makes of a result that it cannot decode, and ends", async () => {
-  const counting = new CountingSignal();
+  const counting = new CountedController();
   const items = new CancellableStream<number>(() => ({
     read: () => Promise.resolve("garbage"),
     decode: () => {

@@ -16,12 +16,12 @@ import { Client } from "../../src/client/client.ts";
 import type { Credentials } from "../../src/client/http/connection.ts";
 import type { FollowOptions } from "../../src/client/resource_client.ts";
 import { Warnings } from "../support/console.ts";
+import { CountedController } from "../support/listeners.ts";
 import { FakeTime } from "../support/fake_time.ts";
 import {
   type Answer,
   bookmark,
   collect,
-  CountingSignal,
   line,
   LiveBody,
   pod,
@@ -196,7 +196,7 @@ Deno.test("ResourceClient.follow that is left or aborted with unread events leav
   using time = new FakeTime();
   for (const way of ["return", "abort"]) {
     const live = new LiveBody();
-    const counting = new CountingSignal();
+    const counting = new CountedController();
     const sent = new ScriptedTransport(live.answer);
     const client = new Client({ server: "https://kube.test", transport: sent });
     const events = client.resource(Pod).follow({ resourceVersion: "1", signal: counting.signal });

@@ -170,40 +170,6 @@ export class LiveBody {
   }
 }
 
-/** A signal that counts its listeners. */
-export class CountingSignal {
-  readonly #controller = new AbortController();
-  listeners = 0;
-  readonly signal: AbortSignal = this.#controller.signal;
-
-  constructor() {
-    const add = this.signal.addEventListener.bind(this.signal);
-    const remove = this.signal.removeEventListener.bind(this.signal);
-    const added = new Set<unknown>();
-    this.signal.addEventListener = (
-      type: string,
-      listener: EventListenerOrEventListenerObject,
-      ...rest: never[]
-    ): void => {
-      if (!added.has(listener)) this.listeners++;
-      added.add(listener);
-      add(type, listener, ...rest);
-    };
-    this.signal.removeEventListener = (
-      type: string,
-      listener: EventListenerOrEventListenerObject,
-      ...rest: never[]
-    ): void => {
-      if (added.delete(listener)) this.listeners--;
-      remove(type, listener, ...rest);
-    };
-  }
-
-  abort(reason?: unknown): void {
-    this.#controller.abort(reason);
-  }
-}
-
 /** All that an iterable yields. */
 export async function collect<T>(source: AsyncIterable<T>): Promise<T[]> {
   const items: T[] = [];

@@ -5,11 +5,11 @@ import { defineResource } from "../../../src/api/resource.ts";
 import { Client, type ClientOptions } from "../../../src/client/client.ts";
 import type { Credentials } from "../../../src/client/http/connection.ts";
 import type { ResourceClient } from "../../../src/client/resource_client.ts";
+import { CountedController } from "../../support/listeners.ts";
 import { FakeTime } from "../../support/fake_time.ts";
 import {
   type Answer,
   collect,
-  CountingSignal,
   json,
   LiveBody,
   pod,
@@ -344,7 +344,7 @@ Deno.test("Client rejects with the abort reason, before, during and after the he
 
 Deno.test("Client leaves no listener on a long-lived signal after a call", async () => {
   using time = new FakeTime();
-  const counting = new CountingSignal();
+  const counting = new CountedController();
   const { signal } = counting;
   const live = new LiveBody();
   const { client, pods } = setUp(
