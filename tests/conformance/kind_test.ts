@@ -5,34 +5,8 @@ import { defineResource, type Resource } from "../../src/api/resource.ts";
 import { Client } from "../../src/client/client.ts";
 import { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";
 import { FakeApiServer } from "../../src/testing/mod.ts";
-import { OPEN_SCHEMA } from "../support/fake_server.ts";
 import { FakeTime } from "../support/fake_time.ts";
-
-interface Widget extends KubernetesObject {
-  readonly spec: { readonly size: number };
-}
-const Widget: Resource<Widget> = defineResource<Widget>({
-  group: "acme.dev",
-  version: "v1",
-  plural: "widgets",
-  kind: "Widget",
-});
-const Definition = defineResource({
-  group: "apiextensions.k8s.io",
-  version: "v1",
-  plural: "customresourcedefinitions",
-  kind: "CustomResourceDefinition",
-  scope: "Cluster",
-});
-const DEFINITION = {
-  metadata: { name: "widgets.acme.dev" },
-  spec: {
-    group: "acme.dev",
-    scope: "Namespaced",
-    names: { plural: "widgets", kind: "Widget" },
-    versions: [{ name: "v1", served: true, storage: true, schema: OPEN_SCHEMA }],
-  },
-};
+import { createWidget, define, undefine, Widget } from "../support/widgets.ts";
 
 Deno.test("SharedIndexInformer waits for a kind that is not defined yet, delivers the deletion of its objects, and waits again [F28]", async () => {
   using time = new FakeTime();
@@ -52,18 +26,14 @@ Deno.test("SharedIndexInformer waits for a kind that is not defined yet, deliver
   const asked = server.requests.length;
 
   // Twice: the kind comes with an object, and goes.
-  for (const size of [1, 2]) {
+  for (const number of [1, 2]) {
     assertEquals([informer.status().state, informer.indexer.size], ["notFound", 0]);
-    const created = client.resource(Definition).create(DEFINITION);
-    await time.tickAsync(0);
-    await created;
-    const name = `widget-${size}`;
-    server.create(Widget, { metadata: { name, namespace: "default" }, spec: { size } });
+    define(server, Widget);
+    createWidget(server, `widget-${number}`);
     await time.tickAsync(60_000);
     assertEquals([informer.status().state, informer.indexer.size], ["live", 1]);
-    const deleted = client.resource(Definition).delete("widgets.acme.dev");
+    undefine(server, Widget);
     await time.tickAsync(10_000);
-    await deleted;
   }
   assertEquals(delivered, ["+ widget-1", "- widget-1", "+ widget-2", "- widget-2"]);
   assertEquals([informer.status().state, informer.indexer.size], ["notFound", 0]);
