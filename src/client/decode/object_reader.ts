@@ -1,7 +1,7 @@
 import type { DecodeOptions, Entry, Identity, KnownEntries, Projection, ShardOption } from "../../api/options.ts";
 import { DecodeError, UnexpectedKindError } from "../../api/status.ts";
 import { decoder, encoder, keyOf, type KubernetesObject, type ObjectKey, type ObjectMeta } from "../../api/object.ts";
-import { type Resource, resourceName } from "../../api/resource.ts";
+import { isSecret, type Resource, resourceName } from "../../api/resource.ts";
 import {
   brokenEntry,
   entryOf,
@@ -294,10 +294,7 @@ export class ObjectReader<T extends KubernetesObject> {
     try {
       object = parseObject(text === undefined ? decoder.decode(bytes.subarray(start, end)) : text.slice(start, end));
     } catch (cause) {
-      throw new DecodeError(
-        `Cannot read an object of "${resourceName(this.#options.resource)}": ${messageOf(cause)}`,
-        { cause },
-      );
+      throw notJson("an object", this.#options.resource, cause);
     }
     return this.entryOf(object);
   }
@@ -331,11 +328,9 @@ export class ObjectReader<T extends KubernetesObject> {
     const { resource, expectedKind } = this.#options;
     const metadata = (value as { metadata?: unknown } | null)?.metadata;
     if (typeof metadata !== "object" || metadata === null) {
-      const found = JSON.stringify(value) ?? String(value);
+      const found = isSecret(resource) ? typeof value : (JSON.stringify(value) ?? String(value)).slice(0, 80);
       const error = new DecodeError(
-        `Cannot read an object of "${resourceName(resource)}": found ${
-          found.slice(0, 80)
-        }, expected an object with metadata`,
+        `Cannot read an object of "${resourceName(resource)}": found ${found}, expected an object with metadata`,
       );
       if (this.#isStrict || typeof value !== "object" || value === null) throw error;
       return brokenEntry<T>(UNKNOWN, error);
@@ -547,4 +542,12 @@ export function startsWith(bytes: Uint8Array, start: number, end: number, prefix
   if (end - start < prefix.length) return false;
   for (let i = 0; i < prefix.length; i++) if (bytes[start + i] !== prefix[i]) return false;
   return true;
+}
+
+/** Says that a text is not JSON, and why. The text of Secrets is not quoted, nor the error that quotes it kept. */
+export function notJson(what: string, resource: Resource, cause: unknown): DecodeError {
+  const action = `Cannot read ${what} of "${resourceName(resource)}"`;
+  return isSecret(resource)
+    ? new DecodeError(`${action}: it is not valid JSON, which may have data of Secrets and is not quoted`)
+    : new DecodeError(`${action}: ${messageOf(cause)}`, { cause });
 }

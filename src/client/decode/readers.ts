@@ -1,12 +1,11 @@
 import type { Entry } from "../../api/options.ts";
 import { DecodeError, StatusError, statusFrom } from "../../api/status.ts";
 import { decoder, encoder, type KubernetesObject } from "../../api/object.ts";
-import { resourceName, type TableColumn } from "../../api/resource.ts";
+import { isSecret, resourceName, type TableColumn } from "../../api/resource.ts";
 import { JsonEntry, RowEntry } from "../../entry/entry.ts";
 import { ItemScanner, skipValue } from "./json_text.ts";
-import { ObjectReader, type ReadOptions, startsWith } from "./object_reader.ts";
+import { notJson, ObjectReader, type ReadOptions, startsWith } from "./object_reader.ts";
 import { asciiOf, type BodyDecoder, ByteBuffer, LARGEST_TEXT, LineSplitter, MAX_OBJECT_BYTES } from "./body_reader.ts";
-import { messageOf } from "../../errors/errors.ts";
 import type { Change, ListPart } from "../../api/lister_watcher.ts";
 
 const CELLS = encoder.encode(`{"cells":[`);
@@ -137,10 +136,7 @@ export class RowReader<R extends KubernetesObject> {
     try {
       return JSON.parse(decoder.decode(bytes.subarray(start, end)));
     } catch (cause) {
-      throw new DecodeError(
-        `Cannot read a row of "${resourceName(this.#options.resource)}": ${messageOf(cause)}`,
-        { cause },
-      );
+      throw notJson("a row", this.#options.resource, cause);
     }
   }
 }
@@ -237,12 +233,15 @@ export class ListReader<T extends KubernetesObject> implements BodyDecoder<ListP
       if (this.#scanner.inItems) throw new SyntaxError("it ends in the middle of its items");
       outline = JSON.parse(text);
     } catch (cause) {
-      const hint = text.trimStart().startsWith("<")
-        ? `found ${
-          JSON.stringify(text.trim().slice(0, 80))
-        }, expected a list in JSON; is a proxy or a login page in between?`
-        : messageOf(cause);
-      throw new DecodeError(`Cannot read the list of "${resourceName(resource)}": ${hint}`, { cause });
+      if (!text.trimStart().startsWith("<")) throw notJson("the list", resource, cause);
+      const found = JSON.stringify(text.trim().slice(0, 80));
+      throw new DecodeError(
+        `Cannot read the list of "${
+          resourceName(resource)
+        }": found ${found}, expected a list in JSON; is a proxy or a ` +
+          `login page in between?`,
+        { cause },
+      );
     }
     this.#check(outline);
     // `items` is still in the outline if the scanner did not recognize it: it is null, or its key has escapes.
@@ -333,18 +332,17 @@ export class ListReader<T extends KubernetesObject> implements BodyDecoder<ListP
   }
 
   #refuse(found: string): never {
-    throw new DecodeError(
-      `Cannot read the list of "${resourceName(this.#options.resource)}": found ${found.slice(0, 80)}, expected a list`,
-    );
+    const { resource } = this.#options;
+    const shown = isSecret(resource) ? "something else" : found.slice(0, 80);
+    throw new DecodeError(`Cannot read the list of "${resourceName(resource)}": found ${shown}, expected a list`);
   }
 
   /** The error with the list's name in its message. */
-  #named(error: unknown): unknown {
-    if (!(error instanceof DecodeError) && !(error instanceof SyntaxError)) return error;
-    if (error.message.startsWith("Cannot ")) return error;
-    return new DecodeError(`Cannot read the list of "${resourceName(this.#options.resource)}": ${error.message}`, {
-      cause: error,
-    });
+  #named(cause: unknown): unknown {
+    const { resource } = this.#options;
+    if (cause instanceof SyntaxError) return notJson("the list", resource, cause);
+    if (!(cause instanceof DecodeError) || cause.message.startsWith("Cannot ")) return cause;
+    return new DecodeError(`Cannot read the list of "${resourceName(resource)}": ${cause.message}`, { cause });
   }
 }
 
@@ -444,8 +442,8 @@ class EventReader<T extends KubernetesObject> {
     } catch (cause) {
       const hint = text.startsWith("<") ? "; is a proxy or a login page in between?" : "";
       throw new DecodeError(
-        `Cannot read an event of "${name}": found ${excerpt(text)}, expected a line of JSON${hint}`,
-        { cause },
+        `Cannot read an event of "${name}": found ${this.#found(text)}, expected a line of JSON${hint}`,
+        isSecret(this.#options.resource) ? {} : { cause },
       );
     }
     switch (event?.type) {
@@ -459,7 +457,7 @@ class EventReader<T extends KubernetesObject> {
         const { metadata, rows } = (event.object ?? {}) as Bookmarked;
         if (typeof metadata?.resourceVersion !== "string" || metadata.resourceVersion === "") {
           throw new DecodeError(
-            `Cannot read a bookmark of "${name}": found ${excerpt(text)}, expected a resourceVersion`,
+            `Cannot read a bookmark of "${name}": found ${this.#found(text)}, expected a resourceVersion`,
           );
         }
         // A table may have the columns in its first bookmark, and has the annotations in its only row.
@@ -480,8 +478,13 @@ class EventReader<T extends KubernetesObject> {
         );
       }
       default:
-        throw new DecodeError(`Cannot read an event of "${name}": found ${excerpt(text)}, expected a known type`);
+        throw new DecodeError(`Cannot read an event of "${name}": found ${this.#found(text)}, expected a known type`);
     }
+  }
+
+  /** The beginning of a line, for messages; that of Secrets, which may have data, is not quoted. */
+  #found(text: string): string {
+    return isSecret(this.#options.resource) ? `${text.length} characters` : excerpt(text);
   }
 }
 

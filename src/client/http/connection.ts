@@ -723,7 +723,7 @@ export class Connection implements Disposable {
     using exchange = await this.open(spec, ...signals);
     const { maxObjectBytes = MAX_OBJECT_BYTES } = this;
     try {
-      const value = await readJsonResponse(spec.action, this.server, exchange.response, maxObjectBytes);
+      const value = await readJsonResponse(spec, this.server, exchange.response, maxObjectBytes);
       exchange.finish();
       return value;
     } catch (error) {

@@ -47,6 +47,9 @@ export function retryAfterMsOf(headers: Headers): number | undefined {
   return Number.isNaN(date) ? undefined : Math.max(0, date - Date.now());
 }
 
+/** The name of the resource of Secrets in messages. */
+const SECRETS = "secrets";
+
 /**
  * The JSON value of an answer with a 2xx status. A body longer than `maxBytes` bytes is cancelled.
  *
@@ -54,7 +57,7 @@ export function retryAfterMsOf(headers: Headers): number | undefined {
  * @throws {StatusError} when it is a failure's `Status` (client-go `rest/request.go` checks this too).
  */
 export async function readJsonResponse(
-  action: string,
+  { action, resource }: { readonly action: string; readonly resource?: string },
   server: URL,
   response: Response,
   maxBytes: number,
@@ -65,7 +68,13 @@ export async function readJsonResponse(
   try {
     value = JSON.parse(text);
   } catch (cause) {
-    throw new DecodeError(`Cannot ${action}: the answer is not JSON: ${excerpt(text)}; ${check(server)}`, { cause });
+    // A Secret may have data in what is quoted, also by the error of the parser.
+    const isQuoted = resource !== SECRETS;
+    const found = isQuoted ? excerpt(text) : `${text.length} characters, which may have data of Secrets`;
+    throw new DecodeError(
+      `Cannot ${action}: the answer is not JSON: ${found}; ${check(server)}`,
+      isQuoted ? { cause } : {},
+    );
   }
   if (isStatus(value) && value.status === "Failure") {
     const status = statusFrom(value, response.status);

@@ -140,7 +140,7 @@ Deno.test("logRequests writes nothing of an object, whatever is wrong with an an
   );
   const secrets = client.resource(Secret, { namespace: "shop" });
   await assertRejects(() => secrets.create({ metadata: { name: "a" }, stringData: { x: planted } }), StatusError);
-  const error = await assertRejects(() => secrets.get("a"), Error);
+  const error = await assertRejects(() => client.resource(ConfigMap, { namespace: "shop" }).get("a"), Error);
   assertStringIncludes(error.message, planted);
   assertStringIncludes(lines.at(-1)!, "DecodeError");
   for (const line of lines) assertFalse(line.includes(planted), line);

@@ -1,6 +1,6 @@
-import { assert, assertEquals, assertInstanceOf, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertFalse, assertInstanceOf, assertRejects } from "@std/assert";
 import type { KubernetesObject } from "../../../src/api/object.ts";
-import { defineResource } from "../../../src/api/resource.ts";
+import { defineResource, type Resource } from "../../../src/api/resource.ts";
 import {
   DecodeError,
   isAlreadyExists,
@@ -29,13 +29,19 @@ import {
 
 const Pod = defineResource({ version: "v1", plural: "pods", kind: "Pod" });
 
+const Secret = defineResource({ version: "v1", plural: "secrets", kind: "Secret" });
+
 function podsOf(...answers: Answer[]): ResourceClient<KubernetesObject> {
+  return clientOf(Pod, ...answers);
+}
+
+function clientOf(resource: Resource, ...answers: Answer[]): ResourceClient<KubernetesObject> {
   const client = new Client({
     server: "https://kube.test:6443",
     transport: new ScriptedTransport(...answers),
     retries: 0,
   });
-  return client.resource(Pod, { namespace: "shop" });
+  return client.resource(resource, { namespace: "shop" });
 }
 
 Deno.test("statusErrorOf makes an error by the HTTP status of a response without a Status, its text cut at 2048 bytes [C135]", async () => {
@@ -238,6 +244,9 @@ Deno.test("Client refuses a list response that is broken JSON, empty, or not a l
   const cut = await assertRejects(() => podsOf(text(200, '{"kind":"Pod"', type)).get("a"), DecodeError);
   assert(cut.message.startsWith('Cannot get "pods/a" in namespace "shop": the answer is not JSON'), cut.message);
   assertInstanceOf(cut.cause, SyntaxError);
+  const secrets = clientOf(Secret, text(200, '{"data":{"a":PLANTED"}}', type));
+  const damaged = await assertRejects(() => secrets.get("a"), DecodeError, "23 characters, which may");
+  assertFalse(Deno.inspect(damaged).includes("PLANTED"), "data of a Secret, or the error that quotes it");
   await assertRejects(() => podsOf(new Response(null, { headers: type })).get("a"), DecodeError);
   await assertRejects(() => podsOf(new Response(null, { headers: type })).list(), DecodeError);
   await assertRejects(() => podsOf(json({ kind: "Pod", apiVersion: "v1", metadata: {} })).list(), DecodeError);
