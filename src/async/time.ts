@@ -1,4 +1,5 @@
 import { delay } from "@std/async/delay";
+import { DerivedController } from "./signals.ts";
 
 /** Limits for {@linkcode checkDurations}. */
 interface DurationLimits {
@@ -265,6 +266,22 @@ export class LongTimer implements Disposable {
     clearTimeout(this.#timer);
     this.#timer = undefined;
   }
+}
+
+/**
+ * Returns a controller that aborts with the first of `parents`, or after `ms` milliseconds with a `TimeoutError` of
+ * `message`.
+ */
+export function timedController(
+  ms: number,
+  message: string,
+  ...parents: (AbortSignal | undefined)[]
+): DerivedController {
+  const controller = new DerivedController(...parents);
+  const timer = new LongTimer(() => controller.abort(new DOMException(message, "TimeoutError")));
+  if (!controller.signal.aborted) timer.arm(ms);
+  controller.signal.addEventListener("abort", () => timer[Symbol.dispose](), { once: true });
+  return controller;
 }
 
 /**

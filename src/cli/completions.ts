@@ -1,8 +1,7 @@
+import { timedController } from "../async/time.ts";
 import { type ApiResource, metadataOf, resourceName } from "../api/resource.ts";
 import { type Client, findResource } from "../client/client.ts";
 import { defined } from "../api/options.ts";
-import { DerivedController } from "../async/signals.ts";
-import { LongTimer } from "../async/time.ts";
 import { Namespace } from "../kinds/core/v1.ts";
 import { denoHost } from "../deno/host.ts";
 import { loadKubeconfig } from "../deno/connect.ts";
@@ -103,9 +102,7 @@ export class ServerNames implements ClusterNames {
   async #ask(
     question: (client: Client, signal: AbortSignal) => Promise<readonly string[]>,
   ): Promise<readonly string[]> {
-    using controller = new DerivedController(this.#signal);
-    using timer = new LongTimer(() => controller.abort(new DOMException("No answer in time", "TimeoutError")));
-    timer.arm(TIMEOUT_MS);
+    using controller = timedController(TIMEOUT_MS, "No answer in time", this.#signal);
     try {
       using client = await clientFor(this.#flags, this.#terminal);
       return [...await question(client, controller.signal)].sort();

@@ -22,7 +22,7 @@ import type { Transport } from "../api/lister_watcher.ts";
 import type { Abortable } from "../api/options.ts";
 import { isNotFound } from "../api/status.ts";
 import { DerivedController } from "../async/signals.ts";
-import { LongTimer, monotonicMs, sleep } from "../async/time.ts";
+import { monotonicMs, sleep, timedController } from "../async/time.ts";
 import { Client, type ClientOptions, installDefinitions } from "../client/client.ts";
 import { InformerError } from "../errors/informer_error.ts";
 import type { CustomResourceDefinition } from "../kinds/apiextensions/v1.ts";
@@ -237,9 +237,7 @@ export class ControlPlane implements Transport, AsyncDisposable {
     const { signal } = this.#stop;
     let cause: unknown;
     for (; monotonicMs() < untilMs; await sleep(LOOK_MS, { signal })) {
-      using attempt = new DerivedController(signal);
-      using timer = new LongTimer(() => attempt.abort());
-      timer.arm(ANSWER_MS);
+      using attempt = timedController(ANSWER_MS, "No answer in time", signal);
       try {
         return await check(attempt.signal);
       } catch (error) {

@@ -1,5 +1,5 @@
-import { DerivedController, nextTurn } from "../async/signals.ts";
-import { LongTimer } from "../async/time.ts";
+import { nextTurn } from "../async/signals.ts";
+import { LongTimer, timedController } from "../async/time.ts";
 import {
   ObjectSelection,
   type ObjectTexts,
@@ -386,9 +386,7 @@ export class ServedCollection implements Disposable {
   async unsynced(informer: SharedIndexInformer<KubernetesObject, never>): Promise<Refusal | undefined> {
     if (informer.hasSynced) return undefined;
     // Not the signal of the request: Deno warns of its use, as it aborts after a successful answer too.
-    using wait = new DerivedController(this.#job.signal);
-    using timer = new LongTimer(() => wait.abort(new DOMException("The first sync takes too long", "TimeoutError")));
-    timer.arm(this.#settings.syncMs);
+    using wait = timedController(this.#settings.syncMs, "The first sync takes too long", this.#job.signal);
     try {
       await informer.waitForCacheSync({ signal: wait.signal });
       return undefined;

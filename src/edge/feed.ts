@@ -1,8 +1,8 @@
 import { hashOf } from "../api/shard.ts";
 import { isOlder, isResourceVersion } from "../api/status.ts";
 import { encoder, type KubernetesObject, type ObjectKey } from "../api/object.ts";
-import { DerivedController, nextTurn } from "../async/signals.ts";
-import { LongTimer, monotonicMs } from "../async/time.ts";
+import { nextTurn } from "../async/signals.ts";
+import { monotonicMs, timedController } from "../async/time.ts";
 import type { AcquiredInformer } from "../informer/shared_informer_factory.ts";
 import { type DeletedEvent, entryOfEvent, type ObjectEvent } from "../informer/events/event.ts";
 import type { InformerStatus } from "../informer/status.ts";
@@ -389,9 +389,7 @@ export class Feed extends CacheFeed {
   }
 
   async #compare(resourceVersion: string): Promise<boolean> {
-    using wait = new DerivedController(this.held.signal);
-    using timer = new LongTimer(() => wait.abort(new DOMException("The comparison takes too long", "TimeoutError")));
-    timer.arm(CHECK_MS);
+    using wait = timedController(CHECK_MS, "The comparison takes too long", this.held.signal);
     try {
       const { repair } = await this.held.informer.check({ resourceVersion, signal: wait.signal });
       while (this.registration.pending > 0 && !wait.signal.aborted) await nextTurn();

@@ -3,8 +3,7 @@ import type { Entry } from "../api/options.ts";
 import { apiVersionOf, type Resource } from "../api/resource.ts";
 import { FieldSelector, LabelSelector } from "../api/selector.ts";
 import { isOlder, type StatusError } from "../api/status.ts";
-import { DerivedController } from "../async/signals.ts";
-import { LongTimer } from "../async/time.ts";
+import { LongTimer, timedController } from "../async/time.ts";
 import { entryText, entryWithin } from "../entry/entry.ts";
 import { valuesAt } from "../entry/path.ts";
 import { type DeletedEvent, entryOfEvent, type ObjectEvent } from "../informer/events/event.ts";
@@ -338,9 +337,7 @@ export class KubernetesFeed extends CacheFeed {
   /** Waits until the informer is live, if it has just begun to follow the server again, for 3 s at most. */
   async refresh(signal: AbortSignal): Promise<void> {
     if (this.informer.status().state !== "stale") return;
-    using wait = new DerivedController(signal, this.held.signal);
-    using timer = new LongTimer(() => wait.abort(new DOMException("The cache is behind", "TimeoutError")));
-    timer.arm(REACH_MS);
+    using wait = timedController(REACH_MS, "The cache is behind", signal, this.held.signal);
     for await (const { state } of this.informer.statusChanges({ signal: wait.signal })) if (state !== "stale") return;
   }
 

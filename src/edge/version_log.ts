@@ -1,7 +1,7 @@
 import type { KubernetesObject } from "../api/object.ts";
 import { compareResourceVersions, isOlder, isResourceVersion } from "../api/status.ts";
-import { DerivedController, nextTurn, scheduleTurn } from "../async/signals.ts";
-import { LongTimer } from "../async/time.ts";
+import { nextTurn, scheduleTurn } from "../async/signals.ts";
+import { LongTimer, timedController } from "../async/time.ts";
 import { type DeletedEvent, type HandlerRegistration, isWatched, type ObjectEvent } from "../informer/events/event.ts";
 import type { AcquiredInformer } from "../informer/shared_informer_factory.ts";
 import type { InformerStatus } from "../informer/status.ts";
@@ -246,9 +246,7 @@ export class VersionLog<C extends LoggedChange> implements Keeper, Disposable {
       return this.has(version);
     };
     if (isThere()) return true;
-    using wait = new DerivedController(signal, this.#held.signal);
-    using timer = new LongTimer(() => wait.abort(new DOMException("The cache is behind", "TimeoutError")));
-    timer.arm(REACH_MS);
+    using wait = timedController(REACH_MS, "The cache is behind", signal, this.#held.signal);
     try {
       await this.#held.informer.atLeast(version, { signal: wait.signal, namespace: this.#namespace });
     } catch {

@@ -3,8 +3,16 @@ import type { ObjectReference } from "../kinds/core/v1_shared.ts";
 import { Event, type EventSeries as SeriesCount } from "../kinds/events/v1.ts";
 import { microTimestampNow } from "./objects.ts";
 import { isAlreadyExists, isNotFound, StatusError } from "../api/status.ts";
-import { callObserver, DerivedController, Latch } from "../async/signals.ts";
-import { checkCounts, checkDurations, LeakyBucket, LongTimer, monotonicMs, sleep } from "../async/time.ts";
+import { callObserver, Latch } from "../async/signals.ts";
+import {
+  checkCounts,
+  checkDurations,
+  LeakyBucket,
+  LongTimer,
+  monotonicMs,
+  sleep,
+  timedController,
+} from "../async/time.ts";
 import type { Client } from "../client/client.ts";
 import type { ResourceClient } from "../client/resource_client.ts";
 import { ConsoleReporter } from "../errors/errors.ts";
@@ -483,9 +491,7 @@ export class EventRecorder implements AsyncDisposable {
 
   /** Calls `request` with a signal that aborts after the time of a request, and at the end of the recorder. */
   async #limited(request: (signal: AbortSignal) => Promise<void>): Promise<void> {
-    using limit = new DerivedController(this.#ended.signal);
-    using timer = new LongTimer(() => limit.abort(new Error(`The server did not answer within ${REQUEST_MS} ms`)));
-    timer.arm(REQUEST_MS);
+    using limit = timedController(REQUEST_MS, `The server did not answer within ${REQUEST_MS} ms`, this.#ended.signal);
     await request(limit.signal);
   }
 

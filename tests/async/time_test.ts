@@ -11,6 +11,7 @@ import {
   LongTimer,
   sleep,
   sumOfDurations,
+  timedController,
   TimeLimit,
   unreachableBackoffMs,
 } from "../../src/async/time.ts";
@@ -404,4 +405,23 @@ Deno.test("sumOfDurations is what one histogram of all durations would have", ()
     };
     assertEquals(sumOfDurations(parts.map((part) => of(part).durations)), of(parts.flat()).durations);
   }));
+});
+
+Deno.test("a timed controller aborts after its time, or with a parent, and leaves no timer and no listener", () => {
+  using time = new FakeTime();
+  const parent = new CountedController();
+  {
+    using late = timedController(1_000, "no answer", parent.signal);
+    time.tick(999);
+    assertEquals(late.signal.aborted, false);
+    time.tick(1);
+    assertEquals([late.signal.reason.name, late.signal.reason.message], ["TimeoutError", "no answer"]);
+  }
+  const left = timedController(1_000, "no answer", parent.signal);
+  left[Symbol.dispose]();
+  assertEquals([time.timers, parent.listeners], [0, 0]);
+  const followed = timedController(1_000, "no answer", parent.signal);
+  parent.abort("stop");
+  assertEquals([followed.signal.reason, time.timers], ["stop", 0]);
+  assertEquals([timedController(1_000, "no answer", parent.signal).signal.reason, time.timers], ["stop", 0]);
 });

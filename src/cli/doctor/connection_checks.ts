@@ -7,9 +7,8 @@
  * @module
  */
 
+import { timedController } from "../../async/time.ts";
 import { decoder } from "../../api/object.ts";
-import { DerivedController } from "../../async/signals.ts";
-import { LongTimer } from "../../async/time.ts";
 import { Client } from "../../client/client.ts";
 import { RequestReporter } from "../../client/http/connection.ts";
 import type { FoundConnection } from "../../deno/connect_options.ts";
@@ -307,9 +306,7 @@ async function peerOf(
   signal: AbortSignal,
 ): Promise<Peer | string> {
   if (origin.proxy !== undefined) return "not seen by way of a proxy";
-  using controller = new DerivedController(signal);
-  using timer = new LongTimer(() => controller.abort(new Error(`not shown within ${seconds(limitMs)}`)));
-  timer.arm(limitMs);
+  using controller = timedController(limitMs, `not shown within ${seconds(limitMs)}`, signal);
   try {
     const target = {
       hostname: server.hostname,

@@ -13,13 +13,13 @@ import {
   StatusError,
   UnreachableError,
 } from "../../api/status.ts";
-import { backoffMs, LongTimer, monotonicMs, sleep } from "../../async/time.ts";
+import { backoffMs, monotonicMs, sleep, timedController } from "../../async/time.ts";
 import { causesOf } from "../../errors/errors.ts";
 import type { ReflectorPhase } from "../../reflector/transition.ts";
 import type { Entry } from "../../api/options.ts";
 import { type KubernetesObject, type ObjectKey, splitKey } from "../../api/object.ts";
 import type { IdentitySource, ListerWatcher } from "../../api/lister_watcher.ts";
-import { DerivedController, Latch } from "../../async/signals.ts";
+import { Latch } from "../../async/signals.ts";
 import { ReadAhead } from "../../async/iterate.ts";
 
 /**
@@ -323,9 +323,7 @@ export async function snapshotMismatch(
   signal: AbortSignal | undefined,
 ): Promise<string | undefined> {
   const asked = sampleOf(entries);
-  using job = new DerivedController(signal);
-  using timer = new LongTimer(() => job.abort(new Error("The server takes too long")));
-  timer.arm(WAIT_MS);
+  using job = timedController(WAIT_MS, "The server takes too long", signal);
   try {
     for (const entry of asked) {
       const key = originalKey(entry);
