@@ -12,6 +12,9 @@ export const LINE_SURVIVORS: Readonly<Record<string, string>> = {
   "last-row":
     "Without it a key is looked up again by the change that follows its look-up: slower, with the same result.",
   "later-stop": "Without it a stop is noticed by the list, watch or wait that begins: the same end.",
+  "left-namespace":
+    "Without it the controller of a namespace that was left stays in memory for as long as the informer.",
+  "no-covers": "Without it each cached object is looked up among those that are covered: slower, with the same result.",
   "no-readers": "Without it the rank of a row is computed for nobody: slower, with the same result.",
   "no-row": "Without it an array is read at index -1, which is undefined: slower, with the same result.",
   "no-renamed": "Without it each entry is looked up among those that were renamed: slower, with the same result.",

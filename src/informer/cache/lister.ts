@@ -594,7 +594,7 @@ export class CacheOverlay<T extends KubernetesObject> {
   }
 
   #over(cached: Entry<T>[], selects: (entry: Entry<T>) => boolean): Entry<T>[] {
-    if (this.#covered.size === 0) return cached;
+    if (this.#covered.size === 0) return cached; // survives: no-covers
     const covers = [...this.#covered.keys()].flatMap((key) => this.#at(key)?.entry ?? []);
     return [...cached.filter(({ key }) => !this.#covered.has(key)), ...covers.filter(selects)];
   }

@@ -283,6 +283,57 @@ Deno.test("A wait for the objects of ranges ends at once without the kind, and w
   assertEquals([widgets.indexer.size, isEndOver()], [0, true]);
 });
 
+Deno.test("A wait for the objects of a range ends when its own list is cached", async () => {
+  await using fixture = new FactoryFixture({ reflector: { streamingList: "off" } });
+  create(fixture, 40);
+  const held = new Held("group", [0]);
+  const pods = fixture.informers.forResource(Pod, { shard: held });
+  await fixture.start();
+  held.take(1);
+  const isOver = waiting(pods, 1);
+  await fixture.tick();
+  assertEquals(isOver(), false);
+  await fixture.tick(1_000);
+  assertEquals([isOver(), [...pods.indexer.keys()].sort()], [true, keysIn(fixture, held.ranges())]);
+});
+
+Deno.test("A range that goes between two pages of a list of all takes along what was staged of it", async () => {
+  await using fixture = new FactoryFixture({ reflector: { streamingList: "off", pageSize: 10 } });
+  create(fixture, 80);
+  const held = new Held("group", [0, 1]);
+  const pods = fixture.informers.forResource(Pod, { shard: held });
+  const stalled = fixture.server.stallNext(1, ({ query }) => query.has("continue"));
+  await fixture.start();
+  held.give(0);
+  stalled[Symbol.dispose]();
+  await fixture.tick(1_000);
+  assertEquals([...pods.indexer.keys()].sort(), keysIn(fixture, [range(1)]));
+});
+
+Deno.test("A check ends when ranges change, as its list was of others", async () => {
+  await using fixture = new FactoryFixture({ reflector: { streamingList: "off" } });
+  create(fixture, 40);
+  const held = new Held("group", [0]);
+  const pods = fixture.informers.forResource(Pod, { shard: held });
+  await fixture.start();
+  using _stalled = fixture.server.stallNext(1, isList);
+  const checked = pods.check();
+  await fixture.tick();
+  held.take(1);
+  const [{ repair }] = await Promise.all([checked, fixture.tick()]);
+  assertEquals(repair, "listed");
+});
+
+Deno.test("An informer that ends follows its ranges no more, also while one that came is about to be listed", async () => {
+  await using fixture = new FactoryFixture();
+  const held = new Held("group", [0]);
+  fixture.informers.forResource(Pod, { shard: held });
+  await fixture.start();
+  held.take(1);
+  await fixture.informers.shutdown();
+  assertEquals([held.listeners.size, fixture.time.timers], [0, 0]);
+});
+
 Deno.test("A wait for the objects of ranges ends with the informer", async () => {
   await using fixture = new FactoryFixture({ reflector: { streamingList: "off" } });
   const pods = fixture.informers.forResource(Pod, { shard: new Held("group", [0]) });
