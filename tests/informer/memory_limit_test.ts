@@ -229,6 +229,17 @@ Deno.test("A first list that did not fit begins again when other caches have mad
   assertEquals([maps.status().state, fixture.isEqual], ["live", true]);
 });
 
+Deno.test("A warning during a first list names the fields of what has arrived", async () => {
+  await using fixture = new Limited({ maxBytes: 40_000 });
+  fixture.createMaps(0, 26);
+  fixture.informers.forResource(ConfigMap);
+  await fixture.start();
+  const [warning, ...others] = fixture.take();
+  assert(warning instanceof MemoryWarning);
+  const [{ objects, fields }] = warning.largest;
+  assertEquals([objects, fields.map(({ path }) => path), others], [0, ["data"], []]);
+});
+
 Deno.test("A relist counts what has changed beside what is cached, and one that does not fit leaves the cache as it was", async () => {
   await using fixture = new Limited({ maxBytes: 36_000 }, { chunkBytes: 2_000 });
   const { informers, server } = fixture;

@@ -2,7 +2,13 @@ import { assert, assertEquals, assertNotStrictEquals, assertStrictEquals, assert
 import type { Entry } from "../../../src/api/options.ts";
 import { DecodeError } from "../../../src/api/status.ts";
 import { brokenEntry, entryOf, frozenEntry, RowEntry, unreadEntry } from "../../../src/entry/entry.ts";
-import { heldBytes, largestFields, MemoryMeter, namespaceIndex } from "../../../src/informer/cache/lister.ts";
+import {
+  bytesText,
+  heldBytes,
+  largestFields,
+  MemoryMeter,
+  namespaceIndex,
+} from "../../../src/informer/cache/lister.ts";
 import { entry, type Thing, thing, unparsable, unread } from "../../support/fixtures.ts";
 import { holding, Run } from "../../support/informer.ts";
 import { fieldsOf } from "../../../src/api/fields.ts";
@@ -194,6 +200,29 @@ Deno.test("unknownFields returns the paths that lead to a value in no entry, thr
     ["spec.d", "status.x", "metadata.labels"],
   );
   assertEquals(await unknownFields(entries(), ["spec.a"]), []);
+});
+
+Deno.test("unknownFields takes an object that cannot be read for one without the fields", async () => {
+  const given = [unparsable("a", 1), ...entries({ spec: { a: 1 } })];
+  assertEquals(await unknownFields(given, ["spec.a", "spec.b"]), ["spec.b"]);
+});
+
+Deno.test("bytesText has the unit in which a size has one to three digits before the point", () => {
+  const sizes = [0, 999, 1_000, 5_678, 99_499, 99_500, 999_499, 999_500, 2.5e9, 4e13];
+  assertEquals(sizes.map(bytesText), [
+    ...["0 B", "999 B", "1.0 kB", "5.7 kB", "99.5 kB", "100 kB", "999 kB", "1.0 MB", "2.5 GB", "40000 GB"],
+  ]);
+});
+
+Deno.test("Lister returns the very object that a transform has returned", async () => {
+  const made = new Map<string, Thing>();
+  const transform = (thing: Thing): Thing => {
+    const own = { ...thing, spec: { size: 7 } };
+    made.set(thing.metadata.name, own);
+    return own;
+  };
+  await using run = await new Run(holding(entry("a", 1)), { transform }).start();
+  assert(run.informer.lister.get("default/a") === made.get("a"));
 });
 
 Deno.test("unknownFields parses no entry whose text lacks the last key of a path", async () => {
