@@ -229,7 +229,8 @@ export interface ManagerOptions {
  *   elector, with complete caches; then the reconcilers run.
  * - **Stop**, by the signal, a failure of a part, or lost leadership: reconcilers take no further key, reconciles in
  *   flight have the signal and `graceMs` of their reconciler, and their requests end at once when leadership is lost;
- *   then recorders write what waits, the lease is released, and the informers stop. It takes at most the longest
+ *   then recorders write what waits, the lease is released, and the informers stop; those that a reconciler has made
+ *   for itself stop with it. It takes at most the longest
  *   `graceMs` (30 s), the longest `flushMs` of a recorder (5 s) and the `renewDeadlineMs` of the elector (10 s), one
  *   after the other, and then the `graceMs` of handlers of informers.
  * - **A reconcile that does not return in time** is reported by an {@linkcode UnfinishedWorkError}, and the lease is

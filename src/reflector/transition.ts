@@ -480,7 +480,10 @@ function impossible(phase: ReflectorPhase, outcome: Outcome): never {
   throw new Error(`Cannot leave phase "${phase.name}" by outcome "${outcome.type}"`);
 }
 
-/** Returns the meaning of an error for a reflector. It is decided here alone. */
+/**
+ * Returns the meaning of an error for a reflector. `streamFailureOf` adds how a streaming list failed, and an expired
+ * list of arriving parts of a shard counts as unreachable.
+ */
 export function classify(error: unknown): Failure {
   // mutant: status-410-ignored
   if (isExpired(error) || isTooLargeResourceVersion(error)) return "expired";

@@ -10,7 +10,8 @@ import { Pod, Secret } from "../../src/kinds/core/v1.ts";
 import { fieldsOf } from "../../src/api/fields.ts";
 import { reduced } from "../../src/api/object.ts";
 import { nextTurn } from "../../src/async/signals.ts";
-import { metadataOf, tableOf, type TableRow } from "../../src/api/resource.ts";
+import { metadataOf, SECRET_ANNOTATIONS, tableOf, type TableRow } from "../../src/api/resource.ts";
+import { CacheScope, recordDifference } from "../../src/informer/cache/cache_scope.ts";
 import { FakeApiServer, pod } from "../../src/testing/mod.ts";
 import {
   added,
@@ -521,6 +522,9 @@ Deno.test("SharedIndexInformer writes no data of Secrets unless asked to, and re
   assertThrows(() => restored.indexer.getByKey("shop/a")!.data, TypeError, 'Cannot read "data" of a Secret');
   await using other = new SharedIndexInformer(client.resource(Secret), { keep: "data" });
   await assertRejects(() => other.restore(cut(bytes)), SnapshotError, "it is of another secretData");
+  const record = new CacheScope(Secret, [{}]).record("");
+  const older = { ...record, secretData: `${record.secretData}`.replace(` ${SECRET_ANNOTATIONS[0]}`, "") };
+  assertMatch(recordDifference(older, record)!, /another secretData/, "of a version that kept an annotation");
 });
 
 Deno.test("SharedIndexInformer writes the moment of the call, whatever changes while the bytes are read", async () => {

@@ -7,7 +7,7 @@ import {
 } from "../../api/options.ts";
 import { ShardFilter, shardOf, type ShardSource } from "../../api/shard.ts";
 import type { ListerWatcher } from "../../api/lister_watcher.ts";
-import { apiVersionOf, isSecret, pathOf, type Resource, resourceName } from "../../api/resource.ts";
+import { apiVersionOf, isSecret, pathOf, type Resource, resourceName, SECRET_ANNOTATIONS } from "../../api/resource.ts";
 import type { KubernetesObject } from "../../api/object.ts";
 import { metadataWith, Reduction } from "../../entry/entry.ts";
 import { InformerError } from "../../errors/informer_error.ts";
@@ -173,11 +173,13 @@ export class CacheScope<R extends Resource | undefined = Resource | undefined> {
   /** The head that a snapshot of these objects has, in a cluster of this name; `""` if it has none. */
   record(cluster: string): ScopeRecord {
     const { resource, form: { managedFields, secretData, secretAnnotations } } = this;
+    // Those of this version too: a later one may know more, and would restore what it leaves out.
+    const left = resource === undefined || !isSecret(resource) || this.hasSecrets ? [] : SECRET_ANNOTATIONS;
     return {
       resource: this.#versionedKind,
       representation: resource?.representation ?? "object",
       fields: resource?.fields ?? "all",
-      secretData: [secretData, ...secretAnnotations].join(" "),
+      secretData: [secretData, ...[...left, ...secretAnnotations].toSorted()].join(" "),
       selections: inOrder(this.parts).map(({ namespace = "", labelSelector = "", fieldSelector = "" }) => {
         return { namespace, labelSelector, fieldSelector };
       }),

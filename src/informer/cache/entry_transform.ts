@@ -31,7 +31,7 @@ export interface EntryTransformOptions<T extends KubernetesObject> {
  */
 export class EntryTransform<T extends KubernetesObject> {
   readonly #options: EntryTransformOptions<T>;
-  /** `#made` has an entry if and only if {@linkcode take} returned it for a transform; a source may yield it again. */
+  /** `#made` has an entry if and only if {@linkcode apply} returned it for a transform; a source may yield it again. */
   readonly #made = new WeakSet<Entry<T>>();
   /**
    * `#originals` has an entry if and only if a transform changed its key: the server's key. Created for the first one.
@@ -67,7 +67,7 @@ export class EntryTransform<T extends KubernetesObject> {
     return this.#options.transform === undefined && !this.#options.freeze;
   }
 
-  /** Prepares an entry of a snapshot, which has been transformed before; {@linkcode take} returns it unchanged. */
+  /** Prepares an entry of a snapshot, which has been transformed before; {@linkcode apply} returns it unchanged. */
   restored(entry: Entry<T>, originalKey: ObjectKey): Entry<T> {
     const { transform, freeze } = this.#options;
     const taken = this.#read(freeze ? frozenEntry(entry) : entry);
@@ -77,17 +77,17 @@ export class EntryTransform<T extends KubernetesObject> {
     return taken;
   }
 
-  /** Returns the server's key of an entry of {@linkcode take}, if a transform changed it. */
+  /** Returns the server's key of an entry of {@linkcode apply}, if a transform changed it. */
   originalKey(entry: Entry<T>): ObjectKey | undefined {
     return this.#originals?.get(entry);
   }
 
-  /** Returns the key that the object of an entry of {@linkcode take} has on the server. */
+  /** Returns the key that the object of an entry of {@linkcode apply} has on the server. */
   serverKeyOf(entry: Entry<T>): ObjectKey {
     return this.originalKey(entry) ?? entry.key;
   }
 
-  /** Records that the cache stored an entry of {@linkcode take}. */
+  /** Records that the cache stored an entry of {@linkcode apply}. */
   kept(entry: Entry<T>): void {
     const original = this.#originals?.get(entry);
     if (original !== undefined) this.#renamed.set(original, entry);
@@ -99,7 +99,7 @@ export class EntryTransform<T extends KubernetesObject> {
     for (const entry of entries) this.kept(entry);
   }
 
-  /** Records that the cache removed an entry of {@linkcode take}. */
+  /** Records that the cache removed an entry of {@linkcode apply}. */
   gone(entry: Entry<T>): void {
     const original = this.#originals?.get(entry);
     if (original !== undefined && this.#renamed.get(original)?.key === entry.key) this.#renamed.delete(original);
