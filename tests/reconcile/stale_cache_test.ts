@@ -198,27 +198,6 @@ Deno.test("a key does not wait until a Namespace that it has deleted is gone, bu
   assertEquals([calls, maps.status().waitingForCaches, session.errors], [2, 0, []]);
 });
 
-Deno.test("a key does not wait until objects of a deleted collection are gone that finalizers keep", async () => {
-  await using session = new Session();
-  session.create("a");
-  for (const name of ["x", "y"]) session.server.create(Pod, pod({ name, finalizers: ["acme.dev/drain"] }));
-  const seen: number[] = [];
-  let stall: Disposable | undefined;
-  const maps = session.reconciler(async (_key, { client }) => {
-    seen.push(pods.lister.list().filter(({ metadata }) => metadata.deletionTimestamp === undefined).length);
-    if (seen.length > 1) return;
-    stall = session.server.stallWatches(Pod);
-    await client.resource(Pod, { namespace: "default" }).deleteCollection();
-    return requeueAfter(1);
-  }).watches(Pod, () => []);
-  const pods = maps.informers.forResource(Pod);
-  await session.start(maps, 100);
-  assertEquals([seen, maps.status().waitingForCaches], [[2], 1]);
-  stall![Symbol.dispose]();
-  await session.pass(100);
-  assertEquals([seen, maps.status().stale], [[2, 0], 0]);
-});
-
 Deno.test("a key waits for the namespace of its write alone, in an informer of several", async () => {
   using session = new Session();
   const { server, client } = session;
@@ -244,26 +223,33 @@ Deno.test("a key waits for the namespace of its write alone, in an informer of s
   await running;
 });
 
-Deno.test("a key waits for objects that it has deleted as a collection", async () => {
-  await using session = new Session();
-  session.create("a");
-  for (const name of ["x", "y"]) session.server.create(Pod, pod({ name }));
-  const seen: number[] = [];
-  let stall: Disposable | undefined;
-  const maps = session.reconciler(async (_key, { client }) => {
-    seen.push(pods.indexer.size);
-    if (seen.length > 1) return;
-    stall = session.server.stallWatches(Pod);
-    await client.resource(Pod, { namespace: "default" }).deleteCollection({ gracePeriodSeconds: 0 });
-    return requeueAfter(1);
-  }).watches(Pod, () => []);
-  const pods = maps.informers.forResource(Pod);
-  await session.start(maps, 100);
-  assertEquals([seen, maps.status().waitingForCaches], [[2], 1]);
-  stall![Symbol.dispose]();
-  await session.pass(100);
-  assertEquals(seen, [2, 0]);
-});
+for (
+  const [name, finalizers, options] of [
+    ["waits for objects that it has deleted as a collection", undefined, { gracePeriodSeconds: 0 }],
+    ["does not wait until objects of a deleted collection are gone that finalizers keep", ["acme.dev/drain"], {}],
+  ] as const
+) {
+  Deno.test(`a key ${name}`, async () => {
+    await using session = new Session();
+    session.create("a");
+    for (const name of ["x", "y"]) session.server.create(Pod, pod({ name, finalizers }));
+    const seen: number[] = [];
+    let stall: Disposable | undefined;
+    const maps = session.reconciler(async (_key, { client }) => {
+      seen.push(pods.lister.list().filter(({ metadata }) => metadata.deletionTimestamp === undefined).length);
+      if (seen.length > 1) return;
+      stall = session.server.stallWatches(Pod);
+      await client.resource(Pod, { namespace: "default" }).deleteCollection(options);
+      return requeueAfter(1);
+    }).watches(Pod, () => []);
+    const pods = maps.informers.forResource(Pod);
+    await session.start(maps, 100);
+    assertEquals([seen, maps.status().waitingForCaches], [[2], 1]);
+    stall![Symbol.dispose]();
+    await session.pass(100);
+    assertEquals([seen, maps.status().stale, pods.indexer.size], [[2, 0], 0, finalizers === undefined ? 0 : 2]);
+  });
+}
 
 for (
   const [name, undo] of [
