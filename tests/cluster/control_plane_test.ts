@@ -1,12 +1,5 @@
 // The control plane that tests of users start.
-import {
-  Client,
-  defineResource,
-  type Draft,
-  type KubernetesObject,
-  type Resource,
-  type Transport,
-} from "@kube/informer";
+import { Client, defineResource, type KubernetesObject, type Resource, type Transport } from "@kube/informer";
 import { connect } from "@kube/informer/deno";
 import { CustomResourceDefinition } from "@kube/informer/kinds/apiextensions/v1";
 import { ConfigMap } from "@kube/informer/kinds/core/v1";
@@ -14,7 +7,7 @@ import { FakeApiServer } from "@kube/informer/testing";
 import { startControlPlane } from "@kube/informer/testing/control_plane";
 import { assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { versionOf } from "../../src/deno/host.ts";
-import { definitionName, versionsOf } from "../support/cluster/definitions.ts";
+import { definitionOf } from "../support/widgets.ts";
 import { report, seconds, testOfAssets } from "./_cluster.ts";
 
 interface Tab extends KubernetesObject {
@@ -29,18 +22,16 @@ const Tab: Resource<Tab> = defineResource<Tab>({
 
 /** Their definition; the schema of a real server refuses texts. */
 const DEFINITION = {
-  kind: "CustomResourceDefinition",
-  metadata: { name: definitionName(Tab) },
-  spec: {
-    group: Tab.group,
-    scope: "Namespaced",
-    names: { plural: Tab.plural, kind: Tab.kind, singular: "tab", listKind: "TabList" },
-    versions: versionsOf(Tab, {
-      type: "object",
-      properties: { spec: { type: "object", properties: { a: { type: "integer" } } } },
-    }),
-  },
-} as unknown as Draft<CustomResourceDefinition>;
+  kind: "CustomResourceDefinition" as const,
+  ...definitionOf(Tab, {
+    schema: {
+      openAPIV3Schema: {
+        type: "object",
+        properties: { spec: { type: "object", properties: { a: { type: "integer" } } } },
+      },
+    },
+  }),
+};
 
 /** A test of a user, for both kinds of servers. */
 async function writesAndReads(server: Transport & { readonly url: string }): Promise<void> {

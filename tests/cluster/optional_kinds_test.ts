@@ -134,14 +134,14 @@ cluster.anywhere(
     const kinds = [kindOf("parts", "Part"), kindOf("bolts", "Bolt")];
     await client.discover();
     const startedAt = performance.now();
-    await installDefinitions(client, kinds.map(definitionOf));
+    await installDefinitions(client, kinds.map((kind) => definitionOf(kind)));
     report(`two definitions are served after ${seconds(startedAt)}`);
     const found = (await client.discover()).filter(({ group }) => group === kinds[0].group).map(({ kind }) => kind);
     assertEquals(found.filter((kind) => kind === "Part" || kind === "Bolt").sort(), ["Bolt", "Part"]);
     for (const kind of kinds) await client.resource(kind, { namespace }).create({ metadata: { name: "a" } });
     const definitions = client.resource(CustomResourceDefinition);
     const before = await definitions.get(definitionName(kinds[0]));
-    await installDefinitions(client, kinds.map(definitionOf));
+    await installDefinitions(client, kinds.map((kind) => definitionOf(kind)));
     const after = await definitions.get(definitionName(kinds[0]));
     assertEquals(after.metadata.resourceVersion, before.metadata.resourceVersion);
     for (const kind of kinds) await undefine(client, kind);

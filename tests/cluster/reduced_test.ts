@@ -22,6 +22,7 @@ import { differencesOf, minorOfServer, needsOf } from "./_versions.ts";
 import { define, Definition, onceServed, undefine } from "../support/cluster/definitions.ts";
 import { runSynced, withDeadline } from "../support/cluster/with_deadline.ts";
 import { forEach, mapDraft, names, podDraft } from "../support/cluster/writers.ts";
+import { definitionOf } from "../support/widgets.ts";
 import { copyOf } from "../../src/api/object.ts";
 import { FakeApiServer } from "@kube/informer/testing";
 import { createOrUpdate, finalize, writeStatus } from "@kube/informer/reconcile";
@@ -400,26 +401,14 @@ cluster.anywhere(
       plural: "crontabs",
       kind: "CronTab",
     });
-    const definition = {
-      metadata: { name: "crontabs.tables.example.com" },
-      spec: {
-        group: Crontab.group,
-        scope: "Namespaced",
-        names: { plural: "crontabs", kind: "CronTab" },
-        versions: [{
-          name: "v1",
-          served: true,
-          storage: true,
-          schema: { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } },
-          additionalPrinterColumns: [
-            { name: "Spec", type: "string", jsonPath: ".spec.cron" },
-            { name: "Replicas", type: "integer", jsonPath: ".spec.replicas", description: "How many." },
-            { name: "Missing", type: "string", jsonPath: ".spec.nothing" },
-            { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp", priority: 1 },
-          ],
-        }],
-      },
-    };
+    const definition = definitionOf(Crontab, {
+      additionalPrinterColumns: [
+        { name: "Spec", type: "string", jsonPath: ".spec.cron" },
+        { name: "Replicas", type: "integer", jsonPath: ".spec.replicas", description: "How many." },
+        { name: "Missing", type: "string", jsonPath: ".spec.nothing" },
+        { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp", priority: 1 },
+      ],
+    });
     const draft = { metadata: { name: "daily", namespace }, spec: { cron: "@daily", replicas: 2 } };
     const fake = new FakeApiServer();
     using copies = new Client({ server: "http://fake", transport: fake, namespace });

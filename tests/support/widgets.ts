@@ -18,15 +18,18 @@ function kindOf(plural: string, kind: string): Resource<Widget> {
   return defineResource<Widget>({ group: "acme.dev", version: "v1", plural, kind });
 }
 
-/** Returns the definition of such a kind. */
-export function definitionOf({ group, version, plural, kind }: Resource<Widget>): Draft<CustomResourceDefinition> {
+/** Returns the definition of a kind, whose one version has what is given besides, such as a schema. */
+export function definitionOf(
+  { group, scope, version, plural, kind }: Resource<KubernetesObject>,
+  more: object = {},
+): Draft<CustomResourceDefinition> {
   return {
     metadata: { name: `${plural}.${group}` },
     spec: {
       group,
-      scope: "Namespaced",
+      scope,
       names: { plural, kind, singular: kind.toLowerCase() },
-      versions: [{ name: version, served: true, storage: true, schema: OPEN_SCHEMA }],
+      versions: [{ name: version, served: true, storage: true, schema: OPEN_SCHEMA, ...more }],
     },
   };
 }

@@ -5,7 +5,8 @@ import { deployment, FakeApiServer, type Fixture, namespace, node, pod } from ".
 import { builtInResources } from "../../../src/testing/storage/definition.ts";
 import { Deployment } from "../../../src/kinds/apps/v1.ts";
 import { Namespace, Node, Pod } from "../../../src/kinds/core/v1.ts";
-import { ask, ConfigMap, Lines, OPEN_SCHEMA } from "../../support/fake_server.ts";
+import { ask, ConfigMap, Lines, Widget } from "../../support/fake_server.ts";
+import { definitionOf } from "../../support/widgets.ts";
 
 const NOW = Date.UTC(2026, 5, 1, 12);
 const TABLE = { accept: "application/json;as=Table;g=meta.k8s.io;v=v1,application/json" };
@@ -217,15 +218,7 @@ Deno.test("FakeApiServer prints the columns that a custom resource's definition 
   const path = "/apis/example.com/v1/namespaces/default/widgets";
   await ask(server, "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", {
     method: "POST",
-    body: {
-      metadata: { name: "widgets.example.com" },
-      spec: {
-        group: "example.com",
-        scope: "Namespaced",
-        names: { plural: "widgets", kind: "Widget" },
-        versions: [{ name: "v1", served: true, storage: true, schema: OPEN_SCHEMA, additionalPrinterColumns: columns }],
-      },
-    },
+    body: definitionOf(Widget, { additionalPrinterColumns: columns }),
   });
   const metadata = { name: "w", labels: { "example.com/tier": "web" } };
   await ask(server, path, { method: "POST", body: { metadata, spec: { size: 3 } } });

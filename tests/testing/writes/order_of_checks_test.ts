@@ -1,6 +1,8 @@
 import { assertEquals } from "@std/assert";
+import { defineResource } from "../../../src/api/resource.ts";
 import { FakeApiServer } from "../../../src/testing/mod.ts";
 import { type Answer, ask, ConfigMap, MAPS, patch, Widget } from "../../support/fake_server.ts";
+import { definitionOf } from "../../support/widgets.ts";
 
 const SERVICES = "/api/v1/namespaces/answers/services";
 
@@ -182,15 +184,14 @@ Deno.test("The labels of a job are those of its template only where it has none 
 Deno.test("A field of a custom kind with the format date-time takes nothing else", async () => {
   const server = new FakeApiServer();
   const schema = { type: "object", properties: { when: { type: "string", format: "date-time" } } };
-  const crd = {
-    metadata: { name: "clocks.example.com" },
-    spec: {
-      group: "example.com",
-      scope: "Cluster",
-      names: { plural: "clocks", kind: "Clock" },
-      versions: [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema: schema } }],
-    },
-  };
+  const Clock = defineResource({
+    group: "example.com",
+    version: "v1",
+    plural: "clocks",
+    kind: "Clock",
+    scope: "Cluster",
+  });
+  const crd = definitionOf(Clock, { schema: { openAPIV3Schema: schema } });
   await post(server, "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", crd);
   const clock = (when: string): Promise<Answer> =>
     post(server, "/apis/example.com/v1/clocks", { metadata: { generateName: "c-" }, when });
