@@ -334,7 +334,10 @@ export interface DraftMeta {
 /** Encodes texts as UTF-8. */
 export const encoder: TextEncoder = new TextEncoder();
 
-/** Decodes UTF-8; the option `stream`, which has a state, needs a decoder of its own. */
+/**
+ * Decodes UTF-8; broken bytes read as U+FFFD. It is not fatal, which would take two to three times as long; the option
+ * `stream`, which has a state, needs a decoder of its own.
+ */
 export const decoder: TextDecoder = new TextDecoder();
 
 /** Returns the base64 of a text in UTF-8, as the data of Secrets has it. */

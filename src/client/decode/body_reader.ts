@@ -203,10 +203,6 @@ export class ByteBuffer {
   }
 }
 
-/**
- * A shared decoder: not fatal and not streaming, as both are two to three times slower. Broken UTF-8 reads as U+FFFD.
- */
-
 /** `bytes[start, end)` as text if all of it is ASCII, so that each byte is one character; else `undefined`. */
 export function asciiOf(bytes: Uint8Array, start: number, end: number): string | undefined {
   const text = decoder.decode(start === 0 && end === bytes.length ? bytes : bytes.subarray(start, end));
