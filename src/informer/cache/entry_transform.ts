@@ -359,7 +359,8 @@ function mayHave(entry: Entry<unknown>, keys: readonly string[]): boolean {
   return typeof text !== "string" || text.includes(JSON.stringify(keys[keys.length - 1]));
 }
 
-function objectOf(entry: Entry<unknown>): unknown {
+/** Returns the object; `undefined` if it cannot be read. */
+export function objectOf(entry: Entry<unknown>): unknown {
   try {
     return entry.object;
   } catch (error) {

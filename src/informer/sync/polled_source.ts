@@ -5,6 +5,7 @@ import type { Resource, TableRow } from "../../api/resource.ts";
 import { StatusError } from "../../api/status.ts";
 import { monotonicMs, sleep } from "../../async/time.ts";
 import { readPageList } from "../../reflector/requests.ts";
+import { objectOf } from "../cache/entry_transform.ts";
 import { writerOfLists } from "./changing_shard.ts";
 
 /** The longest wait of a list for its first or next object, in milliseconds. */
@@ -35,10 +36,10 @@ export class PolledSource<T extends KubernetesObject> implements ListerWatcher<T
   #staged = new Map<ObjectKey, Polled<T>>();
   /** The objects of the last complete list. */
   #known = new Map<ObjectKey, Polled<T>>();
+  /** Those of the last list that the reader has taken: a pause may come between a list and its changes. */
+  #taken: ReadonlyMap<ObjectKey, Polled<T>> = this.#known;
   /** The time of the last complete list. */
   #listedMs = -Infinity;
-  /** True if a list was begun behind the last complete one. */
-  #isBehind = false;
 
   /** Lists `source` every `pollMs` milliseconds, in pages of `pageSize` objects. */
   constructor(source: ListerWatcher<T>, pollMs: number, pageSize = 500) {
@@ -64,11 +65,41 @@ export class PolledSource<T extends KubernetesObject> implements ListerWatcher<T
 
   /** As `ListerWatcher.listEntries`, of the newest state. An unchanged object has the entry of the list before. */
   async *listEntries(options: ListOptions = {}): AsyncGenerator<ListPart<T>, void, undefined> {
+    yield* this.#list(options);
+    this.#taken = this.#known;
+  }
+
+  /** As `ListerWatcher.watchChanges`: lists again and again, until its time is over. */
+  async *watchChanges(options: WatchOptions = {}): AsyncGenerator<readonly Change<T>[], void, undefined> {
+    const { resourceVersion: _from, allowBookmarks: _always, sendInitialEvents: _never, ...rest } = options;
+    const { timeoutSeconds = Infinity, signal = new AbortController().signal, ...list } = rest;
+    const endsMs = monotonicMs() + timeoutSeconds * 1_000;
+    const source: ListerWatcher<T> = {
+      listEntries: (page) => this.#list({ ...list, ...page }),
+      watchChanges: (watch) => this.watchChanges(watch),
+    };
+    const writer = writerOfLists<T>(() => {}, () => {}); // the changes have what cannot be stored, too
+    const request = { version: "", signal, pageSize: this.#pageSize, listIdleMs: LIST_IDLE_MS };
+    if (this.#listedMs === -Infinity) throw neverListed();
+    let changes = monotonicMs() < this.#listedMs + this.#pollMs ? this.#changes() : undefined;
+    for (;;) {
+      if (changes !== undefined) {
+        yield changes;
+        this.#taken = this.#known;
+      }
+      const dueMs = this.#listedMs + this.#pollMs;
+      await sleep(Math.max(0, Math.min(dueMs, endsMs) - monotonicMs()), { signal });
+      if (dueMs > endsMs) return;
+      const resourceVersion = await readPageList(source, writer, request);
+      changes = [...this.#changes(), { type: "BOOKMARK", resourceVersion, initialEventsEnd: false }];
+    }
+  }
+
+  async *#list(options: ListOptions): AsyncGenerator<ListPart<T>, void, undefined> {
     const { resourceVersion: _any, resourceVersionMatch: _match, known: _known, knownNext: _next, ...list } = options;
     if (options.continue === undefined) {
       this.#staged = new Map();
       this.#version = Math.max(this.#version + 1, Date.now());
-      this.#isBehind = true;
     }
     let [isLast, hasVersion] = [true, false];
     for await (const part of this.#source.listEntries(list)) {
@@ -82,30 +113,6 @@ export class PolledSource<T extends KubernetesObject> implements ListerWatcher<T
     if (!isLast) return;
     this.#known = this.#staged;
     this.#listedMs = monotonicMs();
-    this.#isBehind = false;
-  }
-
-  /** As `ListerWatcher.watchChanges`: lists again and again, until its time is over. */
-  async *watchChanges(options: WatchOptions = {}): AsyncGenerator<readonly Change<T>[], void, undefined> {
-    const { resourceVersion: _from, allowBookmarks: _always, sendInitialEvents: _never, ...rest } = options;
-    const { timeoutSeconds = Infinity, signal = new AbortController().signal, ...list } = rest;
-    const endsMs = monotonicMs() + timeoutSeconds * 1_000;
-    const source: ListerWatcher<T> = {
-      listEntries: (page) => this.listEntries({ ...list, ...page }),
-      watchChanges: (watch) => this.watchChanges(watch),
-    };
-    const writer = writerOfLists<T>(() => {}, () => {}); // the changes have what cannot be stored, too
-    const request = { version: "", signal, pageSize: this.#pageSize, listIdleMs: LIST_IDLE_MS };
-    if (this.#listedMs === -Infinity) throw neverListed();
-    if (!this.#isBehind && monotonicMs() < this.#listedMs + this.#pollMs) yield [];
-    for (;;) {
-      const dueMs = this.#listedMs + this.#pollMs;
-      await sleep(Math.max(0, Math.min(dueMs, endsMs) - monotonicMs()), { signal });
-      if (dueMs > endsMs) return;
-      const before = this.#known;
-      const resourceVersion = await readPageList(source, writer, request);
-      yield [...this.#changesSince(before), { type: "BOOKMARK", resourceVersion, initialEventsEnd: false }];
-    }
   }
 
   #stage(entry: Entry<T>): Entry<T> {
@@ -123,12 +130,13 @@ export class PolledSource<T extends KubernetesObject> implements ListerWatcher<T
     return kept.entry;
   }
 
-  #changesSince(before: ReadonlyMap<ObjectKey, Polled<T>>): Change<T>[] {
+  /** The differences between the objects that the reader has and those of the last list. */
+  #changes(): Change<T>[] {
     const changes: Change<T>[] = [];
-    for (const [key, { entry }] of before) if (!this.#known.has(key)) changes.push({ type: "DELETED", entry });
+    for (const [key, { entry }] of this.#taken) if (!this.#known.has(key)) changes.push({ type: "DELETED", entry });
     for (const [key, { entry }] of this.#known) {
-      const known = before.get(key);
-      if (known?.entry !== entry) changes.push({ type: known === undefined ? "ADDED" : "MODIFIED", entry });
+      const taken = this.#taken.get(key);
+      if (taken?.entry !== entry) changes.push({ type: taken === undefined ? "ADDED" : "MODIFIED", entry });
     }
     return changes;
   }
@@ -142,8 +150,8 @@ function neverListed(): StatusError {
 
 /** Returns the content of an object as text, without the times of its measurement; `""` if it cannot be read. */
 function contentOf<T extends KubernetesObject>(entry: Entry<T>): string {
-  if (entry.error !== undefined) return "";
-  const row = entry.object as KubernetesObject & Partial<TableRow<KubernetesObject>>;
+  const row = objectOf(entry) as (KubernetesObject & Partial<TableRow<KubernetesObject>>) | undefined;
+  if (row === undefined) return "";
   const { timestamp: _at, window: _window, metadata, ...content } = (row.cells === undefined ? row : row.object) as
     & KubernetesObject
     & { readonly timestamp?: unknown; readonly window?: unknown };

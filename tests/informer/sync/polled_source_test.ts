@@ -8,8 +8,12 @@ import {
 import { InformerRelay } from "@kube/informer/edge";
 import { FakeApiServer } from "@kube/informer/testing";
 import { assert, assertEquals, assertThrows } from "@std/assert";
+import { PolledSource } from "../../../src/informer/sync/polled_source.ts";
 import { FakeTime } from "../../support/fake_time.ts";
+import { entry, part, type Thing, unparsable } from "../../support/fixtures.ts";
+import { line, Run } from "../../support/informer.ts";
 import { MetricsServer, PodMetrics } from "../../support/metrics_server.ts";
+import { END, ScriptedSource } from "../../support/scripted_source.ts";
 
 /** An informer of the metrics, and the events that its handler gets. */
 function follow(server: MetricsServer): { informer: SharedIndexInformer<PodMetrics>; seen: string[]; client: Client } {
@@ -177,4 +181,93 @@ Deno.test("a snapshot of a polled kind is replaced by a list", async () => {
   server.usage.delete("a");
   second.run();
   await second.untilDeleted("shop/a");
+});
+
+Deno.test("PolledSource gives a list without a version its time, behind its objects, and adds none to another one", async () => {
+  using time = new FakeTime();
+  const source = new ScriptedSource().list(part(10, [entry("a", 1)]), END).list({ entries: [entry("b", "")] }, END);
+  const polled = new PolledSource<Thing>(source, 1_000);
+  const parts = async (): Promise<unknown[]> =>
+    (await Array.fromAsync(polled.listEntries())).map(({ entries, resourceVersion }) => [
+      ...entries.map(({ key }) => key),
+      resourceVersion,
+    ]);
+  assertEquals(await parts(), [["default/a", "10"]]);
+  await time.tickAsync(500);
+  assertEquals(await parts(), [["default/b", undefined], [String(time.now)]]);
+});
+
+Deno.test("PolledSource yields a change once, and nothing else than a bookmark behind an equal list", async () => {
+  using time = new FakeTime();
+  const source = new ScriptedSource();
+  for (const objects of [[entry("a", 1), entry("b", 2)], [entry("a", 5)], [entry("a", 5)]]) {
+    source.list(part(10, objects), END);
+  }
+  const polled = new PolledSource<Thing>(source, 1_000);
+  await Array.fromAsync(polled.listEntries());
+  const batches: string[][] = [];
+  const watching = (async () => {
+    for await (const changes of polled.watchChanges({ timeoutSeconds: 3 })) {
+      batches.push(changes.map(({ type }) => type));
+    }
+  })();
+  await time.tickAsync(2_500);
+  assertEquals(batches, [[], ["DELETED", "MODIFIED", "BOOKMARK"], ["BOOKMARK"]]);
+  source.list(part(10, []), END);
+  await time.tickAsync(500);
+  await watching;
+});
+
+/** A polled informer on a script, and the lines of its events. */
+async function polledRun(source: ScriptedSource): Promise<Run & { readonly seen: string[] }> {
+  const seen: string[] = [];
+  const run = Object.assign(new Run(source, { pollMs: 1_000 }), { seen });
+  const note = (event: Parameters<typeof line>[0]): void => void seen.push(line(event));
+  run.informer.addEventHandler({ onAdd: note, onUpdate: note, onDelete: note });
+  await run.start();
+  seen.splice(0);
+  return run;
+}
+
+Deno.test("a polled list in pages is compared when it is complete, also behind one that has failed between two pages", async () => {
+  const first = { entries: [entry("a", "")], continue: "next" };
+  const source = new ScriptedSource().list(first, END).list({ entries: [entry("b", "")] }, END);
+  await using run = await polledRun(source);
+  for (const end of [END, new TypeError("broken"), END] as const) {
+    source.list({ entries: [entry("a", "")], continue: "next" }, END).list();
+    await run.tick(4_000);
+    const page = source.lists.at(-1)!;
+    assertEquals(page.options.continue, "next");
+    if (end === END) page.send({ entries: [entry("b", "")] });
+    page.send(end);
+    await run.tick();
+    assertEquals([run.seen, run.informer.status().state === "live"], [[], end === END]);
+  }
+  assertEquals(run.errors.length, 1);
+});
+
+Deno.test("a polled informer that is paused while it takes a list delivers what has changed when it is resumed", async () => {
+  for (let turns = 0; turns < 30; turns++) {
+    await using run = await polledRun(new ScriptedSource().list(part(10, [entry("a", 1), entry("b", 2)]), END));
+    const { source, informer } = run;
+    await run.tick(1_000);
+    source.lists[1].send(part(11, [entry("a", 1)]), END);
+    for (let turn = 0; turn < turns; turn++) await Promise.resolve();
+    informer.pause();
+    await run.tick();
+    informer.resume();
+    await run.tick();
+    if (source.open > 0) source.lists.at(-1)!.send(part(11, [entry("a", 1)]), END);
+    await run.tick();
+    assertEquals([run.cached, run.seen], [["default/a@1"], ["- default/b@2"]], `paused after ${turns} turns`);
+  }
+});
+
+Deno.test("an object without a version that cannot be parsed is left out of a polled cache, and equals itself", async () => {
+  const list = () => ({ entries: [entry("a", ""), unparsable("b", "")] });
+  await using run = await polledRun(new ScriptedSource().list(list(), END).list(list(), END));
+  await run.tick(1_000);
+  const { state, objects, quarantined, events } = run.informer.status();
+  assertEquals([state, objects, quarantined, events], ["live", 2, 1, 0]);
+  assertEquals(run.complaints.length, 1);
 });
