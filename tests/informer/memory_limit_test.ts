@@ -5,8 +5,9 @@ import { fieldsOf } from "../../src/api/fields.ts";
 import { metadataOf, type Resource, tableOf } from "../../src/api/resource.ts";
 import { MemoryLimitError } from "../../src/api/status.ts";
 import { path } from "../../src/entry/path.ts";
-import { MemoryWarning } from "../../src/informer/cache/memory_budget.ts";
-import { heldBytes } from "../../src/informer/cache/lister.ts";
+import { entryOf } from "../../src/entry/entry.ts";
+import { MemoryBudget, MemoryWarning } from "../../src/informer/cache/memory_budget.ts";
+import { heldBytes, ObjectCache } from "../../src/informer/cache/lister.ts";
 import { derive } from "../../src/informer/derived_collection.ts";
 import type { SharedInformerFactoryOptions } from "../../src/informer/options.ts";
 import type { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";
@@ -227,6 +228,13 @@ Deno.test("A first list that did not fit begins again when other caches have mad
     await fixture.tick(800);
   }
   assertEquals([maps.status().state, fixture.isEqual], ["live", true]);
+  // The next list waits for no more than its room: what the first one had staged is cached by now.
+  fixture.createMaps(25, 45);
+  await fixture.tick();
+  assertEquals(maps.status().state, "stale");
+  fixture.informers.maxBytes = 80_000;
+  await fixture.tick(800);
+  assertEquals([maps.status().state, fixture.isEqual], ["live", true]);
 });
 
 Deno.test("A warning during a first list names the fields of what has arrived", async () => {
@@ -324,6 +332,26 @@ Deno.test("Objects of namespaces by label that come are counted while they are l
   const [{ status: namespaces }] = informers.status().filter(({ resource }) => resource.plural === "namespaces");
   const bytes = walked(maps, ["namespace"]);
   assertEquals([maps.indexer.size, informers.countedBytes], [5, bytes + namespaces.memory!.bytes]);
+});
+
+Deno.test("Staged objects that a commit does not store, and those of a list that is given up, are counted no more", () => {
+  const entry = entryOf(configMap({ name: "a" }) as KubernetesObject);
+  const cache = new ObjectCache<KubernetesObject>(undefined, { parse: "lazy", freeze: false }, () => {}, true);
+  const budget = new MemoryBudget(1_000_000, () => {});
+  using counted = budget.count(ConfigMap, cache);
+  for (const end of ["commit", "abandon"] as const) {
+    const ends: string[] = [];
+    const staged = counted.staging({
+      add: () => {},
+      delete: () => {},
+      commit: (version) => void ends.push(`commit at ${version}`),
+      abandon: () => void ends.push("abandon"),
+    });
+    staged.add([entry]);
+    assertEquals([counted.bytes, budget.bytes], [heldBytes(entry), heldBytes(entry)]);
+    staged[end]("5");
+    assertEquals([counted.bytes, budget.bytes, ends], [0, 0, [end === "commit" ? "commit at 5" : "abandon"]]);
+  }
 });
 
 /** Some 20,000 bytes of index values of an object. */

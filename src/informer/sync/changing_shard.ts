@@ -61,7 +61,7 @@ export class ChangingShard<T extends KubernetesObject> implements ArrivingParts,
   readonly #controller: Sharded<T>;
   #subscription: Disposable | undefined;
   readonly #gather: LongTimer = new LongTimer(() => this.#controller.renew());
-  /** The ranges that are being listed. */
+  /** The ranges that are being listed, or were last. */
   #listing: ShardFilter | undefined;
   /**
    * `"listing"` from the beginning of a list of all until its objects are cached: then the filter is ahead of them.
@@ -139,20 +139,16 @@ export class ChangingShard<T extends KubernetesObject> implements ArrivingParts,
       listEntries: (options) => source.listEntries({ ...options, ...defined({ namespace }), shard: filter }),
       watchChanges: (options) => source.watchChanges(options),
     };
-    try {
-      const version = await readPageList(range, staged, { version: "", signal, pageSize, listIdleMs: LIST_IDLE_MS });
-      if (isOlder(version, gate.version)) {
-        const reason = `the server's history went back from version ${gate.version} to ${version}`;
-        return this.#controller.relist(new Error(`A range that came asked for a list: ${reason}`));
-      }
-      this.#ahead.push({ filter, version });
-      this.#filter.ranges = [...this.#filter.ranges, ...filter.ranges];
-      // A range that went meanwhile is no longer among those of the filter.
-      for (const entry of objects) if (filter.has(entry)) this.#controller.repair(entry);
-      this.#grow();
-    } finally {
-      this.#listing = undefined;
+    const version = await readPageList(range, staged, { version: "", signal, pageSize, listIdleMs: LIST_IDLE_MS });
+    if (isOlder(version, gate.version)) {
+      const reason = `the server's history went back from version ${gate.version} to ${version}`;
+      return this.#controller.relist(new Error(`A range that came asked for a list: ${reason}`));
     }
+    this.#ahead.push({ filter, version });
+    this.#filter.ranges = [...this.#filter.ranges, ...filter.ranges];
+    // A range that went meanwhile is no longer among those of the filter.
+    for (const entry of objects) if (filter.has(entry)) this.#controller.repair(entry);
+    this.#grow();
   }
 
   /** Returns `true` for a change of the watch that the list of its range has shown, or the list of its successor. */

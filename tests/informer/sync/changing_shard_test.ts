@@ -1,5 +1,7 @@
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { type HashRange, hashRange, type ShardField, ShardFilter, type ShardSource } from "../../../src/api/shard.ts";
+import { nextTurn } from "../../../src/async/signals.ts";
+import { ChangingShard, writerOfLists } from "../../../src/informer/sync/changing_shard.ts";
 import { MemoryPositions, Position } from "../../../src/informer/events/position.ts";
 import type { InformerEvent } from "../../../src/informer/events/event.ts";
 import type { SharedIndexInformer } from "../../../src/informer/shared_index_informer.ts";
@@ -7,6 +9,8 @@ import { metadataOf, tableOf } from "../../../src/api/resource.ts";
 import { Pod } from "../../../src/kinds/core/v1.ts";
 import { pod } from "../../../src/testing/mod.ts";
 import { Random } from "../../../src/testing/random.ts";
+import { entry, part, type Thing } from "../../support/fixtures.ts";
+import { END, ScriptedSource } from "../../support/scripted_source.ts";
 import { createWidget, define, undefine, Widget } from "../../support/widgets.ts";
 import { FactoryFixture } from "../_factory_fixture.ts";
 
@@ -403,6 +407,79 @@ Deno.test("An informer of changing ranges has no snapshots and no positions, and
   pods.resume();
   await fixture.tick(1_000);
   assertEquals([...pods.indexer.keys()].sort(), keysIn(fixture, [range(1)]));
+});
+
+/** The ranges of a controller whose cache is empty, as a test lists them. */
+class Listed {
+  readonly source = new ScriptedSource();
+  readonly gate = { version: "10" };
+  readonly held = new Held("group", [0, 1, 2, 3, 4, 5, 6, 7]);
+  readonly repaired: string[] = [];
+  readonly reasons: string[] = [];
+  readonly shard: ChangingShard<Thing>;
+
+  constructor(held: Partial<ShardSource> = {}) {
+    this.shard = new ChangingShard<Thing>(Object.assign(this.held, held), new ShardFilter("uid", []), {
+      ...{ source: this.source, gate: this.gate, pageSize: 500, check: undefined, known: { list: () => [] } },
+      cached: () => undefined,
+      serverKeyOf: ({ key }) => key,
+      counted: (replacement) => replacement,
+      repair: ({ key }) => void this.repaired.push(key),
+      relist: ({ message }) => void this.reasons.push(message),
+      ...{ moved: () => {}, renew: () => {}, report: () => {} },
+    });
+  }
+
+  /** Lists all ranges: one object, `"a"`, at `version`. */
+  async list(version: number): Promise<void> {
+    this.source.list(part(version, [entry("a", 1)]), END);
+    await this.shard.list(new AbortController().signal);
+  }
+
+  /** Returns true if a change of the object is dropped, as the list of its range has shown it. */
+  drops(version: number): boolean {
+    return this.shard.hasListed(entry("a", version));
+  }
+}
+
+Deno.test("ChangingShard drops changes that the list of a range has, until the watch is at its version, or all is listed", async () => {
+  for (const end of ["reached", "listing"] as const) {
+    const listed = new Listed();
+    await listed.list(15);
+    assertEquals([listed.repaired, listed.shard.isDue, listed.reasons], [["default/a"], false, []]);
+    listed.shard.reached("14");
+    assertEquals([listed.drops(15), listed.drops(16)], [true, false]);
+    if (end === "reached") listed.shard.reached("15");
+    else listed.shard.listing(); // of a server whose history went back: its versions up to 15 come again
+    assertEquals(listed.drops(15), false, end);
+  }
+});
+
+Deno.test("ChangingShard asks for a list of all where that of a range is older than the cache", async () => {
+  const listed = new Listed();
+  await listed.list(9);
+  assertEquals(listed.reasons, [
+    "A range that came asked for a list: the server's history went back from version 10 to 9",
+  ]);
+  assertEquals([listed.repaired, listed.shard.isDue, listed.drops(9)], [[], true, false]);
+});
+
+Deno.test("ChangingShard is ready with its ranges, or when the signal aborts, and fails with them otherwise", async () => {
+  const known = Promise.withResolvers<void>();
+  let isReady = false;
+  const waiting = new Listed({ ready: () => known.promise }).shard.ready({}).then(() => isReady = true);
+  await nextTurn();
+  assertEquals(isReady, false);
+  known.resolve();
+  await waiting;
+  const failing = new Listed({ ready: () => Promise.reject(new Error("no ranges")) }).shard;
+  await failing.ready({ signal: AbortSignal.abort() });
+  await assertRejects(() => failing.ready({ signal: new AbortController().signal }), Error, "no ranges");
+});
+
+Deno.test("A writer of lists takes no changes", () => {
+  const writer = writerOfLists<Thing>(() => {}, () => {});
+  assertThrows(() => writer.apply([{ type: "ADDED", entry: entry("a", 1) }], true), Error, "it is only listed");
 });
 
 const SEEDS = Number(Deno.env.get("SHARD_SEEDS") ?? 60);
