@@ -74,6 +74,30 @@ Deno.test("a list that has lost a namespace has another entity tag, though its v
   assertEquals([list.resourceVersion, list.items.length], [resourceVersion, 2]);
 });
 
+Deno.test("a list whose namespaces were exchanged has another entity tag, though version and numbers are the same", async () => {
+  const server = threePods();
+  server.create(Pod, pod({ name: "post-0", namespace: "post" }));
+  for (const name of ["shop", "mail", "post"]) {
+    server.create(Namespace, namespace({ name, labels: { team: name === "post" ? "y" : "x" } }));
+  }
+  await using relayed = new Relayed({}, { server, namespaces: { labels: "team=x" } });
+  const first = await relayed.get("/api/pods");
+  const etag = first.headers.get("etag")!;
+  const { resourceVersion } = await first.json();
+  using pods = relayed.informers.acquire(Pod);
+  const { informer } = pods;
+  const exchanged = [informer.untilDeleted("mail/mail-0"), informer.until(() => true, { key: "post/post-0" })];
+  const { events, objects } = informer.status();
+  server.patch(Namespace, "mail", { metadata: { labels: { team: "y" } } });
+  server.patch(Namespace, "post", { metadata: { labels: { team: "x" } } });
+  await Promise.all(exchanged);
+  for await (const { state } of informer.statusChanges()) if (state === "live") break;
+  assertEquals([informer.status().events, informer.status().objects], [events, objects]);
+  const second = await relayed.get("/api/pods", { "if-none-match": etag });
+  assertEquals([second.status, (await second.clone().json()).resourceVersion], [200, resourceVersion]);
+  assertEquals(await names(second), ["cart-0", "cart-1", "post-0"]);
+});
+
 Deno.test("a list is answered by 502 where the API server refuses the relay", async () => {
   const server = threePods();
   server.failNext(403, 100);

@@ -211,6 +211,49 @@ Deno.test("informers of readable namespaces are shared, and refuse what cannot c
   assertStringIncludes(errorLine(error), "namespaces by name");
 });
 
+Deno.test("where namespaces remain of a polled kind, their lists delete what is gone since that of all", async () => {
+  await using fixture = new Fixture(new Set(["*"]));
+  const { server, rights, informers } = fixture;
+  const maps = informers.forResource(ConfigMap, { pollMs: 1_000 });
+  const seen = eventsOf(maps);
+  await fixture.start();
+  await fixture.tick(500);
+  seen.splice(0);
+  rights.add("a").add("c").delete("*");
+  server.delete(ConfigMap, "a/settings");
+  await fixture.tick(5_000);
+  assertEquals([seen.sort(), maps.status().state], [["-a/settings undefined", "-b/settings moved"], "live"]);
+  assertEquals(maps.status().namespaces?.map(({ objects }) => objects), [0, 1]);
+});
+
+Deno.test("a namespace that goes takes its refusal along, and what waits for its first list", async () => {
+  await using fixture = new Fixture(new Set(["a", "b"]));
+  const { server, rights, informers } = fixture;
+  const maps = informers.forResource(ConfigMap);
+  const seen = eventsOf(maps);
+  let stalled = server.stallNext(1, ({ verb, namespace }) => verb === "list" && namespace === "b");
+  await fixture.start();
+  assertEquals([maps.hasSynced, maps.status().state], [false, "listing"]);
+  rights.delete("b");
+  maps.retry();
+  await fixture.tick();
+  assertEquals([maps.hasSynced, maps.status().state, seen], [true, "live", ["=a/settings", "synced"]]);
+  stalled[Symbol.dispose]();
+
+  rights.add("b");
+  maps.retry();
+  await fixture.tick(5_000);
+  rights.delete("b");
+  stalled = server.stallNext(1, ({ resource }) => resource.startsWith("selfsubject"));
+  server.dropWatches();
+  await fixture.tick(1_000);
+  assertEquals(maps.status().namespaces?.map(({ state }) => state), ["live", "forbidden"]);
+  assertEquals(maps.status().state, "forbidden");
+  stalled[Symbol.dispose]();
+  await fixture.tick();
+  assertEquals([maps.status().state, [...maps.indexer.keys()]], ["live", ["a/settings"]]);
+});
+
 Deno.test("retry() asks for the namespaces at once; the check of one that goes ends with it, and checks none that has gone", async () => {
   await using fixture = new Fixture(new Set(["a", "b", "c"]));
   const { server, rights, informers } = fixture;

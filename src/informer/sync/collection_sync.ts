@@ -290,9 +290,9 @@ export class Controller<T extends KubernetesObject> implements ReflectorStore<En
    * @internal
    */
   join(entries: readonly Entry<T>[], version: string): void {
-    for (const { key } of entries) this.#keys?.touched(key);
-    if (version === "") this.#reflector.listNewest();
-    else this.#reflector.restore(entries, version);
+    if (version !== "") return this.#reflector.restore(entries, version);
+    for (const { key } of entries) this.#keys?.touched(key); // or the list would not delete those that are gone
+    this.#reflector.listNewest();
   }
 
   /**

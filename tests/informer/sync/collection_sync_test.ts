@@ -79,6 +79,21 @@ Deno.test("Controller processes all known keys again when its reflector resyncs"
   assertEquals(filling.take(), ["default/a", "default/b", "10, 2 stored, 0 queued"]);
 });
 
+Deno.test("Controller that is paused before its resume has begun ends a check, as that phase is not entered again", async () => {
+  using time = new FakeTime();
+  await using filling = new Filling(holding());
+  const { controller } = filling;
+  await time.tickAsync(0);
+  controller.pause();
+  await time.tickAsync(0);
+  const reasons: string[] = [];
+  controller.resume();
+  controller.check = { deleted: () => {}, listing: () => {}, abort: ({ message }) => void reasons.push(message) };
+  controller.pause();
+  await time.tickAsync(0);
+  assertEquals(reasons, ["Cannot go on with the check: the informer was paused"]);
+});
+
 /** A version that counts how often its length is read, as each comparison does. */
 class Counted {
   compared = 0;

@@ -329,6 +329,31 @@ Deno.test("check() gives up a read that is silent, and waits for a list that arr
   assertEquals(run.source.lists.length, 3);
 });
 
+Deno.test("check() of an informer that is paused as it resumes ends with the pause, whichever is first", async () => {
+  for (const isFirst of [true, false]) {
+    for (let resuming = 0; resuming < 8; resuming++) {
+      for (let between = 0; between < 8; between++) {
+        await using run = await new NotedRun(holding(entry("a", 1))).start(); // with no list for the check
+        const { informer } = run;
+        informer.pause();
+        await run.tick();
+        informer.resume();
+        for (let turn = 0; turn < resuming; turn++) await Promise.resolve();
+        let end = "none";
+        const check = (): Promise<void> =>
+          informer.check().then(() => {}, (error: Error) => void (end = error.message.replace(/.* (is|was) /, "")));
+        if (isFirst) void check();
+        else informer.pause();
+        for (let turn = 0; turn < between; turn++) await Promise.resolve();
+        if (isFirst) informer.pause();
+        else void check();
+        await run.tick();
+        assertEquals(end, "paused", `${isFirst} ${resuming} ${between}`);
+      }
+    }
+  }
+});
+
 Deno.test("check() rejects when its signal aborts, and when the informer is disposed or paused meanwhile", async () => {
   await using run = await new NotedRun(holding().list(part(10, [])).list(part(10, [])).list(part(10, []))).start();
   const { informer, source } = run;
