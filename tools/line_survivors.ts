@@ -8,6 +8,8 @@ export const LINE_SURVIVORS: Readonly<Record<string, string>> = {
   "complete-indexes": "Without it a commit passes all rows of indexes that are complete: slower, with the same result.",
   "equal-values": "Without it equal values are compared by kind and order: slower, with the same result.",
   "exhaustive": "The cases behind it do nothing: they let the type checker fail when one is missing.",
+  "forgotten-cache":
+    "Without it the cache of an informer that was forgotten stays in memory for as long as the factory, with no bytes.",
   "guarded-already": "Without it the finalizer is found by the change that would add it: slower, with the same result.",
   "last-row":
     "Without it a key is looked up again by the change that follows its look-up: slower, with the same result.",

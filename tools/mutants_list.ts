@@ -375,7 +375,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: "restored-of-another",
     breaks: "a snapshot of another selection, form or cluster is restored",
-    find: /found !== expected/,
+    find: /JSON\.stringify\(record\[name\]\) !== JSON\.stringify\(needed\[name\]\)/,
     replace: "false",
   },
   {

@@ -128,7 +128,7 @@ Deno.test("SharedIndexInformer refuses unchanged without fields, and names what 
   assertThrows(
     () => new SharedIndexInformer(fixture.client.resource(Pod), { unchanged: "skip" }),
     TypeError,
-    'the option "unchanged" is for informers of named fields; give fields, or leave it out',
+    'an informer of "pods": the option "unchanged" is for informers of named fields; give fields, or leave it out',
   );
 });
 

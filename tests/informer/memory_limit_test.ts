@@ -335,7 +335,7 @@ Deno.test("Objects of namespaces by label that come are counted while they are l
 });
 
 Deno.test("Staged objects that a commit does not store, and those of a list that is given up, are counted no more", () => {
-  const entry = entryOf(configMap({ name: "a" }) as KubernetesObject);
+  const entry = entryOf(configMap({ name: "a", data: { text: "x" } }) as KubernetesObject);
   const cache = new ObjectCache<KubernetesObject>(undefined, { parse: "lazy", freeze: false }, () => {}, true);
   const budget = new MemoryBudget(1_000_000, () => {});
   using counted = budget.count(ConfigMap, cache);
@@ -349,6 +349,7 @@ Deno.test("Staged objects that a commit does not store, and those of a list that
     });
     staged.add([entry]);
     assertEquals([counted.bytes, budget.bytes], [heldBytes(entry), heldBytes(entry)]);
+    assertEquals(counted.large.fields, []); // what has arrived is not kept
     staged[end]("5");
     assertEquals([counted.bytes, budget.bytes, ends], [0, 0, [end === "commit" ? "commit at 5" : "abandon"]]);
   }

@@ -203,12 +203,10 @@ export class CacheScope<R extends Resource | undefined = Resource | undefined> {
 
 /** Returns the first difference between the record of a snapshot and the one that is needed, if there is one. */
 export function recordDifference(record: ScopeRecord, needed: ScopeRecord): string | undefined {
-  for (const name of Object.keys(needed)) {
-    const [found, expected] = [JSON.stringify(record[name]), JSON.stringify(needed[name])];
-    // mutant: restored-of-another
-    if (found !== expected) return `it is of another ${name}: found ${found}, expected ${expected}`;
-  }
-  return undefined;
+  // mutant: restored-of-another
+  const name = Object.keys(needed).find((name) => JSON.stringify(record[name]) !== JSON.stringify(needed[name]));
+  return name &&
+    `it is of another ${name}: found ${JSON.stringify(record[name])}, expected ${JSON.stringify(needed[name])}`;
 }
 
 /** Returns parts of a collection in the order of their namespaces, which is that of snapshots. */
@@ -272,18 +270,16 @@ export class CachedCollection<T> {
     this.sources = sourcesOf(source);
     const [{ source: first }] = this.sources;
     const { resource } = first;
-    const refused = (option: "unchanged" | "keep", use: string): TypeError => {
-      const name = resource === undefined ? "objects" : resourceName(resource);
-      return new TypeError(`Cannot create an informer of "${name}": the option "${option}" is for ${use} leave it out`);
-    };
-    if (options.unchanged !== undefined && resource?.fields === undefined) {
-      throw refused("unchanged", "informers of named fields; give fields, or");
-    }
-    if (options.keep !== undefined && !(resource && isSecret(resource))) throw refused("keep", "informers of Secrets;");
     this.scope = new CacheScope(resource, this.sources.map(({ source }) => source.selection ?? {}), {
       ...options,
       ...(finder && { readable: true }),
     });
+    const refused = (option: "unchanged" | "keep", use: string): TypeError =>
+      new TypeError(`Cannot create an informer of "${this.name}": the option "${option}" is for ${use} leave it out`);
+    if (options.unchanged !== undefined && resource?.fields === undefined) {
+      throw refused("unchanged", "informers of named fields; give fields, or");
+    }
+    if (options.keep !== undefined && !(resource && isSecret(resource))) throw refused("keep", "informers of Secrets;");
     const { cluster } = options;
     this.subject = `"${this.name}"${cluster === undefined ? "" : ` in cluster "${cluster}"`}`;
     this.informer = `the informer of ${this.subject}`;

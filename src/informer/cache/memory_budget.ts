@@ -131,7 +131,7 @@ export class MemoryBudget {
 
   /** Counts a cache no more, which has no bytes left. */
   forget(cache: Counted): void {
-    this.#caches.delete(cache);
+    this.#caches.delete(cache); // survives: forgotten-cache
   }
 
   /** Resolves once the caches hold less than {@linkcode ROOMY}, and there is room for what `missing` returns, too. */
@@ -265,7 +265,7 @@ export class CountedCache<T extends KubernetesObject> implements Disposable {
   [Symbol.dispose](): void {
     this.#isOver = true;
     this.#recount();
-    this.#budget.forget(this);
+    this.#budget.forget(this); // survives: forgotten-cache
   }
 
   /** Returns true if the cache has grown, and the caches hold more than they may. */

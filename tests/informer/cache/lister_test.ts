@@ -12,9 +12,10 @@ import {
 import { entry, type Thing, thing, unparsable, unread } from "../../support/fixtures.ts";
 import { holding, Run } from "../../support/informer.ts";
 import { fieldsOf } from "../../../src/api/fields.ts";
-import { metadataOf } from "../../../src/api/resource.ts";
+import { metadataOf, type Resource } from "../../../src/api/resource.ts";
 import { CacheScope } from "../../../src/informer/cache/cache_scope.ts";
 import { Deployment } from "../../../src/kinds/apps/v1.ts";
+import { Secret } from "../../../src/kinds/core/v1.ts";
 import { Quarantine, unknownFields } from "../../../src/informer/cache/entry_transform.ts";
 import { Client } from "../../../src/client/client.ts";
 import { SharedInformerFactory } from "../../../src/informer/shared_informer_factory.ts";
@@ -147,12 +148,16 @@ Deno.test("CacheScope names resource, version, form and selection, and nothing t
     CacheScope.inFactory(metadataOf(Deployment), { labelSelector: "", fieldSelector: "" }, {}),
     CacheScope.inFactory(fieldsOf(Deployment, ["spec.replicas"]), { namespaces: ["shop", "cart"], keep: "data" }, {}),
     CacheScope.inFactory(Deployment, { labelSelector: "app=web", fieldSelector: "metadata.name=a" }, {}),
+    CacheScope.inFactory(Deployment, { readable: true }, {}),
+    CacheScope.inFactory(Deployment, { shard: "0/2" }, {}),
   ];
   assertEquals(scopes.map(({ name }) => decodeURIComponent(name)), [
     "deployments.apps/v1",
     "deployments.apps/v1?representation=metadata",
     "deployments.apps/v1?namespaces=cart,shop&fields=spec.replicas&keep=data",
     "deployments.apps/v1?labelSelector=app=web&fieldSelector=metadata.name=a",
+    "deployments.apps/v1?readable=true",
+    "deployments.apps/v1?shard=0/2+by+uid",
   ]);
 });
 
@@ -160,6 +165,29 @@ Deno.test("CacheScope gives other objects another name, also where a field has a
   const of = (fields: readonly string[]): string => CacheScope.inFactory({ ...Deployment, fields }, {}, {}).name;
   const names = [["a", "b"], ["a,b"], ["a%2Cb"], []].map(of);
   assertEquals(new Set([...names, CacheScope.inFactory(Deployment, {}, {}).name]).size, 5);
+});
+
+Deno.test("CacheScope says which part of objects is cached, and nothing of complete ones", () => {
+  const of = (...[resource, options]: [Resource | undefined, object?]): string | undefined =>
+    new CacheScope(resource, [{}], options).reduction;
+  assertEquals([of(Deployment), of(Secret, { keep: "data" })], [undefined, undefined]);
+  assertEquals([
+    of(Deployment, { transform: () => {} }),
+    of(Deployment, { readable: true }),
+    of(Deployment, { shard: "0/2" }),
+    of(undefined),
+    of(fieldsOf(Deployment, ["spec.replicas", "status"])),
+    of(metadataOf(Deployment)),
+    of(Secret),
+  ], [
+    "what a transform makes of objects",
+    "the objects of namespaces that may be read alone",
+    'the objects of the shard "0/2" alone',
+    "objects of a source that does not say which fields they have",
+    "the fields spec.replicas, status alone",
+    "the metadata of objects alone",
+    "Secrets without their data",
+  ]);
 });
 
 const READS: Readonly<Record<string, (quarantine: Quarantine<Thing>, entry: Entry<Thing>) => unknown>> = {

@@ -21,6 +21,15 @@ Deno.test("SharedIndexInformer delivers the cached objects, a synced event, and 
   assertEquals(notes.take(), ["~ default/a@1→11", "+ default/c@12", "- default/b@13"]);
 });
 
+Deno.test("SharedIndexInformer of one of several clusters names it in each event", async () => {
+  await using run = await new Run(holding(entry("a", 1)), { cluster: "berlin" }).start();
+  const clusters: (string | undefined)[] = [];
+  const note = ({ cluster }: { readonly cluster?: string }): void => void clusters.push(cluster);
+  run.informer.addEventHandler({ onAdd: note, onDelete: note, onSynced: note });
+  await run.send(deleted("a", 11));
+  assertEquals(clusters, ["berlin", "berlin", "berlin"]);
+});
+
 Deno.test("SharedIndexInformer never calls a handler before addEventHandler has returned", async () => {
   await using run = await new Run(holding(entry("a", 1))).start();
   let returned = false;

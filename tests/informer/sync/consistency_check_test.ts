@@ -329,6 +329,29 @@ Deno.test("check() gives up a read that is silent, and waits for a list that arr
   assertEquals(run.source.lists.length, 3);
 });
 
+Deno.test("A cache is caught up once a check of the newest state has succeeded; those that fail are reported", async () => {
+  const source = holding(entry("a", 1)).list(refused(500)).list(part(10, [entry("a", 1)]), END);
+  await using run = await new NotedRun(source).start();
+  let isOver = false;
+  void run.informer.caughtUp(new AbortController().signal).then(() => isOver = true);
+  await run.tick();
+  assertEquals([isOver, run.complaints], [false, ["StatusError: Cannot do it: the test says 500"]]);
+  await run.tick(5_000);
+  assertEquals([isOver, run.errors.length, requests(run)], [true, 1, ["list - limit=500", "list - limit=500"]]);
+
+  // The end of the wait, or of the informer, is no failure. The server does not answer.
+  const stop = new AbortController();
+  const aborted = assertRejects(() => run.informer.caughtUp(stop.signal), Error, "enough");
+  await run.tick();
+  stop.abort(new Error("enough"));
+  await aborted;
+  const stopped = run.informer.caughtUp(new AbortController().signal);
+  await run.tick();
+  await run.informer[Symbol.asyncDispose]();
+  await stopped;
+  assertEquals(run.errors.length, 1);
+});
+
 Deno.test("check() of an informer that is paused as it resumes ends with the pause, whichever is first", async () => {
   for (const isFirst of [true, false]) {
     for (let resuming = 0; resuming < 8; resuming++) {
