@@ -626,7 +626,8 @@ export class LeaderElector {
       this.#state = "ending";
       term.stop(signal!.reason);
     };
-    signal?.addEventListener("abort", stop, { once: true });
+    if (signal?.aborted) stop(); // since the acquisition
+    else signal?.addEventListener("abort", stop, { once: true });
     using keeping = new DerivedController(term.lost);
     const kept = Promise.all([this.#watchDeadline(term, keeping.signal), this.#renew(term, keeping.signal)]);
     let hasEnded = true;

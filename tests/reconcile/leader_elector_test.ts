@@ -457,6 +457,24 @@ Deno.test("LeaderElector refuses a second run, and runs again after the first ha
   await elector.run(() => assert(false, "stopped before"), { signal: AbortSignal.abort() });
 });
 
+Deno.test("LeaderElector stops the work where its signal aborts between the acquisition and the work", async () => {
+  for (let turns = 0; turns < 8; turns++) {
+    await using election = new Election();
+    const stop = new AbortController();
+    const elector = election.elector("a", {
+      onLeader: async (holder) => {
+        for (let i = 0; i < turns; i++) await undefined;
+        if (holder === "a") stop.abort();
+      },
+    });
+    let hasEnded = false;
+    const ended = elector.run(({ signal }) => aborted(signal), { signal: stop.signal }).then(() => hasEnded = true);
+    await election.time.tickAsync(60_000);
+    assertEquals([turns, hasEnded], [turns, true]);
+    await ended;
+  }
+});
+
 Deno.test("LeaderElector reports no error when it stops during an attempt", async () => {
   await using election = new Election();
   const errors: unknown[] = [];
