@@ -156,8 +156,9 @@ class ClusterRegistration<T extends KubernetesObject> implements HandlerRegistra
     await Promise.all(Array.from(this.#parts.values(), (part) => part[Symbol.asyncDispose]()));
   }
 
+  /** Those of the present clusters; a handler that was removed has none of clusters that came since. */
   get #present(): HandlerRegistration[] {
-    return Array.from(this.#informers.values(), (informer) => this.#parts.get(informer)!);
+    return [...this.#informers.values()].flatMap((informer) => this.#parts.get(informer) ?? []);
   }
 
   readonly #end = (): void => {

@@ -186,6 +186,7 @@ Deno.test("ClusterInformer.addEventHandler(): a registration counts all clusters
   clusters.server("paris").delete(ConfigMap, "shop/a");
   await clusters.pass();
   assertEquals([one.take(), other.take()], [[], []]);
+  assertEquals([one.registration.hasSynced, one.registration.pending], [true, 0]);
   assertEquals(maps.status().map(({ handlers }) => handlers.length), [0, 0, 0]);
   await one.registration[Symbol.asyncDispose]();
 });
