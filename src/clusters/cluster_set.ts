@@ -80,8 +80,9 @@ class Cluster {
   async end(): Promise<void> {
     this.job.abort(new DOMException("The cluster was removed, or the set disposed", "AbortError"));
     try {
-      await Promise.all([this.informers.shutdown(), ...this.works]);
+      await this.informers.shutdown();
     } finally {
+      await Promise.all(this.works);
       this.client[Symbol.dispose]();
     }
   }

@@ -99,6 +99,28 @@ Deno.test("ClusterSet.remove() waits for slow handlers up to graceMs, and other 
   assertEquals(clusters.set.names, ["berlin"]);
 });
 
+Deno.test("ClusterSet.remove() waits for work where a handler does not return, and disposes the client behind it", async () => {
+  await using clusters = new Clusters({ graceMs: 1_000 });
+  clusters.add("paris");
+  const maps = clusters.set.forResource(ConfigMap);
+  const call = Promise.withResolvers<void>();
+  maps.addEventHandler({ onAdd: () => call.promise });
+  clusters.set.start();
+  const answered: string[] = [];
+  const stop = new AbortController();
+  const running = clusters.set.run(async (_cluster, client, signal) => {
+    await new Promise((resolve) => signal.addEventListener("abort", resolve));
+    await sleep(5_000);
+    answered.push((await client.resource(ConfigMap, { namespace: "shop" }).get("a")).metadata.name);
+  }, { signal: stop.signal });
+  await clusters.pass();
+  await assertRejects(() => clusters.during(clusters.set.remove("paris")), Error, `Cannot finish handler "handler 1"`);
+  assertEquals(answered, ["a"]);
+  call.resolve();
+  stop.abort();
+  await running;
+});
+
 Deno.test("ClusterSet.remove() within a handler of that cluster does not wait for its call", async () => {
   await using clusters = new Clusters();
   clusters.add("berlin");
