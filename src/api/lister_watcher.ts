@@ -8,6 +8,10 @@ import { InformerError } from "../errors/informer_error.ts";
 /**
  * The two calls that a reflector needs. Both yield a batch for each chunk of the body, which is empty where the chunk
  * completes no object.
+ *
+ * A source of one's own honours the options that it is given; the cache removes nothing afterwards. With
+ * `secretData: "drop"`, which informers pass unless they keep the data, what it yields of a Secret has no `data`, and
+ * no annotation that repeats it.
  */
 export interface ListerWatcher<T> {
   /** Lists one page, in parts. The first part is empty and arrives as soon as the server begins to answer. */
