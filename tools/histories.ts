@@ -1,53 +1,36 @@
 /**
- * Plays random histories against informers, electors and groups. `--help` prints its flags.
+ * Plays random histories. `--help` prints its flags.
  *
  * @module
  */
-import { printed, scriptOf } from "../tests/support/histories/script.ts";
-import { failureOf, shrunk } from "../tests/support/histories/play.ts";
-import { ElectionHistory } from "../tests/support/leases/elections.ts";
-import { GroupHistory } from "../tests/support/leases/groups.ts";
-import type { LeaseHistory, Participant } from "../tests/support/leases/history.ts";
+import { type HistoryKind, KINDS } from "../tests/support/histories/kinds.ts";
 import { choice, count, readFlags } from "./flags.ts";
 
 const { seeds, from, of } = readFlags({
   task: "histories",
   summary:
-    "Plays random histories against informers, and prints the seeds that break a promise, each cut down to the\n" +
-    "steps that matter; or against electors of a leader, or processes of a shard group.",
+    "Plays random histories: of informers, of readers that resume at a position, of copies behind several relays, of\n" +
+    "informers behind a relay, of users with rights of their own, of electors of a leader, or of processes of a shard\n" +
+    "group. Prints the seeds that break a promise; those of informers and positions are cut down to the steps that matter.",
   flags: {
     seeds: count("number of histories", 2_000),
     from: count("the first seed", 1),
-    of: choice(["informers", "electors", "groups"] as const, "what they are played against", "informers"),
+    of: choice(Object.keys(KINDS) as (keyof typeof KINDS)[], "the kind of history", "informers"),
   },
   examples: ["--seeds 20000", "--seeds 1 --from 17", "--of groups --seeds 20000"],
   exits: "Exits with 1 when a seed fails, with 2 when the command line is wrong.",
 });
 
-/** Play the history of a seed; return what went wrong, and its steps. */
-const PLAYS = {
-  async informers(seed: number): Promise<string | undefined> {
-    if (await failureOf(scriptOf(seed)) === undefined) return undefined;
-    const { script, failure } = await shrunk(scriptOf(seed));
-    return `${failure.message}\n${printed(script)}`;
-  },
-  electors: (seed: number) => problemOf(new ElectionHistory(seed)),
-  groups: (seed: number) => problemOf(new GroupHistory(seed)),
-};
-
-async function problemOf(history: LeaseHistory<Participant>): Promise<string | undefined> {
-  const [problem] = await history.play();
-  return problem && `${problem}\n${history.log.join("\n")}`;
-}
-
+const kind: HistoryKind = KINDS[of];
 console.warn = () => {}; // errors that informers report are meant: histories are full of faults
 const startedAt = performance.now();
 const failed: number[] = [];
 for (let seed = from; seed < from + seeds; seed++) {
-  const failure = await PLAYS[of](seed);
-  if (failure !== undefined) {
+  try {
+    await kind.play(seed);
+  } catch (error) {
     failed.push(seed);
-    console.log(`seed ${seed} fails: ${failure}`);
+    console.log(`seed ${seed} fails: ${error instanceof Error ? error.message : error}`);
     console.log(`play it again: deno task histories --of ${of} --from ${seed} --seeds 1\n`);
   }
   const done = seed - from + 1;

@@ -5,6 +5,7 @@
  * @module
  */
 import { join } from "node:path";
+import { KINDS } from "../tests/support/histories/kinds.ts";
 import { FAILED } from "./first_failure.ts";
 import { count, quit, readFlags, text, toggle } from "./flags.ts";
 import { edited } from "./markers.ts";
@@ -22,7 +23,7 @@ const { only = "", seeds } = readFlags({
     "until one of them fails, and prints which one did. Unit tests are left out.",
   flags: {
     only: text("WORD", "mutants whose id contains the word; default all"),
-    seeds: count("number of histories for each", 1_000),
+    seeds: count("number of histories for each", KINDS.informers.seeds),
     lines: toggle("deletes statements instead: --lines --help"),
   },
   examples: ["--only bookmark", "--seeds 5000"],

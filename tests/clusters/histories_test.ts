@@ -7,12 +7,10 @@ import { history, type HistoryStep, perform } from "@kube/informer/testing";
 import { assertEquals } from "@std/assert";
 import { sleep } from "../../src/async/time.ts";
 import { Random } from "../../src/testing/random.ts";
+import { groupsOf } from "../support/histories/kinds.ts";
 import { Clusters } from "./_clusters.ts";
 
 const NAMES = ["berlin", "paris", "rome"];
-/** Each group is a test of its own, so that a failure names its seeds. */
-const GROUPS = 6;
-const SEEDS_PER_GROUP = 50;
 
 /** The objects that a handler knows, by cluster and key, with their versions. */
 class Known {
@@ -61,7 +59,8 @@ async function follow(maps: ClusterInformer<ConfigMap>, shown: { rows: ViewRow<C
   for await (const update of view.changes()) shown.rows = applyViewUpdate(shown.rows, update);
 }
 
-async function play(seed: number): Promise<void> {
+/** Plays the history of a seed, and returns the number of its steps. */
+async function play(seed: number): Promise<number> {
   const random = new Random(seed);
   await using clusters = new Clusters({ reflector: { streamingList: random.pick(["auto", "on", "off"] as const) } });
   const { set, time } = clusters;
@@ -130,18 +129,9 @@ async function play(seed: number): Promise<void> {
   await clusters.during(set[Symbol.asyncDispose]());
   await Promise.all([reading, following]);
   assertEquals(failures, []);
+  return steps.length;
 }
 
-for (let group = 0; group < GROUPS; group++) {
-  const from = 1 + group * SEEDS_PER_GROUP;
-  const to = from + SEEDS_PER_GROUP - 1;
-  Deno.test(`clusters ${from} to ${to}: handlers and reads of all clusters equal the servers`, async () => {
-    for (let seed = from; seed <= to; seed++) {
-      try {
-        await play(seed);
-      } catch (cause) {
-        throw new Error(`seed ${seed}`, { cause });
-      }
-    }
-  });
+for (const { from, to, play: playGroup } of groupsOf({ seeds: 300, group: 50, least: 1, play })) {
+  Deno.test(`clusters ${from} to ${to}: handlers and reads of all clusters equal the servers`, playGroup);
 }

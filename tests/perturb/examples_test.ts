@@ -3,7 +3,7 @@ import { perturb } from "@kube/informer/testing/perturb";
 import { EXAMPLES } from "../support/perturb/examples.ts";
 
 /** `deno task perturb --seeds 2000` tries more. */
-const SEEDS = 25;
+const SEEDS = 12;
 
 for (const [name, options] of Object.entries(EXAMPLES)) {
   Deno.test(

@@ -1,4 +1,5 @@
-import { assert, assertEquals } from "@std/assert";
+import { assert } from "@std/assert";
+import { groupsOf, KINDS, playLeases } from "../support/histories/kinds.ts";
 import { ElectionHistory } from "../support/leases/elections.ts";
 import { GroupHistory } from "../support/leases/groups.ts";
 import type { LeaseBug, LeaseHistory, Participant } from "../support/leases/history.ts";
@@ -10,17 +11,6 @@ import { fakeLeases } from "../support/leases/servers.ts";
 /** Makes the history of a seed. */
 type Histories = (seed: number, bug?: LeaseBug) => LeaseHistory<Participant>;
 
-async function assertNoneFails(seeds: number, histories: Histories, actsOfEach: number): Promise<void> {
-  let acts = 0;
-  for (let seed = 1; seed <= seeds; seed++) {
-    const history = histories(seed);
-    const [problem] = await history.play();
-    assertEquals(problem, undefined, `${history.log.join("\n")}\nseed ${seed}: ${problem}`);
-    acts += history.acts;
-  }
-  assert(acts > actsOfEach * seeds, `found ${acts} acts in ${seeds} histories: too little happens`);
-}
-
 async function assertSomeFails(seeds: number, histories: Histories, bug: LeaseBug): Promise<void> {
   for (let seed = 1; seed <= seeds; seed++) if ((await histories(seed, bug).play()).length > 0) return;
   assert(false, "no history has found it");
@@ -29,22 +19,24 @@ async function assertSomeFails(seeds: number, histories: Histories, bug: LeaseBu
 const elections: Histories = (...of) => new ElectionHistory(...of);
 const groups: Histories = (...of) => new GroupHistory(...of);
 
-Deno.test(
-  "LeaderElector never lets two lead, whatever is paused, killed, cut off or late [F36]",
-  { timeout: 600_000 },
-  () => assertNoneFails(250, elections, 3),
-);
+for (const { from, to, play } of groupsOf(KINDS.electors)) {
+  Deno.test(`electors ${from} to ${to}: no two lead, whatever is paused, killed, cut off or late [F36]`, play);
+}
 
-Deno.test(
-  "LeaderElector never lets two lead on a FakeApiServer",
-  () => assertNoneFails(8, (seed) => new ElectionHistory(seed, {}, fakeLeases()), 3),
-);
+const playOnServer = (seed: number): Promise<number> => playLeases(new ElectionHistory(seed, {}, fakeLeases()));
 
-Deno.test(
-  "ShardGroup never lets two hold a range, and leaves none without holder, whatever is paused, killed, cut off or late",
-  { timeout: 600_000 },
-  () => assertNoneFails(100, groups, 150),
-);
+for (const { from, to, play } of groupsOf({ seeds: 8, group: 8, least: 3, play: playOnServer })) {
+  Deno.test(`electors ${from} to ${to} on a FakeApiServer: no two lead`, play);
+}
+
+for (const { from, to, play } of groupsOf(KINDS.groups)) {
+  Deno.test(
+    `groups ${from} to ${to}: no two hold a range, and none is left without holder, whatever is paused, killed, cut ` +
+      "off or late",
+    { timeout: 600_000 },
+    play,
+  );
+}
 
 const BUGS: Readonly<Record<string, LeaseBug>> = {
   "writes without the version that it has read": {

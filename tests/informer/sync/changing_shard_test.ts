@@ -482,7 +482,7 @@ Deno.test("A writer of lists takes no changes", () => {
   assertThrows(() => writer.apply([{ type: "ADDED", entry: entry("a", 1) }], true), Error, "it is only listed");
 });
 
-const SEEDS = Number(Deno.env.get("SHARD_SEEDS") ?? 60);
+const SEEDS = Number(Deno.env.get("SHARD_SEEDS") ?? 30);
 
 Deno.test("Ranges that move between processes: each object is cached once, by its holder, for random histories", async () => {
   const kinds = [Pod, metadataOf(Pod), tableOf(Pod)] as unknown as readonly (typeof Pod)[];

@@ -1,12 +1,14 @@
 import { assertEquals } from "@std/assert";
-import { nextTurn } from "../../src/async/signals.ts";
-import type { ObjectPredicate, ObjectRight } from "../../src/edge/options.ts";
-import { applyViewUpdate, type ViewRow } from "../../src/informer/view/cache_view.ts";
-import { ConfigMap } from "../../src/kinds/core/v1.ts";
-import { configMap, FakeApiServer, type FakeTime } from "../../src/testing/mod.ts";
-import { Random } from "../../src/testing/random.ts";
-import { Events, LOCAL, Relayed } from "../support/relayed.ts";
+import { nextTurn } from "../../../src/async/signals.ts";
+import type { ObjectPredicate, ObjectRight } from "../../../src/edge/options.ts";
+import { applyViewUpdate, type ViewRow } from "../../../src/informer/view/cache_view.ts";
+import { ConfigMap } from "../../../src/kinds/core/v1.ts";
+import { configMap, FakeApiServer, FakeTime } from "../../../src/testing/mod.ts";
+import { Random } from "../../../src/testing/random.ts";
+import { Events, LOCAL, Relayed } from "../relayed.ts";
 
+const USERS = 25;
+const ROUNDS = 12;
 const NAMESPACES = ["a", "b", "c", "d"];
 const NAMES = ["n0", "n1", "n2", "n3", "n4", "n5"];
 const TEAMS = ["red", "blue", "green"];
@@ -282,18 +284,25 @@ function relayOf(rightOf: (user: string) => ObjectRight): Relayed {
   }, { server: new FakeApiServer() });
 }
 
-/** Changes objects and rights at random, and compares what users see with what a relay of their objects shows. */
-export async function compareUsers(time: FakeTime, seed: number, count: number, rounds: number): Promise<void> {
+/**
+ * Changes objects and rights at random, and compares what users see with what a relay of their objects shows.
+ *
+ * @returns The number of changes of objects.
+ */
+export async function playUsers(seed: number): Promise<number> {
+  using time = new FakeTime();
   const random = new Random(seed);
+  let changes = 0;
   const users = new Map<string, User>();
   await using shared = relayOf((name) => users.get(name)!.right);
-  for (let i = 0; i < count; i++) users.set(`user-${i}`, new User(shared, `user-${i}`, random));
+  for (let i = 0; i < USERS; i++) users.set(`user-${i}`, new User(shared, `user-${i}`, random));
   const all = new Map<string, ConfigMap>();
   const mirror = (): void => users.forEach((user) => user.mirror(all));
   try {
-    for (let round = 0; round < rounds; round++) {
+    for (let round = 0; round < ROUNDS; round++) {
       for (let step = random.below(6); step >= 0; step--) {
         changeOne(random, shared.server, all);
+        changes++;
         mirror();
       }
       for (const user of users.values()) {
@@ -313,6 +322,7 @@ export async function compareUsers(time: FakeTime, seed: number, count: number, 
       }
     }
     assertEquals(shared.errors, []);
+    return changes;
   } finally {
     for (const { clients, own } of users.values()) {
       for (const client of clients) await client.close();
