@@ -466,7 +466,7 @@ export async function followClusterSecrets(
     if (text === state.text) return;
     state.text = text;
     const made = text === undefined ? undefined : await connect(text, name);
-    if (state.isAdded) await clusters.remove(name);
+    if (state.isAdded) await clusters.remove(name).catch((error) => clusters.report(error, name)); // it has left
     state.isAdded = false;
     if (made === undefined) return;
     try {

@@ -378,3 +378,20 @@ Deno.test("followClusterSecrets reports what cannot be used, and keeps the clust
   assertEquals(clusters.set.names, ["taken", "paris"]);
   await secrets.stop();
 });
+
+Deno.test("followClusterSecrets makes a cluster anew where a handler of the one before does not return", async () => {
+  await using clusters = new Clusters({ graceMs: 1_000 });
+  await using secrets = follow(clusters);
+  const call = Promise.withResolvers<void>();
+  clusters.set.forResource(ConfigMap).addEventHandler({ onAdd: () => call.promise });
+  clusters.set.start();
+  secrets.write("berlin", "v1");
+  await clusters.pass();
+  secrets.write("berlin", "v2");
+  await clusters.pass(10_000);
+  assertEquals([clusters.set.names, secrets.made], [["berlin"], ["berlin v1", "berlin v2"]]);
+  const why = `Cannot finish handler "handler 1": its call has not returned within 1000 ms`;
+  assertEquals(clusters.errors, [`berlin configmaps: ${why}`, `berlin -: ${why}`]);
+  call.resolve();
+  await secrets.stop();
+});
