@@ -400,6 +400,24 @@ Deno.test("a cache that is not live says so, and cluster-scoped objects have no 
   assertEquals(await names(stale), ["worker-1"]);
 });
 
+Deno.test("a list of the newest state waits until a cache that was paused follows the server again", async () => {
+  using time = new FakeTime();
+  await using relayed = new Relayed({}, { server: threePods() });
+  const { server } = relayed;
+  await names(await relayed.get(PODS));
+  using pods = relayed.informers.acquire(Pod);
+  pods.informer.pause();
+  write(server, "cart-1");
+  server.latency(1_000);
+  await time.tickAsync(0);
+  pods.informer.resume();
+  const list = relayed.get(PODS);
+  await time.tickAsync(1_000);
+  const response = await list;
+  assertEquals(response.headers.get("warning"), null);
+  assertEquals((await response.json()).metadata.resourceVersion, server.resourceVersion);
+});
+
 async function* states(relayed: Relayed): AsyncGenerator<{ resource: string; status: string }> {
   for (;;) {
     for (const { resource, status } of relayed.informers.status()) {
