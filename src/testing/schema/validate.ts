@@ -8,6 +8,7 @@ import {
   unsupportedField,
 } from "../../protocol/refusal.ts";
 import { equalJson, isObject, type Json, type JsonObject, textOf } from "../wire/json.ts";
+import { re2 } from "./re2.ts";
 import { ELSEWHERE, OWN_WORDS, RULES } from "./rules.ts";
 import type { Field, ListOf, Schema, Struct } from "./schema.ts";
 
@@ -274,7 +275,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
   minLength: bound(charactersOf, atLeast, inBody("be at least", " chars long")),
   maxLength: bound(charactersOf, atMost, tooLong),
   pattern: (value, limit, at) =>
-    typeof value !== "string" || new RegExp(textOf(limit), "u").test(value)
+    typeof value !== "string" || re2(textOf(limit)).test(value)
       ? undefined
       : invalidField(at, JSON.stringify(value), `${at} in body should match '${limit}'`),
   minItems: bound(itemsOf, atLeast, inBody("have at least", " items")),

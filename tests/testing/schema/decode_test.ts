@@ -161,7 +161,7 @@ const SCHEMA = {
       properties: {
         size: { type: "integer", minimum: 1, maximum: 9 },
         color: { type: "string", enum: ["red", "blue"], default: "red" },
-        code: { type: "string", pattern: "^[a-z]+$", maxLength: 3 },
+        code: { type: "string", pattern: "\\A[a-z]+\\z", maxLength: 3 },
         free: { type: "object", "x-kubernetes-preserve-unknown-fields": true },
         tags: { type: "array", items: { type: "string" }, "x-kubernetes-list-type": "set", maxItems: 2 },
         ports: {
@@ -248,7 +248,7 @@ const FAULTS: readonly (readonly [spec: object, reason: string, field: string, m
     { size: 1, code: "A" },
     "FieldValueInvalid",
     "spec.code",
-    `Invalid value: "A": spec.code in body should match '^[a-z]+$'`,
+    `Invalid value: "A": spec.code in body should match '\\A[a-z]+\\z'`,
   ],
   [
     { size: 1, ports: [null] },
