@@ -50,7 +50,7 @@ export class ConfigMapPositions implements PositionStore {
   /**
    * Returns the position of a name, if there is one.
    *
-   * @throws {Error} when a ConfigMap of that name has no position.
+   * @throws {Error} when a ConfigMap of that name has no position, or one that cannot be read.
    * @throws what the client throws.
    */
   async read(name: string): Promise<StoredPosition | undefined> {
@@ -62,7 +62,7 @@ export class ConfigMapPositions implements PositionStore {
         `Cannot read position "${name}": the ConfigMap of that name has none; choose another name`,
       );
     }
-    const objects = JSON.parse(data.objects) as [ObjectKey, ...DeliveredVersion][];
+    const objects = objectsOf(name, data.objects);
     this.#uids.set(name, metadata.uid);
     return {
       record: {
@@ -110,5 +110,16 @@ export class ConfigMapPositions implements PositionStore {
   /** Returns `true` for the uid of the ConfigMap of a position that was read or written. */
   isOwn(name: string, uid: string): boolean {
     return this.#uids.get(name) === uid;
+  }
+}
+
+function objectsOf(name: string, json: string): readonly [ObjectKey, ...DeliveredVersion][] {
+  try {
+    return JSON.parse(json);
+  } catch (error) {
+    throw new InformerError(
+      `Cannot read position "${name}": the objects of its ConfigMap are not JSON; delete it to begin with the first list`,
+      { cause: error },
+    );
   }
 }

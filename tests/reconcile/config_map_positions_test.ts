@@ -56,6 +56,8 @@ Deno.test("ConfigMapPositions refuses a position that is too large, and a Config
   assertEquals(server.get(ConfigMap, "shop/mails"), undefined, "nothing is sent");
   server.create(ConfigMap, { metadata: { namespace: "shop", name: "settings" }, data: { colour: "red" } });
   await assertRejects(() => Position.open(store, { name: "settings" }), Error, "choose another name");
+  server.create(ConfigMap, { metadata: { namespace: "shop", name: "cut" }, data: { holder: "h", objects: "[[" } });
+  await assertRejects(() => Position.open(store, { name: "cut" }), Error, 'Cannot read position "cut": the objects of');
 });
 
 Deno.test("ConfigMapPositions is written every 10 s at most, and its writes are no events of its reader", async () => {
