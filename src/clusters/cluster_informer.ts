@@ -39,7 +39,7 @@ export interface ClusterKey extends InCluster {
 
 /**
  * Callbacks for changes in several clusters. Those of one cluster come in order, and one is awaited before the next;
- * clusters do not wait for each other. The signal aborts also when the cluster was removed.
+ * clusters do not wait for each other. The signal of events of objects aborts also when the cluster was removed.
  */
 export interface ClusterEventHandler<T> {
   /** Called for an object that is new to the handler. */
@@ -220,7 +220,7 @@ export class ClusterInformer<T extends KubernetesObject, Name extends string = n
   readonly indexer: ClusterIndexer<T, Name | "namespace">;
   /** Has the informer of each cluster that was added and not removed. */
   readonly #informers = new Map<string, SharedIndexInformer<T, Name>>();
-  /** Has a handler until it was removed. */
+  /** Has each handler that was not removed; one that was removed stays until the next is added. */
   readonly #registrations = new Set<ClusterRegistration<T>>();
   readonly #ended = new AbortController();
   readonly #make: (informers: SharedInformerFactory) => SharedIndexInformer<T, Name>;

@@ -230,9 +230,9 @@ export interface ManagerOptions {
  * - **Stop**, by the signal, a failure of a part, or lost leadership: reconcilers take no further key, reconciles in
  *   flight have the signal and `graceMs` of their reconciler, and their requests end at once when leadership is lost;
  *   then recorders write what waits, the lease is released, and the informers stop; those that a reconciler has made
- *   for itself stop with it. It takes at most the longest
- *   `graceMs` (30 s), the longest `flushMs` of a recorder (5 s) and the `renewDeadlineMs` of the elector (10 s), one
- *   after the other, and then the `graceMs` of handlers of informers.
+ *   for itself stop with it. It takes at most the longest `graceMs` (30 s), the longest `flushMs` of a recorder (5 s)
+ *   and the `renewDeadlineMs` of the elector (10 s), one after the other, and then the `graceMs` of handlers of
+ *   informers.
  * - **A reconcile that does not return in time** is reported by an {@linkcode UnfinishedWorkError}, and the lease is
  *   not released: it expires. The process should exit.
  * - **With `shards`** the reconcilers run as soon as the informers have synced, for the keys of the ranges that this
@@ -332,9 +332,9 @@ export class Manager implements AsyncDisposable {
    * - `/healthz`: 200 unless the work continues though leadership was lost: see `LeaderElector.check`. The process
    *   should be restarted.
    * - `/readyz`: 200 when the caches have synced, until the manager stops; optional kinds that the server does not have
-   *   are named, as `waits for widgets.example.com`. A process that waits for leadership is
-   *   ready, unless the server refuses it the Lease (401, 403, 404): it can never lead, nor hold ranges. The ranges
-   *   that it holds are named, as `holds the ranges 0-31, 40`.
+   *   are named, as `waits for widgets.example.com`. A process that waits for leadership is ready, unless the server
+   *   refuses it the Lease (401, 403, 404): it can never lead, nor hold ranges. The ranges that it holds are named, as
+   *   `holds the ranges 0-31, 40`.
    * - `/metrics`: the status of all parts in the OpenMetrics format.
    *
    * A failed probe is 503 with the reason as text; other paths are 404, other methods than GET and HEAD 405.

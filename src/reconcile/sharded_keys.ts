@@ -185,7 +185,7 @@ export class ShardedKeys implements Disposable {
     void this.#list(coming);
   }
 
-  /** Makes ranges ready when every cache has their objects; never rejects. */
+  /** Makes ranges ready when every cache has their objects, unless they are given away before. */
   async #list(coming: Coming): Promise<void> {
     using job = coming.job;
     const { ranges } = coming;
