@@ -8,7 +8,7 @@ import { ReadAhead } from "../../async/iterate.ts";
 import { backoffMs, sleep, TimeLimit } from "../../async/time.ts";
 import { ListDeadline } from "../../reflector/requests.ts";
 import { InformerError } from "../../errors/informer_error.ts";
-import type { CollectionSync, Controller, RunningCheck } from "./collection_sync.ts";
+import type { CollectionSync, Controller, RunningCheck } from "./controller.ts";
 
 /** The number of keys in a {@linkcode CheckResult}. */
 const MOST_KEYS = 10;
@@ -345,9 +345,13 @@ function nothingCompared(): Compared {
   return { version: "", objects: 0, keys: new Set(), suspects: [] };
 }
 
-/** As `sameVersion()`, but objects that cannot be read count too. */
+/**
+ * As `sameVersion()`, but objects that cannot be read count too, and one without a version is the cached one: polls
+ * compare its content.
+ */
 function isSame(cached: Entry<unknown> | undefined, listed: Entry<unknown>): boolean {
   if (cached === undefined) return false;
+  if (listed.resourceVersion === "") return cached.uid === listed.uid;
   return sameVersion(cached, listed) ||
     (cached.uid === listed.uid && cached.resourceVersion === listed.resourceVersion && cached.error !== undefined);
 }

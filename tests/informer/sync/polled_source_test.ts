@@ -158,6 +158,26 @@ Deno.test("a relay shows a polled kind, and its changes", async () => {
   await reading.catch(() => {});
 });
 
+Deno.test("a check of objects without a version finds those that were added or deleted since the last poll", async () => {
+  using time = new FakeTime();
+  const server = new MetricsServer();
+  const { informer, seen, client } = follow(server);
+  informer.run();
+  await time.tickAsync(100);
+  seen.length = 0;
+  server.usage.set("a", "7m");
+  const equal = await informer.check();
+  assertEquals([equal.objects, equal.differences, equal.repair], [2, 0, "none"]);
+  assertEquals([seen, server.lists], [[], 2]);
+  server.usage.delete("b");
+  const { differences, keys, repair } = await informer.check();
+  assertEquals([differences, keys, repair], [1, ["shop/b"], "list"]);
+  await time.tickAsync(100);
+  assertEquals(seen, ["deleted shop/b true", "updated shop/a 1m 7m"]);
+  await informer[Symbol.asyncDispose]();
+  client[Symbol.dispose]();
+});
+
 Deno.test("pollMs is refused where it is too short, or beside a shard", () => {
   using client = new Client({ server: "http://metrics", transport: new MetricsServer() });
   const source = client.resource(PodMetrics);
