@@ -15,7 +15,7 @@ import { type ApiResource, type Resource, resourceName, type SecretLike, type Wi
 import { callObserver, DerivedController, inTurn, isAbortOf, Latch } from "../async/signals.ts";
 import { backoffMs, type BackoffOptions, checkBackoff, monotonicMs, sleep } from "../async/time.ts";
 import type { Client } from "../client/client.ts";
-import { ConsoleReporter } from "../errors/errors.ts";
+import { ConsoleReporter, messageOf } from "../errors/errors.ts";
 import type { SharedIndexInformerOptions, SharedInformerFactoryOptions } from "../informer/options.ts";
 import {
   type FieldsOption,
@@ -50,7 +50,7 @@ export interface ClusterSetOptions extends Omit<SharedInformerFactoryOptions, "o
 export interface ClusterStatus extends InCluster {
   /** The informers of the cluster. */
   readonly informers: readonly InformerOfFactory[];
-  /** The error of the function of `run()`, while it waits to be called again. */
+  /** The error of a function of `run()`, while it waits to be called again; of several, that of the first. */
   readonly failure?: unknown;
 }
 
@@ -68,12 +68,18 @@ class Cluster {
   readonly job = new DerivedController();
   /** Has a promise if and only if that work has not returned. */
   readonly works = new Set<Promise<void>>();
-  /** Set while work waits to be called again. */
-  failure: unknown;
+  /** Has the error of each work that waits to be called again, by the signal of its run. */
+  readonly failures = new Map<AbortSignal, unknown>();
 
   constructor(client: Client, informers: SharedInformerFactory) {
     this.client = client;
     this.informers = informers;
+  }
+
+  /** The error of the work that has waited longest to be called again, if one does. */
+  get failure(): unknown {
+    const [failure] = this.failures.values();
+    return failure;
   }
 
   /** Ends work and informers, and then disposes the client. */
@@ -328,9 +334,9 @@ export class ClusterSet implements AsyncDisposable {
 
   /** Returns the status of each cluster. */
   status(): ClusterStatus[] {
-    return Array.from(this.#clusters, ([cluster, { informers, failure }]) => ({
-      ...{ cluster, informers: informers.status() },
-      ...(failure !== undefined && { failure }),
+    return Array.from(this.#clusters, ([name, cluster]) => ({
+      ...{ cluster: name, informers: cluster.informers.status() },
+      ...defined({ failure: cluster.failure }),
     }));
   }
 
@@ -349,7 +355,8 @@ export class ClusterSet implements AsyncDisposable {
   /**
    * Ends all handlers, iterators and views, stops informers and work, waits for them, and disposes the clients.
    *
-   * @throws {Error} that names the handlers whose calls have not returned within `graceMs`.
+   * @throws {Error} that names the handlers whose calls have not returned within `graceMs`; an `AggregateError` of
+   *   those of several clusters.
    */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#job.abort(new DOMException("The clusters were disposed", "AbortError"));
@@ -357,7 +364,9 @@ export class ClusterSet implements AsyncDisposable {
     const ends = Array.from(this.#clusters.values(), (cluster) => cluster.end());
     this.#clusters.clear();
     const ended = await Promise.allSettled([...ends, ...this.#leaving.values()]);
-    for (const end of ended) if (end.status === "rejected") throw end.reason;
+    const errors = ended.flatMap((end) => end.status === "rejected" ? [end.reason] : []);
+    if (errors.length > 1) throw new AggregateError(errors, errors.map(messageOf).join("; "));
+    if (errors.length > 0) throw errors[0];
   }
 
   async #leave(name: string, cluster: Cluster): Promise<void> {
@@ -380,11 +389,11 @@ export class ClusterSet implements AsyncDisposable {
         if (isAbortOf(signal, error)) return;
         this.report(error, name);
         if (signal.aborted) return;
-        cluster.failure = error;
+        cluster.failures.set(run, error);
       }
       if (monotonicMs() - beganMs > (backoff.maxMs ?? 30_000)) failures = 0; // it had worked
       await sleep(backoffMs(failures, backoff), { signal }).catch(() => undefined); // aborted: the loop ends
-      cluster.failure = undefined;
+      cluster.failures.delete(run);
     }
   }
 }

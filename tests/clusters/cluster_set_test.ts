@@ -121,6 +121,20 @@ Deno.test("ClusterSet.remove() waits for work where a handler does not return, a
   await running;
 });
 
+Deno.test("the disposal of a ClusterSet reports the handlers of every cluster that have not returned", async () => {
+  await using clusters = new Clusters({ graceMs: 1_000 });
+  const names = ["berlin", "paris"];
+  for (const name of names) clusters.add(name);
+  const call = Promise.withResolvers<void>();
+  clusters.set.forResource(ConfigMap).addEventHandler({ onAdd: () => call.promise });
+  clusters.set.start();
+  await clusters.pass();
+  const ended = clusters.set[Symbol.asyncDispose]();
+  const error = await assertRejects(() => clusters.during(ended), AggregateError, `Cannot finish handler "handler 1"`);
+  assertEquals(error.errors.length, names.length);
+  call.resolve();
+});
+
 Deno.test("ClusterSet.remove() within a handler of that cluster does not wait for its call", async () => {
   await using clusters = new Clusters();
   clusters.add("berlin");
@@ -203,6 +217,26 @@ Deno.test("ClusterSet.run() calls a function for each cluster, ends it with the 
   await clusters.during(running);
   assertEquals(calls.splice(0).sort(), ["end berlin", "end rome"]);
   assertEquals(clusters.errors, []);
+});
+
+Deno.test("the failure of one run of a cluster stays while another run of it fails and works again", async () => {
+  await using clusters = new Clusters({ backoff: { initialMs: 1_000, maxMs: 16_000, jitter: 0 } });
+  clusters.add("berlin");
+  const failures = (): unknown[] => clusters.set.status().map(({ failure }) => (failure as Error)?.message);
+  const stop = new AbortController();
+  const run = (name: string, times: number): Promise<void> =>
+    clusters.set.run(() => {
+      if (times-- > 0) throw new Error(name);
+    }, { signal: stop.signal });
+  const runs = [run("one", 2), run("two", 1)];
+  await clusters.pass();
+  assertEquals(failures(), ["one"]);
+  await clusters.pass(1_500);
+  assertEquals(failures(), ["one"]);
+  await clusters.pass(2_000);
+  assertEquals(failures(), [undefined]);
+  stop.abort();
+  await Promise.all(runs);
 });
 
 Deno.test("ClusterSet.run() waits longer after each failure, and briefly again after one that had worked for a while", async () => {
