@@ -226,7 +226,7 @@ export class KubernetesWatch extends RelayStream {
     const from = this.#position;
     const known = this.#feed.written.get(selection.id);
     const batch = known?.from === from ? known : this.#batch(from);
-    this.#feed.written.set(selection.id, batch);
+    if (batch.to > from) this.#feed.written.set(selection.id, batch);
     this.#position = batch.to;
     if (batch.bytes.length > 0 || !this.#isBookmarkDue || !this.#isAtEnd) return batch.bytes;
     this.#isBookmarkDue = false;
@@ -292,7 +292,7 @@ interface WrittenBatch {
 export class KubernetesFeed extends CacheFeed {
   /** The open streams. */
   override readonly streams: Set<KubernetesWatch> = new Set();
-  /** The last batches by the ids of their selections, while they are written to streams. */
+  /** The last batches by the ids of their selections, until the next beat at the latest. */
   readonly written: Map<string, WrittenBatch> = new Map();
   readonly #objects = new Map<ObjectKey, ObjectEntry>();
   /** The sorted keys of `#objects`; `undefined` since the last object that came or went. */
@@ -408,6 +408,7 @@ export class KubernetesFeed extends CacheFeed {
       stream.check(this.settings);
       stream.bookmark();
     }
+    this.written.clear();
   }
 }
 
