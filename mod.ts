@@ -247,7 +247,7 @@ export {
   type StoreReplacement,
   type StoreReplacementOptions,
 } from "./src/store/indexer.ts";
-export { Controller, type ControllerOptions } from "./src/informer/sync/collection_sync.ts";
+export { Controller, type ControllerOptions } from "./src/informer/sync/controller.ts";
 export type {
   AddedEvent,
   BacklogPolicy,

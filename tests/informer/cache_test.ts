@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
 import { DecodeError } from "../../src/api/status.ts";
-import { Controller } from "../../src/informer/sync/collection_sync.ts";
+import { Controller } from "../../src/informer/sync/controller.ts";
 import { path } from "../../src/entry/path.ts";
 import { DeltaFIFO } from "../../src/queue/delta_fifo.ts";
 import { Indexer, type Indexers } from "../../src/store/indexer.ts";

@@ -1,6 +1,6 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import type { Entry } from "../../../src/api/options.ts";
-import { Controller } from "../../../src/informer/sync/collection_sync.ts";
+import { Controller } from "../../../src/informer/sync/controller.ts";
 import { VersionGate } from "../../../src/informer/sync/state.ts";
 import { DeltaFIFO } from "../../../src/queue/delta_fifo.ts";
 import { Indexer } from "../../../src/store/indexer.ts";
