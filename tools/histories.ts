@@ -9,9 +9,10 @@ import { choice, count, readFlags } from "./flags.ts";
 const { seeds, from, of } = readFlags({
   task: "histories",
   summary:
-    "Plays random histories: of informers, of readers that resume at a position, of copies behind several relays, of\n" +
-    "informers behind a relay, of users with rights of their own, of electors of a leader, or of processes of a shard\n" +
-    "group. Prints the seeds that break a promise; those of informers and positions are cut down to the steps that matter.",
+    "Plays random histories: of informers, of readers that resume at a position, of clusters that come and go, of\n" +
+    "copies behind several relays, of informers behind a relay, of users with rights of their own, of electors of a\n" +
+    "leader, or of processes of a shard group. Prints the seeds that break a promise; those of informers and positions\n" +
+    "are cut down to the steps that matter.",
   flags: {
     seeds: count("number of histories", 2_000),
     from: count("the first seed", 1),

@@ -265,7 +265,7 @@ Deno.test("a kind that is added while a reconciler runs, and refused, does not e
 
 // Random histories of kinds that come and go, under fake time.
 
-const SEEDS = 60;
+const SEEDS = 30;
 const STEPS = 40;
 /** Refusals are part of each history. */
 const QUIET = { onError: (): void => {} };

@@ -2,6 +2,7 @@ import { assert } from "@std/assert";
 import { ElectionHistory } from "../leases/elections.ts";
 import { GroupHistory } from "../leases/groups.ts";
 import type { LeaseHistory, Participant } from "../leases/history.ts";
+import { playClusters } from "./clusters.ts";
 import { playRelayed } from "./kubernetes_relay.ts";
 import { play, shrunk } from "./play.ts";
 import { playPosition, positionScriptOf, shrunkPosition } from "./positions.ts";
@@ -30,11 +31,12 @@ export interface HistoryKind {
  * of `deno task mutants`.
  */
 export const KINDS = {
-  informers: { seeds: 250, group: 50, least: 80, play: playInformers },
-  positions: { seeds: 250, group: 50, least: 15, play: playPositions },
-  replicas: { seeds: 50, group: 25, least: 4, play: async (seed) => (await playReplicas(seed)).resumed },
-  relays: { seeds: 50, group: 25, least: 15, play: playRelayed },
-  users: { seeds: 4, group: 1, least: 20, play: playUsers },
+  informers: { seeds: 150, group: 50, least: 80, play: playInformers },
+  positions: { seeds: 150, group: 50, least: 15, play: playPositions },
+  clusters: { seeds: 50, group: 25, least: 40, play: playClusters },
+  replicas: { seeds: 25, group: 25, least: 4, play: async (seed) => (await playReplicas(seed)).resumed },
+  relays: { seeds: 25, group: 25, least: 15, play: playRelayed },
+  users: { seeds: 2, group: 1, least: 20, play: playUsers },
   electors: { seeds: 250, group: 250, least: 3, play: (seed) => playLeases(new ElectionHistory(seed)) },
   groups: { seeds: 50, group: 25, least: 150, play: (seed) => playLeases(new GroupHistory(seed)) },
 } as const satisfies Readonly<Record<string, HistoryKind>>;

@@ -3,7 +3,7 @@ import { type ClusterInformer, ClusterSet, type ClusterSetOptions } from "@kube/
 import { ConfigMap } from "@kube/informer/kinds/core/v1";
 import { configMap, FakeApiServer } from "@kube/informer/testing";
 import { assertEquals } from "@std/assert";
-import { FakeTime } from "../support/fake_time.ts";
+import { FakeTime } from "./fake_time.ts";
 
 /** A set of clusters on fake servers under fake time. */
 export class Clusters implements AsyncDisposable {
