@@ -335,7 +335,8 @@ export class ClusterSet implements AsyncDisposable {
   /** Returns the status of each cluster. */
   status(): ClusterStatus[] {
     return Array.from(this.#clusters, ([name, cluster]) => ({
-      ...{ cluster: name, informers: cluster.informers.status() },
+      cluster: name,
+      informers: cluster.informers.status(),
       ...defined({ failure: cluster.failure }),
     }));
   }
