@@ -121,19 +121,20 @@ Deno.test("ClusterSet.remove() waits for work where a handler does not return, a
   await running;
 });
 
-Deno.test("the disposal of a ClusterSet reports the handlers of every cluster that have not returned", async () => {
-  await using clusters = new Clusters({ graceMs: 1_000 });
-  const names = ["berlin", "paris"];
-  for (const name of names) clusters.add(name);
-  const call = Promise.withResolvers<void>();
-  clusters.set.forResource(ConfigMap).addEventHandler({ onAdd: () => call.promise });
-  clusters.set.start();
-  await clusters.pass();
-  const ended = clusters.set[Symbol.asyncDispose]();
-  const error = await assertRejects(() => clusters.during(ended), AggregateError, `Cannot finish handler "handler 1"`);
-  assertEquals(error.errors.length, names.length);
-  call.resolve();
-});
+for (const names of [["berlin"], ["berlin", "paris"]]) {
+  Deno.test(`the disposal of a ClusterSet reports handlers of ${names.join(" and ")} that have not returned`, async () => {
+    await using clusters = new Clusters({ graceMs: 1_000 });
+    clusters.add(...names);
+    const call = Promise.withResolvers<void>();
+    clusters.set.forResource(ConfigMap).addEventHandler({ onAdd: () => call.promise });
+    clusters.set.start();
+    await clusters.pass();
+    const ended = clusters.set[Symbol.asyncDispose]();
+    const error = await assertRejects(() => clusters.during(ended), Error, `Cannot finish handler "handler 1"`);
+    assertEquals(error instanceof AggregateError ? error.errors.length : 1, names.length);
+    call.resolve();
+  });
+}
 
 Deno.test("ClusterSet.remove() within a handler of that cluster does not wait for its call", async () => {
   await using clusters = new Clusters();
