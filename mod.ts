@@ -132,6 +132,7 @@ export { type FieldPath, type FieldPredicate, type Having, path } from "./src/en
 export {
   type Bookmark,
   type Change,
+  type ConnectionsStatus,
   type DeliveredVersion,
   type IdentitySource,
   type ListerWatcher,

@@ -29,6 +29,23 @@ export interface ListerWatcher<T> {
   readonly resource?: Resource;
   /** The part of the collection, for observers of requests. @default {unknown} */
   readonly selection?: Selection;
+  /** The counts of dead connections that were looked for and found, for the status of informers. @default {unknown} */
+  readonly connections?: ConnectionsStatus;
+}
+
+/** Counts how often a client has looked for dead connections, and found that a watch might have one. */
+export interface ConnectionsStatus {
+  /**
+   * The number of requests by which the client has asked whether the server responds, for all its collections: probes,
+   * and lists of one object after a missed bookmark.
+   */
+  readonly probes: number;
+  /** The number of those without a response. */
+  readonly failedProbes: number;
+  /** The number of watches of the collection that missed a bookmark, and were looked at. */
+  readonly suspicions: number;
+  /** The number of watches of the collection that were replaced, or ended, because the connection might be dead. */
+  readonly renewals: number;
 }
 
 /** Lists the identities of the objects of a collection. */
@@ -297,6 +314,15 @@ export interface Transport {
    * cancels the body.
    */
   fetch(request: Request): Promise<Response>;
+  /**
+   * Asks whether the server can be reached: sends GET to `url` over a new connection, without credentials. Resolves
+   * with the first response, whatever its status, and rejects if there is none before `signal` aborts.
+   *
+   * A client calls it after some 20 s in which nothing came from the server, while it has open watches.
+   *
+   * @default {dead connections are noticed only by missing bookmarks}
+   */
+  probe?(signal: AbortSignal, url: string): Promise<void>;
   /** Closes connections. */
   [Symbol.dispose]?(): void;
 }

@@ -68,6 +68,14 @@ const ROWS: Readonly<Record<string, readonly Panel[]>> = {
       "{{resource}} lists": rate("informer_lists_total", "resource"),
       "{{resource}} watches": rate("informer_watches_total", "resource"),
     }],
+    ["Watches with a missing bookmark, and replaced watches", "ops", {
+      "{{resource}} suspect": rate("informer_watch_suspicions_total", "resource"),
+      "{{resource}} replaced": rate("informer_watch_renewals_total", "resource"),
+    }],
+    ["Probes of the API server", "ops", {
+      "{{resource}} all": rate("informer_probes_total", "resource"),
+      "{{resource}} without response": rate("informer_failed_probes_total", "resource"),
+    }],
     ["Errors", "ops", { "{{resource}}": rate("informer_errors_total", "resource") }],
     ["Duration of lists", "s", quantiles("informer_list_seconds", "resource")],
     ["Duration of commits", "s", quantiles("informer_commit_seconds", "resource")],

@@ -315,15 +315,16 @@ export interface ClientOptions {
  *
  * Disposing it ends every request and watch under way, and its transport.
  *
- * It ends a watch whose connection may be dead, which no byte would show; informers and `follow()` resume it, without a
- * list and without an error, and `watch()` rejects with an `UnreachableError`:
+ * It renews a watch whose connection may be dead, which no byte would show: it opens another watch at the same version,
+ * which takes the place of the old one when the server accepts it. If that fails, the watch ends: informers and
+ * `follow()` resume it, and `watch()` rejects with an `UnreachableError`. Renewed are:
  *
  * - each watch, when the time of day has gained more than 20 s on the monotonic clock: the computer was suspended. It
- *   looks every 5 s while a watch is open, renews at most once a minute, and within 2 s; a clock that was set back
- *   renews nothing.
- * - a watch that has had three bookmarks, and then was silent for twice the longest time between two of them; that at
- *   most once in 10 minutes for a collection that has no event, as many servers send no bookmarks while nothing is
- *   written.
+ *   looks every 5 s while a watch is open; a clock that was set back renews nothing.
+ * - each watch, when nothing has come from the server for some 20 s, and a probe over a new connection has no response
+ *   within 7 s. Needs `Transport.probe`, which transports of `connect()` have.
+ * - a watch that asked for bookmarks and has missed one, if other watches or a list of one object show that the server
+ *   has something new. Cost: at most three requests a minute while nothing comes, and none otherwise.
  *
  * @example
  * ```ts

@@ -1,4 +1,11 @@
-import { type Change, type IdentitySource, type ListPart, readPages, type WatchEvent } from "../api/lister_watcher.ts";
+import {
+  type Change,
+  type ConnectionsStatus,
+  type IdentitySource,
+  type ListPart,
+  readPages,
+  type WatchEvent,
+} from "../api/lister_watcher.ts";
 import {
   CredentialsError,
   DecodeError,
@@ -17,6 +24,7 @@ import {
   type Abortable,
   type DecodeObserver,
   type DecodeOptions,
+  defined,
   type KnownEntries,
   type ListOptions,
   type Projection,
@@ -60,7 +68,7 @@ import {
   writeOf,
   type WriteOptions,
 } from "./resource_client.ts";
-import { CancellableStream, IteratorSource, ReadAhead, type StreamSource } from "../async/iterate.ts";
+import { CancellableStream, IteratorSource, ReadAhead } from "../async/iterate.ts";
 import {
   type Apply,
   type Complete,
@@ -74,10 +82,11 @@ import { metadataOf, type Resource, resourceName } from "../api/resource.ts";
 import { Reduction } from "../entry/entry.ts";
 import { ListReader, RowReader, WatchReader } from "./decode/readers.ts";
 import type { ReadOptions } from "./decode/object_reader.ts";
-import { type Connection, type Exchange, type RequestSpec, Silence, WatchHealth } from "./http/connection.ts";
-import { checkJsonResponse, checkPlainResponse, isStatus } from "./http/response.ts";
+import type { Connection, RequestSpec } from "./http/connection.ts";
+import { WatchMemory } from "./http/open_watches.ts";
+import { isStatus } from "./http/response.ts";
 import { needToApply } from "./owned_fields.ts";
-import { type BodyDecoder, BodyReader } from "./decode/body_reader.ts";
+import { RequestSource, type RequestSourceOptions, WatchSource } from "./watch_source.ts";
 
 /** The shortest time between the beginnings of two attempts (client-go `tools/watch/retrywatcher.go`). */
 const MIN_PERIOD_MS = 1_000;
@@ -257,90 +266,6 @@ function isFinal(error: unknown, opened: boolean, again: boolean): boolean {
   return !opened && code >= 300 && code < 500 && !TEMPORARY.includes(code);
 }
 
-/** Options for {@linkcode RequestSource}. */
-interface RequestSourceOptions<P> {
-  /** Sends the request. */
-  readonly open: () => Promise<Exchange>;
-  /** The item that says that the server has answered. */
-  readonly first: P;
-  /** Creates the decoder of the body. */
-  readonly decoder: () => BodyDecoder<P>;
-  /** True if a body with a content encoding is refused. */
-  readonly plain: boolean;
-  /** Called with each part of the body, before it is yielded. */
-  readonly onPart?: (part: P) => void;
-  /** Called for each chunk of the body, with the time that decoding it took, in milliseconds. */
-  readonly onDecoded?: (ms: number) => void;
-}
-
-/**
- * A source for a stream that sends a request and decodes its answer: first an item when the server has accepted the
- * request, then the parts of the body. Everything is freed at the end.
- *
- * Errors are those that {@linkcode Exchange.explain} makes of a failure, and a `DecodeError` for a body of another
- * content type, or with a refused content encoding.
- */
-class RequestSource<P> implements StreamSource<P, ReadableStreamReadResult<Uint8Array> | undefined> {
-  readonly #options: RequestSourceOptions<P>;
-  /** Set once the server has accepted the request. */
-  #exchange: Exchange | undefined;
-  /** Set once the answer's headers have been checked. */
-  #body: BodyReader<P> | undefined;
-  #isCancelled = false;
-
-  /** Sends nothing yet. */
-  constructor(options: RequestSourceOptions<P>) {
-    this.#options = options;
-  }
-
-  /** Sends the request, and later reads a chunk of the body. */
-  read(): Promise<ReadableStreamReadResult<Uint8Array> | undefined> {
-    return this.#body === undefined ? this.#send() : this.#body.read();
-  }
-
-  /** Decodes a chunk; `undefined` is the answer's headers. */
-  decode(result: ReadableStreamReadResult<Uint8Array> | undefined): IteratorResult<P, void> {
-    if (result === undefined) return { done: false, value: this.#options.first };
-    const { onDecoded, onPart } = this.#options;
-    const beganMs = onDecoded === undefined ? 0 : monotonicMs();
-    const part = this.#body!.decode(result);
-    onDecoded?.(monotonicMs() - beganMs);
-    if (part.done) this.#exchange!.finish();
-    else onPart?.(part.value);
-    return part;
-  }
-
-  /** Cancels the body, ends the request, and explains the error. */
-  fail(error: unknown): unknown {
-    const explained = this.#exchange === undefined ? error : this.#exchange.explain(error);
-    this.#body?.fail(error);
-    this.#exchange?.[Symbol.dispose]();
-    return explained;
-  }
-
-  /** Cancels the body and ends the request. */
-  async cancel(): Promise<void> {
-    this.#isCancelled = true;
-    try {
-      await this.#body?.cancel();
-    } catch (error) {
-      throw this.#exchange!.explain(error);
-    } finally {
-      this.#exchange?.[Symbol.dispose]();
-    }
-  }
-
-  async #send(): Promise<undefined> {
-    const { open, plain, decoder } = this.#options;
-    const { action, server, response } = this.#exchange = await open();
-    if (plain) await checkPlainResponse(action, response);
-    await checkJsonResponse(action, server, response);
-    this.#body = new BodyReader(response.body ?? new Blob().stream(), decoder());
-    // A transport that ignores its signal has answered nevertheless.
-    if (this.#isCancelled) await this.cancel();
-  }
-}
-
 /**
  * Fetches one page; calls `onContinue` as soon as the token of the next one has arrived, which may be long before the
  * end.
@@ -350,6 +275,9 @@ type FetchPage<T> = (
   signal: AbortSignal,
   onContinue: (token: string) => void,
 ) => Promise<ObjectList<T>>;
+
+/** The longest time until the server accepts a watch that is to replace another one, in milliseconds. */
+const REPLACE_MS = 5_000;
 
 /** The default number of objects to a page (client-go `tools/pager`). */
 const PAGE_SIZE = 500;
@@ -410,7 +338,7 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
   readonly selection: Selection;
   readonly #connection: Connection;
   readonly #options: Pick<ResourceClients, "namespace"> & ResourceClientOptions;
-  readonly #silence = new Silence();
+  readonly #memory = new WatchMemory();
 
   /**
    * A client for the objects of `resource` that match `selection`. `options.namespace` is that of objects that are
@@ -431,6 +359,13 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
   /** The same selection in another namespace. */
   namespace(namespace: string): Collection<T> {
     return new Collection(this.#connection, this.resource, { ...this.selection, namespace }, this.#options);
+  }
+
+  /** As `ListerWatcher.connections`. */
+  get connections(): ConnectionsStatus {
+    const { probes, failedProbes } = this.#connection.watches;
+    const { suspicions, renewals } = this.#memory;
+    return { probes, failedProbes, suspicions, renewals };
   }
 
   /** As `ListerWatcher.identities`. */
@@ -629,19 +564,27 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
     });
   }
 
-  #changes(
-    spec: RequestSpec,
-    read: ReadOptions,
-    { signal, onDecoded, sendInitialEvents = false }: WatchOptions,
-  ): CancellableStream<readonly Change<T>[]> {
-    const watch = new WatchHealth(spec.action, this.#silence, { isListing: sendInitialEvents });
-    return this.#stream<readonly Change<T>[]>({ ...spec, watch }, signal, {
-      first: [],
-      decoder: () => new WatchReader<T>(read),
-      plain: true,
-      onPart: (batch) => watch.heard(batch),
-      onDecoded,
-    });
+  #changes(spec: RequestSpec, read: ReadOptions, options: WatchOptions): CancellableStream<readonly Change<T>[]> {
+    const { signal: all } = this.#options;
+    return new CancellableStream((signal) =>
+      new WatchSource<T>({
+        action: spec.action,
+        memory: this.#memory,
+        watch: options,
+        open: (watch, resumed) => {
+          const { sendInitialEvents: _, ...rest } = options;
+          const request = resumed === undefined ? spec : watchRequest(this.#target, { ...rest, ...resumed });
+          const timeoutMs = resumed === undefined ? undefined : REPLACE_MS;
+          return this.#connection.open({ ...request, watch, ...defined({ timeoutMs }) }, signal, all);
+        },
+        newestVersion: async (signal) => {
+          let version: string | undefined;
+          for await (const part of this.identities.listEntries({ limit: 1, signal })) version ??= part.resourceVersion;
+          return version;
+        },
+        decoder: () => new WatchReader<T>(read),
+        onDecoded: options.onDecoded,
+      }), options.signal);
   }
 
   /** Sends a request, yields an item when the server has accepted it, and then the decoded parts of its body. */

@@ -190,6 +190,12 @@ export class ControlPlane implements Transport, AsyncDisposable {
     return this.#transport.fetch(request);
   }
 
+  /** As `Transport.probe`. */
+  async probe(signal: AbortSignal, url: string): Promise<void> {
+    this.#transport ??= this.#connection();
+    await this.#transport.probe?.(signal, url);
+  }
+
   /** Starts those servers that do not run, on the ports and with the data they had, and waits until both are ready. */
   async ensureRunning(): Promise<void> {
     const until = monotonicMs() + READY_MS;

@@ -292,6 +292,21 @@ export class DenoTransport implements Transport, Disposable {
     }
   }
 
+  /** Asks for `url` over a connection of its own, with the certificates and the proxy of requests. */
+  async probe(signal: AbortSignal, url: string): Promise<void> {
+    const request = new Request(url, { signal, redirect: "manual" });
+    const nameProxy = this.#serverName === undefined ? undefined : this.#nameProxyFor(request);
+    const client = this.#isDirect(new URL(url))
+      ? createDirectHttpClient(new URL(url))
+      : this.#newClient({ ...this.#material, ...this.#plugin?.certificate }, nameProxy?.address ?? this.#proxy);
+    try {
+      const response = await fetch(nameProxy === undefined ? request : renamed(request, this.#serverName!), { client });
+      await response.body?.cancel();
+    } finally {
+      client.close();
+    }
+  }
+
   /**
    * Rejects new requests and closes idle connections. Bodies that are being read end with their signals, or at once if
    * they pass through a proxy on loopback. Idempotent.
@@ -326,12 +341,16 @@ export class DenoTransport implements Transport, Disposable {
    * requests, and the credentials in them, to the proxy in clear text. Returns `undefined` for all other requests.
    */
   #directClient(request: Request): Deno.HttpClient | undefined {
-    if (this.#proxy !== undefined) return undefined;
+    if (this.#proxy !== undefined) return undefined; // without a look at the URL
     const url = new URL(request.url);
-    if (url.protocol !== "http:" || !isLoopback(url.hostname)) return undefined;
+    if (!this.#isDirect(url)) return undefined;
     let client = this.#direct.get(url.host);
     if (client === undefined) this.#direct.set(url.host, client = createDirectHttpClient(url));
     return client;
+  }
+
+  #isDirect(url: URL): boolean {
+    return this.#proxy === undefined && url.protocol === "http:" && isLoopback(url.hostname);
   }
 
   #nameProxyFor(request: Request): TlsNameProxy {

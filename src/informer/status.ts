@@ -1,3 +1,4 @@
+import type { ConnectionsStatus } from "../api/lister_watcher.ts";
 import type { KubernetesObject, ObjectKey } from "../api/object.ts";
 import type { CollectionSync } from "./sync/controller.ts";
 import type { InformerState, NamespaceStatus, StateKeeper } from "./sync/state.ts";
@@ -77,6 +78,11 @@ export interface InformerStatus {
   readonly recentRelists: number;
   /** The number of watches begun within the last minute that resumed at the version of the one before. */
   readonly recentResumes: number;
+  /**
+   * Counts how often dead connections were looked for. `suspicions` and `renewals` are sums over the namespaces;
+   * `probes` are the client's, for all its informers. Unset for a source that is not a client's.
+   */
+  readonly connections?: ConnectionsStatus;
   /** The end of the last watch: time, reason, and error if there was one. Unset before a watch has ended. */
   readonly lastWatchEnd?: { readonly at: Date; readonly reason: string; readonly error?: unknown };
   /** The times from the beginning of a list to the end of its commit, of complete lists. */
@@ -125,7 +131,14 @@ export function syncStatus<T extends KubernetesObject>(
     objects,
     ...(silentSince === Infinity ? {} : { silentSince: new Date(silentSince) }),
     ...totalOf(sync.parts.map(({ counters }) => counters)),
+    ...defined({ connections: connectionsOf(sync.parts.flatMap(({ source }) => source.connections ?? [])) }),
   };
+}
+
+function connectionsOf(parts: readonly ConnectionsStatus[]): ConnectionsStatus | undefined {
+  if (parts.length === 0) return undefined;
+  const sum = (of: (part: ConnectionsStatus) => number): number => parts.reduce((total, it) => total + of(it), 0);
+  return { ...parts[0], suspicions: sum((it) => it.suspicions), renewals: sum((it) => it.renewals) };
 }
 
 /** Adds up the counters of several reflectors. */

@@ -1,3 +1,4 @@
+import type { ConnectionsStatus } from "../api/lister_watcher.ts";
 import { resourceName } from "../api/resource.ts";
 import type { Durations } from "../async/time.ts";
 import type { InformerOfFactory } from "../informer/shared_informer_factory.ts";
@@ -216,6 +217,7 @@ export function informerMetrics(informers: readonly InformerOfFactory[]): Metric
     counter("informer_events", "Changes received.", ofInformers(({ events }) => events)),
     counter("informer_lists", "Lists begun, without streaming lists.", ofInformers(({ lists }) => lists)),
     counter("informer_watches", "Watches begun, with streaming lists.", ofInformers(({ watches }) => watches)),
+    ...connectionMetrics(informers, informerLabels),
     histogram(
       "informer_list_seconds",
       "The time from the beginning of a list to the end of its commit, of complete lists.",
@@ -236,6 +238,35 @@ export function informerMetrics(informers: readonly InformerOfFactory[]): Metric
       "informer_pending_events",
       "Events that handlers and streams have not received yet.",
       ofInformers(({ handlers }) => handlers.reduce((sum, { pending }) => sum + pending, 0)),
+    ),
+  ];
+}
+
+function connectionMetrics(informers: readonly InformerOfFactory[], labels: readonly Labels[]): MetricFamily[] {
+  const ofConnections = (value: (it: ConnectionsStatus) => number): MetricSample[] =>
+    informers.flatMap(({ status: { connections } }, index) =>
+      connections === undefined ? [] : [{ labels: labels[index], value: value(connections) }]
+    );
+  return [
+    counter(
+      "informer_watch_suspicions",
+      "Watches that missed a bookmark, and were looked at.",
+      ofConnections(({ suspicions }) => suspicions),
+    ),
+    counter(
+      "informer_watch_renewals",
+      "Watches that were replaced, or ended, because their connection might be dead.",
+      ofConnections(({ renewals }) => renewals),
+    ),
+    counter(
+      "informer_probes",
+      "Requests by which the informer's client asked whether the API server responds; the same for all informers of a client.",
+      ofConnections(({ probes }) => probes),
+    ),
+    counter(
+      "informer_failed_probes",
+      "Those of informer_probes that got no response.",
+      ofConnections(({ failedProbes }) => failedProbes),
     ),
   ];
 }

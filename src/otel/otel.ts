@@ -397,6 +397,7 @@ export function observeTransport(transport: Transport): Transport {
         throw error;
       }
     },
+    ...(transport.probe && { probe: (signal: AbortSignal, url: string) => transport.probe!(signal, url) }),
     [Symbol.dispose]: () => transport[Symbol.dispose]?.(),
   };
 }

@@ -220,6 +220,9 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
     return abortable(this.#backend.handler.answer(request, signal), signal);
   };
 
+  /** As `Transport.probe`. Resolves after {@linkcode latency}, and is not among {@linkcode requests}. */
+  readonly probe = (signal: AbortSignal): Promise<void> => this.#backend.faults.delay(signal);
+
   /** The latest requests, up to 10,000 and 64 MiB of their bodies, oldest first, without their credentials. */
   get requests(): readonly RecordedRequest[] {
     return this.#backend.requests;

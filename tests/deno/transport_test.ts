@@ -65,6 +65,35 @@ Deno.test("denoTransport gives up after 65 s without a response", async () => {
   assertEquals(time.timers, 0);
 });
 
+Deno.test("denoTransport.probe uses a connection of its own, and accepts any response", async () => {
+  const ports = new Set<number>();
+  await using server = Deno.serve(
+    { hostname: "127.0.0.1", port: 0, onListen: () => {} },
+    (request, { remoteAddr }) => {
+      ports.add(remoteAddr.port);
+      return new Response("no", { status: new URL(request.url).pathname === "/version" ? 503 : 401 });
+    },
+  );
+  const url = `http://127.0.0.1:${server.addr.port}`;
+  using transport = denoTransport({ headers: [["authorization", "Bearer secret"]] });
+  for (let i = 0; i < 2; i++) await (await transport.fetch(new Request(url))).body?.cancel();
+  assertEquals(ports.size, 1);
+  for (const path of ["/version", "/k8s/clusters/a/version"]) {
+    await transport.probe!(new AbortController().signal, `${url}${path}`);
+  }
+  assertEquals(ports.size, 3);
+});
+
+Deno.test("denoTransport.probe rejects if nothing is answered before its signal aborts", async () => {
+  await using server = new SlowServer(false);
+  using transport = denoTransport();
+  const stop = new AbortController();
+  const probing = assertRejects(() => transport.probe!(stop.signal, `${server.url}/version`), Error, "no response");
+  await server.asked();
+  stop.abort(new Error("no response"));
+  await probing;
+});
+
 Deno.test("denoTransport sets no time limit on a response's body [F03]", async () => {
   await using server = new SlowServer(true);
   using time = new FakeTime();

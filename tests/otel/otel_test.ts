@@ -364,7 +364,15 @@ Deno.test("observeTransport records requests by method and status as the semanti
   using recorder = new Recorder();
   const server = new FakeApiServer();
   let disposed = 0;
-  const transport = { fetch: server.fetch.bind(server), [Symbol.dispose]: () => void disposed++ };
+  const probed: string[] = [];
+  const transport = {
+    fetch: server.fetch.bind(server),
+    probe: (_: AbortSignal, url: string) => Promise.resolve(void probed.push(url)),
+    [Symbol.dispose]: () => void disposed++,
+  };
+  assertEquals(observeTransport({ fetch: server.fetch }).probe, undefined);
+  await observeTransport(transport).probe!(new AbortController().signal, "https://cluster:6443/version");
+  assertEquals(probed, ["https://cluster:6443/version"]);
   {
     using client = new Client({
       server: "https://cluster:6443",

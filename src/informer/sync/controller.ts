@@ -627,6 +627,9 @@ function withDecodeOptions<T>(
       : identities,
     listEntries: (options: ListOptions = {}) => source.listEntries({ ...decode, ...options }),
     watchChanges: (options: WatchOptions = {}) => source.watchChanges({ ...decode, ...options }),
+    get connections(): ListerWatcher<T>["connections"] {
+      return source.connections;
+    },
   };
 }
 

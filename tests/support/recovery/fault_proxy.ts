@@ -28,6 +28,8 @@ export class FaultProxy implements AsyncDisposable {
   #accepting: Promise<void>;
   #pace: Pace = "full";
   #turnsAway = false;
+  /** The number of bytes after which a connection is silenced. */
+  #allowance = Infinity;
   /** Resolves at the next change of the pace. */
   #paceChange = Promise.withResolvers<void>();
   #accepted = 0;
@@ -56,6 +58,21 @@ export class FaultProxy implements AsyncDisposable {
   /** Closes every connection; new ones are accepted. */
   cutAll(): void {
     for (const tunnel of this.#tunnels) tunnel.close();
+  }
+
+  /**
+   * Keeps the connections that are open, or the one that forwarded bytes last, but forwards nothing on them any more,
+   * not even their end; new ones work. {@linkcode heal} does not end that.
+   */
+  silence(which: "all" | "last"): void {
+    const [first, ...others] = this.#tunnels;
+    const last = others.reduce((a, b) => b.forwardedAt > a.forwardedAt ? b : a, first);
+    for (const tunnel of which === "all" ? this.#tunnels : [last]) tunnel.isSilent = true;
+  }
+
+  /** Silences the first connection that has forwarded this number of bytes, as {@linkcode silence} does. */
+  silenceAfter(bytes: number): void {
+    this.#allowance = bytes;
   }
 
   /** Keeps connections open and accepts new ones, but forwards nothing, not even the end of a connection. */
@@ -149,8 +166,14 @@ export class FaultProxy implements AsyncDisposable {
   async #write(tunnel: Tunnel, to: Deno.Conn, bytes: Uint8Array): Promise<void> {
     for (let at = 0; at < bytes.length && !tunnel.closed;) {
       const slow = this.#pace === "slow";
-      at += await to.write(slow ? bytes.subarray(at, at + SLOW_BYTES) : bytes.subarray(at));
+      const written = await to.write(slow ? bytes.subarray(at, at + SLOW_BYTES) : bytes.subarray(at));
+      at += written;
+      tunnel.forwardedBytes += written;
       tunnel.forwardedAt = performance.now();
+      if (tunnel.forwardedBytes >= this.#allowance) {
+        tunnel.isSilent = true;
+        this.#allowance = Infinity;
+      }
       if (slow) await delay(SLOW_STEP_MS);
       await this.#released(tunnel);
     }
@@ -158,7 +181,9 @@ export class FaultProxy implements AsyncDisposable {
 
   /** Waits while bytes are held, but not for a tunnel that is closed. */
   async #released(tunnel: Tunnel): Promise<void> {
-    while (this.#pace === "held" && !tunnel.closed) await Promise.race([this.#paceChange.promise, tunnel.end]);
+    while ((this.#pace === "held" || tunnel.isSilent) && !tunnel.closed) {
+      await Promise.race([this.#paceChange.promise, tunnel.end]);
+    }
   }
 }
 
@@ -167,8 +192,10 @@ class Tunnel {
   readonly inner: Deno.TcpConn;
   outer: Deno.TcpConn | undefined;
   closed = false;
+  isSilent = false;
   /** When it forwarded bytes last, by `performance.now()`. */
   forwardedAt = performance.now();
+  forwardedBytes = 0;
   readonly #end = Promise.withResolvers<void>();
 
   constructor(inner: Deno.TcpConn) {

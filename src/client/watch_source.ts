@@ -1,0 +1,207 @@
+/**
+ * The sources of the streams of a collection: each sends a request, and decodes its answer.
+ *
+ * {@linkcode RequestSource} is one list or watch. {@linkcode WatchSource} is a watch whose connection can be replaced
+ * by another one while it is read. When that is necessary is decided by `http/open_watches.ts`.
+ *
+ * @module
+ */
+import type { Change } from "../api/lister_watcher.ts";
+import type { WatchOptions } from "../api/options.ts";
+import type { StreamSource } from "../async/iterate.ts";
+import { monotonicMs } from "../async/time.ts";
+import { type BodyDecoder, BodyReader } from "./decode/body_reader.ts";
+import type { Exchange } from "./http/connection.ts";
+import { type WatchConnection, WatchHealth, type WatchMemory } from "./http/open_watches.ts";
+import { checkJsonResponse, checkPlainResponse } from "./http/response.ts";
+
+/** Options for {@linkcode RequestSource}. */
+export interface RequestSourceOptions<P> {
+  /** Sends the request. */
+  readonly open: () => Promise<Exchange>;
+  /** The item that says that the server has answered. */
+  readonly first: P;
+  /** Creates the decoder of the body. */
+  readonly decoder: () => BodyDecoder<P>;
+  /** True if a body with a content encoding is refused. */
+  readonly plain: boolean;
+  /** Called with each part of the body, before it is yielded. */
+  readonly onPart?: (part: P) => void;
+  /** Called for each chunk of the body, with the time that decoding it took, in milliseconds. */
+  readonly onDecoded?: (ms: number) => void;
+}
+
+/**
+ * A source for a stream that sends a request and decodes its answer: first an item when the server has accepted the
+ * request, then the parts of the body. Everything is freed at the end.
+ *
+ * Errors are those that {@linkcode Exchange.explain} makes of a failure, and a `DecodeError` for a body of another
+ * content type, or with a refused content encoding.
+ */
+export class RequestSource<P> implements StreamSource<P, ReadableStreamReadResult<Uint8Array> | undefined> {
+  readonly #options: RequestSourceOptions<P>;
+  /** Set once the server has accepted the request. */
+  #exchange: Exchange | undefined;
+  /** Set once the answer's headers have been checked. */
+  #body: BodyReader<P> | undefined;
+  /** The body that a read waits for. */
+  #reading: BodyReader<P> | undefined;
+  #isOver = false;
+
+  /** Sends nothing yet. */
+  constructor(options: RequestSourceOptions<P>) {
+    this.#options = options;
+  }
+
+  /** Sends the request, and later reads a chunk of the body. */
+  read(): Promise<ReadableStreamReadResult<Uint8Array> | undefined> {
+    this.#reading = this.#body;
+    return this.#body === undefined ? this.#send() : this.#body.read();
+  }
+
+  /** Decodes a chunk; `undefined` is the answer's headers. */
+  decode(result: ReadableStreamReadResult<Uint8Array> | undefined): IteratorResult<P, void> {
+    const isReplaced = this.#reading !== this.#body;
+    this.#reading = undefined;
+    // The answer that has taken its place repeats what this one has.
+    if (result === undefined || isReplaced) return { done: false, value: this.#options.first };
+    const { onDecoded, onPart } = this.#options;
+    const beganMs = onDecoded === undefined ? 0 : monotonicMs();
+    const part = this.#body!.decode(result);
+    onDecoded?.(monotonicMs() - beganMs);
+    if (part.done) {
+      this.#isOver = true;
+      this.#exchange!.finish();
+    } else onPart?.(part.value);
+    return part;
+  }
+
+  /** Cancels the body, ends the request, and explains the error. */
+  fail(error: unknown): unknown {
+    this.#isOver = true;
+    const explained = this.#exchange === undefined ? error : this.#exchange.explain(error);
+    this.#body?.fail(error);
+    this.#exchange?.[Symbol.dispose]();
+    return explained;
+  }
+
+  /** Cancels the body and ends the request. */
+  async cancel(): Promise<void> {
+    this.#isOver = true;
+    try {
+      await this.#body?.cancel();
+    } catch (error) {
+      throw this.#exchange!.explain(error);
+    } finally {
+      this.#exchange?.[Symbol.dispose]();
+    }
+  }
+
+  /** `true` while a read waits for the answer's next chunk. */
+  get isReading(): boolean {
+    return this.#reading !== undefined;
+  }
+
+  /**
+   * Reads on from another answer, which continues what was read, if `isWanted` returns `true`; otherwise, and if the
+   * source has ended meanwhile, cancels it. Returns whether it reads on.
+   */
+  async continueWith(exchange: Exchange, isWanted: () => boolean): Promise<boolean> {
+    try {
+      const body = await this.#bodyOf(exchange);
+      const [oldBody, oldExchange] = [this.#body, this.#exchange];
+      const isTaken = !this.#isOver && oldBody !== undefined && isWanted();
+      if (isTaken) [this.#body, this.#exchange] = [body, exchange];
+      // Ends a read that waits for the old answer. A dead connection may not end, and is not waited for.
+      (isTaken ? oldBody : body).cancel().then(undefined, () => undefined);
+      (isTaken ? oldExchange : exchange)?.[Symbol.dispose]();
+      return isTaken;
+    } catch (error) {
+      exchange[Symbol.dispose]();
+      throw error;
+    }
+  }
+
+  async #send(): Promise<undefined> {
+    this.#exchange = await this.#options.open();
+    this.#body = this.#reading = await this.#bodyOf(this.#exchange);
+    // A transport that ignores its signal has answered nevertheless.
+    if (this.#isOver) await this.cancel();
+  }
+
+  async #bodyOf({ action, server, response }: Exchange): Promise<BodyReader<P>> {
+    const { plain, decoder } = this.#options;
+    if (plain) await checkPlainResponse(action, response);
+    await checkJsonResponse(action, server, response);
+    return new BodyReader(response.body ?? new Blob().stream(), decoder());
+  }
+}
+
+/** Options for {@linkcode WatchSource}. */
+interface WatchSourceOptions<T> extends Pick<RequestSourceOptions<readonly Change<T>[]>, "decoder" | "onDecoded"> {
+  /** The request in words that follow "Cannot" in messages. */
+  readonly action: string;
+  /** The memory of the collection. */
+  readonly memory: WatchMemory;
+  /** The options of the watch. */
+  readonly watch: WatchOptions;
+  /** Sends the request of the watch, or one that resumes it in its place. */
+  readonly open: (
+    watch: WatchHealth,
+    resumed?: Pick<WatchOptions, "resourceVersion" | "timeoutSeconds">,
+  ) => Promise<Exchange>;
+  /** Resolves with the version of the server, by a list of one object. */
+  readonly newestVersion: (signal: AbortSignal) => Promise<string | undefined>;
+}
+
+/** A source of the changes that a watch delivers, whose connection can be replaced by another one. */
+export class WatchSource<T> extends RequestSource<readonly Change<T>[]> implements WatchConnection {
+  readonly #options: WatchSourceOptions<T>;
+  readonly #beganMs = monotonicMs();
+  #health: WatchHealth;
+
+  /** Sends nothing yet. */
+  constructor(options: WatchSourceOptions<T>) {
+    const { decoder, onDecoded, action, memory, watch, open } = options;
+    super({
+      first: [],
+      decoder,
+      plain: true,
+      open: () => open(this.#health),
+      onPart: (batch) => this.#health.heard(batch),
+      onDecoded,
+    });
+    this.#options = options;
+    const { sendInitialEvents: isListing = false, resourceVersion = "", allowBookmarks: hasBookmarks = false } = watch;
+    this.#health = new WatchHealth(action, memory, this, {
+      resourceVersion: isListing ? "" : resourceVersion,
+      isListing,
+      hasBookmarks,
+    });
+  }
+
+  /** As {@linkcode WatchConnection.newestVersion}. */
+  newestVersion(signal: AbortSignal): Promise<string | undefined> {
+    return this.#options.newestVersion(signal);
+  }
+
+  /** As {@linkcode WatchConnection.replace}. */
+  async replace(): Promise<void> {
+    const { action, memory, open, watch } = this.#options;
+    const old = this.#health;
+    const { chunks, version: resourceVersion } = old;
+    const { timeoutSeconds, allowBookmarks: hasBookmarks = false } = watch;
+    const facts = { resourceVersion, isListing: false, hasBookmarks, isSuccessor: true };
+    const next = new WatchHealth(action, memory, this, facts);
+    const leftSeconds = (timeoutSeconds ?? 0) - Math.floor((monotonicMs() - this.#beganMs) / 1_000);
+    const exchange = await open(next, {
+      resourceVersion,
+      ...(timeoutSeconds ? { timeoutSeconds: Math.max(1, leftSeconds) } : {}),
+    });
+    await this.continueWith(exchange, () => {
+      const isWanted = old.chunks === chunks;
+      if (isWanted) this.#health = next;
+      return isWanted;
+    });
+  }
+}
