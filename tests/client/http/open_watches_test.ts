@@ -279,6 +279,28 @@ Deno.test("a client probes a server after 20 s in which nothing came, every 30 s
   assertEquals(countsOf(pods), [2, 0, 0, 0]);
 });
 
+Deno.test("a client that sends other requests does not probe", async () => {
+  await using fixture = new Fixture({ bookmarkMs: 2 ** 31 - 1 });
+  const pods = await fixture.informer();
+  for (let i = 0; i < 6; i++) {
+    await fixture.seconds(10);
+    await fixture.client.resource(Node).list();
+  }
+  assertEquals(countsOf(pods)[0], 0);
+});
+
+Deno.test("a probe with a response ends the series of those that fail", async () => {
+  let probes = 0;
+  const transport = (server: FakeApiServer): Transport => ({
+    fetch: server.fetch,
+    probe: () => ++probes % 3 === 0 ? Promise.resolve() : Promise.reject(new Error("busy")),
+  });
+  await using fixture = new Fixture({ transport, watchTimeoutMs: Infinity });
+  await fixture.informer();
+  await fixture.seconds(600);
+  assert(probes > 15, `${probes} probes`);
+});
+
 Deno.test("probes that fail although the server accepts watches end for 10 minutes, and end no watch", async () => {
   let probes = 0;
   const transport = (server: FakeApiServer): Transport => ({
@@ -317,7 +339,7 @@ for (const diesAtS of [10, 70, 130, 190]) {
 Deno.test("a client renews all watches that missed a bookmark when the first renewal shows that it was dead [F01]", async () => {
   await using fixture = new Fixture({ watchTimeoutMs: HOUR_MS });
   const { server } = fixture;
-  const kinds = [Pod, Node, ConfigMap];
+  const kinds = [Node, ConfigMap, Pod]; // the one that is written is suspected first, wherever it stands
   const informers = [];
   for (const kind of kinds) informers.push(await fixture.informer(kind));
   await fixture.seconds(70, 5);
@@ -394,8 +416,8 @@ Deno.test("a client knows a longer time between two bookmarks of the server beyo
     server.bookmark();
   };
   for (let i = 0; i < 3; i++) await bookmark();
-  const [, , before] = countsOf(pods);
-  assert(before > 0);
+  const before = 2; // one for each time that was not known yet
+  assertEquals(countsOf(pods)[2], before);
   server.endWatches();
   for (let i = 0; i < 6; i++) await bookmark();
   assertEquals(countsOf(pods)[2], before);
@@ -411,13 +433,14 @@ Deno.test("a wrong suspicion delays and repeats no event: the old connection is 
     await fixture.seconds(60);
     server.jump();
     let isSuspected = false;
+    const { events } = pods.status();
     server.beforeNext(
-      (request) => {
-        if (request.verb === "watch") server.latency(latencyMs);
-        isSuspected ||= request.verb === "watch";
+      () => {
+        server.latency(latencyMs); // of the watch that follows
+        isSuspected = true;
       },
-      2,
-      (request) => request.resource === "pods",
+      1,
+      (request) => request.verb === "list",
     );
     for (let ms = 0; !isSuspected && ms < 60_000; ms += 100) await time.tickAsync(100);
     assert(isSuspected);
@@ -430,6 +453,7 @@ Deno.test("a wrong suspicion delays and repeats no event: the old connection is 
     server.create(Pod, pod({ name: "c" }));
     await time.tickAsync(1);
     assertEquals([seen, pods.status().state, pods.status().lastWatchEnd], [["a", "b", "c"], "live", undefined]);
+    assertEquals(pods.status().events - events, 2); // no watch repeats what the other one has sent
     assertEquals(server.watches, 1);
   }
 });
@@ -468,6 +492,50 @@ Deno.test("a watch whose reader is slow, or that did not ask for bookmarks, is n
   await time.tickAsync(300_000);
   await Promise.all(watches);
 });
+
+Deno.test("a watch that would begin with a list ends with an UnreachableError when the clock shows a suspension", async () => {
+  await using fixture = new Fixture();
+  const { time, client } = fixture;
+  const watching = assertRejects(async () => {
+    for await (const _ of client.resource(Node).watch()) { /* there is no event */ }
+  }, UnreachableError);
+  await time.tickAsync(0);
+  time.setClock(time.now + HOUR_MS);
+  await time.tickAsync(7_000);
+  assertMatch((await watching).message, /^Cannot go on to watch "nodes": the time of day has gained 3600 s/);
+});
+
+Deno.test("a watch that its reader leaves while it is replaced leaves nothing open", async () => {
+  for (let turns = 0; turns < 40; turns++) {
+    const stop = new AbortController();
+    let watches = 0;
+    const transport = (server: FakeApiServer): Transport => ({
+      fetch: async (request) => {
+        const response = await server.fetch(request);
+        if (request.url.includes("watch=") && ++watches === 2) void later(turns, () => stop.abort());
+        return response;
+      },
+    });
+    await using fixture = new Fixture({ transport });
+    const { time, client, server } = fixture;
+    const read = (async (): Promise<void> => {
+      const options = { resourceVersion: "1", allowBookmarks: true, signal: stop.signal };
+      for await (const _ of client.resource(Pod).watch(options)) { /* until it is aborted */ }
+    })();
+    await time.tickAsync(1_000);
+    time.setClock(time.now + HOUR_MS);
+    await time.tickAsync(7_000);
+    await read;
+    await time.tickAsync(0);
+    assertEquals([watches, server.watches, time.timers], [2, 0, 0], `${turns} turns`);
+  }
+});
+
+/** Calls `call` after some microtasks. */
+async function later(turns: number, call: () => void): Promise<void> {
+  for (let turn = 0; turn < turns; turn++) await undefined;
+  call();
+}
 
 Deno.test("a watch that cannot be replaced ends with an UnreachableError when the path is dead", async () => {
   await using fixture = new Fixture();
