@@ -4,7 +4,7 @@
  * @module
  */
 import { dirname, join, normalize, relative } from "node:path/posix";
-import ts from "typescript";
+import ts from "npm:typescript@^5.9.3";
 
 /** A source file, with its path relative to the root. */
 export interface SourceText {

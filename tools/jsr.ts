@@ -20,6 +20,7 @@ const PROGRAM = {
 
 /** As much of a configuration as this program changes. */
 interface Config extends Record<string, unknown> {
+  readonly tasks?: { readonly test?: { readonly command: string } };
   readonly workspace?: readonly string[];
   readonly exclude?: readonly string[];
 }
@@ -28,8 +29,12 @@ const ROOT = new URL("../", import.meta.url);
 const STANDINS = "standins";
 const CONFIG = "deno.jsr.json";
 
-/** The default arguments of `deno test`: with the examples of the documentation, without a cluster. */
-const DEFAULT_ARGS = ["--doc", "--parallel", "--ignore=tests/cluster"];
+/** Returns the arguments of `deno task test`, without its lock: the real packages are in none. */
+export function argsOfTestTask({ tasks }: Config): string[] {
+  const [deno, test, ...args] = tasks?.test?.command.split(" ") ?? [];
+  if (deno !== "deno" || test !== "test") throw new Error(`Cannot run the tests: the task "test" is no "deno test …"`);
+  return args.filter((arg) => !arg.startsWith("--lock="));
+}
 
 /** The time in which JSR must answer, in milliseconds. */
 const PATIENCE_MS = 10_000;
@@ -91,7 +96,7 @@ async function main(args: readonly string[]): Promise<number> {
     quit(`Cannot test against the real packages: ${registry} cannot be reached (${reason}); ${hint}`, 1);
   }
   const tests = new Deno.Command(Deno.execPath(), {
-    args: ["test", "-c", CONFIG, "--no-lock", "-A", ...(args.length > 0 ? args : DEFAULT_ARGS)],
+    args: ["test", "-c", CONFIG, "--no-lock", ...(args.length > 0 ? ["-A", ...args] : argsOfTestTask(config))],
     cwd: ROOT,
     stdin: "inherit",
   });

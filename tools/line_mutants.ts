@@ -65,7 +65,7 @@ const ROOT = join(import.meta.dirname!, "..");
 const STATE = join(ROOT, ".line_mutants.jsonl");
 const COPIED = ["deno.json", "deno.lock", "mod.ts", "src", "standins", "tests", "tools"];
 /** A mutant that grows without end must not use up the machine's memory before its deadline. */
-const DENO_FLAGS = ["-A", "--no-check", "--v8-flags=--max-old-space-size=1024"];
+const DENO_FLAGS = ["-A", "--no-check", "--lock=tests/deno.lock", "--v8-flags=--max-old-space-size=1024"];
 const HISTORIES = 200;
 const DEADLINE_FACTOR = 4;
 const LEAST_DEADLINE_MS = 5_000;

@@ -71,7 +71,7 @@ async function exists(path: string): Promise<boolean> {
 /** Runs the tests, and returns what they print. */
 async function run(assets: string, files: readonly string[]): Promise<string> {
   const { stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: ["test", "-A", "--no-check", "--preload=tests/support/time_limit.ts", ...files],
+    args: ["test", "-A", "--no-check", "--lock=tests/deno.lock", "--preload=tests/support/time_limit.ts", ...files],
     cwd: ROOT,
     env: { KUBEBUILDER_ASSETS: assets, NO_COLOR: "1" },
     stdin: "null",

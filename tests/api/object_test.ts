@@ -9,7 +9,7 @@ import {
   refuseReduced,
   splitKey,
 } from "../../src/api/object.ts";
-import fc from "fast-check";
+import fc from "npm:fast-check@^4.10.2";
 import * as tables from "./_quantity_tables.ts";
 
 Deno.test("keyOf and splitKey: namespaced, cluster-scoped, and an error on more slashes [C084]", async (t) => {

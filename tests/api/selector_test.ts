@@ -7,7 +7,7 @@ import {
   parseFieldPath,
   type Requirement,
 } from "../../src/api/selector.ts";
-import fc from "fast-check";
+import fc from "npm:fast-check@^4.10.2";
 
 Deno.test("parseFieldPath reads keys separated by dots and keys in brackets", () => {
   const cases: readonly [string, readonly string[]][] = [

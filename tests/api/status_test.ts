@@ -27,7 +27,7 @@ import {
   statusFrom,
   UnreachableError,
 } from "../../src/api/status.ts";
-import fc from "fast-check";
+import fc from "npm:fast-check@^4.10.2";
 
 function failure(status: Partial<Status>): StatusError {
   return new StatusError("Cannot list", { code: 500, reason: "Unknown", message: "", ...status });

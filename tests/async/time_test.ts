@@ -18,7 +18,7 @@ import {
 import { FakeTime } from "../support/fake_time.ts";
 import { seedGlobals } from "../../src/testing/random.ts";
 import { CountedController } from "../support/listeners.ts";
-import fc from "fast-check";
+import fc from "npm:fast-check@^4.10.2";
 
 function waits(options: BackoffOptions, count: number): number[] {
   return Array.from({ length: count }, (_, failures) => backoffMs(failures, options));

@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import fc from "npm:fast-check@^4.10.2";
 
 /** Values that stand in for a part of a document. */
 export const anything: fc.Arbitrary<unknown> = fc.oneof(

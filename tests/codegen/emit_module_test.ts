@@ -6,7 +6,7 @@ import { type OpenApiDocument, readOpenApi } from "../../src/codegen/read_docume
 import { documentOf, DOCUMENTS, kindSchema, ref, resource, RESOURCES, SHARED } from "./_documents.ts";
 import { anything, mutated, mutation } from "./_mutations.ts";
 import { assertTypesOnly } from "./_types_only.ts";
-import fc from "fast-check";
+import fc from "npm:fast-check@^4.10.2";
 
 function emit(documents: readonly OpenApiDocument[], resources: readonly ApiResource[]): Map<string, string> {
   return emitModules(

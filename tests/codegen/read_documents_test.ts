@@ -6,7 +6,7 @@ import { crontabDefinition, type Members } from "../support/crontab.ts";
 import { mutated, mutation } from "./_mutations.ts";
 import { assertTypesOnly } from "./_types_only.ts";
 import { documentOf, DOCUMENTS, kindSchema, ref, resource, RESOURCES, SHARED } from "./_documents.ts";
-import fc from "fast-check";
+import fc from "npm:fast-check@^4.10.2";
 
 function read(...definitions: readonly unknown[]): ModuleContent {
   return readCrds(definitions.map((value, i) => ({ value, path: `crd.yaml, document ${i + 1}#` })));

@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { ByteRing } from "../../src/edge/channel.ts";
-import fc from "fast-check";
+import fc from "npm:fast-check@^4.10.2";
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();

@@ -8,7 +8,7 @@ import { SharedInformerFactory } from "../../src/informer/shared_informer_factor
 import { Namespace, Pod } from "../../src/kinds/core/v1.ts";
 import { FakeApiServer, FakeTime, namespace, pod } from "../../src/testing/mod.ts";
 import { Events, LOCAL, Relayed } from "../support/relayed.ts";
-import fc from "fast-check";
+import fc from "npm:fast-check@^4.10.2";
 
 /** A server with `count` pods, `shop/cart-0` and so on. */
 function shop(count: number): FakeApiServer {

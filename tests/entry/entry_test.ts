@@ -12,7 +12,7 @@ import { type Entry, sameVersion } from "../../src/api/options.ts";
 import { DecodeError } from "../../src/api/status.ts";
 import { brokenEntry, entryOf, frozenEntry, pickFields, sameFields, unreadEntry } from "../../src/entry/entry.ts";
 import { IDENTITY, METADATA, parses, TEXT, type Thing, unread } from "../support/unread.ts";
-import fc from "fast-check";
+import fc from "npm:fast-check@^4.10.2";
 
 Deno.test("entryOf takes the entry's identity from the object's metadata", () => {
   const object = JSON.parse(TEXT) as Thing;

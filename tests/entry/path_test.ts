@@ -5,7 +5,7 @@ import { DecodeError } from "../../src/api/status.ts";
 import { entryOf, frozenEntry } from "../../src/entry/entry.ts";
 import { ofEntries, path, readValues, valuesAt } from "../../src/entry/path.ts";
 import { METADATA, parses, TEXT, type Thing, unread } from "../support/unread.ts";
-import fc from "fast-check";
+import fc from "npm:fast-check@^4.10.2";
 
 const name = path("spec.containers.name");
 

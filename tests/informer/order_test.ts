@@ -13,7 +13,7 @@ import { END } from "../support/scripted_source.ts";
 import { Wire } from "./_wire.ts";
 import type { SharedIndexInformerOptions } from "../../src/informer/options.ts";
 import { metadataOf } from "../../src/api/resource.ts";
-import fc from "fast-check";
+import fc from "npm:fast-check@^4.10.2";
 
 Deno.test("SharedIndexInformer delivers the changes of one batch in the server's order, across objects", async () => {
   await using run = await new Run(holding()).start();

@@ -19,7 +19,7 @@ import { Client } from "../../src/client/client.ts";
 import { metadataOf } from "../../src/api/resource.ts";
 import { path } from "../../src/entry/path.ts";
 import { Deployment } from "../../src/kinds/apps/v1.ts";
-import fc from "fast-check";
+import fc from "npm:fast-check@^4.10.2";
 
 function demandOf(idleMs: number, forgetMs: number): { readonly demand: Demand; readonly calls: string[] } {
   const calls: string[] = [];

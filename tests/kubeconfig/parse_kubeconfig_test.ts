@@ -9,7 +9,7 @@ import {
 } from "../../src/kubeconfig/parse_kubeconfig.ts";
 import { kubeconfigObject, kubeconfigText, pemData } from "../support/kubeconfig.ts";
 import { resolveContext } from "../../src/kubeconfig/resolve_context.ts";
-import fc from "fast-check";
+import fc from "npm:fast-check@^4.10.2";
 
 Deno.test("mergeKubeconfigs takes each entry entirely from the first file that defines its name", () => {
   const config = mergeKubeconfigs([

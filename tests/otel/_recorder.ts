@@ -1,12 +1,12 @@
 import { type Attributes, context, metrics, trace, type Tracer } from "@opentelemetry/api";
-import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-hooks";
-import { MeterProvider, MetricReader } from "@opentelemetry/sdk-metrics";
+import { AsyncLocalStorageContextManager } from "npm:@opentelemetry/context-async-hooks@^2.12.0";
+import { MeterProvider, MetricReader } from "npm:@opentelemetry/sdk-metrics@^2.12.1";
 import {
   BasicTracerProvider,
   InMemorySpanExporter,
   type ReadableSpan,
   SimpleSpanProcessor,
-} from "@opentelemetry/sdk-trace-base";
+} from "npm:@opentelemetry/sdk-trace-base@^2.12.1";
 import type { Transport } from "../../src/api/lister_watcher.ts";
 
 /**

@@ -1,4 +1,4 @@
-import axe from "axe-core";
+import axe from "npm:axe-core@^4.14.1";
 import { assert, assertEquals } from "@std/assert";
 import { ConfigMap, Pod } from "../../src/kinds/core/v1.ts";
 import { ClusterRole } from "../../src/kinds/rbac/v1.ts";

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import fc from "fast-check";
+import fc from "npm:fast-check@^4.10.2";
 import { hashOf, type Place, readPlace } from "../../page/place.ts";
 
 const COLLECTIONS = ["pods", "nodes"].map((name) => ({ name, kind: name, scope: "Cluster", isTable: false }) as const);

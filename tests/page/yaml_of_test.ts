@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import fc from "fast-check";
+import fc from "npm:fast-check@^4.10.2";
 import { load } from "js-yaml";
 import { yamlOf } from "../../page/yaml_of.ts";
 

@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import fc from "fast-check";
+import fc from "npm:fast-check@^4.10.2";
 import { DeltaFIFO, type Deltas, type QueueReplacement } from "../../src/queue/delta_fifo.ts";
 import { Indexer } from "../../src/store/indexer.ts";
 import { apply, keyOf, print } from "./_words.ts";

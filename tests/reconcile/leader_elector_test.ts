@@ -6,7 +6,7 @@ import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { leaseRecordOf, leaseSpecOf } from "../../src/reconcile/leader_elector.ts";
 import { FakeTime } from "../support/fake_time.ts";
 import { seedGlobals } from "../../src/testing/random.ts";
-import * as fc from "fast-check";
+import * as fc from "npm:fast-check@^4.10.2";
 
 const START = Date.UTC(2026, 0, 1);
 

@@ -32,7 +32,7 @@ import type { Json } from "../../src/testing/wire/json.ts";
 import { ConfigMap, Pod } from "../support/fake_server.ts";
 import { FakeTime } from "../support/fake_time.ts";
 import { refused, thing } from "../support/fixtures.ts";
-import * as fc from "fast-check";
+import * as fc from "npm:fast-check@^4.10.2";
 
 const START = "2026-01-01T00:00:00Z";
 

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertInstanceOf, assertThrows } from "@std/assert";
-import fc from "fast-check";
+import fc from "npm:fast-check@^4.10.2";
 import { DecodeError, MemoryLimitError, UnreachableError } from "../../src/api/status.ts";
 import {
   type AttemptHistory,

@@ -1,5 +1,5 @@
 import { assertEquals, assertNotEquals, assertThrows } from "@std/assert";
-import fc from "fast-check";
+import fc from "npm:fast-check@^4.10.2";
 import { Indexer, type StoreReplacement } from "../../src/store/indexer.ts";
 
 Deno.test("Indexer equals a naive recomputation after any operations", () => {

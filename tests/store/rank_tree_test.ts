@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import fc from "fast-check";
+import fc from "npm:fast-check@^4.10.2";
 import { RankTree } from "../../src/store/rank_tree.ts";
 
 /** A step: a number that is added if it is not there, otherwise removed. */

@@ -14,7 +14,7 @@ import { pod } from "../../src/testing/mod.ts";
 import { Relayed, threePods } from "../support/relayed.ts";
 import { CountedController } from "../support/listeners.ts";
 import { Network } from "./_subscribed.ts";
-import fc from "fast-check";
+import fc from "npm:fast-check@^4.10.2";
 
 const ADDRESS = "http://localhost";
 

@@ -1,4 +1,4 @@
-import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import { type Browser, type BrowserContext, chromium, type Page } from "npm:playwright-core@^1.65.1";
 import { answerPage } from "../../src/cli/serve.ts";
 import { Client } from "../../src/client/client.ts";
 import { InformerRelay } from "../../src/edge/informer_relay.ts";

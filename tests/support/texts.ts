@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import fc from "npm:fast-check@^4.10.2";
 
 /** The text of a JSON value as its tokens, between which there may be white space. */
 export type Tokens = readonly string[];

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import fc from "fast-check";
+import fc from "npm:fast-check@^4.10.2";
 import { exponentialBackoff, type WorkItem } from "../../src/workqueue/run.ts";
 import { WorkQueue, type WorkQueueAddOptions } from "../../src/workqueue/work_queue.ts";
 import { FakeTime } from "../support/fake_time.ts";

@@ -5,7 +5,7 @@ import { exponentialBackoff, requeueAfter, retry } from "../../src/workqueue/run
 import { DelayQueue, WorkQueue, type WorkQueueStatus } from "../../src/workqueue/work_queue.ts";
 import { FakeTime } from "../support/fake_time.ts";
 import { collectHeap } from "../support/heap.ts";
-import fc from "fast-check";
+import fc from "npm:fast-check@^4.10.2";
 
 Deno.test("WorkQueue addAfter adds a key after its delay, not before [C125]", () => {
   using time = new FakeTime();

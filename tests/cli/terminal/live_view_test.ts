@@ -9,7 +9,7 @@ import { Histogram } from "../../../src/async/time.ts";
 import { FakeTime } from "../../support/fake_time.ts";
 import { Captured } from "../../support/session.ts";
 import { ShownScreen } from "../../support/shown_screen.ts";
-import fc from "fast-check";
+import fc from "npm:fast-check@^4.10.2";
 
 function status(part: Partial<InformerStatus>): InformerStatus {
   return {

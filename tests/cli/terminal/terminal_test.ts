@@ -19,7 +19,7 @@ import type { KubernetesObject, ObjectMeta } from "../../../src/api/object.ts";
 import { defineResource, metadataOf, type Resource, tableOf, type TableRow } from "../../../src/api/resource.ts";
 import { Deployment } from "../../../src/kinds/apps/v1.ts";
 import { ConfigMap, Node, Pod } from "../../../src/kinds/core/v1.ts";
-import fc from "fast-check";
+import fc from "npm:fast-check@^4.10.2";
 
 function listen(): { readonly reporter: FailureReporter; readonly said: string[] } {
   const said: string[] = [];

@@ -10,7 +10,7 @@ import { ListReader, WatchReader } from "../../../src/client/decode/readers.ts";
 import { defineResource } from "../../../src/api/resource.ts";
 import { causesOf } from "../../../src/errors/errors.ts";
 import { ObjectReader } from "../../support/readers.ts";
-import fc from "fast-check";
+import fc from "npm:fast-check@^4.10.2";
 
 const decoder = new TextDecoder();
 const FIELDS = ["name", "namespace", "uid", "resourceVersion"] as const;

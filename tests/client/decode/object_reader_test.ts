@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
-import fc from "fast-check";
+import fc from "npm:fast-check@^4.10.2";
 import { DecodeError, UnexpectedKindError } from "../../../src/api/status.ts";
 import type { KubernetesObject } from "../../../src/api/object.ts";
 import { ObjectReader } from "../../support/readers.ts";

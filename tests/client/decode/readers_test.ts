@@ -21,7 +21,7 @@ import {
   watchReading,
 } from "../../support/bodies.ts";
 import { asRead, chunking, memberText } from "../../support/texts.ts";
-import fc from "fast-check";
+import fc from "npm:fast-check@^4.10.2";
 
 const encoder = new TextEncoder();
 const OPTIONS: ReadOptions = { resource: tableOf(ConfigMap), expectedKind: "ConfigMap", managedFields: "drop" };

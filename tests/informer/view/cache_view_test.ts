@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
-import fc from "fast-check";
+import fc from "npm:fast-check@^4.10.2";
 import { added, deleted, entry, expired, modified, type Thing, unparsable } from "../../support/fixtures.ts";
 import { FakeTime } from "../../support/fake_time.ts";
 import { holding, Run } from "../../support/informer.ts";

@@ -3,7 +3,7 @@ import { FakeApiServer, type FakeApiServerOptions } from "../../../src/testing/m
 import { FakeTime } from "../../support/fake_time.ts";
 import { ask, type ConfigMap, MAPS, OPEN_SCHEMA } from "../../support/fake_server.ts";
 import { comparable, recorded } from "../../support/recorded_exchange.ts";
-import fc from "fast-check";
+import fc from "npm:fast-check@^4.10.2";
 
 // What a real kube-apiserver (1.36.3) answered, against what the fake answers to the same requests in the same state:
 // status, headers that mean something, and the body member by member, in order, with the versions that were recorded.

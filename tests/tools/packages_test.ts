@@ -1,0 +1,54 @@
+import { assertEquals } from "@std/assert";
+import { argsOfTestTask } from "../../tools/jsr.ts";
+
+const ROOT = new URL("../../", import.meta.url);
+
+/** The packages that the sources of the command line and of `./otel` need, and theirs. */
+const FETCHED = ["@opentelemetry/api", "argparse", "js-yaml"];
+
+/** The names of the packages in a cache of Deno. */
+async function packagesIn(folder: string): Promise<string[]> {
+  const names: string[] = [];
+  for await (const { name } of Deno.readDir(folder)) {
+    if (!name.startsWith("@")) names.push(name);
+    else for await (const scoped of Deno.readDir(`${folder}/${name}`)) names.push(`${name}/${scoped.name}`);
+  }
+  return names.sort();
+}
+
+Deno.test("deno task demo fetches the packages of the sources only, and none of tests, benches or tools", async () => {
+  const cache = await Deno.makeTempDir({ prefix: "packages-" });
+  try {
+    const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+      args: ["task", "demo"],
+      cwd: ROOT,
+      env: { DENO_DIR: cache, NO_COLOR: "1" },
+    }).output();
+    const text = new TextDecoder().decode(stdout) + new TextDecoder().decode(stderr);
+    assertEquals([success, /^equal *yes/m.test(text)], [true, true], text);
+    const [registry] = [...Deno.readDirSync(`${cache}/npm`)].filter(({ isDirectory }) => isDirectory);
+    assertEquals(await packagesIn(`${cache}/npm/${registry.name}`), FETCHED);
+  } finally {
+    await Deno.remove(cache, { recursive: true });
+  }
+});
+
+Deno.test("deno.lock has the packages of the sources, and tests/deno.lock one version of each package", async () => {
+  const namesIn = async (path: string): Promise<string[]> => {
+    const { npm } = JSON.parse(await Deno.readTextFile(new URL(path, ROOT)));
+    return Object.keys(npm).map((id) => id.replace(/(?<=.)@.*$/, "")).sort();
+  };
+  assertEquals(await namesIn("deno.lock"), FETCHED);
+  const names = await namesIn("tests/deno.lock");
+  assertEquals(names, [...new Set(names)]);
+});
+
+Deno.test("the tests run against the real packages with the arguments of deno task test, but for its lock", () => {
+  const command = "deno test -A --no-check --lock=tests/deno.lock --doc --ignore=tests/cluster";
+  assertEquals(argsOfTestTask({ tasks: { test: { command } } }), [
+    "-A",
+    "--no-check",
+    "--doc",
+    "--ignore=tests/cluster",
+  ]);
+});
