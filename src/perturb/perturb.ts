@@ -59,12 +59,13 @@ export async function tryPlan<World>(options: PerturbOptions<World>, plan: Pertu
     event.preventDefault();
     trial.unhandled(event.reason);
   };
-  globalThis.addEventListener("unhandledrejection", onRejection);
+  // A runtime without this event, such as Node, ends with the rejection by itself.
+  globalThis.addEventListener?.("unhandledrejection", onRejection);
   try {
     await trial.run();
     return trial.result;
   } finally {
-    globalThis.removeEventListener("unhandledrejection", onRejection);
+    globalThis.removeEventListener?.("unhandledrejection", onRejection);
   }
 }
 

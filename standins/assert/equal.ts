@@ -4,14 +4,17 @@ const PRINTED: ReadonlySet<unknown> = new Set<unknown>([
   URL.prototype,
   URLSearchParams.prototype,
   Intl.Locale.prototype,
-  Temporal.Duration.prototype,
-  Temporal.Instant.prototype,
-  Temporal.PlainDate.prototype,
-  Temporal.PlainDateTime.prototype,
-  Temporal.PlainMonthDay.prototype,
-  Temporal.PlainTime.prototype,
-  Temporal.PlainYearMonth.prototype,
-  Temporal.ZonedDateTime.prototype,
+  // Older runtimes have no Temporal, and so no values of it.
+  ...(typeof Temporal === "undefined" ? [] : [
+    Temporal.Duration.prototype,
+    Temporal.Instant.prototype,
+    Temporal.PlainDate.prototype,
+    Temporal.PlainDateTime.prototype,
+    Temporal.PlainMonthDay.prototype,
+    Temporal.PlainTime.prototype,
+    Temporal.PlainYearMonth.prototype,
+    Temporal.ZonedDateTime.prototype,
+  ]),
 ]);
 
 type Keyed = Record<PropertyKey, unknown>;

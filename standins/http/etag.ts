@@ -29,7 +29,8 @@ export async function eTag(
   const source = file ? JSON.parse(JSON.stringify(entity.mtime)) : entity;
   const bytes = typeof source === "string" ? new TextEncoder().encode(source) : source;
   const size = file ? entity.size : bytes.length;
-  const digest = new Uint8Array(await crypto.subtle.digest(algorithm, bytes)).toBase64().slice(0, 27);
+  const hash = new Uint8Array(await crypto.subtle.digest(algorithm, bytes));
+  const digest = btoa(String.fromCharCode(...hash)).slice(0, 27);
   return `${weak ? "W/" : ""}"${size.toString(16)}-${digest}"`;
 }
 

@@ -1,0 +1,66 @@
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { load } from "js-yaml";
+import { entriesIn, examplesOf } from "../../tools/node.ts";
+import { OLDEST_DENO } from "../../tools/oldest.ts";
+import { tagProblem } from "../../tools/release.ts";
+import { TESTED } from "../../tools/versions.ts";
+
+interface Job {
+  readonly needs?: readonly string[];
+  readonly steps: readonly { readonly uses?: string; readonly run?: string }[];
+}
+
+const { jobs } = load(await Deno.readTextFile(".github/workflows/ci.yml")) as { readonly jobs: Record<string, Job> };
+const { tasks } = JSON.parse(await Deno.readTextFile("deno.json")) as { readonly tasks: Record<string, unknown> };
+const commands = new Map(
+  Object.entries(jobs).map(([name, { steps }]) => [name, steps.flatMap(({ run }) => run ?? [])]),
+);
+const taskOf = (command: string): string | undefined => /^deno task ([\w:]+)/.exec(command)?.[1];
+
+Deno.test("each job of CI is one task, without logic", () => {
+  for (const [name, found] of commands) {
+    assertEquals(found.length, 1, name);
+    assert(Object.hasOwn(tasks, taskOf(found[0]) ?? ""), `${name} runs "${found[0]}"`);
+    assertEquals(/[;|&`]|\$\(/.test(found[0]), false, `${name} has logic: ${found[0]}`);
+  }
+});
+
+Deno.test("publishing needs every other job of CI", () => {
+  assertEquals([...jobs.publish.needs!].sort(), Object.keys(jobs).filter((name) => name !== "publish").sort());
+});
+
+Deno.test(".ci/run runs the tasks of all jobs, but for those that need a route to JSR", async () => {
+  const script = await Deno.readTextFile(".ci/run");
+  for (const [name, [command]] of commands) {
+    if (name === "packages" || name === "publish") continue;
+    // The parts of the gate are run one by one, as the tests write a report.
+    const wanted = name === "gate" ? ["task static", "task test ", "publish --dry-run"] : [`task ${taskOf(command)}`];
+    for (const part of wanted) assertStringIncludes(script, part, name);
+  }
+});
+
+Deno.test("documents name the versions that CI tests, and call one thing the gate", async () => {
+  const [readme, contributing] = await Promise.all(["README.md", "CONTRIBUTING.md"].map((it) => Deno.readTextFile(it)));
+  assertStringIncludes(readme, `Deno ${OLDEST_DENO} is the oldest that works`);
+  assertStringIncludes(readme, `kube-apiserver ${TESTED.slice(0, -1).join(", ")} and ${TESTED.at(-1)}`);
+  assertStringIncludes(contributing, "`deno task ok` is the gate");
+  assertStringIncludes(await Deno.readTextFile("docs/first_program.md"), `${OLDEST_DENO} or newer`);
+  for await (const { name } of Deno.readDir("docs")) {
+    assertEquals(/\b[Tt]he gate\b/.test(await Deno.readTextFile(`docs/${name}`)), false, name);
+  }
+});
+
+Deno.test("a release is refused if its tag is not the version", () => {
+  assertEquals(tagProblem("v1.2.3", "1.2.3"), undefined);
+  for (const tag of ["v1.2.4", "1.2.3", "", undefined]) {
+    assertStringIncludes(tagProblem(tag, "1.2.3")!, "version 1.2.3");
+  }
+});
+
+Deno.test("examples are read from pages and comments, with the entry points that they import", () => {
+  const page = 'text\n```ts\nimport a from "@kube/informer/edge";\n```\n```ts ignore\nx\n```\n';
+  const comment = '/**\n * @example\n * ```ts\n * import b from "@kube/informer";\n *\n * b();\n * ```\n */\n';
+  assertEquals(examplesOf(page), [`import a from "@kube/informer/edge";\n`]);
+  assertEquals(examplesOf(comment), [`import b from "@kube/informer";\n\nb();\n`]);
+  assertEquals([...examplesOf(page), ...examplesOf(comment)].flatMap(entriesIn), ["./edge", "."]);
+});
