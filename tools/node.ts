@@ -4,8 +4,8 @@
  * - Every entry point that Node is promised is imported, and each kind is listed from a fake API server.
  * - Every example of the documentation that does not say `Deno` is run. Each entry point must be in one of them.
  *
- * It needs the registry of npm, from which Node comes too, if the one on the path is older than 24. Packages that are on
- * JSR are installed as stand-ins. It does not run the tests of this repository on Node.
+ * It needs the registry of npm, from which Node comes too, if the one on the path is older than 24. Packages of JSR
+ * are installed as stand-ins. It does not run the tests of this repository on Node.
  *
  * @module
  */
