@@ -33,6 +33,21 @@ export interface NameUse extends Declaration {
   readonly users: readonly string[];
 }
 
+/** Returns the regular expressions of a text that repeat a group: their time may rise with the square of an input. */
+export function repeatedGroups({ path, text }: SourceText): string[] {
+  const found: string[] = [];
+  const visit = (node: ts.Node): void => {
+    if (ts.isRegularExpressionLiteral(node)) {
+      // Neither escapes nor sets of characters have groups.
+      const pattern = node.text.replace(/\\./g, "x").replace(/\[[^\]]*\]/g, "x");
+      if (/\)(?:[*+]|\{\d*,)/.test(pattern)) found.push(node.text);
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(ts.createSourceFile(path, text, ts.ScriptTarget.ESNext, false));
+  return found;
+}
+
 /** Counts the lines of a text by its tokens; a line with code and a comment is code. */
 export function countLines({ path, text }: SourceText): LineCounts {
   const source = ts.createSourceFile(path, text, ts.ScriptTarget.ESNext, false);

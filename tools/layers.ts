@@ -6,6 +6,7 @@
  * - No exported name exists twice. A file is a concept: it has at most 600 lines of code, and a function at most 60
  *   lines.
  * - Only `src/deno` and `src/cli` say `Deno`, and only `src/errors/errors.ts` prints, by `console.warn`.
+ * - No regular expression with a repeated group reads what strangers send to a relay.
  * - No constant of a module is an error, which reads the source map of its module and slows each import.
  * - Outside of `src`, a file whose name begins with `_` serves its own folder and those below it. What several folders
  *   share is in `tests/support`: of `tests`, bench and tools import that alone.
@@ -15,7 +16,7 @@
  * @module
  */
 import { dirname, join, normalize, relative } from "node:path/posix";
-import { countLines, longFunctions } from "./code_size.ts";
+import { countLines, longFunctions, repeatedGroups } from "./code_size.ts";
 import { readFlags } from "./flags.ts";
 
 /** The folders of `src` and the packages that the files of a folder may import. */
@@ -105,6 +106,9 @@ const CONSOLE = "errors/errors.ts";
 /** The bundle of the page, which has that file. */
 const BUNDLE = "cli/page_html.ts";
 
+/** Folders that read what strangers send to a relay, before anybody has authorized it. */
+const UNTRUSTED = ["api", "edge", "entry", "protocol"];
+
 /** Folders that may name the runtime. */
 const RUNTIME = ["deno", "cli"];
 
@@ -144,6 +148,11 @@ export function problems(sources: readonly Source[]): string[] {
       : /(?<![\w$."'])console\s*[.[]/;
     if (prints.test(withoutWords(text))) {
       found.push(`src/${path}: prints; only src/${CONSOLE} may, by console.warn`);
+    }
+    if (UNTRUSTED.includes(folder)) {
+      for (const pattern of repeatedGroups({ path, text })) {
+        found.push(`src/${path}: ${pattern} repeats a group; texts of strangers are read by scanners, in linear time`);
+      }
     }
     if (/^(?:export )?const \w+(?:: \w+)? = new \w*(?:Error|Exception)\(/m.test(text)) {
       found.push(`src/${path}: creates an error as it is loaded; abortReason() creates one on first use`);

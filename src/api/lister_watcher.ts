@@ -1,3 +1,4 @@
+import { quoted } from "../errors/errors.ts";
 import type { ShardFilter } from "./shard.ts";
 import type { Entry, ListOptions, Selection, WatchOptions } from "./options.ts";
 import type { KubernetesObject, ObjectKey } from "./object.ts";
@@ -90,8 +91,6 @@ export type WatchEvent<T> =
 
 /** The number of pages in a row that may have no object: a server that filters after its limit sends such pages. */
 const EMPTY_PAGES = 100;
-/** The length to which a token is cut in errors. */
-const SHOWN_CHARACTERS = 80;
 const REMEDY =
   "set the page size (limit, or pageSize of an informer) above the number of objects to list them in one page";
 
@@ -126,9 +125,8 @@ export class PageProgress {
   follow(token: string): void {
     this.#pages++;
     if (token === this.#mark) {
-      const shown = token.length > SHOWN_CHARACTERS ? `${token.slice(0, SHOWN_CHARACTERS)}…` : token;
       throw new DecodeError(
-        `Cannot ${this.#action}: page ${this.#pages} has the continue token ${JSON.stringify(shown)} of an ` +
+        `Cannot ${this.#action}: page ${this.#pages} has the continue token ${JSON.stringify(quoted(token))} of an ` +
           `earlier page, so the list has no end; ${REMEDY}`,
       );
     }

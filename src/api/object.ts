@@ -332,13 +332,13 @@ export interface DraftMeta {
 }
 
 /** Encodes texts as UTF-8. */
-export const encoder: TextEncoder = new TextEncoder();
+export const encoder: TextEncoder = /* @__PURE__ */ new TextEncoder();
 
 /**
  * Decodes UTF-8; broken bytes read as U+FFFD. It is not fatal, which would take two to three times as long; the option
  * `stream`, which has a state, needs a decoder of its own.
  */
-export const decoder: TextDecoder = new TextDecoder();
+export const decoder: TextDecoder = /* @__PURE__ */ new TextDecoder();
 
 /** Returns the base64 of a text in UTF-8, as the data of Secrets has it. */
 export function base64Of(text: string): string {

@@ -1,3 +1,5 @@
+import { quoted } from "../errors/errors.ts";
+
 type Labels = Readonly<Record<string, string>> | undefined;
 
 /** One condition of a label selector. */
@@ -131,7 +133,8 @@ function requirementsOf(selector: LabelSelectorFields): Requirement[] {
 function isKey(text: string): boolean {
   const slash = text.indexOf("/");
   const prefix = text.slice(0, Math.max(slash, 0));
-  return NAME.test(text.slice(slash + 1)) && (slash < 0 || (PREFIX.test(prefix) && prefix.length <= 253));
+  if (!NAME.test(text.slice(slash + 1))) return false;
+  return slash < 0 || (prefix.length <= 253 && prefix.split(".").every((part) => PREFIX_PART.test(part)));
 }
 
 function textOf({ key, operator, values }: Requirement): string {
@@ -181,7 +184,7 @@ function isInteger(text: string): boolean {
 const INTEGER = /^[0-9]{1,63}$/;
 const LARGEST = 2n ** 63n - 1n;
 const NAME = /^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
-const PREFIX = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+const PREFIX_PART = /^(?!-)[-a-z0-9]+(?<!-)$/;
 const SYMBOLS = ["==", "!=", "=", "!", "(", ")", ",", ">", "<"] as const;
 
 interface Token {
@@ -297,8 +300,8 @@ class Parser {
   #fail(token: Token | undefined, expected: string): never {
     const found = token === undefined
       ? `its end at character ${this.#text.length + 1}`
-      : `"${token.text}" at character ${token.at + 1}`;
-    throw new SyntaxError(`Cannot parse label selector "${this.#text}": found ${found}, expected ${expected}`);
+      : `"${quoted(token.text)}" at character ${token.at + 1}`;
+    throw new SyntaxError(`Cannot parse label selector "${quoted(this.#text)}": found ${found}, expected ${expected}`);
   }
 }
 
@@ -312,31 +315,52 @@ class Parser {
  * @throws {SyntaxError} when the text is no path; the message names the offending character, counted from 1.
  */
 export function parseFieldPath(path: string): readonly string[] {
-  const keys: string[] = [];
-  for (let at = 0; at < path.length || at === 0; at = KEY.lastIndex) {
-    KEY.lastIndex = at;
-    const [, plain, quoted] = KEY.exec(path) ?? refuse(path, at > 0 && path[at] === "." ? at + 1 : at);
-    keys.push(plain ?? JSON.parse(quoted));
-  }
-  return keys;
+  const { keys, end } = readFieldPath(path);
+  return end === path.length ? keys : refuseFieldPath(path, end);
 }
+
+/**
+ * Reads a field path in a text, up to a character that cannot be part of one, whose index is `end`. It looks at each
+ * character once or twice, however the text is formed.
+ *
+ * @throws {SyntaxError} when there is no path.
+ */
+export function readFieldPath(text: string, from = 0): { readonly keys: readonly string[]; readonly end: number } {
+  const keys: string[] = [];
+  for (let at = from;;) {
+    let end = at;
+    if (text[at] === "[") {
+      for (end += 2; end < text.length && text[end] !== '"';) end += text[end] === "\\" ? 2 : 1;
+      if (text[at + 1] + text[end] + text[end + 1] !== '""]') refuseFieldPath(text, at);
+      keys.push(JSON.parse(text.slice(at + 1, end + 1)));
+      at = end + 2;
+    } else if (at === from || text[at] === ".") {
+      if (at > from) at = ++end;
+      while (PLAIN.test(text[end] ?? "")) end++;
+      if (end === at) refuseFieldPath(text, at);
+      keys.push(text.slice(at, end));
+      at = end;
+    } else return { keys, end };
+  }
+}
+
+/** @throws {SyntaxError} which names the character at an index. */
+export function refuseFieldPath(text: string, at: number): never {
+  const found = at < text.length ? `found ${JSON.stringify(text[at])} at character ${at + 1}` : "it ends there";
+  throw new SyntaxError(
+    `Cannot read the field path ${
+      JSON.stringify(quoted(text))
+    }: ${found}, expected a key such as spec, or ["example.com/owner"]`,
+  );
+}
+
+/** A character of a key that needs no quotes. */
+const PLAIN = /[\w$-]/;
 
 /** Returns the text of a path, which {@linkcode parseFieldPath} reads back. */
 export function formatFieldPath(keys: readonly string[]): string {
   return keys.map((key, i) => /^[\w$-]+$/.test(key) ? (i === 0 ? key : `.${key}`) : `[${JSON.stringify(key)}]`).join(
     "",
-  );
-}
-
-// deno-lint-ignore no-control-regex -- JSON strings have none
-const KEY = /(?:^|(?!^)\.)([\w$-]+)|\[("(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*")\]/y;
-
-function refuse(path: string, at: number): never {
-  const found = at < path.length ? `found ${JSON.stringify(path[at])} at character ${at + 1}` : "it ends there";
-  throw new SyntaxError(
-    `Cannot read the field path ${
-      JSON.stringify(path)
-    }: ${found}, expected a key such as spec, or ["example.com/owner"]`,
   );
 }
 
@@ -375,12 +399,18 @@ export function membersAt(value: unknown, keys: readonly string[]): readonly unk
 }
 
 /**
- * The values, with the elements of arrays in their place. Does not recurse: arrays may be nested deeper than the stack
- * allows.
+ * The values, with the elements of arrays in their place. Each element is looked at once, and nothing recurses: arrays
+ * may be nested deeper than the stack allows.
  */
 function flat(values: readonly unknown[]): readonly unknown[] {
-  while (values.some(Array.isArray)) values = values.flat();
-  return values;
+  if (!values.some(Array.isArray)) return values;
+  const found: unknown[] = [];
+  for (const rest: unknown[] = [values]; rest.length > 0;) {
+    const value = rest.pop();
+    if (Array.isArray(value)) { for (let i = value.length; i-- > 0;) rest.push(value[i]); }
+    else found.push(value);
+  }
+  return found;
 }
 
 /** One condition of a field selector. */
@@ -474,7 +504,7 @@ function parse(text: string): FieldRequirement[] {
   const found: FieldRequirement[] = [];
   const fail = (what: string, at: number, expected: string): never => {
     throw new SyntaxError(
-      `Cannot parse field selector "${text}": found ${what} at character ${at + 1}, expected ${expected}`,
+      `Cannot parse field selector "${quoted(text)}": found ${what} at character ${at + 1}, expected ${expected}`,
     );
   };
   let begin = 0;
@@ -486,7 +516,7 @@ function parse(text: string): FieldRequirement[] {
     if (rest === "" || rest[0] === ",") {
       const term = text.slice(begin, at);
       if (operator !== undefined) found.push({ keys: parseFieldPath(field), value, equal: operator !== "!=" });
-      else if (term !== "") fail(`"${term}"`, begin, `"field=value" or "field!=value"`);
+      else if (term !== "") fail(`"${quoted(term)}"`, begin, `"field=value" or "field!=value"`);
       begin = at + 1;
       operator = undefined;
     } else if (operator === undefined) {

@@ -187,10 +187,11 @@ export class PresentObjects {
     return this.#slice(key, count).map(({ object }) => object);
   }
 
-  /** Returns `true` if the next `count` objects from a key on end before `to`, and are as they were `changes` ago. */
+  /** Returns `true` if the objects from a key on that end before `to` are the `count` that they were `changes` ago. */
   isSame(from: ObjectKey, { to, count, changes }: Pick<ObjectsPart, "to" | "count" | "changes">): boolean {
     const found = this.#slice(from, count);
-    return found.at(-1)!.key < to && found.every(({ changedAt }) => changedAt <= changes);
+    if (found.length < count) return false; // one of the last objects is gone
+    return (found.at(-1)?.key ?? "") < to && found.every(({ changedAt }) => changedAt <= changes);
   }
 
   /** Sets the object of a key, and returns the one before. */

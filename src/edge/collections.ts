@@ -36,6 +36,7 @@ import {
 } from "./http.ts";
 import { accepts } from "@std/http/negotiation";
 import { messageOf } from "../errors/errors.ts";
+import { InformerError } from "../errors/informer_error.ts";
 
 /** The number of rights whose digests are kept. */
 const KNOWN_DIGESTS = 1_000;
@@ -88,6 +89,15 @@ export class ListBody implements ReadList {
 
   async #write(): Promise<void> {
     this.#stall[Symbol.dispose]();
+    try {
+      await this.#writePart();
+    } catch (cause) {
+      this.#open.report(new InformerError("Cannot write a list, which breaks off", { cause }));
+      this.cut("The relay has failed; its log has the reason");
+    }
+  }
+
+  async #writePart(): Promise<void> {
     while (!this.#isOver) {
       const { entries, lists } = this.#version;
       const { texts, to } = this.#textsFrom(this.#index);
@@ -291,7 +301,10 @@ export class ServedCollection implements Disposable {
 
   /** Returns the objects that a selection asks for. */
   requested({ namespace }: { readonly namespace: string }): RequestedPart {
-    const namespaces = namespace === "" ? this.#collection.namespaces ?? "all" : [namespace];
+    const own = this.#derived === undefined
+      ? this.#informers.namespacesFor(this.resource, this.#collection)
+      : undefined;
+    const namespaces = namespace === "" ? own ?? "all" : [namespace];
     return { collection: this.name, resource: this.resource, namespaces };
   }
 
@@ -318,13 +331,15 @@ export class ServedCollection implements Disposable {
       : [this.#life, ...[status.events, status.objects, moves].map(String)];
     const name = JSON.stringify([resourceVersion, versions, status.objects, status.events]);
     const { right } = selection;
+    // Taken with the versions: what comes while the tag is made is of the next list.
+    const entries = informer.entries.list();
     // The versions of the cache, or a digest that is the same after changes that the client may not see.
-    const state = right === undefined ? [versions, head] : [await this.#seenBy(right, name, informer), stateOf(status)];
+    const state = right === undefined ? [versions, head] : [await this.#seenBy(right, name, entries), stateOf(status)];
     const etag = await eTag(JSON.stringify([this.#identity, selection.id, ...state]), { weak: true });
     const headers = { ...listHeaders(this.resource.kind), etag };
     if (!ifNoneMatch(request.headers.get("if-none-match"), etag)) return new Response(null, { status: 304, headers });
     if (request.method === "HEAD") return new Response(null, { headers });
-    const version = this.#lists.version(name, () => informer.entries.list());
+    const version = this.#lists.version(name, () => entries);
     if (version === undefined) return refuse(request, { status: 503, reason: "too many lists and views are open" });
     const objects = right === undefined ? version.objects : version.sorted();
     const { stream } = new ListBody(version, (from) => objectTexts(objects, from, selection), head, open);
@@ -362,12 +377,12 @@ export class ServedCollection implements Disposable {
   async #seenBy(
     right: Right,
     name: string,
-    { entries }: SharedIndexInformer<KubernetesObject, never>,
+    entries: readonly Entry<KubernetesObject>[],
   ): Promise<string> {
     const known = this.#seen.get(right.id);
     if (known?.name === name) return known.digest;
     const versions: string[] = [];
-    for (const [index, entry] of entries.list().entries()) {
+    for (const [index, entry] of entries.entries()) {
       if (index % PART_OBJECTS === PART_OBJECTS - 1) await nextTurn();
       if (!right.allowsKey(entry.key)) continue;
       const object = this.show(entry);

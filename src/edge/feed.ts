@@ -188,9 +188,21 @@ export class Feed extends CacheFeed {
     this.#position += changes.length;
     this.settle();
     for (const channel of this.#channels.values()) {
-      channel.write(changes, (change) => this.#token(channel, change));
+      try {
+        channel.write(changes, (change) => this.#token(channel, change));
+      } catch (cause) {
+        this.#drop(channel, cause);
+      }
     }
     for (const change of changes) if ("texts" in change) change.texts.clear();
+  }
+
+  /** Forgets a channel that lacks changes, which cannot be written; others have them. */
+  #drop(channel: Channel, cause: unknown): void {
+    this.settings.onError(new InformerError("Cannot write a change to streams, which break off", { cause }));
+    this.#channels.delete(channel.selection.id);
+    for (const stream of [...channel.streams]) stream.break();
+    channel[Symbol.dispose]();
   }
 
   /** Ends all streams, and gives the informer back. */

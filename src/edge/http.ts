@@ -201,7 +201,13 @@ export abstract class RelayStream {
   write(): void {
     if (!this.isReading || this.#isPaused) return;
     this.#isPaused = true; // what is next may flush a feed, which writes to this stream too
-    const bytes = this.next();
+    let bytes: ReturnType<RelayStream["next"]>;
+    try {
+      bytes = this.next();
+    } catch (cause) {
+      this.#open.report(new InformerError("Cannot write to a stream, which breaks off", { cause }));
+      return this.break();
+    }
     this.#isPaused = bytes?.length === 0;
     if (this.#isPaused) {
       void nextTurn().then(() => {
@@ -286,6 +292,12 @@ export abstract class RelayStream {
     return new Response(this.body, { headers });
   }
 
+  /** Breaks the body, which has no next bytes, and gives back what the stream holds. */
+  break(): void {
+    this.#stop();
+    this.#controller.error(new Error("The relay has failed; its log has the reason"));
+  }
+
   /** Closes the body, whose client has read everything. */
   #close(): void {
     this.#grace[Symbol.dispose]();
@@ -317,13 +329,16 @@ export abstract class RelayStream {
 
 /** A request that is being answered: until its disposal, or, if its answer is a stream, until that ends. */
 export class OpenRequest implements Disposable {
+  /** Receives the errors of its answer, if that is a stream. */
+  readonly report: (error: Error) => void;
   readonly #onEnd: () => void;
   #isKept = false;
   #isOver = false;
 
   /** `onEnd` is called once. */
-  constructor(onEnd: () => void) {
+  constructor(onEnd: () => void, report: (error: Error) => void) {
     this.#onEnd = onEnd;
+    this.report = report;
   }
 
   /** Lets the disposal end nothing: the answer is a stream, whose end calls {@linkcode leave}. */
@@ -348,11 +363,13 @@ export class OpenRequest implements Disposable {
 export class OpenRequests {
   /** The largest number of them. */
   readonly limit: number;
+  readonly #report: (error: Error) => void;
   #size = 0;
 
-  /** None so far. */
-  constructor(limit: number) {
-    this.limit = limit;
+  /** None so far; `onError` receives the errors of streams. */
+  constructor({ maxConnections, onError }: Pick<RelaySettings, "maxConnections" | "onError">) {
+    this.limit = maxConnections;
+    this.#report = onError;
   }
 
   /** The number of requests that are being answered. */
@@ -364,7 +381,7 @@ export class OpenRequests {
   admit(): OpenRequest | undefined {
     if (this.#size >= this.limit) return undefined;
     this.#size++;
-    return new OpenRequest(() => this.#size--);
+    return new OpenRequest(() => this.#size--, this.#report);
   }
 }
 
@@ -372,10 +389,42 @@ export class OpenRequests {
 const PROXY_HEADER =
   /^(forwarded|via|cdn-loop|x-(forwarded|original|envoy)-.*|x-real-ip|((cf|fastly)-connecting|(true|fly|fastly|x|x-cluster)-client)-ip)$/;
 
-/** The longest query of an address, in characters. */
+/** The longest path, and the longest query of an address, in characters. */
+const MAX_PATH = 1_024;
 const MAX_QUERY = 4_096;
 
-/** Decides from the address and headers of a request whether it is answered at all. */
+/** The longest value of a header that is read, in characters. */
+const MAX_HEADER = 16_384;
+
+/** The headers that are read, but for those that `authorize` reads. */
+const READ_HEADERS = [
+  "accept",
+  "host",
+  "if-none-match",
+  "last-event-id",
+  "origin",
+  "sec-fetch-dest",
+  "sec-fetch-mode",
+  "sec-fetch-site",
+];
+
+/**
+ * Decides from the address and headers of a request whether it is answered at all.
+ *
+ * Everything that is read before `authorize` is asked is bounded here, or where it is read, and costs time in
+ * proportion to its length. No regular expression with a repeated group runs over it, which `deno task layers` checks.
+ *
+ * | what | the most | the answer to more |
+ * | --- | --- | --- |
+ * | requests that are answered | `maxConnections` | 503 |
+ * | the path | 1,024 characters | 414 |
+ * | the query | 4,096 characters | 414 |
+ * | each header that is read | 16,384 characters | 431 |
+ * | the body of `POST /views/<id>` | 16,384 bytes, within 5 s | 413, 408 |
+ * | views of a stream | `MAX_VIEWS` | 400 |
+ * | the path of a field, in `fields` | 512 characters | 400 |
+ * | the input in the text of an error | 100 characters | cut |
+ */
 export class RequestGuard {
   readonly #hosts: readonly string[];
   readonly #origins: ReadonlySet<string>;
@@ -398,7 +447,7 @@ export class RequestGuard {
   check(request: Request, info: ConnectionInfo | undefined): Refusal | undefined {
     const url = URL.parse(request.url); // servers put the header Host into it unchecked
     if (url === null) return { status: 400, reason: "the host is none; expected a name and a port" };
-    const { host, search } = url;
+    const { host, pathname, search } = url;
     if (this.#isLocal && !isLoopback(info?.remoteAddr.hostname)) {
       return { status: 403, reason: "without authorize, only clients on the same machine are answered" };
     }
@@ -412,8 +461,15 @@ export class RequestGuard {
     if (!this.#isOrigin(request, url)) {
       return { status: 403, reason: "the page is of another origin; add it to origins" };
     }
+    if (pathname.length > MAX_PATH) {
+      return { status: 414, reason: `the path is longer than ${MAX_PATH} characters` };
+    }
     if (search.length > MAX_QUERY) {
       return { status: 414, reason: `the query is longer than ${MAX_QUERY} characters` };
+    }
+    const long = READ_HEADERS.find((name) => (request.headers.get(name) ?? "").length > MAX_HEADER);
+    if (long !== undefined) {
+      return { status: 431, reason: `the header "${long}" is longer than ${MAX_HEADER} characters` };
     }
     return undefined;
   }

@@ -164,7 +164,7 @@ export class InformerRelay implements AsyncDisposable {
     const { redact, maxStaleMs } = settings;
     this.#settings = settings;
     this.#guard = new RequestGuard(settings);
-    this.#requests = new OpenRequests(settings.maxConnections);
+    this.#requests = new OpenRequests(settings);
     this.#probes = probesOf(informers, { maxStaleMs, hidesCounts: redact !== undefined });
     const names = Object.keys(settings.collections);
     this.#collections = new Map(names.map((name) => [name, new ServedCollection(informers, name, settings)]));

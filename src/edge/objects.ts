@@ -1,9 +1,10 @@
-import { FieldSelector, LabelSelector, parseFieldPath } from "../api/selector.ts";
+import { FieldSelector, LabelSelector, readFieldPath, refuseFieldPath } from "../api/selector.ts";
 import { FieldTree } from "../api/fields.ts";
 import type { KubernetesObject, ObjectKey } from "../api/object.ts";
 import { pickFields } from "../entry/entry.ts";
 import { DecodeError } from "../api/status.ts";
 import { isSecret, type Resource, resourceName, type TableRow } from "../api/resource.ts";
+import { quoted } from "../errors/errors.ts";
 import { InformerError } from "../errors/informer_error.ts";
 import type { RelaySettings } from "./options.ts";
 import type { Right } from "./rights.ts";
@@ -53,14 +54,14 @@ export class ObjectSelection {
     const known: readonly string[] = [...PARAMETERS, ...others];
     for (const name of new Set(parameters.keys())) {
       if (!known.includes(name)) {
-        throw new TypeError(`found the parameter ${JSON.stringify(name)}, expected ${known.join(", ")}`);
+        throw new TypeError(`found the parameter ${JSON.stringify(quoted(name))}, expected ${known.join(", ")}`);
       }
       if (name !== "fields" && parameters.getAll(name).length > 1) {
         throw new TypeError(`found "${name}" twice`);
       }
     }
     const text = (name: (typeof PARAMETERS)[number]): string => parameters.get(name) ?? "";
-    const paths = parameters.getAll("fields").flatMap(pathsOf);
+    const paths = parameters.getAll("fields").flatMap((list) => pathsOf(list));
     return new ObjectSelection(
       text("namespace"),
       LabelSelector.parse(text("labelSelector")),
@@ -91,14 +92,22 @@ export class ObjectSelection {
   }
 }
 
+/** The longest path of a field, in characters: the longest key of an annotation, and what may be around it. */
+const MAX_PATH = 512;
+
 /** Splits a list of paths at its commas, but for those in quotes. @throws {SyntaxError} when one of them is no path. */
 function pathsOf(list: string): string[] {
-  const parts = list.match(/(?:"(?:[^"\\]|\\.)*"|[^",])*(?:,|$)/g) ?? [];
-  if (parts.join("") !== list) parseFieldPath(list); // a quote without an end
-  if (parts.length > 1 && !parts.at(-2)!.endsWith(",")) parts.pop(); // the empty match at the end
-  const paths = parts.map((part) => part.replace(/,$/, ""));
-  for (const path of paths) parseFieldPath(path);
-  return paths;
+  const paths: string[] = [];
+  for (let begin = 0;;) {
+    const { end } = readFieldPath(list, begin);
+    if (end - begin > MAX_PATH) {
+      throw new SyntaxError(`found a field path of ${end - begin} characters, expected at most ${MAX_PATH}`);
+    }
+    paths.push(list.slice(begin, end));
+    if (end === list.length) return paths;
+    if (list[end] !== ",") refuseFieldPath(list, end);
+    begin = end + 1;
+  }
 }
 
 /** Returns what clients may see of the object of an entry; `undefined` if that is nothing. */

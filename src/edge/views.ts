@@ -28,7 +28,7 @@ import {
 import type { Hold, RelaySettings, RequestedPart } from "./options.ts";
 import type { ServedCollection } from "./collections.ts";
 import type { AcquiredInformer } from "../informer/shared_informer_factory.ts";
-import { messageOf } from "../errors/errors.ts";
+import { messageOf, quoted } from "../errors/errors.ts";
 import { InformerError } from "../errors/informer_error.ts";
 import type { Right } from "./rights.ts";
 
@@ -167,14 +167,16 @@ function checked(request: unknown): ViewRequest {
   for (const [name, value] of Object.entries(request)) {
     const type = Object.hasOwn(MEMBERS, name) ? MEMBERS[name as keyof ViewRequest] : undefined;
     if (type === undefined) {
-      throw new TypeError(`found ${JSON.stringify(name)} in a view, expected ${Object.keys(MEMBERS).join(", ")}`);
+      throw new TypeError(
+        `found ${JSON.stringify(quoted(name))} in a view, expected ${Object.keys(MEMBERS).join(", ")}`,
+      );
     }
     const isRight = type === "number"
       ? typeof value === "number"
       : type === "string"
       ? typeof value === "string"
       : Array.isArray(value) && value.length <= 100 && value.every((it) => typeof it === "string");
-    if (!isRight) throw new TypeError(`found ${JSON.stringify(value)} as ${name} of a view`);
+    if (!isRight) throw new TypeError(`found ${quoted(JSON.stringify(value))} as ${name} of a view`);
   }
   if (typeof request.of !== "string") throw new TypeError(`expected the name of a collection as "of" of a view`);
   return request as unknown as ViewRequest;
@@ -385,7 +387,7 @@ export class ViewHub implements Disposable {
   parse(json: string): ReadonlyMap<string, ViewSelection> {
     const selections = ViewSelection.parse(json);
     for (const { of } of selections.values()) {
-      if (!this.#collections.has(of)) throw new TypeError(`found no collection ${JSON.stringify(of)}`);
+      if (!this.#collections.has(of)) throw new TypeError(`found no collection ${JSON.stringify(quoted(String(of)))}`);
     }
     return selections;
   }

@@ -9,6 +9,11 @@ export function messageOf(thrown: unknown): string {
   }
 }
 
+/** Returns a text for an error, which somebody else has given: it is cut to `most` characters. */
+export function quoted(text: string, most = 100): string {
+  return text.length > most ? `${text.slice(0, most)}…` : text;
+}
+
 /** Returns the name of an error, or the type of any other thrown value. */
 export function nameOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.name : typeof thrown;
@@ -170,8 +175,7 @@ export class ConsoleReporter {
       ...(this.#leftOut > 0 ? [`${this.#leftOut} errors of other causes were left out`] : []),
     ];
     this.#leftOut = 0;
-    const line = redactSecrets(`${subject}: ${errorLine(error)}`);
-    const shown = line.length > MAX_LENGTH ? `${line.slice(0, MAX_LENGTH)}…` : line;
+    const shown = quoted(redactSecrets(`${subject}: ${errorLine(error)}`), MAX_LENGTH);
     console.warn(notes.length === 0 ? shown : `${shown} (${notes.join("; ")})`);
   }
 }

@@ -796,6 +796,22 @@ export class SharedInformerFactory implements AsyncDisposable {
   }
 
   /**
+   * Returns the namespaces that an informer with these options is limited to; `undefined` if it has all, or those that
+   * it finds.
+   *
+   * @internal
+   */
+  namespacesFor(
+    { scope }: Resource,
+    { namespace, namespaces }: { readonly namespace?: string; readonly namespaces?: CachedSelection["namespaces"] },
+  ): readonly string[] | undefined {
+    if (scope === "Cluster" || findingOf(namespaces) !== undefined) return undefined;
+    const own = namespacesOf({ namespace, namespaces: namespaces as readonly string[] | undefined });
+    if (own !== undefined || namespace === "") return own;
+    return this.#finding === undefined ? namespacesOf(this.#options) : undefined;
+  }
+
+  /**
    * Returns the options with the shard that stands for namespaces by label, or with `readable`.
    *
    * @throws {TypeError} beside another shard or a namespace.

@@ -87,13 +87,20 @@ interface ServerEvent {
 
 /** Reads the text of an event stream, however it is split. Lines end with LF or CR LF, as those of relays do. */
 export class ServerEvents {
-  /** The text behind the last complete event. */
-  #rest = "";
+  /** The texts behind the last complete event. */
+  #parts: string[] = [];
+  /** A line feed behind the texts, which may be half of the end of an event. */
+  #end = "";
 
-  /** Returns the events that this text completes. */
+  /** Returns the events that this text completes. Its cost depends on this text, not on what came before. */
   push(text: string): ServerEvent[] {
-    const blocks = (this.#rest + text).replaceAll("\r\n", "\n").split("\n\n");
-    this.#rest = blocks.pop()!;
+    const more = this.#end + text.replaceAll("\r", "");
+    this.#end = /(?<!\n)\n$|$/.exec(more)![0];
+    const blocks = more.slice(0, more.length - this.#end.length).split("\n\n");
+    this.#parts.push(blocks[0]);
+    if (blocks.length === 1) return [];
+    blocks[0] = this.#parts.join("");
+    this.#parts = [blocks.pop()!];
     return blocks.map(read);
   }
 }
@@ -829,7 +836,7 @@ export class ViewSubscription implements Disposable {
         else {
           // Another instance of the relay answers, or none: the next stream begins with the views.
           const cause = { cause: error };
-          connection.abort(new Error("Cannot change the views of the stream; another one follows", cause));
+          connection.abort(new Error("Cannot change the views: another stream follows", cause));
         }
       } finally {
         this.#isSending = false;

@@ -1,5 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
-import { ByteRing } from "../../src/edge/channel.ts";
+import type { KubernetesObject } from "../../src/api/object.ts";
+import { ByteRing, Channel, PresentObjects } from "../../src/edge/channel.ts";
+import { ObjectSelection, ShownObject } from "../../src/edge/objects.ts";
+import { ByteBudget } from "../../src/edge/options.ts";
 import fc from "npm:fast-check@^4.10.2";
 
 const encoder = new TextEncoder();
@@ -112,4 +115,77 @@ Deno.test("a ring stays small after a million batches, and counts the room that 
   }
   assertEquals(behind, (1_000_000 - ring.base) * 100);
   assert(behind > 7_000 && behind <= ring.bytes && ring.bytes <= 10_000, `${behind} of ${ring.bytes}`);
+});
+
+/** A step of the readers of one channel, or of somebody who changes its objects. */
+type PartStep =
+  | { readonly do: "begin" | "read"; readonly reader: number }
+  | { readonly do: "put"; readonly name: number; readonly size: number }
+  | { readonly do: "delete"; readonly where: "first" | "last" | "any"; readonly at: number };
+
+const partStep: fc.Arbitrary<PartStep> = fc.oneof(
+  { weight: 2, arbitrary: fc.record({ do: fc.constant("begin" as const), reader: fc.nat(2) }) },
+  { weight: 4, arbitrary: fc.record({ do: fc.constant("read" as const), reader: fc.nat(2) }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant("put" as const),
+      name: fc.nat(999),
+      size: fc.constantFrom(1, 1_000, 40_000),
+    }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant("delete" as const),
+      where: fc.constantFrom("first" as const, "last" as const, "any" as const),
+      at: fc.nat(999),
+    }),
+  },
+);
+
+Deno.test("parts that readers at different speeds share are those that would be made from scratch", () => {
+  const selection = ObjectSelection.parse(new URLSearchParams());
+  const textOf = (key: string, value: string): string =>
+    `event:added\ndata:${JSON.stringify({ metadata: { name: key }, value })}\n\n`;
+  fc.assert(
+    fc.property(fc.array(fc.nat(999), { maxLength: 600 }), fc.array(partStep, { maxLength: 60 }), (names, steps) => {
+      const objects = new PresentObjects();
+      const present = new Map<string, string>();
+      const put = (name: number, size: number): void => {
+        const key = String(name).padStart(3, "0");
+        const value = "x".repeat(size);
+        present.set(key, value);
+        const object = { metadata: { name: key }, value } as unknown as KubernetesObject;
+        objects.set(key, new ShownObject({ key, object }, ({ object }) => object));
+      };
+      for (const name of names) put(name, 1);
+      const channel = new Channel(selection, "", { position: 0, objects, budget: new ByteBudget(1_000_000_000) });
+      /** The key from which each reader reads on. */
+      const readers = new Map<number, string>();
+      for (const step of steps) {
+        if (step.do === "put") put(step.name, step.size);
+        else if (step.do === "delete") {
+          const keys = [...present.keys()].sort();
+          const key = keys.at(step.where === "first" ? 0 : step.where === "last" ? -1 : step.at % (keys.length || 1));
+          if (key === undefined) continue;
+          present.delete(key);
+          objects.delete(key);
+        } else if (step.do === "begin") {
+          if (!readers.has(step.reader)) channel.beginParts();
+          readers.set(step.reader, "");
+        } else {
+          const from = readers.get(step.reader);
+          if (from === undefined) continue;
+          const part = channel.part(from);
+          const keys = [...present.keys()].sort().filter((key) => key >= from && (part === undefined || key < part.to));
+          const text = keys.map((key) => textOf(key, present.get(key)!)).join("");
+          assertEquals(decoder.decode(part?.bytes ?? new Uint8Array()), text);
+          if (part !== undefined) readers.set(step.reader, part.to);
+          else if (readers.delete(step.reader)) channel.endParts();
+        }
+      }
+    }),
+    { numRuns: 300 },
+  );
 });

@@ -1,3 +1,4 @@
+import { nextTurn } from "../../src/async/signals.ts";
 import { assert, assertEquals, assertMatch, assertNotEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import type { RelayList } from "../../src/edge/format.ts";
 import { Namespace, Pod } from "../../src/kinds/core/v1.ts";
@@ -313,4 +314,39 @@ Deno.test("a request that does not accept the media type is refused", async () =
   await using relayed = new Relayed();
   assertEquals((await relayed.get("/events/pods", { accept: "application/json" })).status, 406);
   assertEquals((await relayed.get("/api/pods", { accept: "text/html" })).status, 406);
+});
+
+Deno.test("a tag stands for one list, also where objects come and go while lists of several users are made", async () => {
+  const server = threePods();
+  for (let i = 0; i < 600; i++) {
+    server.create(Pod, pod({ name: `till-${i}`, namespace: "shop", labels: { app: "till" } }));
+  }
+  await using relayed = new Relayed({
+    predicates: { app: ({ metadata }, app) => metadata.labels?.app === app },
+    authorize: ({ headers }) => {
+      const app = headers.get("x-app");
+      return app === null || { rights: { pods: { where: { app } } } };
+    },
+  }, { server });
+  const seen = new Map<string, string>();
+  const list = async (app: string | undefined): Promise<void> => {
+    const response = await relayed.get("/api/pods", app === undefined ? {} : { "x-app": app });
+    const tag = `${app} ${response.headers.get("etag")}`;
+    const { items } = await response.json();
+    const names = items.map(({ metadata }: Pod) => `${metadata.name} ${metadata.uid}`).sort().join();
+    assertEquals(names, seen.get(tag) ?? names);
+    seen.set(tag, names);
+  };
+  await list("cart");
+  using _kept = relayed.informers.acquire(Pod);
+  for (let round = 0; round < 40; round++) {
+    server.annotate(Pod, "shop/till-0", { n: String(round) }); // no digest is known
+    const lists = [list("cart"), list("mail"), list(undefined)];
+    for (let turn = 0; turn < round % 4; turn++) await nextTurn();
+    server.create(Pod, pod({ name: "cart-9", namespace: "shop", labels: { app: "cart" } }));
+    await Promise.all(lists);
+    server.delete(Pod, "shop/cart-9");
+    await nextTurn();
+    await list("cart");
+  }
 });

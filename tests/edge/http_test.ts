@@ -1,5 +1,6 @@
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { answerPage } from "../../src/cli/serve.ts";
+import { nextTurn } from "../../src/async/signals.ts";
 import { OpenRequest, OpenRequests, refuse, RelayStream } from "../../src/edge/http.ts";
 import type { RequestedData } from "../../src/edge/options.ts";
 import { informerProbes } from "../../src/edge/informer_relay.ts";
@@ -161,7 +162,7 @@ class Repeated extends RelayStream {
   writes = 0;
   readonly #text: string;
 
-  constructor(text: string, open: OpenRequest = new OpenRequest(() => {})) {
+  constructor(text: string, open: OpenRequest = new OpenRequest(() => {}, () => {})) {
     super(open);
     this.#text = text;
   }
@@ -187,6 +188,51 @@ Deno.test("an event stream is written when its client has read what came before,
   stream.write();
   assertEquals(stream.writes, 1);
   await reader.cancel();
+});
+
+Deno.test("a stream that has no next bytes is reported, ended, and counted off, whatever was thrown", async () => {
+  for (const thrown of [new TypeError("no key"), "a text", undefined]) {
+    const errors: Error[] = [];
+    let left = 0;
+    const open = new OpenRequest(() => left++, (error) => errors.push(error));
+    const stream = new class extends Repeated {
+      protected override next(): Uint8Array<ArrayBuffer> {
+        if (this.writes === 1) throw thrown;
+        return super.next();
+      }
+    }("one", open);
+    stream.response({});
+    const reader = stream.body.getReader();
+    await reader.read();
+    await assertRejects(() => reader.read(), Error, "The relay has failed");
+    stream.write();
+    assertEquals([stream.ends, left, errors.map(({ cause }) => cause)], [1, 1, [thrown]]);
+  }
+});
+
+Deno.test("objects that cannot be written end the streams that show them, and no others", async () => {
+  await using relayed = new Relayed({
+    // A function of the program that makes what is no JSON.
+    redact: (object) => object.metadata.name === "bad" ? { ...object, spec: { n: 1n } } : object,
+  }, { server: threePods() });
+  await using names = await relayed.events("/events/pods?fields=metadata.name");
+  await names.through("synced");
+  const complete = await relayed.get("/events/pods");
+  const reading = assertRejects(() => complete.text(), Error, "The relay has failed");
+  await relayed.untilConnections(2);
+  while (relayed.relay.status().streams.pods !== 2) await nextTurn();
+  for (let turn = 0; turn < 20; turn++) await nextTurn();
+  relayed.server.create(Pod, pod({ name: "bad", namespace: "shop" }));
+  relayed.server.create(Pod, pod({ name: "good", namespace: "shop" }));
+  assertEquals(await names.through("added good"), ["added bad", "added good"]);
+  await reading;
+  const again = await relayed.get("/events/pods");
+  await assertRejects(() => again.text(), Error, "The relay has failed");
+  assertEquals(relayed.present, { connections: 1, streams: { pods: 1 } });
+  assertEquals(relayed.errors.length, 2);
+  const list = await relayed.get("/api/pods");
+  await assertRejects(() => list.text(), Error, "The relay has failed");
+  assertEquals([relayed.present.connections, relayed.errors.length], [1, 3]);
 });
 
 Deno.test("an event stream has one end, whether it is ended, read to its end, or cancelled", async () => {
@@ -219,6 +265,28 @@ Deno.test("an event stream whose client does not read ends after the time for it
   await assertRejects(() => reader.closed, Error, "The client does not read");
 });
 
+Deno.test("long paths, queries and headers are refused before authorize is asked, by errors that are short", async () => {
+  let asked = 0;
+  await using relayed = new Relayed({ authorize: () => ++asked > 0 }, { server: threePods() });
+  const statusOf = async (path: string, headers: Record<string, string> = {}): Promise<number> => {
+    const response = await relayed.get(path, headers);
+    const text = await response.text();
+    assertEquals(text.length < 600, true, text);
+    return response.status;
+  };
+  assertEquals(await statusOf(`/api/${"p".repeat(1_100)}`), 414);
+  assertEquals(await statusOf(`/api/pods?fields=${"p".repeat(4_100)}`), 414);
+  for (const name of ["accept", "if-none-match", "last-event-id", "origin"]) {
+    assertEquals(await statusOf("/api/pods", { [name]: "x".repeat(16_400) }), name === "origin" ? 403 : 431, name);
+  }
+  for (const query of ["fields=", "labelSelector=", "fieldSelector=", ""]) {
+    for (const text of ['["' + "a".repeat(3_900), "a".repeat(3_900), "a.".repeat(1_900), "=".repeat(3_900)]) {
+      assertEquals(await statusOf(`/api/pods?${query}${encodeURIComponent(text).slice(0, 4_000)}`), 400, query);
+    }
+  }
+  assertEquals(asked, 16); // those with a query that is read: the reason is for those who may ask
+});
+
 Deno.test("requests beyond the limit are answered by 503 until others have ended", async () => {
   await using relayed = new Relayed({ maxConnections: 2 }, { server: threePods() });
   const first = await relayed.events("/events/pods");
@@ -232,7 +300,7 @@ Deno.test("requests beyond the limit are answered by 503 until others have ended
 });
 
 Deno.test("a request is counted until its disposal, and one whose answer is a stream until that ends, once", () => {
-  const requests = new OpenRequests(2);
+  const requests = new OpenRequests({ maxConnections: 2, onError: () => {} });
   const [list, stream] = [requests.admit()!, requests.admit()!];
   assertEquals([requests.size, requests.admit()], [2, undefined]);
   stream.keep();
@@ -418,7 +486,7 @@ Deno.test("a server of a relay refuses headers of a megabyte, and continues", as
 
 Deno.test("a stream ends when it expires, and one that has ended before leaves no timer", async () => {
   using time = new StreamFakeTime();
-  const requests = new OpenRequests(2);
+  const requests = new OpenRequests({ maxConnections: 2, onError: () => {} });
   const begin = (): RelayStream => {
     using open = requests.admit()!;
     const stream = new Repeated("one", open);

@@ -366,7 +366,10 @@ class Streamed {
         [Symbol.dispose]: () => void this.leases--,
       };
     };
-    this.stream = new ViewStream({ lease, left: () => void this.ends++, regrant: () => {} }, new OpenRequest(() => {}));
+    this.stream = new ViewStream(
+      { lease, left: () => void this.ends++, regrant: () => {} },
+      new OpenRequest(() => {}, () => {}),
+    );
     this.reader = this.stream.body.getReader();
     this.stream.replace(VIEWS);
   }
