@@ -191,7 +191,7 @@ export class PresentObjects {
   isSame(from: ObjectKey, { to, count, changes }: Pick<ObjectsPart, "to" | "count" | "changes">): boolean {
     const found = this.#slice(from, count);
     if (found.length < count) return false; // one of the last objects is gone
-    return (found.at(-1)?.key ?? "") < to && found.every(({ changedAt }) => changedAt <= changes);
+    return found.at(-1)!.key < to && found.every(({ changedAt }) => changedAt <= changes);
   }
 
   /** Sets the object of a key, and returns the one before. */
