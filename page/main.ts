@@ -65,6 +65,8 @@ let columns: RemoteView<Row> | undefined;
 let typing: ReturnType<typeof setTimeout> | undefined;
 /** The address that typing in the filter has led to: further typing replaces it. */
 let typed: string | undefined;
+/** `true` from Enter in the filter until the rows that match are there. */
+let isEntered = false;
 let opened: { readonly key: string; readonly view: RemoteView<KubernetesObject> } | undefined;
 
 const views = subscribeViews(new URL(".", location.href), {
@@ -99,9 +101,17 @@ const grid = new Grid<Row>({
   onOpen: (object) => go({ object }),
 });
 
-/** Calls `show` with each state of a view, until that is disposed. */
-async function follow<T>(view: RemoteView<T>, show: () => void): Promise<void> {
-  for await (const _ of view.changes()) show();
+/** Calls `show` with each state of a view, and whether its rows are new ones, until that is disposed. */
+async function follow<T>(view: RemoteView<T>, show: (isNew: boolean) => void): Promise<void> {
+  for await (const { rows } of view.changes()) show(rows !== undefined);
+}
+
+/** Notes that the rows of the present request have not come yet, or have: then Enter in the filter takes effect. */
+function setBusy(isBusy: boolean): void {
+  scroller.setAttribute("aria-busy", String(isBusy));
+  if (isBusy || !isEntered) return;
+  isEntered = false;
+  grid.focus();
 }
 
 function showState(): void {
@@ -145,6 +155,7 @@ function show(next: Place): void {
   const isOther = next.collection !== last?.collection;
   if (isOther) choose(collections.find(({ name }) => name === next.collection)!);
   else if (JSON.stringify(requestOf(next)) !== JSON.stringify(requestOf(last))) {
+    setBusy(true);
     rows!.replace(requestOf(next));
     grid.order(next.sort);
     grid.toTop();
@@ -181,6 +192,7 @@ function choose(collection: Collection): void {
   const view = rows = views.view<Row>({ of: name, ...requestOf(place!), fields, offset: 0, limit: 100 });
   // Of all namespaces, so that the relay names them.
   const heads = columns = views.view<Row>({ of: name, fields: [isTable ? "columns" : "metadata.name"], limit: 1 });
+  setBusy(true);
   grid.reset(isTable ? [] : columnsOf(collection, undefined), sort, object);
   let titles = "";
   void follow(heads, () => {
@@ -191,9 +203,10 @@ function choose(collection: Collection): void {
     grid.reset(columnsOf(collection, found), place!.sort, place!.object);
     if (view.hasSynced) grid.show(view.rows(), view.offset, view.total);
   });
-  void follow(view, () => {
+  void follow(view, (isNew) => {
     grid.show(view.rows(), view.offset, view.total);
     showState();
+    if (isNew) setBusy(false);
   });
   showState();
 }
@@ -255,17 +268,26 @@ addEventListener("keydown", (event) => {
   } else if (event.key === "Escape" && opened !== undefined) {
     go({ object: "" });
     grid.focus();
-  } else if ((event.key === "Escape" || event.key === "Enter") && event.target === filter) grid.focus();
+  } else if (event.key === "Escape" && event.target === filter) grid.focus();
+  else if (event.key === "Enter" && event.target === filter) {
+    if (typing !== undefined) applyFilter();
+    isEntered = true;
+    if (scroller.getAttribute("aria-busy") !== "true") setBusy(false);
+  }
 });
 
 filter.addEventListener("input", () => {
+  isEntered = false;
   clearTimeout(typing);
-  typing = setTimeout(() => {
-    typing = undefined;
-    go({ filter: filter.value }, location.hash !== typed);
-    typed = location.hash;
-  }, 150);
+  typing = setTimeout(applyFilter, 150);
 });
+
+function applyFilter(): void {
+  clearTimeout(typing);
+  typing = undefined;
+  go({ filter: filter.value }, location.hash !== typed);
+  typed = location.hash;
+}
 
 setInterval(() => {
   rate.sample(shown && known.get(shown.name)?.events);
@@ -288,8 +310,19 @@ async function chooseCluster(): Promise<void> {
   element("clusters").hidden = false;
 }
 
+/** Asks for the collections. Shows the reason if the relay does not name them. */
+async function readCollections(): Promise<readonly Collection[]> {
+  const response = await fetch(new URL("api", location.href));
+  const answer = await response.json() as CollectionList & { readonly error?: string };
+  if (response.ok) return answer.collections;
+  state.textContent = "refused";
+  element("empty").textContent = answer.error ?? `The relay answers ${response.status}`;
+  element("empty").hidden = false;
+  throw new Error(answer.error);
+}
+
 await chooseCluster();
-({ collections } = await (await fetch(new URL("api", location.href))).json() as CollectionList);
+collections = await readCollections();
 select.replaceChildren(...collections.map(({ name }) => new Option(name)));
 select.addEventListener("change", () => go({ collection: select.value, sort: "", object: "" }));
 namespace.addEventListener("change", () => go({ namespace: namespace.value }));

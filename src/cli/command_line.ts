@@ -260,6 +260,7 @@ export class CommandLine {
       .option("-n, --namespace <namespace:string>", "Serve one namespace.")
       .option("-A, --all-namespaces", "Serve all namespaces.")
       .option(...SELECTOR).option(...FIELD_SELECTOR)
+      .option("--host <name:string>", "Answer under this host name, too; may be repeated.", { collect: true })
       .option("--show-secrets", "Serve the data of Secrets.")
       .option(
         "--snapshot <file:string>",
@@ -392,6 +393,7 @@ export class CommandLine {
         "--kubeconfig <file:string>",
         "Write a kubeconfig that points here; a file of other origin is not replaced.",
       )
+      .option("--host <name:string>", "Answer under this host name, too; may be repeated.", { collect: true })
       .option("--from <file:string>", "Play this file of informer record, from the first watch on.")
       .option("--speed <times:number>", "How many times as fast it is played. (default: 1)")
       .example(

@@ -4,6 +4,8 @@ import { checkNumbers, durationMs, fillFakeServer, listen, SteadyChurn } from ".
 import { unwritable } from "./output_file.ts";
 import { EXIT_CODE, UsageError } from "./errors/explain_error.ts";
 import { replaceFile } from "../deno/host.ts";
+import { refuse, RequestGuard } from "../edge/http.ts";
+import { LOOPBACK_HOSTS } from "../edge/options.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 
 interface FakeFlags {
@@ -23,6 +25,8 @@ interface FakeFlags {
   readonly namespaces: "any" | "real";
   /** Path of a kubeconfig to write; a file that this command did not write is not replaced. */
   readonly kubeconfig?: string;
+  /** Host names under which it may be asked, besides those of this machine. */
+  readonly host?: readonly string[];
   /** Path of a recording to play. */
   readonly from?: string;
   /** The speed at which it is played, as a multiple of that of the recording. @default {1} */
@@ -42,7 +46,12 @@ export async function fake(flags: FakeFlags, terminal: Terminal, signal: AbortSi
   if (flags.kubeconfig !== undefined) await checkKubeconfig(flags.kubeconfig);
   using server = await serverOf(flags);
   const { promise: filled, resolve: fill } = Promise.withResolvers<void>();
+  const hosts = [...LOOPBACK_HOSTS, ...flags.host ?? []];
+  const guard = new RequestGuard({ hosts, origins: [], authorize: () => true });
   const answer = async (request: Request, info: Deno.ServeHandlerInfo): Promise<Response> => {
+    // A page of another site could read a recording of a cluster under a name of its own.
+    const refusal = guard.checkHost(request);
+    if (refusal !== undefined) return refuse(request, refusal);
     await filled; // no list is of some of the pods
     const response = await server.fetch(request, info);
     if (URL.parse(request.url)?.searchParams.get("watch") === "true") watched();

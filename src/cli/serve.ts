@@ -2,7 +2,7 @@ import { PAGE_HTML, PAGE_POLICY } from "./page_html.ts";
 import { isSecret, type Resource, resourceName } from "../api/resource.ts";
 import type { KubernetesObject } from "../api/object.ts";
 import type { Selection } from "../api/options.ts";
-import type { ConnectionInfo, RelayedCollection } from "../edge/options.ts";
+import { type ConnectionInfo, LOOPBACK_HOSTS, type RelayedCollection } from "../edge/options.ts";
 import { InformerRelay } from "../edge/informer_relay.ts";
 import { FileSnapshots } from "../deno/stores.ts";
 import { SharedInformerFactory } from "../informer/shared_informer_factory.ts";
@@ -36,7 +36,21 @@ const HEADERS: Readonly<Record<string, string>> = {
   "x-content-type-options": "nosniff",
 };
 
-/** Answers a request for the page, which is at `/`; `undefined` for other requests. */
+/** Answers by the page, which is at `/`, or the relay, whose guard decides about both: a refusal is a sentence of text. */
+export async function answerServed(
+  request: Request,
+  info: ConnectionInfo,
+  relay: Pick<InformerRelay, "fetch">,
+): Promise<Response> {
+  const page = answerPage(request);
+  const answer = await relay.fetch(request, info);
+  if (page === undefined || answer.status === 404) return page ?? answer; // the relay has nothing at "/"
+  const { error } = await answer.json();
+  const headers = { "content-type": "text/plain; charset=utf-8", "cache-control": "no-store" };
+  return new Response(`${error}\n`, { status: answer.status, headers });
+}
+
+/** Returns the page, which is at `/`; `undefined` for other requests. */
 export function answerPage(request: Request): Response | undefined {
   if (URL.parse(request.url)?.pathname !== "/") return undefined; // its host may be none
   if (request.method === "HEAD") return new Response(null, { headers: HEADERS });
@@ -46,6 +60,8 @@ export function answerPage(request: Request): Response | undefined {
 interface ServeFlags extends ClustersFlags, SelectionFlags {
   /** The port; 0 is any free one. */
   readonly port: number;
+  /** Host names under which it may be asked, besides those of this machine. */
+  readonly host?: readonly string[];
   /** If `true`, serves the data of Secrets. */
   readonly showSecrets?: boolean;
   /** The file from which caches begin, and to which they are written. */
@@ -82,7 +98,7 @@ export async function serve(
   });
   const isMany = served[0].cluster !== undefined;
   const answer = (request: Request, info: ConnectionInfo): Response | Promise<Response> =>
-    isMany ? answerClusters(request, info, served) : answerPage(request) ?? served[0].relay.fetch(request, info);
+    isMany ? answerClusters(request, info, served) : answerServed(request, info, served[0].relay);
   const http = listen(flags.port, answer, terminal);
   const address = `http://127.0.0.1:${http.port}`;
   try {
@@ -135,6 +151,7 @@ class ServedCluster implements AsyncDisposable {
     this.collections = Object.keys(collections);
     this.relay = new InformerRelay(this.#informers, {
       collections,
+      hosts: [...LOOPBACK_HOSTS, ...flags.host ?? []],
       onError: (error) => terminal.say(`error: ${place}${errorLine(error)}`),
     });
   }
@@ -167,12 +184,12 @@ async function answerClusters(
   if (found !== undefined) {
     url.pathname = pathname.slice(placeOf(found).length - 1);
     const own = new Request(url, request);
-    return answerPage(own) ?? await found.relay.fetch(own, info);
+    return await answerServed(own, info, found.relay);
   }
   // The relay refuses requests from elsewhere, which get no names, and paths that it does not know.
-  url.pathname = pathname === "/" || pathname === "/clusters" ? "/api" : "/";
+  url.pathname = pathname === "/clusters" ? "/api" : "/";
   const allowed = await served[0].relay.fetch(new Request(url, request), info);
-  if (!allowed.ok) return allowed;
+  if (pathname === "/" ? allowed.status !== 404 : !allowed.ok) return allowed;
   await allowed.body?.cancel();
   if (pathname === "/") return new Response(null, { status: 302, headers: { location: placeOf(served[0]) } });
   return Response.json(served.map(({ cluster }) => cluster), { headers: { "cache-control": "no-store" } });

@@ -458,7 +458,7 @@ export function planCollections(
     return refused({ status: 400, reason: messageOf(error) });
   }
   return {
-    requested: requestedOf([collection.requested(selection)]),
+    requested: requestedOf([collection.requested(selection)], !isList),
     answer: (access) => {
       if (isList) return collection.answerList(request, selection, open, access);
       if (request.method === "HEAD") return new Response(null, { headers: STREAM_HEADERS });

@@ -138,6 +138,9 @@ export interface EndData {
  * continue the stream. A relay whose cache has not reached them writes nothing for 3 s, in which it usually does. Then
  * it compares its cache with the server, at most every 10 s: where they are equal a snapshot follows, which is not
  * older than what the client has; otherwise the stream ends as `behind`.
+ *
+ * Some clients, such as `launchdarkly-eventsource`, emit an event `end` of their own after each cut, which has no data:
+ * a listener of `end` must expect both.
  */
 export interface RelayEvents<T extends KubernetesObject = KubernetesObject> {
   /** See {@linkcode StateData}. */

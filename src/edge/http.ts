@@ -93,20 +93,21 @@ export interface RequestPlan {
 }
 
 /** No objects. */
-const NOTHING: RequestedData = { collections: [], namespaces: [], parts: [] };
+const NOTHING: RequestedData = { collections: [], namespaces: [], parts: [], follows: false };
 
 /** Returns the plan of a request that asks for no objects. */
 export function planWithoutData(answer: RequestPlan["answer"]): RequestPlan {
   return { requested: NOTHING, answer };
 }
 
-/** Returns what a request asks for that asks for these, each of one collection. */
-export function requestedOf(parts: readonly RequestedPart[]): RequestedData {
+/** Returns what a request asks for that asks for these, each of one collection, and perhaps follows them. */
+export function requestedOf(parts: readonly RequestedPart[], follows: boolean): RequestedData {
   const namespaces = parts.map((part) => part.namespaces);
   return {
     collections: [...new Set(parts.map(({ collection }) => collection))],
     namespaces: namespaces.includes("all") ? "all" : [...new Set(namespaces.flat())],
     parts,
+    follows,
   };
 }
 
@@ -443,21 +444,28 @@ export class RequestGuard {
     this.#isLocal = authorize === undefined;
   }
 
-  /** Returns the reason not to answer, if there is one. */
-  check(request: Request, info: ConnectionInfo | undefined): Refusal | undefined {
+  /** Returns the reason not to answer under the host of a request, if there is one. */
+  checkHost(request: Request): Refusal | undefined {
     const url = URL.parse(request.url); // servers put the header Host into it unchecked
     if (url === null) return { status: 400, reason: "the host is none; expected a name and a port" };
-    const { host, pathname, search } = url;
+    // Pages of other sites can make a name of theirs point to this machine.
+    if (this.#isHost(request.headers.get("host") ?? url.host)) return undefined;
+    return { status: 421, reason: "the host is none of this server; add it to hosts" };
+  }
+
+  /** Returns the reason not to answer, if there is one. */
+  check(request: Request, info: ConnectionInfo | undefined): Refusal | undefined {
+    const wrongHost = this.checkHost(request);
+    if (wrongHost?.status === 400) return wrongHost;
+    const url = new URL(request.url);
+    const { pathname, search } = url;
     if (this.#isLocal && !isLoopback(info?.remoteAddr.hostname)) {
       return { status: 403, reason: "without authorize, only clients on the same machine are answered" };
     }
     if (this.#isLocal && [...request.headers.keys()].some((name) => PROXY_HEADER.test(name))) {
       return { status: 403, reason: "without authorize, no proxy may pass requests on" };
     }
-    // Pages of other sites can make a name of theirs point to this machine.
-    if (!this.#isHost(request.headers.get("host") ?? host)) {
-      return { status: 421, reason: "the host is none of this server; add it to hosts" };
-    }
+    if (wrongHost !== undefined) return wrongHost;
     if (!this.#isOrigin(request, url)) {
       return { status: 403, reason: "the page is of another origin; add it to origins" };
     }

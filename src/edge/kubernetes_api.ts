@@ -389,7 +389,7 @@ export class KubernetesApi implements Disposable {
       new KubernetesSelection(resource, { ...options, namespace }, isPartial, collection.rightOf(access));
     selectionOf({}); // selectors that do not parse are refused before authorize is asked
     return {
-      requested: requestedOf([collection.requested(route)]),
+      requested: requestedOf([collection.requested(route)], options.watch),
       answer: async (access) => {
         try {
           return await served.answer({ request, route, options, selection: selectionOf(access), open, access });

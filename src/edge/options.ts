@@ -118,7 +118,7 @@ export class ByteBudget {
 }
 
 /** The names of this machine on itself. */
-const LOOPBACK_HOSTS: readonly string[] = ["localhost", "127.0.0.1", "[::1]"];
+export const LOOPBACK_HOSTS: readonly string[] = ["localhost", "127.0.0.1", "[::1]"];
 
 /**
  * One collection that a relay serves: its resource, and the options of its informer. The data of Secrets is served if
@@ -199,6 +199,8 @@ export interface RequestedData {
    * of one. Those of a collection that is limited to some are named.
    */
   readonly namespaces: readonly string[] | "all";
+  /** `true` if it follows the objects, by events, views or a watch: RBAC has a verb of its own for that, `watch`. */
+  readonly follows: boolean;
 }
 
 /** The connection of a request, which servers pass beside it. */

@@ -153,7 +153,7 @@ interface Review {
  *   and he sees those that he may list; a request for all namespaces is refused, and so is one for more than 200.
  * - Ten reviews are under way at one time. Answers are kept for a minute, 10,000 of them, and open streams are reviewed
  *   again when theirs are over: a right that is withdrawn lasts for a minute, and so does a refusal.
- * - Users with the right to list see changes too: `watch` is not asked for.
+ * - Event streams, views and watches need the right to `watch`, too.
  *
  * @example
  * ```ts
@@ -191,15 +191,17 @@ class AccessReviews {
     this.#client = client;
   }
 
-  async authorize(user: ReviewedUser, { parts }: RequestedData): Promise<Authorization> {
+  async authorize(user: ReviewedUser, { parts, follows }: RequestedData): Promise<Authorization> {
     if (!user.username) return false;
     const rights: Record<string, ObjectRight> = {};
     let endsAt = Date.now() + KEPT_MS;
     let namespaces = 0;
-    const ask = (resource: Resource, namespace: string): Promise<boolean> => {
-      const review = this.#review(user, resource, namespace);
-      endsAt = Math.min(endsAt, review.endsAt);
-      return review.isAllowed;
+    const ask = async (resource: Resource, namespace: string): Promise<boolean> => {
+      const reviews = (follows ? ["list", "watch"] : ["list"]).map((verb) =>
+        this.#review(user, { resource, namespace, verb })
+      );
+      endsAt = Math.min(endsAt, ...reviews.map((review) => review.endsAt));
+      return !(await Promise.all(reviews.map(({ isAllowed }) => isAllowed))).includes(false);
     };
     for (const { collection, resource, namespaces: asked } of parts) {
       if (await ask(resource, "")) rights[collection] = {};
@@ -219,9 +221,12 @@ class AccessReviews {
   }
 
   /** Returns the review of a namespace, or of all with `""`, that is kept, or a new one. */
-  #review({ username, groups, uid, extra }: ReviewedUser, resource: Resource, namespace: string): Review {
+  #review(
+    { username, groups, uid, extra }: ReviewedUser,
+    { resource, namespace, verb }: { readonly resource: Resource; readonly namespace: string; readonly verb: string },
+  ): Review {
     const { group, version, plural } = resource;
-    const resourceAttributes = { verb: "list", group, version, resource: plural, namespace };
+    const resourceAttributes = { verb, group, version, resource: plural, namespace };
     const spec = { user: username, groups, uid, extra, resourceAttributes };
     const key = JSON.stringify(spec);
     const known = this.#kept.get(key);

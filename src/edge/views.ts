@@ -613,7 +613,7 @@ export async function planViews(
     return refused({ status: 400, reason: messageOf(error) });
   }
   return {
-    requested: requestedOf([...selections.values()].map((selection) => hub.requested(selection))),
+    requested: requestedOf([...selections.values()].map((selection) => hub.requested(selection)), true),
     answer: (access) => {
       try {
         if (id === undefined) return hub.open(selections, open, access).response(access);

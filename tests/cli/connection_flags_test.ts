@@ -315,7 +315,11 @@ Deno.test("informer serve --contexts serves each cluster below a path of its own
     assertEquals(response.status, 404);
     await response.body?.cancel();
   }
-  for (const path of ["/clusters", "/", "/clusters/paris/api/pods"]) {
+  const link = { "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": "document" };
+  const led = await fetch(address, { headers: link, redirect: "manual" }); // a link of another site
+  assertEquals([led.status, led.headers.get("location")], [302, "/clusters/paris/"]);
+  await led.body?.cancel();
+  for (const path of ["/clusters", "/", "/clusters/paris/", "/clusters/paris/api/pods"]) {
     using connection = await Deno.connect({ hostname: "127.0.0.1", port: Number(new URL(address).port) });
     const head = `GET ${path} HTTP/1.1\r\nhost: evil.example\r\nconnection: close\r\n\r\n`;
     await connection.write(new TextEncoder().encode(head));

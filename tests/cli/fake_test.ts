@@ -97,3 +97,24 @@ Deno.test("informer fake --namespaces real refuses objects of absent namespaces,
   const words = await run("completions", "complete", "--", "fake", "--namespaces", "");
   assertEquals(words.out, ["any", "real"]);
 });
+
+Deno.test("informer fake and serve answer under the names of this machine, and those that --host adds, with the reason", async () => {
+  for (const [args, path] of [[["fake"], "/api"], [["serve", "pods", "--fake"], "/"]] as const) {
+    const session = new Session([...args, "--host", "tunnel.example"]);
+    await session.out.line(/^http:/);
+    const { port } = new URL(session.out.lines[0]);
+    const ask = async (host: string): Promise<[string, string]> => {
+      using connection = await Deno.connect({ hostname: "127.0.0.1", port: Number(port) });
+      const head = `GET ${path} HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n\r\n`;
+      await connection.write(new TextEncoder().encode(head));
+      const answer = await new Response(connection.readable).text();
+      return [answer.slice(9, 12), answer];
+    };
+    assertEquals((await ask(`localhost:${port}`))[0], "200");
+    assertEquals((await ask("tunnel.example"))[0], "200");
+    const [status, answer] = await ask("evil.example");
+    assertEquals([status, answer.includes("add it to hosts")], ["421", true], answer);
+    session.interrupt();
+    assertEquals(await session.code, 0);
+  }
+});

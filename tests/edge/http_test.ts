@@ -72,7 +72,7 @@ Deno.test("an open stream ends when its authorization is over, and the client is
 });
 
 Deno.test("authorize sees the collections and namespaces of each way to ask for objects", async () => {
-  const asked: Omit<RequestedData, "parts">[] = [];
+  const asked: Omit<RequestedData, "parts" | "follows">[] = [];
   await using relayed = new Relayed({
     collections: { pods: Pod, maps: { resource: ConfigMap, namespaces: ["shop", "mail"] }, nodes: Node },
     authorize: (_request, requested) => {

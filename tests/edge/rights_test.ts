@@ -317,7 +317,7 @@ class Cluster implements Disposable {
 
 /** A request for some collections. */
 function requested(...parts: RequestedData["parts"]): RequestedData {
-  return { collections: parts.map(({ collection }) => collection), namespaces: "all", parts };
+  return { collections: parts.map(({ collection }) => collection), namespaces: "all", parts, follows: false };
 }
 
 const pods = (namespaces: readonly string[] | "all"): RequestedData => {
@@ -428,4 +428,40 @@ Deno.test("a relay shows what reviews allow, refuses without an answer, and foll
   assertStringIncludes(String(relayed.errors[0]), "Cannot ask again whether a stream may go on");
   assertEquals((await relayed.get("/api/pods", ada)).status, 500);
   await reader.cancel();
+});
+
+Deno.test("a request that follows objects is reviewed for list and watch", async () => {
+  using cluster = new Cluster((asked) =>
+    asked.includes("by ada") && !(asked.startsWith("watch") && asked.includes("all"))
+  );
+  const review = accessReview(cluster.client);
+  const stream = { ...pods(["shop"]), follows: true };
+  assertEquals(rightsOf(await review({ username: "ada" }, pods(["shop"]))), { pods: {} });
+  assertEquals(rightsOf(await review({ username: "ada" }, stream)), { pods: { namespaces: ["shop"] } });
+  await using relayed = new Relayed({ authorize: (_, { follows }) => !follows }, { server: threePods() });
+  const statusOf = async (path: string): Promise<number> => {
+    const response = await relayed.get(path);
+    await response.body?.cancel();
+    return response.status;
+  };
+  const views = `/views?views=${encodeURIComponent(JSON.stringify({ a: { of: "pods" } }))}`;
+  const streams = ["/events/pods", views, "/kubernetes/api/v1/pods?watch=true"];
+  assertEquals(await Promise.all(streams.map(statusOf)), [403, 403, 403]);
+  assertEquals(await Promise.all(["/api/pods", "/kubernetes/api/v1/pods"].map(statusOf)), [200, 200]);
+});
+
+Deno.test("authorize is told the namespaces of a collection that is limited to some, however it is", async () => {
+  const told: unknown[] = [];
+  const authorize = (_: Request, { namespaces }: RequestedData): boolean => told.push(namespaces) > 0;
+  const collections = {
+    one: { resource: Pod, namespace: "shop" },
+    some: { resource: Pod, namespaces: ["shop", "mail"] },
+    all: { resource: Pod, namespace: "" },
+    own: Pod,
+  };
+  for (const factory of [{}, { namespaces: ["mail"] }]) {
+    await using relayed = new Relayed({ authorize, collections }, { server: threePods(), ...factory });
+    for (const name of Object.keys(collections)) await (await relayed.get(`/api/${name}`)).body?.cancel();
+  }
+  assertEquals(told, [["shop"], ["shop", "mail"], "all", "all", ["shop"], ["shop", "mail"], "all", ["mail"]]);
 });
