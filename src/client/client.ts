@@ -9,6 +9,7 @@
  *
  * @module
  */
+import { checkNames, namesOf } from "../errors/option_names.ts";
 import { ConsoleReporter, editDistance } from "../errors/errors.ts";
 import {
   type ApiResource,
@@ -35,6 +36,14 @@ import { checkCounts, checkDurations, monotonicMs, sleep } from "../async/time.t
 import { Collection } from "./collection.ts";
 import { InformerError } from "../errors/informer_error.ts";
 import type { CustomResourceDefinition } from "../kinds/apiextensions/v1.ts";
+
+const SELECTION = namesOf<Selection>()("namespace namespaces labelSelector fieldSelector");
+
+/** The options that exist. */
+const CLIENT_OPTIONS = namesOf<ClientOptions>()(
+  "server namespace transport credentials userAgent compress retries maxObjectBytes onWarning",
+  "onRequest",
+);
 
 const LOGS = new WeakMap<ResourceClients, AccessLog>();
 
@@ -365,6 +374,7 @@ export class Client implements ResourceClients, Disposable {
    * @throws {RangeError} when `retries` or `maxObjectBytes` is not a whole number of at least 0.
    */
   constructor(options: ClientOptions) {
+    checkNames("create a client", options, CLIENT_OPTIONS);
     const { namespace = "", transport = { fetch: (request) => fetch(request) }, credentials, onWarning } = options;
     const { userAgent = `kube-informer/${VERSION}`, compress = true, retries = 10, maxObjectBytes } = options;
     checkCounts("create a client", { retries, maxObjectBytes });
@@ -404,6 +414,7 @@ export class Client implements ResourceClients, Disposable {
     selection: Selection = {},
     options: ResourceClientOptions = {},
   ): ResourceClient<T> {
+    checkNames(`make a client of "${resource.plural}"`, selection, SELECTION);
     checkSelectors(selection);
     return new Collection<T>(this.#connection, resource as Resource<T>, oneNamespace(resource, selection), {
       ...options,

@@ -8,6 +8,7 @@
  *
  * @module
  */
+import { checkNames, namesOf } from "../errors/option_names.ts";
 import { decoder, type KubernetesObject } from "../api/object.ts";
 import { type Abortable, defined, type Selection } from "../api/options.ts";
 import type { Kept } from "../api/fields.ts";
@@ -28,6 +29,12 @@ import { ClusterInformer, type InCluster, settled } from "./cluster_informer.ts"
 import { InformerError } from "../errors/informer_error.ts";
 import { SharedIndexInformer } from "../informer/shared_index_informer.ts";
 import { Secret } from "../kinds/core/v1.ts";
+
+/** The options that exist. */
+const SET_OPTIONS = namesOf<ClusterSetOptions>()(
+  "backoff onError namespaces namespace labelSelector fieldSelector idleMs forgetMs maxBytes",
+  "snapshots parse freeze resyncMs reflector graceMs check managedFields secretAnnotations",
+);
 
 /** Options of a {@linkcode ClusterSet}: the defaults of its informers. */
 export interface ClusterSetOptions extends Omit<SharedInformerFactoryOptions, "onError" | "cluster"> {
@@ -146,6 +153,7 @@ export class ClusterSet implements AsyncDisposable {
    * @throws {RangeError} when `backoff` is out of range.
    */
   constructor(options: ClusterSetOptions = {}) {
+    checkNames("make a set of clusters", options, SET_OPTIONS);
     checkBackoff(options.backoff ?? {});
     this.#options = options;
   }

@@ -1,10 +1,14 @@
+import { checkNames } from "../errors/option_names.ts";
 import {
+  clientOptionsOf,
+  CONNECT_OPTIONS,
   type ConnectAttempt,
   type ConnectContextsOptions,
   ConnectError,
   type ConnectionOrigin,
   type ConnectOptions,
   type FoundConnection,
+  IN_CLUSTER_OPTIONS,
   type InClusterOptions,
 } from "./connect_options.ts";
 import {
@@ -695,6 +699,7 @@ function isAttempt(value: ConnectionPlan | ConnectAttempt): value is ConnectAtte
  * ```
  */
 export async function connect(options: ConnectOptions = {}): Promise<Client> {
+  checkNames("connect", options, CONNECT_OPTIONS);
   return clientOf(await findConnection(options).catch((error) => rethrow(error, connect)), options);
 }
 
@@ -707,6 +712,7 @@ export async function connect(options: ConnectOptions = {}): Promise<Client> {
  * @throws {ConnectError} outside a pod, or in one without a service account; the error names the missing part.
  */
 export async function inCluster(options: InClusterOptions = {}): Promise<Client> {
+  checkNames("connect", options, IN_CLUSTER_OPTIONS);
   return clientOf(await findInClusterConnection(options).catch((error) => rethrow(error, inCluster)), options);
 }
 
@@ -795,7 +801,8 @@ export async function connectContexts(options: ConnectContextsOptions = {}): Pro
 
 function clientOf(connection: FoundConnection, { wrapTransport }: InClusterOptions): Client {
   try {
-    return new Client({ ...connection, transport: wrapTransport?.(connection.transport) ?? connection.transport });
+    const { transport } = connection;
+    return new Client({ ...clientOptionsOf(connection), transport: wrapTransport?.(transport) ?? transport });
   } catch (error) {
     connection.transport[Symbol.dispose]();
     throw error;

@@ -1,3 +1,4 @@
+import { checkNames, namesOf } from "../errors/option_names.ts";
 import { type Abortable, checkSelectors, defined, namespacesOf, type Selection } from "../api/options.ts";
 import type { KubernetesObject, Reduced } from "../api/object.ts";
 import { callObserver, DerivedController, Latch } from "../async/signals.ts";
@@ -29,6 +30,19 @@ import { readablePart } from "../client/readable_namespaces.ts";
 import type { ResourceClient } from "../client/resource_client.ts";
 import { ConsoleReporter, errorLine } from "../errors/errors.ts";
 import { InformerError } from "../errors/informer_error.ts";
+
+/** The options that exist. */
+const INFORMER_OPTIONS = namesOf<AnyOptions>()(
+  "namespaces namespace labelSelector fieldSelector indexers transform keep shard unchanged",
+  "optional pollMs onError parse freeze resyncMs reflector graceMs check cluster managedFields",
+  "secretAnnotations fields",
+);
+
+/** The options that exist. */
+const FACTORY_OPTIONS = namesOf<SharedInformerFactoryOptions>()(
+  "onError idleMs forgetMs maxBytes snapshots namespaces namespace labelSelector fieldSelector",
+  "parse freeze resyncMs reflector graceMs check cluster managedFields secretAnnotations",
+);
 
 /**
  * One holder of a shared informer, made by `SharedInformerFactory.acquire()`.
@@ -445,6 +459,7 @@ export class SharedInformerFactory implements AsyncDisposable {
    * @throws {RangeError} when `idleMs`, `forgetMs`, `everyMs` or `maxBytes` is out of range.
    */
   constructor(client: Client, given: SharedInformerFactoryOptions = {}) {
+    checkNames("make a factory", given, FACTORY_OPTIONS);
     const { namespaces, ...rest } = given;
     const finding = this.#finding = findingOf(namespaces);
     const options = finding === undefined ? given as FactoryOptions : rest;
@@ -816,7 +831,8 @@ export class SharedInformerFactory implements AsyncDisposable {
    *
    * @throws {TypeError} beside another shard or a namespace.
    */
-  #placed({ scope }: Resource, own: AnyOptions): PlacedOptions {
+  #placed({ scope, plural }: Resource, own: AnyOptions): PlacedOptions {
+    checkNames(`make an informer of "${plural}"`, own, INFORMER_OPTIONS);
     const { namespaces, ...options } = own;
     const isPlaced = own.namespace !== undefined || Array.isArray(namespaces) || own.shard !== undefined;
     const finding = findingOf(namespaces) ?? (isPlaced ? undefined : this.#finding);

@@ -1,3 +1,4 @@
+import { checkNames, namesOf } from "../errors/option_names.ts";
 import type { Abortable } from "../api/options.ts";
 import { checkDurations, monotonicMs, sleep } from "../async/time.ts";
 import { Lease } from "../kinds/coordination/v1.ts";
@@ -6,6 +7,12 @@ import { microTimestampNow } from "./objects.ts";
 import { callObserver, DerivedController, isAbortOf } from "../async/signals.ts";
 import type { Client } from "../client/client.ts";
 import { ConsoleReporter } from "../errors/errors.ts";
+
+/** The options that exist. */
+const ELECTOR_OPTIONS = namesOf<LeaderElectorOptions>()(
+  "name namespace identity leaseMs renewDeadlineMs retryMs renewMs release labels onLeader onError",
+  "clock",
+);
 
 /** The time of one elector. Tests of several electors in one process give each a clock of its own. */
 export interface ElectionClock {
@@ -486,6 +493,7 @@ export class LeaderElector {
    * `renewDeadlineMs` and that more than 1.2 times `retryMs`, as client-go demands.
    */
   constructor(client: Pick<Client, "resource" | "namespace">, options: LeaderElectorOptions) {
+    checkNames("make a leader elector", options, ELECTOR_OPTIONS);
     const { name, namespace = client.namespace, identity = crypto.randomUUID(), labels, release = true } = options;
     const { leaseMs = 15_000, renewDeadlineMs = 10_000, retryMs = 2_000, clock = monotonicElectionClock } = options;
     const { renewMs = retryMs } = options;

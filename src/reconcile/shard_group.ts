@@ -7,6 +7,7 @@
  * @module
  */
 
+import { checkNames, namesOf } from "../errors/option_names.ts";
 import { copyOf } from "../api/object.ts";
 import type { Abortable } from "../api/options.ts";
 import { type HashRange, hashRange, mergedRanges, type ShardField, type ShardSource } from "../api/shard.ts";
@@ -37,6 +38,11 @@ import {
   pauseOf,
 } from "./leader_elector.ts";
 import { microTimestampNow } from "./objects.ts";
+
+/** The options that exist. */
+const GROUP_OPTIONS = namesOf<ShardGroupOptions>()(
+  "name by namespace identity leaseMs renewDeadlineMs renewMs onError clock",
+);
 
 /** Options for {@linkcode ShardGroup}. */
 export interface ShardGroupOptions {
@@ -214,6 +220,7 @@ export class ShardGroup implements ShardSource {
    * @throws {RangeError} as {@linkcode LeaderElector} does for these durations.
    */
   constructor(client: Pick<Client, "resource" | "namespace">, options: ShardGroupOptions, feed?: LeaseFeed) {
+    checkNames("make a shard group", options, GROUP_OPTIONS);
     const { name, by = "uid", namespace = client.namespace, identity = crypto.randomUUID() } = options;
     const { leaseMs = 15_000, renewDeadlineMs = 10_000, renewMs = 5_000, clock = monotonicElectionClock } = options;
     checkName("name", name, /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/);

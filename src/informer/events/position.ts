@@ -1,3 +1,4 @@
+import { checkNames, namesOf } from "../../errors/option_names.ts";
 import type { ObjectKey } from "../../api/object.ts";
 import {
   type DeliveredVersion,
@@ -9,6 +10,9 @@ import {
 } from "../../api/lister_watcher.ts";
 import { backoffMs, checkDurations, LongTimer, sleep } from "../../async/time.ts";
 import { InformerError } from "../../errors/informer_error.ts";
+
+/** The options that exist. */
+const POSITION_OPTIONS = namesOf<PositionOptions>()("name everyMs");
 
 /** Options of {@linkcode Position.open}. */
 export interface PositionOptions {
@@ -105,6 +109,7 @@ export class Position implements AsyncDisposable {
    * @throws what the store throws.
    */
   static async open(store: PositionStore, options: PositionOptions): Promise<Position> {
+    checkNames("open a position", options, POSITION_OPTIONS);
     const found = await store.read(options.name);
     const position = new Position(store, options, found?.record);
     position.#stamp = found?.stamp;

@@ -9,6 +9,7 @@
  * @module
  */
 
+import { checkNames, namesOf } from "../../errors/option_names.ts";
 import { checkCounts, checkDurations, CoarseClock, type Durations, Histogram, LongTimer } from "../../async/time.ts";
 import { type Abortable, defined, type Entry } from "../../api/options.ts";
 import type { KubernetesObject, ObjectKey } from "../../api/object.ts";
@@ -37,6 +38,13 @@ import {
   type SyncedEvent,
 } from "./event.ts";
 import type { ObjectCache } from "../cache/lister.ts";
+
+const HANDLERS = namesOf<ResourceEventHandler<KubernetesObject>>()("onAdd onUpdate onDelete onSynced");
+
+/** The options that exist. */
+const HANDLER_OPTIONS = namesOf<HandlerOptions<KubernetesObject>>()(
+  "name resyncMs filter backlog position slowMs signal",
+);
 
 /** Calls a function at a fixed period, from `begin()` to `end()`. */
 export class ResyncTimer {
@@ -511,6 +519,11 @@ export class Processor<T extends KubernetesObject> {
    * @throws {Error} when the informer has stopped.
    */
   add(handler: ResourceEventHandler<T>, options: HandlerOptions<T>): HandlerRegistration {
+    checkNames("add a handler", options, HANDLER_OPTIONS);
+    const calls = Object.entries(handler).filter(([name]) => name.startsWith("on"));
+    if (Object.getPrototypeOf(handler)?.constructor === Object) {
+      checkNames("add a handler", Object.fromEntries(calls), HANDLERS);
+    }
     this.#check("add a handler to", options);
     const listener = new Listener(handler, options, options.name ?? `handler ${++this.#names}`, this);
     this.#listeners.add(listener);
@@ -524,6 +537,7 @@ export class Processor<T extends KubernetesObject> {
    * @throws {RangeError} when an option is out of range.
    */
   stream(options: HandlerOptions<T>, key?: ObjectKey): EventStream<T> {
+    checkNames("read events", options, HANDLER_OPTIONS);
     this.#checkOptions(options);
     return new EventStream<T>(options, options.name ?? `events ${++this.#names}`, this, key);
   }
