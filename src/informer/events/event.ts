@@ -316,6 +316,11 @@ export interface HandlerRegistration extends AsyncDisposable {
    * @throws {Error} when the handler was removed because its backlog exceeded `{ max }`.
    */
   waitForSync(options?: Abortable): Promise<void>;
+  /**
+   * Gives up the event of an object about which the calls of a handler with a position fail: it counts as delivered, and
+   * the next event follows. Returns `false` if the handler does not wait for that object; `status().handlers` names it.
+   */
+  skip(key: ObjectKey): boolean;
   /** Removes the handler. A running call continues, with its signal aborted. May be called from inside the handler. */
   remove(): void;
 }
