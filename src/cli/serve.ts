@@ -36,7 +36,7 @@ const HEADERS: Readonly<Record<string, string>> = {
   "x-content-type-options": "nosniff",
 };
 
-/** Answers by the page, which is at `/`, or the relay, whose guard decides about both: a refusal is a sentence of text. */
+/** Answers by the page, which is at `/`, or the relay. The relay's guard decides about both, with a reason as text. */
 export async function answerServed(
   request: Request,
   info: ConnectionInfo,

@@ -423,6 +423,23 @@ export class Client implements ResourceClients, Disposable {
   }
 
   /**
+   * Resolves with the resource of a name, as {@linkcode findResource} reads it: `"po"`, `"deployments.apps"`. Asks the
+   * server again if the last answer, of up to a minute ago, does not have it: a CRD may have been installed since
+   * (client-go `DeferredDiscoveryRESTMapper`). Cost: none while the answer is kept, else two requests.
+   *
+   * @throws {Error} when the server has no such resource; the message names similar ones.
+   */
+  async find(name: string, options: Abortable = {}): Promise<ApiResource> {
+    try {
+      return findResource(await this.discover(options), name);
+    } catch (error) {
+      options.signal?.throwIfAborted();
+      if (this.#discovered === undefined) throw error;
+      return findResource(await this.discover({ ...options, maxAgeMs: 0 }), name);
+    }
+  }
+
+  /**
    * Sends a request to any path of the server, with the credentials of the client, as `fetch` would.
    *
    * - The path begins with a slash, may have a query, and stays below the path of the server. `init` is that of

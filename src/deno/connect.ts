@@ -402,8 +402,9 @@ function planFromContext(config: Kubeconfig, options: ConnectOptions, host: Host
     compress: !cluster.disableCompression,
     ...(cluster.tlsServerName !== undefined && { tlsServerName: cluster.tlsServerName }),
     ...(cluster.proxy && { proxy: cluster.proxy }),
-    // A CA given as an option enables verification again (clientcmd overrides).
-    insecure: cluster.insecureSkipTlsVerify && options.caFile === undefined && options.ca === undefined,
+    // A CA given as an option enables verification again (clientcmd overrides); plain HTTP has no certificate.
+    insecure: cluster.server.protocol === "https:" && cluster.insecureSkipTlsVerify && options.caFile === undefined &&
+      options.ca === undefined,
     ...(impersonation && { impersonation }),
     entries: new Secret(JSON.stringify([
       config.clusters.get(cluster.name)?.fields(),
