@@ -104,6 +104,7 @@ function reconcilerMetrics(reconcilers: readonly ReconcilerStatus[]): MetricFami
       "Keys that wait until caches have seen their last writes.",
       each(({ waitingForCaches }) => waitingForCaches),
     ),
+    counter("reconciler_own_calls", "Reconciles that only own writes have caused.", each(({ ownCalls }) => ownCalls)),
     counter("reconciler_stale_reconciles", "Reconciles on a stale cache.", each(({ stale }) => stale)),
     gauge(
       "reconciler_abandoned_keys",

@@ -151,6 +151,11 @@ export interface ReconcilerStatus {
   readonly waitingForCaches: number;
   /** The number of reconciles that began although a cache had not seen such a write within `staleMs`. */
   readonly stale: number;
+  /**
+   * The number of reconciles that were caused by writes of the same key's last reconcile only: by their events, or
+   * because they were superseded. A controller that writes only what is missing has few after each change by others.
+   */
+  readonly ownCalls: number;
   /** The keys whose last call has passed its time limit and has not returned; they are not reconciled until it does. */
   readonly abandoned: readonly ObjectKey[];
   /** The number of events whose predicate or map function has thrown, and of broken objects that one of them read. */

@@ -13,11 +13,32 @@ import { abortReason, DerivedController, LazyController } from "../async/signals
 import type { SharedIndexInformer } from "../informer/shared_index_informer.ts";
 import type { CacheOverlay, Cover } from "../informer/cache/lister.ts";
 
-/** The most calls of a key that it may cause itself: 20 at once, and 20 a second in the long run. */
-const RATE = [20, 50] as const;
+/** The most repetitions of a key in a row. */
+const REPETITIONS = 250;
 
-/** The number of keys that are remembered, those that have written last. */
+/** The most calls of a key in a row that it may cause itself, whatever they write. */
+const OWN = 1_000;
+
+/** The time in milliseconds after which one of these counts no longer: a key that writes each 30 s is in no loop. */
+const FORGOTTEN_MS = 30_000;
+
+/** A key repeats itself from this repetition in a row on; before, it may be a step of some. */
+const STEPS = 10;
+
+/** Each call of a key that writes counts this much in the share of repetitions, and earlier ones the rest. */
+const WEIGHT = 1 / 300;
+
+/** The share of repetitions at which a reconciler is in a loop, and below which it has left it. */
+const SHARES = [0.9, 0.5] as const;
+
+/** The longest time between two repetitions of a loop of many keys, in milliseconds. */
+const PAUSE_MS = 10_000;
+
+/** The number of keys that are remembered: as many of those that have written last, and as many that stay. */
 const REMEMBERED = 1_000;
+
+/** The time after its last write at which a key that stays makes room for another one, in milliseconds. */
+const STAYS_MS = 600_000;
 
 /** The largest number of other causes that are remembered. */
 const MAX_OTHERS = 32;
@@ -33,14 +54,24 @@ interface Expected extends NonNullable<ObjectWrite["sent"]> {
 
 /** A key that has written. */
 interface Writer {
-  /** Takes one for each call of its own making that follows another one. */
-  readonly rate: LeakyBucket;
+  /** The time of its last write. */
+  atMs: number;
   /**
    * The writes of the last call by their marks, and of the one before: their events may come late. Those whose events
    * are to be no cause are there until these have come.
    */
   written: Map<string, Expected | undefined>;
   before: Map<string, Expected | undefined>;
+  /** The objects that were written since the last call with another cause began. */
+  objects: Set<string>;
+  /** True when the last call has written an object that was not in `objects`. */
+  isNew: boolean;
+  /** Takes one for each call in a row of its own making that follows another one. Undefined before the first. */
+  own: LeakyBucket | undefined;
+  /** Takes one for each of these that follows a repetition. */
+  repeats: LeakyBucket | undefined;
+  /** Their number. */
+  repeated: number;
   /** True when the last call has written something that is not in `before`: an event of it is to be expected. */
   hasChanged: boolean;
   /** True when there was a cause of its own making since the last call began. */
@@ -54,13 +85,28 @@ interface Writer {
 }
 
 /**
- * The calls that a reconcile causes itself: by events of what it has written, and by writes that were superseded. A key
- * that causes more than 20 of its calls in a second is hot, until a call changes nothing. A change by somebody else is
- * no such cause, and the call after it does not count.
+ * The calls that a reconcile causes itself: by events of what it has written, and by writes that were superseded. A
+ * change by somebody else is no such cause, and the call after it does not count.
+ *
+ * - A call that writes only objects which its key has written before, with no other cause in between, is a repetition.
+ *   A key is hot after 250 of them in a row, whatever their rate, and after 1,000 calls of its own making that write new
+ *   objects; until a call changes nothing. Work in steps ends before that.
+ * - A reconciler is in a loop when nine of ten calls of the keys that write are repetitions, the first ten of each key
+ *   left out: with many keys, none of them gets to 250 for a long time.
  */
 export class OwnCalls {
+  /** The keys that stay, while they write: of any number in a loop, these are seen. */
+  readonly #staying = new Map<ObjectKey, Writer>();
+  /** The others that have written last. */
   readonly #writers = new Map<ObjectKey, Writer>();
   readonly #expects: (key: ObjectKey, write: ObjectWrite) => boolean;
+  /** The number of calls that only own writes have caused. */
+  count = 0;
+  /** The share of repetitions in the last calls of keys that write. */
+  #share = 0;
+  /** The time of the last repetition that counts in it. */
+  #repeatedMs = -Infinity;
+  #isLoop = false;
 
   /** @param expects Returns true for a write of the reconcile of a key whose event may be no cause. */
   constructor(expects: (key: ObjectKey, write: ObjectWrite) => boolean = () => false) {
@@ -69,23 +115,50 @@ export class OwnCalls {
 
   /** The reconcile of `key` has written. */
   wrote(key: ObjectKey, write: ObjectWrite): void {
-    const writer = this.#writers.get(key) ?? {
-      rate: new LeakyBucket(...RATE),
-      ...{ written: new Map(), before: new Map(), others: new Set() },
-      ...{ hasChanged: false, hasOwn: false, wasOwn: false, isHot: false },
+    const writer = this.#of(key) ?? {
+      ...{ written: new Map(), before: new Map(), others: new Set(), objects: new Set(), own: undefined },
+      ...{
+        repeats: undefined,
+        atMs: 0,
+        repeated: 0,
+        isNew: false,
+        hasChanged: false,
+        hasOwn: false,
+        wasOwn: false,
+        isHot: false,
+      },
     };
     const mark = write.resourceVersion || write.uid;
     writer.hasChanged ||= !writer.before.has(mark);
     writer.written.set(mark, this.#expects(key, write) ? expectedOf(write) : undefined);
     if (writer.others.delete(mark)) writer.hasOwn = true;
+    const object = idOf(write);
+    writer.isNew ||= !writer.objects.has(object);
+    writer.objects.add(object);
+    this.#remember(key, writer);
+  }
+
+  #of(key: ObjectKey): Writer | undefined {
+    return this.#staying.get(key) ?? this.#writers.get(key);
+  }
+
+  #remember(key: ObjectKey, writer: Writer): void {
+    writer.atMs = monotonicMs();
+    if (this.#staying.has(key)) return;
     this.#writers.delete(key);
-    this.#writers.set(key, writer);
-    if (this.#writers.size > REMEMBERED) this.#writers.delete(this.#writers.keys().next().value!);
+    if (this.#staying.size === REMEMBERED) {
+      const [oldest, other] = this.#staying.entries().next().value!;
+      this.#staying.delete(oldest);
+      if (writer.atMs - other.atMs < STAYS_MS) this.#staying.set(oldest, other);
+    }
+    const [writers, room] = this.#staying.size < REMEMBERED ? [this.#staying, Infinity] : [this.#writers, REMEMBERED];
+    writers.set(key, writer);
+    if (writers.size > room) writers.delete(writers.keys().next().value!);
   }
 
   /** Notes a cause: that a write was superseded, an event, or another one. */
   caused(key: ObjectKey, cause: "superseded" | ObjectChange<KubernetesObject> | undefined): void {
-    const writer = this.#writers.get(key);
+    const writer = this.#of(key);
     if (writer === undefined) return;
     const mark = cause === undefined || cause === "superseded" ? "" : markOf(cause);
     if (cause === "superseded" || writer.written.has(mark) || writer.before.has(mark)) writer.hasOwn = true;
@@ -100,7 +173,7 @@ export class OwnCalls {
    * was sent. Without `ofAll` it must be a write of the subresource `status`.
    */
   isEcho(key: ObjectKey, event: ObjectChange<KubernetesObject>, ofAll: boolean): boolean {
-    const writer = this.#writers.get(key);
+    const writer = this.#of(key);
     if (writer === undefined || event.type === "deleted") return false;
     const { resourceVersion, uid } = event;
     const writes = writer.written.get(resourceVersion) === undefined ? writer.before : writer.written;
@@ -116,30 +189,54 @@ export class OwnCalls {
    * it.
    */
   mayWait(key: ObjectKey, causes: readonly Cause[]): boolean {
-    const writer = this.#writers.get(key);
+    const writer = this.#of(key);
     if (!writer?.isHot || !writer.hasOwn || writer.others.size > 0) return false;
     return causes.every(({ type }) => type === "event" || type === "superseded");
   }
 
-  /** A call begins; returns true when the key is hot and has caused it itself. */
-  begin(key: ObjectKey): boolean {
-    const writer = this.#writers.get(key);
-    if (writer === undefined) return false;
+  /** A call begins for `causes`. Returns the loop that it shows if that is to be reported: once until it has ended. */
+  begin(key: ObjectKey, causes: readonly Cause[]): "key" | "reconciler" | undefined {
+    const writer = this.#of(key);
+    if (writer === undefined) return undefined;
     const isOwn = writer.hasOwn && writer.others.size === 0;
-    // One call that finds nothing more to do follows each change by others.
-    if (isOwn) writer.isHot ||= writer.wasOwn && writer.rate.take() > 0;
-    else if (!writer.hasChanged && writer.others.size === 0) writer.isHot = false;
+    const wasHot = writer.isHot;
+    if (isOwn) this.count++;
+    if (!isOwn) {
+      writer.own = writer.repeats = undefined;
+      writer.repeated = 0;
+      writer.objects.clear();
+      if (!writer.hasChanged && writer.others.size === 0) writer.isHot = false;
+    } else if (writer.wasOwn && !causes.some(({ type }) => type === "requeue")) {
+      // One call that finds nothing more to do follows each change by others. A requeue would have called it, too.
+      writer.own ??= new LeakyBucket(OWN, FORGOTTEN_MS);
+      writer.repeats ??= new LeakyBucket(REPETITIONS, FORGOTTEN_MS);
+      if (!writer.isNew) writer.repeated++;
+      writer.isHot ||= writer.own.take() > 0 || (!writer.isNew && writer.repeats.take() > 0);
+    }
     writer.before = writer.written;
     writer.written = new Map();
     writer.others = new Set();
-    writer.hasChanged = writer.hasOwn = false;
+    writer.isNew = writer.hasChanged = writer.hasOwn = false;
     writer.wasOwn = isOwn;
-    return writer.isHot && isOwn;
+    const isLoop = this.#look(writer.repeated > STEPS && isOwn);
+    if (isLoop) return "reconciler";
+    return writer.isHot && !wasHot && !this.#isLoop ? "key" : undefined;
+  }
+
+  /** Counts a call of a key that writes; returns true when the reconciler has got into a loop. */
+  #look(isRepeated: boolean): boolean {
+    const nowMs = monotonicMs();
+    const counts = isRepeated && nowMs - this.#repeatedMs < PAUSE_MS;
+    if (isRepeated) this.#repeatedMs = nowMs;
+    this.#share += WEIGHT * (Number(counts) - this.#share);
+    const was = this.#isLoop;
+    this.#isLoop = this.#share > SHARES[was ? 1 : 0];
+    return this.#isLoop && !was;
   }
 
   /** Returns true while a key must be retried after its call. */
   isHot(key: ObjectKey): boolean {
-    return this.#writers.get(key)?.isHot ?? false;
+    return this.#of(key)?.isHot ?? false;
   }
 }
 
@@ -453,7 +550,7 @@ function isLater(known: Pending, write: Pending): boolean {
 
 const over = abortReason("The write is not followed any longer");
 
-function idOf({ resource, key }: Pick<Pending, "resource" | "key">): string {
+function idOf({ resource, key }: Pick<ObjectWrite, "resource" | "key">): string {
   return `${resourceName(resource)} ${key}`;
 }
 

@@ -70,8 +70,9 @@ const NOTICE_MS = 1_000;
  * - A reconcile that throws or rejects, also without an error, is reported and called again with growing waits; one
  *   that always fails is called every 1000 s in the end. After a `TerminalError` it waits for the next event. One that
  *   never returns keeps its key, and after `timeoutMs` no worker; stopping waits for it no longer than `graceMs`.
- * - A reconcile that causes more than 20 of its calls in a second itself, by events of what it has written or by writes
- *   that are superseded, is reported, and called with the waits of a failing one; changes by others call it at once.
+ * - A loop is reported once: a key whose calls write the same objects again, each call caused by the writes of the one
+ *   before, with no other cause in between. After 250 such calls in a row the key is called with the waits of a failing
+ *   one; changes by others call it at once. A loop of many keys is reported when they make nine of ten calls.
  * - A call that is no longer waited for writes nothing more: after `timeoutMs`, after the `graceMs` of a stop, and at
  *   once when leadership is lost, requests by `context.client` reject, pending ones too. A write that was sent before
  *   may still take effect.
@@ -327,6 +328,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
       recent: [...this.#recent],
       waitingForCaches: this.#waitingForCaches,
       stale: this.#stale,
+      ownCalls: this.#writes.own.count,
       abandoned: [...this.#calls.abandoned.keys()],
       eventErrors: this.#eventErrors,
       waitsFor: this.#sources.unserved,
@@ -601,7 +603,8 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
       : (key, context) => observer.call(() => this.#reconcile(key, context));
     const call = this.#calls.begin(key, context);
     this.#shards?.begin(call);
-    if (this.#writes.own.begin(key)) this.#report(hotLoop(key), key);
+    const loop = this.#writes.own.begin(key, causes);
+    if (loop !== undefined) this.#report(loopError(loop === "key" ? `"${key}"` : `keys of "${this.name}"`), key);
     for (const type of new Set(causes.map(({ type }) => type))) this.#causes[type] = (this.#causes[type] ?? 0) + 1;
     try {
       const result = await call.run(reconcile);
@@ -673,10 +676,11 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
   }
 }
 
-function hotLoop(key: ObjectKey): Error {
+function loopError(what: string): Error {
   return new Error(
-    `Reconciling "${key}" over and over: more than 20 calls within a second were caused by its own writes, as status().recent ` +
-      `shows; a reconcile must write nothing when nothing is missing; it is called with growing waits now`,
+    `Reconciling ${what} over and over: the calls write the same objects again, and are caused by these writes only, as ` +
+      `status().ownCalls counts. A reconcile must write nothing when nothing is missing. A key that has repeated ` +
+      `itself 250 times is called with growing waits`,
   );
 }
 
