@@ -561,7 +561,7 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
       for (const item of items ?? []) this.#wrote(options, () => collectedOf(this.resource, item));
       return;
     }
-    using exchange = await this.#connection.open(spec, options.signal, this.#options.signal);
+    using exchange = await this.#connection.open(this.#checked(spec), options.signal, this.#options.signal);
     // The server answers when it has deleted the objects. The answer lists them, and is not needed.
     await exchange.response.body?.cancel();
   }
@@ -587,7 +587,13 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
 
   /** Sends a request, which the signal of its options ends, and that of this client. */
   #json(spec: RequestSpec, { signal }: Abortable): Promise<unknown> {
-    return this.#connection.json(spec, signal, this.#options.signal);
+    return this.#connection.json(this.#checked(spec), signal, this.#options.signal);
+  }
+
+  /** A request with what is called before it is sent. */
+  #checked(spec: RequestSpec): RequestSpec {
+    const { beforeRequest } = this.#options;
+    return beforeRequest === undefined ? spec : { ...spec, beforeSent: beforeRequest };
   }
 
   /** The namespace of objects that are addressed by name; `""` where they have none. */
@@ -652,7 +658,10 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
   ): CancellableStream<P> {
     return new CancellableStream(
       (signal) =>
-        new RequestSource<P>({ open: () => this.#connection.open(spec, signal, this.#options.signal), ...options }),
+        new RequestSource<P>({
+          open: () => this.#connection.open(this.#checked(spec), signal, this.#options.signal),
+          ...options,
+        }),
       signal,
     );
   }

@@ -202,6 +202,11 @@ export interface ResourceClientOptions {
    * @default {none has it}
    */
   readonly cached?: (resource: Resource, key: ObjectKey) => KubernetesObject | undefined;
+  /**
+   * Called just before each request is sent, also when it is sent again. When it aborts `signal`, the request is not
+   * sent.
+   */
+  readonly beforeRequest?: () => void;
   /** Ends all requests and streams of this client, beside the signal of each: they reject with its reason. */
   readonly signal?: AbortSignal;
 }

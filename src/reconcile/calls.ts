@@ -53,7 +53,8 @@ export class ReconcileCall<T extends KubernetesObject> implements ReconcileConte
       namespace: client.namespace,
       resource: (resource, selection) => {
         this.#early ??= [];
-        return client.resource(resource, selection, { onWrite, cached, signal: this.#requests.signal });
+        const beforeRequest = (): void => calls.check?.(this);
+        return client.resource(resource, selection, { onWrite, cached, beforeRequest, signal: this.#requests.signal });
       },
     };
     this.retries = retries;
@@ -142,6 +143,8 @@ export class RunningCalls<T extends KubernetesObject> implements Disposable {
   readonly writes: PendingWrites;
   /** The time limit of a call, in milliseconds. */
   readonly timeoutMs: number;
+  /** Called before each request of a call, which it may end. */
+  check: ((call: ReconcileCall<T>) => void) | undefined;
 
   constructor(
     client: Client,

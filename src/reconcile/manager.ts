@@ -423,7 +423,7 @@ export class Manager implements AsyncDisposable {
   }
 
   /** Runs the reconcilers until the signal aborts or one of them fails, and then writes the events that wait. */
-  async #reconcile({ signal, lost }: ReconcilerRunOptions): Promise<void> {
+  async #reconcile({ signal, lost, isHeld }: ReconcilerRunOptions): Promise<void> {
     this.#enter("running");
     using work = new DerivedController(signal);
     const { promise: stopped, resolve: stop } = withResolvers<void>();
@@ -435,7 +435,7 @@ export class Manager implements AsyncDisposable {
     else work.signal.addEventListener("abort", stopping, { once: true });
     let failure: { readonly error: unknown } | undefined;
     const ends = this.#reconcilers.map((reconciler) =>
-      reconciler.run({ signal: work.signal, lost }).catch((error) => {
+      reconciler.run({ signal: work.signal, lost, isHeld }).catch((error) => {
         const { queue, abandoned } = reconciler.status();
         const isUnfinished = queue.processing > 0 || abandoned.length > 0;
         if (isUnfinished) failure = { error: new UnfinishedWorkError(errorLine(error), { cause: error }) };

@@ -285,6 +285,14 @@ export interface ReconcilerRunOptions extends Abortable {
    * Stops the reconciler as `signal` does, and ends the requests of running reconciles at once. See `Leadership.lost`.
    */
   readonly lost?: AbortSignal;
+  /**
+   * Called before each request of a reconcile. When it returns false, the reconciler stops as if `lost` had aborted, and
+   * the request is not sent: after a pause of the process the clock says so before `lost` aborts. See
+   * `Leadership.isHeld`.
+   *
+   * @default {leadership is held until `lost` aborts}
+   */
+  readonly isHeld?: () => boolean;
 }
 
 /** Options for `Reconciler`. */

@@ -89,8 +89,8 @@ interface Writer {
  * change by somebody else is no such cause, and the call after it does not count.
  *
  * - A call that writes only objects which its key has written before, with no other cause in between, is a repetition.
- *   A key is hot after 250 of them in a row, whatever their rate, and after 1,000 calls of its own making that write new
- *   objects; until a call changes nothing. Work in steps ends before that.
+ *   A key is hot after 250 of them in a row, whatever their rate, and after 1,000 calls of its own making, which may
+ *   write new objects; until a call changes nothing. Work in steps ends before that.
  * - A reconciler is in a loop when nine of ten calls of the keys that write are repetitions, the first ten of each key
  *   left out: with many keys, none of them gets to 250 for a long time.
  */

@@ -453,7 +453,8 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
   }
 
   async #run(options: ReconcilerRunOptions): Promise<void> {
-    using stop = new DerivedController(options.signal, options.lost, this.#job.signal);
+    using lost = new DerivedController(options.lost);
+    using stop = new DerivedController(options.signal, lost.signal, this.#job.signal);
     const { signal } = stop;
     try {
       this.#state = "syncing";
@@ -464,7 +465,13 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
       this.#state = "running";
       this.#shards?.start();
       this.#wake();
-      await this.#work(signal, options.lost);
+      this.#calls.check = () => {
+        if (options.isHeld?.() === false) {
+          lost.abort(new DOMException("Leadership is not held any longer", "AbortError"));
+        }
+        this.#shards?.look();
+      };
+      await this.#work(signal, lost.signal);
     } catch (error) {
       if (!isAbortOf(signal, error)) throw error;
     } finally {
@@ -473,7 +480,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
   }
 
   /** Reconciles until the signal aborts, and then waits for running calls. Their requests end when `lost` aborts. */
-  async #work(signal: AbortSignal, lost: AbortSignal | undefined): Promise<void> {
+  async #work(signal: AbortSignal, lost: AbortSignal): Promise<void> {
     const { concurrency, graceMs } = this.#options;
     using requests = new DerivedController(lost);
     requests.signal.addEventListener("abort", () => {

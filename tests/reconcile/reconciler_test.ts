@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { abortable } from "@std/async/abortable";
+import type { ResourceClient } from "../../src/client/resource_client.ts";
 import { SharedInformerFactory } from "../../src/informer/shared_informer_factory.ts";
 import { WaitError } from "../../src/informer/status.ts";
 import { Deployment } from "../../src/kinds/apps/v1.ts";
@@ -741,6 +742,37 @@ Deno.test("requests of a reconcile end at once when leadership is lost, during a
     await running;
     assertEquals(log, ["first: LeadershipLostError", "second: LeadershipLostError"]);
     assertEquals(session.server.keys(ConfigMap), ["default/a"]);
+  }
+});
+
+Deno.test("a reconcile sends nothing when the clock says that leadership is over, before that is noticed", async () => {
+  const sends: ((client: ResourceClient<ConfigMap>) => Promise<unknown>)[] = [
+    (client) => client.patch("a", { type: "merge", body: { data: { by: "a" } } }),
+    (client) => client.list(),
+    (client) => client.get("a"),
+  ];
+  for (const send of sends) {
+    using session = new Session();
+    session.create("a");
+    const gate = Promise.withResolvers<void>();
+    const log: string[] = [];
+    let isHeld = true;
+    const maps = session.reconciler(async (_key, { client, signal }) => {
+      const own = client.resource(ConfigMap, { namespace: "default" });
+      await own.get("a");
+      await gate.promise;
+      await send(own).then(() => log.push("sent"), (error) => log.push(error === signal.reason ? "refused" : error));
+      signal.throwIfAborted();
+    });
+    const running = maps.run({ isHeld: () => isHeld });
+    await session.pass();
+    const { length } = session.server.requests;
+    isHeld = false;
+    gate.resolve();
+    await session.pass();
+    assertEquals([log, session.errors, session.server.requests.slice(length)], [["refused"], [], []]);
+    await running;
+    assertEquals(maps.status().outcomes.stopped, 1);
   }
 });
 
