@@ -375,12 +375,17 @@ const WRITES: Record<string, (context: ReconcileContext<Pod>) => Promise<unknown
 };
 
 for (const [name, write] of Object.entries(WRITES)) {
-  for (const when of ["after", "before"]) {
+  for (const when of ["after", "before", "300 ms after"]) {
     Deno.test(`a reconcile that writes its status by ${name} runs once, if the event comes ${when} the answer`, async () => {
       await using session = new Session((server) => ({
         fetch: async (request) => {
+          const isWrite = request.method !== "GET";
+          if (when === "300 ms after" && isWrite) {
+            const late = server.stallWatches(Pod);
+            setTimeout(() => late[Symbol.dispose](), 300);
+          }
           const response = await server.fetch(request);
-          if (when === "before" && request.method !== "GET") await sleep(100);
+          if (when === "before" && isWrite) await sleep(100);
           return response;
         },
       }));
