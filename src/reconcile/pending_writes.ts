@@ -347,14 +347,24 @@ export class PendingWrites implements Disposable {
    */
   readonly #writes = new Map<ObjectKey, Map<string, Pending>>();
   readonly #onSuperseded: Superseded;
+  readonly #onBlind: ((key: ObjectKey, resource: string) => void) | undefined;
+  /** The names of the resources that `#onBlind` was called with. */
+  readonly #blind = new Set<string>();
 
   /**
    * @param onSuperseded Called with the key that was reconciled when a write of it was superseded, and with the write.
    * @param staleMs The longest time that an answer is read, in milliseconds.
    * @param expects See `OwnCalls`.
+   * @param onBlind Called when no cache says who owns the fields of an object, once for each resource.
    */
-  constructor(onSuperseded: Superseded, staleMs = Infinity, expects?: ConstructorParameters<typeof OwnCalls>[0]) {
+  constructor(
+    onSuperseded: Superseded,
+    staleMs = Infinity,
+    expects?: ConstructorParameters<typeof OwnCalls>[0],
+    onBlind?: (key: ObjectKey, resource: string) => void,
+  ) {
     this.#onSuperseded = onSuperseded;
+    this.#onBlind = onBlind;
     this.#staleMs = staleMs;
     this.own = new OwnCalls(expects);
   }
@@ -436,9 +446,14 @@ export class PendingWrites implements Disposable {
   cached(writer: ObjectKey, resource: Resource, key: ObjectKey): KubernetesObject | undefined {
     const pending = this.#writes.get(writer)?.get(idOf({ resource, key }));
     const isOnItsWay = pending !== undefined && !pending.caches.every(({ cache }) => isSeen(cache, pending));
-    const objects = this.#caches.get(resourceName(resource))?.map((cache) => this.listerOf(cache).get(key))
-      .filter((object) => object !== undefined) ?? [];
+    const name = resourceName(resource);
+    const caches = this.#caches.get(name) ?? [];
+    const objects = caches.map((cache) => this.listerOf(cache).get(key)).filter((object) => object !== undefined);
     const found = objects.find((object) => !(reduced in object)) ?? objects[0];
+    if (!this.#blind.has(name) && !caches.some((cache) => this.#overlays.get(cache)!.hasManagedFields)) {
+      this.#blind.add(name);
+      this.#onBlind?.(writer, name);
+    }
     return isOnItsWay && found?.metadata.resourceVersion !== pending.resourceVersion ? undefined : found;
   }
 

@@ -10,6 +10,7 @@
 import { type Abortable, defined } from "../api/options.ts";
 import { keyOf, type KubernetesObject, type ObjectKey, type OwnerReference } from "../api/object.ts";
 import { type Resource, resourceName } from "../api/resource.ts";
+import { isConflict } from "../api/status.ts";
 import { controlledBy, type ShardSource } from "../api/shard.ts";
 import type { SharedIndexInformer } from "../informer/shared_index_informer.ts";
 import { WorkQueue, type WorkQueueAddOptions } from "../workqueue/work_queue.ts";
@@ -52,6 +53,9 @@ import { ShardedKeys } from "./sharded_keys.ts";
 /** The number of ended reconciles that `status()` has. */
 const RECENT = 16;
 
+/** The number of retries for which a conflict is not reported: they take 1.3 s, in which a cache has the new version. */
+const QUIET_CONFLICTS = 8;
+
 /** The time of a stop after which it is reported what it waits for. */
 const NOTICE_MS = 1_000;
 
@@ -68,7 +72,8 @@ const NOTICE_MS = 1_000;
  * - A write that somebody undoes before any cache has shown it may lead to no event, or to one that a predicate drops:
  *   its key is reconciled again, with a cause `"superseded"`.
  * - A reconcile that throws or rejects, also without an error, is reported and called again with growing waits; one
- *   that always fails is called every 1000 s in the end. After a `TerminalError` it waits for the next event. One that
+ *   that always fails is called every 1000 s in the end. One that rejects with a conflict (`isConflict`: the object has
+ *   changed since the cache read it) is retried like this, too, and is reported only from the ninth call on. After a `TerminalError` it waits for the next event. One that
  *   never returns keeps its key, and after `timeoutMs` no worker; stopping waits for it no longer than `graceMs`.
  * - A loop is reported once: a key whose calls write the same objects again, each call caused by the writes of the one
  *   before, with no other cause in between. After 250 such calls in a row the key is called with the waits of a failing
@@ -199,7 +204,15 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
       const cause = { type: "superseded", source: resource, object: object === key ? undefined : object };
       this.#add(key, { cause: defined(cause) }, "superseded");
     };
-    this.#writes = new PendingWrites(superseded, staleMs, (key, write) => this.#sources.expect(key, write));
+    const blind = (key: ObjectKey, resource: string): void => {
+      const why = `no cache of it has managedFields, so that applyIfChanged sends its fields at each call`;
+      const remedy = `Add { informer: { managedFields: { manager: "NAME" } } } to its owns() or watches()`;
+      this.#report(
+        new Error(`Cannot compare "${resource}" in the reconciler of "${this.name}": ${why}. ${remedy}.`),
+        key,
+      );
+    };
+    this.#writes = new PendingWrites(superseded, staleMs, (key, write) => this.#sources.expect(key, write), blind);
     const { shards } = options;
     this.#ownShard = shards;
     this.#ownedShard = shards?.by === "uid" ? controlledBy(shards) : shards;
@@ -235,13 +248,19 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
    * with `controller: true`, if it is of the reconciled kind. Owners of other kinds, and references without
    * `controller`, are passed over. When an object moves to another owner, both are reconciled. Returns this reconciler.
    *
+   * An informer of `informers` in place of the kind selects what you need, as in {@linkcode watches}.
+   *
    * @throws {TypeError} when the owned kind is cluster-scoped and the reconciled one has namespaces: Kubernetes has no
-   * such owners, and does not delete what refers to one.
+   * such owners, and does not delete what refers to one; and as `watches()`.
    * @throws {Error} when the reconciler has stopped.
    * @throws as `SharedInformerFactory.forResource()`.
    */
-  owns<O extends KubernetesObject>(resource: Resource<O>, options: WatchedKindOptions<O> = {}): this {
+  owns<O extends KubernetesObject>(
+    source: Resource<O> | SharedIndexInformer<O, string>,
+    options: WatchedKindOptions<O> = {},
+  ): this {
     const { group, kind, scope } = this.#resource;
+    const resource = this.informers.resourceOf(source);
     if (scope === "Namespaced" && resource.scope === "Cluster") {
       throw new TypeError(
         `Cannot own "${resourceName(resource)}" in the reconciler of "${this.name}": they are cluster-scoped, and ` +
@@ -250,7 +269,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
           }" have namespaces; find them by labels and watches(), and delete them in finalize()`,
       );
     }
-    this.#follow(resource, options, ({ metadata, namespace }) => {
+    this.#follow(source, options, ({ metadata, namespace }) => {
       const owner = metadata.ownerReferences?.find(({ controller }) => controller === true);
       if (owner === undefined || owner.kind !== kind || groupOf(owner) !== group) return [];
       return [keyOf({ metadata: scope === "Cluster" ? owner : { name: owner.name, namespace } })];
@@ -262,18 +281,49 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
    * Reconciles the keys that `map` returns for a changed object of another kind. For an update it is called with both
    * states, and the keys of both are reconciled. Returns this reconciler.
    *
+   * Instead of the kind, you can give an informer that `informers.forResource()` of this reconciler has returned. Use it
+   * for two selections of one kind: `cache()` takes the informer, too, and so reads the one that you mean.
+   *
    * While the reconciler runs, the informer is started, and the keys of its objects are enqueued as it lists them; a
    * server that refuses the list is reported by the informer, and does not end the reconciler.
    *
    * @throws {Error} when the reconciler has stopped.
+   * @throws {TypeError} when the informer is of another factory, or comes with the options `informer` or `optional`.
    * @throws as `SharedInformerFactory.forResource()`.
+   *
+   * @example Two selections of one kind
+   * ```ts
+   * import { Client } from "@kube/informer";
+   * import { ConfigMap, Namespace } from "@kube/informer/kinds/core/v1";
+   * import { Reconciler } from "@kube/informer/reconcile";
+   * import { configMap, FakeApiServer } from "@kube/informer/testing";
+   *
+   * const server = new FakeApiServer();
+   * for (const name of ["platform", "shop"]) server.create(Namespace, { metadata: { name } });
+   * server.create(ConfigMap, configMap({ name: "motd", namespace: "platform", data: { text: "Welcome" } }));
+   * using client = new Client({ server: "http://fake", transport: server });
+   * const copied = { labels: { "example.com/copy": "yes" } };
+   * await using namespaces = new Reconciler(client, Namespace, async (namespace, { client, cache }) => {
+   *   const source = cache(sources).get("platform/motd");
+   *   if (namespace === "platform" || source === undefined || cache(copies).get(`${namespace}/motd`)) return;
+   *   await client.resource(ConfigMap, { namespace }).create({ metadata: { name: "motd", ...copied }, data: source.data });
+   * });
+   * const sources = namespaces.informers.forResource(ConfigMap, { namespace: "platform" });
+   * const copies = namespaces.informers.forResource(ConfigMap, { labelSelector: "example.com/copy=yes" });
+   * namespaces.watches(sources, () => namespaces.informer.indexer.keys()).watches(copies, ({ namespace }) => [namespace]);
+   *
+   * const running = namespaces.run();
+   * await copies.until(({ metadata }) => metadata.namespace === "shop");
+   * await namespaces[Symbol.asyncDispose]();
+   * await running;
+   * ```
    */
   watches<O extends KubernetesObject>(
-    resource: Resource<O>,
+    source: Resource<O> | SharedIndexInformer<O, string>,
     map: MapFunction<O>,
     options: WatchedKindOptions<O> = {},
   ): this {
-    this.#follow(resource, options, map);
+    this.#follow(source, options, map);
     return this;
   }
 
@@ -365,18 +415,24 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
   }
 
   #follow<O extends KubernetesObject>(
-    resource: Resource<O>,
+    kind: Resource<O> | SharedIndexInformer<O, string>,
     options: WatchedKindOptions<O>,
     map?: MapFunction<O>,
     shard?: ShardSource,
   ): SharedIndexInformer<O, string> {
+    const resource = this.informers.resourceOf(kind);
+    const isKind = kind === resource;
+    const action = `add "${resourceName(resource)}" to the reconciler of "${this.name}"`;
     if (this.#job.signal.aborted || this.#state === "stopping" || this.#state === "stopped") {
-      throw new Error(`Cannot add "${resourceName(resource)}" to the reconciler of "${this.name}": it has stopped`);
+      throw new Error(`Cannot ${action}: it has stopped`);
     }
     const { when = [], optional, informer: selection = {} as InformerSelection<O> } = options;
-    const isSharded = shard !== undefined && selection.shard === undefined;
+    if (!isKind && (options.informer !== undefined || optional !== undefined)) {
+      throw new TypeError(`Cannot ${action}: the informer has its options already. Pass them to forResource()`);
+    }
+    const isSharded = isKind && shard !== undefined && selection.shard === undefined;
     const chosen = { ...defined({ optional, shard }), ...selection };
-    const { informer, release } = this.informers.follow<O>(resource, chosen);
+    const { informer, release } = this.informers.follow<O>(kind, chosen);
     const predicates = typeof when === "function" ? [when] : when;
     const skips = options.echoes === "skip" ? "all" : options.echoes ?? map ? "none" : "status";
     const shared: KeySource<O>["shared"] = new Map();
@@ -634,6 +690,10 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
       if (this.#shards?.hasMoved(call, thrown)) {
         this.#record(call, observer, "stopped");
         return SETTLED;
+      }
+      if (isConflict(thrown) && retries < QUIET_CONFLICTS && !isAbandoned) {
+        this.#record(call, observer, "retried", thrown);
+        return retry();
       }
       const error = thrown ?? new Error(`The reconcile of "${key}" failed without an error`);
       const isTerminal = error instanceof TerminalError;

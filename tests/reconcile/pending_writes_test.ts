@@ -759,6 +759,32 @@ Deno.test("a cache of a reconciler is found by its kind, or by its informer wher
   await session.start(maps);
 });
 
+Deno.test("applyIfChanged of a reconcile is reported once for each kind of which no cache has managedFields", async () => {
+  const apply = async ({ client }: Pick<ReconcileContext<ConfigMap>, "client">): Promise<void> => {
+    const options = { fieldManager: "me", force: true };
+    for (const n of ["1", "2"]) {
+      const settings = { metadata: { name: "x" }, data: { n } };
+      await client.resource(ConfigMap, IN).applyIfChanged(settings, options);
+      await client.resource(Secret, IN).applyIfChanged({ metadata: { name: "x" }, stringData: { n } }, options);
+    }
+  };
+  for (const managedFields of [undefined, { manager: "me" }, "keep"] as const) {
+    await using session = new Session();
+    session.create("a");
+    session.server.create(ConfigMap, { metadata: { name: "x" } });
+    const maps = session.reconciler((key, context) => key === "default/a" ? apply(context) : undefined, {
+      informer: managedFields && { managedFields },
+    });
+    await session.start(maps, 1_000);
+    session.server.annotate(ConfigMap, "default/a", { by: "somebody" });
+    await session.pass(1_000);
+    const kinds = managedFields === undefined ? ["configmaps", "secrets"] : ["secrets"];
+    assertEquals(session.errors.map((it) => it.slice(0, it.indexOf(":", 10))), [
+      ...kinds.map((kind) => `default/a: Cannot compare "${kind}" in the reconciler of "configmaps"`),
+    ]);
+  }
+});
+
 Deno.test("applyIfChanged of a reconcile compares with what the reconcile has written", async () => {
   await using session = new Session();
   const reasons: (string | undefined)[] = [];
