@@ -545,7 +545,7 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
 
   /** As {@linkcode ResourceClient.delete}. */
   async delete(name: string, options: DeleteOptions = {}): Promise<T | Status> {
-    const answer = await this.#json(deleteRequest(this.#target, name, options), options);
+    const answer = await this.#send(deleteRequest(this.#target, name, options), options);
     // A deletion of a subresource evicts, or says nothing of the object.
     if (!options.subresource) {
       this.#wrote(options, () => deletionOf(this.resource, { namespace: this.#place, name }, answer));
@@ -557,7 +557,7 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
   async deleteCollection(options: DeleteCollectionOptions = {}): Promise<void> {
     const spec = deleteCollectionRequest(this.#target, options);
     if (this.#options.onWrite !== undefined && !options.dryRun) {
-      const { items } = await this.#json(spec, options) as { readonly items?: readonly T[] };
+      const { items } = await this.#send(spec, options) as { readonly items?: readonly T[] };
       for (const item of items ?? []) this.#wrote(options, () => collectedOf(this.resource, item));
       return;
     }
@@ -572,10 +572,21 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
     type: NonNullable<ObjectWrite["sent"]>["type"],
     body: unknown,
   ): Promise<T> {
-    const answer = await this.#json(spec, options) as T;
+    const answer = await this.#send(spec, options) as T;
     const { subresource = "" } = options;
     this.#wrote(options, () => writeOf(this.resource, answer, { type, subresource, body }));
     return answer;
+  }
+
+  /** Sends a write, and reports when it is not known whether it took effect. */
+  async #send(spec: RequestSpec, options: WriteOptions): Promise<unknown> {
+    try {
+      return await this.#json(spec, options);
+    } catch (error) {
+      const isRefused = error instanceof StatusError && error.status.code < 500;
+      if (!isRefused && !options.dryRun) this.#options.onUnanswered?.(this.resource);
+      throw error;
+    }
   }
 
   /** Reports a write that the server has accepted. */

@@ -193,9 +193,14 @@ export interface ResourceClientOptions {
   /**
    * Called with each write of this client that the server has accepted, before the call resolves; not for dry runs, nor
    * for subresources whose answer is not about an object (`eviction`, `binding`, `token`). A write whose answer was
-   * lost may have taken effect without a call.
+   * lost may have taken effect without a call: see `onUnanswered`.
    */
   readonly onWrite?: (write: ObjectWrite) => void;
+  /**
+   * Called when a write of this client has failed without an answer that says whether it took effect: the server could
+   * not be reached, a time was over, or it answered 5xx.
+   */
+  readonly onUnanswered?: (resource: Resource) => void;
   /**
    * Returns the object of a key as a cache has it, for `applyIfChanged`; `undefined` if no cache has it for sure.
    *

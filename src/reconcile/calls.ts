@@ -48,13 +48,15 @@ export class ReconcileCall<T extends KubernetesObject> implements ReconcileConte
     this.key = key;
     const { client, writes, timeoutMs } = calls;
     const onWrite = (write: ObjectWrite): void => writes.record(key, write);
+    const onUnanswered = (resource: Resource): void => writes.unanswered(key, resource);
     const cached = (resource: Resource, object: ObjectKey) => writes.cached(key, resource, object);
     this.client = {
       namespace: client.namespace,
       resource: (resource, selection) => {
         this.#early ??= [];
         const beforeRequest = (): void => calls.check?.(this);
-        return client.resource(resource, selection, { onWrite, cached, beforeRequest, signal: this.#requests.signal });
+        const { signal } = this.#requests;
+        return client.resource(resource, selection, { onWrite, onUnanswered, cached, beforeRequest, signal });
       },
     };
     this.retries = retries;

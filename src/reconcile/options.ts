@@ -286,8 +286,8 @@ export interface ReconcilerRunOptions extends Abortable {
    */
   readonly lost?: AbortSignal;
   /**
-   * Called before each request of a reconcile. When it returns false, the reconciler stops as if `lost` had aborted, and
-   * the request is not sent: after a pause of the process the clock says so before `lost` aborts. See
+   * Called before each request of a reconcile. When it returns false, the reconciler stops as if `lost` had aborted,
+   * and the request is not sent: after a pause of the process the clock says so before `lost` aborts. See
    * `Leadership.isHeld`.
    *
    * @default {leadership is held until `lost` aborts}

@@ -1,6 +1,6 @@
 import { type KubernetesObject, type ObjectKey, reduced } from "../api/object.ts";
 import { compareResourceVersions, DecodeError, isOlder, isResourceVersion } from "../api/status.ts";
-import { LeakyBucket, monotonicMs } from "../async/time.ts";
+import { LeakyBucket, monotonicMs, sleep } from "../async/time.ts";
 import type { ObjectWrite } from "../client/resource_client.ts";
 import { isWatched } from "../informer/events/event.ts";
 import type { Cause } from "../workqueue/run.ts";
@@ -9,7 +9,7 @@ import type { ObjectChange } from "./options.ts";
 import { FieldSelector, fieldValues, LabelSelector } from "../api/selector.ts";
 import type { Entry, Selection } from "../api/options.ts";
 import { type Resource, resourceName } from "../api/resource.ts";
-import { abortReason, DerivedController, LazyController } from "../async/signals.ts";
+import { abortReason, DerivedController, isAbortOf, Latch, LazyController } from "../async/signals.ts";
 import type { SharedIndexInformer } from "../informer/shared_index_informer.ts";
 import type { CacheOverlay, Cover } from "../informer/cache/lister.ts";
 
@@ -290,6 +290,17 @@ function isSent(sent: unknown, before: unknown, after: unknown, replaces: boolea
   return [...new Set([...Object.keys(a), ...Object.keys(b)])].every((it) => isSent(sent[it], a[it], b[it], replaces));
 }
 
+/** The shortest time from the end of a list after unanswered writes to the next one of the kind, in milliseconds. */
+const LIST_GAP_MS = 1_000;
+
+/** A comparison of the caches of a kind with the newest state. It opens when these have caught up with it. */
+class CatchUp extends Latch {
+  /** True once it is too late for further writes: the list may lack them. */
+  hasBegun = false;
+  /** The time at which it has ended. */
+  endedMs = Infinity;
+}
+
 /** An informer whose cache must have seen the writes of its kind. */
 export type Cache = SharedIndexInformer<KubernetesObject, string>;
 
@@ -350,6 +361,11 @@ export class PendingWrites implements Disposable {
   readonly #onBlind: ((key: ObjectKey, resource: string) => void) | undefined;
   /** The names of the resources that `#onBlind` was called with. */
   readonly #blind = new Set<string>();
+  /** The last comparison of each kind, for all keys with unanswered writes of it. */
+  readonly #catchUps = new Map<string, CatchUp>();
+  /** Has a key if and only if the caches may lack a write of it that was not answered; by the names of the kinds. */
+  readonly #unanswered = new Map<ObjectKey, Map<string, CatchUp>>();
+  readonly #job = new DerivedController();
 
   /**
    * @param onSuperseded Called with the key that was reconciled when a write of it was superseded, and with the write.
@@ -369,9 +385,9 @@ export class PendingWrites implements Disposable {
     this.own = new OwnCalls(expects);
   }
 
-  /** The number of keys with writes. */
+  /** The number of keys with writes, and of keys with writes that were not answered. */
   get size(): number {
-    return this.#writes.size;
+    return this.#writes.size + this.#unanswered.size;
   }
 
   /** Makes `cache` one of those that must have seen the writes of `resource`, and their answers readable over it. */
@@ -432,6 +448,38 @@ export class PendingWrites implements Disposable {
     this.#remember(pending);
   }
 
+  /**
+   * A write of the reconcile of `key` may have taken effect. The key has not seen it until the caches of the kind have
+   * caught up with a list that begins after this: one list for all keys that wait for it.
+   */
+  unanswered(key: ObjectKey, resource: Resource): void {
+    const name = resourceName(resource);
+    if (!this.#caches.get(name)?.length || this.#job.signal.aborted) return;
+    let catchUp = this.#catchUps.get(name);
+    if (catchUp === undefined || catchUp.hasBegun) {
+      const before = catchUp;
+      this.#catchUps.set(name, catchUp = new CatchUp());
+      void this.#catchUp(name, catchUp, before);
+    }
+    this.#unanswered.set(key, new Map(this.#unanswered.get(key)).set(name, catchUp));
+  }
+
+  async #catchUp(name: string, catchUp: CatchUp, before: CatchUp | undefined): Promise<void> {
+    const { signal } = this.#job;
+    try {
+      await before?.wait({ signal });
+      await sleep(Math.max(0, (before?.endedMs ?? -Infinity) + LIST_GAP_MS - monotonicMs()), { signal });
+      catchUp.hasBegun = true;
+      await Promise.all(this.#caches.get(name)!.map((cache) => cache.caughtUp(signal)));
+    } catch (error) {
+      if (isAbortOf(signal, error)) return;
+      throw error;
+    }
+    catchUp.endedMs = monotonicMs();
+    catchUp.open();
+    for (const key of this.#unanswered.keys()) this.hasSeen(key);
+  }
+
   #remember(write: Pending): void {
     const writes = this.#writes.get(write.writer) ?? new Map<string, Pending>();
     writes.set(idOf(write), write);
@@ -462,22 +510,31 @@ export class PendingWrites implements Disposable {
     for (const write of this.#writes.get(key)?.values() ?? []) {
       if (write.caches.every(({ cache }) => isSeen(cache, write))) this.#forget(write);
     }
-    return !this.#writes.has(key);
+    const unanswered = this.#unanswered.get(key);
+    for (const [name, { isOpen }] of unanswered ?? []) if (isOpen) unanswered!.delete(name);
+    if (unanswered?.size === 0) this.#unanswered.delete(key);
+    return !this.#writes.has(key) && !this.#unanswered.has(key);
   }
 
   /** Resolves when the caches may have seen all writes of `key`, or the signal aborts; never rejects. */
   async wait(key: ObjectKey, signal: AbortSignal): Promise<void> {
     const waits = [...this.#writes.get(key)?.values() ?? []].map((write) => allSeen(write, signal));
-    await Promise.all(waits);
+    const catchUps = [...this.#unanswered.get(key)?.values() ?? []].map((it) => it.wait({ signal }));
+    await Promise.allSettled([...waits, ...catchUps]);
   }
 
   /** Forgets the writes of `key`, and returns a description of those that were not seen. */
   drop(key: ObjectKey): string {
     const writes = [...this.#writes.get(key)?.values() ?? []];
     for (const write of writes) this.#forget(write);
-    return writes.map(({ resource, key, isDeleted, resourceVersion }) => {
-      return `${resourceName(resource)} "${key}" ${isDeleted ? "deleted" : `at version ${resourceVersion}`}`;
-    }).join(", ");
+    const unanswered = [...this.#unanswered.get(key)?.keys() ?? []];
+    this.#unanswered.delete(key);
+    return [
+      ...writes.map(({ resource, key, isDeleted, resourceVersion }) => {
+        return `${resourceName(resource)} "${key}" ${isDeleted ? "deleted" : `at version ${resourceVersion}`}`;
+      }),
+      ...unanswered.map((name) => `${name} after a write that was not answered`),
+    ].join(", ");
   }
 
   /**
@@ -524,6 +581,7 @@ export class PendingWrites implements Disposable {
 
   /** Follows no write any longer. */
   [Symbol.dispose](): void {
+    this.#job.abort(over());
     for (const writes of this.#writes.values()) for (const { job } of writes.values()) job.abort(over());
   }
 }

@@ -238,6 +238,7 @@ class ScriptedCache {
   constructor(readonly selections: readonly Selection[] = [{}]) {}
   atLeast = (version: string, options: { signal: AbortSignal }): Promise<void> => this.#wait(version, options);
   until = (_: unknown, options: { signal: AbortSignal }): Promise<void> => this.#wait("until", options);
+  caughtUp = (signal: AbortSignal): Promise<void> => this.#wait("list", { signal });
   untilDeleted = (key: string, options: { signal: AbortSignal }): Promise<void> => this.#wait(`gone ${key}`, options);
 
   /** Ends the waits of these names that have begun, or all, after the cache has changed. */
@@ -315,6 +316,32 @@ Deno.test("PendingWrites follows later writes, too, after all earlier ones were 
   }
   assertEquals(superseded, ["owner shop/a", "owner shop/a"]);
   writes[Symbol.dispose]();
+});
+
+Deno.test("PendingWrites makes a later list for writes that were not answered after one has begun", async () => {
+  using time = new FakeTime();
+  const { cache, writes } = following();
+  const lists = (): number => cache.waits.filter(({ name }) => name === "list").length;
+  writes.unanswered("a", Secret); // of a kind without a cache
+  assertEquals([writes.hasSeen("a"), writes.size], [true, 0]);
+  for (const key of ["a", "b"]) writes.unanswered(key, ConfigMap);
+  await time.tickAsync(0);
+  assertEquals([lists(), writes.hasSeen("a")], [1, false]);
+  for (const key of ["b", "c"]) writes.unanswered(key, ConfigMap);
+  await time.tickAsync(5_000);
+  assertEquals(lists(), 1);
+  await cache.show(() => {}, ["list"]);
+  assertEquals(["a", "b", "c"].map((key) => writes.hasSeen(key)), [true, false, false]);
+  await time.tickAsync(999);
+  assertEquals(lists(), 1);
+  await time.tickAsync(1);
+  assertEquals(lists(), 2);
+  await cache.show(() => {}, ["list"]);
+  assertEquals(writes.size, 0); // whether the keys come up again or not
+  writes.unanswered("a", ConfigMap);
+  writes[Symbol.dispose]();
+  await time.tickAsync(1_000);
+  assertEquals([lists(), time.timers], [2, 0]);
 });
 
 Deno.test("PendingWrites follows nothing after its end", async () => {

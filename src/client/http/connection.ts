@@ -814,8 +814,10 @@ export class Connection implements Disposable {
     const isNew = await credentials?.apply(headers, { refresh: refused !== undefined, signal });
     if (refused !== undefined && isNew === false) throw refused;
     impersonate?.(request);
-    spec.beforeSent?.();
-    signal.throwIfAborted();
+    if (spec.beforeSent !== undefined) {
+      spec.beforeSent();
+      signal.throwIfAborted();
+    }
     reporter?.sent(request);
     try {
       const answer = await transport.fetch(request);
