@@ -128,6 +128,8 @@ class Cluster {
  * ```
  */
 export class ClusterSet implements AsyncDisposable {
+  /** The waits after failures; see `ClusterSetOptions`. */
+  readonly backoff: BackoffOptions;
   readonly #options: ClusterSetOptions;
   readonly #clusters = new Map<string, Cluster>();
   /** Has a name until the cluster that was removed has ended. */
@@ -148,6 +150,7 @@ export class ClusterSet implements AsyncDisposable {
   constructor(options: ClusterSetOptions = {}) {
     checkBackoff(options.backoff ?? {});
     this.#options = options;
+    this.backoff = options.backoff ?? {};
   }
 
   /** The names of the clusters, in the order in which they were added. */
@@ -380,7 +383,6 @@ export class ClusterSet implements AsyncDisposable {
   async #repeat(name: string, cluster: Cluster, work: ClusterWork, run: AbortSignal): Promise<void> {
     using job = new DerivedController(run, cluster.job.signal);
     const { signal } = job;
-    const { backoff = {} } = this.#options;
     for (let failures = 0; !signal.aborted; failures++) {
       const beganMs = monotonicMs();
       try {
@@ -392,8 +394,8 @@ export class ClusterSet implements AsyncDisposable {
         if (signal.aborted) return;
         cluster.failures.set(run, error);
       }
-      if (monotonicMs() - beganMs > (backoff.maxMs ?? 30_000)) failures = 0; // it had worked
-      await sleep(backoffMs(failures, backoff), { signal }).catch(() => undefined); // aborted: the loop ends
+      if (monotonicMs() - beganMs > (this.backoff.maxMs ?? 30_000)) failures = 0; // it had worked
+      await sleep(backoffMs(failures, this.backoff), { signal }).catch(() => undefined); // aborted: the loop ends
       cluster.failures.delete(run);
     }
   }
@@ -429,10 +431,12 @@ export interface ClusterSecretsOptions extends Abortable {
 
 /** A Secret, as it was last looked at. */
 interface KnownSecret {
-  /** Its kubeconfig; `undefined` if there was none. */
+  /** The kubeconfig that is in use; `undefined` if there is none. */
   text?: string;
   /** `true` if its cluster was added. */
   isAdded: boolean;
+  /** Ends the attempts to use an earlier kubeconfig. */
+  job?: DerivedController;
 }
 
 /**
@@ -440,8 +444,8 @@ interface KnownSecret {
  * it anew when the kubeconfig changes, and removes it when the Secret is deleted. Resolves when the signal has aborted;
  * the clusters stay.
  *
- * A Secret that cannot be used is reported to `onError` of the set, with the name of the cluster; the cluster that it
- * had before stays. The right to write such Secrets is the right to choose the servers that this process asks.
+ * A Secret that cannot be used is reported to `onError` of the set, with the name of the cluster, and is tried again
+ * with the waits of `backoff`, as one whose name another cluster has at the time. The cluster that it had before stays. The right to write such Secrets is the right to choose the servers that this process asks.
  *
  * @example
  * ```ts ignore
@@ -474,27 +478,43 @@ export async function followClusterSecrets(
     const isGone = secret === undefined || secret.metadata.deletionTimestamp !== undefined;
     const text = isGone ? undefined : decoded(secret.data?.[key]);
     if (text === state.text) return;
-    state.text = text;
     const made = text === undefined ? undefined : await connect(text, name);
     if (state.isAdded) await clusters.remove(name).catch((error) => clusters.report(error, name)); // it has left
     state.isAdded = false;
+    state.text = undefined;
     if (made === undefined) return;
     try {
       clusters.add(name, made);
       state.isAdded = true;
+      state.text = text;
     } catch (error) {
       made[Symbol.dispose]();
       throw error;
     }
   }
 
+  /** Applies a Secret until that succeeds, or it has changed again. */
+  async function repeat(name: string, state: KnownSecret, job: AbortSignal): Promise<void> {
+    for (let failures = 0; !job.aborted; failures++) {
+      try {
+        return await apply(name, state);
+      } catch (cause) {
+        const error = new InformerError(`Cannot use the kubeconfig of Secret "${namespace}/${name}"`, { cause });
+        clusters.report(error, name);
+      }
+      await sleep(backoffMs(failures, clusters.backoff), { signal: job }).catch(() => undefined); // aborted: it ends
+    }
+  }
+
   const changed = ({ name }: { readonly name: string }): void => {
     const state = known.get(name) ?? { isAdded: false };
     known.set(name, state);
-    const applied = inTurn(state, () => apply(name, state)).catch((cause) => {
-      const error = new InformerError(`Cannot use the kubeconfig of Secret "${namespace}/${name}"`, { cause });
-      clusters.report(error, name);
-    }).finally(() => running.delete(applied));
+    state.job?.abort();
+    const job = state.job = new DerivedController(signal);
+    const applied = inTurn(state, () => repeat(name, state, job.signal)).finally(() => {
+      job.release();
+      running.delete(applied);
+    });
     running.add(applied);
   };
   secrets.addEventHandler({ onAdd: changed, onUpdate: changed, onDelete: changed }, { name: "clusters" });

@@ -322,7 +322,7 @@ Deno.test("ClusterSet keeps a snapshot for each cluster, also of one that was re
 const LABELS = { "sigs.k8s.io/multicluster-runtime-kubeconfig": "true" };
 
 /** A server with Secrets, and what follows them. */
-function follow(clusters: Clusters): {
+function follow(clusters: Clusters, connecting: () => void = () => {}): {
   readonly hub: FakeApiServer;
   readonly made: string[];
   write(name: string, kubeconfig: string, labels?: Record<string, string>): void;
@@ -336,6 +336,7 @@ function follow(clusters: Clusters): {
     signal: stop.signal,
     connect: (text, name) => {
       if (text.startsWith("bad")) throw new Error(`refused ${text}`);
+      connecting();
       made.push(`${name} ${text}`);
       return clusters.client(name);
     },
@@ -406,11 +407,39 @@ Deno.test("followClusterSecrets reports what cannot be used, and keeps the clust
   assertEquals(clusters.errors.splice(0), [`berlin -: Cannot use the kubeconfig of Secret "fleet/berlin"`]);
   secrets.hub.annotate(Secret, "fleet/berlin", { n: "1" });
   await clusters.pass();
-  assertEquals(clusters.errors, []); // once
+  assertEquals(clusters.errors.splice(0).length, 1); // tried again as it changes
   secrets.hub.delete(Secret, "fleet/berlin");
   secrets.hub.delete(Secret, "fleet/taken"); // which was not added
   await clusters.pass();
   assertEquals(clusters.set.names, ["taken", "paris"]);
+  await secrets.stop();
+});
+
+Deno.test("followClusterSecrets tries again where connect() has failed, or another cluster has the name", async () => {
+  await using clusters = new Clusters({ backoff: { initialMs: 4_000, jitter: 0 } });
+  clusters.add("taken");
+  let failures = 1;
+  await using secrets = follow(clusters, () => {
+    if (failures-- > 0) throw new Error("the token service is busy");
+  });
+  secrets.write("berlin", "v1");
+  await clusters.pass(100);
+  secrets.write("taken", "v1");
+  await clusters.pass(3_800);
+  assertEquals([clusters.set.names, clusters.errors.length], [["taken"], 2]);
+  await clusters.during(clusters.set.remove("taken"));
+  await clusters.pass(13_000);
+  assertEquals([clusters.set.names.toSorted(), clusters.errors.length], [["berlin", "taken"], 2]);
+  assertEquals(secrets.made, ["taken v1", "berlin v1", "taken v1"]);
+
+  // A later kubeconfig ends the attempts with an earlier one, and so does a deletion.
+  clusters.errors.length = 0;
+  for (const name of ["berlin", "rome"]) secrets.write(name, "bad");
+  await clusters.pass(100);
+  secrets.write("berlin", "v3");
+  secrets.hub.delete(Secret, "fleet/rome");
+  await clusters.pass(60_000);
+  assertEquals([clusters.errors.length, secrets.made.at(-1)], [2, "berlin v3"]);
   await secrets.stop();
 });
 
