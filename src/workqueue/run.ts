@@ -129,8 +129,9 @@ export function retry(): Result {
 }
 
 /**
- * Asks for the key again after `ms` milliseconds. The work has succeeded: earlier failures of the key are forgotten.
- * The key is also processed earlier when it is added meanwhile.
+ * Asks for the key again after `ms` milliseconds; a negative time is 0, so that `deadline - now` may have passed. The
+ * work has succeeded: earlier failures of the key are forgotten. The key is also processed earlier when it is added
+ * meanwhile.
  *
  * @example Check again later
  * ```ts
@@ -145,11 +146,12 @@ export function retry(): Result {
  * });
  * ```
  *
- * @throws {RangeError} when `ms` is negative, not a number or not finite.
+ * @throws {RangeError} when `ms` is not a number or not finite.
  */
 export function requeueAfter(ms: number): Result {
-  checkDurations("requeue a key", { ms }, { finite: true });
-  return new Result(ms);
+  const afterMs = typeof ms === "number" && ms < 0 ? 0 : ms;
+  checkDurations("requeue a key", { ms: afterMs ?? NaN }, { finite: true });
+  return new Result(afterMs);
 }
 
 /**

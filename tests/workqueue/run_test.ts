@@ -441,9 +441,12 @@ Deno.test("WorkQueue run treats any other result of a worker as a failure", asyn
   }
 });
 
-Deno.test("requeueAfter refuses an invalid duration", () => {
-  for (const ms of [-1, NaN, Infinity]) {
-    assertThrows(() => requeueAfter(ms), RangeError, `ms must be at least 0 milliseconds and finite, found ${ms}`);
+Deno.test("requeueAfter takes a time that has passed as 0, and refuses what is no time", () => {
+  assertEquals([-1, -Infinity, -0.5, 7].map((ms) => requeueAfter(ms).afterMs), [0, 0, 0, 7]);
+  for (const ms of [NaN, Infinity, undefined, "-1"]) {
+    const found = typeof ms === "string" ? `"${ms}"` : ms ?? NaN;
+    const message = `ms must be at least 0 milliseconds and finite, found ${found}`;
+    assertThrows(() => requeueAfter(ms as number), RangeError, message);
   }
 });
 
