@@ -61,9 +61,9 @@ const NOTICE_MS = 1_000;
  * - It starts when all its informers have synced. No key is reconciled twice at a time, and events meanwhile lead to
  *   one more reconcile. Objects of initial lists and resyncs have low priority: `WorkQueue` states the longest wait.
  * - A key is reconciled again only when the caches of this reconciler have seen what its last reconcile wrote through
- *   `context.client`, or after `staleMs`, which is reported. After a write without an answer (the connection was lost, a
- *   time was over, or the server answered 5xx) it waits until these caches have what a new list of the kind has. Writes
- *   of other clients are not known to it.
+ *   `context.client`, or after `staleMs`, which is reported. After a write without an answer (the connection was lost,
+ *   a time was over, or the server answered 5xx) it waits until these caches have what a new list of the kind has.
+ *   Writes of other clients are not known to it.
  * - Its reads, `context.object`, `cache()` and {@linkcode lister}, show the answers of these writes at once. The event
  *   of a write of the status of its own object leads to no reconcile; `echoes` says which others do not.
  * - A write that somebody undoes before any cache has shown it may lead to no event, or to one that a predicate drops:
