@@ -445,7 +445,7 @@ interface KnownSecret {
  * the clusters stay.
  *
  * A Secret that cannot be used is reported to `onError` of the set, with the name of the cluster, and is tried again
- * with the waits of `backoff`, as one whose name another cluster has at the time. The cluster that it had before stays. The right to write such Secrets is the right to choose the servers that this process asks.
+ * with the waits of `backoff`; so is one whose name another cluster has. The cluster that it had before stays. The right to write such Secrets is the right to choose the servers that this process asks.
  *
  * @example
  * ```ts ignore

@@ -8,6 +8,7 @@
  * @module
  */
 
+import type { Resource } from "../api/resource.ts";
 import { type Abortable, defined, type Entry, type Selection } from "../api/options.ts";
 import type { KubernetesObject, ObjectKey, ObjectMeta } from "../api/object.ts";
 import type { HashRange } from "../api/shard.ts";
@@ -83,6 +84,8 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
   /** Reads the cache by namespace, name and label selector. */
   readonly lister: Lister<T>;
 
+  /** The resource of the objects, where the source says it: clients do. */
+  readonly resource: Resource<T> | undefined;
   /** The parts of the collection that its sources select, where they say so: those of a client do. */
   readonly selections: readonly Selection[];
   /** `true` if the objects are Secrets with their data. */
@@ -158,6 +161,7 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
     const report = (error: unknown): void => this.#report(error);
     const collection = this.#collection = new CachedCollection<T>(source, filled, finder);
     const { scope } = collection;
+    this.resource = scope.resource as Resource<T> | undefined;
     this.selections = scope.parts;
     this.hasSecrets = scope.hasSecrets;
     this.reduction = scope.reduction;

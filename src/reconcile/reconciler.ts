@@ -49,6 +49,9 @@ import { additionOf, checkKey, type KeySource, KeySources, type MapFunction } fr
 import { type OwnCalls, PendingWrites, type Superseded } from "./pending_writes.ts";
 import { ShardedKeys } from "./sharded_keys.ts";
 
+/** A kind to follow, or an informer of it. */
+export type Followed<T extends KubernetesObject> = Resource<T> | SharedIndexInformer<T, string>;
+
 /** The number of ended reconciles that `status()` has. */
 const RECENT = 16;
 
@@ -235,14 +238,16 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
    * Reconciles the controller of an object of another kind when that object changes: the owner in `ownerReferences`
    * with `controller: true`, if it is of the reconciled kind. Owners of other kinds, and references without
    * `controller`, are passed over. When an object moves to another owner, both are reconciled. Returns this reconciler.
+   * An informer may be named in place of the kind, as for {@linkcode watches}.
    *
    * @throws {TypeError} when the owned kind is cluster-scoped and the reconciled one has namespaces: Kubernetes has no
    * such owners, and does not delete what refers to one.
    * @throws {Error} when the reconciler has stopped.
    * @throws as `SharedInformerFactory.forResource()`.
    */
-  owns<O extends KubernetesObject>(resource: Resource<O>, options: WatchedKindOptions<O> = {}): this {
+  owns<O extends KubernetesObject>(of: Followed<O>, options: WatchedKindOptions<O> = {}): this {
     const { group, kind, scope } = this.#resource;
+    const resource = resourceOf(of);
     if (scope === "Namespaced" && resource.scope === "Cluster") {
       throw new TypeError(
         `Cannot own "${resourceName(resource)}" in the reconciler of "${this.name}": they are cluster-scoped, and ` +
@@ -251,7 +256,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
           }" have namespaces; find them by labels and watches(), and delete them in finalize()`,
       );
     }
-    this.#follow(resource, options, ({ metadata, namespace }) => {
+    this.#follow(of, options, ({ metadata, namespace }) => {
       const owner = metadata.ownerReferences?.find(({ controller }) => controller === true);
       if (owner === undefined || owner.kind !== kind || groupOf(owner) !== group) return [];
       return [keyOf({ metadata: scope === "Cluster" ? owner : { name: owner.name, namespace } })];
@@ -263,6 +268,10 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
    * Reconciles the keys that `map` returns for a changed object of another kind. For an update it is called with both
    * states, and the keys of both are reconciled. Returns this reconciler.
    *
+   * Name an informer in place of the kind to follow two parts of one kind: `cache(informer)` reads each. Create it with
+   * `reconciler.informers`, which starts it; run informers of other factories yourself. The options `informer` and
+   * `optional` have no effect then.
+   *
    * While the reconciler runs, the informer is started, and the keys of its objects are enqueued as it lists them; a
    * server that refuses the list is reported by the informer, and does not end the reconciler.
    *
@@ -270,11 +279,11 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
    * @throws as `SharedInformerFactory.forResource()`.
    */
   watches<O extends KubernetesObject>(
-    resource: Resource<O>,
+    of: Followed<O>,
     map: MapFunction<O>,
     options: WatchedKindOptions<O> = {},
   ): this {
-    this.#follow(resource, options, map);
+    this.#follow(of, options, map);
     return this;
   }
 
@@ -366,18 +375,22 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
   }
 
   #follow<O extends KubernetesObject>(
-    resource: Resource<O>,
+    of: Followed<O>,
     options: WatchedKindOptions<O>,
     map?: MapFunction<O>,
     shard?: ShardSource,
   ): SharedIndexInformer<O, string> {
+    const resource = resourceOf(of);
     if (this.#job.signal.aborted || this.#state === "stopping" || this.#state === "stopped") {
       throw new Error(`Cannot add "${resourceName(resource)}" to the reconciler of "${this.name}": it has stopped`);
     }
     const { when = [], optional, informer: selection = {} as InformerSelection<O> } = options;
-    const isSharded = shard !== undefined && selection.shard === undefined;
+    const isGiven = of !== resource;
+    const isSharded = !isGiven && shard !== undefined && selection.shard === undefined;
     const chosen = { ...defined({ optional, shard }), ...selection };
-    const { informer, release } = this.informers.follow<O>(resource, chosen);
+    const { informer, release } = isGiven
+      ? { informer: of as SharedIndexInformer<O, string>, release: () => {} }
+      : this.informers.follow<O>(resource, chosen);
     const predicates = typeof when === "function" ? [when] : when;
     const skips = options.echoes === "skip" ? "all" : options.echoes ?? map ? "none" : "status";
     const shared: KeySource<O>["shared"] = new Map();
@@ -690,6 +703,12 @@ function loopError(what: string): Error {
       `status().ownCalls counts. A reconcile must write nothing when nothing is missing. A key that has repeated ` +
       `itself 250 times is called with growing waits`,
   );
+}
+
+function resourceOf<T extends KubernetesObject>(of: Followed<T>): Resource<T> {
+  const resource = "plural" in of ? of : of.resource;
+  if (resource !== undefined) return resource;
+  throw new TypeError("Cannot follow an informer whose source names no resource. Create it with a client or a factory");
 }
 
 function groupOf({ apiVersion }: OwnerReference): string {
