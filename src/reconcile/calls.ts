@@ -49,7 +49,11 @@ export class ReconcileCall<T extends KubernetesObject> implements ReconcileConte
     const { client, writes, timeoutMs } = calls;
     const onWrite = (write: ObjectWrite): void => writes.record(key, write);
     const onUnanswered = (resource: Resource): void => writes.unanswered(key, resource);
-    const cached = (resource: Resource, object: ObjectKey) => writes.cached(key, resource, object);
+    const cached = (resource: Resource, object: ObjectKey): KubernetesObject | undefined => {
+      const found = writes.cached(key, resource, object);
+      if (found !== undefined && found.metadata.managedFields === undefined) calls.uncomparable?.(resource, key);
+      return found;
+    };
     this.client = {
       namespace: client.namespace,
       resource: (resource, selection) => {
@@ -147,6 +151,8 @@ export class RunningCalls<T extends KubernetesObject> implements Disposable {
   readonly timeoutMs: number;
   /** Called before each request of a call, which it may end. */
   check: ((call: ReconcileCall<T>) => void) | undefined;
+  /** Called with the kind of an object that `applyIfChanged` cannot compare: its cache has no managedFields. */
+  uncomparable: ((resource: Resource, key: ObjectKey) => void) | undefined;
 
   constructor(
     client: Client,

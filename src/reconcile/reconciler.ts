@@ -10,6 +10,7 @@
 import { type Abortable, defined } from "../api/options.ts";
 import { keyOf, type KubernetesObject, type ObjectKey, type OwnerReference } from "../api/object.ts";
 import { type Resource, resourceName } from "../api/resource.ts";
+import { isConflict } from "../api/status.ts";
 import { controlledBy, type ShardSource } from "../api/shard.ts";
 import type { SharedIndexInformer } from "../informer/shared_index_informer.ts";
 import { WorkQueue, type WorkQueueAddOptions } from "../workqueue/work_queue.ts";
@@ -55,6 +56,9 @@ export type Followed<T extends KubernetesObject> = Resource<T> | SharedIndexInfo
 /** The number of ended reconciles that `status()` has. */
 const RECENT = 16;
 
+/** The conflicts of a key in a row that are not reported: the cache was late, and the next state is on its way. */
+const QUIET_CONFLICTS = 3;
+
 /** The time of a stop after which it is reported what it waits for. */
 const NOTICE_MS = 1_000;
 
@@ -74,6 +78,8 @@ const NOTICE_MS = 1_000;
  * - A reconcile that throws or rejects, also without an error, is reported and called again with growing waits; one
  *   that always fails is called every 1000 s in the end. After a `TerminalError` it waits for the next event. One that
  *   never returns keeps its key, and after `timeoutMs` no worker; stopping waits for it no longer than `graceMs`.
+ * - A reconcile that throws a conflict (409: the object has changed since it was read) is retried, and reported only
+ *   after three retries in a row: that a cache is late is no failure.
  * - A loop is reported once: a key whose calls write the same objects again, each call caused by the writes of the one
  *   before, with no other cause in between. After 250 such calls in a row the key is called with the waits of a failing
  *   one; changes by others call it at once. A loop of many keys is reported when they make nine of ten calls.
@@ -216,6 +222,12 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
     });
     this.lister = this.cache(this.informer);
     this.#calls = new RunningCalls(client, this.lister, (kind) => this.cache(kind), this.#writes, timeoutMs);
+    const reported = new Set<string>();
+    this.#calls.uncomparable = (resource, key) => {
+      const name = resourceName(resource);
+      if (!reported.has(name)) this.#report(uncomparable(name), key);
+      reported.add(name);
+    };
   }
 
   /**
@@ -650,6 +662,10 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
         return SETTLED;
       }
       const error = thrown ?? new Error(`The reconcile of "${key}" failed without an error`);
+      if (isConflict(error) && retries < QUIET_CONFLICTS) {
+        this.#record(call, observer, "retried");
+        return retry();
+      }
       const isTerminal = error instanceof TerminalError;
       const outcome = isTerminal ? "terminal" : isAbandoned ? "timedOut" : "failed";
       this.#record(call, observer, outcome, error);
@@ -702,6 +718,13 @@ function loopError(what: string): Error {
     `Reconciling ${what} over and over: the calls write the same objects again, and are caused by these writes only, as ` +
       `status().ownCalls counts. A reconcile must write nothing when nothing is missing. A key that has repeated ` +
       `itself 250 times is called with growing waits`,
+  );
+}
+
+function uncomparable(name: string): Error {
+  return new Error(
+    `Cannot compare "${name}" with their cache: applyIfChanged sends them each time, because the cache leaves ` +
+      `managedFields out. Keep those of your field manager, by { informer: { managedFields: { manager } } } in owns()`,
   );
 }
 

@@ -344,4 +344,9 @@ Deno.test("differences names fields by the paths that parseFieldPath reads", () 
   assertEquals(paths.map((path) => formatFieldPath(parseFieldPath(path))), paths);
   assertEquals(differences({ a: null, b: {}, c: 0 }, { a: undefined, b: [], c: false }), ["a", "b", "c"]);
   assertEquals(differences({ toString: 1 }, {}), ["toString"]);
+  // Of lists of different lengths the list is named, and no field below it.
+  const [one, two] = [[{ name: "a", port: 1 }], [{ name: "b", port: 1 }, { name: "c", port: 2 }]];
+  assertEquals([differences({ list: one }, { list: two }), differences({ list: two }, { list: one })], [["list"], [
+    "list",
+  ]]);
 });

@@ -823,6 +823,26 @@ Deno.test("a reconciler follows two informers of one kind, which are named in pl
   assertThrows(() => maps.watches(unnamed, () => []), TypeError, "Cannot follow an informer whose source names no");
 });
 
+Deno.test("applyIfChanged that cannot compare, as the cache has no managedFields, is reported once", async () => {
+  for (const managedFields of ["drop", { manager: "me" }] as const) {
+    await using session = new Session();
+    session.create("a", "b");
+    session.server.create(Secret, { metadata: { name: "a" }, data: { c: "ZA==" } }); // by another manager
+    const maps = session.reconciler(async (_key, { object, client }) => {
+      const metadata = { name: object!.metadata.name };
+      const draft = withController({ metadata, stringData: { a: "b" } }, object!);
+      await client.resource(Secret, IN).applyIfChanged(draft, { fieldManager: "me", force: true });
+    }).owns(Secret, { informer: { managedFields, keep: "data" } });
+    await session.start(maps, 100);
+    for (const key of ["default/a", "default/b", "default/a"]) maps.enqueue(key);
+    await session.pass(100);
+    assertEquals(session.errors.length, managedFields === "drop" ? 1 : 0);
+    if (managedFields === "drop") {
+      assertMatch(session.errors[0], /^default\/\w: Cannot compare "secrets" with their cache/);
+    }
+  }
+});
+
 Deno.test("applyIfChanged of a reconcile compares with what the reconcile has written", async () => {
   await using session = new Session();
   const reasons: (string | undefined)[] = [];

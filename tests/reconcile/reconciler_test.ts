@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertRejects, assertThrows } from "@std/assert";
 import { abortable } from "@std/async/abortable";
 import type { ResourceClient } from "../../src/client/resource_client.ts";
 import { SharedInformerFactory } from "../../src/informer/shared_informer_factory.ts";
@@ -743,6 +743,24 @@ Deno.test("requests of a reconcile end at once when leadership is lost, during a
     assertEquals(log, ["first: LeadershipLostError", "second: LeadershipLostError"]);
     assertEquals(session.server.keys(ConfigMap), ["default/a"]);
   }
+});
+
+Deno.test("a conflict is retried without a report, and reported when it stays", async () => {
+  await using session = new Session();
+  session.create("a");
+  let conflicts = 3;
+  const maps = session.reconciler(async (_key, { object, client }) => {
+    const body = { metadata: { resourceVersion: conflicts-- > 0 ? "1" : object!.metadata.resourceVersion } };
+    await client.resource(ConfigMap, { namespace: "default" }).patch("a", { type: "merge", body });
+  });
+  await session.start(maps, 1_000);
+  const { outcomes } = maps.status();
+  assertEquals([session.errors, outcomes.retried, outcomes.failed, outcomes.succeeded], [[], 3, 0, 1]);
+  conflicts = 5;
+  maps.enqueue("default/a");
+  await session.pass(10_000);
+  assertEquals([session.errors.length, maps.status().outcomes.failed], [2, 2]);
+  assertMatch(session.errors[0], /409 Conflict/);
 });
 
 Deno.test("a reconcile sends nothing when the clock says that leadership is over, before that is noticed", async () => {

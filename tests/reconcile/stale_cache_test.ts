@@ -113,6 +113,31 @@ Deno.test("a key whose writes no cache sees in time is reconciled all the same, 
   );
 });
 
+Deno.test("a write of the own status whose event comes 300 ms after the call is no cause, and one by others is", async () => {
+  await using session = new Session();
+  const { server } = session;
+  server.create(Pod, pod({ name: "x" }));
+  const calls: string[] = [];
+  let isOver = false;
+  const pods = new Reconciler(session.client, Pod, async (_key, { client, object, causes }) => {
+    calls.push(causes.map(({ type, event }) => `${type} ${event}`).join());
+    if (object?.status?.message === "seen") return;
+    const late = server.stallWatches(Pod);
+    setTimeout(() => late[Symbol.dispose](), 300);
+    const body = { status: { message: "seen" } };
+    await client.resource(Pod, { namespace: "default" }).patch("x", { type: "merge", body }, { subresource: "status" });
+    isOver = true;
+  });
+  await session.start(pods, 0);
+  assertEquals([isOver, calls], [true, ["event added"]]);
+  assertEquals(pods.informer.lister.get("default/x")?.status?.message, undefined);
+  await session.pass(10_000);
+  assertEquals([pods.informer.lister.get("default/x")?.status?.message, calls.length], ["seen", 1]);
+  server.annotate(Pod, "default/x", { n: "1" });
+  await session.pass(10);
+  assertEquals(calls, ["event added", "event updated"]);
+});
+
 /** Ways in which the answer of a creation that has taken effect is lost. */
 const LOSSES: Record<string, (signal: AbortSignal) => Response | Promise<Response>> = {
   reset: () => Promise.reject(new TypeError("connection reset")),

@@ -21,6 +21,32 @@ Deno.test("SharedIndexInformer delivers the cached objects, a synced event, and 
   assertEquals(notes.take(), ["~ default/a@1→11", "+ default/c@12", "- default/b@13"]);
 });
 
+Deno.test("SharedIndexInformer awaits the promises of each handler, and no slow one delays another that is asynchronous", async () => {
+  await using run = await new Run(holding(entry("a", 1))).start();
+  const hold = gate();
+  const lines: string[] = [];
+  const handler = (name: string, wait: () => Promise<void>) => {
+    const call = async ({ key, type }: { readonly key: string; readonly type: string }): Promise<void> => {
+      lines.push(`${name} ${type} ${key}`);
+      await wait();
+      lines.push(`${name} has ended`);
+    };
+    return run.informer.addEventHandler({ onAdd: call, onUpdate: call });
+  };
+  const slow = handler("slow", () => hold.promise);
+  const quick = handler("quick", () => Promise.resolve());
+  await run.send(modified("a", 11), modified("a", 12));
+  assertEquals(lines.filter((line) => line.startsWith("slow")), ["slow added default/a"]);
+  assertEquals(lines.filter((line) => line.startsWith("quick")), [
+    ...["quick added default/a", "quick has ended"],
+    ...["quick updated default/a", "quick has ended", "quick updated default/a", "quick has ended"],
+  ]);
+  assertEquals([slow.pending > 0, quick.pending], [true, 0]);
+  hold.resolve();
+  await run.tick();
+  assertEquals([slow.pending, lines.filter((line) => line === "slow has ended").length], [0, 3]);
+});
+
 Deno.test("SharedIndexInformer of one of several clusters names it in each event", async () => {
   await using run = await new Run(holding(entry("a", 1)), { cluster: "berlin" }).start();
   const clusters: (string | undefined)[] = [];
