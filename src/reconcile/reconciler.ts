@@ -47,7 +47,8 @@ import { joined } from "../informer/status.ts";
 import { SharedInformerFactory } from "../informer/shared_informer_factory.ts";
 import { type ReconcileCall, RunningCalls } from "./calls.ts";
 import { additionOf, checkKey, type KeySource, KeySources, type MapFunction } from "./key_sources.ts";
-import { type OwnCalls, PendingWrites, type Superseded } from "./pending_writes.ts";
+import type { OwnCalls } from "./own_calls.ts";
+import { PendingWrites, type Superseded } from "./pending_writes.ts";
 import { ShardedKeys } from "./sharded_keys.ts";
 
 /** The number of ended reconciles that `status()` has. */

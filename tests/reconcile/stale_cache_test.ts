@@ -19,7 +19,7 @@ import { isWatched } from "../../src/informer/events/event.ts";
 import { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";
 import { controllerOf, withController, writeStatus } from "../../src/reconcile/objects.ts";
 import { Reconciler } from "../../src/reconcile/reconciler.ts";
-import { OwnCalls } from "../../src/reconcile/pending_writes.ts";
+import { OwnCalls } from "../../src/reconcile/own_calls.ts";
 
 Deno.test("a reconcile never sees a cache without its own writes, whatever the delay of watches [F16]", {
   timeout: 600_000,
