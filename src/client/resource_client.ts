@@ -194,15 +194,25 @@ export interface ResourceClientOptions {
   /**
    * Called with each write of this client that the server has accepted, before the call resolves; not for dry runs, nor
    * for subresources whose answer is not about an object (`eviction`, `binding`, `token`). A write whose answer was
-   * lost may have taken effect without a call.
+   * lost may have taken effect without a call: see `onUnanswered`.
    */
   readonly onWrite?: (write: ObjectWrite) => void;
+  /**
+   * Called when a write of this client has failed without an answer that says whether it took effect: the server could
+   * not be reached, a time was over, or it answered 5xx.
+   */
+  readonly onUnanswered?: (resource: Resource) => void;
   /**
    * Returns the object of a key as a cache has it, for `applyIfChanged`; `undefined` if no cache has it for sure.
    *
    * @default {none has it}
    */
   readonly cached?: (resource: Resource, key: ObjectKey) => KubernetesObject | undefined;
+  /**
+   * Called just before each request is sent, also when it is sent again. When it aborts `signal`, the request is not
+   * sent.
+   */
+  readonly beforeRequest?: () => void;
   /** Ends all requests and streams of this client, beside the signal of each: they reject with its reason. */
   readonly signal?: AbortSignal;
 }

@@ -110,6 +110,7 @@ function reconcilerMetrics(reconcilers: readonly ReconcilerStatus[]): MetricFami
       "Keys that wait until caches have seen their last writes.",
       each(({ waitingForCaches }) => waitingForCaches),
     ),
+    counter("reconciler_own_calls", "Reconciles that only own writes have caused.", each(({ ownCalls }) => ownCalls)),
     counter("reconciler_stale_reconciles", "Reconciles on a stale cache.", each(({ stale }) => stale)),
     gauge(
       "reconciler_abandoned_keys",
@@ -429,7 +430,7 @@ export class Manager implements AsyncDisposable {
   }
 
   /** Runs the reconcilers until the signal aborts or one of them fails, and then writes the events that wait. */
-  async #reconcile({ signal, lost }: ReconcilerRunOptions): Promise<void> {
+  async #reconcile({ signal, lost, isHeld }: ReconcilerRunOptions): Promise<void> {
     this.#enter("running");
     using work = new DerivedController(signal);
     const { promise: stopped, resolve: stop } = withResolvers<void>();
@@ -441,7 +442,7 @@ export class Manager implements AsyncDisposable {
     else work.signal.addEventListener("abort", stopping, { once: true });
     let failure: { readonly error: unknown } | undefined;
     const ends = this.#reconcilers.map((reconciler) =>
-      reconciler.run({ signal: work.signal, lost }).catch((error) => {
+      reconciler.run({ signal: work.signal, lost, isHeld }).catch((error) => {
         const { queue, abandoned } = reconciler.status();
         const isUnfinished = queue.processing > 0 || abandoned.length > 0;
         if (isUnfinished) failure = { error: new UnfinishedWorkError(errorLine(error), { cause: error }) };

@@ -250,12 +250,12 @@ export class ShardGroup implements ShardSource {
    * once after a pause.
    */
   ranges(): readonly HashRange[] {
-    return this.#term?.isHeld === true ? this.#ranges : NONE;
+    return this.#term?.isHeld() === true ? this.#ranges : NONE;
   }
 
   /** The ranges that this process is about to give away, and that no other one holds yet: release hooks are called. */
   releasing(): readonly HashRange[] {
-    return this.#term?.isHeld === true ? rangesOf(this.#releasing) : NONE;
+    return this.#term?.isHeld() === true ? rangesOf(this.#releasing) : NONE;
   }
 
   /** See {@linkcode ShardSource.onChange}. */
@@ -274,7 +274,7 @@ export class ShardGroup implements ShardSource {
 
   /** The state at present. */
   status(): ShardGroupStatus {
-    const isHeld = this.#term?.isHeld === true;
+    const isHeld = this.#term?.isHeld() === true;
     const { sinceRenewalMs, lastError } = this.#elector.status();
     const members = new Set(Array.from(this.#leases.members.values(), ({ identity }) => identity));
     return {
@@ -380,7 +380,7 @@ export class ShardGroup implements ShardSource {
   /** Does what is to be done now, and returns the time at which more may be. */
   #step(): number {
     const me = this.#leases.members.get(this.#elector.status().uid ?? "");
-    if (me === undefined || !this.#leases.hasSynced || !this.#term?.isHeld) {
+    if (me === undefined || !this.#leases.hasSynced || !this.#term?.isHeld()) {
       this.#publish([]);
       // The elector may learn the uid of a new Lease after the informer has passed it on.
       return this.#clock.now() + RETRY_MS;
