@@ -101,9 +101,8 @@ class KubernetesCollection implements Disposable {
   /** The resource as discovery describes it: without verbs, where its objects are not served. */
   get discovered(): DiscoveredResource {
     const { resource } = this.collection;
-    const { singular = resource.kind.toLowerCase(), shortNames = [], categories = [] } = resource as Partial<
-      ApiResource
-    >;
+    const { singular = resource.kind.toLowerCase() } = resource as Partial<ApiResource>;
+    const { shortNames = [], categories = [] } = resource;
     const verbs = this.#problem(this.collection.reduction) === undefined ? VERBS : [];
     return { ...resource, singular, shortNames, categories, verbs, custom: true, parts: [] };
   }
