@@ -117,7 +117,7 @@ Deno.test("a ring stays small after a million batches, and counts the room that 
   assert(behind > 7_000 && behind <= ring.bytes && ring.bytes <= 10_000, `${behind} of ${ring.bytes}`);
 });
 
-/** A step of the readers of one channel, or of somebody who changes its objects. */
+/** A step of the readers of one channel, or a change of its objects. */
 type PartStep =
   | { readonly do: "begin" | "read"; readonly reader: number }
   | { readonly do: "put"; readonly name: number; readonly size: number }

@@ -284,7 +284,7 @@ Deno.test("long paths, queries and headers are refused before authorize is asked
       assertEquals(await statusOf(`/api/pods?${query}${encodeURIComponent(text).slice(0, 4_000)}`), 400, query);
     }
   }
-  assertEquals(asked, 16); // those with a query that is read: the reason is for those who may ask
+  assertEquals(asked, 16); // those with a query that is read: the reason is for authorized clients
 });
 
 Deno.test("requests beyond the limit are answered by 503 until others have ended", async () => {
