@@ -180,7 +180,7 @@ export abstract class RelayStream {
   #isOver = false;
   readonly #expiry = new LongTimer(() => this.end("expired"));
   readonly #grace = new LongTimer(() => this.#controller.error(new Error("The client does not read")));
-  readonly #review = new LongTimer(() => void this.#askAgain());
+  readonly #review = new LongTimer(() => void this.#askAgain().catch((cause) => this.fail(cause)));
   /** The last one that was granted. */
   #access: Access = {};
 
@@ -206,8 +206,7 @@ export abstract class RelayStream {
     try {
       bytes = this.next();
     } catch (cause) {
-      this.#open.report(new InformerError("Cannot write to a stream, which breaks off", { cause }));
-      return this.break();
+      return this.fail(cause);
     }
     this.#isPaused = bytes?.length === 0;
     if (this.#isPaused) {
@@ -293,6 +292,12 @@ export abstract class RelayStream {
     return new Response(this.body, { headers });
   }
 
+  /** Reports an error of this stream, and breaks the body. */
+  fail(cause: unknown): void {
+    this.#open.report(new InformerError("Cannot continue a stream, which breaks off", { cause }));
+    this.break();
+  }
+
   /** Breaks the body, which has no next bytes, and gives back what the stream holds. */
   break(): void {
     this.#stop();
@@ -323,7 +328,11 @@ export abstract class RelayStream {
     this.#grace[Symbol.dispose]();
     if (this.#isOver) return;
     this.#isOver = true;
-    this.finish();
+    try {
+      this.finish();
+    } catch (cause) {
+      this.#open.report(new InformerError("Cannot give back what a stream holds", { cause }));
+    }
     this.#open.leave();
   }
 }

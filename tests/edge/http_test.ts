@@ -1,6 +1,7 @@
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { answerPage } from "../../src/cli/serve.ts";
 import { nextTurn } from "../../src/async/signals.ts";
+import { errorLine } from "../../src/errors/errors.ts";
 import { OpenRequest, OpenRequests, refuse, RelayStream } from "../../src/edge/http.ts";
 import type { RequestedData } from "../../src/edge/options.ts";
 import { informerProbes } from "../../src/edge/informer_relay.ts";
@@ -210,6 +211,28 @@ Deno.test("a stream that has no next bytes is reported, ended, and counted off, 
   }
 });
 
+Deno.test("a stream whose rights cannot be shown, or that cannot give back what it holds, is reported and counted off", async () => {
+  using time = new StreamFakeTime();
+  const errors: string[] = [];
+  const requests = new OpenRequests({ maxConnections: 1, onError: (error) => errors.push(errorLine(error)) });
+  using open = requests.admit()!;
+  const stream = new class extends Repeated {
+    protected override finish(): never {
+      throw new Error("it is held");
+    }
+    protected override change(): never {
+      throw new Error("no rights");
+    }
+  }("one", open);
+  const body = stream.response({ askAgainAt: new Date(0), again: () => Promise.resolve({}) }).body!.getReader();
+  await time.tickAsync(1_000);
+  await assertRejects(() => body.read(), Error, "The relay has failed");
+  assertEquals([requests.size, time.timers, errors], [0, 0, [
+    "Cannot continue a stream, which breaks off: no rights",
+    "Cannot give back what a stream holds: it is held",
+  ]]);
+});
+
 Deno.test("objects that cannot be written end the streams that show them, and no others", async () => {
   await using relayed = new Relayed({
     // A function of the program that makes what is no JSON.
@@ -230,9 +253,12 @@ Deno.test("objects that cannot be written end the streams that show them, and no
   await assertRejects(() => again.text(), Error, "The relay has failed");
   assertEquals(relayed.present, { connections: 1, streams: { pods: 1 } });
   assertEquals(relayed.errors.length, 2);
-  const list = await relayed.get("/api/pods");
-  await assertRejects(() => list.text(), Error, "The relay has failed");
-  assertEquals([relayed.present.connections, relayed.errors.length], [1, 3]);
+  const views = `/views?views=${encodeURIComponent('{"a":{"of":"pods"}}')}`;
+  for (const path of ["/api/pods", views]) {
+    const answer = await relayed.get(path);
+    await assertRejects(() => answer.text(), Error, "The relay has failed", path);
+    assertEquals([relayed.present.connections, relayed.errors.splice(0).length > 0], [1, true], path);
+  }
 });
 
 Deno.test("an event stream has one end, whether it is ended, read to its end, or cancelled", async () => {
