@@ -291,26 +291,48 @@ Deno.test("an event stream whose client does not read ends after the time for it
   await assertRejects(() => reader.closed, Error, "The client does not read");
 });
 
-Deno.test("long paths, queries and headers are refused before authorize is asked, by errors that are short", async () => {
+Deno.test("what is longer than its bound is refused before authorize is asked, by errors that are short", async () => {
   let asked = 0;
   await using relayed = new Relayed({ authorize: () => ++asked > 0 }, { server: threePods() });
-  const statusOf = async (path: string, headers: Record<string, string> = {}): Promise<number> => {
-    const response = await relayed.get(path, headers);
+  const ask = async (status: number, path: string, init?: RequestInit): Promise<void> => {
+    const response = await relayed.relay.fetch(new Request(`http://localhost${path}`, init));
     const text = await response.text();
-    assertEquals(text.length < 600, true, text);
-    return response.status;
+    assertEquals([response.status, text.length < 600], [status, true], `${path.slice(0, 60)}: ${text}`);
   };
-  assertEquals(await statusOf(`/api/${"p".repeat(1_100)}`), 414);
-  assertEquals(await statusOf(`/api/pods?fields=${"p".repeat(4_100)}`), 414);
-  for (const name of ["accept", "if-none-match", "last-event-id", "origin"]) {
-    assertEquals(await statusOf("/api/pods", { [name]: "x".repeat(16_400) }), name === "origin" ? 403 : 431, name);
-  }
+  const a = (length: number): string => "a".repeat(length);
+  await ask(414, `/api/${a(1_025)}`);
+  await ask(414, `/kubernetes/api/v1/namespaces/${a(1_025)}/pods`);
+  await ask(414, `/api/pods?fields=${a(4_096)}`);
+  await ask(501, "/api/pods", { method: a(21) });
+  for (const name of ["accept", "if-none-match"]) await ask(431, "/api/pods", { headers: { [name]: a(1_025) } });
+  await ask(421, "/api/pods", { headers: { host: a(1_025) } });
+  await ask(403, "/api/pods", { headers: { origin: a(1_025) } });
+  assertEquals(asked, 0);
+  const wrong: string[] = [];
   for (const query of ["fields=", "labelSelector=", "fieldSelector=", ""]) {
-    for (const text of ['["' + "a".repeat(3_900), "a".repeat(3_900), "a.".repeat(1_900), "=".repeat(3_900)]) {
-      assertEquals(await statusOf(`/api/pods?${query}${encodeURIComponent(text).slice(0, 4_000)}`), 400, query);
+    for (const text of ['["' + a(3_900), a(3_900), "a.".repeat(1_900), "=".repeat(3_900)]) {
+      wrong.push(`/api/pods?${query}${encodeURIComponent(text).slice(0, 4_000)}`);
     }
   }
-  assertEquals(asked, 16); // those with a query that is read: the reason is for authorized clients
+  for (const view of [{ of: a(2_000) }, { [a(2_000)]: 1 }, { search: [a(2_000)] }, { sortBy: [`${a(2_000)}.`] }]) {
+    wrong.push(`/views?views=${encodeURIComponent(JSON.stringify({ v: { of: "pods", ...view } }))}`);
+  }
+  const token = btoa(JSON.stringify({ v: a(2_000), rv: 1, start: "" }));
+  const queries = ["resourceVersion", "limit", "resourceVersionMatch", a(101)].map((name) => `${name}=${a(101)}`);
+  for (
+    const query of [...queries, `labelSelector=${a(2_000)}`, `fieldSelector=${a(2_000)}`, `limit=1&continue=${token}`]
+  ) {
+    wrong.push(`/kubernetes/api/v1/pods?${query}`);
+  }
+  for (const path of wrong) await ask(400, path);
+  assertEquals(asked, wrong.length); // the reason is for authorized clients
+  await ask(404, `/kubernetes/api/v1/namespaces/shop/pods/${a(254)}`);
+  await ask(405, "/kubernetes/api/v1/pods", { method: a(20) });
+  // Long, but within the bounds.
+  await using events = await relayed.events("/events/pods", a(5_000));
+  assertStringIncludes((await events.through("synced"))[0], "reset");
+  const path = `metadata.annotations[${JSON.stringify(`${a(253)}/${a(63)}`)}]`;
+  assertEquals((await relayed.get(`/api/pods?fields=${encodeURIComponent(path)}`)).status, 200);
 });
 
 Deno.test("requests beyond the limit are answered by 503 until others have ended", async () => {
