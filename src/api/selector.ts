@@ -512,28 +512,27 @@ function parse(text: string): FieldRequirement[] {
   };
   let begin = 0;
   let operator: string | undefined;
-  let field = "";
-  let value = "";
+  let [field, from] = ["", 0];
   for (let at = 0; at <= text.length; at++) {
     const next = text[at];
     if (next === undefined || next === ",") {
       const term = text.slice(begin, at);
-      if (operator !== undefined) found.push({ keys: parseFieldPath(field), value, equal: operator !== "!=" });
-      else if (term !== "") fail(`"${quoted(term)}"`, begin, `"field=value" or "field!=value"`);
+      if (operator !== undefined) {
+        const value = text.slice(from, at).replaceAll(/\\(.)/g, "$1");
+        found.push({ keys: parseFieldPath(field), value, equal: operator !== "!=" });
+      } else if (term !== "") fail(`"${quoted(term)}"`, begin, `"field=value" or "field!=value"`);
       begin = at + 1;
       operator = undefined;
     } else if (operator === undefined) {
       operator = OPERATORS.find((operator) => text.startsWith(operator, at));
       if (operator === undefined) continue;
       if (at === begin) fail(`"${operator}"`, at, "the name of a field before it");
-      [field, value] = [text.slice(begin, at), ""];
+      field = text.slice(begin, at);
       at += operator.length - 1;
+      from = at + 1;
     } else if (next === "=") {
       fail(`"="`, at, `"\\=" in a value`);
-    } else if (next === "\\") {
-      if (!/[\\,=]/.test(text[++at] ?? "")) fail(`"\\"`, at - 1, `"\\\\" in a value`);
-      value += text[at];
-    } else value += next;
+    } else if (next === "\\" && !/[\\,=]/.test(text[++at] ?? "")) fail(`"\\"`, at - 1, `"\\\\" in a value`);
   }
   return found;
 }
