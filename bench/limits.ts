@@ -31,6 +31,7 @@ import { RESTORE } from "./limits/restore.ts";
 import { SELECT } from "./limits/select.ts";
 import { SHARDED_CACHE } from "./limits/sharded_cache.ts";
 import { SHARDS } from "./limits/shards.ts";
+import { STRANGERS } from "./limits/strangers.ts";
 import { STORE } from "./limits/store.ts";
 import { VIEW } from "./limits/view.ts";
 import { rounded, table } from "../tools/table.ts";
@@ -71,6 +72,7 @@ const MEASUREMENTS: readonly Measurement[] = [
   SHARDED_CACHE,
   PROCESSES,
   JOINED,
+  STRANGERS,
 ];
 
 /** The names of a limit on the command line: its id, and what stands for several. */

@@ -32,7 +32,7 @@ const LAYERS: Readonly<Record<string, { readonly folders: readonly string[]; rea
     store: { folders: [], packages: [] },
     informer: { folders: ["api", "entry", "reflector", "queue", "store", "async", "errors"], packages: [] },
     metrics: { folders: ["api", "async", "informer"], packages: [] },
-    protocol: { folders: ["api"], packages: [] },
+    protocol: { folders: ["api", "errors"], packages: [] },
     edge: {
       folders: ["api", "entry", "async", "client", "errors", "informer", "kinds", "metrics", "protocol", "store"],
       packages: ["@std/http"],

@@ -39,6 +39,18 @@ export interface Resource<T extends KubernetesObject = KubernetesObject> {
   /** `"Namespaced"` when each object has a namespace, else `"Cluster"`. */
   readonly scope: "Namespaced" | "Cluster";
   /**
+   * Short names, which servers of the kind list in discovery: `["po"]`.
+   *
+   * @default {[]}
+   */
+  readonly shortNames?: readonly string[];
+  /**
+   * The groups of resources that the kind belongs to, which servers of it list in discovery: `["all"]`.
+   *
+   * @default {[]}
+   */
+  readonly categories?: readonly string[];
+  /**
    * The form in which the server is asked for objects: complete, their metadata alone, or rows of a table.
    *
    * @default {"object"}
@@ -80,8 +92,10 @@ export function defineResource<T extends KubernetesObject>(definition: {
   readonly plural: string;
   readonly kind: string;
   readonly scope?: "Namespaced" | "Cluster";
+  readonly shortNames?: readonly string[];
+  readonly categories?: readonly string[];
 }): Resource<T> {
-  const { group = "", version, plural, kind, scope = "Namespaced" } = definition;
+  const { group = "", version, plural, kind, scope = "Namespaced", shortNames, categories } = definition;
   for (const [field, value] of Object.entries({ version, plural, kind })) {
     if (typeof value !== "string" || value === "") {
       throw new TypeError(
@@ -91,7 +105,11 @@ export function defineResource<T extends KubernetesObject>(definition: {
   }
   prefixOf({ group, version });
   checkSegment("plural", plural);
-  return Object.freeze({ group, version, plural, kind, scope });
+  return Object.freeze({
+    ...{ group, version, plural, kind, scope },
+    ...shortNames && { shortNames },
+    ...categories && { categories },
+  });
 }
 
 /** The definitions of custom kinds. */

@@ -195,42 +195,47 @@ interface Token {
 
 class Parser {
   readonly #text: string;
-  readonly #tokens: Token[] = [];
-  #next = 0;
+  /** The next token; `undefined` at the end. */
+  #token: Token | undefined;
+  /** The index after it. */
+  #end = 0;
 
   constructor(text: string) {
     this.#text = text;
-    for (let at = 0; at < text.length;) {
-      if (/\s/.test(text[at])) {
-        at++;
-        continue;
-      }
-      const symbol = SYMBOLS.find((symbol) => text.startsWith(symbol, at));
-      const word = symbol ?? text.slice(at).match(/^[^\s=!(),<>]+/)![0];
-      this.#tokens.push({ text: word, at, word: symbol === undefined });
-      at += word.length;
-    }
+    this.#advance();
+  }
+
+  /** Reads the next token. It looks at each character a few times at most, and keeps no others. */
+  #advance(): void {
+    const text = this.#text;
+    let at = this.#end;
+    while (/\s/.test(text[at] ?? "")) at++;
+    const symbol = SYMBOLS.find((symbol) => text.startsWith(symbol, at));
+    let end = at + (symbol?.length ?? 0);
+    if (symbol === undefined) { while (/[^\s=!(),<>]/.test(text[end] ?? "")) end++; }
+    this.#token = end === at ? undefined : { text: text.slice(at, end), at, word: symbol === undefined };
+    this.#end = end;
   }
 
   requirements(): Requirement[] {
     const found: Requirement[] = [];
-    if (this.#tokens.length === 0) return found;
+    if (this.#token === undefined) return found;
     for (;;) {
       found.push(this.#requirement());
-      if (this.#peek() === undefined) return found;
+      if (this.#token === undefined) return found;
       this.#symbol(",", `"," or the end`);
     }
   }
 
   #requirement(): Requirement {
-    if (this.#peek()?.text === "!") {
-      this.#next++;
+    if (this.#token?.text === "!") {
+      this.#advance();
       return { key: this.#key(), operator: "DoesNotExist", values: [] };
     }
     const key = this.#key();
-    const token = this.#peek();
+    const token = this.#token;
     if (token === undefined || token.text === ",") return { key, operator: "Exists", values: [] };
-    this.#next++;
+    this.#advance();
     switch (token.text) {
       case "=":
       case "==":
@@ -251,28 +256,28 @@ class Parser {
   }
 
   #key(): string {
-    const token = this.#peek();
+    const token = this.#token;
     if (token === undefined || !token.word) this.#fail(token, "a label key");
     if (!isKey(token.text)) this.#fail(token, `a label key such as "app" or "example.com/tier"`);
-    this.#next++;
+    this.#advance();
     return token.text;
   }
 
   /** A value may be empty: `app=`, `app in ()` and `app in (,a)` are selectors. */
   #value(): string {
-    const token = this.#peek();
+    const token = this.#token;
     if (token === undefined || token.text === "," || token.text === ")") return "";
     if (!token.word || !NAME.test(token.text)) {
       this.#fail(token, "a label value of at most 63 letters, digits, '-', '_' and '.'");
     }
-    this.#next++;
+    this.#advance();
     return token.text;
   }
 
   #integer(): string {
-    const token = this.#peek();
+    const token = this.#token;
     if (token === undefined || !isInteger(token.text)) this.#fail(token, "an integer from 0 to 2^63-1");
-    this.#next++;
+    this.#advance();
     return token.text;
   }
 
@@ -281,7 +286,7 @@ class Parser {
     const values: string[] = [];
     for (;;) {
       values.push(this.#value());
-      if (this.#peek()?.text === ",") this.#next++;
+      if (this.#token?.text === ",") this.#advance();
       else break;
     }
     this.#symbol(")", `"," or ")"`);
@@ -289,12 +294,8 @@ class Parser {
   }
 
   #symbol(text: string, expected: string): void {
-    if (this.#peek()?.text !== text) this.#fail(this.#peek(), expected);
-    this.#next++;
-  }
-
-  #peek(): Token | undefined {
-    return this.#tokens[this.#next];
+    if (this.#token?.text !== text) this.#fail(this.#token, expected);
+    this.#advance();
   }
 
   #fail(token: Token | undefined, expected: string): never {
@@ -500,6 +501,8 @@ function areEqual(
   });
 }
 
+const OPERATORS = ["!=", "==", "="] as const;
+
 function parse(text: string): FieldRequirement[] {
   const found: FieldRequirement[] = [];
   const fail = (what: string, at: number, expected: string): never => {
@@ -509,29 +512,27 @@ function parse(text: string): FieldRequirement[] {
   };
   let begin = 0;
   let operator: string | undefined;
-  let field = "";
-  let value = "";
+  let [field, from] = ["", 0];
   for (let at = 0; at <= text.length; at++) {
-    const rest = text.slice(at);
-    if (rest === "" || rest[0] === ",") {
+    const next = text[at];
+    if (next === undefined || next === ",") {
       const term = text.slice(begin, at);
-      if (operator !== undefined) found.push({ keys: parseFieldPath(field), value, equal: operator !== "!=" });
-      else if (term !== "") fail(`"${quoted(term)}"`, begin, `"field=value" or "field!=value"`);
+      if (operator !== undefined) {
+        const value = text.slice(from, at).replaceAll(/\\(.)/g, "$1");
+        found.push({ keys: parseFieldPath(field), value, equal: operator !== "!=" });
+      } else if (term !== "") fail(`"${quoted(term)}"`, begin, `"field=value" or "field!=value"`);
       begin = at + 1;
       operator = undefined;
     } else if (operator === undefined) {
-      operator = /^(!=|==?)/.exec(rest)?.[0];
+      operator = OPERATORS.find((operator) => text.startsWith(operator, at));
       if (operator === undefined) continue;
       if (at === begin) fail(`"${operator}"`, at, "the name of a field before it");
-      [field, value] = [text.slice(begin, at), ""];
+      field = text.slice(begin, at);
       at += operator.length - 1;
-    } else if (rest[0] === "=") {
+      from = at + 1;
+    } else if (next === "=") {
       fail(`"="`, at, `"\\=" in a value`);
-    } else if (rest[0] === "\\") {
-      if (!/^\\[\\,=]/.test(rest)) fail(`"\\"`, at, `"\\\\" in a value`);
-      value += rest[1];
-      at++;
-    } else value += rest[0];
+    } else if (next === "\\" && !/[\\,=]/.test(text[++at] ?? "")) fail(`"\\"`, at - 1, `"\\\\" in a value`);
   }
   return found;
 }

@@ -36,7 +36,10 @@ const HEADERS: Readonly<Record<string, string>> = {
   "x-content-type-options": "nosniff",
 };
 
-/** Answers by the page, which is at `/`, or the relay. The relay's guard decides about both, with a reason as text. */
+/**
+ * Answers by the page, which is at `/`, or by the relay, whose guard decides about both. For the page, a refusal is a
+ * sentence of text.
+ */
 export async function answerServed(
   request: Request,
   info: ConnectionInfo,

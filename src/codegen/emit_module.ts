@@ -69,7 +69,7 @@ class Emitter {
   }
 
   kind({ name, kind, doc, type, resource, stored }: KindModel): string[] {
-    const { group, version, plural, scope, shortNames } = resource;
+    const { group, version, plural, scope, shortNames, categories } = resource;
     const base = this.#imported(stored ? "KubernetesObject" : "EphemeralObject");
     const apiVersion = group === "" ? version : `${group}/${version}`;
     const lines = [
@@ -92,6 +92,9 @@ class Emitter {
       `  plural: ${quoted(plural)},`,
       `  kind: ${quoted(kind)},`,
       ...(scope === "Cluster" ? [`  scope: "Cluster",`] : []),
+      ...Object.entries({ shortNames, categories }).flatMap(([member, texts]) =>
+        texts.length === 0 ? [] : `  ${member}: [${texts.map(quoted).join(", ")}],`
+      ),
       "});",
       "",
     ];

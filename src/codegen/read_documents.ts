@@ -116,6 +116,7 @@ function servedVersions(definition: DocumentPart): Version[] {
     plural,
     scope,
     shortNames: textsAt(at(names, "shortNames")),
+    categories: textsAt(at(names, "categories")),
   };
   const all = itemsAt(at(spec, "versions")).map((part) => {
     const resource = { ...place, version: nameAt(at(part, "name")) };
@@ -375,8 +376,9 @@ class Builder {
   read(resources: readonly ApiResource[]): void {
     const module = this.#modules.get(moduleId(resources[0]))!;
     for (const resource of resources) {
-      const { group, version, plural, scope, shortNames, verbs } = resource;
-      this.#readKind(module, resource.kind, { group, version, plural, scope, shortNames }, verbs.includes("get"));
+      const { group, version, plural, scope, shortNames, categories, verbs } = resource;
+      const place = { group, version, plural, scope, shortNames, categories };
+      this.#readKind(module, resource.kind, place, verbs.includes("get"));
     }
     // Not by recursion: a chain of references may be longer than the stack is deep.
     for (let next = this.#unread.shift(); next !== undefined; next = this.#unread.shift()) next();

@@ -120,6 +120,8 @@ export interface KindModel extends TypeDefinition {
     readonly scope: "Namespaced" | "Cluster";
     /** Short names: `["po"]`. */
     readonly shortNames: readonly string[];
+    /** The groups of resources that it belongs to: `["all"]`. */
+    readonly categories: readonly string[];
   };
   /** True if the server stores objects; false for those that it only answers, such as reviews. */
   readonly stored: boolean;

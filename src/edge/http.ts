@@ -2,6 +2,7 @@ import { encoder } from "../api/object.ts";
 import { nextTurn } from "../async/signals.ts";
 import { LongTimer, monotonicMs } from "../async/time.ts";
 import { type EndData, eventText } from "./format.ts";
+import { quoted } from "../errors/errors.ts";
 import { InformerError } from "../errors/informer_error.ts";
 import { refusal as statusError, statusJson } from "../protocol/refusal.ts";
 import type { ConnectionInfo, Grant, RelaySettings, RequestedData, RequestedPart } from "./options.ts";
@@ -78,7 +79,7 @@ export function refuse(
   void request.body?.cancel().catch(() => {}); // the answer does not depend on the rest of the body
   const headers = new Headers({ ...ANSWER_HEADERS, "cache-control": "no-store", ...more });
   if (status === 503) headers.set("retry-after", "2");
-  const error = `Cannot answer ${request.method}: ${reason}`;
+  const error = `Cannot answer ${quoted(request.method, MAX_METHOD)}: ${reason}`;
   const url = URL.parse(request.url);
   const body = url !== null && isKubernetes(url) ? statusJson(statusError(status, error).status) : { error };
   return Response.json(body, { status, headers });
@@ -180,7 +181,7 @@ export abstract class RelayStream {
   #isOver = false;
   readonly #expiry = new LongTimer(() => this.end("expired"));
   readonly #grace = new LongTimer(() => this.#controller.error(new Error("The client does not read")));
-  readonly #review = new LongTimer(() => void this.#askAgain());
+  readonly #review = new LongTimer(() => void this.#askAgain().catch((cause) => this.fail(cause)));
   /** The last one that was granted. */
   #access: Access = {};
 
@@ -206,8 +207,7 @@ export abstract class RelayStream {
     try {
       bytes = this.next();
     } catch (cause) {
-      this.#open.report(new InformerError("Cannot write to a stream, which breaks off", { cause }));
-      return this.break();
+      return this.fail(cause);
     }
     this.#isPaused = bytes?.length === 0;
     if (this.#isPaused) {
@@ -293,6 +293,12 @@ export abstract class RelayStream {
     return new Response(this.body, { headers });
   }
 
+  /** Reports an error of this stream, and breaks the body. */
+  fail(cause: unknown): void {
+    this.#open.report(new InformerError("Cannot continue a stream, which breaks off", { cause }));
+    this.break();
+  }
+
   /** Breaks the body, which has no next bytes, and gives back what the stream holds. */
   break(): void {
     this.#stop();
@@ -323,7 +329,11 @@ export abstract class RelayStream {
     this.#grace[Symbol.dispose]();
     if (this.#isOver) return;
     this.#isOver = true;
-    this.finish();
+    try {
+      this.finish();
+    } catch (cause) {
+      this.#open.report(new InformerError("Cannot give back what a stream holds", { cause }));
+    }
     this.#open.leave();
   }
 }
@@ -394,20 +404,15 @@ const PROXY_HEADER =
 const MAX_PATH = 1_024;
 const MAX_QUERY = 4_096;
 
-/** The longest value of a header that is read, in characters. */
-const MAX_HEADER = 16_384;
+/** The longest method, in characters. */
+const MAX_METHOD = 20;
 
-/** The headers that are read, but for those that `authorize` reads. */
-const READ_HEADERS = [
-  "accept",
-  "host",
-  "if-none-match",
-  "last-event-id",
-  "origin",
-  "sec-fetch-dest",
-  "sec-fetch-mode",
-  "sec-fetch-site",
-];
+/**
+ * The longest value of these headers, in characters. Other headers are compared, or are read up to a bound of their
+ * own; `authorize` may read any.
+ */
+const MAX_HEADER = 1_024;
+const READ_HEADERS = ["accept", "host", "if-none-match", "origin"];
 
 /**
  * Decides from the address and headers of a request whether it is answered at all.
@@ -418,12 +423,17 @@ const READ_HEADERS = [
  * | what | the most | the answer to more |
  * | --- | --- | --- |
  * | requests that are answered | `maxConnections` | 503 |
+ * | the method | 20 characters | 501 |
  * | the path | 1,024 characters | 414 |
  * | the query | 4,096 characters | 414 |
- * | each header that is read | 16,384 characters | 431 |
+ * | Accept, Host, If-None-Match, Origin | 1,024 characters each | 431 |
+ * | Last-Event-ID, `lastEventId` | 1,000 characters | a snapshot: the id is none of a relay |
  * | the body of `POST /views/<id>` | 16,384 bytes, within 5 s | 413, 408 |
- * | views of a stream | `MAX_VIEWS` | 400 |
- * | the path of a field, in `fields` | 512 characters | 400 |
+ * | views of a stream, rows of a window | 16, 1,000 | 400 |
+ * | sort keys of a view, and its fields | 100 each | 400 |
+ * | a path in `fields` | 512 characters | 400 |
+ * | below `/kubernetes`, parameters but selectors and `continue` | 100 characters each | 400 |
+ * | below `/kubernetes`, the name of an object | 253 characters | 404 |
  * | the input in the text of an error | 100 characters | cut |
  */
 export class RequestGuard {
@@ -468,6 +478,9 @@ export class RequestGuard {
     if (wrongHost !== undefined) return wrongHost;
     if (!this.#isOrigin(request, url)) {
       return { status: 403, reason: "the page is of another origin; add it to origins" };
+    }
+    if (request.method.length > MAX_METHOD) {
+      return { status: 501, reason: `the method is longer than ${MAX_METHOD} characters` };
     }
     if (pathname.length > MAX_PATH) {
       return { status: 414, reason: `the path is longer than ${MAX_PATH} characters` };

@@ -28,6 +28,7 @@ import {
   type Route,
   type ServerListOptions,
 } from "../protocol/requests.ts";
+import { quoted } from "../errors/errors.ts";
 import { ListBody, type ListedVersion, type ServedCollection, SharedLists } from "./collections.ts";
 import {
   type Access,
@@ -101,9 +102,8 @@ class KubernetesCollection implements Disposable {
   /** The resource as discovery describes it: without verbs, where its objects are not served. */
   get discovered(): DiscoveredResource {
     const { resource } = this.collection;
-    const { singular = resource.kind.toLowerCase(), shortNames = [], categories = [] } = resource as Partial<
-      ApiResource
-    >;
+    const { singular = resource.kind.toLowerCase() } = resource as Partial<ApiResource>;
+    const { shortNames = [], categories = [] } = resource;
     const verbs = this.#problem(this.collection.reduction) === undefined ? VERBS : [];
     return { ...resource, singular, shortNames, categories, verbs, custom: true, parts: [] };
   }
@@ -379,6 +379,7 @@ export class KubernetesApi implements Disposable {
     if (request.method !== "GET" && request.method !== "HEAD") {
       throw noVerb(collection.resource, verbOf(request.method, route, searchParams));
     }
+    checkLengths(route, searchParams);
     const options = parseListOptions(searchParams, true);
     const isOne = options.watch || route.name !== undefined;
     const partial = isOne ? "PartialObjectMetadata" : "PartialObjectMetadataList";
@@ -419,6 +420,20 @@ export class KubernetesApi implements Disposable {
       : undefined;
     if (document === undefined) throw noPath();
     return document;
+  }
+}
+
+/** The longest name of an object, and the longest value of a parameter that is not in `LONG`, in characters. */
+const MAX_NAME = 253;
+const MAX_VALUE = 100;
+const LONG = ["labelSelector", "fieldSelector", "shardSelector", "continue"];
+
+/** @throws {StatusError} when a name or a parameter is longer than any that the API has, which errors would repeat. */
+function checkLengths({ name = "" }: ResourceRoute, parameters: URLSearchParams): void {
+  if (name.length > MAX_NAME) throw noResource();
+  for (const [parameter, value] of parameters) {
+    if (value.length <= MAX_VALUE || LONG.includes(parameter)) continue;
+    throw badRequest(`the parameter ${JSON.stringify(quoted(parameter))} is longer than ${MAX_VALUE} characters`);
   }
 }
 

@@ -278,7 +278,7 @@ export class ViewStream extends RelayStream {
   #open(name: string, selection: ViewSelection): void {
     const view = { selection, lease: this.#hub.lease(selection), job: new AbortController() };
     this.#views.set(name, view);
-    void this.#follow(name, view);
+    void this.#follow(name, view).catch((cause) => this.fail(cause));
   }
 
   #close(name: string): void {

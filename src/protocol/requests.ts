@@ -8,6 +8,7 @@
 import { base64Of } from "../api/object.ts";
 import { placeOf, type ResourcePlace } from "../api/resource.ts";
 import type { StatusCause } from "../api/status.ts";
+import { quoted } from "../errors/errors.ts";
 import { badRequest, forbiddenField, invalid, noPath, refusal, unsupportedField } from "./refusal.ts";
 
 /** The path of a collection, an object or a subresource. */
@@ -197,7 +198,9 @@ export function parseContinueToken(text: string): ContinueToken {
   const { v, rv, start } = decodeToken(text);
   if (v !== "meta.k8s.io/v1" || typeof rv !== "number" || typeof start !== "string" || rv === 0) {
     throw badRequest(
-      `invalid continue token: continue key is not valid: incorrect encoded start resourceVersion (version ${v})`,
+      `invalid continue token: continue key is not valid: incorrect encoded start resourceVersion (version ${
+        quoted(String(v))
+      })`,
     );
   }
   // Tokens of the watch cache begin with a slash, those of etcd do not.

@@ -127,3 +127,11 @@ Deno.test("informer serve exits with 1 if it could not write its snapshot", asyn
   assertEquals(await session.code, 1);
   assertMatch(session.err.lines.at(-1)!, /^error: pods: Cannot keep a snapshot of "pods.*No such file or directory/);
 });
+
+Deno.test("informer serve lists the short names of its kinds for kubectl", async () => {
+  const { session, address } = await serving("pods,deployments", "-A", "--fake");
+  const { resources } = await (await fetch(`${address}/kubernetes/apis/apps/v1`)).json();
+  assertEquals([resources[0].shortNames, resources[0].categories], [["deploy"], ["all"]]);
+  session.interrupt();
+  await session.code;
+});

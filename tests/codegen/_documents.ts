@@ -148,6 +148,6 @@ export const DOCUMENTS: readonly OpenApiDocument[] = [documentOf("api/v1", CORE)
 
 /** The kinds of {@linkcode DOCUMENTS}. */
 export const RESOURCES: readonly ApiResource[] = [
-  resource("", "v1", "Pod", { shortNames: ["po"] }),
+  resource("", "v1", "Pod", { shortNames: ["po"], categories: ["all"] }),
   resource("apps", "v1", "Set", { scope: "Cluster", verbs: ["create"] }),
 ];

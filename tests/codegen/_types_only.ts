@@ -10,7 +10,9 @@ export function assertTypesOnly(text: string): void {
       const [{ initializer }] = statement.declarationList.declarations;
       assert(initializer !== undefined && ts.isCallExpression(initializer), text);
       const values = (initializer.arguments[0] as ts.ObjectLiteralExpression).properties;
-      assert(values.every((it) => ts.isPropertyAssignment(it) && ts.isStringLiteral(it.initializer)));
+      const isText = (node: ts.Expression): boolean =>
+        ts.isArrayLiteralExpression(node) ? node.elements.every(isText) : ts.isStringLiteral(node);
+      assert(values.every((it) => ts.isPropertyAssignment(it) && isText(it.initializer)));
     } else {
       const { kind } = statement;
       const allowed = [

@@ -47,6 +47,8 @@ export const Pod: Resource<Pod> = defineResource<Pod>({
   version: "v1",
   plural: "pods",
   kind: "Pod",
+  shortNames: ["po"],
+  categories: ["all"],
 });
 `,
   );
@@ -105,7 +107,7 @@ Deno.test("emitModules writes names and descriptions of any kind, and nothing es
     }, { description: evil }),
   };
   const text = emit([documentOf("apis/acme.dev/v1", schemas)], [
-    resource("acme.dev", "v1", "Tab", { shortNames: [evil] }),
+    resource("acme.dev", "v1", "Tab", { shortNames: [evil], categories: [evil] }),
   ]).get("acme/v1.ts")!;
   assertTypesOnly(text);
   assertEquals(text.includes("export const evil"), true);
@@ -129,7 +131,12 @@ Deno.test("emitModules of any document gives types alone, or an error of ours th
   fc.assert(
     fc.property(
       fc.array(mutation, { minLength: 1, maxLength: 4 }),
-      fc.record({ kind: anything, plural: anything, shortNames: fc.array(fc.string({ unit: "binary" })) }),
+      fc.record({
+        kind: anything,
+        plural: anything,
+        shortNames: fc.array(fc.string({ unit: "binary" })),
+        categories: fc.array(fc.string()),
+      }),
       fc.nat(9),
       (mutations, discovered, dice) => {
         const contents = mutations.reduce<unknown>(mutated, DOCUMENTS.map(({ content }) => content)) as unknown[];

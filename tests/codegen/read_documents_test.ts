@@ -57,6 +57,7 @@ Deno.test("readCrds reads each served version, the preferred one under the kind'
       plural: "crontabs",
       scope: "Namespaced",
       shortNames: ["ct"],
+      categories: [],
     }],
     ["CronTabV1beta1", "CronTab", {
       group: "stable.example.com",
@@ -64,6 +65,7 @@ Deno.test("readCrds reads each served version, the preferred one under the kind'
       plural: "crontabs",
       scope: "Namespaced",
       shortNames: ["ct"],
+      categories: [],
     }],
   ]);
   assertEquals(
@@ -201,7 +203,7 @@ Deno.test("readCrds refuses definitions that are malformed or not complete, with
 Deno.test("readCrds reads names and descriptions of any kind, and nothing escapes from them", () => {
   const evil = `*/ export const evil = 1; /* \n\u2028 \`\`\`ts\n@example {@link evil}`;
   const text = emit(changed((spec) => {
-    spec.names = { kind: evil, plural: "evils", shortNames: [evil] };
+    spec.names = { kind: evil, plural: "evils", shortNames: [evil], categories: [evil] };
     spec.versions[0].additionalPrinterColumns = [{ name: evil, jsonPath: evil }];
     const { properties, "x-kubernetes-validations": rules } = spec.versions[0].schema.openAPIV3Schema.properties.spec;
     rules[0] = { rule: evil, message: evil };
@@ -279,7 +281,14 @@ Deno.test("readOpenApi reads kinds, the types that they need, and those that gro
     kind: "Pod",
     doc: ["Pod is a kind."],
     type: undefined,
-    resource: { group: "", version: "v1", plural: "pods", scope: "Namespaced", shortNames: ["po"] },
+    resource: {
+      group: "",
+      version: "v1",
+      plural: "pods",
+      scope: "Namespaced",
+      shortNames: ["po"],
+      categories: ["all"],
+    },
     stored: true,
   });
   assertEquals(apps.kinds[0].stored, false);

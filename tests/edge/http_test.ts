@@ -1,6 +1,7 @@
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { answerPage } from "../../src/cli/serve.ts";
 import { nextTurn } from "../../src/async/signals.ts";
+import { errorLine } from "../../src/errors/errors.ts";
 import { OpenRequest, OpenRequests, refuse, RelayStream } from "../../src/edge/http.ts";
 import type { RequestedData } from "../../src/edge/options.ts";
 import { informerProbes } from "../../src/edge/informer_relay.ts";
@@ -210,6 +211,28 @@ Deno.test("a stream that has no next bytes is reported, ended, and counted off, 
   }
 });
 
+Deno.test("a stream whose rights cannot be shown, or that cannot give back what it holds, is reported and counted off", async () => {
+  using time = new StreamFakeTime();
+  const errors: string[] = [];
+  const requests = new OpenRequests({ maxConnections: 1, onError: (error) => errors.push(errorLine(error)) });
+  using open = requests.admit()!;
+  const stream = new class extends Repeated {
+    protected override finish(): never {
+      throw new Error("it is held");
+    }
+    protected override change(): never {
+      throw new Error("no rights");
+    }
+  }("one", open);
+  const body = stream.response({ askAgainAt: new Date(0), again: () => Promise.resolve({}) }).body!.getReader();
+  await time.tickAsync(1_000);
+  await assertRejects(() => body.read(), Error, "The relay has failed");
+  assertEquals([requests.size, time.timers, errors], [0, 0, [
+    "Cannot continue a stream, which breaks off: no rights",
+    "Cannot give back what a stream holds: it is held",
+  ]]);
+});
+
 Deno.test("objects that cannot be written end the streams that show them, and no others", async () => {
   await using relayed = new Relayed({
     // A function of the program that makes what is no JSON.
@@ -230,9 +253,12 @@ Deno.test("objects that cannot be written end the streams that show them, and no
   await assertRejects(() => again.text(), Error, "The relay has failed");
   assertEquals(relayed.present, { connections: 1, streams: { pods: 1 } });
   assertEquals(relayed.errors.length, 2);
-  const list = await relayed.get("/api/pods");
-  await assertRejects(() => list.text(), Error, "The relay has failed");
-  assertEquals([relayed.present.connections, relayed.errors.length], [1, 3]);
+  const views = `/views?views=${encodeURIComponent('{"a":{"of":"pods"}}')}`;
+  for (const path of ["/api/pods", views]) {
+    const answer = await relayed.get(path);
+    await assertRejects(() => answer.text(), Error, "The relay has failed", path);
+    assertEquals([relayed.present.connections, relayed.errors.splice(0).length > 0], [1, true], path);
+  }
 });
 
 Deno.test("an event stream has one end, whether it is ended, read to its end, or cancelled", async () => {
@@ -265,26 +291,48 @@ Deno.test("an event stream whose client does not read ends after the time for it
   await assertRejects(() => reader.closed, Error, "The client does not read");
 });
 
-Deno.test("long paths, queries and headers are refused before authorize is asked, by errors that are short", async () => {
+Deno.test("what is longer than its bound is refused before authorize is asked, by errors that are short", async () => {
   let asked = 0;
   await using relayed = new Relayed({ authorize: () => ++asked > 0 }, { server: threePods() });
-  const statusOf = async (path: string, headers: Record<string, string> = {}): Promise<number> => {
-    const response = await relayed.get(path, headers);
+  const ask = async (status: number, path: string, init?: RequestInit): Promise<void> => {
+    const response = await relayed.relay.fetch(new Request(`http://localhost${path}`, init));
     const text = await response.text();
-    assertEquals(text.length < 600, true, text);
-    return response.status;
+    assertEquals([response.status, text.length < 600], [status, true], `${path.slice(0, 60)}: ${text}`);
   };
-  assertEquals(await statusOf(`/api/${"p".repeat(1_100)}`), 414);
-  assertEquals(await statusOf(`/api/pods?fields=${"p".repeat(4_100)}`), 414);
-  for (const name of ["accept", "if-none-match", "last-event-id", "origin"]) {
-    assertEquals(await statusOf("/api/pods", { [name]: "x".repeat(16_400) }), name === "origin" ? 403 : 431, name);
-  }
+  const a = (length: number): string => "a".repeat(length);
+  await ask(414, `/api/${a(1_025)}`);
+  await ask(414, `/kubernetes/api/v1/namespaces/${a(1_025)}/pods`);
+  await ask(414, `/api/pods?fields=${a(4_096)}`);
+  await ask(501, "/api/pods", { method: a(21) });
+  for (const name of ["accept", "if-none-match"]) await ask(431, "/api/pods", { headers: { [name]: a(1_025) } });
+  await ask(421, "/api/pods", { headers: { host: a(1_025) } });
+  await ask(403, "/api/pods", { headers: { origin: a(1_025) } });
+  assertEquals(asked, 0);
+  const wrong: string[] = [];
   for (const query of ["fields=", "labelSelector=", "fieldSelector=", ""]) {
-    for (const text of ['["' + "a".repeat(3_900), "a".repeat(3_900), "a.".repeat(1_900), "=".repeat(3_900)]) {
-      assertEquals(await statusOf(`/api/pods?${query}${encodeURIComponent(text).slice(0, 4_000)}`), 400, query);
+    for (const text of ['["' + a(3_900), a(3_900), "a.".repeat(1_900), "=".repeat(3_900)]) {
+      wrong.push(`/api/pods?${query}${encodeURIComponent(text).slice(0, 4_000)}`);
     }
   }
-  assertEquals(asked, 16); // those with a query that is read: the reason is for users with rights
+  for (const view of [{ of: a(2_000) }, { [a(2_000)]: 1 }, { search: [a(2_000)] }, { sortBy: [`${a(2_000)}.`] }]) {
+    wrong.push(`/views?views=${encodeURIComponent(JSON.stringify({ v: { of: "pods", ...view } }))}`);
+  }
+  const token = btoa(JSON.stringify({ v: a(2_000), rv: 1, start: "" }));
+  const queries = ["resourceVersion", "limit", "resourceVersionMatch", a(101)].map((name) => `${name}=${a(101)}`);
+  for (
+    const query of [...queries, `labelSelector=${a(2_000)}`, `fieldSelector=${a(2_000)}`, `limit=1&continue=${token}`]
+  ) {
+    wrong.push(`/kubernetes/api/v1/pods?${query}`);
+  }
+  for (const path of wrong) await ask(400, path);
+  assertEquals(asked, wrong.length); // the reason is for authorized clients
+  await ask(404, `/kubernetes/api/v1/namespaces/shop/pods/${a(254)}`);
+  await ask(405, "/kubernetes/api/v1/pods", { method: a(20) });
+  // Long, but within the bounds.
+  await using events = await relayed.events("/events/pods", a(5_000));
+  assertStringIncludes((await events.through("synced"))[0], "reset");
+  const path = `metadata.annotations[${JSON.stringify(`${a(253)}/${a(63)}`)}]`;
+  assertEquals((await relayed.get(`/api/pods?fields=${encodeURIComponent(path)}`)).status, 200);
 });
 
 Deno.test("requests beyond the limit are answered by 503 until others have ended", async () => {

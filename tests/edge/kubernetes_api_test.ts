@@ -294,6 +294,16 @@ Deno.test("discovery names the collections, and those without verbs that cannot 
   }
 });
 
+Deno.test("discovery has the short names and categories of kinds, also of their tables", async () => {
+  await using relayed = new Relayed({ collections: { pods: tableOf(Pod), nodes: Node } });
+  const { resources } = await (await relayed.get("/kubernetes/api/v1")).json();
+  // deno-lint-ignore no-explicit-any
+  assertEquals(resources.map(({ name, shortNames, categories }: any) => [name, shortNames, categories]), [
+    ["pods", ["po"], ["all"]],
+    ["nodes", ["no"], undefined],
+  ]);
+});
+
 Deno.test("the objects in rows of a table are served complete", async () => {
   await using relayed = new Relayed({ collections: { pods: tableOf(Pod) } }, { server: threePods() });
   const { managedFields: _, ...metadata } = relayed.server.get(Pod, "shop/cart-0")!.metadata;

@@ -357,3 +357,22 @@ Deno.test("events are read from text however it is split, with either kind of li
     assertEquals(places.slice(1).flatMap((end, i) => events.push(text.slice(places[i], end))), expected);
   }));
 });
+
+Deno.test("an event that comes in many pieces is split twice at most", () => {
+  const events = new ServerEvents();
+  const data = "x".repeat(64 * 1024);
+  let length = 0;
+  const { split } = String.prototype;
+  String.prototype.split = function (this: string, ...args: Parameters<typeof split>): string[] {
+    length += this.length;
+    return split.apply(this, args);
+  } as typeof split;
+  try {
+    assertEquals(events.push("event:added\ndata:"), []);
+    for (let piece = 0; piece < 64; piece++) assertEquals(events.push(data), []);
+    assertEquals(events.push("\n\n")[0].data.length, 64 * data.length);
+  } finally {
+    String.prototype.split = split;
+  }
+  assert(length < 2 * 65 * data.length, `${length} characters were split`);
+});

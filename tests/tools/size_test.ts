@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { folderSizes, publishedFiles, urlsIn } from "../../tools/size.ts";
-import { countLines, internalOptions, nameUses, usedByANeighbour } from "../../tools/code_size.ts";
+import { countLines, internalOptions, nameUses, repeatedGroups, usedByANeighbour } from "../../tools/code_size.ts";
 import { borrowed, problems } from "../../tools/layers.ts";
 
 Deno.test("size reads the files from the output of a dry run", () => {
@@ -118,4 +118,11 @@ Deno.test("layers allows helpers to their own folder, and those of tests/support
   assertEquals(imports("tools/a.ts", "../tests/api/a.ts"), [
     "tools/a.ts: imports tests/api/a.ts; only tests/support is shared",
   ]);
+});
+
+Deno.test("repeated groups are found in regular expressions, and neither escapes nor sets of characters are groups", () => {
+  const repeated = ["/(a)*/", "/(a)+/g", "/(?:a|b){2,}/", "/((a)b)*/", "/(\\))+/", "/([)])*/"];
+  const others = ["/(a)?/", "/(a){2}/", "/\\(a\\)+/", "/[(a)]*/", "/a+b*/"];
+  const text = [...repeated, ...others].map((pattern) => `use(${pattern});`).join("\n") + '\n"(a)*"; // (a)*';
+  assertEquals(repeatedGroups({ path: "a.ts", text }), repeated);
 });

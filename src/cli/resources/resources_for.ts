@@ -463,8 +463,8 @@ export async function resourcesFor(
       if (!resource.verbs.includes(isPolled ? "list" : verb)) {
         throw new UsageError(`"${resource.plural}" cannot be ${verb === "list" ? "listed" : "watched"} on this server`);
       }
-      const { group, version, plural, kind, scope } = resource;
-      const plain: Resource = { group, version, plural, kind, scope };
+      const { group, version, plural, kind, scope, shortNames, categories } = resource;
+      const plain: Resource = { group, version, plural, kind, scope, shortNames, categories };
       const formed = FORMS[options.form](plain);
       found.set(`${group}/${plural}`, formed);
       if (!isPolled) continue;

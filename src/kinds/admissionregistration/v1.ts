@@ -31,6 +31,7 @@ export const MutatingAdmissionPolicy: Resource<MutatingAdmissionPolicy> = define
   plural: "mutatingadmissionpolicies",
   kind: "MutatingAdmissionPolicy",
   scope: "Cluster",
+  categories: ["api-extensions"],
 });
 
 /**
@@ -55,6 +56,7 @@ export const MutatingAdmissionPolicyBinding: Resource<MutatingAdmissionPolicyBin
   plural: "mutatingadmissionpolicybindings",
   kind: "MutatingAdmissionPolicyBinding",
   scope: "Cluster",
+  categories: ["api-extensions"],
 });
 
 /**
@@ -80,6 +82,7 @@ export const MutatingWebhookConfiguration: Resource<MutatingWebhookConfiguration
   plural: "mutatingwebhookconfigurations",
   kind: "MutatingWebhookConfiguration",
   scope: "Cluster",
+  categories: ["api-extensions"],
 });
 
 /**
@@ -109,6 +112,7 @@ export const ValidatingAdmissionPolicy: Resource<ValidatingAdmissionPolicy> = de
     plural: "validatingadmissionpolicies",
     kind: "ValidatingAdmissionPolicy",
     scope: "Cluster",
+    categories: ["api-extensions"],
   },
 );
 
@@ -134,6 +138,7 @@ export const ValidatingAdmissionPolicyBinding: Resource<ValidatingAdmissionPolic
   plural: "validatingadmissionpolicybindings",
   kind: "ValidatingAdmissionPolicyBinding",
   scope: "Cluster",
+  categories: ["api-extensions"],
 });
 
 /**
@@ -159,6 +164,7 @@ export const ValidatingWebhookConfiguration: Resource<ValidatingWebhookConfigura
   plural: "validatingwebhookconfigurations",
   kind: "ValidatingWebhookConfiguration",
   scope: "Cluster",
+  categories: ["api-extensions"],
 });
 
 /** ApplyConfiguration defines the desired configuration values of an object. */

@@ -31,6 +31,8 @@ export const CustomResourceDefinition: Resource<CustomResourceDefinition> = defi
   plural: "customresourcedefinitions",
   kind: "CustomResourceDefinition",
   scope: "Cluster",
+  shortNames: ["crd", "crds"],
+  categories: ["api-extensions"],
 });
 
 /** CustomResourceColumnDefinition specifies a column for server side printing. */

@@ -31,6 +31,7 @@ export const APIService: Resource<APIService> = defineResource<APIService>({
   plural: "apiservices",
   kind: "APIService",
   scope: "Cluster",
+  categories: ["api-extensions"],
 });
 
 /** APIServiceCondition describes the state of an APIService at a particular point */

@@ -55,6 +55,8 @@ export const DaemonSet: Resource<DaemonSet> = defineResource<DaemonSet>({
   version: "v1",
   plural: "daemonsets",
   kind: "DaemonSet",
+  shortNames: ["ds"],
+  categories: ["all"],
 });
 
 /**
@@ -78,6 +80,8 @@ export const Deployment: Resource<Deployment> = defineResource<Deployment>({
   version: "v1",
   plural: "deployments",
   kind: "Deployment",
+  shortNames: ["deploy"],
+  categories: ["all"],
 });
 
 /**
@@ -101,6 +105,8 @@ export const ReplicaSet: Resource<ReplicaSet> = defineResource<ReplicaSet>({
   version: "v1",
   plural: "replicasets",
   kind: "ReplicaSet",
+  shortNames: ["rs"],
+  categories: ["all"],
 });
 
 /**
@@ -124,6 +130,8 @@ export const StatefulSet: Resource<StatefulSet> = defineResource<StatefulSet>({
   version: "v1",
   plural: "statefulsets",
   kind: "StatefulSet",
+  shortNames: ["sts"],
+  categories: ["all"],
 });
 
 /** DaemonSetCondition describes the state of a DaemonSet at a certain point. */

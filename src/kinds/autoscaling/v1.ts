@@ -30,6 +30,8 @@ export const HorizontalPodAutoscaler: Resource<HorizontalPodAutoscaler> = define
   version: "v1",
   plural: "horizontalpodautoscalers",
   kind: "HorizontalPodAutoscaler",
+  shortNames: ["hpa"],
+  categories: ["all"],
 });
 
 /** CrossVersionObjectReference contains enough information to let you identify the referred resource. */

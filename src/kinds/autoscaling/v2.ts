@@ -32,6 +32,8 @@ export const HorizontalPodAutoscaler: Resource<HorizontalPodAutoscaler> = define
   version: "v2",
   plural: "horizontalpodautoscalers",
   kind: "HorizontalPodAutoscaler",
+  shortNames: ["hpa"],
+  categories: ["all"],
 });
 
 /**

@@ -32,6 +32,8 @@ export const CronJob: Resource<CronJob> = defineResource<CronJob>({
   version: "v1",
   plural: "cronjobs",
   kind: "CronJob",
+  shortNames: ["cj"],
+  categories: ["all"],
 });
 
 /**
@@ -55,6 +57,7 @@ export const Job: Resource<Job> = defineResource<Job>({
   version: "v1",
   plural: "jobs",
   kind: "Job",
+  categories: ["all"],
 });
 
 /** CronJobSpec describes how the job execution will look like and when it will actually run. */

@@ -37,6 +37,7 @@ export const CertificateSigningRequest: Resource<CertificateSigningRequest> = de
     plural: "certificatesigningrequests",
     kind: "CertificateSigningRequest",
     scope: "Cluster",
+    shortNames: ["csr"],
   },
 );
 

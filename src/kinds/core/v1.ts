@@ -71,6 +71,7 @@ export const ComponentStatus: Resource<ComponentStatus> = defineResource<Compone
   plural: "componentstatuses",
   kind: "ComponentStatus",
   scope: "Cluster",
+  shortNames: ["cs"],
 });
 
 /**
@@ -98,6 +99,7 @@ export const ConfigMap: Resource<ConfigMap> = defineResource<ConfigMap>({
   version: "v1",
   plural: "configmaps",
   kind: "ConfigMap",
+  shortNames: ["cm"],
 });
 
 /**
@@ -118,6 +120,7 @@ export const Endpoints: Resource<Endpoints> = defineResource<Endpoints>({
   version: "v1",
   plural: "endpoints",
   kind: "Endpoints",
+  shortNames: ["ep"],
 });
 
 /**
@@ -167,6 +170,7 @@ export const Event: Resource<Event> = defineResource<Event>({
   version: "v1",
   plural: "events",
   kind: "Event",
+  shortNames: ["ev"],
 });
 
 /**
@@ -187,6 +191,7 @@ export const LimitRange: Resource<LimitRange> = defineResource<LimitRange>({
   version: "v1",
   plural: "limitranges",
   kind: "LimitRange",
+  shortNames: ["limits"],
 });
 
 /**
@@ -210,6 +215,7 @@ export const Namespace: Resource<Namespace> = defineResource<Namespace>({
   plural: "namespaces",
   kind: "Namespace",
   scope: "Cluster",
+  shortNames: ["ns"],
 });
 
 /**
@@ -236,6 +242,7 @@ export const Node: Resource<Node> = defineResource<Node>({
   plural: "nodes",
   kind: "Node",
   scope: "Cluster",
+  shortNames: ["no"],
 });
 
 /**
@@ -259,6 +266,7 @@ export const PersistentVolume: Resource<PersistentVolume> = defineResource<Persi
   plural: "persistentvolumes",
   kind: "PersistentVolume",
   scope: "Cluster",
+  shortNames: ["pv"],
 });
 
 /**
@@ -281,6 +289,7 @@ export const PersistentVolumeClaim: Resource<PersistentVolumeClaim> = defineReso
   version: "v1",
   plural: "persistentvolumeclaims",
   kind: "PersistentVolumeClaim",
+  shortNames: ["pvc"],
 });
 
 /**
@@ -303,6 +312,8 @@ export const Pod: Resource<Pod> = defineResource<Pod>({
   version: "v1",
   plural: "pods",
   kind: "Pod",
+  shortNames: ["po"],
+  categories: ["all"],
 });
 
 /**
@@ -348,6 +359,8 @@ export const ReplicationController: Resource<ReplicationController> = defineReso
   version: "v1",
   plural: "replicationcontrollers",
   kind: "ReplicationController",
+  shortNames: ["rc"],
+  categories: ["all"],
 });
 
 /**
@@ -376,6 +389,7 @@ export const ResourceQuota: Resource<ResourceQuota> = defineResource<ResourceQuo
   version: "v1",
   plural: "resourcequotas",
   kind: "ResourceQuota",
+  shortNames: ["quota"],
 });
 
 /**
@@ -431,6 +445,8 @@ export const Service: Resource<Service> = defineResource<Service>({
   version: "v1",
   plural: "services",
   kind: "Service",
+  shortNames: ["svc"],
+  categories: ["all"],
 });
 
 /**
@@ -465,6 +481,7 @@ export const ServiceAccount: Resource<ServiceAccount> = defineResource<ServiceAc
   version: "v1",
   plural: "serviceaccounts",
   kind: "ServiceAccount",
+  shortNames: ["sa"],
 });
 
 /** AttachedVolume describes a volume attached to a node */

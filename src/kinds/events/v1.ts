@@ -55,6 +55,7 @@ export const Event: Resource<Event> = defineResource<Event>({
   version: "v1",
   plural: "events",
   kind: "Event",
+  shortNames: ["ev"],
 });
 
 /** EventSeries contain information on series of events, i.e. thing that was/is happening continuously for some time. */

@@ -31,6 +31,7 @@ export const IPAddress: Resource<IPAddress> = defineResource<IPAddress>({
   plural: "ipaddresses",
   kind: "IPAddress",
   scope: "Cluster",
+  shortNames: ["ip"],
 });
 
 /**
@@ -54,6 +55,7 @@ export const Ingress: Resource<Ingress> = defineResource<Ingress>({
   version: "v1",
   plural: "ingresses",
   kind: "Ingress",
+  shortNames: ["ing"],
 });
 
 /**
@@ -97,6 +99,7 @@ export const NetworkPolicy: Resource<NetworkPolicy> = defineResource<NetworkPoli
   version: "v1",
   plural: "networkpolicies",
   kind: "NetworkPolicy",
+  shortNames: ["netpol"],
 });
 
 /**

@@ -31,6 +31,7 @@ export const PodDisruptionBudget: Resource<PodDisruptionBudget> = defineResource
   version: "v1",
   plural: "poddisruptionbudgets",
   kind: "PodDisruptionBudget",
+  shortNames: ["pdb"],
 });
 
 /** PodDisruptionBudgetSpec is a description of a PodDisruptionBudget. */

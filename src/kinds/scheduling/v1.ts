@@ -38,4 +38,5 @@ export const PriorityClass: Resource<PriorityClass> = defineResource<PriorityCla
   plural: "priorityclasses",
   kind: "PriorityClass",
   scope: "Cluster",
+  shortNames: ["pc"],
 });

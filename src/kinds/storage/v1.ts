@@ -126,6 +126,7 @@ export const StorageClass: Resource<StorageClass> = defineResource<StorageClass>
   plural: "storageclasses",
   kind: "StorageClass",
   scope: "Cluster",
+  shortNames: ["sc"],
 });
 
 /**
@@ -174,6 +175,7 @@ export const VolumeAttributesClass: Resource<VolumeAttributesClass> = defineReso
   plural: "volumeattributesclasses",
   kind: "VolumeAttributesClass",
   scope: "Cluster",
+  shortNames: ["vac"],
 });
 
 /** CSIDriverSpec is the specification of a CSIDriver. */
