@@ -157,7 +157,7 @@ function textOf({ key, operator, values }: Requirement): string {
 }
 
 function holds({ key, operator, values }: Requirement, labels: Labels): boolean {
-  const value = labels !== undefined && Object.hasOwn(labels, key) ? labels[key] : undefined;
+  const value = labels && Object.hasOwn(labels, key) ? labels[key] : undefined; // null is none, as in Go
   switch (operator) {
     case "Exists":
       return value !== undefined;
@@ -400,16 +400,24 @@ export function membersAt(value: unknown, keys: readonly string[]): readonly unk
 }
 
 /**
- * The values, with the elements of arrays in their place. Each element is looked at once, and nothing recurses: arrays
- * may be nested deeper than the stack allows.
+ * The values, with the elements of arrays in their place. It looks at each once, however deep it is, and does not
+ * recurse: arrays may be nested deeper than the stack allows. An array within itself is left out there.
  */
 function flat(values: readonly unknown[]): readonly unknown[] {
   if (!values.some(Array.isArray)) return values;
+  const elements = values.flat(); // fast, and mostly enough
+  if (!elements.some(Array.isArray)) return elements;
   const found: unknown[] = [];
-  for (const rest: unknown[] = [values]; rest.length > 0;) {
-    const value = rest.pop();
-    if (Array.isArray(value)) { for (let i = value.length; i-- > 0;) rest.push(value[i]); }
-    else found.push(value);
+  const open = new Set<readonly unknown[]>();
+  const within = [{ array: values, next: 0 }];
+  for (let place = within.at(-1); place !== undefined; place = within.at(-1)) {
+    const value = place.array[place.next++];
+    if (place.next > place.array.length) open.delete(within.pop()!.array);
+    else if (!Array.isArray(value)) found.push(value);
+    else if (!open.has(value)) {
+      open.add(value);
+      within.push({ array: value, next: 0 });
+    }
   }
   return found;
 }
@@ -537,6 +545,58 @@ function parse(text: string): FieldRequirement[] {
   return found;
 }
 
+/** So many pairs are compared before those that were met are remembered, which few values need. */
+const MANY_PAIRS = 1_000;
+
+/**
+ * Returns `true` if two values are equal; the `resourceVersion` of `metadata`, a part of the first one, may differ. It
+ * does not recurse: an object may be nested deeper than the stack allows. Values may have cycles, or parts in common: a
+ * pair that is met again counts as equal.
+ */
+export function sameValue(a: unknown, b: unknown, metadata?: unknown): boolean {
+  const pairs: [unknown, unknown][] = [[a, b]];
+  let equals: Map<unknown, unknown> | undefined;
+  let compared = 0;
+  for (let pair = pairs.pop(); pair !== undefined; pair = pairs.pop()) {
+    const [value, other] = pair as [Record<string, unknown>, Record<string, unknown>];
+    if (Object.is(value, other)) continue;
+    if (!isPlain(value) || !isPlain(other) || Array.isArray(value) !== Array.isArray(other)) return false;
+    if (++compared > MANY_PAIRS) {
+      equals ??= new Map();
+      const [last, otherLast] = [lastOf(equals, value), lastOf(equals, other)];
+      if (last === otherLast) continue;
+      equals.set(last, otherLast);
+    }
+    const names = Object.keys(value);
+    if (names.length !== Object.keys(other).length) return false;
+    for (const name of names) {
+      if (!Object.hasOwn(other, name)) return false;
+      if (Object.is(value[name], other[name])) continue;
+      if (value !== metadata || name !== "resourceVersion") pairs.push([value[name], other[name]]);
+    }
+  }
+  return true;
+}
+
+/**
+ * Returns the last value of a chain of values that are equal if all compared pairs are. A pair joins two chains, so
+ * that there are fewer pairs than values.
+ */
+function lastOf(equals: ReadonlyMap<unknown, unknown>, value: unknown): unknown {
+  for (let next = equals.get(value); next !== undefined; next = equals.get(value)) value = next;
+  return value;
+}
+
+/**
+ * `false` for dates, maps and others that a transform may return: what differs in them is no member. Each equals itself
+ * alone.
+ */
+export function isPlain(value: unknown): value is object {
+  if (typeof value !== "object" || value === null) return false;
+  const prototype = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === Array.prototype || prototype === null;
+}
+
 /** Metadata that each write changes. */
 const OF_EACH_WRITE: readonly string[] = ["resourceVersion", "managedFields"];
 
@@ -546,7 +606,8 @@ const OF_EACH_WRITE: readonly string[] = ["resourceVersion", "managedFields"];
  *
  * - They are paths as `path()` and `fields` take them, and so pass through arrays: `spec.containers.image` where the
  *   image of any container has changed. Of arrays of different lengths, or of texts and numbers, the array is named.
- * - Of a field that only one of the two has, no members are named. A member that is `undefined` counts as absent.
+ * - Of a field that only one of the two has, no members are named, nor of one that is 50 levels deep. A member that is
+ *   `undefined` counts as absent.
  * - `metadata.resourceVersion` and `metadata.managedFields`, which each write changes, are left out.
  *
  * @example
@@ -562,21 +623,32 @@ const OF_EACH_WRITE: readonly string[] = ["resourceVersion", "managedFields"];
  */
 export function differences(before: unknown, after: unknown): readonly string[] {
   const found = new Set<string>();
-  addDifferences(before, after, [], found);
+  addDifferences(before, after, { keys: [], depth: 0 }, found, new Map());
   return [...found];
 }
 
-function addDifferences(before: unknown, after: unknown, keys: readonly string[], found: Set<string>): void {
-  if (Object.is(before, after)) return;
+/** Values that are deeper in others are compared as a whole: the lengths of all paths would have no bound. */
+const DEEPEST = 50;
+
+function addDifferences(
+  before: unknown,
+  after: unknown,
+  { keys, depth }: { readonly keys: readonly string[]; readonly depth: number },
+  found: Set<string>,
+  met: Map<unknown, unknown>,
+): void {
+  if (depth === DEEPEST ? sameValue(before, after) : Object.is(before, after)) return;
   const isList = Array.isArray(before);
   const areAlike = isStructure(before) && isStructure(after) && isList === Array.isArray(after);
-  if (!areAlike || (isList && before.length !== (after as { readonly length?: unknown }).length)) {
+  if (depth === DEEPEST || !areAlike || (isList && before.length !== (after as { readonly length?: unknown }).length)) {
     return void found.add(formatFieldPath(keys));
   }
+  if (met.get(before) === after) return; // they have cycles
+  met.set(before, after);
   for (const name of new Set([...Object.keys(before), ...Object.keys(after)])) {
     if (keys.length === 1 && keys[0] === "metadata" && OF_EACH_WRITE.includes(name)) continue;
     const [old, now] = [before, after].map((it) => Object.hasOwn(it, name) ? it[name] : undefined);
-    addDifferences(old, now, isList ? keys : [...keys, name], found);
+    addDifferences(old, now, { keys: isList ? keys : [...keys, name], depth: depth + 1 }, found, met);
   }
 }
 

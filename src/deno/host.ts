@@ -271,15 +271,14 @@ export async function replaceFile(
     await write(beside);
     await Deno.rename(beside, path);
   } catch (cause) {
-    const error = new Error(failure, { cause });
     try {
       await Deno.remove(beside);
     } catch (second) {
       // It was never created, or the folder cannot be written.
       const isAbsent = second instanceof Deno.errors.NotFound || second instanceof Deno.errors.NotCapable;
-      if (!isAbsent) throw new AggregateError([error, second], failure);
+      if (!isAbsent) throw new AggregateError([cause, second], failure, { cause });
     }
-    throw error;
+    throw new Error(failure, { cause });
   }
 }
 

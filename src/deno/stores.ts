@@ -11,6 +11,7 @@ import {
 } from "../api/lister_watcher.ts";
 import { InformerError } from "../errors/informer_error.ts";
 import { folderPermissions, replaceFile } from "./host.ts";
+import { hashOf } from "../api/shard.ts";
 import { isOlder } from "../api/status.ts";
 import { decoder, encoder, type ObjectKey } from "../api/object.ts";
 
@@ -42,8 +43,8 @@ export class FileSnapshots implements SnapshotStore {
   readonly #maxBytes: number;
 
   /**
-   * Keeps snapshots in a folder, which exists, as `NAME.snapshot`, or where `place` says. The default of `maxBytes` is
-   * no limit.
+   * Keeps snapshots in a folder, which exists, as `NAME.snapshot`, or where `place` says. A name of more than 180 bytes
+   * is cut, and ends with a hash of the whole name. The default of `maxBytes` is no limit.
    */
   constructor(place: string | ((name: string) => string), { maxBytes = Infinity }: SnapshotLimit = {}) {
     this.#pathOf = typeof place === "string" ? (name) => `${place}/${fileName(name)}.snapshot` : place;
@@ -117,9 +118,15 @@ async function* chunksOf(file: Deno.FsFile): AsyncGenerator<Uint8Array, void> {
   }
 }
 
-/** Returns a name that files may have everywhere. */
+/** File systems take names of 255 bytes, and a temporary file has an ending of its own. */
+const LONGEST_NAME = 180;
+
+/** Returns a name that files may have everywhere. A long one is cut, and has a hash of the whole name. */
 function fileName(name: string): string {
-  return encodeURIComponent(name).replaceAll("*", "%2A");
+  const full = encodeURIComponent(name).replaceAll("*", "%2A");
+  if (full.length <= LONGEST_NAME) return full;
+  const hash = `~${hashOf(full).toString(16)}`;
+  return full.slice(0, LONGEST_NAME - hash.length) + hash;
 }
 
 /** Returns the end of the message of an error: the flags that would permit it, if they are missing. */

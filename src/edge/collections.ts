@@ -11,6 +11,7 @@ import {
 } from "./objects.ts";
 import { encoder, type KubernetesObject } from "../api/object.ts";
 import type { Entry } from "../api/options.ts";
+import { jsonOf } from "../entry/entry.ts";
 import type { Resource, TableRow } from "../api/resource.ts";
 import type { Hold, RelayedCollection, RelaySettings, RequestedPart } from "./options.ts";
 import { CacheScope } from "../informer/cache/cache_scope.ts";
@@ -388,7 +389,7 @@ export class ServedCollection implements Disposable {
       const object = this.show(entry);
       if (object === undefined || !right.allows(object)) continue;
       const { uid, resourceVersion } = entry;
-      versions.push(this.#derived === undefined ? `${uid} ${resourceVersion}` : JSON.stringify(object));
+      versions.push(this.#derived === undefined ? `${uid} ${resourceVersion}` : jsonOf(object, entry.key));
     }
     const seen = { name, digest: await eTag(versions.sort().join()) };
     this.#seen.delete(right.id);

@@ -1,7 +1,7 @@
 import { FieldSelector, LabelSelector, readFieldPath, refuseFieldPath } from "../api/selector.ts";
 import { FieldTree } from "../api/fields.ts";
-import type { KubernetesObject, ObjectKey } from "../api/object.ts";
-import { pickFields } from "../entry/entry.ts";
+import { keyOf, type KubernetesObject, type ObjectKey } from "../api/object.ts";
+import { jsonOf, pickFields } from "../entry/entry.ts";
 import { DecodeError } from "../api/status.ts";
 import { isSecret, type Resource, resourceName, type TableRow } from "../api/resource.ts";
 import { quoted } from "../errors/errors.ts";
@@ -86,7 +86,7 @@ export class ObjectSelection {
 
   /** Returns the selected fields of an object as JSON; `texts` has the texts of that object, by their fields. */
   json(object: KubernetesObject, texts?: Map<string, string>): string {
-    const text = texts?.get(this.#fields) ?? JSON.stringify(pickFields(object, this.#tree));
+    const text = texts?.get(this.#fields) ?? jsonOf(pickFields(object, this.#tree), keyOf(object));
     texts?.set(this.#fields, text);
     return text;
   }

@@ -10,7 +10,7 @@ import {
   type Reduced,
   reduced,
 } from "../api/object.ts";
-import { type FieldValue, fieldValues, formatFieldPath, parseFieldPath } from "../api/selector.ts";
+import { type FieldValue, fieldValues, formatFieldPath, isPlain, parseFieldPath, sameValue } from "../api/selector.ts";
 import { readValues, valuesAt } from "./path.ts";
 import { FieldTree, MANAGED_FIELDS, MAX_ARRAYS, namesManagedFields } from "../api/fields.ts";
 import {
@@ -324,7 +324,7 @@ interface EntryBytes extends UnreadText {
  * @throws {DecodeError} when the entry is broken, and what `JSON.stringify` throws.
  */
 export function entryBytes<T extends KubernetesObject>(entry: Entry<T>): EntryBytes {
-  const unread = (entry as { readonly unread?: UnreadText }).unread ?? written(entry.object);
+  const unread = (entry as { readonly unread?: UnreadText }).unread ?? written(entry.object, entry.key);
   const { text } = unread;
   if (typeof text !== "string") return { ...unread, text };
   const bytes = encoder.encode(text);
@@ -347,18 +347,18 @@ export function entryBytes<T extends KubernetesObject>(entry: Entry<T>): EntryBy
  */
 export function entryText(entry: Entry<KubernetesObject>, part: "object" | "metadata" = "object"): string {
   const { unread } = entry as { readonly unread?: UnreadText };
-  if (unread === undefined) return JSON.stringify(entry[part]);
+  if (unread === undefined) return jsonOf(entry[part], entry.key);
   const { text, metadataStart, metadataEnd } = unread;
   const [start, end] = part === "object" ? [0, text.length] : [metadataStart, metadataEnd];
   return typeof text === "string" ? text.slice(start, end) : decoder.decode(text.subarray(start, end));
 }
 
-/** Writes an object as `JSON.stringify` does, and notes where its metadata are. */
-function written(object: KubernetesObject): UnreadText {
+/** Writes an object as `JSON.stringify` does, and notes where its metadata are. @throws as {@linkcode jsonOf}. */
+function written(object: KubernetesObject, key: ObjectKey): UnreadText {
   let text = "{";
   let [metadataStart, metadataEnd] = [0, 0];
   for (const [name, member] of Object.entries(object)) {
-    const value = JSON.stringify(member);
+    const value = jsonOf(member, key);
     if (value === undefined) continue;
     text += `${text === "{" ? "" : ","}${JSON.stringify(name)}:`;
     if (name === "metadata") metadataStart = text.length;
@@ -367,6 +367,71 @@ function written(object: KubernetesObject): UnreadText {
   }
   return { text: `${text}}`, metadataStart, metadataEnd, labelsStart: -1, labelsEnd: -1 };
 }
+
+/**
+ * Returns what `JSON.stringify` returns of a part of the object with this key, also where it is nested deeper than the
+ * stack allows, as objects of servers may be.
+ *
+ * @throws {TypeError} which names the key, when it has a cycle, or another value that JSON does not have.
+ */
+export function jsonOf(value: unknown, key: ObjectKey): string {
+  try {
+    try {
+      return JSON.stringify(value);
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+      return deepJson(value);
+    }
+  } catch (cause) {
+    const [reason] = (cause instanceof Error ? cause.message : "a getter throws").split("\n");
+    throw new TypeError(
+      `Cannot write "${key}" as JSON: ${reason}. Leave out of the object what JSON does not have, such as a member that ` +
+        "leads back to its parent",
+      { cause },
+    );
+  }
+}
+
+/** A text that stands between values; at the end of a value, that is `closed`. */
+class Between {
+  readonly text: string;
+  readonly closed: object | undefined;
+
+  constructor(text: string, closed?: object) {
+    this.text = text;
+    this.closed = closed;
+  }
+}
+
+/** Does what `JSON.stringify` does, without recursion. */
+function deepJson(value: unknown): string {
+  const parts: string[] = [];
+  const open = new Set<object>();
+  const left: unknown[] = [value];
+  while (left.length > 0) {
+    const next = left.pop();
+    if (next instanceof Between) {
+      parts.push(next.text);
+      if (next.closed !== undefined) open.delete(next.closed);
+    } else if (!isPlain(next)) parts.push(JSON.stringify(next) ?? "null");
+    else {
+      if (open.has(next)) throw new TypeError("it has a cycle");
+      open.add(next);
+      const isList = Array.isArray(next);
+      const members = Object.entries(next).filter(([, member]) => isList || JSON_TYPES.has(typeof member));
+      parts.push(isList ? "[" : "{");
+      left.push(new Between(isList ? "]" : "}", next));
+      for (let i = members.length - 1; i >= 0; i--) {
+        const [name, member] = members[i];
+        left.push(member, new Between(`${i === 0 ? "" : ","}${isList ? "" : `${JSON.stringify(name)}:`}`));
+      }
+    }
+  }
+  return parts.join("");
+}
+
+/** The types of members that JSON has; a bigint is refused. */
+const JSON_TYPES: ReadonlySet<string> = new Set(["object", "string", "number", "boolean", "bigint"]);
 
 /**
  * Wraps an entry so that its object, metadata and labels are frozen, deeply, when they are first read: writing to them
@@ -781,9 +846,8 @@ export function sameFields<T>(a: Entry<T>, b: Entry<T>): boolean {
   try {
     // mutant: unchanged-object-delivered
     return sameValue(a.object, b.object, (a.object as { readonly metadata?: unknown }).metadata);
-  } catch (error) {
-    if (error instanceof DecodeError) return false;
-    throw error;
+  } catch {
+    return false; // an object that cannot be read, or a getter of a transform that throws: its readers meet the error
   }
 }
 
@@ -806,35 +870,4 @@ function sameText(a: Text, aVersion: string, b: Text, bVersion: string): boolean
 
 function stringOf(text: Text): string {
   return typeof text === "string" ? text : decoder.decode(text);
-}
-
-/**
- * Returns `true` if two values are equal; the `resourceVersion` of `metadata`, a part of the first one, may differ. It
- * does not recurse: an object may be nested deeper than the stack allows.
- */
-export function sameValue(a: unknown, b: unknown, metadata?: unknown): boolean {
-  const pairs: [unknown, unknown][] = [[a, b]];
-  for (let pair = pairs.pop(); pair !== undefined; pair = pairs.pop()) {
-    const [value, other] = pair as [Record<string, unknown>, Record<string, unknown>];
-    if (Object.is(value, other)) continue;
-    if (!isPlain(value) || !isPlain(other) || Array.isArray(value) !== Array.isArray(other)) return false;
-    const names = Object.keys(value);
-    if (names.length !== Object.keys(other).length) return false;
-    for (const name of names) {
-      if (!Object.hasOwn(other, name)) return false;
-      if (Object.is(value[name], other[name])) continue;
-      if (value !== metadata || name !== "resourceVersion") pairs.push([value[name], other[name]]);
-    }
-  }
-  return true;
-}
-
-/**
- * `false` for dates, maps and others that a transform may return: what differs in them is no member. Each equals itself
- * alone.
- */
-function isPlain(value: unknown): value is object {
-  if (typeof value !== "object" || value === null) return false;
-  const prototype = Object.getPrototypeOf(value);
-  return prototype === Object.prototype || prototype === Array.prototype || prototype === null;
 }

@@ -124,6 +124,13 @@ export interface DerivedStatus
   readonly resourceVersion: "";
   /** The number of changes of objects. */
   readonly events: number;
+  /** The number of inputs for which the function is to be called. */
+  readonly due: number;
+  /**
+   * For how long the objects have been behind the caches of their sources, in milliseconds: the time since which this
+   * collection, or a derived one that it reads, has had calls to make. 0 if there are none.
+   */
+  readonly behindMs: number;
   /** The number of inputs for which the function has thrown; the objects that it returned before have stayed. */
   readonly failing: number;
   /** The errors of the first ten of them. */
@@ -152,9 +159,11 @@ function checkedSource<S extends CollectionSource<unknown, string>>(source: S): 
  *
  * - It has synced when all inputs have been computed, and all that they fetched has synced. An output that needs a
  *   collection which has not synced is not there yet, or stays as it is.
- * - It follows its sources in later turns of the event loop: a turn takes all changes so far, and derived collections
- *   come behind those that they read, so what is derived from one change by several ways is computed once. Where there
- *   is more than 5 ms of work, the rest is done in further turns.
+ * - It follows its sources in later turns of the event loop: a turn takes all changes so far. It waits for the derived
+ *   collections that it reads, for a second at most, so what is derived from one change by several ways is computed
+ *   once.
+ * - Collections take turns of some 5 ms, so that a busy one delays no other for long. `status()` says how far it is
+ *   behind: `due` and `behindMs`.
  * - An output that equals the one before, by its members, leads to no event.
  * - Its state is the worst of its sources. When its input stops, it stops.
  * - Its objects have no version: it has no snapshots, checks, waits for versions, or durable positions.
@@ -261,6 +270,8 @@ export class DerivedCollection<T extends DerivedObject, Name extends string = ne
       resourceVersion: "" as const,
       objects: this.entries.size,
       events: this.#derivation.changes,
+      due: this.#derivation.due,
+      behindMs: this.#derivation.behindMs,
       errors: this.#errors,
       failing: failures.length,
       failures: failures.slice(0, NAMED),
@@ -428,10 +439,11 @@ type AnySource = CollectionSource<never, string>;
  * Derives a collection: calls `compute` for each object of `source`, and again when the object, or what the call has
  * fetched, changes. What it returns are the objects of the collection: one, several, or none.
  *
- * `compute` depends on its argument, and on what it reads by {@linkcode FetchObjects}, alone; it changes nothing, and
- * what it returns is not changed later. Where it throws, the objects that it returned before stay, the error is
- * reported, and the status names it until a later call returns. Each object has a name of its own; where two inputs
- * return the same, the one of the first input, by its key, counts, and the conflict is reported.
+ * `compute` depends only on its argument, and on what it reads by {@linkcode FetchObjects}; it changes nothing, and
+ * what it returns is not changed later. It cannot be async. If it throws, or returns what cannot be cached, the objects
+ * that it returned before stay, the error is reported as a `DerivationError` with the key of the input, and the status
+ * names it until a later call returns; no other input or collection is affected. Each object has a name of its own;
+ * where two inputs return the same, the one of the first input, by its key, counts, and the conflict is reported.
  *
  * A change costs the calls that it leads to: those for objects that were fetched by key or by an index are looked up;
  * each distinct selector is tested; a predicate leads to all calls that have used one on that collection.
@@ -520,7 +532,7 @@ export function deriveGroups<I, Of extends string, T extends DerivedObject, Name
   store.indexValues(index); // an unknown index is refused here
   const input: DerivationInput = {
     source: source as AnySource,
-    idsOf: (entry) => store.indexValuesOf(index, entry),
+    idsOf: (entry, isBefore) => isBefore ? store.filedBefore(index, entry) : store.filed(index, entry.key),
     get: (value) => {
       const objects = indexer.byIndex(index as "namespace", value);
       return objects.length === 0 ? undefined : { value, objects };

@@ -239,6 +239,7 @@ function append<T extends KubernetesObject>(
     else objects.push([...identity, ...positions, numberOf(row.columns, columns), row.cells ?? 0]);
     return text;
   } catch (error) {
+    if (!(error instanceof DecodeError)) throw error;
     objects.push([...identity, errorLine(error)]);
   }
 }

@@ -1,4 +1,4 @@
-import { membersAt, parseFieldPath } from "../api/selector.ts";
+import { membersAt, parseFieldPath, sameValue } from "../api/selector.ts";
 import type { KubernetesObject, ObjectKey, ObjectMeta } from "../api/object.ts";
 import type { AddedEvent, DeletedEvent, UpdatedEvent } from "../informer/events/event.ts";
 import type { Cause, RateLimiter, Result } from "../workqueue/run.ts";
@@ -38,13 +38,13 @@ export function generationChanged(event: ObjectChange<KubernetesObject>): boolea
 
 /** Passes updates that change a label. Added, deleted and resynced objects pass. */
 export function labelsChanged(event: ObjectChange<KubernetesObject>): boolean | readonly string[] {
-  return changed(event, ({ labels }, before) => !isSame(labels, before.labels) && ["metadata.labels"]);
+  return changed(event, ({ labels }, before) => !sameValue(labels, before.labels) && ["metadata.labels"]);
 }
 
 /** Passes updates that change an annotation. Added, deleted and resynced objects pass. */
 export function annotationsChanged(event: ObjectChange<KubernetesObject>): boolean | readonly string[] {
   return changed(event, ({ annotations }, before) => {
-    return !isSame(annotations, before.annotations) && ["metadata.annotations"];
+    return !sameValue(annotations, before.annotations) && ["metadata.annotations"];
   });
 }
 
@@ -74,7 +74,7 @@ export function fieldsChanged(...paths: readonly string[]): Predicate<Kubernetes
   return (event) => {
     if (event.type !== "updated" || event.resync) return true;
     const { object, previous } = event;
-    return paths.filter((_path, index) => !isSame(membersAt(object, keys[index]), membersAt(previous, keys[index])));
+    return paths.filter((_path, index) => !sameValue(membersAt(object, keys[index]), membersAt(previous, keys[index])));
   };
 }
 
@@ -104,11 +104,6 @@ function changed(
 ): boolean | readonly string[] {
   if (event.type !== "updated" || event.resync) return true;
   return compare(event.metadata, event.before.metadata);
-}
-
-/** Compares JSON values; objects whose members have another order count as changed, which servers do not send. */
-function isSame(a: unknown, b: unknown): boolean {
-  return a === b || JSON.stringify(a) === JSON.stringify(b);
 }
 
 /**

@@ -56,6 +56,8 @@ class Index<V> implements IndexDefinition<V> {
   readonly #buckets = new Map<string, Bucket>();
   /** `#filings` is the number of index values in all of `#filed`. */
   #filings = 0;
+  /** The index values that the row had which was filed, or taken out, last. */
+  before: readonly string[] = NO_VALUES;
 
   /** An index of a table of `rows` rows, none of which is filed. */
   constructor({ valuesOf, byKey }: IndexDefinition<V>, rows: number) {
@@ -105,7 +107,7 @@ class Index<V> implements IndexDefinition<V> {
    */
   file(row: number, after: readonly string[]): void {
     if (row === this.#filed.length) this.#filed.push(NOT_FILED);
-    const before = this.#filed[row];
+    const before = this.before = this.#filed[row];
     if (before === after) return; // survives: unchanged-index
     this.#filed[row] = after;
     this.#filings += after.length - before.length;
@@ -120,8 +122,9 @@ class Index<V> implements IndexDefinition<V> {
 
   /** Removes a row from its buckets. */
   unfile(row: number): void {
-    this.#filings -= this.#filed[row].length;
-    this.#take(row, this.#filed[row]);
+    this.before = this.#filed[row];
+    this.#filings -= this.before.length;
+    this.#take(row, this.before);
     this.#filed[row] = NOT_FILED;
   }
 
@@ -613,6 +616,26 @@ export class Indexer<V, Name extends string = never> implements ReadonlyIndexer<
    */
   indexValuesOf(name: Name, value: V): readonly string[] {
     return this.#index(name).valuesOf(value);
+  }
+
+  /**
+   * The index values that the stored value of a key is filed under, without a call of the index function.
+   *
+   * @internal
+   */
+  filed(name: Name, key: string): readonly string[] {
+    const row = this.#table.rowOf(key);
+    return row === NO_ROW ? NO_VALUES : this.#index(name).filed(row);
+  }
+
+  /**
+   * The index values of `value`, which the last change has replaced or removed, as it was filed.
+   *
+   * @internal
+   */
+  filedBefore(name: Name, value: V): readonly string[] {
+    const index = this.#index(name);
+    return index.byKey ? index.valuesOf(value) : index.before; // a change does not file it again under its key
   }
 
   /**

@@ -2,6 +2,7 @@ import { assert, assertEquals, assertFalse, assertThrows } from "@std/assert";
 import {
   differences,
   FieldSelector,
+  fieldValues,
   formatFieldPath,
   LabelSelector,
   parseFieldPath,
@@ -90,6 +91,15 @@ Deno.test("FieldSelector passes through arrays, of whose values one is equal or 
   for (const text of fails) assertFalse(FieldSelector.parse(text).matches(object), text);
   assertThrows(() => FieldSelector.parse('metadata["a=1'), SyntaxError, "Cannot read the field path");
   assertThrows(() => FieldSelector.parse("metadata.labels.x.y/z=1"), SyntaxError, 'found "/" at character 20');
+});
+
+Deno.test("FieldSelector reads arrays in arrays in their order, and leaves an array within itself out", () => {
+  const within: unknown[] = [1];
+  within.push([2, [within, 3]], 4);
+  assertEquals(fieldValues({ at: [[within], [[5, [], [[6]]]]] }, ["at"]), ["1", "2", "3", "4", "5", "6"]);
+  const shared = [7, [8]];
+  assertEquals(fieldValues({ at: [shared, [shared]] }, ["at"]), ["7", "8", "7", "8"], "twice, but not within itself");
+  assert(FieldSelector.parse("at=3,at!=9").matches({ at: within }));
 });
 
 Deno.test("FieldSelector names the character that it cannot parse", () => {
@@ -210,6 +220,11 @@ Deno.test("LabelSelector matches: every operator on a label that is equal, diffe
       assertEquals(labels.map((labels) => selector.matches(labels)), expected);
     });
   }
+});
+
+Deno.test("LabelSelector matches takes null for no labels, as Go does", () => {
+  assertFalse(LabelSelector.parse("app").matches(null as never));
+  assert(LabelSelector.parse("!app").matches(null as never));
 });
 
 Deno.test("LabelSelector matches compares 64-bit integers exactly, and refuses other values", () => {
@@ -344,6 +359,24 @@ Deno.test("differences names fields by the paths that parseFieldPath reads", () 
   ]);
   assertEquals(paths.map((path) => formatFieldPath(parseFieldPath(path))), paths);
   assertEquals(differences({ a: null, b: {}, c: 0 }, { a: undefined, b: [], c: false }), ["a", "b", "c"]);
+});
+
+Deno.test("differences ends at cycles, and names what is far within by its place", () => {
+  const cyclic = (replicas: number, image: string): object => {
+    const containers = Array.from({ length: 20 }, (_, i): Record<string, unknown> => ({ image: `${image}${i}` }));
+    const object = { spec: { containers, replicas } };
+    for (const container of containers) container.pod = object;
+    return object;
+  };
+  assertEquals(differences(cyclic(1, "a"), cyclic(1, "a")), []);
+  assertEquals(differences(cyclic(1, "a"), cyclic(2, "b")), ["spec.containers.image", "spec.replicas"]);
+  const deep = (value: number): object => {
+    let object: object = { value };
+    for (let level = 0; level < 9_000; level++) object = { a: object, b: 1 };
+    return object;
+  };
+  assertEquals(differences(deep(1), deep(1)), []);
+  assertEquals(differences(deep(1), deep(2)), [Array.from({ length: 50 }, () => "a").join(".")]);
   assertEquals(differences({ toString: 1 }, {}), ["toString"]);
   // Of lists of different lengths the list is named, and none of the fields of its items.
   const [one, two] = [[{ name: "a", image: "a" }], [{ name: "b", image: "a" }, { name: "a", image: "c" }]];

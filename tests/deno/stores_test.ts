@@ -46,6 +46,30 @@ Deno.test("FileSnapshots keeps each snapshot in a file of its own, which others 
   assertEquals((await Deno.stat(folder.file(names[1]))).mode! & 0o777, 0o600);
 });
 
+Deno.test("FileSnapshots and FilePositions cut long names, which stay distinct", async () => {
+  await using folder = new Folder();
+  const store = new FileSnapshots(folder.path);
+  const fields = Array.from({ length: 30 }, (_, i) => `status.conditions.field${i}`);
+  const names = [...fields, "status.other"].map((_, i, all) => `pods/v1?fields=${all.toSpliced(i, 1).join()}`);
+  for (const [i, name] of names.entries()) await set(store, name, [`${i}`]);
+  for (const [i, name] of names.entries()) assertEquals(await textOf(store, name), `${i}`);
+  const positions = new FilePositions(folder.path);
+  const record = { holder: crypto.randomUUID(), version: "1", objects: new Map() };
+  assert(await positions.write(names[0], record, { stamp: undefined, keys: [] }) !== undefined);
+  assertEquals((await positions.read(names[0]))?.record, record);
+  assertEquals(await positions.read(names[1]), undefined);
+  const files = Array.from(Deno.readDirSync(folder.path), ({ name }) => name);
+  assertEquals(files.length, names.length + 1);
+  assert(files.every((name) => name.length <= 200 && name.startsWith("pods%2Fv1%3Ffields%3Dstatus.")), files.join());
+});
+
+Deno.test("FileSnapshots names the reason for which a file cannot be written, also where it cannot be removed either", async () => {
+  await using folder = new Folder();
+  const store = new FileSnapshots(() => folder.file("a".repeat(260)));
+  const error = await assertRejects(() => set(store, "pods/v1", ["new"]), Error, "Cannot write");
+  assertStringIncludes((error.cause as Error).message, "File name too long");
+});
+
 Deno.test("FileSnapshots leaves the old file where the writing fails, or the snapshot is too large", async () => {
   await using folder = new Folder();
   const store = new FileSnapshots(() => folder.file("pods"), { maxBytes: 6 });

@@ -10,7 +10,17 @@ import { FieldTree } from "../../src/api/fields.ts";
 import type { KubernetesObject } from "../../src/api/object.ts";
 import { type Entry, sameVersion } from "../../src/api/options.ts";
 import { DecodeError } from "../../src/api/status.ts";
-import { brokenEntry, entryOf, frozenEntry, pickFields, sameFields, unreadEntry } from "../../src/entry/entry.ts";
+import {
+  brokenEntry,
+  entryBytes,
+  entryOf,
+  entryText,
+  frozenEntry,
+  jsonOf,
+  pickFields,
+  sameFields,
+  unreadEntry,
+} from "../../src/entry/entry.ts";
 import { IDENTITY, METADATA, parses, TEXT, type Thing, unread } from "../support/unread.ts";
 import fc from "npm:fast-check@^4.10.2";
 
@@ -277,6 +287,44 @@ Deno.test("pickFields treats __proto__ as any other key", () => {
   assertEquals(JSON.stringify(picked), `{"spec":{"__proto__":{"a":1}}}`);
 });
 
+Deno.test("jsonOf writes what JSON.stringify writes, at any depth", () => {
+  const values: unknown[] = [
+    ...[1, "a", null, true, [undefined, () => {}, Symbol("a"), 1], { a: undefined, b: [], c: {}, d: () => {} }],
+    ...[{ "": new Date(0), '\n"': "\u2028" }, { list: [[1], [{}]], at: Object.create(null), toString: 1 }],
+  ];
+  for (const value of values) {
+    let [deep, text] = [value, JSON.stringify(value)];
+    assertEquals(jsonOf(deep, "a"), text);
+    for (let level = 0; level < 9_900; level++) [deep, text] = [{ a: deep }, `{"a":${text}}`];
+    assert(jsonOf([deep, deep], "a") === `[${text},${text}]`);
+  }
+});
+
+Deno.test("an object that JSON does not have is refused by its key where it has to become JSON", () => {
+  const made = (at: unknown) => entryOf({ metadata: { name: "a", namespace: "b" }, at } as never);
+  const cyclic: Record<string, unknown> = { more: [] };
+  cyclic.more = [{ parent: cyclic }];
+  let deep: Record<string, unknown> = {};
+  const innermost = deep;
+  for (let level = 0; level < 10_000; level++) deep = { a: deep };
+  innermost.a = deep;
+  const getter = {
+    get a(): never {
+      throw new Error("a getter");
+    },
+  };
+  for (const at of [cyclic, deep, { of: 1n }, getter]) {
+    for (const write of [entryText, entryBytes]) {
+      assertThrows(() => write(made(at)), TypeError, 'Cannot write "b/a" as JSON: ');
+    }
+  }
+  assertThrows(
+    () => entryText(made(deep)),
+    TypeError,
+    "it has a cycle. Leave out of the object what JSON does not have",
+  );
+});
+
 /** An unread entry; `bytes` holds it as bytes, as text outside of ASCII is held. */
 function entry(version: string, rest: object = {}, { bytes = false, annotations = {} } = {}): Entry<KubernetesObject> {
   const text = JSON.stringify({ metadata: { annotations, name: "a", resourceVersion: version }, ...rest });
@@ -334,6 +382,55 @@ Deno.test("sameFields takes values without members of their own for equal only w
     assert(sameFields(made(a), made(a)));
   }
   assert(sameFields(made(Object.assign(Object.create(null), { a: [1] })), made({ a: [1] })));
+});
+
+Deno.test("sameFields compares objects with cycles: a pair that is met again counts as equal", () => {
+  const ring = (length: number, value = 0): unknown => {
+    const all = Array.from({ length }, (_, i): Record<string, unknown> => ({ at: i === length - 1 ? value : 0 }));
+    all.forEach((it, i) => it.next = all[(i + 1) % length]);
+    return all[0];
+  };
+  const parents = (count: number, last: string): unknown => {
+    const containers = Array.from({ length: count }, (_, i): Record<string, unknown> => ({ name: `c${i}` }));
+    const pod = { spec: { containers }, last };
+    for (const container of containers) Object.assign(container, { pod, all: containers });
+    return pod;
+  };
+  const doubled = (levels: number, innermost: unknown): unknown => {
+    let value = innermost;
+    for (let i = 0; i < levels; i++) value = [value, { value }];
+    return value;
+  };
+  const made = (at: unknown) => entryOf({ metadata: { name: "a", resourceVersion: "1" }, at } as never);
+  const same = (a: unknown, b: unknown): boolean => sameFields(made(a), made(b));
+  assert(same(ring(1), ring(1)) && same(ring(2), ring(3)) && same(ring(997), ring(1_009)));
+  assert(!same(ring(3), ring(3, 1)) && !same(ring(5_000), ring(5_000, 1)) && !same(ring(997), ring(1_009, 1)));
+  assert(same(parents(50, "a"), parents(50, "a")) && !same(parents(50, "a"), parents(50, "b")));
+  assert(
+    same(doubled(60, 1), doubled(60, 1)) && !same(doubled(60, 1), doubled(60, 2)),
+    "parts that are many times in it",
+  );
+});
+
+Deno.test("sameFields compares the metadata of large objects, too", () => {
+  const made = (version: string, note: string) =>
+    entryOf({
+      metadata: { name: "a", resourceVersion: version, annotations: { note } },
+      at: Array.from({ length: 5_000 }, (_, i) => ({ i })),
+    } as never);
+  assert(sameFields(made("1", "a"), made("2", "a")));
+  assert(!sameFields(made("1", "a"), made("2", "b")));
+});
+
+Deno.test("sameFields is false for objects that cannot be compared, as a getter of a transform throws", () => {
+  const made = () =>
+    entryOf({
+      metadata: { name: "a" },
+      get at(): never {
+        throw new Error("a getter");
+      },
+    } as never);
+  assert(!sameFields(made(), made()));
 });
 
 Deno.test("sameFields compares a field that looks like the version", () => {

@@ -259,9 +259,10 @@ Deno.test("a function that returns what cannot be kept fails, with what it has r
   for (
     const [returned, message] of [
       [{ size: 1 }, `found {"size":1}, ${expected}`],
-      [Promise.resolve(), `found a promise, ${expected}`],
+      [Promise.resolve(), "the function returned a promise. Return the objects themselves: read others by fetch"],
       ["a", `found "a", ${expected}`],
       [[null], `found null, ${expected}`],
+      [globalThis, `found a value that has no JSON, ${expected}`],
       [{ metadata: { name: "a", namespace: 1 } }, `found {"metadata":{"name":"a","namespace":1}}, ${expected}`],
       [[twice, twice], 'found two objects of one name among "y/x", "y/x"'],
     ] as const

@@ -164,6 +164,28 @@ Deno.test("SharedIndexInformer transforms what fields keep, compares results, an
   );
 });
 
+Deno.test("SharedIndexInformer of fields compares what a transform returns with cycles", async () => {
+  await using fixture = new FactoryFixture();
+  const { server, informers } = fixture;
+  server.create(Pod, pod({ namespace: "shop", name: "a" }));
+  const pods = informers.forResource(Pod, {
+    fields: ["spec.containers.image"],
+    transform: (pod) => {
+      for (const container of pod.spec.containers) Object.assign(container, { pod });
+      return pod;
+    },
+  });
+  const seen: unknown[] = [];
+  pods.addEventHandler({ onUpdate: ({ object }) => seen.push(object.spec.containers[0].image) });
+  await fixture.start();
+  server.patch(Pod, "shop/a", { metadata: { annotations: { note: "1" } } });
+  await fixture.tick();
+  assertEquals(seen, []);
+  server.patch(Pod, "shop/a", { spec: { containers: [{ name: "app", image: "b" }] } });
+  await fixture.tick();
+  assertEquals(seen, ["b"]);
+});
+
 Deno.test("SharedInformerFactory reports once the paths that lead nowhere, of a kind found by discovery, once it has synced", async () => {
   await using fixture = new FactoryFixture();
   const { server, client, informers, errors } = fixture;

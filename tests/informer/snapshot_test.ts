@@ -120,6 +120,15 @@ Deno.test("SharedIndexInformer writes objects that were read, transformed, froze
   }
 });
 
+Deno.test("SharedIndexInformer refuses a snapshot of an object that has no JSON, by its key", async () => {
+  using time = new FakeTime();
+  const transform = (thing: Thing): Thing => thing.spec.size === 2 ? Object.assign(thing, { self: thing }) : thing;
+  await using run = await new Run(holding(entry("a", 1), entry("b", 2, { size: 2 })), { transform }, time).start();
+  await assertRejects(() => bytesOf(run.informer.snapshot()), TypeError, 'Cannot write "default/b" as JSON: ');
+  await run.send(modified("b", 11, { size: 3 }));
+  assert((await bytesOf(run.informer.snapshot())).length > 0);
+});
+
 Deno.test("SharedIndexInformer does not transform restored objects again, and deletes and relists them by the server's keys", async () => {
   using time = new FakeTime();
   let calls = 0;

@@ -296,6 +296,12 @@ export function skipValue(bytes: Uint8Array, at: number, end: number): number {
   return -1;
 }
 
+/** Position of the first byte from `at` on that is no white space. */
+export function skipSpace(bytes: Uint8Array, at: number): number {
+  while (bytes[at] <= SPACE) at++;
+  return at;
+}
+
 /** Position behind the closing quote of the string whose text begins at `at`; -1 if it does not end. */
 function skipString(bytes: Uint8Array, at: number, end: number): number {
   for (; at < end; at++) {

@@ -12,7 +12,7 @@ import {
   Reduction,
   unreadEntry,
 } from "../../entry/entry.ts";
-import { JsonWalker, Projector, skipValue } from "./json_text.ts";
+import { JsonWalker, Projector, skipSpace, skipValue } from "./json_text.ts";
 import { messageOf } from "../../errors/errors.ts";
 
 /**
@@ -74,7 +74,7 @@ export class ObjectReader<T extends KubernetesObject> {
   readonly #projector: Projector | undefined;
   /** `metadata.managedFields` is cut out of objects that are not reduced here: reducing them does that too. */
   readonly #cuts: boolean;
-  /** A member of the text of those entries of managedFields that are not cut out: the name of their manager. */
+  /** The manager whose entries of managedFields are not cut out. */
   readonly #manager: string | undefined;
   /** The bytes and position of the object that {@linkcode project} has copied, until {@linkcode read}. */
   #projected: Uint8Array | undefined;
@@ -94,7 +94,7 @@ export class ObjectReader<T extends KubernetesObject> {
     const reduction = this.#reduction = Reduction.of(resource, options);
     if (reduction !== undefined && reduction !== Reduction.metadata) this.#projector = new Projector(reduction.fields);
     this.#cuts = managedFields !== "keep" && this.#projector === undefined;
-    if (typeof managedFields === "object") this.#manager = `"manager":${JSON.stringify(managedFields.manager)}`;
+    if (typeof managedFields === "object") this.#manager = managedFields.manager;
     this.#parsesAll = parse === "now" && managedFields === "keep" && this.#projector === undefined;
   }
 
@@ -477,7 +477,7 @@ export class ObjectReader<T extends KubernetesObject> {
 
   /**
    * The member managedFields of the walked object, which is cut out, with the elements of the manager alone, and with
-   * the comma beside it. Fields are named by `f:…`, so nothing else in an element looks like the name of its manager.
+   * the comma beside it.
    */
   #keptOfCut(bytes: Uint8Array): Uint8Array {
     const { cutStart, cutEnd } = this.#walker;
@@ -485,11 +485,14 @@ export class ObjectReader<T extends KubernetesObject> {
     if (array === 0) return NOTHING;
     const found: string[] = [];
     for (let at = cutStart + array, code = COMMA; code === COMMA; code = bytes[at++]) {
-      const behind = skipValue(bytes, at, cutEnd);
+      const start = skipSpace(bytes, at);
+      const behind = skipValue(bytes, start, cutEnd);
       if (behind === -1) return NOTHING;
-      const element = decoder.decode(bytes.subarray(at, behind));
-      if (element.includes(this.#manager!)) found.push(element);
-      at = behind;
+      const element = decoder.decode(bytes.subarray(start, behind));
+      // Servers escape `&`, `<` and `>`. Fields are named by `f:…`, so that no other text matches.
+      const [, manager = "null"] = MANAGER.exec(element) ?? [];
+      if (JSON.parse(manager) === this.#manager) found.push(element);
+      at = skipSpace(bytes, behind);
     }
     const comma = bytes[cutEnd - 1] === COMMA ? "," : "";
     return encoder.encode(`${decoder.decode(bytes.subarray(cutStart, cutStart + array))}${found.join(",")}]${comma}`);
@@ -523,6 +526,9 @@ export class ObjectReader<T extends KubernetesObject> {
     return scratch.subarray(0, at + end - from);
   }
 }
+
+/** The name of the manager of an entry of managedFields, with its quotes. */
+const MANAGER = /"manager"\s*:\s*("(?:[^"\\]|\\.)*")/;
 
 /** True if a field of the metadata is a string or absent: Go reads null as absent. */
 function isText(part: unknown): part is string | undefined | null {

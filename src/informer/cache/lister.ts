@@ -11,7 +11,7 @@ import type { KubernetesObject, ObjectKey } from "../../api/object.ts";
 import { FieldTree } from "../../api/fields.ts";
 import type { Resource, TableRow } from "../../api/resource.ts";
 import { FieldSelector, formatFieldPath, LabelSelector } from "../../api/selector.ts";
-import { entryOf, entryText, entryWithin, parseObject } from "../../entry/entry.ts";
+import { entryOf, entryText, entryWithin, jsonOf, parseObject } from "../../entry/entry.ts";
 import { DecodeError } from "../../api/status.ts";
 import { parsesObjects, valuesAt } from "../../entry/path.ts";
 import { Indexer, type Indexers, type IndexFunction, type ReadonlyIndexer } from "../../store/indexer.ts";
@@ -137,7 +137,7 @@ function objectBytes(entry: Entry<unknown>): number {
 /** Returns the length of a value as JSON; 0 for one that cannot be written, such as a cyclic one. */
 function jsonBytes(value: unknown): number {
   try {
-    return JSON.stringify(value)?.length ?? 0;
+    return jsonOf(value, "")?.length ?? 0;
   } catch {
     return 0;
   }
@@ -188,7 +188,7 @@ function fieldSizes(entry: Entry<KubernetesObject>): [keys: readonly string[], s
   for (const [name, member] of Object.entries(object as object)) {
     const isDivided = (name === "metadata" || name === "spec") && typeof member === "object" && member !== null;
     for (const [key, value] of Object.entries(isDivided ? member : { [name]: member })) {
-      found.push([isDivided ? [name, key] : [name], key.length + 4 + JSON.stringify(value).length]);
+      found.push([isDivided ? [name, key] : [name], key.length + 4 + jsonBytes(value)]);
     }
   }
   return found;

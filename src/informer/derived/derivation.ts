@@ -13,8 +13,9 @@ import { keyOf, type KubernetesObject, type ObjectKey } from "../../api/object.t
 import type { CacheSelection, EntrySelector, ObjectCache } from "../cache/lister.ts";
 import type { EventLog, LogFollower } from "../events/event_log.ts";
 import { Added, Deleted, type LoggedEvent, Updated } from "../events/event.ts";
-import { Pacer } from "../../async/signals.ts";
-import { sameValue } from "../../entry/entry.ts";
+import { callObserver, Pacer } from "../../async/signals.ts";
+import { monotonicMs } from "../../async/time.ts";
+import { sameValue } from "../../api/selector.ts";
 import { InformerError } from "../../errors/informer_error.ts";
 import type { Processor } from "../events/processor.ts";
 import type { StateKeeper } from "../sync/state.ts";
@@ -48,11 +49,11 @@ class Dependency<C> {
   lastCall = 0;
   /** The selectors, of a dependency on what they select. */
   readonly selector: EntrySelector | undefined;
-  readonly #home: Map<string, Dependency<C>>;
+  readonly #home: Dependencies<C>;
   readonly #name: string;
 
   /** It is in `home` under this name while it has users. */
-  constructor(home: Map<string, Dependency<C>>, name: string, selector?: EntrySelector) {
+  constructor(home: Dependencies<C>, name: string, selector?: EntrySelector) {
     this.#home = home;
     this.#name = name;
     this.selector = selector;
@@ -66,7 +67,28 @@ class Dependency<C> {
   }
 }
 
-type Dependencies<C> = Map<string, Dependency<C>>;
+/** Ways to read a collection, by name. A group of them leaves the map that it is in with its last one. */
+class Dependencies<C> extends Map<string, Dependency<C>> {
+  readonly #groups: Map<string, Dependencies<C>> | undefined;
+  readonly #group: string;
+
+  /** With `groups`, it is in that map under the name `group`. */
+  constructor(groups?: Map<string, Dependencies<C>>, group = "") {
+    super();
+    this.#groups = groups;
+    this.#group = group;
+    groups?.set(group, this);
+  }
+
+  override delete(name: string): boolean {
+    const isDeleted = super.delete(name);
+    if (this.size === 0) this.#groups?.delete(this.#group);
+    return isDeleted;
+  }
+}
+
+/** Receives a change: the entry of the object now, and the one that was cached before; one of the two at least. */
+type OnChange = (entry: Entry<KubernetesObject> | undefined, before: Entry<KubernetesObject> | undefined) => void;
 
 /**
  * The computations that have read one collection, by what they have read.
@@ -76,17 +98,17 @@ type Dependencies<C> = Map<string, Dependency<C>>;
  */
 class Dependents<C> implements LogFollower<KubernetesObject>, Disposable {
   readonly #cache: ObjectCache<KubernetesObject>;
-  readonly #onChange: (entry: Entry<KubernetesObject>, before: Entry<KubernetesObject> | undefined) => void;
+  readonly #onChange: OnChange;
   readonly #onSynced: () => void;
   readonly #due: (user: C) => void;
   readonly #unfollow: () => void;
-  readonly #byKey: Dependencies<C> = new Map();
+  readonly #byKey = new Dependencies<C>();
   /** By the name of the index, and the index value. */
   readonly #byIndex = new Map<string, Dependencies<C>>();
   /** By the namespace, `""` for all, and the selectors. */
   readonly #bySelection = new Map<string, Dependencies<C>>();
   /** Those of predicates, under one name. */
-  readonly #byPredicate: Dependencies<C> = new Map();
+  readonly #byPredicate = new Dependencies<C>();
 
   /**
    * Follows a log, whose events are changes of `cache`. `due` receives each computation that has read what a change
@@ -97,7 +119,7 @@ class Dependents<C> implements LogFollower<KubernetesObject>, Disposable {
     log: EventLog<KubernetesObject>,
     { due, onChange, onSynced }: {
       readonly due: (user: C) => void;
-      readonly onChange: (entry: Entry<KubernetesObject>, before: Entry<KubernetesObject> | undefined) => void;
+      readonly onChange: OnChange;
       readonly onSynced: () => void;
     },
   ) {
@@ -115,8 +137,8 @@ class Dependents<C> implements LogFollower<KubernetesObject>, Disposable {
 
   logged(event: LoggedEvent<KubernetesObject>): void {
     if (event.type === "synced") return this.#onSynced();
-    if (event.type === "deleted") return this.#changed(event.before, undefined);
-    this.#changed(event.entry, event.type === "updated" ? event.before : undefined);
+    if (event.type === "deleted") this.#changed(undefined, event.before);
+    else this.#changed(event.entry, event.type === "updated" ? event.before : undefined);
   }
 
   loggedInitial(entries: readonly Entry<KubernetesObject>[]): void {
@@ -154,30 +176,24 @@ class Dependents<C> implements LogFollower<KubernetesObject>, Disposable {
     this.#unfollow();
   }
 
-  #changed(entry: Entry<KubernetesObject>, before: Entry<KubernetesObject> | undefined): void {
+  #changed(entry: Entry<KubernetesObject> | undefined, before: Entry<KubernetesObject> | undefined): void {
+    const { store } = this.#cache;
+    const { key, namespace } = (entry ?? before)!;
     this.#onChange(entry, before);
-    this.#notify(this.#byKey.get(entry.key));
+    this.#notify(this.#byKey.get(key));
     for (const [name, dependencies] of this.#byIndex) {
-      for (const value of this.#cache.store.indexValuesOf(name, entry)) this.#notify(dependencies.get(value));
+      for (const value of entry === undefined ? NONE : store.filed(name, key)) this.#notify(dependencies.get(value));
       if (before === undefined) continue;
-      for (const value of this.#cache.store.indexValuesOf(name, before)) this.#notify(dependencies.get(value));
+      for (const value of store.filedBefore(name, before)) this.#notify(dependencies.get(value));
     }
     this.#notifySelecting("", entry, before);
-    if (entry.namespace !== "") this.#notifySelecting(entry.namespace, entry, before);
+    if (namespace !== "") this.#notifySelecting(namespace, entry, before);
     this.#notify(this.#byPredicate.get(""));
   }
 
-  #notifySelecting(
-    namespace: string,
-    entry: Entry<KubernetesObject>,
-    before: Entry<KubernetesObject> | undefined,
-  ): void {
-    const selections = this.#bySelection.get(namespace);
-    if (selections === undefined) return;
-    if (selections.size === 0) this.#bySelection.delete(namespace);
-    for (const dependency of selections.values()) {
-      const { selector } = dependency;
-      if (selects(selector!, entry) || (before !== undefined && selects(selector!, before))) this.#notify(dependency);
+  #notifySelecting(namespace: string, ...[entry, before]: Parameters<OnChange>): void {
+    for (const dependency of this.#bySelection.get(namespace)?.values() ?? NONE) {
+      if (selects(dependency.selector!, entry) || selects(dependency.selector!, before)) this.#notify(dependency);
     }
   }
 
@@ -187,22 +203,17 @@ class Dependents<C> implements LogFollower<KubernetesObject>, Disposable {
   }
 }
 
-/** Lists leave out an object that cannot be read. */
-function selects(selector: EntrySelector, entry: Entry<KubernetesObject>): boolean {
+/** Lists leave out an object that cannot be read. Any other error is the next call's, which meets and reports it. */
+function selects(selector: EntrySelector, entry: Entry<KubernetesObject> | undefined): boolean {
   try {
-    return selector.matches(entry);
+    return entry !== undefined && selector.matches(entry);
   } catch (error) {
-    if (error instanceof DecodeError) return false;
-    throw error;
+    return !(error instanceof DecodeError);
   }
 }
 
-function within<C>(all: Map<string, Dependencies<C>>, name: string): Dependencies<C> {
-  const known = all.get(name);
-  if (known !== undefined) return known;
-  const added: Dependencies<C> = new Map();
-  all.set(name, added);
-  return added;
+function within<C>(groups: Map<string, Dependencies<C>>, name: string): Dependencies<C> {
+  return groups.get(name) ?? new Dependencies(groups, name);
 }
 
 /** A collection whose cache and log others follow. */
@@ -229,8 +240,8 @@ interface DerivationSource {
 export interface DerivationInput {
   /** The collection that they are from. */
   readonly source: DerivationSource;
-  /** The ids of the inputs that an object belongs to. */
-  idsOf(entry: Entry<KubernetesObject>): readonly string[];
+  /** The ids of the inputs that an object belongs to; with `isBefore`, of one that the last change has replaced. */
+  idsOf(entry: Entry<KubernetesObject>, isBefore: boolean): readonly string[];
   /** The input of an id; `undefined` if there is none. */
   get(id: string): unknown;
 }
@@ -271,16 +282,15 @@ class Computation {
 class DerivedEntry implements Entry<KubernetesObject> {
   readonly of: Computation;
   readonly key: ObjectKey;
+  /** Read once, as the key is: the store files by it. */
+  readonly namespace: string;
   readonly object: KubernetesObject;
 
-  constructor(of: Computation, object: KubernetesObject) {
+  constructor(of: Computation, object: KubernetesObject, name: string, namespace: string) {
     this.of = of;
-    this.key = keyOf(object);
+    this.key = keyOf({ metadata: { name, namespace } });
+    this.namespace = namespace;
     this.object = object;
-  }
-
-  get namespace(): string {
-    return this.object.metadata.namespace ?? "";
   }
 
   get name(): string {
@@ -300,7 +310,7 @@ class DerivedEntry implements Entry<KubernetesObject> {
   }
 
   get labels(): Entry<KubernetesObject>["labels"] {
-    return this.object.metadata.labels;
+    return this.object.metadata.labels ?? undefined; // as Go
   }
 }
 
@@ -318,20 +328,26 @@ export class DerivationError extends InformerError {
   }
 }
 
+/** The longest time that a derivation waits for those that it reads, in milliseconds. */
+const LONGEST_WAIT_MS = 1_000;
+
 /**
- * Runs derivations that have something to compute, in a later turn, and each behind those that it reads. So what
- * several of them make of one change is complete when a derivation that joins them is computed, once.
+ * Runs derivations that have something to compute, in later turns: each has the time of one turn, and then the next
+ * one. A derivation waits for those that it reads, directly or through others. So what several of them make of one
+ * change is complete when a derivation that joins them is computed, once; unless one of them is busy for longer than a
+ * second, so that the wait would have no end.
  */
 class DerivationQueue {
-  readonly #due = new Set<Derivation>();
+  /** In the order of their turns, with the times since which they have something to compute. */
+  readonly #due = new Map<Derivation, number>();
   /** Few steps between two looks at the clock: a call may take long. */
-  readonly #pacer = new Pacer(5, 16);
+  readonly #pacer = new Pacer(5, 4);
   /** `true` if and only if a run is scheduled, or in progress. */
   #isBusy = false;
 
   /** Adds a derivation that has something to compute. */
   add(derivation: Derivation): void {
-    this.#due.add(derivation);
+    if (!this.#due.has(derivation)) this.#due.set(derivation, monotonicMs());
     if (!this.#isBusy) this.#schedule();
   }
 
@@ -346,13 +362,31 @@ class DerivationQueue {
   }
 
   readonly #run = (): void => {
-    while (this.#due.size > 0) {
-      const next = [...this.#due].reduce((a, b) => b.level < a.level ? b : a);
-      if (next.compute(this.#pacer)) this.#due.delete(next);
-      else return this.#schedule();
+    for (let next = this.#next(); next !== undefined; next = this.#next()) {
+      const [derivation, sinceMs] = next;
+      this.#due.delete(derivation);
+      let isDone = false;
+      try {
+        isDone = derivation.compute(this.#pacer);
+      } catch (error) {
+        callObserver(() => derivation.report(error)); // it continues with its next input in its next turn
+      }
+      if (isDone) continue;
+      this.#due.set(derivation, sinceMs);
+      return this.#schedule();
     }
     this.#isBusy = false;
   };
+
+  /** Returns the first one that waits for no other. */
+  #next(): readonly [Derivation, number] | undefined {
+    for (const next of this.#due) if (!this.#waits(...next)) return next;
+  }
+
+  #waits(derivation: Derivation, sinceMs: number): boolean {
+    for (const other of derivation.below) if (this.#due.has(other)) return monotonicMs() - sinceMs < LONGEST_WAIT_MS;
+    return false;
+  }
 }
 
 const queue = new DerivationQueue();
@@ -385,7 +419,10 @@ export class Derivation implements FollowedCollection, Disposable {
   #read: Dependency<Computation>[] | undefined;
   /** `true` if the call in progress, or the last one, has read a collection that had not synced. */
   #isEarly = false;
-  #level = 1;
+  /** The derivations that it reads, directly or through others. */
+  readonly #below = new Set<Derivation>();
+  /** The time since which `#due` has something. */
+  #dueSinceMs = 0;
   #hasSynced = false;
   #changes = 0;
 
@@ -398,9 +435,25 @@ export class Derivation implements FollowedCollection, Disposable {
     this.#options = options;
   }
 
-  /** Higher than those of all derivations that it reads. */
-  get level(): number {
-    return this.#level;
+  /** The derivations that it reads, directly or through others. */
+  get below(): ReadonlySet<Derivation> {
+    return this.#below;
+  }
+
+  /** The number of inputs that are to be computed. */
+  get due(): number {
+    return this.#due.size;
+  }
+
+  /** For how long it, or one that it reads, has had inputs that are to be computed; 0 if there are none. */
+  get behindMs(): number {
+    const behind = [this, ...this.#below].filter((it) => it.#due.size > 0);
+    return Math.max(0, ...behind.map((it) => monotonicMs() - it.#dueSinceMs));
+  }
+
+  /** Reports an error. */
+  report(error: unknown): void {
+    this.#options.report(error);
   }
 
   /** `true` once all inputs that there were have been computed. */
@@ -537,11 +590,11 @@ export class Derivation implements FollowedCollection, Disposable {
     if (known !== undefined) return known;
     const { cache, processor: { log }, collection: { informer } } = followed;
     if (followed instanceof Derivation) {
-      if (followed.#reads(this)) {
+      if (followed === this || followed.#below.has(this)) {
         throw new TypeError(`Cannot fetch from ${informer}: it is computed from ${this.collection.informer}`);
       }
       followed.#readers.add(this);
-      this.#raise(followed.#level + 1);
+      this.#readsToo([followed, ...followed.#below]);
     }
     const isInput = source === this.#options.input.source;
     const added = new Dependents<Computation>(cache, log, {
@@ -554,27 +607,21 @@ export class Derivation implements FollowedCollection, Disposable {
     return added;
   }
 
-  /** Returns `true` if it is `other`, or reads it, directly or through others. */
-  #reads(other: FollowedCollection): boolean {
-    if (other === this) return true;
-    for (const source of this.#sources.keys()) if (source instanceof Derivation && source.#reads(other)) return true;
-    return false;
-  }
-
-  #raise(level: number): void {
-    if (level <= this.#level) return;
-    this.#level = level;
-    for (const reader of this.#readers) reader.#raise(level + 1);
+  #readsToo(others: readonly Derivation[]): void {
+    for (const other of others) this.#below.add(other);
+    for (const reader of this.#readers) reader.#readsToo(others);
   }
 
   #changed(computation: Computation): void {
+    if (this.#due.size === 0) this.#dueSinceMs = monotonicMs();
     this.#due.add(computation);
     queue.add(this);
   }
 
-  #inputChanged(entry: Entry<KubernetesObject>, before: Entry<KubernetesObject> | undefined): void {
-    for (const id of this.#options.input.idsOf(entry)) this.#inputDue(id);
-    if (before !== undefined) { for (const id of this.#options.input.idsOf(before)) this.#inputDue(id); }
+  #inputChanged(...[entry, before]: Parameters<OnChange>): void {
+    const { input } = this.#options;
+    if (entry !== undefined) { for (const id of input.idsOf(entry, false)) this.#inputDue(id); }
+    if (before !== undefined) { for (const id of input.idsOf(before, true)) this.#inputDue(id); }
   }
 
   #inputDue(id: string): void {
@@ -584,29 +631,23 @@ export class Derivation implements FollowedCollection, Disposable {
   }
 
   #sourceSynced(): void {
-    for (const computation of this.#early) this.#due.add(computation);
+    for (const computation of this.#early) this.#changed(computation);
     this.#early.clear();
     queue.add(this);
   }
 
   #replaceOutputs(computation: Computation, outputs: readonly DerivedEntry[]): void {
     if (outputs === computation.outputs) return;
-    if (computation.outputs.length === 1 && outputs.length === 1) {
-      const known = computation.outputs[0];
-      if (known.key === outputs[0].key) {
-        computation.outputs = outputs;
-        return this.#replace(known, outputs[0]);
-      }
+    const { outputs: replaced } = computation;
+    computation.outputs = outputs;
+    if (replaced.length === 1 && outputs.length === 1 && replaced[0].key === outputs[0].key) {
+      return this.#replace(replaced[0], outputs[0]);
     }
-    const before = new Map(computation.outputs.map((entry) => [entry.key, entry]));
-    const changed: [DerivedEntry | undefined, DerivedEntry][] = [];
-    computation.outputs = outputs.map((entry) => {
-      const known = before.get(entry.key);
-      before.delete(entry.key);
-      if (known !== undefined && sameValue(known.object, entry.object)) return known;
-      changed.push([known, entry]);
-      return entry;
+    const before = new Map(replaced.map((entry) => [entry.key, entry]));
+    const changed = outputs.filter((entry) => before.get(entry.key) !== entry).map((entry) => {
+      return [before.get(entry.key), entry] as const;
     });
+    for (const { key } of outputs) before.delete(key);
     for (const gone of before.values()) this.#replace(gone, undefined);
     for (const [known, entry] of changed) this.#replace(known, entry);
   }
@@ -650,34 +691,73 @@ export class Derivation implements FollowedCollection, Disposable {
     }
     store.set(key, entry);
     if (known === undefined) log.append(new Added<KubernetesObject>(entry, quarantine, !this.#hasSynced));
-    else if (known.of === entry.of || !sameValue(known.object, entry.object)) {
+    else if (known.of === entry.of || !areSame(known, entry)) {
       log.append(new Updated<KubernetesObject>(entry, quarantine, known, false));
     }
   }
 }
 
-/** Returns the entries of what a function has returned. @throws {TypeError} when that cannot be cached. */
+/** `false` also for two that cannot be compared, as a getter throws: their readers meet the error. */
+function areSame(a: DerivedEntry, b: DerivedEntry): boolean {
+  try {
+    return sameValue(a.object, b.object);
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Returns the entries of what a function has returned: the entry before, of an object that is equal.
+ *
+ * @throws {TypeError} when it cannot be cached. @throws what a getter throws.
+ */
 function entriesOf(computation: Computation, returned: unknown): readonly DerivedEntry[] {
   if (returned === undefined || returned === null) return NONE;
-  if (!Array.isArray(returned) || returned.length === 1) {
-    const { outputs } = computation;
-    const object = Array.isArray(returned) ? returned[0] : returned;
-    return outputs.length === 1 && sameValue(outputs[0].object, object) ? outputs : [entryOf(computation, object)];
+  const { outputs } = computation;
+  const objects: readonly unknown[] = Array.isArray(returned) ? returned : [returned];
+  if (objects.length === 1 && outputs.length <= 1) {
+    return outputs.length === 1 && sameValue(outputs[0].object, objects[0])
+      ? outputs
+      : [entryOf(computation, objects[0])];
   }
-  const entries = returned.map((object) => entryOf(computation, object));
+  for (const object of objects) handlePromise(object);
+  const before = new Map(outputs.map((entry) => [entry.key, entry]));
+  const entries = objects.map((object) => {
+    const entry = entryOf(computation, object);
+    const known = before.get(entry.key);
+    return known !== undefined && sameValue(known.object, object) ? known : entry;
+  });
   if (new Set(entries.map(({ key }) => key)).size < entries.length) {
     throw new TypeError(`found two objects of one name among ${entries.map(({ key }) => `"${key}"`).join(", ")}`);
   }
   return entries;
 }
 
-function entryOf(computation: Computation, object: Partial<KubernetesObject> | null | undefined): DerivedEntry {
-  const { name, namespace = "" } = object?.metadata ?? {};
-  if (typeof name === "string" && name !== "" && typeof namespace === "string") {
-    return new DerivedEntry(computation, object as KubernetesObject);
+function entryOf(computation: Computation, object: unknown): DerivedEntry {
+  const { metadata } = (object ?? {}) as Partial<KubernetesObject>;
+  const { name, namespace = "", labels } = metadata ?? {};
+  if (typeof name === "string" && name !== "" && typeof namespace === "string" && typeof (labels ?? {}) === "object") {
+    return new DerivedEntry(computation, object as KubernetesObject, name, namespace);
   }
-  const found = object instanceof Promise ? "a promise" : JSON.stringify(object) ?? String(object);
+  if (handlePromise(object)) {
+    throw new TypeError("the function returned a promise. Return the objects themselves: read others by fetch");
+  }
   throw new TypeError(
-    `found ${found.slice(0, 200)}, expected an object with a metadata.name, several of them, or undefined`,
+    `found ${described(object)}, expected an object with a metadata.name, several of them, or undefined`,
   );
+}
+
+/** Returns `true` for a promise, which is refused: its rejection would be nobody's. */
+function handlePromise(value: unknown): boolean {
+  if (!(value instanceof Promise)) return false;
+  value.catch(() => {});
+  return true;
+}
+
+function described(value: unknown): string {
+  try {
+    return (JSON.stringify(value) ?? String(value)).slice(0, 200);
+  } catch {
+    return "a value that has no JSON"; // it has a cycle, a bigint, or a getter that throws
+  }
 }

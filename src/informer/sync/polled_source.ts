@@ -4,6 +4,7 @@ import type { KubernetesObject, ObjectKey } from "../../api/object.ts";
 import type { Resource, TableRow } from "../../api/resource.ts";
 import { StatusError } from "../../api/status.ts";
 import { monotonicMs, sleep } from "../../async/time.ts";
+import { jsonOf } from "../../entry/entry.ts";
 import { readPageList } from "../../reflector/requests.ts";
 import { objectOf } from "../cache/entry_transform.ts";
 import { writerOfLists } from "./changing_shard.ts";
@@ -156,5 +157,5 @@ function contentOf<T extends KubernetesObject>(entry: Entry<T>): string {
     & KubernetesObject
     & { readonly timestamp?: unknown; readonly window?: unknown };
   // A server that makes the objects as it lists them creates them then.
-  return JSON.stringify({ ...content, metadata: { ...metadata, creationTimestamp: undefined } });
+  return jsonOf({ ...content, metadata: { ...metadata, creationTimestamp: undefined } }, entry.key);
 }

@@ -335,6 +335,27 @@ Deno.test("ListReader fills in kind and drops managedFields also for items that 
   assertEquals(outline.parts.at(-1)?.resourceVersion, "9");
 });
 
+Deno.test("ListReader keeps the managedFields of one manager, also of a name that Go escapes, or with white space around", async () => {
+  const written = ["a&b", "a<b>", "kubelet", 'a"b', "größe"].map((manager) => {
+    const text = JSON.stringify(manager).replace(/[&<>]/g, (it) => `\\u00${it.charCodeAt(0).toString(16)}`);
+    return `{"manager":${text},"fieldsV1":{"f:manager":{},"k:{\\"manager\\":\\"kubelet\\"}":{}}}`;
+  });
+  const others = [`{"operation":"Update"}`, "null", `{"manager":null}`];
+  for (const between of ["", " ", "\n\t"]) {
+    const around = (elements: readonly string[]): string => elements.map((it) => `${between}${it}${between}`).join();
+    const fields = `[${around([...others, ...written])}]`;
+    const item =
+      `{"metadata":{"name":"a","uid":"u","resourceVersion":"3","managedFields":${fields},"labels":{"a":"b"}}}`;
+    const list = `{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"9"},"items":[${item}]}`;
+    for (const text of written) {
+      const { manager } = JSON.parse(text);
+      const { values, error } = await listReading([utf8Of(list)], { managedFields: { manager } });
+      assertEquals([values.map(({ labels }) => labels), error], [[{ a: "b" }], undefined]);
+      assertEquals(values.map(({ metadata }) => metadata.managedFields), [[JSON.parse(text)]]);
+    }
+  }
+});
+
 Deno.test("ListReader reads a list without items as empty", async () => {
   for (const items of [`,"items":[]`, `,"items":[ \n ]`, `,"items":null`, ``]) {
     for (
