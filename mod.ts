@@ -266,7 +266,7 @@ export type { CacheSelection, Lister, NamespaceLister } from "./src/informer/cac
 export type { FieldShare, LargeObject, MemoryReport, NamespaceMemory } from "./src/informer/cache/lister.ts";
 export { type InformerStatus, WaitError, type WaitFailure } from "./src/informer/status.ts";
 export type { InformerState, NamespaceStatus } from "./src/informer/sync/state.ts";
-export type { HandlerStatus } from "./src/informer/events/processor.ts";
+export type { FailingCalls, HandlerStatus } from "./src/informer/events/processor.ts";
 export type {
   CachedSelection,
   CacheOptions,

@@ -16,9 +16,13 @@ informers.forResource(Pod).addEventHandler({
 }, { position, filter: path("status.phase").equals("Failed"), name: "notifier" });
 await informers.run({ signal });
 
-/** A message counts as sent when this has resolved, and not when it throws: then it is sent by the next start. */
+/** A message counts as sent when this has resolved. When it throws, it is called again until it succeeds. */
 async function notify(text: string): Promise<void> {
-  console.log(text);
   const url = Deno.env.get("WEBHOOK");
-  if (url !== undefined) await fetch(url, { method: "POST", body: text });
+  if (url !== undefined) {
+    const response = await fetch(url, { method: "POST", body: text, signal });
+    await response.body?.cancel();
+    if (!response.ok) throw new Error(`The webhook answers ${response.status}`);
+  }
+  console.log(text);
 }

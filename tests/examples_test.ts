@@ -280,6 +280,41 @@ Deno.test(
 );
 
 Deno.test(
+  "examples/notifier.ts loses no message while its webhook answers 500, or is away",
+  { ignore: Deno.build.os === "windows" },
+  async () => {
+    await using folder = new Folder();
+    using server = new FakeApiServer();
+    for (const name of ["a", "b"]) server.create(Pod, pod({ name, phase: "Failed" }));
+    await using served = await serve(server);
+    const kubeconfig = await writeKubeconfig(folder.file("kubeconfig"), { server: served.url });
+    const sent: string[] = [];
+    const { promise: done, resolve: finish } = Promise.withResolvers<void>();
+    let refusals = 0;
+    const hook = (port: number): Deno.HttpServer<Deno.NetAddr> =>
+      Deno.serve({ hostname: "127.0.0.1", port, onListen: () => {} }, async (request) => {
+        const text = await request.text();
+        if (++refusals === 1) return new Response("no", { status: 500 });
+        sent.push(text);
+        if (sent.length === 2) finish();
+        return new Response("ok");
+      });
+    const first = hook(0);
+    const { port } = first.addr;
+    const env = { KUBECONFIG: kubeconfig, STATE_DIRECTORY: folder.path, WEBHOOK: `http://127.0.0.1:${port}` };
+    await using program = new Program("examples/notifier.ts", [], env);
+    while (refusals === 0) await delay(20); // nobody says that a request was answered
+    await first.shutdown(); // it is away
+    await program.err.line(/webhook answers 500/);
+    await using _second = hook(port);
+    await done;
+    assertEquals(sent.sort(), ["default/a has failed: no reason", "default/b has failed: no reason"]);
+    program.kill("SIGTERM");
+    assertEquals(await program.code, 0);
+  },
+);
+
+Deno.test(
   "examples/crontab_controller.ts --fake runs without a cluster, and ends on SIGTERM",
   { ignore: Deno.build.os === "windows" },
   async () => {

@@ -51,7 +51,7 @@ const LAYERS: Readonly<Record<string, { readonly folders: readonly string[]; rea
       folders: ["api", "client", "kubeconfig", "async", "errors", "kinds"],
       packages: ["js-yaml", "node:path", "node:url"],
     },
-    testing: { folders: ["api", "entry", "async", "kinds", "protocol"], packages: ["@std/async", "js-yaml"] },
+    testing: { folders: ["api", "entry", "async", "errors", "kinds", "protocol"], packages: ["@std/async", "js-yaml"] },
     perturb: { folders: ["api", "async", "client", "errors", "protocol", "testing"], packages: ["@std/async"] },
     subscribe: { folders: ["api", "async", "edge", "errors", "informer"], packages: [] },
     otel: {

@@ -54,7 +54,7 @@ Deno.test("a Deployment that somebody changes or deletes comes back, though a wr
   run(async (server) => {
     server.patch(Deployment, KEY, { spec: { replicas: 9 } });
     await server.until(Deployment, KEY, (made) => made?.spec.replicas === 2);
-    server.failNext({ code: 500, reason: "InternalError" }, 1, ({ verb }) => verb === "patch");
+    server.failNext({ code: 409, reason: "Conflict" }, 1, ({ verb }) => verb === "patch");
     server.delete(Deployment, KEY);
     await server.until(Deployment, KEY, (made) => made?.spec.replicas === 2);
   }));

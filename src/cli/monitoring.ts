@@ -89,6 +89,9 @@ const ROWS: Readonly<Record<string, readonly Panel[]>> = {
       "{{reconciler}} {{outcome}}": rate("reconciler_reconciles_total", "reconciler, outcome"),
     }],
     ["Reconciles by cause", "ops", { "{{reconciler}} {{type}}": rate("reconciler_causes_total", "reconciler, type") }],
+    ["Reconciles that only own writes caused", "ops", {
+      "{{reconciler}}": rate("reconciler_own_calls_total", "reconciler"),
+    }],
     ["Duration of reconciles", "s", quantiles("reconciler_reconcile_seconds", "reconciler")],
     ["States of reconcilers", "short", { "{{reconciler}} {{state}}": number("reconciler_state", "reconciler, state") }],
     ["Keys that wait for caches", "short", { "{{reconciler}}": most("reconciler_waiting_for_caches", "reconciler") }],
@@ -169,6 +172,15 @@ const ALERTS: readonly Alert[] = [
     severity: "warning",
     summary: "Reconciles of $reconciler in $job fail",
     description: "More than 1 in 10 fail. They are called again with growing waits; the log has each new reason.",
+  },
+  {
+    alert: "ControllerCausesItsOwnCalls",
+    expr: "sum by (job, reconciler) (rate(reconciler_own_calls_total[10m])) / " +
+      "sum by (job, reconciler) (rate(reconciler_reconciles_total[10m])) > 0.9",
+    for: "15m",
+    severity: "warning",
+    summary: "$reconciler in $job reconciles because of its own writes",
+    description: "They cause 9 of 10 calls: it writes something new each time, where nothing is missing.",
   },
   {
     alert: "ControllerReconcileHangs",

@@ -9,6 +9,7 @@
  *
  * @module
  */
+import { checkNames, namesOf } from "../errors/option_names.ts";
 import { ConsoleReporter, editDistance } from "../errors/errors.ts";
 import {
   type ApiResource,
@@ -35,6 +36,14 @@ import { checkCounts, checkDurations, monotonicMs, sleep } from "../async/time.t
 import { Collection } from "./collection.ts";
 import { InformerError } from "../errors/informer_error.ts";
 import type { CustomResourceDefinition } from "../kinds/apiextensions/v1.ts";
+
+const SELECTION = namesOf<Selection>()("namespace namespaces labelSelector fieldSelector");
+
+/** The options that exist. */
+const CLIENT_OPTIONS = namesOf<ClientOptions>()(
+  "server namespace transport credentials userAgent compress retries maxObjectBytes onWarning",
+  "onRequest",
+);
 
 const LOGS = new WeakMap<ResourceClients, AccessLog>();
 
@@ -365,6 +374,7 @@ export class Client implements ResourceClients, Disposable {
    * @throws {RangeError} when `retries` or `maxObjectBytes` is not a whole number of at least 0.
    */
   constructor(options: ClientOptions) {
+    checkNames("create a client", options, CLIENT_OPTIONS);
     const { namespace = "", transport = { fetch: (request) => fetch(request) }, credentials, onWarning } = options;
     const { userAgent = `kube-informer/${VERSION}`, compress = true, retries = 10, maxObjectBytes } = options;
     checkCounts("create a client", { retries, maxObjectBytes });
@@ -404,11 +414,29 @@ export class Client implements ResourceClients, Disposable {
     selection: Selection = {},
     options: ResourceClientOptions = {},
   ): ResourceClient<T> {
+    checkNames(`make a client of "${resource.plural}"`, selection, SELECTION);
     checkSelectors(selection);
     return new Collection<T>(this.#connection, resource as Resource<T>, oneNamespace(resource, selection), {
       ...options,
       namespace: this.namespace,
     });
+  }
+
+  /**
+   * Resolves with the resource of a name, as {@linkcode findResource} reads it: `"po"`, `"deployments.apps"`. Asks the
+   * server again if the last answer, of up to a minute ago, does not have it: a CRD may have been installed since
+   * (client-go `DeferredDiscoveryRESTMapper`). Cost: none while the answer is kept, else two requests.
+   *
+   * @throws {Error} when the server has no such resource; the message names similar ones.
+   */
+  async find(name: string, options: Abortable = {}): Promise<ApiResource> {
+    try {
+      return findResource(await this.discover(options), name);
+    } catch (error) {
+      options.signal?.throwIfAborted();
+      if (this.#discovered === undefined) throw error;
+      return findResource(await this.discover({ ...options, maxAgeMs: 0 }), name);
+    }
   }
 
   /**

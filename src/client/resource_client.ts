@@ -1,3 +1,4 @@
+import { namesOf } from "../errors/option_names.ts";
 import {
   type Apply,
   type ApplyFields,
@@ -193,15 +194,25 @@ export interface ResourceClientOptions {
   /**
    * Called with each write of this client that the server has accepted, before the call resolves; not for dry runs, nor
    * for subresources whose answer is not about an object (`eviction`, `binding`, `token`). A write whose answer was
-   * lost may have taken effect without a call.
+   * lost may have taken effect without a call: see `onUnanswered`.
    */
   readonly onWrite?: (write: ObjectWrite) => void;
+  /**
+   * Called when a write of this client has failed without an answer that says whether it took effect: the server could
+   * not be reached, a time was over, or it answered 5xx.
+   */
+  readonly onUnanswered?: (resource: Resource) => void;
   /**
    * Returns the object of a key as a cache has it, for `applyIfChanged`; `undefined` if no cache has it for sure.
    *
    * @default {none has it}
    */
   readonly cached?: (resource: Resource, key: ObjectKey) => KubernetesObject | undefined;
+  /**
+   * Called just before each request is sent, also when it is sent again. When it aborts `signal`, the request is not
+   * sent.
+   */
+  readonly beforeRequest?: () => void;
   /** Ends all requests and streams of this client, beside the signal of each: they reject with its reason. */
   readonly signal?: AbortSignal;
 }
@@ -407,36 +418,26 @@ export interface ResourceClient<T extends KubernetesObject> {
   deleteCollection(options?: DeleteCollectionOptions): Promise<void>;
 }
 
-/** Returns the names of all options of a type, which the compiler knows to be complete. */
-function namesOf<O>(names: Readonly<Record<Exclude<keyof O, keyof RequestOptions>, true>>): readonly string[] {
-  return Object.keys(names);
-}
+/** The options of a call, without those that every call has. */
+type Own<O> = Omit<O, keyof RequestOptions>;
 
-const ANY = Object.keys({ signal: true, timeoutMs: true, query: true } satisfies Record<keyof RequestOptions, true>);
-const SELECTION = { namespace: true, namespaces: true, labelSelector: true, fieldSelector: true } as const;
-const DECODING = { managedFields: true, fields: true, secretData: true, secretAnnotations: true } as const;
-const READ = {
-  ...SELECTION,
-  shard: true,
-  ...DECODING,
-  known: true,
-  knownNext: true,
-  onDecoded: true,
-  resourceVersion: true,
-} as const;
-const WRITE = { dryRun: true, fieldManager: true, fieldValidation: true, subresource: true } as const;
-const DELETE = { ...WRITE, preconditions: true, propagationPolicy: true, gracePeriodSeconds: true } as const;
-const LIST = { ...READ, resourceVersionMatch: true, limit: true, continue: true } as const;
-const WATCH = { ...READ, timeoutSeconds: true, allowBookmarks: true, sendInitialEvents: true } as const;
+const ANY = namesOf<RequestOptions>()("signal timeoutMs query");
+const SELECTION = "namespace namespaces labelSelector fieldSelector shard";
+const DECODING = "managedFields fields secretData secretAnnotations known knownNext onDecoded";
+const READ = `${SELECTION} ${DECODING} resourceVersion` as const;
+const WRITE = "dryRun fieldManager fieldValidation subresource";
+const DELETE = `${WRITE} preconditions propagationPolicy gracePeriodSeconds` as const;
+const LIST = `${READ} resourceVersionMatch limit continue` as const;
+const WATCH = `${READ} timeoutSeconds allowBookmarks sendInitialEvents` as const;
 
 /** The options of each call. */
 const OPTIONS = {
-  get: namesOf<GetOptions>({ subresource: true }),
-  list: namesOf<ListOptions>(LIST),
-  watch: namesOf<FollowOptions>({ ...WATCH, backoff: true, onInterrupted: true }),
-  write: namesOf<WriteOptions>(WRITE),
-  delete: namesOf<DeleteOptions>(DELETE),
-  deleteCollection: namesOf<ListOptions & DeleteOptions>({ ...LIST, ...DELETE }),
+  get: namesOf<Own<GetOptions>>()("subresource"),
+  list: namesOf<Own<ListOptions>>()(LIST),
+  watch: namesOf<Own<FollowOptions>>()(WATCH, "backoff onInterrupted"),
+  write: namesOf<Own<WriteOptions>>()(WRITE),
+  delete: namesOf<Own<DeleteOptions>>()(DELETE),
+  deleteCollection: namesOf<Own<ListOptions & DeleteOptions>>()(LIST, DELETE),
 } as const;
 
 /** Parameters that options or the client set, under the names that the server has for them. */

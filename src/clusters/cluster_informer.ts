@@ -147,6 +147,10 @@ class ClusterRegistration<T extends KubernetesObject> implements HandlerRegistra
     }
   }
 
+  skip(key: ObjectKey): boolean {
+    return this.#present.map((part) => part.skip(key)).includes(true);
+  }
+
   remove(): void {
     if (!this.ended.aborted) this.#job.abort(new DOMException(`Handler "${this.name}" was removed`, "AbortError"));
   }

@@ -8,12 +8,13 @@
  *
  * @module
  */
+import { checkNames, namesOf } from "../errors/option_names.ts";
 import { decoder, type KubernetesObject } from "../api/object.ts";
 import { type Abortable, defined, type Selection } from "../api/options.ts";
 import type { Kept } from "../api/fields.ts";
 import { type ApiResource, type Resource, resourceName, type SecretLike, type WithoutData } from "../api/resource.ts";
 import { callObserver, DerivedController, inTurn, isAbortOf, Latch } from "../async/signals.ts";
-import { backoffMs, type BackoffOptions, checkBackoff, monotonicMs, sleep } from "../async/time.ts";
+import { backoffMs, type BackoffOptions, checkBackoff, LongTimer, monotonicMs, sleep } from "../async/time.ts";
 import type { Client } from "../client/client.ts";
 import { ConsoleReporter, messageOf } from "../errors/errors.ts";
 import type { SharedIndexInformerOptions, SharedInformerFactoryOptions } from "../informer/options.ts";
@@ -29,10 +30,17 @@ import { InformerError } from "../errors/informer_error.ts";
 import { SharedIndexInformer } from "../informer/shared_index_informer.ts";
 import { Secret } from "../kinds/core/v1.ts";
 
+/** The options that exist. */
+const SET_OPTIONS = namesOf<ClusterSetOptions>()(
+  "backoff onError namespaces namespace labelSelector fieldSelector idleMs forgetMs maxBytes",
+  "snapshots parse freeze resyncMs reflector graceMs check managedFields secretAnnotations",
+);
+
 /** Options of a {@linkcode ClusterSet}: the defaults of its informers. */
 export interface ClusterSetOptions extends Omit<SharedInformerFactoryOptions, "onError" | "cluster"> {
   /**
-   * The waits before the function of `run()` is called again for a cluster for which it has failed.
+   * The waits before the function of `run()` is called again for a cluster for which it has failed, and before
+   * `followClusterSecrets` tries a Secret again that could not be used.
    *
    * @default {as after failed lists: from 0.8 to 30 s}
    */
@@ -146,8 +154,17 @@ export class ClusterSet implements AsyncDisposable {
    * @throws {RangeError} when `backoff` is out of range.
    */
   constructor(options: ClusterSetOptions = {}) {
+    checkNames("make a set of clusters", options, SET_OPTIONS);
     checkBackoff(options.backoff ?? {});
     this.#options = options;
+  }
+
+  /**
+   * The waits between tries.
+   * @internal
+   */
+  get backoff(): BackoffOptions {
+    return this.#options.backoff ?? {};
   }
 
   /** The names of the clusters, in the order in which they were added. */
@@ -380,7 +397,7 @@ export class ClusterSet implements AsyncDisposable {
   async #repeat(name: string, cluster: Cluster, work: ClusterWork, run: AbortSignal): Promise<void> {
     using job = new DerivedController(run, cluster.job.signal);
     const { signal } = job;
-    const { backoff = {} } = this.#options;
+    const { backoff } = this;
     for (let failures = 0; !signal.aborted; failures++) {
       const beganMs = monotonicMs();
       try {
@@ -429,10 +446,12 @@ export interface ClusterSecretsOptions extends Abortable {
 
 /** A Secret, as it was last looked at. */
 interface KnownSecret {
-  /** Its kubeconfig; `undefined` if there was none. */
+  /** The kubeconfig of its cluster; `undefined` if that was not added. */
   text?: string;
-  /** `true` if its cluster was added. */
-  isAdded: boolean;
+  /** The number of times in a row that its kubeconfig could not be used. */
+  failures: number;
+  /** Armed by each of these. */
+  readonly retry: LongTimer;
 }
 
 /**
@@ -440,8 +459,10 @@ interface KnownSecret {
  * it anew when the kubeconfig changes, and removes it when the Secret is deleted. Resolves when the signal has aborted;
  * the clusters stay.
  *
- * A Secret that cannot be used is reported to `onError` of the set, with the name of the cluster; the cluster that it
- * had before stays. The right to write such Secrets is the right to choose the servers that this process asks.
+ * A Secret that cannot be used is reported to `onError` of the set, with the name of the cluster, and the cluster that
+ * it had before stays. It is tried again with the set's `backoff`, and as soon as it changes: the service that `connect`
+ * asks may be away, or another cluster may have the name. The right to write such Secrets is the right to choose the
+ * servers that this process asks.
  *
  * @example
  * ```ts ignore
@@ -474,14 +495,13 @@ export async function followClusterSecrets(
     const isGone = secret === undefined || secret.metadata.deletionTimestamp !== undefined;
     const text = isGone ? undefined : decoded(secret.data?.[key]);
     if (text === state.text) return;
-    state.text = text;
     const made = text === undefined ? undefined : await connect(text, name);
-    if (state.isAdded) await clusters.remove(name).catch((error) => clusters.report(error, name)); // it has left
-    state.isAdded = false;
+    if (state.text !== undefined) await clusters.remove(name).catch((error) => clusters.report(error, name)); // it has left
+    state.text = undefined;
     if (made === undefined) return;
     try {
       clusters.add(name, made);
-      state.isAdded = true;
+      state.text = text;
     } catch (error) {
       made[Symbol.dispose]();
       throw error;
@@ -489,17 +509,26 @@ export async function followClusterSecrets(
   }
 
   const changed = ({ name }: { readonly name: string }): void => {
-    const state = known.get(name) ?? { isAdded: false };
+    const state = known.get(name) ?? { failures: 0, retry: new LongTimer(() => changed({ name })) };
     known.set(name, state);
-    const applied = inTurn(state, () => apply(name, state)).catch((cause) => {
+    const applied = inTurn(state, async () => {
+      await apply(name, state);
+      state.failures = 0;
+    }).catch((cause) => {
       const error = new InformerError(`Cannot use the kubeconfig of Secret "${namespace}/${name}"`, { cause });
       clusters.report(error, name);
+      if (known.has(name)) state.retry.arm(backoffMs(state.failures++, clusters.backoff));
     }).finally(() => running.delete(applied));
     running.add(applied);
   };
   secrets.addEventHandler({ onAdd: changed, onUpdate: changed, onDelete: changed }, { name: "clusters" });
-  await secrets.run(defined({ signal }));
-  await Promise.all(running);
+  try {
+    await secrets.run(defined({ signal }));
+    await Promise.all(running);
+  } finally {
+    for (const { retry } of known.values()) retry[Symbol.dispose]();
+    known.clear();
+  }
 }
 
 /** Returns the text of a value of a Secret's data; `""` if there is none. */

@@ -1,10 +1,14 @@
+import { checkNames } from "../errors/option_names.ts";
 import {
+  clientOptionsOf,
+  CONNECT_OPTIONS,
   type ConnectAttempt,
   type ConnectContextsOptions,
   ConnectError,
   type ConnectionOrigin,
   type ConnectOptions,
   type FoundConnection,
+  IN_CLUSTER_OPTIONS,
   type InClusterOptions,
 } from "./connect_options.ts";
 import {
@@ -398,8 +402,9 @@ function planFromContext(config: Kubeconfig, options: ConnectOptions, host: Host
     compress: !cluster.disableCompression,
     ...(cluster.tlsServerName !== undefined && { tlsServerName: cluster.tlsServerName }),
     ...(cluster.proxy && { proxy: cluster.proxy }),
-    // A CA given as an option enables verification again (clientcmd overrides).
-    insecure: cluster.insecureSkipTlsVerify && options.caFile === undefined && options.ca === undefined,
+    // A CA given as an option enables verification again (clientcmd overrides); plain HTTP has no certificate.
+    insecure: cluster.server.protocol === "https:" && cluster.insecureSkipTlsVerify && options.caFile === undefined &&
+      options.ca === undefined,
     ...(impersonation && { impersonation }),
     entries: new Secret(JSON.stringify([
       config.clusters.get(cluster.name)?.fields(),
@@ -695,6 +700,7 @@ function isAttempt(value: ConnectionPlan | ConnectAttempt): value is ConnectAtte
  * ```
  */
 export async function connect(options: ConnectOptions = {}): Promise<Client> {
+  checkNames("connect", options, CONNECT_OPTIONS);
   return clientOf(await findConnection(options).catch((error) => rethrow(error, connect)), options);
 }
 
@@ -707,6 +713,7 @@ export async function connect(options: ConnectOptions = {}): Promise<Client> {
  * @throws {ConnectError} outside a pod, or in one without a service account; the error names the missing part.
  */
 export async function inCluster(options: InClusterOptions = {}): Promise<Client> {
+  checkNames("connect", options, IN_CLUSTER_OPTIONS);
   return clientOf(await findInClusterConnection(options).catch((error) => rethrow(error, inCluster)), options);
 }
 
@@ -795,7 +802,8 @@ export async function connectContexts(options: ConnectContextsOptions = {}): Pro
 
 function clientOf(connection: FoundConnection, { wrapTransport }: InClusterOptions): Client {
   try {
-    return new Client({ ...connection, transport: wrapTransport?.(connection.transport) ?? connection.transport });
+    const { transport } = connection;
+    return new Client({ ...clientOptionsOf(connection), transport: wrapTransport?.(transport) ?? transport });
   } catch (error) {
     connection.transport[Symbol.dispose]();
     throw error;

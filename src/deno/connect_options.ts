@@ -1,3 +1,4 @@
+import { namesOf } from "../errors/option_names.ts";
 import { InformerError } from "../errors/informer_error.ts";
 import type { Abortable, Impersonation } from "../api/options.ts";
 import type { Transport } from "../api/lister_watcher.ts";
@@ -166,4 +167,20 @@ export interface FoundConnection {
   readonly onRequest?: (report: RequestReport) => void;
   /** Origin of these parts. */
   readonly origin: ConnectionOrigin;
+}
+
+/** The names of {@linkcode ConnectOptions}. */
+export const CONNECT_OPTIONS: readonly string[] = namesOf<ConnectOptions>()(
+  "context kubeconfig server token tokenFile caFile ca namespace as userAgent onWarning onRequest",
+  "http2 answerTimeoutMs pluginTimeoutMs wrapTransport",
+);
+
+/** The names of {@linkcode InClusterOptions}. */
+export const IN_CLUSTER_OPTIONS: readonly string[] = namesOf<InClusterOptions>()(
+  "namespace as userAgent onWarning onRequest http2 answerTimeoutMs pluginTimeoutMs wrapTransport",
+);
+
+/** Returns the options of a client on a connection that was found. */
+export function clientOptionsOf({ origin: _origin, ...options }: FoundConnection): Omit<FoundConnection, "origin"> {
+  return options;
 }

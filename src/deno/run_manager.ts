@@ -1,8 +1,12 @@
+import { checkNames, namesOf } from "../errors/option_names.ts";
 import { callObserver, DerivedController } from "../async/signals.ts";
 import { sleep } from "../async/time.ts";
 import { ConsoleReporter } from "../errors/errors.ts";
 import { InformerError } from "../errors/informer_error.ts";
 import type { Abortable } from "../api/options.ts";
+
+/** The options that exist. */
+const RUN_OPTIONS = namesOf<RunManagerOptions>()("hostname signal port onListen onError");
 
 /** The time from a failure to the next attempt to listen, in milliseconds. */
 const AGAIN_MS = 1_000;
@@ -230,6 +234,7 @@ export interface RunManagerOptions extends Abortable, HttpServerOptions {
  * ```
  */
 export async function runManager(manager: RunnableManager, options: RunManagerOptions = {}): Promise<void> {
+  checkNames("run a manager", options, RUN_OPTIONS);
   using shutdown = shutdownSignal();
   using stop = new DerivedController(shutdown, options.signal);
   const serve = (hostname: string): HttpServer =>

@@ -1,3 +1,4 @@
+import { checkNames, namesOf } from "../errors/option_names.ts";
 import { checkDurations, LongTimer, monotonicMs } from "../async/time.ts";
 import { causesOf, messageOf, withoutAddress } from "../errors/errors.ts";
 import {
@@ -18,6 +19,11 @@ import {
 } from "./http_client.ts";
 import { copyImpersonation, isImpersonation } from "../api/options.ts";
 import type { Transport } from "../api/lister_watcher.ts";
+
+/** The options that exist. */
+const TRANSPORT_OPTIONS = namesOf<DenoTransportOptions>()(
+  "http2 headers proxyUrl tlsServerName answerTimeoutMs caCerts cert key",
+);
 
 /**
  * Long-running requests, whose response may begin late (apiserver `longRunningRequestCheck`: the verb `proxy`, and
@@ -172,6 +178,7 @@ const RELOAD_MS = 5 * 60_000;
  * ```
  */
 export function denoTransport(options: DenoTransportOptions = {}): Transport & Disposable {
+  checkNames("make a transport", options, TRANSPORT_OPTIONS);
   return new DenoTransport(options);
 }
 

@@ -1,3 +1,4 @@
+import { checkNames, namesOf } from "../errors/option_names.ts";
 import { type Abortable, defined, type Entry } from "../api/options.ts";
 import type { KubernetesObject, ObjectKey } from "../api/object.ts";
 import { checkDurations } from "../async/time.ts";
@@ -21,6 +22,9 @@ import type { InformerView } from "./shared_index_informer.ts";
 import { type InformerStatus, joined, Waits } from "./status.ts";
 import { StateKeeper } from "./sync/state.ts";
 import { CacheView, type OrderedView, type ViewOptions } from "./view/cache_view.ts";
+
+/** The options that exist. */
+const DERIVE_OPTIONS = namesOf<DeriveOptions<DerivedObject>>()("name indexers resyncMs graceMs onError");
 
 /** An object of a derived collection: it has a name, which together with the namespace is its key. */
 export interface DerivedObject {
@@ -465,6 +469,7 @@ export function derive<I, T extends DerivedObject, Name extends string = never>(
   compute: (object: I, context: DeriveContext) => Derived<T>,
   options: DeriveOptions<T, Name> = {},
 ): DerivedCollection<T, Name> {
+  checkNames("derive a collection", options, DERIVE_OPTIONS);
   const { store, quarantine } = checkedSource(source).followed.cache;
   const input: DerivationInput = {
     source: source as AnySource,

@@ -8,6 +8,7 @@
  * @module
  */
 
+import { checkNames, namesOf } from "../errors/option_names.ts";
 import { type Abortable, defined, type Entry, type Selection } from "../api/options.ts";
 import type { KubernetesObject, ObjectKey, ObjectMeta } from "../api/object.ts";
 import type { HashRange } from "../api/shard.ts";
@@ -29,6 +30,12 @@ import { type InformerStatus, syncStatus, Waits } from "./status.ts";
 import { type CheckOptions, type CheckResult, ConsistencyChecks } from "./sync/consistency_check.ts";
 import { CollectionSync } from "./sync/controller.ts";
 import { CacheView, type OrderedView, type ViewOptions } from "./view/cache_view.ts";
+
+/** The options that exist. */
+const OPTIONS = namesOf<SharedIndexInformerOptions<KubernetesObject, string>>()(
+  "indexers transform keep shard unchanged optional pollMs onError parse freeze resyncMs reflector",
+  "graceMs check cluster managedFields secretAnnotations",
+);
 
 /** The reading side of an informer, whatever its indexes: the parameter type of functions over several kinds. */
 export interface InformerView<T extends KubernetesObject> {
@@ -150,9 +157,10 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
   constructor(
     source: ListerWatcher<T> | readonly NamespaceSource<T>[],
     options: SharedIndexInformerOptions<T, Name> = {},
-    internal: { readonly budget?: MemoryBudget; readonly finder?: NamespaceFinder<T> } = {},
+    internal?: { readonly budget?: MemoryBudget; readonly finder?: NamespaceFinder<T> },
   ) {
-    const { budget, finder } = internal;
+    const { budget, finder } = internal ?? {};
+    if (internal === undefined) checkNames("make an informer", options, OPTIONS); // a factory has checked its own
     const filled = withCacheDefaults(options);
     this.#options = options;
     const report = (error: unknown): void => this.#report(error);

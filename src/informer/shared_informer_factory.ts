@@ -1,3 +1,4 @@
+import { checkNames, namesOf } from "../errors/option_names.ts";
 import { type Abortable, checkSelectors, defined, namespacesOf, type Selection } from "../api/options.ts";
 import type { KubernetesObject, Reduced } from "../api/object.ts";
 import { callObserver, DerivedController, Latch } from "../async/signals.ts";
@@ -29,6 +30,19 @@ import { readablePart } from "../client/readable_namespaces.ts";
 import type { ResourceClient } from "../client/resource_client.ts";
 import { ConsoleReporter, errorLine } from "../errors/errors.ts";
 import { InformerError } from "../errors/informer_error.ts";
+
+/** The options that exist. */
+const INFORMER_OPTIONS = namesOf<AnyOptions>()(
+  "namespaces namespace labelSelector fieldSelector indexers transform keep shard unchanged",
+  "optional pollMs onError parse freeze resyncMs reflector graceMs check cluster managedFields",
+  "secretAnnotations fields",
+);
+
+/** The options that exist. */
+const FACTORY_OPTIONS = namesOf<SharedInformerFactoryOptions>()(
+  "onError idleMs forgetMs maxBytes snapshots namespaces namespace labelSelector fieldSelector",
+  "parse freeze resyncMs reflector graceMs check cluster managedFields secretAnnotations",
+);
 
 /**
  * One holder of a shared informer, made by `SharedInformerFactory.acquire()`.
@@ -445,6 +459,7 @@ export class SharedInformerFactory implements AsyncDisposable {
    * @throws {RangeError} when `idleMs`, `forgetMs`, `everyMs` or `maxBytes` is out of range.
    */
   constructor(client: Client, given: SharedInformerFactoryOptions = {}) {
+    checkNames("make a factory", given, FACTORY_OPTIONS);
     const { namespaces, ...rest } = given;
     const finding = this.#finding = findingOf(namespaces);
     const options = finding === undefined ? given as FactoryOptions : rest;
@@ -508,10 +523,7 @@ export class SharedInformerFactory implements AsyncDisposable {
     complete: Resource<T> | ApiResource,
     options: CachedSelection & SharedIndexInformerOptions<T, Name> = {},
   ): SharedIndexInformer<T, Name> {
-    const placed = this.#placed(complete, options as AnyOptions);
-    const scope = this.#scopeOf(complete, placed);
-    const shared = this.#informers.get(scope.name) ?? this.#create(scope, placed);
-    join(shared, placed);
+    const shared = this.#shared(complete, options as AnyOptions);
     if (!shared.isKept) shared.demand.acquire(); // never released
     shared.isKept = true;
     if (this.#run !== undefined) this.#start(shared, this.#run);
@@ -519,18 +531,45 @@ export class SharedInformerFactory implements AsyncDisposable {
   }
 
   /**
-   * Returns the informer as {@linkcode forResource} does, for one follower, and what gives it back: the informer stops
-   * at once, and is forgotten, when it was nobody else's.
+   * Returns the resource of an informer of this factory.
+   *
+   * @throws {TypeError} for an informer that another factory has made, or none.
    * @internal
    */
-  follow<T extends KubernetesObject>(
-    resource: Resource<T>,
-    options: Selection & SharedIndexInformerOptions<T, string>,
-  ): { readonly informer: SharedIndexInformer<T, string>; readonly release: () => void } {
-    const placed = this.#placed(resource, options as unknown as AnyOptions);
+  resourceOf<T extends KubernetesObject>(source: Resource<T> | SharedIndexInformer<T, string>): Resource<T> {
+    return "plural" in source ? source : this.#given(source).scope.resource as unknown as Resource<T>;
+  }
+
+  #given(source: unknown): SharedInformer {
+    const shared = [...this.#informers.values()].find(({ informer }) => informer as unknown === source);
+    if (shared !== undefined) return shared;
+    throw new TypeError(
+      "Cannot watch an informer: this factory has not made it. Pass one that its forResource() returns.",
+    );
+  }
+
+  /** The informer of a resource and selection, which is made if it is not there. */
+  #shared(resource: Resource | ApiResource, options: AnyOptions): SharedInformer {
+    const placed = this.#placed(resource, options);
     const scope = this.#scopeOf(resource, placed);
     const shared = this.#informers.get(scope.name) ?? this.#create(scope, placed);
     join(shared, placed);
+    return shared;
+  }
+
+  /**
+   * Returns the informer as {@linkcode forResource} does, for one follower, and what gives it back: the informer stops
+   * at once, and is forgotten, when it was nobody else's. An informer of this factory may be given itself.
+   *
+   * @throws as {@linkcode resourceOf}.
+   * @internal
+   */
+  follow<T extends KubernetesObject>(
+    source: Resource<T> | SharedIndexInformer<T, string>,
+    options: Selection & SharedIndexInformerOptions<T, string>,
+  ): { readonly informer: SharedIndexInformer<T, string>; readonly release: () => void } {
+    const shared = "plural" in source ? this.#shared(source, options as unknown as AnyOptions) : this.#given(source);
+    const { scope } = shared;
     const release = shared.demand.acquire();
     shared.followers++;
     if (this.#run !== undefined) this.#start(shared, this.#run);
@@ -816,7 +855,8 @@ export class SharedInformerFactory implements AsyncDisposable {
    *
    * @throws {TypeError} beside another shard or a namespace.
    */
-  #placed({ scope }: Resource, own: AnyOptions): PlacedOptions {
+  #placed({ scope, plural }: Resource, own: AnyOptions): PlacedOptions {
+    checkNames(`make an informer of "${plural}"`, own, INFORMER_OPTIONS);
     const { namespaces, ...options } = own;
     const isPlaced = own.namespace !== undefined || Array.isArray(namespaces) || own.shard !== undefined;
     const finding = findingOf(namespaces) ?? (isPlaced ? undefined : this.#finding);

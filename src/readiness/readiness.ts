@@ -1,3 +1,4 @@
+import { checkNames, namesOf } from "../errors/option_names.ts";
 import {
   type Complete,
   type KubernetesObject,
@@ -18,6 +19,9 @@ import { DerivedController } from "../async/signals.ts";
 import { LongTimer } from "../async/time.ts";
 import { InformerError } from "../errors/informer_error.ts";
 import type { AddedEvent, ObjectEvent } from "../informer/events/event.ts";
+
+/** The options that exist. */
+const READY_OPTIONS = namesOf<UntilReadyOptions>()("failFast pods signal");
 
 /**
  * `"ready"`: the object is as its spec wants it. `"progressing"`: its controller works on that, or has not seen it yet.
@@ -426,6 +430,7 @@ export async function untilReady<T extends KubernetesObject & Complete>(
   key: ObjectKey,
   options: UntilReadyOptions = {},
 ): Promise<T> {
+  checkNames("wait until an object is ready", options, READY_OPTIONS);
   const { signal, failFast = false, pods } = options;
   using job = new DerivedController(signal);
   using timer = new LongTimer(() => again());

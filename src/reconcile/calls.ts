@@ -48,12 +48,15 @@ export class ReconcileCall<T extends KubernetesObject> implements ReconcileConte
     this.key = key;
     const { client, writes, timeoutMs } = calls;
     const onWrite = (write: ObjectWrite): void => writes.record(key, write);
+    const onUnanswered = (resource: Resource): void => writes.unanswered(key, resource);
     const cached = (resource: Resource, object: ObjectKey) => writes.cached(key, resource, object);
     this.client = {
       namespace: client.namespace,
       resource: (resource, selection) => {
         this.#early ??= [];
-        return client.resource(resource, selection, { onWrite, cached, signal: this.#requests.signal });
+        const beforeRequest = (): void => calls.check?.(this);
+        const { signal } = this.#requests;
+        return client.resource(resource, selection, { onWrite, onUnanswered, cached, beforeRequest, signal });
       },
     };
     this.retries = retries;
@@ -142,6 +145,8 @@ export class RunningCalls<T extends KubernetesObject> implements Disposable {
   readonly writes: PendingWrites;
   /** The time limit of a call, in milliseconds. */
   readonly timeoutMs: number;
+  /** Called before each request of a call, which it may end. */
+  check: ((call: ReconcileCall<T>) => void) | undefined;
 
   constructor(
     client: Client,

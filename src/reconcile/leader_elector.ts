@@ -1,3 +1,4 @@
+import { checkNames, namesOf } from "../errors/option_names.ts";
 import type { Abortable } from "../api/options.ts";
 import { checkDurations, monotonicMs, sleep } from "../async/time.ts";
 import { Lease } from "../kinds/coordination/v1.ts";
@@ -6,6 +7,12 @@ import { microTimestampNow } from "./objects.ts";
 import { callObserver, DerivedController, isAbortOf } from "../async/signals.ts";
 import type { Client } from "../client/client.ts";
 import { ConsoleReporter } from "../errors/errors.ts";
+
+/** The options that exist. */
+const ELECTOR_OPTIONS = namesOf<LeaderElectorOptions>()(
+  "name namespace identity leaseMs renewDeadlineMs retryMs renewMs release labels onLeader onError",
+  "clock",
+);
 
 /** The time of one elector. Tests of several electors in one process give each a clock of its own. */
 export interface ElectionClock {
@@ -60,12 +67,15 @@ export interface Leadership {
   /** The marks of this term. */
   readonly fencing: FencingToken;
   /**
-   * True while no other elector can lead. It compares the clock, and so is right before `signal` has aborted after a
-   * pause of the process; check it just before an action that two leaders must not do.
+   * Returns true while no other elector can lead. It compares the clock, and so is right before `signal` has aborted
+   * after a pause of the process. Call it just before an action that two leaders must not do. The client of a reconcile
+   * calls it before each request.
    */
-  readonly isHeld: boolean;
-  /** The time until leadership is lost, unless the lease is renewed before, in milliseconds; 0 when it is over. */
-  readonly remainingMs: number;
+  readonly isHeld: () => boolean;
+  /**
+   * Returns the time until leadership is lost, unless the lease is renewed before, in milliseconds; 0 when it is over.
+   */
+  readonly remainingMs: () => number;
 }
 
 /** A term as its elector sees it. */
@@ -95,19 +105,15 @@ class LeadershipTerm implements Leadership {
     return this.#lost.signal;
   }
 
-  /** See {@linkcode Leadership.isHeld}. */
-  get isHeld(): boolean {
-    return !this.#lost.signal.aborted && this.remainingMs > 0;
-  }
+  /** See {@linkcode Leadership.isHeld}. A field, so that it can be taken out of the object. */
+  readonly isHeld = (): boolean => !this.#lost.signal.aborted && this.remainingMs() > 0;
 
   /** See {@linkcode Leadership.remainingMs}. */
-  get remainingMs(): number {
-    return Math.max(0, this.#untilMs - this.#clock.now());
-  }
+  readonly remainingMs = (): number => Math.max(0, this.#untilMs - this.#clock.now());
 
-  /** Prolongs the term: the lease was renewed. */
+  /** Prolongs the term, unless it is over: the lease was renewed. */
   renewUntil(untilMs: number): void {
-    this.#untilMs = Math.max(this.#untilMs, untilMs);
+    if (this.isHeld()) this.#untilMs = Math.max(this.#untilMs, untilMs);
   }
 
   /** Ends the term after its work has ended: the lease may be released. */
@@ -428,7 +434,7 @@ const RELEASE_RETRY_MS = 100;
  *   clocks differ by less than `leaseMs / renewDeadlineMs` (1.5). Times of day may differ and jump: they are written,
  *   and never compared.
  * - **A paused process** (SIGSTOP, a blocked event loop) may be in the middle of an action while another leads. Its
- *   `Leadership.isHeld` is false from the first instruction after the pause; `signal` aborts in the first turn of its
+ *   `Leadership.isHeld()` is false from the first instruction after the pause; `signal` aborts in the first turn of its
  *   event loop. A suspended machine stops the clock too: there, and where an action takes long, pass the fencing token
  *   on.
  * - **A Lease that somebody deletes or edits**: the leader notices at its next renewal, at the latest at
@@ -486,6 +492,7 @@ export class LeaderElector {
    * `renewDeadlineMs` and that more than 1.2 times `retryMs`, as client-go demands.
    */
   constructor(client: Pick<Client, "resource" | "namespace">, options: LeaderElectorOptions) {
+    checkNames("make a leader elector", options, ELECTOR_OPTIONS);
     const { name, namespace = client.namespace, identity = crypto.randomUUID(), labels, release = true } = options;
     const { leaseMs = 15_000, renewDeadlineMs = 10_000, retryMs = 2_000, clock = monotonicElectionClock } = options;
     const { renewMs = retryMs } = options;
@@ -606,7 +613,7 @@ export class LeaderElector {
         const fencing = { holder: this.identity, transitions: spec?.leaseTransitions ?? 0, resourceVersion };
         const term = new LeadershipTerm(fencing, attempt.sentMs + this.#options.renewDeadlineMs, this.#clock);
         // After a pause of the process the answer may be too old to begin with.
-        if (term.isHeld && !signal?.aborted) {
+        if (term.isHeld() && !signal?.aborted) {
           this.#renewedMs = attempt.sentMs;
           return term;
         }
@@ -642,6 +649,8 @@ export class LeaderElector {
       signal?.removeEventListener("abort", stop);
       keeping.abort();
       await kept; // survives: cancelled-renewal
+      // After a pause of the process, the work may end before the timer of the deadline.
+      if (!term.lost.aborted && !term.isHeld()) this.#expire(term);
       term.end();
       if (hasEnded && !term.lost.aborted) await this.#giveUp();
     }
@@ -653,7 +662,8 @@ export class LeaderElector {
     for (let attempt: LeaseAttempt | undefined, isFirst = true;; isFirst = false) {
       const { renewMs, retryMs } = this.#options;
       await this.#pause(isFirst || attempt?.type === "held" ? renewMs : retryMs, signal);
-      if (signal.aborted) return;
+      // After a pause of the process this timer may be the first, and the term over.
+      if (signal.aborted || !term.isHeld()) return;
       attempt = await this.#attempt(signal);
       if (attempt?.type === "held") {
         term.renewUntil(attempt.sentMs + this.#options.renewDeadlineMs);
@@ -666,10 +676,14 @@ export class LeaderElector {
 
   /** Ends the term at its deadline, unless the signal aborts before. */
   async #watchDeadline(term: LeadershipTerm, signal: AbortSignal): Promise<void> {
-    while (term.remainingMs > 0) {
-      await this.#pause(term.remainingMs, signal);
+    for (let leftMs; (leftMs = term.remainingMs()) > 0;) {
+      await this.#pause(leftMs, signal);
       if (signal.aborted) return;
     }
+    this.#expire(term);
+  }
+
+  #expire(term: LeadershipTerm): void {
     const reason = this.#lastError === undefined ? "" : `; the last attempt failed: ${messageOf(this.#lastError)}`;
     this.#lose(term, `it was not renewed for ${this.#options.renewDeadlineMs} ms${reason}`);
   }

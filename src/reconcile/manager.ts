@@ -8,6 +8,7 @@
  * @module
  */
 
+import { checkNames, namesOf } from "../errors/option_names.ts";
 import type { InformerOfFactory, SharedInformerFactory } from "../informer/shared_informer_factory.ts";
 import { type LeaderElector, type LeaderElectorStatus, UnfinishedWorkError } from "./leader_elector.ts";
 import type { ShardGroup, ShardGroupStatus } from "./shard_group.ts";
@@ -34,6 +35,11 @@ import { checkDurations } from "../async/time.ts";
 import { joined } from "../informer/status.ts";
 import { errorLine, redactSecrets } from "../errors/errors.ts";
 import type { Reconciler } from "./reconciler.ts";
+
+/** The options that exist. */
+const MANAGER_OPTIONS = namesOf<ManagerOptions>()(
+  "reconcilers informers elector shards recorders syncTimeoutMs onPhase",
+);
 
 /**
  * The phase of a manager. Phases follow one another in this order; a manager without an elector is never `"standby"`,
@@ -104,6 +110,7 @@ function reconcilerMetrics(reconcilers: readonly ReconcilerStatus[]): MetricFami
       "Keys that wait until caches have seen their last writes.",
       each(({ waitingForCaches }) => waitingForCaches),
     ),
+    counter("reconciler_own_calls", "Reconciles that only own writes have caused.", each(({ ownCalls }) => ownCalls)),
     counter("reconciler_stale_reconciles", "Reconciles on a stale cache.", each(({ stale }) => stale)),
     gauge(
       "reconciler_abandoned_keys",
@@ -283,6 +290,7 @@ export class Manager implements AsyncDisposable {
    * @throws {TypeError} when there are both an elector and shards.
    */
   constructor(options: ManagerOptions) {
+    checkNames("make a manager", options, MANAGER_OPTIONS);
     const { reconcilers = [], informers = [], elector, shards, recorders = [] } = options;
     const { onPhase, syncTimeoutMs = 600_000 } = options;
     if (elector !== undefined && shards !== undefined) {
@@ -422,7 +430,7 @@ export class Manager implements AsyncDisposable {
   }
 
   /** Runs the reconcilers until the signal aborts or one of them fails, and then writes the events that wait. */
-  async #reconcile({ signal, lost }: ReconcilerRunOptions): Promise<void> {
+  async #reconcile({ signal, lost, isHeld }: ReconcilerRunOptions): Promise<void> {
     this.#enter("running");
     using work = new DerivedController(signal);
     const { promise: stopped, resolve: stop } = withResolvers<void>();
@@ -434,7 +442,7 @@ export class Manager implements AsyncDisposable {
     else work.signal.addEventListener("abort", stopping, { once: true });
     let failure: { readonly error: unknown } | undefined;
     const ends = this.#reconcilers.map((reconciler) =>
-      reconciler.run({ signal: work.signal, lost }).catch((error) => {
+      reconciler.run({ signal: work.signal, lost, isHeld }).catch((error) => {
         const { queue, abandoned } = reconciler.status();
         const isUnfinished = queue.processing > 0 || abandoned.length > 0;
         if (isUnfinished) failure = { error: new UnfinishedWorkError(errorLine(error), { cause: error }) };

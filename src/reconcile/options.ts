@@ -151,6 +151,11 @@ export interface ReconcilerStatus {
   readonly waitingForCaches: number;
   /** The number of reconciles that began although a cache had not seen such a write within `staleMs`. */
   readonly stale: number;
+  /**
+   * The number of reconciles that were caused by writes of the same key's last reconcile only: by their events, or
+   * because they were superseded. A controller that writes only what is missing has few after each change by others.
+   */
+  readonly ownCalls: number;
   /** The keys whose last call has passed its time limit and has not returned; they are not reconciled until it does. */
   readonly abandoned: readonly ObjectKey[];
   /** The number of events whose predicate or map function has thrown, and of broken objects that one of them read. */
@@ -280,6 +285,14 @@ export interface ReconcilerRunOptions extends Abortable {
    * Stops the reconciler as `signal` does, and ends the requests of running reconciles at once. See `Leadership.lost`.
    */
   readonly lost?: AbortSignal;
+  /**
+   * Called before each request of a reconcile. When it returns false, the reconciler stops as if `lost` had aborted,
+   * and the request is not sent: after a pause of the process the clock says so before `lost` aborts. See
+   * `Leadership.isHeld`.
+   *
+   * @default {leadership is held until `lost` aborts}
+   */
+  readonly isHeld?: () => boolean;
 }
 
 /** Options for `Reconciler`. */

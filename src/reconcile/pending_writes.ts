@@ -1,196 +1,24 @@
 import { type KubernetesObject, type ObjectKey, reduced } from "../api/object.ts";
-import { compareResourceVersions, DecodeError, isOlder, isResourceVersion } from "../api/status.ts";
-import { LeakyBucket, monotonicMs } from "../async/time.ts";
+import { compareResourceVersions, isOlder, isResourceVersion } from "../api/status.ts";
+import { monotonicMs, sleep } from "../async/time.ts";
 import type { ObjectWrite } from "../client/resource_client.ts";
-import { isWatched } from "../informer/events/event.ts";
-import type { Cause } from "../workqueue/run.ts";
-import { isMembers, mergeDiff } from "./objects.ts";
-import type { ObjectChange } from "./options.ts";
+import { idOf, OwnCalls } from "./own_calls.ts";
 import { FieldSelector, fieldValues, LabelSelector } from "../api/selector.ts";
 import type { Entry, Selection } from "../api/options.ts";
 import { type Resource, resourceName } from "../api/resource.ts";
-import { abortReason, DerivedController, LazyController } from "../async/signals.ts";
+import { abortReason, DerivedController, isAbortOf, Latch, LazyController } from "../async/signals.ts";
 import type { SharedIndexInformer } from "../informer/shared_index_informer.ts";
 import type { CacheOverlay, Cover } from "../informer/cache/lister.ts";
 
-/** The most calls of a key that it may cause itself: 20 at once, and 20 a second in the long run. */
-const RATE = [20, 50] as const;
+/** The shortest time from the end of a list after unanswered writes to the next one of the kind, in milliseconds. */
+const LIST_GAP_MS = 1_000;
 
-/** The number of keys that are remembered, those that have written last. */
-const REMEMBERED = 1_000;
-
-/** The largest number of other causes that are remembered. */
-const MAX_OTHERS = 32;
-
-/** A write whose event may be no cause. */
-interface Expected extends NonNullable<ObjectWrite["sent"]> {
-  readonly uid: string;
-  /** The version that the write has named: its event shows the change from that one, and no other. */
-  readonly since: string | undefined;
-  /** True when nobody else has ever written the object. */
-  readonly isNew: boolean;
-}
-
-/** A key that has written. */
-interface Writer {
-  /** Takes one for each call of its own making that follows another one. */
-  readonly rate: LeakyBucket;
-  /**
-   * The writes of the last call by their marks, and of the one before: their events may come late. Those whose events
-   * are to be no cause are there until these have come.
-   */
-  written: Map<string, Expected | undefined>;
-  before: Map<string, Expected | undefined>;
-  /** True when the last call has written something that is not in `before`: an event of it is to be expected. */
-  hasChanged: boolean;
-  /** True when there was a cause of its own making since the last call began. */
-  hasOwn: boolean;
-  /** The marks of the other causes since then; an event may come before the answer that shows whose it is. */
-  others: Set<string>;
-  /** True when the last call was of its own making. */
-  wasOwn: boolean;
-  /** True from the call that was one too many, until a call causes no other. */
-  isHot: boolean;
-}
-
-/**
- * The calls that a reconcile causes itself: by events of what it has written, and by writes that were superseded. A key
- * that causes more than 20 of its calls in a second is hot, until a call changes nothing. A change by somebody else is
- * no such cause, and the call after it does not count.
- */
-export class OwnCalls {
-  readonly #writers = new Map<ObjectKey, Writer>();
-  readonly #expects: (key: ObjectKey, write: ObjectWrite) => boolean;
-
-  /** @param expects Returns true for a write of the reconcile of a key whose event may be no cause. */
-  constructor(expects: (key: ObjectKey, write: ObjectWrite) => boolean = () => false) {
-    this.#expects = expects;
-  }
-
-  /** The reconcile of `key` has written. */
-  wrote(key: ObjectKey, write: ObjectWrite): void {
-    const writer = this.#writers.get(key) ?? {
-      rate: new LeakyBucket(...RATE),
-      ...{ written: new Map(), before: new Map(), others: new Set() },
-      ...{ hasChanged: false, hasOwn: false, wasOwn: false, isHot: false },
-    };
-    const mark = write.resourceVersion || write.uid;
-    writer.hasChanged ||= !writer.before.has(mark);
-    writer.written.set(mark, this.#expects(key, write) ? expectedOf(write) : undefined);
-    if (writer.others.delete(mark)) writer.hasOwn = true;
-    this.#writers.delete(key);
-    this.#writers.set(key, writer);
-    if (this.#writers.size > REMEMBERED) this.#writers.delete(this.#writers.keys().next().value!);
-  }
-
-  /** Notes a cause: that a write was superseded, an event, or another one. */
-  caused(key: ObjectKey, cause: "superseded" | ObjectChange<KubernetesObject> | undefined): void {
-    const writer = this.#writers.get(key);
-    if (writer === undefined) return;
-    const mark = cause === undefined || cause === "superseded" ? "" : markOf(cause);
-    if (cause === "superseded" || writer.written.has(mark) || writer.before.has(mark)) writer.hasOwn = true;
-    else if (writer.others.size < MAX_OTHERS) writer.others.add(mark);
-    else writer.others.add("");
-  }
-
-  /**
-   * Returns true for the event that shows a write of the reconcile of `key` and nothing else, once. Only a watch shows
-   * changes one by one, and an answer of the same version may be that of a write that has changed nothing, behind one
-   * by somebody else: so the event must begin at the version that the write has named, or change nothing else than what
-   * was sent. Without `ofAll` it must be a write of the subresource `status`.
-   */
-  isEcho(key: ObjectKey, event: ObjectChange<KubernetesObject>, ofAll: boolean): boolean {
-    const writer = this.#writers.get(key);
-    if (writer === undefined || event.type === "deleted") return false;
-    const { resourceVersion, uid } = event;
-    const writes = writer.written.get(resourceVersion) === undefined ? writer.before : writer.written;
-    const write = writes.get(resourceVersion);
-    if (write === undefined || write.uid !== uid || !(ofAll || write.subresource === "status")) return false;
-    if (!isWatched(event) || !shows(event, write)) return false;
-    writes.set(resourceVersion, undefined);
-    return true;
-  }
-
-  /**
-   * Returns true when a key need not be called for `causes`: it is hot, they are its own, and a retry is going to call
-   * it.
-   */
-  mayWait(key: ObjectKey, causes: readonly Cause[]): boolean {
-    const writer = this.#writers.get(key);
-    if (!writer?.isHot || !writer.hasOwn || writer.others.size > 0) return false;
-    return causes.every(({ type }) => type === "event" || type === "superseded");
-  }
-
-  /** A call begins; returns true when the key is hot and has caused it itself. */
-  begin(key: ObjectKey): boolean {
-    const writer = this.#writers.get(key);
-    if (writer === undefined) return false;
-    const isOwn = writer.hasOwn && writer.others.size === 0;
-    // One call that finds nothing more to do follows each change by others.
-    if (isOwn) writer.isHot ||= writer.wasOwn && writer.rate.take() > 0;
-    else if (!writer.hasChanged && writer.others.size === 0) writer.isHot = false;
-    writer.before = writer.written;
-    writer.written = new Map();
-    writer.others = new Set();
-    writer.hasChanged = writer.hasOwn = false;
-    writer.wasOwn = isOwn;
-    return writer.isHot && isOwn;
-  }
-
-  /** Returns true while a key must be retried after its call. */
-  isHot(key: ObjectKey): boolean {
-    return this.#writers.get(key)?.isHot ?? false;
-  }
-}
-
-/** Returns what an event has in common with the write that it shows; `""` for a resync, which shows none. */
-function markOf(event: ObjectChange<KubernetesObject>): string {
-  if (event.type === "deleted") return event.uid;
-  return event.type === "updated" && event.resync ? "" : event.resourceVersion;
-}
-
-/** Returns the part of a write by which its event is known. */
-function expectedOf({ uid, object, sent }: ObjectWrite): Expected | undefined {
-  if (sent === undefined) return undefined;
-  const { type, subresource } = sent;
-  const since = (sent.body as Partial<KubernetesObject> | null)?.metadata?.resourceVersion || undefined;
-  // A manager that applies for the first time is added, so an object with this one alone was created by it.
-  const isApplied = type === "apply" && object?.metadata.managedFields?.length === 1;
-  const isNew = subresource === "" && (type === "create" || isApplied);
-  return { type, subresource, body: since === undefined ? sent.body : undefined, uid, since, isNew };
-}
-
-/** Returns true when an event of a watch changes nothing else than what a write has sent. */
-function shows(event: ObjectChange<KubernetesObject>, { type, body, since, isNew }: Expected): boolean {
-  if (event.type !== "updated") return isNew;
-  if (since !== undefined) return event.before.resourceVersion === since;
-  try {
-    return isSent(body, comparable(event.before.object), comparable(event.object), type === "merge");
-  } catch (error) {
-    if (error instanceof DecodeError) return false;
-    throw error;
-  }
-}
-
-/** Returns an object without what the server changes by itself. */
-function comparable({ metadata, ...members }: KubernetesObject): unknown {
-  const { resourceVersion: _version, generation: _generation, managedFields: _managed, ...rest } = metadata;
-  return { ...members, metadata: rest };
-}
-
-/** Returns true when `after` differs from `before` in values alone that were sent; `replaces` lists as one value. */
-function isSent(sent: unknown, before: unknown, after: unknown, replaces: boolean): boolean {
-  if (mergeDiff(before, after) === undefined) return true;
-  if (Array.isArray(sent)) {
-    if (replaces || mergeDiff(sent, after) === undefined) return true;
-    return Array.isArray(before) && Array.isArray(after) && before.length === sent.length &&
-      after.length === sent.length && sent.every((item, at) => isSent(item, before[at], after[at], false));
-  }
-  if (sent === null) return after === undefined;
-  if (!isMembers(sent)) return sent !== undefined && !isMembers(before) && !isMembers(after);
-  if (!isMembers(before ?? {}) || !isMembers(after ?? {})) return false;
-  const [a, b] = [before ?? {}, after ?? {}] as Record<string, unknown>[];
-  return [...new Set([...Object.keys(a), ...Object.keys(b)])].every((it) => isSent(sent[it], a[it], b[it], replaces));
+/** A comparison of the caches of a kind with the newest state. It opens when these have caught up with it. */
+class CatchUp extends Latch {
+  /** True once it is too late for further writes: the list may lack them. */
+  hasBegun = false;
+  /** The time at which it has ended. */
+  endedMs = Infinity;
 }
 
 /** An informer whose cache must have seen the writes of its kind. */
@@ -250,21 +78,36 @@ export class PendingWrites implements Disposable {
    */
   readonly #writes = new Map<ObjectKey, Map<string, Pending>>();
   readonly #onSuperseded: Superseded;
+  readonly #onBlind: ((key: ObjectKey, resource: string) => void) | undefined;
+  /** The names of the resources that `#onBlind` was called with. */
+  readonly #blind = new Set<string>();
+  /** The last comparison of each kind, for all keys with unanswered writes of it. */
+  readonly #catchUps = new Map<string, CatchUp>();
+  /** Has a key if and only if the caches may lack a write of it that was not answered; by the names of the kinds. */
+  readonly #unanswered = new Map<ObjectKey, Map<string, CatchUp>>();
+  readonly #job = new DerivedController();
 
   /**
    * @param onSuperseded Called with the key that was reconciled when a write of it was superseded, and with the write.
    * @param staleMs The longest time that an answer is read, in milliseconds.
    * @param expects See `OwnCalls`.
+   * @param onBlind Called when no cache says who owns the fields of an object, once for each resource.
    */
-  constructor(onSuperseded: Superseded, staleMs = Infinity, expects?: ConstructorParameters<typeof OwnCalls>[0]) {
+  constructor(
+    onSuperseded: Superseded,
+    staleMs = Infinity,
+    expects?: ConstructorParameters<typeof OwnCalls>[0],
+    onBlind?: (key: ObjectKey, resource: string) => void,
+  ) {
     this.#onSuperseded = onSuperseded;
+    this.#onBlind = onBlind;
     this.#staleMs = staleMs;
     this.own = new OwnCalls(expects);
   }
 
-  /** The number of keys with writes. */
+  /** The number of keys with writes, and of keys with writes that were not answered. */
   get size(): number {
-    return this.#writes.size;
+    return this.#writes.size + this.#unanswered.size;
   }
 
   /** Makes `cache` one of those that must have seen the writes of `resource`, and their answers readable over it. */
@@ -325,6 +168,38 @@ export class PendingWrites implements Disposable {
     this.#remember(pending);
   }
 
+  /**
+   * A write of the reconcile of `key` may have taken effect. The key has not seen it until the caches of the kind have
+   * caught up with a list that begins after this: one list for all keys that wait for it.
+   */
+  unanswered(key: ObjectKey, resource: Resource): void {
+    const name = resourceName(resource);
+    if (!this.#caches.get(name)?.length || this.#job.signal.aborted) return;
+    let catchUp = this.#catchUps.get(name);
+    if (catchUp === undefined || catchUp.hasBegun) {
+      const before = catchUp;
+      this.#catchUps.set(name, catchUp = new CatchUp());
+      void this.#catchUp(name, catchUp, before);
+    }
+    this.#unanswered.set(key, new Map(this.#unanswered.get(key)).set(name, catchUp));
+  }
+
+  async #catchUp(name: string, catchUp: CatchUp, before: CatchUp | undefined): Promise<void> {
+    const { signal } = this.#job;
+    try {
+      await before?.wait({ signal });
+      await sleep(Math.max(0, (before?.endedMs ?? -Infinity) + LIST_GAP_MS - monotonicMs()), { signal });
+      catchUp.hasBegun = true;
+      await Promise.all(this.#caches.get(name)!.map((cache) => cache.caughtUp(signal)));
+    } catch (error) {
+      if (isAbortOf(signal, error)) return;
+      throw error;
+    }
+    catchUp.endedMs = monotonicMs();
+    catchUp.open();
+    for (const key of this.#unanswered.keys()) this.hasSeen(key);
+  }
+
   #remember(write: Pending): void {
     const writes = this.#writes.get(write.writer) ?? new Map<string, Pending>();
     writes.set(idOf(write), write);
@@ -339,9 +214,14 @@ export class PendingWrites implements Disposable {
   cached(writer: ObjectKey, resource: Resource, key: ObjectKey): KubernetesObject | undefined {
     const pending = this.#writes.get(writer)?.get(idOf({ resource, key }));
     const isOnItsWay = pending !== undefined && !pending.caches.every(({ cache }) => isSeen(cache, pending));
-    const objects = this.#caches.get(resourceName(resource))?.map((cache) => this.listerOf(cache).get(key))
-      .filter((object) => object !== undefined) ?? [];
+    const name = resourceName(resource);
+    const caches = this.#caches.get(name) ?? [];
+    const objects = caches.map((cache) => this.listerOf(cache).get(key)).filter((object) => object !== undefined);
     const found = objects.find((object) => !(reduced in object)) ?? objects[0];
+    if (!this.#blind.has(name) && !caches.some((cache) => this.#overlays.get(cache)!.hasManagedFields)) {
+      this.#blind.add(name);
+      this.#onBlind?.(writer, name);
+    }
     return isOnItsWay && found?.metadata.resourceVersion !== pending.resourceVersion ? undefined : found;
   }
 
@@ -350,22 +230,31 @@ export class PendingWrites implements Disposable {
     for (const write of this.#writes.get(key)?.values() ?? []) {
       if (write.caches.every(({ cache }) => isSeen(cache, write))) this.#forget(write);
     }
-    return !this.#writes.has(key);
+    const unanswered = this.#unanswered.get(key);
+    for (const [name, { isOpen }] of unanswered ?? []) if (isOpen) unanswered!.delete(name);
+    if (unanswered?.size === 0) this.#unanswered.delete(key);
+    return !this.#writes.has(key) && !this.#unanswered.has(key);
   }
 
   /** Resolves when the caches may have seen all writes of `key`, or the signal aborts; never rejects. */
   async wait(key: ObjectKey, signal: AbortSignal): Promise<void> {
     const waits = [...this.#writes.get(key)?.values() ?? []].map((write) => allSeen(write, signal));
-    await Promise.all(waits);
+    const catchUps = [...this.#unanswered.get(key)?.values() ?? []].map((it) => it.wait({ signal }));
+    await Promise.allSettled([...waits, ...catchUps]);
   }
 
   /** Forgets the writes of `key`, and returns a description of those that were not seen. */
   drop(key: ObjectKey): string {
     const writes = [...this.#writes.get(key)?.values() ?? []];
     for (const write of writes) this.#forget(write);
-    return writes.map(({ resource, key, isDeleted, resourceVersion }) => {
-      return `${resourceName(resource)} "${key}" ${isDeleted ? "deleted" : `at version ${resourceVersion}`}`;
-    }).join(", ");
+    const unanswered = [...this.#unanswered.get(key)?.keys() ?? []];
+    this.#unanswered.delete(key);
+    return [
+      ...writes.map(({ resource, key, isDeleted, resourceVersion }) => {
+        return `${resourceName(resource)} "${key}" ${isDeleted ? "deleted" : `at version ${resourceVersion}`}`;
+      }),
+      ...unanswered.map((name) => `${name} after a write that was not answered`),
+    ].join(", ");
   }
 
   /**
@@ -412,6 +301,7 @@ export class PendingWrites implements Disposable {
 
   /** Follows no write any longer. */
   [Symbol.dispose](): void {
+    this.#job.abort(over());
     for (const writes of this.#writes.values()) for (const { job } of writes.values()) job.abort(over());
   }
 }
@@ -452,10 +342,6 @@ function isLater(known: Pending, write: Pending): boolean {
 }
 
 const over = abortReason("The write is not followed any longer");
-
-function idOf({ resource, key }: Pick<Pending, "resource" | "key">): string {
-  return `${resourceName(resource)} ${key}`;
-}
 
 /**
  * Returns the caches of the kind that a write concerns: those that have the object or were to have it by the write

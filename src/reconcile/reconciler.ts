@@ -10,6 +10,7 @@
 import { type Abortable, defined } from "../api/options.ts";
 import { keyOf, type KubernetesObject, type ObjectKey, type OwnerReference } from "../api/object.ts";
 import { type Resource, resourceName } from "../api/resource.ts";
+import { isConflict } from "../api/status.ts";
 import { controlledBy, type ShardSource } from "../api/shard.ts";
 import type { SharedIndexInformer } from "../informer/shared_index_informer.ts";
 import { WorkQueue, type WorkQueueAddOptions } from "../workqueue/work_queue.ts";
@@ -46,11 +47,15 @@ import { joined } from "../informer/status.ts";
 import { SharedInformerFactory } from "../informer/shared_informer_factory.ts";
 import { type ReconcileCall, RunningCalls } from "./calls.ts";
 import { additionOf, checkKey, type KeySource, KeySources, type MapFunction } from "./key_sources.ts";
-import { type OwnCalls, PendingWrites, type Superseded } from "./pending_writes.ts";
+import type { OwnCalls } from "./own_calls.ts";
+import { PendingWrites, type Superseded } from "./pending_writes.ts";
 import { ShardedKeys } from "./sharded_keys.ts";
 
 /** The number of ended reconciles that `status()` has. */
 const RECENT = 16;
+
+/** The number of retries for which a conflict is not reported: they take 1.3 s, in which a cache has the new version. */
+const QUIET_CONFLICTS = 8;
 
 /** The time of a stop after which it is reported what it waits for. */
 const NOTICE_MS = 1_000;
@@ -61,17 +66,20 @@ const NOTICE_MS = 1_000;
  * - It starts when all its informers have synced. No key is reconciled twice at a time, and events meanwhile lead to
  *   one more reconcile. Objects of initial lists and resyncs have low priority: `WorkQueue` states the longest wait.
  * - A key is reconciled again only when the caches of this reconciler have seen what its last reconcile wrote through
- *   `context.client`, or after `staleMs`, which is reported. Writes whose answer was lost, and those of other clients,
- *   are not known to it.
+ *   `context.client`, or after `staleMs`, which is reported. After a write without an answer (the connection was lost, a
+ *   time was over, or the server answered 5xx) it waits until these caches have what a new list of the kind has. Writes
+ *   of other clients are not known to it.
  * - Its reads, `context.object`, `cache()` and {@linkcode lister}, show the answers of these writes at once. The event
  *   of a write of the status of its own object leads to no reconcile; `echoes` says which others do not.
  * - A write that somebody undoes before any cache has shown it may lead to no event, or to one that a predicate drops:
  *   its key is reconciled again, with a cause `"superseded"`.
  * - A reconcile that throws or rejects, also without an error, is reported and called again with growing waits; one
- *   that always fails is called every 1000 s in the end. After a `TerminalError` it waits for the next event. One that
+ *   that always fails is called every 1000 s in the end. One that rejects with a conflict (`isConflict`: the object has
+ *   changed since the cache read it) is retried like this, too, and is reported only from the ninth call on. After a `TerminalError` it waits for the next event. One that
  *   never returns keeps its key, and after `timeoutMs` no worker; stopping waits for it no longer than `graceMs`.
- * - A reconcile that causes more than 20 of its calls in a second itself, by events of what it has written or by writes
- *   that are superseded, is reported, and called with the waits of a failing one; changes by others call it at once.
+ * - A loop is reported once: a key whose calls write the same objects again, each call caused by the writes of the one
+ *   before, with no other cause in between. After 250 such calls in a row the key is called with the waits of a failing
+ *   one; changes by others call it at once. A loop of many keys is reported when they make nine of ten calls.
  * - A call that is no longer waited for writes nothing more: after `timeoutMs`, after the `graceMs` of a stop, and at
  *   once when leadership is lost, requests by `context.client` reject, pending ones too. A write that was sent before
  *   may still take effect.
@@ -198,7 +206,15 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
       const cause = { type: "superseded", source: resource, object: object === key ? undefined : object };
       this.#add(key, { cause: defined(cause) }, "superseded");
     };
-    this.#writes = new PendingWrites(superseded, staleMs, (key, write) => this.#sources.expect(key, write));
+    const blind = (key: ObjectKey, resource: string): void => {
+      const why = `no cache of it has managedFields, so that applyIfChanged sends its fields at each call`;
+      const remedy = `Add { informer: { managedFields: { manager: "NAME" } } } to its owns() or watches()`;
+      this.#report(
+        new Error(`Cannot compare "${resource}" in the reconciler of "${this.name}": ${why}. ${remedy}.`),
+        key,
+      );
+    };
+    this.#writes = new PendingWrites(superseded, staleMs, (key, write) => this.#sources.expect(key, write), blind);
     const { shards } = options;
     this.#ownShard = shards;
     this.#ownedShard = shards?.by === "uid" ? controlledBy(shards) : shards;
@@ -234,13 +250,19 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
    * with `controller: true`, if it is of the reconciled kind. Owners of other kinds, and references without
    * `controller`, are passed over. When an object moves to another owner, both are reconciled. Returns this reconciler.
    *
+   * An informer of `informers` in place of the kind selects what you need, as in {@linkcode watches}.
+   *
    * @throws {TypeError} when the owned kind is cluster-scoped and the reconciled one has namespaces: Kubernetes has no
-   * such owners, and does not delete what refers to one.
+   * such owners, and does not delete what refers to one; and as `watches()`.
    * @throws {Error} when the reconciler has stopped.
    * @throws as `SharedInformerFactory.forResource()`.
    */
-  owns<O extends KubernetesObject>(resource: Resource<O>, options: WatchedKindOptions<O> = {}): this {
+  owns<O extends KubernetesObject>(
+    source: Resource<O> | SharedIndexInformer<O, string>,
+    options: WatchedKindOptions<O> = {},
+  ): this {
     const { group, kind, scope } = this.#resource;
+    const resource = this.informers.resourceOf(source);
     if (scope === "Namespaced" && resource.scope === "Cluster") {
       throw new TypeError(
         `Cannot own "${resourceName(resource)}" in the reconciler of "${this.name}": they are cluster-scoped, and ` +
@@ -249,7 +271,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
           }" have namespaces; find them by labels and watches(), and delete them in finalize()`,
       );
     }
-    this.#follow(resource, options, ({ metadata, namespace }) => {
+    this.#follow(source, options, ({ metadata, namespace }) => {
       const owner = metadata.ownerReferences?.find(({ controller }) => controller === true);
       if (owner === undefined || owner.kind !== kind || groupOf(owner) !== group) return [];
       return [keyOf({ metadata: scope === "Cluster" ? owner : { name: owner.name, namespace } })];
@@ -261,18 +283,49 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
    * Reconciles the keys that `map` returns for a changed object of another kind. For an update it is called with both
    * states, and the keys of both are reconciled. Returns this reconciler.
    *
+   * Instead of the kind, you can give an informer that `informers.forResource()` of this reconciler has returned. Use it
+   * for two selections of one kind: `cache()` takes the informer, too, and so reads the one that you mean.
+   *
    * While the reconciler runs, the informer is started, and the keys of its objects are enqueued as it lists them; a
    * server that refuses the list is reported by the informer, and does not end the reconciler.
    *
    * @throws {Error} when the reconciler has stopped.
+   * @throws {TypeError} when the informer is of another factory, or comes with the options `informer` or `optional`.
    * @throws as `SharedInformerFactory.forResource()`.
+   *
+   * @example Two selections of one kind
+   * ```ts
+   * import { Client } from "@kube/informer";
+   * import { ConfigMap, Namespace } from "@kube/informer/kinds/core/v1";
+   * import { Reconciler } from "@kube/informer/reconcile";
+   * import { configMap, FakeApiServer } from "@kube/informer/testing";
+   *
+   * const server = new FakeApiServer();
+   * for (const name of ["platform", "shop"]) server.create(Namespace, { metadata: { name } });
+   * server.create(ConfigMap, configMap({ name: "motd", namespace: "platform", data: { text: "Welcome" } }));
+   * using client = new Client({ server: "http://fake", transport: server });
+   * const copied = { labels: { "example.com/copy": "yes" } };
+   * await using namespaces = new Reconciler(client, Namespace, async (namespace, { client, cache }) => {
+   *   const source = cache(sources).get("platform/motd");
+   *   if (namespace === "platform" || source === undefined || cache(copies).get(`${namespace}/motd`)) return;
+   *   await client.resource(ConfigMap, { namespace }).create({ metadata: { name: "motd", ...copied }, data: source.data });
+   * });
+   * const sources = namespaces.informers.forResource(ConfigMap, { namespace: "platform" });
+   * const copies = namespaces.informers.forResource(ConfigMap, { labelSelector: "example.com/copy=yes" });
+   * namespaces.watches(sources, () => namespaces.informer.indexer.keys()).watches(copies, ({ namespace }) => [namespace]);
+   *
+   * const running = namespaces.run();
+   * await copies.until(({ metadata }) => metadata.namespace === "shop");
+   * await namespaces[Symbol.asyncDispose]();
+   * await running;
+   * ```
    */
   watches<O extends KubernetesObject>(
-    resource: Resource<O>,
+    source: Resource<O> | SharedIndexInformer<O, string>,
     map: MapFunction<O>,
     options: WatchedKindOptions<O> = {},
   ): this {
-    this.#follow(resource, options, map);
+    this.#follow(source, options, map);
     return this;
   }
 
@@ -327,6 +380,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
       recent: [...this.#recent],
       waitingForCaches: this.#waitingForCaches,
       stale: this.#stale,
+      ownCalls: this.#writes.own.count,
       abandoned: [...this.#calls.abandoned.keys()],
       eventErrors: this.#eventErrors,
       waitsFor: this.#sources.unserved,
@@ -363,18 +417,24 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
   }
 
   #follow<O extends KubernetesObject>(
-    resource: Resource<O>,
+    kind: Resource<O> | SharedIndexInformer<O, string>,
     options: WatchedKindOptions<O>,
     map?: MapFunction<O>,
     shard?: ShardSource,
   ): SharedIndexInformer<O, string> {
+    const resource = this.informers.resourceOf(kind);
+    const isKind = kind === resource;
+    const action = `add "${resourceName(resource)}" to the reconciler of "${this.name}"`;
     if (this.#job.signal.aborted || this.#state === "stopping" || this.#state === "stopped") {
-      throw new Error(`Cannot add "${resourceName(resource)}" to the reconciler of "${this.name}": it has stopped`);
+      throw new Error(`Cannot ${action}: it has stopped`);
     }
     const { when = [], optional, informer: selection = {} as InformerSelection<O> } = options;
-    const isSharded = shard !== undefined && selection.shard === undefined;
+    if (!isKind && (options.informer !== undefined || optional !== undefined)) {
+      throw new TypeError(`Cannot ${action}: the informer has its options already. Pass them to forResource()`);
+    }
+    const isSharded = isKind && shard !== undefined && selection.shard === undefined;
     const chosen = { ...defined({ optional, shard }), ...selection };
-    const { informer, release } = this.informers.follow<O>(resource, chosen);
+    const { informer, release } = this.informers.follow<O>(kind, chosen);
     const predicates = typeof when === "function" ? [when] : when;
     const skips = options.echoes === "skip" ? "all" : options.echoes ?? map ? "none" : "status";
     const shared: KeySource<O>["shared"] = new Map();
@@ -451,7 +511,8 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
   }
 
   async #run(options: ReconcilerRunOptions): Promise<void> {
-    using stop = new DerivedController(options.signal, options.lost, this.#job.signal);
+    using lost = new DerivedController(options.lost);
+    using stop = new DerivedController(options.signal, lost.signal, this.#job.signal);
     const { signal } = stop;
     try {
       this.#state = "syncing";
@@ -462,7 +523,13 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
       this.#state = "running";
       this.#shards?.start();
       this.#wake();
-      await this.#work(signal, options.lost);
+      this.#calls.check = () => {
+        if (options.isHeld?.() === false) {
+          lost.abort(new DOMException("Leadership is not held any longer", "AbortError"));
+        }
+        this.#shards?.look();
+      };
+      await this.#work(signal, lost.signal);
     } catch (error) {
       if (!isAbortOf(signal, error)) throw error;
     } finally {
@@ -471,7 +538,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
   }
 
   /** Reconciles until the signal aborts, and then waits for running calls. Their requests end when `lost` aborts. */
-  async #work(signal: AbortSignal, lost: AbortSignal | undefined): Promise<void> {
+  async #work(signal: AbortSignal, lost: AbortSignal): Promise<void> {
     const { concurrency, graceMs } = this.#options;
     using requests = new DerivedController(lost);
     requests.signal.addEventListener("abort", () => {
@@ -601,7 +668,8 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
       : (key, context) => observer.call(() => this.#reconcile(key, context));
     const call = this.#calls.begin(key, context);
     this.#shards?.begin(call);
-    if (this.#writes.own.begin(key)) this.#report(hotLoop(key), key);
+    const loop = this.#writes.own.begin(key, causes);
+    if (loop !== undefined) this.#report(loopError(loop === "key" ? `"${key}"` : `keys of "${this.name}"`), key);
     for (const type of new Set(causes.map(({ type }) => type))) this.#causes[type] = (this.#causes[type] ?? 0) + 1;
     try {
       const result = await call.run(reconcile);
@@ -624,6 +692,10 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
       if (this.#shards?.hasMoved(call, thrown)) {
         this.#record(call, observer, "stopped");
         return SETTLED;
+      }
+      if (isConflict(thrown) && retries < QUIET_CONFLICTS && !isAbandoned) {
+        this.#record(call, observer, "retried", thrown);
+        return retry();
       }
       const error = thrown ?? new Error(`The reconcile of "${key}" failed without an error`);
       const isTerminal = error instanceof TerminalError;
@@ -673,10 +745,11 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
   }
 }
 
-function hotLoop(key: ObjectKey): Error {
+function loopError(what: string): Error {
   return new Error(
-    `Reconciling "${key}" over and over: more than 20 calls within a second were caused by its own writes, as status().recent ` +
-      `shows; a reconcile must write nothing when nothing is missing; it is called with growing waits now`,
+    `Reconciling ${what} over and over: the calls write the same objects again, and are caused by these writes only, as ` +
+      `status().ownCalls counts. A reconcile must write nothing when nothing is missing. A key that has repeated ` +
+      `itself 250 times is called with growing waits`,
   );
 }
 

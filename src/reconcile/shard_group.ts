@@ -7,6 +7,7 @@
  * @module
  */
 
+import { checkNames, namesOf } from "../errors/option_names.ts";
 import { copyOf } from "../api/object.ts";
 import type { Abortable } from "../api/options.ts";
 import { type HashRange, hashRange, mergedRanges, type ShardField, type ShardSource } from "../api/shard.ts";
@@ -37,6 +38,11 @@ import {
   pauseOf,
 } from "./leader_elector.ts";
 import { microTimestampNow } from "./objects.ts";
+
+/** The options that exist. */
+const GROUP_OPTIONS = namesOf<ShardGroupOptions>()(
+  "name by namespace identity leaseMs renewDeadlineMs renewMs onError clock",
+);
 
 /** Options for {@linkcode ShardGroup}. */
 export interface ShardGroupOptions {
@@ -214,6 +220,7 @@ export class ShardGroup implements ShardSource {
    * @throws {RangeError} as {@linkcode LeaderElector} does for these durations.
    */
   constructor(client: Pick<Client, "resource" | "namespace">, options: ShardGroupOptions, feed?: LeaseFeed) {
+    checkNames("make a shard group", options, GROUP_OPTIONS);
     const { name, by = "uid", namespace = client.namespace, identity = crypto.randomUUID() } = options;
     const { leaseMs = 15_000, renewDeadlineMs = 10_000, renewMs = 5_000, clock = monotonicElectionClock } = options;
     checkName("name", name, /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/);
@@ -243,12 +250,12 @@ export class ShardGroup implements ShardSource {
    * once after a pause.
    */
   ranges(): readonly HashRange[] {
-    return this.#term?.isHeld === true ? this.#ranges : NONE;
+    return this.#term?.isHeld() === true ? this.#ranges : NONE;
   }
 
   /** The ranges that this process is about to give away, and that no other one holds yet: release hooks are called. */
   releasing(): readonly HashRange[] {
-    return this.#term?.isHeld === true ? rangesOf(this.#releasing) : NONE;
+    return this.#term?.isHeld() === true ? rangesOf(this.#releasing) : NONE;
   }
 
   /** See {@linkcode ShardSource.onChange}. */
@@ -267,7 +274,7 @@ export class ShardGroup implements ShardSource {
 
   /** The state at present. */
   status(): ShardGroupStatus {
-    const isHeld = this.#term?.isHeld === true;
+    const isHeld = this.#term?.isHeld() === true;
     const { sinceRenewalMs, lastError } = this.#elector.status();
     const members = new Set(Array.from(this.#leases.members.values(), ({ identity }) => identity));
     return {
@@ -373,7 +380,7 @@ export class ShardGroup implements ShardSource {
   /** Does what is to be done now, and returns the time at which more may be. */
   #step(): number {
     const me = this.#leases.members.get(this.#elector.status().uid ?? "");
-    if (me === undefined || !this.#leases.hasSynced || !this.#term?.isHeld) {
+    if (me === undefined || !this.#leases.hasSynced || !this.#term?.isHeld()) {
       this.#publish([]);
       // The elector may learn the uid of a new Lease after the informer has passed it on.
       return this.#clock.now() + RETRY_MS;

@@ -84,11 +84,11 @@ export class ShardedKeys implements Disposable {
   /** Follows the ranges of the group. The informers have synced. */
   start(): void {
     const changed = (): void => {
-      this.#look();
-      this.#endLost();
+      this.look();
+      this.#endLost(); // what is being released may be lost, too
     };
     this.#subscriptions = [this.#group.onChange(changed), this.#group.onRelease((range) => this.#release(range))];
-    this.#look();
+    this.look();
   }
 
   /**
@@ -96,7 +96,7 @@ export class ShardedKeys implements Disposable {
    * left to other processes.
    */
   admits(key: ObjectKey, causes: CauseList): boolean {
-    this.#look();
+    this.look();
     const text = this.#textOf(key);
     if (text === undefined || !this.#held.hasText(text)) return false;
     if (this.#ready.hasText(text)) return true;
@@ -150,8 +150,8 @@ export class ShardedKeys implements Disposable {
     return this.#reconciler.uidOf(key) ?? this.#deleted.get(key);
   }
 
-  /** Compares the ranges of the group with those of the last look. */
-  #look(): void {
+  /** Compares the ranges of the group with those of the last look, and ends the requests of calls in lost ones. */
+  look(): void {
     const held = this.#group.ranges();
     if (held === this.#seen) return;
     this.#seen = held;
@@ -160,6 +160,7 @@ export class ShardedKeys implements Disposable {
     for (const [key, uid] of this.#deleted) if (!this.#held.hasText(uid)) this.#deleted.delete(key);
     this.#prepare(held);
     this.#addWaiting();
+    this.#endLost();
   }
 
   /** Ends the requests of calls whose ranges another process may hold: they must write no more. */
@@ -220,7 +221,7 @@ export class ShardedKeys implements Disposable {
 
   /** Resolves when no call of a range that is given away can write. */
   async #release(range: HashRange): Promise<void> {
-    this.#look();
+    this.look();
     const filter = new ShardFilter(this.#group.by, [range]);
     const calls = [...this.#running].filter(([, { text }]) => filter.hasText(text));
     if (calls.length === 0) return;

@@ -8,6 +8,7 @@
  * @module
  */
 
+import { checkNames, namesOf } from "../errors/option_names.ts";
 import {
   backoffMs,
   type BackoffOptions,
@@ -56,6 +57,12 @@ import type { KubernetesObject } from "../api/object.ts";
 import { MemoryLimitError } from "../api/status.ts";
 import { abortReason, callObserver, DerivedController, Latch } from "../async/signals.ts";
 import { ConsoleReporter, messageOf } from "../errors/errors.ts";
+
+/** The options that exist. */
+const OPTIONS = namesOf<ReflectorOptions>()(
+  "pageSize streamingList watchTimeoutMs listIdleMs initialEventsTimeoutMs resyncMs backoff",
+  "reconnectMs onPhase observe onError",
+);
 
 /** Options for `Reflector`. */
 export interface ReflectorOptions {
@@ -128,6 +135,7 @@ const DEFAULTS = {
 
 /** Fills in the defaults. @throws {RangeError} when an option is out of range. */
 function checkReflectorOptions(options: ReflectorOptions): ReflectorSettings {
+  checkNames("create a reflector", options, OPTIONS);
   const given = Object.entries(options).filter(([, value]) => value !== undefined);
   const settings: ReflectorSettings = { ...DEFAULTS, ...Object.fromEntries(given) };
   const { pageSize, watchTimeoutMs, listIdleMs, initialEventsTimeoutMs, resyncMs, reconnectMs } = settings;

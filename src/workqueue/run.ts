@@ -132,6 +132,8 @@ export function retry(): Result {
  * Asks for the key again after `ms` milliseconds. The work has succeeded: earlier failures of the key are forgotten.
  * The key is also processed earlier when it is added meanwhile.
  *
+ * A time that has passed is no error: a negative `ms` counts as 0, so `requeueAfter(deadline - Date.now())` is safe.
+ *
  * @example Check again later
  * ```ts
  * import { requeueAfter, WorkQueue } from "@kube/informer";
@@ -145,11 +147,12 @@ export function retry(): Result {
  * });
  * ```
  *
- * @throws {RangeError} when `ms` is negative, not a number or not finite.
+ * @throws {RangeError} when `ms` is `NaN`, `Infinity` or not a number.
  */
 export function requeueAfter(ms: number): Result {
-  checkDurations("requeue a key", { ms }, { finite: true });
-  return new Result(ms);
+  const afterMs = typeof ms === "number" ? Math.max(0, ms) : ms ?? NaN;
+  checkDurations("requeue a key", { ms: afterMs }, { finite: true });
+  return new Result(afterMs);
 }
 
 /**

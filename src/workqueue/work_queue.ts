@@ -8,6 +8,7 @@
  * @module
  */
 
+import { checkNames, namesOf } from "../errors/option_names.ts";
 import { checkCounts, CoarseClock, type Durations, Histogram, LongTimer, monotonicMs } from "../async/time.ts";
 import {
   type Cause,
@@ -27,6 +28,9 @@ import {
 import { DerivedController, isAbortOf, Latch, nextTurn, Pacer } from "../async/signals.ts";
 import { ConsoleReporter } from "../errors/errors.ts";
 import { withErrorJson } from "../errors/informer_error.ts";
+
+/** The options that exist. */
+const QUEUE_OPTIONS = namesOf<WorkQueueOptions<string>>()("name rateLimiter");
 
 /**
  * A queue of keys that become ready after a delay.
@@ -452,6 +456,7 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
    * @throws {TypeError} when `rateLimiter` lacks one of its methods.
    */
   constructor(options: WorkQueueOptions<NoInfer<K>> = {}) {
+    checkNames("make a work queue", options, QUEUE_OPTIONS);
     const { name = "", rateLimiter = defaultRateLimiter<K>() } = options;
     for (const method of ["when", "forget", "retries"] as const) {
       if (typeof rateLimiter[method] !== "function") {

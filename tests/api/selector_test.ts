@@ -345,4 +345,9 @@ Deno.test("differences names fields by the paths that parseFieldPath reads", () 
   assertEquals(paths.map((path) => formatFieldPath(parseFieldPath(path))), paths);
   assertEquals(differences({ a: null, b: {}, c: 0 }, { a: undefined, b: [], c: false }), ["a", "b", "c"]);
   assertEquals(differences({ toString: 1 }, {}), ["toString"]);
+  // Of lists of different lengths the list is named, and none of the fields of its items.
+  const [one, two] = [[{ name: "a", image: "a" }], [{ name: "b", image: "a" }, { name: "a", image: "c" }]];
+  for (const [a, b] of [[one, two], [two, one], [one, []], [[], one]]) {
+    assertEquals(differences({ spec: { containers: a } }, { spec: { containers: b } }), ["spec.containers"]);
+  }
 });

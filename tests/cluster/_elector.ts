@@ -22,7 +22,7 @@ try {
     const { signal, fencing } = leadership;
     say(`leads ${fencing.transitions} ${fencing.resourceVersion}`);
     const acting = setInterval(() => {
-      if (leadership.isHeld) say("acts");
+      if (leadership.isHeld()) say("acts");
     }, 50);
     await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
     clearInterval(acting);

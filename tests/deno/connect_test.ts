@@ -1,3 +1,4 @@
+import { clientOptionsOf } from "../../src/deno/connect_options.ts";
 import { assertEquals, assertFalse, assertInstanceOf, assertRejects, assertStringIncludes } from "@std/assert";
 import { Client } from "../../src/client/client.ts";
 import { ConnectError } from "../../src/deno/connect_options.ts";
@@ -69,7 +70,7 @@ Deno.test("connect and Client.as send another user, and nothing of the one that 
     assertEquals((await sent(client)).length, 4);
     const connection = await findConnection({ kubeconfig, as: ada }, hostWith());
     assertEquals(connection.origin.actsAs, "ada");
-    using acting = new Client(connection);
+    using acting = new Client(clientOptionsOf(connection));
     assertEquals(await sent(acting), lines);
     assertEquals(await sent(acting.as({ user: "eve" })), ["impersonate-user: eve"]);
   }
@@ -140,7 +141,7 @@ Deno.test("connect with a server option needs no kubeconfig, variables or files"
   await using server = await serve();
   const host = hostWith({}, { env: notCapable, readTextFile: () => Promise.resolve().then(notCapable) });
   const connection = await findConnection({ server: server.url, token: "abc", namespace: "shop" }, host);
-  using client = new Client(connection);
+  using client = new Client(clientOptionsOf(connection));
   assertEquals(values(await get(client), "authorization"), ["Bearer abc"]);
   assertEquals(client.namespace, "shop");
   assertEquals(connection.origin, {

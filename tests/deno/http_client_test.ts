@@ -1,3 +1,4 @@
+import { clientOptionsOf } from "../../src/deno/connect_options.ts";
 import { assert, assertEquals, assertFalse, assertRejects, assertStringIncludes, assertThrows } from "@std/assert";
 import { UnreachableError } from "../../src/api/status.ts";
 import { Client } from "../../src/client/client.ts";
@@ -53,7 +54,7 @@ Deno.test("connect reports which proxy cannot be reached or refuses", async () =
       server: "https://farm.example",
       "proxy-url": `http://ada:hunter2@${host}`,
     });
-    using client = new Client(await findConnection({ kubeconfig }, hostWith()));
+    using client = new Client(clientOptionsOf(await findConnection({ kubeconfig }, hostWith())));
     const error = await assertRejects(() => client.fetch("/version"), UnreachableError);
     assertStringIncludes(error.message.toLowerCase(), includes);
     assert(error.message.endsWith(` (through proxy "http://${host}")`), error.message);
@@ -106,7 +107,7 @@ async function assertUnreachable(
   connection: Awaited<ReturnType<typeof findConnection>>,
   reason: string,
 ): Promise<void> {
-  using client = new Client(connection);
+  using client = new Client(clientOptionsOf(connection));
   await assertRejects(() => client.fetch("/version"), UnreachableError, reason);
 }
 

@@ -1,3 +1,4 @@
+import { clientOptionsOf } from "../../src/deno/connect_options.ts";
 import { assert, assertEquals, assertFalse, assertInstanceOf, assertRejects, assertStringIncludes } from "@std/assert";
 import { StatusError, UnreachableError } from "../../src/api/status.ts";
 import { Client } from "../../src/client/client.ts";
@@ -39,7 +40,7 @@ class Rotation implements AsyncDisposable {
     const server = await serveApi(certificates, ({ token, name }) => token === made.known || name === made.known);
     const made: Rotation = new Rotation(certificates, server);
     await made.write(user);
-    made.client = new Client(await made.find(options));
+    made.client = new Client(clientOptionsOf(await made.find(options)));
     made.reads = 0;
     return made;
   }
@@ -176,7 +177,7 @@ Deno.test("KubeconfigLogin trusts the authority that the kubeconfig has now, aft
       "certificate-authority-data": btoa(certificates.text(ca)),
     });
   const kubeconfig = await write("ca.crt");
-  using client = new Client(await findConnection({ kubeconfig }, hostWith()));
+  using client = new Client(clientOptionsOf(await findConnection({ kubeconfig }, hostWith())));
   await assertRejects(() => client.fetch("/version"), UnreachableError, "UnknownIssuer");
   await write("other-ca.crt");
   assertEquals((await (await client.fetch("/version")).json()).path, "/version");
@@ -191,7 +192,7 @@ Deno.test("KubeconfigLogin reads files of certificates again where the kubeconfi
   });
   const warnings: string[] = [];
   const onWarning = (warning: string): void => void warnings.push(warning);
-  using client = new Client(await findConnection({ kubeconfig, onWarning }, hostWith()));
+  using client = new Client(clientOptionsOf(await findConnection({ kubeconfig, onWarning }, hostWith())));
   await assertRejects(() => client.fetch("/version"), UnreachableError, "UnknownIssuer");
   await Deno.remove(kubeconfig);
   await Deno.writeTextFile(certificates.path("ca.crt"), certificates.text("other-ca.crt"));
@@ -301,7 +302,7 @@ class Follower implements AsyncDisposable {
   }
 
   static async start(kubeconfig: string): Promise<Follower> {
-    const follower = new Follower(new Client(await findConnection({ kubeconfig }, hostWith())));
+    const follower = new Follower(new Client(clientOptionsOf(await findConnection({ kubeconfig }, hostWith()))));
     follower.informer.run();
     return follower;
   }

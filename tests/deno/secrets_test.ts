@@ -1,3 +1,4 @@
+import { clientOptionsOf } from "../../src/deno/connect_options.ts";
 import { assert, assertEquals, assertInstanceOf } from "@std/assert";
 import { inspect } from "node:util";
 import type { KubernetesObject } from "../../src/api/object.ts";
@@ -110,7 +111,7 @@ async function goThrough(
   };
   const connection = await findConnection({ onWarning, onRequest, ...options }, hostWith());
   const { transport, credentials, origin } = connection;
-  using client = new Client(connection);
+  using client = new Client(clientOptionsOf(connection));
   const errors: unknown[] = [];
   await using informers = new SharedInformerFactory(client, { onError: (error) => void errors.push(error) });
   const secrets = informers.forResource(SECRETS, { keep: "data", reflector: { backoff: { initialMs: 1, maxMs: 2 } } });
@@ -233,7 +234,7 @@ Deno.test("connect never shows a secret when it fails", async () => {
     const env = [{ name: "SECRET", value: PLANTED }];
     const exec = { apiVersion: V1, command: `${scripts.folder}/plugin`, interactiveMode: "Never", env };
     const kubeconfig = await writeKubeconfig(certificates.path("config"), cluster, { exec });
-    using client = new Client(await findConnection({ kubeconfig }, hostWith()));
+    using client = new Client(clientOptionsOf(await findConnection({ kubeconfig }, hostWith())));
     const error = await client.fetch("/api").catch((error) => error);
     assertInstanceOf(error, CredentialPluginError);
     search.check("plugin", error);

@@ -1,6 +1,7 @@
 import { assertEquals } from "@std/assert";
 import type { ObjectKey } from "../../src/api/object.ts";
 import type { Transport } from "../../src/api/lister_watcher.ts";
+import { sleep } from "../../src/async/time.ts";
 import { Client } from "../../src/client/client.ts";
 import { Reconciler } from "../../src/reconcile/reconciler.ts";
 import { ShardGroup, type ShardGroupOptions } from "../../src/reconcile/shard_group.ts";
@@ -17,6 +18,8 @@ export class SharedWork {
   readonly client: Client;
   readonly group: ShardGroup;
   readonly reconciler: Reconciler<ConfigMap>;
+  /** The time that the process has been paused for, in milliseconds: its timers are late by it. */
+  pausedMs = 0;
   /** True while the server cannot be reached. */
   isCutOff = false;
   readonly #stop = new AbortController();
@@ -36,7 +39,13 @@ export class SharedWork {
       },
     };
     this.client = new Client({ server: "http://fake", transport, namespace: "default", userAgent: identity });
-    this.group = new ShardGroup(this.client, { name: "it", identity, by, onError: () => {} });
+    this.group = new ShardGroup(this.client, {
+      name: "it",
+      identity,
+      by,
+      onError: () => {},
+      clock: { now: () => performance.now() + this.pausedMs, sleep },
+    });
     this.reconciler = new Reconciler(this.client, ConfigMap, (key, context) => {
       this.calls.push(context.object === undefined ? `-${key}` : key);
       return reconcile(key, context);

@@ -1,9 +1,15 @@
 import { Client, StatusError } from "@kube/informer";
 import { Lease } from "@kube/informer/kinds/coordination/v1";
-import { LeaderElector, type LeaderElectorOptions, type Leadership } from "@kube/informer/reconcile";
+import {
+  LeaderElector,
+  type LeaderElectorOptions,
+  type Leadership,
+  LeadershipLostError,
+} from "@kube/informer/reconcile";
 import { FakeApiServer, type RecordedRequest } from "@kube/informer/testing";
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { leaseRecordOf, leaseSpecOf } from "../../src/reconcile/leader_elector.ts";
+import { sleep } from "../../src/async/time.ts";
 import { FakeTime } from "../support/fake_time.ts";
 import { seedGlobals } from "../../src/testing/random.ts";
 import * as fc from "npm:fast-check@^4.10.2";
@@ -338,9 +344,9 @@ Deno.test("LeaderElector stops leading at its deadline when the lease cannot be 
       await election.time.tickAsync(6_000); // the last renewal is sent at 6 s
       const released = arm(election.server);
       await election.time.tickAsync(9_999);
-      assertEquals([running.leadership?.isHeld, running.leadership?.remainingMs], [true, 1]);
+      assertEquals([running.leadership?.isHeld(), running.leadership?.remainingMs()], [true, 1]);
       await election.time.tickAsync(1);
-      assertEquals([running.leadership?.isHeld, running.leadership?.remainingMs], [false, 0]);
+      assertEquals([running.leadership?.isHeld(), running.leadership?.remainingMs()], [false, 0]);
       await running.ended;
       assertEquals(election.log.slice(2, 4), ["16000 a stops leading", "16000 a has ended"]);
       assert(
@@ -353,13 +359,43 @@ Deno.test("LeaderElector stops leading at its deadline when the lease cannot be 
   }
 });
 
+Deno.test("LeaderElector has lost the lease after a pause, whichever comes first: a renewal, or the end of the work", async () => {
+  for (const first of ["renewal", "end"]) {
+    await using election = new Election();
+    let pausedMs = 0;
+    const clock = { now: () => performance.now() + pausedMs, sleep };
+    let leadership!: Leadership;
+    const end = Promise.withResolvers<void>();
+    const running = election.elector("a", { clock }).run(async (given) => {
+      leadership = given;
+      await Promise.race([end.promise, aborted(given.signal)]);
+    });
+    const rejected = assertRejects(() => running, LeadershipLostError, "it was not renewed for 10000 ms");
+    await election.time.tickAsync(0);
+    const { isHeld, remainingMs } = leadership;
+    assertEquals([isHeld(), remainingMs()], [true, 10_000]);
+    election.verbs();
+    pausedMs = 20_000;
+    assertEquals([isHeld(), remainingMs(), leadership.signal.aborted], [false, 0, false]);
+    if (first === "end") end.resolve();
+    await election.time.tickAsync(10_000);
+    await rejected;
+    assertEquals([isHeld(), leadership.lost.aborted, election.verbs(), election.spec?.holderIdentity], [
+      false,
+      true,
+      "",
+      "a",
+    ]);
+  }
+});
+
 Deno.test("LeaderElector counts its deadline from the time at which a renewal was sent", async () => {
   await using election = new Election();
   const running = election.run(election.elector("a"));
   await election.time.tickAsync(1_999);
   election.server.latency(4_000);
   await election.time.tickAsync(4_001); // sent at 2 s, answered at 6 s
-  assertEquals([election.spec?.renewTime, running.leadership?.remainingMs], [at(2_000), 6_000]);
+  assertEquals([election.spec?.renewTime, running.leadership?.remainingMs()], [at(2_000), 6_000]);
   election.server.latency(0);
 });
 
@@ -414,7 +450,7 @@ Deno.test("LeaderElector ends with its work, and with the work's error", async (
   const elector = election.elector("a");
   let kept: Leadership | undefined;
   await elector.run((leadership) => void (kept = leadership));
-  assertEquals([election.spec?.holderIdentity, kept?.isHeld, kept?.signal.aborted], ["", false, true]);
+  assertEquals([election.spec?.holderIdentity, kept?.isHeld(), kept?.signal.aborted], ["", false, true]);
   await assertRejects(() => elector.run(() => Promise.reject(new Error("no disk"))), Error, "no disk");
   assertEquals([election.spec?.holderIdentity, election.spec?.leaseTransitions], ["", 1]);
   // A work that ends by its signal has not failed.

@@ -2,6 +2,7 @@ import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes,
 import type { KubernetesObject } from "../../src/api/object.ts";
 import { ConfigMap, Namespace, Pod } from "../../src/kinds/core/v1.ts";
 import { Lease } from "../../src/kinds/coordination/v1.ts";
+import { sleep } from "../../src/async/time.ts";
 import { SharedInformerFactory } from "../../src/informer/shared_informer_factory.ts";
 import { WaitError } from "../../src/informer/status.ts";
 import { LeaderElector, LeadershipLostError, UnfinishedWorkError } from "../../src/reconcile/leader_elector.ts";
@@ -104,6 +105,29 @@ Deno.test("Manager rejects when leadership is lost, after reconciles in flight h
   const error = await end;
   assert(error instanceof LeadershipLostError, String(error));
   assertEquals([ended, session.phases.at(-1), session.holder], [true, "stopped", "thief"]);
+});
+
+Deno.test("Manager lets no reconcile write after a pause that was longer than the lease, and rejects", async () => {
+  using session = new ManagedSession();
+  session.create("a");
+  let pausedMs = 0;
+  const clock = { now: () => performance.now() + pausedMs, sleep };
+  const elector = new LeaderElector(session.client, { name: "lead", namespace: "default", identity: "me", clock });
+  const gate = Promise.withResolvers<void>();
+  const maps = session.reconciler(async (_key, { client }) => {
+    await gate.promise;
+    await client.resource(ConfigMap, { namespace: "default" }).patch("a", {
+      type: "merge",
+      body: { data: { n: "1" } },
+    });
+  });
+  const { end } = session.run(session.manager({ reconcilers: [maps], elector }));
+  await session.pass(1_000);
+  pausedMs = 20_000;
+  gate.resolve();
+  await session.pass(1_000);
+  assert(await end instanceof LeadershipLostError);
+  assertEquals(session.server.get(ConfigMap, "default/a")?.data, undefined);
 });
 
 Deno.test("Manager ends the requests of reconciles when leadership is lost, also while it stops", async () => {

@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertMatch, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertThrows } from "@std/assert";
 import type { KubernetesObject } from "../../src/api/object.ts";
 import type { Selection } from "../../src/api/options.ts";
 import { nextTurn } from "../../src/async/signals.ts";
@@ -9,7 +9,6 @@ import { CacheOverlay, ObjectCache } from "../../src/informer/cache/lister.ts";
 import { ConfigMap, Namespace, Pod, Secret } from "../../src/kinds/core/v1.ts";
 import { type Cache, PendingWrites } from "../../src/reconcile/pending_writes.ts";
 import { pod } from "../../src/testing/objects.ts";
-import { requeueAfter } from "../../src/workqueue/run.ts";
 import { FakeTime } from "../support/fake_time.ts";
 import { Session } from "./_session.ts";
 import { fieldsOf } from "../../src/api/fields.ts";
@@ -17,88 +16,6 @@ import { SharedInformerFactory } from "../../src/informer/shared_informer_factor
 import { Deployment } from "../../src/kinds/apps/v1.ts";
 import type { ReconcileContext } from "../../src/reconcile/options.ts";
 import type { Reconciler } from "../../src/reconcile/reconciler.ts";
-
-Deno.test("a reconcile that writes something new at each call is reported, and called with growing waits", async () => {
-  await using session = new Session();
-  session.create("a");
-  session.create("calm");
-  const calls: Record<string, number> = { "default/a": 0, "default/calm": 0 };
-  let isMended = false;
-  const maps = session.reconciler(async (key, { client }) => {
-    const n = ++calls[key];
-    if (key !== "default/a" || isMended) return;
-    await client.resource(ConfigMap, { namespace: "default" }).patch("a", {
-      type: "merge",
-      body: { data: { n: `${n}` } },
-    });
-  });
-  await session.start(maps, 1_000);
-  const first = calls["default/a"];
-  assert(first > 20 && first < 35, `${first} calls in the first second`);
-  assertMatch(session.errors[0], /^default\/a: Reconciling "default\/a" over and over: /);
-  await session.pass(100_000);
-  const second = calls["default/a"];
-  assert(second - first < 10, `${second - first} calls in the next 100 s`);
-  assertEquals([calls["default/calm"], session.errors.length], [1, second - 22]);
-  // A change by somebody else is not delayed.
-  session.server.annotate(ConfigMap, "default/a", { by: "somebody" });
-  await session.pass(1);
-  assertEquals(calls["default/a"], second + 1);
-  // The retry finds that the loop has ended, and all is as before.
-  isMended = true;
-  await session.pass(1_000_000);
-  const last = calls["default/a"];
-  assert(last <= second + 3, `${last - second} calls after the end`);
-  await session.pass(1_000_000);
-  session.server.annotate(ConfigMap, "default/a", { by: "another" });
-  await session.pass(1);
-  assertEquals(calls["default/a"], last + 1);
-});
-
-Deno.test("a reconcile whose writes are undone each time is reported, and called with growing waits", async () => {
-  await using session = new Session((server) => ({
-    fetch: async (request) => {
-      if (request.method !== "PATCH") return await server.fetch(request);
-      using _late = server.stallWatches(Pod);
-      const response = await server.fetch(request);
-      server.patch(Pod, "default/x", { metadata: { labels: { of: null } } });
-      return response;
-    },
-  }));
-  session.create("a");
-  session.server.create(Pod, pod({ name: "x" }));
-  let calls = 0;
-  const maps = session.reconciler(async (_key, { client }) => {
-    calls++;
-    const body = { metadata: { labels: { of: "a" } } };
-    await client.resource(Pod, { namespace: "default" }).patch("x", { type: "merge", body });
-  }).watches(Pod, () => [], {});
-  await session.start(maps, 100_000);
-  assert(calls > 20 && calls < 45, `${calls} calls`);
-  assertMatch(session.errors[0], /over and over: /);
-});
-
-Deno.test("a reconcile that writes after each change of others, or comes back by itself, is called as often as they ask", async () => {
-  await using session = new Session();
-  const { server } = session;
-  session.create("a", "b");
-  const calls: Record<string, number> = { "default/a": 0, "default/b": 0 };
-  const maps = session.reconciler(async (key, { object, client }) => {
-    calls[key]++;
-    if (key === "default/b") return requeueAfter(5);
-    const seen = object?.metadata.annotations?.n ?? "";
-    if (object?.data?.seen === seen) return;
-    await client.resource(ConfigMap, { namespace: "default" }).patch("a", { type: "merge", body: { data: { seen } } });
-  });
-  await session.start(maps, 100);
-  for (let n = 1; n <= 200; n++) {
-    server.annotate(ConfigMap, "default/a", { n: `${n}` });
-    await session.pass(5);
-    assertEquals(server.get(ConfigMap, "default/a")?.data, { seen: `${n}` });
-  }
-  assertEquals(session.errors, []);
-  assert(calls["default/b"] > 190, `${calls["default/b"]} calls`);
-});
 
 /** A cache whose state is set by hand, and whose waits end by hand. */
 class ScriptedCache {
@@ -115,6 +32,7 @@ class ScriptedCache {
   constructor(readonly selections: readonly Selection[] = [{}]) {}
   atLeast = (version: string, options: { signal: AbortSignal }): Promise<void> => this.#wait(version, options);
   until = (_: unknown, options: { signal: AbortSignal }): Promise<void> => this.#wait("until", options);
+  caughtUp = (signal: AbortSignal): Promise<void> => this.#wait("list", { signal });
   untilDeleted = (key: string, options: { signal: AbortSignal }): Promise<void> => this.#wait(`gone ${key}`, options);
 
   /** Ends the waits of these names that have begun, or all, after the cache has changed. */
@@ -192,6 +110,32 @@ Deno.test("PendingWrites follows later writes, too, after all earlier ones were 
   }
   assertEquals(superseded, ["owner shop/a", "owner shop/a"]);
   writes[Symbol.dispose]();
+});
+
+Deno.test("PendingWrites makes a later list for writes that were not answered after one has begun", async () => {
+  using time = new FakeTime();
+  const { cache, writes } = following();
+  const lists = (): number => cache.waits.filter(({ name }) => name === "list").length;
+  writes.unanswered("a", Secret); // of a kind without a cache
+  assertEquals([writes.hasSeen("a"), writes.size], [true, 0]);
+  for (const key of ["a", "b"]) writes.unanswered(key, ConfigMap);
+  await time.tickAsync(0);
+  assertEquals([lists(), writes.hasSeen("a")], [1, false]);
+  for (const key of ["b", "c"]) writes.unanswered(key, ConfigMap);
+  await time.tickAsync(5_000);
+  assertEquals(lists(), 1);
+  await cache.show(() => {}, ["list"]);
+  assertEquals(["a", "b", "c"].map((key) => writes.hasSeen(key)), [true, false, false]);
+  await time.tickAsync(999);
+  assertEquals(lists(), 1);
+  await time.tickAsync(1);
+  assertEquals(lists(), 2);
+  await cache.show(() => {}, ["list"]);
+  assertEquals(writes.size, 0); // whether the keys come up again or not
+  writes.unanswered("a", ConfigMap);
+  writes[Symbol.dispose]();
+  await time.tickAsync(1_000);
+  assertEquals([lists(), time.timers], [2, 0]);
 });
 
 Deno.test("PendingWrites follows nothing after its end", async () => {
@@ -630,6 +574,32 @@ Deno.test("a cache of a reconciler is found by its kind, or by its informer wher
   await using other = new SharedInformerFactory(session.client);
   assertThrows(() => maps.cache(other.forResource(Pod)), Error, "Cannot read the cache of an informer");
   await session.start(maps);
+});
+
+Deno.test("applyIfChanged of a reconcile is reported once for each kind of which no cache has managedFields", async () => {
+  const apply = async ({ client }: Pick<ReconcileContext<ConfigMap>, "client">): Promise<void> => {
+    const options = { fieldManager: "me", force: true };
+    for (const n of ["1", "2"]) {
+      const settings = { metadata: { name: "x" }, data: { n } };
+      await client.resource(ConfigMap, IN).applyIfChanged(settings, options);
+      await client.resource(Secret, IN).applyIfChanged({ metadata: { name: "x" }, stringData: { n } }, options);
+    }
+  };
+  for (const managedFields of [undefined, { manager: "me" }, "keep"] as const) {
+    await using session = new Session();
+    session.create("a");
+    session.server.create(ConfigMap, { metadata: { name: "x" } });
+    const maps = session.reconciler((key, context) => key === "default/a" ? apply(context) : undefined, {
+      informer: managedFields && { managedFields },
+    });
+    await session.start(maps, 1_000);
+    session.server.annotate(ConfigMap, "default/a", { by: "somebody" });
+    await session.pass(1_000);
+    const kinds = managedFields === undefined ? ["configmaps", "secrets"] : ["secrets"];
+    assertEquals(session.errors.map((it) => it.slice(0, it.indexOf(":", 10))), [
+      ...kinds.map((kind) => `default/a: Cannot compare "${kind}" in the reconciler of "configmaps"`),
+    ]);
+  }
 });
 
 Deno.test("applyIfChanged of a reconcile compares with what the reconcile has written", async () => {

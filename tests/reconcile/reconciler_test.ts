@@ -1,5 +1,6 @@
-import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertRejects, assertThrows } from "@std/assert";
 import { abortable } from "@std/async/abortable";
+import type { ResourceClient } from "../../src/client/resource_client.ts";
 import { SharedInformerFactory } from "../../src/informer/shared_informer_factory.ts";
 import { WaitError } from "../../src/informer/status.ts";
 import { Deployment } from "../../src/kinds/apps/v1.ts";
@@ -11,7 +12,9 @@ import {
   TerminalError,
 } from "../../src/reconcile/options.ts";
 import { Reconciler } from "../../src/reconcile/reconciler.ts";
-import { pod } from "../../src/testing/objects.ts";
+import { Job } from "../../src/kinds/batch/v1.ts";
+import { withController } from "../../src/reconcile/objects.ts";
+import { configMap, pod } from "../../src/testing/objects.ts";
 import { type Cause, requeueAfter, retry } from "../../src/workqueue/run.ts";
 import { LeadershipLostError } from "../../src/reconcile/leader_elector.ts";
 import type { Transport } from "../../src/api/lister_watcher.ts";
@@ -612,6 +615,76 @@ Deno.test("a reconciler refuses options that are out of range, and names them", 
   }
 });
 
+Deno.test("watches() and owns() take informers of the factory: two selections of one kind, which cache() reads", async () => {
+  await using session = new Session();
+  const { server } = session;
+  for (const namespace of ["platform", "shop"]) server.create(Namespace, { metadata: { name: namespace } });
+  server.create(ConfigMap, configMap({ name: "source", namespace: "platform" }));
+  const seen: string[] = [];
+  let isBoth = false;
+  const namespaces: Reconciler<Namespace> = new Reconciler(session.client, Namespace, (key, { cache }) => {
+    const [source] = cache(sources).list();
+    const copies = isBoth && cache(copied).namespace(key).list().map(({ metadata }) => metadata.name);
+    seen.push(`${key}: ${source?.metadata.labels?.v} ${copies}`);
+  });
+  const { informers, informer } = namespaces;
+  const sources = informers.forResource(ConfigMap, { fieldSelector: "metadata.name=source" });
+  const copied = informers.forResource(ConfigMap, { labelSelector: "copy=yes" });
+  namespaces.watches(sources, () => informer.indexer.keys());
+  await session.start(namespaces, 100);
+  assertEquals(seen.splice(0).sort(), ["platform: undefined false", "shop: undefined false"]);
+  namespaces.watches(copied, ({ namespace }) => [namespace]); // while it runs
+  isBoth = true;
+  server.create(ConfigMap, configMap({ name: "copy", namespace: "shop", labels: { copy: "yes" } }));
+  await session.pass();
+  assertEquals(seen.splice(0), ["shop: undefined copy"]);
+  server.patch(ConfigMap, "platform/source", { metadata: { labels: { v: "2" } } });
+  await session.pass();
+  assertEquals(seen.splice(0).sort(), ["platform: 2 ", "shop: 2 copy"]);
+  assertThrows(() => namespaces.cache(ConfigMap), Error, "by several informers");
+
+  // owns() takes one, too; what the informer was made with stays, and another factory's is refused.
+  const jobs = informers.forResource(Job, { labelSelector: "a=b" });
+  namespaces.owns(jobs);
+  const owner = server.get(Namespace, "shop")!;
+  const template = { spec: { containers: [], restartPolicy: "Never" } } as const;
+  const job = { metadata: { name: "j", namespace: "shop", labels: { a: "b" } }, spec: { template } };
+  server.create(Job, withController(job, owner));
+  await session.pass();
+  assertEquals(seen.splice(0), ["shop: 2 copy"]);
+  const refused = "the informer has its options already";
+  assertThrows(() => namespaces.owns(jobs, { informer: { pollMs: 1_000 } }), TypeError, refused);
+  assertThrows(() => namespaces.watches(jobs, () => [], { optional: true }), TypeError, refused);
+  await using others = new SharedInformerFactory(session.client);
+  const other = others.forResource(ConfigMap);
+  assertThrows(() => namespaces.watches(other, () => []), TypeError, "Cannot watch an informer");
+  assertThrows(() => namespaces.owns(other), TypeError, "Cannot watch an informer");
+  // The caches are its callers' too, and stay without the reconciler.
+  namespaces.unwatch(ConfigMap);
+  server.patch(ConfigMap, "platform/source", { metadata: { labels: { v: "3" } } });
+  await session.pass();
+  assertEquals([seen, sources.lister.list()[0].metadata.labels?.v], [[], "3"]);
+});
+
+Deno.test("a reconcile that rejects with a conflict is called again in silence, and reported when that does not help", async () => {
+  await using session = new Session();
+  session.create("a", "b");
+  const calls: Record<string, number> = {};
+  const maps = session.reconciler(async (key, { client, object }) => {
+    const n = calls[key] = (calls[key] ?? 0) + 1;
+    // The cache of "a" is behind for three calls, and that of "b" forever.
+    const resourceVersion = key === "default/a" && n > 3 ? object!.metadata.resourceVersion : "1";
+    const body = { metadata: { resourceVersion }, data: { by: "me" } };
+    await client.resource(ConfigMap, { namespace: "default" }).patch(key.slice(8), { type: "merge", body });
+  });
+  await session.start(maps, 1_000);
+  assertEquals([calls["default/a"], calls["default/b"], session.errors], [5, 8, []]);
+  assertEquals([maps.status().outcomes.retried, maps.status().outcomes.failed], [11, 0]);
+  await session.pass(1_000);
+  assertEquals([calls["default/b"], session.errors.length, maps.status().outcomes.failed], [9, 1, 1]);
+  assertMatch(session.errors[0], /^default\/b: .* 409 Conflict: /);
+});
+
 Deno.test("an observer that throws does not end the reconciler", async () => {
   await using session = new Session();
   session.create("a");
@@ -741,6 +814,37 @@ Deno.test("requests of a reconcile end at once when leadership is lost, during a
     await running;
     assertEquals(log, ["first: LeadershipLostError", "second: LeadershipLostError"]);
     assertEquals(session.server.keys(ConfigMap), ["default/a"]);
+  }
+});
+
+Deno.test("a reconcile sends nothing when the clock says that leadership is over, before that is noticed", async () => {
+  const sends: ((client: ResourceClient<ConfigMap>) => Promise<unknown>)[] = [
+    (client) => client.patch("a", { type: "merge", body: { data: { by: "a" } } }),
+    (client) => client.list(),
+    (client) => client.get("a"),
+  ];
+  for (const send of sends) {
+    using session = new Session();
+    session.create("a");
+    const gate = Promise.withResolvers<void>();
+    const log: string[] = [];
+    let isHeld = true;
+    const maps = session.reconciler(async (_key, { client, signal }) => {
+      const own = client.resource(ConfigMap, { namespace: "default" });
+      await own.get("a");
+      await gate.promise;
+      await send(own).then(() => log.push("sent"), (error) => log.push(error === signal.reason ? "refused" : error));
+      signal.throwIfAborted();
+    });
+    const running = maps.run({ isHeld: () => isHeld });
+    await session.pass();
+    const { length } = session.server.requests;
+    isHeld = false;
+    gate.resolve();
+    await session.pass();
+    assertEquals([log, session.errors, session.server.requests.slice(length)], [["refused"], [], []]);
+    await running;
+    assertEquals(maps.status().outcomes.stopped, 1);
   }
 });
 

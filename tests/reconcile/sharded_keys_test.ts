@@ -97,6 +97,26 @@ Deno.test("Reconciler over shards drops keys that come up for a later time where
   assertEquals([b.take(), a.take()], [moved, keys.filter((key) => !moved.includes(key))]);
 });
 
+Deno.test("Reconciler over shards sends nothing after a pause that was longer than the lease", async () => {
+  await using works = new SharedWorks();
+  works.create(4);
+  const gate = Promise.withResolvers<void>();
+  const log: string[] = [];
+  const a = works.process("a", async (key, { client, signal }) => {
+    if (signal.aborted || a.pausedMs > 0) return;
+    await gate.promise;
+    const write = client.resource(ConfigMap).patch(key.split("/")[1], { type: "merge", body: { data: { by: "a" } } });
+    await write.then(() => log.push("sent"), (error) => log.push(error === signal.reason ? "refused" : `${error}`));
+    signal.throwIfAborted();
+  }, { concurrency: 4 }).start();
+  await works.pass();
+  a.pausedMs = 20_000;
+  gate.resolve();
+  await works.pass(0);
+  assertEquals([log, a.errors], [Array.from({ length: 4 }, () => "refused"), []]);
+  assertEquals(works.server.requests.filter(({ verb }) => verb === "patch"), []);
+});
+
 Deno.test("Reconciler over shards gives a range away when its calls have returned, whose signals abort", async () => {
   await using works = new SharedWorks();
   const keys = works.create(12);

@@ -1,4 +1,4 @@
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertMatch } from "@std/assert";
 import type { Transport } from "../../src/api/lister_watcher.ts";
 import { SharedInformerFactory } from "../../src/informer/shared_informer_factory.ts";
 import { ConfigMap, Namespace, Pod, Secret } from "../../src/kinds/core/v1.ts";
@@ -17,9 +17,9 @@ import type { KubernetesObject } from "../../src/api/object.ts";
 import { sleep } from "../../src/async/time.ts";
 import { isWatched } from "../../src/informer/events/event.ts";
 import { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";
-import { writeStatus } from "../../src/reconcile/objects.ts";
+import { controllerOf, withController, writeStatus } from "../../src/reconcile/objects.ts";
 import { Reconciler } from "../../src/reconcile/reconciler.ts";
-import { OwnCalls } from "../../src/reconcile/pending_writes.ts";
+import { OwnCalls } from "../../src/reconcile/own_calls.ts";
 
 Deno.test("a reconcile never sees a cache without its own writes, whatever the delay of watches [F16]", {
   timeout: 600_000,
@@ -111,6 +111,84 @@ Deno.test("a key whose writes no cache sees in time is reconciled all the same, 
       .test(session.errors[0]),
     session.errors[0],
   );
+});
+
+/** Ways in which the answer of a creation that has taken effect is lost. */
+const LOSSES: Record<string, (signal: AbortSignal) => Response | Promise<Response>> = {
+  reset: () => Promise.reject(new TypeError("connection reset")),
+  late: (signal) => new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason))),
+  ...Object.fromEntries([500, 503, 504].map((status) => [`${status}`, () => new Response("", { status })])),
+};
+
+/** Runs a reconciler that makes a pod for each map that its cache shows none of; the first answers are `lost`. */
+async function lost(
+  names: readonly string[],
+  loss: (signal: AbortSignal) => Response | Promise<Response>,
+  act: (session: Session, maps: Reconciler<ConfigMap>, late: Disposable) => Promise<void>,
+): Promise<void> {
+  let losses = names.length;
+  await using session = new Session((server) => ({
+    fetch: async (request) => {
+      const response = await server.fetch(request);
+      if (request.method !== "POST" || losses-- <= 0) return response;
+      await response.body?.cancel();
+      return await loss(request.signal);
+    },
+  }));
+  const maps = session.reconciler(async (_key, { object, client, cache }) => {
+    if (cache(Pod).list().some((it) => controllerOf(it)?.uid === object!.metadata.uid)) return;
+    const { spec } = pod({ name: "x" });
+    const draft = withController({ metadata: { generateName: "job-" }, spec }, object!);
+    await client.resource(Pod, { namespace: "default" }).create(draft);
+  }, { concurrency: 10, timeoutMs: 500, staleMs: 5_000 }).owns(Pod);
+  await session.start(maps);
+  using late = session.server.stallWatches(Pod);
+  session.create(...names);
+  await act(session, maps, late);
+}
+
+/** The number of lists of pods so far. */
+function listsOf({ server }: Session): number {
+  return server.requests.filter(({ verb, path }) => verb === "list" && path.startsWith("/api/v1/pods")).length;
+}
+
+for (const [name, loss] of Object.entries(LOSSES)) {
+  Deno.test(`a creation whose answer is lost (${name}) is not made again while its event is late`, async () => {
+    await lost(["a"], loss, async (session, maps, late) => {
+      await session.pass(2_000);
+      assertEquals([session.server.keys(Pod).length, maps.status().waitingForCaches], [1, 1]);
+      late[Symbol.dispose]();
+      await session.pass(10_000);
+      assertEquals([session.server.keys(Pod).length, maps.status().stale], [1, 0]);
+    });
+  });
+}
+
+Deno.test("keys whose writes were not answered wait for one list, and are called when the caches have caught up", async () => {
+  const names = Array.from({ length: 10 }, (_, n) => `m${n}`);
+  await lost(names, LOSSES.reset, async (session, maps, late) => {
+    const before = listsOf(session);
+    await session.pass(2_000);
+    assertEquals([listsOf(session) - before, maps.status().waitingForCaches], [1, 10]);
+    late[Symbol.dispose]();
+    await session.pass(10);
+    assertEquals([session.server.keys(Pod).length, maps.status().waitingForCaches, maps.status().stale], [10, 0, 0]);
+    await session.pass(10_000);
+    assertEquals([listsOf(session) - before, session.errors.length], [1, 10]);
+  });
+});
+
+Deno.test("a key whose write was not answered waits no longer than staleMs, and not after a refusal", async () => {
+  await lost(["a"], LOSSES.reset, async (session, maps) => {
+    await session.pass(5_100);
+    assertEquals([session.server.keys(Pod).length, maps.status().stale], [2, 1]);
+    assertMatch(session.errors[1], /have not seen pods after a write that was not answered within 5000 ms$/);
+  });
+  await lost(["a"], () => new Response("", { status: 429 }), async (session) => {
+    const before = listsOf(session);
+    await session.pass(10);
+    assertEquals([session.server.keys(Pod).length, listsOf(session)], [2, before]);
+  });
 });
 
 Deno.test("a key waits for the deletion of an object until it is gone or another one has its name", async () => {
@@ -375,12 +453,17 @@ const WRITES: Record<string, (context: ReconcileContext<Pod>) => Promise<unknown
 };
 
 for (const [name, write] of Object.entries(WRITES)) {
-  for (const when of ["after", "before"]) {
+  for (const when of ["after", "before", "300 ms after"]) {
     Deno.test(`a reconcile that writes its status by ${name} runs once, if the event comes ${when} the answer`, async () => {
       await using session = new Session((server) => ({
         fetch: async (request) => {
+          const isWrite = request.method !== "GET";
+          if (when === "300 ms after" && isWrite) {
+            const late = server.stallWatches(Pod);
+            setTimeout(() => late[Symbol.dispose](), 300);
+          }
           const response = await server.fetch(request);
-          if (when === "before" && request.method !== "GET") await sleep(100);
+          if (when === "before" && isWrite) await sleep(100);
           return response;
         },
       }));

@@ -1,6 +1,9 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { Pod } from "../../src/kinds/core/v1.ts";
-import { FakeApiServer, pod } from "../../src/testing/mod.ts";
+import type { KubernetesObject } from "../../src/api/object.ts";
+import { defineResource } from "../../src/api/resource.ts";
+import { Client } from "../../src/client/client.ts";
+import { Node, Pod } from "../../src/kinds/core/v1.ts";
+import { FakeApiServer, node, pod } from "../../src/testing/mod.ts";
 import { FakeTime } from "../support/fake_time.ts";
 import { ConfigMap, CONTAINERS, fiveMaps, MAPS } from "../support/fake_server.ts";
 
@@ -164,4 +167,29 @@ Deno.test("FakeApiServer serves a large list completely over TCP", async () => {
     assertEquals(list.items.length, 300);
     assertEquals(list.items[299].data.text.length, 2_000);
   });
+});
+
+Deno.test("an apply gives up a field below an untyped one whose parent another manager owns", async () => {
+  const server = new FakeApiServer();
+  const Loose = defineResource({ group: "test.dev", version: "v1", plural: "loose", kind: "Loose" });
+  server.define(Loose);
+  using client = new Client({ server: "http://fake", transport: server, namespace: "shop" });
+  const objects = client.resource(Loose);
+  const draft = (spec: unknown) => ({ metadata: { name: "a" }, spec }) as never;
+  await objects.create(draft({ free: { deep: 1 } }), { fieldManager: "base" });
+  await objects.apply(draft({ free: { deep: 2 } }), { fieldManager: "two", force: true });
+  const left = await objects.apply(draft({}), { fieldManager: "two" }) as KubernetesObject & { readonly spec: unknown };
+  assertEquals(left.spec, { free: null });
+  const base = left.metadata.managedFields?.find(({ manager }) => manager === "base");
+  assertEquals((base?.fieldsV1 as Record<string, unknown>)["f:spec"], { ".": {}, "f:free": {} });
+});
+
+Deno.test("a node's podCIDR decides about podCIDRs, as a pod's podIP does about podIPs", async () => {
+  const server = new FakeApiServer();
+  using client = new Client({ server: "http://fake", transport: server });
+  const nodes = client.resource(Node);
+  server.create(Node, node({ name: "n1" }));
+  await nodes.patch("n1", { type: "merge", body: { spec: { podCIDR: "10.2.0.0/24" } } });
+  const { spec } = await nodes.patch("n1", { type: "merge", body: { spec: { podCIDRs: ["10.3.0.0/24"] } } });
+  assertEquals([spec?.podCIDR, spec?.podCIDRs], ["10.2.0.0/24", ["10.2.0.0/24"]]);
 });

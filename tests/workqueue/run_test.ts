@@ -441,10 +441,13 @@ Deno.test("WorkQueue run treats any other result of a worker as a failure", asyn
   }
 });
 
-Deno.test("requeueAfter refuses an invalid duration", () => {
-  for (const ms of [-1, NaN, Infinity]) {
-    assertThrows(() => requeueAfter(ms), RangeError, `ms must be at least 0 milliseconds and finite, found ${ms}`);
+Deno.test("requeueAfter takes a time that has passed as 0, and refuses what is no duration", () => {
+  assertEquals([-1, -Infinity, -0, 7].map((ms) => requeueAfter(ms).afterMs), [0, 0, 0, 7]);
+  for (const ms of [NaN, Infinity, "5", "-5"] as number[]) {
+    const found = typeof ms === "string" ? JSON.stringify(ms) : String(ms);
+    assertThrows(() => requeueAfter(ms), RangeError, `ms must be at least 0 milliseconds and finite, found ${found}`);
   }
+  assertThrows(() => requeueAfter(undefined as unknown as number), RangeError, "found NaN");
 });
 
 function assertUnreachable(error: unknown): never {

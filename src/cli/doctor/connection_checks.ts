@@ -11,7 +11,7 @@ import { timedController } from "../../async/time.ts";
 import { decoder } from "../../api/object.ts";
 import { Client } from "../../client/client.ts";
 import { RequestReporter } from "../../client/http/connection.ts";
-import type { FoundConnection } from "../../deno/connect_options.ts";
+import { clientOptionsOf, type FoundConnection } from "../../deno/connect_options.ts";
 import { environmentProxy } from "../../deno/http_client.ts";
 import { isLoopback } from "../../kubeconfig/resolve_context.ts";
 import { type Checkup, expiryOf, type Finding, reasonFor, seconds, span } from "./checkup.ts";
@@ -34,7 +34,7 @@ export class ServerAccess implements Disposable {
   /** No request is sent yet. */
   constructor(connection: FoundConnection) {
     this.connection = connection;
-    this.client = new Client({ ...connection, retries: 0 });
+    this.client = new Client({ ...clientOptionsOf(connection), retries: 0 });
   }
 
   /** Returns the `Authorization` header; runs the plugin if there is one. */

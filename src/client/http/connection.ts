@@ -169,6 +169,8 @@ export interface RequestSpec {
   readonly patient: boolean;
   /** The watch that it opens. @default {it is no watch, or one that nobody renews} */
   readonly watch?: WatchHealth;
+  /** Called just before it is sent, each time; it may abort a signal of the request. */
+  readonly beforeSent?: () => void;
 }
 
 /** The number of names that are remembered for one verb on one resource of one namespace. */
@@ -628,6 +630,10 @@ export class Connection implements Disposable {
     const isNew = await credentials?.apply(headers, { refresh: refused !== undefined, signal });
     if (refused !== undefined && isNew === false) throw refused;
     impersonate?.(request);
+    if (spec.beforeSent !== undefined) {
+      spec.beforeSent();
+      signal.throwIfAborted();
+    }
     reporter?.sent(request);
     try {
       const answer = await transport.fetch(request);

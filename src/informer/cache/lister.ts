@@ -543,6 +543,11 @@ export class CacheOverlay<T extends KubernetesObject> {
     this.lister = cache.listerOf(this);
   }
 
+  /** True if the objects have managedFields, those of one manager at least. */
+  get hasManagedFields(): boolean {
+    return this.#scope.form.managedFields !== "drop";
+  }
+
   /** The number of covers, which may be over. */
   get size(): number {
     return this.#covered.size;

@@ -49,8 +49,10 @@ export interface DeletedEvent<T> extends ObjectEvent<T> {
    */
   readonly finalStateUnknown: boolean;
   /**
-   * `"moved"` if the object was not deleted, and is no longer followed: it is of a range of hashes that this process
-   * gave up, see `SharedIndexInformerOptions.shard`, or of a cluster that a `ClusterSet` has no more.
+   * `"moved"` if the object was not deleted on the server, and is no longer followed: it is in a range of hashes that
+   * this process gave up (`SharedIndexInformerOptions.shard`), in a namespace that no longer has the labels or the
+   * rights that the informer asks for (`namespaces: { labels }` or `"readable"`), or in a cluster that was removed from
+   * its `ClusterSet`. Handlers that delete what belongs to the object must not do so then.
    * @default {the object was deleted}
    */
   readonly reason?: "moved";
@@ -316,6 +318,12 @@ export interface HandlerRegistration extends AsyncDisposable {
    * @throws {Error} when the handler was removed because its backlog exceeded `{ max }`.
    */
   waitForSync(options?: Abortable): Promise<void>;
+  /**
+   * Gives up the event of an object about which the calls of a handler with a position fail: it counts as delivered,
+   * and the next event follows. Returns `false` if the handler does not wait for that object; `status().handlers` names
+   * it.
+   */
+  skip(key: ObjectKey): boolean;
   /** Removes the handler. A running call continues, with its signal aborted. May be called from inside the handler. */
   remove(): void;
 }

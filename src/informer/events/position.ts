@@ -1,3 +1,4 @@
+import { checkNames, namesOf } from "../../errors/option_names.ts";
 import type { ObjectKey } from "../../api/object.ts";
 import {
   type DeliveredVersion,
@@ -7,8 +8,14 @@ import {
   type PositionStore,
   type StoredPosition,
 } from "../../api/lister_watcher.ts";
-import { backoffMs, checkDurations, LongTimer, sleep } from "../../async/time.ts";
+import { backoffMs, checkDurations, LongTimer, monotonicMs, sleep } from "../../async/time.ts";
 import { InformerError } from "../../errors/informer_error.ts";
+
+/** The options that exist. */
+const POSITION_OPTIONS = namesOf<PositionOptions>()("name everyMs");
+
+/** The shortest time between two writes of additions that are announced, in milliseconds. */
+const MIN_PERIOD_MS = 1_000;
 
 /** Options of {@linkcode Position.open}. */
 export interface PositionOptions {
@@ -17,6 +24,8 @@ export interface PositionOptions {
   /**
    * The time from a delivery to the write, in milliseconds. With 0 the next event is delivered once the one before is
    * written, so that a crash repeats the call that it interrupts and no other; else it repeats those of this time.
+   * Additions are announced before they are delivered whatever the time is, in at most one write a second: an object
+   * that is deleted after a crash is named as deleted.
    *
    * @default {0; 10_000 in a ConfigMap}
    */
@@ -40,8 +49,9 @@ interface PositionOwner {
  * - Over restarts, crashes and expired versions the last state of each object is delivered at least once, deletions
  *   included, and never an older state after a newer one. Objects that were delivered, and have not changed, are not.
  * - An event counts as delivered when the call of the handler has returned, what it returned has resolved, and for a
- *   stream when the next one is asked for. One whose handler throws does not: the object is delivered again with its
- *   next change, or by the next start.
+ *   stream when the next one is asked for. A handler that throws is called again about the same event, after 0.8 s and
+ *   then with growing waits of up to 30 s, until it succeeds: the events after it wait. `status().handlers` names the
+ *   object in `failing`; `HandlerRegistration.skip()` gives it up. An object that cannot be read is not tried again.
  * - Deliveries begin once the informer is not older than their beginning: with the first list, which is one of the
  *   newest state. A restored informer, and one that runs already, asks the server for its version, and reaches it with
  *   the next change or bookmark, within about a minute.
@@ -90,6 +100,8 @@ export class Position implements AsyncDisposable {
   #isDue = false;
   /** Set while a write runs; never rejects. */
   #writing: Promise<void> | undefined;
+  /** The monotonic time at which the last write began. */
+  #wroteAtMs = -Infinity;
   readonly #timer = new LongTimer(() => void this.#write());
   /** Set if and only if there is a reader. */
   #owner: PositionOwner | undefined;
@@ -105,6 +117,7 @@ export class Position implements AsyncDisposable {
    * @throws what the store throws.
    */
   static async open(store: PositionStore, options: PositionOptions): Promise<Position> {
+    checkNames("open a position", options, POSITION_OPTIONS);
     const found = await store.read(options.name);
     const position = new Position(store, options, found?.record);
     position.#stamp = found?.stamp;
@@ -183,14 +196,31 @@ export class Position implements AsyncDisposable {
     this.#version = version;
   }
 
+  /** `true` if each write is waited for. */
+  get isImmediate(): boolean {
+    return this.#everyMs === 0;
+  }
+
   /**
    * Writes what was recorded: now, with a promise that never rejects, or later.
    * @internal
    */
   save(): Promise<void> | undefined {
     if (!this.#isDue || this.#failure !== undefined) return undefined;
-    if (this.#everyMs === 0) return this.#write();
+    if (this.isImmediate) return this.#write();
     if (!this.#timer.isArmed) this.#timer.arm(this.#everyMs);
+  }
+
+  /**
+   * Writes what was recorded as soon as there was no write for a second. Never rejects.
+   * @internal
+   */
+  async saveSoon(): Promise<void> {
+    await this.#writing;
+    const waitMs = this.isImmediate ? 0 : this.#wroteAtMs + MIN_PERIOD_MS - monotonicMs();
+    const signal = this.#owner?.signal;
+    if (waitMs > 0) await sleep(waitMs, { signal }).catch(() => {}); // in the end at once
+    if (this.#isDue && this.#failure === undefined) await this.#write();
   }
 
   /**
@@ -209,6 +239,7 @@ export class Position implements AsyncDisposable {
   /** Writes until that succeeds, the position is lost, or the reader has ended. */
   async #tryWrite(): Promise<void> {
     for (let failures = 0;; failures++) {
+      this.#wroteAtMs = monotonicMs();
       const keys = [...this.#changed];
       this.#changed.clear();
       this.#isDue = false;

@@ -139,7 +139,7 @@ export class PositionReader<T extends KubernetesObject> implements EventReader<T
 
   /** Records that additions are about to be delivered: the next one, and of initial ones those that can be read now. */
   #announce(next: Added<T>): void {
-    while (this.#missing !== undefined && this.#take());
+    while ((this.#missing !== undefined || !this.#position.isImmediate) && this.#take());
     for (const event of [next, ...this.#read]) {
       if (event !== next && (event.type !== "added" || this.#position.objects.get(event.key) !== undefined)) continue;
       const { key, uid } = event as Added<T>;
@@ -147,7 +147,7 @@ export class PositionReader<T extends KubernetesObject> implements EventReader<T
       this.#position.delivered(key, [uid, ""]);
       this.#announced.add(key);
     }
-    this.#saving = this.#position.save()?.finally(() => this.#saving = undefined);
+    this.#saving = this.#position.saveSoon().finally(() => this.#saving = undefined);
   }
 
   /** Returns the events that lead from what was delivered to an initial entry, or behind all of them. */

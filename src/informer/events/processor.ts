@@ -9,7 +9,17 @@
  * @module
  */
 
-import { checkCounts, checkDurations, CoarseClock, type Durations, Histogram, LongTimer } from "../../async/time.ts";
+import { checkNames, namesOf } from "../../errors/option_names.ts";
+import {
+  backoffMs,
+  checkCounts,
+  checkDurations,
+  CoarseClock,
+  type Durations,
+  Histogram,
+  LongTimer,
+  sleep,
+} from "../../async/time.ts";
 import { type Abortable, defined, type Entry } from "../../api/options.ts";
 import type { KubernetesObject, ObjectKey } from "../../api/object.ts";
 import { errorLine } from "../../errors/errors.ts";
@@ -37,6 +47,13 @@ import {
   type SyncedEvent,
 } from "./event.ts";
 import type { ObjectCache } from "../cache/lister.ts";
+
+const HANDLERS = namesOf<ResourceEventHandler<KubernetesObject>>()("onAdd onUpdate onDelete onSynced");
+
+/** The options that exist. */
+const HANDLER_OPTIONS = namesOf<HandlerOptions<KubernetesObject>>()(
+  "name resyncMs filter backlog position slowMs signal",
+);
 
 /** Calls a function at a fixed period, from `begin()` to `end()`. */
 export class ResyncTimer {
@@ -78,6 +95,18 @@ export interface HandlerStatus {
   readonly slow: boolean;
   /** The version of its position, if it has one. */
   readonly position?: string;
+  /** The calls that fail, and are repeated, of a handler with a position. */
+  readonly failing?: FailingCalls;
+}
+
+/** The calls of a handler with a position about one event, which fail. */
+export interface FailingCalls {
+  /** The key of the object; `""` for the `synced` event. */
+  readonly key: ObjectKey;
+  /** The time of the first failure. */
+  readonly since: Date;
+  /** The number of failures so far. */
+  readonly failures: number;
 }
 
 /** The time of a stop after which it is reported what it waits for. */
@@ -139,6 +168,8 @@ export class Listener<T extends KubernetesObject> implements HandlerRegistration
   #isDraining = false;
   /** Only rises. */
   #errors = 0;
+  /** Set while the calls of a handler with a position are repeated. */
+  #failing: (FailingCalls & { readonly skip: AbortController }) | undefined;
 
   constructor(
     handler: ResourceEventHandler<T>,
@@ -196,6 +227,13 @@ export class Listener<T extends KubernetesObject> implements HandlerRegistration
   /** The version of the position, if there is one. */
   get position(): string | undefined {
     return this.#position?.version;
+  }
+
+  /** The calls that fail, of a handler with a position. */
+  get failing(): FailingCalls | undefined {
+    if (this.#failing === undefined) return undefined;
+    const { key, since, failures } = this.#failing;
+    return { key, since, failures };
   }
 
   /** Resolves when the last call has returned, after {@linkcode remove}, and the position is written. */
@@ -282,13 +320,53 @@ export class Listener<T extends KubernetesObject> implements HandlerRegistration
         }
       } catch (error) {
         // mutant: handler-error-ends-listener
-        cursor.failed();
         this.#fail(event, error);
+        if (!await this.#retry(event, error)) cursor.failed();
       } finally {
         this.#isCalling = false;
         this.#callStartedAt = undefined;
       }
     }
+  }
+
+  /**
+   * Calls a handler with a position again about an event, with growing waits, until that succeeds, the key is skipped,
+   * or the handler has ended. Returns `false` if the event was not delivered: in the end, and about an object that
+   * cannot be read, which no further call would change.
+   */
+  async #retry(event: LoggedEvent<T>, error: unknown): Promise<boolean> {
+    const key = event.type === "synced" ? "" : event.key;
+    if (this.#position === undefined || (event.type !== "synced" && error === event.error)) return false;
+    const skip = new AbortController();
+    const failing = this.#failing = { key, since: new Date(), failures: 1, skip };
+    using wait = new DerivedController(this.#job.signal, skip.signal);
+    try {
+      for (;; failing.failures++) {
+        await sleep(backoffMs(failing.failures - 1, {}), { signal: wait.signal }).catch(() => {}); // it was ended
+        if (wait.signal.aborted) return skip.signal.aborted;
+        try {
+          this.#isCalling = true;
+          const result = this.#call(event, { signal: this.#job.signal });
+          this.#isCalling = false;
+          this.#callStartedAt = this.#clock.now();
+          await result;
+          return true;
+        } catch (error) {
+          this.#fail(event, error);
+        } finally {
+          this.#isCalling = false;
+          this.#callStartedAt = undefined;
+        }
+      }
+    } finally {
+      this.#failing = undefined;
+    }
+  }
+
+  skip(key: ObjectKey): boolean {
+    if (this.#failing?.key !== key) return false;
+    this.#failing.skip.abort();
+    return true;
   }
 
   #call(event: LoggedEvent<T>, options: Required<Abortable>): unknown {
@@ -450,8 +528,8 @@ export class Processor<T extends KubernetesObject> {
   /** The status of each handler, then of each event stream that has begun. */
   get status(): readonly HandlerStatus[] {
     return [
-      ...[...this.#listeners].map(({ name, pending, errors, slow, position }) => {
-        return { name, pending, errors, slow, ...defined({ position }) };
+      ...[...this.#listeners].map(({ name, pending, errors, slow, position, failing }) => {
+        return { name, pending, errors, slow, ...defined({ position, failing }) };
       }),
       ...[...this.#streams].map(({ name, pending, errors, position }) => {
         return { name, pending, errors, slow: false, ...defined({ position }) };
@@ -511,6 +589,11 @@ export class Processor<T extends KubernetesObject> {
    * @throws {Error} when the informer has stopped.
    */
   add(handler: ResourceEventHandler<T>, options: HandlerOptions<T>): HandlerRegistration {
+    checkNames("add a handler", options, HANDLER_OPTIONS);
+    const calls = Object.entries(handler).filter(([name]) => name.startsWith("on"));
+    if (Object.getPrototypeOf(handler)?.constructor === Object) {
+      checkNames("add a handler", Object.fromEntries(calls), HANDLERS);
+    }
     this.#check("add a handler to", options);
     const listener = new Listener(handler, options, options.name ?? `handler ${++this.#names}`, this);
     this.#listeners.add(listener);
@@ -524,6 +607,7 @@ export class Processor<T extends KubernetesObject> {
    * @throws {RangeError} when an option is out of range.
    */
   stream(options: HandlerOptions<T>, key?: ObjectKey): EventStream<T> {
+    checkNames("read events", options, HANDLER_OPTIONS);
     this.#checkOptions(options);
     return new EventStream<T>(options, options.name ?? `events ${++this.#names}`, this, key);
   }

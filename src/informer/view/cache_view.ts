@@ -8,6 +8,7 @@
  * @module
  */
 
+import { checkNames, namesOf } from "../../errors/option_names.ts";
 import type { KubernetesObject, ObjectKey } from "../../api/object.ts";
 import { PolledIterator } from "../../async/iterate.ts";
 import { checkCounts } from "../../async/time.ts";
@@ -23,6 +24,9 @@ import type {
   ResourceEventHandler,
   UpdatedEvent,
 } from "../events/event.ts";
+
+/** The options that exist. */
+const VIEW_OPTIONS = namesOf<ViewOptions<KubernetesObject>>()("where sortBy name offset limit signal");
 
 /** A row of a view. */
 export interface ViewRow<T> {
@@ -386,6 +390,7 @@ export class CacheView<T extends KubernetesObject> implements OrderedView<T> {
     informer: { addEventHandler(handler: ResourceEventHandler<T>, options: HandlerOptions<T>): HandlerRegistration },
     options: ViewOptions<T> = {},
   ) {
+    checkNames("make a view", options, VIEW_OPTIONS);
     const { where, sortBy = [], name = "view", signal, offset, limit } = options;
     this.#window = checkedWindow({ offset, limit });
     this.#keys = (Array.isArray(sortBy) ? sortBy as readonly SortKey<T>[] : [sortBy as SortKey<T>]).map(

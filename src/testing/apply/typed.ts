@@ -129,7 +129,10 @@ export class Comparison {
   }
 
   #compare(before: Value, after: Value, schema: Schema): void {
-    const [old, next] = [schemaFor(schema, before), schemaFor(schema, after)];
+    let [old, next] = [schemaFor(schema, before), schemaFor(schema, after)];
+    // A null in an untyped place has every form: it is compared as the other side is (structured-merge-diff).
+    if (before === null) old = next;
+    else if (after === null) next = old;
     let leaf: boolean;
     if (after === undefined) leaf = this.#descend(before, after, old);
     else {

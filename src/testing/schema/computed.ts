@@ -233,9 +233,10 @@ const CORE_COMPUTED: Readonly<Record<string, Compute>> = {
     if (name) (metadata as MutableJson).labels = { ...objectOr(labels), "kubernetes.io/metadata.name": name };
   },
   "core/v1.NodeSpec": (spec) => {
-    const cidrs = spec.podCIDRs as readonly string[] | undefined;
-    if (cidrs?.length) spec.podCIDR ||= cidrs[0];
-    else if (spec.podCIDR) spec.podCIDRs = [spec.podCIDR];
+    const [first] = spec.podCIDRs as readonly string[] ?? [];
+    if (!spec.podCIDR) {
+      if (first !== undefined) spec.podCIDR = first;
+    } else if (first !== spec.podCIDR) spec.podCIDRs = [spec.podCIDR];
   },
   "core/v1.NodeStatus": (status) => {
     if (isObject(status.capacity)) status.allocatable ??= { ...status.capacity };

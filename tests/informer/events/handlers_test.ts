@@ -126,6 +126,24 @@ Deno.test("SharedIndexInformer awaits a handler's promise before its next event,
   assertEquals(run.informer.status().handlers.map(({ slow }) => slow), [false, false]);
 });
 
+Deno.test("SharedIndexInformer lets no handler wait for the promise of another one, whichever was added first", async () => {
+  for (const names of [["slow", "fast"], ["fast", "slow"]]) {
+    await using run = new Run(holding(entry("a", 1)));
+    const hold = gate();
+    const notes = { slow: new Notes(), fast: new Notes() };
+    notes.slow.gate = hold.promise;
+    notes.fast.gate = Promise.resolve(); // each call returns a promise
+    for (const name of names) run.informer.addEventHandler(notes[name as keyof typeof notes], { name });
+    await run.start();
+    await run.send(modified("a", 11), deleted("a", 12));
+    const all = ["+ default/a@1 (initial)", "= 1 at 10", "~ default/a@1→11", "- default/a@12"];
+    const meanwhile = [[...notes.slow.lines], [...notes.fast.lines]];
+    hold.resolve();
+    await run.tick();
+    assertEquals([...meanwhile, notes.slow.lines], [all.slice(0, 1), all, all]);
+  }
+});
+
 // client-go's process crashes; here the error is reported and counted, and the process continues.
 Deno.test("SharedIndexInformer reports a handler's error or rejection, and continues with the next event [C078] [F11]", async () => {
   await using run = new Run(holding(entry("a", 1), entry("b", 1), entry("c", 1)));

@@ -274,20 +274,20 @@ Deno.test("Position ends with its informer while its store fails", async () => {
   assertEquals(handled.lines, [], "an addition is announced first");
 });
 
-Deno.test("Position with everyMs is written once in that time, and when the informer stops", async () => {
+Deno.test("Position with everyMs is written with an addition, once in that time, and when the informer stops", async () => {
   await using fixture = new Fixture();
   const handled = await fixture.start({ position: await fixture.open(5_000) });
   await fixture.time.tickAsync(5_000);
   const before = fixture.writes.length;
   for (const value of ["1", "2", "3"]) fixture.write("a", value);
   await fixture.time.tickAsync(4_999);
-  assertEquals([handled.lines.length, fixture.writes.length - before], [3, 0]);
-  await fixture.time.tickAsync(1);
-  assertEquals(fixture.writes.length - before, 1);
+  assertEquals([handled.lines.length, fixture.writes.length - before], [3, 1]);
+  await fixture.time.tickAsync(1_001); // the addition waited for a second after the write before
+  assertEquals(fixture.writes.length - before, 2);
   fixture.write("a", "4");
   await fixture.time.tickAsync(0);
   await handled.informer[Symbol.asyncDispose]();
-  assertEquals(fixture.writes.length - before, 2);
+  assertEquals(fixture.writes.length - before, 3);
   assertEquals(fixture.stored, [`shop/a@${fixture.server.resourceVersion}`]);
 });
 
@@ -411,4 +411,107 @@ Deno.test("Position is disposed when a write has ended that the end of its reade
   gates[1].resolve();
   await Promise.all([ended, disposed]);
   assertEquals((await kept.read("test"))?.record.objects.size, 1);
+});
+
+Deno.test("a handler with a position that throws is called again about the same event, with growing waits, until it succeeds", async () => {
+  await using fixture = new Fixture();
+  const { time } = fixture;
+  fixture.write("a", "1");
+  const handled = await fixture.start({ name: "mails" });
+  const others: string[] = [];
+  handled.informer.addEventHandler({ onUpdate: ({ key }) => void others.push(key) });
+  assertEquals(handled.take(), ["+ shop/a@2 (initial)"]);
+  let failures = 0;
+  handled.call = () => {
+    if (++failures <= 4) throw new Error("the webhook answers 500");
+  };
+  fixture.write("a", "2");
+  fixture.write("a", "3");
+  await time.tickAsync(0);
+  assertEquals([handled.take(), others, fixture.stored], [["~ shop/a@2→3"], ["shop/a", "shop/a"], ["shop/a@2"]]);
+  const { failing, errors } = handled.informer.status().handlers.find(({ name }) => name === "mails")!;
+  assertEquals([failing?.key, failing?.since.getTime(), failing?.failures, errors], ["shop/a", time.now, 1, 1]);
+  await time.tickAsync(799);
+  assertEquals(handled.take(), []);
+  await time.tickAsync(60_000);
+  assertEquals(handled.take(), ["~ shop/a@2→3", "~ shop/a@2→3", "~ shop/a@2→3", "~ shop/a@2→3", "~ shop/a@3→4"]);
+  assertEquals([fixture.stored, handled.informer.status().handlers[0].failing], [["shop/a@4"], undefined]);
+  assertEquals(fixture.errors.length, 4);
+});
+
+Deno.test("a call of a handler with a position that never succeeds is skipped by its key, and counts as delivered", async () => {
+  await using fixture = new Fixture();
+  const { time } = fixture;
+  const position = await fixture.open();
+  const informer = fixture.informer();
+  const lines: string[] = [];
+  const registration = informer.addEventHandler({
+    onAdd: (event) => {
+      lines.push(lineOf(event));
+      if (event.key === "shop/a") throw new Error("never");
+    },
+  }, { position });
+  fixture.write("a", "1");
+  fixture.write("b", "1");
+  void informer.run();
+  await time.tickAsync(100_000);
+  assertEquals([lines.at(-1), registration.skip("shop/b")], ["+ shop/a@2 (initial)", false]);
+  assertEquals(registration.skip("shop/a"), true);
+  await time.tickAsync(0);
+  assertEquals([lines.at(-1), fixture.stored.sort()], ["+ shop/b@3 (initial)", ["shop/a@2", "shop/b@3"]]);
+});
+
+Deno.test("an informer stops at once while a handler with a position waits to be called again, and the next start calls it", async () => {
+  await using fixture = new Fixture();
+  fixture.write("a", "1");
+  const first = await fixture.start();
+  first.call = () => Promise.reject(new Error("away"));
+  fixture.write("a", "2");
+  await fixture.time.tickAsync(100);
+  await first.informer[Symbol.asyncDispose](); // no time passes
+  assertEquals(first.take(), ["+ shop/a@2 (initial)", "~ shop/a@2→3"]);
+  const second = await fixture.start();
+  assertEquals(second.take(), ["~ shop/a@2→3"]);
+});
+
+Deno.test("a handler with a position is not called again about an object that cannot be read", async () => {
+  await using fixture = new Fixture();
+  fixture.write("a", "1");
+  const first = await fixture.start();
+  await first.informer[Symbol.asyncDispose]();
+  fixture.delete("a");
+  fixture.write("b", "1");
+  const position = await fixture.open();
+  const informer = fixture.informer();
+  const keys: string[] = [];
+  informer.addEventHandler({
+    onAdd: ({ key }) => void keys.push(`+ ${key}`),
+    onDelete: ({ key, object }) => void keys.push(`- ${key} ${object.data}`), // nobody has the object any more
+  }, { position });
+  void informer.run();
+  await fixture.time.tickAsync(0);
+  const { errors } = informer.status().handlers[0];
+  await fixture.time.tickAsync(100_000);
+  assertEquals([keys, errors, informer.status().handlers[0].errors], [["+ shop/b"], 1, 1]);
+});
+
+Deno.test("additions are announced before they are delivered, also with everyMs, in at most one write a second", async () => {
+  await using fixture = new Fixture();
+  const { time, server } = fixture;
+  const position = await fixture.open(60_000);
+  const handled = await fixture.start({ position });
+  await time.tickAsync(5_000);
+  fixture.write("a", "1");
+  await time.tickAsync(0);
+  const before = fixture.writes.length;
+  assertEquals([handled.take().length, fixture.stored], [1, ["shop/a@"]]); // a crash from here on names its deletion
+  for (let i = 0; i < 20; i++) {
+    for (let n = 0; n < 10; n++) server.create(ConfigMap, { metadata: { namespace: "shop", name: `x-${i}-${n}` } });
+    await time.tickAsync(200);
+  }
+  await time.tickAsync(2_000);
+  assertEquals(handled.take().length, 200);
+  const writes = fixture.writes.length - before;
+  assert(writes >= 4 && writes <= 6, `${writes} writes in 5 s`);
+  assertEquals(fixture.writes.at(-1)!.objects.size, 201);
 });

@@ -46,7 +46,7 @@ export class ElectionHistory extends LeaseHistory<Candidate> {
   }
 
   protected override holds({ leadership }: Candidate): boolean {
-    return leadership?.isHeld === true;
+    return leadership?.isHeld() === true;
   }
 
   /**

@@ -4,7 +4,8 @@ import { Reconciler } from "@kube/informer/reconcile";
 import type { PerturbOptions } from "@kube/informer/testing/perturb";
 import { CacheOverlay } from "../../../src/informer/cache/lister.ts";
 import { isWatched } from "../../../src/informer/events/event.ts";
-import { Answer, OwnCalls } from "../../../src/reconcile/pending_writes.ts";
+import { OwnCalls } from "../../../src/reconcile/own_calls.ts";
+import { Answer } from "../../../src/reconcile/pending_writes.ts";
 import { deletes, meddles, patches, writes } from "./users.ts";
 
 interface Site extends KubernetesObject {
