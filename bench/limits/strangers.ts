@@ -26,6 +26,9 @@ import { measureCase, type Measurement, ratio } from "./measurement.ts";
  */
 const [SHORT, LONG] = [64 * 1_024, 1_024 * 1_024];
 
+/** The greatest accepted cost of twice a text, beside the cost of the text; 4 is the square. */
+const MOST = 2.5;
+
 /** Texts that begin, repeat and end so. */
 const TEXTS: readonly (readonly [begin: string, repeated: string, end: string])[] = [
   ["", "a", ""],
@@ -133,9 +136,15 @@ async function main(): Promise<void> {
     continue: (text) => parseContinueToken(text),
     token: (text) => parseToken(text),
   }, async (cost) => {
-    const long = await cost(LONG);
-    // Below 1 ns for a character, the memory of the machine is measured.
-    return long < LONG / 1e6 ? 0 : (long / await cost(SHORT)) ** (1 / Math.log2(LONG / SHORT));
+    let least = Infinity;
+    // Others use the machine, too: what is above the limit is measured again.
+    for (let tries = 0; tries < 3 && least > MOST; tries++) {
+      const long = await cost(LONG);
+      // Below 1 ns for a character, the memory of the machine is measured.
+      if (long < LONG / 1e6) return 0;
+      least = Math.min(least, (long / await cost(SHORT)) ** (1 / Math.log2(LONG / SHORT)));
+    }
+    return least;
   });
 
   using client = new Client({ server: "http://fake", transport: new FakeApiServer() });

@@ -460,7 +460,10 @@ export class RequestGuard {
     if (url === null) return { status: 400, reason: "the host is none; expected a name and a port" };
     // Pages of other sites can make a name of theirs point to this machine.
     if (this.#isHost(request.headers.get("host") ?? url.host)) return undefined;
-    return { status: 421, reason: "the host is none of this server; add it to hosts" };
+    return {
+      status: 421,
+      reason: "the host is none of this server; add it to hosts, or by --host of the command line",
+    };
   }
 
   /** Returns the reason not to answer, if there is one. */
