@@ -460,9 +460,9 @@ interface KnownSecret {
  * the clusters stay.
  *
  * A Secret that cannot be used is reported to `onError` of the set, with the name of the cluster, and the cluster that
- * it had before stays. It is tried again with the set's `backoff`, and as soon as it changes: the service that `connect`
- * asks may be away, or another cluster may have the name. The right to write such Secrets is the right to choose the
- * servers that this process asks.
+ * it had before stays. It is tried again with the set's `backoff`, and as soon as it changes: the service that
+ * `connect` asks may be away, or another cluster may have the name. The right to write such Secrets is the right to
+ * choose the servers that this process asks.
  *
  * @example
  * ```ts ignore

@@ -553,8 +553,8 @@ export type StatusOf<T> = T extends { readonly status?: infer S } ? NonNullable<
  * - The difference is sent as a merge patch to the subresource `status`. Fields that `status` lacks are removed: where
  *   other writers set some, begin with `...object.status`.
  * - The patch names the version of `object`: if the object has changed since, the promise rejects with a conflict
- *   (`isConflict`), and the caller reconciles the new state: let it reject, and a `Reconciler` calls again in silence. A
- *   status is never computed from one state and written to another.
+ *   (`isConflict`), and the caller reconciles the new state: let it reject, and a `Reconciler` calls again in silence.
+ *   A status is never computed from one state and written to another.
  *
  * @example
  * ```ts

@@ -91,7 +91,7 @@ export class PendingWrites implements Disposable {
    * @param onSuperseded Called with the key that was reconciled when a write of it was superseded, and with the write.
    * @param staleMs The longest time that an answer is read, in milliseconds.
    * @param expects See `OwnCalls`.
-   * @param onBlind Called when no cache says who owns the fields of an object, once for each resource.
+   * @param onBlind Called when no cache has the managedFields of an object, once for each resource.
    */
   constructor(
     onSuperseded: Superseded,

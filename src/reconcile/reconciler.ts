@@ -54,7 +54,7 @@ import { ShardedKeys } from "./sharded_keys.ts";
 /** The number of ended reconciles that `status()` has. */
 const RECENT = 16;
 
-/** The number of retries for which a conflict is not reported: they take 1.3 s, in which a cache has the new version. */
+/** The number of retries for which a conflict is not reported: 1.3 s, in which a cache has the new version. */
 const QUIET_CONFLICTS = 8;
 
 /** The time of a stop after which it is reported what it waits for. */
@@ -66,17 +66,18 @@ const NOTICE_MS = 1_000;
  * - It starts when all its informers have synced. No key is reconciled twice at a time, and events meanwhile lead to
  *   one more reconcile. Objects of initial lists and resyncs have low priority: `WorkQueue` states the longest wait.
  * - A key is reconciled again only when the caches of this reconciler have seen what its last reconcile wrote through
- *   `context.client`, or after `staleMs`, which is reported. After a write without an answer (the connection was lost, a
- *   time was over, or the server answered 5xx) it waits until these caches have what a new list of the kind has. Writes
- *   of other clients are not known to it.
+ *   `context.client`, or after `staleMs`, which is reported. After a write without an answer (the connection was lost,
+ *   a time was over, or the server answered 5xx) it waits until these caches have what a new list of the kind has.
+ *   Writes of other clients are not known to it.
  * - Its reads, `context.object`, `cache()` and {@linkcode lister}, show the answers of these writes at once. The event
  *   of a write of the status of its own object leads to no reconcile; `echoes` says which others do not.
  * - A write that somebody undoes before any cache has shown it may lead to no event, or to one that a predicate drops:
  *   its key is reconciled again, with a cause `"superseded"`.
  * - A reconcile that throws or rejects, also without an error, is reported and called again with growing waits; one
- *   that always fails is called every 1000 s in the end. One that rejects with a conflict (`isConflict`: the object has
- *   changed since the cache read it) is retried like this, too, and is reported only from the ninth call on. After a `TerminalError` it waits for the next event. One that
+ *   that always fails is called every 1000 s in the end. After a `TerminalError` it waits for the next event. One that
  *   never returns keeps its key, and after `timeoutMs` no worker; stopping waits for it no longer than `graceMs`.
+ * - A reconcile that rejects with a conflict (`isConflict`: the object has changed since the cache read it) is retried
+ *   with the same waits, and is reported only if eight retries do not help.
  * - A loop is reported once: a key whose calls write the same objects again, each call caused by the writes of the one
  *   before, with no other cause in between. After 250 such calls in a row the key is called with the waits of a failing
  *   one; changes by others call it at once. A loop of many keys is reported when they make nine of ten calls.
@@ -283,8 +284,8 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
    * Reconciles the keys that `map` returns for a changed object of another kind. For an update it is called with both
    * states, and the keys of both are reconciled. Returns this reconciler.
    *
-   * Instead of the kind, you can give an informer that `informers.forResource()` of this reconciler has returned. Use it
-   * for two selections of one kind: `cache()` takes the informer, too, and so reads the one that you mean.
+   * Instead of the kind, you can give an informer that `informers.forResource()` of this reconciler has returned. Use
+   * it for two selections of one kind: `cache()` takes the informer, too, and so reads the one that you mean.
    *
    * While the reconciler runs, the informer is started, and the keys of its objects are enqueued as it lists them; a
    * server that refuses the list is reported by the informer, and does not end the reconciler.
