@@ -1,6 +1,6 @@
 /**
- * E5: the CPU time of what a relay reads before `authorize` is asked. Requests have the longest inputs that their bounds
- * allow. The readers are called with longer texts, too, which the bounds would hide.
+ * E5: the CPU time of what a relay reads before `authorize` is asked. Requests have the longest inputs that their
+ * bounds allow. The readers are called with longer texts, too, which the bounds would hide.
  */
 import process from "node:process";
 import { accepts } from "@std/http/negotiation";

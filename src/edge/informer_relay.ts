@@ -113,8 +113,9 @@ export interface RelayStatus {
  * - Errors are JSON: `{"error": "…"}`. 400 is a parameter or host that cannot be read, 401 and 403 a request that may
  *   not be answered, 404 an unknown path, collection or stream of views, 408 a body that is late, 413, 414 and 431 a
  *   body, an address or a header that is too long, 421 a host that `hosts` lacks, 500 an error of `authorize`, 501 a
- *   method that is too long, 502 an API server that refuses the relay, and 503, with `Retry-After`, a cache that has not
- *   synced, too many requests, lists or views, or a relay that was disposed. Those below `/kubernetes` are a Status, as a server's.
+ *   method that is too long, 502 an API server that refuses the relay, and 503, with `Retry-After`, a cache that has
+ *   not synced, too many requests, lists or views, or a relay that was disposed. Those below `/kubernetes` are a
+ *   Status, as a server's.
  *
  * @example
  * ```ts

@@ -1,3 +1,4 @@
+import { namesOf } from "../errors/option_names.ts";
 import type { KubernetesObject } from "../api/object.ts";
 import { type DecodeOptions, defined, type Selection } from "../api/options.ts";
 import type { ShardSource } from "../api/shard.ts";
@@ -236,3 +237,21 @@ export function withCacheDefaults<O extends CacheOptions & PollOptions>(options:
   }
   return filled;
 }
+
+/** The options of an informer, whatever its objects and indexes. */
+export type AnyOptions = CachedSelection & SharedIndexInformerOptions<KubernetesObject, string> & {
+  readonly fields?: readonly string[];
+};
+
+/** The options of an informer of a factory, for `checkNames`. */
+export const INFORMER_OPTIONS = namesOf<AnyOptions>()(
+  "namespaces namespace labelSelector fieldSelector indexers transform keep shard unchanged",
+  "optional pollMs onError parse freeze resyncMs reflector graceMs check cluster managedFields",
+  "secretAnnotations fields",
+);
+
+/** The options of a factory, for `checkNames`. */
+export const FACTORY_OPTIONS = namesOf<SharedInformerFactoryOptions>()(
+  "onError idleMs forgetMs maxBytes snapshots namespaces namespace labelSelector fieldSelector",
+  "parse freeze resyncMs reflector graceMs check cluster managedFields secretAnnotations",
+);

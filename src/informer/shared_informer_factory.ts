@@ -1,4 +1,4 @@
-import { checkNames, namesOf } from "../errors/option_names.ts";
+import { checkNames } from "../errors/option_names.ts";
 import { type Abortable, checkSelectors, defined, namespacesOf, type Selection } from "../api/options.ts";
 import type { KubernetesObject, Reduced } from "../api/object.ts";
 import { callObserver, DerivedController, Latch } from "../async/signals.ts";
@@ -16,8 +16,11 @@ import type { IndexFunction } from "../store/indexer.ts";
 import { CacheScope, OverlapFinder } from "./cache/cache_scope.ts";
 import { MemoryBudget } from "./cache/memory_budget.ts";
 import {
+  type AnyOptions,
   CACHE_DEFAULTS,
   type CachedSelection,
+  FACTORY_OPTIONS,
+  INFORMER_OPTIONS,
   type NamespacesByLabel,
   type SharedIndexInformerOptions,
   type SharedInformerFactoryOptions,
@@ -30,19 +33,6 @@ import { readablePart } from "../client/readable_namespaces.ts";
 import type { ResourceClient } from "../client/resource_client.ts";
 import { ConsoleReporter, errorLine } from "../errors/errors.ts";
 import { InformerError } from "../errors/informer_error.ts";
-
-/** The options that exist. */
-const INFORMER_OPTIONS = namesOf<AnyOptions>()(
-  "namespaces namespace labelSelector fieldSelector indexers transform keep shard unchanged",
-  "optional pollMs onError parse freeze resyncMs reflector graceMs check cluster managedFields",
-  "secretAnnotations fields",
-);
-
-/** The options that exist. */
-const FACTORY_OPTIONS = namesOf<SharedInformerFactoryOptions>()(
-  "onError idleMs forgetMs maxBytes snapshots namespaces namespace labelSelector fieldSelector",
-  "parse freeze resyncMs reflector graceMs check cluster managedFields secretAnnotations",
-);
 
 /**
  * One holder of a shared informer, made by `SharedInformerFactory.acquire()`.
@@ -376,11 +366,6 @@ export interface Unpicked extends CachedSelection {
   /** Left out; informers of named fields are another signature. */
   readonly fields?: undefined;
 }
-
-/** The options of an informer, whatever its objects and indexes. */
-type AnyOptions = CachedSelection & SharedIndexInformerOptions<KubernetesObject, string> & {
-  readonly fields?: readonly string[];
-};
 
 /** The options whose namespaces are named. */
 type PlacedOptions = Omit<AnyOptions, "namespaces"> & Selection & { readonly readable?: true };

@@ -43,6 +43,7 @@ import {
 } from "../workqueue/run.ts";
 import { checkCounts, checkDurations, Histogram, LongTimer, monotonicMs, TimeLimit } from "../async/time.ts";
 import { ConsoleReporter } from "../errors/errors.ts";
+import { checkNames, namesOf } from "../errors/option_names.ts";
 import { joined } from "../informer/status.ts";
 import { SharedInformerFactory } from "../informer/shared_informer_factory.ts";
 import { type ReconcileCall, RunningCalls } from "./calls.ts";
@@ -50,6 +51,15 @@ import { additionOf, checkKey, type KeySource, KeySources, type MapFunction } fr
 import type { OwnCalls } from "./own_calls.ts";
 import { PendingWrites, type Superseded } from "./pending_writes.ts";
 import { ShardedKeys } from "./sharded_keys.ts";
+
+/** The options of `watches()` and `owns()`, for `checkNames`. */
+const WATCHED_OPTIONS = namesOf<WatchedKindOptions<KubernetesObject>>()("when optional echoes informer");
+
+/** The options of a reconciler, for `checkNames`. */
+const RECONCILER_OPTIONS = namesOf<ReconcilerOptions<KubernetesObject>>()(
+  "when optional echoes informer name informers shards concurrency debounceMs timeoutMs graceMs staleMs",
+  "syncTimeoutMs rateLimiter onError observe",
+);
 
 /** The number of ended reconciles that `status()` has. */
 const RECENT = 16;
@@ -191,6 +201,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
     const { syncTimeoutMs = 600_000 } = options;
     this.name = options.name ?? resourceName(resource);
     const action = `create the reconciler of "${this.name}"`;
+    checkNames(action, options, RECONCILER_OPTIONS);
     checkDurations(action, { debounceMs }, { finite: true });
     checkDurations(action, { timeoutMs, syncTimeoutMs }, { min: 1 });
     checkDurations(action, { graceMs, staleMs });
@@ -264,6 +275,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
   ): this {
     const { group, kind, scope } = this.#resource;
     const resource = this.informers.resourceOf(source);
+    checkNames(`own "${resourceName(resource)}" in the reconciler of "${this.name}"`, options, WATCHED_OPTIONS);
     if (scope === "Namespaced" && resource.scope === "Cluster") {
       throw new TypeError(
         `Cannot own "${resourceName(resource)}" in the reconciler of "${this.name}": they are cluster-scoped, and ` +
@@ -326,6 +338,8 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
     map: MapFunction<O>,
     options: WatchedKindOptions<O> = {},
   ): this {
+    const name = resourceName(this.informers.resourceOf(source));
+    checkNames(`watch "${name}" in the reconciler of "${this.name}"`, options, WATCHED_OPTIONS);
     this.#follow(source, options, map);
     return this;
   }
