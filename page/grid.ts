@@ -102,6 +102,11 @@ export class Grid<T> {
     this.#need();
   }
 
+  /** Shows the rows as old while others are waited for; those are not opened. */
+  wait(isBusy: boolean): void {
+    set(this.#elements.table, "aria-busy", String(isBusy));
+  }
+
   /** Moves the focus to the active row. */
   focus(): void {
     this.#go(this.#active.index);
@@ -189,7 +194,7 @@ export class Grid<T> {
 
   #open(index: number): void {
     const row = this.#rows[index - this.#offset];
-    if (row === undefined) return;
+    if (row === undefined || this.#elements.table.getAttribute("aria-busy") === "true") return;
     this.#go(index);
     this.#calls.onOpen(row.key);
   }

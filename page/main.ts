@@ -8,7 +8,7 @@
 import type { KubernetesObject } from "../src/api/object.ts";
 import type { TableColumn, TableRow } from "../src/api/resource.ts";
 import type { CollectionData, CollectionList, ViewRequest } from "../src/edge/format.ts";
-import { type RemoteView, subscribeViews } from "../src/subscribe/subscription.ts";
+import { RelayError, type RemoteView, subscribeViews } from "../src/subscribe/subscription.ts";
 import { humanDuration } from "../src/async/time.ts";
 import { type Column, Grid } from "./grid.ts";
 import { hashOf, type Place, readPlace } from "./place.ts";
@@ -49,6 +49,7 @@ const namespace = element<HTMLSelectElement>("namespace");
 const filter = element<HTMLInputElement>("filter");
 const details = element("details");
 const state = element("state");
+const problem = element("problem");
 
 /** What the relay has said last of each collection. */
 const known = new Map<string, CollectionData>();
@@ -61,12 +62,14 @@ let place: Place | undefined;
 let shown: Collection | undefined;
 let rows: RemoteView<Row> | undefined;
 let columns: RemoteView<Row> | undefined;
+/** The window of rows that the grid shows. */
+let wanted: { readonly offset: number; readonly limit: number } = { offset: 0, limit: 100 };
 /** Set from a key in the filter until the rows that match are asked for. */
 let typing: ReturnType<typeof setTimeout> | undefined;
+/** `true` from Enter in the filter until the rows that match are there, one of which then has the focus. */
+let entersRows = false;
 /** The address that typing in the filter has led to: further typing replaces it. */
 let typed: string | undefined;
-/** `true` from Enter in the filter until the rows that match are there. */
-let isEntered = false;
 let opened: { readonly key: string; readonly view: RemoteView<KubernetesObject> } | undefined;
 
 const views = subscribeViews(new URL(".", location.href), {
@@ -80,7 +83,11 @@ const views = subscribeViews(new URL(".", location.href), {
   },
   onConnected: (value) => {
     isConnected = value;
+    if (value && collections.length > 0) problem.hidden = true;
     showState();
+  },
+  onError: (error) => {
+    if (error instanceof RelayError) showProblem(error);
   },
 });
 
@@ -93,7 +100,8 @@ const grid = new Grid<Row>({
   rows: element("rows"),
   after: element("after"),
 }, {
-  onWindow: ({ offset, limit }) => {
+  onWindow: (next) => {
+    const { offset, limit } = wanted = next;
     if (rows === undefined || (rows.request.offset === offset && rows.request.limit === limit)) return;
     rows.replace({ offset, limit });
   },
@@ -101,22 +109,34 @@ const grid = new Grid<Row>({
   onOpen: (object) => go({ object }),
 });
 
-/** Calls `show` with each state of a view, and whether its rows are new ones, until that is disposed. */
-async function follow<T>(view: RemoteView<T>, show: (isNew: boolean) => void): Promise<void> {
-  for await (const { rows } of view.changes()) show(rows !== undefined);
+/** Calls `show` with each state of a view, until that is disposed. */
+async function follow<T>(view: RemoteView<T>, show: () => void): Promise<void> {
+  try {
+    for await (const _ of view.changes()) show();
+  } catch (error) {
+    showProblem(error);
+  }
 }
 
-/** Notes that the rows of the present request have not come yet, or have: then Enter in the filter takes effect. */
-function setBusy(isBusy: boolean): void {
-  scroller.setAttribute("aria-busy", String(isBusy));
-  if (isBusy || !isEntered) return;
-  isEntered = false;
+/** Shows why the relay does not answer, as it says itself. */
+function showProblem(error: unknown): void {
+  problem.textContent = error instanceof Error ? error.message : String(error);
+  problem.hidden = false;
+  showState();
+}
+
+/** Shows rows as old from a change of the request until those that were asked for are there. */
+function showBusy(): void {
+  const isBusy = typing !== undefined || rows?.hasSynced === false;
+  grid.wait(isBusy);
+  if (isBusy || !entersRows) return;
+  entersRows = false;
   grid.focus();
 }
 
 function showState(): void {
   const data = shown && known.get(shown.name);
-  const text = isConnected ? data?.state ?? "connecting" : "disconnected";
+  const text = !problem.hidden ? "refused" : isConnected ? data?.state ?? "connecting" : "disconnected";
   if (state.textContent !== text) state.textContent = text;
   state.className = text === "live" ? "live" : "";
   const { total = 0, hasSynced = false } = rows ?? {};
@@ -155,10 +175,9 @@ function show(next: Place): void {
   const isOther = next.collection !== last?.collection;
   if (isOther) choose(collections.find(({ name }) => name === next.collection)!);
   else if (JSON.stringify(requestOf(next)) !== JSON.stringify(requestOf(last))) {
-    setBusy(true);
-    rows!.replace(requestOf(next));
     grid.order(next.sort);
     grid.toTop();
+    openRows();
   }
   if (isOther || next.object !== last.object) {
     if (next.object === "") closeDetails();
@@ -183,16 +202,12 @@ function requestOf({ namespace, filter, sort }: Place): Pick<ViewRequest, "names
 function choose(collection: Collection): void {
   shown = collection;
   closeDetails();
-  rows?.[Symbol.dispose]();
   columns?.[Symbol.dispose]();
   const { name, isTable } = collection;
   scroller.querySelector("table")!.setAttribute("aria-label", name);
   const { sort, object } = place!;
-  const fields = isTable ? ["metadata.name", "cells"] : ["metadata.name"];
-  const view = rows = views.view<Row>({ of: name, ...requestOf(place!), fields, offset: 0, limit: 100 });
   // Of all namespaces, so that the relay names them.
   const heads = columns = views.view<Row>({ of: name, fields: [isTable ? "columns" : "metadata.name"], limit: 1 });
-  setBusy(true);
   grid.reset(isTable ? [] : columnsOf(collection, undefined), sort, object);
   let titles = "";
   void follow(heads, () => {
@@ -201,14 +216,25 @@ function choose(collection: Collection): void {
     if (found === undefined || text === titles) return;
     titles = text;
     grid.reset(columnsOf(collection, found), place!.sort, place!.object);
-    if (view.hasSynced) grid.show(view.rows(), view.offset, view.total);
+    if (rows?.hasSynced) grid.show(rows.rows(), rows.offset, rows.total);
   });
-  void follow(view, (isNew) => {
+  openRows();
+  showState();
+}
+
+/** Asks for the rows of the present place, by a view of its own: what comes of it is of this request. */
+function openRows(): void {
+  const { name, isTable } = shown!;
+  const fields = isTable ? ["metadata.name", "cells"] : ["metadata.name"];
+  rows?.[Symbol.dispose]();
+  const view = rows = views.view<Row>({ of: name, ...requestOf(place!), fields, ...wanted });
+  showBusy();
+  void follow(view, () => {
+    if (view !== rows) return;
     grid.show(view.rows(), view.offset, view.total);
     showState();
-    if (isNew) setBusy(false);
+    showBusy();
   });
-  showState();
 }
 
 function columnsOf({ scope }: Collection, columns: readonly TableColumn[] | undefined): Column<Row>[] {
@@ -270,23 +296,25 @@ addEventListener("keydown", (event) => {
     grid.focus();
   } else if (event.key === "Escape" && event.target === filter) grid.focus();
   else if (event.key === "Enter" && event.target === filter) {
-    if (typing !== undefined) applyFilter();
-    isEntered = true;
-    if (scroller.getAttribute("aria-busy") !== "true") setBusy(false);
+    entersRows = true;
+    applyFilter();
   }
 });
 
 filter.addEventListener("input", () => {
-  isEntered = false;
   clearTimeout(typing);
+  entersRows = false;
   typing = setTimeout(applyFilter, 150);
+  showBusy();
 });
 
+/** Asks for the rows that match what was typed. */
 function applyFilter(): void {
   clearTimeout(typing);
   typing = undefined;
   go({ filter: filter.value }, location.hash !== typed);
   typed = location.hash;
+  showBusy();
 }
 
 setInterval(() => {
@@ -296,11 +324,23 @@ setInterval(() => {
   grid.refresh();
 }, 1_000);
 
+/** Returns the JSON at an address of the relay. @throws {Error} with the reason for which it does not answer. */
+async function get<T>(path: string): Promise<T> {
+  const response = await fetch(new URL(path, location.href));
+  const text = await response.text();
+  if (response.ok) return JSON.parse(text) as T;
+  let reason = text.slice(0, 200);
+  try {
+    reason = JSON.parse(text).error;
+  } catch { /* the text of a proxy */ }
+  throw new Error(`${response.status} ${reason}`);
+}
+
 /** Lets choose another cluster, where each is at a path of its own, as `clusters/berlin/`. */
 async function chooseCluster(): Promise<void> {
   const [, name] = /\/clusters\/([^/]+)\/$/.exec(location.pathname) ?? [];
   if (name === undefined) return;
-  const names = await (await fetch(new URL("../../clusters", location.href))).json() as string[];
+  const names = await get<string[]>("../../clusters");
   const clusters = element<HTMLSelectElement>("cluster");
   clusters.replaceChildren(...names.map((it) => new Option(it, it, false, it === decodeURIComponent(name))));
   clusters.addEventListener("change", () => {
@@ -310,21 +350,14 @@ async function chooseCluster(): Promise<void> {
   element("clusters").hidden = false;
 }
 
-/** Asks for the collections. Shows the reason if the relay does not name them. */
-async function readCollections(): Promise<readonly Collection[]> {
-  const response = await fetch(new URL("api", location.href));
-  const answer = await response.json() as CollectionList & { readonly error?: string };
-  if (response.ok) return answer.collections;
-  state.textContent = "refused";
-  element("empty").textContent = answer.error ?? `The relay answers ${response.status}`;
-  element("empty").hidden = false;
-  throw new Error(answer.error);
+try {
+  await chooseCluster();
+  ({ collections } = await get<CollectionList>("api"));
+  select.replaceChildren(...collections.map(({ name }) => new Option(name)));
+  select.addEventListener("change", () => go({ collection: select.value, sort: "", object: "" }));
+  namespace.addEventListener("change", () => go({ namespace: namespace.value }));
+  addEventListener("popstate", () => show(readPlace(location.hash, collections)));
+  show(readPlace(location.hash, collections));
+} catch (error) {
+  showProblem(error);
 }
-
-await chooseCluster();
-collections = await readCollections();
-select.replaceChildren(...collections.map(({ name }) => new Option(name)));
-select.addEventListener("change", () => go({ collection: select.value, sort: "", object: "" }));
-namespace.addEventListener("change", () => go({ namespace: namespace.value }));
-addEventListener("popstate", () => show(readPlace(location.hash, collections)));
-show(readPlace(location.hash, collections));

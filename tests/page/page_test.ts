@@ -152,6 +152,78 @@ browserTest("the page is used by keyboard alone", async () => {
   assertEquals(visit.complaints, []);
 });
 
+browserTest("Enter waits for the rows that match, and rows of before are shown as old and are not opened", async () => {
+  using server = new FakeApiServer();
+  for (const name of ["cart-0", "cart-1", "mail-0"]) create(server, name);
+  await using served = new ServedPage(server);
+  await using visit = await Visit.begin(served.address);
+  await visit.until(firstIs("cart-0"));
+  await visit.until('document.querySelector("table").ariaBusy === "false"');
+  const { page } = visit;
+  const { promise: held, resolve: release } = Promise.withResolvers<void>();
+  await page.route("**/views/*", async (route) => {
+    await held;
+    await route.continue();
+  });
+  await page.keyboard.press("/");
+  await page.keyboard.type("mail");
+  for (const key of ["Enter", "ArrowDown", "Enter"]) await page.keyboard.press(key);
+  assertEquals(await page.evaluate("document.activeElement.id"), "filter");
+  await page.locator("#rows tr").first().click();
+  assertEquals([await visit.column(2), await page.locator("#details").isVisible()], [
+    ["cart-0", "cart-1", "mail-0"],
+    false,
+  ]);
+  const opacity = await page.evaluate("getComputedStyle(document.querySelector('#rows')).opacity");
+  assertEquals([await page.locator("table").getAttribute("aria-busy"), opacity], ["true", "0.5"]);
+  release();
+  await visit.until('document.activeElement.cells?.[1].textContent === "mail-0"');
+  assertEquals([await visit.column(2), await page.locator("table").getAttribute("aria-busy")], [["mail-0"], "false"]);
+  await page.keyboard.press("Enter");
+  await visit.until('document.querySelector("#title").textContent === "shop/mail-0"');
+  assertEquals(visit.complaints, []);
+});
+
+browserTest("a filter that asks for the same rows in other words is not waited for", async () => {
+  using server = new FakeApiServer();
+  for (const name of ["cart-0", "mail-0"]) create(server, name);
+  await using served = new ServedPage(server);
+  await using visit = await Visit.begin(served.address);
+  await visit.until(firstIs("cart-0"));
+  await visit.page.fill("#filter", "mail");
+  await visit.until(firstIs("mail-0"));
+  await visit.page.focus("#filter");
+  await visit.page.fill("#filter", "MAIL ");
+  await visit.page.keyboard.press("Enter");
+  await visit.until('document.activeElement.cells?.[1].textContent === "mail-0"');
+  await visit.until('document.querySelector("[aria-busy=true]") === null');
+  assertEquals(visit.complaints, []);
+});
+
+browserTest("the page says why it is refused", async () => {
+  using server = new FakeApiServer();
+  create(server, "cart-0");
+  await using served = new ServedPage(server);
+  await using visit = await Visit.begin("about:blank");
+  const error = "Cannot answer GET: the host is none of this server; add it to hosts, or by --host of the command line";
+  const refuse = async (path: string, status: number): Promise<void> => {
+    await visit.page.route(path, (route) => route.fulfill({ status, json: { error } }));
+  };
+  await refuse("**/api", 421);
+  await visit.page.goto(served.address);
+  await visit.until(`document.querySelector("#problem").checkVisibility()`);
+  assertEquals(await visit.page.locator("#problem").textContent(), `421 ${error}`);
+  assertEquals(await visit.page.locator("#state").textContent(), "refused");
+  await visit.page.unroute("**/api");
+  await refuse("**/views*", 503);
+  await visit.page.goto(served.address);
+  await visit.until(`document.querySelector("#problem").textContent.includes("503 ${error}")`);
+  await visit.page.unroute("**/views*");
+  await visit.until(firstIs("cart-0")); // it has asked again
+  assertEquals(await visit.page.locator("#problem").isVisible(), false);
+  assertEquals(visit.complaints.filter((it) => !/the server responded with a status of (421|503)/.test(it)), []);
+});
+
 browserTest("20,000 rows have elements for a few of them, wherever the page has scrolled", async () => {
   using server = new FakeApiServer();
   createMany(server, 20_000);
