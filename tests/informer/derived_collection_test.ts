@@ -15,7 +15,7 @@ import { added, deleted, entry, modified, part, refused, type Thing, unparsable 
 import { FakeTime } from "../support/fake_time.ts";
 import { holding, Run } from "../support/informer.ts";
 import { END, ScriptedSource } from "../support/scripted_source.ts";
-import { playDerivations } from "./_derived_model.ts";
+import { groupsOf, KINDS } from "../support/histories/kinds.ts";
 
 const byTier = {
   indexers: {
@@ -463,8 +463,9 @@ Deno.test("a wait for the sync rejects when a source is refused, and by its sign
   assertEquals(sizes.collection.hasSynced, true);
 });
 
-Deno.test("derived collections equal their functions over arrays, after any changes, by their events too", async () => {
-  let events = 0;
-  for (let seed = 1; seed <= 120; seed++) events += await playDerivations(seed);
-  assert(events > 4_000, `only ${events} events`);
-});
+for (const { from, to, play } of groupsOf(KINDS.derivations)) {
+  const name =
+    `derivations ${from} to ${to}: collections equal their functions over arrays, but for the inputs that fail, ` +
+    "by their events, too";
+  Deno.test(name, { timeout: 600_000 }, play);
+}

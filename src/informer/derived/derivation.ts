@@ -15,7 +15,7 @@ import type { EventLog, LogFollower } from "../events/event_log.ts";
 import { Added, Deleted, type LoggedEvent, Updated } from "../events/event.ts";
 import { callObserver, Pacer } from "../../async/signals.ts";
 import { monotonicMs } from "../../async/time.ts";
-import { sameValue } from "../../api/selector.ts";
+import { isPlain, sameValue } from "../../api/selector.ts";
 import { InformerError } from "../../errors/informer_error.ts";
 import type { Processor } from "../events/processor.ts";
 import type { StateKeeper } from "../sync/state.ts";
@@ -706,6 +706,17 @@ function areSame(a: DerivedEntry, b: DerivedEntry): boolean {
   }
 }
 
+/** Returns `true` if an object equals an output before. @throws what a getter of the object throws. */
+function isUnchanged(before: DerivedEntry, object: unknown): boolean {
+  try {
+    return sameValue(before.object, object);
+  } catch {
+    const parts = new Set([object]);
+    for (const part of parts) if (isPlain(part)) { for (const member of Object.values(part)) parts.add(member); }
+    return false; // a getter of the output before has thrown, which is replaced
+  }
+}
+
 /**
  * Returns the entries of what a function has returned: the entry before, of an object that is equal.
  *
@@ -716,16 +727,14 @@ function entriesOf(computation: Computation, returned: unknown): readonly Derive
   const { outputs } = computation;
   const objects: readonly unknown[] = Array.isArray(returned) ? returned : [returned];
   if (objects.length === 1 && outputs.length <= 1) {
-    return outputs.length === 1 && sameValue(outputs[0].object, objects[0])
-      ? outputs
-      : [entryOf(computation, objects[0])];
+    return outputs.length === 1 && isUnchanged(outputs[0], objects[0]) ? outputs : [entryOf(computation, objects[0])];
   }
   for (const object of objects) handlePromise(object);
   const before = new Map(outputs.map((entry) => [entry.key, entry]));
   const entries = objects.map((object) => {
     const entry = entryOf(computation, object);
     const known = before.get(entry.key);
-    return known !== undefined && sameValue(known.object, object) ? known : entry;
+    return known !== undefined && isUnchanged(known, object) ? known : entry;
   });
   if (new Set(entries.map(({ key }) => key)).size < entries.length) {
     throw new TypeError(`found two objects of one name among ${entries.map(({ key }) => `"${key}"`).join(", ")}`);

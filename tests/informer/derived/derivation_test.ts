@@ -3,23 +3,8 @@ import { derive, type DerivedCollection, type DerivedObject, deriveGroups, type 
 import { DerivationError } from "../../../src/informer/derived/derivation.ts";
 import { added, deleted, entry, modified, type Thing } from "../../support/fixtures.ts";
 import { nextTurn } from "../../../src/async/signals.ts";
-import { FakeTime } from "../../support/fake_time.ts";
+import { WorkTime } from "../../support/fake_time.ts";
 import { holding, Run, Uncaught } from "../../support/informer.ts";
-
-/** Fake time that calls take, by the clock that the queue of derivations reads: no timer fires for that. */
-class WorkTime extends FakeTime {
-  #ms = 0;
-
-  constructor() {
-    super();
-    const now = performance.now;
-    performance.now = () => now() + this.#ms;
-  }
-
-  work(ms: number): void {
-    this.#ms += ms;
-  }
-}
 
 /** An object of any form, under the name and namespace of a thing. */
 function named({ metadata: { name, namespace } }: DerivedObject, more: object = {}): DerivedObject {
@@ -128,6 +113,24 @@ Deno.test("an object that takes the place of one that it cannot be compared with
   await run.tick();
   await run.send(added("a", 11));
   assertEquals([events, first.lister.get("same")?.of], [["b → a"], "a"]);
+});
+
+Deno.test("an object whose getter throws, which was nothing to compare with, is replaced by one that can be read", async () => {
+  await using run = await new Run(holding(entry("a", 1))).start();
+  const errors: unknown[] = [];
+  await using first = derive(run.informer, ({ metadata: { name }, spec: { size } }) => ({
+    metadata: { name },
+    get at(): number {
+      if (size < 3) throw new Error("a getter");
+      return size;
+    },
+  }), { onError: (error) => errors.push(error) });
+  await run.tick();
+  assertEquals([first.status().failing, first.entries.size], [0, 1]);
+  await run.send(modified("a", 11, { size: 2 }));
+  assertEquals([first.status().failing, inputsOf(errors)], [1, ["default/a"]]);
+  await run.send(modified("a", 12, { size: 3 }));
+  assertEquals([first.status().failing, first.lister.get("a")?.at, errors.length], [0, 3, 1]);
 });
 
 Deno.test("an error outside of all inputs stops neither the collection nor others", async () => {

@@ -3,6 +3,7 @@ import { ElectionHistory } from "../leases/elections.ts";
 import { GroupHistory } from "../leases/groups.ts";
 import type { LeaseHistory, Participant } from "../leases/history.ts";
 import { playClusters } from "./clusters.ts";
+import { playDerivations } from "./derivations.ts";
 import { playRelayed } from "./kubernetes_relay.ts";
 import { play, shrunk } from "./play.ts";
 import { playPosition, positionScriptOf, shrunkPosition } from "./positions.ts";
@@ -33,6 +34,7 @@ export interface HistoryKind {
 export const KINDS = {
   informers: { seeds: 150, group: 50, least: 80, play: playInformers },
   positions: { seeds: 150, group: 50, least: 15, play: playPositions },
+  derivations: { seeds: 120, group: 60, least: 30, play: playDerivations },
   clusters: { seeds: 50, group: 25, least: 40, play: playClusters },
   replicas: { seeds: 25, group: 25, least: 4, play: async (seed) => (await playReplicas(seed)).resumed },
   relays: { seeds: 25, group: 25, least: 15, play: playRelayed },
