@@ -5,6 +5,7 @@ import { ConfigMap, Namespace, Secret } from "../../src/kinds/core/v1.ts";
 import { TerminalError } from "../../src/reconcile/options.ts";
 import { Reconciler } from "../../src/reconcile/reconciler.ts";
 import type { RecordedRequest } from "../../src/testing/http/exchange.ts";
+import { sleep } from "../../src/async/time.ts";
 import { withController } from "../../src/reconcile/objects.ts";
 import { SharedWorks } from "./_processes.ts";
 
@@ -282,7 +283,9 @@ Deno.test("Reconciler over shards begins when its caches have what the former ho
   await works.pass();
   const b = begin("b");
   let stalled: Disposable | undefined;
-  a.group.onRelease(() => {
+  a.group.onRelease(async () => {
+    // Otherwise the first list of b would have what a writes.
+    for (let ms = 0; ms < 50 && b.reconciler.status().state !== "running"; ms++) await sleep(1);
     if (stalled !== undefined) return;
     assertEquals(b.reconciler.status().state, "running");
     stalled = works.server.stallWatches(Namespace); // which are not sharded

@@ -311,7 +311,7 @@ export class OpenWatches implements Disposable {
 
   #fire(): void {
     const nowMs = monotonicMs();
-    if (nowMs - this.#lookedAtMs >= LOOK_MS) this.#look(nowMs);
+    if (this.#lookedAtMs + LOOK_MS <= nowMs) this.#look(nowMs); // as in `#arm`, also when rounded
     for (const [watch, renewal] of this.#renewals) if (renewal.dueMs <= nowMs) void this.#renew(watch, renewal);
     this.#arm(nowMs);
   }
