@@ -46,7 +46,7 @@ interface Plan {
   readonly makes: "one" | "some" | "several" | "shared";
   /** Sizes of outputs are below it: so different inputs lead to equal outputs. */
   readonly below: number;
-  /** What is wrong with calls about inputs whose sizes have a sum that is {@linkcode Plan.wrong} above a multiple of 3. */
+  /** The fault of calls about inputs whose sizes have a sum that is `wrong` above a multiple of 3. */
   readonly fault: Fault | "none";
   /** From 0 to 2. */
   readonly wrong: number;
@@ -58,7 +58,7 @@ interface Plan {
   readonly blocksMs: number;
 }
 
-/** What is wrong with a call, by name: it returns, or throws, in place of its outputs. */
+/** Faults of calls by name: each returns a result, or throws, in place of the outputs. */
 const FAULTS = {
   error: () => {
     throw new Error("a fault");
@@ -71,7 +71,7 @@ const FAULTS = {
       throw new Error("a getter");
     },
   }),
-  /** Of objects that are cached where there is nothing that they have to be compared with: nobody may read the last ones. */
+  /** Objects that are cached if they are compared with none: nobody may read those of the last collection. */
   getters: (outputs: readonly Item[]) => outputs,
   promise: () => Promise.reject(new Error("nobody's")),
   "promises, and an object": ([output]: readonly Item[]) => {
@@ -198,7 +198,10 @@ function selected(contents: Contents, query: FetchQuery<Item>): Item | readonly 
   );
 }
 
-/** A derived collection, computed from nothing but for the outputs of wrong calls: those of the last right call stay. */
+/**
+ * A derived collection, computed from nothing except for inputs whose calls are wrong: the outputs of their last right
+ * call stay.
+ */
 class Expected {
   readonly #plan: Plan;
   /** By the id of an input. */
