@@ -229,7 +229,7 @@ class Expected {
       else this.#outputs.set(id, outputs);
       for (const item of this.#outputs.get(id) ?? []) if (!contents.has(keyOf(item))) contents.set(keyOf(item), item);
     }
-    this.failing = failing; // in the order of ids
+    this.failing = failing;
     return this.contents = contents;
   }
 }
@@ -377,11 +377,8 @@ export async function playDerivations(seed: number): Promise<number> {
       assertEquals(texts(mirror.contents.values()), texts(derived.lister.list()), what);
       // It depends on the calls before whether an object has one that it has to be compared with.
       if (plan.fault === "getters" && expected.failing.length > 0) continue;
-      assertEquals(
-        [failing, failures.map(({ input }) => input).sort()],
-        [expected.failing.length, expected.failing],
-        what,
-      );
+      assertEquals([failing, failures.length], [expected.failing.length, Math.min(10, expected.failing.length)], what);
+      for (const { input } of failures) assert(expected.failing.includes(input), what);
       assertEquals(texts(derived.lister.list()), texts(expected.contents.values()), what);
       for (const tier of TIERS) {
         const having = [...expected.contents].filter(([, item]) => indexers.tier(item).includes(tier));
