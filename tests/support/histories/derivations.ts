@@ -46,7 +46,7 @@ interface Plan {
   readonly makes: "one" | "some" | "several" | "shared";
   /** Sizes of outputs are below it: so different inputs lead to equal outputs. */
   readonly below: number;
-  /** What is wrong with calls about inputs whose sizes have a sum that is {@linkcode Plan.wrong} above a multiple of 3. */
+  /** The fault of calls about inputs whose sizes have a sum that is `wrong` above a multiple of 3. */
   readonly fault: Fault | "none";
   /** From 0 to 2. */
   readonly wrong: number;
@@ -58,7 +58,7 @@ interface Plan {
   readonly blocksMs: number;
 }
 
-/** What is wrong with a call, by name: it returns, or throws, in place of its outputs. */
+/** Faults of calls by name: each returns a result, or throws, in place of the outputs. */
 const FAULTS = {
   error: () => {
     throw new Error("a fault");
@@ -71,7 +71,7 @@ const FAULTS = {
       throw new Error("a getter");
     },
   }),
-  /** Of objects that are cached where there is nothing that they have to be compared with: nobody may read the last ones. */
+  /** Objects that are cached if they are compared with none: nobody may read those of the last collection. */
   getters: (outputs: readonly Item[]) => outputs,
   promise: () => Promise.reject(new Error("nobody's")),
   "promises, and an object": ([output]: readonly Item[]) => {
@@ -198,7 +198,10 @@ function selected(contents: Contents, query: FetchQuery<Item>): Item | readonly 
   );
 }
 
-/** A derived collection, computed from nothing but for the outputs of wrong calls: those of the last right call stay. */
+/**
+ * A derived collection, computed from nothing except for inputs whose calls are wrong: the outputs of their last right
+ * call stay.
+ */
 class Expected {
   readonly #plan: Plan;
   /** By the id of an input. */
@@ -226,7 +229,7 @@ class Expected {
       else this.#outputs.set(id, outputs);
       for (const item of this.#outputs.get(id) ?? []) if (!contents.has(keyOf(item))) contents.set(keyOf(item), item);
     }
-    this.failing = failing; // in the order of ids
+    this.failing = failing;
     return this.contents = contents;
   }
 }
@@ -374,11 +377,8 @@ export async function playDerivations(seed: number): Promise<number> {
       assertEquals(texts(mirror.contents.values()), texts(derived.lister.list()), what);
       // It depends on the calls before whether an object has one that it has to be compared with.
       if (plan.fault === "getters" && expected.failing.length > 0) continue;
-      assertEquals(
-        [failing, failures.map(({ input }) => input).sort()],
-        [expected.failing.length, expected.failing],
-        what,
-      );
+      assertEquals([failing, failures.length], [expected.failing.length, Math.min(10, expected.failing.length)], what);
+      for (const { input } of failures) assert(expected.failing.includes(input), what);
       assertEquals(texts(derived.lister.list()), texts(expected.contents.values()), what);
       for (const tier of TIERS) {
         const having = [...expected.contents].filter(([, item]) => indexers.tier(item).includes(tier));
