@@ -364,8 +364,8 @@ export class OpenWatches implements Disposable {
     const watches = [...this.#watches.keys()];
     const suspects = watches.filter((watch) => watch.isSuspect(nowMs, bookmarkMs));
     if (suspects.length === 0 || this.#isAsking || (!isProven && nowMs - this.#suspectedAtMs < PERIOD_MS)) return;
-    // The one that was heard last is of the collection that changes most.
-    suspects.sort((a, b) => b.heardAtMs - a.heardAtMs);
+    // The one that was heard last, or most in one look, is of the collection that changes most.
+    suspects.sort((a, b) => b.heardAtMs - a.heardAtMs || b.chunks - a.chunks);
     const healthy = watches.filter((watch) => watch.chunks > 0 && !watch.isSilent(nowMs, bookmarkMs));
     const isAlive = healthy.some((watch) => watch.heardAtMs > suspects[0].heardAtMs + ALIVE_MS);
     // One that was heard at about the same time may be dead, too: it is heard again soon, or suspect.

@@ -352,6 +352,48 @@ Deno.test("a client renews all watches that missed a bookmark when the first ren
 });
 
 for (
+  const [heard, history] of Object.entries({
+    "last": async ({ server, time }: Fixture) => {
+      for (let n = 0; n < 3; n++) {
+        server.annotate(Node, "n", { n: String(n) });
+        await time.tickAsync(100);
+      }
+      await time.tickAsync(6_000); // another look
+      server.annotate(Pod, "default/a", { n: "1" });
+    },
+    "alone, before the first look": ({ server }: Fixture) => server.annotate(Pod, "default/a", { n: "1" }),
+    "most, before the first look": async ({ server, time }: Fixture) => {
+      for (let n = 0; n < 2; n++) {
+        server.annotate(Pod, "default/a", { n: String(n) });
+        await time.tickAsync(100);
+      }
+      server.annotate(Node, "n", { n: "1" });
+    },
+  })
+) {
+  Deno.test(`a client renews the watch first that was heard ${heard}, of several that died at once [F01]`, async () => {
+    for (const place of [0, 1, 2]) {
+      await using fixture = new Fixture({ watchTimeoutMs: HOUR_MS });
+      const { server, time } = fixture;
+      server.create(Node, { metadata: { name: "n" } });
+      const kinds: Resource[] = [Node, ConfigMap];
+      kinds.splice(place, 0, Pod);
+      const informers: SharedIndexInformer<Pod>[] = [];
+      for (const kind of kinds) {
+        informers.push(await fixture.informer(kind));
+        await time.tickAsync(1_000);
+      }
+      await history(fixture);
+      await time.tickAsync(1_000);
+      using _dead = server.stallWatches(); // new connections work
+      server.create(Pod, pod({ name: "b" }));
+      const deafS = await fixture.seconds(200, 5, () => names(informers[place]).includes("b"));
+      assert(deafS <= 90, `deaf for ${deafS} s`);
+    }
+  });
+}
+
+for (
   const [what, write] of [["nothing is written", false], [
     "only other kinds are written, and no bookmark comes",
     true,
