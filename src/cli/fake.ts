@@ -25,7 +25,7 @@ interface FakeFlags {
   readonly namespaces: "any" | "real";
   /** Path of a kubeconfig to write; a file that this command did not write is not replaced. */
   readonly kubeconfig?: string;
-  /** Host names under which it may be asked, besides those of this machine. */
+  /** Host names that clients may use for this server, besides the names of this machine. */
   readonly host?: readonly string[];
   /** Path of a recording to play. */
   readonly from?: string;

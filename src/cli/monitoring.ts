@@ -89,14 +89,12 @@ const ROWS: Readonly<Record<string, readonly Panel[]>> = {
       "{{reconciler}} {{outcome}}": rate("reconciler_reconciles_total", "reconciler, outcome"),
     }],
     ["Reconciles by cause", "ops", { "{{reconciler}} {{type}}": rate("reconciler_causes_total", "reconciler, type") }],
-    ["Reconciles that only own writes caused", "ops", {
-      "{{reconciler}}": rate("reconciler_own_calls_total", "reconciler"),
-    }],
     ["Duration of reconciles", "s", quantiles("reconciler_reconcile_seconds", "reconciler")],
     ["States of reconcilers", "short", { "{{reconciler}} {{state}}": number("reconciler_state", "reconciler, state") }],
     ["Keys that wait for caches", "short", { "{{reconciler}}": most("reconciler_waiting_for_caches", "reconciler") }],
     ["Calls that do not return", "short", { "{{reconciler}}": most("reconciler_abandoned_keys", "reconciler") }],
-    ["Reconciles on stale caches, and failed predicates", "ops", {
+    ["Reconciles by own writes or on stale caches, and failed predicates", "ops", {
+      "{{reconciler}} own": rate("reconciler_own_calls_total", "reconciler"),
       "{{reconciler}} stale": rate("reconciler_stale_reconciles_total", "reconciler"),
       "{{reconciler}} failed": rate("reconciler_event_errors_total", "reconciler"),
     }],

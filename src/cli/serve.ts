@@ -63,7 +63,7 @@ export function answerPage(request: Request): Response | undefined {
 interface ServeFlags extends ClustersFlags, SelectionFlags {
   /** The port; 0 is any free one. */
   readonly port: number;
-  /** Host names under which it may be asked, besides those of this machine. */
+  /** Host names that clients may use for this server, besides the names of this machine. */
   readonly host?: readonly string[];
   /** If `true`, serves the data of Secrets. */
   readonly showSecrets?: boolean;

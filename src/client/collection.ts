@@ -480,7 +480,7 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
 
   /** As {@linkcode ResourceClient.delete}. */
   async delete(name: string, options: DeleteOptions = {}): Promise<T | Status> {
-    const answer = await this.#send(deleteRequest(this.#target, name, options), options);
+    const answer = await this.#json(deleteRequest(this.#target, name, options), options);
     // A deletion of a subresource evicts, or says nothing of the object.
     if (!options.subresource) {
       this.#wrote(options, () => deletionOf(this.resource, { namespace: this.#place, name }, answer));
@@ -492,7 +492,7 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
   async deleteCollection(options: DeleteCollectionOptions = {}): Promise<void> {
     const spec = deleteCollectionRequest(this.#target, options);
     if (this.#options.onWrite !== undefined && !options.dryRun) {
-      const { items } = await this.#send(spec, options) as { readonly items?: readonly T[] };
+      const { items } = await this.#json(spec, options) as { readonly items?: readonly T[] };
       for (const item of items ?? []) this.#wrote(options, () => collectedOf(this.resource, item));
       return;
     }
@@ -507,21 +507,10 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
     type: NonNullable<ObjectWrite["sent"]>["type"],
     body: unknown,
   ): Promise<T> {
-    const answer = await this.#send(spec, options) as T;
+    const answer = await this.#json(spec, options) as T;
     const { subresource = "" } = options;
     this.#wrote(options, () => writeOf(this.resource, answer, { type, subresource, body }));
     return answer;
-  }
-
-  /** Sends a write, and reports when it is not known whether it took effect. */
-  async #send(spec: RequestSpec, options: WriteOptions): Promise<unknown> {
-    try {
-      return await this.#json(spec, options);
-    } catch (error) {
-      const isRefused = error instanceof StatusError && error.status.code < 500;
-      if (!isRefused && !options.dryRun) this.#options.onUnanswered?.(this.resource);
-      throw error;
-    }
   }
 
   /** Reports a write that the server has accepted. */
@@ -531,15 +520,22 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
     if (written !== undefined) onWrite!(written);
   }
 
-  /** Sends a request, which the signal of its options ends, and that of this client. */
-  #json(spec: RequestSpec, { signal }: Abortable): Promise<unknown> {
-    return this.#connection.json(this.#checked(spec), signal, this.#options.signal);
+  /**
+   * Sends a request, which the signal of its options ends, and that of this client. Reports a write of which it is not
+   * known whether it took effect.
+   */
+  async #json(spec: RequestSpec, { signal, dryRun }: WriteOptions): Promise<unknown> {
+    try {
+      return await this.#connection.json(this.#checked(spec), signal, this.#options.signal);
+    } catch (error) {
+      const isRefused = error instanceof StatusError && error.status.code < 500;
+      if (spec.init.method !== undefined && !isRefused && !dryRun) this.#options.onUnanswered?.(this.resource);
+      throw error;
+    }
   }
 
-  /** A request with what is called before it is sent. */
   #checked(spec: RequestSpec): RequestSpec {
-    const { beforeRequest } = this.#options;
-    return beforeRequest === undefined ? spec : { ...spec, beforeSent: beforeRequest };
+    return { ...spec, beforeSent: this.#options.beforeSent };
   }
 
   /** The namespace of objects that are addressed by name; `""` where they have none. */
@@ -610,12 +606,10 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
     signal: AbortSignal | undefined,
     options: Omit<RequestSourceOptions<P>, "open">,
   ): CancellableStream<P> {
+    const checked = this.#checked(spec);
     return new CancellableStream(
       (signal) =>
-        new RequestSource<P>({
-          open: () => this.#connection.open(this.#checked(spec), signal, this.#options.signal),
-          ...options,
-        }),
+        new RequestSource<P>({ open: () => this.#connection.open(checked, signal, this.#options.signal), ...options }),
       signal,
     );
   }

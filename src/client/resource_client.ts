@@ -209,10 +209,10 @@ export interface ResourceClientOptions {
    */
   readonly cached?: (resource: Resource, key: ObjectKey) => KubernetesObject | undefined;
   /**
-   * Called just before each request is sent, also when it is sent again. When it aborts `signal`, the request is not
-   * sent.
+   * Called just before each request is sent, also when it is sent again. When it throws an error, the request is not
+   * sent, and rejects with that error.
    */
-  readonly beforeRequest?: () => void;
+  readonly beforeSent?: () => void;
   /** Ends all requests and streams of this client, beside the signal of each: they reject with its reason. */
   readonly signal?: AbortSignal;
 }

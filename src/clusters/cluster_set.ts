@@ -136,6 +136,11 @@ class Cluster {
  * ```
  */
 export class ClusterSet implements AsyncDisposable {
+  /**
+   * The waits between tries.
+   * @internal
+   */
+  readonly backoff: BackoffOptions;
   readonly #options: ClusterSetOptions;
   readonly #clusters = new Map<string, Cluster>();
   /** Has a name until the cluster that was removed has ended. */
@@ -155,16 +160,8 @@ export class ClusterSet implements AsyncDisposable {
    */
   constructor(options: ClusterSetOptions = {}) {
     checkNames("make a set of clusters", options, SET_OPTIONS);
-    checkBackoff(options.backoff ?? {});
+    checkBackoff(this.backoff = options.backoff ?? {});
     this.#options = options;
-  }
-
-  /**
-   * The waits between tries.
-   * @internal
-   */
-  get backoff(): BackoffOptions {
-    return this.#options.backoff ?? {};
   }
 
   /** The names of the clusters, in the order in which they were added. */
@@ -527,7 +524,7 @@ export async function followClusterSecrets(
     await Promise.all(running);
   } finally {
     for (const { retry } of known.values()) retry[Symbol.dispose]();
-    known.clear();
+    known.clear(); // what runs still arms no timer
   }
 }
 

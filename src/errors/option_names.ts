@@ -1,8 +1,8 @@
 /**
  * Refuses options that do not exist.
  *
- * {@linkcode checkNames} is the entry point. The compiler knows the options of literals only: not those of spread
- * objects, of configuration files, and of JavaScript. Values are checked where they are used.
+ * {@linkcode checkNames} is the entry point. The compiler finds a misspelt option only in an object literal, not in a
+ * spread object, in a configuration file or in JavaScript. Values are checked where they are used.
  *
  * @module
  */

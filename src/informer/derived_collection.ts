@@ -127,8 +127,8 @@ export interface DerivedStatus
   /** The number of inputs for which the function is to be called. */
   readonly due: number;
   /**
-   * For how long the objects have been behind the caches of their sources, in milliseconds: the time since which this
-   * collection, or a derived one that it reads, has had calls to make. 0 if there are none.
+   * The time that the objects have been behind the caches of their sources, in milliseconds. It counts from the moment
+   * at which this collection, or a derived collection that it reads, began to have calls to make. 0 without such calls.
    */
   readonly behindMs: number;
   /** The number of inputs for which the function has thrown; the objects that it returned before have stayed. */

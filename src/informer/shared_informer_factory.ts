@@ -528,9 +528,7 @@ export class SharedInformerFactory implements AsyncDisposable {
   #given(source: unknown): SharedInformer {
     const shared = [...this.#informers.values()].find(({ informer }) => informer as unknown === source);
     if (shared !== undefined) return shared;
-    throw new TypeError(
-      "Cannot watch an informer: this factory has not made it. Pass one that its forResource() returns.",
-    );
+    throw new TypeError("Cannot watch an informer: this factory has not made it. Create it with forResource()");
   }
 
   /** The informer of a resource and selection, which is made if it is not there. */
@@ -554,7 +552,6 @@ export class SharedInformerFactory implements AsyncDisposable {
     options: Selection & SharedIndexInformerOptions<T, string>,
   ): { readonly informer: SharedIndexInformer<T, string>; readonly release: () => void } {
     const shared = "plural" in source ? this.#shared(source, options as unknown as AnyOptions) : this.#given(source);
-    const { scope } = shared;
     const release = shared.demand.acquire();
     shared.followers++;
     if (this.#run !== undefined) this.#start(shared, this.#run);
@@ -565,7 +562,7 @@ export class SharedInformerFactory implements AsyncDisposable {
         shared.followers--;
         if (shared.demand.state === "held") return;
         shared.demand.end();
-        this.#informers.delete(scope.name);
+        this.#informers.delete(shared.scope.name);
         stop(shared);
       },
     };

@@ -54,9 +54,12 @@ export class ReconcileCall<T extends KubernetesObject> implements ReconcileConte
       namespace: client.namespace,
       resource: (resource, selection) => {
         this.#early ??= [];
-        const beforeRequest = (): void => calls.check?.(this);
         const { signal } = this.#requests;
-        return client.resource(resource, selection, { onWrite, onUnanswered, cached, beforeRequest, signal });
+        const beforeSent = (): void => {
+          calls.check?.();
+          signal.throwIfAborted();
+        };
+        return client.resource(resource, selection, { onWrite, onUnanswered, cached, beforeSent, signal });
       },
     };
     this.retries = retries;
@@ -146,7 +149,7 @@ export class RunningCalls<T extends KubernetesObject> implements Disposable {
   /** The time limit of a call, in milliseconds. */
   readonly timeoutMs: number;
   /** Called before each request of a call, which it may end. */
-  check: ((call: ReconcileCall<T>) => void) | undefined;
+  check: (() => void) | undefined;
 
   constructor(
     client: Client,

@@ -55,6 +55,7 @@ export {
   type ReconcilerStatus,
   type StartedReconcile,
   TerminalError,
+  type WatchedKind,
   type WatchedKindOptions,
 } from "./options.ts";
 export type { MapFunction } from "./key_sources.ts";

@@ -248,6 +248,9 @@ export interface ReconcileContext<T extends KubernetesObject> {
 /** Options of an informer of a reconciler: the objects that it follows, and its cache. */
 export type InformerSelection<T extends KubernetesObject> = Selection & SharedIndexInformerOptions<T, string>;
 
+/** A kind that a reconciler watches, or an informer of it that the factory of the reconciler has made. */
+export type WatchedKind<T extends KubernetesObject> = Resource<T> | SharedIndexInformer<T, string>;
+
 /** Options of one kind of a reconciler. */
 export interface WatchedKindOptions<T extends KubernetesObject> {
   /** The predicates of which an event must pass one. @default {every event passes} */

@@ -1,7 +1,7 @@
 import type { KubernetesObject, ObjectKey } from "../api/object.ts";
 import { resourceName } from "../api/resource.ts";
 import { DecodeError } from "../api/status.ts";
-import { LeakyBucket, monotonicMs } from "../async/time.ts";
+import { monotonicMs } from "../async/time.ts";
 import type { ObjectWrite } from "../client/resource_client.ts";
 import { isWatched } from "../informer/events/event.ts";
 import type { Cause } from "../workqueue/run.ts";
@@ -14,8 +14,8 @@ const REPETITIONS = 250;
 /** The most calls of a key in a row that it may cause itself, whatever they write. */
 const OWN = 1_000;
 
-/** The time in milliseconds after which one of these counts no longer: a key that writes each 30 s is in no loop. */
-const FORGOTTEN_MS = 30_000;
+/** The longest time from a write of a key to its next call in a row, in milliseconds: one each 30 s is no loop. */
+const ROW_MS = 20_000;
 
 /** A key repeats itself from this repetition in a row on; before, it may be a step of some. */
 const STEPS = 10;
@@ -61,11 +61,9 @@ interface Writer {
   objects: Set<string>;
   /** True when the last call has written an object that was not in `objects`. */
   isNew: boolean;
-  /** Takes one for each call in a row of its own making that follows another one. Undefined before the first. */
-  own: LeakyBucket | undefined;
-  /** Takes one for each of these that follows a repetition. */
-  repeats: LeakyBucket | undefined;
-  /** Their number. */
+  /** The number of calls of its own making that follow another one, in a row without pauses. */
+  own: number;
+  /** The number of those that follow a repetition, also after pauses: of many keys, each comes up seldom. */
   repeated: number;
   /** True when the last call has written something that is not in `before`: an event of it is to be expected. */
   hasChanged: boolean;
@@ -111,33 +109,16 @@ export class OwnCalls {
   /** The reconcile of `key` has written. */
   wrote(key: ObjectKey, write: ObjectWrite): void {
     const writer = this.#of(key) ?? {
-      ...{ written: new Map(), before: new Map(), others: new Set(), objects: new Set(), own: undefined },
-      ...{
-        repeats: undefined,
-        atMs: 0,
-        repeated: 0,
-        isNew: false,
-        hasChanged: false,
-        hasOwn: false,
-        wasOwn: false,
-        isHot: false,
-      },
+      ...{ written: new Map(), before: new Map(), others: new Set(), objects: new Set() },
+      ...{ atMs: 0, own: 0, repeated: 0, isNew: false },
+      ...{ hasChanged: false, hasOwn: false, wasOwn: false, isHot: false },
     };
     const mark = write.resourceVersion || write.uid;
     writer.hasChanged ||= !writer.before.has(mark);
     writer.written.set(mark, this.#expects(key, write) ? expectedOf(write) : undefined);
     if (writer.others.delete(mark)) writer.hasOwn = true;
-    const object = idOf(write);
-    writer.isNew ||= !writer.objects.has(object);
-    writer.objects.add(object);
-    this.#remember(key, writer);
-  }
-
-  #of(key: ObjectKey): Writer | undefined {
-    return this.#staying.get(key) ?? this.#writers.get(key);
-  }
-
-  #remember(key: ObjectKey, writer: Writer): void {
+    writer.isNew ||= !writer.objects.has(idOf(write));
+    writer.objects.add(idOf(write));
     writer.atMs = monotonicMs();
     if (this.#staying.has(key)) return;
     this.#writers.delete(key);
@@ -149,6 +130,10 @@ export class OwnCalls {
     const [writers, room] = this.#staying.size < REMEMBERED ? [this.#staying, Infinity] : [this.#writers, REMEMBERED];
     writers.set(key, writer);
     if (writers.size > room) writers.delete(writers.keys().next().value!);
+  }
+
+  #of(key: ObjectKey): Writer | undefined {
+    return this.#staying.get(key) ?? this.#writers.get(key);
   }
 
   /** Notes a cause: that a write was superseded, an event, or another one. */
@@ -196,25 +181,23 @@ export class OwnCalls {
     const isOwn = writer.hasOwn && writer.others.size === 0;
     const wasHot = writer.isHot;
     if (isOwn) this.count++;
+    else if (!writer.hasChanged && writer.others.size === 0) writer.isHot = false;
+    if (!isOwn || monotonicMs() - writer.atMs > ROW_MS) writer.own = 0;
     if (!isOwn) {
-      writer.own = writer.repeats = undefined;
       writer.repeated = 0;
       writer.objects.clear();
-      if (!writer.hasChanged && writer.others.size === 0) writer.isHot = false;
     } else if (writer.wasOwn && !causes.some(({ type }) => type === "requeue")) {
       // One call that finds nothing more to do follows each change by others. A requeue would have called it, too.
-      writer.own ??= new LeakyBucket(OWN, FORGOTTEN_MS);
-      writer.repeats ??= new LeakyBucket(REPETITIONS, FORGOTTEN_MS);
+      writer.own++;
       if (!writer.isNew) writer.repeated++;
-      writer.isHot ||= writer.own.take() > 0 || (!writer.isNew && writer.repeats.take() > 0);
+      writer.isHot ||= writer.own > OWN || Math.min(writer.own, writer.repeated) > REPETITIONS;
     }
     writer.before = writer.written;
     writer.written = new Map();
     writer.others = new Set();
     writer.isNew = writer.hasChanged = writer.hasOwn = false;
     writer.wasOwn = isOwn;
-    const isLoop = this.#look(writer.repeated > STEPS && isOwn);
-    if (isLoop) return "reconciler";
+    if (this.#look(writer.repeated > STEPS && isOwn)) return "reconciler";
     return writer.isHot && !wasHot && !this.#isLoop ? "key" : undefined;
   }
 
@@ -246,7 +229,7 @@ function expectedOf({ uid, object, sent }: ObjectWrite): Expected | undefined {
   if (sent === undefined) return undefined;
   const { type, subresource } = sent;
   const since = (sent.body as Partial<KubernetesObject> | null)?.metadata?.resourceVersion || undefined;
-  // A manager that applies for the first time is added, so an object with this one alone was created by it.
+  // An apply adds its manager to the managedFields. If the object has no other manager, this apply created it.
   const isApplied = type === "apply" && object?.metadata.managedFields?.length === 1;
   const isNew = subresource === "" && (type === "create" || isApplied);
   return { type, subresource, body: since === undefined ? sent.body : undefined, uid, since, isNew };
@@ -270,7 +253,7 @@ function comparable({ metadata, ...members }: KubernetesObject): unknown {
   return { ...members, metadata: rest };
 }
 
-/** Returns true when `after` differs from `before` in values alone that were sent; `replaces` lists as one value. */
+/** Returns true when `after` differs from `before` only in values that were sent; `replaces` lists as one value. */
 function isSent(sent: unknown, before: unknown, after: unknown, replaces: boolean): boolean {
   if (mergeDiff(before, after) === undefined) return true;
   if (Array.isArray(sent)) {

@@ -10,15 +10,13 @@ import { abortReason, DerivedController, isAbortOf, Latch, LazyController } from
 import type { SharedIndexInformer } from "../informer/shared_index_informer.ts";
 import type { CacheOverlay, Cover } from "../informer/cache/lister.ts";
 
-/** The shortest time from the end of a list after unanswered writes to the next one of the kind, in milliseconds. */
+/** The wait before each list after unanswered writes of a kind but the first, in milliseconds: a server may be busy. */
 const LIST_GAP_MS = 1_000;
 
 /** A comparison of the caches of a kind with the newest state. It opens when these have caught up with it. */
 class CatchUp extends Latch {
   /** True once it is too late for further writes: the list may lack them. */
   hasBegun = false;
-  /** The time at which it has ended. */
-  endedMs = Infinity;
 }
 
 /** An informer whose cache must have seen the writes of its kind. */
@@ -78,8 +76,9 @@ export class PendingWrites implements Disposable {
    */
   readonly #writes = new Map<ObjectKey, Map<string, Pending>>();
   readonly #onSuperseded: Superseded;
-  readonly #onBlind: ((key: ObjectKey, resource: string) => void) | undefined;
-  /** The names of the resources that `#onBlind` was called with. */
+  /** Called when no cache has the managedFields of an object, once for each resource. */
+  onBlind: ((key: ObjectKey, resource: string) => void) | undefined;
+  /** The names of the resources that `onBlind` was called with. */
   readonly #blind = new Set<string>();
   /** The last comparison of each kind, for all keys with unanswered writes of it. */
   readonly #catchUps = new Map<string, CatchUp>();
@@ -91,16 +90,9 @@ export class PendingWrites implements Disposable {
    * @param onSuperseded Called with the key that was reconciled when a write of it was superseded, and with the write.
    * @param staleMs The longest time that an answer is read, in milliseconds.
    * @param expects See `OwnCalls`.
-   * @param onBlind Called when no cache has the managedFields of an object, once for each resource.
    */
-  constructor(
-    onSuperseded: Superseded,
-    staleMs = Infinity,
-    expects?: ConstructorParameters<typeof OwnCalls>[0],
-    onBlind?: (key: ObjectKey, resource: string) => void,
-  ) {
+  constructor(onSuperseded: Superseded, staleMs = Infinity, expects?: ConstructorParameters<typeof OwnCalls>[0]) {
     this.#onSuperseded = onSuperseded;
-    this.#onBlind = onBlind;
     this.#staleMs = staleMs;
     this.own = new OwnCalls(expects);
   }
@@ -188,14 +180,13 @@ export class PendingWrites implements Disposable {
     const { signal } = this.#job;
     try {
       await before?.wait({ signal });
-      await sleep(Math.max(0, (before?.endedMs ?? -Infinity) + LIST_GAP_MS - monotonicMs()), { signal });
+      await sleep(before === undefined ? 0 : LIST_GAP_MS, { signal });
       catchUp.hasBegun = true;
       await Promise.all(this.#caches.get(name)!.map((cache) => cache.caughtUp(signal)));
     } catch (error) {
       if (isAbortOf(signal, error)) return;
       throw error;
     }
-    catchUp.endedMs = monotonicMs();
     catchUp.open();
     for (const key of this.#unanswered.keys()) this.hasSeen(key);
   }
@@ -220,7 +211,7 @@ export class PendingWrites implements Disposable {
     const found = objects.find((object) => !(reduced in object)) ?? objects[0];
     if (!this.#blind.has(name) && !caches.some((cache) => this.#overlays.get(cache)!.hasManagedFields)) {
       this.#blind.add(name);
-      this.#onBlind?.(writer, name);
+      this.onBlind?.(writer, name);
     }
     return isOnItsWay && found?.metadata.resourceVersion !== pending.resourceVersion ? undefined : found;
   }
@@ -247,14 +238,12 @@ export class PendingWrites implements Disposable {
   drop(key: ObjectKey): string {
     const writes = [...this.#writes.get(key)?.values() ?? []];
     for (const write of writes) this.#forget(write);
-    const unanswered = [...this.#unanswered.get(key)?.keys() ?? []];
+    const unseen = writes.map(({ resource, key, isDeleted, resourceVersion }) => {
+      return `${resourceName(resource)} "${key}" ${isDeleted ? "deleted" : `at version ${resourceVersion}`}`;
+    });
+    for (const name of this.#unanswered.get(key)?.keys() ?? []) unseen.push(`${name} after a write without an answer`);
     this.#unanswered.delete(key);
-    return [
-      ...writes.map(({ resource, key, isDeleted, resourceVersion }) => {
-        return `${resourceName(resource)} "${key}" ${isDeleted ? "deleted" : `at version ${resourceVersion}`}`;
-      }),
-      ...unanswered.map((name) => `${name} after a write that was not answered`),
-    ].join(", ");
+    return unseen.join(", ");
   }
 
   /**

@@ -27,9 +27,10 @@ import {
   type ReconcilerRunOptions,
   type ReconcilerStatus,
   TerminalError,
+  type WatchedKind,
   type WatchedKindOptions,
 } from "./options.ts";
-import { callObserver, DerivedController, isAbortOf, Latch, withResolvers } from "../async/signals.ts";
+import { abortReason, callObserver, DerivedController, isAbortOf, Latch, withResolvers } from "../async/signals.ts";
 import type { Client } from "../client/client.ts";
 import {
   type CauseList,
@@ -48,7 +49,6 @@ import { joined } from "../informer/status.ts";
 import { SharedInformerFactory } from "../informer/shared_informer_factory.ts";
 import { type ReconcileCall, RunningCalls } from "./calls.ts";
 import { additionOf, checkKey, type KeySource, KeySources, type MapFunction } from "./key_sources.ts";
-import type { OwnCalls } from "./own_calls.ts";
 import { PendingWrites, type Superseded } from "./pending_writes.ts";
 import { ShardedKeys } from "./sharded_keys.ts";
 
@@ -66,6 +66,8 @@ const RECENT = 16;
 
 /** The number of retries for which a conflict is not reported: 1.3 s, in which a cache has the new version. */
 const QUIET_CONFLICTS = 8;
+
+const BLIND = "no cache of it has managedFields. Add { informer: { managedFields: { manager } } } to its owns()";
 
 /** The time of a stop after which it is reported what it waits for. */
 const NOTICE_MS = 1_000;
@@ -218,15 +220,12 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
       const cause = { type: "superseded", source: resource, object: object === key ? undefined : object };
       this.#add(key, { cause: defined(cause) }, "superseded");
     };
-    const blind = (key: ObjectKey, resource: string): void => {
-      const why = `no cache of it has managedFields, so that applyIfChanged sends its fields at each call`;
-      const remedy = `Add { informer: { managedFields: { manager: "NAME" } } } to its owns() or watches()`;
+    this.#writes = new PendingWrites(superseded, staleMs, (key, write) => this.#sources.expect(key, write));
+    this.#writes.onBlind = (key, resource) =>
       this.#report(
-        new Error(`Cannot compare "${resource}" in the reconciler of "${this.name}": ${why}. ${remedy}.`),
+        new Error(`Cannot compare "${resource}" before applyIfChanged sends it in "${this.name}": ${BLIND}`),
         key,
       );
-    };
-    this.#writes = new PendingWrites(superseded, staleMs, (key, write) => this.#sources.expect(key, write), blind);
     const { shards } = options;
     this.#ownShard = shards;
     this.#ownedShard = shards?.by === "uid" ? controlledBy(shards) : shards;
@@ -269,10 +268,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
    * @throws {Error} when the reconciler has stopped.
    * @throws as `SharedInformerFactory.forResource()`.
    */
-  owns<O extends KubernetesObject>(
-    source: Resource<O> | SharedIndexInformer<O, string>,
-    options: WatchedKindOptions<O> = {},
-  ): this {
+  owns<O extends KubernetesObject>(source: WatchedKind<O>, options: WatchedKindOptions<O> = {}): this {
     const { group, kind, scope } = this.#resource;
     const resource = this.informers.resourceOf(source);
     checkNames(`own "${resourceName(resource)}" in the reconciler of "${this.name}"`, options, WATCHED_OPTIONS);
@@ -334,7 +330,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
    * ```
    */
   watches<O extends KubernetesObject>(
-    source: Resource<O> | SharedIndexInformer<O, string>,
+    source: WatchedKind<O>,
     map: MapFunction<O>,
     options: WatchedKindOptions<O> = {},
   ): this {
@@ -432,7 +428,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
   }
 
   #follow<O extends KubernetesObject>(
-    kind: Resource<O> | SharedIndexInformer<O, string>,
+    kind: WatchedKind<O>,
     options: WatchedKindOptions<O>,
     map?: MapFunction<O>,
     shard?: ShardSource,
@@ -515,7 +511,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
   #add(
     key: ObjectKey,
     options: WorkQueueAddOptions,
-    cause?: Parameters<OwnCalls["caused"]>[1],
+    cause?: Parameters<PendingWrites["own"]["caused"]>[1],
     atMs: number = monotonicMs(),
   ): void {
     this.#writes.own.caused(key, cause);
@@ -539,9 +535,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
       this.#shards?.start();
       this.#wake();
       this.#calls.check = () => {
-        if (options.isHeld?.() === false) {
-          lost.abort(new DOMException("Leadership is not held any longer", "AbortError"));
-        }
+        if (options.isHeld?.() === false) lost.abort(notHeld());
         this.#shards?.look();
       };
       await this.#work(signal, lost.signal);
@@ -760,11 +754,12 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
   }
 }
 
+const notHeld = abortReason("Leadership is not held any longer");
+
 function loopError(what: string): Error {
   return new Error(
-    `Reconciling ${what} over and over: the calls write the same objects again, and are caused by these writes only, as ` +
-      `status().ownCalls counts. A reconcile must write nothing when nothing is missing. A key that has repeated ` +
-      `itself 250 times is called with growing waits`,
+    `Reconciling ${what} over and over: only its own writes of the same objects cause the calls (status().ownCalls). A ` +
+      `reconcile must write nothing when nothing is missing. After 250 such calls a key is called with growing waits`,
   );
 }
 

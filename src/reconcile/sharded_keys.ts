@@ -150,7 +150,7 @@ export class ShardedKeys implements Disposable {
     return this.#reconciler.uidOf(key) ?? this.#deleted.get(key);
   }
 
-  /** Compares the ranges of the group with those of the last look, and ends the requests of calls in lost ones. */
+  /** Compares the ranges of the group with its ranges at the last look. Ends the requests of calls in lost ranges. */
   look(): void {
     const held = this.#group.ranges();
     if (held === this.#seen) return;

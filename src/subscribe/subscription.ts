@@ -87,9 +87,9 @@ interface ServerEvent {
 
 /** Reads the text of an event stream, however it is split. Lines end with LF or CR LF, as those of relays do. */
 export class ServerEvents {
-  /** The texts behind the last complete event. */
+  /** The texts after the last complete event. */
   #parts: string[] = [];
-  /** A line feed behind the texts, which may be half of the end of an event. */
+  /** A line feed after the texts. It may be the first half of the end of an event. */
   #end = "";
 
   /** Returns the events that this text completes. Its cost depends on this text, not on what came before. */

@@ -140,13 +140,14 @@ Deno.test("a loop is reported once within a minute, whatever its rate, for one k
 });
 
 Deno.test("a loop of more keys than are remembered is seen, and a fleet that comes to rest after some steps is not", () => {
-  using _time = new FakeTime();
+  using time = new FakeTime();
   const keys = 5_000;
   for (const steps of [8, 60]) {
     const own = new OwnCalls();
     const loops = new Set<string | undefined>();
     for (let step = 0; step < 60; step++) {
       for (let at = 0; at < keys; at++) {
+        if (at % 100 === 0) time.tick(1_000); // each key comes up once in 50 s
         const [key, resourceVersion] = [`shop/${at}`, `${step * keys + at + 1}`];
         loops.add(own.begin(key, [{ type: "event" }]));
         if (step >= steps) continue;
@@ -155,6 +156,28 @@ Deno.test("a loop of more keys than are remembered is seen, and a fleet that com
       }
     }
     assertEquals([steps, ...loops], steps === 8 ? [8, undefined] : [60, undefined, "reconciler"]);
+  }
+});
+
+Deno.test("calls that come back by themselves are no loop, nor are rounds of work that others cause", () => {
+  using _time = new FakeTime();
+  const own = new OwnCalls();
+  let version = 0;
+  /** A call for `causes` that writes `object`, and is caused by that. Returns the loop that it shows. */
+  const call = (key: string, causes: readonly string[], object: string): string | undefined => {
+    const loop = own.begin(key, causes.map((type) => ({ type })));
+    const resourceVersion = `${++version}`;
+    own.wrote(key, { resource: Secret, key: object, namespace: "shop", uid: "u", resourceVersion });
+    own.caused(key, { type: "added", resourceVersion } as ObjectChange<KubernetesObject>);
+    return loop;
+  };
+  for (const [causes, isLoop] of [[["event", "requeue"], false], [["event"], true]] as const) {
+    const loops = Array.from({ length: 400 }, () => call(`shop/${causes}`, causes, "shop/heart"));
+    assertEquals(loops.some((it) => it !== undefined), isLoop, `${causes}`);
+  }
+  for (let round = 0; round < 3; round++) {
+    for (let n = 0; n < 300; n++) assertEquals(call("shop/b", ["event"], `shop/${n}`), undefined);
+    own.caused("shop/b", undefined);
   }
 });
 

@@ -597,7 +597,7 @@ Deno.test("applyIfChanged of a reconcile is reported once for each kind of which
     await session.pass(1_000);
     const kinds = managedFields === undefined ? ["configmaps", "secrets"] : ["secrets"];
     assertEquals(session.errors.map((it) => it.slice(0, it.indexOf(":", 10))), [
-      ...kinds.map((kind) => `default/a: Cannot compare "${kind}" in the reconciler of "configmaps"`),
+      ...kinds.map((kind) => `default/a: Cannot compare "${kind}" before applyIfChanged sends it in "configmaps"`),
     ]);
   }
 });

@@ -182,13 +182,28 @@ Deno.test("a key whose write was not answered waits no longer than staleMs, and 
   await lost(["a"], LOSSES.reset, async (session, maps) => {
     await session.pass(5_100);
     assertEquals([session.server.keys(Pod).length, maps.status().stale], [2, 1]);
-    assertMatch(session.errors[1], /have not seen pods after a write that was not answered within 5000 ms$/);
+    assertMatch(session.errors[1], /have not seen pods after a write without an answer within 5000 ms$/);
   });
   await lost(["a"], () => new Response("", { status: 429 }), async (session) => {
     const before = listsOf(session);
     await session.pass(10);
     assertEquals([session.server.keys(Pod).length, listsOf(session)], [2, before]);
   });
+});
+
+Deno.test("a key waits for no list after a read or a dry run that was not answered", async () => {
+  await using session = new Session();
+  session.create("a");
+  const maps = session.reconciler(async (_key, { client }) => {
+    const pods = client.resource(Pod, { namespace: "default" });
+    session.server.failNext(500, 10, ({ verb }) => verb === "get");
+    const { spec } = pod({ name: "x" });
+    await pods.get("x").catch(() => {});
+    session.server.failNext(500, 1, ({ verb }) => verb === "create");
+    await pods.create({ metadata: { name: "x" }, spec }, { dryRun: true }).catch(() => {});
+  }).watches(Pod, () => []);
+  await session.start(maps, 60_000);
+  assertEquals([listsOf(session), session.errors, maps.status().outcomes.succeeded], [0, [], 1]);
 });
 
 Deno.test("a key waits for the deletion of an object until it is gone or another one has its name", async () => {

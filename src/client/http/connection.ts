@@ -169,7 +169,7 @@ export interface RequestSpec {
   readonly patient: boolean;
   /** The watch that it opens. @default {it is no watch, or one that nobody renews} */
   readonly watch?: WatchHealth;
-  /** Called just before it is sent, each time; it may abort a signal of the request. */
+  /** Called just before it is sent, each time. It is not sent when this throws an error. */
   readonly beforeSent?: () => void;
 }
 
@@ -630,10 +630,7 @@ export class Connection implements Disposable {
     const isNew = await credentials?.apply(headers, { refresh: refused !== undefined, signal });
     if (refused !== undefined && isNew === false) throw refused;
     impersonate?.(request);
-    if (spec.beforeSent !== undefined) {
-      spec.beforeSent();
-      signal.throwIfAborted();
-    }
+    spec.beforeSent?.();
     reporter?.sent(request);
     try {
       const answer = await transport.fetch(request);

@@ -543,7 +543,7 @@ export class CacheOverlay<T extends KubernetesObject> {
     this.lister = cache.listerOf(this);
   }
 
-  /** True if the objects have managedFields, those of one manager at least. */
+  /** True if the objects have the managedFields of all managers, or of one manager. */
   get hasManagedFields(): boolean {
     return this.#scope.form.managedFields !== "drop";
   }
