@@ -69,7 +69,7 @@ testOfAssets(
       });
       const running = clusters.run(async (cluster, client, signal) => {
         await using controller = new Reconciler(client, ConfigMap, (key) => note(`reconciled ${cluster} ${key}`), {
-          ...{ namespace: "default", labelSelector: "it" },
+          informer: { namespace: "default", labelSelector: "it" },
           onError: () => {},
         });
         await controller.run({ signal });
