@@ -185,125 +185,106 @@ const INTEGER = /^[0-9]{1,63}$/;
 const LARGEST = 2n ** 63n - 1n;
 const NAME = /^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
 const PREFIX_PART = /^(?!-)[-a-z0-9]+(?<!-)$/;
-const SYMBOLS = ["==", "!=", "=", "!", "(", ")", ",", ">", "<"] as const;
-
-interface Token {
-  readonly text: string;
-  readonly at: number;
-  readonly word: boolean;
-}
+const EQUALITIES = ["==", "!=", "="];
+const SYMBOLS = [...EQUALITIES, ..."!(),<>"];
+const CONDITIONS: Readonly<Record<string, Requirement["operator"]>> = {
+  "=": "In",
+  "==": "In",
+  "!=": "NotIn",
+  in: "In",
+  notin: "NotIn",
+  "<": "LessThan",
+  ">": "GreaterThan",
+};
 
 class Parser {
   readonly #text: string;
-  /** The next token; `undefined` at the end. */
-  #token: Token | undefined;
-  /** The index after it. */
-  #end = 0;
+  /** The next token, `undefined` at the end, and its index. */
+  #token: string | undefined;
+  #at = 0;
 
   constructor(text: string) {
     this.#text = text;
     this.#advance();
   }
 
-  /** Reads the next token. It looks at each character a few times at most, and keeps no others. */
+  /** Reads the token after this one. It looks at each character a few times at most. */
   #advance(): void {
     const text = this.#text;
-    let at = this.#end;
+    let at = this.#at + (this.#token?.length ?? 0);
     while (/\s/.test(text[at] ?? "")) at++;
-    const symbol = SYMBOLS.find((symbol) => text.startsWith(symbol, at));
-    let end = at + (symbol?.length ?? 0);
-    if (symbol === undefined) { while (/[^\s=!(),<>]/.test(text[end] ?? "")) end++; }
-    this.#token = end === at ? undefined : { text: text.slice(at, end), at, word: symbol === undefined };
-    this.#end = end;
+    let end = at;
+    while (/[^\s=!(),<>]/.test(text[end] ?? "")) end++;
+    this.#at = at;
+    this.#token = text.slice(at, end) || SYMBOLS.find((symbol) => text.startsWith(symbol, at));
   }
 
   requirements(): Requirement[] {
     const found: Requirement[] = [];
     if (this.#token === undefined) return found;
-    for (;;) {
-      found.push(this.#requirement());
-      if (this.#token === undefined) return found;
-      this.#symbol(",", `"," or the end`);
-    }
+    do found.push(this.#requirement()); while (
+      this.#token !== undefined && this.#take(`"," or the end`, (text) => text === ",")
+    );
+    return found;
   }
 
   #requirement(): Requirement {
-    if (this.#token?.text === "!") {
+    if (this.#token === "!") {
       this.#advance();
       return { key: this.#key(), operator: "DoesNotExist", values: [] };
     }
     const key = this.#key();
-    const token = this.#token;
-    if (token === undefined || token.text === ",") return { key, operator: "Exists", values: [] };
-    this.#advance();
-    switch (token.text) {
-      case "=":
-      case "==":
-        return { key, operator: "In", values: [this.#value()] };
-      case "!=":
-        return { key, operator: "NotIn", values: [this.#value()] };
-      case "in":
-        return { key, operator: "In", values: this.#set() };
-      case "notin":
-        return { key, operator: "NotIn", values: this.#set() };
-      case ">":
-        return { key, operator: "GreaterThan", values: [this.#integer()] };
-      case "<":
-        return { key, operator: "LessThan", values: [this.#integer()] };
-      default:
-        this.#fail(token, `"=", "==", "!=", "in", "notin", "<", ">", "," or the end`);
-    }
+    if (this.#token === undefined || this.#token === ",") return { key, operator: "Exists", values: [] };
+    const condition = this.#take(`"${Object.keys(CONDITIONS).join('", "')}", "," or the end`, (text) => {
+      return Object.hasOwn(CONDITIONS, text);
+    });
+    const value = (): string => /[<>]/.test(condition) ? this.#integer() : this.#value();
+    return { key, operator: CONDITIONS[condition], values: condition.endsWith("in") ? this.#set() : [value()] };
   }
 
   #key(): string {
-    const token = this.#token;
-    if (token === undefined || !token.word) this.#fail(token, "a label key");
-    if (!isKey(token.text)) this.#fail(token, `a label key such as "app" or "example.com/tier"`);
-    this.#advance();
-    return token.text;
+    return this.#take(`a label key such as "app" or "example.com/tier"`, isKey);
   }
 
   /** A value may be empty: `app=`, `app in ()` and `app in (,a)` are selectors. */
   #value(): string {
     const token = this.#token;
-    if (token === undefined || token.text === "," || token.text === ")") return "";
-    if (!token.word || !NAME.test(token.text)) {
-      this.#fail(token, "a label value of at most 63 letters, digits, '-', '_' and '.'");
-    }
-    this.#advance();
-    return token.text;
+    if (token === undefined || token === "," || token === ")") return "";
+    return this.#take("a label value of at most 63 letters, digits, '-', '_' and '.'", (text) => NAME.test(text));
   }
 
   #integer(): string {
-    const token = this.#token;
-    if (token === undefined || !isInteger(token.text)) this.#fail(token, "an integer from 0 to 2^63-1");
-    this.#advance();
-    return token.text;
+    return this.#take("an integer from 0 to 2^63-1", isInteger);
   }
 
   #set(): string[] {
-    this.#symbol("(", `"("`);
-    const values: string[] = [];
-    for (;;) {
+    this.#take(`"("`, (text) => text === "(");
+    const values = [this.#value()];
+    while (this.#token === ",") {
+      this.#advance();
       values.push(this.#value());
-      if (this.#token?.text === ",") this.#advance();
-      else break;
     }
-    this.#symbol(")", `"," or ")"`);
+    this.#take(`"," or ")"`, (text) => text === ")");
     return values;
   }
 
-  #symbol(text: string, expected: string): void {
-    if (this.#token?.text !== text) this.#fail(this.#token, expected);
+  /** Returns the token, and reads the one after it. @throws {SyntaxError} when the token is not accepted. */
+  #take(expected: string, accepts: (text: string) => boolean): string {
+    const token = this.#token;
+    if (token === undefined || !accepts(token)) {
+      refuse("parse label selector", this.#text, this.#at, expected, token);
+    }
     this.#advance();
+    return token;
   }
+}
 
-  #fail(token: Token | undefined, expected: string): never {
-    const found = token === undefined
-      ? `its end at character ${this.#text.length + 1}`
-      : `"${quoted(token.text)}" at character ${token.at + 1}`;
-    throw new SyntaxError(`Cannot parse label selector "${quoted(this.#text)}": found ${found}, expected ${expected}`);
-  }
+/** @throws {SyntaxError} which names the character of a text at which something else was expected. */
+function refuse(action: string, text: string, at: number, expected: string, found?: string): never {
+  const shown = found === undefined ? "its end" : `"${quoted(found)}"`;
+  throw new SyntaxError(
+    `Cannot ${action} "${quoted(text)}": found ${shown} at character ${at + 1}, expected ${expected}`,
+  );
 }
 
 /**
@@ -333,7 +314,11 @@ export function readFieldPath(text: string, from = 0): { readonly keys: readonly
     if (text[at] === "[") {
       for (end += 2; end < text.length && text[end] !== '"';) end += text[end] === "\\" ? 2 : 1;
       if (text[at + 1] + text[end] + text[end + 1] !== '""]') refuseFieldPath(text, at);
-      keys.push(JSON.parse(text.slice(at + 1, end + 1)));
+      try {
+        keys.push(JSON.parse(text.slice(at + 1, end + 1)));
+      } catch {
+        refuseFieldPath(text, at); // an escape or a character that JSON does not have
+      }
       at = end + 2;
     } else if (at === from || text[at] === ".") {
       if (at > from) at = ++end;
@@ -347,12 +332,7 @@ export function readFieldPath(text: string, from = 0): { readonly keys: readonly
 
 /** @throws {SyntaxError} which names the character at an index. */
 export function refuseFieldPath(text: string, at: number): never {
-  const found = at < text.length ? `found ${JSON.stringify(text[at])} at character ${at + 1}` : "it ends there";
-  throw new SyntaxError(
-    `Cannot read the field path ${
-      JSON.stringify(quoted(text))
-    }: ${found}, expected a key such as spec, or ["example.com/owner"]`,
-  );
+  refuse("read the field path", text, at, `a key such as spec, or ["example.com/owner"]`, text[at]);
 }
 
 /** A character of a key that needs no quotes. */
@@ -509,15 +489,10 @@ function areEqual(
   });
 }
 
-const OPERATORS = ["!=", "==", "="] as const;
-
 function parse(text: string): FieldRequirement[] {
   const found: FieldRequirement[] = [];
-  const fail = (what: string, at: number, expected: string): never => {
-    throw new SyntaxError(
-      `Cannot parse field selector "${quoted(text)}": found ${what} at character ${at + 1}, expected ${expected}`,
-    );
-  };
+  const fail = (found: string, at: number, expected: string): never =>
+    refuse("parse field selector", text, at, expected, found);
   let begin = 0;
   let operator: string | undefined;
   let [field, from] = ["", 0];
@@ -528,19 +503,19 @@ function parse(text: string): FieldRequirement[] {
       if (operator !== undefined) {
         const value = text.slice(from, at).replaceAll(/\\(.)/g, "$1");
         found.push({ keys: parseFieldPath(field), value, equal: operator !== "!=" });
-      } else if (term !== "") fail(`"${quoted(term)}"`, begin, `"field=value" or "field!=value"`);
+      } else if (term !== "") fail(term, begin, `"field=value" or "field!=value"`);
       begin = at + 1;
       operator = undefined;
     } else if (operator === undefined) {
-      operator = OPERATORS.find((operator) => text.startsWith(operator, at));
+      operator = EQUALITIES.find((operator) => text.startsWith(operator, at));
       if (operator === undefined) continue;
-      if (at === begin) fail(`"${operator}"`, at, "the name of a field before it");
+      if (at === begin) fail(operator, at, "the name of a field before it");
       field = text.slice(begin, at);
       at += operator.length - 1;
       from = at + 1;
     } else if (next === "=") {
-      fail(`"="`, at, `"\\=" in a value`);
-    } else if (next === "\\" && !/[\\,=]/.test(text[++at] ?? "")) fail(`"\\"`, at - 1, `"\\\\" in a value`);
+      fail("=", at, `"\\=" in a value`);
+    } else if (next === "\\" && !/[\\,=]/.test(text[++at] ?? "")) fail("\\", at - 1, `"\\\\" in a value`);
   }
   return found;
 }

@@ -30,14 +30,15 @@ Deno.test("parseFieldPath reads back every list of keys that is written in brack
 
 Deno.test("parseFieldPath names the character at which a text is no path", () => {
   const cases: readonly [string, string][] = [
-    ["", "it ends there"],
+    ["", "found its end at character 1"],
     [".spec", 'found "." at character 1'],
-    ["spec.", "it ends there"],
+    ["spec.", "found its end at character 6"],
     ["spec..a", 'found "." at character 6'],
     ['spec.["a"]', 'found "[" at character 6'],
     ["spec[a]", 'found "[" at character 5'],
     ["spec a", 'found " " at character 5'],
     ['a["b"', 'found "[" at character 2'],
+    ['a["\\x"]', 'found "[" at character 2'],
     ["spec.containers[*].image", 'found "[" at character 16'],
   ];
   for (const [path, found] of cases) assertThrows(() => parseFieldPath(path), SyntaxError, found, path);
