@@ -1,5 +1,6 @@
 // The promises of informers, tested on any server: the fake is right because the real one passes the same.
 import {
+  compareResourceVersions,
   copyOf,
   defineResource,
   isConflict,
@@ -45,8 +46,16 @@ function lists(streamingList: "on" | "off"): Scenario {
     needsStreams: streamingList === "on",
     async run(server): Promise<string> {
       const maps = server.client.resource(ConfigMap, { namespace: server.namespace });
-      await forEach(names("map", 30), (name) => maps.create(mapDraft(name)));
+      let newest = "";
+      await forEach(names("map", 30), async (name) => {
+        const { metadata } = await maps.create(mapDraft(name));
+        if (newest === "" || compareResourceVersions(metadata.resourceVersion, newest) > 0) {
+          newest = metadata.resourceVersion;
+        }
+      });
       await using observed = await new ObservedInformer(server, ConfigMap, { reflector: { streamingList } }).synced();
+      // The first list is of the server's watch cache, which may be some milliseconds behind its last writes.
+      await withDeadline("the last of the 30", (signal) => observed.informer.atLeast(newest, { signal }));
       assertEquals(observed.informer.indexer.size, 30);
       await maps.patch("map-0001", { type: "merge", body: { data: { text: "one" } } });
       await maps.patch("map-0001", { type: "merge", body: { data: { text: "two" } } });
