@@ -2,7 +2,7 @@
  * Objects of the size and shape they have on a busy cluster, the same in every run: pods of 9.1 kB, of which
  * managedFields are 2.9 kB, and leases of 0.85 kB.
  */
-import { bigPod } from "../src/testing/objects.ts";
+import { bigPod } from "../tests/support/big_pods.ts";
 import { Random } from "../src/testing/random.ts";
 
 const encoder = new TextEncoder();

@@ -11,7 +11,7 @@ import { Client } from "../src/client/client.ts";
 import { entryOf } from "../src/entry/entry.ts";
 import { SharedIndexInformer } from "../src/informer/shared_index_informer.ts";
 import { Pod } from "../src/kinds/core/v1.ts";
-import { bigPod } from "../src/testing/objects.ts";
+import { bigPod } from "../tests/support/big_pods.ts";
 
 /** Answers lists with nothing, and watches with what it is fed. */
 class Feed implements Transport {

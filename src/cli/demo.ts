@@ -3,7 +3,8 @@ import { sleep } from "../async/time.ts";
 import { Client } from "../client/client.ts";
 import type { SharedIndexInformer } from "../informer/shared_index_informer.ts";
 import { SharedInformerFactory } from "../informer/shared_informer_factory.ts";
-import { FakeApiServer, pods } from "../testing/mod.ts";
+import { FakeApiServer } from "../testing/mod.ts";
+import { samplePod } from "./resources/sample_pods.ts";
 import { checkNumbers, durationMs, SteadyChurn } from "./resources/resources_for.ts";
 import { EXIT_CODE } from "./errors/explain_error.ts";
 import { errorLine } from "../errors/errors.ts";
@@ -26,7 +27,7 @@ export async function demo(flags: DemoFlags, terminal: Terminal, signal: AbortSi
   const forMs = flags.for === undefined ? (terminal.interactive ? undefined : 10_000) : durationMs(flags.for, "for");
   checkNumbers({ pods: flags.pods, churn: flags.churn });
   using server = new FakeApiServer({ bookmarkMs: 1_000 });
-  for (const pod of pods(flags.pods)) server.create(Pod, pod);
+  for (let index = 0; index < flags.pods; index++) server.create(Pod, samplePod(index));
   const { promise: listening, resolve } = Promise.withResolvers<Deno.NetAddr>();
   const http = Deno.serve(
     { hostname: "127.0.0.1", port: 0, onListen: resolve },

@@ -3,7 +3,7 @@ import { keyOf, type KubernetesObject, type ObjectKey } from "../api/object.ts";
 import { defineResource, type Resource } from "../api/resource.ts";
 import type { FakeApiServer } from "./fake_api_server.ts";
 import type { RequestFilter } from "./faults/faults.ts";
-import { bigPod, type Fixture } from "./objects.ts";
+import { type Fixture, pod } from "./objects.ts";
 import { isStreamingList, type RecordedRequest } from "./http/exchange.ts";
 import { parseRoute } from "../protocol/requests.ts";
 import { isNotFound } from "../api/status.ts";
@@ -506,7 +506,7 @@ export interface ChurnOptions<T extends KubernetesObject> {
   /**
    * Builds the object to create; the number passed is never used twice.
    *
-   * @default {pods as `pods()` makes them; else an object with a name}
+   * @default {a pod as `pod()` builds it; else an object with a name}
    */
   readonly make?: (index: number) => Fixture<T>;
 }
@@ -533,7 +533,9 @@ export function churn<T extends KubernetesObject>(
   const isPods = resource.plural === "pods" && resource.group === "";
   const make = options.make ??
     ((index: number): Fixture<T> =>
-      (isPods ? bigPod(index, seed) : { metadata: { name: `churn-${seed}-${index}` } }) as unknown as Fixture<T>);
+      (isPods
+        ? pod({ name: `churn-${seed}-${index}` })
+        : { metadata: { name: `churn-${seed}-${index}` } }) as unknown as Fixture<T>);
   const random = new Random(seed);
   const keys = server.keys(resource);
   const usual = keys.length;

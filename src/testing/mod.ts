@@ -70,7 +70,6 @@ export type { Authorize, RecordedRequest, RequestAttributes, Tokens } from "./ht
 export type { RequestFailure, RequestFilter, RequestHook } from "./faults/faults.ts";
 export type { AdmissionHook, AdmissionRequest } from "./writes/writer.ts";
 export {
-  type BigPod,
   type BuildOptions,
   type Built,
   type BuiltConfigMap,
@@ -93,7 +92,6 @@ export {
   type NodeBuildOptions,
   pod,
   type PodBuildOptions,
-  pods,
 } from "./objects.ts";
 export { FakeTime } from "./fake_time.ts";
 export {

@@ -3,7 +3,8 @@ import { load } from "js-yaml";
 import { defineResource } from "../../src/api/resource.ts";
 import { Deployment } from "../../src/kinds/apps/v1.ts";
 import { ConfigMap, Namespace, Pod } from "../../src/kinds/core/v1.ts";
-import { deployment, FakeApiServer, namespace, pod, pods } from "../../src/testing/mod.ts";
+import { deployment, FakeApiServer, namespace, pod } from "../../src/testing/mod.ts";
+import { pods } from "../support/big_pods.ts";
 import { serve } from "../support/serve.ts";
 import { run, Session } from "../support/session.ts";
 

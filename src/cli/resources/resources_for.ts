@@ -1,6 +1,7 @@
 import { DerivedController, nextTurn } from "../../async/signals.ts";
 import { Namespace, Node, Pod, type Pod as PodObject } from "../../kinds/core/v1.ts";
-import { churn, type ChurnOptions, FakeApiServer, namespace, node, pods } from "../../testing/mod.ts";
+import { samplePod } from "./sample_pods.ts";
+import { churn, type ChurnOptions, FakeApiServer, namespace, node } from "../../testing/mod.ts";
 import { HttpServer } from "../../deno/run_manager.ts";
 import { errorLine, messageOf } from "../../errors/errors.ts";
 import type { Terminal } from "../terminal/terminal.ts";
@@ -43,7 +44,8 @@ export async function fillFakeServer(server: FakeApiServer, filling: Filling): P
   const namespaces = new Set(["default", "kube-system"]);
   const nodes = new Set<string>();
   let made = 0;
-  for (const pod of pods(count, seed)) {
+  while (made < count) {
+    const pod = samplePod(made, seed);
     const { namespace: own = "default" } = pod.metadata;
     const where = made++ < IN_DEFAULT ? "default" : own;
     server.create(Pod, { ...pod, metadata: { ...pod.metadata, namespace: where } });
@@ -101,7 +103,7 @@ export class SteadyChurn {
   ) {
     this.#perSecond = perSecond;
     this.#forMs = forMs;
-    this.#step = churn(server, { resource: Pod, ...options });
+    this.#step = churn(server, { resource: Pod, make: (index) => samplePod(index, options.seed), ...options });
   }
 
   /** Number of changes so far. */

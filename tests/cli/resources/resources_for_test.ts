@@ -4,7 +4,8 @@ import { definitionsIn, durationMs, fillFakeServer, SteadyChurn } from "../../..
 import { SchemaError } from "../../../src/codegen/read_schema.ts";
 import { readCrds } from "../../../src/codegen/read_documents.ts";
 import { Namespace, Node, Pod } from "../../../src/kinds/core/v1.ts";
-import { FakeApiServer, pod, pods } from "../../../src/testing/mod.ts";
+import { FakeApiServer, pod } from "../../../src/testing/mod.ts";
+import { pods } from "../../support/big_pods.ts";
 import { makeCertificates } from "../../support/certificates.ts";
 import { CRONTAB_FILE, crontabDefinition } from "../../support/crontab.ts";
 import { writeKubeconfig } from "../../support/host.ts";
