@@ -2,11 +2,11 @@ import type { Client } from "../client/client.ts";
 import { type DocumentPart, isDocumentObject, memberOf } from "../codegen/read_schema.ts";
 import { emitModule } from "../codegen/emit_module.ts";
 import { readCrds } from "../codegen/read_documents.ts";
-import { messageOf, nearest } from "../errors/errors.ts";
+import { messageOf } from "../errors/errors.ts";
 import { CustomResourceDefinition } from "../kinds/apiextensions/v1.ts";
 import { basename } from "node:path";
 import { checkOutputFile } from "./output_file.ts";
-import { EXIT_CODE, UsageError } from "./errors/explain_error.ts";
+import { didYouMean, EXIT_CODE, UsageError } from "./errors/explain_error.ts";
 import { replaceFile } from "../deno/host.ts";
 import { clientFor, type ConnectionFlags, definitionsIn } from "./resources/resources_for.ts";
 import type { Terminal } from "./terminal/terminal.ts";
@@ -111,9 +111,6 @@ function groupOf({ value }: DocumentPart): unknown {
 function nothingDefined(all: readonly DocumentPart[], group: string | undefined): Error {
   const groups = [...new Set(all.map(groupOf).filter((it) => typeof it === "string"))].sort();
   if (group === undefined || groups.length === 0) return new Error("no custom kinds are defined there");
-  const similar = nearest(group, groups);
-  const others = similar === undefined
-    ? `the groups are ${groups.slice(0, 20).join(", ")}`
-    : `did you mean "${similar}"?`;
-  return new UsageError(`--group "${group}" has no custom kinds; ${others}`);
+  const others = didYouMean(group, groups) || `; the groups are ${groups.slice(0, 20).join(", ")}`;
+  return new UsageError(`--group "${group}" has no custom kinds${others}`);
 }
