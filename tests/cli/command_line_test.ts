@@ -3,7 +3,7 @@ import { Folder, serve } from "../support/serve.ts";
 import { Captured, run } from "../support/session.ts";
 import { FakeApiServer } from "../../src/testing/mod.ts";
 import { writeKubeconfig } from "../support/host.ts";
-import { deno, fill, informer, shell } from "../support/program.ts";
+import { deno, fill, informer, outputOf, shell } from "../support/program.ts";
 
 /** Runs a command line that is wrong: nothing on standard output, and one line that matches. */
 async function refused(code: number, message: RegExp, ...args: string[]): Promise<void> {
@@ -265,6 +265,15 @@ Deno.test("informer exits cleanly when the reader of its output has gone", UNIX,
   assertEquals([head.code, head.out.split("\n").length, head.err.includes("error")], [0, 2, false]);
   const get = await shell("informer get pods -A --fake -o json | head -c 5");
   assertEquals([get.code, get.out, get.err], [0, `{"api`, ""]);
+});
+
+Deno.test("informer shows no live line on a terminal on which the reader of its output prints", LINUX, async () => {
+  const flags = "-A --fake --no-object -o json --timeout 2s";
+  const command = `${Deno.execPath()} run --quiet -A src/cli/main.ts watch pods ${flags} | cat`;
+  // It makes a terminal of standard error.
+  const { out } = await outputOf("script", ["-qec", `env -u CI TERM=xterm ${command}`, "/dev/null"]);
+  assertMatch(out, /^\{"type":"synced".*\}\r$/m);
+  assertEquals(out.match(/pods: .*/)?.[0], undefined);
 });
 
 Deno.test("informer exits with 1 when its output cannot be written", LINUX, async () => {
