@@ -99,7 +99,7 @@ export interface ConnectOptions extends InClusterOptions {
   readonly tokenFile?: string | URL;
   /**
    * Path or `file:` URL of a PEM file with the trusted CA certificates, instead of those of the kubeconfig or pod; read
-   * again when it changes. Deno also trusts its public authorities, unless the process has an empty `DENO_TLS_CA_STORE`.
+   * again when it changes. Deno also trusts its public authorities, unless `DENO_TLS_CA_STORE` is empty.
    * @default {those of the configuration}
    */
   readonly caFile?: string | URL;

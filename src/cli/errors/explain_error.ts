@@ -38,8 +38,8 @@ export function explainError(error: unknown): { readonly code: number; readonly 
   if (error instanceof ConnectError) return { code: EXIT_CODE.connection, message: connectLine(error) };
   if (error instanceof KubeconfigError) {
     const message = oneLine(error.message).replace(`pass "context"`, "pass --context");
-    // The command line names a file that does not exist, no context, or one that is not in the file. Files of KUBECONFIG
-    // may be missing.
+    // The command line names a file that does not exist, no context, or one that is not in the file. Files of
+    // KUBECONFIG may be missing.
     const isChoice = error.entry === undefined &&
       /current-context" is missing|asked for context|: there is no such file$/.test(message);
     const advice = message.includes("--context") || message.includes("--allow-")

@@ -228,8 +228,8 @@ export class LiveTable {
   }
 
   /**
-   * Returns the lines from `first` on, at most `count`, whose widest cells are shortened to `columns`; `now` is the time
-   * for ages. The heads of the resource that line `first` belongs to take the place of that line.
+   * Returns the lines from `first` on, at most `count`, whose widest cells are shortened to `columns`; `now` is the
+   * time for ages. The heads of the resource that line `first` belongs to take the place of that line.
    */
   lines(first: number, count: number, now: number, columns = Infinity): string[] {
     const shown = this.#from(first, count);

@@ -417,7 +417,7 @@ const MOST = 1_000;
 /** Between two columns. */
 const GAP = "   ";
 
-/** Returns the width to which wider columns are cut, so that all have room together; the narrow ones stay as they are. */
+/** Returns the width to which wider columns are cut so that all have room together; narrower columns stay. */
 function widest(widths: readonly number[], room: number): number {
   let left = room;
   for (const [i, width] of widths.toSorted((a, b) => a - b).entries()) {
