@@ -58,7 +58,7 @@ const LAYERS: Readonly<Record<string, { readonly folders: readonly string[]; rea
       folders: ["api", "async", "errors", "client", "reflector", "informer", "metrics", "reconcile"],
       packages: ["@opentelemetry/api"],
     },
-    cli: { folders: ["*"], packages: ["@cliffy/command", "js-yaml", "node:path", "node:tls"] },
+    cli: { folders: ["*"], packages: ["@cliffy/command", "js-yaml", "node:fs", "node:path", "node:tls"] },
   };
 
 /** Files that may import one more folder than their layer. */

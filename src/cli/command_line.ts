@@ -1,10 +1,10 @@
 import { Command, EnumType, ValidationError } from "@cliffy/command";
 import { VERSION } from "../client/client.ts";
 import type { BackoffOptions } from "../async/time.ts";
-import { complete, completionScript, FILES_LINE, ServerNames, type Shell } from "./completions.ts";
+import { commandOf, complete, completionScript, FILES_LINE, ServerNames, type Shell } from "./completions.ts";
 import { demo } from "./demo.ts";
 import { doctor } from "./doctor/doctor.ts";
-import { EXIT_CODE, explainError, UsageError } from "./errors/explain_error.ts";
+import { didYouMean, EXIT_CODE, explainError, UsageError } from "./errors/explain_error.ts";
 import { fake } from "./fake.ts";
 import { get } from "./get.ts";
 import { record } from "./record.ts";
@@ -16,24 +16,6 @@ import { serve } from "./serve.ts";
 import { wait } from "./wait.ts";
 import { watch } from "./watch.ts";
 import { isAbortOf } from "../async/signals.ts";
-
-const COMMANDS: readonly string[] = [
-  ...[
-    "watch",
-    "get",
-    "wait",
-    "serve",
-    "kinds",
-    "doctor",
-    "dashboard",
-    "alerts",
-    "record",
-    "fake",
-    "demo",
-    "init",
-    "completions",
-  ],
-];
 
 /** The permissions of commands that connect. */
 const CONNECTED = "those that informer doctor prints; none with --fake";
@@ -100,8 +82,17 @@ export class CommandLine {
 
   #end(error: unknown, args: string[]): number {
     const { code, message } = explainError(error);
-    this.#terminal.say(`error: ${message}${error instanceof ValidationError ? seeHelp(message, args[0]) : ""}`);
+    this.#terminal.say(`error: ${message}${error instanceof ValidationError ? this.#advice(message, args[0]) : ""}`);
     return code;
+  }
+
+  /** Returns what follows the message about an invalid command line: the flag that was meant, and the help to see. */
+  #advice(message: string, name: string): string {
+    const command = commandOf(this.#program(), name);
+    const [, flag = ""] = /^There is no flag "(--[^"=]+)/.exec(message) ?? [];
+    const near = flag && didYouMean(flag, command?.getOptions().flatMap(({ flags }) => flags) ?? []);
+    const help = command === undefined ? "informer --help" : `informer ${name} --help`;
+    return `${near}${(message + near).endsWith("?") ? " See" : "; see"} ${help}`;
   }
 
   /** @throws the error of the command; `ValidationError` when the command line is invalid. */
@@ -116,7 +107,9 @@ export class CommandLine {
     if (args[0] === "completions" && args[1] === "complete") return await this.#complete(args);
     refuseEmpty(args);
     // With more arguments the parser would complain of a flag that this command does not have.
-    await this.#program().parse(COMMANDS.includes(args[0]) || args[0].startsWith("-") ? args : args.slice(0, 1));
+    const program = this.#program();
+    const isKnown = commandOf(program, args[0]) !== undefined || args[0].startsWith("-");
+    await program.parse(isKnown ? args : args.slice(0, 1));
   }
 
   async #complete(args: readonly string[]): Promise<void> {
@@ -483,9 +476,4 @@ function refuseEmpty(args: readonly string[]): void {
   if (place < 0) return;
   const what = args[place] === "" ? (place === 0 ? "the command" : `what follows "${args[place - 1]}"`) : args[place];
   throw new UsageError(`${what} is empty; leave it out, or give it a value`);
-}
-
-function seeHelp(message: string, command: string): string {
-  const help = COMMANDS.includes(command) ? `informer ${command} --help` : "informer --help";
-  return message.endsWith("?") ? ` See ${help}` : `; see ${help}`;
 }

@@ -119,7 +119,7 @@ interface Candidate {
   readonly description?: string;
 }
 
-/** The part of a command of `@cliffy/command` that completion reads. */
+/** The part of a command of `@cliffy/command` that is read here. */
 interface CompletedCommand {
   getName(): string;
   /** The first line of the description. */
@@ -132,6 +132,11 @@ interface CompletedCommand {
     readonly args: readonly { readonly type: string }[];
   }[];
   getType(name: string): { readonly handler: unknown } | undefined;
+}
+
+/** Returns the subcommand of a name, if there is one. */
+export function commandOf(program: CompletedCommand, name: string): CompletedCommand | undefined {
+  return program.getCommands().find((command) => command.getName() === name);
 }
 
 /** Flags whose value is the path of a file. */
@@ -147,7 +152,7 @@ export async function complete(
   cluster: ClusterNames,
 ): Promise<readonly Candidate[] | "files"> {
   const current = words.at(-1) ?? "";
-  const command = program.getCommands().find((command) => command.getName() === words[0]);
+  const command = commandOf(program, words[0]);
   if (words.length <= 1) {
     const commands = program.getCommands();
     return startingWith(

@@ -1,7 +1,6 @@
 import { FakeApiServer, type FakeApiServerOptions } from "../testing/mod.ts";
-import { messageOf } from "../errors/errors.ts";
 import { checkNumbers, durationMs, fillFakeServer, listen, SteadyChurn } from "./resources/resources_for.ts";
-import { unwritable } from "./output_file.ts";
+import { unreadable, unwritable } from "./output_file.ts";
 import { EXIT_CODE, UsageError } from "./errors/explain_error.ts";
 import { replaceFile } from "../deno/host.ts";
 import { refuse, RequestGuard } from "../edge/http.ts";
@@ -108,9 +107,7 @@ async function serverOf({ from, speed, seed, namespaces, pods, churn }: FakeFlag
   try {
     file = await Deno.open(from);
   } catch (cause) {
-    throw new UsageError(`--from: "${from}" cannot be read: ${messageOf(cause)}; name a file of informer record`, {
-      cause,
-    });
+    throw unreadable("--from", from, "a file of informer record", cause);
   }
   return await FakeApiServer.from(file.readable, options);
 }

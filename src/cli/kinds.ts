@@ -2,11 +2,10 @@ import type { Client } from "../client/client.ts";
 import { type DocumentPart, isDocumentObject, memberOf } from "../codegen/read_schema.ts";
 import { emitModule } from "../codegen/emit_module.ts";
 import { readCrds } from "../codegen/read_documents.ts";
-import { messageOf, nearest } from "../errors/errors.ts";
 import { CustomResourceDefinition } from "../kinds/apiextensions/v1.ts";
 import { basename } from "node:path";
-import { checkOutputFile } from "./output_file.ts";
-import { EXIT_CODE, UsageError } from "./errors/explain_error.ts";
+import { checkOutputFile, unreadable } from "./output_file.ts";
+import { didYouMean, EXIT_CODE, UsageError } from "./errors/explain_error.ts";
 import { replaceFile } from "../deno/host.ts";
 import { clientFor, type ConnectionFlags, definitionsIn } from "./resources/resources_for.ts";
 import type { Terminal } from "./terminal/terminal.ts";
@@ -81,14 +80,7 @@ async function definitionsOf(file: string, flags: KindsFlags): Promise<DocumentP
   try {
     text = await Deno.readTextFile(file);
   } catch (cause) {
-    if (cause instanceof Deno.errors.NotCapable) {
-      throw new UsageError(`--file: this program may not read "${file}"; run Deno with --allow-read=${file}`, {
-        cause,
-      });
-    }
-    throw new UsageError(`--file: "${file}" cannot be read: ${messageOf(cause)}; name a file of definitions`, {
-      cause,
-    });
+    throw unreadable("--file", file, "a file of definitions", cause);
   }
   return definitionsIn(text, file);
 }
@@ -110,10 +102,11 @@ function groupOf({ value }: DocumentPart): unknown {
 
 function nothingDefined(all: readonly DocumentPart[], group: string | undefined): Error {
   const groups = [...new Set(all.map(groupOf).filter((it) => typeof it === "string"))].sort();
-  if (group === undefined || groups.length === 0) return new Error("no custom kinds are defined there");
-  const similar = nearest(group, groups);
-  const others = similar === undefined
-    ? `the groups are ${groups.slice(0, 20).join(", ")}`
-    : `did you mean "${similar}"?`;
-  return new UsageError(`--group "${group}" has no custom kinds; ${others}`);
+  if (group === undefined || groups.length === 0) {
+    return new Error(
+      "no custom kinds are defined there; apply a CustomResourceDefinition first, or name a file that has one by --file",
+    );
+  }
+  const others = didYouMean(group, groups) || `; the groups are ${groups.slice(0, 20).join(", ")}`;
+  return new UsageError(`--group "${group}" has no custom kinds${others}`);
 }

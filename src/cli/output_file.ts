@@ -1,6 +1,6 @@
 import { dirname } from "node:path";
 import { encoder, type KubernetesObject } from "../api/object.ts";
-import { folderPermissions, replaceFile, temporaryPath } from "../deno/host.ts";
+import { folderPermissions, readProblem, replaceFile, temporaryPath } from "../deno/host.ts";
 import { UsageError } from "./errors/explain_error.ts";
 import { messageOf } from "../errors/errors.ts";
 
@@ -43,16 +43,18 @@ async function infoOf(place: string, flag: string, path: string): Promise<Deno.F
   }
 }
 
+/** Returns the error for a file that a flag names and that cannot be read; `what` is a file that can be named. */
+export function unreadable(flag: string, path: string, what: string, cause: unknown): UsageError {
+  const advice = cause instanceof Deno.errors.NotCapable ? "" : `; name ${what}`;
+  return new UsageError(`${flag}: "${path}" cannot be read: ${readProblem(cause, path)}${advice}`, { cause });
+}
+
 /** Returns the error for a file that cannot be written, with the flags that are missing or the reason. */
 export function unwritable(flag: string, path: string, cause: unknown): UsageError {
   if (cause instanceof Deno.errors.NotCapable) {
     const flags = folderPermissions(path);
-    return new UsageError(
-      `${flag}: this program may not write "${path}"; run Deno with ${flags} or install it again with them`,
-      {
-        cause,
-      },
-    );
+    const message = `this program may not write "${path}"; run Deno with ${flags} or install it again with them`;
+    return new UsageError(`${flag}: ${message}`, { cause });
   }
   return new UsageError(`${flag}: "${path}" cannot be written: ${messageOf(cause)}; name another file`, { cause });
 }

@@ -99,7 +99,8 @@ export interface ConnectOptions extends InClusterOptions {
   readonly tokenFile?: string | URL;
   /**
    * Path or `file:` URL of a PEM file with the trusted CA certificates, instead of those of the kubeconfig or pod; read
-   * again when it changes. @default {those of the configuration, and those that Deno trusts}
+   * again when it changes. Deno also trusts its public authorities, unless `DENO_TLS_CA_STORE` is empty.
+   * @default {those of the configuration}
    */
   readonly caFile?: string | URL;
   /** The trusted CA certificates, as PEM text, instead of `caFile`: for programs without files. */

@@ -173,7 +173,8 @@ export function pathBeside(file: string, path: string): string {
   return isAbsolute(path) ? path : join(dirname(file), path);
 }
 
-function readProblem(error: unknown, path: string): string {
+/** Returns the reason why a file cannot be read, with the permission flag that is missing. */
+export function readProblem(error: unknown, path: string): string {
   if (error instanceof Deno.errors.NotFound) return "there is no such file";
   if (error instanceof Deno.errors.NotCapable) return `this program may not read it, run it with ${readFlag(path)}`;
   if (error instanceof Deno.errors.PermissionDenied) return "the user who runs this program may not read it";

@@ -29,7 +29,10 @@ function mayHaveEnvironmentProxy(server: URL): boolean {
 
 /** CA certificates, client certificate and key of a connection, as PEM texts. */
 export interface TlsMaterial {
-  /** CA certificates, in addition to those that Deno trusts. */
+  /**
+   * The CA certificates to trust, in addition to the public ones of Deno: `Deno.createHttpClient` can add certificates,
+   * and cannot replace the public ones. Start the process with an empty `DENO_TLS_CA_STORE` to trust only these.
+   */
   readonly caCerts?: readonly string[];
   /** The client certificate with its chain; needs `key`. */
   readonly cert?: string;

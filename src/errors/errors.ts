@@ -33,6 +33,9 @@ export function causesOf(error: unknown): readonly unknown[] {
   return found;
 }
 
+/** Errors whose message says what matters of their causes, which {@linkcode errorLine} leaves out. */
+export const COMPLETE: WeakSet<object> = new WeakSet();
+
 /**
  * Returns an error as one line: its message and those of its causes, separated by colons. A message that an earlier one
  * includes is left out. Never throws.
@@ -54,6 +57,7 @@ export function errorLine(error: unknown): string {
     const isPermission = cause instanceof Error && cause.name === "NotCapable" && line.includes("--allow-");
     if (text === "" || isPermission || line.includes(text)) continue;
     line = line === "" ? text : `${line.replace(/[.:;]$/, "")}: ${text}`;
+    if (COMPLETE.has(cause as object)) break;
   }
   return line;
 }

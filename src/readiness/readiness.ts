@@ -16,7 +16,8 @@ import type { Job } from "../kinds/batch/v1.ts";
 import type { PersistentVolumeClaim, Pod, Service } from "../kinds/core/v1.ts";
 import { DecodeError } from "../api/status.ts";
 import { DerivedController } from "../async/signals.ts";
-import { LongTimer } from "../async/time.ts";
+import { humanDuration, LongTimer, monotonicMs } from "../async/time.ts";
+import { COMPLETE, nameOf } from "../errors/errors.ts";
 import { InformerError } from "../errors/informer_error.ts";
 import type { AddedEvent, ObjectEvent } from "../informer/events/event.ts";
 
@@ -381,7 +382,10 @@ export interface UntilReadyOptions extends Abortable {
   readonly pods?: Pick<InformerView<Pod>, "lister" | "addEventHandler">;
 }
 
-/** A wait for an object has ended before it was ready. The message has its last state, and the reason. */
+/**
+ * A wait for an object has ended before it was ready. The message has its last state, the reason, and how long was
+ * waited if the signal ended it.
+ */
 export class NotReadyError extends InformerError {
   /** `"NotReadyError"`. */
   override readonly name = "NotReadyError";
@@ -390,10 +394,12 @@ export class NotReadyError extends InformerError {
   /** Its last state. */
   readonly readiness: Readiness;
 
-  /** Creates an error about the object of `key`. */
-  constructor(key: ObjectKey, readiness: Readiness, options: ErrorOptions = {}) {
+  /** Creates an error about the object of `key`; `waitedMs` is the time for which it was waited for. */
+  constructor(key: ObjectKey, readiness: Readiness, options: ErrorOptions & { readonly waitedMs?: number } = {}) {
     const { state, reason, message } = readiness;
-    super(`"${key}" is not ready: ${state}, ${reason}: ${message}`, options);
+    const { waitedMs } = options;
+    const after = waitedMs === undefined ? "" : ` after ${humanDuration(waitedMs)}`;
+    super(`"${key}" is not ready${after}: ${state}, ${reason}: ${message}`, options);
     this.key = key;
     this.readiness = readiness;
   }
@@ -432,6 +438,7 @@ export async function untilReady<T extends KubernetesObject & Complete>(
 ): Promise<T> {
   checkNames("wait until an object is ready", options, READY_OPTIONS);
   const { signal, failFast = false, pods } = options;
+  const beganMs = monotonicMs();
   using job = new DerivedController(signal);
   using timer = new LongTimer(() => again());
   const isReady = (object: T | undefined): boolean => {
@@ -458,6 +465,10 @@ export async function untilReady<T extends KubernetesObject & Complete>(
   } catch (error) {
     if (job.signal.reason instanceof NotReadyError) throw job.signal.reason;
     if (!signal?.aborted || !informer.hasSynced) throw error;
-    throw new NotReadyError(key, readiness(informer.lister.get(key), { pods }), { cause: error });
+    const waitedMs = monotonicMs() - beganMs;
+    const late = new NotReadyError(key, readiness(informer.lister.get(key), { pods }), { cause: error, waitedMs });
+    // The state is known to be the last one only while the cache follows its server.
+    if (nameOf(signal.reason) === "TimeoutError" && informer.status().state === "live") COMPLETE.add(late);
+    throw late;
   }
 }

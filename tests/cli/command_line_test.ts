@@ -3,7 +3,7 @@ import { Folder, serve } from "../support/serve.ts";
 import { Captured, run } from "../support/session.ts";
 import { FakeApiServer } from "../../src/testing/mod.ts";
 import { writeKubeconfig } from "../support/host.ts";
-import { deno, fill, informer, shell } from "../support/program.ts";
+import { deno, fill, informer, outputOf, shell } from "../support/program.ts";
 
 /** Runs a command line that is wrong: nothing on standard output, and one line that matches. */
 async function refused(code: number, message: RegExp, ...args: string[]): Promise<void> {
@@ -31,9 +31,23 @@ Deno.test("informer reports a usage error in one line, and exits with 2", async 
     [/^error: There is no flag "--bogus"/, "watch", "pods", "--bogus"],
     [/^error: There is no flag "--bogus"; see informer get --help$/, "get", "pods", "--bogus"],
     [/^error: There is no flag "-p", and a value stands behind a space/, "watch", "pods", "-lapp=web"],
-    [/"--output" must be of type "format", but got "yaml".*"json"/, "watch", "pods", "-o", "yaml"],
+    [/There is no flag "--namespce"; did you mean "--namespace"\? See informer wait --help$/, ...[
+      ...["wait", "pod/a", "--namespce", "shop"],
+    ]],
+    [/There is no flag "--kubecnfig=f"; did you mean "--kubeconfig"\? See informer get --help$/, ...[
+      ...["get", "pods", "--kubecnfig=f"],
+    ]],
     [
-      /"--streaming-list" must be .* "auto", "on", "off"; see informer watch/,
+      /^error: "--output" must be one of "table", "wide", "json", "name", but got "zip"; see informer watch --help$/,
+      ...[
+        ...["watch", "pods", "-o", "zip"],
+      ],
+    ],
+    [/"--output" must be one of .*, but got "yml"; did you mean "yaml"\? See informer get --help$/, ...[
+      ...["get", "pods", "-o", "yml"],
+    ]],
+    [
+      /"--streaming-list" must be .* "auto", "on", "off", but got "yes"; see informer watch/,
       "watch",
       "pods",
       "--streaming-list",
@@ -44,7 +58,7 @@ Deno.test("informer reports a usage error in one line, and exits with 2", async 
     [/what follows "-n" is empty/, "watch", "pods", "-n", ""],
     [/--cache= is empty/, "watch", "pods", "--cache="],
     [
-      /label selector "app=web,,x": found "," at character 9, expected a label key$/,
+      /label selector "app=web,,x": found "," at character 9, expected a label key such as "app"/,
       "watch",
       "pods",
       "-l",
@@ -117,7 +131,7 @@ Deno.test("informer reports a usage error in one line, and exits with 2", async 
   for (const [message, ...args] of cases) await refused(2, message, ...args);
 });
 
-Deno.test("informer reports a kubeconfig error in one line, and exits with 3, or with 2 without a context", async () => {
+Deno.test("informer reports a kubeconfig error in one line, and exits with 3, or with 2 for a missing file or context", async () => {
   await using folder = new Folder();
   const config = (fields: Record<string, unknown>): string =>
     JSON.stringify({
@@ -134,11 +148,21 @@ Deno.test("informer reports a kubeconfig error in one line, and exits with 3, or
     "unknown",
     config({ "current-context": "home", clusters: [{ name: "farm", cluster: { server: "http://x", sever: "y" } }] }),
   );
+  const authorityless = await writeKubeconfig(folder.file("authorityless"), {
+    ...{ server: "https://127.0.0.1:1", "certificate-authority": folder.file("nosuch.crt") },
+  });
   const cases: [RegExp, ...string[]][] = [
-    [/there is no such file; correct it, or choose another with --kubeconfig/, "--kubeconfig", folder.file("missing")],
     [/it has no clusters, contexts or users; correct it/, "--kubeconfig", empty],
     [/it is neither YAML nor JSON: .* at line 1, column \d+; correct it/, "--kubeconfig", malformed],
     [/cluster "farm" of kubeconfig .*: field "sever" is not known/, "--kubeconfig", unknown],
+    [/certificate-authority" names .*: there is no such file; correct it/, "--kubeconfig", authorityless],
+  ];
+  for (const [message, ...args] of cases) {
+    await refused(3, message, "get", "pods", ...args);
+    await refused(3, message, "watch", "pods", ...args);
+  }
+  const choices: [RegExp, ...string[]][] = [
+    [/there is no such file; correct it, or choose another with --kubeconfig/, "--kubeconfig", folder.file("missing")],
     [
       /--token-file names .*: there is no such file$/,
       "--server",
@@ -146,12 +170,6 @@ Deno.test("informer reports a kubeconfig error in one line, and exits with 3, or
       "--token-file",
       folder.file("t"),
     ],
-  ];
-  for (const [message, ...args] of cases) {
-    await refused(3, message, "get", "pods", ...args);
-    await refused(3, message, "watch", "pods", ...args);
-  }
-  const choices: [RegExp, ...string[]][] = [
     [/"current-context" is missing: set it, or pass --context; the contexts are "home"$/, "--kubeconfig", contextless],
     [/context "away", which does not exist: the contexts are "home"/, "--kubeconfig", contextless, "--context", "away"],
   ];
@@ -247,6 +265,15 @@ Deno.test("informer exits cleanly when the reader of its output has gone", UNIX,
   assertEquals([head.code, head.out.split("\n").length, head.err.includes("error")], [0, 2, false]);
   const get = await shell("informer get pods -A --fake -o json | head -c 5");
   assertEquals([get.code, get.out, get.err], [0, `{"api`, ""]);
+});
+
+Deno.test("informer shows no live line on a terminal on which the reader of its output prints", LINUX, async () => {
+  const flags = "-A --fake --no-object -o json --timeout 2s";
+  const command = `${Deno.execPath()} run --quiet -A src/cli/main.ts watch pods ${flags} | cat`;
+  // It makes a terminal of standard error.
+  const { out } = await outputOf("script", ["-qec", `env -u CI TERM=xterm ${command}`, "/dev/null"]);
+  assertMatch(out, /^\{"type":"synced".*\}\r$/m);
+  assertEquals(out.match(/pods: .*/)?.[0], undefined);
 });
 
 Deno.test("informer exits with 1 when its output cannot be written", LINUX, async () => {

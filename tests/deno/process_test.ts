@@ -67,6 +67,28 @@ Deno.test("requiredPermissions lists what a kubeconfig of KUBECONFIG needs, and 
   });
 });
 
+/** The certificates of this machine are those of a file only on Linux. */
+const LINUX = { ignore: Deno.build.os !== "linux" };
+
+Deno.test(
+  "connect trusts public authorities besides the kubeconfig's, unless DENO_TLS_CA_STORE is empty",
+  LINUX,
+  async () => {
+    await using certificates = await makeCertificates();
+    const answers = async (other: boolean, store: string): Promise<string> => {
+      await using server = await serve({ certificates, other });
+      const kubeconfig = await inline(certificates, { server: server.url });
+      // "other-ca" is a public authority: the only one of this machine.
+      const env = { DENO_TLS_CA_STORE: store, SSL_CERT_FILE: certificates.path("other-ca.crt") };
+      return await ask(["--allow-all"], [kubeconfig], env);
+    };
+    assertEquals(await answers(false, "system"), "ok /version");
+    assertEquals(await answers(true, "system"), "ok /version");
+    assertEquals(await answers(false, ""), "ok /version");
+    assertStringIncludes(await answers(true, ""), "UnknownIssuer");
+  },
+);
+
 Deno.test("requiredPermissions lists the plugin of a kubeconfig", async () => {
   await using certificates = await makeCertificates();
   await using scripts = await Scripts.make();

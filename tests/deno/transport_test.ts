@@ -172,7 +172,7 @@ async function failure(promise: Promise<unknown>): Promise<string> {
   return text;
 }
 
-Deno.test("denoTransport trusts only the authorities that it is given", async () => {
+Deno.test("denoTransport trusts the authorities that it is given, and no others that are not public", async () => {
   await using certificates = await makeCertificates();
   await using server = await serve({ certificates });
   using transport = denoTransport({ caCerts: [certificates.text("other-ca.crt"), certificates.text("ca.crt")] });

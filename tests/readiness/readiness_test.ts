@@ -1,4 +1,11 @@
-import { assertEquals, assertMatch, assertRejects, assertStringIncludes, assertThrows } from "@std/assert";
+import {
+  assertEquals,
+  assertInstanceOf,
+  assertMatch,
+  assertRejects,
+  assertStringIncludes,
+  assertThrows,
+} from "@std/assert";
 import { type DynamicObject, reduced } from "../../src/api/object.ts";
 import { NotReadyError, readiness, untilReady, type UntilReadyOptions } from "../../src/readiness/mod.ts";
 import { FakeTime } from "../support/fake_time.ts";
@@ -285,10 +292,32 @@ Deno.test("untilReady says the last state when its signal aborts, and why", asyn
   stop.abort(new DOMException("The build was stopped", "AbortError"));
   const error = await assertRejects(() => waiting, NotReadyError);
   assertEquals([error.key, error.readiness.state, error.readiness.reason], ["shop/web", "progressing", "LessUpdated"]);
-  assertEquals(error.message, `"shop/web" is not ready: progressing, LessUpdated: 0 of 2 replicas are updated`);
+  assertMatch(error.message, /^"shop\/web" is not ready after \d+s: progressing, LessUpdated: 0 of 2 replicas are /);
   assertMatch(errorLine(error), /given up after .*The build was stopped/);
   const nowhere = untilReady(shop.deployments, "shop/db", { signal: stop.signal });
   assertEquals((await assertRejects(() => nowhere, NotReadyError)).readiness.state, "absent");
+});
+
+Deno.test("errorLine of a wait for readiness that takes too long is the last state, unless the cache may be outdated", async () => {
+  using time = new FakeTime();
+  await using shop = await Shop.open();
+  const wait = (): Promise<NotReadyError> =>
+    assertRejects(() => shop.wait({ signal: AbortSignal.timeout(3_000) }), NotReadyError);
+  const waiting = wait();
+  await time.tickAsync(3_000);
+  const late = await waiting;
+  const line = `"shop/web" is not ready after 3s: progressing, LessUpdated: 0 of 2 replicas are updated`;
+  assertEquals(errorLine(late), line);
+  assertInstanceOf(late.cause, WaitError);
+  assertEquals((late.cause.reason as Error).name, "TimeoutError");
+  shop.server.failNext(500, 100);
+  shop.server.endWatches();
+  const unreachable = wait();
+  await time.tickAsync(3_000);
+  assertMatch(
+    errorLine(await unreachable),
+    /LessUpdated: .*: Cannot wait for .* its state has been "\w+" for .*: 500 /,
+  );
 });
 
 Deno.test("with failFast untilReady ends when the object has failed", async () => {

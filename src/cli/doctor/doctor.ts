@@ -188,14 +188,15 @@ export function reportLines(report: Report, style: ReportStyle): string[] {
   return style.pretty ? prettyReport(report, style) : plainReport(report);
 }
 
-function plainReport({ steps, permissions, ...report }: Report): string[] {
+function plainReport(report: Report): string[] {
+  const { steps, permissions } = report;
   const width = Math.max(...steps.map(({ name }) => name.length), "permissions".length);
   const lines = steps.map(({ status, name, what, remedy }) => {
     const advice = remedy === undefined ? "" : `; to do: ${remedy}`;
     return `${status.padEnd(4)}  ${name.padEnd(width)}  ${what}${advice}`;
   });
   if (permissions.length > 0) lines.push(`ok    ${"permissions".padEnd(width)}  ${permissions.join(" ")}`);
-  return [...lines, summaryOf({ steps, permissions, ...report })];
+  return [...lines, summaryOf(report)];
 }
 
 function prettyReport(report: Report, { colours, columns }: ReportStyle): string[] {

@@ -1,4 +1,4 @@
-import { errorLine, messageOf, oneLine } from "../../errors/errors.ts";
+import { errorLine, messageOf, nearest, oneLine } from "../../errors/errors.ts";
 import { ValidationError } from "@cliffy/command";
 import {
   CredentialsError,
@@ -33,13 +33,15 @@ export class UsageError extends Error {
 export function explainError(error: unknown): { readonly code: number; readonly message: string } {
   if (error instanceof UsageError) return { code: EXIT_CODE.usage, message: oneLine(error.message) };
   if (error instanceof ValidationError) {
-    return { code: EXIT_CODE.usage, message: oneLine(error.message).replace(/\.$/, "") };
+    return { code: EXIT_CODE.usage, message: oneOf(oneLine(error.message).replace(/\.$/, "")) };
   }
   if (error instanceof ConnectError) return { code: EXIT_CODE.connection, message: connectLine(error) };
   if (error instanceof KubeconfigError) {
     const message = oneLine(error.message).replace(`pass "context"`, "pass --context");
-    // The file is usable, and the command line chooses no context, or one that is not in it.
-    const isChoice = error.entry === undefined && /current-context" is missing|asked for context/.test(message);
+    // The command line names a file that does not exist, no context, or one that is not in the file. Files of
+    // KUBECONFIG may be missing.
+    const isChoice = error.entry === undefined &&
+      /current-context" is missing|asked for context|: there is no such file$/.test(message);
     const advice = message.includes("--context") || message.includes("--allow-")
       ? ""
       : "; correct it, or choose another with --kubeconfig or --context";
@@ -49,9 +51,10 @@ export function explainError(error: unknown): { readonly code: number; readonly 
   // The library rejects arguments with these errors, before it sends a request; a defect would have another message.
   const refused = (error instanceof TypeError || error instanceof RangeError) && message.startsWith("Cannot ");
   if (error instanceof SyntaxError || refused) return { code: EXIT_CODE.usage, message: withFlags(message) };
-  // A token file or certificate that cannot be used: the message has the reason.
+  // A token file that does not exist is wrong usage. The message has the reason why another one cannot be used.
   if (message.startsWith("Cannot connect: ")) {
-    return { code: EXIT_CODE.connection, message: withFlags(oneLine(messageOf(error))) };
+    const shown = withFlags(oneLine(messageOf(error)));
+    return { code: shown.endsWith(": there is no such file") ? EXIT_CODE.usage : EXIT_CODE.connection, message: shown };
   }
   const [denied] = /^Cannot reach .*?: missing permission: \D*--allow-net=\S*[^\s:]/.exec(message) ?? [];
   if (denied !== undefined) return { code: EXIT_CODE.connection, message: denied };
@@ -78,6 +81,20 @@ export function explainError(error: unknown): { readonly code: number; readonly 
   }
   if (isNotFound(error)) return { code: EXIT_CODE.failed, message: `${message}; check the name and the namespace` };
   return { code: EXIT_CODE.failed, message };
+}
+
+/** Returns `; did you mean "--namespace"?` if one of the candidates is similar to the name, else an empty text. */
+export function didYouMean(name: string, candidates: Iterable<string>): string {
+  const near = nearest(name, candidates);
+  return near === undefined ? "" : `; did you mean "${near}"?`;
+}
+
+/** Returns the parser's message; if it is about a value that is none of a few, the message names the one meant. */
+function oneOf(message: string): string {
+  const said = /^\w+ ("[^"]+") must be of type "\w+", but got "(.*)"\. Expected values: "(.*)"$/.exec(message);
+  if (said === null) return message;
+  const [, name, value, values] = said;
+  return `${name} must be one of "${values}", but got "${value}"${didYouMean(value, values.split('", "'))}`;
 }
 
 /** Returns the remedy for a server that cannot be reached, by the connection error. */

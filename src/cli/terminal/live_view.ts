@@ -4,12 +4,14 @@ import type { SharedIndexInformer } from "../../informer/shared_index_informer.t
 import type { InformerStatus } from "../../informer/status.ts";
 import {
   ageOf,
+  cellsOf,
   type FullScreen,
   GrowingTable,
   nothingFound,
   rowCells,
   rowHeads,
   type RowStyle,
+  shortened,
   type Terminal,
 } from "./terminal.ts";
 import type { HandlerRegistration } from "../../informer/events/event.ts";
@@ -107,18 +109,18 @@ export class FramePainter {
 
   /**
    * Returns the text that turns the latest frame into this one; `""` if nothing differs. After a change of the size,
-   * all is drawn anew. Rows and characters that the screen does not have are left out. Lines have no control
-   * characters.
+   * all is drawn anew. Rows that the screen does not have are left out, and longer lines are shortened. Lines have no
+   * control characters.
    */
   paint(lines: readonly string[], size: ScreenSize): string {
     const { columns, rows } = size;
-    const frame = lines.slice(0, rows).map((line) => line.slice(0, columns));
+    const frame = lines.slice(0, rows).map((line) => shortened(line, columns));
     const isResized = columns !== this.#size.columns || rows !== this.#size.rows;
     const before = isResized ? [] : this.#shown;
     let text = isResized ? CLEAR : "";
     for (let row = 0; row < Math.max(frame.length, before.length); row++) {
       const line = frame[row] ?? "";
-      if (line !== (before[row] ?? "")) text += `\x1b[${row + 1};1H${line}${line.length < columns ? "\x1b[K" : ""}`;
+      if (line !== (before[row] ?? "")) text += `\x1b[${row + 1};1H${line}${cellsOf(line) < columns ? "\x1b[K" : ""}`;
     }
     this.#shown = frame;
     this.#size = size;
@@ -226,16 +228,16 @@ export class LiveTable {
   }
 
   /**
-   * Returns the lines from `first` on, at most `count`; `now` is the time for ages. The heads of the resource that line
-   * `first` belongs to take the place of that line.
+   * Returns the lines from `first` on, at most `count`, whose widest cells are shortened to `columns`; `now` is the
+   * time for ages. The heads of the resource that line `first` belongs to take the place of that line.
    */
-  lines(first: number, count: number, now: number): string[] {
+  lines(first: number, count: number, now: number, columns = Infinity): string[] {
     const shown = this.#from(first, count);
     if (shown.length > 0 && shown[0].key !== undefined) shown[0] = { section: shown[0].section };
     const style = { ...this.#style, kinds: this.#sections.size > 1, now };
     // Twice, as a later row may widen a column.
-    for (const line of shown) format(line, style);
-    return shown.map((line) => format(line, style));
+    for (const line of shown) format(line, style, columns);
+    return shown.map((line) => format(line, style, columns));
   }
 
   #from(first: number, count: number): Line[] {
@@ -259,13 +261,13 @@ export class LiveTable {
   }
 }
 
-function format({ section, key, isEmpty }: Line, style: RowStyle): string {
+function format({ section, key, isEmpty }: Line, style: RowStyle, columns: number): string {
   if (isEmpty) return "";
   const { resource, objects, layout } = section;
   const [first] = objects.values();
   const { cluster, object } = key === undefined ? first : objects.get(key)!;
   const cells = key === undefined ? rowHeads : rowCells;
-  return layout.line(cells(resource, object, { ...style, cluster }));
+  return layout.line(cells(resource, object, { ...style, cluster }), columns);
 }
 
 /** Returns the place of an object among those of all clusters. */
@@ -326,7 +328,7 @@ export class WatchScreen implements Disposable {
     const height = Math.max(0, size.rows - AROUND);
     const { length } = this.#table;
     const first = this.#scroll.within(length, height);
-    const rows = this.#table.lines(first, height, Date.now());
+    const rows = this.#table.lines(first, height, Date.now(), size.columns);
     if (length === 0 && this.#isSynced && rows.length < height) rows.push(this.#where);
     while (rows.length < height) rows.push("");
     const hidden = length - height;

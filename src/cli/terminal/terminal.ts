@@ -16,6 +16,7 @@ import {
 } from "../../api/resource.ts";
 import { humanDuration } from "../../async/time.ts";
 import { encoder, type KubernetesObject } from "../../api/object.ts";
+import { fstatSync } from "node:fs";
 import { type Document, dump, SCALAR_STYLE, visit } from "js-yaml";
 
 /** Control characters, and characters that reorder or break lines: foreign text must not control the terminal. */
@@ -42,6 +43,30 @@ export function jsonText(value: unknown, indent?: number): string {
 /** Returns a character as `\u001b`. */
 function escaped(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+}
+
+/** Characters that take two cells of a terminal (Unicode TR11, and emoji), and characters that take none. */
+const WIDE =
+  /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}/u;
+const NARROW = /[\p{Mn}\p{Me}\p{Cf}]/u;
+
+/** Returns the number of a terminal's cells that a text takes. */
+export function cellsOf(text: string): number {
+  if (!/[^\x20-\x7e]/.test(text)) return text.length;
+  let cells = 0;
+  for (const character of text) cells += NARROW.test(character) ? 0 : WIDE.test(character) ? 2 : 1;
+  return cells;
+}
+
+/** Returns a text that takes at most so many cells, of a longer one its beginning and `…`. */
+export function shortened(text: string, cells: number): string {
+  if (cellsOf(text) <= cells) return text;
+  let shown = "";
+  for (const character of text) {
+    if (cellsOf(shown + character) >= cells) break;
+    shown += character;
+  }
+  return `${shown}…`.slice(0, cells);
 }
 
 /** Alternate screen, no cursor, no line breaks at the right edge (xterm control sequences); and back. */
@@ -241,7 +266,7 @@ export class Terminal {
 
   /** The part of the live line that fits on one row: a terminal cannot erase wrapped rows. */
   get #visible(): string {
-    return this.#live === "" ? "" : this.#live.slice(0, Math.max(0, this.#screen.columns() - 1));
+    return this.#live === "" ? "" : shortened(this.#live, Math.max(0, this.#screen.columns() - 1));
   }
 
   #toPeople(text: string): void {
@@ -308,7 +333,10 @@ async function readKeys(keyboard: Keyboard, onKey: (key: string) => void, isOpen
   }
 }
 
-/** The outputs of this process. A dumb terminal, and a log of continuous integration, get no live line. */
+/**
+ * The outputs of this process. A dumb terminal, and a log of continuous integration, get no live line, and neither does
+ * a terminal on which the reader of a pipe may print in the middle of it.
+ */
 function processScreen(): Screen {
   return {
     stdout: Deno.stdout,
@@ -316,8 +344,17 @@ function processScreen(): Screen {
     columns: () => Deno.consoleSize().columns || 80,
     rows: () => Deno.consoleSize().rows || 24,
     ...(Deno.stdin.isTerminal() && Deno.build.os !== "windows" && { keyboard: KEYBOARD }),
-    capable: !environment("CI") && environment("TERM") !== "dumb",
+    capable: !environment("CI") && environment("TERM") !== "dumb" && !isPiped(),
   };
+}
+
+/** Returns `true` if another program reads standard output. */
+function isPiped(): boolean {
+  try {
+    return fstatSync(1).isFIFO();
+  } catch {
+    return false; // it is closed
+  }
 }
 
 /** Returns a variable of the environment; `undefined` without the permission, which is not asked for. */
@@ -377,14 +414,34 @@ export class FailureReporter {
 /** Maximum number of messages to remember: failures of single objects can be as many as the objects. */
 const MOST = 1_000;
 
+/** Between two columns. */
+const GAP = "   ";
+
+/** Returns the width to which wider columns are cut so that all have room together; narrower columns stay. */
+function widest(widths: readonly number[], room: number): number {
+  let left = room;
+  for (const [i, width] of widths.toSorted((a, b) => a - b).entries()) {
+    const share = Math.max(1, Math.floor(left / (widths.length - i)));
+    if (width > share) return share;
+    left -= width;
+  }
+  return Infinity;
+}
+
 /** Lays out the rows of a stream: a column is as wide as its widest cell so far. */
 export class GrowingTable {
   /** The width of each column, which never decreases. */
   readonly #widths: number[] = [];
 
-  line(cells: readonly string[]): string {
-    cells.forEach((cell, i) => this.#widths[i] = Math.max(this.#widths[i] ?? 0, cell.length));
-    return cells.map((cell, i) => (i === cells.length - 1 ? cell : cell.padEnd(this.#widths[i]))).join("   ").trimEnd();
+  /** Formats a row. If it would take more than `columns` cells of a terminal, the widest cells are shortened. */
+  line(cells: readonly string[], columns = Infinity): string {
+    cells.forEach((cell, i) => this.#widths[i] = Math.max(this.#widths[i] ?? 0, cellsOf(cell)));
+    const most = widest(this.#widths, columns - GAP.length * (this.#widths.length - 1));
+    return cells.map((cell, i) => {
+      const width = Math.min(this.#widths[i], most);
+      const shown = shortened(cell, width);
+      return shown + " ".repeat(width - cellsOf(shown));
+    }).join(GAP).trimEnd();
   }
 }
 

@@ -352,9 +352,9 @@ Deno.test("informer doctor reports whether plain HTTP leaves this machine", asyn
 
 Deno.test("informer doctor reports errors of the kubeconfig", async () => {
   await using folder = new Folder();
-  const missing = await examine({ kubeconfig: folder.file("missing") });
-  assertEquals([missing.code, missing.report.steps.length, missing.report.permissions], [3, 1, []]);
-  assertMatch(missing.ill.configuration, /there is no such file; correct it, or choose another with --kubeconfig/);
+  const folderItself = await examine({ kubeconfig: folder.file("") });
+  assertEquals([folderItself.code, folderItself.report.steps.length, folderItself.report.permissions], [3, 1, []]);
+  assertMatch(folderItself.ill.configuration, /it is a folder; correct it, or choose another with --kubeconfig/);
   const broken = await examine({ kubeconfig: await writeKubeconfig(folder.file("broken"), { sever: "https://x" }) });
   assertEquals(broken.code, 3);
   assertMatch(broken.ill.configuration, /cluster "farm" of kubeconfig .*: field "sever" is not known .*; correct it/);
@@ -397,6 +397,7 @@ Deno.test("informer doctor prints one line per check outside a terminal, and ref
     const [message, ...args] of [
       [/-A and -n contradict/, "-A", "-n", "shop"],
       [/--fake is a server of its own/, "--fake", "--context", "x"],
+      [/there is no such file; correct it, or choose another with --kubeconfig/, "--kubeconfig", "/nonexistent"],
       [/name at least one resource/, ",", "--fake"],
       [/--server must begin with/, "--server", "htp://x"],
     ] as const

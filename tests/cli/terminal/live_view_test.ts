@@ -1,4 +1,4 @@
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import type { KubernetesObject } from "../../../src/api/object.ts";
 import { tableOf, type TableRow } from "../../../src/api/resource.ts";
 import { FramePainter, LiveTable, LiveView, ScrollPosition } from "../../../src/cli/terminal/live_view.ts";
@@ -71,7 +71,7 @@ Deno.test("FramePainter writes changed rows only", () => {
   assertEquals([screen.rows, screen.written], [["a", "b", "c"], [1, 2, 3]]);
   assertEquals(painter.paint(["a", "b", "c"], size), "");
   assertEquals(painter.paint(["a", "B", "c"], size), "\x1b[2;1HB\x1b[K");
-  assertEquals(painter.paint(["a", "0123456789 too long", "c", "too far"], size), "\x1b[2;1H0123456789");
+  assertEquals(painter.paint(["a", "0123456789 too long", "c", "too far"], size), "\x1b[2;1H012345678…");
 });
 
 Deno.test("FramePainter draws all rows anew after a change of the size", () => {
@@ -93,7 +93,9 @@ Deno.test("FramePainter shows each frame, whatever was shown before", () => {
     const screen = new ShownScreen();
     for (const { lines, size } of frames) {
       screen.write(painter.paint(lines, size));
-      const expected = lines.slice(0, size.rows).map((line) => line.slice(0, size.columns));
+      const expected = lines.slice(0, size.rows).map((line) =>
+        line.length > size.columns ? `${line.slice(0, size.columns - 1)}…` : line
+      );
       const shown = Array.from({ length: size.rows }, (_, row) => screen.rows[row] ?? "");
       assertEquals(shown, Array.from(shown, (_, row) => expected[row] ?? ""));
     }
@@ -142,6 +144,36 @@ Deno.test("LiveTable shows the part that is asked for, below the heads", () => {
   for (let i = 0; i < 1_000; i++) table.set(pods, `shop/${1_000 + i}`, row(`${1_000 + i}`));
   assertEquals(table.lines(500, 3, 0), ["NAME   STATUS", "1500   Running", "1501   Running"]);
   assertEquals(table.lines(999, 5, 0), ["NAME   STATUS", "1999   Running"]);
+});
+
+/** A row as the server has it for pods. */
+function podRow(name: string, status: string): TableRow {
+  const { columns: [first], metadata, ...rest } = row(name);
+  const columns = ["Name", "Ready", "Status", "Restarts", "Age"].map((name) => ({ ...first, name, format: "" }));
+  const created = { ...metadata, creationTimestamp: new Date(-300_000).toISOString() };
+  return { ...rest, metadata: created, columns, cells: [name, "1/1", status, "0", "5m"] };
+}
+
+Deno.test("LiveTable shortens the widest columns to the width of the screen, and keeps the others", () => {
+  const table = new LiveTable([pods], style);
+  const long = "billing-api-with-a-long-name-that-goes-on-and-on-7d9c5b8f6d-xk2lp";
+  table.set(pods, "shop/a", podRow("a", "Running"));
+  table.set(pods, "shop/b", podRow(long, "CrashLoopBackOff"));
+  const lines = (columns: number): string[] => table.lines(0, 9, 0, columns);
+  assertEquals(lines(200).at(-1), `${long}   1/1     CrashLoopBackOff   0          5m`);
+  assertEquals(lines(80), [
+    "NAME                                   READY   STATUS             RESTARTS   AGE",
+    "a                                      1/1     Running            0          5m",
+    "billing-api-with-a-long-name-that-g…   1/1     CrashLoopBackOff   0          5m",
+  ]);
+  assertEquals(lines(50), [
+    "NAME          READY   STATUS        RESTARTS   AGE",
+    "a             1/1     Running       0          5m",
+    "billing-ap…   1/1     CrashLoopB…   0          5m",
+  ]);
+  for (let columns = 17; columns < 90; columns++) {
+    assert(table.lines(0, 9, 0, columns).every((line) => line.length <= columns), String(columns));
+  }
 });
 
 Deno.test("LiveTable has a part for each resource that has objects, with the kind in the names", () => {

@@ -132,7 +132,17 @@ Deno.test("Terminal erases the live line before it prints, and draws it again", 
 Deno.test("Terminal cuts the live line to the width of the screen", () => {
   const { terminal, err } = make({ columns: 10 });
   terminal.live("0123456789abc");
-  assertEquals(err.text, "012345678");
+  assertEquals(err.text, "01234567…");
+});
+
+Deno.test("GrowingTable counts the cells that characters take, and cuts none in the middle", () => {
+  const table = new GrowingTable();
+  assertEquals(table.line(["日本語", "x"]), "日本語   x");
+  assertEquals(table.line(["a", "x"]), "a        x");
+  assertEquals(table.line(["e\u0301te\u0301", "x"]), "e\u0301te\u0301      x");
+  assertEquals(table.line(["日本語", "x"], 9), "日本…   x");
+  assertEquals(table.line(["日本語", "x"], 8), "日…    x");
+  assertEquals(table.line(["🚀🚀🚀", "x"], 9), "🚀🚀…   x");
 });
 
 Deno.test("Terminal prints each message on one line, without control characters", () => {
