@@ -90,6 +90,8 @@ const DIRECT_WRITE: WriteMode = { manager: "fake", subresource: "", dryRun: fals
  *   apply under a YAML media type too, and for built-in kinds protobuf. A body has at most 3 MiB.
  * - Requests, patches, applies and managedFields follow the schemas of built-in kinds, and those of custom kinds'
  *   definitions. A custom kind without one keeps all fields; its lists are one field each.
+ * - `fieldValidation` applies to fields that a type does not have and to members that stand twice in a body. The last
+ *   of two members counts; the server merges two objects of a built-in kind.
  * - Objects of requests are completed and checked as by the server and its default admission plugins: Services get
  *   addresses of 10.96.0.0/16 and ports from 30000 to 32767, and a new node is tainted as not ready. Priority classes
  *   are not looked up, but for those of the system; limit ranges and quotas do not apply. Rules in CEL are not
