@@ -301,19 +301,24 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
   }
 
   /**
-   * Deletes an object at once, regardless of finalizers and grace periods. With `finalize`, it is deleted as by a
-   * request: while finalizers or a grace period keep it, it only gets a deletionTimestamp.
+   * Deletes an object. As on a server, an object with finalizers gets a deletionTimestamp, and stays until they are
+   * gone: your controller removes its own, {@linkcode patch} those of others. All other objects are gone at once.
+   *
+   * - `force` removes the object at once, whatever finalizers it has.
+   * - `gracePeriodSeconds`, 0 unless given, marks a pod on a node in the same way. No kubelet removes it later: delete
+   *   it again.
    *
    * @throws {StatusError} 404 if the object does not exist.
    */
   delete<T extends KubernetesObject>(
     resource: Resource<T>,
     key: ObjectKey,
-    options: { readonly finalize?: boolean } = {},
+    options: { readonly force?: boolean; readonly gracePeriodSeconds?: number } = {},
   ): void {
+    const { force = false, gracePeriodSeconds = 0 } = options;
     this.#explain(`delete ${resourceName(resource)} "${key}"`, () => {
       const { collection, full } = this.#known(resource, key);
-      this.#writer.delete(collection, full, { dryRun: false, direct: !options.finalize });
+      this.#writer.delete(collection, full, { force, gracePeriodSeconds, dryRun: false, direct: true });
     });
   }
 

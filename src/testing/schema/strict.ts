@@ -11,7 +11,7 @@ import type { Schema, Struct } from "./schema.ts";
 type Reads = Schema | "untyped" | undefined;
 
 /** A field that is reported. */
-export interface Fault {
+export interface StrictFault {
   /** The fault with its path: `duplicate field "metadata.name"`. */
   readonly text: string;
   /** Its name. */
@@ -29,7 +29,7 @@ const TOKENS = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\]\n]|[^\s{}[\]",:]+/g;
 /** Reads a text that is JSON, once. */
 class StrictReader {
   /** The faults by their texts: each is reported once. */
-  readonly faults = new Map<string, Fault>();
+  readonly faults = new Map<string, StrictFault>();
   readonly #tokens: RegExpStringIterator<RegExpExecArray>;
   #line = 1;
 
@@ -85,12 +85,12 @@ function isStruct(reads: Reads): reads is Struct {
  * Returns the members that an object in a text has twice, in the order of the text, which `JSON.parse` made `value` of.
  * A text in the form of `JSON.stringify` has no member twice: it is not read again.
  */
-export function repeatedFields(text: string, value: Json): readonly Fault[] {
+export function repeatedFields(text: string, value: Json): readonly StrictFault[] {
   return text === JSON.stringify(value) ? [] : strictFaults(text, "untyped");
 }
 
 /** Returns the fields of a text that its type does not have, or that an object has twice, in the order of the text. */
-export function strictFaults(text: string, reads: Schema | "untyped"): readonly Fault[] {
+export function strictFaults(text: string, reads: Schema | "untyped"): readonly StrictFault[] {
   const reader = new StrictReader(text);
   reader.read(reads);
   return [...reader.faults.values()];

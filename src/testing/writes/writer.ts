@@ -211,6 +211,8 @@ const STRICT_YAML = "error strict decoding patch: error converting YAML to JSON:
 
 /** Settings of a deletion. */
 export interface DeleteMode extends Pick<WriteMode, "dryRun" | "direct"> {
+  /** If true, the object is removed at once, whatever holds it. */
+  readonly force?: boolean;
   /** Grace period in seconds. */
   readonly gracePeriodSeconds?: number;
   /** Propagation policy for dependents. */
@@ -491,17 +493,18 @@ export class Writer {
     const before = this.#existing(collection, key);
     const { definition } = collection;
     checkPreconditions(definition, before, mode.preconditions ?? {});
-    if (mode.direct) return { stored: this.#store.remove(collection, before), gone: true };
+    if (mode.force) return { stored: this.#store.remove(collection, before), gone: true };
     const object = parseStored(before);
     const metadata = object.metadata as MutableJson;
     const isSpace = this.#options.namespaces?.isHeld(definition, object) === true;
     if (isSpace && metadata.deletionTimestamp !== undefined) return { stored: before, gone: false };
-    this.#judgeDeletion(collection, before, mode);
+    if (!mode.direct) this.#judgeDeletion(collection, before, mode);
     const type = definition.schema?.name ?? "";
-    const policy = mode.propagationPolicy ?? (ORPHANING.includes(type) ? "Orphan" : undefined);
+    const policy = mode.propagationPolicy ?? (!mode.direct && ORPHANING.includes(type) ? "Orphan" : undefined);
     const finalizers = withPropagation(metadata.finalizers, policy);
     const graceSeconds = definition.graceful ? gracePeriod(object, mode.gracePeriodSeconds) : 0;
-    if (!definition.graceful && finalizers.length === 0 && !isSpace) {
+    const isMarkedFirst = mode.direct ? graceSeconds > 0 : definition.graceful;
+    if (!isMarkedFirst && finalizers.length === 0 && !isSpace) {
       return { stored: mode.dryRun ? before : this.#store.remove(collection, before), gone: true };
     }
     if (metadata.deletionTimestamp === undefined) {
