@@ -564,6 +564,7 @@ Deno.test("an own write brings back nothing that the cache has passed [C111]", a
     );
     await pods.patch("late", toMe);
     assertEquals(read("late"), undefined);
+    assertEquals(["changed", "deleted", "again"].map(read), ["other", undefined, "successor"]);
   }).watches(Pod, () => [], { informer: { indexers: { by } } });
   await session.start(maps, 1_000);
   assertEquals(["changed", "deleted", "again", "own"].map(read), ["other", undefined, "successor", "recreated"]);
