@@ -90,8 +90,8 @@ const LOOK_MS = 50;
  * terminating, and nothing is garbage collected. Rights are checked (RBAC); pods need no service account.
  *
  * Disposing it ends both servers and removes their files, as the signal does, a failed start, and the end of this
- * program, however that ends (not on Windows: dispose it there). Needs `--allow-env`, `--allow-read`, `--allow-write`,
- * `--allow-run` and `--allow-net=127.0.0.1`.
+ * program, however that ends. Windows is not tested, and ends no servers with the program: dispose it there. Needs
+ * `--allow-env`, `--allow-read`, `--allow-write`, `--allow-run` and `--allow-net=127.0.0.1`.
  *
  * @throws {InformerError} when there are no programs: with the places, and the command that downloads them; when a
  * server does not become ready within 90 s: with the end of its log.

@@ -74,7 +74,7 @@ export class Cluster {
       const { deletionTimestamp, finalizers = [], namespace } = metadata;
       if (deletionTimestamp === undefined) {
         if (namespace !== undefined && gone.has(namespace)) {
-          server.delete(resource, keyOf({ metadata }), { finalize: true });
+          server.delete(resource, keyOf({ metadata }), { gracePeriodSeconds: 30 });
         }
       } else if (
         resourceName(resource) === "pods" && finalizers.length === 0 && Date.parse(deletionTimestamp) <= Date.now()
@@ -100,7 +100,7 @@ export class Cluster {
     if (!options.again) this.#again = [];
     const roots = this.objects().filter(({ object }) => this.#roots.has(object.metadata.uid!));
     this.change(() => {
-      for (const { resource, object } of roots) this.server.delete(resource, keyOf(object), { finalize: true });
+      for (const { resource, object } of roots) this.server.delete(resource, keyOf(object), { gracePeriodSeconds: 30 });
     });
     const deleted = roots.filter(({ object }) => object.metadata.deletionTimestamp === undefined);
     if (options.again) this.#again.push(...deleted);

@@ -90,6 +90,8 @@ const DIRECT_WRITE: WriteMode = { manager: "fake", subresource: "", dryRun: fals
  *   apply under a YAML media type too, and for built-in kinds protobuf. A body has at most 3 MiB.
  * - Requests, patches, applies and managedFields follow the schemas of built-in kinds, and those of custom kinds'
  *   definitions. A custom kind without one keeps all fields; its lists are one field each.
+ * - `fieldValidation` applies to fields that a type does not have and to members that stand twice in a body. The last
+ *   of two members counts; the server merges two objects of a built-in kind.
  * - Objects of requests are completed and checked as by the server and its default admission plugins: Services get
  *   addresses of 10.96.0.0/16 and ports from 30000 to 32767, and a new node is tainted as not ready. Priority classes
  *   are not looked up, but for those of the system; limit ranges and quotas do not apply. Rules in CEL are not
@@ -299,19 +301,24 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
   }
 
   /**
-   * Deletes an object at once, regardless of finalizers and grace periods. With `finalize`, it is deleted as by a
-   * request: while finalizers or a grace period keep it, it only gets a deletionTimestamp.
+   * Deletes an object. As on a server, an object with finalizers gets a deletionTimestamp, and stays until they are
+   * gone: your controller removes its own, {@linkcode patch} those of others. All other objects are gone at once.
+   *
+   * - `force` removes the object at once, whatever finalizers it has.
+   * - `gracePeriodSeconds`, 0 unless given, marks a pod on a node in the same way. No kubelet removes it later: delete
+   *   it again.
    *
    * @throws {StatusError} 404 if the object does not exist.
    */
   delete<T extends KubernetesObject>(
     resource: Resource<T>,
     key: ObjectKey,
-    options: { readonly finalize?: boolean } = {},
+    options: { readonly force?: boolean; readonly gracePeriodSeconds?: number } = {},
   ): void {
+    const { force = false, gracePeriodSeconds = 0 } = options;
     this.#explain(`delete ${resourceName(resource)} "${key}"`, () => {
       const { collection, full } = this.#known(resource, key);
-      this.#writer.delete(collection, full, { dryRun: false, direct: !options.finalize });
+      this.#writer.delete(collection, full, { force, gracePeriodSeconds, dryRun: false, direct: true });
     });
   }
 

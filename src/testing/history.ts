@@ -323,7 +323,7 @@ export function perform<T extends KubernetesObject>(
       return void write(server, resource, step);
     case "delete": {
       const key = `${step.namespace}/${step.name}`;
-      if (server.get(resource, key) !== undefined) server.delete(resource, key);
+      if (server.get(resource, key) !== undefined) server.delete(resource, key, { force: true });
       return undefined;
     }
     case "writeAt":
@@ -343,7 +343,7 @@ function write<T extends KubernetesObject>(
   const key = `${namespace}/${name}`;
   const labels = { tier };
   const data = { value: String(value), text: "größer 大" };
-  if (again && server.get(resource, key) !== undefined) server.delete(resource, key);
+  if (again && server.get(resource, key) !== undefined) server.delete(resource, key, { force: true });
   if (server.get(resource, key) !== undefined) server.patch(resource, key, { metadata: { labels }, data });
   else server.create(resource, { metadata: { namespace, name, labels }, data } as unknown as Fixture<T>);
 }
@@ -558,7 +558,7 @@ export function churn<T extends KubernetesObject>(
     const key = keys[place];
     if (type === "delete") {
       forget(place);
-      server.delete(resource, key);
+      server.delete(resource, key, { force: true });
     } else {
       const annotations = { "example.com/churn": String(steps) };
       if (isPods && steps % 8 === 0) {

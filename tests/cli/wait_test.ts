@@ -154,7 +154,7 @@ Deno.test("informer wait --for deleted waits for the objects that are there, not
   shop.server.create(ConfigMap, configMap({ name: "held", namespace: "shop", finalizers: ["example.com/hold"] }));
   const held = shop.wait(["cm/held", "--for", "deleted"]);
   await held.err.line(/^configmap\/held: is there$/);
-  shop.server.delete(ConfigMap, "shop/held", { finalize: true });
+  shop.server.delete(ConfigMap, "shop/held");
   await held.err.line(/^configmap\/held: it is being deleted, and waits for example.com\/hold$/);
   shop.server.patch(ConfigMap, "shop/held", { metadata: { finalizers: [] } });
   assertEquals(await held.code, 0);

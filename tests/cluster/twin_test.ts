@@ -2,8 +2,10 @@ import { assert, assertEquals } from "@std/assert";
 import { caseOf } from "../support/twin/cases.ts";
 import type { Category } from "../support/twin/compare.ts";
 import { readDrafts } from "../support/twin/drafts.ts";
+import { checkLimits } from "../support/twin/limits.ts";
 import { TwinPlayer } from "../support/twin/play.ts";
 import { defineCustomKinds, fakeServer, realServer, typesOf } from "../support/twin/servers.ts";
+import { checkStrictBodies } from "../support/twin/strict_bodies.ts";
 import { Summary } from "../support/twin/summary.ts";
 import { clusterTests, report } from "./_cluster.ts";
 import { isNewest, minorOfServer } from "./_versions.ts";
@@ -46,6 +48,16 @@ cluster.withPlane("the fake answers random requests as this server does", async 
     assert(percent >= floor, `${category}: ${percent} % of the cases are equal, expected at least ${floor} %`);
   }
 });
+
+cluster.withPlane(
+  "the fake fills in limits, and reports what a body has twice, as this server does",
+  async (context) => {
+    using real = await realServer(context.kubeconfig);
+    await defineCustomKinds(real);
+    await checkLimits(real, context.namespace);
+    await checkStrictBodies(real, context.namespace);
+  },
+);
 
 // A recording of a real server, of which a replay leaves the same objects.
 

@@ -525,21 +525,24 @@ Deno.test("own writes are read as each cache has its objects: reduced, selected 
   });
 });
 
-Deno.test("an own write brings back nothing that the cache has passed", async () => {
+Deno.test("an own write brings back nothing that the cache has passed [C111]", async () => {
   await using session = new Session();
   const { server } = session;
   for (const name of ["changed", "deleted", "again", "own", "late"]) server.create(Pod, pod({ name }));
   session.create("a");
   const read = (name: string): unknown => maps.cache(Pod).get(`default/${name}`)?.metadata.labels?.by;
+  const mine = (): string[] => maps.cache(Pod).byIndex("by", "me").map(({ metadata }) => metadata.name);
+  const by = ({ metadata }: Pod): string[] => [metadata.labels?.by ?? ""];
   let isFirst = true;
   const maps = session.reconciler(async (_key, { client }) => {
     if (!isFirst) return;
     isFirst = false;
     const pods = client.resource(Pod, IN);
-    const mine = { type: "merge", body: { metadata: { labels: { by: "me" } } } } as const;
+    const toMe = { type: "merge", body: { metadata: { labels: { by: "me" } } } } as const;
     const stalled = server.stallWatches(Pod);
-    for (const name of ["changed", "deleted", "again", "own"]) await pods.patch(name, mine);
+    for (const name of ["changed", "deleted", "again", "own"]) await pods.patch(name, toMe);
     assertEquals(["changed", "deleted", "again", "own"].map(read), ["me", "me", "me", "me"]);
+    assertEquals(mine().sort(), ["again", "changed", "deleted", "own"]);
     server.patch(Pod, "default/changed", { metadata: { labels: { by: "other" } } });
     server.delete(Pod, "default/deleted");
     server.delete(Pod, "default/again");
@@ -550,9 +553,22 @@ Deno.test("an own write brings back nothing that the cache has passed", async ()
     await pods.create({ metadata: { name: "own", labels: { by: "recreated" } }, spec: CONTAINERS });
     assertEquals(read("own"), "recreated");
     stalled[Symbol.dispose]();
-  }).watches(Pod, () => []);
+    // The cache sees a deletion by another before the write that it follows is answered.
+    server.afterNext(
+      async () => {
+        server.delete(Pod, "default/late");
+        await maps.informers.forResource(Pod).untilDeleted("default/late");
+      },
+      1,
+      ({ verb }) => verb === "patch",
+    );
+    await pods.patch("late", toMe);
+    assertEquals(read("late"), undefined);
+    assertEquals(["changed", "deleted", "again"].map(read), ["other", undefined, "successor"]);
+  }).watches(Pod, () => [], { informer: { indexers: { by } } });
   await session.start(maps, 1_000);
   assertEquals(["changed", "deleted", "again", "own"].map(read), ["other", undefined, "successor", "recreated"]);
+  assertEquals([read("late"), mine()], [undefined, []]);
   assertEquals(session.errors, []);
 });
 

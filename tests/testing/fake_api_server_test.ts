@@ -184,6 +184,21 @@ Deno.test("an apply gives up a field below an untyped one whose parent another m
   assertEquals((base?.fieldsV1 as Record<string, unknown>)["f:spec"], { ".": {}, "f:free": {} });
 });
 
+Deno.test("an apply of null leaves a map without a type as it is", async () => {
+  const server = new FakeApiServer();
+  const Loose = defineResource({ group: "test.dev", version: "v1", plural: "loose", kind: "Loose" });
+  server.define(Loose);
+  using client = new Client({ server: "http://fake", transport: server, namespace: "shop" });
+  const objects = client.resource(Loose);
+  const draft = (spec: unknown) => ({ metadata: { name: "a" }, spec }) as never;
+  await objects.create(draft({ map: { deep: 1 }, number: 1, list: [1] }), { fieldManager: "base" });
+  const nulls = draft({ map: null, number: null, list: null });
+  const left = await objects.apply(nulls, { fieldManager: "two", force: true }) as KubernetesObject & {
+    readonly spec: unknown;
+  };
+  assertEquals(left.spec, { map: { deep: 1 }, number: null, list: null });
+});
+
 Deno.test("a node's podCIDR decides about podCIDRs, as a pod's podIP does about podIPs", async () => {
   const server = new FakeApiServer();
   using client = new Client({ server: "http://fake", transport: server });

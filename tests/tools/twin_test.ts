@@ -18,8 +18,8 @@ import { shrinkCase, smallerBodies } from "../support/twin/shrink_case.ts";
 const DRAFTS = readDrafts();
 const NO_TYPES = new Types([]);
 
-function cases(count: number, from: number): Case[] {
-  return Array.from({ length: count }, (_, at) => caseOf(from + at, DRAFTS, NO_TYPES));
+function cases(count: number, from: number, kind?: string): Case[] {
+  return Array.from({ length: count }, (_, at) => caseOf(from + at, DRAFTS, NO_TYPES, kind));
 }
 
 /** The types of a kind with a list, a map, an enum and a required field. */
@@ -82,6 +82,16 @@ Deno.test("twin: cases update status, delete with conditions, and apply as two m
   for (const word of ["generateName", "fieldValidation=Warn", "dryRun=All", "$setElementOrder", '"op":"test"']) {
     assert(lines.includes(word), word);
   }
+});
+
+Deno.test("twin: managers share untyped fields, and give up those that they no longer apply", () => {
+  const isGivenUp = ({ steps }: Case): boolean =>
+    steps.some(({ patch, query, body }, at) =>
+      patch === "apply" && Object.keys((body as JsonObject).spec ?? {}).length === 0 &&
+      steps.slice(0, at).some((step) => step.patch === "apply" && step.query.fieldManager === query.fieldManager)
+    );
+  const shared = cases(500, 1, "Machine").filter(({ steps }) => steps.slice(1).every(({ patch }) => patch === "apply"));
+  assert(shared.filter(isGivenUp).length >= 25, String(shared.filter(isGivenUp).length));
 });
 
 Deno.test("twin: marks of drafts are drawn, and none is left in a case", () => {

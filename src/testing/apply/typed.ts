@@ -355,7 +355,8 @@ function collect(value: Json, declared: Schema, set: FieldSet): void {
 
 /** Merges a partial object into another one: its leaves win, and lists keep its order where it has elements. */
 export function mergeTyped(live: Value, config: Value, declared: Schema): Value {
-  const schema = schemaFor(declared, config === undefined ? live : config);
+  // A null in an untyped place leaves what is there, as an empty map would.
+  const schema = schemaFor(declared, config ?? live);
   if (schema.type === "list") {
     const [old, next] = [listOf(live), listOf(config)];
     if (schema.list === "atomic" || (!old?.length && !next?.length)) return config === undefined ? live : config;

@@ -19,6 +19,7 @@ import {
   setMember,
 } from "../wire/json.ts";
 import type { ListOf, Schema } from "../schema/schema.ts";
+import { repeatedFields } from "../schema/strict.ts";
 import { unsupportedMediaType } from "../http/exchange.ts";
 
 /**
@@ -449,6 +450,14 @@ export function patchType(contentType: string | null, custom: boolean): PatchTyp
   if (type === undefined) throw refusal(415, "415: Unsupported Media Type", { details: {} });
   const accepted = Object.keys(MEDIA_TYPES).filter((name) => !(custom && MEDIA_TYPES[name] === "strategic"));
   throw unsupportedMediaType(accepted);
+}
+
+/** Returns what the server reports of members that an object in a patch has twice; an apply is YAML to the server. */
+export function repeatedInPatch(text: string, patch: Json, type: PatchType): readonly string[] {
+  return repeatedFields(text, patch).map(({ text, key, line }) => {
+    if (type === "apply") return `line ${line}: key ${JSON.stringify(key)} already set in map`;
+    return type === "json" ? `json patch ${text}` : text;
+  });
 }
 
 /**

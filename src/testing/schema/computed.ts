@@ -158,9 +158,9 @@ function pullPolicy(image: string, policy: string): Compute {
   };
 }
 
-/** Adds what `more` has and a map has not. */
+/** Adds what `more` has and a map has not, in the order in which Go writes maps. */
 function filled(map: Json | undefined, more: Json | undefined): JsonObject {
-  return { ...objectOr(more), ...objectOr(map) };
+  return Object.fromEntries(Object.entries({ ...objectOr(more), ...objectOr(map) }).sort(([a], [b]) => a < b ? -1 : 1));
 }
 
 function pod(object: MutableJson): void {
@@ -209,10 +209,20 @@ function secret(object: MutableJson): void {
   object.data = { ...objectOr(object.data), ...Object.fromEntries(added) };
 }
 
+/** Limits of containers: the maximum is the default limit, which is the default request; else the minimum is. */
+function limits(item: MutableJson): void {
+  if (item.type !== "Container") return;
+  const limit = filled(item.default, item.max);
+  const request = filled(filled(item.defaultRequest, limit), item.min);
+  if (Object.keys(limit).length > 0) item.default = limit;
+  if (Object.keys(request).length > 0) item.defaultRequest = request;
+}
+
 /** The defaults of objects of the core group that follow from other members, by the name of the type. */
 const CORE_COMPUTED: Readonly<Record<string, Compute>> = {
   "core/v1.Container": pullPolicy("image", "imagePullPolicy"),
   "core/v1.EphemeralContainer": pullPolicy("image", "imagePullPolicy"),
+  "core/v1.LimitRangeItem": limits,
   "core/v1.ImageVolumeSource": pullPolicy("reference", "pullPolicy"),
   "core/v1.Volume": (volume) => {
     if (Object.keys(volume).every((key) => key === "name")) volume.emptyDir = {};

@@ -9,6 +9,7 @@ import { badRequest } from "../../protocol/refusal.ts";
 import { cloneJson, isObject, type Json, type JsonObject, type MutableJson, setMember, textOf } from "../wire/json.ts";
 import { COMPUTED } from "./computed.ts";
 import { type Field, type ScalarSchema, type Schema, schemaOf, type Struct, structNamed } from "./schema.ts";
+import { strictFaults } from "./strict.ts";
 
 /** The treatment of fields that a kind does not have: the query parameter `fieldValidation`. */
 export type FieldValidation = "Strict" | "Warn" | "Ignore";
@@ -17,8 +18,8 @@ export type FieldValidation = "Strict" | "Warn" | "Ignore";
 interface Decoded {
   /** The object. */
   readonly object: MutableJson;
-  /** The fields that were dropped, at most 100: `"spec.containers[0].foo"`. */
-  readonly unknown: readonly string[];
+  /** The faults that a strict decoding refuses, at most 100: `unknown field "spec.foo"`. */
+  readonly faults: readonly string[];
 }
 
 /** Why a value is not of its type, in Go's words. */
@@ -34,15 +35,17 @@ interface NamedKind {
 }
 
 /**
- * Reads an object of a built-in kind.
+ * Reads an object of a built-in kind, which was parsed from `text`.
  *
  * @throws {StatusError} 400 for a value of another type.
  */
-export function decodeTyped(schema: Struct, object: JsonObject, { kind, version }: NamedKind): Decoded {
+export function decodeTyped(schema: Struct, object: JsonObject, { kind, version }: NamedKind, text?: string): Decoded {
   const decoder = new Decoder();
   try {
     const decoded = decoder.struct(schema, object);
-    return { object: decoded, unknown: inOrder(object, decoder.unknown, 0).map(pathText) };
+    const isStrict = !decoder.drops && (text === undefined || text === JSON.stringify(object));
+    const faults = isStrict ? [] : strictFaults(text ?? JSON.stringify(object), schema);
+    return { object: decoded, faults: faults.map(({ text }) => text) };
   } catch (error) {
     if (!(error instanceof Mismatch)) throw error;
     throw badRequest(`${kind} in version ${JSON.stringify(version)} cannot be handled as a ${kind}: ${error.message}`);
@@ -54,58 +57,49 @@ export function emptyOf(schema: Struct): MutableJson {
   return new Decoder().struct(schema, {});
 }
 
-/** Sorts paths in the order in which a value has them. */
-function inOrder(value: Json | undefined, paths: readonly Path[], depth: number): readonly Path[] {
-  if (paths.length < 2 || typeof value !== "object") return paths;
-  const members = Object.entries(value ?? {});
-  return members.flatMap(([key, member]) =>
-    inOrder(member, paths.filter((path) => String(path[depth]) === key), depth + 1)
-  );
-}
-
-function pathText(path: Path): string {
-  return path.map((part) => typeof part === "number" ? `[${part}]` : part).join(".").replaceAll(".[", "[");
-}
-
-/** The fields and indexes of elements on the way to a value. */
-type Path = readonly (string | number)[];
-
 /** Reads values as Go does, member by member, and keeps where it is for errors. */
 class Decoder {
-  readonly unknown: Path[] = [];
-  /** The path of fields and indexes of elements, for unknown fields. */
-  readonly #path: (string | number)[] = [];
+  /** True if there are fields that the type does not have. */
+  drops = false;
   /** The names of the fields, for mismatches. */
   readonly #names: string[] = [];
   #owner = "";
 
   struct(schema: Struct, value: JsonObject): MutableJson {
     const object: MutableJson = {};
-    const unknown: string[] = [];
-    for (const { field, absent, isFilled } of membersIn(schema, value, unknown)) {
+    for (const { field, absent, isFilled } of this.#membersIn(schema, value)) {
       const given = value[field.name] ?? undefined;
       const member = given === undefined && !isFilled ? absent : this.#member(schema, field, given);
       if (member !== undefined) object[field.name] = member;
     }
-    for (const key of unknown) {
-      if (value[key] === undefined || this.unknown.length === 100) continue;
-      this.unknown.push([...this.#path, key]);
-    }
     COMPUTED[schema.name]?.(object, value);
     return object;
+  }
+
+  /**
+   * Returns the fields that a value has, or that are filled in, in the order of the type. Most fields are absent: it
+   * does not look for them.
+   */
+  #membersIn(schema: Struct, value: JsonObject): readonly Member[] {
+    const { always, others } = membersOf(schema);
+    const found = always.slice();
+    for (const key in value) {
+      const member = others.get(key);
+      if (member !== undefined) found.push(member);
+      else if (!others.has(key) && value[key] !== undefined) this.drops = true;
+    }
+    return found.sort((a, b) => a.at - b.at);
   }
 
   #member(owner: Struct, field: Field, given: Json | undefined): Json | undefined {
     const { schema } = field;
     const value = given ?? (field.default === undefined ? undefined : cloneJson(field.default));
     this.#names.push(field.name);
-    this.#path.push(field.name);
     const outer = this.#owner;
     this.#owner = owner.name;
     const read = this.#value(schema, value ?? {});
     this.#owner = outer;
     this.#names.pop();
-    this.#path.pop();
     if (!field.omitEmpty && isEmptyReference(schema, read)) return null;
     if (!field.omitEmpty || field.pointer || !isZero(schema, read)) return read;
     // A field whose zero value is left out has its default all the same.
@@ -119,22 +113,18 @@ class Decoder {
       case "map": {
         const map: MutableJson = {};
         for (const [key, member] of sorted(isObject(value) ? value : this.#refuse(value, schema))) {
-          this.#path.push(key);
           setMember(
             map,
             key,
             member === null || member === undefined ? zeroOf(schema.values) : this.#value(schema.values, member),
           );
-          this.#path.pop();
         }
         return map;
       }
       case "list": {
         const list: Json[] = [];
         for (const item of Array.isArray(value) ? value as readonly Json[] : this.#refuse(value, schema)) {
-          this.#path.push(list.length);
           list.push(item === null ? zeroOf(schema.items) : this.#value(schema.items, item));
-          this.#path.pop();
         }
         return list;
       }
@@ -203,21 +193,6 @@ function membersOf(schema: Struct): Members {
     MEMBERS.set(schema, members = { always: all.filter(isAlways), others });
   }
   return members;
-}
-
-/**
- * Returns the fields that a value has, or that are filled in, in the order of the type, and adds the names that it does
- * not have to `unknown`. Most fields are absent: it does not look for them.
- */
-function membersIn(schema: Struct, value: JsonObject, unknown: string[]): readonly Member[] {
-  const { always, others } = membersOf(schema);
-  const found = always.slice();
-  for (const key in value) {
-    const member = others.get(key);
-    if (member !== undefined) found.push(member);
-    else if (!others.has(key)) unknown.push(key);
-  }
-  return found.sort((a, b) => a.at - b.at);
 }
 
 function memberOf(field: Field, at: number): Member {
@@ -344,9 +319,9 @@ export function decodeCustom(schema: Struct, object: JsonObject, kind: NamedKind
   const { metadata = {} } = object;
   const meta = schema.fields.get("metadata")!.schema as Struct;
   const typed = decodeTyped({ ...schema, fields: new Map([["metadata", metadataField(meta)]]) }, { metadata }, kind);
-  unknown.push(...typed.unknown);
   const pruned = prune(schema, object, "", unknown) as MutableJson;
-  return { object: { ...pruned, metadata: typed.object.metadata }, unknown };
+  const faults = [...typed.faults, ...unknown.map((path) => `unknown field ${JSON.stringify(path)}`)];
+  return { object: { ...pruned, metadata: typed.object.metadata }, faults };
 }
 
 function metadataField(schema: Struct): Field {

@@ -37,7 +37,7 @@ import {
   type ServerListOptions,
 } from "../../protocol/requests.ts";
 import { decodeTyped, type FieldValidation, readProtobuf } from "../schema/decode.ts";
-import { applyPatch, type PatchType, patchType } from "../patches/patches.ts";
+import { applyPatch, type PatchType, patchType, repeatedInPatch } from "../patches/patches.ts";
 import { type CollectionLister, listPageBytes, StoredSelection } from "../reads/lists.ts";
 import { includeObjectOf, type ResponseView, tableOfOne, tableOfScale } from "../reads/table.ts";
 import type { ServerFeatures, Watches } from "../reads/watch.ts";
@@ -100,10 +100,17 @@ export function requestBodyObject(text: string): JsonObject {
   return objectOrRefuse(requestBodyJson(text));
 }
 
+/** The object in the body of a write, and what shows its repeated members. */
+interface WrittenObject {
+  readonly object: JsonObject;
+  readonly strict: Pick<WriteMode, "body" | "repeated">;
+}
+
 /** The object in the body of a write: Go reads null as an empty one of a built-in kind. */
-function writtenObject({ body, collection }: ResourceRequest): JsonObject {
+function writtenObject({ body, collection: { definition: { custom } } }: ResourceRequest): WrittenObject {
   const value = requestBodyJson(body);
-  return value === null && !collection.definition.custom ? {} : objectOrRefuse(value);
+  const object = value === null && !custom ? {} : objectOrRefuse(value);
+  return { object, strict: custom ? { repeated: repeatedInPatch(body, object, "merge") } : { body } };
 }
 
 function objectOrRefuse(value: Json): JsonObject {
@@ -339,19 +346,16 @@ export class ResourceHandler {
         201,
       );
     }
-    const stored = this.#parts.writer.create(
-      collection,
-      route.namespace,
-      writtenObject(request),
-      writeMode(request, "CreateOptions"),
-    );
+    const { object, strict } = writtenObject(request);
+    const mode = { ...writeMode(request, "CreateOptions"), ...strict };
+    const stored = this.#parts.writer.create(collection, route.namespace, object, mode);
     return this.#object(request, stored, 201);
   }
 
   #update(request: ResourceRequest): Response {
     const { context, collection, route } = request;
     requireReadable(context.request.headers.get("content-type"), collection.definition.custom);
-    const body = writtenObject(request);
+    const { object: body, strict } = writtenObject(request);
     const { writer } = this.#parts;
     const mode = writeMode(request, "UpdateOptions");
     if (route.subresource === "scale") {
@@ -359,7 +363,7 @@ export class ResourceHandler {
       const { stored } = writer.change(collection, keyOf(route), (object) => scaled(definition, object, body), mode);
       return this.#object(request, stored, 200);
     }
-    const { stored, created } = writer.update(collection, keyOf(route), body, mode);
+    const { stored, created } = writer.update(collection, keyOf(route), body, { ...mode, ...strict });
     return this.#object(request, stored, created ? 201 : 200);
   }
 
@@ -369,7 +373,8 @@ export class ResourceHandler {
     const { definition } = collection;
     const type = patchType(context.request.headers.get("content-type"), definition.custom);
     const patch = requestBodyJson(request.body, type === "apply" ? undefined : "invalid JSON patch");
-    const mode = writeMode(request, "PatchOptions", type === "apply");
+    const repeated = repeatedInPatch(request.body, patch, type);
+    const mode = { ...writeMode(request, "PatchOptions", type === "apply"), repeated };
     if (type === "apply") {
       const { searchParams } = context.url;
       const force = isTrue(searchParams.get("force"));

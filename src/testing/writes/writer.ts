@@ -178,6 +178,10 @@ export interface WriteMode {
   readonly direct: boolean;
   /** The treatment of unknown fields. @default {"Warn"} */
   readonly fieldValidation?: FieldValidation;
+  /** The text of an object of a built-in kind, which shows what its parser drops. */
+  readonly body?: string;
+  /** The members that a patch, or a custom object, has twice: those of any type. @default {[]} */
+  readonly repeated?: readonly string[];
   /** Receives the warnings of the answer. */
   readonly warnings?: string[];
 }
@@ -202,8 +206,13 @@ interface WriterOptions {
   readonly namespaces: RealNamespaces | undefined;
 }
 
+/** The first line of the refusal of an apply, which is YAML to the server. */
+const STRICT_YAML = "error strict decoding patch: error converting YAML to JSON: yaml: unmarshal errors:";
+
 /** Settings of a deletion. */
 export interface DeleteMode extends Pick<WriteMode, "dryRun" | "direct"> {
+  /** If true, the object is removed at once, whatever holds it. */
+  readonly force?: boolean;
   /** Grace period in seconds. */
   readonly gracePeriodSeconds?: number;
   /** Propagation policy for dependents. */
@@ -484,17 +493,18 @@ export class Writer {
     const before = this.#existing(collection, key);
     const { definition } = collection;
     checkPreconditions(definition, before, mode.preconditions ?? {});
-    if (mode.direct) return { stored: this.#store.remove(collection, before), gone: true };
+    if (mode.force) return { stored: this.#store.remove(collection, before), gone: true };
     const object = parseStored(before);
     const metadata = object.metadata as MutableJson;
     const isSpace = this.#options.namespaces?.isHeld(definition, object) === true;
     if (isSpace && metadata.deletionTimestamp !== undefined) return { stored: before, gone: false };
-    this.#judgeDeletion(collection, before, mode);
+    if (!mode.direct) this.#judgeDeletion(collection, before, mode);
     const type = definition.schema?.name ?? "";
-    const policy = mode.propagationPolicy ?? (ORPHANING.includes(type) ? "Orphan" : undefined);
+    const policy = mode.propagationPolicy ?? (!mode.direct && ORPHANING.includes(type) ? "Orphan" : undefined);
     const finalizers = withPropagation(metadata.finalizers, policy);
     const graceSeconds = definition.graceful ? gracePeriod(object, mode.gracePeriodSeconds) : 0;
-    if (!definition.graceful && finalizers.length === 0 && !isSpace) {
+    const isMarkedFirst = mode.direct ? graceSeconds > 0 : definition.graceful;
+    if (!isMarkedFirst && finalizers.length === 0 && !isSpace) {
       return { stored: mode.dryRun ? before : this.#store.remove(collection, before), gone: true };
     }
     if (metadata.deletionTimestamp === undefined) {
@@ -527,16 +537,21 @@ export class Writer {
    */
   #decode(definition: Definition, given: JsonObject, mode: WriteMode): JsonObject {
     const { schema, custom, kind, version } = definition;
-    if (!this.#isTyped(mode) || schema === undefined) return given;
-    const { object, unknown } = (custom ? decodeCustom : decodeTyped)(schema, given, definition);
-    const { fieldValidation = "Warn", warnings } = mode;
-    const faults = fieldValidation === "Ignore" ? [] : unknown.map((path) => `unknown field ${JSON.stringify(path)}`);
+    if (!this.#isTyped(mode)) return given;
+    const { fieldValidation = "Warn", warnings, body, repeated = [] } = mode;
+    const decoded = schema === undefined
+      ? { object: given, faults: [] }
+      : custom
+      ? decodeCustom(schema, given, definition)
+      : decodeTyped(schema, given, definition, body);
+    const faults = fieldValidation === "Ignore" ? [] : [...repeated, ...decoded.faults];
     if (fieldValidation === "Strict" && faults.length > 0) {
+      if (mode.operation === "Apply") throw badRequest([STRICT_YAML, ...faults].join("\n  "));
       const text = `strict decoding error: ${faults.join(", ")}`;
       throw badRequest(`${kind} in version ${JSON.stringify(version)} cannot be handled as a ${kind}: ${text}`);
     }
     warnings?.push(...faults);
-    return object;
+    return decoded.object;
   }
 
   /**

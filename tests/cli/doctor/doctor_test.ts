@@ -350,6 +350,19 @@ Deno.test("informer doctor reports whether plain HTTP leaves this machine", asyn
   assertMatch((await examine({ kubeconfig: proxied })).ill.certificate, /^warn: plain HTTP: others can read/);
 });
 
+Deno.test("informer doctor asks for no flag about certificates, and warns of none, where HTTP is plain", async () => {
+  await using server = await fakeServed();
+  await using folder = new Folder();
+  // As informer fake writes it: client-node refuses http without the field.
+  const kubeconfig = await writeKubeconfig(folder.file("config"), {
+    server: server.url,
+    "insecure-skip-tls-verify": true,
+  });
+  const { code, ill, report } = await examine({ kubeconfig });
+  assertEquals([code, Object.keys(ill)], [0, ["certificate"]]); // skipped
+  assertEquals(report.permissions.filter((flag) => flag.includes("certificate")), []);
+});
+
 Deno.test("informer doctor reports errors of the kubeconfig", async () => {
   await using folder = new Folder();
   const folderItself = await examine({ kubeconfig: folder.file("") });

@@ -22,7 +22,7 @@ export function writes<T extends KubernetesObject>(
     return name;
   };
   const remove = (server: FakeApiServer, name: string): string => {
-    if (server.get(resource, name) !== undefined) server.delete(resource, name, { finalize: true });
+    if (server.get(resource, name) !== undefined) server.delete(resource, name);
     return name;
   };
   return {

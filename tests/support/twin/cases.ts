@@ -10,6 +10,9 @@ import { WRONG_REQUESTS } from "./wrong_requests.ts";
 /** The share of cases with something that is meant to be wrong. */
 const WRONG_SHARE = 0.38;
 
+/** The share of cases in which managers share untyped fields, of kinds that have some. */
+const UNTYPED_SHARE = 0.15;
+
 /** The weights of the steps that follow the first. */
 const WEIGHTS: readonly (readonly [step: PatchType | "put" | "delete" | "post", weight: number])[] = [
   ["json", 18],
@@ -49,6 +52,10 @@ class CaseWriter {
 
   write(): Case {
     const random = this.#random;
+    const { untyped = [], kind } = this.#draft;
+    if (untyped.length > 0 && random.next() < UNTYPED_SHARE) {
+      return { seed: this.#seed, kind, steps: this.#sharing(untyped) };
+    }
     const length = random.pick([1, 2, 3, 3, 4, 4, 5, 5, 6]);
     const wrongAt = random.next() < WRONG_SHARE ? random.below(length) : -1;
     for (let at = 0; at < length; at++) {
@@ -140,6 +147,30 @@ class CaseWriter {
     return { ...base, query, body };
   }
 
+  /** Managers apply untyped fields of an object, and give up those that their next configuration lacks. */
+  #sharing(untyped: readonly string[]): Step[] {
+    const random = this.#random;
+    const { apiVersion, kind, path } = this.#draft;
+    const name = this.#nameOf("a");
+    const identity = { apiVersion, kind, metadata: { name } };
+    const { spec } = drawnObject(random, this.#draft, 0);
+    const some = (): JsonObject => Object.fromEntries(untyped.map((key) => [key, untypedTree(random, 3)]));
+    const base = { collection: path, object: "a", name } as const;
+    const steps: Step[] = [{
+      ...base,
+      method: "POST",
+      query: {},
+      body: { ...identity, spec: { ...objectOr(spec), ...some() } },
+    }];
+    for (let left = 2 + random.below(4); left > 0; left--) {
+      const fieldManager = random.pick(["one", "two", "unknown"]);
+      const query = { fieldManager, ...random.next() < 0.7 && { force: "true" } };
+      const given = random.next() < 0.4 ? {} : some();
+      steps.push({ ...base, method: "PATCH", patch: "apply", query, body: { ...identity, spec: given } });
+    }
+    return steps;
+  }
+
   #delete(object: string): Step {
     const random = this.#random;
     const { query: _, ...base } = this.#base(object);
@@ -226,6 +257,13 @@ class CaseWriter {
   #learn(object: string, change: JsonObject): void {
     this.#known.set(object, overlaid(this.#known.get(object), change) as JsonObject);
   }
+}
+
+/** Any JSON, of few keys and values, so that two of them often meet. */
+function untypedTree(random: Random, depth: number): Json {
+  if (depth === 0 || random.next() < 0.15) return random.pick<Json>([1, 2, null, {}, [1], [{ a: 1 }]]);
+  const keys = ["a", "b"].filter(() => random.next() < 0.6);
+  return Object.fromEntries(keys.map((key) => [key, untypedTree(random, depth - 1)]));
 }
 
 /** Puts a mistake into a body. Of the containers there, the first takes the members of the mistake's first. */

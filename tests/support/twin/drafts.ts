@@ -17,6 +17,8 @@ export interface Draft {
   readonly pod?: JsonObject;
   readonly change: readonly JsonObject[];
   readonly status?: readonly JsonObject[];
+  /** Members of the spec below which fields have no types: managers take and give up what they apply there. */
+  readonly untyped?: readonly string[];
   readonly wrong: readonly JsonObject[];
 }
 

@@ -7,6 +7,9 @@ import { Random } from "../../../src/testing/random.ts";
 import { readProtobuf } from "../../../src/testing/schema/decode.ts";
 import { SCHEMA_TEXTS } from "../../../src/testing/schema/texts.ts";
 import { type Answer, MAPS, Widget } from "../../support/fake_server.ts";
+import { checkStrictBodies } from "../../support/twin/strict_bodies.ts";
+import { checkLimits } from "../../support/twin/limits.ts";
+import { defineCustomKinds, fakeServer } from "../../support/twin/servers.ts";
 import { body, encode, message } from "./_protobuf.ts";
 
 interface Checked {
@@ -103,6 +106,34 @@ Deno.test("unknown fields are dropped, with a warning, in silence, or refused", 
   ]);
   const other = await send(server, "POST", `${DEFAULT_MAPS}?fieldValidation=Maybe`, object);
   assertEquals([other.code, other.body.details.causes[0].field], [422, "fieldValidation"]);
+});
+
+Deno.test("members that a body has twice are reported in the words and in the order of the server", async () => {
+  using server = fakeServer();
+  await defineCustomKinds(server);
+  await checkStrictBodies(server, "default");
+});
+
+Deno.test("a body of a custom kind without a schema is read as any JSON", async () => {
+  const server = new FakeApiServer();
+  server.define({ group: "example.com", version: "v1", plural: "widgets", kind: "Widget", scope: "Namespaced" });
+  const body = `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"a"},"spec":[{"a":1,"a":2}]}`;
+  const headers = { "content-type": "application/json" };
+  const response = await server.fetch(new Request(`http://fake${WIDGETS}`, { method: "POST", headers, body }));
+  assertEquals(response.headers.get("warning"), '299 - "duplicate field \\"spec[0].a\\""');
+  await response.body?.cancel();
+});
+
+Deno.test("a hundred faults of a body are reported, and a long text is read", async () => {
+  const server = new FakeApiServer();
+  const long = "\\n".repeat(500_000);
+  const data = Array.from({ length: 150 }, (_, at) => `"k${at}":"1","k${at}":${JSON.stringify(at === 0 ? "x" : "y")}`);
+  const body = `{"metadata":{"name":"a"},"data":{"long":"${long}",${data.join(",")}}}`;
+  const headers = { "content-type": "application/json" };
+  const request = new Request(`http://fake${DEFAULT_MAPS}`, { method: "POST", headers, body });
+  const response = await server.fetch(request);
+  assertEquals(response.headers.get("warning")?.split(", 299").length, 100);
+  await response.body?.cancel();
 });
 
 Deno.test("values are stored as the server writes them", async () => {
@@ -213,6 +244,11 @@ Deno.test("unknown fields of a custom kind are refused in the words of the serve
   const { code, body } = await send(widgets(), "POST", `${WIDGETS}?fieldValidation=Strict`, object);
   const why = 'Widget in version "v1" cannot be handled as a Widget: strict decoding error: unknown field "spec.odd"';
   assertEquals([code, body.message], [400, why]);
+});
+
+Deno.test("limits of containers get the defaults of a server", async () => {
+  using server = fakeServer();
+  await checkLimits(server, "default");
 });
 
 Deno.test("persistent volumes get the defaults of their kind alone", async () => {

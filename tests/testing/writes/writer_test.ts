@@ -1,6 +1,7 @@
 import { assertEquals, assertMatch, assertNotEquals, assertThrows } from "@std/assert";
 import { defineResource } from "../../../src/api/resource.ts";
 import { isAlreadyExists, isNotFound, StatusError } from "../../../src/api/status.ts";
+import { Namespace, ReplicationController } from "@kube/informer/kinds/core/v1";
 import { type AdmissionRequest, FakeApiServer } from "../../../src/testing/mod.ts";
 import {
   type Answer,
@@ -359,16 +360,40 @@ Deno.test("FakeApiServer deletes a pod that was never scheduled in two steps", a
   assertEquals((await watch.take(2)).map(brief), ["MODIFIED pod-0@3", "DELETED pod-0@4"]);
 });
 
-Deno.test("FakeApiServer deletes directly at once, or by finalizers if asked to, and names the resources that have objects", () => {
+Deno.test("FakeApiServer.delete keeps an object with finalizers until these are gone, unless it is forced", () => {
   const server = new FakeApiServer();
-  for (const name of ["a", "b"]) server.create(ConfigMap, { metadata: { name, finalizers: ["example.com/a"] } });
-  server.delete(ConfigMap, "a");
-  server.delete(ConfigMap, "b", { finalize: true });
-  assertEquals(server.keys(ConfigMap), ["default/b"]);
-  assertNotEquals(server.get(ConfigMap, "b")?.metadata.deletionTimestamp, undefined);
-  assertEquals(server.resources().map(({ plural }) => plural), ["configmaps"]);
+  for (const name of ["a", "b", "c"]) server.create(ConfigMap, { metadata: { name, finalizers: ["example.com/a"] } });
+  server.delete(ConfigMap, "a", { force: true });
   server.delete(ConfigMap, "b");
+  const marked = server.get(ConfigMap, "b");
+  assertEquals(typeof marked?.metadata.deletionTimestamp, "string");
+  server.delete(ConfigMap, "b"); // again: nothing changes
+  assertEquals(server.get(ConfigMap, "b"), marked);
+  server.patch(ConfigMap, "b", { metadata: { finalizers: null } });
+  assertEquals(server.keys(ConfigMap), ["default/c"]);
+  assertEquals(server.resources().map(({ plural }) => plural), ["configmaps"]);
+  server.delete(ConfigMap, "c");
+  server.delete(ConfigMap, "c", { force: true });
   assertEquals(server.resources(), []);
+});
+
+Deno.test("FakeApiServer.delete passes over admission, and removes what has no finalizers in one step", async () => {
+  const server = new FakeApiServer({ namespaces: "real" });
+  server.admit(Pod, { validate: () => "no" });
+  server.create(Pod, { metadata: { namespace: "answers", name: "a" }, spec: { nodeName: "n" } } as never);
+  await using watch = await Lines.open(server, `${PODS}?watch=1&resourceVersion=${server.resourceVersion}`);
+  server.delete(Pod, "answers/a", { gracePeriodSeconds: 30 });
+  assertEquals(server.get(Pod, "answers/a")?.metadata.deletionGracePeriodSeconds, 30);
+  server.delete(Pod, "answers/a");
+  assertEquals((await watch.take(2)).map(({ type }) => type), ["MODIFIED", "DELETED"]);
+  server.create(ReplicationController, { metadata: { name: "a" }, spec: {} } as never);
+  server.delete(ReplicationController, "a");
+  assertEquals(server.keys(ReplicationController), []);
+  server.create(Namespace, { metadata: { name: "shop" }, spec: { finalizers: ["kubernetes"] } });
+  server.delete(Namespace, "shop");
+  assertEquals(server.get(Namespace, "shop")?.status?.phase, "Terminating");
+  server.finalizeNamespaces();
+  assertEquals(server.get(Namespace, "shop"), undefined);
 });
 
 Deno.test("FakeApiServer keeps an object with finalizers until the last one is removed", async () => {
@@ -449,7 +474,7 @@ Deno.test("FakeApiServer's own methods write without version checks, status subr
   assertEquals([patched.metadata.generation, patched.status, patched.metadata.resourceVersion], [2, undefined, "4"]);
   assertEquals(server.get(Pod, "default/a"), patched);
   server.patch(Pod, "a", { metadata: { finalizers: ["example.com/held"] } });
-  server.delete(Pod, "a");
+  server.delete(Pod, "a", { force: true });
   assertEquals(server.get(Pod, "a"), undefined);
   const next = server.create(Pod, { metadata: { name: "a", uid: pod.metadata.uid } });
   assertNotEquals(next.metadata.uid, pod.metadata.uid);
