@@ -1,3 +1,4 @@
+import { checkNames } from "../errors/option_names.ts";
 import { type Abortable, defined } from "../api/options.ts";
 import { defineResource, metadataOf, type Resource } from "../api/resource.ts";
 import { isForbidden } from "../api/status.ts";
@@ -70,6 +71,7 @@ export async function readableNamespaces(
   resources: readonly Resource[],
   options: Abortable = {},
 ): Promise<string[]> {
+  checkNames("find readable namespaces", options, "signal");
   return await namespacesWith(client, VERBS, resources, options);
 }
 

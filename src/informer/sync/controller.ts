@@ -1,3 +1,4 @@
+import { checkNames } from "../../errors/option_names.ts";
 import {
   type Abortable,
   type DecodeOptions,
@@ -157,6 +158,7 @@ export class Controller<T extends KubernetesObject> implements ReflectorStore<En
     collection?: ControllerOwner<T>,
     keys?: NamespaceKeys<Entry<T>>,
   ) {
+    checkNames("create a controller", options, "source queue process onProgress reflector");
     const { source, reflector } = options;
     this.source = source;
     this.#options = options;
@@ -445,6 +447,7 @@ export class Controller<T extends KubernetesObject> implements ReflectorStore<En
 
   /** Lists and watches until the signal aborts, then closes the queue and resolves. */
   async run(options: Abortable = {}): Promise<void> {
+    checkNames("run a controller", options, "signal");
     using _outdated = this.outdated;
     using _queue = this.#queue;
     using _shard = this.#shard?.start();
