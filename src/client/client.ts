@@ -427,7 +427,6 @@ export class Client implements ResourceClients, Disposable {
    * @throws {Error} when the server has no such resource; the message names similar ones.
    */
   async find(name: string, options: Abortable = {}): Promise<ApiResource> {
-    checkNames("find a resource", options, "signal");
     try {
       return findResource(await this.discover(options), name);
     } catch (error) {

@@ -1,4 +1,3 @@
-import { checkNames } from "../errors/option_names.ts";
 import { type Abortable, defined } from "../api/options.ts";
 import { defineResource, metadataOf, type Resource } from "../api/resource.ts";
 import { isForbidden } from "../api/status.ts";
@@ -71,7 +70,6 @@ export async function readableNamespaces(
   resources: readonly Resource[],
   options: Abortable = {},
 ): Promise<string[]> {
-  checkNames("find readable namespaces", options, "signal");
   return await namespacesWith(client, VERBS, resources, options);
 }
 

@@ -447,7 +447,6 @@ export class Controller<T extends KubernetesObject> implements ReflectorStore<En
 
   /** Lists and watches until the signal aborts, then closes the queue and resolves. */
   async run(options: Abortable = {}): Promise<void> {
-    checkNames("run a controller", options, "signal");
     using _outdated = this.outdated;
     using _queue = this.#queue;
     using _shard = this.#shard?.start();
