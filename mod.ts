@@ -109,6 +109,7 @@ export {
   type Picked,
   type PickedPart,
   type SparsePart,
+  type UnknownValue,
   type UnnamedKeys,
 } from "./src/api/fields.ts";
 
@@ -128,7 +129,7 @@ export type {
 } from "./src/api/options.ts";
 export { fixedShard, type HashRange, type ShardField, ShardFilter, type ShardSource } from "./src/api/shard.ts";
 export { entryOf } from "./src/entry/entry.ts";
-export { type FieldPath, type FieldPredicate, type Having, path } from "./src/entry/path.ts";
+export { type FieldLiteral, type FieldPath, type FieldPredicate, type Having, path } from "./src/entry/path.ts";
 export {
   type Bookmark,
   type Change,

@@ -49,7 +49,7 @@ import {
 import type { connect } from "../src/deno/mod.ts";
 import { Deployment } from "../src/kinds/apps/v1.ts";
 import { Lease } from "../src/kinds/coordination/v1.ts";
-import { ConfigMap, Node, Pod, Secret } from "../src/kinds/core/v1.ts";
+import { ConfigMap, Node, type PersistentVolumeClaimSpec, Pod, Secret } from "../src/kinds/core/v1.ts";
 import { FakeApiServer } from "../src/testing/mod.ts";
 
 interface CronTab extends KubernetesObject {
@@ -538,6 +538,22 @@ Deno.test("path compiles only where it leads to a field of the objects, or where
   pods.addEventHandler({}, { filter: path("status.phas").equals("Running") });
   // @ts-expect-error there is no such field
   pods.withIndexers({ wrong: path("spec.containers.nam") });
+  // @ts-expect-error a pod has no such phase
+  pods.addEventHandler({}, { filter: path("status.phase").equals("Runing") });
+  // @ts-expect-error a pod has no such phase
+  pods.addEventHandler({}, { filter: path("status.phase").in("Running", "Succeded") });
+  // @ts-expect-error a container has no such policy
+  pods.addEventHandler({}, { filter: path("spec.containers.imagePullPolicy").notEquals("Allways") });
+  const newer: string = "Paused";
+  pods.addEventHandler({}, { filter: path("status.phase").in(newer, "Failed") });
+  pods.addEventHandler({}, { filter: path("spec.containers.imagePullPolicy").notEquals("Always") });
+  pods.addEventHandler({}, { filter: path("spec.priority").equals("3") });
+  pods.addEventHandler({}, { filter: path("spec.hostNetwork").equals(true) });
+  pods.addEventHandler({}, { filter: path("spec.nodeName").in("worker-1", "worker-2") });
+  const claims: { readonly metadata: object; readonly spec: PersistentVolumeClaimSpec }[] = [];
+  assertEquals(claims.some(path("spec.accessModes").equals("ReadWriteMany")), false);
+  // @ts-expect-error a claim has no such mode
+  assertEquals(claims.some(path("spec.accessModes").equals("ReadWriteAll")), false);
   // @ts-expect-error a string has no fields
   assertEquals(path("metadata.name.first")(podOf("a")), []);
   assertEquals(path("metadata.name")(podOf("a")), ["a"]);

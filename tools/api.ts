@@ -28,17 +28,39 @@ interface Documentation {
   readonly nodes: Readonly<Record<string, { readonly symbols?: readonly DocumentedSymbol[] }>>;
 }
 
+/** A name that a file exports. */
 interface DocumentedSymbol {
   readonly name: string;
-  readonly declarations: readonly { readonly kind: string }[];
+  readonly declarations: readonly Declaration[];
 }
 
-/**
- * Returns each name that an entry point in `deno.json` exports, sorted within its entry point.
- *
- * @throws {Error} when `deno doc` fails.
- */
-export async function publicNames(): Promise<PublicName[]> {
+/** A declaration of a name. */
+interface Declaration {
+  readonly kind: string;
+  readonly def?: Partial<DocumentedFunction> & {
+    readonly constructors?: readonly DocumentedFunction[];
+    readonly methods?: readonly (Partial<DocumentedFunction> & {
+      readonly name: string;
+      readonly functionDef?: DocumentedFunction;
+      readonly jsDoc?: DocumentedFunction["jsDoc"];
+    })[];
+  };
+}
+
+interface DocumentedFunction {
+  readonly params: readonly Parameter[];
+  readonly jsDoc?: { readonly tags?: readonly { readonly kind: string }[] };
+}
+
+/** A parameter; one with a default has the parameter on its left. */
+interface Parameter {
+  readonly name?: string;
+  readonly tsType?: unknown;
+  readonly left?: Parameter;
+}
+
+/** Returns what `deno doc` says of the entry points in `deno.json`, by entry point. */
+async function documented(): Promise<(readonly [entry: string, symbols: readonly DocumentedSymbol[]])[]> {
   const { exports } = JSON.parse(await Deno.readTextFile(join(ROOT, "deno.json"))) as {
     exports: Record<string, string>;
   };
@@ -48,9 +70,19 @@ export async function publicNames(): Promise<PublicName[]> {
   }).output();
   if (!success) throw new Error(`Cannot document the entry points: ${new TextDecoder().decode(stderr)}`);
   const { nodes } = JSON.parse(new TextDecoder().decode(stdout)) as Documentation;
-  return Object.entries(exports).flatMap(([entry, file]) => {
-    const { symbols = [] } = nodes[pathToFileURL(join(ROOT, file)).href] ?? {};
-    return symbols.map(({ name, declarations }): PublicName => {
+  return Object.entries(exports).map(([entry, file]) => {
+    return [entry, nodes[pathToFileURL(join(ROOT, file)).href]?.symbols ?? []] as const;
+  });
+}
+
+/**
+ * Returns each name that an entry point in `deno.json` exports, sorted within its entry point.
+ *
+ * @throws {Error} when `deno doc` fails.
+ */
+export async function publicNames(): Promise<PublicName[]> {
+  return (await documented()).flatMap(([entry, symbols]) =>
+    symbols.map(({ name, declarations }): PublicName => {
       const kind = [...new Set(declarations.map(({ kind }) => kind))].sort().join("+");
       const texts = new Set<string>();
       JSON.stringify(declarations, (_key, value) => {
@@ -58,8 +90,52 @@ export async function publicNames(): Promise<PublicName[]> {
         return value;
       });
       return { entry, kind, name, texts };
-    }).sort((a, b) => lineOf(a) < lineOf(b) ? -1 : 1);
+    }).sort((a, b) => lineOf(a) < lineOf(b) ? -1 : 1)
+  );
+}
+
+/** The types of options whose names do not end so. */
+const OPTION_TYPES = /^(?:\w+(?:Options|Selection|Limit|Window)|Abortable|Selection)$/;
+
+/**
+ * Returns each constructor, function and method that takes options, sorted: `"new Client"`, `"Client.discover"`,
+ * `"connect"`. Options are a parameter of the name `options`, of a type that has the name of options, or of a type that
+ * is written in place. Methods of interfaces are among them; what is internal is not, nor are constructors of errors.
+ *
+ * @throws {Error} when `deno doc` fails.
+ */
+export async function functionsWithOptions(): Promise<string[]> {
+  const found = new Set<string>();
+  const add = (name: string, { params = [], jsDoc }: Partial<DocumentedFunction>): void => {
+    const isInternal = jsDoc?.tags?.some(({ kind }) => kind === "internal");
+    if (!isInternal && params.some(isOfOptions)) found.add(name);
+  };
+  for (const [, symbols] of await documented()) {
+    for (const { name, declarations } of symbols) {
+      for (const { def = {} } of declarations) {
+        add(name, def);
+        for (const made of def.constructors ?? []) add(`new ${name}`, made);
+        for (const method of def.methods ?? []) {
+          add(`${name}.${method.name}`, { params: (method.functionDef ?? method).params, jsDoc: method.jsDoc });
+        }
+      }
+    }
+  }
+  return [...found].sort();
+}
+
+function isOfOptions(parameter: Parameter): boolean {
+  const { name, tsType } = parameter.left ?? parameter;
+  let isOfError = false;
+  let isOf = name === "options";
+  JSON.stringify(tsType, (_key, value) => {
+    const { kind, repr } = (value ?? {}) as { readonly kind?: string; readonly repr?: string };
+    if (kind === "fnOrConstructor") return undefined;
+    isOf ||= kind === "typeLiteral" || (kind === "typeRef" && OPTION_TYPES.test(repr ?? ""));
+    isOfError ||= repr === "ErrorOptions";
+    return value;
   });
+  return isOf && !isOfError;
 }
 
 /** Returns `"./deno function connect"`. */

@@ -1,5 +1,5 @@
 import { formatFieldPath, parseFieldPath } from "./selector.ts";
-import type { KubernetesObject, ObjectMeta, Reduced, Scalar } from "./object.ts";
+import type { EnumLiterals, KubernetesObject, ObjectMeta, Reduced, Scalar } from "./object.ts";
 import { type Resource, resourceName } from "./resource.ts";
 
 /** The fields that a projection always keeps: those that identify an object, its version and its owners. */
@@ -152,19 +152,25 @@ export type MembersOf<T> = NonNullable<T> extends infer V
   ? V extends readonly (infer E)[] ? MembersOf<E> : V extends Scalar ? never : V extends object ? V : never
   : never;
 
-/** No value is of this type. The compiler shows `Why` where a path leads to no field. */
+/** No value is of this type. The compiler shows `Why` where a path leads to no field, or to one without a value. */
 export interface NoField<Why extends string> {
   /** The reason. */
   readonly $noField: Why;
 }
 
 /** `P` if the keys lead to a field of `T`; else a type that names the first key that does not. */
-export type CheckedPath<T, P, K> = unknown extends T ? P
+export type CheckedPath<T, P, K, V = never> = unknown extends T ? P
   : K extends readonly [infer H extends string, ...infer R extends readonly string[]]
     ? [MembersOf<T>] extends [never] ? NoField<`${P & string} is no field: what should hold ${H} has no members`>
-    : H extends keyof MembersOf<T> ? CheckedPath<MembersOf<T>[H], P, R>
+    : H extends keyof MembersOf<T> ? CheckedPath<MembersOf<T>[H], P, R, V>
     : NoField<`${P & string} is no field: there is no ${H}`>
-  : P;
+  : [UnknownValue<T, V>] extends [never] ? P
+  : NoField<`${P & string} is never ${UnknownValue<T, V>}`>;
+
+/** The literals of `V` that an enum `T`, or an enum in an array, does not have; `never` for other types. */
+export type UnknownValue<T, V> = NonNullable<T> extends readonly (infer E)[] ? UnknownValue<E, V>
+  : [EnumLiterals<T>] extends [never] ? never
+  : Exclude<EnumLiterals<V>, EnumLiterals<T>>;
 
 /**
  * The paths `P`, each of them checked to lead to a field of `T`. A path that does not is replaced by

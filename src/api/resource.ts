@@ -1,3 +1,4 @@
+import { checkNames } from "../errors/option_names.ts";
 import type { DynamicObject, KubernetesObject, Reduced } from "./object.ts";
 
 /** A column of the table that a server prints of a kind (`TableColumnDefinition` of meta.k8s.io/v1). */
@@ -412,7 +413,9 @@ export function mergeRules(rules: readonly AccessRule[]): AccessRule[] {
  * );
  * ```
  */
-export function roleYaml(rules: readonly AccessRule[], { name, namespace }: RoleOptions): string {
+export function roleYaml(rules: readonly AccessRule[], options: RoleOptions): string {
+  checkNames("write a role", options, "name namespace");
+  const { name, namespace } = options;
   const list = (values: readonly string[]): string => `[${values.map((value) => JSON.stringify(value)).join(", ")}]`;
   const merged = mergeRules(rules);
   return [
@@ -443,11 +446,13 @@ export function roleYaml(rules: readonly AccessRule[], { name, namespace }: Role
  */
 export function rolesYaml(
   rules: readonly PlacedRule[],
-  { name, names = false }: Pick<RoleOptions, "name"> & {
+  options: Pick<RoleOptions, "name"> & {
     /** True to restrict rules to the names that they have. @default {false} */
     readonly names?: boolean;
   },
 ): string {
+  checkNames("write roles", options, "name names");
+  const { name, names = false } = options;
   const granted = rules.map(({ names: only, verbs, ...rule }): PlacedRule => ({
     ...rule,
     verbs: verbs.includes("watch") ? ["list", ...verbs] : verbs,

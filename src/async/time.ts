@@ -71,14 +71,6 @@ export interface BackoffOptions {
   readonly jitter?: number;
 }
 
-/** Checks the options. @throws {RangeError} when an option is negative, not a number, or the factor is below 1. */
-export function checkBackoff(options: BackoffOptions): void {
-  const { initialMs, maxMs, factor = 2, jitter = 1 } = options;
-  checkDurations("back off", { initialMs, maxMs }, { finite: true });
-  if (!(factor >= 1)) throw new RangeError(`Cannot back off: factor must be at least 1, found ${factor}`);
-  if (!(jitter >= 0)) throw new RangeError(`Cannot back off: jitter must be at least 0, found ${jitter}`);
-}
-
 /**
  * Returns the wait, in milliseconds, after a failure that follows `failures` (from 0) others. Waits grow by `factor` up
  * to `maxMs`. The random share is kept at `maxMs` too, so that clients do not retry all at once.

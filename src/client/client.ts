@@ -9,7 +9,7 @@
  *
  * @module
  */
-import { checkNames, namesOf } from "../errors/option_names.ts";
+import { checkNames } from "../errors/option_names.ts";
 import { ConsoleReporter, editDistance } from "../errors/errors.ts";
 import {
   type ApiResource,
@@ -37,13 +37,9 @@ import { Collection } from "./collection.ts";
 import { InformerError } from "../errors/informer_error.ts";
 import type { CustomResourceDefinition } from "../kinds/apiextensions/v1.ts";
 
-const SELECTION = namesOf<Selection>()("namespace namespaces labelSelector fieldSelector");
-
 /** The options that exist. */
-const CLIENT_OPTIONS = namesOf<ClientOptions>()(
-  "server namespace transport credentials userAgent compress retries maxObjectBytes onWarning",
-  "onRequest",
-);
+const CLIENT_OPTIONS =
+  "server namespace transport credentials userAgent compress retries maxObjectBytes onWarning onRequest";
 
 const LOGS = new WeakMap<ResourceClients, AccessLog>();
 
@@ -414,7 +410,8 @@ export class Client implements ResourceClients, Disposable {
     selection: Selection = {},
     options: ResourceClientOptions = {},
   ): ResourceClient<T> {
-    checkNames(`make a client of "${resource.plural}"`, selection, SELECTION);
+    checkNames(`make a client of "${resource.plural}"`, selection, "namespace namespaces labelSelector fieldSelector");
+    checkNames(`make a client of "${resource.plural}"`, options, "onWrite onUnanswered cached beforeSent signal");
     checkSelectors(selection);
     return new Collection<T>(this.#connection, resource as Resource<T>, oneNamespace(resource, selection), {
       ...options,
@@ -469,6 +466,7 @@ export class Client implements ResourceClients, Disposable {
    * @throws {Error} the error of the first request, when nothing could be read.
    */
   async discover(options: DiscoverOptions = {}): Promise<ApiResource[]> {
+    checkNames("discover resources", options, "signal maxAgeMs onError");
     const { signal, maxAgeMs = 60_000 } = options;
     const { onError = (error, groupVersion) => this.#reporter.report(`discovery of "${groupVersion}"`, error) } =
       options;
@@ -728,6 +726,7 @@ export async function installDefinitions(
   definitions: readonly Draft<CustomResourceDefinition>[],
   options: InstallDefinitionsOptions = {},
 ): Promise<void> {
+  checkNames("install definitions", options, "signal fieldManager");
   const { signal, fieldManager = "kube-informer" } = options;
   const collection = client.resource(DEFINITIONS as Resource<CustomResourceDefinition>);
   for (const definition of definitions) {

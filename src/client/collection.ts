@@ -1,3 +1,4 @@
+import { checkBackoff } from "../errors/option_names.ts";
 import {
   type Change,
   type ConnectionsStatus,
@@ -36,7 +37,7 @@ import {
   watchTimeoutError,
   watchTimeoutSeconds,
 } from "../api/options.ts";
-import { backoffMs, checkBackoff, monotonicMs, sleep, TimeLimit, unreachableBackoffMs } from "../async/time.ts";
+import { backoffMs, monotonicMs, sleep, TimeLimit, unreachableBackoffMs } from "../async/time.ts";
 import { DerivedController, withResolvers } from "../async/signals.ts";
 import { ConsoleReporter } from "../errors/errors.ts";
 import {

@@ -1,4 +1,4 @@
-import { namesOf } from "../errors/option_names.ts";
+import { checkNames, namesOf } from "../errors/option_names.ts";
 import {
   type Apply,
   type ApplyFields,
@@ -418,26 +418,23 @@ export interface ResourceClient<T extends KubernetesObject> {
   deleteCollection(options?: DeleteCollectionOptions): Promise<void>;
 }
 
-/** The options of a call, without those that every call has. */
-type Own<O> = Omit<O, keyof RequestOptions>;
-
-const ANY = namesOf<RequestOptions>()("signal timeoutMs query");
+const ANY = "signal timeoutMs query";
 const SELECTION = "namespace namespaces labelSelector fieldSelector shard";
 const DECODING = "managedFields fields secretData secretAnnotations known knownNext onDecoded";
 const READ = `${SELECTION} ${DECODING} resourceVersion` as const;
-const WRITE = "dryRun fieldManager fieldValidation subresource";
+const WRITE = `${ANY} dryRun fieldManager fieldValidation subresource` as const;
 const DELETE = `${WRITE} preconditions propagationPolicy gracePeriodSeconds` as const;
-const LIST = `${READ} resourceVersionMatch limit continue` as const;
-const WATCH = `${READ} timeoutSeconds allowBookmarks sendInitialEvents` as const;
+const LIST = `${ANY} ${READ} resourceVersionMatch limit continue` as const;
+const WATCH = `signal query ${READ} timeoutSeconds allowBookmarks sendInitialEvents` as const;
 
 /** The options of each call. */
 const OPTIONS = {
-  get: namesOf<Own<GetOptions>>()("subresource"),
-  list: namesOf<Own<ListOptions>>()(LIST),
-  watch: namesOf<Own<FollowOptions>>()(WATCH, "backoff onInterrupted"),
-  write: namesOf<Own<WriteOptions>>()(WRITE),
-  delete: namesOf<Own<DeleteOptions>>()(DELETE),
-  deleteCollection: namesOf<Own<ListOptions & DeleteOptions>>()(LIST, DELETE),
+  get: namesOf<GetOptions>()(ANY, "subresource"),
+  list: namesOf<ListOptions>()(LIST),
+  watch: namesOf<FollowOptions>()(WATCH, "backoff onInterrupted"),
+  write: namesOf<WriteOptions>()(WRITE),
+  delete: namesOf<DeleteOptions>()(DELETE),
+  deleteCollection: namesOf<ListOptions & DeleteOptions>()(LIST, DELETE),
 } as const;
 
 /** Parameters that options or the client set, under the names that the server has for them. */
@@ -473,15 +470,7 @@ function requestTo(
 ): RequestSpec {
   const spec = { action, resource, path: `${path}?${own}`, init, patient };
   const { query, timeoutMs } = options;
-  for (const [name, value] of Object.entries(options)) {
-    if (value === undefined || OPTIONS[call].includes(name) || ANY.includes(name)) continue;
-    const known = [...OPTIONS[call], ...ANY];
-    const near = nearest(name, known);
-    throw new TypeError(
-      `Cannot ${spec.action}: unknown option "${name}"${near === undefined ? "" : `, did you mean "${near}"?`}; ` +
-        `parameters without an option go into query: { … }`,
-    );
-  }
+  checkNames(spec.action, options, OPTIONS[call], "Put a parameter without an option into query");
   checkDurations(spec.action, { timeoutMs }, { min: 1 });
   const limited = timeoutMs === undefined ? spec : { ...spec, timeoutMs };
   if (query === undefined) return limited;

@@ -1,3 +1,4 @@
+import { checkNames } from "../errors/option_names.ts";
 import type { KubernetesObject, ObjectKey } from "../api/object.ts";
 import type { Abortable } from "../api/options.ts";
 import { PolledIterator } from "../async/iterate.ts";
@@ -294,6 +295,7 @@ export class ClusterInformer<T extends KubernetesObject, Name extends string = n
    * signal aborts; see `SharedIndexInformer.waitForCacheSync()`.
    */
   async waitForCacheSync(options: Abortable & { readonly patient?: boolean } = {}): Promise<void> {
+    checkNames("wait for a sync", options, "signal patient");
     await settled(this.#informers, (informer) => informer.waitForCacheSync(options));
   }
 

@@ -8,16 +8,20 @@
  *
  * @module
  */
-import { checkNames, namesOf } from "../errors/option_names.ts";
+import { checkBackoff, checkNames } from "../errors/option_names.ts";
 import { decoder, type KubernetesObject } from "../api/object.ts";
 import { type Abortable, defined, type Selection } from "../api/options.ts";
 import type { Kept } from "../api/fields.ts";
 import { type ApiResource, type Resource, resourceName, type SecretLike, type WithoutData } from "../api/resource.ts";
 import { callObserver, DerivedController, inTurn, isAbortOf, Latch } from "../async/signals.ts";
-import { backoffMs, type BackoffOptions, checkBackoff, LongTimer, monotonicMs, sleep } from "../async/time.ts";
+import { backoffMs, type BackoffOptions, LongTimer, monotonicMs, sleep } from "../async/time.ts";
 import type { Client } from "../client/client.ts";
 import { ConsoleReporter, messageOf } from "../errors/errors.ts";
-import type { SharedIndexInformerOptions, SharedInformerFactoryOptions } from "../informer/options.ts";
+import {
+  FACTORY_OPTIONS,
+  type SharedIndexInformerOptions,
+  type SharedInformerFactoryOptions,
+} from "../informer/options.ts";
 import {
   type FieldsOption,
   type InformerOfFactory,
@@ -29,12 +33,6 @@ import { ClusterInformer, type InCluster, settled } from "./cluster_informer.ts"
 import { InformerError } from "../errors/informer_error.ts";
 import { SharedIndexInformer } from "../informer/shared_index_informer.ts";
 import { Secret } from "../kinds/core/v1.ts";
-
-/** The options that exist. */
-const SET_OPTIONS = namesOf<ClusterSetOptions>()(
-  "backoff onError namespaces namespace labelSelector fieldSelector idleMs forgetMs maxBytes",
-  "snapshots parse freeze resyncMs reflector graceMs check managedFields secretAnnotations",
-);
 
 /** Options of a {@linkcode ClusterSet}: the defaults of its informers. */
 export interface ClusterSetOptions extends Omit<SharedInformerFactoryOptions, "onError" | "cluster"> {
@@ -159,7 +157,7 @@ export class ClusterSet implements AsyncDisposable {
    * @throws {RangeError} when `backoff` is out of range.
    */
   constructor(options: ClusterSetOptions = {}) {
-    checkNames("make a set of clusters", options, SET_OPTIONS);
+    checkNames("make a set of clusters", options, `${FACTORY_OPTIONS} backoff`);
     checkBackoff(this.backoff = options.backoff ?? {});
     this.#options = options;
   }
@@ -289,6 +287,7 @@ export class ClusterSet implements AsyncDisposable {
    * @throws {WaitError} that names the informers and clusters which have not synced.
    */
   async waitForCacheSync(options: Abortable & { readonly patient?: boolean } = {}): Promise<void> {
+    checkNames("wait for a sync", options, "signal patient");
     await settled(this.#clusters, ({ informers }) => informers.waitForCacheSync(options));
   }
 
@@ -325,6 +324,7 @@ export class ClusterSet implements AsyncDisposable {
    * ```
    */
   async run(work: ClusterWork, options: Abortable = {}): Promise<void> {
+    checkNames("run for clusters", options, "signal");
     if (this.#job.signal.aborted) throw new Error("Cannot run for clusters: the set was disposed");
     using job = new DerivedController(options.signal, this.#job.signal);
     const works = new Set<Promise<void>>();
@@ -477,6 +477,7 @@ export async function followClusterSecrets(
   client: Client,
   options: ClusterSecretsOptions,
 ): Promise<void> {
+  checkNames("follow Secrets", options, "connect namespace labelSelector key signal");
   const { connect, namespace = client.namespace || "default", labelSelector = LABEL, key = "kubeconfig", signal } =
     options;
   const known = new Map<string, KnownSecret>();

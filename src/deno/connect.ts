@@ -7,6 +7,7 @@ import {
   ConnectError,
   type ConnectionOrigin,
   type ConnectOptions,
+  CONTEXTS_OPTIONS,
   type FoundConnection,
   IN_CLUSTER_OPTIONS,
   type InClusterOptions,
@@ -593,6 +594,7 @@ function explainPodFile(folder: string, path: string, hint = ""): ExplainFilePro
  * @throws {TypeError} when the options cannot be used.
  */
 export async function findConnection(options: ConnectOptions = {}, machine: Host = denoHost): Promise<FoundConnection> {
+  checkNames("connect", options, CONNECT_OPTIONS);
   checkOptions(options);
   const host = new RecordingHost(machine);
   return await executePlan(await choosePlan(options, host), options, host);
@@ -700,7 +702,6 @@ function isAttempt(value: ConnectionPlan | ConnectAttempt): value is ConnectAtte
  * ```
  */
 export async function connect(options: ConnectOptions = {}): Promise<Client> {
-  checkNames("connect", options, CONNECT_OPTIONS);
   return clientOf(await findConnection(options).catch((error) => rethrow(error, connect)), options);
 }
 
@@ -737,14 +738,13 @@ export async function connectKubeconfig(
   name: string,
   options: InClusterOptions & Pick<ConnectOptions, "context"> = {},
 ): Promise<Client> {
+  checkNames("connect", options, `${IN_CLUSTER_OPTIONS} context`);
   checkOptions(options);
   const config = parseKubeconfig(text, name);
   const context = resolveContext(config, options);
   refuseOfThisMachine(config.clusters.get(context.cluster.name)!, ["certificate-authority"]);
-  if (context.user !== undefined) {
-    const named = ["exec", "tokenFile", "client-certificate", "client-key"];
-    refuseOfThisMachine(config.users.get(context.user.name)!, named);
-  }
+  const named = ["exec", "tokenFile", "client-certificate", "client-key"];
+  if (context.user !== undefined) refuseOfThisMachine(config.users.get(context.user.name)!, named);
   const host = new RecordingHost(denoHost);
   return clientOf(await executePlan(planFromContext(config, options, host), options, host), options);
 }
@@ -780,6 +780,7 @@ function refuseOfThisMachine(entry: KubeconfigEntry, names: readonly string[]): 
  * ```
  */
 export async function connectContexts(options: ConnectContextsOptions = {}): Promise<Map<string, Client>> {
+  checkNames("connect to contexts", options, CONTEXTS_OPTIONS);
   const { contexts, onRefused, ...rest } = options;
   const config = await loadKubeconfig(rest, denoHost);
   if ("problem" in config) throw new ConnectError("Cannot connect to contexts: found no kubeconfig", [config]);

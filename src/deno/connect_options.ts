@@ -1,4 +1,3 @@
-import { namesOf } from "../errors/option_names.ts";
 import { InformerError } from "../errors/informer_error.ts";
 import type { Abortable, Impersonation } from "../api/options.ts";
 import type { Transport } from "../api/lister_watcher.ts";
@@ -170,16 +169,17 @@ export interface FoundConnection {
   readonly origin: ConnectionOrigin;
 }
 
-/** The names of {@linkcode ConnectOptions}. */
-export const CONNECT_OPTIONS: readonly string[] = namesOf<ConnectOptions>()(
-  "context kubeconfig server token tokenFile caFile ca namespace as userAgent onWarning onRequest",
-  "http2 answerTimeoutMs pluginTimeoutMs wrapTransport",
-);
+const CREDENTIALS = "kubeconfig token tokenFile caFile ca";
 
 /** The names of {@linkcode InClusterOptions}. */
-export const IN_CLUSTER_OPTIONS: readonly string[] = namesOf<InClusterOptions>()(
-  "namespace as userAgent onWarning onRequest http2 answerTimeoutMs pluginTimeoutMs wrapTransport",
-);
+export const IN_CLUSTER_OPTIONS =
+  "namespace as userAgent onWarning onRequest http2 answerTimeoutMs pluginTimeoutMs wrapTransport";
+
+/** The names of {@linkcode ConnectOptions}. */
+export const CONNECT_OPTIONS = `${IN_CLUSTER_OPTIONS} ${CREDENTIALS} context server` as const;
+
+/** The names of {@linkcode ConnectContextsOptions}. */
+export const CONTEXTS_OPTIONS = `${IN_CLUSTER_OPTIONS} ${CREDENTIALS} contexts onRefused` as const;
 
 /** Returns the options of a client on a connection that was found. */
 export function clientOptionsOf({ origin: _origin, ...options }: FoundConnection): Omit<FoundConnection, "origin"> {

@@ -14,7 +14,7 @@
  *
  * @module
  */
-import { checkNames, namesOf } from "../errors/option_names.ts";
+import { checkNames } from "../errors/option_names.ts";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { loadAll, YAMLException } from "js-yaml";
@@ -31,9 +31,6 @@ import { Namespace } from "../kinds/core/v1.ts";
 import { lastCertificate } from "../kubeconfig/text.ts";
 import { findServerPrograms, programPath } from "./host.ts";
 import { denoTransport } from "./transport.ts";
-
-/** The options that exist. */
-const PLANE_OPTIONS = namesOf<ControlPlaneOptions>()("version assets crds flags signal");
 
 /** Options for {@linkcode startControlPlane}. */
 export interface ControlPlaneOptions extends Abortable {
@@ -100,7 +97,7 @@ const LOOK_MS = 50;
  * @throws the signal's reason.
  */
 export async function startControlPlane(options: ControlPlaneOptions = {}): Promise<ControlPlane> {
-  checkNames("start a control plane", options, PLANE_OPTIONS);
+  checkNames("start a control plane", options, "version assets crds flags signal");
   options.signal?.throwIfAborted();
   return await ControlPlane.start(await findServerPrograms(options), options, new HostProcesses());
 }

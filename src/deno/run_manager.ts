@@ -1,12 +1,9 @@
-import { checkNames, namesOf } from "../errors/option_names.ts";
+import { checkNames } from "../errors/option_names.ts";
 import { callObserver, DerivedController } from "../async/signals.ts";
 import { sleep } from "../async/time.ts";
 import { ConsoleReporter } from "../errors/errors.ts";
 import { InformerError } from "../errors/informer_error.ts";
 import type { Abortable } from "../api/options.ts";
-
-/** The options that exist. */
-const RUN_OPTIONS = namesOf<RunManagerOptions>()("hostname signal port onListen onError");
 
 /** The time from a failure to the next attempt to listen, in milliseconds. */
 const AGAIN_MS = 1_000;
@@ -62,6 +59,7 @@ export class HttpServer implements AsyncDisposable {
    * @throws {Deno.errors.NotCapable} without permission.
    */
   constructor(handler: Deno.ServeHandler<Deno.NetAddr>, options: HttpServerOptions = {}) {
+    checkNames("serve HTTP", options, "port hostname onListen onError");
     this.#handler = handler;
     this.#options = options;
     this.#server = this.#listen(options.port ?? 8080);
@@ -234,11 +232,12 @@ export interface RunManagerOptions extends Abortable, HttpServerOptions {
  * ```
  */
 export async function runManager(manager: RunnableManager, options: RunManagerOptions = {}): Promise<void> {
-  checkNames("run a manager", options, RUN_OPTIONS);
+  checkNames("run a manager", options, "hostname signal port onListen onError");
   using shutdown = shutdownSignal();
-  using stop = new DerivedController(shutdown, options.signal);
+  const { signal, ...rest } = options;
+  using stop = new DerivedController(shutdown, signal);
   const serve = (hostname: string): HttpServer =>
-    new HttpServer((request) => manager.fetch(request), { ...options, hostname });
+    new HttpServer((request) => manager.fetch(request), { ...rest, hostname });
   await using _server = options.hostname === undefined ? listenOnAll(serve) : serve(options.hostname);
   await manager.run({ signal: stop.signal });
 }

@@ -1,3 +1,4 @@
+import { checkNames } from "../errors/option_names.ts";
 import {
   type DeliveredVersion,
   limitedSnapshot,
@@ -46,9 +47,10 @@ export class FileSnapshots implements SnapshotStore {
    * Keeps snapshots in a folder, which exists, as `NAME.snapshot`, or where `place` says. A name of more than 180 bytes
    * is cut, and ends with a hash of the whole name. The default of `maxBytes` is no limit.
    */
-  constructor(place: string | ((name: string) => string), { maxBytes = Infinity }: SnapshotLimit = {}) {
+  constructor(place: string | ((name: string) => string), options: SnapshotLimit = {}) {
+    checkNames("keep snapshots", options, "maxBytes");
     this.#pathOf = typeof place === "string" ? (name) => `${place}/${fileName(name)}.snapshot` : place;
-    this.#maxBytes = maxBytes;
+    this.#maxBytes = options.maxBytes ?? Infinity;
   }
 
   /** Returns the content of the file of a name, if there is one. @throws {Error} when it cannot be read. */
@@ -229,16 +231,18 @@ export class KvSnapshots implements SnapshotStore, Disposable {
    * @throws {Error} when Deno has no KV: run it with `--unstable-kv`.
    */
   static async open(options: KvSnapshotsOptions & { readonly path?: string } = {}): Promise<KvSnapshots> {
+    checkNames("keep snapshots", options, "path prefix maxBytes");
     const { openKv } = Deno as { readonly openKv?: (path?: string) => Promise<SnapshotKv & Disposable> };
     if (openKv === undefined) throw new InformerError("Cannot open Deno KV: run Deno with --unstable-kv");
     const kv = await openKv(options.path);
-    const snapshots = new KvSnapshots(kv, options);
+    const snapshots = new KvSnapshots(kv, { prefix: options.prefix, maxBytes: options.maxBytes });
     snapshots.#opened = kv;
     return snapshots;
   }
 
   /** Keeps snapshots in a database that the caller closes. The default of `maxBytes` is 16 MiB. */
   constructor(kv: SnapshotKv, options: KvSnapshotsOptions = {}) {
+    checkNames("keep snapshots", options, "prefix maxBytes");
     const { prefix = ["informer-snapshots"], maxBytes = 16 * 1_024 * 1_024 } = options;
     this.#kv = kv;
     this.#prefix = prefix;
@@ -555,6 +559,7 @@ export class KvPositions implements PositionStore {
 
   /** Keeps positions in a database that the caller closes, under keys that begin with `informer-positions`. */
   constructor(kv: SnapshotKv, options: { readonly prefix?: readonly string[] } = {}) {
+    checkNames("keep positions", options, "prefix");
     this.#kv = kv;
     this.#prefix = options.prefix ?? ["informer-positions"];
   }

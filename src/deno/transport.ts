@@ -1,4 +1,4 @@
-import { checkNames, namesOf } from "../errors/option_names.ts";
+import { checkNames } from "../errors/option_names.ts";
 import { checkDurations, LongTimer, monotonicMs } from "../async/time.ts";
 import { causesOf, messageOf, withoutAddress } from "../errors/errors.ts";
 import {
@@ -19,11 +19,6 @@ import {
 } from "./http_client.ts";
 import { copyImpersonation, isImpersonation } from "../api/options.ts";
 import type { Transport } from "../api/lister_watcher.ts";
-
-/** The options that exist. */
-const TRANSPORT_OPTIONS = namesOf<DenoTransportOptions>()(
-  "http2 headers proxyUrl tlsServerName answerTimeoutMs caCerts cert key",
-);
 
 /**
  * Long-running requests, whose response may begin late (apiserver `longRunningRequestCheck`: the verb `proxy`, and
@@ -178,7 +173,7 @@ const RELOAD_MS = 5 * 60_000;
  * ```
  */
 export function denoTransport(options: DenoTransportOptions = {}): Transport & Disposable {
-  checkNames("make a transport", options, TRANSPORT_OPTIONS);
+  checkNames("make a transport", options, "http2 headers proxyUrl tlsServerName answerTimeoutMs caCerts cert key");
   return new DenoTransport(options);
 }
 

@@ -1,3 +1,4 @@
+import { checkNames } from "../errors/option_names.ts";
 import { resourceName } from "../api/resource.ts";
 import { InformerError } from "../errors/informer_error.ts";
 import type { SharedInformerFactory } from "../informer/shared_informer_factory.ts";
@@ -42,6 +43,7 @@ export function informerProbes(
   informers: SharedInformerFactory,
   options: InformerProbesOptions = {},
 ): (request: Request) => Response {
+  checkNames("make probes", options, "maxStaleMs");
   return probesOf(informers, options);
 }
 

@@ -1,4 +1,4 @@
-import { checkNames, namesOf } from "../errors/option_names.ts";
+import { checkNames } from "../errors/option_names.ts";
 import type { KubernetesObject } from "../api/object.ts";
 import type { Selection } from "../api/options.ts";
 import type { Resource } from "../api/resource.ts";
@@ -8,11 +8,8 @@ import { ConsoleReporter } from "../errors/errors.ts";
 import type { DerivedCollection, DerivedObject } from "../informer/derived_collection.ts";
 import type { SharedIndexInformerOptions } from "../informer/options.ts";
 
-/** The options that exist. */
-const RELAY_OPTIONS = namesOf<RelayOptions>()(
-  "collections authorize predicates redact hosts origins cluster maxConnections maxBytes",
-  "heartbeatMs stallMs syncMs lingerMs maxStaleMs onError",
-);
+/** The names of options that are limits. */
+const LIMITS = "maxConnections maxBytes heartbeatMs stallMs syncMs lingerMs maxStaleMs hosts origins";
 
 /**
  * A part of a relay that keeps bytes it can do without: changes for clients that resume, and parts of snapshots that
@@ -359,7 +356,7 @@ export type RelaySettings =
  * @throws {RangeError} when a number is out of range.
  */
 export function relaySettings(options: RelayOptions): RelaySettings {
-  checkNames("make a relay", options, RELAY_OPTIONS);
+  checkNames("make a relay", options, `${LIMITS} collections authorize predicates redact cluster onError`);
   if (Object.keys(options?.collections ?? {}).length === 0) {
     throw new TypeError(
       "Cannot make a relay: found no collection, expected one at least: { collections: { pods: Pod } }",

@@ -1,6 +1,6 @@
 import type { Entry } from "../api/options.ts";
 import { type FieldValue, fieldValues, parseFieldPath } from "../api/selector.ts";
-import type { FieldPaths } from "../api/fields.ts";
+import type { CheckedPath, PathKeys } from "../api/fields.ts";
 
 /** An entry that can read single fields without parsing its object. */
 interface UnreadFields {
@@ -17,8 +17,13 @@ export function valuesAt(entry: Entry<unknown>, keys: readonly string[]): readon
   return (entry as Partial<UnreadFields>).valuesAt?.(keys) ?? fieldValues(entry.object, keys);
 }
 
-/** `T` if the path `P` leads to a field of it; else a text that says which key does not, which the compiler shows. */
-export type Having<T, P extends string> = FieldPaths<T, readonly [P]>[0] extends P ? T : FieldPaths<T, readonly [P]>[0];
+/**
+ * `T` if the path `P` leads to a field of it. If the field is an enum, it must have the values `V`. Otherwise a text
+ * that names the wrong key or value, which the compiler shows.
+ */
+export type Having<T, P extends string, V = never> = string extends P ? T
+  : CheckedPath<T, P, PathKeys<P>, V> extends P ? T
+  : CheckedPath<T, P, PathKeys<P>, V>;
 
 /** A function of objects of which {@linkcode path} has another form, for entries, which parses nothing. */
 interface EntryFunction<R> {
@@ -28,10 +33,13 @@ interface EntryFunction<R> {
 /** The key of that form. */
 const OF_ENTRY = Symbol("the function of entries");
 
-/** A condition on a field; see {@linkcode path}. */
-export interface FieldPredicate<P extends string> {
+/** A value that a field may have; see {@linkcode path}. */
+export type FieldLiteral = string | number | boolean;
+
+/** A condition on a field, which names the values `V`; see {@linkcode path}. */
+export interface FieldPredicate<P extends string, V = never> {
   /** Returns `true` if the condition holds for an object. */
-  <T>(object: Having<T, P>): boolean;
+  <T>(object: Having<T, P, V>): boolean;
 }
 
 /**
@@ -42,11 +50,11 @@ export interface FieldPath<P extends string> {
   /** Returns the values that an object has in this field. */
   <T>(object: Having<T, P>): readonly string[];
   /** Holds if one of the values is this one. */
-  equals(value: string | number | boolean): FieldPredicate<P>;
+  equals<const V extends FieldLiteral>(value: V): FieldPredicate<P, V>;
   /** Holds if none of the values is this one; also if there is no value. */
-  notEquals(value: string | number | boolean): FieldPredicate<P>;
+  notEquals<const V extends FieldLiteral>(value: V): FieldPredicate<P, V>;
   /** Holds if one of the values is one of these. */
-  in(...values: (string | number | boolean)[]): FieldPredicate<P>;
+  in<const V extends FieldLiteral>(...values: V[]): FieldPredicate<P, V>;
   /** Holds if the field is there and is not `null`; an empty array is not there, an empty object is. */
   exists(): FieldPredicate<P>;
   /** Returns the path. */
@@ -60,7 +68,8 @@ export interface FieldPath<P extends string> {
  * Keys are separated by dots; a key with other characters than letters, digits, `_`, `-` and `$` is a JSON string in
  * brackets: `metadata.annotations["example.com/owner"]`. A path passes through arrays: `spec.containers.image` is the
  * image of each container. Of an array of texts or numbers, a number names the element at this position. The compiler
- * refuses a path that is no field of the objects; a path that is a `string` to it is not checked.
+ * refuses a path that is no field of the objects, and a value that an enum does not have. A path or value of the type
+ * `string` is not checked: use one for a value that only newer servers have.
  *
  * @throws {SyntaxError} when the text is no path; the message names the offending character, counted from 1.
  *
@@ -84,16 +93,15 @@ export interface FieldPath<P extends string> {
  */
 export function path<const P extends string>(text: P): FieldPath<P> {
   const keys = parseFieldPath(text);
-  const predicate = (holds: (values: readonly FieldValue[]) => boolean): FieldPredicate<P> => over(keys, holds);
-  const oneOf = (values: readonly (string | number | boolean)[]) => {
+  const oneOf = (values: readonly FieldLiteral[]) => {
     const texts = new Set<FieldValue>(values.map(String));
     return (found: readonly FieldValue[]): boolean => found.some((value) => texts.has(value));
   };
   return Object.assign(over(keys, (found) => found.filter((value) => value !== undefined)), {
-    equals: (value: string | number | boolean) => predicate(oneOf([value])),
-    notEquals: (value: string | number | boolean) => predicate((found) => !oneOf([value])(found)),
-    in: (...values: (string | number | boolean)[]) => predicate(oneOf(values)),
-    exists: () => predicate((found) => found.length > 0),
+    equals: (value: FieldLiteral) => over(keys, oneOf([value])),
+    notEquals: (value: FieldLiteral) => over(keys, (found) => !oneOf([value])(found)),
+    in: (...values: FieldLiteral[]) => over(keys, oneOf(values)),
+    exists: () => over(keys, (found) => found.length > 0),
     toString: () => text,
   });
 }

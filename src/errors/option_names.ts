@@ -6,19 +6,18 @@
  *
  * @module
  */
+import { type BackoffOptions, checkDurations } from "../async/time.ts";
 import { nearest, quoted } from "./errors.ts";
 
 type Words<S extends string> = S extends `${infer A} ${infer B}` ? Words<A> | Words<B> : S;
 
 type KeysOf<O> = O extends unknown ? keyof O & string : never;
 
-/**
- * Returns a function that splits the names of all options of a type, between spaces. The compiler knows that they are
- * complete, and that there are no others.
- */
-export function namesOf<O>(): <const S extends string>(
-  ...names: readonly ([KeysOf<O>, Words<S>] extends [Words<S>, KeysOf<O>] ? S : never)[]
-) => readonly string[] {
+/** `S`, if the words in it are the names of all options of `O`, and no others. */
+type Names<O, S extends string> = [KeysOf<O>, Words<S>] extends [Words<S>, KeysOf<O>] ? S : never;
+
+/** Returns a function that splits the names of all options of a type, between spaces; see {@linkcode checkNames}. */
+export function namesOf<O>(): <const S extends string>(...names: readonly Names<O, S>[]) => readonly string[] {
   return (...names) => names.join(" ").split(" ");
 }
 
@@ -26,14 +25,40 @@ export function namesOf<O>(): <const S extends string>(
  * Refuses options of a plain object that do not exist: a misspelt one would have no effect. Instances of classes may
  * have members of their own.
  *
+ * ```ts ignore
+ * checkNames("open a queue", options, "name rate"); // "Cannot open a queue: there is no option "rat". Did you mean "rate"?"
+ * ```
+ *
  * @param action The action of the caller, which follows "Cannot" in the error.
+ * @param names All names, between spaces, which the compiler compares with the type of the options; or a list of them.
+ * @param remedy What to do with an option that is similar to no other.
  * @throws {TypeError} which names the option, and the one that was meant.
  */
-export function checkNames(action: string, options: object | undefined, names: readonly string[]): void {
+export function checkNames<O extends object, const S extends string>(
+  action: string,
+  options: O | undefined,
+  names: Names<O, S> | readonly string[],
+  remedy = "Remove it",
+): void {
   if (options === undefined || options === null || Object.getPrototypeOf(options)?.constructor !== Object) return;
-  const unknown = Object.keys(options).find((name) => !names.includes(name));
+  const known: readonly string[] = typeof names === "string" ? names.split(" ") : names;
+  const unknown = Object.keys(options).find((name) => !known.includes(name));
   if (unknown === undefined) return;
-  const near = nearest(unknown, names);
-  const remedy = near === undefined ? `Remove it; there are ${names.join(", ")}` : `Did you mean "${near}"?`;
-  throw new TypeError(`Cannot ${action}: there is no option "${quoted(unknown)}". ${remedy}`);
+  const near = nearest(unknown, known);
+  const advice = near === undefined ? `${remedy}; there are ${known.join(", ")}` : `Did you mean "${near}"?`;
+  throw new TypeError(`Cannot ${action}: there is no option "${quoted(unknown)}". ${advice}`);
+}
+
+/**
+ * Checks the options of a back-off.
+ *
+ * @throws {RangeError} when an option is negative, not a number, or the factor is below 1.
+ * @throws {TypeError} as {@linkcode checkNames}.
+ */
+export function checkBackoff(options: BackoffOptions): void {
+  checkNames("back off", options, "initialMs maxMs factor jitter");
+  const { initialMs, maxMs, factor = 2, jitter = 1 } = options;
+  checkDurations("back off", { initialMs, maxMs }, { finite: true });
+  if (!(factor >= 1)) throw new RangeError(`Cannot back off: factor must be at least 1, found ${factor}`);
+  if (!(jitter >= 0)) throw new RangeError(`Cannot back off: jitter must be at least 0, found ${jitter}`);
 }

@@ -1,4 +1,4 @@
-import { checkNames, namesOf } from "../errors/option_names.ts";
+import { checkNames } from "../errors/option_names.ts";
 import { type Abortable, defined, type Entry } from "../api/options.ts";
 import type { KubernetesObject, ObjectKey } from "../api/object.ts";
 import { checkDurations } from "../async/time.ts";
@@ -22,9 +22,6 @@ import type { InformerView } from "./shared_index_informer.ts";
 import { type InformerStatus, joined, Waits } from "./status.ts";
 import { StateKeeper } from "./sync/state.ts";
 import { CacheView, type OrderedView, type ViewOptions } from "./view/cache_view.ts";
-
-/** The options that exist. */
-const DERIVE_OPTIONS = namesOf<DeriveOptions<DerivedObject>>()("name indexers resyncMs graceMs onError");
 
 /** An object of a derived collection: it has a name, which together with the namespace is its key. */
 export interface DerivedObject {
@@ -207,6 +204,7 @@ export class DerivedCollection<T extends DerivedObject, Name extends string = ne
     compute: (input: unknown, context: DeriveContext) => unknown,
     options: DeriveOptions<T, Name>,
   ) {
+    checkNames("derive a collection", options, "name indexers resyncMs graceMs onError");
     const { name = `derived from "${input.source.followed.collection.name}"`, indexers } = options;
     const { resyncMs = CACHE_DEFAULTS.resyncMs, graceMs = CACHE_DEFAULTS.graceMs } = options;
     checkDurations("derive a collection", { resyncMs, graceMs });
@@ -283,6 +281,7 @@ export class DerivedCollection<T extends DerivedObject, Name extends string = ne
 
   /** Yields the present status, then the newest one after changes of state; as `SharedIndexInformer` does. */
   statusChanges(options: Abortable = {}): AsyncIterableIterator<DerivedStatus> {
+    checkNames("read the status", options, "signal");
     return this.#changes.read(options);
   }
 
@@ -351,9 +350,10 @@ export class DerivedCollection<T extends DerivedObject, Name extends string = ne
    * @throws {WaitError} when the wait for the sync of a source rejects, the signal aborts, or the collection stops
    * first.
    */
-  waitForCacheSync(options: Abortable & { readonly patient?: boolean } = {}): Promise<void> {
+  async waitForCacheSync(options: Abortable & { readonly patient?: boolean } = {}): Promise<void> {
+    checkNames("wait for a sync", options, "signal patient");
     const { signal, patient } = options;
-    return this.#waits.wait(`"${this.followed.collection.name}" to sync`, signal, async () => {
+    await this.#waits.wait(`"${this.followed.collection.name}" to sync`, signal, async () => {
       for await (const _ of this.#changes.read({ signal })) {
         if (this.hasSynced) return;
         await joined((signal) => this.#sources.map((it) => it.waitForCacheSync({ signal, patient })), signal);
@@ -481,7 +481,6 @@ export function derive<I, T extends DerivedObject, Name extends string = never>(
   compute: (object: I, context: DeriveContext) => Derived<T>,
   options: DeriveOptions<T, Name> = {},
 ): DerivedCollection<T, Name> {
-  checkNames("derive a collection", options, DERIVE_OPTIONS);
   const { store, quarantine } = checkedSource(source).followed.cache;
   const input: DerivationInput = {
     source: source as AnySource,

@@ -1,4 +1,4 @@
-import { namesOf } from "../errors/option_names.ts";
+import { checkNames } from "../errors/option_names.ts";
 import type { KubernetesObject } from "../api/object.ts";
 import { type DecodeOptions, defined, type Selection } from "../api/options.ts";
 import type { ShardSource } from "../api/shard.ts";
@@ -228,6 +228,7 @@ export const CACHE_DEFAULTS: Required<Omit<CacheOptions, "reflector" | "check" |
 export function withCacheDefaults<O extends CacheOptions & PollOptions>(options: O): O & typeof CACHE_DEFAULTS {
   const filled = { ...CACHE_DEFAULTS, ...defined(options) } as O & typeof CACHE_DEFAULTS;
   checkDurations("create an informer", { resyncMs: filled.resyncMs, graceMs: filled.graceMs });
+  checkNames("check an informer regularly", options.check, "everyMs");
   checkDurations("create an informer", { "check.everyMs": options.check?.everyMs }, { min: MIN_CHECK_MS });
   checkDurations("create an informer", { pollMs: options.pollMs }, { min: MIN_POLL_MS, finite: true });
   if (options.pollMs !== undefined && options.shard !== undefined) {
@@ -243,15 +244,16 @@ export type AnyOptions = CachedSelection & SharedIndexInformerOptions<Kubernetes
   readonly fields?: readonly string[];
 };
 
-/** The options of an informer of a factory, for `checkNames`. */
-export const INFORMER_OPTIONS = namesOf<AnyOptions>()(
-  "namespaces namespace labelSelector fieldSelector indexers transform keep shard unchanged",
-  "optional pollMs onError parse freeze resyncMs reflector graceMs check cluster managedFields",
-  "secretAnnotations fields",
-);
+const CACHE = "parse freeze resyncMs reflector graceMs check managedFields secretAnnotations";
 
-/** The options of a factory, for `checkNames`. */
-export const FACTORY_OPTIONS = namesOf<SharedInformerFactoryOptions>()(
-  "onError idleMs forgetMs maxBytes snapshots namespaces namespace labelSelector fieldSelector",
-  "parse freeze resyncMs reflector graceMs check cluster managedFields secretAnnotations",
-);
+const SELECTION = "namespaces namespace labelSelector fieldSelector";
+
+/** The options of an informer, for `checkNames`. */
+export const INFORMER_OPTIONS =
+  `${CACHE} cluster indexers transform keep shard unchanged optional pollMs onError` as const;
+
+/** The options of an informer of a factory, for `checkNames`. */
+export const PLACED_OPTIONS = `${INFORMER_OPTIONS} ${SELECTION} fields` as const;
+
+/** The options that factories and sets of clusters have, for `checkNames`. */
+export const FACTORY_OPTIONS = `${CACHE} ${SELECTION} onError idleMs forgetMs maxBytes snapshots` as const;

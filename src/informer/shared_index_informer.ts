@@ -8,7 +8,7 @@
  * @module
  */
 
-import { checkNames, namesOf } from "../errors/option_names.ts";
+import { checkNames } from "../errors/option_names.ts";
 import { type Abortable, defined, type Entry, type Selection } from "../api/options.ts";
 import type { KubernetesObject, ObjectKey, ObjectMeta } from "../api/object.ts";
 import type { HashRange } from "../api/shard.ts";
@@ -24,18 +24,12 @@ import type { CountedCache, MemoryBudget } from "./cache/memory_budget.ts";
 import type { FollowedCollection } from "./derived/derivation.ts";
 import type { HandlerOptions, HandlerRegistration, InformerEvent, ResourceEventHandler } from "./events/event.ts";
 import { Processor } from "./events/processor.ts";
-import { type SharedIndexInformerOptions, withCacheDefaults } from "./options.ts";
+import { INFORMER_OPTIONS, type SharedIndexInformerOptions, withCacheDefaults } from "./options.ts";
 import { CacheSnapshots, type SnapshotOptions } from "./snapshot.ts";
 import { type InformerStatus, syncStatus, Waits } from "./status.ts";
 import { type CheckOptions, type CheckResult, ConsistencyChecks } from "./sync/consistency_check.ts";
 import { CollectionSync } from "./sync/controller.ts";
 import { CacheView, type OrderedView, type ViewOptions } from "./view/cache_view.ts";
-
-/** The options that exist. */
-const OPTIONS = namesOf<SharedIndexInformerOptions<KubernetesObject, string>>()(
-  "indexers transform keep shard unchanged optional pollMs onError parse freeze resyncMs reflector",
-  "graceMs check cluster managedFields secretAnnotations",
-);
 
 /** The reading side of an informer, whatever its indexes: the parameter type of functions over several kinds. */
 export interface InformerView<T extends KubernetesObject> {
@@ -160,7 +154,7 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
     internal?: { readonly budget?: MemoryBudget; readonly finder?: NamespaceFinder<T> },
   ) {
     const { budget, finder } = internal ?? {};
-    if (internal === undefined) checkNames("make an informer", options, OPTIONS); // a factory has checked its own
+    if (internal === undefined) checkNames("make an informer", options, INFORMER_OPTIONS); // a factory has checked its own
     const filled = withCacheDefaults(options);
     this.#options = options;
     const report = (error: unknown): void => this.#report(error);
@@ -319,6 +313,7 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
    * behind the last status when the informer stops, at once when the signal aborts, and at `break`.
    */
   statusChanges(options: Abortable = {}): AsyncIterableIterator<InformerStatus> {
+    checkNames("read the status", options, "signal");
     return this.#changes.read(options);
   }
 
@@ -423,6 +418,7 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
    * @throws {Error} when it runs or has run already; when a handler's call has not returned within `graceMs`.
    */
   run(options: Abortable = {}): Promise<void> {
+    checkNames(`run ${this.#collection.informer}`, options, "signal");
     const { stage } = this.#sync;
     if (stage !== "new") {
       const state = stage === "stopped" ? "has stopped" : "is running";
@@ -477,6 +473,7 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
    * @throws {TypeError} when the objects are Secrets with their data, unless `secrets` is set.
    */
   snapshot(options: SnapshotOptions = {}): ReadableStream<Uint8Array<ArrayBuffer>> {
+    checkNames("make a snapshot", options, "cluster secrets");
     return this.#snapshots.write(options);
   }
 
@@ -501,6 +498,7 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
     snapshot: AsyncIterable<Uint8Array>,
     options: Pick<SnapshotOptions, "cluster"> = {},
   ): Promise<void> {
+    checkNames("restore a snapshot", options, "cluster");
     await this.#snapshots.restore(snapshot, options);
     this.#changes.changed();
   }
@@ -539,8 +537,9 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
    * @throws {Error} when the informer is paused, has stopped, or has not synced yet.
    * @throws the error of a request that fails, or the reason of the signal.
    */
-  check(options: CheckOptions = {}): Promise<CheckResult> {
-    return this.#checks.check(options);
+  async check(options: CheckOptions = {}): Promise<CheckResult> {
+    checkNames("check a cache", options, "signal resourceVersion");
+    return await this.#checks.check(options);
   }
 
   /**

@@ -20,8 +20,8 @@ import {
   CACHE_DEFAULTS,
   type CachedSelection,
   FACTORY_OPTIONS,
-  INFORMER_OPTIONS,
   type NamespacesByLabel,
+  PLACED_OPTIONS,
   type SharedIndexInformerOptions,
   type SharedInformerFactoryOptions,
 } from "./options.ts";
@@ -444,7 +444,7 @@ export class SharedInformerFactory implements AsyncDisposable {
    * @throws {RangeError} when `idleMs`, `forgetMs`, `everyMs` or `maxBytes` is out of range.
    */
   constructor(client: Client, given: SharedInformerFactoryOptions = {}) {
-    checkNames("make a factory", given, FACTORY_OPTIONS);
+    checkNames("make a factory", given, `${FACTORY_OPTIONS} cluster`);
     const { namespaces, ...rest } = given;
     const finding = this.#finding = findingOf(namespaces);
     const options = finding === undefined ? given as FactoryOptions : rest;
@@ -644,6 +644,7 @@ export class SharedInformerFactory implements AsyncDisposable {
    * @throws {Error} when the factory was shut down.
    */
   start(options: Abortable = {}): void {
+    checkNames("start informers", options, "signal");
     if (this.#isShutDown) throw new Error("Cannot start informers: the factory was shut down");
     for (const shared of this.#informers.values()) if (isWanted(shared)) this.#start(shared, options);
   }
@@ -684,6 +685,7 @@ export class SharedInformerFactory implements AsyncDisposable {
    * ```
    */
   async run(options: Abortable & { readonly syncTimeoutMs?: number } = {}): Promise<void> {
+    checkNames("run informers", options, "signal syncTimeoutMs");
     const { signal, syncTimeoutMs = Infinity } = options;
     checkDurations("run informers", { syncTimeoutMs }, { min: 1 });
     if (this.#isShutDown) throw new Error("Cannot run informers: the factory was shut down");
@@ -708,6 +710,7 @@ export class SharedInformerFactory implements AsyncDisposable {
    * @throws as `SharedIndexInformer.waitForCacheSync()`, for the first wait that fails.
    */
   async waitForCacheSync(options: Abortable & { readonly patient?: boolean } = {}): Promise<void> {
+    checkNames("wait for a sync", options, "signal patient");
     const all = [...this.#informers.values()].filter(({ demand }) => demand.state === "held");
     const idle = all.filter(({ running }) => running === undefined).map(({ scope }) =>
       `"${resourceName(scope.resource)}"`
@@ -838,7 +841,7 @@ export class SharedInformerFactory implements AsyncDisposable {
    * @throws {TypeError} beside another shard or a namespace.
    */
   #placed({ scope, plural }: Resource, own: AnyOptions): PlacedOptions {
-    checkNames(`make an informer of "${plural}"`, own, INFORMER_OPTIONS);
+    checkNames(`make an informer of "${plural}"`, own, PLACED_OPTIONS);
     const { namespaces, ...options } = own;
     const isPlaced = own.namespace !== undefined || Array.isArray(namespaces) || own.shard !== undefined;
     const finding = findingOf(namespaces) ?? (isPlaced ? undefined : this.#finding);

@@ -1,3 +1,4 @@
+import { checkNames } from "../errors/option_names.ts";
 import { InformerError } from "../errors/informer_error.ts";
 import { limitedSnapshot, type SnapshotLimit, type SnapshotStore, type StoredSnapshot } from "../api/lister_watcher.ts";
 import { DecodeError, isOlder } from "../api/status.ts";
@@ -110,8 +111,9 @@ export class MemorySnapshots implements SnapshotStore {
   readonly #maxBytes: number;
 
   /** There are none at first. The default of `maxBytes` is no limit. */
-  constructor({ maxBytes = Infinity }: SnapshotLimit = {}) {
-    this.#maxBytes = maxBytes;
+  constructor(options: SnapshotLimit = {}) {
+    checkNames("keep snapshots", options, "maxBytes");
+    this.#maxBytes = options.maxBytes ?? Infinity;
   }
 
   /** Returns the last snapshot of a name, if there is one. */

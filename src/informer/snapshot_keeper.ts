@@ -3,6 +3,7 @@ import { isOlder } from "../api/status.ts";
 import type { KubernetesObject } from "../api/object.ts";
 import type { Resource } from "../api/resource.ts";
 import { DerivedController, withResolvers } from "../async/signals.ts";
+import { checkNames } from "../errors/option_names.ts";
 import { LongTimer, monotonicMs } from "../async/time.ts";
 import { InformerError } from "../errors/informer_error.ts";
 import type { CacheScope } from "./cache/cache_scope.ts";
@@ -199,6 +200,7 @@ export class SnapshotKeepers {
     client: { readonly server: URL },
     report: (error: unknown, resource: Resource) => void,
   ) {
+    checkNames("keep snapshots", options, "store everyMs cluster secrets");
     const { everyMs = 60_000, cluster = client.server.href } = options;
     this.options = { ...options, everyMs, cluster };
     this.report = report;

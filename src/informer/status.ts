@@ -1,3 +1,4 @@
+import { checkNames } from "../errors/option_names.ts";
 import type { ConnectionsStatus } from "../api/lister_watcher.ts";
 import type { KubernetesObject, ObjectKey } from "../api/object.ts";
 import type { CollectionSync } from "./sync/controller.ts";
@@ -319,6 +320,7 @@ export class Waits<T extends KubernetesObject> {
   async forSync(
     options: Abortable & { readonly patient?: boolean; readonly namespace?: string },
   ): Promise<void> {
+    checkNames("wait for a sync", options, "signal patient namespace");
     const { patient, namespace } = options;
     await this.#following(namespace, (parts) => {
       const waits = (signal?: AbortSignal): Promise<void>[] =>
@@ -338,6 +340,7 @@ export class Waits<T extends KubernetesObject> {
 
   /** Resolves once the cache, or the part of a namespace, has reached a version. */
   async atLeast(resourceVersion: string, options: Abortable & { readonly namespace?: string }): Promise<void> {
+    checkNames("wait for a version", options, "signal namespace");
     const { signal, namespace } = options;
     const call = (parts: ReturnType<AwaitedCollection<T>["partsOf"]>): Promise<void> => {
       const waits = (signal?: AbortSignal): Promise<void>[] =>
@@ -354,6 +357,7 @@ export class Waits<T extends KubernetesObject> {
     predicate: (object: T) => boolean,
     options: Abortable & { readonly key?: ObjectKey },
   ): Promise<{ readonly object: T; readonly cluster?: string }> {
+    checkNames("wait for an object", options, "signal key");
     const { key, signal } = options;
     const what = `${key === undefined ? "an object" : `"${key}"`} of ${this.#sync.collection.subject}`;
     return this.wait(what, signal, async () => {
@@ -372,14 +376,15 @@ export class Waits<T extends KubernetesObject> {
   }
 
   /** Resolves when there is no object of that key. */
-  untilDeleted(key: ObjectKey, { signal }: Abortable): Promise<void> {
-    return this.wait(`the deletion of "${key}" of ${this.#sync.collection.subject}`, signal, async () => {
+  async untilDeleted(key: ObjectKey, options: Abortable): Promise<void> {
+    checkNames("wait for a deletion", options, "signal");
+    await this.wait(`the deletion of "${key}" of ${this.#sync.collection.subject}`, options.signal, async () => {
       let there = false;
-      for await (const event of this.#sync.processor.stream({ signal, name: "untilDeleted" }, key)) {
+      for await (const event of this.#sync.processor.stream({ signal: options.signal, name: "untilDeleted" }, key)) {
         if (event.type === "deleted" || (event.type === "synced" && !there)) return;
         there = true;
       }
-      signal?.throwIfAborted();
+      options.signal?.throwIfAborted();
       throw this.stopped;
     });
   }

@@ -8,6 +8,7 @@
  *
  * @module
  */
+import { checkNames } from "../errors/option_names.ts";
 import { messageOf } from "../errors/errors.ts";
 import { FakeApiServer } from "../testing/fake_api_server.ts";
 import { FakeTime } from "../testing/fake_time.ts";
@@ -18,6 +19,8 @@ import { Cluster, isAuxiliary, TrialChecks, type TrialRecord } from "./checks.ts
 import { type PerturbOptions, type PerturbPlan, type PerturbStep, planOf, type UserChange, weightOf } from "./plan.ts";
 import { Agenda, Network, ProcessSlots } from "./process.ts";
 import { checkCounts } from "../async/time.ts";
+
+const STATEMENTS = "controller changes converges invariants setup world environment resources keeps";
 
 const METHODS = ["debug", "log", "info", "warn", "error"] as const;
 
@@ -372,6 +375,7 @@ export class PerturbError extends Error {
  * ```
  */
 export async function perturb<World = undefined>(options: PerturbOptions<World>): Promise<PerturbReport> {
+  checkNames("perturb a controller", options, `${STATEMENTS} seeds from steps elects without failures`);
   const { seeds = 100, from = 1, failures: mostFailures = 1 } = options;
   checkCounts("perturb a controller", { seeds, from, failures: mostFailures }, { min: 1 });
   const failures: PerturbFailure[] = [];

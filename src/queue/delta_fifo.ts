@@ -7,6 +7,7 @@
  *
  * @module
  */
+import { checkNames } from "../errors/option_names.ts";
 
 /** One change of a value. */
 export type Delta<V> =
@@ -391,6 +392,7 @@ export class DeltaFIFO<V> implements Disposable {
 
   /** An empty queue that has not synced. */
   constructor(options: DeltaFIFOOptions<V>) {
+    checkNames("make a queue", options, "keyOf knownObjects same transform sizeOf emitReplaced");
     this.#options = options;
   }
 

@@ -1,4 +1,4 @@
-import { checkNames, namesOf } from "../errors/option_names.ts";
+import { checkNames } from "../errors/option_names.ts";
 import {
   type Complete,
   type KubernetesObject,
@@ -20,9 +20,6 @@ import { humanDuration, LongTimer, monotonicMs } from "../async/time.ts";
 import { COMPLETE, nameOf } from "../errors/errors.ts";
 import { InformerError } from "../errors/informer_error.ts";
 import type { AddedEvent, ObjectEvent } from "../informer/events/event.ts";
-
-/** The options that exist. */
-const READY_OPTIONS = namesOf<UntilReadyOptions>()("failFast pods signal");
 
 /**
  * `"ready"`: the object is as its spec wants it. `"progressing"`: its controller works on that, or has not seen it yet.
@@ -66,6 +63,7 @@ export function readiness<T extends KubernetesObject & Complete>(
   object: T | undefined,
   options: ReadinessOptions = {},
 ): Readiness {
+  checkNames("judge the readiness of an object", options, "pods");
   if (object === undefined) return { state: "absent", reason: "NotFound", message: "there is no such object" };
   const mark = (object as Reduced)[reduced];
   if (mark !== undefined && kindOf(object) !== "/Secret") { // which informers keep without data
@@ -436,7 +434,7 @@ export async function untilReady<T extends KubernetesObject & Complete>(
   key: ObjectKey,
   options: UntilReadyOptions = {},
 ): Promise<T> {
-  checkNames("wait until an object is ready", options, READY_OPTIONS);
+  checkNames("wait until an object is ready", options, "failFast pods signal");
   const { signal, failFast = false, pods } = options;
   const beganMs = monotonicMs();
   using job = new DerivedController(signal);

@@ -1,4 +1,4 @@
-import { checkNames, namesOf } from "../errors/option_names.ts";
+import { checkNames } from "../errors/option_names.ts";
 import { type Draft, encoder, type KubernetesObject } from "../api/object.ts";
 import type { ObjectReference } from "../kinds/core/v1_shared.ts";
 import { Event, type EventSeries as SeriesCount } from "../kinds/events/v1.ts";
@@ -17,9 +17,6 @@ import {
 import type { Client } from "../client/client.ts";
 import type { ResourceClient } from "../client/resource_client.ts";
 import { ConsoleReporter } from "../errors/errors.ts";
-
-/** The options that exist. */
-const RECORDER_OPTIONS = namesOf<EventRecorderOptions>()("controller instance maxQueued rate flushMs onError");
 
 /** Returns a reference to `object`. @throws {TypeError} when it lacks apiVersion, kind or name. */
 function objectReferenceTo(object: KubernetesObject): ObjectReference & { readonly name: string } {
@@ -296,7 +293,7 @@ export class EventRecorder implements AsyncDisposable {
    * @throws {RangeError} when a number is not valid.
    */
   constructor(client: Pick<Client, "resource">, options: EventRecorderOptions) {
-    checkNames("make an event recorder", options, RECORDER_OPTIONS);
+    checkNames("make an event recorder", options, "controller instance maxQueued rate flushMs onError");
     const { controller, onError } = options;
     checkName(controller);
     const { instance = `${controller.slice(controller.indexOf("/") + 1)}-${crypto.randomUUID().slice(0, 8)}` } =

@@ -1,4 +1,4 @@
-import { checkNames, namesOf } from "../errors/option_names.ts";
+import { checkNames } from "../errors/option_names.ts";
 import type { Abortable } from "../api/options.ts";
 import { checkDurations, monotonicMs, sleep } from "../async/time.ts";
 import { Lease } from "../kinds/coordination/v1.ts";
@@ -9,10 +9,8 @@ import type { Client } from "../client/client.ts";
 import { ConsoleReporter } from "../errors/errors.ts";
 
 /** The options that exist. */
-const ELECTOR_OPTIONS = namesOf<LeaderElectorOptions>()(
-  "name namespace identity leaseMs renewDeadlineMs retryMs renewMs release labels onLeader onError",
-  "clock",
-);
+const ELECTOR_OPTIONS =
+  "name namespace identity leaseMs renewDeadlineMs retryMs renewMs release labels onLeader onError clock";
 
 /** The time of one elector. Tests of several electors in one process give each a clock of its own. */
 export interface ElectionClock {
@@ -557,6 +555,7 @@ export class LeaderElector {
    * @throws {Error} when it runs already.
    */
   async run(work: (leadership: Leadership) => void | Promise<void>, options: Abortable = {}): Promise<void> {
+    checkNames(`run the elector of ${this.#description}`, options, "signal");
     const { signal } = options;
     if (this.#state !== "stopped") throw new Error(`Cannot run the elector of ${this.#description}: it runs already`);
     this.#state = "contending";

@@ -8,7 +8,7 @@
  * @module
  */
 
-import { checkNames, namesOf } from "../errors/option_names.ts";
+import { checkNames } from "../errors/option_names.ts";
 import type { InformerOfFactory, SharedInformerFactory } from "../informer/shared_informer_factory.ts";
 import { type LeaderElector, type LeaderElectorStatus, UnfinishedWorkError } from "./leader_elector.ts";
 import type { ShardGroup, ShardGroupStatus } from "./shard_group.ts";
@@ -35,11 +35,6 @@ import { checkDurations } from "../async/time.ts";
 import { joined } from "../informer/status.ts";
 import { errorLine, redactSecrets } from "../errors/errors.ts";
 import type { Reconciler } from "./reconciler.ts";
-
-/** The options that exist. */
-const MANAGER_OPTIONS = namesOf<ManagerOptions>()(
-  "reconcilers informers elector shards recorders syncTimeoutMs onPhase",
-);
 
 /**
  * The phase of a manager. Phases follow one another in this order; a manager without an elector is never `"standby"`,
@@ -290,7 +285,7 @@ export class Manager implements AsyncDisposable {
    * @throws {TypeError} when there are both an elector and shards.
    */
   constructor(options: ManagerOptions) {
-    checkNames("make a manager", options, MANAGER_OPTIONS);
+    checkNames("make a manager", options, "reconcilers informers elector shards recorders syncTimeoutMs onPhase");
     const { reconcilers = [], informers = [], elector, shards, recorders = [] } = options;
     const { onPhase, syncTimeoutMs = 600_000 } = options;
     if (elector !== undefined && shards !== undefined) {
@@ -316,6 +311,7 @@ export class Manager implements AsyncDisposable {
    * @throws {UnfinishedWorkError} when a reconcile has not returned.
    */
   run(options: Abortable = {}): Promise<void> {
+    checkNames("run the manager", options, "signal");
     if (this.#running !== undefined) {
       return Promise.reject(new Error(`Cannot run the manager: it runs or has run already (${this.#phase})`));
     }

@@ -1,7 +1,8 @@
+import { checkBackoff, checkNames } from "../errors/option_names.ts";
 import type { Condition } from "../kinds/meta/v1.ts";
 import { isAlreadyExists, isConflict, isNotFound } from "../api/status.ts";
 import { type Abortable, defined } from "../api/options.ts";
-import { backoffMs, type BackoffOptions, checkBackoff, checkCounts, sleep } from "../async/time.ts";
+import { backoffMs, type BackoffOptions, checkCounts, sleep } from "../async/time.ts";
 import {
   type Complete,
   copyOf,
@@ -159,6 +160,7 @@ export async function retryOnConflict<R>(
   write: (retries: number) => Promise<R>,
   options: RetryOnConflictOptions = {},
 ): Promise<R> {
+  checkNames("retry on conflict", options, "attempts when signal initialMs maxMs factor jitter");
   const { attempts = 5, when = isConflict, signal, initialMs = 10, factor = 1, jitter = 0.1, maxMs } = options;
   const waits = { initialMs, factor, jitter, maxMs };
   checkBackoff(waits);
@@ -227,6 +229,7 @@ export async function createOrUpdate<T extends KubernetesObject>(
   change: (object: Mutable<T>) => Mutable<T> | T | void,
   options: CreateOrUpdateOptions<T> = {},
 ): Promise<CreatedOrUpdated<T>> {
+  checkNames("create or update", options, "current dryRun fieldManager fieldValidation signal timeoutMs query");
   const { current, ...write } = options;
   const { name, namespace } = draft.metadata as DraftMeta;
   if (!name) throw new TypeError(`Cannot create or update a ${client.resource.kind}: the draft has no metadata.name`);
@@ -335,6 +338,7 @@ export async function finalize<T extends KubernetesObject>(
   object: T & Complete,
   options: FinalizeOptions<T>,
 ): Promise<T | undefined> {
+  checkNames("finalize an object", options, "finalizer cleanup signal");
   const { finalizer, cleanup, signal } = options;
   if (!/^[^/]+\/[^/]+$/.test(finalizer)) {
     throw new TypeError(`Cannot use "${finalizer}" as finalizer: write it with a domain, "example.com/${finalizer}"`);
@@ -443,6 +447,7 @@ export function ownerReferenceTo(
   owner: KubernetesObject,
   options: OwnerOptions & { readonly controller?: boolean } = {},
 ): OwnerReference {
+  checkNames("refer to an owner", options, "controller blockOwnerDeletion");
   const { controller = false, blockOwnerDeletion = controller } = options;
   const { apiVersion, kind, metadata: { name, uid } } = owner;
   for (const [field, value] of Object.entries({ apiVersion, kind, "metadata.name": name, "metadata.uid": uid })) {
@@ -579,6 +584,7 @@ export async function writeStatus<T extends KubernetesObject>(
   status: StatusOf<T>,
   options: Omit<WriteOptions, "subresource"> = {},
 ): Promise<T> {
+  checkNames("write a status", options, "dryRun fieldManager fieldValidation signal timeoutMs query");
   refuseReduced("write the status of an object", object);
   const { name, namespace, resourceVersion } = object.metadata;
   const change = mergeDiff((object as { readonly status?: unknown }).status ?? {}, status);

@@ -416,9 +416,8 @@ async function seen(cache: Cache, write: Pending, signal: AbortSignal): Promise<
   if (!isDeleted || isSeen(cache, write)) return;
   if (after === undefined) return await cache.untilDeleted(key, { signal });
   using either = new DerivedController(signal);
-  const options = { key, signal: either.signal };
   await Promise.race([
-    cache.untilDeleted(key, options),
-    cache.until(({ metadata }) => isAfter(metadata.resourceVersion, after), options),
+    cache.untilDeleted(key, { signal: either.signal }),
+    cache.until(({ metadata }) => isAfter(metadata.resourceVersion, after), { key, signal: either.signal }),
   ]);
 }

@@ -44,7 +44,7 @@ import {
 } from "../workqueue/run.ts";
 import { checkCounts, checkDurations, Histogram, LongTimer, monotonicMs, TimeLimit } from "../async/time.ts";
 import { ConsoleReporter } from "../errors/errors.ts";
-import { checkNames, namesOf } from "../errors/option_names.ts";
+import { checkNames } from "../errors/option_names.ts";
 import { joined } from "../informer/status.ts";
 import { SharedInformerFactory } from "../informer/shared_informer_factory.ts";
 import { type ReconcileCall, RunningCalls } from "./calls.ts";
@@ -53,13 +53,10 @@ import { PendingWrites, type Superseded } from "./pending_writes.ts";
 import { ShardedKeys } from "./sharded_keys.ts";
 
 /** The options of `watches()` and `owns()`, for `checkNames`. */
-const WATCHED_OPTIONS = namesOf<WatchedKindOptions<KubernetesObject>>()("when optional echoes informer");
+const WATCHED_OPTIONS = "when optional echoes informer";
 
-/** The options of a reconciler, for `checkNames`. */
-const RECONCILER_OPTIONS = namesOf<ReconcilerOptions<KubernetesObject>>()(
-  "when optional echoes informer name informers shards concurrency debounceMs timeoutMs graceMs staleMs",
-  "syncTimeoutMs rateLimiter onError observe",
-);
+/** The names of options of a reconciler that are times. */
+const TIMES = "debounceMs timeoutMs graceMs staleMs syncTimeoutMs";
 
 /** The number of ended reconciles that `status()` has. */
 const RECENT = 16;
@@ -203,7 +200,8 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
     const { syncTimeoutMs = 600_000 } = options;
     this.name = options.name ?? resourceName(resource);
     const action = `create the reconciler of "${this.name}"`;
-    checkNames(action, options, RECONCILER_OPTIONS);
+    const own = "name informers shards concurrency rateLimiter onError observe";
+    checkNames(action, options, `${WATCHED_OPTIONS} ${TIMES} ${own}`);
     checkDurations(action, { debounceMs }, { finite: true });
     checkDurations(action, { timeoutMs, syncTimeoutMs }, { min: 1 });
     checkDurations(action, { graceMs, staleMs });
@@ -366,12 +364,13 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
    *
    * @throws the reason of the signal, when that aborts first.
    */
-  async idle({ signal }: Abortable = {}): Promise<void> {
+  async idle(options: Abortable = {}): Promise<void> {
+    checkNames("wait for a reconciler", options, "signal");
     const isBusy = (): boolean =>
       this.#state !== "running" || this.#held.size > 0 || this.#debounced.size > 0 || this.#calls.abandoned.size > 0 ||
       this.#shards?.isBusy === true;
     while (this.#state !== "stopped") {
-      using wait = new DerivedController(signal);
+      using wait = new DerivedController(options.signal);
       const changed = (this.#changed ??= new Latch()).wait({ signal: wait.signal }).then(() => false);
       const idle = isBusy()
         ? changed
@@ -410,6 +409,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
    * `syncTimeoutMs`; then it names all that have not, and why.
    */
   run(options: ReconcilerRunOptions = {}): Promise<void> {
+    checkNames(`run the reconciler of "${this.name}"`, options, "signal lost isHeld");
     if (this.#running !== undefined || this.#state === "stopped") {
       const state = this.#state === "stopped" ? "has stopped" : "is running";
       return Promise.reject(new Error(`Cannot run the reconciler of "${this.name}": it ${state} already`));

@@ -7,7 +7,7 @@
  * @module
  */
 
-import { checkNames, namesOf } from "../errors/option_names.ts";
+import { checkNames } from "../errors/option_names.ts";
 import { copyOf } from "../api/object.ts";
 import type { Abortable } from "../api/options.ts";
 import { type HashRange, hashRange, mergedRanges, type ShardField, type ShardSource } from "../api/shard.ts";
@@ -40,9 +40,7 @@ import {
 import { microTimestampNow } from "./objects.ts";
 
 /** The options that exist. */
-const GROUP_OPTIONS = namesOf<ShardGroupOptions>()(
-  "name by namespace identity leaseMs renewDeadlineMs renewMs onError clock",
-);
+const GROUP_OPTIONS = "name by namespace identity leaseMs renewDeadlineMs renewMs onError clock";
 
 /** Options for {@linkcode ShardGroup}. */
 export interface ShardGroupOptions {
@@ -294,6 +292,7 @@ export class ShardGroup implements ShardSource {
    * @throws {Error} when it runs or has run already.
    */
   async run(options: Abortable = {}): Promise<void> {
+    checkNames(`run shard group "${this.name}"`, options, "signal");
     const { signal } = options;
     if (this.#hasRun) throw new Error(`Cannot run shard group "${this.name}": it runs or has run already`);
     this.#hasRun = true;

@@ -8,11 +8,10 @@
  * @module
  */
 
-import { checkNames, namesOf } from "../errors/option_names.ts";
+import { checkBackoff, checkNames } from "../errors/option_names.ts";
 import {
   backoffMs,
   type BackoffOptions,
-  checkBackoff,
   checkCounts,
   checkDurations,
   LeakyBucket,
@@ -58,11 +57,8 @@ import { MemoryLimitError } from "../api/status.ts";
 import { abortReason, callObserver, DerivedController, Latch } from "../async/signals.ts";
 import { ConsoleReporter, messageOf } from "../errors/errors.ts";
 
-/** The options that exist. */
-const OPTIONS = namesOf<ReflectorOptions>()(
-  "pageSize streamingList watchTimeoutMs listIdleMs initialEventsTimeoutMs resyncMs backoff",
-  "reconnectMs onPhase observe onError",
-);
+/** The names of options that are times. */
+const TIMES = "watchTimeoutMs listIdleMs initialEventsTimeoutMs resyncMs reconnectMs";
 
 /** Options for `Reflector`. */
 export interface ReflectorOptions {
@@ -135,7 +131,7 @@ const DEFAULTS = {
 
 /** Fills in the defaults. @throws {RangeError} when an option is out of range. */
 function checkReflectorOptions(options: ReflectorOptions): ReflectorSettings {
-  checkNames("create a reflector", options, OPTIONS);
+  checkNames("create a reflector", options, `${TIMES} pageSize streamingList backoff onPhase observe onError`);
   const given = Object.entries(options).filter(([, value]) => value !== undefined);
   const settings: ReflectorSettings = { ...DEFAULTS, ...Object.fromEntries(given) };
   const { pageSize, watchTimeoutMs, listIdleMs, initialEventsTimeoutMs, resyncMs, reconnectMs } = settings;
@@ -361,6 +357,7 @@ export class Reflector<T extends KubernetesObject> {
    * @throws {Error} when it is running already; and any error that `onPhase` throws.
    */
   async run(options: Abortable = {}): Promise<void> {
+    checkNames("run the reflector", options, "signal");
     if (this.#isRunning) throw new Error("Cannot run the reflector: it is running already");
     this.#isRunning = true;
     this.#thrown = undefined;

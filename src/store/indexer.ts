@@ -7,6 +7,7 @@
  *
  * @module
  */
+import { checkNames } from "../errors/option_names.ts";
 
 /** Returns the index values of a value: the names under which the index files it. An empty array is allowed. */
 export type IndexFunction<V> = (value: V) => readonly string[];
@@ -520,6 +521,7 @@ export class Indexer<V, Name extends string = never> implements ReadonlyIndexer<
 
   /** An empty store. */
   constructor(options: IndexerOptions<V, Name>) {
+    checkNames("make a store", options, "keyOf indexers byKey sizeOf");
     const { keyOf, indexers, byKey = [], sizeOf } = options;
     this.#keyOf = keyOf;
     this.#table = new Table<V>([], sizeOf);
@@ -706,6 +708,7 @@ export class Indexer<V, Name extends string = never> implements ReadonlyIndexer<
    * staged, so a commit costs the same however many there are.
    */
   replacing(options: StoreReplacementOptions<V> = {}): StoreReplacement<V> {
+    checkNames("replace the values of a store", options, "transform onCommit");
     const swap = (staged: Table<V>): void => {
       staged.complete(this.#table); // before any change: an index function may throw
       this.#table = staged;

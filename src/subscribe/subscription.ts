@@ -1,3 +1,4 @@
+import { checkNames } from "../errors/option_names.ts";
 import { ConsoleReporter } from "../errors/errors.ts";
 import { backoffMs, LongTimer, sleep } from "../async/time.ts";
 import { fieldMatcher, labelMatcher } from "../api/selector.ts";
@@ -35,6 +36,9 @@ export interface RelayClientOptions {
    */
   readonly onError?: (error: unknown) => unknown;
 }
+
+/** The names of {@linkcode RelayClientOptions}. */
+const CLIENT_OPTIONS = "signal headers fetch onError";
 
 /** A relay has answered a request by an error. */
 export class RelayError extends Error {
@@ -237,6 +241,7 @@ class MapLister<T extends KubernetesObject> implements Lister<T> {
   }
 
   #select(given: string | CacheSelection, belongs: (object: T) => boolean): T[] {
+    if (typeof given !== "string") checkNames("select objects", given, "labelSelector fieldSelector");
     const { labelSelector = "", fieldSelector = "" } = typeof given === "string" ? { labelSelector: given } : given;
     const hasLabels = labelMatcher(labelSelector);
     const hasFields = fieldMatcher(fieldSelector);
@@ -360,6 +365,7 @@ export class Subscription<T extends KubernetesObject> implements AsyncIterable<S
 
   /** Connects at once; see {@linkcode subscribe}. */
   constructor(relay: string | URL, name: string, options: SubscribeOptions = {}) {
+    checkNames("subscribe", options, `${CLIENT_OPTIONS} namespace fields labelSelector fieldSelector`);
     const { signal, namespace = "", labelSelector = "", fieldSelector = "", fields = [] } = options;
     const parameters = Object.entries({ namespace, labelSelector, fieldSelector, fields: fields.join(",") });
     const query = new URLSearchParams(parameters.filter(([, value]) => value !== ""));
@@ -390,8 +396,9 @@ export class Subscription<T extends KubernetesObject> implements AsyncIterable<S
   }
 
   /** Resolves once {@linkcode hasSynced}; rejects when the signal aborts, or the subscription ends first. */
-  waitForSync(options: { readonly signal?: AbortSignal } = {}): Promise<void> {
-    return this.#synced.wait(options);
+  async waitForSync(options: { readonly signal?: AbortSignal } = {}): Promise<void> {
+    checkNames("wait for a subscription", options, "signal");
+    await this.#synced.wait(options);
   }
 
   /**
@@ -418,6 +425,7 @@ export class Subscription<T extends KubernetesObject> implements AsyncIterable<S
    * A slow reader receives the last state of each object, and not those in between.
    */
   events(options: { readonly signal?: AbortSignal } = {}): AsyncIterableIterator<SubscriptionEvent<T>> {
+    checkNames("read events", options, "signal");
     return new EventReader<T>(this, this.#objects, this.#readers, options.signal);
   }
 
@@ -607,6 +615,7 @@ export class RemoteView<T> implements Disposable {
    * has failed. A slow reader receives all rows instead of the changes that it has missed.
    */
   changes(options: { readonly signal?: AbortSignal } = {}): AsyncIterableIterator<ViewUpdate<T>> {
+    checkNames("read a view", options, "signal");
     return new UpdateReader<T>(options.signal, this.#readers, () => this.#last && this.#all(this.#last));
   }
 
@@ -737,6 +746,7 @@ export class ViewSubscription implements Disposable {
 
   /** Connects at once; see {@linkcode subscribeViews}. */
   constructor(relay: string | URL, options: SubscribeViewsOptions = {}) {
+    checkNames("subscribe to views", options, `${CLIENT_OPTIONS} onCollection onNamespaces onConnected`);
     const { signal } = options;
     this.#relay = relay;
     this.#options = { ...options, onError: onErrorOf(options, relay) };

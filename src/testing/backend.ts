@@ -1,4 +1,4 @@
-import { checkNames, namesOf } from "../errors/option_names.ts";
+import { checkNames } from "../errors/option_names.ts";
 import { AccessControl, type Authorize, type OpenRecord, type Tokens } from "./http/exchange.ts";
 import { builtInResources, crdResources, define, definitionOf, type ResourceDefinition } from "./storage/definition.ts";
 import { Faults } from "./faults/faults.ts";
@@ -15,11 +15,8 @@ import { FIRST_NAMESPACES, NAMESPACES, RealNamespaces } from "./writes/identity.
 import { ServiceAddresses } from "./writes/strategies.ts";
 import { Admission, Writer } from "./writes/writer.ts";
 
-/** The options that exist. */
-const SERVER_OPTIONS = namesOf<FakeApiServerOptions>()(
-  "history resources bookmarkMs watchTimeoutMs streamingList shards managedFields schemas",
-  "namespaces chunkBytes seed now tokens authorize",
-);
+/** The names of options that say which parts of a server there are. */
+const PARTS = "resources namespaces schemas managedFields streamingList shards tokens authorize";
 
 /** Options for {@linkcode FakeApiServer}. */
 export interface FakeApiServerOptions {
@@ -108,7 +105,7 @@ export class Backend {
    * @throws {RangeError} if an option is out of range.
    */
   constructor(options: FakeApiServerOptions) {
-    checkNames("make a fake API server", options, SERVER_OPTIONS);
+    checkNames("make a fake API server", options, `${PARTS} history bookmarkMs watchTimeoutMs chunkBytes seed now`);
     const { history = 10_000, chunkBytes = 65_536, bookmarkMs = 60_000, watchTimeoutMs = 1_800_000 } = options;
     const { streamingList = true, managedFields = true, seed = 1, shards = false } = options;
     for (const [name, value] of Object.entries({ history, chunkBytes, bookmarkMs, watchTimeoutMs })) {

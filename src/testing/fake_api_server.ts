@@ -1,3 +1,4 @@
+import { checkNames } from "../errors/option_names.ts";
 import { abortable } from "@std/async/abortable";
 import type { Fixture } from "./objects.ts";
 import { StatusError } from "../api/status.ts";
@@ -179,8 +180,8 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
    * @throws {SyntaxError} when a line is not one of a recording.
    */
   static async from(recording: AsyncIterable<Uint8Array>, options: FakeApiServerOptions = {}): Promise<FakeApiServer> {
-    const read = await readRecording(recording);
     const server = new FakeApiServer(options);
+    const read = await readRecording(recording);
     for (const kind of read.kinds) if (server.#store.collection(kind) === undefined) server.define(kind);
     server.#playback = new Playback(read, server.#store, (resource, error) => {
       if (error.code === undefined) server.truncateWatches(resource);
@@ -196,6 +197,7 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
    * @throws {TypeError} when the server is not one of `from`, or is playing already. @throws the signal's reason.
    */
   async replay(options: ReplayOptions = {}): Promise<ReplayEnd> {
+    checkNames("replay a recording", options, "speed signal");
     if (this.#playback === undefined) {
       throw new TypeError("Cannot replay: this server has no recording; create it by FakeApiServer.from(recording)");
     }
@@ -315,8 +317,10 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
     key: ObjectKey,
     options: { readonly force?: boolean; readonly gracePeriodSeconds?: number } = {},
   ): void {
+    const action = `delete ${resourceName(resource)} "${key}"`;
+    checkNames(action, options, "force gracePeriodSeconds");
     const { force = false, gracePeriodSeconds = 0 } = options;
-    this.#explain(`delete ${resourceName(resource)} "${key}"`, () => {
+    this.#explain(action, () => {
       const { collection, full } = this.#known(resource, key);
       this.#writer.delete(collection, full, { force, gracePeriodSeconds, dryRun: false, direct: true });
     });
@@ -353,6 +357,7 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
     predicate: (object: T | undefined) => boolean,
     options: Abortable & { readonly timeoutMs?: number } = {},
   ): Promise<T | undefined> {
+    checkNames("wait for an object", options, "signal timeoutMs");
     return untilObject({
       what: `${resourceName(resource)} "${key}"`,
       read: () => this.get(resource, key),
@@ -368,6 +373,7 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
    * @throws {StatusError} 400 if a selector is invalid.
    */
   list<T extends KubernetesObject>(resource: Resource<T>, selection: Selection = {}): T[] {
+    checkNames("list objects", selection, "namespace namespaces labelSelector fieldSelector");
     const collection = this.#store.collection(resource);
     if (collection === undefined) return [];
     const { namespace = "", labelSelector = "", fieldSelector = "" } = selection;

@@ -1,3 +1,4 @@
+import { checkNames } from "../errors/option_names.ts";
 import type { Resource } from "../api/resource.ts";
 import type { Status } from "../api/status.ts";
 import { checkCounts } from "../async/time.ts";
@@ -319,6 +320,7 @@ export abstract class FaultVerbs {
    * @throws {RangeError} if the history does not have the version of the backup.
    */
   restart(options: { readonly history?: "kept" | "lost"; readonly backup?: number | string } = {}): void {
+    checkNames("restart a fake API server", options, "history backup");
     const { faults, store } = this.#backend;
     const { history, backup = store.revision } = options;
     const revision = Number(backup);

@@ -1,3 +1,4 @@
+import { checkNames } from "../errors/option_names.ts";
 import { Random } from "./random.ts";
 import { keyOf, type KubernetesObject, type ObjectKey } from "../api/object.ts";
 import { defineResource, type Resource } from "../api/resource.ts";
@@ -207,6 +208,7 @@ const MOMENTS: readonly ProtocolMoment[] = ["list", "page", "watch", "listed", "
  * ```
  */
 export function history(seed: number, options: HistoryOptions = {}): HistoryStep[] {
+  checkNames("make a history", options, "steps faults namespaces names");
   const { steps = 40, faults = "all", namespaces = ["a", "b"], names = 5 } = options;
   const random = new Random(seed);
   const found: HistoryStep[] = [];
@@ -529,6 +531,7 @@ export function churn<T extends KubernetesObject>(
   server: FakeApiServer,
   options: ChurnOptions<T>,
 ): () => ChurnStep {
+  checkNames("make churn", options, "resource mix seed make");
   const { resource, mix = "update", seed = 1 } = options;
   const isPods = resource.plural === "pods" && resource.group === "";
   const make = options.make ??

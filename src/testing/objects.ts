@@ -1,3 +1,4 @@
+import { checkNames } from "../errors/option_names.ts";
 import {
   copyOf,
   type KubernetesObject,
@@ -58,6 +59,9 @@ export type Built<T extends KubernetesObject, Present extends keyof T = never> =
 /** Creation timestamp: constant, so that equal options give equal objects. */
 const CREATED = "2026-01-01T00:00:00Z";
 
+const NAMES = "name labels annotations finalizers ownerReferences uid resourceVersion metadata";
+const NAMESPACED = `${NAMES} namespace` as const;
+
 /** Builds the metadata of an object; `cluster` omits the namespace. */
 function builtMetadata(
   kind: string,
@@ -109,6 +113,7 @@ export type BuiltConfigMap = Built<ConfigMap, "data">;
 
 /** Builds a config map. */
 export function configMap(options: ConfigMapBuildOptions): BuiltConfigMap {
+  checkNames("build a config map", options, `${NAMESPACED} data binaryData immutable`);
   const { data = {}, binaryData, immutable } = options;
   return {
     kind: "ConfigMap",
@@ -138,6 +143,7 @@ export type BuiltDeployment = Built<Deployment, "status">;
 
 /** Builds a deployment whose pods have the label `app` with its name. */
 export function deployment(options: DeploymentBuildOptions): BuiltDeployment {
+  checkNames("build a deployment", options, `${NAMESPACED} replicas readyReplicas image spec status`);
   const { name, replicas = 1, readyReplicas = replicas, image = "registry.example.com/app:1" } = options;
   const labels = { app: name };
   const spec: WrittenValue<DeploymentSpec> = {
@@ -185,6 +191,7 @@ export type BuiltLease = Built<Lease, "spec">;
 
 /** Builds a lease. */
 export function lease(options: LeaseBuildOptions): BuiltLease {
+  checkNames("build a lease", options, `${NAMESPACED} holder durationSeconds renewTime spec`);
   const { holder = options.name, durationSeconds = 40, renewTime = "2026-01-01T00:00:00.000000Z" } = options;
   return {
     kind: "Lease",
@@ -214,6 +221,7 @@ export type BuiltNamespace = Built<Namespace, "status">;
 
 /** Builds a namespace. */
 export function namespace(options: NamespaceBuildOptions): BuiltNamespace {
+  checkNames("build a namespace", options, `${NAMES} phase spec status`);
   return {
     kind: "Namespace",
     apiVersion: "v1",
@@ -240,6 +248,7 @@ export type BuiltNode = Built<Node, "spec" | "status">;
 
 /** Builds a node, ready by default. */
 export function node(options: NodeBuildOptions): BuiltNode {
+  checkNames("build a node", options, `${NAMES} ready unschedulable spec status`);
   const { ready = true, unschedulable = false } = options;
   const status: WrittenValue<NodeStatus> = {
     capacity: { cpu: "8", memory: "32Gi", pods: "110" },
@@ -281,6 +290,7 @@ export type BuiltPod = Built<Pod, "status">;
  * replaces these on creation.
  */
 export function pod(options: PodBuildOptions): BuiltPod {
+  checkNames("build a pod", options, `${NAMESPACED} node phase ready image spec status`);
   const { name, node, image = "registry.example.com/app:1" } = options;
   const { phase = node === undefined ? "Pending" : "Running", ready = phase === "Running" } = options;
   const uid = builtUid("Pod", options);

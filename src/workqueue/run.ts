@@ -1,3 +1,4 @@
+import { checkNames } from "../errors/option_names.ts";
 import { checkCounts, checkDurations, LeakyBucket } from "../async/time.ts";
 
 /**
@@ -291,6 +292,7 @@ export interface ExponentialBackoffOptions {
  * @throws {RangeError} when `baseMs` is not positive, or `maxMs` is below it.
  */
 export function exponentialBackoff<K>(options: ExponentialBackoffOptions = {}): RateLimiter<K> {
+  checkNames("back off exponentially", options, "baseMs maxMs");
   const { baseMs = 5, maxMs = 1_000_000 } = options;
   check("back off exponentially", "baseMs", baseMs, baseMs > 0, "positive");
   check("back off exponentially", "maxMs", maxMs, maxMs >= baseMs, `at least baseMs (${baseMs})`);
@@ -316,6 +318,7 @@ export interface FastSlowOptions {
  * @throws {RangeError} when a time is negative or not finite, or `maxFast` is not a whole number of at least 0.
  */
 export function fastSlow<K>(options: FastSlowOptions): RateLimiter<K> {
+  checkNames("limit by fast and slow tries", options, "fastMs slowMs maxFast");
   const { fastMs, slowMs, maxFast } = options;
   checkDurations("limit by fast and slow tries", { fastMs, slowMs }, { finite: true });
   checkCounts("limit by fast and slow tries", { maxFast });
@@ -338,6 +341,7 @@ export interface TokenBucketOptions {
  * @throws {RangeError} when `perSecond` is not positive, or `burst` is not a whole number of at least 1.
  */
 export function tokenBucket<K>(options: TokenBucketOptions = {}): RateLimiter<K> {
+  checkNames("fill a token bucket", options, "perSecond burst");
   const { perSecond = 10, burst = 100 } = options;
   check("fill a token bucket", "perSecond", perSecond, perSecond > 0, "positive");
   checkCounts("fill a token bucket", { burst }, { min: 1 });

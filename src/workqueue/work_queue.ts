@@ -8,7 +8,7 @@
  * @module
  */
 
-import { checkNames, namesOf } from "../errors/option_names.ts";
+import { checkNames } from "../errors/option_names.ts";
 import { checkCounts, CoarseClock, type Durations, Histogram, LongTimer, monotonicMs } from "../async/time.ts";
 import {
   type Cause,
@@ -28,9 +28,6 @@ import {
 import { DerivedController, isAbortOf, Latch, nextTurn, Pacer } from "../async/signals.ts";
 import { ConsoleReporter } from "../errors/errors.ts";
 import { withErrorJson } from "../errors/informer_error.ts";
-
-/** The options that exist. */
-const QUEUE_OPTIONS = namesOf<WorkQueueOptions<string>>()("name rateLimiter");
 
 /**
  * A queue of keys that become ready after a delay.
@@ -456,7 +453,7 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
    * @throws {TypeError} when `rateLimiter` lacks one of its methods.
    */
   constructor(options: WorkQueueOptions<NoInfer<K>> = {}) {
-    checkNames("make a work queue", options, QUEUE_OPTIONS);
+    checkNames("make a work queue", options, "name rateLimiter");
     const { name = "", rateLimiter = defaultRateLimiter<K>() } = options;
     for (const method of ["when", "forget", "retries"] as const) {
       if (typeof rateLimiter[method] !== "function") {
@@ -625,6 +622,7 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
    * @throws {RangeError} when `concurrency` is not a whole number of at least 1.
    */
   async run(worker: WorkFunction<K>, options: WorkQueueRunOptions<K> = {}): Promise<void> {
+    checkNames(`run work queue "${this.name}"`, options, "signal concurrency onError");
     const {
       signal,
       concurrency = 1,
@@ -657,11 +655,10 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
    * Keys must still be taken meanwhile, or it never resolves. A worker that awaits it before its key is done waits for
    * itself. Rejects with the signal's reason when that aborts first; the queue stays shut down.
    */
-  shutDownWithDrain(options: { readonly signal?: AbortSignal } = {}): Promise<void> {
+  async shutDownWithDrain(options: { readonly signal?: AbortSignal } = {}): Promise<void> {
+    checkNames(`drain work queue "${this.name}"`, options, "signal");
     this.#close();
-    if (this.#items.size === 0) return Promise.resolve();
-    this.#drained ??= new Latch();
-    return this.#drained.wait(options);
+    if (this.#items.size > 0) await (this.#drained ??= new Latch()).wait(options);
   }
 
   /**
@@ -685,6 +682,7 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
    * ```
    */
   async idle(options: { readonly signal?: AbortSignal; readonly ignoreDelayed?: boolean } = {}): Promise<void> {
+    checkNames(`wait for work queue "${this.name}"`, options, "signal ignoreDelayed");
     const { signal, ignoreDelayed = false } = options;
     const isIdle = (): boolean => this.#items.size === 0 && (ignoreDelayed || this.#delayed.size === 0);
     for (;;) {

@@ -2,7 +2,6 @@ import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import {
   backoffMs,
   type BackoffOptions,
-  checkBackoff,
   checkCounts,
   checkDurations,
   CoarseClock,
@@ -61,18 +60,6 @@ Deno.test("backoffMs stays within its jitter and its longest wait, for any optio
       assert(isAtMost(wait, maxMs), `${wait} is longer than the longest`);
     });
   }));
-});
-
-Deno.test("checkBackoff refuses options that are not valid waits", () => {
-  const refused: [BackoffOptions, string][] = [
-    [{ initialMs: -1 }, "initialMs"],
-    [{ maxMs: NaN }, "maxMs"],
-    [{ maxMs: Infinity }, "maxMs"],
-    [{ factor: 0.5 }, "factor must be at least 1, found 0.5"],
-    [{ jitter: -1 }, "jitter must be at least 0, found -1"],
-  ];
-  for (const [options, message] of refused) assertThrows(() => checkBackoff(options), RangeError, message);
-  checkBackoff({ initialMs: 0, maxMs: 0, factor: 1, jitter: 0 });
 });
 
 Deno.test("a coarse clock advances with time", () => {

@@ -160,14 +160,14 @@ Deno.test("ResourceClient refuses options that it does not know, and names the o
   await assertRejects(
     () => pods.list(wrong),
     TypeError,
-    'Cannot list "pods" in namespace "shop": unknown option "labelSelctor", did you mean "labelSelector"?',
+    'Cannot list "pods" in namespace "shop": there is no option "labelSelctor". Did you mean "labelSelector"?',
   );
   assertThrows(() => pods.watch(wrong), TypeError, "labelSelctor");
   assertThrows(() => pods.pages(wrong), TypeError, "labelSelctor");
   await assertRejects(
     () => pods.get("a", { sub: "x" } as never),
     TypeError,
-    "parameters without an option go into query",
+    "Put a parameter without an option into query",
   );
   await assertRejects(() => pods.create({ metadata: { name: "a" } }, { dryrun: true } as never), TypeError, '"dryRun"');
   await assertRejects(() => pods.delete("a", { graceperiodSeconds: 1 } as never), TypeError, '"gracePeriodSeconds"');

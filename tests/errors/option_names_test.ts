@@ -1,10 +1,6 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
-import { checkNames, namesOf } from "../../src/errors/option_names.ts";
-import { Client, SharedIndexInformer, SharedInformerFactory, WorkQueue } from "../../mod.ts";
-import { InformerRelay } from "../../src/edge/mod.ts";
-import { ConfigMap, Pod } from "../../src/kinds/core/v1.ts";
-import { EventRecorder, LeaderElector, Manager, Reconciler, ShardGroup } from "../../src/reconcile/mod.ts";
-import { FakeApiServer } from "../../src/testing/mod.ts";
+import type { BackoffOptions } from "../../src/async/time.ts";
+import { checkBackoff, checkNames, namesOf } from "../../src/errors/option_names.ts";
 
 interface Waiting {
   readonly waitMs?: number;
@@ -47,33 +43,14 @@ Deno.test("checkNames: options that exist, none, and objects of classes pass", (
   );
 });
 
-Deno.test("options: constructors and methods refuse names that do not exist, and begin nothing", async () => {
-  const server = new FakeApiServer();
-  using client = new Client({ server: "http://fake", transport: server });
-  await using informers = new SharedInformerFactory(client);
-  await using reconciler = new Reconciler(client, Pod, () => {});
-  const typo = { misspelt: true } as object;
-  const cases: Readonly<Record<string, () => unknown>> = {
-    "new Client": () => new Client({ server: "http://fake", transport: server, ...typo }),
-    "Client.resource": () => client.resource(Pod, { namespace: "shop", ...typo }),
-    "new SharedInformerFactory": () => new SharedInformerFactory(client, { ...typo }),
-    "forResource": () => informers.forResource(Pod, { ...typo }),
-    "acquire": () => informers.acquire(Pod, { ...typo }),
-    "new SharedIndexInformer": () => new SharedIndexInformer(client.resource(Pod), { ...typo }),
-    "addEventHandler": () => informers.forResource(Pod).addEventHandler({ onAdded: () => {} } as object),
-    "new WorkQueue": () => new WorkQueue({ ...typo }),
-    "new Reconciler": () => new Reconciler(client, Pod, () => {}, { ...typo }),
-    "Reconciler.owns": () => reconciler.owns(ConfigMap, { ...typo }),
-    "Reconciler.watches": () => reconciler.watches(ConfigMap, () => [], { ...typo }),
-    "new Manager": () => new Manager({ ...typo }),
-    "new LeaderElector": () => new LeaderElector(client, { namespace: "shop", name: "lease", ...typo }),
-    "new ShardGroup": () => new ShardGroup(client, { namespace: "shop", name: "shards", ...typo }),
-    "new EventRecorder": () => new EventRecorder(client, { controller: "example.com/shop", ...typo }),
-    "new InformerRelay": () => new InformerRelay(informers, { collections: {}, ...typo } as never),
-    "new FakeApiServer": () => new FakeApiServer({ ...typo }),
-  };
-  for (const [name, begin] of Object.entries(cases)) {
-    assertThrows(begin, TypeError, undefined, `${name} took an option that does not exist`);
-  }
-  assertEquals(server.requests.length, 0);
+Deno.test("checkBackoff refuses options that are not valid waits", () => {
+  const refused: [BackoffOptions, string][] = [
+    [{ initialMs: -1 }, "initialMs"],
+    [{ maxMs: NaN }, "maxMs"],
+    [{ maxMs: Infinity }, "maxMs"],
+    [{ factor: 0.5 }, "factor must be at least 1, found 0.5"],
+    [{ jitter: -1 }, "jitter must be at least 0, found -1"],
+  ];
+  for (const [options, message] of refused) assertThrows(() => checkBackoff(options), RangeError, message);
+  checkBackoff({ initialMs: 0, maxMs: 0, factor: 1, jitter: 0 });
 });

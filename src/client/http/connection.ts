@@ -6,6 +6,7 @@
  *
  * @module
  */
+import { checkNames } from "../../errors/option_names.ts";
 import type { Transport } from "../../api/lister_watcher.ts";
 import { defined, impersonating, type Impersonation } from "../../api/options.ts";
 import { backoffMs, LongTimer, monotonicMs, sleep } from "../../async/time.ts";
@@ -132,6 +133,7 @@ export function logRequests(
     readonly verbosity?: 1 | 2;
   } = {},
 ): (report: RequestReport) => void {
+  checkNames("log requests", options, "verbosity");
   const { verbosity = 1 } = options;
   return ({ step, method, url, headers = {}, status, ms, bytes, error, retry }) => {
     const isWatch = step === "answered" && /[?&]watch=(?:true|1)(?:&|$)/.test(url);

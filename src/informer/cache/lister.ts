@@ -6,6 +6,7 @@
  *
  * @module
  */
+import { checkNames } from "../../errors/option_names.ts";
 import type { Entry } from "../../api/options.ts";
 import type { KubernetesObject, ObjectKey } from "../../api/object.ts";
 import { FieldTree } from "../../api/fields.ts";
@@ -307,6 +308,7 @@ export class EntryLister<T extends KubernetesObject> implements Lister<T> {
 
   /** Parses selectors. @throws as {@linkcode Lister.list}. */
   selector(given: string | CacheSelection): EntrySelector {
+    if (typeof given !== "string") checkNames("select objects", given, "labelSelector fieldSelector");
     const { labelSelector = "", fieldSelector = "" } = typeof given === "string" ? { labelSelector: given } : given;
     const labels = this.#parse(labelSelector);
     const fields = fieldSelector === "" ? undefined : FieldSelector.parse(fieldSelector);

@@ -1,4 +1,4 @@
-import { checkNames, namesOf } from "../../errors/option_names.ts";
+import { checkNames } from "../../errors/option_names.ts";
 import type { ObjectKey } from "../../api/object.ts";
 import {
   type DeliveredVersion,
@@ -10,9 +10,6 @@ import {
 } from "../../api/lister_watcher.ts";
 import { backoffMs, checkDurations, LongTimer, monotonicMs, sleep } from "../../async/time.ts";
 import { InformerError } from "../../errors/informer_error.ts";
-
-/** The options that exist. */
-const POSITION_OPTIONS = namesOf<PositionOptions>()("name everyMs");
 
 /** The shortest time between two writes of additions that are announced, in milliseconds. */
 const MIN_PERIOD_MS = 1_000;
@@ -117,7 +114,7 @@ export class Position implements AsyncDisposable {
    * @throws what the store throws.
    */
   static async open(store: PositionStore, options: PositionOptions): Promise<Position> {
-    checkNames("open a position", options, POSITION_OPTIONS);
+    checkNames("open a position", options, "name everyMs");
     const found = await store.read(options.name);
     const position = new Position(store, options, found?.record);
     position.#stamp = found?.stamp;

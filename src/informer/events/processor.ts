@@ -51,9 +51,7 @@ import type { ObjectCache } from "../cache/lister.ts";
 const HANDLERS = namesOf<ResourceEventHandler<KubernetesObject>>()("onAdd onUpdate onDelete onSynced");
 
 /** The options that exist. */
-const HANDLER_OPTIONS = namesOf<HandlerOptions<KubernetesObject>>()(
-  "name resyncMs filter backlog position slowMs signal",
-);
+const HANDLER_OPTIONS = "name resyncMs filter backlog position slowMs signal";
 
 /** Calls a function at a fixed period, from `begin()` to `end()`. */
 export class ResyncTimer {
@@ -247,6 +245,7 @@ export class Listener<T extends KubernetesObject> implements HandlerRegistration
   }
 
   waitForSync(options: Abortable = {}): Promise<void> {
+    checkNames("wait for a handler", options, "signal");
     return this.#processor.options.waitForSync(this.name, options.signal, () => this.#synced.wait(options));
   }
 

@@ -1,3 +1,4 @@
+import { checkNames } from "../../errors/option_names.ts";
 import {
   type Abortable,
   type DecodeOptions,
@@ -157,6 +158,7 @@ export class Controller<T extends KubernetesObject> implements ReflectorStore<En
     collection?: ControllerOwner<T>,
     keys?: NamespaceKeys<Entry<T>>,
   ) {
+    checkNames("create a controller", options, "source queue process onProgress reflector");
     const { source, reflector } = options;
     this.source = source;
     this.#options = options;

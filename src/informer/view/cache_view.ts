@@ -8,7 +8,7 @@
  * @module
  */
 
-import { checkNames, namesOf } from "../../errors/option_names.ts";
+import { checkNames } from "../../errors/option_names.ts";
 import type { KubernetesObject, ObjectKey } from "../../api/object.ts";
 import { PolledIterator } from "../../async/iterate.ts";
 import { checkCounts } from "../../async/time.ts";
@@ -24,9 +24,6 @@ import type {
   ResourceEventHandler,
   UpdatedEvent,
 } from "../events/event.ts";
-
-/** The options that exist. */
-const VIEW_OPTIONS = namesOf<ViewOptions<KubernetesObject>>()("where sortBy name offset limit signal");
 
 /** A row of a view. */
 export interface ViewRow<T> {
@@ -160,6 +157,7 @@ export class ViewReader<T> extends PolledIterator<ViewUpdate<T>> implements View
   }
 
   moveTo(window: ViewWindow): void {
+    checkNames("move a window", window, "offset limit");
     this.#window = checkedWindow(window, this.#window);
     this.replaced();
   }
@@ -390,7 +388,7 @@ export class CacheView<T extends KubernetesObject> implements OrderedView<T> {
     informer: { addEventHandler(handler: ResourceEventHandler<T>, options: HandlerOptions<T>): HandlerRegistration },
     options: ViewOptions<T> = {},
   ) {
-    checkNames("make a view", options, VIEW_OPTIONS);
+    checkNames("make a view", options, "where sortBy name offset limit signal");
     const { where, sortBy = [], name = "view", signal, offset, limit } = options;
     this.#window = checkedWindow({ offset, limit });
     this.#keys = (Array.isArray(sortBy) ? sortBy as readonly SortKey<T>[] : [sortBy as SortKey<T>]).map(
@@ -430,6 +428,7 @@ export class CacheView<T extends KubernetesObject> implements OrderedView<T> {
    * @throws {RangeError} when the offset or limit is no count.
    */
   rows(window: ViewWindow = {}): readonly ViewRow<T>[] {
+    checkNames("read a view", window, "offset limit");
     const { offset = 0, limit = Infinity } = checkedWindow(window, this.#window);
     return this.#tree.slice(offset, offset + limit);
   }
@@ -445,6 +444,7 @@ export class CacheView<T extends KubernetesObject> implements OrderedView<T> {
    * @throws {RangeError} when the offset or limit is no count.
    */
   changes(options: ViewWindow & Abortable = {}): ViewUpdates<T> {
+    checkNames("read a view", options, "offset limit signal");
     return new ViewReader<T>(checkedWindow(options, this.#window), this, options.signal);
   }
 
