@@ -46,7 +46,7 @@ const BOOKMARK_MS = 60_000;
 const MISSED = 1.25;
 
 /** A watch that was heard this much later than a suspect one shows that only the connection of that may be dead. */
-const ALIVE_MS = 30_000;
+const ALIVE_MS = 20_000;
 
 /** The time after which a watch is suspected again that was suspected in vain, and has been silent since. */
 const EXCUSED_MS = 600_000;
@@ -229,7 +229,7 @@ interface Renewal {
  * - All, when the time of day has gained more than 20 s on the monotonic clock since they were opened: the computer was
  *   suspended. That happens at most once a minute. A time of day that was set back renews none.
  * - All, when nothing has come from the server for some 20 s, and then a probe has no response within 8 s.
- * - One that has missed a bookmark, if another watch was heard 30 s later, or the server has another version than the
+ * - One that has missed a bookmark, if another watch was heard 20 s later, or the server has another version than the
  *   watch. One such suspicion is looked at in a minute, and one that was in vain is not repeated for 10 minutes
  *   unless something comes. If events come as soon as the watch is replaced, all that have missed a bookmark are
  *   renewed.

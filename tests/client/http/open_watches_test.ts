@@ -336,6 +336,20 @@ for (const diesAtS of [10, 70, 130, 190]) {
   }
 }
 
+Deno.test("a client notices within 90 s that one of two watches is dead, whenever the other one has its bookmarks [F01]", async () => {
+  for (const openedAtS of [1, 10, 20, 25, 29, 31, 45, 59]) {
+    await using fixture = new Fixture();
+    const pods = await fixture.informer();
+    await fixture.seconds(openedAtS, 5);
+    await fixture.informer(Node);
+    await fixture.seconds(60 - openedAtS, 5);
+    using _dead = fixture.server.stallWatches(Pod);
+    fixture.server.create(Pod, pod({ name: "b" }));
+    const deafS = await fixture.seconds(200, 5, () => names(pods).includes("b"));
+    assert(deafS <= 90, `deaf for ${deafS} s, with bookmarks from second ${openedAtS} on`);
+  }
+});
+
 Deno.test("a client renews all watches that missed a bookmark when the first renewal shows that it was dead [F01]", async () => {
   await using fixture = new Fixture({ watchTimeoutMs: HOUR_MS });
   const { server } = fixture;
