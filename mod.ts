@@ -76,23 +76,19 @@ export {
 } from "./src/api/object.ts";
 
 export {
-  type AccessRule,
   type ApiResource,
   apiVersionOf,
   defineResource,
   metadataOf,
-  type PlacedRule,
   type Resource,
   resourceName,
-  type RoleOptions,
-  rolesYaml,
-  roleYaml,
   type SecretLike,
   type TableColumn,
   tableOf,
   type TableRow,
   type WithoutData,
 } from "./src/api/resource.ts";
+export { type AccessRule, type PlacedRule, type RoleOptions, rolesYaml, roleYaml } from "./src/api/roles.ts";
 export {
   type BracketPathKeys,
   type CheckedPath,

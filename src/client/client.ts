@@ -11,14 +11,8 @@
  */
 import { checkNames } from "../errors/option_names.ts";
 import { ConsoleReporter, editDistance } from "../errors/errors.ts";
-import {
-  type ApiResource,
-  apiVersionOf,
-  DEFINITIONS,
-  type PlacedRule,
-  type Resource,
-  resourceName,
-} from "../api/resource.ts";
+import { type ApiResource, apiVersionOf, DEFINITIONS, type Resource, resourceName } from "../api/resource.ts";
+import type { PlacedRule } from "../api/roles.ts";
 import { AccessLog, Connection, type Credentials, type RequestReport } from "./http/connection.ts";
 import type { ResourceClient, ResourceClientOptions, ResourceClients } from "./resource_client.ts";
 import {

@@ -6,7 +6,7 @@
  * @module
  */
 import { loadAll } from "js-yaml";
-import { type PlacedRule, rolesYaml } from "../api/resource.ts";
+import { type PlacedRule, rolesYaml } from "../api/roles.ts";
 import type { ClusterRole, PolicyRule, Role } from "../kinds/rbac/v1.ts";
 
 /** A rule of a role, and the namespace in which it grants; `"*"` for any namespace, `""` for the entire cluster. */

@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
-import { type ApiResource, defineResource, rolesYaml } from "../../src/api/resource.ts";
+import { type ApiResource, defineResource } from "../../src/api/resource.ts";
+import { rolesYaml } from "../../src/api/roles.ts";
 import { isForbidden, StatusError } from "../../src/api/status.ts";
 import { accessUsed, Client, findResource, installDefinitions, VERSION } from "../../src/client/client.ts";
 import { SharedInformerFactory } from "../../src/informer/shared_informer_factory.ts";

@@ -1,5 +1,5 @@
 import { assertThrows } from "@std/assert";
-import type { PlacedRule } from "../../src/api/resource.ts";
+import type { PlacedRule } from "../../src/api/roles.ts";
 import { assertGranted } from "../../src/testing/assert_granted.ts";
 
 const used = (verb: string, resource: string, namespace: string, names?: string[], group = ""): PlacedRule[] => [

@@ -10,7 +10,8 @@
 import { jsonText, tableLines, type Terminal } from "../terminal/terminal.ts";
 import { readPages } from "../../api/lister_watcher.ts";
 import type { KubernetesObject } from "../../api/object.ts";
-import { type ApiResource, type PlacedRule, type Resource, resourceName, rolesYaml } from "../../api/resource.ts";
+import { type ApiResource, type Resource, resourceName } from "../../api/resource.ts";
+import { type PlacedRule, rolesYaml } from "../../api/roles.ts";
 import { ReadAhead } from "../../async/iterate.ts";
 import type { Client } from "../../client/client.ts";
 import { errorLine } from "../../errors/errors.ts";

@@ -1,0 +1,73 @@
+import { type AccessRule, mergeRules, rolesYaml, roleYaml } from "../../src/api/roles.ts";
+import { assertEquals } from "@std/assert";
+
+const rule = (verbs: string[], group: string, resource: string, names?: string[]): AccessRule => ({
+  verbs,
+  groups: [group],
+  resources: [resource],
+  ...(names === undefined ? {} : { names }),
+});
+
+Deno.test("mergeRules joins verbs of one resource, and resources of one group with the same verbs", () => {
+  assertEquals<unknown>(
+    mergeRules([
+      rule(["watch"], "", "pods"),
+      rule(["list"], "apps", "deployments"),
+      rule(["list"], "", "pods"),
+      rule(["watch", "list"], "", "nodes"),
+      rule(["watch"], "apps", "deployments"),
+      rule(["patch"], "", "pods/status"),
+    ]),
+    [
+      { groups: [""], resources: ["nodes", "pods"], verbs: ["list", "watch"], names: undefined },
+      { groups: ["apps"], resources: ["deployments"], verbs: ["list", "watch"], names: undefined },
+      { groups: [""], resources: ["pods/status"], verbs: ["patch"], names: undefined },
+    ],
+  );
+});
+
+Deno.test("mergeRules keeps rules about named objects apart", () => {
+  const rules = [
+    rule(["get"], "", "secrets", ["a"]),
+    rule(["get"], "", "secrets", ["b"]),
+    rule(["get"], "", "secrets"),
+  ];
+  assertEquals(mergeRules(rules).map(({ names }) => names), [["a"], ["b"], undefined]);
+});
+
+Deno.test("roleYaml writes a ClusterRole without a namespace, names of objects, and an empty list of rules", () => {
+  assertEquals(roleYaml([rule(["get"], "", "secrets", ["a"])], { name: "x" }).split("\n"), [
+    "apiVersion: rbac.authorization.k8s.io/v1",
+    "kind: ClusterRole",
+    "metadata:",
+    `  name: "x"`,
+    "rules:",
+    `- apiGroups: [""]`,
+    `  resources: ["secrets"]`,
+    `  resourceNames: ["a"]`,
+    `  verbs: ["get"]`,
+    "",
+  ]);
+  assertEquals(
+    roleYaml([], { name: "x", namespace: "shop" }).split("\n").slice(-3),
+    [`  namespace: "shop"`, "rules: []", ""],
+  );
+});
+
+Deno.test("rolesYaml grants list beside watch, and restricts rules to names only if asked to", () => {
+  const rules = [
+    { ...rule(["watch"], "", "pods", ["a"]), namespace: "shop" },
+    { ...rule(["patch"], "", "pods", ["a"]), namespace: "shop" },
+    { ...rule(["get"], "", "configmaps"), namespace: "shop" },
+  ];
+  const lines = (options: { readonly names?: boolean }): string[] =>
+    rolesYaml(rules, { name: "x", ...options }).split("\n").filter((line) => /verbs|resource/.test(line));
+  assertEquals(
+    lines({}),
+    [`  resources: ["pods"]`, `  verbs: ["list", "patch", "watch"]`, `  resources: ["configmaps"]`, `  verbs: ["get"]`],
+  );
+  assertEquals(
+    lines({ names: true }).slice(0, 3),
+    [`  resources: ["pods"]`, `  resourceNames: ["a"]`, `  verbs: ["list", "patch", "watch"]`],
+  );
+});
