@@ -12,7 +12,7 @@
  * import { Pod } from "@kube/informer/kinds/core/v1";
  * import { FakeApiServer, pod } from "@kube/informer/testing";
  *
- * const server = new FakeApiServer(); // or connect() from "@kube/informer/deno", for a real one
+ * const server = new FakeApiServer(); // or connect() from "@kube/informer/connect", for a real one
  * using client = new Client({ server: "http://fake", transport: server });
  * await using informers = new SharedInformerFactory(client);
  * const pods = informers.forResource(Pod);

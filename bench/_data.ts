@@ -3,7 +3,7 @@
  * managedFields are 2.9 kB, and leases of 0.85 kB.
  */
 import { bigPod } from "../tests/support/big_pods.ts";
-import { Random } from "../src/testing/random.ts";
+import { Random } from "../src/testing/fake/random.ts";
 
 const encoder = new TextEncoder();
 

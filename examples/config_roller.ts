@@ -2,7 +2,7 @@
 // data changes.
 //   deno run -A examples/config_roller.ts
 import { type Client, isNotFound, retry } from "@kube/informer";
-import { connect } from "@kube/informer/deno";
+import { connect } from "@kube/informer/connect";
 import { ConfigMap, Pod } from "@kube/informer/kinds/core/v1";
 import { controllerOf, Reconciler, withController } from "@kube/informer/reconcile";
 

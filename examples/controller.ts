@@ -2,7 +2,7 @@
 // pods.
 //   deno run -A examples/controller.ts
 import { isConflict, isNotFound, SharedInformerFactory, WorkQueue } from "@kube/informer";
-import { connect, shutdownSignal } from "@kube/informer/deno";
+import { connect, shutdownSignal } from "@kube/informer/connect";
 import { Pod } from "@kube/informer/kinds/core/v1";
 
 using signal = shutdownSignal();

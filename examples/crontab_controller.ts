@@ -1,7 +1,7 @@
 // Runs a Deployment for each CronTab, keeps its schedule outside of the cluster (in a Map here), and reports.
 //   deno run -A examples/crontab_controller.ts [--fake]
 import { Client, defineResource, type KubernetesObject, type Resource } from "@kube/informer";
-import { connect, shutdownSignal } from "@kube/informer/deno";
+import { connect, shutdownSignal } from "@kube/informer/connect";
 import { Deployment } from "@kube/informer/kinds/apps/v1";
 import * as kube from "@kube/informer/reconcile";
 import { FakeApiServer } from "@kube/informer/testing";

@@ -1,7 +1,7 @@
 // Follows a custom resource: a type and a value of one name are all it takes.
 //   deno run -A examples/custom_resource.ts
 import { defineResource, type KubernetesObject, type Resource, SharedInformerFactory } from "@kube/informer";
-import { connect, shutdownSignal } from "@kube/informer/deno";
+import { connect, shutdownSignal } from "@kube/informer/connect";
 
 interface CronTab extends KubernetesObject {
   readonly spec: { readonly cronSpec: string; readonly replicas?: number };

@@ -1,7 +1,7 @@
 // Follows all deployments, reports what happens to them, and reads the cache with a lister.
 //   deno run -A examples/deployments.ts
 import { SharedInformerFactory } from "@kube/informer";
-import { connect, shutdownSignal } from "@kube/informer/deno";
+import { connect, shutdownSignal } from "@kube/informer/connect";
 import { Deployment } from "@kube/informer/kinds/apps/v1";
 
 using signal = shutdownSignal();

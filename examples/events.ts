@@ -1,7 +1,7 @@
 // Reads events in a loop instead of handlers: what is cached, then what changes, until it is interrupted.
 //   deno run -A examples/events.ts
 import { SharedInformerFactory } from "@kube/informer";
-import { connect, shutdownSignal } from "@kube/informer/deno";
+import { connect, shutdownSignal } from "@kube/informer/connect";
 import { Pod } from "@kube/informer/kinds/core/v1";
 
 using signal = shutdownSignal();

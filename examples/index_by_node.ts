@@ -1,7 +1,7 @@
 // Files pods by node, and prints which nodes have the most, without looking at all pods for each: now and every minute.
 //   deno run -A examples/index_by_node.ts
 import { SharedInformerFactory } from "@kube/informer";
-import { connect, shutdownSignal } from "@kube/informer/deno";
+import { connect, shutdownSignal } from "@kube/informer/connect";
 import { Pod } from "@kube/informer/kinds/core/v1";
 
 using signal = shutdownSignal();

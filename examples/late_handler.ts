@@ -1,7 +1,7 @@
 // A handler that comes late receives everything that is cached, and after that every change, once.
 //   deno run -A examples/late_handler.ts
 import { SharedInformerFactory } from "@kube/informer";
-import { connect, shutdownSignal } from "@kube/informer/deno";
+import { connect, shutdownSignal } from "@kube/informer/connect";
 import { Pod } from "@kube/informer/kinds/core/v1";
 
 using signal = shutdownSignal();

@@ -1,7 +1,7 @@
 // Gives each pod the label example.com/team of its namespace, and takes it away with it.
 //   deno run -A examples/namespace_labels.ts
 import type { Client } from "@kube/informer";
-import { connect } from "@kube/informer/deno";
+import { connect } from "@kube/informer/connect";
 import { Namespace, Pod } from "@kube/informer/kinds/core/v1";
 import { labelsChanged, Reconciler } from "@kube/informer/reconcile";
 

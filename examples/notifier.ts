@@ -2,7 +2,7 @@
 // message, but for that of a call in which it is killed.
 //   STATE_DIRECTORY=/var/lib/notifier deno run -A examples/notifier.ts
 import { path, Position, SharedInformerFactory } from "@kube/informer";
-import { connect, FilePositions, shutdownSignal } from "@kube/informer/deno";
+import { connect, FilePositions, shutdownSignal } from "@kube/informer/connect";
 import { Pod } from "@kube/informer/kinds/core/v1";
 
 using signal = shutdownSignal();

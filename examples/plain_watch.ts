@@ -2,7 +2,7 @@
 // to.
 //   deno run -A examples/plain_watch.ts
 import { isExpired } from "@kube/informer";
-import { connect, shutdownSignal } from "@kube/informer/deno";
+import { connect, shutdownSignal } from "@kube/informer/connect";
 import { Pod } from "@kube/informer/kinds/core/v1";
 
 using signal = shutdownSignal();

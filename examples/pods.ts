@@ -1,7 +1,7 @@
 // Follows the pods of one namespace, connected by kubeconfig or, in a pod, by its service account.
 //   deno run -A examples/pods.ts [namespace]
 import { SharedIndexInformer } from "@kube/informer";
-import { connect, shutdownSignal } from "@kube/informer/deno";
+import { connect, shutdownSignal } from "@kube/informer/connect";
 import { Pod } from "@kube/informer/kinds/core/v1";
 
 using signal = shutdownSignal();

@@ -1,7 +1,7 @@
 // Reconciles the config maps that are labelled sharded=yes, in any number of processes, which divide them by Leases: it
 // says which, each time. A process that is killed is replaced by the others after LEASE_SECONDS, 15 if not set.
 //   deno run -A examples/sharded_controller.ts --kubeconfig FILE
-import { connect, shutdownSignal } from "@kube/informer/deno";
+import { connect, shutdownSignal } from "@kube/informer/connect";
 import { ConfigMap } from "@kube/informer/kinds/core/v1";
 import { Manager, Reconciler, ShardGroup } from "@kube/informer/reconcile";
 

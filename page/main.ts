@@ -7,8 +7,8 @@
  */
 import type { KubernetesObject } from "../src/api/object.ts";
 import type { TableColumn, TableRow } from "../src/api/resource.ts";
-import type { CollectionData, CollectionList, ViewRequest } from "../src/edge/format.ts";
-import { RelayError, type RemoteView, subscribeViews } from "../src/subscribe/subscription.ts";
+import type { CollectionData, CollectionList, ViewRequest } from "../src/relay/server/format.ts";
+import { RelayError, type RemoteView, subscribeViews } from "../src/relay/client/subscription.ts";
 import { humanDuration } from "../src/async/time.ts";
 import { type Column, Grid } from "./grid.ts";
 import { hashOf, type Place, readPlace } from "./place.ts";
@@ -72,7 +72,7 @@ let entersRows = false;
 let typed: string | undefined;
 let opened: { readonly key: string; readonly view: RemoteView<KubernetesObject> } | undefined;
 
-const views = subscribeViews(new URL(".", location.href), {
+const views = subscribeViews(new URL("./", location.href), {
   onCollection: (data) => {
     known.set(data.name, data);
     showState();

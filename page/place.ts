@@ -1,4 +1,4 @@
-import type { CollectionList } from "../src/edge/format.ts";
+import type { CollectionList } from "../src/relay/server/format.ts";
 
 /** What the page shows, which its address has behind the `#`; the cluster is in the path. */
 export interface Place {

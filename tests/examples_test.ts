@@ -1,5 +1,5 @@
 import { delay } from "@std/async";
-import type { RecordedRequest } from "../src/testing/http/exchange.ts";
+import type { RecordedRequest } from "../src/testing/fake/http/exchange.ts";
 import { assert, assertEquals } from "@std/assert";
 import { Deployment } from "../src/kinds/apps/v1.ts";
 import { ConfigMap, Namespace, Pod } from "../src/kinds/core/v1.ts";
@@ -8,7 +8,7 @@ import { deployment, FakeApiServer, pod } from "../src/testing/mod.ts";
 import { CronTab as Tab } from "../examples/crontab_controller.ts";
 import { Program } from "./support/program.ts";
 import { Folder, serve } from "./support/serve.ts";
-import { FilePositions } from "../src/deno/stores.ts";
+import { FilePositions } from "../src/connect/deno/stores.ts";
 import { writeKubeconfig } from "./support/host.ts";
 
 const CronTab: Resource = defineResource({

@@ -46,7 +46,7 @@ import {
   type WatchEvent,
   WorkQueue,
 } from "../mod.ts";
-import type { connect } from "../src/deno/mod.ts";
+import type { connect } from "../src/connect/mod.ts";
 import { Deployment } from "../src/kinds/apps/v1.ts";
 import { Lease } from "../src/kinds/coordination/v1.ts";
 import { ConfigMap, Node, type PersistentVolumeClaimSpec, Pod, Secret } from "../src/kinds/core/v1.ts";

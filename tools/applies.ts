@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { connect } from "@kube/informer/deno";
+import { connect } from "@kube/informer/connect";
 import { Namespace } from "@kube/informer/kinds/core/v1";
 import { KINDS } from "../tests/support/applies/drafts.ts";
 import { ApplyPlayer, isLeftOut, type Outcome } from "../tests/support/applies/play.ts";

@@ -9,12 +9,12 @@
  */
 import { basename, dirname, join } from "node:path";
 import type { Client } from "../mod.ts";
-import { emitModules } from "../src/codegen/emit_module.ts";
-import type { ImportedName } from "../src/codegen/emit_module.ts";
-import type { ModuleModel } from "../src/codegen/read_schema.ts";
-import { type OpenApiDocument, readOpenApi } from "../src/codegen/read_documents.ts";
-import { connect } from "../src/deno/connect.ts";
-import { isBuiltInGroup } from "../src/protocol/discovery.ts";
+import { emitModules } from "../src/cli/codegen/emit_module.ts";
+import type { ImportedName } from "../src/cli/codegen/emit_module.ts";
+import type { ModuleModel } from "../src/cli/codegen/read_schema.ts";
+import { type OpenApiDocument, readOpenApi } from "../src/cli/codegen/read_documents.ts";
+import { connect } from "../src/connect/deno/connect.ts";
+import { isBuiltInGroup } from "../src/client/protocol/discovery.ts";
 import { BuiltInTypes } from "./built_in_types.ts";
 import { codeDefaults } from "./schema_defaults.ts";
 import { schemaModule } from "./schemas.ts";
@@ -24,8 +24,8 @@ import { INTRODUCED, type Introduced, introducedIn, OLDEST_MINOR, recordIntroduc
 
 const ROOT = join(import.meta.dirname!, "..");
 const KINDS = join(ROOT, "src/kinds");
-const SCHEMAS = "src/testing/schema/texts.ts";
-const SERVED = "src/testing/schema/served.ts";
+const SCHEMAS = "src/testing/fake/schema/texts.ts";
+const SERVED = "src/testing/fake/schema/served.ts";
 const CONFIG = join(ROOT, "deno.json");
 
 /** The files of `src/api` that generated ones import from. */

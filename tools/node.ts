@@ -13,7 +13,7 @@ import { join } from "node:path";
 import { quit, readFlags, toggle } from "./flags.ts";
 
 /** Entry points that work on Deno only. */
-const DENO_ONLY = ["./deno", "./cli", "./testing/control_plane"];
+const DENO_ONLY = ["./connect", "./cli", "./testing/control-plane"];
 
 /** The oldest major version of Node that is promised. */
 const NODE = 24;

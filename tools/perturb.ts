@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { perturb, PerturbError } from "@kube/informer/testing/perturb";
+import { perturb, PerturbError } from "@kube/informer/testing/chaos";
 import { EXAMPLES } from "../tests/support/perturb/examples.ts";
 import { choice, count, readFlags } from "./flags.ts";
 

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { connect } from "@kube/informer/deno";
+import { connect } from "@kube/informer/connect";
 import { Namespace } from "@kube/informer/kinds/core/v1";
 import { BreakableControlPlane } from "../tests/support/cluster/control_plane.ts";
 import { shareOf } from "../tests/support/replicas/checked_copy.ts";

@@ -14,7 +14,7 @@
  *
  * @module
  */
-import type { OpenApiDocument } from "../src/codegen/read_documents.ts";
+import type { OpenApiDocument } from "../src/cli/codegen/read_documents.ts";
 import {
   apiVersionOf,
   BODIES,

@@ -11,7 +11,7 @@
  */
 import type { Client } from "../mod.ts";
 import { apiVersionOf } from "../src/api/resource.ts";
-import { isBuiltInGroup } from "../src/protocol/discovery.ts";
+import { isBuiltInGroup } from "../src/client/protocol/discovery.ts";
 import { template } from "./schemas.ts";
 
 interface Kind {

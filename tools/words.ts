@@ -90,7 +90,7 @@ const LEFT_OUT = [
   "src/kinds/",
   "src/cli/page_html.ts",
   "src/cli/project_files.ts",
-  "src/testing/schema/texts.ts",
+  "src/testing/fake/schema/texts.ts",
   "tests/tools/words_test.ts",
   "tools/words.ts",
 ];

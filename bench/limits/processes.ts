@@ -4,9 +4,9 @@
  */
 import { pooledMap } from "@std/async";
 import { metadataOf, SharedIndexInformer } from "../../mod.ts";
-import { connect } from "../../src/deno/mod.ts";
+import { connect } from "../../src/connect/mod.ts";
 import { ConfigMap, Namespace } from "../../src/kinds/core/v1.ts";
-import { Manager, Reconciler, ShardGroup } from "../../src/reconcile/mod.ts";
+import { Manager, Reconciler, ShardGroup } from "../../src/controllers/reconcile/mod.ts";
 import { BreakableControlPlane } from "../../tests/support/cluster/control_plane.ts";
 import { Child } from "../peers/child.ts";
 import { caseCommand, type Limit, type Measurement, ratio } from "./measurement.ts";

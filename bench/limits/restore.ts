@@ -3,7 +3,7 @@
  * (an informer with its defaults, until it has synced; then it writes its snapshot to FILE), `restore` (from FILE).
  */
 import { Client, SharedIndexInformer } from "../../mod.ts";
-import { FileSnapshots } from "../../src/deno/mod.ts";
+import { FileSnapshots } from "../../src/connect/mod.ts";
 import { Pod } from "../../src/kinds/core/v1.ts";
 import { median } from "../statistics.ts";
 import { expectObjects, measureCase, type Measurement, ms, type Numbers, ratio } from "./measurement.ts";

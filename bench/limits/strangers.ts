@@ -6,17 +6,17 @@ import process from "node:process";
 import { accepts } from "@std/http/negotiation";
 import { FieldSelector, LabelSelector, SharedInformerFactory } from "../../mod.ts";
 import { Client } from "../../src/client/client.ts";
-import { parseToken } from "../../src/edge/feed.ts";
-import { InformerRelay } from "../../src/edge/informer_relay.ts";
-import { ObjectSelection } from "../../src/edge/objects.ts";
-import { ViewSelection } from "../../src/edge/views.ts";
+import { parseToken } from "../../src/relay/server/feed.ts";
+import { InformerRelay } from "../../src/relay/server/informer_relay.ts";
+import { ObjectSelection } from "../../src/relay/server/objects.ts";
+import { ViewSelection } from "../../src/relay/server/views.ts";
 import { Pod } from "../../src/kinds/core/v1.ts";
 import {
   negotiateRepresentation,
   parseContinueToken,
   parseListOptions,
   parseRoute,
-} from "../../src/protocol/requests.ts";
+} from "../../src/client/protocol/requests.ts";
 import { FakeApiServer } from "../../src/testing/mod.ts";
 import { measureCase, type Measurement, ratio } from "./measurement.ts";
 

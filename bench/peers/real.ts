@@ -1,6 +1,6 @@
 import { pooledMap } from "@std/async";
 import { type Draft, isAlreadyExists } from "../../mod.ts";
-import { connect } from "../../src/deno/mod.ts";
+import { connect } from "../../src/connect/mod.ts";
 import { Namespace, Pod } from "../../src/kinds/core/v1.ts";
 import { BreakableControlPlane } from "../../tests/support/cluster/control_plane.ts";
 import { podItem } from "../_data.ts";

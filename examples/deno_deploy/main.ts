@@ -1,8 +1,8 @@
 // Serves the pods of a cluster from Deno Deploy: without a stored credential, and without a list after a stop. See
 // README.md.
 import { SharedInformerFactory } from "@kube/informer";
-import { connect, type ConnectOptions, KvSnapshots, shutdownSignal } from "@kube/informer/deno";
-import { InformerRelay } from "@kube/informer/edge";
+import { connect, type ConnectOptions, KvSnapshots, shutdownSignal } from "@kube/informer/connect";
+import { InformerRelay } from "@kube/informer/relay";
 import { Pod } from "@kube/informer/kinds/core/v1";
 
 using signal = shutdownSignal();

@@ -1,6 +1,6 @@
 // Labels each pod of its own namespace with its node. One of several processes does the work; all of them answer
 // probes.
-import { inCluster, runManager } from "@kube/informer/deno";
+import { inCluster, runManager } from "@kube/informer/connect";
 import { Pod } from "@kube/informer/kinds/core/v1";
 import { EventRecorder, LeaderElector, Manager, Reconciler } from "@kube/informer/reconcile";
 

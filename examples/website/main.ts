@@ -1,6 +1,6 @@
 // main.ts: runs the controller in one of several processes, with probes and metrics.
 import type { Client } from "@kube/informer";
-import { connect, runManager } from "@kube/informer/deno";
+import { connect, runManager } from "@kube/informer/connect";
 import { EventRecorder, LeaderElector, Manager, type ManagerPhase } from "@kube/informer/reconcile";
 import { controller, NAME } from "./controller.ts";
 

@@ -3,8 +3,8 @@ import { type ApiResource, metadataOf, resourceName } from "../api/resource.ts";
 import { type Client, findResource } from "../client/client.ts";
 import { defined } from "../api/options.ts";
 import { Namespace } from "../kinds/core/v1.ts";
-import { denoHost } from "../deno/host.ts";
-import { loadKubeconfig } from "../deno/connect.ts";
+import { denoHost } from "../connect/deno/host.ts";
+import { loadKubeconfig } from "../connect/deno/connect.ts";
 import { clientFor, type ConnectionFlags } from "./resources/resources_for.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 

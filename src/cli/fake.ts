@@ -2,9 +2,9 @@ import { FakeApiServer, type FakeApiServerOptions } from "../testing/mod.ts";
 import { checkNumbers, durationMs, fillFakeServer, listen, SteadyChurn } from "./resources/resources_for.ts";
 import { unreadable, unwritable } from "./output_file.ts";
 import { EXIT_CODE, UsageError } from "./errors/explain_error.ts";
-import { replaceFile } from "../deno/host.ts";
-import { refuse, RequestGuard } from "../edge/http.ts";
-import { LOOPBACK_HOSTS } from "../edge/options.ts";
+import { replaceFile } from "../connect/deno/host.ts";
+import { refuse, RequestGuard } from "../relay/server/http.ts";
+import { LOOPBACK_HOSTS } from "../relay/server/options.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 
 interface FakeFlags {

@@ -1,12 +1,12 @@
 import type { Client } from "../client/client.ts";
-import { type DocumentPart, isDocumentObject, memberOf } from "../codegen/read_schema.ts";
-import { emitModule } from "../codegen/emit_module.ts";
-import { readCrds } from "../codegen/read_documents.ts";
+import { type DocumentPart, isDocumentObject, memberOf } from "./codegen/read_schema.ts";
+import { emitModule } from "./codegen/emit_module.ts";
+import { readCrds } from "./codegen/read_documents.ts";
 import { CustomResourceDefinition } from "../kinds/apiextensions/v1.ts";
 import { basename } from "node:path";
 import { checkOutputFile, unreadable } from "./output_file.ts";
 import { didYouMean, EXIT_CODE, UsageError } from "./errors/explain_error.ts";
-import { replaceFile } from "../deno/host.ts";
+import { replaceFile } from "../connect/deno/host.ts";
 import { clientFor, type ConnectionFlags, definitionsIn } from "./resources/resources_for.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 

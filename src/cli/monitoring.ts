@@ -1,5 +1,5 @@
-import type { LeaderElectorStatus } from "../reconcile/leader_elector.ts";
-import type { ManagerPhase } from "../reconcile/manager.ts";
+import type { LeaderElectorStatus } from "../controllers/reconcile/leader_elector.ts";
+import type { ManagerPhase } from "../controllers/reconcile/manager.ts";
 import { yamlText } from "./terminal/terminal.ts";
 
 /** The unit of a panel, as Grafana names it. */

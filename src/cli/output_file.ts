@@ -1,6 +1,6 @@
 import { dirname } from "node:path";
 import { encoder, type KubernetesObject } from "../api/object.ts";
-import { folderPermissions, readProblem, replaceFile, temporaryPath } from "../deno/host.ts";
+import { folderPermissions, readProblem, replaceFile, temporaryPath } from "../connect/deno/host.ts";
 import { UsageError } from "./errors/explain_error.ts";
 import { messageOf } from "../errors/errors.ts";
 

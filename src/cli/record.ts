@@ -16,7 +16,7 @@ import type {
   RequestEnd,
 } from "../reflector/requests.ts";
 import { Reflector } from "../reflector/reflector.ts";
-import type { RecordedLine, RecordingHeader } from "../testing/recording.ts";
+import type { RecordedLine, RecordingHeader } from "../testing/fake/recording.ts";
 import { EXIT_CODE, UsageError } from "./errors/explain_error.ts";
 import { unwritable } from "./output_file.ts";
 import {

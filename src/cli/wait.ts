@@ -10,7 +10,7 @@ import { errorLine } from "../errors/errors.ts";
 import { SharedIndexInformer } from "../informer/shared_index_informer.ts";
 import { WaitError } from "../informer/status.ts";
 import { Pod } from "../kinds/core/v1.ts";
-import { conditionsOf, type Readiness, readiness, unobserved } from "../readiness/readiness.ts";
+import { conditionsOf, type Readiness, readiness, unobserved } from "../controllers/readiness/readiness.ts";
 import { EXIT_CODE, UsageError } from "./errors/explain_error.ts";
 import {
   clientFor,

@@ -675,7 +675,7 @@ export class SharedInformerFactory implements AsyncDisposable {
    * const server = new FakeApiServer();
    * server.create(Pod, pod({ name: "cart-0" }));
    * using client = new Client({ server: "http://fake", transport: server });
-   * const stop = new AbortController(); // in a program: using signal = shutdownSignal() of "@kube/informer/deno"
+   * const stop = new AbortController(); // in a program: using signal = shutdownSignal() of "@kube/informer/connect"
    * await using informers = new SharedInformerFactory(client);
    * informers.forResource(Pod).addEventHandler({
    *   onAdd: ({ key }) => console.log("found", key),

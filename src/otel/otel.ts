@@ -16,11 +16,11 @@ import { StatusError } from "../api/status.ts";
 import { errorLine } from "../errors/errors.ts";
 import { resourceName } from "../api/resource.ts";
 import { monotonicMs } from "../async/time.ts";
-import type { ObserveReconcile } from "../reconcile/options.ts";
+import type { ObserveReconcile } from "../controllers/reconcile/options.ts";
 import type { ListWatchObserver, ObserveRequest, RequestEnd, RequestObserver } from "../reflector/requests.ts";
 import type { SharedInformerFactory } from "../informer/shared_informer_factory.ts";
-import { type Manager, managerMetrics } from "../reconcile/manager.ts";
-import type { MetricFamily } from "../metrics/metrics.ts";
+import { type Manager, managerMetrics } from "../controllers/reconcile/manager.ts";
+import type { MetricFamily } from "../informer/metrics.ts";
 import type { Transport } from "../api/lister_watcher.ts";
 
 /** Returns this package's tracer and meter of the global providers. */

@@ -61,14 +61,14 @@
  *
  * @module
  */
-export { FakeApiServer } from "./fake_api_server.ts";
-export { FaultVerbs } from "./fault_verbs.ts";
-export type { ReplayEnd, ReplayOptions } from "./recording.ts";
-export type { FakeApiServerOptions } from "./backend.ts";
-export type { PrinterColumn, ResourceDefinition } from "./storage/definition.ts";
-export type { Authorize, RecordedRequest, RequestAttributes, Tokens } from "./http/exchange.ts";
-export type { RequestFailure, RequestFilter, RequestHook } from "./faults/faults.ts";
-export type { AdmissionHook, AdmissionRequest } from "./writes/writer.ts";
+export { FakeApiServer } from "./fake/fake_api_server.ts";
+export { FaultVerbs } from "./fake/fault_verbs.ts";
+export type { ReplayEnd, ReplayOptions } from "./fake/recording.ts";
+export type { FakeApiServerOptions } from "./fake/backend.ts";
+export type { PrinterColumn, ResourceDefinition } from "./fake/storage/definition.ts";
+export type { Authorize, RecordedRequest, RequestAttributes, Tokens } from "./fake/http/exchange.ts";
+export type { RequestFailure, RequestFilter, RequestHook } from "./fake/faults/faults.ts";
+export type { AdmissionHook, AdmissionRequest } from "./fake/writes/writer.ts";
 export {
   type BuildOptions,
   type Built,
@@ -92,8 +92,8 @@ export {
   type NodeBuildOptions,
   pod,
   type PodBuildOptions,
-} from "./objects.ts";
-export { FakeTime } from "./fake_time.ts";
+} from "./fake/objects.ts";
+export { FakeTime } from "./fake/fake_time.ts";
 export {
   churn,
   type ChurnOptions,
@@ -105,4 +105,4 @@ export {
   perform,
   type ProtocolMoment,
   type WriteStep,
-} from "./history.ts";
+} from "./fake/history.ts";

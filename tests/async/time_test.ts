@@ -15,7 +15,7 @@ import {
   unreachableBackoffMs,
 } from "../../src/async/time.ts";
 import { FakeTime } from "../support/fake_time.ts";
-import { seedGlobals } from "../../src/testing/random.ts";
+import { seedGlobals } from "../../src/testing/fake/random.ts";
 import { CountedController } from "../support/listeners.ts";
 import fc from "npm:fast-check@^4.10.2";
 

@@ -17,10 +17,10 @@ import { ConfigMap, Namespace, PersistentVolumeClaim, Secret, Service } from "..
 import { NetworkPolicy } from "../../src/kinds/networking/v1.ts";
 import { PodDisruptionBudget } from "../../src/kinds/policy/v1.ts";
 import { RoleBinding } from "../../src/kinds/rbac/v1.ts";
-import { Reconciler } from "../../src/reconcile/mod.ts";
+import { Reconciler } from "../../src/controllers/reconcile/mod.ts";
 import { FakeApiServer } from "../../src/testing/mod.ts";
-import { type Schema, schemaOf } from "../../src/testing/schema/schema.ts";
-import { SERVED_TEXT } from "../../src/testing/schema/served.ts";
+import { type Schema, schemaOf } from "../../src/testing/fake/schema/schema.ts";
+import { SERVED_TEXT } from "../../src/testing/fake/schema/served.ts";
 import { customKinds } from "../support/twin/drafts.ts";
 
 type Body = Readonly<Record<string, unknown>>;

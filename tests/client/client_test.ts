@@ -6,7 +6,7 @@ import { accessUsed, Client, findResource, installDefinitions, VERSION } from ".
 import { SharedInformerFactory } from "../../src/informer/shared_informer_factory.ts";
 import { Deployment } from "../../src/kinds/apps/v1.ts";
 import { ConfigMap, Node, Pod } from "../../src/kinds/core/v1.ts";
-import { FakeApiServer } from "../../src/testing/fake_api_server.ts";
+import { FakeApiServer } from "../../src/testing/fake/fake_api_server.ts";
 import { FakeTime } from "../support/fake_time.ts";
 import {
   type Answer,

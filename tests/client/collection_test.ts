@@ -20,7 +20,7 @@ import { type KubernetesObject, type Mutable, reduced } from "../../src/api/obje
 import { fieldsOf } from "../../src/api/fields.ts";
 import { Client } from "../../src/client/client.ts";
 import { ConfigMap } from "../../src/kinds/core/v1.ts";
-import { createOrUpdate, finalize, writeStatus } from "../../src/reconcile/objects.ts";
+import { createOrUpdate, finalize, writeStatus } from "../../src/controllers/reconcile/objects.ts";
 import { configMap, FakeApiServer } from "../../src/testing/mod.ts";
 import type { Transport } from "../../src/api/lister_watcher.ts";
 import { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";

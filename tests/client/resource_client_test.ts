@@ -6,8 +6,8 @@ import { StatusError } from "../../src/api/status.ts";
 import { Client } from "../../src/client/client.ts";
 import type { ObjectWrite, ResourceClient } from "../../src/client/resource_client.ts";
 import { ConfigMap, Namespace, Pod } from "../../src/kinds/core/v1.ts";
-import { FakeApiServer } from "../../src/testing/fake_api_server.ts";
-import { pod } from "../../src/testing/objects.ts";
+import { FakeApiServer } from "../../src/testing/fake/fake_api_server.ts";
+import { pod } from "../../src/testing/fake/objects.ts";
 
 interface SetUp extends Disposable {
   readonly server: FakeApiServer;

@@ -1,5 +1,5 @@
 import { type Client, isForbidden } from "@kube/informer";
-import { connect, type ConnectOptions } from "@kube/informer/deno";
+import { connect, type ConnectOptions } from "@kube/informer/connect";
 import { Namespace, Pod } from "@kube/informer/kinds/core/v1";
 import { delay } from "@std/async";
 import { BreakableControlPlane, type BreakableOptions } from "../support/cluster/control_plane.ts";

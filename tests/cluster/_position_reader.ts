@@ -1,7 +1,7 @@
 // Prints the events of the ConfigMaps of a namespace from a position on.
 // deno run -A tests/cluster/_position_reader.ts NAMESPACE FOLDER
 import { type InformerEvent, Position, SharedIndexInformer, type SyncedEvent } from "@kube/informer";
-import { connect, FilePositions, shutdownSignal } from "@kube/informer/deno";
+import { connect, FilePositions, shutdownSignal } from "@kube/informer/connect";
 import { ConfigMap } from "@kube/informer/kinds/core/v1";
 import { delay } from "@std/async";
 

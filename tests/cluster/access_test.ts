@@ -8,7 +8,7 @@ import {
   SharedIndexInformer,
   SharedInformerFactory,
 } from "@kube/informer";
-import { accessReview, InformerRelay } from "@kube/informer/edge";
+import { accessReview, InformerRelay } from "@kube/informer/relay";
 import { ConfigMap } from "@kube/informer/kinds/core/v1";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { delay } from "@std/async";

@@ -1,11 +1,11 @@
 // Several clusters on real servers: two control planes, one of which is killed.
 import { ClusterSet, followClusterSecrets } from "@kube/informer/clusters";
-import { connectKubeconfig } from "@kube/informer/deno";
+import { connectKubeconfig } from "@kube/informer/connect";
 import { ConfigMap, Secret } from "@kube/informer/kinds/core/v1";
 import { Reconciler } from "@kube/informer/reconcile";
-import { type ControlPlane, startControlPlane } from "@kube/informer/testing/control_plane";
+import { type ControlPlane, startControlPlane } from "@kube/informer/testing/control-plane";
 import { assertEquals } from "@std/assert";
-import { versionOf } from "../../src/deno/host.ts";
+import { versionOf } from "../../src/connect/deno/host.ts";
 import { Program } from "../support/program.ts";
 import { withDeadline } from "../support/cluster/with_deadline.ts";
 import { report, seconds, testOfAssets } from "./_cluster.ts";

@@ -1,12 +1,12 @@
 // The control plane that tests of users start.
 import { Client, defineResource, type KubernetesObject, type Resource, type Transport } from "@kube/informer";
-import { connect } from "@kube/informer/deno";
+import { connect } from "@kube/informer/connect";
 import { CustomResourceDefinition } from "@kube/informer/kinds/apiextensions/v1";
 import { ConfigMap } from "@kube/informer/kinds/core/v1";
 import { FakeApiServer } from "@kube/informer/testing";
-import { startControlPlane } from "@kube/informer/testing/control_plane";
+import { startControlPlane } from "@kube/informer/testing/control-plane";
 import { assertEquals, assertMatch, assertRejects } from "@std/assert";
-import { versionOf } from "../../src/deno/host.ts";
+import { versionOf } from "../../src/connect/deno/host.ts";
 import { definitionOf } from "../support/widgets.ts";
 import { report, seconds, testOfAssets } from "./_cluster.ts";
 

@@ -1,5 +1,5 @@
 import { type Client, SharedIndexInformer } from "@kube/informer";
-import { connect } from "@kube/informer/deno";
+import { connect } from "@kube/informer/connect";
 import { ConfigMap, Pod, Secret, Service, ServiceAccount } from "@kube/informer/kinds/core/v1";
 import { assert, assertEquals } from "@std/assert";
 import { delay } from "@std/async";

@@ -23,7 +23,7 @@ import { CustomResourceDefinition } from "@kube/informer/kinds/apiextensions/v1"
 import { CRONTAB_FILE, crontabDefinition } from "../support/crontab.ts";
 import { GeneratedProgram } from "../support/generated_program.ts";
 import { FakeApiServer } from "@kube/informer/testing";
-import { isBuiltInGroup } from "../../src/protocol/discovery.ts";
+import { isBuiltInGroup } from "../../src/client/protocol/discovery.ts";
 
 // The kinds of a real server, beside the files that were generated from one.
 
@@ -197,7 +197,7 @@ cluster.withPlane("a draft with every field that the server knows type-checks", 
  */
 const PROGRAM = `
 import { Client, copyOf, type Draft, SharedInformerFactory, StatusError } from "@kube/informer";
-import { connect } from "@kube/informer/deno";
+import { connect } from "@kube/informer/connect";
 import { CronTab } from "./kinds.ts";
 
 const [kubeconfig, namespace] = Deno.args;

@@ -9,7 +9,7 @@ import { Phases } from "../support/cluster/phases.ts";
 import { EventChecker } from "../support/cluster/event_checker.ts";
 import { untilStatus, withDeadline } from "../support/cluster/with_deadline.ts";
 import { forEach, mapDraft, names, podDraft, settle } from "../support/cluster/writers.ts";
-import { connect } from "@kube/informer/deno";
+import { connect } from "@kube/informer/connect";
 import { FaultProxy } from "../support/recovery/fault_proxy.ts";
 import { DISCONNECTS } from "../support/recovery/fault_schedule.ts";
 import { MarkerWriter } from "../support/recovery/marker.ts";

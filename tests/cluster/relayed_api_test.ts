@@ -8,8 +8,8 @@ import {
   SharedIndexInformer,
   SharedInformerFactory,
 } from "@kube/informer";
-import { HttpServer } from "@kube/informer/deno";
-import { InformerRelay } from "@kube/informer/edge";
+import { HttpServer } from "@kube/informer/connect";
+import { InformerRelay } from "@kube/informer/relay";
 import { ConfigMap, Pod } from "@kube/informer/kinds/core/v1";
 import { assert, assertEquals } from "@std/assert";
 import { ASSETS, clusterTests, report, seconds } from "./_cluster.ts";

@@ -4,22 +4,26 @@ import { assert, assertEquals } from "@std/assert";
 import type { Entry } from "../../src/api/options.ts";
 import { keyOf } from "../../src/api/object.ts";
 import { Client } from "../../src/client/client.ts";
-import { ClusterSet } from "../../src/clusters/cluster_set.ts";
-import { HttpServer } from "../../src/deno/run_manager.ts";
-import { InformerRelay } from "../../src/edge/informer_relay.ts";
+import { ClusterSet } from "../../src/controllers/clusters/cluster_set.ts";
+import { HttpServer } from "../../src/connect/deno/run_manager.ts";
+import { InformerRelay } from "../../src/relay/server/informer_relay.ts";
 import { derive } from "../../src/informer/derived_collection.ts";
 import { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";
 import { SharedInformerFactory } from "../../src/informer/shared_informer_factory.ts";
 import { ConfigMap } from "../../src/kinds/core/v1.ts";
-import { LeaderElector } from "../../src/reconcile/leader_elector.ts";
-import { EventRecorder } from "../../src/reconcile/event_recorder.ts";
-import { type ReconcileFunction, type ReconcilerOptions, TerminalError } from "../../src/reconcile/options.ts";
-import { Reconciler } from "../../src/reconcile/reconciler.ts";
-import { ShardGroup } from "../../src/reconcile/shard_group.ts";
+import { LeaderElector } from "../../src/controllers/reconcile/leader_elector.ts";
+import { EventRecorder } from "../../src/controllers/reconcile/event_recorder.ts";
+import {
+  type ReconcileFunction,
+  type ReconcilerOptions,
+  TerminalError,
+} from "../../src/controllers/reconcile/options.ts";
+import { Reconciler } from "../../src/controllers/reconcile/reconciler.ts";
+import { ShardGroup } from "../../src/controllers/reconcile/shard_group.ts";
 import { Reflector } from "../../src/reflector/reflector.ts";
 import { Indexer } from "../../src/store/indexer.ts";
-import { subscribe, subscribeViews } from "../../src/subscribe/mod.ts";
-import { FakeApiServer } from "../../src/testing/fake_api_server.ts";
+import { subscribe, subscribeViews } from "../../src/relay/client/mod.ts";
+import { FakeApiServer } from "../../src/testing/fake/fake_api_server.ts";
 import { requeueAfter } from "../../src/workqueue/run.ts";
 import { WorkQueue } from "../../src/workqueue/work_queue.ts";
 import { Warnings } from "../support/console.ts";
@@ -61,7 +65,7 @@ function fail(): never {
 
 /** By the file that declares the `onError` or `onInterrupted`. */
 const ROWS: Record<string, Record<string, Row>> = {
-  "reconcile/options.ts": {
+  "controllers/reconcile/options.ts": {
     "a reconcile": reconciler(fail),
     "a terminal error": reconciler(() => {
       throw new TerminalError("a bug");
@@ -83,7 +87,7 @@ const ROWS: Record<string, Record<string, Row>> = {
       await client.resource(ConfigMap, { namespace: "shop" }).patch("cart-0", { type: "merge", body: { data } });
     }),
   },
-  "reconcile/leader_elector.ts": {
+  "controllers/reconcile/leader_elector.ts": {
     "a refused Lease": async ({ client, server, onError, pass }) => {
       server.failNext(403, 100);
       const stop = new AbortController();
@@ -93,7 +97,7 @@ const ROWS: Record<string, Record<string, Row>> = {
       await running;
     },
   },
-  "reconcile/event_recorder.ts": {
+  "controllers/reconcile/event_recorder.ts": {
     "refused events": async ({ client, server, onError, pass }) => {
       server.failNext(403, 100);
       await using events = new EventRecorder(client, { controller: "test", onError });
@@ -103,7 +107,7 @@ const ROWS: Record<string, Record<string, Row>> = {
       await pass(1_000);
     },
   },
-  "reconcile/shard_group.ts": {
+  "controllers/reconcile/shard_group.ts": {
     "a Lease that cannot be read": async ({ client, server, onError, pass }) => {
       server.failNext(403, 100, ({ verb }) => verb === "get");
       const stop = new AbortController();
@@ -177,7 +181,7 @@ const ROWS: Record<string, Record<string, Row>> = {
       await informers.shutdown();
     },
   },
-  "clusters/cluster_set.ts": {
+  "controllers/clusters/cluster_set.ts": {
     "a refused list": async ({ client, server, onError, pass }) => {
       server.failNext(403, 100);
       await using clusters = new ClusterSet({ onError });
@@ -232,7 +236,7 @@ const ROWS: Record<string, Record<string, Row>> = {
       for (let i = 0; i < 2; i++) await client.discover({ onError, maxAgeMs: 0 });
     },
   },
-  "deno/run_manager.ts": {
+  "connect/deno/run_manager.ts": {
     "a connection that cannot be accepted": async ({ onError, pass }) => {
       const { serve } = Deno;
       const failed = { addr: { port: 8080 }, shutdown: () => Promise.resolve() };
@@ -246,7 +250,7 @@ const ROWS: Record<string, Record<string, Row>> = {
       }
     },
   },
-  "edge/options.ts": {
+  "relay/server/options.ts": {
     "a redaction": async ({ client, onError, pass }) => {
       await using informers = new SharedInformerFactory(client);
       await using relay = new InformerRelay(informers, { collections: { maps: ConfigMap }, redact: fail, onError });
@@ -255,7 +259,7 @@ const ROWS: Record<string, Record<string, Row>> = {
       await response[0].text();
     },
   },
-  "subscribe/subscription.ts": {
+  "relay/client/subscription.ts": {
     "a collection": async ({ onError, pass }) => {
       using _copy = subscribe("http://relay", "pods", { fetch: () => Promise.reject(new Error("cut")), onError });
       await pass(20_000);

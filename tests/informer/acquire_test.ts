@@ -19,7 +19,7 @@ import { collectHeap } from "../support/heap.ts";
 import { gate } from "../support/informer.ts";
 import { FactoryFixture } from "./_factory_fixture.ts";
 import { AllListeners, CountedController } from "../support/listeners.ts";
-import { Random } from "../../src/testing/random.ts";
+import { Random } from "../../src/testing/fake/random.ts";
 import { EventChecker } from "../support/cluster/event_checker.ts";
 import { FakeTime } from "../support/fake_time.ts";
 

@@ -4,7 +4,7 @@ import type { SharedInformerFactoryOptions } from "../../src/informer/options.ts
 import { SharedInformerFactory } from "../../src/informer/shared_informer_factory.ts";
 import { ConfigMap, Namespace } from "../../src/kinds/core/v1.ts";
 import { FakeApiServer, history, namespace, perform } from "../../src/testing/mod.ts";
-import { Random, seedGlobals } from "../../src/testing/random.ts";
+import { Random, seedGlobals } from "../../src/testing/fake/random.ts";
 import { EventChecker } from "../support/cluster/event_checker.ts";
 import { FakeTime } from "../support/fake_time.ts";
 

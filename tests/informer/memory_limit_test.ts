@@ -15,10 +15,10 @@ import { SharedInformerFactory } from "../../src/informer/shared_informer_factor
 import { MemorySnapshots } from "../../src/informer/snapshot.ts";
 import { WaitError } from "../../src/informer/status.ts";
 import { ConfigMap, Namespace, Node, Pod } from "../../src/kinds/core/v1.ts";
-import { informerMetrics } from "../../src/metrics/metrics.ts";
+import { informerMetrics } from "../../src/informer/metrics.ts";
 import { Indexer } from "../../src/store/indexer.ts";
 import { configMap, type FakeApiServerOptions, history, perform, pod } from "../../src/testing/mod.ts";
-import { Random } from "../../src/testing/random.ts";
+import { Random } from "../../src/testing/fake/random.ts";
 import { FactoryFixture } from "./_factory_fixture.ts";
 
 /** A factory with a limit, whose errors are kept. */

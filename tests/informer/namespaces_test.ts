@@ -23,7 +23,7 @@ import { Client } from "../../src/client/client.ts";
 import { SharedInformerFactory } from "../../src/informer/shared_informer_factory.ts";
 import { ConfigMap } from "../../src/kinds/core/v1.ts";
 import { FakeApiServer, history, perform } from "../../src/testing/mod.ts";
-import { seedGlobals } from "../../src/testing/random.ts";
+import { seedGlobals } from "../../src/testing/fake/random.ts";
 import { EventChecker } from "../support/cluster/event_checker.ts";
 
 const A = { namespace: "a" };

@@ -3,7 +3,7 @@ import { fieldsOf } from "../../src/api/fields.ts";
 import { metadataOf, type Resource, SECRET_ANNOTATIONS, tableOf } from "../../src/api/resource.ts";
 import type { KubernetesObject } from "../../src/api/object.ts";
 import type { StoredSnapshot } from "../../src/api/lister_watcher.ts";
-import { InformerRelay } from "../../src/edge/informer_relay.ts";
+import { InformerRelay } from "../../src/relay/server/informer_relay.ts";
 import { path } from "../../src/entry/path.ts";
 import type { InformerEvent } from "../../src/informer/events/event.ts";
 import { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";

@@ -5,7 +5,7 @@ import type { SharedIndexInformerOptions } from "../../src/informer/options.ts";
 import { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";
 import { Pod } from "../../src/kinds/core/v1.ts";
 import { FakeApiServer, type FakeApiServerOptions, pod, type RequestFilter } from "../../src/testing/mod.ts";
-import { Random } from "../../src/testing/random.ts";
+import { Random } from "../../src/testing/fake/random.ts";
 import { EventChecker } from "../support/cluster/event_checker.ts";
 import { FakeTime } from "../support/fake_time.ts";
 

@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { dirname, join, relative } from "node:path/posix";
 import { apiVersionOf, type Resource } from "../../src/api/resource.ts";
-import { builtInResources, sameResource } from "../../src/testing/storage/definition.ts";
+import { builtInResources, sameResource } from "../../src/testing/fake/storage/definition.ts";
 import { deno } from "../support/program.ts";
 import type { Draft, DynamicObject, KubernetesObject } from "../../mod.ts";
 import * as admissionregistrationV1 from "../../src/kinds/admissionregistration/v1.ts";

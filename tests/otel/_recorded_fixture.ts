@@ -2,7 +2,7 @@ import { Client } from "../../src/client/client.ts";
 import type { SharedInformerFactoryOptions } from "../../src/informer/options.ts";
 import { SharedInformerFactory } from "../../src/informer/shared_informer_factory.ts";
 import { observeRequests } from "../../src/otel/otel.ts";
-import { FakeApiServer } from "../../src/testing/fake_api_server.ts";
+import { FakeApiServer } from "../../src/testing/fake/fake_api_server.ts";
 import { FakeTime } from "../support/fake_time.ts";
 import { Recorder } from "./_recorder.ts";
 

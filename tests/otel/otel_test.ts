@@ -5,11 +5,15 @@ import type { SharedInformerFactoryOptions } from "../../src/informer/options.ts
 import { SharedInformerFactory } from "../../src/informer/shared_informer_factory.ts";
 import { ConfigMap, Secret } from "../../src/kinds/core/v1.ts";
 import { observeReconciles, observeStatus, observeTransport } from "../../src/otel/otel.ts";
-import { Manager } from "../../src/reconcile/manager.ts";
-import { type ReconcileFunction, type ReconcilerOptions, TerminalError } from "../../src/reconcile/options.ts";
-import { Reconciler } from "../../src/reconcile/reconciler.ts";
+import { Manager } from "../../src/controllers/reconcile/manager.ts";
+import {
+  type ReconcileFunction,
+  type ReconcilerOptions,
+  TerminalError,
+} from "../../src/controllers/reconcile/options.ts";
+import { Reconciler } from "../../src/controllers/reconcile/reconciler.ts";
 import type { ReflectorOptions } from "../../src/reflector/reflector.ts";
-import { FakeApiServer } from "../../src/testing/fake_api_server.ts";
+import { FakeApiServer } from "../../src/testing/fake/fake_api_server.ts";
 import { requeueAfter, retry } from "../../src/workqueue/run.ts";
 import { RecordedFixture } from "./_recorded_fixture.ts";
 import { activeSpan, Recorder } from "./_recorder.ts";

@@ -1,4 +1,4 @@
-import { connect } from "@kube/informer/deno";
+import { connect } from "@kube/informer/connect";
 import { FakeApiServer } from "@kube/informer/testing";
 import { serve } from "../support/serve.ts";
 import { FaultProxy } from "../support/recovery/fault_proxy.ts";

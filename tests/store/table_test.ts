@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { NO_ROW, Table } from "../../src/store/indexer.ts";
-import { Random } from "../../src/testing/random.ts";
+import { Random } from "../../src/testing/fake/random.ts";
 
 interface Thing {
   readonly key: string;

@@ -8,7 +8,7 @@
 import type { ManagedFieldsEntry, Mutable, Time } from "@kube/informer";
 import type { ContainerStatus, EnvVar, Pod, PodSpec, PodStatus, Probe } from "@kube/informer/kinds/core/v1";
 import type { Built } from "@kube/informer/testing";
-import { Random } from "../../src/testing/random.ts";
+import { Random } from "../../src/testing/fake/random.ts";
 
 const TEAMS = [
   "billing",

@@ -1,9 +1,9 @@
 import { assert } from "@std/assert";
-import { ExecLogin, runPlugin } from "../../src/deno/credentials.ts";
-import type { Host } from "../../src/deno/host.ts";
-import type { ExecCluster, ExecCredential, ExecPlugin } from "../../src/kubeconfig/exec_plugin.ts";
-import { parseKubeconfig } from "../../src/kubeconfig/parse_kubeconfig.ts";
-import { resolveContext } from "../../src/kubeconfig/resolve_context.ts";
+import { ExecLogin, runPlugin } from "../../src/connect/deno/credentials.ts";
+import type { Host } from "../../src/connect/deno/host.ts";
+import type { ExecCluster, ExecCredential, ExecPlugin } from "../../src/connect/kubeconfig/exec_plugin.ts";
+import { parseKubeconfig } from "../../src/connect/kubeconfig/parse_kubeconfig.ts";
+import { resolveContext } from "../../src/connect/kubeconfig/resolve_context.ts";
 import { hostWith } from "./host.ts";
 
 export const V1 = "client.authentication.k8s.io/v1";

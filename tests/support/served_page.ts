@@ -1,8 +1,8 @@
 import { type Browser, type BrowserContext, chromium, type Page } from "npm:playwright-core@^1.65.1";
 import { answerPage } from "../../src/cli/serve.ts";
 import { Client } from "../../src/client/client.ts";
-import { InformerRelay } from "../../src/edge/informer_relay.ts";
-import type { RelayOptions } from "../../src/edge/options.ts";
+import { InformerRelay } from "../../src/relay/server/informer_relay.ts";
+import type { RelayOptions } from "../../src/relay/server/options.ts";
 import { SharedInformerFactory } from "../../src/informer/shared_informer_factory.ts";
 import { tableOf } from "../../src/api/resource.ts";
 import { ConfigMap, Pod } from "../../src/kinds/core/v1.ts";

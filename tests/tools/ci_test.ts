@@ -58,9 +58,9 @@ Deno.test("a release is refused if its tag is not the version", () => {
 });
 
 Deno.test("examples are read from pages and comments, with the entry points that they import", () => {
-  const page = 'text\n```ts\nimport a from "@kube/informer/edge";\n```\n```ts ignore\nx\n```\n';
+  const page = 'text\n```ts\nimport a from "@kube/informer/relay";\n```\n```ts ignore\nx\n```\n';
   const comment = '/**\n * @example\n * ```ts\n * import b from "@kube/informer";\n *\n * b();\n * ```\n */\n';
-  assertEquals(examplesOf(page), [`import a from "@kube/informer/edge";\n`]);
+  assertEquals(examplesOf(page), [`import a from "@kube/informer/relay";\n`]);
   assertEquals(examplesOf(comment), [`import b from "@kube/informer";\n\nb();\n`]);
-  assertEquals([...examplesOf(page), ...examplesOf(comment)].flatMap(entriesIn), ["./edge", "."]);
+  assertEquals([...examplesOf(page), ...examplesOf(comment)].flatMap(entriesIn), ["./relay", "."]);
 });

@@ -109,11 +109,11 @@ Deno.test("layers names functions that are too long, also those in classes and v
 
 Deno.test("layers allows helpers to their own folder, and those of tests/support to all", () => {
   const imports = (path: string, specifier: string): string[] => borrowed([{ path, imports: [specifier] }]);
-  assertEquals(imports("tests/edge/a_test.ts", "./_a.ts"), []);
+  assertEquals(imports("tests/relay/server/a_test.ts", "./_a.ts"), []);
   assertEquals(imports("bench/limits/a.ts", "../_a.ts"), []);
   assertEquals(imports("bench/a.ts", "../tests/support/a.ts"), []);
-  assertEquals(imports("tests/edge/a_test.ts", "../api/_a.ts"), [
-    "tests/edge/a_test.ts: imports tests/api/_a.ts, a helper of another folder; what is shared is in tests/support",
+  assertEquals(imports("tests/relay/server/a_test.ts", "../api/_a.ts"), [
+    "tests/relay/server/a_test.ts: imports tests/api/_a.ts, a helper of another folder; what is shared is in tests/support",
   ]);
   assertEquals(imports("tools/a.ts", "../tests/api/a.ts"), [
     "tools/a.ts: imports tests/api/a.ts; only tests/support is shared",

@@ -1,9 +1,9 @@
-import type { ConnectOptions, FoundConnection } from "../../deno/connect_options.ts";
-import { findConnection } from "../../deno/connect.ts";
+import type { ConnectOptions, FoundConnection } from "../../connect/deno/connect_options.ts";
+import { findConnection } from "../../connect/deno/connect.ts";
 import { type Checkup, type Expiry, expiryOf, type Finding, reasonFor, span } from "./checkup.ts";
 import { EXIT_CODE, explainError } from "../errors/explain_error.ts";
 import { type CheckedServer, ServerAccess, SLOW_SERVER_ADVICE } from "./connection_checks.ts";
-import { termOfToken } from "../../kubeconfig/text.ts";
+import { termOfToken } from "../../connect/kubeconfig/text.ts";
 import { type ApiResource, apiVersionOf, type Resource, resourceName } from "../../api/resource.ts";
 import type { Change } from "../../api/lister_watcher.ts";
 import { isForbidden, StatusError } from "../../api/status.ts";

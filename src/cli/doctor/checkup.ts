@@ -6,14 +6,14 @@ import {
   StatusError,
   UnreachableError,
 } from "../../api/status.ts";
-import { ConnectError } from "../../deno/connect_options.ts";
-import { KubeconfigError } from "../../kubeconfig/parse_kubeconfig.ts";
+import { ConnectError } from "../../connect/deno/connect_options.ts";
+import { KubeconfigError } from "../../connect/kubeconfig/parse_kubeconfig.ts";
 import { EXIT_CODE, explainError } from "../errors/explain_error.ts";
 import { withoutAddress } from "../../errors/errors.ts";
 import { DerivedController } from "../../async/signals.ts";
 import { LongTimer } from "../../async/time.ts";
 import { plain } from "../terminal/terminal.ts";
-import type { Term } from "../../kubeconfig/text.ts";
+import type { Term } from "../../connect/kubeconfig/text.ts";
 
 /** A problem and its remedy. */
 interface ReasonAndRemedy {

@@ -8,8 +8,8 @@ import {
   isUnauthorized,
   UnreachableError,
 } from "../../api/status.ts";
-import { ConnectError } from "../../deno/connect_options.ts";
-import { KubeconfigError } from "../../kubeconfig/parse_kubeconfig.ts";
+import { ConnectError } from "../../connect/deno/connect_options.ts";
+import { KubeconfigError } from "../../connect/kubeconfig/parse_kubeconfig.ts";
 
 /** Exit codes of the process. */
 export const EXIT_CODE = {

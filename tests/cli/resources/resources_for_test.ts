@@ -1,8 +1,8 @@
 import { assert, assertEquals, assertMatch, assertThrows } from "@std/assert";
 import { UsageError } from "../../../src/cli/errors/explain_error.ts";
 import { definitionsIn, durationMs, fillFakeServer, SteadyChurn } from "../../../src/cli/resources/resources_for.ts";
-import { SchemaError } from "../../../src/codegen/read_schema.ts";
-import { readCrds } from "../../../src/codegen/read_documents.ts";
+import { SchemaError } from "../../../src/cli/codegen/read_schema.ts";
+import { readCrds } from "../../../src/cli/codegen/read_documents.ts";
 import { Namespace, Node, Pod } from "../../../src/kinds/core/v1.ts";
 import { FakeApiServer, pod } from "../../../src/testing/mod.ts";
 import { pods } from "../../support/big_pods.ts";

@@ -28,7 +28,7 @@ interface List {
   readonly items: readonly Json[];
 }
 
-const names = [...Deno.readDirSync(new URL("../../testing/answers", import.meta.url))]
+const names = [...Deno.readDirSync(new URL("../../testing/fake/answers", import.meta.url))]
   .map(({ name }) => name).filter((name) => name.endsWith(".http")).map((name) => name.slice(0, -".http".length))
   .sort();
 const answers = await Promise.all(names.map(recorded));

@@ -4,7 +4,7 @@ import { StatusError } from "../../../src/api/status.ts";
 import type { NamespaceFinder } from "../../../src/informer/cache/cache_scope.ts";
 import { ChangingNamespaces, NamespaceKeys } from "../../../src/informer/sync/changing_namespaces.ts";
 import { Indexer } from "../../../src/store/indexer.ts";
-import { seedGlobals } from "../../../src/testing/random.ts";
+import { seedGlobals } from "../../../src/testing/fake/random.ts";
 import { FakeTime } from "../../support/fake_time.ts";
 import { entry, type Thing } from "../../support/fixtures.ts";
 

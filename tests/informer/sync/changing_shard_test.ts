@@ -8,7 +8,7 @@ import type { SharedIndexInformer } from "../../../src/informer/shared_index_inf
 import { metadataOf, tableOf } from "../../../src/api/resource.ts";
 import { Pod } from "../../../src/kinds/core/v1.ts";
 import { pod } from "../../../src/testing/mod.ts";
-import { Random } from "../../../src/testing/random.ts";
+import { Random } from "../../../src/testing/fake/random.ts";
 import { entry, part, type Thing } from "../../support/fixtures.ts";
 import { END, ScriptedSource } from "../../support/scripted_source.ts";
 import { createWidget, define, undefine, Widget } from "../../support/widgets.ts";

@@ -7,7 +7,7 @@ import { SharedIndexInformer } from "../../../src/informer/shared_index_informer
 import { CacheDifferenceError, type CheckResult } from "../../../src/informer/sync/consistency_check.ts";
 import { FakeApiServer } from "../../../src/testing/mod.ts";
 import { ConfigMap } from "../../support/fake_server.ts";
-import { seedGlobals } from "../../../src/testing/random.ts";
+import { seedGlobals } from "../../../src/testing/fake/random.ts";
 import { FactoryFixture } from "../_factory_fixture.ts";
 import {
   added,

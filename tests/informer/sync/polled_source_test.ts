@@ -5,7 +5,7 @@ import {
   SharedIndexInformer,
   SharedInformerFactory,
 } from "@kube/informer";
-import { InformerRelay } from "@kube/informer/edge";
+import { InformerRelay } from "@kube/informer/relay";
 import { FakeApiServer } from "@kube/informer/testing";
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { PolledSource } from "../../../src/informer/sync/polled_source.ts";

@@ -9,8 +9,8 @@ import {
   UnreachableError,
 } from "@kube/informer";
 import { equal } from "@std/assert";
-import { Random } from "../../../src/testing/random.ts";
-import type { JsonObject } from "../../../src/testing/wire/json.ts";
+import { Random } from "../../../src/testing/fake/random.ts";
+import type { JsonObject } from "../../../src/testing/fake/wire/json.ts";
 import { type Draft, type Drafts, overlaid } from "../twin/drafts.ts";
 import type { Types } from "../twin/types.ts";
 import { DraftChanger, KINDS } from "./drafts.ts";

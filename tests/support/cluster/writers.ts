@@ -12,7 +12,7 @@ import {
 } from "@kube/informer";
 import type { ConfigMap, Pod } from "@kube/informer/kinds/core/v1";
 import { pooledMap } from "@std/async";
-import { Random } from "../../../src/testing/random.ts";
+import { Random } from "../../../src/testing/fake/random.ts";
 import { withDeadline } from "./with_deadline.ts";
 
 /** The number of concurrent requests of a test, for two cores. */

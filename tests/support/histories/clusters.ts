@@ -6,7 +6,7 @@ import { ConfigMap } from "@kube/informer/kinds/core/v1";
 import { history, type HistoryStep, perform } from "@kube/informer/testing";
 import { assertEquals } from "@std/assert";
 import { sleep } from "../../../src/async/time.ts";
-import { Random } from "../../../src/testing/random.ts";
+import { Random } from "../../../src/testing/fake/random.ts";
 import { Clusters } from "../clusters.ts";
 
 const NAMES = ["berlin", "paris", "rome"];

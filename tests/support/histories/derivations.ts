@@ -13,7 +13,7 @@ import {
 } from "@kube/informer";
 import type { Change } from "../../../src/api/lister_watcher.ts";
 import { DerivationError } from "../../../src/informer/derived/derivation.ts";
-import { Random } from "../../../src/testing/random.ts";
+import { Random } from "../../../src/testing/fake/random.ts";
 import { WorkTime } from "../fake_time.ts";
 import { added, deleted, entry, expired, modified, type ThingOptions } from "../fixtures.ts";
 import { holding, Run } from "../informer.ts";

@@ -7,12 +7,12 @@ import {
   SharedIndexInformer,
   SharedInformerFactory,
 } from "@kube/informer";
-import { InformerRelay } from "@kube/informer/edge";
+import { InformerRelay } from "@kube/informer/relay";
 import { ConfigMap } from "@kube/informer/kinds/core/v1";
 import { FakeApiServer, history, perform } from "@kube/informer/testing";
 import { assert, assertEquals } from "@std/assert";
 import { compareResourceVersions } from "../../../src/api/status.ts";
-import { Random, seedGlobals } from "../../../src/testing/random.ts";
+import { Random, seedGlobals } from "../../../src/testing/fake/random.ts";
 import { FakeTime } from "../fake_time.ts";
 
 const LOCAL = { remoteAddr: { hostname: "127.0.0.1" } };

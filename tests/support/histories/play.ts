@@ -10,8 +10,8 @@ import {
 import { ConfigMap } from "@kube/informer/kinds/core/v1";
 import { FakeApiServer, type HistoryStep, perform } from "@kube/informer/testing";
 import { causesOf } from "../../../src/errors/errors.ts";
-import { onceAt, shrink } from "../../../src/testing/history.ts";
-import { Random, seedGlobals } from "../../../src/testing/random.ts";
+import { onceAt, shrink } from "../../../src/testing/fake/history.ts";
+import { Random, seedGlobals } from "../../../src/testing/fake/random.ts";
 import { FieldTree } from "../../../src/api/fields.ts";
 import { pickFields } from "../../../src/entry/entry.ts";
 import { FakeTime } from "../fake_time.ts";

@@ -12,8 +12,8 @@ import {
 } from "@kube/informer";
 import { ConfigMap } from "@kube/informer/kinds/core/v1";
 import { FakeApiServer, history, type HistoryStep, perform, type WriteStep } from "@kube/informer/testing";
-import { onceAt, shrink } from "../../../src/testing/history.ts";
-import { Random, seedGlobals } from "../../../src/testing/random.ts";
+import { onceAt, shrink } from "../../../src/testing/fake/history.ts";
+import { Random, seedGlobals } from "../../../src/testing/fake/random.ts";
 import { FakeTime } from "../fake_time.ts";
 import { bytesOf, chunksOf } from "./snapshot.ts";
 

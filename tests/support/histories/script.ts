@@ -1,5 +1,5 @@
 import { history, type HistoryStep, type WriteStep } from "@kube/informer/testing";
-import { Random } from "../../../src/testing/random.ts";
+import { Random } from "../../../src/testing/fake/random.ts";
 
 /** The options of an informer of a history. */
 export interface InformerPlan {

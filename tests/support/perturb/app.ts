@@ -1,7 +1,7 @@
 import { defineResource, type KubernetesObject, type Resource } from "@kube/informer";
 import { ConfigMap, Pod } from "@kube/informer/kinds/core/v1";
 import type { FakeApiServer } from "@kube/informer/testing";
-import type { PerturbOptions } from "@kube/informer/testing/perturb";
+import type { PerturbOptions } from "@kube/informer/testing/chaos";
 import { atMostThreePods, deletes, meddles, patches, writes } from "./users.ts";
 
 /** An application: so many pods of an image, a config map, a volume, and a bucket outside of the cluster. */

@@ -11,7 +11,7 @@ import {
   WorkQueue,
 } from "@kube/informer";
 import { ConfigMap, Pod } from "@kube/informer/kinds/core/v1";
-import type { ControllerFunction } from "@kube/informer/testing/perturb";
+import type { ControllerFunction } from "@kube/informer/testing/chaos";
 import { App, type Outside, Volume } from "./app.ts";
 
 const FINALIZER = "example.com/app";

@@ -1,7 +1,7 @@
 import { Deployment } from "@kube/informer/kinds/apps/v1";
 import { ConfigMap, Namespace, Pod } from "@kube/informer/kinds/core/v1";
 import type { Fixture } from "@kube/informer/testing";
-import type { PerturbOptions } from "@kube/informer/testing/perturb";
+import type { PerturbOptions } from "@kube/informer/testing/chaos";
 import { configRoller } from "../../../examples/config_roller.ts";
 import { CronTab, cronTabs } from "../../../examples/crontab_controller.ts";
 import { namespaceLabels } from "../../../examples/namespace_labels.ts";

@@ -2,11 +2,11 @@ import { defineResource, type KubernetesObject, requeueAfter, type Resource } fr
 import { ConfigMap } from "@kube/informer/kinds/core/v1";
 import { Manager, Reconciler, ShardGroup, withController } from "@kube/informer/reconcile";
 import type { FakeApiServer } from "@kube/informer/testing";
-import type { PerturbOptions, ProcessContext } from "@kube/informer/testing/perturb";
+import type { PerturbOptions, ProcessContext } from "@kube/informer/testing/chaos";
 import { sleep } from "../../../src/async/time.ts";
 import { Collection } from "../../../src/client/collection.ts";
 import type { ListOptions } from "../../../src/api/options.ts";
-import { ShardedKeys } from "../../../src/reconcile/sharded_keys.ts";
+import { ShardedKeys } from "../../../src/controllers/reconcile/sharded_keys.ts";
 import { clockOf } from "./elected.ts";
 import { planted } from "./sites.ts";
 import { deletes, patches, writes } from "./users.ts";

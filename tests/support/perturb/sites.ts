@@ -1,11 +1,11 @@
 import { defineResource, isNotFound, type KubernetesObject, type Resource } from "@kube/informer";
 import { ConfigMap } from "@kube/informer/kinds/core/v1";
 import { Reconciler } from "@kube/informer/reconcile";
-import type { PerturbOptions } from "@kube/informer/testing/perturb";
+import type { PerturbOptions } from "@kube/informer/testing/chaos";
 import { CacheOverlay } from "../../../src/informer/cache/lister.ts";
 import { isWatched } from "../../../src/informer/events/event.ts";
-import { OwnCalls } from "../../../src/reconcile/own_calls.ts";
-import { Answer } from "../../../src/reconcile/pending_writes.ts";
+import { OwnCalls } from "../../../src/controllers/reconcile/own_calls.ts";
+import { Answer } from "../../../src/controllers/reconcile/pending_writes.ts";
 import { deletes, meddles, patches, writes } from "./users.ts";
 
 interface Site extends KubernetesObject {

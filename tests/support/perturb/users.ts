@@ -1,7 +1,7 @@
 import type { KubernetesObject, Resource } from "@kube/informer";
 import { Pod } from "@kube/informer/kinds/core/v1";
 import type { FakeApiServer, Fixture } from "@kube/informer/testing";
-import type { Random } from "@kube/informer/testing/perturb";
+import type { Random } from "@kube/informer/testing/chaos";
 
 /** A change that users make, in any world. */
 type Change = (server: FakeApiServer, random: Random) => string | void;

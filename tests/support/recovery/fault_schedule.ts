@@ -1,5 +1,5 @@
 import { delay } from "@std/async";
-import { Random } from "../../../src/testing/random.ts";
+import { Random } from "../../../src/testing/fake/random.ts";
 import type { FaultProxy } from "./fault_proxy.ts";
 
 /** A fault on the way to the server. See {@linkcode FaultProxy} for what each does. */

@@ -1,5 +1,5 @@
 import { Client, SharedInformerFactory } from "@kube/informer";
-import { InformerRelay, type RelayOptions } from "@kube/informer/edge";
+import { InformerRelay, type RelayOptions } from "@kube/informer/relay";
 import { ConfigMap } from "@kube/informer/kinds/core/v1";
 import type { FakeApiServer } from "@kube/informer/testing";
 import { abortable } from "@std/async";

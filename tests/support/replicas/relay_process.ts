@@ -1,7 +1,7 @@
 // A relay of the config maps of one namespace, a process of its own: KUBECONFIG NAMESPACE PORT. Prints its port.
 import { SharedInformerFactory } from "@kube/informer";
-import { connect, HttpServer } from "@kube/informer/deno";
-import { InformerRelay } from "@kube/informer/edge";
+import { connect, HttpServer } from "@kube/informer/connect";
+import { InformerRelay } from "@kube/informer/relay";
 import { ConfigMap } from "@kube/informer/kinds/core/v1";
 
 const [kubeconfig, namespace, port] = Deno.args;

@@ -1,5 +1,11 @@
-import { isObject, type Json, type JsonObject, type MutableJson, objectOr } from "../../../src/testing/wire/json.ts";
-import { Random } from "../../../src/testing/random.ts";
+import {
+  isObject,
+  type Json,
+  type JsonObject,
+  type MutableJson,
+  objectOr,
+} from "../../../src/testing/fake/wire/json.ts";
+import { Random } from "../../../src/testing/fake/random.ts";
 import { type Draft, type Drafts, drawn, drawnObject, overlaid } from "./drafts.ts";
 import { MUTATIONS } from "./mutations.ts";
 import { patchOf } from "./patch_bodies.ts";

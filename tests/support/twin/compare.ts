@@ -5,7 +5,7 @@ import {
   type JsonObject,
   type MutableJson,
   objectOr,
-} from "../../../src/testing/wire/json.ts";
+} from "../../../src/testing/fake/wire/json.ts";
 import type { Answer, Exchange } from "./play.ts";
 import { DRAWN_NAME } from "./step.ts";
 

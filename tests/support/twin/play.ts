@@ -1,5 +1,5 @@
 import type { Transport } from "@kube/informer";
-import { isObject, type Json, type JsonObject, objectOr } from "../../../src/testing/wire/json.ts";
+import { isObject, type Json, type JsonObject, objectOr } from "../../../src/testing/fake/wire/json.ts";
 import { overlaid } from "./drafts.ts";
 import { type Case, MEDIA_TYPES, pathOf, type Step } from "./step.ts";
 

@@ -1,7 +1,7 @@
 import { delay } from "@std/async";
 import { FakeApiServer } from "@kube/informer/testing";
-import { findConnection } from "../../../src/deno/connect.ts";
-import type { JsonObject } from "../../../src/testing/wire/json.ts";
+import { findConnection } from "../../../src/connect/deno/connect.ts";
+import type { JsonObject } from "../../../src/testing/fake/wire/json.ts";
 import { customKinds, type Draft } from "./drafts.ts";
 import type { TwinServer } from "./play.ts";
 import { Types } from "./types.ts";

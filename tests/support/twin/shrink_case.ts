@@ -1,5 +1,5 @@
-import { shrink } from "../../../src/testing/history.ts";
-import { isObject, type Json, type JsonObject, objectOr } from "../../../src/testing/wire/json.ts";
+import { shrink } from "../../../src/testing/fake/history.ts";
+import { isObject, type Json, type JsonObject, objectOr } from "../../../src/testing/fake/wire/json.ts";
 import type { Case, Step } from "./step.ts";
 import { withValueAt } from "./types.ts";
 

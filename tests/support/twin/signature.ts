@@ -1,4 +1,4 @@
-import { isObject, type Json, objectOr } from "../../../src/testing/wire/json.ts";
+import { isObject, type Json, objectOr } from "../../../src/testing/fake/wire/json.ts";
 import type { Difference } from "./compare.ts";
 import type { Exchange } from "./play.ts";
 

@@ -1,0 +1,218 @@
+import type { Resource } from "../../api/resource.ts";
+
+/** The groups of Kubernetes itself: all others are custom, even if the name ends in `k8s.io`. */
+const GROUPS: ReadonlySet<string> = new Set([
+  "",
+  "admissionregistration.k8s.io",
+  "apiextensions.k8s.io",
+  "apiregistration.k8s.io",
+  "apps",
+  "authentication.k8s.io",
+  "authorization.k8s.io",
+  "autoscaling",
+  "batch",
+  "certificates.k8s.io",
+  "coordination.k8s.io",
+  "discovery.k8s.io",
+  "events.k8s.io",
+  "flowcontrol.apiserver.k8s.io",
+  "networking.k8s.io",
+  "node.k8s.io",
+  "policy",
+  "rbac.authorization.k8s.io",
+  "resource.k8s.io",
+  "scheduling.k8s.io",
+  "storage.k8s.io",
+  "storagemigration.k8s.io",
+]);
+
+/** Returns true if the group is part of Kubernetes itself. */
+export function isBuiltInGroup(group: string): boolean {
+  return GROUPS.has(group);
+}
+
+/** The document of `/version` without its `gitCommit`: of the Kubernetes whose protocol is served. */
+export const KUBERNETES_VERSION = {
+  major: "1",
+  minor: "37",
+  emulationMajor: "1",
+  emulationMinor: "37",
+  minCompatibilityMajor: "1",
+  minCompatibilityMinor: "36",
+  gitVersion: "v1.37.2",
+  gitTreeState: "clean",
+  buildDate: "1970-01-01T00:00:00Z",
+  goVersion: "go1.26.8",
+  compiler: "gc",
+  platform: "linux/amd64",
+} as const;
+
+/** A subresource, as discovery lists it. */
+export interface Subresource {
+  /** Its name: `"scale"`. */
+  readonly name: string;
+  /** The verbs of requests. */
+  readonly verbs: readonly string[];
+  /** The kind of its bodies; group and version are empty for those of the resource. */
+  readonly responseKind: { readonly group: string; readonly version: string; readonly kind: string };
+}
+
+/** A resource, as discovery describes it. */
+export interface DiscoveredResource extends Pick<Resource, "group" | "version" | "plural" | "kind" | "scope"> {
+  /** The name of one object: `"pod"`. */
+  readonly singular: string;
+  /** Short names: `["po"]`. */
+  readonly shortNames: readonly string[];
+  /** Categories: `["all"]`. */
+  readonly categories: readonly string[];
+  /** The verbs of requests. */
+  readonly verbs: readonly string[];
+  /** True for a custom resource. */
+  readonly custom: boolean;
+  /** The subresources. */
+  readonly parts: readonly Subresource[];
+}
+
+/** The discovery documents: groups, versions, resources. */
+export class Discovery {
+  readonly #resources: () => Iterable<DiscoveredResource>;
+
+  /** Describes the resources of each moment. */
+  constructor(resources: () => Iterable<DiscoveredResource>) {
+    this.#resources = resources;
+  }
+
+  /** Returns true if the group, or that version of it, exists. */
+  has(group: string, version?: string): boolean {
+    return this.#definitions().some((definition) =>
+      definition.group === group && (version === undefined || definition.version === version)
+    );
+  }
+
+  /** Returns the document of `/api`. */
+  versions(host: string): object {
+    return {
+      kind: "APIVersions",
+      versions: ["v1"],
+      serverAddressByClientCIDRs: [{ clientCIDR: "0.0.0.0/0", serverAddress: host }],
+    };
+  }
+
+  /** Returns the document of `/apis`. */
+  groups(): object {
+    return { kind: "APIGroupList", apiVersion: "v1", groups: this.#groupNames().map((group) => this.#group(group)) };
+  }
+
+  /** Returns the document of `/apis/GROUP`; undefined if the group does not exist. */
+  group(group: string): object | undefined {
+    return this.has(group) ? { kind: "APIGroup", apiVersion: "v1", ...this.#group(group) } : undefined;
+  }
+
+  /** Returns the document of `/apis/GROUP/VERSION` or `/api/v1`; undefined if the version does not exist. */
+  resources(group: string, version: string): object | undefined {
+    if (!this.has(group, version)) return undefined;
+    const definitions = this.#definitions().filter((definition) =>
+      definition.group === group && definition.version === version
+    );
+    return {
+      kind: "APIResourceList",
+      // The core group's document predates this field.
+      ...(group === "" ? {} : { apiVersion: "v1" }),
+      groupVersion: group === "" ? version : `${group}/${version}`,
+      resources: definitions.flatMap(resourcesOf),
+    };
+  }
+
+  /**
+   * Returns the aggregated document of `/api` or `/apis`: every group with its resources (`APIGroupDiscoveryList`,
+   * apidiscovery.k8s.io/v2).
+   */
+  aggregated(core: boolean): object {
+    const items = (core ? [""] : this.#groupNames()).map((group) => ({
+      metadata: core ? { creationTimestamp: null } : { name: group, creationTimestamp: null },
+      versions: this.#versionsOf(group).map((version) => ({
+        version,
+        resources: this.#definitions()
+          .filter((definition) => definition.group === group && definition.version === version)
+          .map(aggregatedOf),
+        freshness: "Current",
+      })),
+    }));
+    return { kind: "APIGroupDiscoveryList", apiVersion: "apidiscovery.k8s.io/v2", metadata: {}, items };
+  }
+
+  #definitions(): DiscoveredResource[] {
+    return [...this.#resources()];
+  }
+
+  #groupNames(): string[] {
+    const groups = [...new Set(this.#definitions().map((definition) => definition.group))].filter((it) => it !== "");
+    return [...groups.filter(isBuiltInGroup), ...groups.filter((group) => !isBuiltInGroup(group)).sort()];
+  }
+
+  #versionsOf(group: string): string[] {
+    const versions = this.#definitions().filter((definition) => definition.group === group).map((d) => d.version);
+    return [...new Set(versions)].sort(byPreference);
+  }
+
+  #group(name: string): Record<string, unknown> {
+    const versions = this.#versionsOf(name).map((version) => ({ groupVersion: `${name}/${version}`, version }));
+    return { name, versions, preferredVersion: versions[0] };
+  }
+}
+
+/** Orders versions: stable before beta before alpha, the newest first. */
+function byPreference(a: string, b: string): number {
+  const rank = (version: string): readonly number[] => {
+    const [, major = "0", stage = "", minor = "0"] = /^v(\d+)(?:(alpha|beta)(\d+))?$/.exec(version) ?? [];
+    return [stage === "" ? 2 : stage === "beta" ? 1 : 0, Number(major), Number(minor)];
+  };
+  const [left, right] = [rank(a), rank(b)];
+  const differs = left.findIndex((value, place) => value !== right[place]);
+  return differs < 0 ? 0 : right[differs] - left[differs];
+}
+
+function resourcesOf(definition: DiscoveredResource): unknown[] {
+  const { plural, singular, kind, verbs, shortNames, categories, parts } = definition;
+  const namespaced = definition.scope === "Namespaced";
+  return [
+    {
+      name: plural,
+      singularName: singular,
+      namespaced,
+      kind,
+      verbs,
+      ...(shortNames.length === 0 ? {} : { shortNames }),
+      ...(categories.length === 0 ? {} : { categories }),
+    },
+    ...parts.map(({ name, verbs, responseKind: { group, version, kind } }) => ({
+      name: `${plural}/${name}`,
+      singularName: "",
+      namespaced,
+      ...(group === "" ? {} : { group, version }),
+      kind,
+      verbs,
+    })),
+  ];
+}
+
+function aggregatedOf(definition: DiscoveredResource): unknown {
+  const { group, version, kind, shortNames, categories, custom, parts } = definition;
+  return {
+    resource: definition.plural,
+    // Built-in kinds leave it to the reader to fill in their group and version.
+    responseKind: custom ? { group, version, kind } : { group: "", version: "", kind },
+    scope: definition.scope === "Namespaced" ? "Namespaced" : "Cluster",
+    singularResource: definition.singular,
+    verbs: definition.verbs,
+    ...(shortNames.length === 0 ? {} : { shortNames }),
+    ...(categories.length === 0 ? {} : { categories }),
+    ...(parts.length === 0 ? {} : {
+      subresources: parts.map(({ name, responseKind, verbs }) => ({
+        subresource: name,
+        responseKind: custom && responseKind.group === "" ? { group, version, kind } : responseKind,
+        verbs,
+      })),
+    }),
+  };
+}

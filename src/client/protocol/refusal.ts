@@ -1,0 +1,231 @@
+import { reasonOf, type Status, type StatusCause, type StatusDetails, StatusError } from "../../api/status.ts";
+import { resourceName } from "../../api/resource.ts";
+import { defined } from "../../api/options.ts";
+
+/** Parts of an error response besides code and message. */
+interface RefusalParts {
+  /** Machine-readable reason; `""` where kube-apiserver gives none. @default {the reason of the code} */
+  readonly reason?: string;
+  /** Details of the Status. */
+  readonly details?: StatusDetails;
+  /** A replacement continue token. */
+  readonly continue?: string;
+}
+
+/** Creates the error of a failed request, to be thrown; {@linkcode statusJson} serializes it. */
+export function refusal(code: number, message: string, parts: RefusalParts = {}): StatusError {
+  const { reason = reasonOf(code), details } = parts;
+  const retryAfterSeconds = details?.retryAfterSeconds;
+  return new StatusError(
+    message,
+    defined({ code, reason, message, retryAfterSeconds, details, continue: parts.continue }),
+  );
+}
+
+/** Creates an error from a partial Status. */
+export function refusalOf(status: Partial<Status>): StatusError {
+  const { code = 500, reason, message = `the fake API server was set to answer ${code}` } = status;
+  const { retryAfterSeconds = status.details?.retryAfterSeconds } = status;
+  const details = retryAfterSeconds === undefined ? status.details : { ...status.details, retryAfterSeconds };
+  return refusal(code, message, { reason, details, continue: status.continue });
+}
+
+/** An error that kube-apiserver answers with plain text, without a Status. */
+export class PlainRefusal extends Error {
+  /** `"PlainRefusal"`. */
+  override readonly name = "PlainRefusal";
+  /** HTTP status code. */
+  readonly code: number;
+  /** Seconds for the `Retry-After` header. */
+  readonly retryAfterSeconds: number | undefined;
+
+  /** `text` becomes the body, followed by a line feed. */
+  constructor(code: number, text: string, retryAfterSeconds?: number) {
+    super(text);
+    this.code = code;
+    this.retryAfterSeconds = retryAfterSeconds;
+  }
+}
+
+/** A Status as JSON. */
+type StatusJson = {
+  readonly kind: "Status";
+  readonly apiVersion: "v1";
+  readonly metadata: { readonly continue?: string };
+  readonly status: "Failure";
+  readonly message: string;
+  readonly reason?: string;
+  readonly details?:
+    & {
+      readonly [Name in "name" | "group" | "kind" | "uid"]?: string;
+    }
+    & {
+      readonly causes?: readonly { readonly [Name in keyof StatusCause]: string }[];
+      readonly retryAfterSeconds?: number;
+    };
+  readonly code: number;
+};
+
+/** Returns a Status, with members in the server's order. */
+export function statusJson(status: StatusError["status"]): StatusJson {
+  const { code, reason, message, details } = status;
+  return {
+    kind: "Status",
+    apiVersion: "v1",
+    metadata: status.continue === undefined ? {} : { continue: status.continue },
+    status: "Failure",
+    message,
+    ...(reason === "" ? {} : { reason }),
+    ...(details === undefined ? {} : {
+      details: {
+        ...(details.name ? { name: details.name } : {}),
+        ...(details.group ? { group: details.group } : {}),
+        ...(details.kind ? { kind: details.kind } : {}),
+        ...(details.uid ? { uid: details.uid } : {}),
+        ...(details.causes ? { causes: details.causes.map((cause) => ({ ...cause })) } : {}),
+        ...(details.retryAfterSeconds ? { retryAfterSeconds: details.retryAfterSeconds } : {}),
+      },
+    }),
+    code,
+  };
+}
+
+type Named = { readonly group: string; readonly plural: string };
+
+/** Returns Status details that name a resource or an object. */
+export function detailsOf(resource: Named, name?: string): StatusDetails {
+  return {
+    ...(name === undefined ? {} : { name }),
+    ...(resource.group === "" ? {} : { group: resource.group }),
+    kind: resource.plural,
+  };
+}
+
+/** 403: admission refuses the request. */
+export function forbidden(resource: Named, name: string, why: string, causes?: Causes): StatusError {
+  const details = { ...detailsOf(resource, name), ...(causes === undefined ? {} : { causes }) };
+  return refusal(403, `${resourceName(resource)} ${JSON.stringify(name)} is forbidden: ${why}`, { details });
+}
+
+/** 404: the object does not exist. */
+export function notFound(resource: Named, name: string): StatusError {
+  return refusal(404, `${resourceName(resource)} "${name}" not found`, { details: detailsOf(resource, name) });
+}
+
+/** 404: the group and version have no such resource. */
+export function noResource(): StatusError {
+  return refusal(404, "the server could not find the requested resource", { details: {} });
+}
+
+/** 404: the group does not exist; plain text. */
+export function noPath(): PlainRefusal {
+  return new PlainRefusal(404, "404 page not found");
+}
+
+/** 405: the path does not support the method. */
+export function noMethod(): StatusError {
+  return refusal(405, "the server does not allow this method on the requested resource", { details: {} });
+}
+
+/** 405: the resource does not support the verb. */
+export function noVerb(resource: Named, verb: string): StatusError {
+  return refusal(405, `${verb} is not supported on resources of kind "${resourceName(resource)}"`, {
+    details: detailsOf(resource),
+  });
+}
+
+/** 409: the object exists. */
+export function alreadyExists(resource: Named, name: string): StatusError {
+  return refusal(409, `${resourceName(resource)} "${name}" already exists`, {
+    reason: "AlreadyExists",
+    details: detailsOf(resource, name),
+  });
+}
+
+/** 409: the resourceVersion is stale, or a precondition failed. */
+export function conflict(resource: Named, name: string, why: string): StatusError {
+  return refusal(409, `Operation cannot be fulfilled on ${resourceName(resource)} "${name}": ${why}`, {
+    details: detailsOf(resource, name),
+  });
+}
+
+/** 400: the request is malformed. */
+export function badRequest(message: string): StatusError {
+  return refusal(400, message);
+}
+
+/** 422: an object or its options are invalid. `kind` is a kind, or a plural where the server uses that. */
+export function invalid(
+  subject: { readonly group: string; readonly kind: string; readonly name: string },
+  given: readonly Required<StatusCause>[],
+): StatusError {
+  const { group, kind, name } = subject;
+  // The server says nothing twice.
+  const byText = new Map(given.map((cause) => [`${cause.field}: ${cause.message}`, cause]));
+  const [texts, causes] = [[...byText.keys()], [...byText.values()]];
+  return refusal(
+    422,
+    `${resourceName({ group, plural: kind })} "${name}" is invalid: ${
+      texts.length === 1 ? texts[0] : `[${texts.join(", ")}]`
+    }`,
+    { details: { ...(name === "" ? {} : { name }), ...(group === "" ? {} : { group }), kind, causes } },
+  );
+}
+
+/** The faults of an object, one cause for each. */
+export type Causes = Required<StatusCause>[];
+
+/** Cause: the field must not be set. */
+export function forbiddenField(field: string, why: string): Required<StatusCause> {
+  return { reason: "FieldValueForbidden", message: `Forbidden: ${why}`, field };
+}
+
+/** Cause: the field's value is invalid. */
+export function invalidField(field: string, value: string, why: string): Required<StatusCause> {
+  return { reason: "FieldValueInvalid", message: `Invalid value: ${value}: ${why}`, field };
+}
+
+/** Cause: the value has too many bytes. */
+export function tooLong(field: string, most: unknown): Required<StatusCause> {
+  return { reason: "FieldValueTooLong", message: `Too long: may not be more than ${most} bytes`, field };
+}
+
+/** Cause: the field is required. */
+export function requiredField(field: string, why = ""): Required<StatusCause> {
+  return { reason: "FieldValueRequired", message: `Required value${why === "" ? "" : `: ${why}`}`, field };
+}
+
+/** Cause: what the value names is not there. */
+export function notFoundField(field: string, value: unknown): Required<StatusCause> {
+  return { reason: "FieldValueNotFound", message: `Not found: ${JSON.stringify(value)}`, field };
+}
+
+/** Cause: the value is in the list already. */
+export function duplicateField(field: string, value: unknown): Required<StatusCause> {
+  return { reason: "FieldValueDuplicate", message: `Duplicate value: ${JSON.stringify(value)}`, field };
+}
+
+/** Cause: the field's value is not one of the supported ones. */
+export function unsupportedField(field: string, value: unknown, supported: readonly string[]): Required<StatusCause> {
+  const values = supported.map((text) => JSON.stringify(text)).join(", ");
+  return {
+    reason: "FieldValueNotSupported",
+    message: `Unsupported value: ${JSON.stringify(value)}: supported values: ${values}`,
+    field,
+  };
+}
+
+/** 410: the version is compacted. */
+export function expired(message: string, token?: string): StatusError {
+  return refusal(410, message, { reason: "Expired", continue: token });
+}
+
+/** 504: the version is in the future. */
+export function tooLarge(asked: number | string, current: number | string): StatusError {
+  return refusal(504, `Timeout: Too large resource version: ${asked}, current: ${current}`, {
+    details: {
+      causes: [{ reason: "ResourceVersionTooLarge", message: "Too large resource version" }],
+      retryAfterSeconds: 1,
+    },
+  });
+}

@@ -1,0 +1,253 @@
+import { checkNames } from "../../errors/option_names.ts";
+import { callObserver, DerivedController } from "../../async/signals.ts";
+import { sleep } from "../../async/time.ts";
+import { ConsoleReporter } from "../../errors/errors.ts";
+import { InformerError } from "../../errors/informer_error.ts";
+import type { Abortable } from "../../api/options.ts";
+
+/** The time from a failure to the next attempt to listen, in milliseconds. */
+const AGAIN_MS = 1_000;
+
+/** The time that requests have to be answered once the server is disposed, in milliseconds. */
+const GRACE_MS = 2_000;
+
+/** Options of an {@linkcode HttpServer}. */
+export interface HttpServerOptions {
+  /** The port; 0 is a free one. @default {8080} */
+  readonly port?: number;
+  /** The address to listen on; `"0.0.0.0"` is all interfaces. @default {"127.0.0.1"} */
+  readonly hostname?: string;
+  /** Called with the port when it is first open. */
+  readonly onListen?: (port: number) => void;
+  /** Called with the reason of each failure, before the server listens again. @default {written to the console} */
+  readonly onError?: (error: unknown) => unknown;
+}
+
+/**
+ * A server of Deno that listens again after a failure: `Deno.serve` ends for ever, and the process with it, at the
+ * first connection that it cannot accept, such as one for which there is no open file any more.
+ *
+ * When it fails, it closes its connections, since these may be what has used up the open files, and listens again 1 s
+ * later, each second until it succeeds.
+ *
+ * Needs `--allow-net=<hostname>:<port>`.
+ *
+ * @example
+ * ```ts ignore
+ * import { HttpServer } from "@kube/informer/connect";
+ *
+ * await using server = new HttpServer(() => new Response("ok"), { port: 8080, onListen: console.log });
+ * ```
+ */
+export class HttpServer implements AsyncDisposable {
+  /** The port. */
+  readonly port: number;
+  readonly #handler: Deno.ServeHandler<Deno.NetAddr>;
+  readonly #options: HttpServerOptions;
+  readonly #reporter = new ConsoleReporter();
+  /** Aborts with the disposal. */
+  readonly #stop = new AbortController();
+  /** Aborts with the connections of the present server. */
+  #connections = new AbortController();
+  #server: Deno.HttpServer<Deno.NetAddr>;
+  readonly #running: Promise<void>;
+
+  /**
+   * Listens at once.
+   *
+   * @throws {Deno.errors.AddrInUse} when the port is in use.
+   * @throws {Deno.errors.NotCapable} without permission.
+   */
+  constructor(handler: Deno.ServeHandler<Deno.NetAddr>, options: HttpServerOptions = {}) {
+    checkNames("serve HTTP", options, "port hostname onListen onError");
+    this.#handler = handler;
+    this.#options = options;
+    this.#server = this.#listen(options.port ?? 8080);
+    this.port = this.#server.addr.port;
+    this.#running = this.#run();
+    options.onListen?.(this.port);
+  }
+
+  /**
+   * Accepts no more connections, and resolves when the requests that are being answered have been, or were cut after 2
+   * s.
+   */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort();
+    const grace = setTimeout(() => this.#connections.abort(), GRACE_MS);
+    await this.#server.shutdown().catch(() => {}); // it has failed, which was reported
+    clearTimeout(grace);
+    await this.#running;
+  }
+
+  #listen(port: number): Deno.HttpServer<Deno.NetAddr> {
+    const { hostname = "127.0.0.1" } = this.#options;
+    this.#connections = new AbortController();
+    const { signal } = this.#connections;
+    return Deno.serve({ port, hostname, signal, onListen: () => {} }, this.#handler);
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#stop.signal.aborted) {
+      try {
+        await this.#server.finished;
+      } catch (cause) {
+        this.#connections.abort();
+        this.#report(cause);
+        await this.#again();
+      }
+    }
+  }
+
+  /** Listens again, or is stopped before. */
+  async #again(): Promise<void> {
+    const { signal } = this.#stop;
+    for (;;) {
+      await sleep(AGAIN_MS, { signal }).catch(() => {}); // it was aborted, which the next line finds
+      if (signal.aborted) return;
+      try {
+        this.#server = this.#listen(this.port);
+        return;
+      } catch (cause) {
+        this.#report(cause);
+      }
+    }
+  }
+
+  #report(cause: unknown): void {
+    const { onError = (error) => this.#reporter.report("server", error) } = this.#options;
+    const error = new InformerError(`Cannot accept connections on port ${this.port}; listening again in 1 s`, {
+      cause,
+    });
+    callObserver(() => onError(error));
+  }
+}
+
+/** Exit codes of a process that a signal has ended, as shells report them: 128 and the signal's number. */
+const EXIT_CODES = { SIGINT: 130, SIGTERM: 143, SIGBREAK: 149 } as const;
+
+/** The parts of the runtime that {@linkcode shutdownSignal} uses; tests replace them. */
+export interface SignalHost {
+  /** The operating system. */
+  readonly os: string;
+  /** Calls `handler` at each signal. */
+  readonly addSignalListener: (signal: Deno.Signal, handler: () => void) => void;
+  /** Undoes {@linkcode SignalHost.addSignalListener}. */
+  readonly removeSignalListener: (signal: Deno.Signal, handler: () => void) => void;
+  /** Ends the process. */
+  readonly exit: (code: number) => void;
+}
+
+const DENO: SignalHost = {
+  os: Deno.build.os,
+  addSignalListener: Deno.addSignalListener,
+  removeSignalListener: Deno.removeSignalListener,
+  exit: Deno.exit,
+};
+
+/**
+ * Returns a signal that aborts when the process is asked to end: by Ctrl-C (SIGINT) or by SIGTERM, which Kubernetes
+ * sends to a pod that it stops. A second one ends the process at once, with exit code 130 or 143. Windows has SIGINT
+ * and SIGBREAK only.
+ *
+ * It needs no permission, and does not keep the process alive. Disposing it removes its listeners, so that signals end
+ * the process again as usual.
+ *
+ * @example
+ * ```ts ignore
+ * import { SharedInformerFactory } from "@kube/informer";
+ * import { connect, shutdownSignal } from "@kube/informer/connect";
+ * import { Pod } from "@kube/informer/kinds/core/v1";
+ *
+ * using signal = shutdownSignal();
+ * using client = await connect();
+ * await using informers = new SharedInformerFactory(client);
+ * informers.forResource(Pod).addEventHandler({ onAdd: ({ key }) => console.log("added", key) });
+ * await informers.run({ signal });
+ * ```
+ */
+export function shutdownSignal(): AbortSignal & Disposable {
+  return shutdownSignalOf(DENO);
+}
+
+/** As {@linkcode shutdownSignal}, with the signals of `host`. */
+export function shutdownSignalOf(host: SignalHost): AbortSignal & Disposable {
+  const controller = new AbortController();
+  // Deno knows SIGTERM on Windows by name, and throws when it is listened to.
+  const names = host.os === "windows" ? ["SIGINT", "SIGBREAK"] as const : ["SIGINT", "SIGTERM"] as const;
+  const listeners = names.map((name) => {
+    const listener = (): void => {
+      if (controller.signal.aborted) return host.exit(EXIT_CODES[name]);
+      controller.abort(new DOMException(`The process received ${name}`, "AbortError"));
+    };
+    host.addSignalListener(name, listener);
+    return { name, listener };
+  });
+  return Object.assign(controller.signal, {
+    [Symbol.dispose]: (): void => {
+      for (const { name, listener } of listeners.splice(0)) host.removeSignalListener(name, listener);
+    },
+  });
+}
+
+/** A manager as {@linkcode runManager} runs it: `Manager` of `@kube/informer/reconcile` is one. */
+export interface RunnableManager {
+  /** Runs until the signal aborts, and settles when everything has stopped. */
+  run(options: Abortable): Promise<void>;
+  /** Answers probes. */
+  fetch(request: Request): Response | Promise<Response>;
+}
+
+/** Options for {@linkcode runManager}. */
+export interface RunManagerOptions extends Abortable, HttpServerOptions {
+  /**
+   * The address to listen on. The default is reached by the entire network, as kubelets need it.
+   *
+   * @default {"::", all addresses of IPv6 and IPv4; "0.0.0.0" where that cannot be listened on}
+   */
+  readonly hostname?: string;
+}
+
+/**
+ * Runs a manager until SIGINT, SIGTERM or `signal`, and serves its probes and metrics meanwhile. It resolves when the
+ * manager has stopped in order. A port that fails, as when the open files are used up, is opened again, as
+ * {@linkcode HttpServer} does, while the manager runs on. A second signal ends the process at once, as in
+ * {@linkcode shutdownSignal}.
+ *
+ * Needs `--allow-net=<hostname>:<port>`, by default `--allow-net=[::]:8080` or, for IPv4 alone,
+ * `--allow-net=0.0.0.0:8080`.
+ *
+ * @throws {Deno.errors.AddrInUse} when the port is in use.
+ * @throws the error of the manager.
+ *
+ * @example
+ * ```ts ignore
+ * import { connect, runManager } from "@kube/informer/connect";
+ * import { Pod } from "@kube/informer/kinds/core/v1";
+ * import { Manager, Reconciler } from "@kube/informer/reconcile";
+ *
+ * using client = await connect();
+ * const pods = new Reconciler(client, Pod, (key) => console.log(key));
+ * await runManager(new Manager({ reconcilers: [pods] }), { port: 8080 });
+ * ```
+ */
+export async function runManager(manager: RunnableManager, options: RunManagerOptions = {}): Promise<void> {
+  checkNames("run a manager", options, "hostname signal port onListen onError");
+  using shutdown = shutdownSignal();
+  const { signal, ...rest } = options;
+  using stop = new DerivedController(shutdown, signal);
+  const serve = (hostname: string): HttpServer =>
+    new HttpServer((request) => manager.fetch(request), { ...rest, hostname });
+  await using _server = options.hostname === undefined ? listenOnAll(serve) : serve(options.hostname);
+  await manager.run({ signal: stop.signal });
+}
+
+/** Listens on all addresses: of both families, or of IPv4 where the host or the permissions have no IPv6. */
+function listenOnAll<S>(listen: (hostname: string) => S): S {
+  try {
+    return listen("::");
+  } catch (error) {
+    if (error instanceof Deno.errors.AddrInUse) throw error;
+    return listen("0.0.0.0");
+  }
+}

@@ -1,0 +1,48 @@
+/**
+ * Connects a client from Deno: kubeconfig and service account files, TLS with a cluster's own CA, client
+ * certificates, credential plugins, proxies.
+ *
+ * {@linkcode connect} is the entry point. It finds a configuration, reads its files, and returns a client. It sends no
+ * request and runs no plugin; the client does, with its first request. Informers and the client itself are in the core.
+ *
+ * ```ts ignore
+ * import { connect } from "@kube/informer/connect";
+ * import { Pod } from "@kube/informer/kinds/core/v1";
+ *
+ * using client = await connect();
+ * const { items } = await client.resource(Pod).namespace("default").list();
+ * console.log(items.map((pod) => pod.metadata.name));
+ * ```
+ *
+ * @module
+ */
+export { connect, connectContexts, connectKubeconfig, inCluster, requiredPermissions } from "./deno/connect.ts";
+export { CredentialPluginError } from "./deno/credentials.ts";
+export {
+  HttpServer,
+  type HttpServerOptions,
+  runManager,
+  type RunManagerOptions,
+  type RunnableManager,
+  shutdownSignal,
+} from "./deno/run_manager.ts";
+export {
+  FilePositions,
+  FileSnapshots,
+  KvPositions,
+  KvSnapshots,
+  type KvSnapshotsOptions,
+  type SnapshotKv,
+  type SnapshotKvKey,
+  type SnapshotKvWrite,
+} from "./deno/stores.ts";
+export {
+  type ConnectAttempt,
+  type ConnectContextsOptions,
+  ConnectError,
+  type ConnectOptions,
+  type InClusterOptions,
+} from "./deno/connect_options.ts";
+export { denoTransport, type DenoTransportOptions } from "./deno/transport.ts";
+export type { TlsMaterial } from "./deno/http_client.ts";
+export { KubeconfigError, type KubeconfigPlace } from "./kubeconfig/parse_kubeconfig.ts";

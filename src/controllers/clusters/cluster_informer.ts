@@ -1,0 +1,453 @@
+import { checkNames } from "../../errors/option_names.ts";
+import type { KubernetesObject, ObjectKey } from "../../api/object.ts";
+import type { Abortable } from "../../api/options.ts";
+import { PolledIterator } from "../../async/iterate.ts";
+import { DerivedController } from "../../async/signals.ts";
+import type { CacheSelection } from "../../informer/cache/lister.ts";
+import type {
+  AddedEvent,
+  DeletedEvent,
+  HandlerOptions,
+  HandlerRegistration,
+  InformerEvent,
+  ResourceEventHandler,
+  SyncedEvent,
+  UpdatedEvent,
+} from "../../informer/events/event.ts";
+import type { SharedIndexInformer } from "../../informer/shared_index_informer.ts";
+import type { SharedInformerFactory } from "../../informer/shared_informer_factory.ts";
+import { type InformerStatus, joinedWaitError, WaitError, Waits } from "../../informer/status.ts";
+import { StateKeeper, worstOf } from "../../informer/sync/state.ts";
+import { CacheView, type ViewOptions } from "../../informer/view/cache_view.ts";
+
+/** A member of one of several clusters. */
+export interface InCluster {
+  /** The name of the cluster. */
+  readonly cluster: string;
+}
+
+/** A cached object, and its cluster. */
+export interface ClusterObject<T> extends InCluster {
+  /** The object, which is the cache's own and must not be changed. */
+  readonly object: T;
+}
+
+/** The key of an object, and its cluster. */
+export interface ClusterKey extends InCluster {
+  /** The key, which objects of other clusters may have, too. */
+  readonly key: ObjectKey;
+}
+
+/**
+ * Callbacks for changes in several clusters. Those of one cluster come in order, and one is awaited before the next;
+ * clusters do not wait for each other. The signal of events of objects aborts also when the cluster was removed.
+ */
+export interface ClusterEventHandler<T> {
+  /** Called for an object that is new to the handler. */
+  onAdd?(event: AddedEvent<T> & InCluster, options: Required<Abortable>): unknown;
+  /** Called for an object that has changed, and for a resync. */
+  onUpdate?(event: UpdatedEvent<T> & InCluster, options: Required<Abortable>): unknown;
+  /** Called for an object that was deleted; with the reason `"moved"`, for one of a cluster that was removed. */
+  onDelete?(event: DeletedEvent<T> & InCluster, options: Required<Abortable>): unknown;
+  /** Called once for each cluster, behind its initial objects. */
+  onSynced?(event: SyncedEvent & InCluster, options: Required<Abortable>): unknown;
+}
+
+/** Reads the caches of several clusters. */
+export interface ClusterLister<T> {
+  /** Returns the objects of all clusters that a selector matches, as `Lister.list` does. */
+  list(selector?: string | CacheSelection): ClusterObject<T>[];
+  /** Returns the object of a key in a cluster, if it is cached. @throws {DecodeError} when it cannot be read. */
+  get(cluster: string, key: ObjectKey): T | undefined;
+  /** Returns a lister of one namespace in all clusters. */
+  namespace(namespace: string): Pick<ClusterLister<T>, "list">;
+}
+
+/** Reads the indexes of several clusters. */
+export interface ClusterIndexer<T, Name extends string = string> {
+  /** The number of objects in all clusters. */
+  readonly size: number;
+  /** Returns the objects of all clusters with the index value `value`, as `ReadonlyIndexer.byIndex` does. */
+  byIndex(name: Name, value: string): ClusterObject<T>[];
+  /** Returns the keys of these objects, sorted in each cluster. */
+  indexKeys(name: Name, value: string): ClusterKey[];
+  /** Returns the index values that some cached object has, each once. */
+  indexValues(name: Name): string[];
+}
+
+/** The informers of one kind, by the names of their clusters. */
+type Informers<T extends KubernetesObject, Name extends string> = ReadonlyMap<string, SharedIndexInformer<T, Name>>;
+
+/** A handler of the informers of all clusters, also of those to come. */
+class ClusterRegistration<T extends KubernetesObject> implements HandlerRegistration {
+  readonly name: string;
+  readonly #handler: ResourceEventHandler<T>;
+  readonly #options: HandlerOptions<T>;
+  readonly #informers: Informers<T, string>;
+  /** Has an informer from its arrival until the handler has received that it left. */
+  readonly #parts = new Map<SharedIndexInformer<T, string>, HandlerRegistration>();
+  readonly #job: DerivedController;
+
+  constructor(
+    handler: ClusterEventHandler<T>,
+    options: HandlerOptions<T> & { readonly name: string },
+    informers: Informers<T, string>,
+    ended: AbortSignal,
+  ) {
+    const { signal, ...own } = options;
+    this.name = options.name;
+    this.#options = own;
+    this.#informers = informers;
+    this.#job = new DerivedController(signal, ended);
+    // Events of an informer with the option `cluster` name it.
+    const { signal: job } = this.#job;
+    this.#handler = {
+      onAdd: (event, options) => handler.onAdd?.(event as AddedEvent<T> & InCluster, options),
+      onUpdate: (event, options) => handler.onUpdate?.(event as UpdatedEvent<T> & InCluster, options),
+      onDelete: (event, options) => handler.onDelete?.(event as DeletedEvent<T> & InCluster, options),
+      onSynced: (event) => handler.onSynced?.(event as SyncedEvent & InCluster, { signal: job }),
+    };
+    for (const informer of informers.values()) this.follow(informer);
+    if (job.aborted) this.#end();
+    else job.addEventListener("abort", this.#end, { once: true });
+  }
+
+  /** Aborts when the handler is removed, or the set disposed. */
+  get ended(): AbortSignal {
+    return this.#job.signal;
+  }
+
+  get hasSynced(): boolean {
+    return this.#present.every(({ hasSynced }) => hasSynced);
+  }
+
+  get pending(): number {
+    return this.#present.reduce((sum, { pending }) => sum + pending, 0);
+  }
+
+  /** Adds the handler to an informer. */
+  follow(informer: SharedIndexInformer<T, string>): void {
+    this.#parts.set(informer, informer.addEventHandler(this.#handler, this.#options));
+  }
+
+  /** Forgets an informer, which has left. */
+  left(informer: SharedIndexInformer<T, string>): void {
+    this.#parts.delete(informer);
+  }
+
+  async waitForSync(options: Abortable = {}): Promise<void> {
+    using job = new DerivedController(options.signal, this.#job.signal);
+    for (;;) {
+      const part = this.#present.find(({ hasSynced }) => !hasSynced);
+      if (part === undefined) return;
+      try {
+        await part.waitForSync({ signal: job.signal });
+      } catch (error) {
+        if (this.#present.includes(part)) throw error; // else its cluster was removed
+      }
+    }
+  }
+
+  skip(key: ObjectKey): boolean {
+    return this.#present.map((part) => part.skip(key)).includes(true);
+  }
+
+  remove(): void {
+    if (!this.ended.aborted) this.#job.abort(new DOMException(`Handler "${this.name}" was removed`, "AbortError"));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.remove();
+    await Promise.all(Array.from(this.#parts.values(), (part) => part[Symbol.asyncDispose]()));
+  }
+
+  /** Those of the present clusters; a handler that was removed has none of clusters that came since. */
+  get #present(): HandlerRegistration[] {
+    return [...this.#informers.values()].flatMap((informer) => this.#parts.get(informer) ?? []);
+  }
+
+  readonly #end = (): void => {
+    for (const part of this.#parts.values()) part.remove();
+  };
+}
+
+/** The events of several clusters as an async iterator. The event that each offers is taken in turn. */
+class ClusterEvents<T extends KubernetesObject> extends PolledIterator<InformerEvent<T> & InCluster> {
+  readonly #open: (handler: ClusterEventHandler<T>) => HandlerRegistration;
+  #registration: HandlerRegistration | undefined;
+  /** One event at most of each cluster, whose handler waits until it is taken. */
+  readonly #offers: { readonly event: InformerEvent<T> & InCluster; readonly taken: () => void }[] = [];
+
+  /** `open` adds the handler that fills it. */
+  constructor(open: (handler: ClusterEventHandler<T>) => HandlerRegistration, signal: AbortSignal | undefined) {
+    super(signal);
+    this.#open = open;
+  }
+
+  protected override begin(): void {
+    const offer = (event: InformerEvent<T> & InCluster): Promise<void> =>
+      new Promise((taken) => {
+        this.#offers.push({ event, taken });
+        this.wake();
+      });
+    this.#registration = this.#open({ onAdd: offer, onUpdate: offer, onDelete: offer, onSynced: offer });
+  }
+
+  protected override poll(): (InformerEvent<T> & InCluster) | undefined {
+    const offer = this.#offers.shift();
+    offer?.taken();
+    return offer?.event;
+  }
+
+  protected override finish(): void {
+    this.#registration?.remove();
+    for (const { taken } of this.#offers) taken();
+  }
+}
+
+/**
+ * The informers of one kind in all clusters of a {@linkcode ClusterSet}, read as one. Each has its own lists, watches,
+ * versions, snapshots and checks ({@linkcode cluster}), so that a cluster that is slow, gone or refuses affects no
+ * other one, and {@linkcode status} says so.
+ *
+ * - A cluster that is added joins: handlers receive its objects as initial ones.
+ * - A cluster that is removed leaves: reads lack its objects at once, and handlers receive them as deleted, with the
+ *   reason `"moved"`.
+ * - Events, listed objects, rows of views and status name their cluster. There is no order between clusters.
+ * - Versions are those of one cluster. So there is no `atLeast()` for all of them: wait by that of {@linkcode cluster},
+ *   or for an object by {@linkcode until}.
+ * - `derive()` takes the informer of one cluster: {@linkcode cluster}, or that of a factory in `ClusterSet.run()`.
+ */
+export class ClusterInformer<T extends KubernetesObject, Name extends string = never> {
+  /** Reads the caches. */
+  readonly lister: ClusterLister<T>;
+  /** Reads the indexes. */
+  readonly indexer: ClusterIndexer<T, Name | "namespace">;
+  /** Has the informer of each cluster that was added and not removed. */
+  readonly #informers = new Map<string, SharedIndexInformer<T, Name>>();
+  /** Has each handler that was not removed; one that was removed stays until the next is added. */
+  readonly #registrations = new Set<ClusterRegistration<T>>();
+  readonly #ended = new AbortController();
+  readonly #make: (informers: SharedInformerFactory) => SharedIndexInformer<T, Name>;
+  readonly #waits: Waits<T>;
+  /** The number of names given out to handlers that have none. */
+  #names = 0;
+
+  /** Made by `ClusterSet.forResource()`. `name` is that of the resource, `make` returns the informer of a cluster. */
+  constructor(name: string, make: (informers: SharedInformerFactory) => SharedIndexInformer<T, Name>) {
+    this.#make = make;
+    const subject = `"${name}" in several clusters`;
+    const stateOf = (): StateKeeper => this.#state;
+    this.#waits = new Waits<T>({
+      collection: { name, subject, informer: `the informer of ${subject}` },
+      get state() {
+        return stateOf();
+      },
+      processor: { stream: (options) => this.events(options) },
+      partsOf: () => [],
+    });
+    this.lister = {
+      list: (selector) => this.#objects(({ lister }) => lister.list(selector)),
+      get: (cluster, key) => this.#informers.get(cluster)?.lister.get(key),
+      namespace: (namespace) => ({
+        list: (selector) => this.#objects(({ lister }) => lister.namespace(namespace).list(selector)),
+      }),
+    };
+    const informers = this.#informers;
+    this.indexer = {
+      get size(): number {
+        return Array.from(informers.values()).reduce((sum, { indexer }) => sum + indexer.size, 0);
+      },
+      byIndex: (name, value) => this.#objects(({ indexer }) => indexer.byIndex(name, value)),
+      indexKeys: (name, value) =>
+        this.#each(({ indexer }) => indexer.indexKeys(name, value), (cluster, key) => ({ cluster, key })),
+      indexValues: (name) => [
+        ...new Set(this.#each(({ indexer }) => indexer.indexValues(name), (_cluster, value) => value)),
+      ],
+    };
+  }
+
+  /** The names of the clusters. */
+  get clusters(): readonly string[] {
+    return [...this.#informers.keys()];
+  }
+
+  /** Returns the informer of a cluster, which is the cluster's alone; `undefined` if there is no such cluster. */
+  cluster(name: string): SharedIndexInformer<T, Name> | undefined {
+    return this.#informers.get(name);
+  }
+
+  /** `true` if the caches of all clusters have been equal to their servers. */
+  get hasSynced(): boolean {
+    return [...this.#informers.values()].every(({ hasSynced }) => hasSynced);
+  }
+
+  /** Returns the status of each cluster's informer. */
+  status(): (InformerStatus & InCluster)[] {
+    return Array.from(this.#informers, ([cluster, informer]) => ({ ...informer.status(), cluster }));
+  }
+
+  /**
+   * Waits until each cluster has synced, or has failed to: for those that have, the cache can be read also if this
+   * rejects. A cluster that is removed meanwhile does not count.
+   *
+   * @throws {WaitError} that names the clusters which refuse, unless `patient`, or which have not synced when the
+   * signal aborts; see `SharedIndexInformer.waitForCacheSync()`.
+   */
+  async waitForCacheSync(options: Abortable & { readonly patient?: boolean } = {}): Promise<void> {
+    checkNames("wait for a sync", options, "signal patient");
+    await settled(this.#informers, (informer) => informer.waitForCacheSync(options));
+  }
+
+  /**
+   * Resolves with the first object, cached or to come in any cluster, for which the predicate holds, and its cluster;
+   * with `key`, with an object of that key. It reads as `SharedIndexInformer.until()` does; a key is not looked up.
+   *
+   * @throws {WaitError} when the signal aborts, or the set is disposed first.
+   * @throws an error of the predicate.
+   */
+  async until(
+    predicate: (object: T) => boolean,
+    options: Abortable & { readonly key?: ObjectKey } = {},
+  ): Promise<ClusterObject<T>> {
+    return await this.#waits.until(predicate, options) as ClusterObject<T>;
+  }
+
+  /**
+   * Calls `handler` for the cached objects of all clusters, then for changes.
+   *
+   * @throws {Error} when the set was disposed.
+   * @throws {RangeError} when an option is out of range.
+   * @throws {TypeError} when it has a position, which is of one cluster: give it to a handler of {@linkcode cluster}.
+   */
+  addEventHandler(handler: ClusterEventHandler<T>, options: HandlerOptions<T> = {}): HandlerRegistration {
+    return this.#register(handler, options);
+  }
+
+  /**
+   * Returns the cached objects of all clusters as events, then changes. The iterator begins at its first `next()`, and
+   * ends when the set is disposed, when the signal aborts, or at `break`. A cluster does not wait for the events of
+   * another one.
+   *
+   * `next()` rejects as {@linkcode addEventHandler} throws.
+   */
+  events(options: HandlerOptions<T> = {}): AsyncIterableIterator<InformerEvent<T> & InCluster> {
+    const events = new ClusterEvents<T>(
+      (handler) => this.addEventHandler(handler, { name: "events", ...options }),
+      options.signal,
+    );
+    events.endWith(this.#ended.signal);
+    return events;
+  }
+
+  /**
+   * Returns the cached objects of all clusters in one order, see `SharedIndexInformer.view()`. The view has synced when
+   * one cluster has; the rows of others enter as they come. Rows of equal sort keys are in the order of their clusters.
+   *
+   * @throws as {@linkcode addEventHandler}, and as `SharedIndexInformer.view()`.
+   */
+  view(options: ViewOptions<T> = {}): CacheView<T> {
+    const registered: ClusterRegistration<T>[] = [];
+    const addEventHandler = (handler: ResourceEventHandler<T>, options: HandlerOptions<T>): HandlerRegistration => {
+      registered.push(this.#register(handler, options));
+      return registered[0];
+    };
+    const view = new CacheView<T>({ addEventHandler }, options);
+    const end = (): void => view[Symbol.dispose]();
+    // No cluster needs to have synced by then.
+    for (const { ended } of registered) ended.aborted ? end() : ended.addEventListener("abort", end, { once: true });
+    return view;
+  }
+
+  /**
+   * Adds a cluster, with the informers that it has.
+   * @internal
+   */
+  joined(cluster: string, informers: SharedInformerFactory): void {
+    const informer = this.#make(informers);
+    this.#informers.set(cluster, informer);
+    for (const registration of this.#registrations) if (!registration.ended.aborted) registration.follow(informer);
+  }
+
+  /**
+   * Removes a cluster, and resolves when the handlers have received that.
+   * @internal
+   */
+  async left(cluster: string): Promise<void> {
+    const informer = this.#informers.get(cluster);
+    if (informer === undefined) return;
+    this.#informers.delete(cluster);
+    await informer.leave();
+    for (const registration of this.#registrations) registration.left(informer);
+  }
+
+  /**
+   * Ends handlers, iterators and views.
+   * @internal
+   */
+  end(): void {
+    this.#ended.abort(new DOMException("The clusters were disposed", "AbortError"));
+  }
+
+  /** The worst state of the clusters. */
+  get #state(): StateKeeper {
+    const states = Array.from(this.#informers.values(), ({ followed }) => followed.state);
+    if (states.length > 0 && !this.#ended.signal.aborted) return worstOf(states);
+    const state = new StateKeeper();
+    if (this.#ended.signal.aborted) state.stopped();
+    return state;
+  }
+
+  #register(handler: ClusterEventHandler<T>, options: HandlerOptions<T>): ClusterRegistration<T> {
+    if (this.#ended.signal.aborted) throw new Error("Cannot add a handler: the clusters were disposed");
+    if (options.position !== undefined) {
+      throw new TypeError(
+        "Cannot begin at a position in several clusters: it is of one; add a handler with a position of its own to " +
+          "the informer of each cluster",
+      );
+    }
+    const name = options.name ?? `handler ${++this.#names}`;
+    for (const registration of this.#registrations) {
+      if (registration.ended.aborted) this.#registrations.delete(registration);
+    }
+    const { signal } = this.#ended;
+    const registration = new ClusterRegistration<T>(handler, { ...options, name }, this.#informers, signal);
+    this.#registrations.add(registration);
+    return registration;
+  }
+
+  #objects(read: (informer: SharedIndexInformer<T, Name>) => readonly T[]): ClusterObject<T>[] {
+    return this.#each(read, (cluster, object) => ({ cluster, object }));
+  }
+
+  /** Returns what is read in each cluster, joined with its name. */
+  #each<V, R>(
+    read: (informer: SharedIndexInformer<T, Name>) => readonly V[],
+    join: (cluster: string, value: V) => R,
+  ): R[] {
+    const all: R[] = [];
+    for (const [cluster, informer] of this.#informers) {
+      for (const value of read(informer)) all.push(join(cluster, value));
+    }
+    return all;
+  }
+}
+
+/**
+ * Awaits a call for each member, and all others where one fails. What was removed meanwhile has not failed.
+ *
+ * @throws {WaitError} that joins those of several members.
+ */
+export async function settled<M>(members: ReadonlyMap<string, M>, wait: (member: M) => Promise<void>): Promise<void> {
+  const failed = await Promise.all(Array.from(members, async ([name, member]): Promise<readonly unknown[]> => {
+    try {
+      await wait(member);
+    } catch (error) {
+      if (members.get(name) === member) return [error];
+    }
+    return [];
+  }));
+  const errors = failed.flat();
+  if (errors.length === 0) return;
+  throw errors.length > 1 && errors.every((it) => it instanceof WaitError) ? joinedWaitError(errors) : errors[0];
+}

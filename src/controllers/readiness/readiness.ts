@@ -1,0 +1,472 @@
+import { checkNames } from "../../errors/option_names.ts";
+import {
+  type Complete,
+  type KubernetesObject,
+  type ObjectKey,
+  type Reduced,
+  reduced,
+  splitKey,
+} from "../../api/object.ts";
+import { type Abortable, defined } from "../../api/options.ts";
+import { elementsAt, LabelSelector, type LabelSelectorFields } from "../../api/selector.ts";
+import type { InformerView, SharedIndexInformer } from "../../informer/shared_index_informer.ts";
+import type { CustomResourceDefinition } from "../../kinds/apiextensions/v1.ts";
+import type { DaemonSet, Deployment, ReplicaSet, StatefulSet } from "../../kinds/apps/v1.ts";
+import type { Job } from "../../kinds/batch/v1.ts";
+import type { PersistentVolumeClaim, Pod, Service } from "../../kinds/core/v1.ts";
+import { DecodeError } from "../../api/status.ts";
+import { DerivedController } from "../../async/signals.ts";
+import { humanDuration, LongTimer, monotonicMs } from "../../async/time.ts";
+import { COMPLETE, nameOf } from "../../errors/errors.ts";
+import { InformerError } from "../../errors/informer_error.ts";
+import type { AddedEvent, ObjectEvent } from "../../informer/events/event.ts";
+
+/**
+ * `"ready"`: the object is as its spec wants it. `"progressing"`: its controller works on that, or has not seen it yet.
+ * `"failed"`: that needs somebody's help, or more time than a controller gives it. `"terminating"`: it is being
+ * deleted. `"absent"`: there is no such object.
+ */
+export type ReadinessState = "ready" | "progressing" | "failed" | "terminating" | "absent";
+
+/** The state of an object, and why it has that. */
+export interface Readiness {
+  /** The state. */
+  readonly state: ReadinessState;
+  /** The reason in one word: as the object or a pod has it, `"ImagePullBackOff"`, else as kstatus names it. */
+  readonly reason: string;
+  /** A sentence for people. */
+  readonly message: string;
+}
+
+/** Options of {@linkcode readiness}. */
+export interface ReadinessOptions {
+  /**
+   * The pods among which those of a workload are looked at, from the cache of this informer. One that fails, and has
+   * what the pod template says now, makes a workload that is progressing `"failed"`. @default {none}
+   */
+  readonly pods?: Pick<InformerView<Pod>, "lister">;
+}
+
+/** The time for which a pod may be unschedulable before it has failed, in milliseconds (kstatus `ScheduleWindow`). */
+const SCHEDULING_MS = 15_000;
+
+/**
+ * Returns whether an object is ready, by its generation and conditions, and for built-in workloads by their counts; see
+ * the guide for the rules of each kind. `undefined` is `"absent"`.
+ *
+ * It reads `apiVersion` and `kind`, which objects of a client and of informers have. With `pods`, the labels of all
+ * cached pods in the namespace are compared with the selector.
+ *
+ * @throws {TypeError} when the object is reduced to named fields, or to metadata.
+ */
+export function readiness<T extends KubernetesObject & Complete>(
+  object: T | undefined,
+  options: ReadinessOptions = {},
+): Readiness {
+  checkNames("judge the readiness of an object", options, "pods");
+  if (object === undefined) return { state: "absent", reason: "NotFound", message: "there is no such object" };
+  const mark = (object as Reduced)[reduced];
+  if (mark !== undefined && kindOf(object) !== "/Secret") { // which informers keep without data
+    throw new TypeError(`Cannot judge the readiness of an object: it is reduced to ${mark}; cache it completely`);
+  }
+  const own = ofGenerics(object) ?? (RULES[kindOf(object)] ?? ofReadyCondition)(object as never);
+  const mayFail = own.state === "progressing" ? own.reason !== NOT_OBSERVED : own.reason === JOB_RUNS;
+  return (mayFail && options.pods !== undefined ? failureOfPods(object, options.pods) : undefined) ?? own;
+}
+
+/** A condition of any kind. */
+interface Seen {
+  readonly type?: string;
+  readonly status?: string;
+  readonly reason?: string;
+  readonly message?: string;
+  readonly observedGeneration?: number;
+}
+
+/** An object as its controller may not have seen it yet. */
+type Unseen<T extends { readonly spec?: unknown; readonly status?: unknown }> = KubernetesObject & {
+  readonly spec?: Partial<T["spec"]>;
+  readonly status?: Partial<T["status"]>;
+};
+
+const NOT_OBSERVED = "LatestGenerationNotObserved";
+const JOB_RUNS = "JobRunning";
+/** The value of `progressDeadlineSeconds` that stands for no deadline. */
+const NO_DEADLINE = 2 ** 31 - 1;
+
+/** The rules of kinds, by group and kind. */
+const RULES: Readonly<Record<string, (object: never) => Readiness>> = {
+  "apps/DaemonSet": ofDaemonSet,
+  "apps/Deployment": ofDeployment,
+  "apps/ReplicaSet": ofReplicaSet,
+  "apps/StatefulSet": ofStatefulSet,
+  "batch/Job": ofJob,
+  "/PersistentVolumeClaim": ofClaim,
+  "/Pod": ofPod,
+  "/Service": ofService,
+  "apiextensions.k8s.io/CustomResourceDefinition": ofDefinition,
+};
+
+function kindOf({ apiVersion = "", kind = "" }: KubernetesObject): string {
+  return `${apiVersion.slice(0, Math.max(0, apiVersion.indexOf("/")))}/${kind}`;
+}
+
+function ready(message: string, reason = "Ready"): Readiness {
+  return { state: "ready", reason, message };
+}
+
+function progressing(reason: string, message: string): Readiness {
+  return { state: "progressing", reason, message };
+}
+
+/** A state whose reason and message are those of a condition, if it has them. */
+function by(state: ReadinessState, condition: Seen, reason: string, message: string): Readiness {
+  return { state, reason: condition.reason || reason, message: condition.message || message };
+}
+
+/** Progressing while `found` is less than `wanted`. */
+function fewer(reason: string, found: number, wanted: number, what: string): Readiness | undefined {
+  return found < wanted ? progressing(reason, `${found} of ${wanted} ${what}`) : undefined;
+}
+
+/** Progressing while replicas wait for their end. */
+function extra(found: number, wanted: number): Readiness | undefined {
+  return found > wanted
+    ? progressing("ExtraPods", `${found - wanted} replicas too many have not ended yet`)
+    : undefined;
+}
+
+/** The conditions of an object of any kind. */
+export function conditionsOf(object: KubernetesObject): readonly Seen[] {
+  return elementsAt(object, ["status", "conditions"]) as readonly Seen[];
+}
+
+function conditionOf(object: KubernetesObject, ...types: readonly string[]): Seen | undefined {
+  return conditionsOf(object).find(({ type = "" }) => types.includes(type));
+}
+
+function isTrue(condition: Seen | undefined): condition is Seen & { readonly status: "True" } {
+  return condition?.status === "True";
+}
+
+/** `undefined` if nothing that all kinds have decides. */
+function ofGenerics(object: KubernetesObject): Readiness | undefined {
+  const { deletionTimestamp } = object.metadata;
+  if (deletionTimestamp) {
+    const { finalizers = [] } = object.metadata;
+    const waits = finalizers.length === 0 ? "" : `, and waits for ${finalizers.join(", ")}`;
+    return { state: "terminating", reason: "Terminating", message: `it is being deleted${waits}` };
+  }
+  const behind = unobserved(object);
+  if (behind !== undefined) return behind;
+  const found = conditionsOf(object).find((it) => isTrue(it) && (it.type === "Reconciling" || it.type === "Stalled"));
+  if (found === undefined) return undefined;
+  return by(
+    found.type === "Stalled" ? "failed" : "progressing",
+    found,
+    found.type!,
+    `its condition ${found.type} is True`,
+  );
+}
+
+/** Progressing if a controller that names the generation it has seen has not seen that of the object. */
+export function unobserved(
+  object: KubernetesObject,
+  observed: number | undefined = (object as { readonly status?: Seen }).status?.observedGeneration,
+): Readiness | undefined {
+  const { generation } = object.metadata;
+  if (generation === undefined || typeof observed !== "number" || observed === generation) return undefined;
+  return progressing(NOT_OBSERVED, `its controller has seen generation ${observed}, and not ${generation} yet`);
+}
+
+function ofReadyCondition(object: KubernetesObject): Readiness {
+  const found = conditionOf(object, "Ready");
+  if (found?.status === "False" || found?.status === "Unknown") {
+    return by("progressing", found, "NotReady", `its condition Ready is ${found.status}`);
+  }
+  const late = isTrue(found) ? unobserved(object, found.observedGeneration) : undefined;
+  return late ?? by("ready", found ?? {}, "Ready", "nothing says that it is not ready");
+}
+
+/** A workload whose replicas cannot be made is progressing, for the reason that its controller names. */
+function withReplicaFailure(object: KubernetesObject, found: Readiness): Readiness {
+  const failure = conditionOf(object, "ReplicaFailure");
+  if (found.state !== "progressing" || !isTrue(failure)) return found;
+  return by("progressing", failure, "ReplicaFailure", "pods cannot be made or deleted");
+}
+
+function ofDeployment(object: Unseen<Deployment>): Readiness {
+  const { replicas: wanted = 1, progressDeadlineSeconds = NO_DEADLINE } = object.spec ?? {};
+  const { replicas = 0, updatedReplicas = 0, readyReplicas = 0, availableReplicas = 0 } = object.status ?? {};
+  const progress = conditionOf(object, "Progressing");
+  if (progress?.reason === "ProgressDeadlineExceeded") {
+    return by("failed", progress, "", "it has made no progress within progressDeadlineSeconds");
+  }
+  const isDone = progressDeadlineSeconds === NO_DEADLINE ||
+    (isTrue(progress) && progress.reason === "NewReplicaSetAvailable");
+  const found = fewer("LessReplicas", replicas, wanted, "replicas exist") ??
+    fewer("LessUpdated", updatedReplicas, wanted, "replicas are updated") ??
+    extra(replicas, wanted) ??
+    fewer("LessAvailable", availableReplicas, updatedReplicas, "updated replicas are available") ??
+    fewer("LessReady", readyReplicas, wanted, "replicas are ready") ??
+    (isDone ? undefined : progressing("ReplicaSetNotAvailable", "its new ReplicaSet is not available yet")) ??
+    (isTrue(conditionOf(object, "Available"))
+      ? undefined
+      : progressing("DeploymentNotAvailable", "it is not available yet"));
+  return withReplicaFailure(object, found ?? ready(`${replicas} replicas are available`));
+}
+
+function ofReplicaSet(object: Unseen<ReplicaSet>): Readiness {
+  const { replicas: wanted = 1 } = object.spec ?? {};
+  const { replicas = 0, readyReplicas = 0, availableReplicas = 0, fullyLabeledReplicas = 0 } = object.status ?? {};
+  const failure = conditionOf(object, "ReplicaFailure");
+  const found = (isTrue(failure) ? progressing("ReplicaFailure", "") : undefined) ??
+    fewer("LessLabelled", fullyLabeledReplicas, wanted, "replicas have the labels of the template") ??
+    fewer("LessAvailable", availableReplicas, wanted, "replicas are available") ??
+    fewer("LessReady", readyReplicas, wanted, "replicas are ready") ??
+    extra(replicas, wanted);
+  return withReplicaFailure(object, found ?? ready(`${replicas} replicas are available`));
+}
+
+function ofStatefulSet({ spec = {}, status = {} }: Unseen<StatefulSet>): Readiness {
+  const { replicas: wanted = 1, updateStrategy } = spec;
+  if (updateStrategy?.type === "OnDelete") return ready("it updates pods that are deleted, whenever that is");
+  const { replicas = 0, readyReplicas = 0, currentReplicas = 0, updatedReplicas = 0 } = status;
+  const found = fewer("LessReplicas", replicas, wanted, "replicas exist") ??
+    fewer("LessReady", readyReplicas, wanted, "replicas are ready") ??
+    extra(replicas, wanted);
+  if (found !== undefined) return found;
+  const partition = updateStrategy?.rollingUpdate?.partition;
+  if (partition !== undefined) {
+    return fewer("PartitionRollout", updatedReplicas, wanted - partition, "replicas of the partition are updated") ??
+      ready(`${updatedReplicas} replicas are updated, as its partition wants`);
+  }
+  return fewer("LessCurrent", currentReplicas, wanted, "replicas are current") ??
+    (status.currentRevision === status.updateRevision
+      ? ready(`${replicas} replicas are ready`)
+      : progressing("RevisionMismatch", "not all replicas have the newest revision"));
+}
+
+function ofDaemonSet({ metadata, status }: Unseen<DaemonSet>): Readiness {
+  if (metadata.generation === undefined) return progressing("NoGeneration", "it has no generation");
+  if (status?.observedGeneration === undefined) {
+    return progressing("NoObservedGeneration", "its controller has not seen it");
+  }
+  const { desiredNumberScheduled: wanted, currentNumberScheduled = 0, updatedNumberScheduled = 0 } = status;
+  const { numberAvailable = 0, numberReady = 0 } = status;
+  if (wanted === undefined) return progressing("NoDesiredNumber", "the number of its pods is not known yet");
+  return fewer("LessCurrent", currentNumberScheduled, wanted, "nodes have a pod") ??
+    fewer("LessUpdated", updatedNumberScheduled, wanted, "pods are updated") ??
+    fewer("LessAvailable", numberAvailable, wanted, "pods are available") ??
+    fewer("LessReady", numberReady, wanted, "pods are ready") ??
+    ready(`${wanted} pods are available`);
+}
+
+function ofJob(object: Unseen<Job>): Readiness {
+  const { succeeded = 0, active = 0, failed = 0, startTime } = object.status ?? {};
+  const counts = `${succeeded} pods have succeeded, ${active} are active, ${failed} have failed`;
+  for (const condition of conditionsOf(object).filter(isTrue)) {
+    if (condition.type === "Complete") return ready(counts, "Complete");
+    if (condition.type === "Failed") return by("failed", condition, "JobFailed", counts);
+    if (condition.type === "Suspended" && object.spec?.suspend) return ready("it is suspended", "Suspended");
+  }
+  return startTime ? ready(counts, JOB_RUNS) : progressing("JobNotStarted", "it has not started");
+}
+
+function ofClaim({ status }: Unseen<PersistentVolumeClaim>): Readiness {
+  const { phase = "unknown" } = status ?? {};
+  return phase === "Bound" ? ready("it is bound", phase) : progressing("NotBound", `its phase is ${phase}`);
+}
+
+function ofService({ spec }: Unseen<Service>): Readiness {
+  if (spec?.type !== "LoadBalancer" || spec.clusterIP) return ready("it has what its type needs");
+  return progressing("NoIPAssigned", "it is of type LoadBalancer, and has no cluster IP yet");
+}
+
+function ofDefinition(object: Unseen<CustomResourceDefinition>): Readiness {
+  const names = conditionOf(object, "NamesAccepted");
+  if (names?.status === "False") return by("failed", names, "NamesNotAccepted", "its names are not accepted");
+  const established = conditionOf(object, "Established");
+  if (isTrue(established)) return ready("it is served", "Established");
+  if (established?.status === "False" && established.reason !== "Installing") {
+    return by("failed", established, "NotEstablished", "it is not served");
+  }
+  return progressing("Installing", "it is not served yet");
+}
+
+/** Reasons for which a container waits that are over when somebody does something about them. */
+const FAILURES: readonly unknown[] = [
+  "CrashLoopBackOff",
+  "CreateContainerConfigError",
+  "CreateContainerError",
+  "ErrImageNeverPull",
+  "ImageInspectError",
+  "ImagePullBackOff",
+  "InvalidImageName",
+  "RunContainerError",
+];
+
+function ofPod(pod: Unseen<Pod>): Readiness {
+  const { phase = "", initContainerStatuses = [], containerStatuses = [] } = pod.status ?? {};
+  const containers = [...initContainerStatuses, ...containerStatuses];
+  const condition = conditionOf(pod, "Ready");
+  if (phase === "Succeeded") return ready("its containers have succeeded", "Completed");
+  if (phase === "Failed") {
+    const failed = containers.find(({ state }) => (state?.terminated?.exitCode ?? 0) !== 0);
+    const { reason = "Failed", exitCode = 0 } = failed?.state?.terminated ?? {};
+    const message = failed ? `container ${failed.name} has ended with code ${exitCode}` : "it has failed";
+    return by("failed", pod.status as Seen, reason, message);
+  }
+  if (phase === "Running" && isTrue(condition)) return ready("its containers are ready");
+  const waits = containers.filter(({ state }) => state?.waiting?.reason);
+  const failing = waits.find(({ state }) => FAILURES.includes(state!.waiting!.reason));
+  const waiting = failing ?? waits[0];
+  const of = waiting &&
+    by(failing ? "failed" : "progressing", waiting.state!.waiting!, "", waiting.state!.waiting!.reason!);
+  const container = of && { ...of, message: `container ${waiting.name}: ${of.message}` };
+  const scheduled = conditionOf(pod, "PodScheduled");
+  if (phase === "Pending" && scheduled?.status === "False") return ofScheduling(pod, scheduled);
+  if (container !== undefined) return container;
+  if (phase === "Running") return by("progressing", condition ?? {}, "PodRunningNotReady", "it runs, and is not ready");
+  return phase === "Pending"
+    ? progressing("PodPending", "its containers have not started")
+    : progressing("PodNotObserved", phase === "" ? "it has no phase yet" : `its phase is ${phase}`);
+}
+
+function ofScheduling({ metadata }: KubernetesObject, condition: Seen): Readiness {
+  const isLate = !(Date.now() - Date.parse(metadata.creationTimestamp) < SCHEDULING_MS);
+  const state = condition.reason === "Unschedulable" && isLate ? "failed" : "progressing";
+  return by(state, condition, "PodNotScheduled", "it is on no node yet");
+}
+
+/**
+ * The failure of one of a workload's pods. Those of an older template have the same labels: a pod counts if it has what
+ * the template says now. One that has ended with a failure is replaced, and does not count.
+ */
+function failureOfPods(object: KubernetesObject, pods: Pick<InformerView<Pod>, "lister">): Readiness | undefined {
+  const { selector, template } = (object as Unseen<Deployment>).spec ?? {};
+  if (selector === undefined || template === undefined) return undefined;
+  const { matchLabels, matchExpressions } = selector as LabelSelectorFields;
+  const labels = String(LabelSelector.from(defined({ matchLabels, matchExpressions })));
+  if (labels === "") return undefined; // a map, as older kinds have it, or no pods at all
+  const { metadata: { labels: templateLabels, annotations } = {}, spec: { containers, initContainers, volumes } = {} } =
+    template as Partial<Pod>;
+  const wanted = { metadata: { labels: templateLabels, annotations }, spec: { containers, initContainers, volumes } };
+  for (const pod of pods.lister.namespace(object.metadata.namespace ?? "").list(labels)) {
+    if (pod.status?.phase === "Failed" || !hasAll(pod, wanted)) continue;
+    const found = readiness(pod);
+    if (found.state === "failed") return { ...found, message: `pod ${pod.metadata.name}: ${found.message}` };
+  }
+  return undefined;
+}
+
+/** True if `value` has what `part` has: members of objects, scalars of lists in their places, and items in any. */
+function hasAll(value: unknown, part: unknown): boolean {
+  if (typeof part !== "object" || part === null) return (part ?? undefined) === undefined || value === part;
+  if (typeof value !== "object" || value === null) return false;
+  if (Array.isArray(part)) {
+    const items = Array.isArray(value) ? value : [];
+    return part.every((item, i) => typeof item === "object" ? items.some((it) => hasAll(it, item)) : items[i] === item);
+  }
+  const members = value as Readonly<Record<string, unknown>>;
+  return Object.entries(part).every(([name, member]) => hasAll(members[name], member));
+}
+
+/** Options of {@linkcode untilReady}. */
+export interface UntilReadyOptions extends Abortable {
+  /** If `true`, the wait ends as soon as the object has failed, though it may recover. @default {false} */
+  readonly failFast?: boolean;
+  /** A running informer of pods, among which those of a workload are looked at for failures. @default {none} */
+  readonly pods?: Pick<InformerView<Pod>, "lister" | "addEventHandler">;
+}
+
+/**
+ * A wait for an object has ended before it was ready. The message has its last state, the reason, and how long was
+ * waited if the signal ended it.
+ */
+export class NotReadyError extends InformerError {
+  /** `"NotReadyError"`. */
+  override readonly name = "NotReadyError";
+  /** The key of the object. */
+  readonly key: ObjectKey;
+  /** Its last state. */
+  readonly readiness: Readiness;
+
+  /** Creates an error about the object of `key`; `waitedMs` is the time for which it was waited for. */
+  constructor(key: ObjectKey, readiness: Readiness, options: ErrorOptions & { readonly waitedMs?: number } = {}) {
+    const { state, reason, message } = readiness;
+    const { waitedMs } = options;
+    const after = waitedMs === undefined ? "" : ` after ${humanDuration(waitedMs)}`;
+    super(`"${key}" is not ready${after}: ${state}, ${reason}: ${message}`, options);
+    this.key = key;
+    this.readiness = readiness;
+  }
+}
+
+/**
+ * Resolves with the object of a key once it is ready, as {@linkcode readiness} says. An object that does not exist yet,
+ * or is deleted and made again, is waited for.
+ *
+ * With `failFast`, changes of pods in the object's namespace are looked at too, where `pods` is given.
+ *
+ * @throws {NotReadyError} when the signal aborts, with the last state; with `failFast` when the object has failed.
+ * @throws {WaitError} when the signal aborts before the cache has synced, or the informer stops.
+ * @throws {TypeError} when the informer's objects are reduced.
+ *
+ * @example
+ * ```ts
+ * import { Client, SharedIndexInformer } from "@kube/informer";
+ * import { Pod } from "@kube/informer/kinds/core/v1";
+ * import { NotReadyError, untilReady } from "@kube/informer/readiness";
+ * import { FakeApiServer, pod } from "@kube/informer/testing";
+ * import { assertRejects } from "@std/assert";
+ *
+ * const server = new FakeApiServer();
+ * server.create(Pod, pod({ name: "web-0", namespace: "shop", phase: "Failed" }));
+ * using client = new Client({ server: "http://fake", transport: server });
+ * await using pods = new SharedIndexInformer(client.resource(Pod));
+ * pods.run();
+ * await assertRejects(() => untilReady(pods, "shop/web-0", { failFast: true }), NotReadyError, "failed");
+ * ```
+ */
+export async function untilReady<T extends KubernetesObject & Complete>(
+  informer: SharedIndexInformer<T, string>,
+  key: ObjectKey,
+  options: UntilReadyOptions = {},
+): Promise<T> {
+  checkNames("wait until an object is ready", options, "failFast pods signal");
+  const { signal, failFast = false, pods } = options;
+  const beganMs = monotonicMs();
+  using job = new DerivedController(signal);
+  using timer = new LongTimer(() => again());
+  const isReady = (object: T | undefined): boolean => {
+    const found = readiness(object, { pods });
+    if (failFast && found.state === "failed") throw new NotReadyError(key, found);
+    if (failFast) timer.arm(SCHEDULING_MS); // an unschedulable pod fails without a change
+    return found.state === "ready";
+  };
+  const again = (): void => {
+    try {
+      isReady(informer.lister.get(key));
+    } catch (error) {
+      if (!(error instanceof DecodeError)) job.abort(error); // of an object that cannot be read, the cache reports that
+    }
+  };
+  if (failFast && pods !== undefined) {
+    const { namespace } = splitKey(key);
+    const look = (event: ObjectEvent<Pod>): void => event.namespace === namespace ? again() : undefined;
+    const onAdd = (event: AddedEvent<Pod>): void => event.initial ? undefined : look(event);
+    pods.addEventHandler({ onAdd, onUpdate: look, onSynced: again }, { name: "untilReady", signal: job.signal });
+  }
+  try {
+    return await informer.until(isReady, { key, signal: job.signal });
+  } catch (error) {
+    if (job.signal.reason instanceof NotReadyError) throw job.signal.reason;
+    if (!signal?.aborted || !informer.hasSynced) throw error;
+    const waitedMs = monotonicMs() - beganMs;
+    const late = new NotReadyError(key, readiness(informer.lister.get(key), { pods }), { cause: error, waitedMs });
+    // The state is known to be the last one only while the cache follows its server.
+    if (nameOf(signal.reason) === "TimeoutError" && informer.status().state === "live") COMPLETE.add(late);
+    throw late;
+  }
+}

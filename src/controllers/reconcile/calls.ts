@@ -1,0 +1,211 @@
+import type { KubernetesObject, ObjectKey } from "../../api/object.ts";
+import { LazyController } from "../../async/signals.ts";
+import { LongTimer, monotonicMs } from "../../async/time.ts";
+import type { Client } from "../../client/client.ts";
+import type { ObjectWrite, ResourceClients } from "../../client/resource_client.ts";
+import type { Resource } from "../../api/resource.ts";
+import type { Lister } from "../../informer/cache/lister.ts";
+import { type Cause, MAX_CAUSES, type Result, type WorkContext } from "../../workqueue/run.ts";
+import type { ObjectChange, ReconcileContext, ReconcileFunction } from "./options.ts";
+import type { PendingWrites } from "./pending_writes.ts";
+
+/** An event that came during a call of its key, and what to do when it is a cause. */
+interface EarlyEvent {
+  readonly event: ObjectChange<KubernetesObject>;
+  /** True when the events of all writes are skipped, false for those of the status. */
+  readonly ofAll: boolean;
+  /** Adds the key, as at the time of the event. */
+  readonly add: () => void;
+}
+
+/** One call of a reconcile: its context, its signal, its requests, and its end by time or by stopping. */
+export class ReconcileCall<T extends KubernetesObject> implements ReconcileContext<T> {
+  /** The key. */
+  readonly key: ObjectKey;
+  readonly client: ResourceClients;
+  readonly retries: number;
+  readonly causes: readonly Cause[];
+  readonly cache: ReconcileContext<T>["cache"];
+  /** The time at which the call began, of the monotonic clock. */
+  readonly beganMs: number = monotonicMs();
+  /** The time at which the call must have returned. */
+  readonly dueMs: number;
+  readonly #calls: RunningCalls<T>;
+  readonly #stop = new LazyController();
+  /** Ends the requests. */
+  readonly #requests = new LazyController();
+  /** Resolves when `reconcile` has returned; never rejects. */
+  returned: Promise<void> | undefined;
+  /** Set when the promise of `reconcile` has rejected. */
+  failure: { readonly error: unknown } | undefined;
+  /** Events that may be those of writes whose answers are still to come; set once the call may have written. */
+  #early: EarlyEvent[] | undefined;
+  /** Rejects the promise of `run`; undefined before that. */
+  #reject: ((reason: unknown) => void) | undefined;
+
+  /** Does not call yet. Its time begins. */
+  constructor(key: ObjectKey, { retries, causes }: WorkContext, calls: RunningCalls<T>) {
+    this.key = key;
+    const { client, writes, timeoutMs } = calls;
+    const onWrite = (write: ObjectWrite): void => writes.record(key, write);
+    const onUnanswered = (resource: Resource): void => writes.unanswered(key, resource);
+    const cached = (resource: Resource, object: ObjectKey) => writes.cached(key, resource, object);
+    this.client = {
+      namespace: client.namespace,
+      resource: (resource, selection) => {
+        this.#early ??= [];
+        const { signal } = this.#requests;
+        const beforeSent = (): void => {
+          calls.check?.();
+          signal.throwIfAborted();
+        };
+        return client.resource(resource, selection, { onWrite, onUnanswered, cached, beforeSent, signal });
+      },
+    };
+    this.retries = retries;
+    this.causes = causes;
+    this.dueMs = this.beganMs + timeoutMs;
+    this.cache = calls.cache;
+    this.#calls = calls;
+  }
+
+  get object(): T | undefined {
+    return this.#calls.lister.get(this.key);
+  }
+
+  get signal(): AbortSignal {
+    return this.#stop.signal;
+  }
+
+  /** Calls `reconcile`, and returns its result, or the error of `giveUp()`. */
+  run(reconcile: ReconcileFunction<T>): void | Result | Promise<void | Result> {
+    const result = reconcile(this.key, this);
+    if (!(result instanceof Promise)) return result;
+    return new Promise((resolve, reject) => {
+      this.#reject = reject;
+      this.returned = result.then(resolve, (error) => {
+        this.failure = { error };
+        reject(error);
+      });
+    });
+  }
+
+  /**
+   * Keeps an event until the call ends, for it may be the event of a write that is not answered yet. Returns false when
+   * it need not be kept: the call has not written, or there are many, so that its key comes up again in any case.
+   */
+  keep(early: EarlyEvent): boolean {
+    if (this.#early === undefined || this.#early.length >= MAX_CAUSES) return false;
+    this.#early.push(early);
+    return true;
+  }
+
+  /** Returns the events that were kept, once. */
+  takeEarly(): readonly EarlyEvent[] {
+    const early = this.#early ?? [];
+    this.#early = undefined;
+    return early;
+  }
+
+  /** Aborts the signal; requests that it was not passed to continue. */
+  abort(reason: unknown): void {
+    this.#stop.abort(reason);
+  }
+
+  /** Aborts the signal and the requests of the call, which sends no more. */
+  endRequests(reason: unknown): void {
+    this.#stop.abort(reason);
+    this.#requests.abort(reason);
+  }
+
+  /**
+   * Rejects the promise of `run`, which somebody waits for, with `error`; false when the reconcile has returned no
+   * promise.
+   */
+  giveUp(error: unknown): boolean {
+    this.#reject?.(error);
+    return this.#reject !== undefined;
+  }
+}
+
+/**
+ * The calls that have not returned. When the time of one is over, it is abandoned: its worker waits for it no longer.
+ */
+export class RunningCalls<T extends KubernetesObject> implements Disposable {
+  /** Has a call if and only if its time was over before it returned, and it has not returned yet. */
+  readonly abandoned = new Map<ObjectKey, ReconcileCall<T>>();
+  /** Has a call if and only if its worker waits for it, in the order of calls and so of `dueMs`. */
+  readonly #awaited = new Map<ObjectKey, ReconcileCall<T>>();
+  /** Armed if and only if `#awaited` has a call with a time limit; fires at that of the first one, or before. */
+  readonly #timer = new LongTimer(() => this.#timeOut());
+  /** Sends the requests of calls. */
+  readonly client: Client;
+  /** Reads the cache of the reconciled kind. */
+  readonly lister: Lister<T>;
+  /** Returns the cache of a kind. */
+  readonly cache: ReconcileContext<T>["cache"];
+  /** Remembers the writes of calls. */
+  readonly writes: PendingWrites;
+  /** The time limit of a call, in milliseconds. */
+  readonly timeoutMs: number;
+  /** Called before each request of a call, which it may end. */
+  check: (() => void) | undefined;
+
+  constructor(
+    client: Client,
+    lister: Lister<T>,
+    cache: ReconcileContext<T>["cache"],
+    writes: PendingWrites,
+    timeoutMs: number,
+  ) {
+    this.client = client;
+    this.lister = lister;
+    this.cache = cache;
+    this.writes = writes;
+    this.timeoutMs = timeoutMs;
+  }
+
+  /** All calls, abandoned ones too. */
+  get all(): ReconcileCall<T>[] {
+    return [...this.#awaited.values(), ...this.abandoned.values()];
+  }
+
+  /** The call of a key that its worker waits for. */
+  of(key: ObjectKey): ReconcileCall<T> | undefined {
+    return this.#awaited.get(key);
+  }
+
+  /** Creates a call that a worker will wait for until {@linkcode end}; its time begins. */
+  begin(key: ObjectKey, context: WorkContext): ReconcileCall<T> {
+    const call = new ReconcileCall<T>(key, context, this);
+    this.#awaited.set(key, call);
+    if (!this.#timer.isArmed) this.#timer.arm(this.timeoutMs);
+    return call;
+  }
+
+  /** Ends the wait for a call, and its time. */
+  end(call: ReconcileCall<T>): void {
+    this.#awaited.delete(call.key);
+    if (this.#awaited.size === 0) this.#timer[Symbol.dispose]();
+  }
+
+  /** Abandons the calls whose time is over, and arms the timer for the next one. */
+  #timeOut(): void {
+    const nowMs = monotonicMs();
+    for (const call of this.#awaited.values()) {
+      // A timer may fire a fraction of a millisecond early.
+      if (call.dueMs > nowMs + 1) return this.#timer.arm(call.dueMs - nowMs);
+      const error = new DOMException(
+        `The reconcile of "${call.key}" has not returned within ${this.timeoutMs} ms`,
+        "TimeoutError",
+      );
+      if (call.giveUp(error)) this.abandoned.set(call.key, call);
+      call.endRequests(error);
+    }
+  }
+
+  /** Ends the time of all calls. */
+  [Symbol.dispose](): void {
+    this.#timer[Symbol.dispose]();
+  }
+}

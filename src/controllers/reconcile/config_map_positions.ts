@@ -1,0 +1,125 @@
+import {
+  type DeliveredVersion,
+  type PositionChange,
+  PositionError,
+  type PositionRecord,
+  type PositionStore,
+  type StoredPosition,
+} from "../../api/lister_watcher.ts";
+import { copyOf, encoder, type ObjectKey } from "../../api/object.ts";
+import { isAlreadyExists, isConflict, isNotFound } from "../../api/status.ts";
+import type { ResourceClient } from "../../client/resource_client.ts";
+import { InformerError } from "../../errors/informer_error.ts";
+import type { ConfigMap } from "../../kinds/core/v1.ts";
+
+/** The size of the data of a ConfigMap that a server accepts, in bytes. */
+const MAX_BYTES = 1_048_576;
+
+/**
+ * Keeps positions in ConfigMaps, each in one of its name, written every 10 s unless `everyMs` says otherwise: for
+ * readers of some thousand objects, each of which takes about 100 bytes of the megabyte that a ConfigMap has.
+ *
+ * The reader of a position does not receive the ConfigMap that the position is kept in: each write would be an event,
+ * and each event a write. It needs `get`, `create` and `update` of ConfigMaps.
+ *
+ * @example
+ * ```ts
+ * import { Client, Position, SharedIndexInformer } from "@kube/informer";
+ * import { ConfigMap, Pod } from "@kube/informer/kinds/core/v1";
+ * import { ConfigMapPositions } from "@kube/informer/reconcile";
+ * import { FakeApiServer } from "@kube/informer/testing";
+ *
+ * using client = new Client({ server: "http://fake", transport: new FakeApiServer() });
+ * const store = new ConfigMapPositions(client.resource(ConfigMap, { namespace: "shop" }));
+ * await using position = await Position.open(store, { name: "mails" });
+ * await using pods = new SharedIndexInformer(client.resource(Pod));
+ * pods.addEventHandler({ onAdd: ({ key }) => console.log("new", key) }, { position });
+ * ```
+ */
+export class ConfigMapPositions implements PositionStore {
+  readonly everyMs = 10_000;
+  readonly #configMaps: Pick<ResourceClient<ConfigMap>, "getOrUndefined" | "create" | "update">;
+  /** The uids of the ConfigMaps, by name. */
+  readonly #uids = new Map<string, string>();
+
+  /** Keeps positions in a namespace, which that of the collection is. */
+  constructor(configMaps: Pick<ResourceClient<ConfigMap>, "getOrUndefined" | "create" | "update">) {
+    this.#configMaps = configMaps;
+  }
+
+  /**
+   * Returns the position of a name, if there is one.
+   *
+   * @throws {Error} when a ConfigMap of that name has no position, or one that cannot be read.
+   * @throws what the client throws.
+   */
+  async read(name: string): Promise<StoredPosition | undefined> {
+    const found = await this.#configMaps.getOrUndefined(name);
+    if (found === undefined) return undefined;
+    const { data, metadata } = found;
+    if (data?.holder === undefined || data.objects === undefined) {
+      throw new InformerError(
+        `Cannot read position "${name}": the ConfigMap of that name has none; choose another name`,
+      );
+    }
+    const objects = objectsOf(name, data.objects);
+    this.#uids.set(name, metadata.uid);
+    return {
+      record: {
+        holder: data.holder,
+        version: data.version ?? "",
+        objects: new Map(objects.map(([key, ...state]) => [key, state])),
+      },
+      stamp: metadata,
+    };
+  }
+
+  /**
+   * Writes a position, unless another reader has written it.
+   *
+   * @throws {PositionError} when it is too large.
+   * @throws what the client throws.
+   */
+  async write(
+    name: string,
+    { holder, version, objects }: PositionRecord,
+    { stamp }: PositionChange,
+  ): Promise<unknown> {
+    const data = { holder, version, objects: JSON.stringify(Array.from(objects, ([key, state]) => [key, ...state])) };
+    const bytes = Object.values(data).reduce((sum, text) => sum + encoder.encode(text).length, 0);
+    if (bytes > MAX_BYTES) {
+      const what = `${objects.size} objects take ${bytes} bytes, and a ConfigMap has ${MAX_BYTES}`;
+      throw new PositionError(
+        `Cannot write position "${name}": ${what}; select fewer, or use another store`,
+        "tooLarge",
+      );
+    }
+    const metadata = stamp as ConfigMap["metadata"] | undefined;
+    try {
+      const { metadata: written } = metadata === undefined
+        ? await this.#configMaps.create({ metadata: { name }, data })
+        : await this.#configMaps.update({ metadata: copyOf(metadata), data });
+      this.#uids.set(name, written.uid);
+      return written;
+    } catch (error) {
+      if (isConflict(error) || isAlreadyExists(error) || isNotFound(error)) return undefined;
+      throw error;
+    }
+  }
+
+  /** Returns `true` for the uid of the ConfigMap of a position that was read or written. */
+  isOwn(name: string, uid: string): boolean {
+    return this.#uids.get(name) === uid;
+  }
+}
+
+function objectsOf(name: string, json: string): readonly [ObjectKey, ...DeliveredVersion][] {
+  try {
+    return JSON.parse(json);
+  } catch (error) {
+    throw new InformerError(
+      `Cannot read position "${name}": the objects of its ConfigMap are not JSON; delete it to begin with the first list`,
+      { cause: error },
+    );
+  }
+}

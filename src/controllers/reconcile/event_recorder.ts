@@ -1,0 +1,543 @@
+import { checkNames } from "../../errors/option_names.ts";
+import { type Draft, encoder, type KubernetesObject } from "../../api/object.ts";
+import type { ObjectReference } from "../../kinds/core/v1_shared.ts";
+import { Event, type EventSeries as SeriesCount } from "../../kinds/events/v1.ts";
+import { microTimestampNow } from "./objects.ts";
+import { isAlreadyExists, isNotFound, StatusError } from "../../api/status.ts";
+import { callObserver, Latch } from "../../async/signals.ts";
+import {
+  checkCounts,
+  checkDurations,
+  LeakyBucket,
+  LongTimer,
+  monotonicMs,
+  sleep,
+  timedController,
+} from "../../async/time.ts";
+import type { Client } from "../../client/client.ts";
+import type { ResourceClient } from "../../client/resource_client.ts";
+import { ConsoleReporter } from "../../errors/errors.ts";
+
+/** Returns a reference to `object`. @throws {TypeError} when it lacks apiVersion, kind or name. */
+function objectReferenceTo(object: KubernetesObject): ObjectReference & { readonly name: string } {
+  const { apiVersion, kind, metadata } = object;
+  const { name, namespace, uid, resourceVersion } = metadata;
+  if (!apiVersion || !kind || !name) {
+    const found = JSON.stringify({ apiVersion, kind, name });
+    throw new TypeError(`Cannot refer to an object: it needs apiVersion, kind and name, found ${found}`);
+  }
+  return {
+    apiVersion,
+    kind,
+    name,
+    ...(namespace && { namespace }),
+    ...(uid && { uid }),
+    ...(resourceVersion && { resourceVersion }),
+  };
+}
+
+/** An event to be recorded. */
+export interface EventDetails {
+  /** `"Warning"` for what somebody should look at. @default {"Normal"} */
+  readonly type?: "Normal" | "Warning";
+  /** The cause, in CamelCase, at most 128 characters: `"BackOff"`. Few different ones: events are grouped by it. */
+  readonly reason: string;
+  /** The action that was taken or failed, in CamelCase, at most 128 characters: `"CreateJob"`. */
+  readonly action: string;
+  /** The description for people; cut to 1,024 bytes. Of a series the server has the first one. @default {""} */
+  readonly note?: string;
+  /** Another object that the action is about. */
+  readonly related?: KubernetesObject;
+}
+
+/** The component that records events. */
+interface EventReporter {
+  /** The name of the controller. */
+  readonly controller: string;
+  /** The name of this process. */
+  readonly instance: string;
+}
+
+const NOTE_BYTES = 1_024;
+const WORD_CHARACTERS = 128;
+
+/** A name that can be that of an event, however long its suffix. */
+const EVENT_NAME = /^[a-z0-9]([a-z0-9.-]{0,200}[a-z0-9])?$/;
+
+/**
+ * Events that differ in nothing but time, note and the version of their object: one object on the server, with a count.
+ */
+export class EventSeries {
+  /** Equal for events of one series. */
+  readonly key: string;
+  /** The object that the event is about. */
+  readonly regarding: ObjectReference & { readonly name: string };
+  /** The namespace of the event: that of its object, or `"default"`. */
+  readonly namespace: string;
+  /** The name of the event: the same at each attempt to create it, so that a lost answer makes no second event. */
+  readonly name: string;
+  /** The event as it was first recorded. */
+  readonly #first: Omit<Draft<Event>, "metadata" | "series">;
+  /** True once the server has the event. */
+  isCreated = false;
+  /** The number of events so far. */
+  count = 1;
+  /** The number of events that the server knows of; at most `count`. */
+  writtenCount = 0;
+  /** The monotonic time of the last event. */
+  seenMs: number;
+  /** The monotonic time of the last write. */
+  writtenMs: number;
+  /** The time of day of the last event. */
+  #lastObservedTime: string;
+
+  /** Begins a series. @throws {TypeError} when the server would refuse the event. */
+  constructor(reporter: EventReporter, object: KubernetesObject, details: EventDetails, nowMs: number) {
+    const { type = "Normal", reason, action, note = "", related } = details;
+    if (type !== "Normal" && type !== "Warning") {
+      throw new TypeError(`Cannot record an event: type must be "Normal" or "Warning", found ${JSON.stringify(type)}`);
+    }
+    for (const [field, value] of Object.entries({ reason, action })) {
+      if (typeof value !== "string" || value === "" || value.length > WORD_CHARACTERS) {
+        throw new TypeError(
+          `Cannot record an event: ${field} must have 1 to ${WORD_CHARACTERS} characters, found ${
+            JSON.stringify(value)
+          }`,
+        );
+      }
+    }
+    this.regarding = objectReferenceTo(object);
+    this.namespace = this.regarding.namespace ?? "default";
+    const unique = crypto.randomUUID();
+    this.name = EVENT_NAME.test(this.regarding.name) ? `${this.regarding.name}.${unique.slice(0, 18)}` : unique;
+    this.#lastObservedTime = microTimestampNow();
+    this.#first = {
+      eventTime: this.#lastObservedTime,
+      reportingController: reporter.controller,
+      reportingInstance: reporter.instance,
+      action,
+      reason,
+      regarding: this.regarding,
+      ...(related && { related: objectReferenceTo(related) }),
+      note: cut(String(note)),
+      type,
+    };
+    const other = this.#first.related;
+    this.key = JSON.stringify([type, reason, action, identityOf(this.regarding), other && identityOf(other)]);
+    this.seenMs = this.writtenMs = nowMs;
+  }
+
+  /** Counts another event. */
+  add(nowMs: number): void {
+    this.count++;
+    this.seenMs = nowMs;
+    this.#lastObservedTime = microTimestampNow();
+  }
+
+  /** The event as it is created. */
+  body(): Draft<Event> {
+    return { metadata: { name: this.name, namespace: this.namespace }, ...this.#first, ...this.seriesBody() };
+  }
+
+  /** The part of the event that changes; empty for a single one. */
+  seriesBody(): { readonly series?: SeriesCount } {
+    if (this.count === 1) return {};
+    return { series: { count: this.count, lastObservedTime: this.#lastObservedTime } };
+  }
+}
+
+/** All of a reference but the version: an object that changes has one series. */
+function identityOf({ apiVersion, kind, namespace, name, uid }: ObjectReference): readonly unknown[] {
+  return [apiVersion, kind, namespace, name, uid];
+}
+
+/** Shortens a note to the bytes that the server allows, at a character. */
+function cut(note: string): string {
+  const ellipsis = "…";
+  if (note.length * 3 <= NOTE_BYTES || encoder.encode(note).length <= NOTE_BYTES) return note;
+  const { read } = encoder.encodeInto(note, new Uint8Array(NOTE_BYTES - 3));
+  return note.slice(0, read) + ellipsis;
+}
+
+/** Options for {@linkcode EventRecorder}. */
+export interface EventRecorderOptions {
+  /**
+   * The name of the controller that reports, a qualified name as of a label: `"crontabs"` or `"example.com/crontabs"`.
+   */
+  readonly controller: string;
+  /** The name of this process, at most 128 characters. @default {the controller's name and a random part} */
+  readonly instance?: string;
+  /** The number of events that wait to be written; more are dropped. @default {1_000} */
+  readonly maxQueued?: number;
+  /**
+   * The rate of new events about one object; more are dropped. Repetitions are counted and not limited.
+   *
+   * @default {25 at once, one more every 300 s}
+   */
+  readonly rate?: { readonly burst: number; readonly everyMs: number };
+  /** The time that a stop waits for writes, in milliseconds. @default {5_000} */
+  readonly flushMs?: number;
+  /**
+   * Called with the error of an event that is dropped: once for each status code and namespace, until one is written
+   * there again. The number of all is in `status()`.
+   *
+   * @default {each new cause is written to the console, in one line, and again at most once a minute}
+   */
+  readonly onError?: (error: unknown) => void;
+}
+
+/** Counts of an {@linkcode EventRecorder}. */
+export interface EventRecorderStatus {
+  /** The number of events and series that wait to be written, or are being written. */
+  readonly queued: number;
+  /** The number of events that were created. */
+  readonly created: number;
+  /** The number of times that the count of a series was written. */
+  readonly updated: number;
+  /**
+   * The number of events dropped: refused, not deliverable, above the rate, over the length of the queue, or after the
+   * stop.
+   */
+  readonly dropped: number;
+  /** The error of the last event that was dropped because of one; `undefined` when there was none. */
+  readonly lastError: unknown;
+}
+
+/** As in client-go `tools/events`. */
+const WORKERS = 8;
+const ATTEMPTS = 12;
+const RETRY_MS = 10_000;
+const RETRY_JITTER = 0.25;
+const FINISH_MS = 6 * 60_000;
+const REFRESH_MS = 30 * 60_000;
+
+/** The number of series, and of objects with a rate, that are remembered (client-go `tools/record`). */
+const REMEMBERED = 4_096;
+
+/** The longest time that a request may take: a silent server must not stop all workers. */
+const REQUEST_MS = 30_000;
+
+/**
+ * Records events of group events.k8s.io/v1 about objects.
+ *
+ * - **Never in the way**: `record` returns at once and never throws. Events are written in the background, 8 at a time.
+ *   What cannot be written is dropped, counted and reported.
+ * - **Series**: equal events (of one object, type, reason and action) are one object on the server. The second one
+ *   makes it a series; later ones are counted, and the count is written 30 minutes after the last write, and when the
+ *   series has been silent for 6 minutes (client-go `tools/events`).
+ * - **Failures**: when the server refuses an event it is dropped. When it cannot be reached, or answers 5xx, the write
+ *   is repeated up to 12 times, 10 to 12.5 s apart.
+ * - **Namespace**: that of the object; `default` for cluster-scoped objects. The program needs the rights to create and
+ *   patch `events.events.k8s.io` there.
+ *
+ * Disposing it writes what waits, within `flushMs`. It holds a timer while it remembers events.
+ *
+ * @example
+ * ```ts
+ * import { Client } from "@kube/informer";
+ * import { ConfigMap } from "@kube/informer/kinds/core/v1";
+ * import { EventRecorder } from "@kube/informer/reconcile";
+ * import { FakeApiServer } from "@kube/informer/testing";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const server = new FakeApiServer();
+ * const map = server.create(ConfigMap, { metadata: { name: "settings", namespace: "shop" } });
+ * using client = new Client({ server: "http://fake", transport: server });
+ * {
+ *   await using events = new EventRecorder(client, { controller: "settings" });
+ *   for (const colour of ["red", "blue"]) {
+ *     events.record(map, { reason: "Painted", action: "Paint", note: `It is ${colour} now.` });
+ *   }
+ * }
+ * const response = await client.fetch("/apis/events.k8s.io/v1/namespaces/shop/events");
+ * const [event] = (await response.json()).items;
+ * assertEquals([event.note, event.series.count], ["It is red now.", 2]);
+ * ```
+ */
+export class EventRecorder implements AsyncDisposable {
+  readonly #client: Pick<Client, "resource">;
+  readonly #reporter: EventReporter;
+  readonly #maxQueued: number;
+  readonly #rate: NonNullable<EventRecorderOptions["rate"]>;
+  readonly #flushMs: number;
+  readonly #onError: NonNullable<EventRecorderOptions["onError"]>;
+  /**
+   * The series by their keys, the one that began or was written least recently first. A series that ended is removed.
+   */
+  readonly #series = new Map<string, EventSeries>();
+  /** The rates by the identity of the object, the one that was used least recently first. */
+  readonly #rates = new Map<string, LeakyBucket>();
+  /** The series that wait for a worker, each once. */
+  readonly #queue = new Set<EventSeries>();
+  /** The codes and namespaces of failures that were reported, and not followed by a success. */
+  readonly #reported = new Set<string>();
+  readonly #sweep = new LongTimer(() => this.#finishSeries());
+  /** Aborts when the recorder stops: no write is repeated then. */
+  readonly #stopping = new AbortController();
+  /** Aborts when the time for the last writes is over. */
+  readonly #ended = new AbortController();
+  /** Opens when the recorder has stopped, and nothing waits or is being written. */
+  readonly #flushed = new Latch();
+  /** The series that workers write, none of which waits in `#queue`. */
+  readonly #writing = new Set<EventSeries>();
+  #created = 0;
+  #updated = 0;
+  #dropped = 0;
+  #lastError: unknown;
+
+  /**
+   * Makes no request yet.
+   *
+   * @throws {TypeError} when the name of the controller is no qualified name, or that of the process is longer than 128
+   * characters: the server would refuse each event.
+   * @throws {RangeError} when a number is not valid.
+   */
+  constructor(client: Pick<Client, "resource">, options: EventRecorderOptions) {
+    checkNames("make an event recorder", options, "controller instance maxQueued rate flushMs onError");
+    const { controller, onError } = options;
+    checkName(controller);
+    const { instance = `${controller.slice(controller.indexOf("/") + 1)}-${crypto.randomUUID().slice(0, 8)}` } =
+      options;
+    const { maxQueued = 1_000, rate = { burst: 25, everyMs: 300_000 }, flushMs = 5_000 } = options;
+    if (typeof instance !== "string" || instance === "" || instance.length > 128) {
+      throw new TypeError(
+        `Cannot record events: instance must have 1 to 128 characters, found ${JSON.stringify(instance)}`,
+      );
+    }
+    checkCounts("record events", { maxQueued, "rate.burst": rate.burst }, { min: 1 });
+    checkDurations("record events", { flushMs });
+    checkDurations("record events", { "rate.everyMs": rate.everyMs }, { min: 1, finite: true });
+    this.#client = client;
+    this.#reporter = { controller, instance };
+    this.#maxQueued = maxQueued;
+    this.#rate = rate;
+    this.#flushMs = flushMs;
+    const reporter = new ConsoleReporter();
+    this.#onError = onError ?? ((error) => reporter.report(`event recorder of "${controller}"`, error));
+  }
+
+  /** Records an event about `object`. It returns at once and never throws. */
+  record(object: KubernetesObject, details: EventDetails): void {
+    try {
+      this.#record(object, details);
+    } catch (error) {
+      this.#drop(error, "invalid");
+    }
+  }
+
+  /** The counts so far. */
+  status(): EventRecorderStatus {
+    return {
+      queued: this.#queue.size + this.#writing.size,
+      created: this.#created,
+      updated: this.#updated,
+      dropped: this.#dropped,
+      lastError: this.#lastError,
+    };
+  }
+
+  /**
+   * Drops later events, and writes those that wait, and counts that the server lacks, within `flushMs`. Never rejects.
+   */
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (!this.#stopping.signal.aborted) {
+      this.#sweep[Symbol.dispose]();
+      const behind = [...this.#series.values()].filter(({ count, writtenCount }) => count > writtenCount);
+      this.#series.clear();
+      for (const series of behind) {
+        if (!this.#writing.has(series)) this.#queue.add(series);
+      }
+      this.#stopping.abort();
+      using timer = new LongTimer(() => {
+        this.#dropped += this.#queue.size;
+        this.#queue.clear();
+        this.#ended.abort(new Error(`The event was not written within ${this.#flushMs} ms of the stop`));
+      });
+      timer.arm(this.#flushMs);
+      this.#startWorkers();
+      await this.#flushed.wait();
+    } else await this.#flushed.wait();
+  }
+
+  #record(object: KubernetesObject, details: EventDetails): void {
+    const nowMs = monotonicMs();
+    const series = new EventSeries(this.#reporter, object, details, nowMs);
+    const known = this.#series.get(series.key);
+    if (known !== undefined) {
+      known.add(nowMs);
+      // The first repetition makes it a series; later ones wait.
+      if (known.count === 2) this.#enqueue(known);
+      return;
+    }
+    if (this.#stopping.signal.aborted || !this.#passes(series)) {
+      this.#dropped++;
+      return;
+    }
+    if (this.#enqueue(series)) this.#remember(series);
+  }
+
+  /** Applies the rate of the object. */
+  #passes({ regarding: { apiVersion, kind, namespace, name, uid } }: EventSeries): boolean {
+    const key = JSON.stringify([apiVersion, kind, namespace, name, uid]);
+    const bucket = this.#rates.get(key) ?? new LeakyBucket(this.#rate.burst, this.#rate.everyMs);
+    this.#rates.delete(key);
+    this.#rates.set(key, bucket);
+    if (this.#rates.size > REMEMBERED) this.#rates.delete(firstOf(this.#rates.keys()));
+    return bucket.take() === 0;
+  }
+
+  #remember(series: EventSeries): void {
+    this.#series.set(series.key, series);
+    if (this.#series.size > REMEMBERED) {
+      const oldest = firstOf(this.#series.values());
+      this.#series.delete(oldest.key);
+      if (oldest.count > oldest.writtenCount) this.#enqueue(oldest);
+    }
+    if (!this.#sweep.isArmed) this.#sweep.arm(FINISH_MS);
+  }
+
+  /**
+   * Lets a worker write the series; false when too many wait. One that is being written is looked at again afterwards.
+   */
+  #enqueue(series: EventSeries): boolean {
+    if (this.#writing.has(series)) return true;
+    if (!this.#queue.has(series) && this.#queue.size >= this.#maxQueued) {
+      this.#dropped++;
+      return false;
+    }
+    this.#queue.add(series);
+    this.#startWorkers();
+    return true;
+  }
+
+  #startWorkers(): void {
+    while (this.#writing.size < WORKERS && this.#queue.size > 0) {
+      const series = firstOf(this.#queue);
+      this.#queue.delete(series);
+      this.#writing.add(series);
+      this.#write(series).then((isBehind) => {
+        this.#writing.delete(series);
+        if (isBehind) this.#queue.add(series);
+        this.#startWorkers();
+      });
+    }
+    if (this.#writing.size === 0 && this.#stopping.signal.aborted) this.#flushed.open();
+  }
+
+  /** Writes a series as it is now, and resolves with true when it must be written again. Never rejects. */
+  async #write(series: EventSeries): Promise<boolean> {
+    let { count } = series;
+    try {
+      const events = this.#client.resource(Event, { namespace: series.namespace });
+      for (let attempt = 1;; attempt++) {
+        count = series.count;
+        try {
+          await this.#limited((signal) => this.#send(events, series, signal));
+          break;
+        } catch (error) {
+          if (!isPassing(error) || attempt >= ATTEMPTS || !(await this.#pause())) throw error;
+        }
+      }
+      series.writtenCount = count;
+      series.writtenMs = monotonicMs();
+      for (const key of this.#reported) {
+        if (key.endsWith(`/${series.namespace}`)) this.#reported.delete(key);
+      }
+      // It has become a series meanwhile, or nobody will look at it again.
+      return series.count > count && (count === 1 || this.#series.get(series.key) !== series);
+    } catch (error) {
+      if (this.#series.get(series.key) === series) this.#series.delete(series.key);
+      this.#drop(error, `${error instanceof StatusError ? error.status.code : "unreachable"}/${series.namespace}`);
+      return false;
+    }
+  }
+
+  /** Waits before another attempt; false when the recorder stops, now or meanwhile. */
+  async #pause(): Promise<boolean> {
+    const { signal } = this.#stopping;
+    try {
+      await sleep(RETRY_MS * (1 + Math.random() * RETRY_JITTER), { signal });
+      return true;
+    } catch (error) {
+      if (!signal.aborted) throw error;
+      return false;
+    }
+  }
+
+  /** Creates the event, or writes its count. */
+  async #send(events: ResourceClient<Event>, series: EventSeries, signal: AbortSignal): Promise<void> {
+    if (!series.isCreated) {
+      try {
+        await events.create(series.body(), { signal });
+        this.#created++;
+        series.isCreated = true;
+        return;
+      } catch (error) {
+        if (!isAlreadyExists(error)) throw error;
+        // The answer to an earlier attempt was lost.
+        this.#created++;
+        series.isCreated = true;
+        if (series.count === 1) return;
+      }
+    }
+    try {
+      await events.patch(series.name, { type: "merge", body: series.seriesBody() }, { signal });
+      this.#updated++;
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+      // The server keeps an event for an hour.
+      series.isCreated = false;
+      await this.#send(events, series, signal);
+    }
+  }
+
+  /** Calls `request` with a signal that aborts after the time of a request, and at the end of the recorder. */
+  async #limited(request: (signal: AbortSignal) => Promise<void>): Promise<void> {
+    using limit = timedController(REQUEST_MS, `The server did not answer within ${REQUEST_MS} ms`, this.#ended.signal);
+    await request(limit.signal);
+  }
+
+  /** Writes the counts of series that have ended or were not written for long, and forgets those that have ended. */
+  #finishSeries(): void {
+    const nowMs = monotonicMs();
+    for (const series of [...this.#series.values()]) {
+      const hasEnded = nowMs - series.seenMs >= FINISH_MS;
+      const isBehind = series.count > series.writtenCount;
+      if (hasEnded) this.#series.delete(series.key);
+      if (isBehind && (hasEnded || nowMs - series.writtenMs >= REFRESH_MS)) this.#enqueue(series);
+    }
+    if (this.#series.size > 0) this.#sweep.arm(FINISH_MS);
+  }
+
+  #drop(error: unknown, key: string): void {
+    this.#dropped++;
+    this.#lastError = error;
+    if (this.#reported.has(key)) return;
+    this.#reported.add(key);
+    callObserver(() => this.#onError(error));
+  }
+}
+
+/** The last part of a qualified name, and what may precede it with a slash (apimachinery `IsQualifiedName`). */
+const NAME = /^[A-Za-z0-9](?:[-\w.]{0,61}[A-Za-z0-9])?$/;
+const PREFIX = /^(?=.{1,253}$)[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/;
+
+function checkName(controller: unknown): void {
+  const [name, prefix = "a", ...more] = String(controller).split("/").reverse();
+  if (typeof controller === "string" && NAME.test(name) && PREFIX.test(prefix) && more.length === 0) return;
+  throw new TypeError(
+    `Cannot record events: controller must be a qualified name of letters, digits, "-", "_" and ".", such as "crontabs" or ` +
+      `"example.com/crontabs", found ${JSON.stringify(controller)}`,
+  );
+}
+
+/** True for failures that may be over at the next attempt: no answer, or an answer that says so. */
+function isPassing(error: unknown): boolean {
+  if (error instanceof StatusError) return error.status.code >= 500;
+  return !(error instanceof TypeError); // the request itself is not valid
+}
+
+function firstOf<V>(values: Iterable<V>): V {
+  for (const value of values) return value;
+  throw new Error("Cannot take the first of no values");
+}

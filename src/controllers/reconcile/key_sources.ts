@@ -1,0 +1,140 @@
+import type { Entry } from "../../api/options.ts";
+import type { KubernetesObject, ObjectKey } from "../../api/object.ts";
+import { type Resource, resourceName } from "../../api/resource.ts";
+import type { ObjectWrite } from "../../client/resource_client.ts";
+import type { HandlerRegistration } from "../../informer/events/event.ts";
+import type { SharedIndexInformer } from "../../informer/shared_index_informer.ts";
+import { type Cause, MAX_CAUSES } from "../../workqueue/run.ts";
+import type { WorkQueueAddOptions } from "../../workqueue/work_queue.ts";
+import type { ObjectChange, Predicate } from "./options.ts";
+
+/**
+ * Returns the keys to reconcile after a change of an object. Fields of the entry are parsed when they are first read.
+ */
+export type MapFunction<T> = (entry: Entry<T>) => Iterable<ObjectKey>;
+
+/** A kind whose events become keys to reconcile, with their causes. */
+export interface KeySource<T extends KubernetesObject> {
+  readonly resource: Resource<T>;
+  readonly informer: SharedIndexInformer<T, string>;
+  /** Gives the informer back. */
+  readonly release: () => void;
+  /** Returns the keys to reconcile; without it, the key of the object is the only one. */
+  readonly map: MapFunction<T> | undefined;
+  /** True if the cache has the objects of the reconciler's shards alone. */
+  readonly isSharded: boolean;
+  /** The writes whose events are no causes: those of the status, or all. */
+  readonly skips: "status" | "all" | "none";
+  /** The predicates of which an event must pass one; it passes when there are none. */
+  readonly predicates: readonly Predicate<T>[];
+  /** The options of additions without paths and without another object, by event: a constant costs nothing per key. */
+  readonly shared: Map<string, WorkQueueAddOptions>;
+  /** Set while events are received. */
+  registration?: HandlerRegistration;
+}
+
+/** The kinds of a reconciler, which may come and go while it runs. */
+export class KeySources implements Iterable<KeySource<KubernetesObject>> {
+  readonly #sources = new Set<KeySource<KubernetesObject>>();
+  /** Has the name of each kind that was removed, and is not followed by another source. */
+  readonly #left = new Set<string>();
+
+  [Symbol.iterator](): IterableIterator<KeySource<KubernetesObject>> {
+    return this.#sources.values();
+  }
+
+  /** The names of the optional kinds that the server does not have at present. */
+  get unserved(): string[] {
+    const unserved = [...this.#sources].filter(({ informer }) => informer.status().unserved);
+    return [...new Set(unserved.map(({ resource }) => resourceName(resource)))];
+  }
+
+  /** Returns the informers of a kind, of objects that have the same fields; for an informer, that one. */
+  informersOf(
+    kind: Resource | SharedIndexInformer<KubernetesObject, string>,
+  ): KeySource<KubernetesObject>["informer"][] {
+    const sources = [...this.#sources].filter(({ resource, informer }) =>
+      "plural" in kind ? isSameForm(kind, resource) : kind === informer
+    );
+    return [...new Set(sources.map(({ informer }) => informer))];
+  }
+
+  /** Returns true for a write of which the event may be no cause of a reconcile of `key`. */
+  expect(key: ObjectKey, { resource, key: object, sent }: ObjectWrite): boolean {
+    return [...this.#sources].some((source) =>
+      (source.skips === "all" || (source.skips === "status" && sent?.subresource === "status" && object === key)) &&
+      resourceName(source.resource) === resourceName(resource)
+    );
+  }
+
+  /** Adds a source. */
+  add(source: KeySource<KubernetesObject>): void {
+    this.#sources.add(source);
+    this.#left.delete(resourceName(source.resource));
+  }
+
+  /** Returns true unless the source was removed. */
+  has(source: KeySource<KubernetesObject>): boolean {
+    return this.#sources.has(source);
+  }
+
+  /** Removes the mapped sources of a kind, and returns those whose informer no other source has. */
+  remove(resource: Resource): KeySource<KubernetesObject>[] {
+    const name = resourceName(resource);
+    const sources = [...this.#sources].filter((it) => it.map !== undefined && resourceName(it.resource) === name);
+    for (const source of sources) {
+      this.#sources.delete(source);
+      source.registration?.remove();
+      source.release();
+    }
+    const others = [...this.#sources];
+    if (sources.length > 0 && !others.some((it) => resourceName(it.resource) === name)) this.#left.add(name);
+    return sources.filter(({ informer }) => !others.some((it) => it.informer === informer));
+  }
+
+  /** Returns true when all causes of a key are events of kinds that were removed since. */
+  areOver(causes: readonly Cause[]): boolean {
+    if (this.#left.size === 0 || causes.length === 0 || causes.length === MAX_CAUSES) return false;
+    return causes.every(({ type, source }) => (type === "event" || type === "resync") && this.#left.has(source ?? ""));
+  }
+}
+
+/** Returns true for resources of one kind and version whose objects have the same fields. */
+function isSameForm(a: Resource, b: Resource): boolean {
+  return resourceName(a) === resourceName(b) && a.version === b.version && a.representation === b.representation &&
+    String(a.fields) === String(b.fields);
+}
+
+/** Returns the options with which an event adds a key to the queue; `object` is set where it is another's key. */
+export function additionOf<T extends KubernetesObject>(
+  source: KeySource<T>,
+  event: ObjectChange<T>,
+  paths: readonly string[],
+  object?: ObjectKey,
+): WorkQueueAddOptions {
+  const resync = event.type === "updated" && event.resync;
+  const isLow = resync || (event.type === "added" && event.initial);
+  const id = resync ? "resync" : isLow ? "initial" : event.type;
+  let shared = source.shared.get(id);
+  if (shared === undefined) {
+    const name = resourceName(source.resource);
+    shared = {
+      priority: isLow ? "low" : "normal",
+      cause: resync ? { type: "resync", source: name } : { type: "event", source: name, event: event.type },
+    };
+    source.shared.set(id, shared);
+  }
+  if (paths.length === 0 && object === undefined) return shared;
+  const cause = {
+    ...shared.cause!,
+    ...(object === undefined ? {} : { object }),
+    ...(paths.length === 0 ? {} : { paths }),
+  };
+  return { priority: shared.priority, cause };
+}
+
+/** @throws {TypeError} when a map function has returned no key. */
+export function checkKey(key: unknown): void {
+  if (typeof key === "string" && key !== "") return;
+  throw new TypeError(`A map function must return keys, such as "shop/cart-0", found ${JSON.stringify(key)}`);
+}

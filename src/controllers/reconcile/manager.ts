@@ -1,0 +1,500 @@
+/**
+ * Managers: informers, reconcilers, an elector and recorders of events, run by one call and stopped in order, with
+ * probes and metrics.
+ *
+ * {@linkcode Manager} is the entry point. It makes none of its parts, and knows neither signals of the process nor
+ * sockets.
+ *
+ * @module
+ */
+
+import { checkNames } from "../../errors/option_names.ts";
+import type { InformerOfFactory, SharedInformerFactory } from "../../informer/shared_informer_factory.ts";
+import { type LeaderElector, type LeaderElectorStatus, UnfinishedWorkError } from "./leader_elector.ts";
+import type { ShardGroup, ShardGroupStatus } from "./shard_group.ts";
+import type { EventRecorder, EventRecorderStatus } from "./event_recorder.ts";
+import type { ReconcilerRunOptions, ReconcilerStatus } from "./options.ts";
+import {
+  answerProbe,
+  counter,
+  gauge,
+  histogram,
+  informerMetrics,
+  labelsOf,
+  type MetricFamily,
+  type MetricSample,
+  secondsGauge,
+  secondsSample,
+} from "../../informer/metrics.ts";
+import { isForbidden, isNotFound, isUnauthorized } from "../../api/status.ts";
+import type { KubernetesObject } from "../../api/object.ts";
+import { type Abortable, defined } from "../../api/options.ts";
+import { resourceName } from "../../api/resource.ts";
+import { callObserver, DerivedController, withResolvers } from "../../async/signals.ts";
+import { checkDurations } from "../../async/time.ts";
+import { joined } from "../../informer/status.ts";
+import { errorLine, redactSecrets } from "../../errors/errors.ts";
+import type { Reconciler } from "./reconciler.ts";
+
+/**
+ * The phase of a manager. Phases follow one another in this order; a manager without an elector is never `"standby"`,
+ * and any phase may be followed by `"stopping"`.
+ *
+ * - `"created"`: it does not run yet.
+ * - `"syncing"`: the informers run, and have not all synced.
+ * - `"standby"`: the caches are complete, and another process leads.
+ * - `"running"`: the reconcilers run.
+ * - `"stopping"`: reconciles in flight end, events are written, the lease is released, informers stop; in this order,
+ *   but informers that a reconciler has made for itself stop with it.
+ * - `"stopped"`: everything has ended.
+ */
+export type ManagerPhase = "created" | "syncing" | "standby" | "running" | "stopping" | "stopped";
+
+/** The status of a manager and of its parts, at one moment. */
+export interface ManagerStatus {
+  /** The phase. */
+  readonly phase: ManagerPhase;
+  /** The informers of all factories. */
+  readonly informers: readonly InformerOfFactory[];
+  /** The reconcilers. */
+  readonly reconcilers: readonly ReconcilerStatus[];
+  /** The elector, where there is one. */
+  readonly elector?: LeaderElectorStatus;
+  /** The group that divides the keys, where there is one. */
+  readonly shards?: ShardGroupStatus;
+  /** The recorders of events. */
+  readonly recorders: readonly EventRecorderStatus[];
+}
+
+/** Returns the metric families of a manager, from the status of its parts. */
+export function managerMetrics(status: ManagerStatus): MetricFamily[] {
+  const { phase, informers, reconcilers, elector, shards, recorders } = status;
+  return [
+    gauge("manager_phase", "The phase of the manager: 1 for the present one.", [{ labels: { phase }, value: 1 }]),
+    ...informerMetrics(informers),
+    ...reconcilerMetrics(reconcilers),
+    ...elector === undefined ? [] : electorMetrics(elector),
+    ...shards === undefined ? [] : shardMetrics(shards),
+    ...recorders.length === 0 ? [] : recorderMetrics(recorders),
+  ];
+}
+
+function reconcilerMetrics(reconcilers: readonly ReconcilerStatus[]): MetricFamily[] {
+  const labels = labelsOf(reconcilers, ({ name }) => ({ reconciler: name }));
+  const each = (value: (it: ReconcilerStatus) => number): MetricSample[] =>
+    reconcilers.map((it, index) => ({ labels: labels[index], value: value(it) }));
+  const byName = (member: "outcomes" | "causes", label: string): MetricSample[] =>
+    reconcilers.flatMap((it, index) =>
+      Object.entries(it[member]).map(([name, value]) => ({ labels: { ...labels[index], [label]: name }, value }))
+    );
+  return [
+    gauge(
+      "reconciler_state",
+      "The state of a reconciler: 1 for the present one.",
+      reconcilers.map(({ state }, index) => ({ labels: { ...labels[index], state }, value: 1 })),
+    ),
+    counter("reconciler_reconciles", "Reconciles that have ended, by outcome.", byName("outcomes", "outcome")),
+    histogram(
+      "reconciler_reconcile_seconds",
+      "The time from the call of a reconcile to its return, or to the end of its time limit.",
+      reconcilers.map(({ reconcileMs }, index) => secondsSample(labels[index], reconcileMs)),
+    ),
+    counter("reconciler_causes", "Reconciles that had a cause of a type.", byName("causes", "type")),
+    gauge(
+      "reconciler_waiting_for_caches",
+      "Keys that wait until caches have seen their last writes.",
+      each(({ waitingForCaches }) => waitingForCaches),
+    ),
+    counter("reconciler_own_calls", "Reconciles that only own writes have caused.", each(({ ownCalls }) => ownCalls)),
+    counter("reconciler_stale_reconciles", "Reconciles on a stale cache.", each(({ stale }) => stale)),
+    gauge(
+      "reconciler_abandoned_keys",
+      "Keys whose call has passed its time limit and not returned.",
+      each(({ abandoned }) => abandoned.length),
+    ),
+    counter(
+      "reconciler_event_errors",
+      "Events whose predicate or map function has thrown.",
+      each(({ eventErrors }) => eventErrors),
+    ),
+    ...queueMetrics(reconcilers, labels),
+  ];
+}
+
+function queueMetrics(
+  reconcilers: readonly ReconcilerStatus[],
+  labels: readonly MetricSample["labels"][],
+): MetricFamily[] {
+  const each = (value: (queue: ReconcilerStatus["queue"]) => number): MetricSample[] =>
+    reconcilers.map(({ queue }, index) => ({ labels: labels[index], value: value(queue) }));
+  const times = (member: "queueLatencyMs" | "workDurationMs"): MetricSample[] =>
+    reconcilers.map(({ queue }, index) => secondsSample(labels[index], queue[member]));
+  return [
+    gauge("workqueue_waiting_keys", "Keys that wait for a worker.", each(({ waiting }) => waiting)),
+    gauge("workqueue_delayed_keys", "Keys whose delay has not ended.", each(({ delayed }) => delayed)),
+    gauge("workqueue_processing_keys", "Keys that workers process.", each(({ processing }) => processing)),
+    counter("workqueue_adds", "Keys added that did not wait already.", each(({ adds }) => adds)),
+    counter("workqueue_retries", "Keys added with a delay.", each(({ retries }) => retries)),
+    counter("workqueue_dropped", "Keys added after the end.", each(({ dropped }) => dropped)),
+    histogram("workqueue_wait_seconds", "The time from the addition of a key to its worker.", times("queueLatencyMs")),
+    histogram("workqueue_work_seconds", "The time that workers processed a key.", times("workDurationMs")),
+    secondsGauge(
+      "workqueue_longest_running_seconds",
+      "The time for which the oldest key in process has been processed.",
+      each(({ longestRunningMs }) => longestRunningMs / 1_000),
+    ),
+  ];
+}
+
+function electorMetrics({ state, transitions, sinceRenewalMs, errors }: LeaderElectorStatus): MetricFamily[] {
+  return [
+    gauge("leader_state", "The state of the elector: 1 for the present one.", [{ labels: { state }, value: 1 }]),
+    gauge("leader_transitions", "Changes of the holder of the lease, as the lease counts them.", some(transitions)),
+    counter("leader_errors", "Failed attempts to acquire, renew or release the lease.", [{ value: errors }]),
+    secondsGauge(
+      "leader_since_renewal_seconds",
+      "The time since the last successful renewal was sent, while this process leads.",
+      some(sinceRenewalMs === undefined ? undefined : sinceRenewalMs / 1_000),
+    ),
+  ];
+}
+
+function shardMetrics({ state, members, ranges, releasing, sinceRenewalMs }: ShardGroupStatus): MetricFamily[] {
+  const held = ranges.map((range) => ({ labels: { range: String(range) }, value: 1 }));
+  return [
+    gauge("shards_state", "The state of this process in its group: 1 for the present one.", [
+      { labels: { state }, value: 1 },
+    ]),
+    gauge("shards_members", "The processes of the group.", [{ value: members.length }]),
+    gauge("shards_held", "The ranges that this process holds, of 64 of the group.", [{ value: ranges.length }]),
+    gauge("shards_range", "1 for each range that this process holds.", held),
+    gauge("shards_releasing", "The ranges whose calls end, to be given away.", [{ value: releasing }]),
+    secondsGauge(
+      "shards_since_renewal_seconds",
+      "The time since the last successful renewal was sent, while this process may hold ranges.",
+      some(sinceRenewalMs === undefined ? undefined : sinceRenewalMs / 1_000),
+    ),
+  ];
+}
+
+function recorderMetrics(recorders: readonly EventRecorderStatus[]): MetricFamily[] {
+  const sum = (member: "queued" | "created" | "updated" | "dropped"): MetricSample[] => [
+    { value: recorders.reduce((total, it) => total + it[member], 0) },
+  ];
+  return [
+    gauge("recorder_queued_events", "Events that wait to be written.", sum("queued")),
+    counter("recorder_created_events", "Events created.", sum("created")),
+    counter("recorder_updated_events", "Counts of series written.", sum("updated")),
+    counter("recorder_dropped_events", "Events dropped.", sum("dropped")),
+  ];
+}
+
+function some(value: number | undefined): MetricSample[] {
+  return value === undefined ? [] : [{ value }];
+}
+
+/** The parts of a manager. It runs them and disposes them; the client belongs to the caller. */
+export interface ManagerOptions {
+  /** The reconcilers. With an elector they run only while this process leads; their informers run before that, too. */
+  readonly reconcilers?: readonly Pick<
+    Reconciler<KubernetesObject>,
+    "name" | "informers" | "run" | "status" | typeof Symbol.asyncDispose
+  >[];
+  /** Factories of further informers. Those of the reconcilers need not be named. @default {none} */
+  readonly informers?: readonly SharedInformerFactory[];
+  /** Elects one of the processes that run this program. @default {none: every process reconciles} */
+  readonly elector?: LeaderElector;
+  /**
+   * Divides the keys among the processes that run this program, in place of an elector: the reconcilers have the same
+   * group as their option `shards`.
+   *
+   * @default {none}
+   */
+  readonly shards?: ShardGroup;
+  /** The recorders of events of the reconcilers. @default {none} */
+  readonly recorders?: readonly EventRecorder[];
+  /**
+   * The longest time from the start of the informers until all of them have synced, in milliseconds; `Infinity` is no
+   * limit. The default leaves a slow server time, so that the process is not started again and again meanwhile.
+   *
+   * @default {600_000}
+   */
+  readonly syncTimeoutMs?: number;
+  /** Called with each phase when it begins. */
+  readonly onPhase?: (phase: ManagerPhase) => void;
+}
+
+/**
+ * Runs informers, reconcilers, an elector and recorders, and stops them in order.
+ *
+ * - **Start**: the informers of all parts start and sync; then the process waits for leadership, where there is an
+ *   elector, with complete caches; then the reconcilers run.
+ * - **Stop**, by the signal, a failure of a part, or lost leadership: reconcilers take no further key, reconciles in
+ *   flight have the signal and `graceMs` of their reconciler, and their requests end at once when leadership is lost;
+ *   then recorders write what waits, the lease is released, and the informers stop; those that a reconciler has made
+ *   for itself stop with it. It takes at most the longest `graceMs` (30 s), the longest `flushMs` of a recorder (5 s)
+ *   and the `renewDeadlineMs` of the elector (10 s), one after the other, and then the `graceMs` of handlers of
+ *   informers.
+ * - **A reconcile that does not return in time** is reported by an {@linkcode UnfinishedWorkError}, and the lease is
+ *   not released: it expires. The process should exit.
+ * - **With `shards`** the reconcilers run as soon as the informers have synced, for the keys of the ranges that this
+ *   process holds. To lose ranges is no failure: the manager runs on, and joins again. At the stop it gives its ranges
+ *   away, each as soon as its calls have returned.
+ *
+ * @example
+ * ```ts
+ * import { Client } from "@kube/informer";
+ * import { ConfigMap } from "@kube/informer/kinds/core/v1";
+ * import { LeaderElector, Manager, Reconciler } from "@kube/informer/reconcile";
+ * import { FakeApiServer } from "@kube/informer/testing";
+ * import { assertEquals } from "@std/assert";
+ *
+ * using client = new Client({ server: "http://fake", transport: new FakeApiServer(), namespace: "shop" });
+ * const stop = new AbortController(); // in Deno, runManager() of "@kube/informer/connect" adds signals and a port
+ * const phases: string[] = [];
+ * const manager = new Manager({
+ *   reconcilers: [new Reconciler(client, ConfigMap, (key) => console.log(key))],
+ *   elector: new LeaderElector(client, { name: "maps" }),
+ *   onPhase: (phase) => {
+ *     phases.push(phase);
+ *     if (phase === "running") stop.abort();
+ *   },
+ * });
+ * await manager.run({ signal: stop.signal });
+ * assertEquals(phases, ["syncing", "standby", "running", "stopping", "stopped"]);
+ * ```
+ */
+export class Manager implements AsyncDisposable {
+  readonly #reconcilers: NonNullable<ManagerOptions["reconcilers"]>;
+  /** The factories of the options and of the reconcilers, each once. */
+  readonly #factories: readonly SharedInformerFactory[];
+  readonly #elector: LeaderElector | undefined;
+  readonly #shards: ShardGroup | undefined;
+  readonly #recorders: readonly EventRecorder[];
+  readonly #onPhase: ManagerOptions["onPhase"];
+  readonly #syncTimeoutMs: number;
+  readonly #job = new DerivedController();
+  #phase: ManagerPhase = "created";
+  /** Set by the first `run()`, and by a disposal before it; settles when everything has stopped. */
+  #running: Promise<void> | undefined;
+
+  /**
+   * Starts nothing yet.
+   *
+   * @throws {RangeError} when `syncTimeoutMs` is out of range.
+   * @throws {TypeError} when there are both an elector and shards.
+   */
+  constructor(options: ManagerOptions) {
+    checkNames("make a manager", options, "reconcilers informers elector shards recorders syncTimeoutMs onPhase");
+    const { reconcilers = [], informers = [], elector, shards, recorders = [] } = options;
+    const { onPhase, syncTimeoutMs = 600_000 } = options;
+    if (elector !== undefined && shards !== undefined) {
+      throw new TypeError("Cannot create a manager: found an elector and shards, expected one of them at most");
+    }
+    checkDurations("create a manager", { syncTimeoutMs }, { min: 1 });
+    this.#syncTimeoutMs = syncTimeoutMs;
+    this.#reconcilers = [...reconcilers];
+    this.#factories = [...new Set([...informers, ...reconcilers.map((it) => it.informers)])];
+    this.#elector = elector;
+    this.#shards = shards;
+    this.#recorders = [...recorders];
+    this.#onPhase = onPhase;
+  }
+
+  /**
+   * Runs the manager until the signal aborts, and resolves when everything has stopped. A manager runs once.
+   *
+   * @throws {Error} when it runs or has run already; when an informer ends by itself; when a reconciler fails.
+   * @throws {WaitError} when an informer does not sync: because the server refuses it (401, 403, 404), or within
+   * `syncTimeoutMs`; then it names all that have not, and why.
+   * @throws {LeadershipLostError} when another process may lead.
+   * @throws {UnfinishedWorkError} when a reconcile has not returned.
+   */
+  run(options: Abortable = {}): Promise<void> {
+    checkNames("run the manager", options, "signal");
+    if (this.#running !== undefined) {
+      return Promise.reject(new Error(`Cannot run the manager: it runs or has run already (${this.#phase})`));
+    }
+    return this.#running = this.#run(options.signal);
+  }
+
+  /** Returns the present phase, and the status of each part. */
+  status(): ManagerStatus {
+    return defined({
+      phase: this.#phase,
+      informers: this.#factories.flatMap((factory) => factory.status()),
+      reconcilers: this.#reconcilers.map((it) => it.status()),
+      elector: this.#elector?.status(),
+      shards: this.#shards?.status(),
+      recorders: this.#recorders.map((it) => it.status()),
+    });
+  }
+
+  /**
+   * Answers a probe, for `Deno.serve(manager.fetch)` or any other server.
+   *
+   * - `/healthz`: 200 unless the work continues though leadership was lost: see `LeaderElector.check`. The process
+   *   should be restarted.
+   * - `/readyz`: 200 when the caches have synced, until the manager stops; optional kinds that the server does not have
+   *   are named, as `waits for widgets.example.com`. A process that waits for leadership is ready, unless the server
+   *   refuses it the Lease (401, 403, 404): it can never lead, nor hold ranges. The ranges that it holds are named, as
+   *   `holds the ranges 0-31, 40`.
+   * - `/metrics`: the status of all parts in the OpenMetrics format.
+   *
+   * A failed probe is 503 with the reason as text; other paths are 404, other methods than GET and HEAD 405.
+   */
+  readonly fetch = (request: Request): Response =>
+    answerProbe(request, {
+      illness: () => this.#illness(),
+      unreadiness: () => this.#unreadiness(),
+      remarks: () => this.#remarks(),
+      metrics: () => managerMetrics(this.status()),
+    });
+
+  /** Stops the manager, and settles as `run()` does; at once when that has settled before. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#job.abort(new DOMException("The manager was disposed", "AbortError"));
+    if (this.#phase === "stopped") return; // a failure was that of run()
+    await (this.#running ??= this.#run(undefined));
+  }
+
+  async #run(outer: AbortSignal | undefined): Promise<void> {
+    using job = new DerivedController(outer, this.#job.signal);
+    using informers = new DerivedController();
+    let failure: { readonly error: unknown } | undefined;
+    const fail = (error: unknown): void => {
+      failure ??= { error };
+      if (!job.signal.aborted) job.abort(error);
+    };
+    let following: Promise<void>[] = [];
+    try {
+      if (!job.signal.aborted) {
+        this.#enter("syncing");
+        for (const factory of this.#factories) factory.measureDelivery();
+        following = this.#factories.map((factory) => factory.run({ signal: informers.signal }).catch(fail));
+        await this.#sync(job.signal);
+        if (!job.signal.aborted) await this.#lead(job.signal);
+      }
+    } catch (error) {
+      fail(error);
+    }
+    this.#enter("stopping");
+    // Those that never ran are stopped, too; a failure of those that ran is known.
+    await Promise.all([...this.#reconcilers, ...this.#recorders].map((it) => it[Symbol.asyncDispose]().catch(fail)));
+    informers.abort(new DOMException("The manager has stopped", "AbortError"));
+    await Promise.all(following);
+    this.#enter("stopped");
+    if (failure !== undefined) throw failure.error;
+  }
+
+  /** Resolves when all informers have synced, or the signal aborts. */
+  async #sync(signal: AbortSignal): Promise<void> {
+    try {
+      await joined(
+        (signal) => this.#factories.map((factory) => factory.waitForCacheSync({ signal })),
+        signal,
+        this.#syncTimeoutMs,
+      );
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    }
+  }
+
+  /** Reconciles until the signal aborts, while this process leads or has ranges. */
+  async #lead(signal: AbortSignal): Promise<void> {
+    if (this.#shards !== undefined) return await this.#share(this.#shards, signal);
+    if (this.#elector === undefined) return await this.#reconcile({ signal });
+    this.#enter("standby");
+    await this.#elector.run((leadership) => this.#reconcile(leadership), { signal });
+  }
+
+  /** Reconciles the keys of the ranges that this process holds, until the signal aborts. */
+  async #share(shards: ShardGroup, signal: AbortSignal): Promise<void> {
+    using job = new DerivedController(signal);
+    let failure: { readonly error: unknown } | undefined;
+    const sharing = shards.run({ signal: job.signal }).catch((error) => {
+      failure = { error };
+      job.abort(error);
+    });
+    try {
+      await this.#reconcile({ signal: job.signal });
+    } finally {
+      job.abort(new DOMException("The reconcilers have ended", "AbortError"));
+      await sharing;
+    }
+    if (failure !== undefined) throw failure.error;
+  }
+
+  /** Runs the reconcilers until the signal aborts or one of them fails, and then writes the events that wait. */
+  async #reconcile({ signal, lost, isHeld }: ReconcilerRunOptions): Promise<void> {
+    this.#enter("running");
+    using work = new DerivedController(signal);
+    const { promise: stopped, resolve: stop } = withResolvers<void>();
+    const stopping = (): void => {
+      this.#enter("stopping");
+      stop();
+    };
+    if (work.signal.aborted) stopping();
+    else work.signal.addEventListener("abort", stopping, { once: true });
+    let failure: { readonly error: unknown } | undefined;
+    const ends = this.#reconcilers.map((reconciler) =>
+      reconciler.run({ signal: work.signal, lost, isHeld }).catch((error) => {
+        const { queue, abandoned } = reconciler.status();
+        const isUnfinished = queue.processing > 0 || abandoned.length > 0;
+        if (isUnfinished) failure = { error: new UnfinishedWorkError(errorLine(error), { cause: error }) };
+        else failure ??= { error };
+        if (!work.signal.aborted) work.abort(error);
+      })
+    );
+    await (ends.length === 0 ? stopped : Promise.all(ends));
+    await Promise.all(this.#recorders.map((recorder) => recorder[Symbol.asyncDispose]()));
+    if (failure !== undefined) throw failure.error;
+  }
+
+  #enter(phase: ManagerPhase): void {
+    if (this.#phase === phase) return;
+    this.#phase = phase;
+    callObserver(() => this.#onPhase?.(phase));
+  }
+
+  /** The reason for which the process should be restarted, if there is one. */
+  #illness(): string | undefined {
+    try {
+      this.#elector?.check();
+    } catch (error) {
+      return errorLine(error);
+    }
+  }
+
+  /** The optional kinds that the server does not have at present, and the ranges that this process holds. */
+  #remarks(): string[] {
+    const { informers, shards } = this.status();
+    const unserved = informers.filter(({ status }) => status.unserved).map(({ resource }) => resourceName(resource));
+    const kinds = [...new Set(unserved)].map((name) => `waits for ${name}`);
+    return shards === undefined ? kinds : [...kinds, heldRanges(shards.ranges)];
+  }
+
+  /** The reason for which the process is not ready, if there is one. */
+  #unreadiness(): string | undefined {
+    const isSharing = this.#shards?.status().state === "joining";
+    if (this.#phase === "standby" || (this.#phase === "running" && isSharing)) {
+      const error = (this.#elector ?? this.#shards)?.status().lastError;
+      const isRefused = isUnauthorized(error) || isForbidden(error) || isNotFound(error);
+      const what = isSharing ? "hold ranges" : "lead";
+      return isRefused ? `the manager cannot ${what}: ${redactSecrets(errorLine(error))}` : undefined;
+    }
+    if (this.#phase === "running") return undefined;
+    const behind = this.#phase !== "syncing" ? [] : this.status().informers
+      .filter(({ status }) => status.resourceVersion === "" && !status.unserved)
+      .map(({ resource, status }) => `\n${resourceName(resource)}: ${status.state}`);
+    return `the manager is ${this.#phase}${behind.join("")}`;
+  }
+}
+
+/** Returns the numbers of ranges as text: `"holds the ranges 0-31, 40"`. */
+function heldRanges(ranges: readonly number[]): string {
+  if (ranges.length === 0) return "holds no range";
+  const first = ranges.filter((range, at) => ranges[at - 1] !== range - 1);
+  const last = ranges.filter((range, at) => ranges[at + 1] !== range + 1);
+  return `holds the ranges ${first.map((range, at) => range === last[at] ? range : `${range}-${last[at]}`).join(", ")}`;
+}

@@ -1,0 +1,115 @@
+/**
+ * Parts of controllers: reconcilers, writes to objects (owner references, finalizers, conditions), leader election and
+ * events.
+ *
+ * A {@linkcode Reconciler} calls a function for the keys of one kind, when an object of that kind changes, one that it
+ * owns (`owns`), or one that a function maps to keys (`watches`). The function reads the cache and writes to the
+ * server.
+ *
+ * @example
+ * ```ts
+ * import { Client } from "@kube/informer";
+ * import { Pod } from "@kube/informer/kinds/core/v1";
+ * import { Reconciler } from "@kube/informer/reconcile";
+ * import { FakeApiServer, pod } from "@kube/informer/testing";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const server = new FakeApiServer();
+ * server.create(Pod, pod({ name: "cart-0", namespace: "shop", node: "worker-1" }));
+ * using client = new Client({ server: "http://fake", transport: server });
+ * await using pods = new Reconciler(client, Pod, async (_key, { object: pod, client }) => {
+ *   const { nodeName } = pod?.spec ?? {};
+ *   if (pod === undefined || nodeName === undefined || pod.metadata.labels?.node === nodeName) return;
+ *   const body = { metadata: { labels: { node: nodeName } } };
+ *   await client.resource(Pod, { namespace: pod.metadata.namespace }).patch(pod.metadata.name, { type: "merge", body });
+ * }, { concurrency: 4 });
+ *
+ * const running = pods.run();
+ * const { metadata } = await pods.informer.until(({ metadata }) => metadata.labels?.node !== undefined);
+ * assertEquals(metadata.labels?.node, "worker-1");
+ * await pods[Symbol.asyncDispose]();
+ * await running;
+ * ```
+ *
+ * @module
+ */
+
+export { Reconciler } from "./reconciler.ts";
+export {
+  annotationsChanged,
+  fieldsChanged,
+  generationChanged,
+  type InformerSelection,
+  labelsChanged,
+  type ObjectChange,
+  type ObserveReconcile,
+  type Predicate,
+  type ReconcileCache,
+  type ReconcileContext,
+  type ReconcileFunction,
+  type ReconcileObserver,
+  type ReconcileOutcome,
+  type ReconcileRecord,
+  type ReconcilerOptions,
+  type ReconcilerRunOptions,
+  type ReconcilerStatus,
+  type StartedReconcile,
+  TerminalError,
+  type WatchedKind,
+  type WatchedKindOptions,
+} from "./options.ts";
+export type { MapFunction } from "./key_sources.ts";
+export {
+  AlreadyControlledError,
+  type ConditionDraft,
+  controllerOf,
+  type CreatedOrUpdated,
+  createOrUpdate,
+  type CreateOrUpdateOptions,
+  finalize,
+  type FinalizeOptions,
+  findCondition,
+  type Ownable,
+  type OwnerOptions,
+  ownerReferenceTo,
+  retryOnConflict,
+  type RetryOnConflictOptions,
+  setCondition,
+  type StatusOf,
+  withController,
+  withOwner,
+  writeStatus,
+} from "./objects.ts";
+export type { Condition } from "../../kinds/meta/v1.ts";
+export {
+  type ElectionClock,
+  type FencingToken,
+  LeaderElector,
+  type LeaderElectorOptions,
+  type LeaderElectorStatus,
+  type Leadership,
+  LeadershipLostError,
+  UnfinishedWorkError,
+} from "./leader_elector.ts";
+export { type ReleaseHook, ShardGroup, type ShardGroupOptions, type ShardGroupStatus } from "./shard_group.ts";
+export { ConfigMapPositions } from "./config_map_positions.ts";
+export {
+  type EventDetails,
+  EventRecorder,
+  type EventRecorderOptions,
+  type EventRecorderStatus,
+} from "./event_recorder.ts";
+export { Manager, type ManagerOptions, type ManagerPhase, type ManagerStatus } from "./manager.ts";
+export { type MetricFamily, type MetricSample, OPEN_METRICS_TYPE, openMetricsText } from "../../informer/metrics.ts";
+
+// reconciler: keys of one kind, reconciled one at a time.
+
+// objects: writes that controllers make to objects.
+
+// election: one leader among several processes.
+
+// shards: processes that divide the hashes of objects among them.
+
+// events: records for people about objects.
+
+// manager: informers, reconcilers, an elector and recorders, run and stopped in order.

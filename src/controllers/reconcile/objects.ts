@@ -1,0 +1,595 @@
+import { checkBackoff, checkNames } from "../../errors/option_names.ts";
+import type { Condition } from "../../kinds/meta/v1.ts";
+import { isAlreadyExists, isConflict, isNotFound } from "../../api/status.ts";
+import { type Abortable, defined } from "../../api/options.ts";
+import { backoffMs, type BackoffOptions, checkCounts, sleep } from "../../async/time.ts";
+import {
+  type Complete,
+  copyOf,
+  type Draft,
+  type DraftMeta,
+  type KubernetesObject,
+  type MergePatch,
+  type Mutable,
+  type OwnerReference,
+  refuseReduced,
+} from "../../api/object.ts";
+import type { ResourceClient, WriteOptions } from "../../client/resource_client.ts";
+
+/** Returns the present time of day as `metav1.Time` has it: RFC 3339 without fractions of seconds. */
+export function timestampNow(): string {
+  return new Date().toISOString().replace(/\.\d+Z$/, "Z");
+}
+
+/**
+ * Returns the present time of day as `metav1.MicroTime` has it: the server accepts no other number of digits than six.
+ */
+export function microTimestampNow(): string {
+  return new Date().toISOString().replace("Z", "000Z");
+}
+
+/** A condition to be set: without a message it is empty, without a time the present one is used. */
+export interface ConditionDraft
+  extends Pick<Condition, "type" | "reason">, Partial<Omit<Condition, "type" | "reason" | "status">> {
+  /** The state. */
+  readonly status: "True" | "False" | "Unknown";
+}
+
+const STATUSES: readonly string[] = ["True", "False", "Unknown"];
+
+/** As custom resource definitions with `metav1.Condition` check it. */
+const REASON = /^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$/;
+
+/**
+ * Returns `conditions` with `condition` in place of the one of its type, or at the end.
+ *
+ * - `lastTransitionTime` stays as it is while `status` does, whatever else changes; a new status has the time of the
+ *   draft, or else the present one (apimachinery `meta.SetStatusCondition`).
+ * - If nothing changes, the same list is returned, so that {@linkcode writeStatus} sends nothing.
+ *
+ * @throws {TypeError} when the type is empty, the status is none of the three, or the reason is not a CamelCase word:
+ * the server refuses such conditions.
+ *
+ * @example
+ * ```ts
+ * import { setCondition } from "@kube/informer/reconcile";
+ * import { assertEquals, assertStrictEquals } from "@std/assert";
+ *
+ * const before = setCondition([], { type: "Ready", status: "False", reason: "Waiting" });
+ * const after = setCondition(before, { type: "Ready", status: "False", reason: "StillWaiting" });
+ * assertEquals(after[0].lastTransitionTime, before[0].lastTransitionTime);
+ * assertStrictEquals(setCondition(after, { type: "Ready", status: "False", reason: "StillWaiting" }), after);
+ * ```
+ */
+export function setCondition(
+  conditions: readonly Condition[] | undefined = [],
+  condition: ConditionDraft,
+): readonly Condition[] {
+  const { type, status, reason, message = "", observedGeneration } = condition;
+  const problem = type === ""
+    ? "its type is empty"
+    : !STATUSES.includes(status)
+    ? `its status must be "True", "False" or "Unknown", found ${JSON.stringify(status)}`
+    : !REASON.test(reason)
+    ? `its reason must be a CamelCase word, found ${JSON.stringify(reason)}`
+    : undefined;
+  if (problem !== undefined) throw new TypeError(`Cannot set condition "${type}": ${problem}`);
+  const at = conditions.findIndex((present) => present.type === type);
+  const present = conditions[at];
+  const isTransition = present?.status !== status;
+  const isSame = !isTransition && present.reason === reason && present.message === message &&
+    present.observedGeneration === observedGeneration;
+  if (isSame) return conditions;
+  const lastTransitionTime = isTransition ? condition.lastTransitionTime ?? timestampNow() : present.lastTransitionTime;
+  const next: Condition = defined({ type, status, reason, message, lastTransitionTime, observedGeneration });
+  return at < 0 ? [...conditions, next] : conditions.with(at, next);
+}
+
+/** Returns the condition of a type; `undefined` without one. */
+export function findCondition(conditions: readonly Condition[] | undefined, type: string): Condition | undefined {
+  return conditions?.find((condition) => condition.type === type);
+}
+
+/**
+ * Returns the JSON merge patch (RFC 7386) that turns `before` into `after`; `undefined` when they are equal.
+ *
+ * - The order of members has no meaning. A member that is `undefined` or `null` is absent: a merge patch cannot express
+ *   `null`.
+ * - Lists are compared item by item, and replaced.
+ */
+export function mergeDiff(before: unknown, after: unknown): unknown {
+  if (Array.isArray(before) && Array.isArray(after)) {
+    const isEqual = before.length === after.length &&
+      before.every((item, index) => mergeDiff(item, after[index]) === undefined);
+    return isEqual ? undefined : after;
+  }
+  if (!isMembers(before) || !isMembers(after)) {
+    return Object.is(before ?? null, after ?? null) ? undefined : after ?? null;
+  }
+  const patch: Record<string, unknown> = {};
+  for (const name of new Set([...Object.keys(before), ...Object.keys(after)])) {
+    const change = mergeDiff(before[name], after[name]);
+    if (change !== undefined) patch[name] = change;
+  }
+  return Object.keys(patch).length === 0 ? undefined : patch;
+}
+
+/** Returns true for a JSON object. */
+export function isMembers(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Options for {@linkcode retryOnConflict}. */
+export interface RetryOnConflictOptions extends Abortable, BackoffOptions {
+  /** The number of calls at most. @default {5} */
+  readonly attempts?: number;
+  /** Returns true for errors after which the function is called again. @default {isConflict} */
+  readonly when?: (error: unknown) => boolean;
+}
+
+/**
+ * Calls `write` until it does not fail with a conflict (409: the object has changed since it was read), and returns its
+ * result.
+ *
+ * - `write` reads the object, changes it, and writes it, at each call: without a new read, each call fails as the
+ *   first. Its argument is the number of calls before.
+ * - There are at most 5 calls, with waits of 10 to 11 ms (client-go `RetryOnConflict` with `DefaultRetry`). After the
+ *   last one the promise rejects with the conflict. Other errors reject at once.
+ *
+ * @throws {RangeError} when `attempts` is not a whole number of at least 1, or a wait is not valid.
+ *
+ * @example
+ * ```ts
+ * import { Client } from "@kube/informer";
+ * import { ConfigMap } from "@kube/informer/kinds/core/v1";
+ * import { retryOnConflict } from "@kube/informer/reconcile";
+ * import { FakeApiServer } from "@kube/informer/testing";
+ *
+ * const server = new FakeApiServer();
+ * server.create(ConfigMap, { metadata: { name: "settings" }, data: { visits: "0" } });
+ * using client = new Client({ server: "http://fake", transport: server, namespace: "default" });
+ * const maps = client.resource(ConfigMap);
+ * await retryOnConflict(async () => {
+ *   const { metadata: { resourceVersion }, data } = await maps.get("settings");
+ *   const body = { metadata: { resourceVersion }, data: { visits: String(Number(data?.visits) + 1) } };
+ *   return await maps.patch("settings", { type: "merge", body });
+ * });
+ * ```
+ */
+export async function retryOnConflict<R>(
+  write: (retries: number) => Promise<R>,
+  options: RetryOnConflictOptions = {},
+): Promise<R> {
+  checkNames("retry on conflict", options, "attempts when signal initialMs maxMs factor jitter");
+  const { attempts = 5, when = isConflict, signal, initialMs = 10, factor = 1, jitter = 0.1, maxMs } = options;
+  const waits = { initialMs, factor, jitter, maxMs };
+  checkBackoff(waits);
+  checkCounts("retry on conflict", { attempts }, { min: 1 });
+  for (let retries = 0;; retries++) {
+    signal?.throwIfAborted();
+    try {
+      return await write(retries);
+    } catch (error) {
+      if (retries + 1 >= attempts || !when(error)) throw error;
+    }
+    await sleep(backoffMs(retries, waits), { signal });
+  }
+}
+
+/** Options for {@linkcode createOrUpdate}. */
+export interface CreateOrUpdateOptions<T> extends Omit<WriteOptions, "subresource"> {
+  /** The object as the caller knows it, from a cache; it saves a read. @default {read from the server} */
+  readonly current?: T & Complete;
+}
+
+/** The result of {@linkcode createOrUpdate}. */
+export interface CreatedOrUpdated<T> {
+  /** The object as the server has it. */
+  readonly object: T;
+  /** The write that was made. */
+  readonly operation: "created" | "updated" | "unchanged";
+}
+
+/**
+ * Creates `draft`, or if an object of its name exists, updates that by `change`.
+ *
+ * - `change` receives a copy of the existing object, and edits it or returns another one. The difference is sent as a
+ *   merge patch that names the version which was read; without a difference nothing is sent.
+ * - If the object changes, appears or disappears meanwhile, it is read and changed again, up to 5 times in all.
+ * - A `change` that removes fields which the server fills in (defaults) makes a write at each call. Set such fields one
+ *   by one, or use `ResourceClient.apply`.
+ * - Changes of `status` are not written: see {@linkcode writeStatus}.
+ *
+ * @throws {TypeError} when the draft has no name, or `change` alters name or namespace; when `current` is `reduced`: a
+ * difference from it could remove fields that it lacks.
+ *
+ * @example
+ * ```ts
+ * import { Client } from "@kube/informer";
+ * import { ConfigMap } from "@kube/informer/kinds/core/v1";
+ * import { createOrUpdate } from "@kube/informer/reconcile";
+ * import { FakeApiServer } from "@kube/informer/testing";
+ * import { assertEquals } from "@std/assert";
+ *
+ * using client = new Client({ server: "http://fake", transport: new FakeApiServer(), namespace: "shop" });
+ * const data = { colour: "red" };
+ * for (const expected of ["created", "unchanged"]) {
+ *   const { operation } = await createOrUpdate(
+ *     client.resource(ConfigMap),
+ *     { metadata: { name: "settings" }, data },
+ *     (map) => ({ ...map, data: { ...map.data, ...data } }),
+ *   );
+ *   assertEquals(operation, expected);
+ * }
+ * ```
+ */
+export async function createOrUpdate<T extends KubernetesObject>(
+  client: ResourceClient<T>,
+  draft: Draft<T>,
+  change: (object: Mutable<T>) => Mutable<T> | T | void,
+  options: CreateOrUpdateOptions<T> = {},
+): Promise<CreatedOrUpdated<T>> {
+  checkNames("create or update", options, "current dryRun fieldManager fieldValidation signal timeoutMs query");
+  const { current, ...write } = options;
+  const { name, namespace } = draft.metadata as DraftMeta;
+  if (!name) throw new TypeError(`Cannot create or update a ${client.resource.kind}: the draft has no metadata.name`);
+  const own = namespace ? client.namespace(namespace) : client;
+  const read = async (): Promise<T | undefined> => {
+    try {
+      return await own.get(name, { signal: write.signal });
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    }
+  };
+  let exists = false;
+  return await retryOnConflict(async (retries) => {
+    const before: T | undefined = (retries === 0 ? current : undefined) ?? await read();
+    exists = before !== undefined;
+    if (before === undefined) return { object: await own.create(draft, write), operation: "created" };
+    const copy = copyOf(before);
+    const after = (change(copy) ?? copy) as T;
+    checkSameObject(before, after);
+    const difference = mergeDiff(withoutStatus(before), withoutStatus(after)) as
+      | { readonly metadata?: object }
+      | undefined;
+    if (difference === undefined) return { object: before, operation: "unchanged" };
+    const { resourceVersion } = before.metadata;
+    const body = { ...difference, metadata: { ...difference.metadata, resourceVersion } } as unknown as MergePatch<T>;
+    return { object: await own.patch(name, { type: "merge", body }, write), operation: "updated" };
+  }, {
+    signal: write.signal,
+    // A 404 for a creation is about its namespace.
+    when: (error) => isConflict(error) || isAlreadyExists(error) || (exists && isNotFound(error)),
+  });
+}
+
+function withoutStatus(object: KubernetesObject): object {
+  const { status: _status, ...rest } = object as KubernetesObject & { readonly status?: unknown };
+  return rest;
+}
+
+function checkSameObject({ kind, metadata: before }: KubernetesObject, { metadata: after }: KubernetesObject): void {
+  if (before.name === after.name && before.namespace === after.namespace) return;
+  throw new TypeError(
+    `Cannot update ${kind} "${before.name}": the change must keep name and namespace, found "${after.name}" in ` +
+      `namespace "${after.namespace ?? ""}"`,
+  );
+}
+
+/** Options for {@linkcode finalize}. */
+export interface FinalizeOptions<T> extends Abortable {
+  /** The name of the finalizer with the domain of the controller: `"example.com/backups"`. */
+  readonly finalizer: string;
+  /**
+   * Removes what the controller made outside of the object's own dependents. It may run several times for one object,
+   * also when it has succeeded before, so that it must succeed when there is nothing to remove.
+   */
+  readonly cleanup: (object: T, options: Abortable) => void | Promise<void>;
+}
+
+/**
+ * Guards an object by a finalizer: returns the object when it may be reconciled, and `undefined` when it is being
+ * deleted, or is gone.
+ *
+ * - An object that is not being deleted gets the finalizer before the promise resolves. Call it before anything is made
+ *   that `cleanup` must remove.
+ * - An object that is being deleted and has the finalizer is cleaned up; then the finalizer is removed. If the cleanup
+ *   throws, the finalizer stays and the promise rejects with that error, so that the reconciler tries again.
+ * - Whenever the process stops, the cleanup has run to its end, at least once, before the finalizer is gone. It may run
+ *   again.
+ * - At most one write, a merge patch of `metadata.finalizers` with the version of `object`; none when the finalizer is
+ *   there. After a conflict the object is read again, and the decision is made anew. Another object of the same name is
+ *   not touched.
+ *
+ * @throws {TypeError} when the name of the finalizer has no domain: the server refuses it for many kinds.
+ *
+ * @example
+ * ```ts
+ * import { Client } from "@kube/informer";
+ * import { ConfigMap } from "@kube/informer/kinds/core/v1";
+ * import { finalize } from "@kube/informer/reconcile";
+ * import { FakeApiServer } from "@kube/informer/testing";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const server = new FakeApiServer();
+ * server.create(ConfigMap, { metadata: { name: "tab" } });
+ * using client = new Client({ server: "http://fake", transport: server, namespace: "default" });
+ * const maps = client.resource(ConfigMap);
+ * const backups = new Set<string>();
+ *
+ * async function reconcile(name: string): Promise<void> {
+ *   const map = await finalize(maps, await maps.get(name), {
+ *     finalizer: "example.com/backups",
+ *     cleanup: () => void backups.delete(name),
+ *   });
+ *   if (map !== undefined) backups.add(name);
+ * }
+ *
+ * await reconcile("tab");
+ * await maps.delete("tab"); // waits for the finalizer
+ * await reconcile("tab");
+ * assertEquals(backups.size, 0);
+ * assertEquals(server.list(ConfigMap).length, 0);
+ * ```
+ */
+export async function finalize<T extends KubernetesObject>(
+  client: ResourceClient<T>,
+  object: T & Complete,
+  options: FinalizeOptions<T>,
+): Promise<T | undefined> {
+  checkNames("finalize an object", options, "finalizer cleanup signal");
+  const { finalizer, cleanup, signal } = options;
+  if (!/^[^/]+\/[^/]+$/.test(finalizer)) {
+    throw new TypeError(`Cannot use "${finalizer}" as finalizer: write it with a domain, "example.com/${finalizer}"`);
+  }
+  refuseReduced("finalize an object", object);
+  const { namespace } = object.metadata;
+  const own = namespace ? client.namespace(namespace) : client;
+  if (!isDeleted(object)) {
+    if (hasFinalizer(object, finalizer)) return object; // survives: guarded-already
+    const guarded = await patchFinalizers(own, object, options, (current, finalizers) => {
+      // The server refuses new finalizers on objects that are being deleted.
+      return isDeleted(current) || finalizers.includes(finalizer) ? undefined : [...finalizers, finalizer];
+    });
+    // It may have been deleted meanwhile.
+    if (guarded === undefined || isDeleted(guarded)) return guarded && await finalize(client, guarded, options);
+    if (hasFinalizer(guarded, finalizer)) return guarded;
+    throw new Error(
+      `Cannot guard ${guarded.kind} "${guarded.metadata.name}": the server stored it without the finalizer ` +
+        `"${finalizer}"; look for an admission webhook that removes it`,
+    );
+  }
+  if (!hasFinalizer(object, finalizer)) return undefined;
+  await cleanup(object, { signal });
+  await patchFinalizers(own, object, options, (_current, finalizers) => {
+    return finalizers.includes(finalizer) ? finalizers.filter((name) => name !== finalizer) : undefined;
+  });
+}
+
+/**
+ * Replaces the finalizers of `object` by the result of `change`, or keeps them where that is `undefined`. Returns the
+ * object as the server has it, or `undefined` when it is gone.
+ */
+async function patchFinalizers<T extends KubernetesObject>(
+  client: ResourceClient<T>,
+  object: T,
+  { signal }: Abortable,
+  change: (current: T, finalizers: readonly string[]) => readonly string[] | undefined,
+): Promise<T | undefined> {
+  const { name, uid } = object.metadata;
+  try {
+    return await retryOnConflict(async (retries) => {
+      const current = retries === 0 ? object : await client.get(name, { signal });
+      if (current.metadata.uid !== uid) return undefined;
+      const finalizers = change(current, current.metadata.finalizers ?? []);
+      if (finalizers === undefined) return current;
+      const { resourceVersion } = current.metadata;
+      const body = { metadata: { resourceVersion, finalizers } } as unknown as MergePatch<T>;
+      return await client.patch(name, { type: "merge", body }, { signal });
+    }, { signal });
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
+}
+
+function isDeleted({ metadata }: KubernetesObject): boolean {
+  return metadata.deletionTimestamp !== undefined;
+}
+
+function hasFinalizer({ metadata }: KubernetesObject, finalizer: string): boolean {
+  return metadata.finalizers?.includes(finalizer) ?? false;
+}
+
+/** The part of an object or draft that owner references need. */
+export interface Ownable {
+  /** Name, namespace and the present owners. */
+  readonly metadata: {
+    readonly name?: string;
+    readonly generateName?: string;
+    readonly namespace?: string;
+    readonly ownerReferences?: readonly OwnerReference[];
+  };
+}
+
+/** Options for owner references. */
+export interface OwnerOptions {
+  /**
+   * True when a foreground deletion of the owner waits for the object. It needs the right to update `finalizers` of the
+   * owner, where the admission plugin `OwnerReferencesPermissionEnforcement` is on. @default
+   * {true for a controller, else false}
+   */
+  readonly blockOwnerDeletion?: boolean;
+}
+
+/** An object has a controller already, which is another object than the given one. */
+export class AlreadyControlledError extends Error {
+  /** `"AlreadyControlledError"`. */
+  override readonly name = "AlreadyControlledError";
+  /** The reference to the present controller. */
+  readonly controller: OwnerReference;
+
+  /** Creates an error about an object that `controller` manages. */
+  constructor(message: string, controller: OwnerReference) {
+    super(message);
+    this.controller = controller;
+  }
+}
+
+/**
+ * Returns a reference to `owner`.
+ *
+ * @throws {TypeError} when the owner lacks apiVersion, kind, name or uid: the garbage collector would delete objects
+ * with such a reference, or never find it.
+ */
+export function ownerReferenceTo(
+  owner: KubernetesObject,
+  options: OwnerOptions & { readonly controller?: boolean } = {},
+): OwnerReference {
+  checkNames("refer to an owner", options, "controller blockOwnerDeletion");
+  const { controller = false, blockOwnerDeletion = controller } = options;
+  const { apiVersion, kind, metadata: { name, uid } } = owner;
+  for (const [field, value] of Object.entries({ apiVersion, kind, "metadata.name": name, "metadata.uid": uid })) {
+    if (!value) {
+      throw new TypeError(
+        `Cannot refer to ${
+          kind ?? "an object"
+        } "${name}" as owner: ${field} is missing; pass an object as the server ` +
+          `returned it`,
+      );
+    }
+  }
+  return {
+    apiVersion: apiVersion!,
+    kind: kind!,
+    name,
+    uid,
+    ...(controller ? { controller } : {}),
+    ...(blockOwnerDeletion ? { blockOwnerDeletion } : {}),
+  };
+}
+
+/** Returns the reference to the object's controller, of which there is at most one; `undefined` without one. */
+export function controllerOf(object: Ownable): OwnerReference | undefined {
+  return object.metadata.ownerReferences?.find(({ controller }) => controller === true);
+}
+
+/**
+ * Returns a copy of `object` with `owner` as its controller: the garbage collector deletes the object after the owner,
+ * and a reconciler that `owns` its kind reconciles the owner when the object changes.
+ *
+ * - The reference replaces one to the same owner. Other owners stay. The given object is not changed.
+ * - Owners are the same when their uids are: an object of an earlier owner of the same name is refused, because the
+ *   garbage collector is going to delete it (Kubernetes' own controllers do the same; controller-runtime adopts it).
+ *
+ * @throws {AlreadyControlledError} when another object is the controller.
+ * @throws {TypeError} when the owner is in another namespace, or is incomplete, as in {@linkcode ownerReferenceTo}.
+ *
+ * @example
+ * ```ts
+ * import { Client } from "@kube/informer";
+ * import { ConfigMap } from "@kube/informer/kinds/core/v1";
+ * import { controllerOf, withController } from "@kube/informer/reconcile";
+ * import { FakeApiServer } from "@kube/informer/testing";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const server = new FakeApiServer();
+ * const owner = server.create(ConfigMap, { metadata: { name: "owner", namespace: "shop" } });
+ * using client = new Client({ server: "http://fake", transport: server, namespace: "shop" });
+ * const owned = await client.resource(ConfigMap).create(withController({ metadata: { name: "owned" } }, owner));
+ * assertEquals(controllerOf(owned)?.name, "owner");
+ * ```
+ */
+export function withController<const O extends Ownable>(
+  object: O,
+  owner: KubernetesObject,
+  options: OwnerOptions = {},
+): O {
+  const reference = ownerReferenceTo(owner, { ...options, controller: true });
+  const present = controllerOf(object);
+  if (present !== undefined && present.uid !== reference.uid) {
+    throw new AlreadyControlledError(
+      `Cannot set ${reference.kind} "${reference.name}" (uid ${reference.uid}) as controller of "${nameOf(object)}": ` +
+        `${present.kind} "${present.name}" (uid ${present.uid}) is; choose another name, or wait until it is deleted`,
+      present,
+    );
+  }
+  return withReference(object, owner, reference);
+}
+
+/**
+ * Returns a copy of `object` with `owner` as one of its owners: the garbage collector deletes it when all its owners
+ * are gone. The reference replaces one to the same owner, whose being the controller it would undo. The given object is
+ * not changed.
+ *
+ * @throws {TypeError} as {@linkcode withController}.
+ */
+export function withOwner<const O extends Ownable>(object: O, owner: KubernetesObject, options: OwnerOptions = {}): O {
+  return withReference(object, owner, ownerReferenceTo(owner, options));
+}
+
+function withReference<O extends Ownable>(object: O, owner: KubernetesObject, reference: OwnerReference): O {
+  const { namespace, ownerReferences = [] } = object.metadata;
+  const ownerNamespace = owner.metadata.namespace;
+  if (ownerNamespace && namespace && ownerNamespace !== namespace) {
+    throw new TypeError(
+      `Cannot set ${reference.kind} "${reference.name}" of namespace "${ownerNamespace}" as owner of ` +
+        `"${nameOf(object)}" in namespace "${namespace}": an owner must be in the same namespace, or cluster-scoped`,
+    );
+  }
+  const at = ownerReferences.findIndex(({ uid }) => uid === reference.uid);
+  const references = at < 0 ? [...ownerReferences, reference] : ownerReferences.with(at, reference);
+  return { ...object, metadata: { ...object.metadata, ownerReferences: references } };
+}
+
+function nameOf({ metadata: { name, generateName = "" } }: Ownable): string {
+  return name ?? generateName;
+}
+
+/** The status of objects of type `T`. */
+export type StatusOf<T> = T extends { readonly status?: infer S } ? NonNullable<S> : never;
+
+/**
+ * Writes `status` as the status of `object`, and returns the object as the server has it afterwards. If the object has
+ * that status already, nothing is sent and `object` itself is returned, so that a controller that computes the same
+ * status again causes no event.
+ *
+ * - The difference is sent as a merge patch to the subresource `status`. Fields that `status` lacks are removed: where
+ *   other writers set some, begin with `...object.status`.
+ * - The patch names the version of `object`: if the object has changed since, the promise rejects with a conflict
+ *   (`isConflict`), and the caller reconciles the new state: let it reject, and a `Reconciler` calls again in silence.
+ *   A status is never computed from one state and written to another.
+ *
+ * @example
+ * ```ts
+ * import { Client } from "@kube/informer";
+ * import { Pod } from "@kube/informer/kinds/core/v1";
+ * import { writeStatus } from "@kube/informer/reconcile";
+ * import { FakeApiServer, pod } from "@kube/informer/testing";
+ * import { assertStrictEquals } from "@std/assert";
+ *
+ * const server = new FakeApiServer();
+ * server.create(Pod, pod({ name: "web-0" }));
+ * using client = new Client({ server: "http://fake", transport: server, namespace: "default" });
+ * const pods = client.resource(Pod);
+ * const web = await pods.get("web-0");
+ * const written = await writeStatus(pods, web, { ...web.status, phase: "Failed" });
+ * assertStrictEquals(await writeStatus(pods, written, { ...written.status, phase: "Failed" }), written); // no request
+ * ```
+ */
+export async function writeStatus<T extends KubernetesObject>(
+  client: ResourceClient<T>,
+  object: T & Complete,
+  status: StatusOf<T>,
+  options: Omit<WriteOptions, "subresource"> = {},
+): Promise<T> {
+  checkNames("write a status", options, "dryRun fieldManager fieldValidation signal timeoutMs query");
+  refuseReduced("write the status of an object", object);
+  const { name, namespace, resourceVersion } = object.metadata;
+  const change = mergeDiff((object as { readonly status?: unknown }).status ?? {}, status);
+  if (change === undefined) return object;
+  const body = { metadata: { resourceVersion }, status: change } as MergePatch<T>;
+  const own = namespace ? client.namespace(namespace) : client;
+  return await own.patch(name, { type: "merge", body }, { ...options, subresource: "status" });
+}

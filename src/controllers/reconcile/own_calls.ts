@@ -1,0 +1,274 @@
+import type { KubernetesObject, ObjectKey } from "../../api/object.ts";
+import { resourceName } from "../../api/resource.ts";
+import { DecodeError } from "../../api/status.ts";
+import { monotonicMs } from "../../async/time.ts";
+import type { ObjectWrite } from "../../client/resource_client.ts";
+import { isWatched } from "../../informer/events/event.ts";
+import type { Cause } from "../../workqueue/run.ts";
+import { isMembers, mergeDiff } from "./objects.ts";
+import type { ObjectChange } from "./options.ts";
+
+/** The most repetitions of a key in a row. */
+const REPETITIONS = 250;
+
+/** The most calls of a key in a row that it may cause itself, whatever they write. */
+const OWN = 1_000;
+
+/** The longest time from a write of a key to its next call in a row, in milliseconds: one each 30 s is no loop. */
+const ROW_MS = 20_000;
+
+/** A key repeats itself from this repetition in a row on; before, it may be a step of some. */
+const STEPS = 10;
+
+/** Each call of a key that writes counts this much in the share of repetitions, and earlier ones the rest. */
+const WEIGHT = 1 / 300;
+
+/** The share of repetitions at which a reconciler is in a loop, and below which it has left it. */
+const SHARES = [0.9, 0.5] as const;
+
+/** The longest time between two repetitions of a loop of many keys, in milliseconds. */
+const PAUSE_MS = 10_000;
+
+/** The number of keys that are remembered: as many of those that have written last, and as many that stay. */
+const REMEMBERED = 1_000;
+
+/** The time after its last write at which a key that stays makes room for another one, in milliseconds. */
+const STAYS_MS = 600_000;
+
+/** The largest number of other causes that are remembered. */
+const MAX_OTHERS = 32;
+
+/** A write whose event may be no cause. */
+interface Expected extends NonNullable<ObjectWrite["sent"]> {
+  readonly uid: string;
+  /** The version that the write has named: its event shows the change from that one, and no other. */
+  readonly since: string | undefined;
+  /** True when nobody else has ever written the object. */
+  readonly isNew: boolean;
+}
+
+/** A key that has written. */
+interface Writer {
+  /** The time of its last write. */
+  atMs: number;
+  /**
+   * The writes of the last call by their marks, and of the one before: their events may come late. Those whose events
+   * are to be no cause are there until these have come.
+   */
+  written: Map<string, Expected | undefined>;
+  before: Map<string, Expected | undefined>;
+  /** The objects that were written since the last call with another cause began. */
+  objects: Set<string>;
+  /** True when the last call has written an object that was not in `objects`. */
+  isNew: boolean;
+  /** The number of calls of its own making that follow another one, in a row without pauses. */
+  own: number;
+  /** The number of those that follow a repetition, also after pauses: of many keys, each comes up seldom. */
+  repeated: number;
+  /** True when the last call has written something that is not in `before`: an event of it is to be expected. */
+  hasChanged: boolean;
+  /** True when there was a cause of its own making since the last call began. */
+  hasOwn: boolean;
+  /** The marks of the other causes since then; an event may come before the answer that shows whose it is. */
+  others: Set<string>;
+  /** True when the last call was of its own making. */
+  wasOwn: boolean;
+  /** True from the call that was one too many, until a call causes no other. */
+  isHot: boolean;
+}
+
+/**
+ * The calls that a reconcile causes itself: by events of what it has written, and by writes that were superseded. A
+ * change by somebody else is no such cause, and the call after it does not count.
+ *
+ * - A call that writes only objects which its key has written before, with no other cause in between, is a repetition.
+ *   A key is hot after 250 of them in a row, whatever their rate, and after 1,000 calls of its own making, which may
+ *   write new objects; until a call changes nothing. Work in steps ends before that.
+ * - A reconciler is in a loop when nine of ten calls of the keys that write are repetitions, the first ten of each key
+ *   left out: with many keys, none of them gets to 250 for a long time.
+ */
+export class OwnCalls {
+  /** The keys that stay, while they write: of any number in a loop, these are seen. */
+  readonly #staying = new Map<ObjectKey, Writer>();
+  /** The others that have written last. */
+  readonly #writers = new Map<ObjectKey, Writer>();
+  readonly #expects: (key: ObjectKey, write: ObjectWrite) => boolean;
+  /** The number of calls that only own writes have caused. */
+  count = 0;
+  /** The share of repetitions in the last calls of keys that write. */
+  #share = 0;
+  /** The time of the last repetition that counts in it. */
+  #repeatedMs = -Infinity;
+  #isLoop = false;
+
+  /** @param expects Returns true for a write of the reconcile of a key whose event may be no cause. */
+  constructor(expects: (key: ObjectKey, write: ObjectWrite) => boolean = () => false) {
+    this.#expects = expects;
+  }
+
+  /** The reconcile of `key` has written. */
+  wrote(key: ObjectKey, write: ObjectWrite): void {
+    const writer = this.#of(key) ?? {
+      ...{ written: new Map(), before: new Map(), others: new Set(), objects: new Set() },
+      ...{ atMs: 0, own: 0, repeated: 0, isNew: false },
+      ...{ hasChanged: false, hasOwn: false, wasOwn: false, isHot: false },
+    };
+    const mark = write.resourceVersion || write.uid;
+    writer.hasChanged ||= !writer.before.has(mark);
+    writer.written.set(mark, this.#expects(key, write) ? expectedOf(write) : undefined);
+    if (writer.others.delete(mark)) writer.hasOwn = true;
+    writer.isNew ||= !writer.objects.has(idOf(write));
+    writer.objects.add(idOf(write));
+    writer.atMs = monotonicMs();
+    if (this.#staying.has(key)) return;
+    this.#writers.delete(key);
+    if (this.#staying.size === REMEMBERED) {
+      const [oldest, other] = this.#staying.entries().next().value!;
+      this.#staying.delete(oldest);
+      if (writer.atMs - other.atMs < STAYS_MS) this.#staying.set(oldest, other);
+    }
+    const [writers, room] = this.#staying.size < REMEMBERED ? [this.#staying, Infinity] : [this.#writers, REMEMBERED];
+    writers.set(key, writer);
+    if (writers.size > room) writers.delete(writers.keys().next().value!);
+  }
+
+  #of(key: ObjectKey): Writer | undefined {
+    return this.#staying.get(key) ?? this.#writers.get(key);
+  }
+
+  /** Notes a cause: that a write was superseded, an event, or another one. */
+  caused(key: ObjectKey, cause: "superseded" | ObjectChange<KubernetesObject> | undefined): void {
+    const writer = this.#of(key);
+    if (writer === undefined) return;
+    const mark = cause === undefined || cause === "superseded" ? "" : markOf(cause);
+    if (cause === "superseded" || writer.written.has(mark) || writer.before.has(mark)) writer.hasOwn = true;
+    else if (writer.others.size < MAX_OTHERS) writer.others.add(mark);
+    else writer.others.add("");
+  }
+
+  /**
+   * Returns true for the event that shows a write of the reconcile of `key` and nothing else, once. Only a watch shows
+   * changes one by one, and an answer of the same version may be that of a write that has changed nothing, behind one
+   * by somebody else: so the event must begin at the version that the write has named, or change nothing else than what
+   * was sent. Without `ofAll` it must be a write of the subresource `status`.
+   */
+  isEcho(key: ObjectKey, event: ObjectChange<KubernetesObject>, ofAll: boolean): boolean {
+    const writer = this.#of(key);
+    if (writer === undefined || event.type === "deleted") return false;
+    const { resourceVersion, uid } = event;
+    const writes = writer.written.get(resourceVersion) === undefined ? writer.before : writer.written;
+    const write = writes.get(resourceVersion);
+    if (write === undefined || write.uid !== uid || !(ofAll || write.subresource === "status")) return false;
+    if (!isWatched(event) || !shows(event, write)) return false;
+    writes.set(resourceVersion, undefined);
+    return true;
+  }
+
+  /**
+   * Returns true when a key need not be called for `causes`: it is hot, they are its own, and a retry is going to call
+   * it.
+   */
+  mayWait(key: ObjectKey, causes: readonly Cause[]): boolean {
+    const writer = this.#of(key);
+    if (!writer?.isHot || !writer.hasOwn || writer.others.size > 0) return false;
+    return causes.every(({ type }) => type === "event" || type === "superseded");
+  }
+
+  /** A call begins for `causes`. Returns the loop that it shows if that is to be reported: once until it has ended. */
+  begin(key: ObjectKey, causes: readonly Cause[]): "key" | "reconciler" | undefined {
+    const writer = this.#of(key);
+    if (writer === undefined) return undefined;
+    const isOwn = writer.hasOwn && writer.others.size === 0;
+    const wasHot = writer.isHot;
+    if (isOwn) this.count++;
+    else if (!writer.hasChanged && writer.others.size === 0) writer.isHot = false;
+    if (!isOwn || monotonicMs() - writer.atMs > ROW_MS) writer.own = 0;
+    if (!isOwn) {
+      writer.repeated = 0;
+      writer.objects.clear();
+    } else if (writer.wasOwn && !causes.some(({ type }) => type === "requeue")) {
+      // One call that finds nothing more to do follows each change by others. A requeue would have called it, too.
+      writer.own++;
+      if (!writer.isNew) writer.repeated++;
+      writer.isHot ||= writer.own > OWN || Math.min(writer.own, writer.repeated) > REPETITIONS;
+    }
+    writer.before = writer.written;
+    writer.written = new Map();
+    writer.others = new Set();
+    writer.isNew = writer.hasChanged = writer.hasOwn = false;
+    writer.wasOwn = isOwn;
+    if (this.#look(writer.repeated > STEPS && isOwn)) return "reconciler";
+    return writer.isHot && !wasHot && !this.#isLoop ? "key" : undefined;
+  }
+
+  /** Counts a call of a key that writes; returns true when the reconciler has got into a loop. */
+  #look(isRepeated: boolean): boolean {
+    const nowMs = monotonicMs();
+    const counts = isRepeated && nowMs - this.#repeatedMs < PAUSE_MS;
+    if (isRepeated) this.#repeatedMs = nowMs;
+    this.#share += WEIGHT * (Number(counts) - this.#share);
+    const was = this.#isLoop;
+    this.#isLoop = this.#share > SHARES[was ? 1 : 0];
+    return this.#isLoop && !was;
+  }
+
+  /** Returns true while a key must be retried after its call. */
+  isHot(key: ObjectKey): boolean {
+    return this.#of(key)?.isHot ?? false;
+  }
+}
+
+/** Returns what an event has in common with the write that it shows; `""` for a resync, which shows none. */
+function markOf(event: ObjectChange<KubernetesObject>): string {
+  if (event.type === "deleted") return event.uid;
+  return event.type === "updated" && event.resync ? "" : event.resourceVersion;
+}
+
+/** Returns the part of a write by which its event is known. */
+function expectedOf({ uid, object, sent }: ObjectWrite): Expected | undefined {
+  if (sent === undefined) return undefined;
+  const { type, subresource } = sent;
+  const since = (sent.body as Partial<KubernetesObject> | null)?.metadata?.resourceVersion || undefined;
+  // An apply adds its manager to the managedFields. If the object has no other manager, this apply created it.
+  const isApplied = type === "apply" && object?.metadata.managedFields?.length === 1;
+  const isNew = subresource === "" && (type === "create" || isApplied);
+  return { type, subresource, body: since === undefined ? sent.body : undefined, uid, since, isNew };
+}
+
+/** Returns true when an event of a watch changes nothing else than what a write has sent. */
+function shows(event: ObjectChange<KubernetesObject>, { type, body, since, isNew }: Expected): boolean {
+  if (event.type !== "updated") return isNew;
+  if (since !== undefined) return event.before.resourceVersion === since;
+  try {
+    return isSent(body, comparable(event.before.object), comparable(event.object), type === "merge");
+  } catch (error) {
+    if (error instanceof DecodeError) return false;
+    throw error;
+  }
+}
+
+/** Returns an object without what the server changes by itself. */
+function comparable({ metadata, ...members }: KubernetesObject): unknown {
+  const { resourceVersion: _version, generation: _generation, managedFields: _managed, ...rest } = metadata;
+  return { ...members, metadata: rest };
+}
+
+/** Returns true when `after` differs from `before` only in values that were sent; `replaces` lists as one value. */
+function isSent(sent: unknown, before: unknown, after: unknown, replaces: boolean): boolean {
+  if (mergeDiff(before, after) === undefined) return true;
+  if (Array.isArray(sent)) {
+    if (replaces || mergeDiff(sent, after) === undefined) return true;
+    return Array.isArray(before) && Array.isArray(after) && before.length === sent.length &&
+      after.length === sent.length && sent.every((item, at) => isSent(item, before[at], after[at], false));
+  }
+  if (sent === null) return after === undefined;
+  if (!isMembers(sent)) return sent !== undefined && !isMembers(before) && !isMembers(after);
+  if (!isMembers(before ?? {}) || !isMembers(after ?? {})) return false;
+  const [a, b] = [before ?? {}, after ?? {}] as Record<string, unknown>[];
+  return [...new Set([...Object.keys(a), ...Object.keys(b)])].every((it) => isSent(sent[it], a[it], b[it], replaces));
+}
+
+/** Returns what an object has in common with its other writes. */
+export function idOf({ resource, key }: Pick<ObjectWrite, "resource" | "key">): string {
+  return `${resourceName(resource)} ${key}`;
+}

@@ -1,0 +1,423 @@
+import { type KubernetesObject, type ObjectKey, reduced } from "../../api/object.ts";
+import { compareResourceVersions, isOlder, isResourceVersion } from "../../api/status.ts";
+import { monotonicMs, sleep } from "../../async/time.ts";
+import type { ObjectWrite } from "../../client/resource_client.ts";
+import { idOf, OwnCalls } from "./own_calls.ts";
+import { FieldSelector, fieldValues, LabelSelector } from "../../api/selector.ts";
+import type { Entry, Selection } from "../../api/options.ts";
+import { type Resource, resourceName } from "../../api/resource.ts";
+import { abortReason, DerivedController, isAbortOf, Latch, LazyController } from "../../async/signals.ts";
+import type { SharedIndexInformer } from "../../informer/shared_index_informer.ts";
+import type { CacheOverlay, Cover } from "../../informer/cache/lister.ts";
+
+/** The wait before each list after unanswered writes of a kind but the first, in milliseconds: a server may be busy. */
+const LIST_GAP_MS = 1_000;
+
+/** A comparison of the caches of a kind with the newest state. It opens when these have caught up with it. */
+class CatchUp extends Latch {
+  /** True once it is too late for further writes: the list may lack them. */
+  hasBegun = false;
+}
+
+/** An informer whose cache must have seen the writes of its kind. */
+export type Cache = SharedIndexInformer<KubernetesObject, string>;
+
+/** A cache that a write concerns. */
+interface Concerned {
+  readonly cache: Cache;
+  /** True when the cache has the object since the write, and false when the object leaves it. */
+  readonly selects: boolean;
+}
+
+/** Receives the key that was reconciled when a write of it was superseded, and the write. */
+export type Superseded = (key: ObjectKey, write: { readonly resource: string; readonly object: ObjectKey }) => void;
+
+/** The last writes of one object by one key. */
+interface Pending {
+  /** The key that was reconciled. */
+  readonly writer: ObjectKey;
+  readonly resource: Resource;
+  readonly key: ObjectKey;
+  readonly namespace: string;
+  readonly uid: string;
+  /** The version of the last write that was no deletion; `""` when there was none. */
+  readonly resourceVersion: string;
+  /** True when the last write was a deletion. */
+  readonly isDeleted: boolean;
+  /** See `ObjectWrite.after`. */
+  readonly after?: string;
+  /** The caches that the write concerned when it was recorded. */
+  readonly caches: readonly Concerned[];
+  /** Ends the wait for the caches. */
+  readonly job: LazyController;
+}
+
+/**
+ * The writes of reconciles that the caches have perhaps not seen, by the key that was reconciled.
+ *
+ * A write concerns a cache that has the object, or whose selection (namespace, labels, fields) the object matches since
+ * the write: `concernedBy` is the only place that decides it, when the write is recorded. Writes that concern no cache
+ * are not remembered. A cache has seen a write when it is at the version of the write; it has seen a deletion when the
+ * key is gone or has another uid.
+ *
+ * A write is superseded when its caches have seen it, and the object is then another one than was written. There may
+ * have been no event of that: when a watch expires between the write and its undoing, the list after it shows no
+ * difference.
+ */
+export class PendingWrites implements Disposable {
+  /** The calls that these writes cause. */
+  readonly own: OwnCalls;
+  readonly #caches = new Map<string, Cache[]>();
+  /** The readers that show the answers of writes over the caches. */
+  readonly #overlays = new Map<Cache, CacheOverlay<KubernetesObject>>();
+  readonly #staleMs: number;
+  /**
+   * Has a key if and only if one of its writes was perhaps not seen when it was last looked at. Each write is followed.
+   */
+  readonly #writes = new Map<ObjectKey, Map<string, Pending>>();
+  readonly #onSuperseded: Superseded;
+  /** Called when no cache has the managedFields of an object, once for each resource. */
+  onBlind: ((key: ObjectKey, resource: string) => void) | undefined;
+  /** The names of the resources that `onBlind` was called with. */
+  readonly #blind = new Set<string>();
+  /** The last comparison of each kind, for all keys with unanswered writes of it. */
+  readonly #catchUps = new Map<string, CatchUp>();
+  /** Has a key if and only if the caches may lack a write of it that was not answered; by the names of the kinds. */
+  readonly #unanswered = new Map<ObjectKey, Map<string, CatchUp>>();
+  readonly #job = new DerivedController();
+
+  /**
+   * @param onSuperseded Called with the key that was reconciled when a write of it was superseded, and with the write.
+   * @param staleMs The longest time that an answer is read, in milliseconds.
+   * @param expects See `OwnCalls`.
+   */
+  constructor(onSuperseded: Superseded, staleMs = Infinity, expects?: ConstructorParameters<typeof OwnCalls>[0]) {
+    this.#onSuperseded = onSuperseded;
+    this.#staleMs = staleMs;
+    this.own = new OwnCalls(expects);
+  }
+
+  /** The number of keys with writes, and of keys with writes that were not answered. */
+  get size(): number {
+    return this.#writes.size + this.#unanswered.size;
+  }
+
+  /** Makes `cache` one of those that must have seen the writes of `resource`, and their answers readable over it. */
+  addCache(resource: Resource, cache: Cache): void {
+    const name = resourceName(resource);
+    const caches = this.#caches.get(name) ?? [];
+    if (caches.includes(cache)) return;
+    this.#caches.set(name, [...caches, cache]);
+    this.#overlays.set(cache, cache.overlay());
+  }
+
+  /** Returns the lister of a cache that shows the answers of writes. */
+  listerOf(cache: Cache): CacheOverlay<KubernetesObject>["lister"] {
+    return this.#overlays.get(cache)!.lister;
+  }
+
+  /** Waits for `cache` no longer, and forgets the answers over it. */
+  removeCache(resource: Resource, cache: Cache): void {
+    this.#overlays.delete(cache);
+    const name = resourceName(resource);
+    this.#caches.set(name, (this.#caches.get(name) ?? []).filter((it) => it !== cache));
+    for (const write of [...this.#writes.values()].flatMap((writes) => [...writes.values()])) {
+      const caches = write.caches.filter((it) => it.cache !== cache);
+      if (caches.length === write.caches.length) continue;
+      write.job.abort(over());
+      if (caches.length === 0) this.#forget(write);
+      else this.#remember({ ...write, caches, job: new LazyController() });
+    }
+  }
+
+  /** Remembers a write of the reconcile of `key`, and follows it. */
+  record(key: ObjectKey, write: ObjectWrite): void {
+    this.own.wrote(key, write);
+    const { resource, namespace, after } = write;
+    const before = this.#writes.get(key)?.get(idOf(write));
+    const caches = concernedBy(write, this.#caches.get(resourceName(resource)) ?? [], before);
+    if (caches.length === 0) return;
+    const isDeleted = write.resourceVersion === "";
+    // The deletion of an object whose creation the cache has not seen is seen only after the creation.
+    const resourceVersion = isDeleted ? before?.resourceVersion ?? "" : write.resourceVersion;
+    // An answer without a uid is about the object that the cache has.
+    const uid = write.uid || before?.uid || caches[0].cache.entries.getByKey(write.key)?.uid || "";
+    const job = new LazyController();
+    const pending = {
+      writer: key,
+      resource,
+      key: write.key,
+      namespace,
+      uid,
+      resourceVersion,
+      isDeleted,
+      after,
+      caches,
+      job,
+    };
+    before?.job.abort(over());
+    for (const concerned of caches) this.#cover(pending, concerned, write.object);
+    this.#remember(pending);
+  }
+
+  /**
+   * A write of the reconcile of `key` may have taken effect. The key has not seen it until the caches of the kind have
+   * caught up with a list that begins after this: one list for all keys that wait for it.
+   */
+  unanswered(key: ObjectKey, resource: Resource): void {
+    const name = resourceName(resource);
+    if (!this.#caches.get(name)?.length || this.#job.signal.aborted) return;
+    let catchUp = this.#catchUps.get(name);
+    if (catchUp === undefined || catchUp.hasBegun) {
+      const before = catchUp;
+      this.#catchUps.set(name, catchUp = new CatchUp());
+      void this.#catchUp(name, catchUp, before);
+    }
+    this.#unanswered.set(key, new Map(this.#unanswered.get(key)).set(name, catchUp));
+  }
+
+  async #catchUp(name: string, catchUp: CatchUp, before: CatchUp | undefined): Promise<void> {
+    const { signal } = this.#job;
+    try {
+      await before?.wait({ signal });
+      await sleep(before === undefined ? 0 : LIST_GAP_MS, { signal });
+      catchUp.hasBegun = true;
+      await Promise.all(this.#caches.get(name)!.map((cache) => cache.caughtUp(signal)));
+    } catch (error) {
+      if (isAbortOf(signal, error)) return;
+      throw error;
+    }
+    catchUp.open();
+    for (const key of this.#unanswered.keys()) this.hasSeen(key);
+  }
+
+  #remember(write: Pending): void {
+    const writes = this.#writes.get(write.writer) ?? new Map<string, Pending>();
+    writes.set(idOf(write), write);
+    this.#writes.set(write.writer, writes);
+    void this.#follow(write);
+  }
+
+  /**
+   * Returns an object as a cache or the answer of a write has it, a complete one if there is any; `undefined` while a
+   * write of it by the reconcile of `writer` is on its way to the caches, whose answer is not to be read.
+   */
+  cached(writer: ObjectKey, resource: Resource, key: ObjectKey): KubernetesObject | undefined {
+    const pending = this.#writes.get(writer)?.get(idOf({ resource, key }));
+    const isOnItsWay = pending !== undefined && !pending.caches.every(({ cache }) => isSeen(cache, pending));
+    const name = resourceName(resource);
+    const caches = this.#caches.get(name) ?? [];
+    const objects = caches.map((cache) => this.listerOf(cache).get(key)).filter((object) => object !== undefined);
+    const found = objects.find((object) => !(reduced in object)) ?? objects[0];
+    if (!this.#blind.has(name) && !caches.some((cache) => this.#overlays.get(cache)!.hasManagedFields)) {
+      this.#blind.add(name);
+      this.onBlind?.(writer, name);
+    }
+    return isOnItsWay && found?.metadata.resourceVersion !== pending.resourceVersion ? undefined : found;
+  }
+
+  /** Returns true when the caches have seen all writes of `key`, which are then forgotten. */
+  hasSeen(key: ObjectKey): boolean {
+    for (const write of this.#writes.get(key)?.values() ?? []) {
+      if (write.caches.every(({ cache }) => isSeen(cache, write))) this.#forget(write);
+    }
+    const unanswered = this.#unanswered.get(key);
+    for (const [name, { isOpen }] of unanswered ?? []) if (isOpen) unanswered!.delete(name);
+    if (unanswered?.size === 0) this.#unanswered.delete(key);
+    return !this.#writes.has(key) && !this.#unanswered.has(key);
+  }
+
+  /** Resolves when the caches may have seen all writes of `key`, or the signal aborts; never rejects. */
+  async wait(key: ObjectKey, signal: AbortSignal): Promise<void> {
+    const waits = [...this.#writes.get(key)?.values() ?? []].map((write) => allSeen(write, signal));
+    const catchUps = [...this.#unanswered.get(key)?.values() ?? []].map((it) => it.wait({ signal }));
+    await Promise.allSettled([...waits, ...catchUps]);
+  }
+
+  /** Forgets the writes of `key`, and returns a description of those that were not seen. */
+  drop(key: ObjectKey): string {
+    const writes = [...this.#writes.get(key)?.values() ?? []];
+    for (const write of writes) this.#forget(write);
+    const unseen = writes.map(({ resource, key, isDeleted, resourceVersion }) => {
+      return `${resourceName(resource)} "${key}" ${isDeleted ? "deleted" : `at version ${resourceVersion}`}`;
+    });
+    for (const name of this.#unanswered.get(key)?.keys() ?? []) unseen.push(`${name} after a write without an answer`);
+    this.#unanswered.delete(key);
+    return unseen.join(", ");
+  }
+
+  /**
+   * Waits for the caches of a write, unless it is forgotten or written over before, and looks at what they show then.
+   */
+  async #follow(write: Pending): Promise<void> {
+    if (!write.caches.every(({ cache }) => isSeen(cache, write))) {
+      const { signal } = write.job;
+      await allSeen(write, signal);
+      if (signal.aborted) return;
+    }
+    this.#uncover(write); // also when a wait has failed
+    if (write.caches.every((it) => isShown(it, write))) this.#forget(write);
+    else this.#onSuperseded(write.writer, { resource: resourceName(write.resource), object: write.key });
+  }
+
+  /** Makes the answer of a write readable over a cache that it concerns, unless a later one is. */
+  #cover(write: Pending, { cache, selects }: Concerned, object: KubernetesObject | undefined): void {
+    const { key, isDeleted, resourceVersion } = write;
+    // The answer to the deletion of a collection does not say what has become of its objects.
+    if (isDeleted ? write.after !== undefined : !isResourceVersion(resourceVersion)) return;
+    const overlay = this.#overlays.get(cache)!;
+    const known = overlay.coverOf(key) as Answer | undefined;
+    if (known !== undefined && isLater(known.write, write)) return;
+    overlay.cover(key, new Answer(write, cache, selects ? object : undefined, monotonicMs() + this.#staleMs));
+  }
+
+  /** Makes the answer of a write, and of earlier ones by the same key, no longer readable. */
+  #uncover({ writer, key, caches }: Pending): void {
+    for (const { cache } of caches) {
+      const overlay = this.#overlays.get(cache);
+      const answer = overlay?.coverOf(key) as Answer | undefined;
+      if (answer?.write.writer === writer) overlay!.uncover(key);
+    }
+  }
+
+  #forget(write: Pending): void {
+    write.job.abort(over());
+    this.#uncover(write);
+    const writes = this.#writes.get(write.writer);
+    writes?.delete(idOf(write));
+    if (writes?.size === 0) this.#writes.delete(write.writer);
+  }
+
+  /** Follows no write any longer. */
+  [Symbol.dispose](): void {
+    this.#job.abort(over());
+    for (const writes of this.#writes.values()) for (const { job } of writes.values()) job.abort(over());
+  }
+}
+
+/** The answer of a write, which is read in place of the cached object until the cache has seen the write. */
+export class Answer implements Cover {
+  readonly write: Pending;
+  readonly object: KubernetesObject | undefined;
+  readonly dueMs: number;
+  readonly #cache: Cache;
+
+  /** Without an object, the write has removed it from the cache. */
+  constructor(write: Pending, cache: Cache, object: KubernetesObject | undefined, dueMs: number) {
+    this.write = write;
+    this.object = object;
+    this.dueMs = dueMs;
+    this.#cache = cache;
+  }
+
+  /** The cached object. */
+  get cached(): Entry<KubernetesObject> | undefined {
+    return this.#cache.entries.getByKey(this.write.key);
+  }
+
+  isOver(): boolean {
+    const { cached, write: { isDeleted, resourceVersion } } = this;
+    // A cached object that is not older counts, also one of another uid, or of a version that cannot be compared.
+    if (!isDeleted && cached !== undefined && !isOlder(cached.resourceVersion, resourceVersion)) return true;
+    return isSeen(this.#cache, this.write);
+  }
+}
+
+/** Returns true when the answer `known` stays, although that of `write` came after it: nothing follows a deletion. */
+function isLater(known: Pending, write: Pending): boolean {
+  const isSame = known.uid === write.uid || write.uid === "";
+  if (write.isDeleted) return !isSame;
+  return known.isDeleted && isSame || isOlder(write.resourceVersion, known.resourceVersion);
+}
+
+const over = abortReason("The write is not followed any longer");
+
+/**
+ * Returns the caches of the kind that a write concerns: those that have the object or were to have it by the write
+ * `before` it, and those that select it now.
+ */
+function concernedBy(write: ObjectWrite, caches: readonly Cache[], before: Pending | undefined): Concerned[] {
+  return caches.flatMap((cache) => {
+    const selects = cache.selections.some((selection) => isSelected(write, selection)) &&
+      cache.isInShard(write.object!.metadata);
+    const had = cache.entries.getByKey(write.key) !== undefined || before?.caches.some((it) => it.cache === cache);
+    return selects || had ? [{ cache, selects }] : [];
+  });
+}
+
+/**
+ * The values that a server may see in a field that an object lacks: those of an empty string, a boolean and a number.
+ */
+const UNSET = ["", "false", "0"];
+
+/**
+ * Returns true when a written object matches a selection. Fields of an answer of another kind, as of a subresource,
+ * match none.
+ */
+function isSelected({ resource, namespace, object }: ObjectWrite, selection: Selection): boolean {
+  const { namespace: only, labelSelector, fieldSelector } = selection;
+  if (object === undefined || (only && only !== namespace)) return false;
+  if (labelSelector && !LabelSelector.parse(labelSelector).matches(object.metadata.labels)) return false;
+  if (!fieldSelector) return true;
+  const fields = FieldSelector.parse(fieldSelector);
+  const isOther = object.kind !== undefined && object.kind !== resource.kind;
+  if (isOther && fields.requirements.some(({ keys }) => keys[0] !== "metadata")) return false;
+  return fields.matchesValues((keys) => {
+    const values = fieldValues(object, keys);
+    return values.length === 0 ? UNSET : values;
+  });
+}
+
+function isSeen(cache: Cache, write: Pending): boolean {
+  const { key, namespace, uid, resourceVersion, isDeleted, after } = write;
+  const entry = cache.entries.getByKey(key);
+  const isSame = entry !== undefined && (uid === "" || entry.uid === uid);
+  if (isDeleted && isSame && !isAfter(entry.resourceVersion, after)) return false;
+  if (resourceVersion === "") return true;
+  if (isSame && (entry.resourceVersion === resourceVersion || isOlder(resourceVersion, entry.resourceVersion))) {
+    return true;
+  }
+  const version = cache.selections.length === 1
+    ? cache.lastSyncResourceVersion
+    : cache.status().namespaces?.find((it) => it.namespace === namespace)?.resourceVersion ?? "";
+  return isResourceVersion(version) && isResourceVersion(resourceVersion) &&
+    compareResourceVersions(version, resourceVersion) >= 0;
+}
+
+/** Returns true for a version since a deletion of a collection, of an object that is kept. */
+function isAfter(version: string, after: string | undefined): boolean {
+  return after !== undefined && version !== after && !isOlder(version, after);
+}
+
+/** Returns true when a cache has the object exactly as it was written, or lacks it as the write has it. */
+function isShown({ cache, selects }: Concerned, { key, resourceVersion, isDeleted, after }: Pending): boolean {
+  const version = cache.entries.getByKey(key)?.resourceVersion;
+  if (version === undefined) return !selects;
+  return isDeleted ? isAfter(version, after) : version === resourceVersion;
+}
+
+/** Resolves when the caches of a write may have seen it; never rejects. */
+async function allSeen(write: Pending, signal: AbortSignal): Promise<void> {
+  await Promise.allSettled(write.caches.map(({ cache }) => seen(cache, write, signal)));
+}
+
+/** Resolves when a cache has seen a write. */
+async function seen(cache: Cache, write: Pending, signal: AbortSignal): Promise<void> {
+  const { key, namespace, resourceVersion, isDeleted, after } = write;
+  if (isSeen(cache, write)) return; // survives: seen-already
+  if (resourceVersion !== "") {
+    if (isResourceVersion(resourceVersion)) {
+      const several = cache.selections.length > 1;
+      await cache.atLeast(resourceVersion, several ? { signal, namespace } : { signal });
+    } else {
+      await cache.until(({ metadata }) => metadata.resourceVersion === resourceVersion, { key, signal });
+    }
+  }
+  if (!isDeleted || isSeen(cache, write)) return;
+  if (after === undefined) return await cache.untilDeleted(key, { signal });
+  using either = new DerivedController(signal);
+  await Promise.race([
+    cache.untilDeleted(key, { signal: either.signal }),
+    cache.until(({ metadata }) => isAfter(metadata.resourceVersion, after), { key, signal: either.signal }),
+  ]);
+}

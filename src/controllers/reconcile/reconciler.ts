@@ -1,0 +1,769 @@
+/**
+ * Reconcilers: functions that bring the server to the desired state, called for keys of objects.
+ *
+ * {@linkcode Reconciler} is the entry point. Event sources turn events of informers into keys, a work queue holds them,
+ * and pending writes keep a key back until the caches have seen what its last reconcile wrote.
+ *
+ * @module
+ */
+
+import { type Abortable, defined } from "../../api/options.ts";
+import { keyOf, type KubernetesObject, type ObjectKey, type OwnerReference } from "../../api/object.ts";
+import { type Resource, resourceName } from "../../api/resource.ts";
+import { isConflict } from "../../api/status.ts";
+import { controlledBy, type ShardSource } from "../../api/shard.ts";
+import type { SharedIndexInformer } from "../../informer/shared_index_informer.ts";
+import { WorkQueue, type WorkQueueAddOptions } from "../../workqueue/work_queue.ts";
+import {
+  type InformerSelection,
+  type ObjectChange,
+  passedPaths,
+  type ReconcileCache,
+  type ReconcileFunction,
+  type ReconcileObserver,
+  type ReconcileOutcome,
+  type ReconcileRecord,
+  type ReconcilerOptions,
+  type ReconcilerRunOptions,
+  type ReconcilerStatus,
+  TerminalError,
+  type WatchedKind,
+  type WatchedKindOptions,
+} from "./options.ts";
+import { abortReason, callObserver, DerivedController, isAbortOf, Latch, withResolvers } from "../../async/signals.ts";
+import type { Client } from "../../client/client.ts";
+import {
+  type CauseList,
+  exponentialBackoff,
+  Result,
+  retry,
+  SETTLED,
+  withCause,
+  withCauses,
+  type WorkContext,
+} from "../../workqueue/run.ts";
+import { checkCounts, checkDurations, Histogram, LongTimer, monotonicMs, TimeLimit } from "../../async/time.ts";
+import { ConsoleReporter } from "../../errors/errors.ts";
+import { checkNames } from "../../errors/option_names.ts";
+import { joined } from "../../informer/status.ts";
+import { SharedInformerFactory } from "../../informer/shared_informer_factory.ts";
+import { type ReconcileCall, RunningCalls } from "./calls.ts";
+import { additionOf, checkKey, type KeySource, KeySources, type MapFunction } from "./key_sources.ts";
+import { PendingWrites, type Superseded } from "./pending_writes.ts";
+import { ShardedKeys } from "./sharded_keys.ts";
+
+/** The options of `watches()` and `owns()`, for `checkNames`. */
+const WATCHED_OPTIONS = "when optional echoes informer";
+
+/** The names of options of a reconciler that are times. */
+const TIMES = "debounceMs timeoutMs graceMs staleMs syncTimeoutMs";
+
+/** The number of ended reconciles that `status()` has. */
+const RECENT = 16;
+
+/** The number of retries for which a conflict is not reported: 1.3 s, in which a cache has the new version. */
+const QUIET_CONFLICTS = 8;
+
+const BLIND = "no cache of it has managedFields. Add { informer: { managedFields: { manager } } } to its owns()";
+
+/** The time of a stop after which it is reported what it waits for. */
+const NOTICE_MS = 1_000;
+
+/**
+ * Calls a function for each object of a kind, when the object or one that it depends on has changed.
+ *
+ * - It starts when all its informers have synced. No key is reconciled twice at a time, and events meanwhile lead to
+ *   one more reconcile. Objects of initial lists and resyncs have low priority: `WorkQueue` states the longest wait.
+ * - A key is reconciled again only when the caches of this reconciler have seen what its last reconcile wrote through
+ *   `context.client`, or after `staleMs`, which is reported. After a write without an answer (the connection was lost,
+ *   a time was over, or the server answered 5xx) it waits until these caches have what a new list of the kind has.
+ *   Writes of other clients are not known to it.
+ * - Its reads, `context.object`, `cache()` and {@linkcode lister}, show the answers of these writes at once. The event
+ *   of a write of the status of its own object leads to no reconcile; `echoes` says which others do not.
+ * - A write that somebody undoes before any cache has shown it may lead to no event, or to one that a predicate drops:
+ *   its key is reconciled again, with a cause `"superseded"`.
+ * - A reconcile that throws or rejects, also without an error, is reported and called again with growing waits; one
+ *   that always fails is called every 1000 s in the end. After a `TerminalError` it waits for the next event. One that
+ *   never returns keeps its key, and after `timeoutMs` no worker; stopping waits for it no longer than `graceMs`.
+ * - A reconcile that rejects with a conflict (`isConflict`: the object has changed since the cache read it) is retried
+ *   with the same waits, and is reported only if eight retries do not help.
+ * - A loop is reported once: a key whose calls write the same objects again, each call caused by the writes of the one
+ *   before, with no other cause in between. After 250 such calls in a row the key is called with the waits of a failing
+ *   one; changes by others call it at once. A loop of many keys is reported when they make nine of ten calls.
+ * - A call that is no longer waited for writes nothing more: after `timeoutMs`, after the `graceMs` of a stop, and at
+ *   once when leadership is lost, requests by `context.client` reject, pending ones too. A write that was sent before
+ *   may still take effect.
+ * - An event whose predicate or map function throws is reported, and leads to no reconcile. Keys that are enqueued
+ *   after the end are dropped and counted.
+ * - While nothing happens it has no timer.
+ *
+ * @example A controller that keeps a ConfigMap for each namespace
+ * ```ts
+ * import { Client, isAlreadyExists } from "@kube/informer";
+ * import { ConfigMap, Namespace } from "@kube/informer/kinds/core/v1";
+ * import { Reconciler } from "@kube/informer/reconcile";
+ * import { FakeApiServer } from "@kube/informer/testing";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const server = new FakeApiServer();
+ * server.create(Namespace, { metadata: { name: "shop" } });
+ * using client = new Client({ server: "http://fake", transport: server });
+ * await using namespaces = new Reconciler(client, Namespace, async (name, { object, client }) => {
+ *   if (object === undefined || object.metadata.deletionTimestamp) return;
+ *   const maps = client.resource(ConfigMap, { namespace: name });
+ *   await maps.create({ metadata: { name: "motd" }, data: { text: `Welcome to ${name}` } }).catch((error) => {
+ *     if (!isAlreadyExists(error)) throw error;
+ *   });
+ * }).watches(ConfigMap, ({ namespace }) => [namespace]);
+ *
+ * const running = namespaces.run();
+ * await namespaces.informers.forResource(ConfigMap).until(({ metadata }) => metadata.name === "motd");
+ * assertEquals(server.keys(ConfigMap), ["shop/motd"]);
+ * await namespaces[Symbol.asyncDispose]();
+ * await running;
+ * ```
+ */
+export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
+  /** The name in status, errors and names of handlers. */
+  readonly name: string;
+  /** The factory of its informers. */
+  readonly informers: SharedInformerFactory;
+  /** The informer of the reconciled kind. */
+  readonly informer: SharedIndexInformer<T, string>;
+  /** Reads the cache of the reconciled kind, and the answers of own writes over it. */
+  readonly lister: ReconcileCache<T>;
+  readonly #resource: Resource<T>;
+  readonly #reconcile: ReconcileFunction<T>;
+  readonly #options: Required<
+    Pick<ReconcilerOptions<T>, "concurrency" | "debounceMs" | "graceMs" | "staleMs" | "syncTimeoutMs">
+  >;
+  readonly #observers: Pick<ReconcilerOptions<T>, "onError" | "observe">;
+  /** Receives errors where there is no `onError`. */
+  readonly #reporter = new ConsoleReporter();
+  readonly #ownsFactory: boolean;
+  readonly #queue: WorkQueue;
+  readonly #writes: PendingWrites;
+  readonly #sources = new KeySources();
+  readonly #job = new DerivedController();
+  #state: ReconcilerStatus["state"] = "created";
+  /** Set by the first `run()`; settles when the reconciler has stopped. */
+  #running: Promise<void> | undefined;
+  /** True when `#running` has settled. */
+  #hasEnded = false;
+  readonly #calls: RunningCalls<T>;
+  /** The ranges of hashes in which the own objects are, and those of owned kinds. */
+  readonly #ownShard: ShardSource | undefined;
+  readonly #ownedShard: ShardSource | undefined;
+  /** Decides which keys are those of this process; `undefined` for all. */
+  readonly #shards: ShardedKeys | undefined;
+  /**
+   * Has a key if and only if it came up and must wait for caches or an abandoned call; with the causes of its next
+   * reconcile.
+   */
+  readonly #held = new Map<ObjectKey, CauseList>();
+  /** Has a key if and only if its debounce has not ended; with the time of its end. */
+  readonly #debounced = new Map<ObjectKey, number>();
+  /** Set while a call of `idle` waits: opens when a key is taken or released, and when the state changes. */
+  #changed: Latch | undefined;
+  /** The number of keys in `#held` that wait for caches. */
+  #waitingForCaches = 0;
+  readonly #outcomes: Record<ReconcileOutcome, number> = {
+    succeeded: 0,
+    requeued: 0,
+    retried: 0,
+    failed: 0,
+    terminal: 0,
+    timedOut: 0,
+    stopped: 0,
+  };
+  readonly #reconcileTimes = new Histogram();
+  readonly #causes: Record<string, number> = {};
+  readonly #recent: ReconcileRecord[] = [];
+  /** See `ReconcilerStatus.stale`. */
+  #stale = 0;
+  /** See `ReconcilerStatus.eventErrors`. */
+  #eventErrors = 0;
+
+  /**
+   * Creates a reconciler, which sends no request before `run()`. The caller disposes the client.
+   *
+   * @throws {RangeError} when an option is out of range.
+   * @throws {Error} as `SharedInformerFactory.forResource()`.
+   */
+  constructor(
+    client: Client,
+    resource: Resource<T>,
+    reconcile: ReconcileFunction<T>,
+    options: ReconcilerOptions<T> = {},
+  ) {
+    const { concurrency = 1, debounceMs = 0, timeoutMs = 300_000, graceMs = 30_000, staleMs = 30_000 } = options;
+    const { syncTimeoutMs = 600_000 } = options;
+    this.name = options.name ?? resourceName(resource);
+    const action = `create the reconciler of "${this.name}"`;
+    const own = "name informers shards concurrency rateLimiter onError observe";
+    checkNames(action, options, `${WATCHED_OPTIONS} ${TIMES} ${own}`);
+    checkDurations(action, { debounceMs }, { finite: true });
+    checkDurations(action, { timeoutMs, syncTimeoutMs }, { min: 1 });
+    checkDurations(action, { graceMs, staleMs });
+    checkCounts(action, { concurrency }, { min: 1 });
+    this.#resource = resource;
+    this.#reconcile = reconcile;
+    this.#options = { concurrency, debounceMs, graceMs, staleMs, syncTimeoutMs };
+    this.#observers = { onError: options.onError, observe: options.observe };
+    this.#ownsFactory = options.informers === undefined;
+    this.informers = options.informers ?? new SharedInformerFactory(client);
+    const { rateLimiter = exponentialBackoff<ObjectKey>() } = options;
+    this.#queue = new WorkQueue({ name: this.name, rateLimiter });
+    const superseded: Superseded = (key, { resource, object }) => {
+      const cause = { type: "superseded", source: resource, object: object === key ? undefined : object };
+      this.#add(key, { cause: defined(cause) }, "superseded");
+    };
+    this.#writes = new PendingWrites(superseded, staleMs, (key, write) => this.#sources.expect(key, write));
+    this.#writes.onBlind = (key, resource) =>
+      this.#report(
+        new Error(`Cannot compare "${resource}" before applyIfChanged sends it in "${this.name}": ${BLIND}`),
+        key,
+      );
+    const { shards } = options;
+    this.#ownShard = shards;
+    this.#ownedShard = shards?.by === "uid" ? controlledBy(shards) : shards;
+    this.informer = this.#follow(resource, options, undefined, this.#ownShard);
+    this.#shards = shards && new ShardedKeys(shards, {
+      ...{ name: this.name, sources: this.#sources, graceMs },
+      uidOf: (key) => this.informer.entries.getByKey(key)?.uid,
+      add: (key, cause) => this.#queue.add(key, { cause }),
+      report: (error, key) => this.#report(error, key),
+    });
+    this.lister = this.cache(this.informer);
+    this.#calls = new RunningCalls(client, this.lister, (kind) => this.cache(kind), this.#writes, timeoutMs);
+  }
+
+  /**
+   * Returns the cache of a kind that this reconciler follows, with the answers of its own writes over it. Costs a look
+   * at the kinds that it follows, so it may be called in each reconcile.
+   *
+   * @throws {Error} when it does not follow the kind, or by several informers: then name the one.
+   */
+  cache<O extends KubernetesObject>(kind: Resource<O> | SharedIndexInformer<O, string>): ReconcileCache<O> {
+    const found = this.#sources.informersOf(kind as Resource | SharedIndexInformer<KubernetesObject, string>);
+    if (found.length === 1) return this.#writes.listerOf(found[0]) as unknown as ReconcileCache<O>;
+    const name = "plural" in kind ? `"${resourceName(kind)}"` : "the cache of an informer";
+    const why = found.length === 0
+      ? "it does not follow it; add owns() or watches()"
+      : "it follows it by several informers; give one of them, as informers.forResource() returns it";
+    throw new Error(`Cannot read ${name} in the reconciler of "${this.name}": ${why}`);
+  }
+
+  /**
+   * Reconciles the controller of an object of another kind when that object changes: the owner in `ownerReferences`
+   * with `controller: true`, if it is of the reconciled kind. Owners of other kinds, and references without
+   * `controller`, are passed over. When an object moves to another owner, both are reconciled. Returns this reconciler.
+   *
+   * An informer of `informers` in place of the kind selects what you need, as in {@linkcode watches}.
+   *
+   * @throws {TypeError} when the owned kind is cluster-scoped and the reconciled one has namespaces: Kubernetes has no
+   * such owners, and does not delete what refers to one; and as `watches()`.
+   * @throws {Error} when the reconciler has stopped.
+   * @throws as `SharedInformerFactory.forResource()`.
+   */
+  owns<O extends KubernetesObject>(source: WatchedKind<O>, options: WatchedKindOptions<O> = {}): this {
+    const { group, kind, scope } = this.#resource;
+    const resource = this.informers.resourceOf(source);
+    checkNames(`own "${resourceName(resource)}" in the reconciler of "${this.name}"`, options, WATCHED_OPTIONS);
+    if (scope === "Namespaced" && resource.scope === "Cluster") {
+      throw new TypeError(
+        `Cannot own "${resourceName(resource)}" in the reconciler of "${this.name}": they are cluster-scoped, and ` +
+          `"${
+            resourceName(this.#resource)
+          }" have namespaces; find them by labels and watches(), and delete them in finalize()`,
+      );
+    }
+    this.#follow(source, options, ({ metadata, namespace }) => {
+      const owner = metadata.ownerReferences?.find(({ controller }) => controller === true);
+      if (owner === undefined || owner.kind !== kind || groupOf(owner) !== group) return [];
+      return [keyOf({ metadata: scope === "Cluster" ? owner : { name: owner.name, namespace } })];
+    }, this.#ownedShard);
+    return this;
+  }
+
+  /**
+   * Reconciles the keys that `map` returns for a changed object of another kind. For an update it is called with both
+   * states, and the keys of both are reconciled. Returns this reconciler.
+   *
+   * Instead of the kind, you can give an informer that `informers.forResource()` of this reconciler has returned. Use
+   * it for two selections of one kind: `cache()` takes the informer, too, and so reads the one that you mean.
+   *
+   * While the reconciler runs, the informer is started, and the keys of its objects are enqueued as it lists them; a
+   * server that refuses the list is reported by the informer, and does not end the reconciler.
+   *
+   * @throws {Error} when the reconciler has stopped.
+   * @throws {TypeError} when the informer is of another factory, or comes with the options `informer` or `optional`.
+   * @throws as `SharedInformerFactory.forResource()`.
+   *
+   * @example Two selections of one kind
+   * ```ts
+   * import { Client } from "@kube/informer";
+   * import { ConfigMap, Namespace } from "@kube/informer/kinds/core/v1";
+   * import { Reconciler } from "@kube/informer/reconcile";
+   * import { configMap, FakeApiServer } from "@kube/informer/testing";
+   *
+   * const server = new FakeApiServer();
+   * for (const name of ["platform", "shop"]) server.create(Namespace, { metadata: { name } });
+   * server.create(ConfigMap, configMap({ name: "motd", namespace: "platform", data: { text: "Welcome" } }));
+   * using client = new Client({ server: "http://fake", transport: server });
+   * const copied = { labels: { "example.com/copy": "yes" } };
+   * await using namespaces = new Reconciler(client, Namespace, async (namespace, { client, cache }) => {
+   *   const source = cache(sources).get("platform/motd");
+   *   if (namespace === "platform" || source === undefined || cache(copies).get(`${namespace}/motd`)) return;
+   *   await client.resource(ConfigMap, { namespace }).create({ metadata: { name: "motd", ...copied }, data: source.data });
+   * });
+   * const sources = namespaces.informers.forResource(ConfigMap, { namespace: "platform" });
+   * const copies = namespaces.informers.forResource(ConfigMap, { labelSelector: "example.com/copy=yes" });
+   * namespaces.watches(sources, () => namespaces.informer.indexer.keys()).watches(copies, ({ namespace }) => [namespace]);
+   *
+   * const running = namespaces.run();
+   * await copies.until(({ metadata }) => metadata.namespace === "shop");
+   * await namespaces[Symbol.asyncDispose]();
+   * await running;
+   * ```
+   */
+  watches<O extends KubernetesObject>(
+    source: WatchedKind<O>,
+    map: MapFunction<O>,
+    options: WatchedKindOptions<O> = {},
+  ): this {
+    const name = resourceName(this.informers.resourceOf(source));
+    checkNames(`watch "${name}" in the reconciler of "${this.name}"`, options, WATCHED_OPTIONS);
+    this.#follow(source, options, map);
+    return this;
+  }
+
+  /**
+   * Ends what `watches()` and `owns()` have begun for a kind, before or while the reconciler runs; the reconciled kind
+   * itself stays. Its list or watch ends, unless others use the informer, and so do waits for its cache. Keys that wait
+   * for events of this kind alone are not reconciled. Returns this reconciler.
+   */
+  unwatch(resource: Resource): this {
+    for (const { informer } of this.#sources.remove(resource)) this.#writes.removeCache(resource, informer);
+    return this;
+  }
+
+  /**
+   * Reconciles a key, for a reason outside of the cluster. Before `run()` the key waits for it; after the end of the
+   * reconciler it is dropped and counted. The object need not exist.
+   */
+  enqueue(key: ObjectKey, options: { readonly source?: string } = {}): void {
+    this.#add(key, { cause: { type: "external", ...options } });
+  }
+
+  /**
+   * Resolves when no key waits, is reconciled, is held for caches or an earlier call, or is debounced, and none has
+   * come within a turn of the event loop: for tests, after a change has reached the caches. Keys of `requeueAfter` and
+   * the waits after failures do not count. Before `run()` has synced it waits for that; it resolves when the reconciler
+   * has stopped.
+   *
+   * @throws the reason of the signal, when that aborts first.
+   */
+  async idle(options: Abortable = {}): Promise<void> {
+    checkNames("wait for a reconciler", options, "signal");
+    const isBusy = (): boolean =>
+      this.#state !== "running" || this.#held.size > 0 || this.#debounced.size > 0 || this.#calls.abandoned.size > 0 ||
+      this.#shards?.isBusy === true;
+    while (this.#state !== "stopped") {
+      using wait = new DerivedController(options.signal);
+      const changed = (this.#changed ??= new Latch()).wait({ signal: wait.signal }).then(() => false);
+      const idle = isBusy()
+        ? changed
+        : this.#queue.idle({ signal: wait.signal, ignoreDelayed: true }).then(() => !isBusy());
+      if (await Promise.race([idle, changed])) return;
+    }
+  }
+
+  /** Returns the present status. Takes time linear in the number of running reconciles. */
+  status(): ReconcilerStatus {
+    return {
+      name: this.name,
+      state: this.#state,
+      outcomes: { ...this.#outcomes },
+      reconcileMs: this.#reconcileTimes.durations,
+      causes: { ...this.#causes },
+      recent: [...this.#recent],
+      waitingForCaches: this.#waitingForCaches,
+      stale: this.#stale,
+      ownCalls: this.#writes.own.count,
+      abandoned: [...this.#calls.abandoned.keys()],
+      eventErrors: this.#eventErrors,
+      waitsFor: this.#sources.unserved,
+      queue: this.#queue.status(),
+    };
+  }
+
+  /**
+   * Starts the informers, waits until all of them have synced, and reconciles until the signal aborts or the reconciler
+   * is disposed. Then it takes no further key, the signals of running reconciles abort, and it resolves when they have
+   * returned. A reconciler runs once. Informers of a shared factory continue. In a process that elects a leader, pass
+   * the `Leadership`.
+   *
+   * @throws {Error} when it runs or has run already; when a reconcile has not returned within `graceMs`.
+   * @throws {WaitError} when an informer does not sync: because the server refuses it (401, 403, 404), or within
+   * `syncTimeoutMs`; then it names all that have not, and why.
+   */
+  run(options: ReconcilerRunOptions = {}): Promise<void> {
+    checkNames(`run the reconciler of "${this.name}"`, options, "signal lost isHeld");
+    if (this.#running !== undefined || this.#state === "stopped") {
+      const state = this.#state === "stopped" ? "has stopped" : "is running";
+      return Promise.reject(new Error(`Cannot run the reconciler of "${this.name}": it ${state} already`));
+    }
+    return this.#running = this.#run(options);
+  }
+
+  /**
+   * Stops the reconciler, and settles as `run()` does; at once when that has settled before. A reconcile that waits for
+   * it waits for itself, until `graceMs` is over.
+   */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#job.abort(new DOMException(`The reconciler of "${this.name}" was disposed`, "AbortError"));
+    if (this.#hasEnded) return; // a failure was that of run()
+    await (this.#running ?? this.#end());
+  }
+
+  #follow<O extends KubernetesObject>(
+    kind: WatchedKind<O>,
+    options: WatchedKindOptions<O>,
+    map?: MapFunction<O>,
+    shard?: ShardSource,
+  ): SharedIndexInformer<O, string> {
+    const resource = this.informers.resourceOf(kind);
+    const isKind = kind === resource;
+    const action = `add "${resourceName(resource)}" to the reconciler of "${this.name}"`;
+    if (this.#job.signal.aborted || this.#state === "stopping" || this.#state === "stopped") {
+      throw new Error(`Cannot ${action}: it has stopped`);
+    }
+    const { when = [], optional, informer: selection = {} as InformerSelection<O> } = options;
+    if (!isKind && (options.informer !== undefined || optional !== undefined)) {
+      throw new TypeError(`Cannot ${action}: the informer has its options already. Pass them to forResource()`);
+    }
+    const isSharded = isKind && shard !== undefined && selection.shard === undefined;
+    const chosen = { ...defined({ optional, shard }), ...selection };
+    const { informer, release } = this.informers.follow<O>(kind, chosen);
+    const predicates = typeof when === "function" ? [when] : when;
+    const skips = options.echoes === "skip" ? "all" : options.echoes ?? map ? "none" : "status";
+    const shared: KeySource<O>["shared"] = new Map();
+    const own: KeySource<O> = { resource, informer, release, map, isSharded, skips, predicates, shared };
+    const source = own as unknown as KeySource<KubernetesObject>;
+    this.#sources.add(source);
+    this.#writes.addCache(resource, source.informer);
+    if (this.#state !== "created") this.#listen(source);
+    return informer;
+  }
+
+  /** Adds the keys that an event of a source concerns. */
+  #enqueue(source: KeySource<KubernetesObject>, event: ObjectChange<KubernetesObject>): void {
+    const { map, predicates } = source;
+    const hasMoved = event.type === "deleted" && event.reason === "moved";
+    if (map === undefined && (hasMoved || event.type !== "deleted")) this.#shards?.present(event.key);
+    if (hasMoved) {
+      if (map === undefined) this.#writes.drop(event.key);
+      // Another process reconciles it. The controller of an owned object may have changed: its key is still here then.
+      if (map === undefined || !source.isSharded) return;
+    }
+    try {
+      const paths = passedPaths(event, predicates);
+      if (paths === undefined) return;
+      if (map === undefined && event.type === "deleted") this.#shards?.deleted(event.key, event.uid);
+      if (map === undefined) return this.#cause(source, event.key, event, additionOf(source, event, paths));
+      const keys = new Set(map(event));
+      // An object that has moved to another owner concerns both.
+      if (event.type === "updated" && !event.resync) { for (const key of map(event.before)) keys.add(key); }
+      for (const key of keys) checkKey(key);
+      for (const key of keys) this.#cause(source, key, event, additionOf(source, event, paths, event.key));
+    } catch (error) {
+      this.#eventErrors++;
+      this.#report(error, event.key);
+    }
+  }
+
+  /** Adds a key for an event, unless that shows a write of the key's own. */
+  #cause(
+    { skips }: KeySource<KubernetesObject>,
+    key: ObjectKey,
+    event: ObjectChange<KubernetesObject>,
+    options: WorkQueueAddOptions,
+  ): void {
+    if (skips !== "none") {
+      if (this.#writes.own.isEcho(key, event, skips === "all")) return;
+      const atMs = monotonicMs();
+      const add = (): void => this.#add(key, options, event, atMs);
+      if (this.#calls.of(key)?.keep({ event, ofAll: skips === "all", add })) return;
+    }
+    this.#add(key, options, event);
+  }
+
+  /** Receives the events of a source, whose informer runs from now on. */
+  #listen(source: KeySource<KubernetesObject>): void {
+    const handle = (event: ObjectChange<KubernetesObject>): void => this.#enqueue(source, event);
+    const handler = { onAdd: handle, onUpdate: handle, onDelete: handle };
+    source.registration = source.informer.addEventHandler(handler, { name: `reconciler of "${this.name}"` });
+    this.informers.start();
+  }
+
+  /** Adds a key, for a cause that came at `atMs` of the monotonic clock, or now. */
+  #add(
+    key: ObjectKey,
+    options: WorkQueueAddOptions,
+    cause?: Parameters<PendingWrites["own"]["caused"]>[1],
+    atMs: number = monotonicMs(),
+  ): void {
+    this.#writes.own.caused(key, cause);
+    const { debounceMs } = this.#options;
+    if (debounceMs <= 0) return this.#queue.add(key, options);
+    if (!this.#debounced.has(key)) this.#debounced.set(key, atMs + debounceMs);
+    this.#queue.addAfter(key, Math.max(0, atMs + debounceMs - monotonicMs()), options);
+  }
+
+  async #run(options: ReconcilerRunOptions): Promise<void> {
+    using lost = new DerivedController(options.lost);
+    using stop = new DerivedController(options.signal, lost.signal, this.#job.signal);
+    const { signal } = stop;
+    try {
+      this.#state = "syncing";
+      for (const source of this.#sources) this.#listen(source);
+      const synced = (signal: AbortSignal): Promise<void>[] =>
+        Array.from(this.#sources, (source) => this.#sync(source, signal));
+      await joined(synced, signal, this.#options.syncTimeoutMs);
+      this.#state = "running";
+      this.#shards?.start();
+      this.#wake();
+      this.#calls.check = () => {
+        if (options.isHeld?.() === false) lost.abort(notHeld());
+        this.#shards?.look();
+      };
+      await this.#work(signal, lost.signal);
+    } catch (error) {
+      if (!isAbortOf(signal, error)) throw error;
+    } finally {
+      await this.#end().finally(() => this.#hasEnded = true);
+    }
+  }
+
+  /** Reconciles until the signal aborts, and then waits for running calls. Their requests end when `lost` aborts. */
+  async #work(signal: AbortSignal, lost: AbortSignal): Promise<void> {
+    const { concurrency, graceMs } = this.#options;
+    using requests = new DerivedController(lost);
+    requests.signal.addEventListener("abort", () => {
+      for (const call of this.#calls.all) call.endRequests(requests.signal.reason);
+    }, { once: true });
+    const late = withResolvers<void>();
+    using grace = new LongTimer(late.resolve);
+    using notice = new LongTimer(() => {
+      const { length, 0: first } = this.#calls.all;
+      if (length === 0) return;
+      const others = length === 1 ? ": it has" : ` and ${length - 1} more: they have`;
+      const why = `not returned ${NOTICE_MS} ms after the stop; waits at most ${graceMs} ms`;
+      this.#report(new Error(`Waiting for the reconcile of "${first.key}"${others} ${why}`), first.key);
+    });
+    const stop = (): void => {
+      this.#state = "stopping";
+      for (const call of this.#calls.all) call.abort(signal.reason);
+      grace.arm(graceMs);
+      if (graceMs > NOTICE_MS) notice.arm(NOTICE_MS);
+    };
+    if (signal.aborted) stop();
+    else signal.addEventListener("abort", stop, { once: true });
+    const worker = (key: ObjectKey, context: WorkContext): void | Result | Promise<void | Result> =>
+      this.#take(key, context, signal);
+    const onError = (error: unknown, key: ObjectKey): void => this.#report(error, key);
+    const working = this.#queue.run(worker, { signal, concurrency, onError });
+    const returned = working.then(() => Promise.all(this.#calls.all.map((call) => call.returned)));
+    await Promise.race([returned, late.promise]);
+    const left = this.#calls.all.map(({ key }) => `"${key}"`);
+    if (left.length === 0) return;
+    const error = new Error(
+      `Cannot stop the reconciler of "${this.name}" in time: after ${graceMs} ms these reconciles have not returned: ` +
+        `${left.slice(0, 10).join(", ")}${left.length > 10 ? ` and ${left.length - 10} more` : ""}`,
+    );
+    requests.abort(error);
+    throw error;
+  }
+
+  /** Resolves when a source has synced, and its first events were received; also when it was removed before. */
+  async #sync(source: KeySource<KubernetesObject>, signal: AbortSignal): Promise<void> {
+    try {
+      await source.informer.waitForCacheSync({ signal });
+      await source.registration?.waitForSync({ signal });
+    } catch (error) {
+      if (this.#sources.has(source)) throw error;
+    }
+  }
+
+  async #end(): Promise<void> {
+    for (const { registration } of this.#sources) registration?.remove();
+    this.#shards?.[Symbol.dispose]();
+    this.#queue.shutDown();
+    this.#calls[Symbol.dispose]();
+    this.#writes[Symbol.dispose]();
+    this.#state = "stopped";
+    this.#wake();
+    if (this.#ownsFactory) await this.informers.shutdown();
+  }
+
+  /** Reconciles a key, unless it must wait. */
+  #take(key: ObjectKey, context: WorkContext, stop: AbortSignal): void | Result | Promise<void | Result> {
+    const { causes } = context;
+    // A key that came up for another reason before is still debounced; a timer may fire a fraction of a millisecond
+    // early.
+    if ((this.#debounced.get(key) ?? Infinity) <= monotonicMs() + 1) this.#debounced.delete(key);
+    this.#wake();
+    if (this.#held.has(key) || this.#calls.abandoned.has(key)) {
+      this.#held.set(key, withCauses(this.#held.get(key), causes));
+      return SETTLED;
+    }
+    if (this.#shards !== undefined && !this.#shards.admits(key, causes)) {
+      this.#queue.forget(key);
+      return SETTLED;
+    }
+    if (!this.#writes.hasSeen(key)) {
+      this.#held.set(key, causes);
+      void this.#awaitCaches(key, stop);
+      return SETTLED;
+    }
+    if (this.#sources.areOver(causes) || this.#writes.own.mayWait(key, causes)) return SETTLED;
+    return this.#call(key, context, stop);
+  }
+
+  /** Adds a key again when the caches have seen its writes, or the time for that is over. */
+  async #awaitCaches(key: ObjectKey, stop: AbortSignal): Promise<void> {
+    const { staleMs } = this.#options;
+    using job = new DerivedController(stop);
+    using _bound = new TimeLimit(() => job.abort(new DOMException("The time is over", "TimeoutError")), staleMs);
+    this.#waitingForCaches++;
+    await this.#writes.wait(key, job.signal);
+    this.#waitingForCaches--;
+    if (stop.aborted) return;
+    let causes = this.#held.get(key);
+    if (!this.#writes.hasSeen(key)) {
+      this.#stale++;
+      causes = withCause(causes, { type: "stale" });
+      const unseen = `the caches of the reconciler of "${this.name}" have not seen ${this.#writes.drop(key)}`;
+      const why = job.signal.aborted ? `within ${staleMs} ms` : "before they stopped or went back to an older state";
+      this.#report(new Error(`Reconciling "${key}" on a stale cache: ${unseen} ${why}`), key);
+    }
+    this.#release(key, causes);
+  }
+
+  #wake(): void {
+    this.#changed?.open();
+    this.#changed = undefined;
+  }
+
+  /** Adds a key that was held, with its causes. */
+  #release(key: ObjectKey, causes: CauseList): void {
+    this.#held.delete(key);
+    this.#wake();
+    this.#queue.add(key, { cause: causes });
+  }
+
+  async #call(key: ObjectKey, context: WorkContext, stop: AbortSignal): Promise<void | Result> {
+    const { retries, causes } = context;
+    const observer = this.#observers.observe?.({
+      reconciler: this.name,
+      resource: this.#resource,
+      key,
+      retries,
+      causes,
+    });
+    const reconcile: ReconcileFunction<T> = observer === undefined
+      ? this.#reconcile
+      : (key, context) => observer.call(() => this.#reconcile(key, context));
+    const call = this.#calls.begin(key, context);
+    this.#shards?.begin(call);
+    const loop = this.#writes.own.begin(key, causes);
+    if (loop !== undefined) this.#report(loopError(loop === "key" ? `"${key}"` : `keys of "${this.name}"`), key);
+    for (const type of new Set(causes.map(({ type }) => type))) this.#causes[type] = (this.#causes[type] ?? 0) + 1;
+    try {
+      const result = await call.run(reconcile);
+      if (result !== undefined && !(result instanceof Result)) {
+        throw new TypeError(
+          `A reconcile must return nothing, retry() or requeueAfter(ms), found a value of type ${typeof result}`,
+        );
+      }
+      const outcome = result === undefined ? "succeeded" : result.afterMs === undefined ? "retried" : "requeued";
+      this.#record(call, observer, outcome);
+      if (outcome === "succeeded") this.#shards?.succeeded(call);
+      return this.#writes.own.isHot(key) ? retry() : result;
+    } catch (thrown) {
+      const isAbandoned = this.#calls.abandoned.has(key);
+      if (isAbandoned) call.returned = call.returned!.then(() => this.#returned(call));
+      if (isAbortOf(stop, thrown)) {
+        this.#record(call, observer, "stopped");
+        throw thrown;
+      }
+      if (this.#shards?.hasMoved(call, thrown)) {
+        this.#record(call, observer, "stopped");
+        return SETTLED;
+      }
+      if (isConflict(thrown) && retries < QUIET_CONFLICTS && !isAbandoned) {
+        this.#record(call, observer, "retried", thrown);
+        return retry();
+      }
+      const error = thrown ?? new Error(`The reconcile of "${key}" failed without an error`);
+      const isTerminal = error instanceof TerminalError;
+      const outcome = isTerminal ? "terminal" : isAbandoned ? "timedOut" : "failed";
+      this.#record(call, observer, outcome, error);
+      if (!isTerminal) throw error; // the queue reports it
+      this.#shards?.succeeded(call);
+      this.#report(error, key);
+      if (this.#writes.own.isHot(key)) return retry();
+    } finally {
+      this.#calls.end(call);
+      this.#shards?.end(call);
+      // The writes of the call are known now, so that their events are.
+      for (const { event, ofAll, add } of call.takeEarly()) if (!this.#writes.own.isEcho(key, event, ofAll)) add();
+    }
+  }
+
+  /** An abandoned call has returned: its key may be reconciled again. */
+  #returned({ key, failure, signal }: ReconcileCall<T>): void {
+    this.#calls.abandoned.delete(key);
+    this.#wake();
+    if (this.#state === "stopped") return;
+    // A call that rejects because its signal has aborted was reported when its time was over.
+    if (failure !== undefined && !isAbortOf(signal, failure.error)) this.#report(failure.error, key);
+    if (this.#held.has(key)) this.#release(key, this.#held.get(key));
+  }
+
+  #record(
+    call: ReconcileCall<T>,
+    observer: ReconcileObserver | undefined,
+    outcome: ReconcileOutcome,
+    error?: unknown,
+  ): void {
+    this.#outcomes[outcome]++;
+    const { key, causes, beganMs } = call;
+    this.#reconcileTimes.add(monotonicMs() - beganMs);
+    const record = defined({ key, causes, outcome, at: new Date(), error });
+    this.#recent.push(record);
+    if (this.#recent.length > RECENT) this.#recent.shift();
+    callObserver(() => observer?.ended(record));
+  }
+
+  #report(error: unknown, key: ObjectKey): void {
+    const { onError = (error, key) => this.#reporter.report(`reconciler of "${this.name}" on "${key}"`, error, key) } =
+      this.#observers;
+    callObserver(() => onError(error, key));
+  }
+}
+
+const notHeld = abortReason("Leadership is not held any longer");
+
+function loopError(what: string): Error {
+  return new Error(
+    `Reconciling ${what} over and over: only its own writes of the same objects cause the calls (status().ownCalls). A ` +
+      `reconcile must write nothing when nothing is missing. After 250 such calls a key is called with growing waits`,
+  );
+}
+
+function groupOf({ apiVersion }: OwnerReference): string {
+  const slash = apiVersion.indexOf("/");
+  return slash < 0 ? "" : apiVersion.slice(0, slash);
+}

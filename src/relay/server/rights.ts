@@ -1,0 +1,263 @@
+import { type KubernetesObject, type ObjectKey, reduced, splitKey } from "../../api/object.ts";
+import type { Entry } from "../../api/options.ts";
+import { type Resource, resourceName, type TableRow } from "../../api/resource.ts";
+import { InformerError } from "../../errors/informer_error.ts";
+import type { Authorization, Grant, ObjectPredicate, ObjectRight, RelaySettings, RequestedData } from "./options.ts";
+import { SubjectAccessReview } from "../../kinds/authorization/v1.ts";
+import type { Client } from "../../client/client.ts";
+
+/** The options of a relay that rights depend on. */
+type RightSettings = Pick<RelaySettings, "predicates" | "onError">;
+
+/** The objects of a collection that some of its clients may see. */
+export class Right {
+  /** Equal for rights to the same objects. */
+  readonly id: string;
+  readonly #namespaces: ReadonlySet<string> | undefined;
+  readonly #names: ReadonlySet<string> | undefined;
+  readonly #where: readonly { readonly name: string; readonly text: string; readonly matches: ObjectPredicate }[];
+  readonly #isTable: boolean;
+  readonly #resource: Resource;
+  readonly #onError: RelaySettings["onError"];
+
+  private constructor(right: ObjectRight, resource: Resource, { predicates, onError }: RightSettings) {
+    this.#namespaces = right.namespaces && new Set(right.namespaces);
+    this.#names = right.names && new Set(right.names);
+    const where = Object.entries(right.where ?? {}).sort();
+    this.#where = where.map(([name, text]) => ({ name, text, matches: predicates[name] }));
+    this.#isTable = resource.representation === "table";
+    this.#resource = resource;
+    this.#onError = onError;
+    const sorted = (texts: ReadonlySet<string> | undefined): string[] | undefined => texts && [...texts].sort();
+    this.id = JSON.stringify([sorted(this.#namespaces), sorted(this.#names), where]);
+  }
+
+  /** Returns the right, of a collection of `resource`; `undefined` where it has all objects. */
+  static of(right: ObjectRight, resource: Resource, settings: RightSettings): Right | undefined {
+    return right.namespaces ?? right.names ?? right.where ? new Right(right, resource, settings) : undefined;
+  }
+
+  /** Returns false when no object of that key may be seen, whatever it has. */
+  allowsKey(key: ObjectKey): boolean {
+    if (this.#namespaces === undefined && this.#names === undefined) return true;
+    const { namespace = "", name } = splitKey(key);
+    return this.#namespaces?.has(namespace) !== false && this.#names?.has(name) !== false;
+  }
+
+  /** Returns true when the complete object of an entry may be seen, which is parsed for a predicate alone. */
+  allowsEntry(entry: Entry<KubernetesObject>): boolean {
+    return this.allowsKey(entry.key) && (this.#where.length === 0 || this.allows(entry.object));
+  }
+
+  /** Returns true when an object, as `redact` leaves it, may be seen; it is a row where the collection is a table. */
+  allows(object: KubernetesObject): boolean {
+    const { namespace = "", name = "" } = object.metadata;
+    if (this.#namespaces?.has(namespace) === false || this.#names?.has(name) === false) return false;
+    const row = object as Partial<TableRow>;
+    const shown = this.#isTable && reduced in object && row.object !== undefined ? row.object : object;
+    return this.#where.every(({ name: predicate, text, matches }) => {
+      try {
+        return matches(shown, text) === true;
+      } catch (cause) {
+        const by = `"${predicate}" of ${JSON.stringify(text)}`;
+        const message = `Cannot decide by ${by} who sees one of "${resourceName(this.#resource)}"`;
+        this.#onError(new InformerError(message, { cause }));
+        return false;
+      }
+    });
+  }
+}
+
+/**
+ * Returns the grant of `authorize`.
+ *
+ * @throws {TypeError} when it is none: a mistyped one must not show objects.
+ */
+export function checkGrant(grant: Grant, { predicates }: Pick<RightSettings, "predicates">): Grant {
+  checkMembers("its answer", grant, ["expiresAt", "rights", "askAgainAt"]);
+  if (Number.isNaN(grant.askAgainAt?.getTime())) throw wrong("askAgainAt", "no time", "a Date");
+  for (const [collection, right] of Object.entries(grant.rights ?? {})) checkRight(collection, right, predicates);
+  return grant;
+}
+
+function checkRight(collection: string, right: ObjectRight, predicates: RightSettings["predicates"]): void {
+  checkMembers(`the right to ${collection}`, right, ["namespaces", "names", "where"]);
+  const { namespaces, names, where } = right;
+  for (const [member, value] of Object.entries({ namespaces, names })) {
+    if (value === undefined || (Array.isArray(value) && value.every((it) => typeof it === "string"))) continue;
+    throw wrong(`the ${member} of the right to ${collection}`, JSON.stringify(value), "an array of texts");
+  }
+  if (!Object.hasOwn(right, "where")) return;
+  const what = `where of the right to ${collection}`;
+  checkMembers(what, where, Object.keys(predicates));
+  for (const [name, text] of Object.entries(where!)) {
+    if (typeof text !== "string") throw wrong(`${name} in ${what}`, JSON.stringify(text) ?? typeof text, "a text");
+  }
+}
+
+/** Throws where a member is unknown, or undefined though it would limit what is seen. */
+function checkMembers(what: string, value: unknown, members: readonly string[]): void {
+  const expected = members.join(", ") || "nothing, as the relay has no predicates";
+  if (typeof value !== "object" || value === null || Array.isArray(value)) throw wrong(what, String(value), expected);
+  for (const [name, member] of Object.entries(value)) {
+    if (!members.includes(name)) throw wrong(what, name, expected);
+    if (member === undefined && !name.endsWith("At")) {
+      throw wrong(what, `${name}: undefined`, "a value, or no such member");
+    }
+  }
+}
+
+function wrong(what: string, found: string, expected: string): TypeError {
+  return new TypeError(`Cannot read ${what}: authorize has returned ${found}, expected ${expected}`);
+}
+
+/** The time for which an answer is kept, in milliseconds. */
+const KEPT_MS = 60_000;
+
+/** The number of answers that are kept. */
+const MOST_KEPT = 10_000;
+
+/** The number of reviews that are under way at one time. */
+const AT_ONCE = 10;
+
+/** The number of namespaces that are reviewed for one request. */
+const MOST_NAMESPACES = 200;
+
+/** A user, as the `status.user` of a TokenReview names him, or an authenticating proxy. */
+export interface ReviewedUser {
+  /** The name. A user without one is refused. */
+  readonly username?: string;
+  /** The groups, `system:authenticated` included. @default {none} */
+  readonly groups?: readonly string[];
+  /** The uid. @default {none} */
+  readonly uid?: string;
+  /** Further attributes, for authorizers. @default {none} */
+  readonly extra?: { readonly [name: string]: readonly string[] };
+}
+
+/** Decides what a user may see of that which a request asks for. Rejects where the server does not answer. */
+export type ReviewAccess = (user: ReviewedUser, requested: RequestedData) => Promise<Authorization>;
+
+/** An answer, or the wait for it. */
+interface Review {
+  readonly isAllowed: Promise<boolean>;
+  /** The time at which it is forgotten, in milliseconds since 1970. */
+  readonly endsAt: number;
+}
+
+/**
+ * Returns a function for `authorize` that asks the API server, by SubjectAccessReviews, whether a user may list what a
+ * request asks for. The client needs the right to create `subjectaccessreviews`.
+ *
+ * - A user who may list the collection sees all of it. Else each namespace that the request asks for is reviewed,
+ *   and he sees those that he may list; a request for all namespaces is refused, and so is one for more than 200.
+ * - Ten reviews are under way at one time. Answers are kept for a minute, 10,000 of them, and open streams are reviewed
+ *   again when theirs are over: a right that is withdrawn lasts for a minute, and so does a refusal.
+ * - Event streams, views and watches need the right to `watch`, too.
+ *
+ * @example
+ * ```ts
+ * import { Client, SharedInformerFactory } from "@kube/informer";
+ * import { accessReview, InformerRelay } from "@kube/informer/relay";
+ * import { Pod } from "@kube/informer/kinds/core/v1";
+ * import { FakeApiServer } from "@kube/informer/testing";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const server = new FakeApiServer({ authorize: ({ user, namespace }) => user !== "ada" || namespace === "shop" });
+ * using client = new Client({ server: "http://fake", transport: server });
+ * await using informers = new SharedInformerFactory(client);
+ * const review = accessReview(client);
+ * await using relay = new InformerRelay(informers, {
+ *   collections: { pods: Pod },
+ *   authorize: (_request, requested) => review({ username: "ada" }, requested),
+ * });
+ * const get = async (path: string) => (await relay.fetch(new Request(`http://localhost${path}`))).status;
+ * assertEquals([await get("/api/pods?namespace=shop"), await get("/api/pods")], [200, 403]);
+ * ```
+ */
+export function accessReview(client: Pick<Client, "resource">): ReviewAccess {
+  const reviews = new AccessReviews(client);
+  return (user, requested) => reviews.authorize(user, requested);
+}
+
+class AccessReviews {
+  readonly #client: Pick<Client, "resource">;
+  /** From the oldest on, by what was asked. */
+  readonly #kept = new Map<string, Review>();
+  #running = 0;
+  readonly #waiting: (() => void)[] = [];
+
+  constructor(client: Pick<Client, "resource">) {
+    this.#client = client;
+  }
+
+  async authorize(user: ReviewedUser, { parts, follows }: RequestedData): Promise<Authorization> {
+    if (!user.username) return false;
+    const rights: Record<string, ObjectRight> = {};
+    let endsAt = Date.now() + KEPT_MS;
+    let namespaces = 0;
+    const ask = async (resource: Resource, namespace: string): Promise<boolean> => {
+      const reviews = (follows ? ["list", "watch"] : ["list"]).map((verb) =>
+        this.#review(user, { resource, namespace, verb })
+      );
+      endsAt = Math.min(endsAt, ...reviews.map((review) => review.endsAt));
+      return !(await Promise.all(reviews.map(({ isAllowed }) => isAllowed))).includes(false);
+    };
+    for (const { collection, resource, namespaces: asked } of parts) {
+      if (await ask(resource, "")) rights[collection] = {};
+      else if (asked !== "all") {
+        namespaces += asked.length;
+        if (namespaces > MOST_NAMESPACES) {
+          const error = `Cannot review the access to ${namespaces} namespaces: expected ${MOST_NAMESPACES} at most`;
+          return Response.json({ error }, { status: 403 });
+        }
+        const answers = await Promise.all(asked.map((namespace) => ask(resource, namespace)));
+        const allowed = asked.filter((_namespace, index) => answers[index]);
+        const before = rights[collection]?.namespaces ?? [];
+        if (allowed.length > 0) rights[collection] = { namespaces: [...before, ...allowed] };
+      }
+    }
+    return { rights, askAgainAt: new Date(endsAt) };
+  }
+
+  /** Returns the review of a namespace, or of all with `""`, that is kept, or a new one. */
+  #review(
+    { username, groups, uid, extra }: ReviewedUser,
+    { resource, namespace, verb }: { readonly resource: Resource; readonly namespace: string; readonly verb: string },
+  ): Review {
+    const { group, version, plural } = resource;
+    const resourceAttributes = { verb, group, version, resource: plural, namespace };
+    const spec = { user: username, groups, uid, extra, resourceAttributes };
+    const key = JSON.stringify(spec);
+    const known = this.#kept.get(key);
+    if (known !== undefined && known.endsAt > Date.now()) return known;
+    const isAllowed = this.#inTurn(async () => {
+      try {
+        const { status } = await this.#client.resource(SubjectAccessReview).create({ spec });
+        return status?.allowed === true;
+      } catch (cause) {
+        const what = `access of "${username}" to "${resourceName(resource)}"`;
+        throw new InformerError(`Cannot review the ${what}`, { cause });
+      }
+    });
+    const review: Review = { isAllowed, endsAt: Date.now() + KEPT_MS };
+    isAllowed.catch(() => this.#kept.get(key) === review && this.#kept.delete(key));
+    this.#kept.delete(key);
+    this.#kept.set(key, review);
+    if (this.#kept.size > MOST_KEPT) this.#kept.delete(this.#kept.keys().next().value!);
+    return review;
+  }
+
+  /** Calls `job` when fewer than ten others are under way. */
+  async #inTurn<R>(job: () => Promise<R>): Promise<R> {
+    if (this.#running >= AT_ONCE) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    else this.#running++;
+    try {
+      return await job();
+    } finally {
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#running--;
+      else next();
+    }
+  }
+}

@@ -1,0 +1,416 @@
+import type { KubernetesObject } from "../../api/object.ts";
+import { compareResourceVersions, isOlder, isResourceVersion } from "../../api/status.ts";
+import { nextTurn, scheduleTurn } from "../../async/signals.ts";
+import { LongTimer, timedController } from "../../async/time.ts";
+import {
+  type DeletedEvent,
+  type HandlerRegistration,
+  isWatched,
+  type ObjectEvent,
+} from "../../informer/events/event.ts";
+import type { AcquiredInformer } from "../../informer/shared_informer_factory.ts";
+import type { InformerStatus } from "../../informer/status.ts";
+import type { RelayStream } from "./http.ts";
+import type { ByteBudget, Keeper, RelaySettings } from "./options.ts";
+
+/** A change of a collection, as a watch of the server has sent it. */
+export interface LoggedChange {
+  /** The version that the collection had after it. */
+  readonly version: string;
+  /** The number of bytes as which it counts. */
+  readonly bytes: number;
+}
+
+/** Returns `true` for the event of a change that a watch has sent. */
+export function isSeen(event: ObjectEvent<KubernetesObject>): boolean {
+  const { finalStateUnknown = false, reason } = event as Partial<DeletedEvent<KubernetesObject>>;
+  return isWatched(event as never) && !finalStateUnknown && reason === undefined;
+}
+
+/** The bytes of a change, beside the texts of its states. */
+const CHANGE_BYTES = 200;
+
+/** The bytes of a state that came as something else than text. */
+export const UNKNOWN_BYTES = 2_048;
+
+/** Returns the number of bytes as which a change counts, by the states before and after it. */
+export function changeBytes(...states: readonly ({ readonly textBytes?: number } | undefined)[]): number {
+  return states.reduce(
+    (sum, state) => sum + (state === undefined ? 0 : state.textBytes ?? UNKNOWN_BYTES),
+    CHANGE_BYTES,
+  );
+}
+
+/** The last changes of a collection, in the order of their versions, each with a number that rises by 1. */
+export class ChangeRing<C extends LoggedChange> {
+  readonly #changes: C[] = [];
+  #bytes = 0;
+  #base: string;
+  /** The number of the first change. */
+  #first = 0;
+
+  /** A ring without changes, that has all behind the version `base`. */
+  constructor(base: string) {
+    this.#base = base;
+  }
+
+  /** The oldest version behind which everything can be read. */
+  get base(): string {
+    return this.#base;
+  }
+
+  /** The number of bytes of its changes. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** The number of the first change. */
+  get first(): number {
+    return this.#first;
+  }
+
+  /** The number behind the last change. */
+  get end(): number {
+    return this.#first + this.#changes.length;
+  }
+
+  /** Returns the change of a number; `undefined` behind the last one. */
+  at(number: number): C | undefined {
+    return this.#changes[number - this.#first];
+  }
+
+  /** Yields the changes before a number, from the last one back. */
+  *before(number: number): Generator<C> {
+    for (let at = number - this.#first - 1; at >= 0; at--) yield this.#changes[at];
+  }
+
+  /** Adds a change, whose version is above that of the last one. */
+  push(change: C): void {
+    this.#changes.push(change);
+    this.#bytes += change.bytes;
+  }
+
+  /** Drops the oldest eighth of the changes, of which there is one, and returns the last of them. */
+  drop(): C {
+    const dropped = this.#changes.splice(0, Math.ceil(this.#changes.length / 8));
+    const last = dropped.at(-1)!;
+    this.#first += dropped.length;
+    this.#base = last.version;
+    for (const { bytes } of dropped) this.#bytes -= bytes;
+    return last;
+  }
+
+  /** Returns the number of the first change behind a version, which is not below {@linkcode base}. */
+  after(version: string): number {
+    let [low, high] = [0, this.#changes.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (compareResourceVersions(this.#changes[middle].version, version) > 0) high = middle;
+      else low = middle + 1;
+    }
+    return this.#first + low;
+  }
+}
+
+/** The longest wait for a version that the cache has not reached, in milliseconds, which is that of kube-apiserver. */
+export const REACH_MS = 3_000;
+
+/** The versions of a state. */
+export interface VersionRange {
+  /** The version of its last change, or one that is not older. */
+  readonly first: string;
+  /** The last version up to which nothing has changed behind the first; `""` if the first may be a later one. */
+  readonly last: string;
+}
+
+/** The owner of a log, which it asks and notifies. */
+interface LogOwner<C> {
+  /** Passes on all changes so far, and settles the log. */
+  readonly flush: () => void;
+  /** Called when the log has begun at a version: nothing before it is known. */
+  readonly onBegin: () => void;
+  /** Called with the last change that was dropped, as others need the bytes. */
+  readonly onDrop?: (last: C) => void;
+}
+
+/**
+ * The changes that an informer has received, with their versions, as long as none can be missing.
+ *
+ * A list may hide changes, as it shows only the newest state: behind one, and behind everything else that did not come
+ * by a watch in order, the changes before are forgotten, and the log begins at the next version that is known.
+ */
+export class VersionLog<C extends LoggedChange> implements Keeper, Disposable {
+  readonly #held: AcquiredInformer<KubernetesObject>;
+  readonly #namespace: string | undefined;
+  readonly #budget: ByteBudget;
+  readonly #owner: LogOwner<C>;
+  #ring = new ChangeRing<C>("0");
+  /** The changes behind `#version`; `undefined` stands for one that did not come by a watch. */
+  #batch: (C | undefined)[] = [];
+  /** The version that the ring has reached. */
+  #version = "";
+  /** The version of the cache, which may have changes that were not added yet. */
+  #cached = "";
+  /** The number of completed lists of the informer when the ring began. */
+  #lists = 0;
+  /** `true` before the first version, and from a change that was not seen to the next version that is known. */
+  #isBroken = true;
+
+  /** A log of the informer of `held`, or of one of its namespaces. */
+  constructor(
+    held: AcquiredInformer<KubernetesObject>,
+    budget: ByteBudget,
+    owner: LogOwner<C>,
+    namespace?: string,
+  ) {
+    this.#held = held;
+    this.#budget = budget;
+    this.#owner = owner;
+    this.#namespace = namespace;
+  }
+
+  /** The last changes. */
+  get ring(): ChangeRing<C> {
+    return this.#ring;
+  }
+
+  /** The number of bytes of the changes. */
+  get bytes(): number {
+    return this.#ring.bytes;
+  }
+
+  /** The version up to which it has all changes; `""` while that is not known. */
+  get version(): string {
+    return this.#isBroken ? "" : this.#version;
+  }
+
+  /** The version that was reached last. */
+  get reached(): string {
+    return this.#version;
+  }
+
+  /** The versions of the present state. */
+  get range(): VersionRange {
+    const { ring } = this;
+    if (this.#isBroken) return this.bound;
+    return { first: ring.at(ring.end - 1)?.version ?? ring.base, last: this.#version };
+  }
+
+  /** A version that no state so far is newer than; `""` before the first one. */
+  get bound(): VersionRange {
+    const isBehind = this.#version === "" || isOlder(this.#version, this.#cached);
+    return { first: isBehind ? this.#cached : this.#version, last: "" };
+  }
+
+  /** Returns `true` if all changes up to a version have been received. */
+  has(version: string): boolean {
+    return this.version !== "" && !isOlder(this.#version, version);
+  }
+
+  /** Returns the number of the first change behind a state; `undefined` where those behind it are not known. */
+  after({ first, last }: VersionRange): number | undefined {
+    if (last === "" || !this.has(first) || isOlder(last, this.#ring.base)) return undefined;
+    return this.#ring.after(isOlder(this.#version, last) ? this.#version : last);
+  }
+
+  /** Adds the next change; `undefined` stands for one that did not come by a watch. */
+  add(change: C | undefined): void {
+    this.#batch.push(change);
+  }
+
+  /**
+   * Takes over the changes that were added, and returns `true` if there were any.
+   *
+   * @param version The version of the cache.
+   * @param lists The number of completed lists of the informer.
+   * @param isComplete `true` if all changes up to the version were added.
+   */
+  settle(version: string, lists: number, isComplete: boolean): boolean {
+    const batch = this.#batch;
+    if (isResourceVersion(version)) this.#cached = version;
+    this.#batch = [];
+    if (lists !== this.#lists) this.#isBroken = true;
+    for (const change of batch) {
+      if (change === undefined || !isOlder(this.#version, change.version)) this.#isBroken = true;
+      if (this.#isBroken) continue;
+      this.#version = change!.version;
+      this.#ring.push(change!);
+      this.#budget.keep(this, change!.bytes);
+    }
+    if (isComplete && isResourceVersion(version)) {
+      this.#version = version;
+      if (this.#isBroken) this.#begin(lists);
+    }
+    return batch.length > 0;
+  }
+
+  /** Waits until all changes up to a version were received, `"0"` for any, for 3 s; returns whether they were. */
+  async reach(version: string, signal: AbortSignal): Promise<boolean> {
+    const isThere = (): boolean => {
+      this.#owner.flush();
+      return this.has(version);
+    };
+    if (isThere()) return true;
+    using wait = timedController(REACH_MS, "The cache is behind", signal, this.#held.signal);
+    try {
+      await this.#held.informer.atLeast(version, { signal: wait.signal, namespace: this.#namespace });
+    } catch {
+      return false; // the wait has ended, or the server's history went back
+    }
+    while (!wait.signal.aborted && !isThere()) await nextTurn();
+    return !wait.signal.aborted;
+  }
+
+  /** Drops the oldest changes. */
+  shrink(): void {
+    const last = this.#ring.drop();
+    this.#owner.onDrop?.(last);
+  }
+
+  /** Keeps no changes any more. */
+  [Symbol.dispose](): void {
+    this.#budget.drop(this);
+  }
+
+  #begin(lists: number): void {
+    this.#budget.drop(this);
+    this.#ring = new ChangeRing<C>(this.#version);
+    this.#lists = lists;
+    this.#isBroken = false;
+    this.#owner.onBegin();
+  }
+}
+
+/**
+ * Follows one informer for the streams of clients, and settles the logs of its changes.
+ *
+ * It holds the informer from its construction to its disposal, which comes `lingerMs` after the end of its last use.
+ */
+export abstract class CacheFeed implements Disposable {
+  /** Holds the informer, and is disposed with the feed. */
+  protected readonly held: AcquiredInformer<KubernetesObject>;
+  protected readonly settings: RelaySettings;
+  protected readonly registration: HandlerRegistration;
+  /** The open streams. */
+  abstract readonly streams: Iterable<RelayStream>;
+  /** The logs: one, or one for each namespace that has versions of its own, in their order; none without versions. */
+  protected abstract readonly logs: readonly (Pick<VersionLog<LoggedChange>, "settle"> & Disposable)[];
+  /** `true` once the cache has synced. Changes before that are objects of snapshots. */
+  protected isSynced = false;
+  readonly #onOver: () => void;
+  readonly #lingerMs: number;
+  readonly #heartbeat: ReturnType<typeof setInterval>;
+  readonly #linger = new LongTimer(() => this[Symbol.dispose]());
+  #users = 0;
+  /** `true` if and only if a flush is scheduled. */
+  #isDue = false;
+  #isOver = false;
+
+  /** Follows the informer of `held` by a handler of that name. `onOver` is called once, with the disposal. */
+  constructor(
+    held: AcquiredInformer<KubernetesObject>,
+    settings: RelaySettings,
+    onOver: () => void,
+    name: string,
+    lingerMs: number = settings.lingerMs,
+  ) {
+    this.held = held;
+    this.settings = settings;
+    this.#onOver = onOver;
+    this.#lingerMs = lingerMs;
+    const put = (event: ObjectEvent<KubernetesObject>): void => this.put(event);
+    this.registration = held.addEventHandler({
+      onAdd: put,
+      onUpdate: put,
+      onDelete: (event) => this.delete(event),
+      onSynced: () => {
+        this.isSynced = true;
+        this.flush();
+        this.settle();
+        for (const stream of this.streams) stream.write();
+      },
+    }, { name, resyncMs: 0, slowMs: Infinity });
+    this.#heartbeat = setInterval(() => this.beat(), settings.heartbeatMs);
+    void this.#followState();
+  }
+
+  /** `true` once it was disposed. */
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  /** An object is new or has changed. */
+  protected abstract put(event: ObjectEvent<KubernetesObject>): void;
+
+  /** An object was deleted. */
+  protected abstract delete(event: DeletedEvent<KubernetesObject>): void;
+
+  /** The status of the informer has changed. */
+  protected statusChanged(_status: InformerStatus): void {
+    this.flush();
+  }
+
+  /** Called every `heartbeatMs`. */
+  protected abstract beat(): void;
+
+  /** Passes on all changes so far, and settles the logs. */
+  abstract flush(): void;
+
+  /** Lets the feed last until the result is disposed, and `lingerMs` longer. */
+  use(): Disposable {
+    this.#users++;
+    this.#linger[Symbol.dispose]();
+    return {
+      [Symbol.dispose]: (): void => {
+        if (--this.#users === 0 && !this.#isOver) this.#linger.arm(this.#lingerMs);
+      },
+    };
+  }
+
+  /** Flushes in a later turn, once for all changes until then. */
+  protected flushLater(): void {
+    if (this.#isDue) return;
+    this.#isDue = true;
+    scheduleTurn(() => {
+      this.#isDue = false;
+      if (!this.#isOver) this.flush();
+    });
+  }
+
+  /** Lets the logs take over the changes so far; returns `true` if there were any. */
+  protected settle(): boolean {
+    const { logs } = this;
+    if (!this.isSynced || logs.length === 0) return false;
+    const { completedLists, resourceVersion, namespaces } = this.held.informer.status();
+    const isComplete = this.registration.pending === 0;
+    const settled = logs.map((log, index) =>
+      log.settle(namespaces?.[index]?.resourceVersion ?? resourceVersion, completedLists, isComplete)
+    );
+    return settled.includes(true);
+  }
+
+  /** Ends all streams, and gives the informer back. */
+  [Symbol.dispose](): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#onOver();
+    this.#linger[Symbol.dispose]();
+    clearInterval(this.#heartbeat);
+    this.registration.remove();
+    for (const stream of [...this.streams]) stream.end("closed");
+    for (const log of this.logs) log[Symbol.dispose]();
+    this.held[Symbol.dispose]();
+  }
+
+  async #followState(): Promise<void> {
+    try {
+      const changes = this.held.informer.statusChanges({ signal: this.held.signal });
+      for await (const status of changes) this.statusChanged(status);
+    } catch (error) {
+      if (!this.#isOver) throw error;
+    }
+    if (this.#isOver) return;
+    this.flush();
+    this[Symbol.dispose]();
+  }
+}

@@ -1,0 +1,402 @@
+/**
+ * Runs controllers under faults: a fake API server, fake time, and changes and faults that depend on a seed alone.
+ *
+ * {@linkcode perturb} is the entry point. `plan.ts` makes the steps of a seed, which are performed here,
+ * with the processes and their network of `process.ts` and the checks of `checks.ts`. Faults of the server, their
+ * performing and the shrinking are those of histories, in `testing/history.ts`. This folder knows nothing about
+ * reconcilers: a controller is any function with a client and a signal.
+ *
+ * @module
+ */
+import { checkNames } from "../../errors/option_names.ts";
+import { messageOf } from "../../errors/errors.ts";
+import { FakeApiServer } from "../fake/fake_api_server.ts";
+import { FakeTime } from "../fake/fake_time.ts";
+import { performFault, requestsOf, shrink } from "../fake/history.ts";
+import type { RecordedRequest } from "../fake/http/exchange.ts";
+import { Random, seedGlobals } from "../fake/random.ts";
+import { Cluster, isAuxiliary, TrialChecks, type TrialRecord } from "./checks.ts";
+import { type PerturbOptions, type PerturbPlan, type PerturbStep, planOf, type UserChange, weightOf } from "./plan.ts";
+import { Agenda, Network, ProcessSlots } from "./process.ts";
+import { checkCounts } from "../../async/time.ts";
+
+const STATEMENTS = "controller changes converges invariants setup world environment resources keeps";
+
+const METHODS = ["debug", "log", "info", "warn", "error"] as const;
+
+/** Passes what is written to the console to `take`, instead of printing it, until it is disposed. */
+class CapturedConsole implements Disposable {
+  readonly #real = METHODS.map((name) => globalThis.console[name]);
+
+  /** Replaces the methods of the console. */
+  constructor(take: (text: string) => void) {
+    for (const name of METHODS) globalThis.console[name] = (...values: unknown[]) => take(values.map(String).join(" "));
+  }
+
+  /** Restores the methods of the console. */
+  [Symbol.dispose](): void {
+    for (const [at, name] of METHODS.entries()) globalThis.console[name] = this.#real[at];
+  }
+}
+
+/** The result of a plan. */
+export interface TrialResult {
+  /** The first statement that was violated; undefined if none was. */
+  readonly failure: string | undefined;
+  /** The steps, numbered, each followed by the writes until the next one. */
+  readonly lines: readonly string[];
+  /** The number of writes that the server has accepted. */
+  readonly writes: number;
+}
+
+/** The time that a process has to end after its signal has aborted. */
+const STOP_MS = 60_000;
+
+/** Performs a plan, and checks what the options state and what holds always. */
+export async function tryPlan<World>(options: PerturbOptions<World>, plan: PerturbPlan): Promise<TrialResult> {
+  using _globals = seedGlobals(plan.seed);
+  using time = new FakeTime();
+  const trial = new Trial(options, plan, time);
+  using _console = new CapturedConsole((text) => trial.printed(text));
+  const onRejection = (event: PromiseRejectionEvent): void => {
+    event.preventDefault();
+    trial.unhandled(event.reason);
+  };
+  // A runtime without this event, such as Node, ends with the rejection by itself.
+  globalThis.addEventListener?.("unhandledrejection", onRejection);
+  try {
+    await trial.run();
+    return trial.result;
+  } finally {
+    globalThis.removeEventListener?.("unhandledrejection", onRejection);
+  }
+}
+
+class Trial<World> {
+  readonly #options: PerturbOptions<World>;
+  readonly #plan: PerturbPlan;
+  readonly #time: FakeTime;
+  readonly #server: FakeApiServer;
+  readonly #cluster: Cluster;
+  readonly #agenda = new Agenda();
+  readonly #checks: TrialChecks<World>;
+  readonly #record: TrialRecord;
+  readonly #network: Network;
+  readonly #slots: ProcessSlots<World>;
+
+  constructor(options: PerturbOptions<World>, plan: PerturbPlan, time: FakeTime) {
+    const { seed, streamingList } = plan;
+    this.#options = options;
+    this.#plan = plan;
+    this.#time = time;
+    this.#server = new FakeApiServer({ seed, streamingList, resources: options.resources });
+    this.#cluster = new Cluster(this.#server);
+    this.#checks = new TrialChecks(options, this.#cluster, time);
+    this.#record = this.#checks.record;
+    this.#network = new Network(plan, this.#checks);
+    this.#slots = new ProcessSlots(this.#checks, this.#network, this.#agenda);
+  }
+
+  get result(): TrialResult {
+    const { failure } = this.#record;
+    const unknown = [...this.#network.unknown].join(", ");
+    const hint = unknown === ""
+      ? ""
+      : `; the server did not know ${unknown} when it was asked for: give the resource, as in ` +
+        "`resources: [CronTab]`, so that it is served before the first object is created";
+    return {
+      failure: failure && failure + hint,
+      lines: this.#record.linesOf(this.#plan.steps),
+      writes: this.#checks.writes,
+    };
+  }
+
+  /** Fails the seed: the error of a promise that nothing handles ends a process. */
+  unhandled(reason: unknown): void {
+    if (this.#slots.all.some((process) => process.hasCrashed && process.reason === reason)) return;
+    this.#record.fail(`a rejection was not handled, which ends a process: ${messageOf(reason)}`);
+  }
+
+  /** Adds a line that a process has printed. */
+  printed(text: string): void {
+    const [line] = text.split("\n", 1);
+    this.#record.note(() => `printed: ${line.length > 160 ? `${line.slice(0, 160)}…` : line}`);
+  }
+
+  async run(): Promise<void> {
+    const { setup } = this.#options;
+    const { steps, seed } = this.#plan;
+    if (setup !== undefined) this.#change("setup", setup, seed);
+    this.#slots.start();
+    for (const [at, step] of steps.entries()) {
+      this.#record.step = at;
+      this.#record.weight += weightOf(step);
+      await this.#perform(step);
+      this.#checks.checkInvariants();
+      if (this.#record.failure !== undefined) break;
+    }
+    if (this.#record.failure === undefined) {
+      this.#record.step = steps.length;
+      this.#endFaults();
+      await this.#checks.settle();
+    }
+    await this.#stop();
+  }
+
+  async #perform(step: PerturbStep): Promise<void> {
+    const server = this.#server;
+    const { faults } = this.#network;
+    const { main } = this.#slots;
+    switch (step.do) {
+      case "change":
+        return this.#changeByName(step);
+      case "wait":
+        await this.#time.tickAsync(step.ms);
+        return this.#checks.tidy();
+      case "deleteAll":
+        this.#record.weight += 2 * this.#cluster.deleteRoots({ again: step.again });
+        return;
+      case "crash":
+        return main.crash(step.downMs);
+      case "crashAtWrite":
+        return faults.arm({ type: "crash", when: step.when, downMs: step.downMs }, step.skip);
+      case "restartProcess":
+        return this.#slots.restart(step.downMs);
+      case "staleRestart":
+        return this.#staleRestart(step);
+      case "unobserved":
+        {
+          // Without it, a reader that waits would receive the first event.
+          using _silent = server.stallWatches();
+          for (const change of step.changes) this.#changeByName(change);
+          server.dropWatches();
+        }
+        return server.compact();
+      case "race":
+        return server.beforeNext(() => this.#changeByName(step), 1, requestsOf("write", isHarmed, step.skip));
+      case "loseAnswer":
+        for (let time = 0; time < step.times; time++) faults.arm({ type: step.do }, step.skip);
+        return;
+      case "delayWrite":
+        return faults.arm({ type: "delay", ms: step.ms });
+      case "clockJump":
+        return this.#time.setClock(this.#time.now + step.ms);
+      case "second":
+        return this.#slots.startSecond(step.ms, step.end);
+      case "pause":
+        this.#endAfter(step.ms, main.cutOff(), server.stallWatches());
+        return this.#slots.startSecond(2 * step.ms, "stop");
+      case "loseRenewals":
+        main.lostRenewals = step.lost;
+        this.#agenda.after(step.ms, () => main.lostRenewals = undefined);
+        return this.#slots.startSecond(2 * step.ms, "stop");
+      default: {
+        const lasting = performFault(server, step, isHarmed);
+        if (lasting !== undefined) this.#endAfter("ms" in step ? step.ms : 60_000, lasting);
+      }
+    }
+  }
+
+  #changeByName({ name, seed }: { readonly name: string; readonly seed: number }): void {
+    if (this.#record.failure !== undefined) return;
+    this.#change(name, this.#options.changes[name], seed);
+  }
+
+  #change(name: string, change: UserChange<World>, seed: number): void {
+    try {
+      const said = this.#cluster.change(() => change(this.#server, new Random(seed), this.#checks.world));
+      if (typeof said === "string") this.#record.note(() => `${name}: ${said}`);
+    } catch (cause) {
+      throw new Error(`The change "${name}" failed: ${messageOf(cause)}`, { cause });
+    }
+  }
+
+  #staleRestart({ writes, ms }: { readonly writes: number | "deletion"; readonly ms: number }): void {
+    const version = writes === "deletion" ? this.#cluster.lastDeletion : Number(this.#server.resourceVersion) - writes;
+    this.#slots.main.crash(0);
+    this.#endAfter(ms, this.#network.serveOldLists(Math.max(1, version)));
+  }
+
+  /** Ends faults after `ms`, or when all faults end. */
+  #endAfter(ms: number, ...faults: readonly Disposable[]): void {
+    this.#agenda.after(ms, () => {
+      for (const fault of faults) fault[Symbol.dispose]();
+    });
+  }
+
+  #endFaults(): void {
+    this.#record.isSettling = true;
+    this.#network.faults.clear();
+    this.#server.disarm();
+    this.#agenda.hasten();
+    this.#slots.stopSecond();
+  }
+
+  async #stop(): Promise<void> {
+    this.#endFaults();
+    const processes = this.#slots.all;
+    for (const process of processes) process.stop();
+    let ended = false;
+    const live = processes.filter(({ hasCrashed }) => !hasCrashed);
+    void Promise.all(live.map((process) => process.ended())).then(() => ended = true);
+    for (let waitedMs = 0; !ended && waitedMs < STOP_MS; waitedMs += 1_000) {
+      await this.#time.tickAsync(waitedMs === 0 ? 0 : 1_000);
+    }
+    const record = this.#record;
+    const late = live.filter(({ isRunning }) => isRunning).map(({ identity }) => identity);
+    if (!ended) {
+      record.fail(`a leak: ${late.join(", ")} has not ended ${STOP_MS / 1_000} s after its signal had aborted`);
+    }
+    if (this.#server.watches > 0) record.fail(`a leak: ${this.#server.watches} watches are open after the end`);
+    for (const process of processes) process.dispose();
+    this.#agenda.clear();
+    // Crashed processes end when their requests are aborted.
+    await this.#time.tickAsync(STOP_MS);
+    if (this.#time.timers > 0) record.fail(`a leak: ${this.#time.timers} timers are armed after the end`);
+  }
+}
+
+/** Faults of requests spare watches, which have faults of their own, and what controllers write by themselves. */
+function isHarmed({ verb, resource: plural }: RecordedRequest): boolean {
+  return verb !== "watch" && !isAuxiliary({ plural });
+}
+
+/** The most runs of one shrinking. */
+const MOST_RUNS = 200;
+
+/** The summary of `perturb()`. */
+export interface PerturbReport {
+  /** The number of seeds that were run. */
+  readonly seeds: number;
+  /** The number of steps of all seeds. */
+  readonly steps: number;
+  /** The number of writes of the controllers that the server has accepted. */
+  readonly writes: number;
+}
+
+/** A seed that fails. */
+export interface PerturbFailure {
+  /** The seed. */
+  readonly seed: number;
+  /** The violation after shrinking. */
+  readonly message: string;
+  /** The numbered steps that are left after shrinking, each followed by what happened until the next one. */
+  readonly lines: readonly string[];
+}
+
+/** Seeds failed. The message has the numbered steps of each, and the seed to run it again. */
+export class PerturbError extends Error {
+  /** Always `"PerturbError"`. */
+  override readonly name = "PerturbError";
+  /** The failing seeds. */
+  readonly failures: readonly PerturbFailure[];
+
+  /** Describes these failures. */
+  constructor(failures: readonly PerturbFailure[]) {
+    super(
+      failures.map(({ seed, message, lines }) => {
+        return `seed ${seed}: ${message}\n${
+          lines.join("\n")
+        }\nto run it again: perturb({ …, from: ${seed}, seeds: 1 })`;
+      }).join("\n\n"),
+    );
+    this.failures = failures;
+  }
+}
+
+/**
+ * Runs a controller once for each seed, on a fake API server under fake time. A seed decides which changes are made and
+ * which faults occur, and when; the same seed gives the same steps.
+ *
+ * Most seeds have a few kinds of changes and faults, in motifs: a fault of writes before the changes that lead to them;
+ * a view that is late or lost, before changes or just after; a process that ends, or loses its network or its clock,
+ * between two changes; all objects of users deleted, and created again. One seed of six has no faults. At least half of
+ * the changes pick what the one before picked, most often its object; the others pick one of the first in the list more
+ * often than one of the last. A change is also made several times, or the same again.
+ *
+ * It checks what `converges` and `invariants` state, and what holds for every controller:
+ *
+ * - It converges within 10 minutes after changes and faults have ended, and then writes nothing for 2 minutes. Writes
+ *   of Leases and Events do not count.
+ * - It sends no more than 2,000 requests without a wait, and on average 10 writes for each change, start and fault.
+ * - After the deletion of all objects that it has not created, finalizers are removed, and nothing that it has created
+ *   is left.
+ * - It does not exit again and again, and no rejection is unhandled. After its signal has aborted, it ends within 60 s,
+ *   and no watch and no timer is left.
+ *
+ * The faults are those of {@linkcode PerturbStep}. Timers, `Date`, `performance.now`, `Math.random`, `crypto`'s random
+ * values and the console are replaced meanwhile, so only one can run at a time; a controller must not use sockets,
+ * files or other real time. All processes share one time of day: clock skew is between them and the server. Code that a
+ * crashed process runs after its signal has aborted reaches no server, but could reach `world`. A loop of promises
+ * without a request or a timer hangs the test.
+ *
+ * A failing seed is shrunk: steps are left out as long as it fails, by up to 200 further runs.
+ *
+ * @throws {PerturbError} when a seed fails.
+ * @throws {Error} when a change or `setup` throws, or time is faked already.
+ *
+ * @example
+ * ```ts
+ * import { type KubernetesObject, SharedIndexInformer, WorkQueue } from "@kube/informer";
+ * import { ConfigMap } from "@kube/informer/kinds/core/v1";
+ * import { perturb } from "@kube/informer/testing/chaos";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const report = await perturb({
+ *   seeds: 3,
+ *   // Labels each ConfigMap with the number of its keys.
+ *   controller: async ({ client, signal }) => {
+ *     await using queue = new WorkQueue();
+ *     await using maps = new SharedIndexInformer(client.resource(ConfigMap));
+ *     const add = ({ key }: { key: string }): void => queue.add(key);
+ *     maps.addEventHandler({ onAdd: add, onUpdate: add });
+ *     const running = maps.run({ signal });
+ *     await queue.run(async (key) => {
+ *       const map = maps.indexer.getByKey(key);
+ *       const size = String(Object.keys(map?.data ?? {}).length);
+ *       if (map === undefined || map.metadata.labels?.size === size) return;
+ *       const body = { metadata: { labels: { size } } };
+ *       await client.resource(ConfigMap, { namespace: "shop" }).patch(map.metadata.name, { type: "merge", body });
+ *     }, { signal, onError: () => {} });
+ *     await running;
+ *   },
+ *   changes: {
+ *     write: (server, random) => {
+ *       const name = random.pick(["a", "b"]);
+ *       const data = { [random.pick(["x", "y", "z"])]: "1" };
+ *       if (server.get(ConfigMap, `shop/${name}`)) server.patch(ConfigMap, `shop/${name}`, { data });
+ *       else server.create(ConfigMap, { metadata: { namespace: "shop", name }, data });
+ *     },
+ *   },
+ *   converges: (server) =>
+ *     server.list(ConfigMap).every(({ metadata, data }) => metadata.labels?.size === String(Object.keys(data ?? {}).length)),
+ * });
+ * assertEquals(report.seeds, 3);
+ * ```
+ */
+export async function perturb<World = undefined>(options: PerturbOptions<World>): Promise<PerturbReport> {
+  checkNames("perturb a controller", options, `${STATEMENTS} seeds from steps elects without failures`);
+  const { seeds = 100, from = 1, failures: mostFailures = 1 } = options;
+  checkCounts("perturb a controller", { seeds, from, failures: mostFailures }, { min: 1 });
+  const failures: PerturbFailure[] = [];
+  let [steps, writes, done] = [0, 0, 0];
+  const { elects } = options;
+  const planOptions = { steps: options.steps, without: options.without, elects, changes: Object.keys(options.changes) };
+  for (let seed = from; seed < from + seeds && failures.length < mostFailures; seed++) {
+    const plan = planOf(seed, planOptions);
+    const result = await tryPlan(options, plan);
+    done++;
+    steps += plan.steps.length;
+    writes += result.writes;
+    if (result.failure !== undefined) {
+      const failureOf = async (steps: typeof plan.steps): Promise<TrialResult | undefined> => {
+        const attempt = await tryPlan(options, { ...plan, steps });
+        return attempt.failure === undefined ? undefined : attempt;
+      };
+      const { failure } = await shrink({ steps: plan.steps, failure: result }, failureOf, MOST_RUNS);
+      failures.push({ seed, message: failure.failure!, lines: failure.lines });
+    }
+  }
+  if (failures.length > 0) throw new PerturbError(failures);
+  return { seeds: done, steps, writes };
+}

@@ -1,0 +1,519 @@
+import type { Client } from "../../client/client.ts";
+import type { FakeApiServer } from "../fake/fake_api_server.ts";
+import type { FaultStep, StepOf } from "../fake/history.ts";
+import { Random } from "../fake/random.ts";
+import type { ResourceDefinition } from "../fake/storage/definition.ts";
+
+/** A change of {@linkcode PerturbOptions.changes}, and the seed of its choices. */
+export interface PlannedChange {
+  /** Its name in {@linkcode PerturbOptions.changes}. */
+  readonly name: string;
+  /** The seed of its choices. */
+  readonly seed: number;
+}
+
+/**
+ * One step of a seed, as plain data: what users, the processes of the controller and the network between these and the
+ * server do, or a fault of the server, as in a history of `@kube/informer/testing`. Faults of requests spare watches,
+ * and requests about Leases and Events.
+ */
+export type PerturbStep =
+  | FaultStep
+  /** A change of {@linkcode PerturbOptions.changes}. */
+  | { readonly do: "change" } & PlannedChange
+  /** Time passes. */
+  | { readonly do: "wait"; readonly ms: number }
+  /**
+   * Users delete all objects that they have created; with `again`, they create each of them again as soon as it is
+   * gone.
+   */
+  | { readonly do: "deleteAll"; readonly again: boolean }
+  /** The process crashes now, and starts again after `downMs`. */
+  | { readonly do: "crash"; readonly downMs: number }
+  /** The process crashes at its next write, which takes effect unless it crashes before it. */
+  | {
+    readonly do: "crashAtWrite";
+    readonly when: "before" | "during" | "after";
+    readonly skip: number;
+    readonly downMs: number;
+  }
+  /** The process is stopped by its signal, and starts again after `downMs`. */
+  | { readonly do: "restartProcess"; readonly downMs: number }
+  /**
+   * The process restarts on an API server that is behind for `ms`: it serves old lists, and its watches lag. It is
+   * `writes` behind, or at the moment in which users last deleted an object that finalizers keep.
+   */
+  | { readonly do: "staleRestart"; readonly writes: number | "deletion"; readonly ms: number }
+  /** Changes are made while no watch is open, and the history is compacted: only the last state can be observed. */
+  | { readonly do: "unobserved"; readonly changes: readonly PlannedChange[] }
+  /** A change is made just before the next write arrives. */
+  | { readonly do: "race"; readonly skip: number } & PlannedChange
+  /** The answers of the next writes are lost after the writes have taken effect. */
+  | { readonly do: "loseAnswer"; readonly times: number; readonly skip: number }
+  /** The next write arrives late. */
+  | { readonly do: "delayWrite"; readonly ms: number }
+  /** The controller's time of day jumps. */
+  | { readonly do: "clockJump"; readonly ms: number }
+  /** A second process runs for `ms`. */
+  | { readonly do: "second"; readonly ms: number; readonly end: "crash" | "stop" }
+  /**
+   * The network of the process is cut off for `ms`; requests that it has not aborted arrive afterwards. A second
+   * process starts meanwhile.
+   */
+  | { readonly do: "pause"; readonly ms: number }
+  /**
+   * The requests of the process about Leases do not arrive for `ms`, or their answers do not. A second process starts
+   * meanwhile.
+   */
+  | { readonly do: "loseRenewals"; readonly ms: number; readonly lost: "requests" | "answers" };
+
+/** The faults of `perturb()`: those of users, processes and their network, and nine of those of the server. */
+export type Fault =
+  | Exclude<PerturbStep["do"], FaultStep["do"] | "change" | "wait">
+  | "break"
+  | "clockSkew"
+  | "conflict"
+  | "drop"
+  | "end"
+  | "forceRelist"
+  | "refuse"
+  | "restart"
+  | "stall";
+
+/** A fault: how often it is chosen, how a step of it is made, and how it is described. */
+interface FaultKind<Step> {
+  /** The part that it harms: later writes, what is observed of changes, processes and their clocks, or users. */
+  readonly of: "writes" | "views" | "processes" | "users";
+  readonly weight: number;
+  make(random: Random, change: () => PlannedChange): Step;
+  describe(step: Step): string;
+}
+
+/** The faults. Those of which few places do harm have large weights. */
+const FAULTS: { readonly [Name in Fault]: FaultKind<StepOf<Name, PerturbStep>> } = {
+  deleteAll: {
+    of: "users",
+    weight: 1,
+    make: (random) => ({ do: "deleteAll", again: random.next() < 0.5 }),
+    describe: ({ again }) => `users delete all that they have created${again ? ", and create it again" : ""}`,
+  },
+  crash: {
+    of: "processes",
+    weight: 2,
+    make: (random) => ({ do: "crash", downMs: downMs(random) }),
+    describe: ({ downMs }) => `the process crashes, and starts again after ${seconds(downMs)}`,
+  },
+  crashAtWrite: {
+    of: "writes",
+    weight: 8,
+    make: (random) => ({
+      do: "crashAtWrite",
+      when: random.pick(["before", "during", "after"]),
+      skip: random.below(6),
+      downMs: downMs(random),
+    }),
+    describe: ({ when, skip, downMs }) =>
+      `the process will crash ${CRASHES[when]} (${ordinal(skip)}), and start again after ${seconds(downMs)}`,
+  },
+  restartProcess: {
+    of: "processes",
+    weight: 1,
+    make: (random) => ({ do: "restartProcess", downMs: downMs(random) }),
+    describe: ({ downMs }) => `the process is stopped, and starts again after ${seconds(downMs)}`,
+  },
+  staleRestart: {
+    of: "views",
+    weight: 6,
+    make: (random) => ({
+      do: "staleRestart",
+      writes: random.next() < 0.4 ? "deletion" : 1 + random.below(random.pick([5, 25])),
+      ms: faultMs(random),
+    }),
+    describe: ({ writes, ms }) =>
+      `the process crashes, and starts on an API server that is ${
+        writes === "deletion" ? "still at the last deletion" : `${writes} writes behind`
+      } for ${seconds(ms)}`,
+  },
+  stall: {
+    of: "views",
+    weight: 4,
+    make: (random) => ({
+      do: "stall",
+      ms: faultMs(random),
+      ...(random.next() < 0.5 ? {} : { of: random.below(3) }),
+    }),
+    describe: ({ ms, of }) =>
+      `the events of ${of === undefined ? "all watches" : `watch ${of}`} arrive ${seconds(ms)} late`,
+  },
+  unobserved: {
+    of: "views",
+    weight: 2,
+    make: (random, change) => ({ do: "unobserved", changes: Array.from({ length: 1 + random.below(3) }, change) }),
+    describe: ({ changes }) =>
+      `while no watch is open and the history is lost: ${changes.map(({ name }) => `change "${name}"`).join(", ")}`,
+  },
+  race: {
+    of: "writes",
+    weight: 3,
+    make: (random, change) => ({ do: "race", ...change(), skip: random.below(3) }),
+    describe: ({ name, skip }) => `change "${name}" will be made just before the next write arrives (${ordinal(skip)})`,
+  },
+  conflict: {
+    of: "writes",
+    weight: 2,
+    make: (random) => ({ do: "conflict", times: 1 + random.below(3) }),
+    describe: ({ times }) =>
+      `another writer will annotate the objects of the next ${writes(times)}, just before they arrive`,
+  },
+  loseAnswer: {
+    of: "writes",
+    weight: 3,
+    make: (random) => ({ do: "loseAnswer", times: 1 + random.below(2), skip: random.below(3) }),
+    describe: ({ times, skip }) =>
+      `the answers of ${writes(times)} will be lost after they took effect (from the ${ordinal(skip)} on)`,
+  },
+  break: {
+    of: "writes",
+    weight: 1,
+    make: (random) => ({ do: "break", times: 1 + random.below(3) }),
+    describe: ({ times }) => `the next ${times} requests will not arrive`,
+  },
+  refuse: {
+    of: "writes",
+    weight: 6,
+    make: (random) => ({
+      do: "refuse",
+      code: random.pick([429, 429, 500, 503, 504]),
+      times: 1 + random.below(3),
+      verb: random.next() < 0.7 ? "write" : "any",
+      ...(random.next() < 0.5 ? { retryAfterSeconds: 1 + random.below(5) } : {}),
+    }),
+    describe: ({ code, times, verb, retryAfterSeconds }) => {
+      const retry = retryAfterSeconds === undefined ? "" : ` and Retry-After ${retryAfterSeconds} s`;
+      return `the next ${times} ${verb === "write" ? "writes" : "requests"} will be refused with ${code}${retry}`;
+    },
+  },
+  delayWrite: {
+    of: "writes",
+    weight: 1,
+    make: (random) => ({ do: "delayWrite", ms: faultMs(random) }),
+    describe: ({ ms }) => `the next write will arrive ${seconds(ms)} late`,
+  },
+  drop: { of: "views", weight: 1, make: () => ({ do: "drop" }), describe: () => "open watches break" },
+  end: { of: "views", weight: 1, make: () => ({ do: "end" }), describe: () => "open watches end" },
+  forceRelist: {
+    of: "views",
+    weight: 1,
+    make: () => ({ do: "forceRelist" }),
+    describe: () => "open watches expire, and everything is listed again",
+  },
+  restart: {
+    of: "views",
+    weight: 1,
+    make: (random) => ({ do: "restart", history: random.pick(["kept", "lost"]) }),
+    describe: ({ history }) => `the API server restarts; its history is ${history}`,
+  },
+  clockSkew: {
+    of: "processes",
+    weight: 2,
+    make: (random) => ({ do: "clockSkew", ms: skewMs(random) }),
+    describe: ({ ms }) => `the server's clock is ${seconds(ms)} ahead of the controller's`,
+  },
+  clockJump: {
+    of: "processes",
+    weight: 3,
+    make: (random) => ({ do: "clockJump", ms: skewMs(random) }),
+    describe: ({ ms }) => `the controller's time of day jumps by ${seconds(ms)}`,
+  },
+  second: {
+    of: "processes",
+    weight: 2,
+    make: (random) => ({ do: "second", ms: faultMs(random), end: random.pick(["crash", "stop"]) }),
+    describe: ({ ms, end }) =>
+      `a second process runs for ${seconds(ms)}, then ${end === "crash" ? "crashes" : "is stopped"}`,
+  },
+  pause: {
+    of: "processes",
+    weight: 3,
+    make: (random) => ({ do: "pause", ms: random.pick([1_000, 20_000, 60_000]) }),
+    describe: ({ ms }) => `the network of the process is cut off for ${seconds(ms)}; a second process starts`,
+  },
+  loseRenewals: {
+    of: "processes",
+    weight: 8,
+    make: (random) => ({
+      do: "loseRenewals",
+      ms: random.pick([5_000, 20_000, 60_000]),
+      lost: random.pick(["requests", "answers"]),
+    }),
+    describe: ({ ms, lost }) =>
+      `${lost === "requests" ? "the renewals" : "the answers of the renewals"} of the process's lease are lost for ${
+        seconds(ms)
+      }; a second process starts`,
+  },
+};
+
+const CRASHES = {
+  before: "before its write arrives",
+  during: "after its write took effect, before the answer",
+  after: "after the answer of its write",
+} as const;
+
+function downMs(random: Random): number {
+  return random.pick([0, 20, 1_000, 60_000]);
+}
+
+function faultMs(random: Random): number {
+  return random.pick([20, 1_000, 10_000, 60_000]);
+}
+
+function skewMs(random: Random): number {
+  return random.pick([-3_600_000, -5_000, 5_000, 3_600_000]);
+}
+
+/** Describes a step in one line. */
+export function describeStep(step: PerturbStep): string {
+  if (step.do === "change") return `change "${step.name}"`;
+  if (step.do === "wait") return `${seconds(step.ms)} pass`;
+  const kind = (FAULTS as Partial<Record<PerturbStep["do"], FaultKind<PerturbStep>>>)[step.do];
+  return kind?.describe(step) ?? JSON.stringify(step);
+}
+
+/** Returns the number of faults and changes that a step stands for. */
+export function weightOf(step: PerturbStep): number {
+  if (step.do === "wait") return 0;
+  if (step.do === "unobserved") return 1 + step.changes.length;
+  return "times" in step ? step.times : ["second", "pause", "loseRenewals"].includes(step.do) ? 3 : 1;
+}
+
+function seconds(ms: number): string {
+  return `${ms / 1_000} s`;
+}
+
+function writes(count: number): string {
+  return count === 1 ? "write" : `${count} writes`;
+}
+
+function ordinal(skip: number): string {
+  return ["1st", "2nd", "3rd"][skip] ?? `${skip + 1}th`;
+}
+
+/** One process of a controller under test. */
+export interface ProcessContext<World> {
+  /** The client of this process. After a crash its requests reach no server, and are never answered. */
+  readonly client: Client;
+  /** Aborts when the process is to stop, and when it has crashed. */
+  readonly signal: AbortSignal;
+  /** The name of the process, for leader election: `"a-1"`; after a restart `"a-2"`; a second process is `"b-1"`. */
+  readonly identity: string;
+  /** The systems outside of the cluster: the value of {@linkcode PerturbOptions.world}. They survive crashes. */
+  readonly world: World;
+}
+
+/**
+ * Runs a controller until `signal` aborts, then returns. A rejection, or a return before that, ends the process as in a
+ * pod: it is started again after a second.
+ */
+export type ControllerFunction<World> = (process: ProcessContext<World>) => Promise<void>;
+
+/**
+ * A change that a user, or another controller, makes: directly on the server, in one turn. It chooses with `random`
+ * alone, and may return a description of what it did.
+ */
+export type UserChange<World> = (server: FakeApiServer, random: Random, world: World) => string | void;
+
+/**
+ * A statement about server and world. It holds when nothing or `true` is returned; it is violated by `false`, by a text
+ * that says what is wrong, and by an error.
+ */
+export type Statement<World> = (server: FakeApiServer, world: World) => boolean | string | void;
+
+/** Options for `perturb()`. */
+export interface PerturbOptions<World = undefined> {
+  /** The controller. It is started for each process. */
+  readonly controller: ControllerFunction<World>;
+  /** The changes that users make, by name. A seed makes some of them, in any order, and any number of times. */
+  readonly changes: Readonly<Record<string, UserChange<World>>>;
+  /**
+   * The state that the controller must reach when changes and faults have ended, and keep. It must also hold after all
+   * objects that the controller has not created were deleted.
+   */
+  readonly converges: Statement<World>;
+  /** Statements that hold at every moment, by name: they are checked after each step and each write. @default {none} */
+  readonly invariants?: Readonly<Record<string, Statement<World>>>;
+  /** Makes the objects that exist at first. @default {none} */
+  readonly setup?: UserChange<World>;
+  /** Creates the systems outside of the cluster, for each seed. @default {undefined} */
+  readonly world?: () => World;
+  /**
+   * Does the work of other controllers of the cluster, such as setting the phase of pods; called as time passes. The
+   * garbage collector, and the removal of pods whose grace period is over, are there already. @default {nothing}
+   */
+  readonly environment?: Statement<World>;
+  /**
+   * Custom resources of the server. Without them, one that `setup` or a change creates is served from then on, and 404
+   * is answered before. @default {none}
+   */
+  readonly resources?: readonly ResourceDefinition[];
+  /** The number of seeds. @default {100} */
+  readonly seeds?: number;
+  /** The first seed. @default {1} */
+  readonly from?: number;
+  /** The most steps of a seed; it has at least a third of them. @default {30} */
+  readonly steps?: number;
+  /**
+   * True for a controller that elects a leader: the fault `"loseRenewals"` occurs, too. Other faults of requests spare
+   * those about Leases. @default {false}
+   */
+  readonly elects?: boolean;
+  /** Faults that do not occur. @default {none} */
+  readonly without?: readonly Fault[];
+  /**
+   * The plural names of resources whose objects may be left when all objects that the controller has not created were
+   * deleted.
+   * @default {none, besides leases and events}
+   */
+  readonly keeps?: readonly string[];
+  /** The number of failing seeds after which it ends. @default {1} */
+  readonly failures?: number;
+}
+
+/** The steps of a seed, and the settings of its server. */
+export interface PerturbPlan {
+  /** The seed. It is also that of names, uids and `Math.random`. */
+  readonly seed: number;
+  /** True if the server has streaming lists; without them, first lists may be stale. */
+  readonly streamingList: boolean;
+  /**
+   * The most time that a request takes, and its answer, in milliseconds; 0 for a server that answers in the same
+   * moment.
+   */
+  readonly latencyMs: number;
+  /** The most time that a chunk of a watch takes, in milliseconds. */
+  readonly watchMs: number;
+  /** The steps. */
+  readonly steps: readonly PerturbStep[];
+}
+
+/** The options that a plan depends on. */
+type PlanOptions = Pick<PerturbOptions<never>, "steps" | "without" | "elects"> & {
+  readonly changes: readonly string[];
+};
+
+/** Returns the plan of a seed: the same one for the same seed and options. */
+export function planOf(seed: number, { steps = 30, ...options }: PlanOptions): PerturbPlan {
+  const random = new Random(seed ^ PLAN);
+  const count = random.next() < 0.5 ? steps : Math.ceil(steps / 3) + random.below(Math.ceil(steps * 2 / 3));
+  return {
+    seed,
+    streamingList: random.next() < 0.5,
+    latencyMs: random.pick([0, 3, 30]),
+    watchMs: random.pick([0, 5, 100]),
+    steps: new Planner(random, options).steps(count),
+  };
+}
+
+/** The letters "plan": the steps of a seed are drawn from other numbers than its names, uids and latencies. */
+const PLAN = 0x706c616e;
+
+/** The lengths of waits between motifs: short ones, and longer ones. */
+const PAUSES = [[0, 1, 5, 30], [5, 100, 1_000, 5_000], [0, 30, 1_000, 20_000, 90_000]] as const;
+
+/** The lengths of waits after which a controller is likely to be in the middle of what it does. */
+const MOMENTS = [0, 1, 3, 10, 30, 100] as const;
+
+/**
+ * The motifs of which the steps of a seed consist: changes that the controller follows, and faults where they do harm.
+ * Faults of writes are there before the changes that lead to writes; a view is late, or lost, before or just after
+ * changes; a process ends, or loses its network or its clock, between two changes.
+ */
+const MOTIFS = [
+  ["changes", "wait"],
+  ["writes", "changes", "wait"],
+  ["writes", "changes", "wait"],
+  ["views", "changes", "wait"],
+  ["changes", "moment", "views", "wait"],
+  ["users", "wait", "changes", "wait", "views", "wait"],
+  ["changes", "moment", "processes", "changes", "wait"],
+  ["changes", "moment", "processes", "changes", "wait"],
+  ["processes", "wait", "processes", "wait"],
+] as const;
+
+/** Draws the steps of a plan. */
+class Planner {
+  readonly #random: Random;
+  /** The faults that may occur, each as often as its weight. */
+  readonly #faults: readonly Fault[];
+  /** A few of them, which occur more often: bugs need a pair of them more often than one of each. */
+  readonly #own: readonly Fault[];
+  /** The changes that users make: few kinds in most seeds, so that no other one undoes what they lead to. */
+  readonly #changes: readonly string[];
+  /** A few motifs. In one seed of six, changes alone. */
+  readonly #motifs: readonly (typeof MOTIFS[number])[];
+  readonly #pause: readonly number[];
+  #last: PlannedChange | undefined;
+
+  constructor(random: Random, { without = [], elects = false, changes }: Omit<PlanOptions, "steps">) {
+    const isPossible = (fault: Fault): boolean =>
+      !without.includes(fault) && (elects || fault !== "loseRenewals") &&
+      (changes.length > 0 || (fault !== "race" && fault !== "unobserved"));
+    this.#random = random;
+    this.#faults = (Object.keys(FAULTS) as Fault[]).filter(isPossible)
+      .flatMap((fault) => Array<Fault>(FAULTS[fault].weight).fill(fault));
+    const kinds = this.#faults.length === 0 ? 0 : random.below(5);
+    this.#own = Array.from({ length: kinds }, () => random.pick(this.#faults));
+    const few = Array.from({ length: random.pick([1, 2, 3, 5]) }, () => random.pick(changes));
+    this.#changes = changes.length === 0 || random.next() < 0.2 ? changes : few;
+    this.#motifs = random.next() < 1 / 6 ? MOTIFS.slice(0, 1) : Array.from({ length: 3 }, () => random.pick(MOTIFS));
+    this.#pause = random.pick(PAUSES);
+  }
+
+  steps(count: number): PerturbStep[] {
+    const found: PerturbStep[] = [];
+    while (found.length < count) {
+      for (const part of this.#random.pick(this.#motifs)) found.push(...this.#part(part));
+    }
+    return found.slice(0, count);
+  }
+
+  #part(part: typeof MOTIFS[number][number]): PerturbStep[] {
+    const random = this.#random;
+    switch (part) {
+      case "wait":
+        return [{ do: "wait", ms: random.pick(this.#pause) }];
+      case "moment":
+        return [{ do: "wait", ms: random.pick(MOMENTS) }];
+      case "changes":
+        if (this.#changes.length === 0) return [];
+        return Array.from({ length: random.pick([1, 1, 1, 2, 3]) }, () => ({ do: "change", ...this.#change() }));
+      default: {
+        const all = this.#faults.filter((fault) => FAULTS[fault].of === part);
+        const own = this.#own.filter((fault) => FAULTS[fault].of === part);
+        if (all.length === 0) return [];
+        const faults = own.length > 0 && random.next() < 0.6 ? own : all;
+        return [FAULTS[random.pick(faults)].make(random, () => this.#change())];
+      }
+    }
+  }
+
+  /** A change: often of the kind, or of the object, of the one before; sometimes the same again. */
+  #change(): PlannedChange {
+    const random = this.#random;
+    const last = this.#last;
+    if (last !== undefined && random.next() < 0.15) return last;
+    const name = last !== undefined && random.next() < 0.25 ? last.name : random.pick(this.#changes);
+    const first = last !== undefined && random.next() < 0.5 ? new Random(last.seed).next() : random.next() ** 2;
+    return this.#last = { name, seed: seedNear(random, first) };
+  }
+}
+
+/** The number of seeds of changes. */
+const SEEDS = 1_000_000;
+
+/** A seed whose first number is about `first`: with it, a change most often chooses its object. */
+function seedNear(random: Random, first: number): number {
+  for (;;) {
+    const found = random.below(SEEDS);
+    if (Math.abs(new Random(found).next() - first) < 0.02) return found;
+  }
+}

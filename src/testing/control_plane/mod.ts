@@ -1,0 +1,448 @@
+/**
+ * A real kube-apiserver with its etcd for tests: what {@linkcode FakeApiServer} of `./testing` stands for, in two to
+ * six seconds, and without containers.
+ *
+ * @example
+ * ```ts ignore
+ * import { ConfigMap } from "@kube/informer/kinds/core/v1";
+ * import { startControlPlane } from "@kube/informer/testing/control-plane";
+ *
+ * await using server = await startControlPlane({ version: "1.37" });
+ * using client = server.client({ namespace: "default" });
+ * await client.resource(ConfigMap).create({ metadata: { name: "settings" } });
+ * ```
+ *
+ * @module
+ */
+import { checkNames } from "../../errors/option_names.ts";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { loadAll, YAMLException } from "js-yaml";
+import type { Draft } from "../../api/object.ts";
+import type { Transport } from "../../api/lister_watcher.ts";
+import type { Abortable } from "../../api/options.ts";
+import { isNotFound } from "../../api/status.ts";
+import { DerivedController } from "../../async/signals.ts";
+import { monotonicMs, sleep, timedController } from "../../async/time.ts";
+import { Client, type ClientOptions, installDefinitions } from "../../client/client.ts";
+import { InformerError } from "../../errors/informer_error.ts";
+import type { CustomResourceDefinition } from "../../kinds/apiextensions/v1.ts";
+import { Namespace } from "../../kinds/core/v1.ts";
+import { lastCertificate } from "../../connect/kubeconfig/text.ts";
+import { findServerPrograms, programPath } from "../../connect/deno/host.ts";
+import { denoTransport } from "../../connect/deno/transport.ts";
+
+/** Options for {@linkcode startControlPlane}. */
+export interface ControlPlaneOptions extends Abortable {
+  /** The version of Kubernetes: `"1.37"`, or `"1.37.2"`. @default {that of the programs which are found} */
+  readonly version?: string;
+  /** The folder of `etcd` and `kube-apiserver`. @default {KUBEBUILDER_ASSETS, else where setup-envtest puts them} */
+  readonly assets?: string;
+  /**
+   * CustomResourceDefinitions, or paths and `file:` URLs of what {@linkcode readDefinitions} reads. They are served
+   * when the control plane has started. @default {none}
+   */
+  readonly crds?: readonly (Draft<CustomResourceDefinition> | string | URL)[];
+  /** Further flags of kube-apiserver. @default {none} */
+  readonly flags?: readonly string[];
+}
+
+/** A server to run. */
+export interface ServerProgram {
+  /** The path of the program. */
+  readonly command: string;
+  /** Its arguments. */
+  readonly args: readonly string[];
+  /** Environment variables, in addition to the inherited ones. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** The file that its output is appended to. */
+  readonly log: string;
+}
+
+/** Keeps the processes of a control plane; tests that restart them have another keeper. */
+export interface ServerProcesses extends AsyncDisposable {
+  /** Starts a process. */
+  start(name: string, program: ServerProgram): Promise<void>;
+  /** Returns `true` while a process runs. */
+  isRunning(name: string): Promise<boolean>;
+}
+
+type ServerName = "apiserver" | "etcd";
+
+/** The time that a server has to become ready. */
+const READY_MS = 90_000;
+
+/** The longest answer to a question whether it is. */
+const ANSWER_MS = 5_000;
+
+/** The interval between checks of a server that starts. */
+const LOOK_MS = 50;
+
+/**
+ * Starts a kube-apiserver with its etcd on free ports of 127.0.0.1, and resolves when it is ready and serves the
+ * definitions. It has the version that is asked for, or that of the programs in the first of these places: the option
+ * `assets`, `KUBEBUILDER_ASSETS`, and the folder in which setup-envtest keeps what it downloads, there the newest one.
+ *
+ * There are no controllers, no scheduler and no nodes: pods stay as they are written, deleted namespaces stay,
+ * terminating, and nothing is garbage collected. Rights are checked (RBAC); pods need no service account.
+ *
+ * Disposing it ends both servers and removes their files, as the signal does, a failed start, and the end of this
+ * program, however that ends. Windows is not tested, and ends no servers with the program: dispose it there. Needs
+ * `--allow-env`, `--allow-read`, `--allow-write`, `--allow-run` and `--allow-net=127.0.0.1`.
+ *
+ * @throws {InformerError} when there are no programs: with the places, and the command that downloads them; when a
+ * server does not become ready within 90 s: with the end of its log.
+ * @throws {InformerError} when there is no definition in a file of `crds`, or its names are those of another.
+ * @throws {StatusError} when the server refuses a definition.
+ * @throws the signal's reason.
+ */
+export async function startControlPlane(options: ControlPlaneOptions = {}): Promise<ControlPlane> {
+  checkNames("start a control plane", options, "version assets crds flags signal");
+  options.signal?.throwIfAborted();
+  return await ControlPlane.start(await findServerPrograms(options), options, new HostProcesses());
+}
+
+/**
+ * A kube-apiserver with its etcd, as {@linkcode startControlPlane} describes it. It is a transport too:
+ * `new Client({ server: server.url, transport: server })` is a client of it, as of a `FakeApiServer`.
+ */
+export class ControlPlane implements Transport, AsyncDisposable {
+  /** A folder of its own, with the logs `apiserver.log` and `etcd.log`; it is removed in the end. */
+  readonly folder: string;
+  /** The address of kube-apiserver. */
+  readonly url: string;
+  /** A bearer token of an administrator, of group `system:masters`. */
+  readonly token: string = crypto.randomUUID();
+  readonly #assets: string;
+  readonly #flags: readonly string[];
+  readonly #ports: { readonly [Name in ServerName]: number };
+  readonly #processes: ServerProcesses;
+  /** Aborts with the signal that was given, and with the disposal. */
+  readonly #stop: DerivedController;
+  #ca = "";
+  #transport: (Transport & Disposable) | undefined;
+  #ended: Promise<void> | undefined;
+
+  private constructor(
+    assets: string,
+    folder: string,
+    ports: Readonly<Record<"apiserver" | "etcd", number>>,
+    options: ControlPlaneOptions,
+    processes: ServerProcesses,
+  ) {
+    this.folder = folder;
+    this.#assets = assets;
+    this.#flags = options.flags ?? [];
+    this.#processes = processes;
+    this.#ports = ports;
+    this.#stop = new DerivedController(options.signal);
+    this.url = `https://127.0.0.1:${this.#ports.apiserver}`;
+  }
+
+  /** As {@linkcode startControlPlane}, of programs in a folder, kept by `processes`, which it disposes. */
+  static async start(assets: string, options: ControlPlaneOptions, processes: ServerProcesses): Promise<ControlPlane> {
+    const definitions = (await Promise.all((options.crds ?? []).map(definitionsOf))).flat();
+    const ports = freePorts();
+    const folder = await Deno.makeTempDir({ prefix: "informer-cluster-" });
+    const plane = new ControlPlane(assets, folder, ports, options, processes);
+    try {
+      await plane.#writeKeys();
+      await plane.ensureRunning();
+      await plane.#furnish(definitions);
+    } catch (error) {
+      await plane[Symbol.asyncDispose]();
+      throw error;
+    }
+    plane.#stop.signal.addEventListener("abort", plane.#abort, { once: true });
+    return plane;
+  }
+
+  /** The certificate of the authority that has signed the server's certificate, PEM. */
+  get ca(): string {
+    return this.#ca;
+  }
+
+  /** A kubeconfig of an administrator, as text. */
+  get kubeconfig(): string {
+    return this.kubeconfigOf({ token: this.token });
+  }
+
+  /** A kubeconfig of this server, for a user entry with these fields. */
+  kubeconfigOf(user: Readonly<Record<string, unknown>>): string {
+    const cluster = { server: this.url, "certificate-authority-data": btoa(this.#ca) };
+    const config = {
+      apiVersion: "v1",
+      kind: "Config",
+      clusters: [{ name: "tests", cluster }],
+      users: [{ name: "user", user }],
+      contexts: [{ name: "tests", context: { cluster: "tests", user: "user", namespace: "default" } }],
+      "current-context": "tests",
+    };
+    return JSON.stringify(config, undefined, 2); // JSON is YAML too
+  }
+
+  /** Returns a client of an administrator, with connections of its own; the caller disposes it. */
+  client(options: Omit<ClientOptions, "server" | "transport" | "credentials"> = {}): Client {
+    return new Client({ server: this.url, transport: this.#connection(), ...options });
+  }
+
+  /** Sends a request, as an administrator. */
+  fetch(request: Request): Promise<Response> {
+    this.#transport ??= this.#connection();
+    return this.#transport.fetch(request);
+  }
+
+  /** As `Transport.probe`. */
+  async probe(signal: AbortSignal, url: string): Promise<void> {
+    this.#transport ??= this.#connection();
+    await this.#transport.probe?.(signal, url);
+  }
+
+  /** Starts those servers that do not run, on the ports and with the data they had, and waits until both are ready. */
+  async ensureRunning(): Promise<void> {
+    const until = monotonicMs() + READY_MS;
+    for (const name of ["etcd", "apiserver"] as const) {
+      if (!await this.#processes.isRunning(name)) await this.#processes.start(name, this.#programOf(name));
+    }
+    await this.#ready("etcd", until, async (signal) => await ok(fetch(`${this.etcdUrl}/health`, { signal })));
+    await this.#ready("apiserver", until, async (signal) => {
+      // It makes its certificate itself: its own, and then that of the authority.
+      this.#ca = lastCertificate(await Deno.readTextFile(`${this.folder}/apiserver.crt`)) ?? "";
+      using connection = this.#connection();
+      await ok(connection.fetch(new Request(`${this.url}/readyz`, { signal })));
+    });
+  }
+
+  /** The address of etcd. */
+  get etcdUrl(): string {
+    return `http://127.0.0.1:${this.#ports.etcd}`;
+  }
+
+  /** Ends both servers and removes the folder. A second call waits for the first. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#ended ??= this.#end();
+  }
+
+  async #end(): Promise<void> {
+    this.#stop.signal.removeEventListener("abort", this.#abort);
+    this.#stop.abort(new InformerError("The control plane has been disposed"));
+    this.#stop[Symbol.dispose]();
+    this.#transport?.[Symbol.dispose]();
+    await this.#processes[Symbol.asyncDispose]();
+    await Deno.remove(this.folder, { recursive: true }).catch((error) => {
+      if (!(error instanceof Deno.errors.NotFound)) throw error; // its processes have removed it
+    });
+  }
+
+  readonly #abort = (): void => void this[Symbol.asyncDispose]();
+
+  #connection(): Transport & Disposable {
+    return denoTransport({ caCerts: [this.#ca], headers: [["authorization", `Bearer ${this.token}`]] });
+  }
+
+  /** Waits until `check` passes; gives up when the process has ended, or the time is over. */
+  async #ready(name: ServerName, untilMs: number, check: (signal: AbortSignal) => Promise<void>): Promise<void> {
+    const { signal } = this.#stop;
+    let cause: unknown;
+    for (; monotonicMs() < untilMs; await sleep(LOOK_MS, { signal })) {
+      using attempt = timedController(ANSWER_MS, "No answer in time", signal);
+      try {
+        return await check(attempt.signal);
+      } catch (error) {
+        signal.throwIfAborted();
+        cause = error; // nobody listens there yet
+      }
+      if (!await this.#processes.isRunning(name)) await this.#fail(name, "it has ended", cause);
+    }
+    await this.#fail(name, `it is not ready after ${READY_MS / 1_000} s`, cause);
+  }
+
+  async #fail(name: ServerName, why: string, cause: unknown): Promise<never> {
+    const log = await Deno.readTextFile(`${this.folder}/${name}.log`).catch(() => "");
+    throw new InformerError(`Cannot start ${name}: ${why}. The end of its log:\n${log.slice(-1_500)}`, { cause });
+  }
+
+  /** Waits for the namespace "default", which the server makes itself, and has it serve definitions. */
+  async #furnish(definitions: readonly Draft<CustomResourceDefinition>[]): Promise<void> {
+    const { signal } = this.#stop;
+    using client = this.client();
+    await this.#once(() => client.resource(Namespace).get("default", { signal }));
+    await installDefinitions(client, definitions, { signal });
+    for (const { spec } of definitions) {
+      for (const { name: version, served } of spec.versions) {
+        if (!served) continue;
+        const path = `/apis/${spec.group}/${version}/${spec.names.plural}?limit=1`;
+        await this.#once(async () => await (await client.fetch(path, { signal })).text());
+      }
+    }
+  }
+
+  /** Asks until there is an answer that is not false; a server that has just started says 404 for a while. */
+  async #once(ask: () => Promise<unknown>): Promise<void> {
+    for (;; await sleep(LOOK_MS, { signal: this.#stop.signal })) {
+      try {
+        if (await ask()) return;
+      } catch (error) {
+        if (!isNotFound(error)) throw error;
+      }
+    }
+  }
+
+  /** Writes the key that signs tokens of service accounts, and the administrator's token. */
+  async #writeKeys(): Promise<void> {
+    const algorithm = { name: "ECDSA", namedCurve: "P-256" };
+    const { privateKey, publicKey } = await crypto.subtle.generateKey(algorithm, true, ["sign", "verify"]);
+    const files = {
+      "accounts.key": pem("PRIVATE KEY", await crypto.subtle.exportKey("pkcs8", privateKey)),
+      "accounts.pub": pem("PUBLIC KEY", await crypto.subtle.exportKey("spki", publicKey)),
+      "tokens.csv": `${this.token},admin,admin,"system:masters"\n`,
+    };
+    for (const [name, text] of Object.entries(files)) {
+      await Deno.writeTextFile(`${this.folder}/${name}`, text, { mode: 0o600 });
+    }
+  }
+
+  #programOf(name: ServerName): ServerProgram {
+    const { folder, etcdUrl } = this;
+    if (name === "etcd") {
+      return {
+        command: programPath(this.#assets, "etcd"),
+        log: `${folder}/etcd.log`,
+        args: [
+          ...[`--data-dir=${folder}/data`, "--unsafe-no-fsync", "--log-level=warn"],
+          ...[`--listen-client-urls=${etcdUrl}`, `--advertise-client-urls=${etcdUrl}`],
+          ...["--listen-peer-urls=http://127.0.0.1:0", "--heartbeat-interval=20", "--election-timeout=100"],
+          // As kubeadm sets it: bookmarks of quiet kinds follow within seconds instead of ten minutes.
+          "--watch-progress-notify-interval=5s",
+        ],
+      };
+    }
+    return {
+      command: programPath(this.#assets, "kube-apiserver"),
+      env: { GOMEMLIMIT: "1500MiB" },
+      log: `${folder}/apiserver.log`,
+      args: [
+        ...[`--etcd-servers=${etcdUrl}`, "--bind-address=127.0.0.1", `--secure-port=${this.#ports.apiserver}`],
+        ...["--advertise-address=127.0.0.1", "--endpoint-reconciler-type=none", "--profiling=false"],
+        ...[`--cert-dir=${folder}`, `--token-auth-file=${folder}/tokens.csv`, "--authorization-mode=RBAC"],
+        ...["--service-account-issuer=https://kubernetes.default.svc", "--disable-admission-plugins=ServiceAccount"],
+        ...[`--service-account-key-file=${folder}/accounts.pub`],
+        ...[`--service-account-signing-key-file=${folder}/accounts.key`, "--service-cluster-ip-range=10.96.0.0/16"],
+        ...this.#flags,
+      ],
+    };
+  }
+}
+
+/**
+ * Returns the CustomResourceDefinitions in a YAML or JSON file, or in the files of a folder (`.yaml`, `.yml`, `.json`,
+ * not those of its subfolders), in the order of their names; other objects are skipped. They are for the option `crds`,
+ * and for a `FakeApiServer`, which creates them. Needs `--allow-read`.
+ *
+ * @throws {InformerError} when there is none, or a file is neither YAML nor JSON.
+ * @throws {Deno.errors.NotFound} when there is no such file or folder.
+ */
+export async function readDefinitions(path: string | URL): Promise<Draft<CustomResourceDefinition>[]> {
+  const files = [path];
+  if ((await Deno.stat(path)).isDirectory) {
+    const folder = path instanceof URL ? fileURLToPath(path) : path;
+    const names = (await Array.fromAsync(Deno.readDir(folder))).map(({ name }) => name);
+    files.splice(
+      0,
+      1,
+      ...names.filter((name) => /\.(?:ya?ml|json)$/.test(name)).sort().map((name) => join(folder, name)),
+    );
+  }
+  const found: Draft<CustomResourceDefinition>[] = [];
+  for (const file of files) {
+    try {
+      const documents = loadAll(
+        await Deno.readTextFile(file),
+      ) as (Draft<CustomResourceDefinition> | null | undefined)[];
+      found.push(...documents.filter((document) => document?.kind === "CustomResourceDefinition") as typeof found);
+    } catch (cause) {
+      if (!(cause instanceof YAMLException)) throw cause;
+      throw new InformerError(`Cannot read "${file}": ${cause.message}`, { cause });
+    }
+  }
+  if (found.length === 0) throw new InformerError(`Cannot read "${path}": it has no CustomResourceDefinition`);
+  return found;
+}
+
+async function definitionsOf(
+  given: Draft<CustomResourceDefinition> | string | URL,
+): Promise<Draft<CustomResourceDefinition>[]> {
+  return typeof given === "string" || given instanceof URL ? await readDefinitions(given) : [given];
+}
+
+async function ok(answer: Promise<Response>): Promise<void> {
+  const response = await answer;
+  const text = await response.text();
+  if (!response.ok) throw new Error(`"${response.url}" answered ${response.status}: ${text.slice(0, 500)}`);
+}
+
+function pem(label: string, bytes: ArrayBuffer): string {
+  const base64 = btoa(String.fromCharCode(...new Uint8Array(bytes)));
+  return `-----BEGIN ${label}-----\n${base64.match(/.{1,64}/g)!.join("\n")}\n-----END ${label}-----\n`;
+}
+
+/** Two ports that nobody listens on. */
+function freePorts(): { readonly [Name in ServerName]: number } {
+  using first = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  using second = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  return { apiserver: first.addr.port, etcd: second.addr.port };
+}
+
+/**
+ * A shell that runs a server, and ends with it. Its second half waits until standard input ends, kills the server and
+ * removes the folder of its log: also a test program that was killed, and Deno with it the shell, leaves nothing
+ * behind. The other server may still write there, so that the removal has a second attempt.
+ */
+const SHELL = `exec 3<&0
+folder=\${LOG%/*}
+"$@" >>"$LOG" 2>&1 3<&- </dev/null & server=$!
+{
+  read -r _ <&3; true >"$LOG.end"; kill -9 "$server"
+  rm -rf "$folder" || { sleep 1; rm -rf "$folder"; }
+} 2>/dev/null & watcher=$!
+wait "$server"; code=$?
+if [ -d "$folder" ] && [ ! -e "$LOG.end" ]; then kill "$watcher" 2>/dev/null; fi
+wait "$watcher"
+exit "$code"`;
+
+/** Processes that end when this is disposed. */
+class HostProcesses implements ServerProcesses {
+  readonly #children = new Map<string, Deno.ChildProcess>();
+  readonly #ended = new Set<string>();
+
+  /** Starts a process; on Windows without a shell, so that its output is lost. */
+  start(name: string, { command, args, env, log }: ServerProgram): Promise<void> {
+    const isWindows = Deno.build.os === "windows";
+    const child = new Deno.Command(isWindows ? command : "/bin/sh", {
+      args: isWindows ? [...args] : ["-c", SHELL, "sh", command, ...args],
+      env: { ...env, LOG: log },
+      stdin: isWindows ? "null" : "piped",
+      stdout: "null",
+      stderr: "null",
+    }).spawn();
+    this.#children.set(name, child);
+    this.#ended.delete(name);
+    child.status.then(() => this.#ended.add(name));
+    return Promise.resolve();
+  }
+
+  /** Returns `true` while a process runs. */
+  isRunning(name: string): Promise<boolean> {
+    return Promise.resolve(this.#children.has(name) && !this.#ended.has(name));
+  }
+
+  /** Kills all, and waits until they have ended. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const [name, child] of this.#children) {
+      if (Deno.build.os !== "windows") await child.stdin.close();
+      else if (!this.#ended.has(name)) child.kill("SIGKILL");
+    }
+    await Promise.all([...this.#children.values()].map(({ status }) => status));
+    this.#children.clear();
+  }
+}

@@ -1,0 +1,482 @@
+import { badRequest, refusal } from "../../../client/protocol/refusal.ts";
+import type { Struct } from "../schema/schema.ts";
+import { type Definition, schemaOfDefinition } from "../storage/definition.ts";
+import { equalJson, isObject, type Json, type JsonObject, type MutableJson, objectOr, textOf } from "../wire/json.ts";
+import { FieldSet, type PathElement, printPath } from "./field_set.ts";
+import {
+  Comparison,
+  mergeTyped,
+  newFields,
+  ownedBy,
+  removeTyped,
+  typeErrors,
+  withAtomicFields,
+  withNamedFields,
+} from "./typed.ts";
+
+/** A manager that writes. */
+export interface FieldManager {
+  /** Its name. */
+  readonly name: string;
+  /** The operation of the write. */
+  readonly operation: "Update" | "Apply";
+  /** Subresource of the write; `""` for the main resource. */
+  readonly subresource: string;
+  /** Time of the write, RFC 3339. */
+  readonly time: string;
+  /** True for a write by the test itself, which sets the status with the rest. */
+  readonly unrestricted: boolean;
+}
+
+/** The parts of a definition that determine its fields. */
+type ManagedKind = Pick<
+  Definition,
+  "apiVersion" | "custom" | "group" | "kind" | "plural" | "schema" | "subresources"
+>;
+
+/** An entry of managedFields. */
+interface Entry {
+  readonly manager: string;
+  readonly operation: "Update" | "Apply";
+  readonly apiVersion: string;
+  readonly subresource: string;
+  readonly time: Json | undefined;
+  readonly fields: FieldSet;
+}
+
+/** The managers of an object by their identity; nobody owns an empty set. */
+type Managers = Map<string, Entry>;
+
+function identityOf({ manager, operation, apiVersion, subresource }: Omit<Entry, "time" | "fields">): string {
+  return JSON.stringify([manager, operation, operation === "Apply" ? "" : apiVersion, subresource]);
+}
+
+/** Returns the managedFields of an object. */
+export function managedFieldsOf(object: JsonObject): readonly JsonObject[] {
+  const { managedFields } = objectOr(object.metadata);
+  return Array.isArray(managedFields) ? (managedFields as readonly Json[]).filter(isObject) : [];
+}
+
+/** Reads managedFields; undefined if an entry is malformed. */
+function parseManagers(entries: readonly JsonObject[]): Managers | undefined {
+  const managers: Managers = new Map();
+  const text = (value: Json | undefined): string => typeof value === "string" ? value : "";
+  for (const { operation, apiVersion, fieldsType, fieldsV1, time, manager, subresource } of entries) {
+    if (operation !== "Apply" && operation !== "Update") return undefined;
+    if (!apiVersion || fieldsType !== "FieldsV1") return undefined;
+    const identity: Omit<Entry, "time" | "fields"> = {
+      manager: text(manager),
+      operation,
+      apiVersion: text(apiVersion),
+      subresource: text(subresource),
+    };
+    try {
+      const fields = FieldSet.from(objectOr(fieldsV1));
+      managers.set(identityOf(identity), { ...identity, time, fields });
+    } catch (error) {
+      if (error instanceof SyntaxError) return undefined;
+      throw error;
+    }
+  }
+  return managers;
+}
+
+/** Returns managers as managedFields, in the order of Kubernetes; undefined if there is none. */
+function managedFieldsFrom(managers: Managers): JsonObject[] | undefined {
+  if (managers.size === 0) return undefined;
+  const seconds = ({ time }: Entry): string => typeof time === "string" ? time : "";
+  const keys = (entry: Entry): string[] => [
+    entry.operation,
+    seconds(entry),
+    entry.manager,
+    entry.apiVersion,
+    entry.subresource,
+  ];
+  const sorted = [...managers.values()].map((entry) => [keys(entry), entry] as const).sort(([a], [b]) => {
+    const at = a.findIndex((key, index) => key !== b[index]);
+    return at < 0 ? 0 : a[at] < b[at] ? -1 : 1;
+  });
+  return sorted.map(([, { manager, operation, apiVersion, time, fields, subresource }]) => ({
+    manager,
+    operation,
+    apiVersion,
+    ...(time === undefined ? {} : { time }),
+    fieldsType: "FieldsV1",
+    fieldsV1: fields.toJSON(),
+    ...(subresource === "" ? {} : { subresource }),
+  }));
+}
+
+const META = "f:metadata";
+
+/** Fields that nobody owns. */
+const UNOWNED = FieldSet.of(
+  ["f:apiVersion"],
+  ["f:kind"],
+  [META],
+  ...[
+    "name",
+    "namespace",
+    "creationTimestamp",
+    "selfLink",
+    "uid",
+    "clusterName",
+    "generation",
+    "managedFields",
+    "resourceVersion",
+  ].map((name) => [META, `f:${name}`]),
+);
+
+const [STATUS, SPEC] = [["f:status"], ["f:spec"]];
+const NO_FIELDS = FieldSet.of();
+
+/** Metadata that a write to the status cannot change, where that is not all of it (`*Strategy.GetResetFields`). */
+const KEPT_BY_STATUS: Readonly<Record<string, readonly (readonly PathElement[])[]>> = {
+  deployments: [[META, "f:labels"]],
+  pods: [[META, "f:deletionTimestamp"], [META, "f:ownerReferences"]],
+};
+const STATUS_SETS_METADATA: ReadonlySet<string> = new Set(["", "apps", "autoscaling", "batch", "policy"]);
+
+/** Returns the fields that a write to a subresource cannot change. */
+function fixedFields(
+  { group, plural, custom, subresources }: ManagedKind,
+  { subresource, unrestricted }: FieldManager,
+): FieldSet {
+  if (subresource === "status") {
+    const free = !custom && (STATUS_SETS_METADATA.has(group) || plural === "ingresses");
+    return FieldSet.of(SPEC, ...(free ? KEPT_BY_STATUS[plural] ?? [] : [[META]]));
+  }
+  if (unrestricted || subresource !== "" || !subresources.includes("status")) return NO_FIELDS;
+  return plural === "certificatesigningrequests" ? FieldSet.of(STATUS, SPEC) : FieldSet.of(STATUS);
+}
+
+/** The number of managers of updates above which the oldest become one. */
+const MAXIMUM_UPDATERS = 10;
+
+/**
+ * Returns the managedFields after a write that is no apply, `undefined` for none: the writer gains what it changed,
+ * others lose that, and all lose what is gone. `before` is undefined for a new object. Those that `after` brings are
+ * the ones to start from if they are well formed; an empty list, or one with an empty entry, clears them.
+ */
+export function managedFieldsAfterUpdate(
+  before: JsonObject | undefined,
+  after: JsonObject,
+  kind: ManagedKind,
+  manager: FieldManager,
+): JsonObject[] | undefined {
+  const managers = startingManagers(before, after, manager.subresource);
+  if (before === undefined && managers.size === 0) return ownersOfNew(after, kind, manager);
+  // Nobody is recorded again before the next apply where the fields were cleared.
+  if (managers.size > 0 || before === undefined) {
+    recordUpdate(managers, before ?? emptyObject(kind), after, kind, manager);
+    capUpdaters(managers);
+  }
+  return managedFieldsFrom(managers);
+}
+
+/** The managedFields of a new object: its fields belong to the writer. */
+function ownersOfNew(object: JsonObject, kind: ManagedKind, manager: FieldManager): JsonObject[] | undefined {
+  const fixed = fixedFields(kind, manager).below;
+  const fieldsV1: MutableJson = {};
+  for (
+    const [element, fields] of Object.entries(newFields(emptyObject(kind), object, schemaOfDefinition(kind)) ?? {})
+  ) {
+    const unowned = UNOWNED.below.get(element)?.below;
+    if (fixed.has(element) || unowned?.size === 0) continue;
+    // Copies without some members are faster to write than objects that lost them.
+    const owned = unowned === undefined ? fields : Object.fromEntries(
+      Object.entries(objectOr(fields)).filter(([inner]) => inner !== "." && !unowned.has(inner)),
+    );
+    if (unowned === undefined || Object.keys(owned as JsonObject).length > 0) fieldsV1[element] = owned;
+  }
+  if (Object.keys(fieldsV1).length === 0) return undefined;
+  const { name, subresource, time } = manager;
+  const entry = {
+    manager: name,
+    operation: "Update",
+    apiVersion: kind.apiVersion,
+    time,
+    fieldsType: "FieldsV1",
+    fieldsV1,
+  };
+  return [subresource === "" ? entry : { ...entry, subresource }];
+}
+
+function startingManagers(before: JsonObject | undefined, after: JsonObject, subresource: string): Managers {
+  const live = (): Managers => parseManagers(managedFieldsOf(before ?? {})) ?? new Map();
+  const { managedFields } = objectOr(after.metadata);
+  if (subresource !== "" || !Array.isArray(managedFields)) return live();
+  const [first, ...rest] = managedFields as readonly Json[];
+  if (rest.length === 0 && (first === undefined || (isObject(first) && Object.keys(first).length === 0))) {
+    return new Map();
+  }
+  const given = parseManagers(managedFieldsOf(after));
+  return given === undefined || given.size === 0 ? live() : given;
+}
+
+function emptyObject({ apiVersion, kind }: ManagedKind): JsonObject {
+  return { apiVersion, kind };
+}
+
+function recordUpdate(
+  managers: Managers,
+  before: JsonObject,
+  after: JsonObject,
+  kind: ManagedKind,
+  manager: FieldManager,
+): void {
+  const { name, subresource, time } = manager;
+  const schema = schemaOfDefinition(kind);
+  const comparison = new Comparison(before, after, schema);
+  comparison.exclude(fixedFields(kind, manager));
+  const changed = comparison.modified.union(comparison.added);
+  reconcile(managers, schema);
+  for (const [id, { fields }] of managers) {
+    setFields(managers, id, fields.difference(fields.intersection(changed)).difference(comparison.removed));
+  }
+  const fields = changed.difference(UNOWNED);
+  if (fields.empty) return;
+  const identity = { manager: name, operation: "Update", apiVersion: kind.apiVersion, subresource } as const;
+  const id = identityOf(identity);
+  managers.set(id, { ...identity, time, fields: fields.union(managers.get(id)?.fields ?? NO_FIELDS) });
+}
+
+/** Replaces what is below a field that the schema calls atomic now. */
+function reconcile(managers: Managers, schema: Struct): void {
+  for (const [id, { fields }] of managers) setFields(managers, id, withAtomicFields(fields, schema));
+}
+
+function setFields(managers: Managers, id: string, fields: FieldSet): void {
+  const entry = managers.get(id)!;
+  if (fields.empty) managers.delete(id);
+  else if (fields !== entry.fields) managers.set(id, { ...entry, fields });
+}
+
+/** Joins the oldest managers of updates under one name, by API version, where there are too many. */
+function capUpdaters(managers: Managers): void {
+  if (managers.size <= MAXIMUM_UPDATERS) return;
+  const updaters = [...managers].filter(([, { operation }]) => operation === "Update");
+  let count = updaters.length;
+  if (count <= MAXIMUM_UPDATERS) return;
+  const age = ([id, { time }]: [string, Entry]): string => `${time ?? ""}${id}`;
+  updaters.sort((a, b) => age(a) < age(b) ? -1 : 1);
+  const first = new Map<string, string>();
+  for (const [id, { apiVersion, fields, time }] of updaters) {
+    if (count <= MAXIMUM_UPDATERS) return;
+    const oldest = first.get(apiVersion);
+    if (oldest === undefined) {
+      first.set(apiVersion, id);
+      continue;
+    }
+    const identity = { manager: "ancient-changes", operation: "Update", apiVersion, subresource: "" } as const;
+    const bucket = identityOf(identity);
+    const joined = managers.get(bucket)?.fields ?? managers.get(oldest)!.fields;
+    managers.delete(oldest);
+    managers.delete(id);
+    managers.set(bucket, { ...identity, time, fields: fields.union(joined) });
+    count--;
+  }
+}
+
+/** Settings of an apply. */
+interface ApplyMode {
+  /** The manager that applies. */
+  readonly manager: FieldManager;
+  /** If true, fields of other managers are taken over. */
+  readonly force: boolean;
+}
+
+/** A field of another manager that an apply would change. */
+interface Conflict {
+  readonly entry: Entry;
+  readonly path: readonly PathElement[];
+}
+
+/** A refused apply, before it is an answer: managers of `kubectl apply` give way. */
+class Conflicts extends Error {
+  constructor(readonly conflicts: readonly Conflict[]) {
+    super("the configuration conflicts with other managers");
+  }
+}
+
+const LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
+
+/**
+ * Returns an object after a server-side apply, with its managedFields. The configuration is merged into it; fields
+ * that the manager applied before, does not apply now, and nobody else owns, are removed. `live` is undefined for a
+ * new object.
+ *
+ * @throws {StatusError} 400 for a configuration of another kind or with managedFields, 409 with a cause for each
+ * conflicting field unless forced, 500 for fields that the schema does not have.
+ */
+export function applyConfiguration(
+  live: JsonObject | undefined,
+  config: JsonObject,
+  kind: ManagedKind,
+  mode: ApplyMode,
+): MutableJson {
+  checkConfiguration(config, kind, schemaOfDefinition(kind));
+  const object = live ?? emptyObject(kind);
+  // Only kubectl's own configurations are upgraded from client-side apply.
+  const annotation = mode.manager.name === "kubectl" ? lastAppliedOf(object) : undefined;
+  try {
+    const applied = attemptApply(object, config, kind, mode);
+    return annotation === undefined ? applied : withLastApplied(applied, config);
+  } catch (error) {
+    if (!(error instanceof Conflicts)) throw error;
+    const allowed = annotation === undefined ? NO_FIELDS : unchangedSince(annotation, object, kind);
+    const left = error.conflicts.filter(({ path }) => !allowed.has(path));
+    if (left.length > 0) throw applyConflict(left);
+    return withLastApplied(attemptApply(object, config, kind, { ...mode, force: true }), config);
+  }
+}
+
+function checkConfiguration(config: JsonObject, { apiVersion, kind }: ManagedKind, schema: Struct): void {
+  if (config.apiVersion !== apiVersion || config.kind !== kind) {
+    throw badRequest(`invalid object type: ${kindText(textOf(config.apiVersion), textOf(config.kind))}`);
+  }
+  if (Array.isArray(objectOr(config.metadata).managedFields)) throw badRequest("metadata.managedFields must be nil");
+  const errors = typeErrors(config, schema);
+  if (errors.length === 0) return;
+  const { namespace, name } = objectOr(config.metadata);
+  const subject = `${textOf(namespace)}/${textOf(name)}; ${kindText(apiVersion, kind)}`;
+  const text = errors.length === 1 ? errors[0] : `errors:\n${errors.map((error) => `  ${error}`).join("\n")}`;
+  throw refusal(500, `failed to create typed patch object (${subject}): ${text}`, { reason: "" });
+}
+
+/** A kind as Go prints it: `/v1, Kind=Pod`. */
+function kindText(apiVersion: string, kind: string): string {
+  return `${apiVersion.includes("/") ? apiVersion : `/${apiVersion}`}, Kind=${kind}`;
+}
+
+function attemptApply(live: JsonObject, config: JsonObject, kind: ManagedKind, mode: ApplyMode): MutableJson {
+  const { manager, force } = mode;
+  const { name, subresource, time } = manager;
+  const schema = schemaOfDefinition(kind);
+  const managers = parseManagers(managedFieldsOf(live));
+  if (managers === undefined) {
+    throw refusal(500, "failed to decode managed fields: the object has malformed managedFields", { reason: "" });
+  }
+  if (managers.size === 0) {
+    recordUpdate(managers, emptyObject(kind), live, kind, { ...manager, name: "before-first-apply" });
+  }
+  reconcile(managers, schema);
+  const identity = { manager: name, operation: "Apply", apiVersion: kind.apiVersion, subresource } as const;
+  const id = identityOf(identity);
+  const last = managers.get(id);
+  const fixed = fixedFields(kind, manager);
+  const fields = ownedBy(config, schema).without(fixed);
+  managers.set(id, { ...identity, time: last?.time, fields });
+  const merged = objectOr(mergeTyped(live, config, schema));
+  const next = last === undefined ? merged : prune(merged, last.fields, managers, schema);
+  const comparison = new Comparison(live, next, schema);
+  comparison.exclude(fixed);
+  yieldFields(managers, id, comparison, force);
+  const own = managers.get(id);
+  if (own !== undefined) {
+    managers.set(id, { ...own, time: equalJson(live, next) ? own.time : time });
+    setFields(managers, id, own.fields.difference(UNOWNED));
+  }
+  return withManagedFields(next, managedFieldsFrom(managers));
+}
+
+/** Takes what an apply changes from the other managers. */
+function yieldFields(managers: Managers, own: string, comparison: Comparison, force: boolean): void {
+  const changed = comparison.modified.union(comparison.added);
+  const conflicts: Conflict[] = [];
+  const kept = new Map<string, FieldSet>();
+  for (const [id, entry] of managers) {
+    if (id === own) continue;
+    const lost = entry.fields.intersection(changed);
+    for (const path of lost.paths()) conflicts.push({ entry, path });
+    kept.set(id, entry.fields.difference(lost).difference(comparison.removed));
+  }
+  if (conflicts.length > 0 && !force) throw new Conflicts(conflicts);
+  for (const [id, fields] of kept) setFields(managers, id, fields);
+  setFields(managers, own, managers.get(own)!.fields);
+}
+
+/** Removes what a manager applied last time, does not apply now, and no other manager owns. */
+function prune(merged: JsonObject, last: FieldSet, managers: Managers, schema: Struct): JsonObject {
+  const named = (set: FieldSet): FieldSet => withNamedFields(set, schema);
+  const before = named(last);
+  const withoutLast = objectOr(removeTyped(merged, before, schema));
+  let managed = NO_FIELDS;
+  for (const { fields } of managers.values()) managed = managed.union(fields);
+  const all = named(ownedBy(merged, schema));
+  const kept = named(ownedBy(withoutLast, schema)).union(named(managed));
+  const pruned = objectOr(removeTyped(merged, all.difference(kept), schema));
+  // Elements and members that it did not apply stay.
+  const gone = all.difference(named(ownedBy(pruned, schema))).intersection(before);
+  return objectOr(removeTyped(merged, gone, schema));
+}
+
+/** Returns an object with other managedFields. */
+function withManagedFields(object: JsonObject, managedFields: JsonObject[] | undefined): MutableJson {
+  const metadata = { ...objectOr(object.metadata) } as MutableJson;
+  if (managedFields === undefined) delete metadata.managedFields;
+  else metadata.managedFields = managedFields;
+  return { ...object, metadata };
+}
+
+function lastAppliedOf(object: JsonObject): string | undefined {
+  const value = objectOr(objectOr(object.metadata).annotations)[LAST_APPLIED];
+  return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+/** Returns the fields that a client-side apply set, and nobody changed since. */
+function unchangedSince(annotation: string, live: JsonObject, kind: ManagedKind): FieldSet {
+  const schema = schemaOfDefinition(kind);
+  let applied: JsonObject;
+  try {
+    applied = objectOr(JSON.parse(annotation));
+  } catch (error) {
+    if (error instanceof SyntaxError) return NO_FIELDS;
+    throw error;
+  }
+  if (applied.apiVersion !== kind.apiVersion || typeErrors(applied, schema).length > 0) return NO_FIELDS;
+  const { added, modified, removed } = new Comparison(applied, live, schema);
+  return ownedBy(applied, schema).difference(modified).difference(added).difference(removed);
+}
+
+/** Returns an object whose annotation of client-side apply, if it has one, says what was applied. */
+function withLastApplied(object: MutableJson, config: JsonObject): MutableJson {
+  if (lastAppliedOf(object) === undefined) return object;
+  const metadata = { ...objectOr(config.metadata) } as MutableJson;
+  const { [LAST_APPLIED]: _, ...annotations } = objectOr(metadata.annotations) as MutableJson;
+  if (Object.keys(annotations).length > 0) metadata.annotations = annotations;
+  else delete metadata.annotations;
+  const text = `${JSON.stringify(sortKeys({ ...config, metadata }))}\n`;
+  const own = objectOr(object.metadata);
+  return { ...object, metadata: { ...own, annotations: { ...objectOr(own.annotations), [LAST_APPLIED]: text } } };
+}
+
+function sortKeys(value: Json): Json {
+  if (Array.isArray(value)) return (value as readonly Json[]).map(sortKeys);
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.keys(value).sort().map((key) => [key, sortKeys(value[key]!)]));
+}
+
+function applyConflict(conflicts: readonly Conflict[]): Error {
+  const named = conflicts.map(({ entry, path }) => ({ manager: nameOf(entry), field: printPath(path) }));
+  const causes = named.map(({ manager, field }) => ({
+    reason: "FieldManagerConflict",
+    message: `conflict with ${manager}`,
+    field,
+  }));
+  const managers = [...new Set(named.map(({ manager }) => manager))].sort();
+  const listed = managers.flatMap((manager) => [
+    `conflicts with ${manager}:`,
+    ...named.filter((conflict) => conflict.manager === manager).map(({ field }) => `- ${field}`),
+  ]);
+  const text = named.length === 1
+    ? `1 conflict: conflict with ${named[0].manager}: ${named[0].field}`
+    : `${named.length} conflicts: ${listed.join("\n")}`;
+  return refusal(409, `Apply failed with ${text}`, { details: { causes } });
+}
+
+/** A manager in the format of conflicts (apimachinery `managedfields/internal/conflict.go`). */
+function nameOf({ manager, operation, apiVersion, subresource }: Entry): string {
+  const name = JSON.stringify(manager) + (subresource ? ` with subresource ${JSON.stringify(subresource)}` : "");
+  return operation === "Update" ? `${name} using ${apiVersion}` : name;
+}

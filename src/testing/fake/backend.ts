@@ -1,0 +1,229 @@
+import { checkNames } from "../../errors/option_names.ts";
+import { AccessControl, type Authorize, type OpenRecord, type Tokens } from "./http/exchange.ts";
+import { builtInResources, crdResources, define, definitionOf, type ResourceDefinition } from "./storage/definition.ts";
+import { Faults } from "./faults/faults.ts";
+import { Random } from "./random.ts";
+import { CollectionLister } from "./reads/lists.ts";
+import { type ServerFeatures, Watches } from "./reads/watch.ts";
+import { Discovery } from "../../client/protocol/discovery.ts";
+import { OpenApi } from "./server/open_api.ts";
+import { PodRequests } from "./server/subresources.ts";
+import { RequestHandler, Reviews } from "./server/request_handler.ts";
+import { ResourceHandler } from "./server/resource_handler.ts";
+import { parseStored, Store, type StoredCollection, type StoreEvent } from "./storage/store.ts";
+import { FIRST_NAMESPACES, NAMESPACES, RealNamespaces } from "./writes/identity.ts";
+import { ServiceAddresses } from "./writes/strategies.ts";
+import { Admission, Writer } from "./writes/writer.ts";
+
+/** The names of options that say which parts of a server there are. */
+const PARTS = "resources namespaces schemas managedFields streamingList shards tokens authorize";
+
+/** Options for {@linkcode FakeApiServer}. */
+export interface FakeApiServerOptions {
+  /** Number of writes in the watch history. Older watches and exact lists get 410. @default {10_000} */
+  readonly history?: number;
+  /** Resources to serve in addition to the built-in ones. @default {none} */
+  readonly resources?: readonly ResourceDefinition[];
+  /** Milliseconds between the bookmarks of a watch. A last one follows 2 s before the watch ends. @default {60_000} */
+  readonly bookmarkMs?: number;
+  /**
+   * Duration in milliseconds of a watch without `timeoutSeconds`; the server picks up to twice that. @default
+   * {1_800_000}
+   */
+  readonly watchTimeoutMs?: number;
+  /** Support for streaming lists. If false, they get 422, as from servers before 1.32. @default {true} */
+  readonly streamingList?: boolean;
+  /**
+   * If true, lists and watches are filtered by `shardSelector`, as by servers with the feature gate
+   * ShardedListAndWatch; others ignore it. @default {false}
+   */
+  readonly shards?: boolean;
+  /** If true, writes record `managedFields`. @default {true} */
+  readonly managedFields?: boolean;
+  /**
+   * Selects the objects that follow the schemas of their kinds, in names and types of fields, defaults, and
+   * validation: those of requests, and those that a test creates and updates itself.
+   * @default {{ requests: true, fixtures: false }}
+   */
+  readonly schemas?: { readonly requests?: boolean; readonly fixtures?: boolean };
+  /**
+   * `"any"`: namespaces need not exist, and are deleted at once. `"real"`: requests that create objects in a namespace
+   * that does not exist get 404, and 403 in one that is being deleted. Those of a new cluster exist from the start and
+   * cannot be deleted; others end when their objects are gone, which
+   * {@linkcode FakeApiServer.finalizeNamespaces} does. @default {"any"}
+   */
+  readonly namespaces?: "any" | "real";
+  /** Maximum bytes per chunk of a response. Small values split lines and characters. @default {65_536} */
+  readonly chunkBytes?: number;
+  /** Seed of uids, generated names and watch durations. @default {1} */
+  readonly seed?: number;
+  /** Clock for creation and deletion timestamps, in milliseconds since 1970. @default {Date.now} */
+  readonly now?: () => number;
+  /**
+   * Users by bearer token. If given, unknown tokens get 401, and requests without a token are made by
+   * `system:anonymous`. @default {no authentication}
+   */
+  readonly tokens?: Tokens;
+  /** Authorizes each request: false answers 403. @default {everything is allowed, except for `system:anonymous`} */
+  readonly authorize?: Authorize;
+}
+
+/** Number of recorded requests that are kept. */
+const REQUESTS = 10_000;
+/** Number of characters of their bodies that are kept. */
+const BODIES = 67_108_864;
+const DEFINITIONS = "customresourcedefinitions";
+
+/** The components of a fake API server, wired together. */
+export class Backend {
+  /** All collections and the revision counter. */
+  readonly store: Store;
+  /** The open watches. */
+  readonly watches: Watches;
+  /** Validates writes and writes them to the store. */
+  readonly writer: Writer;
+  /** Answers HTTP requests. */
+  readonly handler: RequestHandler;
+  /** Faults that are armed or in effect. */
+  readonly faults: Faults = new Faults();
+  /** The registered admission hooks. */
+  readonly admission: Admission = new Admission();
+  /** Optional server features; faults switch them off and on. */
+  readonly features: ServerFeatures;
+  /** The latest requests, oldest first. */
+  readonly requests: OpenRecord[] = [];
+  /** Called after each write, behind its delivery to watches. */
+  readonly listeners: Set<(event: unknown) => void> = new Set();
+  /** Number of writes in the watch history, unless a fault shortens it. */
+  readonly history: number;
+  /** At least the characters of their bodies. */
+  #bodies = 0;
+
+  /**
+   * Creates the components.
+   *
+   * @throws {RangeError} if an option is out of range.
+   */
+  constructor(options: FakeApiServerOptions) {
+    checkNames("make a fake API server", options, `${PARTS} history bookmarkMs watchTimeoutMs chunkBytes seed now`);
+    const { history = 10_000, chunkBytes = 65_536, bookmarkMs = 60_000, watchTimeoutMs = 1_800_000 } = options;
+    const { streamingList = true, managedFields = true, seed = 1, shards = false } = options;
+    for (const [name, value] of Object.entries({ history, chunkBytes, bookmarkMs, watchTimeoutMs })) {
+      if (!(value >= 1)) {
+        throw new RangeError(`Cannot start a fake API server: ${name} must be at least 1, found ${value}`);
+      }
+    }
+    this.history = history;
+    this.features = { streamingList, bookmarks: true, shards };
+    const random = new Random(seed);
+    // A separate generator, so that uids do not depend on the number of watches.
+    const durations = new Random(~seed);
+    const addresses = new ServiceAddresses();
+    const store = new Store(history, {
+      event: (event) => this.#changed(event),
+      removing: (collection, stored) => {
+        const { apiVersion, kind } = collection.definition;
+        if (apiVersion === "v1" && kind === "Service") addresses.release(parseStored(stored));
+        // The event of the definition's deletion comes after the deletion of all it defines.
+        if (isDefinitions(collection)) { for (const old of crdResources(parseStored(stored))) store.undefine(old); }
+      },
+      undefined: (collection) => this.watches.endAll(collection),
+    });
+    for (const kind of builtInResources()) store.define(define(kind, kind));
+    for (const resource of options.resources ?? []) store.define(definitionOf(resource));
+    this.store = store;
+    const timeoutMs = (): number => Math.floor(watchTimeoutMs * (1 + durations.next()));
+    const clock = options.now ?? ((): number => Date.now());
+    const now = (): number => clock() + this.faults.skewMs;
+    const { features } = this;
+    this.watches = new Watches(store, { bookmarkMs, timeoutMs, chunkBytes, features });
+    const namespaces = options.namespaces === "real" ? new RealNamespaces(store) : undefined;
+    this.writer = new Writer(store, {
+      now,
+      uid: () => random.uid(),
+      suffix: () => random.suffix(),
+      managedFields,
+      schemas: { requests: true, fixtures: false, ...options.schemas },
+      admission: this.admission,
+      addresses,
+      namespaces,
+    });
+    if (namespaces !== undefined) this.#createNamespaces();
+    const { watches, writer } = this;
+    const discovery = new Discovery(() => Array.from(store.collections(), ({ definition }) => definition));
+    const lister = new CollectionLister(store);
+    const podRequests = new PodRequests(store, writer, now);
+    const parts = { store, lister, watches, writer, podRequests, namespaces, discovery, features, now };
+    const resources = new ResourceHandler(parts);
+    this.handler = this.#handler(options, { discovery, resources, chunkBytes, now });
+  }
+
+  #handler(
+    options: FakeApiServerOptions,
+    parts: {
+      readonly discovery: Discovery;
+      readonly resources: ResourceHandler;
+      readonly chunkBytes: number;
+      readonly now: () => number;
+    },
+  ): RequestHandler {
+    const access = new AccessControl(options.tokens, options.authorize);
+    return new RequestHandler({
+      ...parts,
+      access,
+      reviews: new Reviews(access),
+      faults: this.faults,
+      openApi: new OpenApi(this.store),
+      record: (request) => {
+        if (this.requests.length >= REQUESTS) this.requests.splice(0, REQUESTS / 10);
+        this.requests.push(request);
+      },
+      recordBody: (request, body) => {
+        request.body = body;
+        this.#bodies += body.length;
+        if (this.#bodies > BODIES) this.#forgetBodies();
+      },
+    });
+  }
+
+  /** Creates the namespaces of a new cluster. */
+  #createNamespaces(): void {
+    const mode = { manager: "kube-apiserver", subresource: "", dryRun: false, direct: true };
+    for (const name of FIRST_NAMESPACES) {
+      this.writer.create(this.store.collection(NAMESPACES)!, "", { metadata: { name } }, mode);
+    }
+  }
+
+  /** Removes the oldest requests, until the bodies of the others are no more than is kept. */
+  #forgetBodies(): void {
+    let kept = this.requests.length;
+    this.#bodies = 0;
+    for (; kept > 0; kept--) {
+      const size = this.requests[kept - 1].body?.length ?? 0;
+      if (this.#bodies + size > BODIES) break;
+      this.#bodies += size;
+    }
+    this.requests.splice(0, kept);
+  }
+
+  #changed(event: StoreEvent): void {
+    if (isDefinitions(event.collection) && event.type !== "DELETED") this.#redefine(event);
+    this.watches.deliver(event);
+    for (const listener of this.listeners) listener(event);
+  }
+
+  #redefine({ stored, before }: StoreEvent): void {
+    const now = crdResources(parseStored(stored));
+    const old = before === undefined ? [] : crdResources(parseStored(before));
+    for (const resource of now) this.store.define(definitionOf(resource));
+    for (const resource of old) {
+      const { group, version, plural } = resource;
+      const kept = now.some((next) => next.group === group && next.version === version && next.plural === plural);
+      if (!kept) this.store.undefine(resource);
+    }
+  }
+}
+
+function isDefinitions({ definition: { plural, group } }: StoredCollection): boolean {
+  return plural === DEFINITIONS && group === "apiextensions.k8s.io";
+}

@@ -1,0 +1,381 @@
+import { checkNames } from "../../errors/option_names.ts";
+import type { Resource } from "../../api/resource.ts";
+import type { Status } from "../../api/status.ts";
+import { checkCounts } from "../../async/time.ts";
+import type { Backend } from "./backend.ts";
+import {
+  type BodyFault,
+  BrokenConnection,
+  type RequestFailure,
+  type RequestFilter,
+  type RequestHook,
+} from "./faults/faults.ts";
+import { isStreamingList } from "./http/exchange.ts";
+import { refusalOf, statusJson } from "../../client/protocol/refusal.ts";
+import type { Watch } from "./reads/watch.ts";
+import type { ByteBody } from "./wire/byte_body.ts";
+
+/** The highest version that fits exactly into every number type in use. */
+const HIGHEST_REVISION = 999_999_999_999_999;
+
+const PAGE = "<!DOCTYPE html>\n<html><head><title>Sign in</title></head><body><h1>Sign in</h1></body></html>\n";
+
+/**
+ * Injects faults into a {@linkcode FakeApiServer}.
+ *
+ * There are three kinds of methods:
+ *
+ * - those with `Next` and a filter apply to the next requests that match the filter ({@linkcode failNext},
+ *   {@linkcode stallNext}, {@linkcode spreadNext}, {@linkcode beforeNext} …);
+ * - those with `Next` and a resource apply to the next event of each open watch ({@linkcode loseNext},
+ *   {@linkcode duplicateNext} …);
+ * - the others act at once ({@linkcode dropWatches}, {@linkcode compact}, {@linkcode restart} …) or last until they are
+ *   reverted ({@linkcode latency}, {@linkcode stallWatches} …).
+ *
+ * They work alike in this process and over a port; where a network makes a difference, the method says so.
+ */
+export abstract class FaultVerbs {
+  readonly #backend: Backend;
+
+  /** Injects faults into these components. */
+  protected constructor(backend: Backend) {
+    this.#backend = backend;
+  }
+
+  // ── requests ───────────────────────────────────────────────────────────
+
+  /**
+   * Fails the next `times` requests that match `filter`: with a status code, a Status, or plain text if the failure
+   * has a `text`. If several failures match a request, the one armed first applies.
+   */
+  failNext(failure: number | RequestFailure, times = 1, filter?: RequestFilter): void {
+    this.#backend.faults.fail(failure, times, filter);
+  }
+
+  /**
+   * Breaks the connection of the next `times` requests that match `filter`: `fetch` rejects with a `TypeError`, as on
+   * a refused connection. Over a port, Deno answers 500 instead.
+   */
+  breakNext(times = 1, filter?: RequestFilter): void {
+    this.#backend.faults.break(times, filter);
+  }
+
+  /**
+   * Answers the next `times` requests that match `filter` with 200 and an HTML page, like the sign-in page of a proxy.
+   */
+  htmlNext(times = 1, filter?: RequestFilter): void {
+    const headers = { "content-type": "text/html; charset=utf-8" };
+    this.#backend.faults.instead.arm(() => new Response(PAGE, { headers }), times, filter);
+  }
+
+  /** Answers the next `times` requests that match `filter` with 200 and an empty body; the requests have no effect. */
+  emptyNext(times = 1, filter?: RequestFilter): void {
+    const headers = { "content-type": "application/json" };
+    this.#backend.faults.instead.arm(() => new Response("", { headers }), times, filter);
+  }
+
+  /**
+   * Compresses the responses to the next `times` requests that match `filter`, whatever their Accept-Encoding. Each
+   * chunk becomes a gzip member, as a proxy may do with a watch. Over a port, a `fetch` that decompresses hides this
+   * from the client.
+   */
+  gzipNext(times = 1, filter?: RequestFilter): void {
+    this.#backend.faults.gzip.arm(true, times, filter);
+  }
+
+  /**
+   * Stalls the responses to the next `times` requests that match `filter` after their headers: the connection stays
+   * open and silent. Disposing the returned value releases the stalled responses and disarms the fault.
+   */
+  stallNext(times = 1, filter?: RequestFilter): Disposable {
+    return this.#slow((body) => body.hold(), (body) => body.release(), times, filter);
+  }
+
+  /**
+   * Slows the responses to the next `times` requests that match `filter`: at most `bytes` per chunk, one chunk every
+   * `everyMs` milliseconds. Disposing the returned value restores full speed and disarms the fault.
+   *
+   * @throws {RangeError} if `bytes` or `everyMs` is less than 1.
+   */
+  dripNext(bytes: number, everyMs: number, times = 1, filter?: RequestFilter): Disposable {
+    if (!(bytes >= 1 && everyMs >= 1)) {
+      const found = `${bytes} bytes in ${everyMs} ms`;
+      throw new RangeError(
+        `Cannot slow responses down: bytes and milliseconds per chunk must be at least 1, found ${found}`,
+      );
+    }
+    return this.#slow((body) => body.drip({ bytes, everyMs }), (body) => body.drip(undefined), times, filter);
+  }
+
+  /**
+   * Spreads the next `times` streaming lists that match `filter`: sends their initial events one at a time, one every
+   * `everyMs` milliseconds. Later changes follow them, one at a time too, before the bookmark that ends the list; no
+   * other bookmark is sent before it.
+   *
+   * ```ts
+   * import { FakeApiServer } from "@kube/informer/testing";
+   *
+   * const server = new FakeApiServer();
+   * server.spreadNext(100); // objects deleted in the next 100 ms are deleted before the streaming list ends
+   * ```
+   *
+   * @throws {RangeError} if `everyMs` is less than 1.
+   */
+  spreadNext(everyMs: number, times = 1, filter?: RequestFilter): void {
+    if (!(everyMs >= 1)) {
+      throw new RangeError(`Cannot spread initial events: milliseconds must be at least 1, found ${everyMs}`);
+    }
+    const streams: RequestFilter = (request) => isStreamingList(request) && (filter?.(request) ?? true);
+    this.#backend.faults.spread.arm(everyMs, times, streams);
+  }
+
+  /**
+   * Calls `hook` just before each of the next `times` requests that match `filter` is answered; the request waits for
+   * it. Use it to change the server between a list and its watch, or between two pages.
+   *
+   * ```ts
+   * import { FakeApiServer } from "@kube/informer/testing";
+   *
+   * const server = new FakeApiServer();
+   * server.beforeNext(() => server.compact(), 1, (request) => request.query.has("continue"));
+   * ```
+   */
+  beforeNext(hook: RequestHook, times = 1, filter?: RequestFilter): void {
+    this.#backend.faults.before.arm(hook, times, filter);
+  }
+
+  /**
+   * Calls `hook` after each of the next `times` requests that match `filter` is answered, before any of the response
+   * is read. For a streaming list, that is while the list is in progress.
+   */
+  afterNext(hook: RequestHook, times = 1, filter?: RequestFilter): void {
+    this.#backend.faults.after.arm(hook, times, filter);
+  }
+
+  /** Disarms all faults and hooks of the next requests; those that requests have met remain. */
+  disarm(): void {
+    this.#backend.faults.disarm();
+  }
+
+  /** Delays each response by that many milliseconds; 0 ends the delay. */
+  latency(ms: number): void {
+    if (!(ms >= 0)) throw new RangeError(`Cannot set the latency: milliseconds must not be negative, found ${ms}`);
+    this.#backend.faults.latencyMs = ms;
+  }
+
+  // ── watches ────────────────────────────────────────────────────────────
+
+  /**
+   * Breaks the connections of all open watches, or those of one resource: reading fails with a `TypeError`, and unread
+   * data is lost. Over a port, the connection ends without a last chunk, and Deno logs the error.
+   */
+  dropWatches(resource?: Resource): void {
+    for (const watch of this.#of(resource)) watch.body.break(new BrokenConnection());
+  }
+
+  /** Ends all open watches, or those of one resource, cleanly, like a timeout; queued events are still delivered. */
+  endWatches(resource?: Resource): void {
+    for (const watch of this.#of(resource)) watch.end();
+  }
+
+  /**
+   * Ends all open watches, or those of one resource, inside a line: half an event arrives, then a clean end. Most
+   * clients see this when a server is killed. With `"nextEvent"`, the next event is the one that is truncated and
+   * lost.
+   */
+  truncateWatches(resource?: Resource, when: "now" | "nextEvent" = "now"): void {
+    for (const watch of this.#of(resource)) {
+      if (when === "now") watch.truncate();
+      else watch.faultNext("line");
+    }
+  }
+
+  /**
+   * Splits a character: on each open watch, or those of one resource, the next event with a multi-byte character
+   * arrives in two chunks, split inside that character. Nothing is lost.
+   */
+  cutInCharacter(resource?: Resource): void {
+    for (const watch of this.#of(resource)) watch.faultNext("character");
+  }
+
+  /** Sends the next event of each open watch, or of those of one resource, twice. */
+  duplicateNext(resource?: Resource): void {
+    for (const watch of this.#of(resource)) watch.faultNext("duplicate");
+  }
+
+  /**
+   * Sends the next event of each open watch, or of those of one resource, after the next event of another object, both
+   * in one chunk (which a network may split). Until then the event is held back; a bookmark or the end of the watch
+   * releases it first. The events of one object stay in order.
+   */
+  reorderNext(resource?: Resource): void {
+    for (const watch of this.#of(resource)) watch.faultNext("reorder");
+  }
+
+  /**
+   * Drops the next event of each open watch, or of those of one resource. A client cannot detect this: its cache is
+   * stale until the object changes again or the client relists, see {@linkcode forceRelist}.
+   */
+  loseNext(resource?: Resource): void {
+    for (const watch of this.#of(resource)) watch.faultNext("lose");
+  }
+
+  /**
+   * Corrupts the next event of each open watch, or of those of one resource, so that its line is not JSON: `"line"`
+   * from the first character on, `"object"` at the end, which a client that parses only the metadata does not notice
+   * at once.
+   */
+  corruptNext(resource?: Resource, where: "line" | "object" = "line"): void {
+    for (const watch of this.#of(resource)) watch.faultNext(where === "line" ? "corrupt" : "corruptObject");
+  }
+
+  /**
+   * Sends an ERROR event to all open watches, or those of one resource, and ends them, as a server does after status
+   * 200.
+   */
+  failWatches(status: Partial<Status>, resource?: Resource): void {
+    const error = refusalOf(status);
+    for (const watch of this.#of(resource)) watch.fail(statusJson(error.status));
+  }
+
+  /**
+   * Stalls all open watches, or those of one resource: the connections stay open and silent, also when the watches
+   * end. Disposing the returned value delivers what was held back. Watches opened later are not affected.
+   */
+  stallWatches(resource?: Resource): Disposable {
+    const stalled: Watch[] = this.#of(resource);
+    for (const watch of stalled) watch.body.hold();
+    return {
+      [Symbol.dispose]: (): void => {
+        for (const watch of stalled.splice(0)) watch.body.release();
+      },
+    };
+  }
+
+  /**
+   * Sends a bookmark with the current version to all open watches that allow bookmarks, or to those of one resource.
+   */
+  bookmark(resource?: Resource): void {
+    for (const watch of this.#of(resource)) if (watch.plan.bookmarks) watch.bookmark();
+  }
+
+  // ── the server ─────────────────────────────────────────────────────────
+
+  /**
+   * Compacts the history: a watch from any version but the current one gets an ERROR event with 410; exact lists and
+   * `continue` tokens get 410. Open watches continue.
+   */
+  compact(): void {
+    this.#backend.store.compact();
+  }
+
+  /**
+   * Shortens the watch history to that many writes, so that slow clients cannot resume. Disposing the returned value
+   * restores the original length; compacted versions stay compacted.
+   */
+  shortenHistory(writes: number): Disposable {
+    checkCounts("shorten the history", { writes }, { min: 1, infinite: true });
+    this.#backend.store.remember(writes);
+    return { [Symbol.dispose]: (): void => this.#backend.store.remember(this.#backend.history) };
+  }
+
+  /**
+   * Moves to a later version without an event, as if unwatched resources had changed. The version grows by
+   * one unless `to` is given.
+   *
+   * @throws {RangeError} if `to` is not later than the current version, or has more than 15 digits.
+   */
+  jump(to?: number | string): void {
+    const { store } = this.#backend;
+    const revision = to === undefined ? store.revision + 1 : Number(to);
+    if (!(Number.isInteger(revision) && revision > store.revision && revision <= HIGHEST_REVISION)) {
+      throw new RangeError(`Cannot jump: the version must be later than ${store.revision}, found ${to}`);
+    }
+    store.jump(revision);
+  }
+
+  /**
+   * Forces all watching clients to relist: the version grows by one, the history is compacted, and open watches get an
+   * ERROR event with 410.
+   */
+  forceRelist(): void {
+    this.jump();
+    this.compact();
+    const version = this.#backend.store.revision;
+    this.failWatches({
+      code: 410,
+      reason: "Expired",
+      message: `too old resource version: ${version - 1} (${version})`,
+    });
+  }
+
+  /**
+   * Restarts the server: all connections break, including half-read responses and waiting requests. The objects stay,
+   * as they do in etcd. With `history: "lost"`, the history is compacted as by {@linkcode compact}; otherwise watches
+   * can resume.
+   *
+   * With `backup`, a version that the history has, etcd is restored from a backup of that version: later writes are
+   * undone, the version goes back, and the history is lost. Version 1 is a cluster made anew: it has no objects.
+   *
+   * @throws {RangeError} if the history does not have the version of the backup.
+   */
+  restart(options: { readonly history?: "kept" | "lost"; readonly backup?: number | string } = {}): void {
+    checkNames("restart a fake API server", options, "history backup");
+    const { faults, store } = this.#backend;
+    const { history, backup = store.revision } = options;
+    const revision = Number(backup);
+    const isKnown = revision === 1 || revision >= store.compacted;
+    if (!(Number.isInteger(revision) && isKnown && revision <= store.revision)) {
+      const known = `${store.compacted} to ${store.revision}, or 1`;
+      throw new RangeError(`Cannot restore a backup: its version must be ${known}, found ${backup}`);
+    }
+    faults.breakAll();
+    if (options.backup !== undefined) store.rollBack(revision);
+    else if (history === "lost") store.compact();
+  }
+
+  /** Switches support for streaming lists. Without it, they get 422, as from servers before 1.32. */
+  supportStreamingList(supported: boolean): void {
+    this.#backend.features.streamingList = supported;
+  }
+
+  /**
+   * Switches automatic bookmarks. Without them, a streaming list does not mark its end either. {@linkcode bookmark}
+   * works in both cases.
+   */
+  sendBookmarks(sent: boolean): void {
+    this.#backend.features.bookmarks = sent;
+  }
+
+  /** Skews the server's clock by that many milliseconds: the `Date` header and the timestamps it writes. */
+  clockSkew(ms: number): void {
+    if (!Number.isFinite(ms)) throw new RangeError(`Cannot skew the clock: milliseconds must be a number, found ${ms}`);
+    this.#backend.faults.skewMs = ms;
+  }
+
+  #of(resource: Resource | undefined): Watch[] {
+    return this.#backend.watches.of(resource);
+  }
+
+  /** Arms a fault of bodies. Disposing the returned value disarms it, and restores the bodies that have it. */
+  #slow(slow: BodyFault, restore: BodyFault, times: number, filter: RequestFilter | undefined): Disposable {
+    const slowed: WeakRef<ByteBody>[] = [];
+    const disarm = this.#backend.faults.bodies.arm(
+      (body) => {
+        slow(body);
+        slowed.push(new WeakRef(body));
+      },
+      times,
+      filter,
+    );
+    return {
+      [Symbol.dispose]: (): void => {
+        disarm();
+        for (const ref of slowed.splice(0)) {
+          const body = ref.deref();
+          if (body !== undefined) restore(body);
+        }
+      },
+    };
+  }
+}

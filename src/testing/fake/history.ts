@@ -1,0 +1,589 @@
+import { checkNames } from "../../errors/option_names.ts";
+import { Random } from "./random.ts";
+import { keyOf, type KubernetesObject, type ObjectKey } from "../../api/object.ts";
+import { defineResource, type Resource } from "../../api/resource.ts";
+import type { FakeApiServer } from "./fake_api_server.ts";
+import type { RequestFilter } from "./faults/faults.ts";
+import { type Fixture, pod } from "./objects.ts";
+import { isStreamingList, type RecordedRequest } from "./http/exchange.ts";
+import { parseRoute } from "../../client/protocol/requests.ts";
+import { isNotFound } from "../../api/status.ts";
+
+/**
+ * A moment between a request and its response, or between two requests.
+ *
+ * - `"list"`, `"page"`, `"watch"`: before a list, a later page of one, or a watch is answered.
+ * - `"listed"`: a list is answered, and the client has read nothing of it: before its watch.
+ * - `"stream"`: a streaming list is answered, and the client has read nothing of it.
+ */
+export type ProtocolMoment = "list" | "page" | "watch" | "listed" | "stream";
+
+/** A write to one object. */
+export type WriteStep =
+  | {
+    /** Creates or updates an object; with `again`, deletes it first, so that it gets a new uid. */
+    readonly do: "write";
+    /** Namespace of the object. */
+    readonly namespace: string;
+    /** Name of the object. */
+    readonly name: string;
+    /** Value of the label `tier`. */
+    readonly tier: string;
+    /** Value written to the data. */
+    readonly value: number;
+    /** If true, the object is deleted and recreated. */
+    readonly again: boolean;
+  }
+  | {
+    /** Deletes an object, if it exists. */
+    readonly do: "delete";
+    /** Namespace of the object. */
+    readonly namespace: string;
+    /** Name of the object. */
+    readonly name: string;
+  };
+
+/** A step of a history, as plain data: a history can be printed, shrunk and replayed. */
+export type HistoryStep =
+  | WriteStep
+  | {
+    /** Makes writes at the next such moment. */
+    readonly do: "writeAt";
+    /** The moment. */
+    readonly moment: ProtocolMoment;
+    /** The writes, in order. */
+    readonly writes: readonly WriteStep[];
+  }
+  | {
+    /** Sends the initial events of streaming lists one at a time. */
+    readonly do: "spread";
+    /** Number of streaming lists. */
+    readonly times: number;
+    /** Milliseconds between two events. */
+    readonly everyMs: number;
+  }
+  | {
+    /** Fails requests. */
+    readonly do: "refuse";
+    /** HTTP status code. */
+    readonly code: number;
+    /** Number of requests. */
+    readonly times: number;
+    /** Verb of the requests; `"write"` for all that write, `"any"` for all. */
+    readonly verb: "list" | "watch" | "write" | "any";
+    /** Value of `Retry-After`, in seconds. */
+    readonly retryAfterSeconds?: number;
+  }
+  | {
+    /** Breaks connections before a response, or annotates the objects of writes just before these arrive. */
+    readonly do: "break" | "conflict";
+    /** Number of requests. */
+    readonly times: number;
+  }
+  | {
+    /** Ends all watches with an ERROR event. */
+    readonly do: "failWatches";
+    /** HTTP status code in the event. */
+    readonly code: number;
+  }
+  | {
+    /** Stalls the open watches. */
+    readonly do: "stall";
+    /** Duration in milliseconds. */
+    readonly ms: number;
+    /** Of which of the paths that were watched, in the order of their first watches. @default {of all} */
+    readonly of?: number;
+  }
+  | {
+    /** Delays all responses. */
+    readonly do: "latency";
+    /** Delay in milliseconds; 0 ends it. */
+    readonly ms: number;
+  }
+  | {
+    /** Stalls responses after their headers, or slows them down. */
+    readonly do: "stallNext" | "drip";
+    /** Number of responses. */
+    readonly times: number;
+    /** Verb of the requests. */
+    readonly verb: "list" | "watch";
+    /** Duration in milliseconds. */
+    readonly ms: number;
+  }
+  | {
+    /** Answers with an HTML page, an empty body, or compressed. */
+    readonly do: "html" | "empty" | "gzip";
+    /** Number of requests. */
+    readonly times: number;
+    /** Verb of the requests. */
+    readonly verb: "list" | "watch";
+  }
+  | {
+    /** Compacts the history at the next such moment. */
+    readonly do: "compactAt";
+    /** The moment. */
+    readonly moment: ProtocolMoment;
+  }
+  | {
+    /** Shortens the watch history. */
+    readonly do: "shortenHistory";
+    /** Number of writes to keep. */
+    readonly writes: number;
+  }
+  | {
+    /** Restarts the server. */
+    readonly do: "restart";
+    /** `"lost"` compacts the history. */
+    readonly history: "kept" | "lost";
+  }
+  | {
+    /** Moves the version on without an event. */
+    readonly do: "jump";
+    /** Number of versions. */
+    readonly by: number;
+  }
+  | {
+    /** Switches support for streaming lists, or automatic bookmarks. */
+    readonly do: "streamingList" | "bookmarks";
+    /** The new setting. */
+    readonly on: boolean;
+  }
+  | {
+    /** Skews the server's clock. */
+    readonly do: "clockSkew";
+    /** Milliseconds ahead; negative values are behind. */
+    readonly ms: number;
+  }
+  | {
+    /**
+     * Breaks or ends connections, truncates, splits, duplicates, reorders, corrupts or loses the next events of
+     * watches, compacts the history, forces a relist, or sends a bookmark.
+     */
+    readonly do:
+      | "drop"
+      | "end"
+      | "truncate"
+      | "truncateNext"
+      | "cutInCharacter"
+      | "duplicate"
+      | "reorder"
+      | "corrupt"
+      | "lose"
+      | "compact"
+      | "forceRelist"
+      | "bookmark";
+  };
+
+/** A fault: a step of a history that writes no object. */
+export type FaultStep = Exclude<HistoryStep, WriteStep | { readonly do: "writeAt" }>;
+
+/** Options for {@linkcode history}. */
+export interface HistoryOptions {
+  /** Number of steps. @default {40} */
+  readonly steps?: number;
+  /**
+   * `"none"`: writes only. `"harmless"`: also faults that a client survives without a relist. `"all"`: all faults.
+   * @default {"all"}
+   */
+  readonly faults?: "none" | "harmless" | "all";
+  /** Namespaces of the objects. @default {["a", "b"]} */
+  readonly namespaces?: readonly string[];
+  /** Number of object names per namespace. @default {5} */
+  readonly names?: number;
+}
+
+const MOMENTS: readonly ProtocolMoment[] = ["list", "page", "watch", "listed", "stream"];
+
+/**
+ * Generates a random history: writes to a few names, mixed with faults. The same seed gives the same history. A
+ * history that loses an event ends with a forced relist, since nothing else repairs the cache.
+ *
+ * @example
+ * ```ts
+ * import { FakeApiServer, history, perform } from "@kube/informer/testing";
+ * import { ConfigMap } from "@kube/informer/kinds/core/v1";
+ *
+ * const server = new FakeApiServer();
+ * for (const step of history(7, { faults: "none" })) perform(server, ConfigMap, step);
+ * ```
+ */
+export function history(seed: number, options: HistoryOptions = {}): HistoryStep[] {
+  checkNames("make a history", options, "steps faults namespaces names");
+  const { steps = 40, faults = "all", namespaces = ["a", "b"], names = 5 } = options;
+  const random = new Random(seed);
+  const found: HistoryStep[] = [];
+  while (found.length < steps) {
+    const fault = faults !== "none" && random.next() < 0.3;
+    found.push(fault ? faultStep(random, faults) : writesStep(random, namespaces, names));
+  }
+  const lost = found.findLastIndex((step) => step.do === "lose");
+  if (lost >= 0) {
+    const place = lost + 1 + random.below(found.length - lost);
+    // A fault armed after the last relist could still lose an event, so the relist follows all of them.
+    found.splice(place, 0, { do: "forceRelist" });
+  }
+  return found;
+}
+
+/** A write now, or several at a moment of the protocol. */
+function writesStep(random: Random, namespaces: readonly string[], names: number): HistoryStep {
+  const write = (): WriteStep => writeStep(random, namespaces, names);
+  if (random.next() >= 0.12) return write();
+  return { do: "writeAt", moment: random.pick(MOMENTS), writes: Array.from({ length: 1 + random.below(3) }, write) };
+}
+
+function writeStep(random: Random, namespaces: readonly string[], names: number): WriteStep {
+  const where = { namespace: random.pick(namespaces), name: `n${random.below(names)}` };
+  if (random.next() < 0.2) return { do: "delete", ...where };
+  return {
+    do: "write",
+    ...where,
+    tier: random.pick(["web", "db"]),
+    value: random.below(1_000),
+    again: random.next() < 0.1,
+  };
+}
+
+type MakeFault = (random: Random) => FaultStep;
+
+const anyVerb = (random: Random): "list" | "watch" => random.pick(["list", "watch"]);
+const stallMs = (random: Random): number => random.pick([5_000, 60_000, 400_000]);
+
+/** Faults that a client survives without a relist. */
+const HARMLESS: readonly MakeFault[] = [
+  () => ({ do: "drop" }),
+  () => ({ do: "end" }),
+  () => ({ do: "truncate" }),
+  () => ({ do: "truncateNext" }),
+  () => ({ do: "cutInCharacter" }),
+  () => ({ do: "duplicate" }),
+  () => ({ do: "reorder" }),
+  () => ({ do: "bookmark" }),
+  (random) => ({ do: "stall", ms: stallMs(random) }),
+  (random) => stalledResponses(random, "stallNext"),
+  (random) => stalledResponses(random, "drip"),
+  (random) => ({ do: "spread", times: 1 + random.below(2), everyMs: random.pick([1, 30, 700]) }),
+  (random) => ({ do: "latency", ms: random.pick([0, 0, 20, 900]) }),
+  (random) => ({
+    do: "refuse",
+    code: random.pick([429, 503]),
+    times: 1 + random.below(3),
+    verb: "watch",
+    ...(random.next() < 0.5 ? { retryAfterSeconds: 1 + random.below(5) } : {}),
+  }),
+  () => ({ do: "restart", history: "kept" }),
+  (random) => ({ do: "jump", by: random.pick([1, 90, 12_345]) }),
+  (random) => ({ do: "streamingList", on: random.next() < 0.5 }),
+  (random) => ({ do: "bookmarks", on: random.next() < 0.5 }),
+  (random) => ({ do: "clockSkew", ms: random.pick([-3_600_000, 0, 250, 86_400_000]) }),
+];
+
+/** Faults after which a client may have to relist. */
+const HARMFUL: readonly MakeFault[] = [
+  () => ({ do: "compact" }),
+  (random) => ({ do: "compactAt", moment: random.pick(MOMENTS) }),
+  (random) => ({ do: "shortenHistory", writes: random.pick([1, 2, 5]) }),
+  () => ({ do: "failWatches", code: 410 }),
+  (random) => ({ do: "failWatches", code: random.pick([429, 500, 504]) }),
+  (random) => ({
+    do: "refuse",
+    code: random.pick([400, 401, 403, 404, 410, 422, 429, 500, 504]),
+    times: 1 + random.below(3),
+    verb: anyVerb(random),
+  }),
+  (random) => ({ do: "break", times: 1 + random.below(3) }),
+  () => ({ do: "restart", history: "lost" }),
+  () => ({ do: "lose" }),
+  () => ({ do: "corrupt" }),
+  (random) => ({ do: "html", times: 1 + random.below(2), verb: anyVerb(random) }),
+  (random) => ({ do: "empty", times: 1 + random.below(2), verb: anyVerb(random) }),
+  (random) => ({ do: "gzip", times: 1 + random.below(2), verb: anyVerb(random) }),
+];
+
+function stalledResponses(random: Random, fault: "stallNext" | "drip"): FaultStep {
+  const verb = anyVerb(random);
+  return { do: fault, times: 1 + random.below(2), verb, ms: stallMs(random) };
+}
+
+function faultStep(random: Random, faults: "harmless" | "all"): FaultStep {
+  return random.pick(faults === "all" && random.next() < 0.5 ? HARMFUL : HARMLESS)(random);
+}
+
+/**
+ * Performs a history step on a server. For a fault that lasts (a stall, slow responses, a short history, bookmarks
+ * switched off), it returns a disposable that ends it; such a fault does not end by itself.
+ *
+ * Written objects have a label `tier`, and `data.value` if the resource has data.
+ */
+export function perform<T extends KubernetesObject>(
+  server: FakeApiServer,
+  resource: Resource<T>,
+  step: HistoryStep,
+): Disposable | undefined {
+  switch (step.do) {
+    case "write":
+      return void write(server, resource, step);
+    case "delete": {
+      const key = `${step.namespace}/${step.name}`;
+      if (server.get(resource, key) !== undefined) server.delete(resource, key, { force: true });
+      return undefined;
+    }
+    case "writeAt":
+      return void onceAt(server, step.moment, () => {
+        for (const write of step.writes) perform(server, resource, write);
+      });
+    default:
+      return performFault(server, step);
+  }
+}
+
+function write<T extends KubernetesObject>(
+  server: FakeApiServer,
+  resource: Resource<T>,
+  { namespace, name, tier, value, again }: WriteStep & { readonly do: "write" },
+): void {
+  const key = `${namespace}/${name}`;
+  const labels = { tier };
+  const data = { value: String(value), text: "größer 大" };
+  if (again && server.get(resource, key) !== undefined) server.delete(resource, key, { force: true });
+  if (server.get(resource, key) !== undefined) server.patch(resource, key, { metadata: { labels }, data });
+  else server.create(resource, { metadata: { namespace, name, labels }, data } as unknown as Fixture<T>);
+}
+
+/**
+ * Performs a fault on a server, and returns what ends it if it lasts. A fault of requests harms those alone that
+ * `among` selects.
+ */
+export function performFault(server: FakeApiServer, step: FaultStep, among?: RequestFilter): Disposable | undefined {
+  const performed = FAULTS[step.do] as Performed<FaultStep>;
+  return performed(server, step, "verb" in step ? requestsOf(step.verb, among) : among) ?? undefined;
+}
+
+/** Selects the requests of a verb, among others, without the first `skip` ones. */
+export function requestsOf(
+  verb: "list" | "watch" | "write" | "any",
+  among: RequestFilter = () => true,
+  skip = 0,
+): RequestFilter {
+  return (request) =>
+    (verb === "any" || verb === request.verb || (verb === "write" && isWrite(request))) && among(request) &&
+    skip-- <= 0;
+}
+
+/** Performs a fault, on the requests of `filter` if it is one of requests. */
+type Performed<Step> = (server: FakeApiServer, step: Step, filter?: RequestFilter) => Disposable | void;
+
+/** The step of a name, also where steps of several names are described together. */
+export type StepOf<Name, Step = FaultStep> = Step extends { readonly do: infer Names }
+  ? Name extends Names ? Step : never
+  : never;
+
+/** The performance of each fault. */
+const FAULTS: { readonly [Name in FaultStep["do"]]: Performed<StepOf<Name>> } = {
+  refuse: (server, { code, retryAfterSeconds, times }, filter) =>
+    server.failNext({ code, ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }) }, times, filter),
+  break: (server, { times }, filter) => server.breakNext(times, filter),
+  conflict: (server, { times }, filter) =>
+    server.beforeNext((request) => annotateObjectOf(server, request), times, requestsOf("write", filter)),
+  stallNext: (server, { times }, filter) => server.stallNext(times, filter),
+  drip: (server, { times }, filter) => server.dripNext(DROP_BYTES, DROP_MS, times, filter),
+  spread: (server, { everyMs, times }) => server.spreadNext(everyMs, times),
+  html: (server, { times }, filter) => server.htmlNext(times, filter),
+  empty: (server, { times }, filter) => server.emptyNext(times, filter),
+  gzip: (server, { times }, filter) => server.gzipNext(times, filter),
+  compactAt: (server, { moment }) => onceAt(server, moment, () => server.compact()),
+  shortenHistory: (server, { writes }) => server.shortenHistory(writes),
+  restart: (server, { history }) => server.restart({ history }),
+  jump: (server, { by }) => server.jump(Number(server.resourceVersion) + by),
+  streamingList: (server, { on }) => server.supportStreamingList(on),
+  bookmarks: (server, { on }) => {
+    server.sendBookmarks(on);
+    return on ? undefined : { [Symbol.dispose]: () => server.sendBookmarks(true) };
+  },
+  clockSkew: (server, { ms }) => server.clockSkew(ms),
+  failWatches: (server, { code }) => server.failWatches({ code }),
+  stall: (server, { of }) => server.stallWatches(of === undefined ? undefined : watchedResource(server, of)),
+  latency: (server, { ms }) => server.latency(ms),
+  drop: (server) => server.dropWatches(),
+  end: (server) => server.endWatches(),
+  truncate: (server) => server.truncateWatches(),
+  truncateNext: (server) => server.truncateWatches(undefined, "nextEvent"),
+  cutInCharacter: (server) => server.cutInCharacter(),
+  duplicate: (server) => server.duplicateNext(),
+  reorder: (server) => server.reorderNext(),
+  corrupt: (server) => server.corruptNext(),
+  lose: (server) => server.loseNext(),
+  forceRelist: (server) => server.forceRelist(),
+  compact: (server) => server.compact(),
+  bookmark: (server) => server.bookmark(),
+};
+
+/** Writes to the object of a request, so that a write with its version meets a conflict. */
+function annotateObjectOf(server: FakeApiServer, { path }: RecordedRequest): void {
+  const route = parseRoute(path);
+  if (route.type !== "resource" || route.name === undefined) return;
+  const resource = defineResource({ ...route, kind: route.plural });
+  const key = route.namespace === "" ? route.name : `${route.namespace}/${route.name}`;
+  if (server.get(resource, key) === undefined) return;
+  server.annotate(resource, key, { "perturb.example.com/annotated": server.resourceVersion });
+}
+
+/** The resource of one of the paths that were watched; undefined if none was. */
+function watchedResource({ requests }: FakeApiServer, of: number): Resource | undefined {
+  const paths = [...new Set(requests.filter(({ verb }) => verb === "watch").map(({ path }) => path))];
+  const route = paths.length === 0 ? undefined : parseRoute(paths[of % paths.length]);
+  return route?.type === "resource" ? defineResource({ ...route, kind: route.plural }) : undefined;
+}
+
+/** Calls `act` once, at the next such moment. */
+export function onceAt(server: FakeApiServer, moment: ProtocolMoment, act: () => void): void {
+  switch (moment) {
+    case "list":
+    case "watch":
+      return server.beforeNext(act, 1, requestsOf(moment));
+    case "page":
+      return server.beforeNext(act, 1, isPage);
+    case "listed":
+      return server.afterNext(act, 1, requestsOf("list"));
+    case "stream":
+      return server.afterNext(act, 1, isStreamingList);
+    default:
+      return moment satisfies never;
+  }
+}
+
+/** Chunk size of a slow response in bytes, and the interval in milliseconds. */
+const DROP_BYTES = 60;
+const DROP_MS = 500;
+
+/** Returns true if a request writes an object. */
+export function isWrite({ verb }: Pick<RecordedRequest, "verb">): boolean {
+  return verb !== "get" && verb !== "list" && verb !== "watch";
+}
+
+function isPage({ query }: RecordedRequest): boolean {
+  return query.has("continue");
+}
+
+/** The steps that are left of a failing sequence, and how they fail. */
+interface Shrunk<Step, Failure> {
+  /** The steps that are left. */
+  readonly steps: readonly Step[];
+  /** The failure of these steps. */
+  readonly failure: Failure;
+}
+
+/**
+ * Leaves out steps of a sequence as long as it fails, large pieces first, and single ones until each of them is needed.
+ * Tries at most `tries` sequences; `failureOf` returns undefined for one that does not fail.
+ */
+export async function shrink<Step, Failure>(
+  failing: Shrunk<Step, Failure>,
+  failureOf: (steps: readonly Step[]) => Promise<Failure | undefined>,
+  tries: number,
+): Promise<Shrunk<Step, Failure>> {
+  let { steps, failure } = failing;
+  for (let size = Math.ceil(steps.length / 2), shorter = false; size >= 1 && tries > 0;) {
+    for (let from = 0; from < steps.length && tries > 0; tries--) {
+      const without = steps.toSpliced(from, size);
+      const still = await failureOf(without);
+      if (still === undefined) from += size;
+      else [steps, failure, shorter] = [without, still, true];
+    }
+    if (size > 1) size = Math.ceil(size / 2);
+    else if (!shorter) break;
+    shorter = false;
+  }
+  return { steps, failure };
+}
+
+/** Options for {@linkcode churn}. */
+export interface ChurnOptions<T extends KubernetesObject> {
+  /** The resource of the objects to change. */
+  readonly resource: Resource<T>;
+  /** `"update"`: updates only; `"all"`: one step in five creates or deletes, in balance. @default {"update"} */
+  readonly mix?: "update" | "all";
+  /** Seed; the same seed and the same objects give the same steps. @default {1} */
+  readonly seed?: number;
+  /**
+   * Builds the object to create; the number passed is never used twice.
+   *
+   * @default {a pod as `pod()` builds it; else an object with a name}
+   */
+  readonly make?: (index: number) => Fixture<T>;
+}
+
+/** The change that a step made. */
+export interface ChurnStep {
+  /** Type of the change. */
+  readonly type: "create" | "update" | "delete";
+  /** Key of the changed object. */
+  readonly key: ObjectKey;
+}
+
+/**
+ * Returns a function that makes one random change to the server's objects at each call.
+ *
+ * An update increments an annotation; every eighth update of a pod also sets the phase. Updates and deletions pick
+ * from the objects that existed at the start and those that churn created. If there are none, the step creates one.
+ */
+export function churn<T extends KubernetesObject>(
+  server: FakeApiServer,
+  options: ChurnOptions<T>,
+): () => ChurnStep {
+  checkNames("make churn", options, "resource mix seed make");
+  const { resource, mix = "update", seed = 1 } = options;
+  const isPods = resource.plural === "pods" && resource.group === "";
+  const make = options.make ??
+    ((index: number): Fixture<T> =>
+      (isPods
+        ? pod({ name: `churn-${seed}-${index}` })
+        : { metadata: { name: `churn-${seed}-${index}` } }) as unknown as Fixture<T>);
+  const random = new Random(seed);
+  const keys = server.keys(resource);
+  const usual = keys.length;
+  let made = keys.length;
+  let steps = 0;
+
+  function create(): ChurnStep {
+    const key = keyOf(server.create(resource, make(made++)));
+    keys.push(key);
+    return { type: "create", key };
+  }
+
+  /** Removes a key by moving the last key into its place. */
+  function forget(place: number): void {
+    const last = keys.pop()!;
+    if (place < keys.length) keys[place] = last;
+  }
+
+  function change(place: number, type: "update" | "delete"): ChurnStep {
+    const key = keys[place];
+    if (type === "delete") {
+      forget(place);
+      server.delete(resource, key, { force: true });
+    } else {
+      const annotations = { "example.com/churn": String(steps) };
+      if (isPods && steps % 8 === 0) {
+        const phase = steps % 16 === 0 ? "Running" : "Pending";
+        server.patch(resource, key, { metadata: { annotations }, status: { phase } });
+      } else server.annotate(resource, key, annotations);
+    }
+    return { type, key };
+  }
+
+  return (): ChurnStep => {
+    steps++;
+    const dice = mix === "update" ? 1 : random.next();
+    if (keys.length === 0 || (dice < 0.2 && keys.length <= usual)) return create();
+    const place = random.below(keys.length);
+    try {
+      return change(place, dice < 0.2 ? "delete" : "update");
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+      // The object was deleted elsewhere: drop its key.
+      if (keys[place] !== undefined) forget(place);
+      return create();
+    }
+  };
+}

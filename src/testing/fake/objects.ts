@@ -1,0 +1,316 @@
+import { checkNames } from "../../errors/option_names.ts";
+import {
+  copyOf,
+  type KubernetesObject,
+  type MicroTime,
+  type Mutable,
+  type ObjectMeta,
+  type OwnerReference,
+  type WrittenValue,
+} from "../../api/object.ts";
+import { Random } from "./random.ts";
+import type {
+  ConfigMap,
+  Namespace,
+  NamespaceSpec,
+  NamespaceStatus,
+  Node,
+  NodeSpec,
+  NodeStatus,
+  Pod,
+  PodSpec,
+  PodStatus,
+} from "../../kinds/core/v1.ts";
+import type { Deployment, DeploymentSpec, DeploymentStatus } from "../../kinds/apps/v1.ts";
+import type { Lease, LeaseSpec } from "../../kinds/coordination/v1.ts";
+import { defined } from "../../api/options.ts";
+
+/** Options of all builders. Fields of an object that they set replace those that the builder fills in. */
+export interface BuildOptions {
+  /** Name of the object. */
+  readonly name: string;
+  /** Labels. @default {none} */
+  readonly labels?: Readonly<Record<string, string>>;
+  /** Annotations. @default {none} */
+  readonly annotations?: Readonly<Record<string, string>>;
+  /** Finalizers. @default {none} */
+  readonly finalizers?: readonly string[];
+  /** Owner references. @default {none} */
+  readonly ownerReferences?: readonly OwnerReference[];
+  /** The uid. @default {derived from kind, namespace and name} */
+  readonly uid?: string;
+  /** The resourceVersion. @default {"1"} */
+  readonly resourceVersion?: string;
+  /** Any other metadata. @default {none} */
+  readonly metadata?: Partial<ObjectMeta>;
+}
+
+/** Options of builders for namespaced objects. */
+export interface NamespacedBuildOptions extends BuildOptions {
+  /** Namespace of the object. @default {"default"} */
+  readonly namespace?: string;
+}
+
+/** An object of type `T` that a builder returns: the fields `Present` are there, and all can be changed. */
+export type Built<T extends KubernetesObject, Present extends keyof T = never> =
+  & Mutable<T>
+  & { [Name in Present | "apiVersion" | "kind"]-?: Exclude<Mutable<T[Name]>, undefined> };
+
+/** Creation timestamp: constant, so that equal options give equal objects. */
+const CREATED = "2026-01-01T00:00:00Z";
+
+const NAMES = "name labels annotations finalizers ownerReferences uid resourceVersion metadata";
+const NAMESPACED = `${NAMES} namespace` as const;
+
+/** Builds the metadata of an object; `cluster` omits the namespace. */
+function builtMetadata(
+  kind: string,
+  options: NamespacedBuildOptions,
+  cluster = false,
+): Mutable<ObjectMeta> {
+  const { name, namespace = "default", resourceVersion = "1", labels, annotations, ownerReferences, finalizers } =
+    options;
+  return copyOf<ObjectMeta>({
+    ...defined({
+      name,
+      namespace: cluster ? undefined : namespace,
+      uid: builtUid(kind, options),
+      resourceVersion,
+      creationTimestamp: CREATED,
+      labels,
+      annotations,
+      ownerReferences,
+      finalizers,
+    }),
+    ...options.metadata,
+  });
+}
+
+/** Returns the uid of an object, derived from kind, namespace and name unless it is given. */
+function builtUid(kind: string, { uid, namespace = "default", name }: NamespacedBuildOptions): string {
+  return uid ?? new Random(hash(`${kind}/${namespace}/${name}`)).uid();
+}
+
+/** FNV-1a hash. */
+function hash(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
+  return hash >>> 0;
+}
+
+/** Options for {@linkcode configMap}. */
+export interface ConfigMapBuildOptions extends NamespacedBuildOptions {
+  /** The data. @default {empty} */
+  readonly data?: ConfigMap["data"];
+  /** The binary data, base64. @default {none} */
+  readonly binaryData?: ConfigMap["binaryData"];
+  /** True if the data cannot be changed. @default {false} */
+  readonly immutable?: boolean;
+}
+
+/** A config map built by {@linkcode configMap}. */
+export type BuiltConfigMap = Built<ConfigMap, "data">;
+
+/** Builds a config map. */
+export function configMap(options: ConfigMapBuildOptions): BuiltConfigMap {
+  checkNames("build a config map", options, `${NAMESPACED} data binaryData immutable`);
+  const { data = {}, binaryData, immutable } = options;
+  return {
+    kind: "ConfigMap",
+    apiVersion: "v1",
+    metadata: builtMetadata("ConfigMap", options),
+    data: { ...data },
+    ...defined({ binaryData: binaryData && { ...binaryData }, immutable }),
+  };
+}
+
+/** Options for {@linkcode deployment}. */
+export interface DeploymentBuildOptions extends NamespacedBuildOptions {
+  /** Number of pods. @default {1} */
+  readonly replicas?: number;
+  /** Number of ready pods. @default {`replicas`} */
+  readonly readyReplicas?: number;
+  /** Image of the pods' container. @default {"registry.example.com/app:1"} */
+  readonly image?: string;
+  /** Any other fields of the spec. @default {none} */
+  readonly spec?: Partial<WrittenValue<DeploymentSpec>>;
+  /** Any other fields of the status. @default {none} */
+  readonly status?: Partial<WrittenValue<DeploymentStatus>>;
+}
+
+/** A deployment built by {@linkcode deployment}. */
+export type BuiltDeployment = Built<Deployment, "status">;
+
+/** Builds a deployment whose pods have the label `app` with its name. */
+export function deployment(options: DeploymentBuildOptions): BuiltDeployment {
+  checkNames("build a deployment", options, `${NAMESPACED} replicas readyReplicas image spec status`);
+  const { name, replicas = 1, readyReplicas = replicas, image = "registry.example.com/app:1" } = options;
+  const labels = { app: name };
+  const spec: WrittenValue<DeploymentSpec> = {
+    replicas,
+    selector: { matchLabels: labels },
+    template: { metadata: { labels }, spec: { containers: [{ name: "app", image }] } },
+    ...options.spec,
+  };
+  return {
+    kind: "Deployment",
+    apiVersion: "apps/v1",
+    metadata: { generation: 1, ...builtMetadata("Deployment", options) },
+    spec: copyOf(spec),
+    status: copyOf({ replicas, readyReplicas, ...options.status }),
+  };
+}
+
+/** An object to be put on a fake server: as `Draft`, but with any metadata, and with a status. */
+export type Fixture<T extends KubernetesObject> =
+  & {
+    readonly [Name in keyof T as Name extends "metadata" | "status" | "$ephemeral" ? never : Name]: WrittenValue<
+      T[Name]
+    >;
+  }
+  & { readonly [Name in keyof T as Name extends "status" ? Name : never]?: WrittenValue<T[Name]> }
+  & {
+    /** Metadata; what is missing is filled in. */
+    readonly metadata: Partial<ObjectMeta>;
+  };
+
+/** Options for {@linkcode lease}. */
+export interface LeaseBuildOptions extends NamespacedBuildOptions {
+  /** Name of the holder. @default {the lease's name} */
+  readonly holder?: string;
+  /** Duration in seconds. @default {40} */
+  readonly durationSeconds?: number;
+  /** Time of the last renewal. @default {"2026-01-01T00:00:00.000000Z"} */
+  readonly renewTime?: MicroTime;
+  /** Any other fields of the spec. @default {none} */
+  readonly spec?: WrittenValue<LeaseSpec>;
+}
+
+/** A lease built by {@linkcode lease}. */
+export type BuiltLease = Built<Lease, "spec">;
+
+/** Builds a lease. */
+export function lease(options: LeaseBuildOptions): BuiltLease {
+  checkNames("build a lease", options, `${NAMESPACED} holder durationSeconds renewTime spec`);
+  const { holder = options.name, durationSeconds = 40, renewTime = "2026-01-01T00:00:00.000000Z" } = options;
+  return {
+    kind: "Lease",
+    apiVersion: "coordination.k8s.io/v1",
+    metadata: builtMetadata("Lease", options),
+    spec: copyOf({
+      holderIdentity: holder,
+      leaseDurationSeconds: durationSeconds,
+      renewTime,
+      ...options.spec,
+    }),
+  };
+}
+
+/** Options for {@linkcode namespace}. */
+export interface NamespaceBuildOptions extends BuildOptions {
+  /** Phase of the namespace. @default {"Active"} */
+  readonly phase?: WrittenValue<NamespaceStatus>["phase"];
+  /** Any fields of the spec. @default {no spec} */
+  readonly spec?: WrittenValue<NamespaceSpec>;
+  /** Any other fields of the status. @default {none} */
+  readonly status?: WrittenValue<NamespaceStatus>;
+}
+
+/** A namespace built by {@linkcode namespace}. */
+export type BuiltNamespace = Built<Namespace, "status">;
+
+/** Builds a namespace. */
+export function namespace(options: NamespaceBuildOptions): BuiltNamespace {
+  checkNames("build a namespace", options, `${NAMES} phase spec status`);
+  return {
+    kind: "Namespace",
+    apiVersion: "v1",
+    metadata: builtMetadata("Namespace", options, true),
+    ...(options.spec === undefined ? {} : { spec: copyOf(options.spec) }),
+    status: copyOf({ phase: options.phase ?? "Active", ...options.status }),
+  };
+}
+
+/** Options for {@linkcode node}. */
+export interface NodeBuildOptions extends BuildOptions {
+  /** Status of the condition `Ready`. @default {true} */
+  readonly ready?: boolean;
+  /** If true, the node takes no new pods. @default {false} */
+  readonly unschedulable?: boolean;
+  /** Any other fields of the spec. @default {none} */
+  readonly spec?: WrittenValue<NodeSpec>;
+  /** Any other fields of the status. @default {none} */
+  readonly status?: WrittenValue<NodeStatus>;
+}
+
+/** A node built by {@linkcode node}. */
+export type BuiltNode = Built<Node, "spec" | "status">;
+
+/** Builds a node, ready by default. */
+export function node(options: NodeBuildOptions): BuiltNode {
+  checkNames("build a node", options, `${NAMES} ready unschedulable spec status`);
+  const { ready = true, unschedulable = false } = options;
+  const status: WrittenValue<NodeStatus> = {
+    capacity: { cpu: "8", memory: "32Gi", pods: "110" },
+    conditions: [{ type: "Ready", status: ready ? "True" : "False" }],
+    ...options.status,
+  };
+  return {
+    kind: "Node",
+    apiVersion: "v1",
+    metadata: builtMetadata("Node", options, true),
+    spec: copyOf({ ...(unschedulable ? { unschedulable } : {}), ...options.spec }),
+    status: copyOf(status),
+  };
+}
+
+/** Options for {@linkcode pod}. */
+export interface PodBuildOptions extends NamespacedBuildOptions {
+  /** Node of the pod. @default {none, the pod is not scheduled} */
+  readonly node?: string;
+  /** Pod phase. @default {"Running" on a node, else "Pending"} */
+  readonly phase?: WrittenValue<PodStatus>["phase"];
+  /** Status of the condition `Ready`. @default {true if running} */
+  readonly ready?: boolean;
+  /** Image of the only container. @default {"registry.example.com/app:1"} */
+  readonly image?: string;
+  /** Any other fields of the spec. @default {none} */
+  readonly spec?: Partial<WrittenValue<PodSpec>>;
+  /** Any other fields of the status. @default {none} */
+  readonly status?: WrittenValue<PodStatus>;
+}
+
+/** A pod built by {@linkcode pod}. */
+export type BuiltPod = Built<Pod, "status">;
+
+/**
+ * Builds a pod with one container.
+ *
+ * Like all builders, it fills in the metadata that a server would set, including uid and resourceVersion. A server
+ * replaces these on creation.
+ */
+export function pod(options: PodBuildOptions): BuiltPod {
+  checkNames("build a pod", options, `${NAMESPACED} node phase ready image spec status`);
+  const { name, node, image = "registry.example.com/app:1" } = options;
+  const { phase = node === undefined ? "Pending" : "Running", ready = phase === "Running" } = options;
+  const uid = builtUid("Pod", options);
+  const spec: WrittenValue<PodSpec> = {
+    containers: [{ name: "app", image }],
+    restartPolicy: "Always",
+    ...(node === undefined ? {} : { nodeName: node }),
+    ...options.spec,
+  };
+  const status: WrittenValue<PodStatus> = {
+    phase,
+    conditions: [{ type: "Ready", status: ready ? "True" : "False" }],
+    ...(phase === "Running" ? { podIP: `10.42.${name.length % 250}.${Number.parseInt(uid.slice(0, 2), 16)}` } : {}),
+    ...options.status,
+  };
+  return {
+    kind: "Pod",
+    apiVersion: "v1",
+    metadata: { generation: 1, ...builtMetadata("Pod", options) },
+    spec: copyOf(spec),
+    status: copyOf(status),
+  };
+}

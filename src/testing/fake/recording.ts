@@ -1,0 +1,348 @@
+/**
+ * Recordings of lists and watches, which `informer record` writes and a fake API server plays.
+ *
+ * A recording is lines of JSON: a {@linkcode RecordingHeader}, and then a {@linkcode RecordedLine} for each object of a
+ * list, change, bookmark and failure, in the order in which they arrived. {@linkcode readRecording} puts the changes of
+ * all kinds into the order of their versions, which is that of the server; {@linkcode Playback} commits them.
+ *
+ * @module
+ */
+
+import { DerivedController, nextTurn } from "../../async/signals.ts";
+import { monotonicMs, sleep } from "../../async/time.ts";
+import type { Status } from "../../api/status.ts";
+import { keyOf, type KubernetesObject, type ObjectKey } from "../../api/object.ts";
+import { defineResource, type Resource } from "../../api/resource.ts";
+import { parseStored, type Store } from "./storage/store.ts";
+import type { JsonObject } from "./wire/json.ts";
+
+/** The first line of a recording. */
+export interface RecordingHeader {
+  /** The version of this format, `1`. */
+  readonly recording: 1;
+  /** The time at which the recording began, as `Date.toISOString()` writes it. */
+  readonly startedAt: string;
+  /** The kinds, to whose positions here the lines refer. */
+  readonly kinds: readonly Required<Pick<Resource, "group" | "version" | "plural" | "kind" | "scope">>[];
+  /** The paths whose values were replaced. */
+  readonly redacted: readonly string[];
+}
+
+/**
+ * A line of a recording.
+ *
+ * - `LIST`: a list begins; `ITEM` is an object of it, and `LISTED` its end, with its version. A list without its end is
+ *   ignored.
+ * - `ADDED`, `MODIFIED`, `DELETED` and `BOOKMARK` are those of a watch; before `LISTED`, changes of a streaming list.
+ * - `ENDED`: a watch failed. A watch that the server ended without an error has no line.
+ * - `FAILED`: a list failed.
+ */
+export type RecordedLine =
+  & {
+    /** Milliseconds since the recording began. */
+    readonly at: number;
+    /** Position of the kind in the header. */
+    readonly kind: number;
+  }
+  & (
+    | { readonly type: "LIST" }
+    | { readonly type: "ITEM" | "ADDED" | "MODIFIED" | "DELETED"; readonly object: KubernetesObject }
+    | { readonly type: "LISTED" | "BOOKMARK"; readonly resourceVersion: string }
+    | { readonly type: "ENDED" | "FAILED"; readonly error: Partial<Status> }
+  );
+
+/** Something to do to the server that plays a recording. */
+interface Step {
+  /** The version that the server has behind it; 0 for the end of a watch. */
+  readonly version: number;
+  /** Milliseconds since the recording began. */
+  at: number;
+  readonly kind: number;
+  /** A write, the end of a watch, or no more than a version that was seen. */
+  readonly does: "set" | "delete" | "end" | "reach";
+  readonly key: ObjectKey;
+  /** The line with the object, or with the error; `""` for a deletion that a list showed. */
+  readonly text: string;
+}
+
+/** A recording in the order of versions. */
+interface Recording {
+  /** The kinds. */
+  readonly kinds: readonly Resource[];
+  /** The version at which all kinds had been listed. */
+  readonly base: number;
+  /** The steps up to that version. */
+  readonly before: readonly Step[];
+  /** The steps after it. */
+  readonly steps: readonly Step[];
+  /** Why it is not played to its end; `undefined` for a complete one. */
+  readonly cut: string | undefined;
+}
+
+/** The state of a kind while its lines are read. */
+class ReadKind {
+  /** The versions of the objects. */
+  readonly versions = new Map<ObjectKey, number>();
+  /** The latest version seen. */
+  last = 0;
+  /** The objects of a list that has not ended. */
+  staged: Map<ObjectKey, { readonly version: number; readonly text: string }> | undefined;
+  /** The version and time of the first list. */
+  first: { readonly version: number; readonly at: number } | undefined;
+}
+
+/**
+ * Reads a recording. A last line without its end is left out, and so is what follows a list of an earlier version: the
+ * server was restored from a backup.
+ *
+ * @throws {SyntaxError} when another line is not one of a recording.
+ */
+export async function readRecording(bytes: AsyncIterable<Uint8Array>): Promise<Recording> {
+  let reader: LineOrder | undefined;
+  let line = 0;
+  for await (const { text, ended } of linesOf(bytes)) {
+    line++;
+    if (reader === undefined) {
+      reader = new LineOrder(headerOf(text));
+      continue;
+    }
+    if (!ended) return reader.recording(`line ${line} has no end`);
+    try {
+      if (!reader.read(text)) return reader.recording(`line ${line} lists an earlier version than lines before it`);
+    } catch (cause) {
+      throw new SyntaxError(`Cannot read the recording: line ${line}: ${(cause as Error).message}`, { cause });
+    }
+  }
+  return (reader ?? new LineOrder(headerOf(""))).recording(undefined);
+}
+
+async function* linesOf(
+  bytes: AsyncIterable<Uint8Array>,
+): AsyncGenerator<{ readonly text: string; readonly ended: boolean }, void> {
+  const decoder = new TextDecoder();
+  let rest: string[] = [];
+  for await (const chunk of bytes) {
+    const [first, ...more] = decoder.decode(chunk, { stream: true }).split("\n");
+    rest.push(first);
+    for (const next of more) {
+      yield { text: rest.join(""), ended: true };
+      rest = [next];
+    }
+  }
+  const text = rest.join("");
+  if (text !== "") yield { text, ended: false };
+}
+
+function headerOf(text: string): RecordingHeader {
+  let header: Partial<RecordingHeader> | undefined;
+  try {
+    header = JSON.parse(text);
+  } catch { /* refused below, as other text that is no header */ }
+  if (header?.recording === 1 && Array.isArray(header.kinds)) return header as RecordingHeader;
+  const found = text.length > 60 ? `${text.slice(0, 60)}…` : text;
+  throw new SyntaxError(
+    `Cannot read the recording: its first line must be the header of a recording of version 1, ` +
+      `found ${JSON.stringify(found)}; "informer record" writes such files`,
+  );
+}
+
+/** Puts the lines of all kinds into the order of their versions. */
+class LineOrder {
+  readonly #kinds: readonly Resource[];
+  readonly #states: readonly ReadKind[];
+  readonly #steps: Step[] = [];
+
+  constructor({ kinds }: RecordingHeader) {
+    this.#kinds = kinds.map((kind) => defineResource(kind));
+    this.#states = kinds.map(() => new ReadKind());
+  }
+
+  /** Takes the next line. Returns false if it cannot be put in order. */
+  read(text: string): boolean {
+    const line = JSON.parse(text) as RecordedLine;
+    const state = this.#states[line.kind];
+    if (state === undefined) throw new SyntaxError(`"kind" must be a position in the header, found ${line.kind}`);
+    const { at, kind, type } = line;
+    const step = (does: Step["does"], version: number, key: ObjectKey = "", of = ""): void => {
+      state.last = Math.max(state.last, version);
+      this.#steps.push({ version, at, kind, does, key, text: of });
+    };
+    switch (type) {
+      case "LIST":
+        state.staged = new Map();
+        return true;
+      case "ITEM":
+      case "ADDED":
+      case "MODIFIED":
+      case "DELETED": {
+        const [key, version] = [keyOf(line.object), versionOf(line.object.metadata.resourceVersion)];
+        if (state.staged !== undefined) {
+          if (type === "DELETED") state.staged.delete(key);
+          else state.staged.set(key, { version, text });
+        } else if (type === "DELETED") {
+          if (state.versions.delete(key)) step("delete", version, key, text);
+        } else if (state.versions.get(key) !== version) {
+          state.versions.set(key, version);
+          step("set", version, key, text);
+        }
+        return true;
+      }
+      case "LISTED":
+        return this.#listed(state, versionOf(line.resourceVersion), at, step);
+      case "BOOKMARK":
+        step("reach", versionOf(line.resourceVersion));
+        return true;
+      case "ENDED":
+        step("end", 0, "", text);
+        return true;
+      case "FAILED":
+        return true;
+      default:
+        throw new SyntaxError(`"type" is unknown, found ${JSON.stringify(type satisfies never)}`);
+    }
+  }
+
+  /** Ends a list: what differs from the state before it has changed since. */
+  #listed(
+    state: ReadKind,
+    version: number,
+    at: number,
+    step: (does: Step["does"], version: number, key?: ObjectKey, text?: string) => void,
+  ): boolean {
+    const { staged, versions } = state;
+    if (staged === undefined) throw new SyntaxError("a list ends that has not begun");
+    if (version < state.last) return false;
+    state.staged = undefined;
+    state.first ??= { version, at };
+    for (const key of [...versions.keys()]) {
+      if (staged.has(key)) continue;
+      versions.delete(key);
+      step("delete", version, key);
+    }
+    for (const [key, item] of staged) {
+      if (versions.get(key) === item.version) continue;
+      versions.set(key, item.version);
+      step("set", item.version, key, item.text);
+    }
+    step("reach", version);
+    return true;
+  }
+
+  recording(cut: string | undefined): Recording {
+    const firsts = this.#states.flatMap(({ first }) => first ?? []);
+    const base = Math.max(1, ...firsts.map(({ version }) => version));
+    const begun = Math.max(0, ...firsts.map(({ at }) => at));
+    const writes = this.#steps.filter(({ does }) => does !== "end").sort((a, b) => a.version - b.version);
+    // The server had a change, at the latest, when it sent a later one of any kind.
+    for (let i = writes.length - 2; i >= 0; i--) writes[i].at = Math.min(writes[i].at, writes[i + 1].at);
+    const ends = this.#steps.filter(({ does, at }) => does === "end" && at > begun);
+    const steps = [...writes.filter(({ version }) => version > base), ...ends].sort((a, b) => a.at - b.at);
+    return { kinds: this.#kinds, base, before: writes.filter(({ version }) => version <= base), steps, cut };
+  }
+}
+
+function versionOf(text: string | undefined): number {
+  const version = Number(text);
+  if (Number.isSafeInteger(version) && version > 0) return version;
+  throw new SyntaxError(`a resourceVersion must be a number, which orders the changes, found ${JSON.stringify(text)}`);
+}
+
+/** Options for `FakeApiServer.replay()`. */
+export interface ReplayOptions {
+  /**
+   * The speed, as a multiple of that of the recording: 10 plays a minute in six seconds; `Infinity` waits for nothing
+   * but a turn between changes. @default {1}
+   */
+  readonly speed?: number;
+  /** Ends the play; a later call continues. */
+  readonly signal?: AbortSignal;
+}
+
+/** The end of a replay. */
+export interface ReplayEnd {
+  /** Writes that were played by this call. */
+  readonly writes: number;
+  /** Why the recording is not played to its end: its last line is cut off, or a list goes back; `undefined` else. */
+  readonly cut: string | undefined;
+}
+
+/** Commits the steps of a recording to a store. */
+export class Playback {
+  readonly #recording: Recording;
+  readonly #store: Store;
+  readonly #endWatches: (resource: Resource, error: Partial<Status>) => void;
+  /** The number of steps played. */
+  #next = 0;
+  /** The version that this has reached; the store is beyond it if somebody else has written. */
+  #reached = 0;
+  #isPlaying = false;
+
+  /** Commits the state at the beginning. `endWatches` ends the watches of a resource with an error. */
+  constructor(recording: Recording, store: Store, endWatches: (resource: Resource, error: Partial<Status>) => void) {
+    this.#recording = recording;
+    this.#store = store;
+    this.#endWatches = endWatches;
+    this.#reached = store.revision;
+    for (const step of recording.before) this.#perform(step);
+    this.#reach(recording.base);
+    store.compact();
+  }
+
+  /** Plays on until the end. @throws the signal's reason. @throws {TypeError} while it is playing. */
+  async play({ speed = 1, signal }: ReplayOptions, ended: AbortSignal): Promise<ReplayEnd> {
+    if (!(speed > 0)) throw new RangeError(`Cannot replay: speed must be above 0, found ${speed}`);
+    if (this.#isPlaying) throw new TypeError("Cannot replay: the recording is being played already");
+    const { steps, cut } = this.#recording;
+    const startedMs = monotonicMs();
+    const fromMs = this.#next === 0 ? 0 : steps[this.#next - 1].at;
+    let writes = 0;
+    using stop = new DerivedController(signal, ended);
+    this.#isPlaying = true;
+    try {
+      while (this.#next < steps.length && !stop.signal.aborted) {
+        const step = steps[this.#next];
+        const waitMs = startedMs + (step.at - fromMs) / speed - monotonicMs();
+        if (waitMs > 0) {
+          await sleep(waitMs, stop).catch((error) => {
+            if (!stop.signal.aborted) throw error;
+          });
+          continue;
+        }
+        if (speed === Infinity) await nextTurn();
+        this.#next++;
+        if (this.#perform(step)) writes++;
+      }
+      signal?.throwIfAborted();
+      return { writes, cut };
+    } finally {
+      this.#isPlaying = false;
+    }
+  }
+
+  /** Returns true if it wrote. */
+  #perform({ does, version, kind, key, text }: Step): boolean {
+    const resource = this.#recording.kinds[kind];
+    const collection = this.#store.collection(resource);
+    if (does === "reach" || collection === undefined) return this.#reach(version);
+    if (does === "end") {
+      this.#endWatches(resource, (JSON.parse(text) as { readonly error: Partial<Status> }).error);
+      return false;
+    }
+    const before = collection.get(key);
+    if (does === "delete" && before === undefined) return this.#reach(version);
+    const object = text === "" ? parseStored(before!) : (JSON.parse(text) as { readonly object: JsonObject }).object;
+    const { revision } = this.#store;
+    // Deletions that a list showed have its version together; a write of somebody else comes before what is played.
+    const own = revision === this.#reached && version >= revision;
+    const at = own || version > revision ? version : revision + 1;
+    this.#store.commitAt(collection, object, at, does === "delete");
+    this.#reached = at;
+    return true;
+  }
+
+  #reach(version: number): false {
+    if (version > this.#store.revision) this.#store.jump(version);
+    if (this.#store.revision === version) this.#reached = version;
+    return false;
+  }
+}

@@ -1,0 +1,518 @@
+import { encoder } from "../../../api/object.ts";
+import {
+  type Causes,
+  forbiddenField,
+  invalidField,
+  requiredField,
+  tooLong,
+  unsupportedField,
+} from "../../../client/protocol/refusal.ts";
+import { equalJson, goJson, isObject, type Json, type JsonObject, objectOr, textOf } from "../wire/json.ts";
+
+/** A range of addresses: `"10.0.0.0/8"`. */
+interface AddressRange {
+  /** The address, as the number of its bits. */
+  readonly first: bigint;
+  /** The number of bits that all its addresses share. */
+  readonly length: number;
+  /** 32 for IPv4, 128 for IPv6. */
+  readonly bits: number;
+}
+
+/** Reads an address; undefined if it is none. Numbers with leading zeros are read as decimal. */
+export function readAddress(text: string): { readonly value: bigint; readonly bits: number } | undefined {
+  if (/^\d{1,9}(\.\d{1,9}){3}$/.test(text)) {
+    const parts = text.split(".").map(Number);
+    if (parts.some((part) => part > 255)) return undefined;
+    return { value: parts.reduce((sum, part) => sum * 256n + BigInt(part), 0n), bits: 32 };
+  }
+  const tail = /^(.*:)(\d+\.\d+\.\d+\.\d+)$/.exec(text);
+  const last = tail === null ? undefined : readAddress(tail[2])?.value;
+  if (tail !== null && last === undefined) return undefined;
+  const plain = tail === null ? text : `${tail[1]}${(last! >> 16n).toString(16)}:${(last! & 65535n).toString(16)}`;
+  const halves = plain.split("::");
+  if (halves.length > 2 || !plain.includes(":")) return undefined;
+  const [before, after = []] = halves.map((half) => half === "" ? [] : half.split(":"));
+  const missing = 8 - before.length - after.length;
+  if (halves.length === 2 ? missing < 1 : missing !== 0) return undefined;
+  const groups = [...before, ...Array<string>(missing).fill("0"), ...after];
+  if (!groups.every((group) => /^[0-9a-fA-F]{1,4}$/.test(group))) return undefined;
+  return { value: groups.reduce((sum, group) => sum * 65536n + BigInt(`0x${group}`), 0n), bits: 128 };
+}
+
+/** Reads a range of addresses; undefined if it is none. */
+function readRange(text: string): AddressRange | undefined {
+  const [, address, length] = /^([^/]+)\/(\d{1,3})$/.exec(text) ?? [];
+  const read = address === undefined ? undefined : readAddress(address);
+  if (read === undefined || Number(length) > read.bits) return undefined;
+  return { first: read.value, length: Number(length), bits: read.bits };
+}
+
+/** Returns what is wrong with an address that a client gives, in the words of the server. */
+export function addressFaults(text: string): readonly string[] {
+  if (readAddress(text) === undefined) return ["must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"];
+  return /(^|\.)0\d/.test(text) && !text.includes(":") ? ["must not have leading 0s"] : [];
+}
+
+/** Returns what is wrong with a range of addresses that a client gives, in the words of the server. */
+export function rangeFaults(text: string): readonly string[] {
+  const range = readRange(text);
+  if (range === undefined) return ["must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)"];
+  const zeros = !text.includes(":") && /(^|[./])0\d/.test(text)
+    ? ["must not have leading 0s in IP or prefix length"]
+    : [];
+  return (range.first & rest(range)) === 0n ? zeros : [...zeros, "must not have bits set beyond the prefix length"];
+}
+
+/** The bits that differ among the addresses of a range. */
+function rest({ bits, length }: AddressRange): bigint {
+  return (1n << BigInt(bits - length)) - 1n;
+}
+
+/** Returns what is wrong with a text; nothing if it has the form. */
+export type Form = (text: string) => readonly string[];
+
+function pattern(expression: string, what: string, ...examples: readonly string[]): Form {
+  const whole = new RegExp(`^${expression}$`);
+  const like = examples.map((example) => `'${example}', `).join(" or ");
+  const example = examples.length === 0 ? "(" : `(e.g. ${like}`;
+  return (text) => whole.test(text) ? [] : [`${what} ${example}regex used for validation is '${expression}')`];
+}
+
+function limited(length: number, form: Form, unit: "bytes" | "characters"): Form {
+  return (text) =>
+    3 * text.length > length && encoder.encode(text).length > length
+      ? [`must be no more than ${length} ${unit}`, ...form(text)]
+      : form(text);
+}
+
+const LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?";
+const SUBDOMAIN = `${LABEL}(\\.${LABEL})*`;
+const KEY = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]";
+const RUN = "must consist of lower case alphanumeric characters";
+
+/** Several labels of DNS. */
+export const subdomain: Form = limited(
+  253,
+  pattern(
+    SUBDOMAIN,
+    `a lowercase RFC 1123 subdomain ${RUN}, '-' or '.', and must start and end with an alphanumeric character`,
+    "example.com",
+  ),
+  "characters",
+);
+
+/** A label of DNS (RFC 1123). */
+export const dnsLabel: Form = limited(63, (text) => {
+  const faults = labelForm(text);
+  return faults.length > 0 && subdomain(text).length === 0 ? ["must not contain dots"] : faults;
+}, "characters");
+
+const labelForm = pattern(
+  LABEL,
+  `a lowercase RFC 1123 label ${RUN} or '-', and must start and end with an alphanumeric character`,
+  "my-name",
+  "123-abc",
+);
+
+/** A label of DNS that begins with a letter (RFC 1035). */
+export const letterLabel: Form = limited(
+  63,
+  pattern(
+    "[a-z]([-a-z0-9]*[a-z0-9])?",
+    `a DNS-1035 label ${RUN} or '-', start with an alphabetic character, and end with an alphanumeric character`,
+    "my-name",
+    "abc-123",
+  ),
+  "characters",
+);
+
+/** A subdomain below `*.`. */
+export const wildcard: Form = limited(
+  253,
+  pattern(
+    `\\*\\.${SUBDOMAIN}`,
+    "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which must consist of lower " +
+      "case alphanumeric characters, '-' or '.' and end with an alphanumeric character",
+    "*.example.com",
+  ),
+  "characters",
+);
+
+const keyForm = pattern(
+  KEY,
+  "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character",
+  "MyName",
+  "my.name",
+  "123-abc",
+);
+
+/** The key of a label: a name, which may have a domain before it. */
+export const labelKey: Form = (text) => {
+  const parts = text.split("/");
+  if (parts.length > 2) {
+    const [why = keyForm("")[0]] = keyForm(text);
+    return [`a valid label key ${why} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`];
+  }
+  const name = parts[parts.length - 1];
+  const prefix = parts.length < 2 ? [] : parts[0] === "" ? ["must be non-empty"] : subdomain(parts[0]);
+  const length = name === "" ? ["must be non-empty"] : name.length > 63 ? ["must be no more than 63 bytes"] : [];
+  return [
+    ...prefix.map((why) => `prefix part ${why}`),
+    ...[...length, ...keyForm(name)].map((why) => `name part ${why}`),
+  ];
+};
+
+/** The value of a label. */
+export const labelValue: Form = limited(
+  63,
+  pattern(
+    `(${KEY})?`,
+    "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and " +
+      "end with an alphanumeric character",
+    "MyValue",
+    "my_value",
+    "12345",
+  ),
+  "bytes",
+);
+
+/** A name that may stand in a path. */
+export const pathSegment: Form = (text) =>
+  text === "." || text === ".."
+    ? [`may not be '${text}'`]
+    : ["/", "%"].filter((part) => text.includes(part)).map((part) => `may not contain '${part}'`);
+
+const PORT_NAME: readonly (readonly [fault: RegExp, why: string])[] = [
+  [/^.{16}/, "must be no more than 15 characters"],
+  [/[^-a-z0-9]|^$/, "must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)"],
+  [/^[^a-z]*$/, "must contain at least one letter (a-z)"],
+  [/--/, "must not contain consecutive hyphens"],
+  [/^-|-$/, "must not begin or end with a hyphen"],
+];
+
+/** The name of a port. */
+export const portName: Form = (text) => PORT_NAME.filter(([fault]) => fault.test(text)).map(([, why]) => why);
+
+/** A percentage: `"25%"`. */
+const percentage: Form = pattern(
+  "[0-9]+%",
+  "a valid percent string must be a numeric string followed by an ending '%'",
+  "1%",
+  "93%",
+);
+
+/** The key of a ConfigMap or Secret. */
+export const configKey: Form = (text) => [
+  ...(text.length > 253 ? ["must be no more than 253 characters"] : []),
+  ...(/^[-._a-zA-Z0-9]+$/.test(text) ? [] : [
+    "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME', " +
+    " or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')",
+  ]),
+  ...(text === "." ? ["must not be '.'"] : text.startsWith("..") ? ["must not start with '..'"] : []),
+];
+
+/** Finds what is wrong with an object of one type, at a path, beyond what its schema says. */
+export type Rule = (object: JsonObject, at: string, causes: Causes) => void;
+
+/** Finds what is wrong with a value at a path. */
+export type Check = (value: Json, at: string, causes: Causes) => void;
+
+/**
+ * Returns a rule: members by their path have what a check wants. Of absent members and empty texts only those are
+ * reported whose path ends with `!`. The elements of a list are `name[]`.
+ */
+export function fields(rows: Readonly<Record<string, Check>>): Rule {
+  return all(
+    ...Object.entries(rows).map(([key, check]) => {
+      const isRequired = key.endsWith("!");
+      return memberRule(key.slice(0, isRequired ? -1 : undefined).split("."), isRequired, (value, at, causes) => {
+        const isAbsent = value === undefined || value === null || value === "" ||
+          (isRequired && (value === 0 || (Array.isArray(value) && value.length === 0)));
+        if (!isAbsent) check(value, at, causes);
+        else if (isRequired) causes.push(requiredField(at));
+      });
+    }),
+  );
+}
+
+/** Returns the rule that finds a member, of which a path that is not required looks no further than it is there. */
+function memberRule(
+  [step, ...rest]: readonly string[],
+  isRequired: boolean,
+  found: (value: Json | undefined, at: string, causes: Causes) => void,
+): Rule {
+  const name = step.replace("[]", "");
+  const inner = rest.length === 0 ? undefined : memberRule(rest, isRequired, found);
+  const next: typeof found = inner === undefined
+    ? found
+    : (value, at, causes) => isObject(value) && inner(value, at, causes);
+  return (object, at, causes) => {
+    const value = object[name];
+    if (value === undefined && !isRequired) return;
+    const place = at === "" ? name : `${at}.${name}`;
+    if (step === name) next(value, place, causes);
+    else textsOf(value).forEach((element, index) => next(element, `${place}[${index}]`, causes));
+  };
+}
+
+/** A check of nothing but that a value is there. */
+export const present: Check = () => {};
+
+/** Returns a check: a text has a form. */
+export function formed(form: Form): Check {
+  return (value, at, causes) => checkForm(value, at, form, causes);
+}
+
+/** Returns a check: a text is one of these. */
+export function oneOf(...allowed: readonly string[]): Check {
+  return (value, at, causes) => checkOneOf(value, at, allowed, causes);
+}
+
+/** Returns a check: a number is not below a limit. */
+export function atLeast(least: number): Check {
+  return (value, at, causes) => {
+    if (numberOf(value) < least) refuseValue(causes, at, value, `must be greater than or equal to ${least}`);
+  };
+}
+
+/** Returns a check: a number is in a range. */
+export function between(least: number, most: number): Check {
+  return (value, at, causes) => {
+    if (typeof value !== "number" || (value >= least && value <= most)) return;
+    refuseValue(causes, at, value, `must be between ${least} and ${most}, inclusive`);
+  };
+}
+
+/** Effects of taints. */
+export const EFFECTS = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
+
+/** The check of the number of a port. */
+export const port: Check = between(1, 65_535);
+
+/** The check of a port's number or name. */
+export const portOrName: Check = (value, at, causes) => {
+  port(value, at, causes);
+  checkForm(value, at, portName, causes);
+};
+
+/** Reports a value. */
+export function refuseValue(causes: Causes, at: string, value: Json | undefined, why: string): void {
+  causes.push(invalidField(at, goJson(value ?? null), why));
+}
+
+/** Reports a text that has not its form; absent ones pass. */
+export function checkForm(value: Json | undefined, at: string, form: Form, causes: Causes): void {
+  if (typeof value !== "string") return;
+  for (const why of form(value)) refuseValue(causes, at, value, why);
+}
+
+/** Reports a text that is none of those allowed; absent ones pass. */
+export function checkOneOf(value: Json | undefined, at: string, allowed: readonly string[], causes: Causes): void {
+  if (value !== undefined && !allowed.includes(textOf(value))) causes.push(unsupportedField(at, value, allowed));
+}
+
+/** The rule of objects whose numbers are counts and times: none is below 0. */
+export const noneBelowZero: Rule = (object, at, causes) => {
+  for (const [name, value] of Object.entries(object)) {
+    if (numberOf(value) < 0) atLeast(0)(value!, at === "" ? name : `${at}.${name}`, causes);
+  }
+};
+
+/** Returns a rule that is all of these. */
+export function all(...rules: readonly Rule[]): Rule {
+  return (object, at, causes) => rules.forEach((rule) => rule(object, at, causes));
+}
+
+/** Reports a value that is neither a count nor, up to `most`, a percentage; absent ones pass. */
+export function checkShare(value: Json | undefined, at: string, causes: Causes, most = 100): void {
+  if (typeof value === "number" && value < 0) refuseValue(causes, at, value, "must be greater than or equal to 0");
+  checkForm(value, at, percentage, causes);
+  if (typeof value === "string" && percentage(value).length === 0 && parseInt(value) > most) {
+    refuseValue(causes, at, value, "must not be greater than 100%");
+  }
+}
+
+/** The number of a count or percentage; 0 for anything else. */
+export function shareOf(value: Json | undefined): number {
+  return typeof value === "string" && percentage(value).length === 0 ? parseInt(value) : numberOf(value);
+}
+
+/** A number, or 0. */
+export function numberOf(value: Json | undefined): number {
+  return typeof value === "number" ? value : 0;
+}
+
+/** The objects of a list. */
+export function objectsOf(value: Json | undefined): readonly JsonObject[] {
+  return Array.isArray(value) ? value.map(objectOr) : [];
+}
+
+/** The elements of a list, which are texts where the list is one of texts. */
+export function textsOf(value: Json | undefined): readonly string[] {
+  return Array.isArray(value) ? value as readonly string[] : [];
+}
+
+/** Reports keys and values of labels. */
+export function checkLabels(labels: Json | undefined, at: string, causes: Causes): void {
+  for (const [key, value] of Object.entries(objectOr(labels))) {
+    checkForm(key, at, labelKey, causes);
+    checkForm(value, at, labelValue, causes);
+  }
+}
+
+const ANNOTATION_BYTES = 256 * 1_024;
+
+/** Reports keys of annotations, and annotations that are too large together. */
+export function checkAnnotations(annotations: Json | undefined, at: string, causes: Causes): void {
+  let bytes = 0;
+  for (const [key, value] of Object.entries(objectOr(annotations))) {
+    for (const why of labelKey(key.toLowerCase())) refuseValue(causes, at, key, why);
+    bytes += key.length + textOf(value).length;
+  }
+  if (bytes <= ANNOTATION_BYTES) return;
+  causes.push(tooLong(at, ANNOTATION_BYTES));
+}
+
+const NEEDS = "must be specified when `operator` is 'In' or 'NotIn'";
+const HAS = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'";
+
+/** Reports what is wrong with a condition of a selector; `more` are operators of one value. */
+export function checkRequirement(
+  { key = "", operator = "", values }: JsonObject,
+  at: string,
+  causes: Causes,
+  more: readonly string[] = [],
+): void {
+  const given = textsOf(values);
+  if (operator === "In" || operator === "NotIn") {
+    if (given.length === 0) causes.push(requiredField(`${at}.values`, NEEDS));
+  } else if (operator === "Exists" || operator === "DoesNotExist") {
+    if (given.length > 0) causes.push(forbiddenField(`${at}.values`, HAS));
+  } else if (!more.includes(textOf(operator))) {
+    refuseValue(causes, `${at}.operator`, operator, "not a valid selector operator");
+  } else if (given.length !== 1) {
+    causes.push(requiredField(`${at}.values`, `must be one where \`operator\` is ${more}`));
+  }
+  checkForm(key, `${at}.key`, labelKey, causes);
+  given.forEach((value, index) => checkForm(value, `${at}.values[${index}]`, labelValue, causes));
+}
+
+/** The rules of `meta/v1.LabelSelector`. */
+export const checkSelector: Rule = ({ matchLabels, matchExpressions }, at, causes) => {
+  checkLabels(matchLabels, `${at}.matchLabels`, causes);
+  objectsOf(matchExpressions).forEach((expression, index) => {
+    checkRequirement(expression, `${at}.matchExpressions[${index}]`, causes);
+  });
+};
+
+/** The kind of an object whose metadata are checked. */
+interface Kind {
+  readonly group: string;
+  readonly kind: string;
+  /** True for a custom kind. */
+  readonly custom: boolean;
+}
+
+const RBAC = "rbac.authorization.k8s.io";
+
+/** The forms of names, where they are not subdomains of DNS, by group and kind. */
+const NAMES: Readonly<Record<string, Form>> = {
+  "/Namespace": dnsLabel,
+  "/Service": dnsLabel,
+  "apps/StatefulSet": dnsLabel,
+  "apiregistration.k8s.io/APIService": pathSegment,
+  "certificates.k8s.io/CertificateSigningRequest": pathSegment,
+  "policy/PodDisruptionBudget": pathSegment,
+  [`${RBAC}/ClusterRole`]: pathSegment,
+  [`${RBAC}/ClusterRoleBinding`]: pathSegment,
+  [`${RBAC}/Role`]: pathSegment,
+  [`${RBAC}/RoleBinding`]: pathSegment,
+};
+
+/** Finds what is wrong with the name of a new object. */
+export function checkName({ group, kind }: Kind, { name, generateName }: JsonObject, causes: Causes): Causes {
+  const form = NAMES[`${group}/${kind}`] ?? subdomain;
+  if (textOf(generateName) !== "") {
+    const prefix = textOf(generateName).replace(/(.)-$/, "a");
+    for (const why of form(prefix)) refuseValue(causes, "metadata.generateName", generateName, why);
+  }
+  if (textOf(name) === "") causes.push(requiredField("metadata.name", "name or generateName is required"));
+  else checkForm(name, "metadata.name", form, causes);
+  return causes;
+}
+
+/** Finds what is wrong with the metadata of an object of any kind, besides its name. */
+export function checkMetadata(kind: Kind, metadata: JsonObject, causes: Causes): void {
+  const { labels, annotations, ownerReferences, finalizers } = metadata;
+  if (labels !== undefined) checkLabels(labels, "metadata.labels", causes);
+  if (isObject(annotations)) checkAnnotations(annotations, "metadata.annotations", causes);
+  if (ownerReferences !== undefined) checkOwners(ownerReferences, causes);
+  if (Array.isArray(finalizers) && finalizers.length > 0) checkFinalizers(kind, finalizers.map(textOf), causes);
+}
+
+const OWNER = ["apiVersion", "kind", "name", "uid"];
+
+function checkOwners(owners: Json, causes: Causes): void {
+  let first: string | undefined;
+  objectsOf(owners).forEach((owner, index) => {
+    const at = `metadata.ownerReferences[${index}]`;
+    for (const name of OWNER) {
+      if (textOf(owner[name]) === "") causes.push(requiredField(`${at}.${name}`, "must not be empty"));
+    }
+    const { apiVersion, kind, name, controller } = owner;
+    if (textOf(apiVersion).split("/").length > 2 || textOf(apiVersion).endsWith("/")) {
+      refuseValue(causes, `${at}.apiVersion`, apiVersion, "must be <group>/<version> or <version>");
+    }
+    if (apiVersion === "v1" && kind === "Event") {
+      refuseValue(causes, at, owner, "/v1, Kind=Event is disallowed from being an owner");
+    }
+    if (controller !== true) return;
+    const named = `${textOf(kind)}/${textOf(name)}`;
+    if (first === undefined) first = named;
+    else {
+      const why = 'Only one reference can have Controller set to true. Found "true" in references for ' +
+        `${first} and ${named}`;
+      refuseValue(causes, "metadata.ownerReferences", owners, why);
+    }
+  });
+}
+
+const STANDARD = ["kubernetes", "orphan", "foregroundDeletion"];
+/** Groups whose kinds may have finalizers without a domain. */
+const LAX = ["apiextensions.k8s.io", "coordination.k8s.io", "policy"];
+
+function checkFinalizers({ group, custom }: Kind, finalizers: readonly string[], causes: Causes): void {
+  for (const name of finalizers) checkForm(name, "metadata.finalizers", labelKey, causes);
+  if (finalizers.includes("orphan") && finalizers.includes("foregroundDeletion")) {
+    const why = "finalizer orphan and foregroundDeletion cannot be both set";
+    refuseValue(causes, "metadata.finalizers", finalizers, why);
+  }
+  if (custom || LAX.includes(group)) return;
+  finalizers.forEach((name, index) => {
+    if (name.includes("/") || STANDARD.includes(name)) return;
+    const why = "name is neither a standard finalizer name nor is it fully qualified";
+    refuseValue(causes, `metadata.finalizers[${index}]`, name, why);
+  });
+}
+
+/** Finds what an update of metadata changes that cannot be changed; what it leaves out stays. */
+export function checkMetadataUpdate(old: JsonObject, given: JsonObject, causes: Causes): Causes {
+  const { finalizers, uid, deletionTimestamp, deletionGracePeriodSeconds: grace } = given;
+  const isSet = (value: Json | undefined): boolean => value !== undefined && value !== null && value !== "";
+  const fixed = (name: string, value: Json | undefined): void =>
+    refuseValue(causes, `metadata.${name}`, value, "field is immutable");
+  if (old.deletionTimestamp !== undefined && Array.isArray(finalizers)) {
+    const before = Array.isArray(old.finalizers) ? old.finalizers : [];
+    const added = finalizers.filter((finalizer) => !before.includes(finalizer)).sort();
+    if (added.length > 0) {
+      const why = "no new finalizers can be added if the object is being deleted, found new finalizers " +
+        `[]string{${added.map((finalizer) => JSON.stringify(finalizer)).join(", ")}}`;
+      causes.push(forbiddenField("metadata.finalizers", why));
+    }
+  }
+  if (isSet(uid) && uid !== old.uid) fixed("uid", uid);
+  if (isSet(deletionTimestamp) && old.deletionTimestamp === undefined) fixed("deletionTimestamp", deletionTimestamp);
+  if (isSet(grace) && !equalJson(grace, old.deletionGracePeriodSeconds)) fixed("deletionGracePeriodSeconds", grace);
+  return causes;
+}

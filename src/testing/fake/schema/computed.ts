@@ -1,0 +1,262 @@
+import { base64Of } from "../../../api/object.ts";
+import { equalJson, isObject, type Json, type JsonObject, type MutableJson, objectOr, textOf } from "../wire/json.ts";
+import { objectsOf } from "./checks.ts";
+import { JOB_LABELS } from "./rules_workloads.ts";
+
+/** Fills in members of an object of one type that follow from its other members, or from those that were given. */
+type Compute = (object: MutableJson, given: JsonObject) => void;
+
+/** The owners of an object, each of them once. */
+function distinctOwners(metadata: JsonObject): readonly JsonObject[] {
+  const owners = objectsOf(metadata.ownerReferences);
+  return owners.filter((owner, index) => owners.findIndex((other) => equalJson(other, owner)) === index);
+}
+
+/** Returns what fills in the parameters of rolling updates, where pods are replaced so. */
+function rolling(parameters: JsonObject): Compute {
+  return (strategy) => {
+    if (strategy.type === "RollingUpdate") strategy.rollingUpdate ??= { ...parameters };
+  };
+}
+
+const SCALE_UP = [{ type: "Pods", value: 4, periodSeconds: 15 }, { type: "Percent", value: 100, periodSeconds: 15 }];
+const SCALE_DOWN = [{ type: "Percent", value: 100, periodSeconds: 15 }];
+
+const behavior: Compute = (behavior, given) => {
+  const fill = (name: string, policies: Json, others: JsonObject): void => {
+    const rules = objectOr(behavior[name]);
+    const isGiven = Array.isArray(objectOr(given[name]).policies);
+    behavior[name] = { ...others, ...rules, ...(isGiven ? {} : { policies }) };
+  };
+  fill("scaleUp", SCALE_UP, { stabilizationWindowSeconds: 0 });
+  fill("scaleDown", SCALE_DOWN, {});
+};
+
+const job: Compute = (job) => {
+  const spec = job.spec as MutableJson;
+  const metadata = job.metadata as MutableJson;
+  if (spec.completions === undefined && spec.parallelism === undefined) spec.completions = 1;
+  spec.parallelism ??= 1;
+  spec.backoffLimit ??= spec.backoffLimitPerIndex === undefined ? 6 : 2 ** 31 - 1;
+  spec.completionMode ??= "NonIndexed";
+  spec.suspend ??= false;
+  spec.podReplacementPolicy ??= spec.podFailurePolicy === undefined ? "TerminatingOrFailed" : "Failed";
+  spec.manualSelector ??= false;
+  const { labels } = objectOr(objectOr(spec.template).metadata);
+  if (labels !== undefined && Object.keys(objectOr(metadata.labels)).length === 0) metadata.labels = labels;
+};
+
+const statefulSet: Compute = (spec) => {
+  if (!Array.isArray(spec.volumeClaimTemplates)) return;
+  spec.volumeClaimTemplates = objectsOf(spec.volumeClaimTemplates).map(({ status, ...claim }) => ({
+    ...claim,
+    apiVersion: "v1",
+    kind: "PersistentVolumeClaim",
+    status: { phase: "Pending", ...objectOr(status) },
+  }));
+};
+
+const definition: Compute = (spec) => {
+  const names = spec.names as MutableJson;
+  const kind = textOf(names.kind);
+  if (kind === "") return;
+  names.singular ??= kind.toLowerCase();
+  names.listKind ??= `${kind}List`;
+};
+
+/** Members that the defaulting of workloads, rights, networks and definitions computes, by the name of the type. */
+const WORKLOAD_DEFAULTS: Readonly<Record<string, Compute>> = {
+  "apiextensions/v1.CustomResourceDefinitionSpec": definition,
+  "apps/v1.DaemonSet": (set) => countTemplates(set),
+  "apps/v1.DaemonSetUpdateStrategy": rolling({ maxUnavailable: 1, maxSurge: 0 }),
+  "apps/v1.DeploymentStrategy": rolling({ maxUnavailable: "25%", maxSurge: "25%" }),
+  "apps/v1.StatefulSetSpec": statefulSet,
+  "apps/v1.StatefulSetUpdateStrategy": (strategy, given) => {
+    if ((given.type ?? "") === "") strategy.rollingUpdate ??= { partition: 0, maxUnavailable: 1 };
+  },
+  "autoscaling/v2.HorizontalPodAutoscalerBehavior": behavior,
+  "batch/v1.Job": job,
+  "meta/v1.ObjectMeta": (metadata) => {
+    const { ownerReferences } = metadata;
+    if (Array.isArray(ownerReferences) && ownerReferences.length > 1) {
+      metadata.ownerReferences = distinctOwners(metadata);
+    }
+  },
+  "networking/v1.NetworkPolicySpec": (spec) => {
+    if (Array.isArray(spec.policyTypes)) return;
+    spec.policyTypes = objectsOf(spec.egress).length > 0 ? ["Ingress", "Egress"] : ["Ingress"];
+  },
+  "rbac/v1.Subject": (subject) => {
+    if (subject.kind === "User" || subject.kind === "Group") subject.apiGroup ??= "rbac.authorization.k8s.io";
+  },
+};
+
+/** Changes an object before it is stored, as the registry of its kind does; `old` is undefined for a new one. */
+type Prepare = (object: MutableJson, old: JsonObject | undefined) => void;
+
+const prepareJob: Prepare = (job, old) => {
+  const spec = job.spec as MutableJson;
+  if (old !== undefined || spec.manualSelector === true) return;
+  const metadata = job.metadata as MutableJson;
+  const template = objectOr(spec.template);
+  const labels: MutableJson = { ...objectOr(objectOr(template.metadata).labels) };
+  for (const key of JOB_LABELS.name) labels[key] ??= metadata.name;
+  for (const key of JOB_LABELS.uid) labels[key] ??= metadata.uid;
+  const { matchLabels, ...selector } = objectOr(spec.selector);
+  const own = JOB_LABELS.uid[1];
+  const isOwn = isObject(matchLabels) && matchLabels[own] !== undefined;
+  // Where the labels of the template are those of the job, they are one map.
+  if (metadata.labels === undefined || metadata.labels === objectOr(template.metadata).labels) metadata.labels = labels;
+  job.spec = {
+    ...spec,
+    selector: { matchLabels: { ...objectOr(matchLabels), ...(isOwn ? {} : { [own]: metadata.uid }) }, ...selector },
+    template: { ...template, metadata: { ...objectOr(template.metadata), labels } },
+  };
+};
+
+const GENERATION = "deprecated.daemonset.template.generation";
+
+/** The annotation is there before the generation is counted: the creator of the object owns it. */
+function countTemplates(set: MutableJson): void {
+  const metadata = set.metadata as MutableJson;
+  const annotations = objectOr(metadata.annotations);
+  if (annotations[GENERATION] === undefined) metadata.annotations = { [GENERATION]: "0", ...annotations };
+}
+
+const prepareDaemonSet: Prepare = (set, old) => {
+  const metadata = set.metadata as MutableJson;
+  const [before, after] = [objectOr(old?.spec).template, objectOr(set.spec).template];
+  const last = Number(objectOr(objectOr(old?.metadata).annotations)[GENERATION] ?? 0);
+  const generation = old !== undefined && equalJson(before, after) ? last : last + 1;
+  metadata.annotations = { [GENERATION]: String(generation), ...objectOr(metadata.annotations) };
+  metadata.annotations = { ...metadata.annotations, [GENERATION]: String(generation) };
+};
+
+/** Members that the registries of kinds fill in, by the name of the type. */
+export const PREPARED: Readonly<Record<string, Prepare>> = {
+  "apps/v1.DaemonSet": prepareDaemonSet,
+  "batch/v1.Job": prepareJob,
+};
+
+/** The elements of a list that was decoded; the caller owns them. */
+function listOf(value: Json | undefined): readonly MutableJson[] {
+  return Array.isArray(value) ? value as MutableJson[] : [];
+}
+
+/** Sets the pull policy by the tag of an image. */
+const PATH = "[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*";
+/** A reference to an image; a text that is none has no tag. */
+const IMAGE = new RegExp(
+  `^(?:[\\w.-]+(?::\\d+)?/)?${PATH}(?:/${PATH})*(?::(\\w[\\w.-]*))?(@[\\w.+-]+:[0-9a-fA-F]{32,})?$`,
+);
+
+function pullPolicy(image: string, policy: string): Compute {
+  return (object) => {
+    const [found, tag, digest] = IMAGE.exec(textOf(object[image])) ?? [];
+    const isLatest = found !== undefined && (tag === "latest" || (tag === undefined && digest === undefined));
+    object[policy] ||= isLatest ? "Always" : "IfNotPresent";
+  };
+}
+
+/** Adds what `more` has and a map has not, in the order in which Go writes maps. */
+function filled(map: Json | undefined, more: Json | undefined): JsonObject {
+  return Object.fromEntries(Object.entries({ ...objectOr(more), ...objectOr(map) }).sort(([a], [b]) => a < b ? -1 : 1));
+}
+
+function pod(object: MutableJson): void {
+  const spec = object.spec as MutableJson;
+  spec.enableServiceLinks ??= true;
+  for (const container of [...listOf(spec.containers), ...listOf(spec.initContainers)]) {
+    const resources = container.resources as MutableJson;
+    if (isObject(resources.limits)) resources.requests = filled(resources.requests, resources.limits);
+    if (spec.hostNetwork !== true) continue;
+    for (const port of listOf(container.ports)) port.hostPort ||= port.containerPort;
+  }
+}
+
+function podStatus(status: MutableJson): void {
+  const [first] = listOf(status.podIPs);
+  if (!status.podIP) {
+    if (first !== undefined) status.podIP = first.ip;
+  } else if (first?.ip !== status.podIP) status.podIPs = [{ ip: status.podIP }];
+}
+
+/** True for a Service that can be reached from outside. */
+export function isExternallyAccessible({ type, externalIPs }: JsonObject): boolean {
+  return type === "LoadBalancer" || type === "NodePort" ||
+    (type !== "ExternalName" && Array.isArray(externalIPs) && externalIPs.length > 0);
+}
+
+function service(spec: MutableJson): void {
+  if (spec.sessionAffinity !== "ClientIP") {
+    if ((spec.sessionAffinity ?? "None") === "None") delete spec.sessionAffinityConfig;
+  } else if (objectOr(objectOr(spec.sessionAffinityConfig).clientIP).timeoutSeconds === undefined) {
+    spec.sessionAffinityConfig = { clientIP: { timeoutSeconds: 10_800 } };
+  }
+  for (const port of listOf(spec.ports)) port.targetPort ||= port.port;
+  if (isExternallyAccessible(spec)) spec.externalTrafficPolicy ||= "Cluster";
+  if (["ClusterIP", "NodePort", "LoadBalancer", undefined].includes(spec.type as string | undefined)) {
+    spec.internalTrafficPolicy ??= "Cluster";
+  }
+  if (spec.type === "LoadBalancer") spec.allocateLoadBalancerNodePorts ??= true;
+}
+
+function secret(object: MutableJson): void {
+  const texts = Object.entries(objectOr(object.stringData));
+  delete object.stringData;
+  if (texts.length === 0) return;
+  const added = texts.map(([key, text]) => [key, base64Of(textOf(text))]);
+  object.data = { ...objectOr(object.data), ...Object.fromEntries(added) };
+}
+
+/** Limits of containers: the maximum is the default limit, which is the default request; else the minimum is. */
+function limits(item: MutableJson): void {
+  if (item.type !== "Container") return;
+  const limit = filled(item.default, item.max);
+  const request = filled(filled(item.defaultRequest, limit), item.min);
+  if (Object.keys(limit).length > 0) item.default = limit;
+  if (Object.keys(request).length > 0) item.defaultRequest = request;
+}
+
+/** The defaults of objects of the core group that follow from other members, by the name of the type. */
+const CORE_COMPUTED: Readonly<Record<string, Compute>> = {
+  "core/v1.Container": pullPolicy("image", "imagePullPolicy"),
+  "core/v1.EphemeralContainer": pullPolicy("image", "imagePullPolicy"),
+  "core/v1.LimitRangeItem": limits,
+  "core/v1.ImageVolumeSource": pullPolicy("reference", "pullPolicy"),
+  "core/v1.Volume": (volume) => {
+    if (Object.keys(volume).every((key) => key === "name")) volume.emptyDir = {};
+  },
+  "core/v1.PodSpec": (spec) => {
+    const name = spec.serviceAccountName || spec.serviceAccount;
+    if (name) spec.serviceAccountName = spec.serviceAccount = name;
+  },
+  "core/v1.Pod": pod,
+  "core/v1.PodStatus": podStatus,
+  "core/v1.ServiceSpec": service,
+  "core/v1.LoadBalancerIngress": (ingress) => {
+    if (ingress.ip) ingress.ipMode ??= "VIP";
+  },
+  "core/v1.Secret": secret,
+  "core/v1.Namespace": ({ metadata }) => {
+    const { name, labels } = objectOr(metadata);
+    if (name) (metadata as MutableJson).labels = { ...objectOr(labels), "kubernetes.io/metadata.name": name };
+  },
+  "core/v1.NodeSpec": (spec) => {
+    const [first] = spec.podCIDRs as readonly string[] ?? [];
+    if (!spec.podCIDR) {
+      if (first !== undefined) spec.podCIDR = first;
+    } else if (first !== spec.podCIDR) spec.podCIDRs = [spec.podCIDR];
+  },
+  "core/v1.NodeStatus": (status) => {
+    if (isObject(status.capacity)) status.allocatable ??= { ...status.capacity };
+  },
+  "core/v1.PersistentVolume": ({ spec }) => {
+    const volume = spec as MutableJson;
+    volume.persistentVolumeReclaimPolicy ||= "Retain";
+    volume.volumeMode ??= "Filesystem";
+  },
+};
+
+/** The defaults that the server computes, by the name of the type; constant defaults are in the schemas. */
+export const COMPUTED: Readonly<Record<string, Compute>> = { ...CORE_COMPUTED, ...WORKLOAD_DEFAULTS };

@@ -1,0 +1,536 @@
+import { parseQuantity } from "../../../api/object.ts";
+import {
+  type Causes,
+  duplicateField,
+  forbiddenField,
+  invalidField,
+  requiredField,
+  tooLong,
+} from "../../../client/protocol/refusal.ts";
+import { isObject, type Json, type JsonObject, objectOr, textOf } from "../wire/json.ts";
+import {
+  addressFaults,
+  all,
+  atLeast,
+  between,
+  type Check,
+  checkForm,
+  checkLabels,
+  checkOneOf,
+  checkSelector,
+  checkShare,
+  configKey,
+  dnsLabel,
+  EFFECTS,
+  fields,
+  type Form,
+  formed,
+  labelKey,
+  labelValue,
+  letterLabel,
+  noneBelowZero,
+  numberOf,
+  objectsOf,
+  oneOf,
+  pathSegment,
+  port,
+  portName,
+  portOrName,
+  present,
+  rangeFaults,
+  readAddress,
+  refuseValue,
+  type Rule,
+  subdomain,
+  textsOf,
+  wildcard,
+} from "./checks.ts";
+import { checkAmount, POD_RULES, quantitiesOf } from "./rules_pod.ts";
+import { isExternallyAccessible } from "./computed.ts";
+import { APPS_RULES, BATCH_RULES } from "./rules_workloads.ts";
+
+/** A host's name, which may end with a dot. */
+const hostName: Form = (text) => subdomain(text.replace(/\.$/, ""));
+
+/** The most characters of all texts of a ConfigMap or Secret; the server counts bytes. */
+const SIZE = 1_048_576;
+
+function sizeOf(data: JsonObject): number {
+  return Object.values(data).reduce((sum: number, value) => sum + textOf(value).length, 0);
+}
+
+function checkSize(size: number, at: string, causes: Causes): void {
+  if (size > SIZE) causes.push(tooLong(at, SIZE));
+}
+
+const configMap: Rule = (object, _at, causes) => {
+  const [data, binaryData] = [objectOr(object.data), objectOr(object.binaryData)];
+  for (const [field, keys] of Object.entries({ data, binaryData })) {
+    for (const key in keys) checkForm(key, `${field}[${key}]`, configKey, causes);
+  }
+  for (const key in data) {
+    if (Object.hasOwn(binaryData, key)) {
+      refuseValue(causes, `data[${key}]`, key, "duplicate of key present in binaryData");
+    }
+  }
+  checkSize(sizeOf(data) + sizeOf(binaryData) * 3 / 4, "[]", causes);
+};
+
+/** The keys of which a type of Secret needs some: all of one list. */
+const SECRET_KEYS: Readonly<Record<string, readonly string[]>> = {
+  "kubernetes.io/dockercfg": [".dockercfg"],
+  "kubernetes.io/dockerconfigjson": [".dockerconfigjson"],
+  "kubernetes.io/ssh-auth": ["ssh-privatekey"],
+  "kubernetes.io/tls": ["tls.crt", "tls.key"],
+};
+const ACCOUNT = "kubernetes.io/service-account.name";
+
+const secret: Rule = ({ type, data: given, metadata }, _at, causes) => {
+  const data = objectOr(given);
+  for (const key in data) checkForm(key, `data[${key}]`, configKey, causes);
+  checkSize(sizeOf(data) * 3 / 4, "data", causes);
+  const kind = textOf(type);
+  if (kind === "kubernetes.io/service-account-token" && !objectOr(objectOr(metadata).annotations)[ACCOUNT]) {
+    causes.push(requiredField(`metadata.annotations[${ACCOUNT}]`));
+  }
+  if (kind === "kubernetes.io/basic-auth" && data.username === undefined && data.password === undefined) {
+    causes.push(requiredField("data[username]"), requiredField("data[password]"));
+  }
+  for (const key of SECRET_KEYS[kind] ?? []) {
+    const value = data[key];
+    if (value === undefined || (value === "" && key === "ssh-privatekey")) causes.push(requiredField(`data[${key}]`));
+    else if (kind.startsWith("kubernetes.io/docker")) checkJson(textOf(value), `data[${key}]`, causes);
+  }
+};
+
+function checkJson(base64: string, at: string, causes: Causes): void {
+  try {
+    if (isObject(JSON.parse(atob(base64)))) return;
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+  }
+  causes.push(invalidField(at, '"<secret contents redacted>"', "unexpected end of JSON input"));
+}
+
+const MODES = ["ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"];
+
+const claimSpec: Rule = ({ accessModes, resources }, at, causes) => {
+  const place = `${at}.accessModes`;
+  const modes = textsOf(accessModes);
+  if (modes.length === 0) causes.push(requiredField(place, "at least 1 access mode is required"));
+  for (const mode of modes) checkOneOf(mode, place, MODES, causes);
+  if (modes.includes("ReadWriteOncePod") && new Set(modes).size > 1) {
+    causes.push(forbiddenField(place, "may not use ReadWriteOncePod with other access modes"));
+  }
+  const { storage } = objectOr(objectOr(resources).requests);
+  if (storage === undefined) causes.push(requiredField(`${at}.resources[storage]`));
+  else if (parseQuantity(storage as string).nanos <= 0n) {
+    refuseValue(causes, `${at}.resources[storage]`, storage, "must be greater than zero");
+  }
+};
+
+const taint = fields({ "key!": formed(labelKey), value: formed(labelValue), "effect!": oneOf(...EFFECTS) });
+
+const node: Rule = ({ spec, status }, _at, causes) => {
+  const seen = new Set<string>();
+  objectsOf(objectOr(spec).taints).forEach((one, index) => {
+    const place = `metadata.taints[${index}]`;
+    taint(one, place, causes);
+    const key = `${one.key} ${one.effect}`;
+    if (seen.has(key)) causes.push(duplicateField(place, one));
+    seen.add(key);
+  });
+  for (const field of ["capacity", "allocatable"]) {
+    for (const [name, value] of quantitiesOf(objectOr(status)[field])) {
+      checkAmount(name, value, `status.${field}.${name}`, causes);
+    }
+  }
+};
+
+const FINALIZERS = ["kubernetes", "orphan", "foregroundDeletion"];
+
+const namespaceSpec: Rule = ({ finalizers }, at, causes) => {
+  for (const name of textsOf(finalizers)) {
+    checkForm(name, `${at}.finalizers`, labelKey, causes);
+    if (name.includes("/") || FINALIZERS.includes(name)) continue;
+    const why = "name is neither a standard finalizer name nor is it fully qualified";
+    refuseValue(causes, `${at}.finalizers`, name, why);
+  }
+};
+
+/** Reports ports of one name, one number or one number of the node. */
+function checkPorts(spec: JsonObject, at: string, causes: Causes): void {
+  const ports = objectsOf(spec.ports);
+  const seen = new Set<string>();
+  const checkNew = (key: string, place: string, value: Json): void => {
+    if (seen.has(key)) causes.push(duplicateField(place, value));
+    seen.add(key);
+  };
+  ports.forEach(({ name, port = 0, protocol = "TCP", nodePort }, index) => {
+    const place = `${at}.ports[${index}]`;
+    if (name) checkNew(`name ${name}`, `${place}.name`, name);
+    else if (ports.length > 1) causes.push(requiredField(`${place}.name`));
+    checkNew(`port ${protocol}/${port}`, place, { port, protocol, targetPort: 0 });
+    if (!nodePort) return;
+    checkNew(`node ${protocol}/${nodePort}`, `${place}.nodePort`, nodePort);
+    if ((spec.type ?? "ClusterIP") === "ClusterIP") {
+      causes.push(forbiddenField(`${place}.nodePort`, "may not be used when `type` is 'ClusterIP'"));
+    }
+  });
+}
+
+const EXTERNAL_NAME = "may not be set for ExternalName services";
+
+function checkType(spec: JsonObject, at: string, causes: Causes): void {
+  const { type = "ClusterIP", clusterIP, externalName } = spec;
+  const isHeadless = clusterIP === "None";
+  if (type === "ExternalName") {
+    for (const name of ["clusterIPs", "ipFamilies", "ipFamilyPolicy"]) {
+      if (spec[name] !== undefined) causes.push(forbiddenField(`${at}.${name}`, EXTERNAL_NAME));
+    }
+    if (!externalName) causes.push(requiredField(`${at}.externalName`));
+    else checkForm(externalName, `${at}.externalName`, hostName, causes);
+    return;
+  }
+  if (!isHeadless && objectsOf(spec.ports).length === 0) causes.push(requiredField(`${at}.ports`));
+  if (isHeadless && (type === "NodePort" || type === "LoadBalancer")) {
+    refuseValue(causes, `${at}.clusterIPs[0]`, "None", `may not be set to 'None' for ${type} services`);
+  }
+  for (const cause of familyCauses(spec, at)) causes.push(cause);
+}
+
+/** Returns the faults of the addresses and families of a Service, which the server looks at before all else. */
+export function familyCauses(spec: JsonObject, at = "spec"): Causes {
+  const causes: Causes = [];
+  const ips = textsOf(spec.clusterIPs);
+  const place = `${at}.clusterIPs`;
+  if (ips.length > 0 && ips[0] !== (spec.clusterIP || undefined)) {
+    refuseValue(causes, place, ips, "first value must match `clusterIP`");
+  }
+  const families = textsOf(spec.ipFamilies);
+  families.forEach((family, index) => {
+    const here = `${at}.ipFamilies[${index}]`;
+    checkOneOf(family, here, ["IPv4", "IPv6"], causes);
+    if (families.indexOf(family) < index) causes.push(duplicateField(here, family));
+  });
+  ips.forEach((ip, index) => {
+    if (ip !== "None") checkForm(ip, `${place}[${index}]`, addressFaults, causes);
+    else if (ips.length > 1) refuseValue(causes, place, ips, "'None' must be the first and only value");
+  });
+  return causes;
+}
+
+function checkTraffic(spec: JsonObject, at: string, causes: Causes): void {
+  const { type, externalTrafficPolicy, healthCheckNodePort } = spec;
+  if (externalTrafficPolicy && !isExternallyAccessible(spec)) {
+    const why = "may only be set for externally-accessible services";
+    refuseValue(causes, `${at}.externalTrafficPolicy`, externalTrafficPolicy, why);
+  }
+  if (healthCheckNodePort && (type !== "LoadBalancer" || externalTrafficPolicy !== "Local")) {
+    const why = "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'";
+    refuseValue(causes, `${at}.healthCheckNodePort`, healthCheckNodePort, why);
+  }
+}
+
+const BALANCER = "may only be used when `type` is 'LoadBalancer'";
+
+const serviceSpec: Rule = (spec, at, causes) => {
+  checkType(spec, at, causes);
+  checkPorts(spec, at, causes);
+  checkLabels(spec.selector, `${at}.selector`, causes);
+  checkTraffic(spec, at, causes);
+  const ranges = textsOf(spec.loadBalancerSourceRanges);
+  const place = `${at}.LoadBalancerSourceRanges`;
+  ranges.forEach((range, index) => checkForm(range.trim(), `${place}[${index}]`, rangeFaults, causes));
+  if (spec.type === "LoadBalancer") return;
+  if (ranges.length > 0) causes.push(forbiddenField(place, BALANCER));
+  for (const name of ["allocateLoadBalancerNodePorts", "loadBalancerClass"]) {
+    if (spec[name] !== undefined) causes.push(forbiddenField(`${at}.${name}`, BALANCER));
+  }
+};
+
+const service: Rule = ({ spec, status }, _at, causes) => {
+  const place = "status.loadBalancer.ingress";
+  if (objectOr(spec).type === "LoadBalancer") return;
+  if (objectsOf(objectOr(objectOr(status).loadBalancer).ingress).length > 0) {
+    causes.push(forbiddenField(place, "may only be used when `spec.type` is 'LoadBalancer'"));
+  }
+};
+
+const ACCESS_MODES = ["ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"];
+const accessModes = fields({
+  "accessModes!": (modes, at, causes) => textsOf(modes).forEach((mode) => checkOneOf(mode, at, ACCESS_MODES, causes)),
+});
+const volume = all(accessModes, fields({ "capacity!": present }));
+
+/** The rule of a volume that one attachment describes. */
+const inlineVolume: Rule = (spec, at, causes) => {
+  const context = "in the context of inline volumes";
+  const forbid = (name: string, why: string): void =>
+    void causes.push(forbiddenField(`${at}.${name}`, `${why} ${context}`));
+  for (const name of ["claimRef", "capacity", "nodeAffinity", "storageClassName"]) {
+    if (spec[name] !== undefined) forbid(name, "may not be specified");
+  }
+  const { csi, persistentVolumeReclaimPolicy: policy = "Retain", volumeMode: mode = "Filesystem" } = spec;
+  if (policy !== "Retain") forbid("persistentVolumeReclaimPolicy", "may only be Retain");
+  if (mode !== "Filesystem") forbid("volumeMode", "may not specify volumeMode other than Filesystem");
+  if (csi === undefined) causes.push(requiredField(`${at}.csi`, `has to be specified ${context}`));
+  accessModes(spec, at, causes);
+};
+
+/** The rules of kinds of the core group but pods. */
+const CORE_RULES: Readonly<Record<string, Rule>> = {
+  "core/v1.ConfigMap": configMap,
+  "core/v1.NamespaceSpec": namespaceSpec,
+  "core/v1.Secret": secret,
+  "core/v1.PersistentVolumeClaimSpec": all(claimSpec, fields({ storageClassName: formed(subdomain) })),
+  "core/v1.PersistentVolumeSpec": (spec, at, causes) =>
+    (at.endsWith("inlineVolumeSpec") ? inlineVolume : volume)(spec, at, causes),
+  "storage/v1.VolumeAttachmentSource": ({ inlineVolumeSpec: spec, persistentVolumeName: name }, at, causes) => {
+    const why = "must specify exactly one of inlineVolumeSpec and persistentVolumeName";
+    if (spec === undefined && !name) causes.push(requiredField(at, why));
+    else if (spec !== undefined && name) causes.push(forbiddenField(at, why));
+  },
+  "core/v1.Node": node,
+  "core/v1.NodeSpec": fields({ "podCIDRs[]": formed(rangeFaults) }),
+  "core/v1.LoadBalancerIngress": fields({ ip: formed(addressFaults), hostname: formed(subdomain) }),
+  "core/v1.Service": service,
+  "core/v1.ServiceSpec": all(
+    serviceSpec,
+    fields({
+      "externalIPs[]": formed(addressFaults),
+      loadBalancerClass: formed(labelKey),
+      trafficDistribution: oneOf("PreferClose", "PreferSameZone", "PreferSameNode"),
+      "sessionAffinityConfig.clientIP.timeoutSeconds": between(1, 86_400),
+    }),
+  ),
+  "core/v1.ServicePort": fields({
+    name: formed(dnsLabel),
+    port: port,
+    targetPort: portOrName,
+    appProtocol: formed(labelKey),
+  }),
+};
+
+/** A name of a host, which may begin with `*.`. */
+const host: Form = (text) => [
+  ...(readAddress(text) === undefined ? [] : ["must be a DNS name, not an IP address"]),
+  ...(text.includes("*") ? wildcard : subdomain)(text),
+];
+
+const ingressBackend: Rule = (backend, at, causes) => {
+  const { resource, service } = backend;
+  if (isObject(resource) && isObject(service)) {
+    return refuseValue(causes, at, "", "cannot set both resource and service backends");
+  }
+  if (isObject(service)) {
+    const { name = "", number } = objectOr(service.port);
+    const hasNumber = numberOf(number) !== 0;
+    if (name !== "" && hasNumber) refuseValue(causes, at, "", "cannot set both port name & port number");
+    if (name === "" && !hasNumber) causes.push(requiredField(at, "port name or number is required"));
+  } else if (!isObject(resource)) refuseValue(causes, at, "", "resource or service backend is required");
+  backendFields(backend, at, causes);
+};
+
+const backendFields = fields({
+  "resource.apiGroup": formed(subdomain),
+  "resource.kind": formed(pathSegment),
+  "resource.name": formed(pathSegment),
+  "service.name": formed(dnsLabel),
+  "service.port.name": formed(portName),
+  "service.port.number": port,
+});
+
+const backend: Check = (value, at, causes) => ingressBackend(objectOr(value), at, causes);
+
+const ingressSpec: Rule = ({ rules, defaultBackend }, at, causes) => {
+  if (objectsOf(rules).length > 0 || isObject(defaultBackend)) return;
+  refuseValue(causes, at, rules, "either `defaultBackend` or `rules` must be specified");
+};
+
+const PARTS = ["//", "/./", "/../", "%2f", "%2F"];
+const ENDS = ["/..", "/."];
+
+const ingressPath: Rule = ({ path, pathType, backend }, at, causes) => {
+  if (pathType === undefined) return;
+  const text = textOf(path);
+  const isExact = pathType === "Exact" || pathType === "Prefix";
+  if (!text.startsWith("/") && (isExact || text !== "")) {
+    refuseValue(causes, `${at}.path`, text, "must be an absolute path");
+  }
+  const faults = isExact
+    ? [
+      ...PARTS.filter((part) => text.includes(part)).map((part) => `must not contain '${part}'`),
+      ...ENDS.filter((end) => text.endsWith(end)).map((end) => `cannot end with '${end}'`),
+    ]
+    : [];
+  for (const why of faults) refuseValue(causes, `${at}.path`, text, why);
+  ingressBackend(objectOr(backend), `${at}.backend`, causes);
+};
+
+const policyPort: Rule = ({ port, endPort }, at, causes) => {
+  if (typeof endPort !== "number") return;
+  const why = typeof port === "number"
+    ? endPort < port ? "must be greater than or equal to `port`" : ""
+    : `may not be specified when \`port\` is ${port === undefined ? "not specified" : "non-numeric"}`;
+  if (why !== "") refuseValue(causes, `${at}.endPort`, endPort, why);
+};
+
+const policyPeer: Rule = ({ podSelector, namespaceSelector, ipBlock }, at, causes) => {
+  const others = [podSelector, namespaceSelector].filter(isObject).length;
+  if (others === 0 && !isObject(ipBlock)) causes.push(requiredField(at, "must specify a peer"));
+  if (others > 0 && isObject(ipBlock)) {
+    causes.push(forbiddenField(at, "may not specify both ipBlock and another peer"));
+  }
+};
+
+/** The rules of the types of networking.k8s.io/v1. */
+const NETWORKING_RULES: Readonly<Record<string, Rule>> = {
+  "networking/v1.HTTPIngressPath": ingressPath,
+  "networking/v1.IPBlock": fields({ cidr: formed(rangeFaults), "except[]": formed(rangeFaults) }),
+  "networking/v1.IngressLoadBalancerIngress": fields({ ip: formed(addressFaults), hostname: formed(host) }),
+  "networking/v1.IngressRule": fields({ host: formed(host) }),
+  "networking/v1.IngressSpec": all(
+    ingressSpec,
+    fields({ ingressClassName: formed(subdomain), defaultBackend: backend }),
+  ),
+  "networking/v1.IngressTLS": fields({ "hosts[]": formed(host), secretName: formed(subdomain) }),
+  "networking/v1.NetworkPolicyPeer": policyPeer,
+  "networking/v1.NetworkPolicyPort": all(fields({ port: portOrName, endPort: port }), policyPort),
+  "networking/v1.NetworkPolicySpec": fields({ "policyTypes[]": oneOf("Ingress", "Egress") }),
+};
+
+const definition: Rule = ({ metadata, spec }, _, causes) => {
+  const { name } = objectOr(metadata);
+  const { group, names, versions } = objectOr(spec);
+  if (textOf(name) !== `${textOf(objectOr(names).plural)}.${textOf(group)}`) {
+    refuseValue(causes, "metadata.name", name, 'must be spec.names.plural+"."+spec.group');
+  }
+  const all = objectsOf(versions);
+  all.forEach(({ schema }, index) => {
+    if (isObject(objectOr(schema).openAPIV3Schema)) return;
+    causes.push(requiredField(`spec.versions[${index}].schema.openAPIV3Schema`));
+  });
+  if (all.filter(({ storage }) => storage === true).length !== 1) {
+    refuseValue(causes, "spec.versions", versions, "must have exactly one version marked as storage version");
+    refuseValue(causes, "status.storedVersions", null, "must have at least one stored version");
+  }
+};
+
+function policyRules(isNamespaced: boolean): Rule {
+  return ({ rules }, _, causes) => {
+    objectsOf(rules).forEach((rule, index) => {
+      const has = (name: string): boolean => textsOf(rule[name]).length > 0;
+      const at = `rules[${index}].nonResourceURLs`;
+      if (has("nonResourceURLs")) {
+        const urls = rule.nonResourceURLs;
+        if (isNamespaced) refuseValue(causes, at, urls, "namespaced rules cannot apply to non-resource URLs");
+        if (has("apiGroups") || has("resources") || has("resourceNames")) {
+          refuseValue(causes, at, urls, "rules cannot apply to both regular resources and non-resource URLs");
+        }
+        return;
+      }
+      for (const [name, what] of Object.entries({ apiGroups: "api group", resources: "resource" })) {
+        if (has(name)) continue;
+        causes.push(requiredField(`rules[${index}].${name}`, `resource rules must supply at least one ${what}`));
+      }
+    });
+  };
+}
+
+const RBAC = "rbac.authorization.k8s.io";
+
+const account = fields({ name: formed(subdomain), apiGroup: oneOf("") });
+const person = fields({ apiGroup: oneOf(RBAC) });
+const KINDS = ["ServiceAccount", "User", "Group"];
+
+function subject(isNamespaced: boolean): Check {
+  return (value, at, causes) => {
+    const subject = objectOr(value);
+    checkOneOf(subject.kind ?? "", `${at}.kind`, KINDS, causes);
+    if (subject.kind === "User" || subject.kind === "Group") person(subject, at, causes);
+    if (subject.kind !== "ServiceAccount") return;
+    account(subject, at, causes);
+    if (!isNamespaced && textOf(subject.namespace) === "") causes.push(requiredField(`${at}.namespace`));
+  };
+}
+
+const roleRef = fields({ apiGroup: oneOf(RBAC), name: formed(pathSegment) });
+
+function binding(isNamespaced: boolean): Rule {
+  const subjects = fields({ "subjects[]": subject(isNamespaced) });
+  const kinds = isNamespaced ? ["Role", "ClusterRole"] : ["ClusterRole"];
+  return (object, at, causes) => {
+    const role = objectOr(object.roleRef);
+    roleRef(role, "roleRef", causes);
+    checkOneOf(role.kind ?? "", "roleRef.kind", kinds, causes);
+    subjects(object, at, causes);
+  };
+}
+
+const budget: Rule = ({ minAvailable, maxUnavailable, selector }, at, causes) => {
+  if (minAvailable !== undefined && maxUnavailable !== undefined) {
+    const shown = { MinAvailable: minAvailable, Selector: selector ?? null, MaxUnavailable: maxUnavailable };
+    refuseValue(causes, at, shown, "minAvailable and maxUnavailable cannot be both set");
+  }
+  checkShare(minAvailable, `${at}.minAvailable`, causes);
+  checkShare(maxUnavailable, `${at}.maxUnavailable`, causes);
+};
+
+/** The rules of the types of policy, rights, leases and definitions. */
+const POLICY_RULES: Readonly<Record<string, Rule>> = {
+  "apiextensions/v1.CustomResourceDefinition": definition,
+  "apiextensions/v1.CustomResourceDefinitionSpec": fields({
+    group: formed(subdomain),
+    scope: oneOf("Cluster", "Namespaced"),
+    "names.plural": formed(letterLabel),
+    "names.singular": formed(letterLabel),
+    "versions[].name": formed(letterLabel),
+  }),
+  "coordination/v1.LeaseSpec": fields({ leaseDurationSeconds: atLeast(1), leaseTransitions: atLeast(0) }),
+  "policy/v1.PodDisruptionBudgetSpec": budget,
+  "policy/v1.PodDisruptionBudgetStatus": noneBelowZero,
+  "rbac/v1.ClusterRole": policyRules(false),
+  "rbac/v1.ClusterRoleBinding": binding(false),
+  "rbac/v1.Role": policyRules(true),
+  "rbac/v1.RoleBinding": binding(true),
+};
+
+/** Rules by the name of the type: `"core/v1.Container"`. */
+export const RULES: Readonly<Record<string, Rule>> = {
+  "meta/v1.LabelSelector": checkSelector,
+  ...APPS_RULES,
+  ...BATCH_RULES,
+  ...CORE_RULES,
+  ...NETWORKING_RULES,
+  ...POD_RULES,
+  ...POLICY_RULES,
+};
+
+/** Types whose rules say, in words of their own, which members are required and which values they have. */
+export const OWN_WORDS: ReadonlySet<string> = new Set([
+  "core/v1.DownwardAPIVolumeFile",
+  "core/v1.NodeSelector",
+  "core/v1.NodeSelectorRequirement",
+  "core/v1.PodSpec",
+  "core/v1.ServiceAccountTokenProjection",
+  "core/v1.Sysctl",
+  "core/v1.Taint",
+  "core/v1.Toleration",
+  "meta/v1.LabelSelectorRequirement",
+  "meta/v1.OwnerReference",
+]);
+
+/** Fields, by type and name, of which a rule or the server's storage says what is required and allowed. */
+export const ELSEWHERE: ReadonlySet<string> = new Set([
+  "apps/v1.DaemonSetSpec.selector",
+  "apps/v1.DaemonSetUpdateStrategy.type",
+  "apps/v1.DeploymentStrategy.type",
+  "apps/v1.StatefulSetSpec.podManagementPolicy",
+  "apps/v1.StatefulSetUpdateStrategy.type",
+  "batch/v1.JobSpec.podReplacementPolicy",
+  "batch/v1.PodFailurePolicyOnExitCodesRequirement.values",
+  "meta/v1.ObjectMeta.ownerReferences",
+  "rbac/v1.RoleRef.kind",
+  "rbac/v1.Subject.kind",
+]);

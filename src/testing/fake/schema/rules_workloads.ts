@@ -1,0 +1,420 @@
+import { parseQuantity } from "../../../api/object.ts";
+import { LabelSelector, type LabelSelectorFields } from "../../../api/selector.ts";
+import { type Causes, forbiddenField, requiredField, unsupportedField } from "../../../client/protocol/refusal.ts";
+import { isObject, type Json, type JsonObject, objectOr, textOf } from "../wire/json.ts";
+import {
+  all,
+  atLeast,
+  between,
+  type Check,
+  checkAnnotations,
+  checkLabels,
+  checkOneOf,
+  checkShare,
+  dnsLabel,
+  fields,
+  type Form,
+  formed,
+  noneBelowZero,
+  numberOf,
+  objectsOf,
+  oneOf,
+  pathSegment,
+  present,
+  refuseValue,
+  type Rule,
+  shareOf,
+} from "./checks.ts";
+
+/** The five fields of a schedule: their least and greatest values, and names of these, from the least on. */
+const FIELDS: readonly (readonly [least: number, most: number, names?: readonly string[]])[] = [
+  [0, 59],
+  [0, 23],
+  [1, 31],
+  [1, 12, ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]],
+  [0, 6, ["sun", "mon", "tue", "wed", "thu", "fri", "sat"]],
+];
+
+const NAMED =
+  /^@(?:yearly|annually|monthly|weekly|daily|midnight|hourly|every (?:\d+(?:\.\d*)?(?:ns|us|µs|ms|s|m|h))+)$/;
+
+/** A cron schedule. */
+export const schedule: Form = (text) => {
+  if (text.includes("TZ")) return ["cannot use TZ or CRON_TZ in schedule, use timeZone field instead"];
+  if (NAMED.test(text)) return [];
+  const given = text.split(/\s+/).filter((field) => field !== "");
+  if (given.length !== 5) return [`expected exactly 5 fields, found ${given.length}: [${given.join(" ")}]`];
+  const wrong = given.find((field, index) => !field.split(",").every((part) => isInRange(part, ...FIELDS[index])));
+  return wrong === undefined ? [] : [`is no range of its field: ${wrong}`];
+};
+
+/** Returns true for `*`, `5`, `1-5` and `mon-fri/2`. */
+function isInRange(part: string, least: number, most: number, names: readonly string[] = []): boolean {
+  const [, first, last, step] = /^([*?]|\w+)(?:-(\w+))?(?:\/(\d+))?$/.exec(part) ?? [];
+  if (first === undefined || Number(step) === 0) return false;
+  if (first === "*" || first === "?") return true;
+  const numberOf = (text: string): number => {
+    const at = names.indexOf(text.toLowerCase());
+    return at < 0 ? Number(text) : at + least;
+  };
+  const start = numberOf(first);
+  const end = last === undefined ? start : numberOf(last);
+  return start >= least && start <= end && end <= most;
+}
+
+/** The name of a time zone. */
+export const timeZone: Form = (zone) => {
+  try {
+    new Intl.DateTimeFormat("en", { timeZone: zone });
+    return [];
+  } catch (error) {
+    if (error instanceof RangeError) return [`unknown time zone ${zone}`];
+    throw error;
+  }
+};
+
+/** Returns a rule: these counts are not above another one, which is absent where it is 0. */
+function atMost(limit: string, ...names: readonly string[]): Rule {
+  return (object, at, causes) => {
+    for (const name of names) {
+      if (numberOf(object[name]) <= numberOf(object[limit])) continue;
+      refuseValue(causes, `${at}.${name}`, object[name], `cannot be greater than ${at}.${limit}`);
+    }
+  };
+}
+
+/** Returns true if a selector matches labels; undefined if it cannot be read. An absent selector matches nothing. */
+function selects(selector: Json | undefined, labels: Json | undefined): boolean | undefined {
+  if (!isObject(selector)) return false;
+  try {
+    return LabelSelector.from(selector as LabelSelectorFields).matches(objectOr(labels) as Record<string, string>);
+  } catch (error) {
+    if (error instanceof TypeError) return undefined;
+    throw error;
+  }
+}
+
+/** Returns true if a selector has no condition. */
+function isEmptySelector(selector: Json | undefined): boolean {
+  const { matchLabels, matchExpressions } = objectOr(selector);
+  return Object.keys(objectOr(matchLabels)).length + objectsOf(matchExpressions).length === 0;
+}
+
+/** The reference of a scaled or measured object. */
+const reference: Rule = ({ apiVersion }, at, causes) => {
+  const slashes = textOf(apiVersion).split("/").length - 1;
+  if (slashes === 1 || at !== "spec.scaleTargetRef") return;
+  const why = slashes > 1
+    ? `unexpected GroupVersion string: ${textOf(apiVersion)}`
+    : "apiVersion must specify API group";
+  refuseValue(causes, `${at}.apiVersion`, apiVersion ?? "", why);
+};
+
+const bounds: Rule = ({ minReplicas, maxReplicas, metrics }, at, causes) => {
+  const most = numberOf(maxReplicas);
+  if (typeof minReplicas === "number" && most < minReplicas) {
+    refuseValue(causes, `${at}.maxReplicas`, most, "must be greater than or equal to `minReplicas`");
+  }
+  const toZero = objectsOf(metrics).some(({ type }) => type === "Object" || type === "External");
+  if (minReplicas === 0 && !toZero) {
+    const why = "must specify at least one Object or External metric to support scaling to zero replicas";
+    causes.push(forbiddenField(`${at}.metrics`, why));
+  }
+};
+
+/** The members of a metric, by its type, and members of its target, of which it needs one. */
+const SOURCES: Readonly<Record<string, readonly [member: string, one: string, other?: string]>> = {
+  Object: ["object", "averageValue", "value"],
+  External: ["external", "averageValue", "value"],
+  Pods: ["pods", "averageValue"],
+  Resource: ["resource", "averageUtilization", "averageValue"],
+  ContainerResource: ["containerResource", "averageUtilization", "averageValue"],
+};
+
+const metric: Rule = (spec, at, causes) => {
+  const [expected, one, other = one] = SOURCES[textOf(spec.type)] ?? [];
+  if (expected === undefined) return;
+  for (const [member] of Object.values(SOURCES)) {
+    if (member === expected || !isObject(spec[member])) continue;
+    causes.push(forbiddenField(`${at}.${member}`, "must populate the given metric source only"));
+  }
+  const source = spec[expected];
+  if (!isObject(source)) {
+    causes.push(requiredField(`${at}.${expected}`, "must populate information for the given metric source"));
+    return;
+  }
+  const target = objectOr(source.target);
+  const place = `${at}.${expected}.target`;
+  if (target[one] === undefined && target[other] === undefined) {
+    causes.push(requiredField(`${place}.${one}`, `must set ${one} or ${other}`));
+  } else if (one !== other && target[one] !== undefined && target[other] !== undefined && expected !== "object") {
+    causes.push(forbiddenField(`${place}.${other}`, `may not set both ${one} and ${other}`));
+  }
+};
+
+const positive: Check = (value, at, causes) => {
+  if (Number(parseQuantity(value as string | number)) <= 0) refuseValue(causes, at, value, "must be positive");
+};
+
+const name = formed(pathSegment);
+const target = all(reference, fields({ kind: name, name }));
+const spec = all(bounds, fields({ minReplicas: atLeast(0), "maxReplicas!": atLeast(1) }));
+
+/** The rules of selector and template, which pods are made from. */
+const podsOf: Rule = ({ selector, template }, at, causes) => {
+  const { labels } = objectOr(objectOr(template).metadata);
+  if (isObject(selector) && isEmptySelector(selector)) {
+    refuseValue(causes, `${at}.selector`, selector, "empty selector would select all pods");
+  }
+  const isSelected = selects(selector, labels);
+  if (isSelected === false) refuseValue(causes, `${at}.template.metadata.labels`, labels, UNSELECTED);
+  running(objectOr(template), `${at}.template`, causes);
+};
+
+/** Also reports selectors that cannot be read, and then looks no further. */
+const podsOfReadable: Rule = (spec, at, causes) => {
+  const { selector } = spec;
+  if (!isObject(selector) || selects(selector, {}) !== undefined) podsOf(spec, at, causes);
+  else refuseValue(causes, `${at}.selector`, selector, "invalid label selector");
+};
+
+const UNSELECTED = "`selector` does not match template `labels`";
+
+/** Pods that are replaced run until then. */
+const running = fields({
+  "spec.restartPolicy": oneOf("Always"),
+  "spec.activeDeadlineSeconds": (_, at, causes) => {
+    causes.push(forbiddenField(at, "activeDeadlineSeconds is not Supported"));
+  },
+});
+
+/** Returns a rule of a strategy: its type, and what the parameters of rolling updates must be. */
+function strategy(other: string, wrong: "Invalid" | "NotSupported", rolling: Rule): Rule {
+  return (object, at, causes) => {
+    const { type, rollingUpdate } = object;
+    const place = `${at}.rollingUpdate`;
+    if (type === "RollingUpdate") return rolling(objectOr(rollingUpdate), place, causes);
+    if (type !== other) {
+      if (wrong === "Invalid") refuseValue(causes, at, object, `must be 'RollingUpdate' or '${other}'`);
+      else causes.push(unsupportedField(at, object, ["RollingUpdate", other]));
+    } else if (rollingUpdate !== undefined && other === "Recreate") {
+      causes.push(forbiddenField(place, "may not be specified when strategy `type` is 'Recreate'"));
+    } else if (rollingUpdate !== undefined && wrong === "Invalid") {
+      refuseValue(causes, place, rollingUpdate, "only allowed for updateStrategy 'RollingUpdate'");
+    }
+  };
+}
+
+const rollingDeployment: Rule = ({ maxUnavailable, maxSurge }, at, causes) => {
+  checkShare(maxUnavailable, `${at}.maxUnavailable`, causes);
+  checkShare(maxSurge, `${at}.maxSurge`, causes, Infinity);
+  if (shareOf(maxUnavailable) === 0 && shareOf(maxSurge) === 0) {
+    refuseValue(causes, `${at}.maxUnavailable`, maxUnavailable, "may not be 0 when `maxSurge` is 0");
+  }
+};
+
+const rollingDaemonSet: Rule = ({ maxUnavailable, maxSurge }, at, causes) => {
+  checkShare(maxUnavailable, `${at}.maxUnavailable`, causes);
+  checkShare(maxSurge, `${at}.maxSurge`, causes);
+  const [unavailable, surge] = [shareOf(maxUnavailable) !== 0, shareOf(maxSurge) !== 0];
+  if (unavailable && surge) {
+    refuseValue(causes, `${at}.maxSurge`, maxSurge, "may not be set when maxUnavailable is non-zero");
+  } else if (!unavailable && !surge) {
+    causes.push(requiredField(`${at}.maxUnavailable`, "cannot be 0 when maxSurge is 0"));
+  }
+};
+
+const rollingStatefulSet: Rule = (given, at, causes) => {
+  noneBelowZero(given, at, causes);
+  checkShare(given.maxUnavailable, `${at}.maxUnavailable`, causes);
+  if (given.maxUnavailable !== undefined && shareOf(given.maxUnavailable) === 0) {
+    refuseValue(causes, `${at}.maxUnavailable`, given.maxUnavailable, "cannot be 0");
+  }
+};
+
+const deadline: Rule = ({ progressDeadlineSeconds: deadline, minReadySeconds = 0 }, at, causes) => {
+  if (typeof deadline === "number" && deadline <= Number(minReadySeconds)) {
+    refuseValue(causes, `${at}.progressDeadlineSeconds`, deadline, "must be greater than minReadySeconds");
+  }
+};
+
+const statefulSet: Rule = ({ podManagementPolicy: policy }, at, causes) => {
+  if (policy === undefined || policy === "OrderedReady" || policy === "Parallel") return;
+  refuseValue(causes, `${at}.podManagementPolicy`, policy, "must be 'OrderedReady' or 'Parallel'");
+};
+
+/** The server names labels and annotations of a template without its metadata. */
+const template: Rule = ({ metadata }, at, causes) => {
+  const { labels, annotations } = objectOr(metadata);
+  if (labels !== undefined) checkLabels(labels, `${at}.labels`, causes);
+  if (annotations !== undefined) checkAnnotations(annotations, `${at}.annotations`, causes);
+};
+
+/** The rules of the types of apps/v1, of the templates of their pods, and of their scaling. */
+export const APPS_RULES: Readonly<Record<string, Rule>> = {
+  "apps/v1.DaemonSetSpec": all(podsOf, noneBelowZero),
+  "apps/v1.DaemonSetStatus": noneBelowZero,
+  "apps/v1.DaemonSetUpdateStrategy": strategy("OnDelete", "NotSupported", rollingDaemonSet),
+  "apps/v1.DeploymentSpec": all(podsOfReadable, noneBelowZero, deadline),
+  "apps/v1.DeploymentStatus": all(
+    noneBelowZero,
+    atMost("replicas", "updatedReplicas", "readyReplicas", "availableReplicas"),
+    atMost("readyReplicas", "availableReplicas"),
+  ),
+  "apps/v1.DeploymentStrategy": strategy("Recreate", "NotSupported", rollingDeployment),
+  "apps/v1.ReplicaSetSpec": all(podsOfReadable, noneBelowZero),
+  "apps/v1.ReplicaSetStatus": all(
+    noneBelowZero,
+    atMost("replicas", "fullyLabeledReplicas", "readyReplicas", "availableReplicas"),
+    atMost("readyReplicas", "availableReplicas"),
+  ),
+  "apps/v1.StatefulSetOrdinals": noneBelowZero,
+  "apps/v1.StatefulSetPersistentVolumeClaimRetentionPolicy": fields({
+    whenDeleted: oneOf("Retain", "Delete"),
+    whenScaled: oneOf("Retain", "Delete"),
+  }),
+  "apps/v1.StatefulSetSpec": all(
+    podsOfReadable,
+    noneBelowZero,
+    statefulSet,
+    fields({ serviceName: formed(dnsLabel) }),
+  ),
+  "apps/v1.StatefulSetStatus": all(
+    noneBelowZero,
+    atMost("replicas", "readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas"),
+    atMost("readyReplicas", "availableReplicas"),
+  ),
+  "apps/v1.StatefulSetUpdateStrategy": strategy("OnDelete", "Invalid", rollingStatefulSet),
+  "core/v1.PodTemplateSpec": template,
+  "autoscaling/v1.CrossVersionObjectReference": target,
+  "autoscaling/v1.HorizontalPodAutoscalerSpec": spec,
+  "autoscaling/v1.ScaleSpec": noneBelowZero,
+  "autoscaling/v2.CrossVersionObjectReference": target,
+  "autoscaling/v2.ContainerResourceMetricSource": fields({ container: formed(dnsLabel) }),
+  "autoscaling/v2.HPAScalingPolicy": fields({ value: atLeast(1), periodSeconds: between(1, 1_800) }),
+  "autoscaling/v2.HPAScalingRules": fields({
+    stabilizationWindowSeconds: between(0, 3_600),
+    selectPolicy: oneOf("Disabled", "Max", "Min"),
+    "policies!": present,
+  }),
+  "autoscaling/v2.HorizontalPodAutoscalerSpec": spec,
+  "autoscaling/v2.MetricIdentifier": fields({ name }),
+  "autoscaling/v2.MetricSpec": metric,
+  "autoscaling/v2.MetricTarget": fields({ value: positive, averageValue: positive, averageUtilization: atLeast(1) }),
+};
+
+const jobModes: Rule = (spec, at, causes) => {
+  const { completionMode, backoffLimitPerIndex, maxFailedIndexes, completions } = spec;
+  if (maxFailedIndexes !== undefined && backoffLimitPerIndex === undefined) {
+    causes.push(requiredField(`${at}.backoffLimitPerIndex`, "when maxFailedIndexes is specified"));
+  }
+  if (completionMode === "Indexed") {
+    if (completions === undefined) causes.push(requiredField(`${at}.completions`, "when completion mode is Indexed"));
+    return;
+  }
+  for (const name of ["backoffLimitPerIndex", "maxFailedIndexes", "successPolicy"]) {
+    if (spec[name] !== undefined) refuseValue(causes, `${at}.${name}`, spec[name], "requires indexed completion mode");
+  }
+};
+
+const replacement: Rule = ({ podFailurePolicy, podReplacementPolicy }, at, causes) => {
+  const replacements = podFailurePolicy === undefined ? ["Failed", "TerminatingOrFailed"] : ["Failed"];
+  checkOneOf(podReplacementPolicy, `${at}.podReplacementPolicy`, replacements, causes);
+};
+
+const jobRestarts: Rule = ({ template, podFailurePolicy }, at, causes) => {
+  const place = `${at}.template.spec.restartPolicy`;
+  const policy = textOf(objectOr(objectOr(template).spec).restartPolicy);
+  if (policy === "Always" || policy === "") {
+    causes.push(requiredField(place, 'valid values: "OnFailure", "Never"'));
+  } else if (policy !== "OnFailure" && policy !== "Never") {
+    causes.push(unsupportedField(place, policy, ["OnFailure", "Never"]));
+  } else if (podFailurePolicy !== undefined && policy !== "Never") {
+    refuseValue(causes, place, policy, 'only "Never" is supported when podFailurePolicy is specified');
+  }
+};
+
+/** The labels by which the server knows the pods of a job. */
+export const JOB_LABELS = {
+  name: ["job-name", "batch.kubernetes.io/job-name"],
+  uid: ["controller-uid", "batch.kubernetes.io/controller-uid"],
+};
+
+/** Finds what a new job lacks of what the server generates. */
+export const checkGenerated = ({ metadata, spec }: JsonObject, causes: Causes): void => {
+  const { name, uid } = objectOr(metadata);
+  const { selector, template, manualSelector } = objectOr(spec);
+  if (manualSelector === true || selector === undefined) return;
+  const { labels } = objectOr(objectOr(template).metadata);
+  const expected: Record<string, string> = {};
+  for (const key of JOB_LABELS.uid) expected[key] = textOf(uid);
+  for (const key of JOB_LABELS.name) expected[key] = textOf(name);
+  for (const [key, value] of Object.entries(expected)) {
+    const found = objectOr(labels)[key];
+    const place = `spec.template.metadata.labels`;
+    if (found === undefined) causes.push(requiredField(`${place}[${key}]`, `must be '${value}'`));
+    else if (found !== value) refuseValue(causes, `${place}[${key}]`, labels, `must be '${value}'`);
+  }
+  if (selects(selector, expected) === false) {
+    refuseValue(causes, "spec.selector", selector, "`selector` not auto-generated");
+  }
+};
+
+const job: Rule = ({ spec }, _, causes) => {
+  const { selector, template } = objectOr(spec);
+  const { labels } = objectOr(objectOr(template).metadata);
+  if (selector === undefined) causes.push(requiredField("spec.selector"));
+  if (selects(selector, labels) === false) {
+    refuseValue(causes, "spec.template.metadata.labels", labels, UNSELECTED);
+  }
+};
+
+/** The state of a job that has ended, or not: what the status must have, and what it cannot have. */
+const jobStatus: Rule = (status, at, causes) => {
+  const { completionTime, startTime } = status;
+  const is = (type: string): boolean =>
+    objectsOf(status.conditions).some((one) => one.type === type && one.status === "True");
+  const refuse = (type: string, other: string, both: boolean): void => {
+    if (!is(type) || is(other) !== both) return;
+    const why = `cannot set ${type}=True condition with${both ? "" : "out"} the ${other}=true condition`;
+    refuseValue(causes, `${at}.conditions`, {}, why);
+  };
+  refuse("Complete", "Failed", true);
+  refuse("Failed", "FailureTarget", false);
+  refuse("Complete", "SuccessCriteriaMet", false);
+  const finished = is("Complete") || is("Failed");
+  if (completionTime === undefined) {
+    if (is("Complete")) causes.push(requiredField(`${at}.completionTime`));
+  } else if (!is("Complete")) {
+    const why = "cannot set completionTime when there is no Complete=True condition";
+    refuseValue(causes, `${at}.completionTime`, completionTime, why);
+  }
+  if (finished && startTime === undefined) causes.push(requiredField(`${at}.startTime`));
+};
+
+const cronJob: Rule = ({ jobTemplate }, at, causes) => {
+  const { selector, manualSelector } = objectOr(objectOr(jobTemplate).spec);
+  const place = `${at}.jobTemplate.spec`;
+  if (selector !== undefined) refuseValue(causes, `${place}.selector`, selector, "`selector` will be auto-generated");
+  if (manualSelector === true) {
+    causes.push(unsupportedField(`${place}.manualSelector`, manualSelector, ["nil", "false"]));
+  }
+};
+
+const cronJobName: Rule = ({ metadata }, _, causes) => {
+  const name = textOf(objectOr(metadata).name);
+  if (name.length > 52) refuseValue(causes, "metadata.name", name, "must be no more than 52 characters");
+};
+
+/** The rules of the types of batch/v1. */
+export const BATCH_RULES: Readonly<Record<string, Rule>> = {
+  "batch/v1.CronJob": cronJobName,
+  "batch/v1.CronJobSpec": all(
+    cronJob,
+    fields({ schedule: formed(schedule), timeZone: formed(timeZone) }),
+    noneBelowZero,
+  ),
+  "batch/v1.Job": job,
+  "batch/v1.JobSpec": all(noneBelowZero, jobModes, replacement, jobRestarts),
+  "batch/v1.JobStatus": all(noneBelowZero, jobStatus),
+};

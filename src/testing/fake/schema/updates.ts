@@ -1,0 +1,240 @@
+import { type ParsedQuantity, parseQuantity } from "../../../api/object.ts";
+import { type Causes, forbiddenField, invalidField, requiredField } from "../../../client/protocol/refusal.ts";
+import { at, equalJson, goJson, type Json, type JsonObject, type MutableJson, objectOr, textOf } from "../wire/json.ts";
+import { numberOf, objectsOf, refuseValue, textsOf } from "./checks.ts";
+import { checkGenerated } from "./rules_workloads.ts";
+import { checkNewPod, qosClass } from "./rules_pod.ts";
+import type { Struct } from "./schema.ts";
+
+/** Finds what an update changes that cannot be changed. */
+type UpdateRule = (old: JsonObject, object: JsonObject, causes: Causes) => void;
+
+const IMMUTABLE = "field is immutable";
+
+/** Reports members that differ once an object says that it is immutable. */
+function checkSealed(old: JsonObject, object: JsonObject, names: readonly string[], causes: Causes): void {
+  if (old.immutable !== true) return;
+  const why = `${IMMUTABLE} when \`immutable\` is set`;
+  if (object.immutable !== true) causes.push(forbiddenField("immutable", why));
+  for (const name of names) {
+    if (!equalJson(objectOr(old[name]), objectOr(object[name]))) causes.push(forbiddenField(name, why));
+  }
+}
+
+const POD_FIELDS = "`spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`," +
+  "`spec.tolerations` (only additions to existing tolerations)";
+
+/** The members of a pod that cannot be changed. */
+function fixedMembers(spec: JsonObject): JsonObject {
+  const { activeDeadlineSeconds: _, tolerations: _tolerations, schedulingGates: _gates, ...rest } = spec;
+  const plain = (list: Json | undefined): readonly JsonObject[] =>
+    objectsOf(list).map(({ image: _, ...others }) => others);
+  return { ...rest, containers: plain(rest.containers), initContainers: plain(rest.initContainers) };
+}
+
+function checkDeadline(old: Json | undefined, value: Json | undefined, causes: Causes): void {
+  if (typeof old !== "number" || (typeof value === "number" && value <= old)) return;
+  refuseValue(causes, "spec.activeDeadlineSeconds", value, "must be less than or equal to previous value");
+}
+
+function checkAdded(before: JsonObject, spec: JsonObject, causes: Causes): void {
+  const timeless = ({ tolerationSeconds: _, ...rest }: JsonObject): JsonObject => rest;
+  const tolerations = objectsOf(spec.tolerations).map(timeless);
+  if (!objectsOf(before.tolerations).every((old) => tolerations.some((other) => equalJson(other, timeless(old))))) {
+    const why = "existing toleration can not be modified except its tolerationSeconds";
+    causes.push(forbiddenField("spec.tolerations", why));
+  }
+}
+
+const pod: UpdateRule = (old, object, causes) => {
+  const [before, spec] = [objectOr(old.spec), objectOr(object.spec)];
+  for (const list of ["containers", "initContainers"]) {
+    const containers = objectsOf(spec[list]);
+    if (containers.length !== objectsOf(before[list]).length) {
+      causes.push(forbiddenField(`spec.${list}`, "pod updates may not add or remove containers"));
+      return;
+    }
+    containers.forEach(({ image }, index) => {
+      const place = `spec.${list}[${index}].image`;
+      const text = textOf(image);
+      if (text === "") causes.push(requiredField(place));
+      if (text !== text.trim()) refuseValue(causes, place, text, "must not have leading or trailing whitespace");
+    });
+  }
+  checkDeadline(before.activeDeadlineSeconds, spec.activeDeadlineSeconds, causes);
+  checkAdded(before, spec, causes);
+  if (equalJson(fixedMembers(before), fixedMembers(spec))) return;
+  causes.push(forbiddenField("spec", `pod updates may not change fields other than ${POD_FIELDS}\n`));
+};
+
+const service: UpdateRule = (old, object, causes) => {
+  const [before, spec] = [objectOr(old.spec), objectOr(object.spec)];
+  const place = "spec.clusterIPs[0]";
+  const [ip] = Array.isArray(before.clusterIPs) ? before.clusterIPs as readonly string[] : [];
+  const ips = Array.isArray(spec.clusterIPs) ? spec.clusterIPs as readonly string[] : [];
+  if (ip !== undefined && before.type !== "ExternalName" && spec.type !== "ExternalName") {
+    if (ips.length === 0) refuseValue(causes, place, ips, "primary clusterIP can not be unset");
+    else if (ips[0] !== ip) refuseValue(causes, place, ips, "may not change once set");
+  }
+};
+
+const claim: UpdateRule = (old, object, causes) => {
+  const [before, spec] = [objectOr(old.spec), objectOr(object.spec)];
+  const next: MutableJson = { ...spec };
+  if (!before.volumeName) delete next.volumeName;
+  if (before.storageClassName === undefined) delete next.storageClassName;
+  if (objectOr(object.status).phase === "Bound") {
+    next.resources = { ...objectOr(spec.resources), requests: objectOr(before.resources).requests };
+  }
+  if (!equalJson(next, before)) {
+    const why =
+      "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims\n";
+    causes.push(forbiddenField("spec", why));
+  }
+  const storageOf = (resources: Json | undefined): ParsedQuantity =>
+    parseQuantity(textOf(objectOr(resources).storage) || "0");
+  const wanted = storageOf(objectOr(spec.resources).requests);
+  const isSmaller = wanted.nanos > 0n && wanted.compare(storageOf(objectOr(before.resources).requests)) < 0;
+  if (isSmaller && wanted.compare(storageOf(objectOr(old.status).capacity)) <= 0) {
+    causes.push(forbiddenField("spec.resources.requests.storage", "field can not be less than status.capacity"));
+  }
+  if (before.volumeMode !== spec.volumeMode) refuseValue(causes, "volumeMode", spec.volumeMode, IMMUTABLE);
+};
+
+const node: UpdateRule = (old, object, causes) => {
+  const [before, spec] = [objectOr(old.spec), objectOr(object.spec)];
+  if (textsOf(before.podCIDRs).length > 0 && !equalJson(before.podCIDRs, spec.podCIDRs)) {
+    causes.push(forbiddenField("spec.podCIDRs", 'node updates may not change podCIDR except from "" to valid'));
+  }
+  if (before.providerID && before.providerID !== spec.providerID) {
+    refuseValue(causes, "spec.providerID", null, "field cannot be changed once set");
+  }
+};
+
+const namespace: UpdateRule = (old, object, causes) => {
+  const { phase } = objectOr(object.status);
+  if (phase === objectOr(old.status).phase) return;
+  const isDeleted = objectOr(old.metadata).deletionTimestamp !== undefined;
+  const wanted = isDeleted ? "Terminating" : "Active";
+  if (phase === wanted) return;
+  const why = `may only be '${wanted}' if \`deletionTimestamp\` is ${isDeleted ? "not " : ""}empty`;
+  refuseValue(causes, "status.Phase", phase ?? "", why);
+};
+
+/** Returns a check: these fields stay as they are. */
+function fixed(...paths: readonly string[]): UpdateRule {
+  return (old, object, causes) => {
+    for (const path of paths) {
+      const names = path.split(".");
+      const value = at(object, ...names) as Json | undefined;
+      if (!equalJson(at(old, ...names), value)) refuseValue(causes, path, value, IMMUTABLE);
+    }
+  };
+}
+
+/** The members of its template that a job may change before its pods have begun. */
+const DIRECTIVES = ["affinity", "nodeSelector", "tolerations", "schedulingGates"];
+
+function withoutDirectives(template: Json | undefined): MutableJson {
+  const { metadata: _, spec, ...rest } = objectOr(template) as MutableJson;
+  const pod: MutableJson = { ...objectOr(spec) as MutableJson };
+  for (const name of DIRECTIVES) delete pod[name];
+  for (const name of ["containers", "initContainers"]) {
+    if (Array.isArray(pod[name])) pod[name] = pod[name].map((one) => ({ ...objectOr(one), resources: null }));
+  }
+  return { ...rest, spec: pod };
+}
+
+const job: UpdateRule = (old, object, causes) => {
+  const [before, after] = [objectOr(old.spec), objectOr(object.spec)];
+  const { completions, parallelism, completionMode } = after;
+  if (!equalJson(before.completions, completions)) {
+    const why = completionMode === "Indexed" ? "can only be modified in tandem with spec.parallelism" : IMMUTABLE;
+    if (completionMode !== "Indexed" || (completions !== undefined && completions !== parallelism)) {
+      refuseValue(causes, "spec.completions", completions, why);
+    }
+  }
+  fixed("spec.selector")(old, object, causes);
+  const { startTime, active } = objectOr(old.status);
+  const waits = before.suspend === true && startTime === undefined && numberOf(active) === 0;
+  const same = waits
+    ? equalJson(withoutDirectives(before.template), withoutDirectives(after.template))
+    : equalJson(before.template, after.template);
+  if (!same) refuseValue(causes, waits ? "spec.template.spec" : "spec.template", after.template, IMMUTABLE);
+  fixed(
+    "spec.completionMode",
+    "spec.podFailurePolicy",
+    "spec.backoffLimitPerIndex",
+    "spec.managedBy",
+    "spec.successPolicy",
+  )(old, object, causes);
+};
+
+const priorityValue: UpdateRule = (old, object, causes) => {
+  if (old.value !== object.value) causes.push(forbiddenField("value", "may not be changed in an update."));
+};
+
+const selector = fixed("spec.selector");
+
+/** The checks of updates, by the name of the type. */
+const UPDATES: Readonly<Record<string, readonly UpdateRule[]>> = {
+  "apiextensions/v1.CustomResourceDefinition": [
+    fixed("spec.group", "spec.names.kind", "spec.names.plural", "spec.scope"),
+  ],
+  "apps/v1.ControllerRevision": [fixed("data")],
+  "apps/v1.DaemonSet": [selector],
+  "apps/v1.Deployment": [selector],
+  "apps/v1.ReplicaSet": [selector],
+  "apps/v1.StatefulSet": [
+    selector,
+    fixed("spec.volumeClaimTemplates", "spec.serviceName", "spec.podManagementPolicy"),
+  ],
+  "batch/v1.Job": [job],
+  "core/v1.ConfigMap": [(old, object, causes) => checkSealed(old, object, ["data", "binaryData"], causes)],
+  "core/v1.Namespace": [namespace],
+  "core/v1.Node": [node],
+  "core/v1.PersistentVolume": [fixed("spec.volumeMode")],
+  "core/v1.PersistentVolumeClaim": [claim],
+  "core/v1.Pod": [pod],
+  "core/v1.Secret": [fixed("type"), (old, object, causes) => checkSealed(old, object, ["data"], causes)],
+  "core/v1.Service": [service],
+  "discovery/v1.EndpointSlice": [fixed("addressType")],
+  "networking/v1.IngressClass": [fixed("spec.controller")],
+  "rbac/v1.ClusterRoleBinding": [fixed("roleRef")],
+  "rbac/v1.RoleBinding": [fixed("roleRef")],
+  "scheduling/v1.PriorityClass": [fixed("preemptionPolicy"), priorityValue],
+  "storage/v1.StorageClass": [fixed("provisioner", "parameters", "reclaimPolicy", "volumeBindingMode")],
+};
+
+/** Finds what a new object cannot have. */
+export function validateCreate({ name }: Struct, object: JsonObject): Causes {
+  const causes: Causes = [];
+  if (name === "core/v1.Pod") checkNewPod(objectOr(object.spec), causes);
+  if (name === "batch/v1.Job") checkGenerated(object, causes);
+  return causes;
+}
+
+/** Finds what an update changes that cannot be changed. */
+export function validateUpdate(schema: Struct, old: JsonObject, object: JsonObject): Causes {
+  const causes: Causes = [];
+  for (const update of UPDATES[schema.name] ?? []) update(old, object, causes);
+  return causes;
+}
+
+/** Checks an update by a subresource, beside its object's rules: ephemeral containers and the QoS class stay. */
+export function validatePart(subresource: string, old: JsonObject, object: JsonObject): Causes {
+  const [before, after] = [objectOr(old.spec), objectOr(object.spec)];
+  if (subresource === "resize") {
+    const quality = qosClass(before);
+    const why = "Pod QOS Class may not change as a result of resizing";
+    return qosClass(after) === quality ? [] : [invalidField("spec", goJson(quality), why)];
+  }
+  if (subresource !== "ephemeralcontainers") return [];
+  const names = objectsOf(after.ephemeralContainers).map(({ name }) => name);
+  return objectsOf(before.ephemeralContainers).filter(({ name }) => !names.includes(name)).map(({ name }) =>
+    forbiddenField(
+      "spec.ephemeralContainers",
+      `existing ephemeral containers ${JSON.stringify(name)} may not be removed\n`,
+    )
+  );
+}

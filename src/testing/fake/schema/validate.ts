@@ -1,0 +1,518 @@
+import type { StatusCause } from "../../../api/status.ts";
+import {
+  type Causes,
+  duplicateField,
+  invalidField,
+  requiredField,
+  tooLong,
+  unsupportedField,
+} from "../../../client/protocol/refusal.ts";
+import { equalJson, isObject, type Json, type JsonObject, textOf } from "../wire/json.ts";
+import { ELSEWHERE, OWN_WORDS, RULES } from "./rules.ts";
+import type { Field, ListOf, Schema, Struct } from "./schema.ts";
+
+/**
+ * Finds what is wrong with an object of a built-in kind: required fields, enums, elements of one key, and the rules of
+ * its types.
+ */
+export function validateTyped(schema: Struct, object: JsonObject): Causes {
+  const causes: Causes = [];
+  typed(schema, object, "", causes);
+  return causes;
+}
+
+/** A field in which something can be wrong, with what decides on it. */
+interface Part {
+  readonly field: Field;
+  /** The elements of the list that must differ. */
+  readonly unique: ListOf | undefined;
+  /** False if rules alone say what the field needs. */
+  readonly isChecked: boolean;
+  /** True if a rule or the server's storage reports what is required and allowed. */
+  readonly isElsewhere: boolean;
+}
+
+const PARTS = new WeakMap<Struct, readonly Part[]>();
+
+function partsOf(schema: Struct): readonly Part[] {
+  let parts = PARTS.get(schema);
+  if (parts === undefined) {
+    parts = [...schema.fields.values()].map((field) => partOf(schema, field)).filter(({ field, unique }) =>
+      field.required || field.allowed.length > 0 || unique !== undefined || hasMembers(field.schema)
+    );
+    PARTS.set(schema, parts);
+  }
+  return parts;
+}
+
+function partOf({ name }: Struct, field: Field): Part {
+  const { schema } = field;
+  const isElsewhere = ELSEWHERE.has(`${name}.${field.name}`);
+  const isUnique = schema.type === "list" && schema.list !== "atomic" && !isCore(schema.items) && !isElsewhere;
+  return { field, unique: isUnique ? schema : undefined, isChecked: !OWN_WORDS.has(name), isElsewhere };
+}
+
+/** True for objects, and for lists and maps of them. */
+function hasMembers(schema: Schema): boolean {
+  if (schema.type === "list") return hasMembers(schema.items);
+  return schema.type === "map" ? hasMembers(schema.values) : schema.type === "struct";
+}
+
+function typed(schema: Schema, value: Json | undefined, at: string, causes: Causes): void {
+  switch (schema.type) {
+    case "struct":
+      if (!isObject(value)) return;
+      for (const part of partsOf(schema)) {
+        const { name, required } = part.field;
+        const member = value[name];
+        // Most fields are absent.
+        if (member !== undefined || required) typedField(part, member, join(at, name), causes);
+      }
+      RULES[schema.name]?.(value, at, causes);
+      return;
+    case "map":
+      for (const [key, member] of Object.entries(isObject(value) ? value : {})) {
+        typed(schema.values, member, `${at}[${key}]`, causes);
+      }
+      return;
+    case "list":
+      if (!Array.isArray(value)) return;
+      value.forEach((item, index) => typed(schema.items, item, `${at}[${index}]`, causes));
+  }
+}
+
+function typedField(part: Part, value: Json | undefined, at: string, causes: Causes): void {
+  const { field: { schema, allowed, pointer, required }, unique, isElsewhere } = part;
+  // The server takes most of what a status says.
+  if (part.isChecked && !at.startsWith("status")) {
+    if (allowed.length > 0 && typeof value === "string" && !allowed.includes(value) && (value !== "" || pointer)) {
+      if (!isElsewhere) causes.push(unsupportedField(at, value, allowed));
+      return;
+    }
+    if (required && isAbsent(value)) {
+      if (!isElsewhere) causes.push(requiredField(at));
+      return;
+    }
+    if (unique !== undefined && Array.isArray(value)) duplicates(unique, value, at, causes);
+  }
+  typed(schema, value, at, causes);
+}
+
+/** True for types of the core group, whose rules say what must be unique. */
+function isCore(schema: Schema): boolean {
+  return schema.type === "struct" && schema.name.startsWith("core/");
+}
+
+function isAbsent(value: Json | undefined): boolean {
+  return value === undefined || value === null || value === "" || (Array.isArray(value) && value.length === 0);
+}
+
+function join(at: string, name: string): string {
+  return at === "" ? name : `${at}.${name}`;
+}
+
+/** Reports elements of a set that are equal, and of a map whose keys are. */
+function duplicates({ list, keys, items }: ListOf, value: readonly Json[], at: string, causes: Causes): void {
+  if (list === "atomic" || value.length < 2) return;
+  const fields = items.type === "struct" ? items.fields : undefined;
+  const key = (item: Json): Json =>
+    list === "set" || !isObject(item) ? item : Object.fromEntries(
+      keys.map((name) => [name, item[name] ?? fields?.get(name)?.default]).filter(([, found]) => found !== undefined),
+    );
+  const seen: Json[] = [];
+  value.forEach((item, index) => {
+    const found = key(item);
+    if (seen.some((other) => equalJson(other, found))) causes.push(duplicateField(`${at}[${index}]`, found));
+    else seen.push(found);
+  });
+}
+
+/**
+ * Finds what is wrong with an object of a custom kind, by its structural schema and the paths of its scale. Rules in
+ * CEL are not evaluated.
+ */
+export function validateCustom(
+  schema: Struct,
+  object: JsonObject,
+  scale?: { readonly specReplicasPath: string; readonly statusReplicasPath: string },
+): Causes {
+  const causes: Causes = [];
+  custom(schema, object, "", causes);
+  for (const path of [scale?.specReplicasPath, scale?.statusReplicasPath]) {
+    if (path !== undefined) checkReplicas(object, path, causes);
+  }
+  return causes;
+}
+
+/** Checks the replicas of a scale. The server's causes begin with the point of the path. */
+function checkReplicas(object: JsonObject, path: string, causes: Causes): void {
+  let value: Json | undefined = object;
+  for (const name of path.replace(/^\./, "").split(".")) {
+    if (!isObject(value)) break;
+    value = value[name];
+    if (value === undefined) return;
+  }
+  const refuse = (found: string, why: string): void => void causes.push(invalidField(path, found, why));
+  if (typeof value !== "number" || !Number.isInteger(value)) {
+    refuse("0", `${path} accessor error: ${textOf(value)} is of the type ${typeof value}, expected int64`);
+  } else if (value < 0) refuse(String(value), "should be a non-negative integer");
+  else if (value > 2 ** 31 - 1) refuse(String(value), `should be less than or equal to ${2 ** 31 - 1}`);
+}
+
+function custom(schema: Schema, value: Json | undefined, at: string, causes: Causes): void {
+  const rules: JsonObject = schema.rules ?? {};
+  if (value === null && rules.nullable === true) return;
+  const wrong = typeFault(schema, rules, value);
+  if (wrong !== undefined) {
+    causes.push({
+      ...invalidField(
+        at || "<nil>",
+        JSON.stringify(wrong.found),
+        `${at} in body must be of type ${wrong.wanted}: "${wrong.found}"`,
+      ),
+      reason: "FieldValueTypeInvalid",
+    });
+    if (wrong.wanted === "integer" && wrong.found === "number") {
+      causes.push(invalidField("<nil>", '""', `Checked value must be of type integer (default format) in ${at}`));
+    }
+  }
+  if (Array.isArray(rules.enum) && !rules.enum.some((item: Json) => equalJson(item, value))) {
+    const supported = rules.enum.map((item: Json) => typeof item === "string" ? item : JSON.stringify(item));
+    causes.push(unsupportedField(at, value as Json, supported));
+  }
+  if (wrong !== undefined) return combined(rules, value, at, causes);
+  for (const [name, check] of Object.entries(CHECKS)) {
+    const limit = rules[name];
+    if (limit === undefined) continue;
+    const cause = check(value as Json, limit, at);
+    if (cause !== undefined) causes.push(cause);
+  }
+  combined(rules, value, at, causes);
+  customMembers(schema, value, at, causes);
+}
+
+function customMembers(schema: Schema, value: Json | undefined, at: string, causes: Causes): void {
+  if (schema.type === "list" && Array.isArray(value)) {
+    value.forEach((item, index) => custom(schema.items, item, `${at}[${index}]`, causes));
+    duplicates(schema, value, at, causes);
+  } else if (schema.type === "map" && isObject(value)) {
+    for (const key in value) custom(schema.values, value[key], join(at, key), causes);
+  } else if (schema.type === "struct" && isObject(value)) {
+    for (const field of schema.fields.values()) {
+      const member = value[field.name];
+      if (field.required && member === undefined) causes.push(requiredField(join(at, field.name)));
+      // The metadata of an embedded object are typed.
+      if (member !== undefined && field.schema.rules !== undefined) {
+        custom(field.schema, member, join(at, field.name), causes);
+      }
+    }
+  }
+}
+
+const DATE_TIME = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/;
+
+/** The type that a value should have and the one that it has; undefined if they agree. */
+function typeFault(
+  schema: Schema,
+  { type, format }: JsonObject,
+  value: Json | undefined,
+): { readonly wanted: string; readonly found: string } | undefined {
+  const found = value === null || value === undefined
+    ? "null"
+    : Array.isArray(value)
+    ? "array"
+    : typeof value === "number" && Number.isInteger(value)
+    ? "integer"
+    : typeof value;
+  if (schema.type === "intOrString") {
+    return found === "integer" || found === "string" ? undefined : { wanted: "integer,string", found };
+  }
+  const wanted = textOf(type);
+  if (format === "date-time" && typeof value === "string" && !DATE_TIME.test(value)) {
+    return { wanted: format, found: value };
+  }
+  return wanted === "" || wanted === found || (wanted === "number" && found === "integer")
+    ? undefined
+    : { wanted, found };
+}
+
+/** Finds what is wrong with a value by one rule of its schema. */
+type Check = (value: Json, limit: Json, at: string) => Required<StatusCause> | undefined;
+
+/** Returns the check of a number, or of a size; `measure` returns undefined for values of other types. */
+function bound(
+  measure: (value: Json) => number | undefined,
+  holds: (value: number, limit: number) => boolean,
+  refuse: (at: string, limit: Json, found: number) => Required<StatusCause>,
+): Check {
+  return (value, limit, at) => {
+    const found = measure(value);
+    return found === undefined || holds(found, Number(limit)) ? undefined : refuse(at, limit, found);
+  };
+}
+
+function inBody(what: string, unit = ""): (at: string, limit: Json, found: number) => Required<StatusCause> {
+  return (at, limit, found) => invalidField(at, String(found), `${at} in body should ${what} ${limit}${unit}`);
+}
+
+function tooMany(at: string, limit: Json, found: number): Required<StatusCause> {
+  return { reason: "FieldValueTooMany", message: `Too many: ${found}: must have at most ${limit} items`, field: at };
+}
+
+const atLeast = (value: number, limit: number): boolean => value >= limit;
+const atMost = (value: number, limit: number): boolean => value <= limit;
+const numberIn = (value: Json): number | undefined => typeof value === "number" ? value : undefined;
+const charactersOf = (value: Json): number | undefined => typeof value === "string" ? [...value].length : undefined;
+const itemsOf = (value: Json): number | undefined => Array.isArray(value) ? value.length : undefined;
+const membersOf = (value: Json): number | undefined => isObject(value) ? Object.keys(value).length : undefined;
+
+/** Rules of one value, by their name in the schema. */
+const CHECKS: Readonly<Record<string, Check>> = {
+  minimum: bound(numberIn, atLeast, inBody("be greater than or equal to")),
+  maximum: bound(numberIn, atMost, inBody("be less than or equal to")),
+  multipleOf: bound(numberIn, (value, limit) => value % limit === 0, inBody("be a multiple of")),
+  minLength: bound(charactersOf, atLeast, inBody("be at least", " chars long")),
+  maxLength: bound(charactersOf, atMost, tooLong),
+  pattern: (value, limit, at) =>
+    typeof value !== "string" || re2(textOf(limit)).test(value)
+      ? undefined
+      : invalidField(at, JSON.stringify(value), `${at} in body should match '${limit}'`),
+  minItems: bound(itemsOf, atLeast, inBody("have at least", " items")),
+  maxItems: bound(itemsOf, atMost, tooMany),
+  minProperties: bound(membersOf, atLeast, inBody("have at least", " properties")),
+  maxProperties: bound(membersOf, atMost, tooMany),
+};
+
+/**
+ * `allOf`, `anyOf`, `oneOf` and `not`, whose schemas have rules of values alone. The server says of the object as a
+ * whole that they do not hold, and then why the nearest alternative does not.
+ */
+function combined(rules: JsonObject, value: Json | undefined, at: string, causes: Causes): void {
+  const faults = (rule: Json): Causes => {
+    const found: Causes = [];
+    if (isObject(rule)) partial(rule, value, at, found);
+    return found;
+  };
+  const list = (name: string): readonly Causes[] =>
+    Array.isArray(rules[name]) ? (rules[name] as readonly Json[]).map(faults) : [];
+  const valid = (found: readonly Causes[]): number => found.filter(({ length }) => length === 0).length;
+  const nearest = (found: readonly Causes[]): Causes => found.toSorted((a, b) => a.length - b.length)[0];
+  const report = (why: string, found: Causes = []): void => {
+    causes.push(invalidField("<nil>", '""', `${JSON.stringify(at)} must ${why}`), ...found);
+  };
+  const any = list("anyOf");
+  if (any.length > 0 && valid(any) === 0) report("validate at least one schema (anyOf)", nearest(any));
+  const one = list("oneOf");
+  if (one.length > 0 && valid(one) !== 1) {
+    const none = valid(one) === 0;
+    const why = none ? "Found none valid" : `Found ${valid(one)} valid alternatives`;
+    report(`validate one and only one schema (oneOf). ${why}`, none ? nearest(one) : []);
+  }
+  const every = list("allOf");
+  if (valid(every) < every.length) {
+    causes.push(...every.flat());
+    report(`validate all the schemas (allOf)${valid(every) === 0 ? ". None validated" : ""}`);
+  }
+  if (rules.not !== undefined && faults(rules.not).length === 0) report("not validate the schema (not)");
+}
+
+/** Checks a value by a schema below `allOf`, `anyOf`, `oneOf` or `not`. */
+function partial(rules: JsonObject, value: Json | undefined, at: string, causes: Causes): void {
+  const members = isObject(value) ? value : undefined;
+  if (members !== undefined) {
+    for (const name of Array.isArray(rules.required) ? rules.required as readonly string[] : []) {
+      if (members[name] === undefined) causes.push(requiredField(join(at, name)));
+    }
+    for (const [name, rule] of Object.entries(isObject(rules.properties) ? rules.properties : {})) {
+      if (isObject(rule) && members[name] !== undefined) partial(rule, members[name], join(at, name), causes);
+    }
+  }
+  const { type, ...others } = rules;
+  const schema: Schema = { type: "any", rules: { ...others, ...(type === undefined ? {} : { type }) } };
+  if (value !== undefined) custom(schema, value, at, causes);
+}
+
+/** The characters of the classes that RE2 names between brackets, as part of a class of JavaScript. */
+const CLASSES: ReadonlyMap<string, string> = new Map([
+  ["alnum", "0-9A-Za-z"],
+  ["alpha", "A-Za-z"],
+  ["ascii", "\\x00-\\x7f"],
+  ["blank", "\\t "],
+  ["cntrl", "\\x00-\\x1f\\x7f"],
+  ["digit", "0-9"],
+  ["graph", "!-~"],
+  ["lower", "a-z"],
+  ["print", " -~"],
+  ["punct", "!-\\/:-@\\[-`\\{-~"],
+  ["space", "\\t-\\r "],
+  ["upper", "A-Z"],
+  ["word", "0-9A-Za-z_"],
+  ["xdigit", "0-9A-Fa-f"],
+]);
+
+/** The characters of `\s`, which has more of them in JavaScript. */
+const SPACES = "\\t\\n\\f\\r ";
+
+/** The parts of an expression; those that have no name of their own are characters. */
+const PART = new RegExp(
+  [
+    /\\Q(?<quoted>[^]*?)(?:\\E|$)/,
+    /\\x\{(?<hex>[0-9A-Fa-f]+)\}/,
+    /\\(?<sign>[pP])(?:\{(?<not>\^?)(?<property>\w+)\}|(?<letter>[A-Z]))/,
+    /\\(?<escaped>[^])/,
+    /\[:(?<named>\^?\w+):\]/,
+    /(?<bracket>\[\^?)/,
+    /\(\?(?<flags>[ims]*(?:-[ims]+)?)\)/,
+    /(?<open>\((?:\?(?:P?<\w+>|[ims]*(?:-[ims]+)?:))?)/,
+    /(?<repeat>\{\d+(?:,\d*)?\})/,
+    /(?<character>[^])/,
+  ].map(({ source }) => source).join("|"),
+  "gu",
+);
+
+/**
+ * Returns the expression of JavaScript that matches what one of RE2 matches, the language of patterns in schemas.
+ *
+ * @see https://github.com/google/re2/wiki/Syntax
+ * @throws {SyntaxError} when it is none, or has what is not expressed here: the flag `U`, `\C`, octal
+ *   escapes, and negated named classes between brackets.
+ */
+export function re2(source: string): RegExp {
+  try {
+    return new RegExp(new Translation().of(source), "u");
+  } catch (error) {
+    throw new SyntaxError(
+      `Cannot check values against the pattern ${JSON.stringify(source)}: ${(error as SyntaxError).message}`,
+    );
+  }
+}
+
+/** One translation, from the first part of an expression to the last. */
+class Translation {
+  /** The groups that flags have opened in each open group, the expression as a whole first. */
+  readonly #flagged: string[][] = [[]];
+  /** `true` between brackets. */
+  #inClass = false;
+  /** `true` if the part before begins a group, or the characters between brackets. */
+  #isFirst = true;
+  /** `true` if the part before is a class within brackets. */
+  #isBehindClass = false;
+
+  of(source: string): string {
+    const text = source.replaceAll(PART, (...match) => this.#part(match.at(-1)));
+    return this.#flagged.length === 1 ? text + this.#close() : text;
+  }
+
+  #part(part: Partial<Record<string, string>>): string {
+    const isFirst = this.#isFirst;
+    const isBehindClass = this.#isBehindClass;
+    this.#isFirst = this.#isBehindClass = false;
+    const { quoted, hex, sign, escaped, named, bracket, open, flags, repeat, character = "" } = part;
+    if (quoted !== undefined) return Array.from(quoted, literal).join("");
+    if (hex !== undefined) return `\\u{${hex}}`;
+    if (sign !== undefined) return this.#property(sign, part);
+    if (escaped !== undefined) return this.#escaped(escaped);
+    if (this.#inClass) return this.#between(part, isFirst, isBehindClass);
+    if (flags !== undefined) return this.#flags(flags);
+    if (open !== undefined) return this.#open(open);
+    if (repeat !== undefined) return repeat;
+    if (named !== undefined) return `[:${named}:]`;
+    if (bracket !== undefined) {
+      this.#inClass = this.#isFirst = true;
+      return bracket;
+    }
+    switch (character) {
+      case ")":
+        if (this.#flagged.length === 1) throw new SyntaxError('Unmatched ")"');
+        return `${this.#close()})`;
+      case "|":
+        return `${")".repeat(this.#flagged[0].length)}|${this.#flagged[0].join("")}`;
+      case "?":
+        if (isFirst) throw new SyntaxError('Invalid group: "(?"');
+        return "?";
+      case "{":
+      case "}":
+      case "]":
+        return `\\${character}`;
+      default:
+        return character;
+    }
+  }
+
+  /** Returns a part between brackets. */
+  #between(part: Partial<Record<string, string>>, isFirst: boolean, isBehindClass: boolean): string {
+    const { named, bracket, open, flags, repeat, character } = part;
+    if (named !== undefined) return classOf(named);
+    const text = bracket ?? open ?? repeat ?? character ?? `(?${flags})`;
+    if (text === "]" && !isFirst) this.#inClass = false;
+    else if (bracket !== undefined || text === "]" || (text === "-" && isBehindClass)) return `\\${text}`;
+    return text;
+  }
+
+  #property(sign: string, { not, property, letter }: Partial<Record<string, string>>): string {
+    this.#isBehindClass = this.#inClass;
+    const name = letter ?? property!;
+    const is = (sign === "p") === !not ? "p" : "P";
+    return name === "Any" || name.length < 3 ? `\\${is}{${name}}` : `\\${is}{Script=${name}}`;
+  }
+
+  #escaped(character: string): string {
+    switch (character) {
+      case "A":
+        return "(?<![^])";
+      case "z":
+        return "(?![^])";
+      case "a":
+        return "\\x07";
+      case "s":
+        return this.#class(SPACES);
+      case "S":
+        return this.#inClass ? this.#class("\\S") : `[^${SPACES}]`;
+      case "d":
+      case "D":
+      case "w":
+      case "W":
+        return this.#class(`\\${character}`);
+      default:
+        if (/[1-9]/.test(character)) throw new SyntaxError(`Invalid escape: "\\${character}"`);
+        return /[0-9A-Za-z]/.test(character) ? `\\${character}` : literal(character);
+    }
+  }
+
+  /** Returns characters of a class, in brackets unless it stands between some. */
+  #class(characters: string): string {
+    this.#isBehindClass = this.#inClass;
+    return this.#inClass ? characters : `[${characters}]`;
+  }
+
+  #open(text: string): string {
+    this.#flagged.unshift([]);
+    this.#isFirst = true;
+    return text.replace("(?P<", "(?<");
+  }
+
+  /** Returns what closes the groups of flags in the innermost group, which ends. */
+  #close(): string {
+    return ")".repeat(this.#flagged.shift()!.length);
+  }
+
+  /** Returns the beginning of a group with flags, which ends with the group around it, or at the next `|` of that. */
+  #flags(flags: string): string {
+    const text = `(?${flags}:`;
+    this.#flagged[0].push(text);
+    this.#isFirst = true;
+    return text;
+  }
+}
+
+/** Returns the characters of a class that RE2 names. @throws {SyntaxError} when that is none. */
+function classOf(name: string): string {
+  const characters = CLASSES.get(name);
+  if (characters === undefined) throw new SyntaxError(`Invalid class: "[:${name}:]"`);
+  return characters;
+}
+
+/** Returns an expression that matches a character alone, also between brackets. */
+function literal(character: string): string {
+  return /[\^$\\.*+?()[\]{}|/-]/.test(character) ? `\\x${character.charCodeAt(0).toString(16)}` : character;
+}

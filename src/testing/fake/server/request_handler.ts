@@ -1,0 +1,307 @@
+/**
+ * The HTTP interface: routes requests to resources, discovery and OpenAPI.
+ *
+ * {@linkcode RequestHandler} is the entry point of every request: it records, delays, fails and authorizes it.
+ * `ResourceHandler` answers resource paths by means of `reads` and `writes`. This folder keeps no state of its own.
+ *
+ * @module
+ */
+import {
+  type AccessControl,
+  answerError,
+  answerJson,
+  answerText,
+  type OpenRecord,
+  recordRequest,
+  type RequestAttributes,
+  type RequestContext,
+  userInfo,
+} from "../http/exchange.ts";
+import { badRequest, invalid, invalidField, noMethod, noPath } from "../../../client/protocol/refusal.ts";
+import {
+  negotiateRepresentation,
+  parseRoute,
+  type ResourceRoute,
+  type Route,
+} from "../../../client/protocol/requests.ts";
+import { goJson, isObject, type JsonObject, objectOr, textOf } from "../wire/json.ts";
+import { BrokenConnection, type Faults, gzipResponse } from "../faults/faults.ts";
+import type { ByteBody } from "../wire/byte_body.ts";
+import { verbOf } from "../../../api/resource.ts";
+import type { Discovery } from "../../../client/protocol/discovery.ts";
+import { type OpenApi, SERVER_VERSION } from "./open_api.ts";
+import { requestBodyObject, requestBodyText, type ResourceHandler } from "./resource_handler.ts";
+
+const create = (apiGroup: string, ...resources: string[]): JsonObject => {
+  return { verbs: ["create"], apiGroups: [apiGroup], resources };
+};
+
+/** The rules that a cluster has for all users. */
+const OF_USERS = [
+  create("authorization.k8s.io", "selfsubjectaccessreviews", "selfsubjectrulesreviews"),
+  create("authentication.k8s.io", "selfsubjectreviews"),
+];
+const INFO = ["/healthz", "/livez", "/readyz", "/version", "/version/"];
+const DISCOVERED = ["/api", "/api/*", "/apis", "/apis/*", "/healthz", "/livez", "/openapi", "/openapi/*"];
+const PATHS_OF_USERS = [[...DISCOVERED, ...INFO.slice(2)], INFO]
+  .map((nonResourceURLs) => ({ verbs: ["get"], nonResourceURLs }));
+
+/** Answers reviews: what the tokens and the authorizer of the server say of a user. */
+export class Reviews {
+  readonly #access: AccessControl;
+
+  /** Asks `access`. */
+  constructor(access: AccessControl) {
+    this.#access = access;
+  }
+
+  /** Returns the review that a request creates; undefined if it is for another resource. */
+  async answer(
+    { group, version, plural, namespace }: ResourceRoute,
+    { user, verb }: RequestAttributes,
+    read: () => JsonObject,
+  ): Promise<JsonObject | undefined> {
+    if (verb !== "create" || version !== "v1") return undefined;
+    switch (`${group}/${plural}`) {
+      case "authentication.k8s.io/selfsubjectreviews":
+        return reviewed("SelfSubjectReview", undefined, { userInfo: userInfo(user) }, "authentication.k8s.io/v1");
+      case "authentication.k8s.io/tokenreviews":
+        return this.#token(read());
+      case "authorization.k8s.io/selfsubjectaccessreviews":
+        return await this.#allowed("SelfSubjectAccessReview", user, read());
+      case "authorization.k8s.io/subjectaccessreviews":
+        return await this.#allowed("SubjectAccessReview", undefined, read());
+      case "authorization.k8s.io/localsubjectaccessreviews":
+        return await this.#allowed("LocalSubjectAccessReview", undefined, read(), namespace);
+      case "authorization.k8s.io/selfsubjectrulesreviews":
+        return this.#rules(read());
+      default:
+        return undefined;
+    }
+  }
+
+  #token({ spec }: JsonObject): JsonObject {
+    const { token } = objectOr(spec);
+    const username = this.#access.userOf(textOf(token ?? ""));
+    const status = username === undefined
+      ? { user: {}, error: "invalid bearer token" }
+      : { authenticated: true, user: userInfo(username), audiences: ["https://kubernetes.default.svc"] };
+    return reviewed("TokenReview", spec, status, "authentication.k8s.io/v1");
+  }
+
+  async #allowed(kind: string, self: string | undefined, { spec }: JsonObject, inside?: string): Promise<JsonObject> {
+    const { resourceAttributes: wanted, nonResourceAttributes: path, user } = objectOr(spec);
+    if (isObject(wanted) === isObject(path)) {
+      const why = "exactly one of nonResourceAttributes or resourceAttributes must be specified";
+      throw invalid({ group: "authorization.k8s.io", kind: "", name: "" }, [invalidField("spec", "null", why)]);
+    }
+    const text = (name: string): string => {
+      const value = objectOr(wanted ?? path)[name];
+      return typeof value === "string" ? value : "";
+    };
+    const namespace = text("namespace");
+    if (inside !== undefined && namespace !== inside) {
+      const cause = invalidField(
+        "spec.resourceAttributes.namespace",
+        goJson(namespace),
+        "must match metadata.namespace",
+      );
+      throw invalid({ group: "authorization.k8s.io", kind: "", name: "" }, [cause]);
+    }
+    const verdict = await this.#access.allows({
+      user: self ?? textOf(user ?? ""),
+      verb: text("verb"),
+      group: text("group"),
+      version: text("version"),
+      resource: text("resource"),
+      subresource: text("subresource"),
+      namespace,
+      name: text("name"),
+      path: text("path"),
+    });
+    return reviewed(kind, spec, { allowed: verdict === true }, "authorization.k8s.io/v1");
+  }
+
+  /** The rules of a user; a function that authorizes cannot list them. */
+  #rules({ spec }: JsonObject): JsonObject {
+    if (!objectOr(spec).namespace) throw badRequest("no namespace on request");
+    const all = { verbs: ["*"] };
+    const status = this.#access.allowsAll
+      ? {
+        resourceRules: [{ ...all, apiGroups: ["*"], resources: ["*"] }, ...OF_USERS],
+        nonResourceRules: [{ ...all, nonResourceURLs: ["*"] }, ...PATHS_OF_USERS],
+        incomplete: false,
+      }
+      : {
+        resourceRules: [],
+        nonResourceRules: [],
+        incomplete: true,
+        evaluationError: "the fake server authorizes by a function, which has no rules to list",
+      };
+    return reviewed("SelfSubjectRulesReview", {}, status, "authorization.k8s.io/v1");
+  }
+}
+
+function reviewed(kind: string, spec: unknown, status: JsonObject, apiVersion: string): JsonObject {
+  return { kind, apiVersion, metadata: {}, ...(spec === undefined ? {} : { spec: objectOr(spec) }), status };
+}
+
+/** Components of the request handler. */
+interface RequestHandlerParts {
+  /** Authentication and authorization. */
+  readonly access: AccessControl;
+  /** Armed faults. */
+  readonly faults: Faults;
+  /** Discovery documents. */
+  readonly discovery: Discovery;
+  /** OpenAPI documents. */
+  readonly openApi: OpenApi;
+  /** Answers to reviews. */
+  readonly reviews: Reviews;
+  /** Handler of resource paths. */
+  readonly resources: ResourceHandler;
+  /** Maximum bytes per chunk of a response. */
+  readonly chunkBytes: number;
+  /** The server's clock, in milliseconds since 1970. */
+  readonly now: () => number;
+  /** Takes the record of each request. */
+  readonly record: (request: OpenRecord) => void;
+  /** Adds its body to the record of a request. */
+  readonly recordBody: (request: OpenRecord, body: string) => void;
+}
+
+/** Handles a request from end to end: records it, applies faults, authorizes it, and routes it. */
+export class RequestHandler {
+  readonly #parts: RequestHandlerParts;
+  /** The second of the latest answer, and its text. */
+  #second = NaN;
+  #date = "";
+
+  /** Uses these components. */
+  constructor(parts: RequestHandlerParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Answers one request. If `signal` aborts, the call rejects, or the body errors, with its reason.
+   *
+   * @throws {BrokenConnection} if a broken connection is armed.
+   */
+  async answer(request: Request, signal: AbortSignal | undefined): Promise<Response> {
+    signal?.throwIfAborted();
+    const { access, faults, record, recordBody, chunkBytes } = this.#parts;
+    const url = URL.parse(request.url);
+    // Deno.serve puts the Host header into the URL unchecked.
+    if (url === null) return answerText("400 Bad Request: malformed Host header", 400);
+    const path = url.pathname;
+    const route = routeOr(path);
+    const asked = attributesOf(request, url, path, route);
+    const open = recordRequest(request, url, asked);
+    record(open);
+    const sending = (body: ByteBody): void => {
+      faults.sending(body);
+      faults.bodies.take(open)?.(body);
+    };
+    const spreadMs = (): number | undefined => faults.spread.take(open);
+    const context: RequestContext = { request, url, signal, chunkBytes, sending, spreadMs };
+    try {
+      await faults.delay(signal);
+      await faults.before.take(open)?.(open);
+      const instead = faults.instead.take(open)?.();
+      if (instead !== undefined) return this.#answered(open, instead);
+      const attributes = { ...asked, user: access.user(request.headers) };
+      await access.check(attributes);
+      const body = await requestBodyText(request, signal === undefined);
+      if (body !== "") recordBody(open, body);
+      signal?.throwIfAborted();
+      const response = await this.#route(context, route, attributes, body);
+      await faults.after.take(open)?.(open);
+      return this.#answered(open, faults.gzip.take(open) === undefined ? response : gzipResponse(response));
+    } catch (error) {
+      // There is no response: pass the error of the signal or the connection on to the caller.
+      if (error instanceof BrokenConnection || signal?.aborted) {
+        open.status = 0;
+        throw error;
+      }
+      return this.#answered(open, answerError(context, error));
+    }
+  }
+
+  #answered(record: OpenRecord, response: Response): Response {
+    const second = Math.floor(this.#parts.now() / 1_000);
+    if (second !== this.#second) [this.#second, this.#date] = [second, new Date(second * 1_000).toUTCString()];
+    response.headers.set("date", this.#date);
+    record.status = response.status;
+    return response;
+  }
+
+  async #route(
+    context: RequestContext,
+    route: Route | undefined,
+    attributes: RequestAttributes,
+    body: string,
+  ): Promise<Response> {
+    const { discovery, openApi, resources, reviews } = this.#parts;
+    if (route === undefined) throw noPath();
+    if (route.type === "resource") {
+      const review = await reviews.answer(route, attributes, () => requestBodyObject(body));
+      if (review !== undefined) return answerJson(context, review, 201);
+      return resources.answer(context, route, attributes, body);
+    }
+    if (context.request.method !== "GET" && context.request.method !== "HEAD") throw noMethod();
+    switch (route.type) {
+      case "health":
+        return answerText("ok");
+      case "version":
+        return answerJson({ ...context, url: new URL("?pretty=true", context.url) }, SERVER_VERSION);
+      case "versions":
+        return aggregated(context, () => discovery.aggregated(true)) ??
+          answerJson(context, discovery.versions(context.url.host));
+      case "openapi":
+        return found(context, route.path === "" ? openApi.index : openApi.document(route.path));
+      case "groups":
+        return aggregated(context, () => discovery.aggregated(false)) ?? answerJson(context, discovery.groups());
+      case "group":
+        return found(context, discovery.group(route.group));
+      case "resources":
+        return found(context, discovery.resources(route.group, route.version));
+      default:
+        return route satisfies never;
+    }
+  }
+}
+
+/** Returns the attributes that authorization decides on, as far as they are known without the user. */
+function attributesOf(request: Request, url: URL, path: string, route: Route | undefined): RequestAttributes {
+  const user = "";
+  if (route?.type !== "resource") {
+    const verb = request.method.toLowerCase();
+    return { user, verb, group: "", version: "", resource: "", subresource: "", namespace: "", name: "", path };
+  }
+  const { group, version, plural: resource, subresource = "", namespace, name = "" } = route;
+  const verb = verbOf(request.method, route, url.searchParams);
+  return { user, verb, group, version, resource, subresource, namespace, name, path };
+}
+
+/** Unknown paths are rejected later, after authorization. */
+function routeOr(pathname: string): Route | undefined {
+  try {
+    return parseRoute(pathname);
+  } catch {
+    return undefined;
+  }
+}
+
+function aggregated(context: RequestContext, document: () => unknown): Response | undefined {
+  const accept = context.request.headers.get("accept");
+  const representation = negotiateRepresentation(accept, ["APIGroupDiscoveryList"]);
+  if (representation === "object") return undefined;
+  const response = answerJson(context, document());
+  response.headers.set("content-type", "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList");
+  return response;
+}
+
+function found(context: RequestContext, document: unknown): Response {
+  if (document === undefined) throw noPath();
+  return answerJson(context, document);
+}

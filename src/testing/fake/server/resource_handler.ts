@@ -1,0 +1,564 @@
+import { decoder } from "../../../api/object.ts";
+import {
+  answerBytes,
+  answerError,
+  answerJson,
+  answerStream,
+  answerText,
+  mediaTypeOf,
+  PROTOBUF,
+  type RequestAttributes,
+  type RequestContext,
+  requireReadable,
+} from "../http/exchange.ts";
+import { negotiateRepresentation, type Representation } from "../../../client/protocol/requests.ts";
+import {
+  badRequest,
+  type Causes,
+  detailsOf,
+  forbiddenField,
+  invalid,
+  invalidField,
+  noMethod,
+  noPath,
+  noResource,
+  notFound,
+  noVerb,
+  refusal,
+  requiredField,
+  unsupportedField,
+} from "../../../client/protocol/refusal.ts";
+import { ByteBody, joinBytes } from "../wire/byte_body.ts";
+import { isDeeper, isObject, type Json, type JsonObject, type MutableJson, objectOr, textOf } from "../wire/json.ts";
+import {
+  parseListOptions,
+  parseRevision,
+  type ResourceRoute,
+  type ServerListOptions,
+} from "../../../client/protocol/requests.ts";
+import { decodeTyped, type FieldValidation, readProtobuf } from "../schema/decode.ts";
+import { applyPatch, type PatchType, patchType, repeatedInPatch } from "../patches/patches.ts";
+import { type CollectionLister, listPageBytes, StoredSelection } from "../reads/lists.ts";
+import { includeObjectOf, type ResponseView, tableOfOne, tableOfScale } from "../reads/table.ts";
+import type { ServerFeatures, Watches } from "../reads/watch.ts";
+import { structNamed } from "../schema/schema.ts";
+import { type Definition, schemaOfDefinition } from "../storage/definition.ts";
+import { isBuiltInGroup } from "../../../client/protocol/discovery.ts";
+import { parseStored, partialOf, type Store, type StoredCollection, type StoredObject } from "../storage/store.ts";
+import type { RealNamespaces } from "../writes/identity.ts";
+import type { DeleteMode, WriteMode, Writer } from "../writes/writer.ts";
+import type { Discovery } from "../../../client/protocol/discovery.ts";
+import { type PodRequests, scaled, scaledConfig, scaleOf } from "./subresources.ts";
+
+/** Maximum nesting of objects and arrays: kube-apiserver takes 10,000 levels, which overflow the stack here. */
+const MAX_DEPTH = 1_000;
+
+/** Maximum bytes of a body, as of kube-apiserver. */
+const MAX_BYTES = 3_145_728;
+
+/**
+ * Returns the body as text; protobuf is converted to JSON. `isRemote` is true for a body that comes over a network.
+ *
+ * @throws {StatusError} 413 if it has more than 3 MiB, 400 for bytes that are not protobuf.
+ */
+export async function requestBodyText(request: Request, isRemote: boolean): Promise<string> {
+  // A stream, which need not end, costs more than a body that is in memory already.
+  const bytes = isRemote ? await bodyBytes(request) : await request.bytes();
+  if (bytes.length > MAX_BYTES) throw tooLargeBody();
+  if (mediaTypeOf(request.headers.get("content-type")) !== PROTOBUF) return decoder.decode(bytes);
+  try {
+    return JSON.stringify(readProtobuf(bytes));
+  } catch (error) {
+    throw badRequest(`the object provided is unrecognized: ${(error as Error).message}`);
+  }
+}
+
+async function bodyBytes({ body }: Request): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  // An iterator costs more: it releases the stream.
+  const reader = body?.getReader();
+  for (let read = await reader?.read(); read?.value !== undefined; read = await reader!.read()) {
+    chunks.push(read.value);
+    if ((size += read.value.length) <= MAX_BYTES) continue;
+    await reader!.cancel();
+    throw tooLargeBody();
+  }
+  return joinBytes(...chunks);
+}
+
+function tooLargeBody(): Error {
+  return refusal(413, `Request entity too large: limit is ${MAX_BYTES}`);
+}
+
+/**
+ * Parses the body as a JSON object.
+ *
+ * @throws {StatusError} 400 if it is not one.
+ */
+export function requestBodyObject(text: string): JsonObject {
+  return objectOrRefuse(requestBodyJson(text));
+}
+
+/** The object in the body of a write, and what shows its repeated members. */
+interface WrittenObject {
+  readonly object: JsonObject;
+  readonly strict: Pick<WriteMode, "body" | "repeated">;
+}
+
+/** The object in the body of a write: Go reads null as an empty one of a built-in kind. */
+function writtenObject({ body, collection: { definition: { custom } } }: ResourceRequest): WrittenObject {
+  const value = requestBodyJson(body);
+  const object = value === null && !custom ? {} : objectOrRefuse(value);
+  return { object, strict: custom ? { repeated: repeatedInPatch(body, object, "merge") } : { body } };
+}
+
+function objectOrRefuse(value: Json): JsonObject {
+  if (!isObject(value)) throw badRequest("the body of the request must be a JSON object");
+  return value;
+}
+
+/**
+ * Parses the body as JSON.
+ *
+ * @throws {StatusError} 400 if it does not parse or is nested too deeply.
+ */
+function requestBodyJson(text: string, message?: string): Json {
+  let value: Json;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw badRequest(message ?? `the object provided is unrecognized: ${(error as Error).message}`);
+  }
+  // Each level takes two characters.
+  if (text.length > 2 * MAX_DEPTH && isDeeper(value, MAX_DEPTH)) {
+    throw badRequest("the object provided is unrecognized: json: exceeded max depth");
+  }
+  return value;
+}
+
+/** Components of the resource handler. */
+interface ResourceHandlerParts {
+  /** All collections. */
+  readonly store: Store;
+  /** Lists collections. */
+  readonly lister: CollectionLister;
+  /** Opens watches. */
+  readonly watches: Watches;
+  /** Validates and writes objects. */
+  readonly writer: Writer;
+  /** Evicts and binds pods, and issues tokens. */
+  readonly podRequests: PodRequests;
+  /** The rules for namespaces, if there are any. */
+  readonly namespaces: RealNamespaces | undefined;
+  /** Known groups and versions. */
+  readonly discovery: Discovery;
+  /** The server's clock, in milliseconds since 1970. */
+  readonly now: () => number;
+  /** Optional features of the server. */
+  readonly features: ServerFeatures;
+}
+
+/** Subresources that need a kubelet. */
+const OF_KUBELETS = ["attach", "exec", "portforward", "proxy"];
+
+/** A request for a collection, an object or a subresource. */
+interface ResourceRequest {
+  readonly context: RequestContext;
+  readonly route: ResourceRoute;
+  readonly user: string;
+  readonly collection: StoredCollection;
+  /** The body as text. */
+  readonly body: string;
+  /** The warnings of the answer. */
+  readonly warnings: string[];
+}
+
+/** Handles requests for collections, objects and subresources, by verb. */
+export class ResourceHandler {
+  readonly #parts: ResourceHandlerParts;
+
+  /** Uses these components. */
+  constructor(parts: ResourceHandlerParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Answers a request.
+   *
+   * @throws {StatusError} or {@linkcode PlainRefusal} for an error response.
+   */
+  answer(context: RequestContext, route: ResourceRoute, { verb, user }: RequestAttributes, body: string): Response {
+    const collection = this.#resolve(route);
+    const { definition } = collection;
+    const request: ResourceRequest = { context, route, user, collection, body, warnings: [] };
+    const { warning } = definition;
+    const { warnings } = request;
+    if (warning !== undefined) warnings.push(warning);
+    let response: Response;
+    try {
+      response = this.#perform(request, verb);
+    } catch (error) {
+      if (warnings.length === 0) throw error;
+      // An error response carries the warnings as well.
+      response = answerError(context, error);
+    }
+    for (const text of warnings) response.headers.append("warning", `299 - ${JSON.stringify(text)}`);
+    return response;
+  }
+
+  #resolve({ group, version, plural, namespace, name, subresource }: ResourceRoute): StoredCollection {
+    const { store, discovery } = this.#parts;
+    const collection = store.collection({ group, version, plural });
+    if (collection === undefined) {
+      // Missing resources of a built-in group get a Status; a custom group's paths exist only while its definitions
+      // do.
+      throw isBuiltInGroup(group) && discovery.has(group, version) ? noResource() : noPath();
+    }
+    const { scope, parts } = collection.definition;
+    if (namespace !== "" && scope === "Cluster") throw noResource();
+    if (namespace === "" && scope === "Namespaced" && name !== undefined) throw noResource();
+    if (subresource !== undefined && !parts.some(({ name }) => name === subresource)) {
+      throw collection.definition.custom ? notFound(collection.definition, name!) : noResource();
+    }
+    return collection;
+  }
+
+  #perform(request: ResourceRequest, verb: string): Response {
+    const { definition } = request.collection;
+    const { subresource } = request.route;
+    if (subresource !== undefined) {
+      if (!definition.parts.find(({ name }) => name === subresource)!.verbs.includes(verb)) throw noMethod();
+      const answer = this.#part(request, verb, subresource);
+      if (answer !== undefined) return answer;
+    } else if (!definition.verbs.includes(verb)) {
+      // Kinds that are no objects have no other methods.
+      throw definition.verbs.includes("get") ? noVerb(definition, verb) : noMethod();
+    }
+    const isNamed = request.route.name !== undefined;
+    if (verb === "create" && isNamed) throw noMethod();
+    if (!isNamed && (verb === "update" || verb === "patch")) throw noVerb(definition, verb);
+    switch (verb) {
+      case "get":
+        return this.#get(request);
+      case "list":
+        return this.#list(request);
+      case "watch":
+        return this.#watch(request);
+      case "create":
+        return this.#create(request);
+      case "update":
+        return this.#update(request);
+      case "patch":
+        return this.#patch(request);
+      case "delete":
+        return this.#delete(request);
+      case "deletecollection":
+        return this.#deleteCollection(request);
+      default:
+        throw noMethod();
+    }
+  }
+
+  /** Answers a request for a subresource that is no form of its object; undefined for others. */
+  #part(request: ResourceRequest, verb: string, subresource: string): Response | undefined {
+    const { context, collection, route } = request;
+    const { plural } = collection.definition;
+    if (OF_KUBELETS.includes(subresource)) {
+      if (plural === "pods" && subresource !== "proxy") this.#checkAssigned(request);
+      throw refusal(501, `the fake server has no kubelets, which ${plural}/${subresource} needs`, { reason: "" });
+    }
+    if (subresource === "log") {
+      this.#get(request);
+      return answerText("");
+    }
+    if (verb !== "create") return undefined;
+    requireReadable(context.request.headers.get("content-type"), collection.definition.custom);
+    return this.#createPart(request, subresource, keyOf(route), requestBodyObject(request.body));
+  }
+
+  /** @throws {StatusError} 404 if there is no such pod, 400 if it is on no node. */
+  #checkAssigned({ collection, route }: ResourceRequest): void {
+    const stored = collection.get(keyOf(route));
+    if (stored === undefined) throw notFound(collection.definition, route.name!);
+    const { nodeName } = objectOr(parseStored(stored).spec);
+    if (!nodeName) throw badRequest(`pod ${stored.name} does not have a host assigned`);
+  }
+
+  #createPart(request: ResourceRequest, subresource: string, key: string, body: JsonObject): Response {
+    const { context, collection } = request;
+    const { podRequests, namespaces } = this.#parts;
+    namespaces?.checkOpen(collection.definition, request.route);
+    const named = { ...body, metadata: { name: request.route.name!, ...objectOr(body.metadata) } };
+    if (subresource === "token") return answerJson(context, podRequests.token(collection, key, named), 201);
+    const write = subresource === "eviction" ? podRequests.evict : podRequests.bind;
+    return answerJson(
+      context,
+      write.call(podRequests, collection, key, body, writeMode(request, "CreateOptions")),
+      201,
+    );
+  }
+
+  #get(request: ResourceRequest): Response {
+    const { context, collection, route } = request;
+    const asked = context.url.searchParams.get("resourceVersion") ?? "";
+    if (asked !== "") this.#parts.lister.checkReached(parseRevision(asked, false));
+    const stored = collection.get(keyOf(route));
+    if (stored === undefined) throw notFound(collection.definition, route.name!);
+    return this.#object(request, stored, 200);
+  }
+
+  #list({ context, collection, route }: ResourceRequest): Response {
+    const view = this.#view(context, ["PartialObjectMetadataList", "Table"]);
+    const { options, selection } = this.#listRequest(context, collection, route);
+    const page = this.#parts.lister.list(collection, selection, options);
+    return answerBytes(context, listPageBytes(collection, page, view, selection.shard));
+  }
+
+  #watch({ context, collection, route }: ResourceRequest): Response {
+    const accept = context.request.headers.get("accept");
+    const offered: Representation[] = ["PartialObjectMetadata", "PartialObjectMetadataList", "Table"];
+    const representation = negotiateRepresentation(accept, offered);
+    const view = this.#view(context, offered);
+    const { options, selection } = this.#listRequest(context, collection, route);
+    if (representation === "PartialObjectMetadataList") {
+      // The wrong representation for a watch: the server answers 200 with an empty body.
+      const body = new ByteBody({ chunkBytes: context.chunkBytes });
+      body.end();
+      return answerStream(context, body);
+    }
+    const watch = this.#parts.watches.open(collection, selection, options, view, context.spreadMs());
+    return answerStream(context, watch.body);
+  }
+
+  #create(request: ResourceRequest): Response {
+    const { context, collection, route } = request;
+    requireReadable(context.request.headers.get("content-type"), collection.definition.custom);
+    if (collection.definition.kind === "Binding") {
+      const body = requestBodyObject(request.body);
+      const pods = this.#parts.store.collection({ group: "", version: "v1", plural: "pods" })!;
+      const { name } = objectOr(body.metadata);
+      this.#parts.namespaces?.checkOpen(collection.definition, { namespace: route.namespace, name });
+      const key = `${route.namespace}/${textOf(name)}`;
+      return answerJson(
+        context,
+        this.#parts.podRequests.bind(pods, key, body, writeMode(request, "CreateOptions")),
+        201,
+      );
+    }
+    const { object, strict } = writtenObject(request);
+    const mode = { ...writeMode(request, "CreateOptions"), ...strict };
+    const stored = this.#parts.writer.create(collection, route.namespace, object, mode);
+    return this.#object(request, stored, 201);
+  }
+
+  #update(request: ResourceRequest): Response {
+    const { context, collection, route } = request;
+    requireReadable(context.request.headers.get("content-type"), collection.definition.custom);
+    const { object: body, strict } = writtenObject(request);
+    const { writer } = this.#parts;
+    const mode = writeMode(request, "UpdateOptions");
+    if (route.subresource === "scale") {
+      const { definition } = collection;
+      const { stored } = writer.change(collection, keyOf(route), (object) => scaled(definition, object, body), mode);
+      return this.#object(request, stored, 200);
+    }
+    const { stored, created } = writer.update(collection, keyOf(route), body, { ...mode, ...strict });
+    return this.#object(request, stored, created ? 201 : 200);
+  }
+
+  #patch(request: ResourceRequest): Response {
+    const { context, collection, route } = request;
+    const { writer } = this.#parts;
+    const { definition } = collection;
+    const type = patchType(context.request.headers.get("content-type"), definition.custom);
+    const patch = requestBodyJson(request.body, type === "apply" ? undefined : "invalid JSON patch");
+    const repeated = repeatedInPatch(request.body, patch, type);
+    const mode = { ...writeMode(request, "PatchOptions", type === "apply"), repeated };
+    if (type === "apply") {
+      const { searchParams } = context.url;
+      const force = isTrue(searchParams.get("force"));
+      const config = route.subresource === "scale"
+        ? scaledConfig(definition, route.name!, objectOr(patch))
+        : objectOr(patch);
+      const applied = writer.apply(collection, route.namespace, route.name!, config, { ...mode, force });
+      return this.#object(request, applied.stored, applied.created ? 201 : 200);
+    }
+    // A version in the patch is a precondition and replaces the object's own.
+    const change = (object: JsonObject): JsonObject =>
+      route.subresource === "scale"
+        ? scaled(
+          definition,
+          object,
+          applyPatch(scaleOf(definition, object), patch, type, structNamed("autoscaling/v1.Scale")),
+        )
+        : patched(object, patch, type, definition);
+    return this.#object(request, writer.change(collection, keyOf(route), change, mode).stored, 200);
+  }
+
+  #delete(request: ResourceRequest): Response {
+    const { context, collection, route } = request;
+    const { definition } = collection;
+    const deletion = this.#parts.writer.delete(collection, keyOf(route), deleteMode(context, request.body));
+    if (!deletion.gone || definition.returnsDeleted) return this.#object(request, deletion.stored, 200);
+    const { name, uid } = deletion.stored;
+    const { group, kind } = detailsOf(definition);
+    const details = { name, ...(group === undefined ? {} : { group }), kind, uid };
+    return answerJson(context, { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", details });
+  }
+
+  #deleteCollection(request: ResourceRequest): Response {
+    const { context, collection, route } = request;
+    const { options, selection } = this.#listRequest(context, collection, route);
+    const mode = deleteMode(context, request.body);
+    const page = this.#parts.lister.list(collection, selection, options);
+    for (const { key } of page.objects) this.#parts.writer.delete(collection, key, mode);
+    return answerBytes(context, listPageBytes(collection, page, { as: "object" }));
+  }
+
+  #object(request: ResourceRequest, stored: StoredObject, code: number): Response {
+    const { context, collection: { definition }, route } = request;
+    const view = this.#view(context, ["PartialObjectMetadata", "Table"]);
+    if (route.subresource === "scale") {
+      const scale = scaleOf(definition, parseStored(stored));
+      return answerJson(context, view.as === "table" ? tableOfScale(definition, scale, view) : scale, code);
+    }
+    const bytes = view.as === "object"
+      ? stored.bytes
+      : view.as === "partial"
+      ? partialOf(definition, stored)
+      : tableOfOne(definition, stored, view, true);
+    return answerBytes(context, [bytes], code);
+  }
+
+  /** Negotiates the representation of objects. */
+  #view({ request, url }: RequestContext, offered: readonly Representation[]): ResponseView {
+    const representation = negotiateRepresentation(request.headers.get("accept"), offered);
+    if (representation === "object") return { as: "object" };
+    if (representation !== "Table") return { as: "partial" };
+    return { as: "table", include: includeObjectOf(url.searchParams), now: this.#parts.now };
+  }
+
+  #listRequest(
+    { url }: RequestContext,
+    { definition }: StoredCollection,
+    { namespace }: ResourceRoute,
+  ): { readonly options: ServerListOptions; readonly selection: StoredSelection } {
+    const options = parseListOptions(url.searchParams, this.#parts.features.streamingList);
+    const { labelSelector, fieldSelector, shardSelector } = options;
+    const shard = this.#parts.features.shards ? shardSelector : "";
+    const selection = new StoredSelection(definition, namespace, labelSelector, fieldSelector, shard);
+    return { options, selection };
+  }
+}
+
+/** Applies a patch. Of a built-in kind, a strategic merge does not see kind and apiVersion. */
+function patched(
+  object: JsonObject,
+  patch: Json,
+  type: Exclude<PatchType, "apply">,
+  definition: Definition,
+): JsonObject {
+  const result = applyPatch(object, patch, type, schemaOfDefinition(definition));
+  if (type !== "strategic") return result;
+  const { kind = "", apiVersion = "" } = result;
+  const { kind: _, apiVersion: __, ...rest } = result as MutableJson;
+  return {
+    ...(typeof kind === "string" ? {} : { kind }),
+    ...(typeof apiVersion === "string" ? {} : { apiVersion }),
+    ...rest,
+  };
+}
+
+function keyOf({ namespace, name }: ResourceRoute): string {
+  return namespace === "" ? name! : `${namespace}/${name}`;
+}
+
+/** The options of a write, which have a kind of their own for each verb. */
+function writeMode({ context, route, user, warnings }: ResourceRequest, kind: OptionsKind, isApply = false): WriteMode {
+  const { searchParams } = context.url;
+  const agent = (context.request.headers.get("user-agent") ?? "").split("/")[0];
+  const manager = searchParams.get("fieldManager") ?? "";
+  const fieldValidation = searchParams.get("fieldValidation") ?? "";
+  const causes: Causes = [];
+  if (kind === "PatchOptions") {
+    if (isApply && manager === "") causes.push(requiredField("fieldManager", "is required for apply patch"));
+    if (!isApply && searchParams.has("force")) {
+      causes.push(forbiddenField("force", "may not be specified for non-apply patch"));
+    }
+  }
+  if (manager.length > 128) {
+    const message = "Too long: may not be more than 128 bytes";
+    causes.push({ reason: "FieldValueTooLong", message, field: "fieldManager" });
+  }
+  const dryRun = searchParams.getAll("dryRun").filter((value) => value !== "");
+  if (dryRun.some((value) => value !== "All")) causes.push(unsupportedField("dryRun", dryRun, ["All"]));
+  if (!isFieldValidation(fieldValidation)) {
+    causes.push(unsupportedField("fieldValidation", fieldValidation, ["", "Ignore", "Strict", "Warn"]));
+    throw invalid({ group: "meta.k8s.io", kind, name: "" }, causes);
+  }
+  if (causes.length > 0) throw invalid({ group: "meta.k8s.io", kind, name: "" }, causes);
+  return {
+    manager: manager || agent || "unknown",
+    user,
+    subresource: route.subresource ?? "",
+    dryRun: dryRun.length > 0,
+    direct: false,
+    fieldValidation: fieldValidation || "Warn",
+    warnings,
+  };
+}
+
+type OptionsKind = "CreateOptions" | "UpdateOptions" | "PatchOptions";
+
+function isFieldValidation(value: string): value is FieldValidation | "" {
+  return value === "" || value === "Warn" || value === "Ignore" || value === "Strict";
+}
+
+function isTrue(value: string | null): boolean {
+  return value !== null && /^(1|t|true)$/i.test(value);
+}
+
+const POLICIES = ["Foreground", "Background", "Orphan", "nil"];
+
+const DELETE_OPTIONS = { kind: "DeleteOptions", version: "v1" };
+
+/** @throws {StatusError} 400 for a body that holds no options of a deletion. */
+function deleteOptions(text: string): JsonObject {
+  const value = requestBodyJson(text) ?? {};
+  const options = objectOrRefuse(value);
+  const { kind = "", apiVersion = "v1" } = options;
+  if (kind !== "" && kind !== DELETE_OPTIONS.kind) {
+    throw badRequest(`no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)}`);
+  }
+  return decodeTyped(structNamed("meta/v1.DeleteOptions")!, options, DELETE_OPTIONS).object;
+}
+
+/** The options of a deletion: those of the body, or, without one, those of the query. */
+function deleteMode({ url: { searchParams } }: RequestContext, text: string): DeleteMode {
+  const query = { ...Object.fromEntries(searchParams), dryRun: searchParams.getAll("dryRun") };
+  const options: JsonObject = text === "" ? query : deleteOptions(text);
+  const { gracePeriodSeconds: grace, propagationPolicy: policy, orphanDependents, preconditions } = options;
+  const { uid, resourceVersion } = objectOr(preconditions);
+  const causes: Causes = [];
+  if (orphanDependents !== undefined && policy !== undefined) {
+    const why = "orphanDependents and deletionPropagation cannot be both set";
+    causes.push(invalidField("propagationPolicy", JSON.stringify(policy), why));
+  }
+  if (policy !== undefined && !POLICIES.slice(0, 3).includes(textOf(policy))) {
+    causes.push(unsupportedField("propagationPolicy", policy, POLICIES));
+  }
+  const dryRun = (Array.isArray(options.dryRun) ? options.dryRun.map(textOf) : []).filter((value) => value !== "");
+  if (dryRun.some((value) => value !== "All")) causes.push(unsupportedField("dryRun", dryRun, ["All"]));
+  if (causes.length > 0) throw invalid({ group: "meta.k8s.io", kind: "DeleteOptions", name: "" }, causes);
+  return {
+    dryRun: dryRun.length > 0,
+    direct: false,
+    ...(grace === undefined ? {} : { gracePeriodSeconds: Math.max(0, Number(textOf(grace))) }),
+    ...(policy === undefined ? {} : { propagationPolicy: textOf(policy) }),
+    preconditions: {
+      ...(typeof uid === "string" ? { uid } : {}),
+      ...(typeof resourceVersion === "string" ? { resourceVersion } : {}),
+    },
+  };
+}

@@ -1,0 +1,271 @@
+import { badRequest, conflict, invalid, invalidField, notFound, refusal } from "../../../client/protocol/refusal.ts";
+import type { Definition, ScalePaths } from "../storage/definition.ts";
+import { at, isObject, type JsonObject, type MutableJson, objectOr, textOf } from "../wire/json.ts";
+import { LabelSelector } from "../../../api/selector.ts";
+import { parseStored, type Store, type StoredCollection, type StoredObject } from "../storage/store.ts";
+import type { WriteMode, Writer } from "../writes/writer.ts";
+
+const PATHS: ScalePaths = { specReplicasPath: ".spec.replicas", statusReplicasPath: ".status.replicas" };
+
+function keysOf(path: string): string[] {
+  return path.replace(/^\./, "").split(".");
+}
+
+/** Returns the scale of an object: desired and current replicas (autoscaling/v1). */
+export function scaleOf(definition: Definition, object: JsonObject): JsonObject {
+  const { name, namespace, uid, resourceVersion, creationTimestamp } = objectOr(object.metadata);
+  const { specReplicasPath, statusReplicasPath } = definition.scale ?? PATHS;
+  const selector = selectorOf(definition, object);
+  return {
+    kind: "Scale",
+    apiVersion: "autoscaling/v1",
+    metadata: { name, ...(namespace === undefined ? {} : { namespace }), uid, resourceVersion, creationTimestamp },
+    spec: { replicas: numberAt(object, specReplicasPath) ?? (definition.custom ? 0 : 1) },
+    status: {
+      replicas: numberAt(object, statusReplicasPath) ?? 0,
+      ...(selector === "" ? {} : { selector }),
+    },
+  };
+}
+
+function numberAt(object: JsonObject, path: string): number | undefined {
+  const value = at(object, ...keysOf(path));
+  return typeof value === "number" ? value : undefined;
+}
+
+function selectorOf({ custom, scale, plural }: Definition, object: JsonObject): string {
+  if (custom) {
+    const path = scale?.labelSelectorPath;
+    return path === undefined ? "" : textOf(at(object, ...keysOf(path)) ?? "");
+  }
+  const selector = objectOr(at(object, "spec", "selector"));
+  const labels = plural === "replicationcontrollers" ? selector : objectOr(selector.matchLabels);
+  return Object.entries(labels).map(([key, value]) => `${key}=${value}`).sort().join(",");
+}
+
+/**
+ * Returns an object with the replicas of a scale, and its resourceVersion if the scale has one.
+ *
+ * @throws {StatusError} 400 if the replicas are no integer, or the kind is not Scale; 422 if they are negative.
+ */
+export function scaled(definition: Definition, object: JsonObject, scale: JsonObject): JsonObject {
+  const replicas = replicasOf(scale);
+  const metadata: MutableJson = { ...objectOr(object.metadata) };
+  const { resourceVersion } = objectOr(scale.metadata);
+  if (resourceVersion !== undefined && resourceVersion !== "") metadata.resourceVersion = resourceVersion;
+  return { ...withReplicas(definition, object, replicas), metadata };
+}
+
+/** Returns the configuration of an object that applying a scale to it means. */
+export function scaledConfig(definition: Definition, name: string, scale: JsonObject): JsonObject {
+  const { apiVersion, kind } = definition;
+  const { resourceVersion } = objectOr(scale.metadata);
+  const metadata = { name, ...(resourceVersion === undefined ? {} : { resourceVersion }) };
+  return withReplicas(definition, { apiVersion, kind, metadata }, replicasOf(scale));
+}
+
+function replicasOf(scale: JsonObject): number {
+  const { replicas = 0 } = objectOr(scale.spec);
+  if (typeof replicas !== "number" || !Number.isInteger(replicas)) {
+    throw badRequest(`spec.replicas must be a number of replicas, found ${JSON.stringify(replicas)}`);
+  }
+  if (scale.kind !== undefined && scale.kind !== "Scale") {
+    throw badRequest(`expected a Scale, found ${textOf(scale.kind)}`);
+  }
+  if (replicas < 0) {
+    const name = textOf(objectOr(scale.metadata).name);
+    const cause = invalidField("spec.replicas", String(replicas), "must be greater than or equal to 0");
+    throw invalid({ group: "autoscaling", kind: "Scale", name }, [cause]);
+  }
+  return replicas;
+}
+
+function withReplicas({ scale }: Definition, object: JsonObject, replicas: number): JsonObject {
+  const [member, ...rest] = keysOf((scale ?? PATHS).specReplicasPath);
+  return { ...object, [member]: withNumber(object[member], rest, replicas) };
+}
+
+function withNumber(value: unknown, [member, ...rest]: readonly string[], replicas: number): JsonObject | number {
+  if (member === undefined) return replicas;
+  const object = isObject(value) ? value : {};
+  return { ...object, [member]: withNumber(object[member], rest, replicas) };
+}
+
+const BUDGETS = { group: "policy", version: "v1", plural: "poddisruptionbudgets" };
+
+/** Requests that are no writes of their body: evictions and bindings of pods, and tokens of service accounts. */
+export class PodRequests {
+  readonly #store: Store;
+  readonly #writer: Writer;
+  readonly #now: () => number;
+
+  /** Writes by `writer`; `now` is the clock of tokens and conditions. */
+  constructor(store: Store, writer: Writer, now: () => number) {
+    this.#store = store;
+    this.#writer = writer;
+    this.#now = now;
+  }
+
+  /**
+   * Evicts a pod: deletes it, unless a disruption budget is in the way, and counts it in the budget.
+   *
+   * @throws {StatusError} 429 if a budget allows no disruption, 500 if there are two budgets, 400, 404, 409.
+   */
+  evict(pods: StoredCollection, key: string, body: JsonObject, mode: WriteMode): JsonObject {
+    const stored = this.#named(pods, key, body, "Eviction");
+    const options = objectOr(body.deleteOptions);
+    const dryRun = mode.dryRun || (Array.isArray(options.dryRun) && options.dryRun.includes("All"));
+    const { gracePeriodSeconds: grace, propagationPolicy: policy } = options;
+    const { uid, resourceVersion } = objectOr(options.preconditions);
+    const budget = this.#budgetOf(stored);
+    if (budget !== undefined && !dryRun) this.#count(budget, stored.name, mode);
+    this.#writer.delete(pods, key, {
+      dryRun,
+      direct: false,
+      ...(typeof grace === "number" ? { gracePeriodSeconds: grace } : {}),
+      ...(typeof policy === "string" ? { propagationPolicy: policy } : {}),
+      preconditions: {
+        ...(typeof uid === "string" ? { uid } : {}),
+        ...(typeof resourceVersion === "string" ? { resourceVersion } : {}),
+      },
+    });
+    return CREATED;
+  }
+
+  /** The budget that allows the eviction of a pod; undefined if none is asked. */
+  #budgetOf(pod: StoredObject): StoredObject | undefined {
+    const { metadata, status } = parseStored(pod);
+    const { phase } = objectOr(status);
+    const { deletionTimestamp, labels } = objectOr(metadata);
+    if (deletionTimestamp !== undefined || phase === undefined) return undefined;
+    if (["Succeeded", "Failed", "Pending"].includes(textOf(phase))) return undefined;
+    const all = this.#store.collection(BUDGETS)!.slice({ namespace: pod.namespace, revision: this.#store.revision });
+    const budgets = [...all].filter((budget) => {
+      const { selector } = objectOr(parseStored(budget).spec);
+      return isObject(selector) && LabelSelector.from(selector).matches(objectOr(labels) as Record<string, string>);
+    });
+    if (budgets.length > 1) {
+      const why = "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.";
+      throw refusal(500, `Internal error occurred: ${why}`, { details: { causes: [{ message: why }] } });
+    }
+    if (budgets.length === 1) checkBudget(parseStored(budgets[0]));
+    return budgets[0];
+  }
+
+  #count(budget: StoredObject, pod: string, mode: WriteMode): void {
+    const change = (object: JsonObject): JsonObject => {
+      const status = objectOr(object.status);
+      const disruptedPods = { ...objectOr(status.disruptedPods), [pod]: this.#time(0) };
+      return { ...object, status: { ...status, disruptionsAllowed: allowedBy(object) - 1, disruptedPods } };
+    };
+    this.#writer.change(this.#store.collection(BUDGETS)!, budget.key, change, { ...mode, subresource: "status" });
+  }
+
+  /**
+   * Binds a pod to a node.
+   *
+   * @throws {StatusError} 409 if it is bound, 400, 404.
+   */
+  bind(pods: StoredCollection, key: string, body: JsonObject, mode: WriteMode): JsonObject {
+    const stored = this.#named(pods, key, body, "Binding");
+    const { name: node } = objectOr(body.target);
+    if (typeof node !== "string" || node === "") throw badRequest("target.name: Required value");
+    const binding = { group: "", plural: "pods/binding" };
+    const change = (pod: JsonObject): JsonObject => {
+      const spec = objectOr(pod.spec);
+      const refuse = (why: string): never => {
+        throw conflict(binding, stored.name, `pod ${stored.name} ${why}`);
+      };
+      if (objectOr(pod.metadata).deletionTimestamp) refuse("is being deleted, cannot be assigned to a host");
+      if (spec.nodeName) refuse(`is already assigned to node ${JSON.stringify(spec.nodeName)}`);
+      if (Array.isArray(spec.schedulingGates) && spec.schedulingGates.length > 0) {
+        refuse("has non-empty .spec.schedulingGates");
+      }
+      const { conditions, ...status } = objectOr(pod.status) as MutableJson;
+      const others = (Array.isArray(conditions) ? conditions : []).filter((it) => objectOr(it).type !== "PodScheduled");
+      const scheduled = {
+        type: "PodScheduled",
+        status: "True",
+        lastProbeTime: null,
+        lastTransitionTime: this.#time(0),
+      };
+      return { ...pod, spec: { ...spec, nodeName: node }, status: { ...status, conditions: [...others, scheduled] } };
+    };
+    this.#writer.change(pods, key, change, { ...mode, subresource: "binding" });
+    return CREATED;
+  }
+
+  /**
+   * Returns a TokenRequest with a token, which no server has signed.
+   *
+   * @throws {StatusError} 404 if there is no such service account, 422 for less than ten minutes.
+   */
+  token(accounts: StoredCollection, key: string, body: JsonObject): JsonObject {
+    const stored = accounts.get(key);
+    const { namespace, name, uid } = stored ?? this.#missing(accounts, key);
+    const { audiences, expirationSeconds, boundObjectRef = null } = objectOr(body.spec);
+    const seconds = typeof expirationSeconds === "number" ? expirationSeconds : 3_600;
+    checkLifetime(seconds);
+    const audience = Array.isArray(audiences) && audiences.length > 0 ? audiences : [ISSUER];
+    const issued = Math.floor(this.#now() / 1_000);
+    const subject = `system:serviceaccount:${namespace}:${name}`;
+    const claims = { aud: audience, exp: issued + seconds, iat: issued, iss: ISSUER, nbf: issued, sub: subject };
+    const token = [{ alg: "none" }, claims].map((part) => base64Url(JSON.stringify(part))).join(".");
+    return {
+      kind: "TokenRequest",
+      apiVersion: "authentication.k8s.io/v1",
+      metadata: { name, namespace, uid, creationTimestamp: this.#time(0) },
+      spec: { audiences: audience, expirationSeconds: seconds, boundObjectRef },
+      status: { token: `${token}.fake`, expirationTimestamp: this.#time(seconds) },
+    };
+  }
+
+  #named(pods: StoredCollection, key: string, body: JsonObject, kind: string): StoredObject {
+    const stored = pods.get(key) ?? this.#missing(pods, key);
+    const { name } = objectOr(body.metadata);
+    if (name !== stored.name) throw badRequest(`name in URL does not match name in ${kind} object`);
+    return stored;
+  }
+
+  #missing({ definition }: StoredCollection, key: string): never {
+    throw notFound(definition, key.slice(key.indexOf("/") + 1));
+  }
+
+  #time(plusSeconds: number): string {
+    return new Date(this.#now() + plusSeconds * 1_000).toISOString().replace(/\.\d+Z$/, "Z");
+  }
+}
+
+const ISSUER = "https://kubernetes.default.svc";
+const CREATED: JsonObject = { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", code: 201 };
+
+/** @throws {StatusError} 422 if a token would live for less than ten minutes, or for too long. */
+function checkLifetime(seconds: number): void {
+  const why = seconds < 600
+    ? "may not specify a duration less than 10 minutes"
+    : seconds > 2 ** 32
+    ? "may not specify a duration larger than 2^32 seconds"
+    : undefined;
+  if (why === undefined) return;
+  const kind = { group: "authentication.k8s.io", kind: "TokenRequest", name: "" };
+  throw invalid(kind, [invalidField("spec.expirationSeconds", String(seconds), why)]);
+}
+
+function allowedBy({ status }: JsonObject): number {
+  return Number(objectOr(status).disruptionsAllowed ?? 0);
+}
+
+/** @throws {StatusError} 429 if a disruption budget allows no disruption. */
+function checkBudget(budget: JsonObject): void {
+  if (allowedBy(budget) > 0) return;
+  const { desiredHealthy = 0, currentHealthy = 0 } = objectOr(budget.status);
+  const message = `The disruption budget ${textOf(objectOr(budget.metadata).name)} needs ${textOf(desiredHealthy)} ` +
+    `healthy pods and has ${textOf(currentHealthy)} currently`;
+  throw refusal(429, "Cannot evict pod as it would violate the pod's disruption budget.", {
+    details: { causes: [{ reason: "DisruptionBudget", message }] },
+  });
+}
+
+function base64Url(text: string): string {
+  return btoa(text).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
+}

@@ -1,0 +1,421 @@
+import { isBuiltInGroup, type Subresource } from "../../../client/protocol/discovery.ts";
+import { schemaOf, schemaOfKind, type Struct, structNamed } from "../schema/schema.ts";
+import { apiVersionOf, type Resource } from "../../../api/resource.ts";
+import { at, isObject, type Json, type JsonObject, type MutableJson, objectOr, textOf } from "../wire/json.ts";
+import { SERVED_TEXT } from "../schema/served.ts";
+
+/** A column of a custom resource's table, as in `additionalPrinterColumns`. */
+export interface PrinterColumn {
+  /** Title of the column. */
+  readonly name: string;
+  /** Type: `"string"`, `"integer"`, `"number"`, `"boolean"`, or `"date"`, which is shown as an age. */
+  readonly type: string;
+  /** JSONPath of the value: `.spec.size`. */
+  readonly jsonPath: string;
+  /** Description of the column. @default {""} */
+  readonly description?: string;
+  /** Above 0: only in wide output. @default {0} */
+  readonly priority?: number;
+  /** OpenAPI format. @default {""} */
+  readonly format?: string;
+}
+
+/** A resource to serve, with its discovery fields. */
+export interface ResourceDefinition extends Omit<Resource, "representation" | "$type"> {
+  /** Singular name. @default {the kind in lower case} */
+  readonly singular?: string;
+  /** Short names: `["po"]`. @default {none} */
+  readonly shortNames?: readonly string[];
+  /** Categories: `["all"]`. @default {none} */
+  readonly categories?: readonly string[];
+  /** Supported verbs. @default {all of them} */
+  readonly verbs?: readonly string[];
+  /** Subresources of a custom resource: `"status"` and `"scale"`. @default {["status"]} */
+  readonly subresources?: readonly string[];
+  /** Paths of the scale, as in `subresources.scale`. @default {.spec.replicas and .status.replicas} */
+  readonly scale?: {
+    /** Path of the desired replicas: `".spec.replicas"`. */
+    readonly specReplicasPath: string;
+    /** Path of the current replicas: `".status.replicas"`. */
+    readonly statusReplicasPath: string;
+    /** Path of the selector of the pods, a text. @default {none} */
+    readonly labelSelectorPath?: string;
+  };
+  /** Columns after the name in tables, which `kubectl get` shows. @default {the age} */
+  readonly columns?: readonly PrinterColumn[];
+  /** Selectable fields, besides `metadata.name` and `metadata.namespace`. @default {none} */
+  readonly fields?: readonly string[];
+  /** A custom kind's `schema.openAPIV3Schema`, as in its definition. @default {one that keeps all fields} */
+  readonly openAPIV3Schema?: object;
+}
+
+/** Paths of a custom resource's scale. */
+export type ScalePaths = NonNullable<ResourceDefinition["scale"]>;
+
+/** The complete definition of a served resource. */
+export interface Definition extends Required<Omit<ResourceDefinition, "openAPIV3Schema" | "scale">> {
+  /** A custom kind's schema as its definition has it; undefined if it has none. */
+  readonly openAPIV3Schema: JsonObject | undefined;
+  /** Paths of the scale; undefined for the usual ones. */
+  readonly scale: ScalePaths | undefined;
+  /** The types of its fields, read at their first use; undefined for a kind of a built-in group that is not known. */
+  readonly schema: Struct | undefined;
+  /** API version: `"apps/v1"`, `"v1"`. */
+  readonly apiVersion: string;
+  /** The subresources, with what discovery says of them. */
+  readonly parts: readonly Subresource[];
+  /** The columns of a built-in kind's tables; undefined for others. */
+  readonly table: readonly PrintedColumn[] | undefined;
+  /** True for a custom resource, whose JSON keys are sorted. */
+  readonly custom: boolean;
+  /** True if `metadata.generation` counts changes of the desired state; the member of metadata that counts as such. */
+  readonly generation: boolean | "annotations" | "labels";
+  /** True if deletions have a grace period: pods. */
+  readonly graceful: boolean;
+  /** True if an update without resourceVersion is allowed. */
+  readonly unconditionalUpdate: boolean;
+  /** True if an update of an object that does not exist creates it. */
+  readonly createdByUpdate: boolean;
+  /** True if a deletion returns the object instead of a Status. */
+  readonly returnsDeleted: boolean;
+  /** Warning header of each response. */
+  readonly warning: string | undefined;
+  /** Returns the selectable fields of an object; undefined if the kind has none. */
+  readonly fieldsOf: (object: JsonObject) => Readonly<Record<string, string>> | undefined;
+}
+
+/** A column of a table, without its cells. */
+export interface PrintedColumn {
+  /** Title of the column. */
+  readonly name: string;
+  /** Type: `"string"`, `"integer"` … */
+  readonly type: string;
+  /** `"name"` for the name, mostly `""`. */
+  readonly format: string;
+  /** Description of the column. */
+  readonly description: string;
+  /** 0: always shown; 1: only in wide output, `kubectl get -o wide`. */
+  readonly priority: number;
+}
+
+/** A built-in resource, and its deviations. */
+interface BuiltIn extends ResourceDefinition {
+  /** @see Definition.parts */
+  readonly parts?: readonly Subresource[];
+  /** @see Definition.table */
+  readonly table?: readonly PrintedColumn[];
+  /** @see Definition.generation */
+  readonly generation?: boolean | "annotations" | "labels";
+  /** @see Definition.unconditionalUpdate */
+  readonly unconditionalUpdate?: boolean;
+  /** @see Definition.returnsDeleted */
+  readonly returnsDeleted?: boolean;
+  /** @see Definition.warning */
+  readonly warning?: string;
+}
+
+/** All verbs, in the order of discovery. */
+const VERBS: readonly string[] = [
+  "create",
+  "delete",
+  "deletecollection",
+  "get",
+  "list",
+  "patch",
+  "update",
+  "watch",
+];
+
+/** The built-in resources whose objects an update may create. */
+const CREATED_BY_UPDATE: ReadonlySet<string> = new Set([
+  "/endpoints",
+  "/events",
+  "/limitranges",
+  "/services",
+  "coordination.k8s.io/leasecandidates",
+  "coordination.k8s.io/leases",
+  "events.k8s.io/events",
+  "node.k8s.io/runtimeclasses",
+  "rbac.authorization.k8s.io/clusterrolebindings",
+  "rbac.authorization.k8s.io/clusterroles",
+  "rbac.authorization.k8s.io/rolebindings",
+  "rbac.authorization.k8s.io/roles",
+]);
+
+/** Completes a definition; without `builtIn` it is a custom resource. */
+export function define(resource: ResourceDefinition, builtIn?: BuiltIn): Definition {
+  const { group, version, plural, kind, scope } = resource;
+  const fields = builtIn?.fields ?? resource.fields ?? [];
+  const paths = fields.map((field) => ({ field, path: field.split(".") }));
+  const subresources = resource.subresources ?? builtIn?.subresources ?? ["status"];
+  let schema: Struct | undefined;
+  return {
+    get schema(): Struct | undefined {
+      return schema ??= builtIn === undefined
+        ? schemaOfKind(resource.openAPIV3Schema as JsonObject | undefined, structNamed("meta/v1.ObjectMeta"))
+        : schemaOf(group, version, kind);
+    },
+    group,
+    version,
+    plural,
+    kind,
+    scope,
+    singular: resource.singular ?? builtIn?.singular ?? kind.toLowerCase(),
+    shortNames: resource.shortNames ?? builtIn?.shortNames ?? [],
+    categories: resource.categories ?? builtIn?.categories ?? [],
+    verbs: resource.verbs ?? builtIn?.verbs ?? VERBS,
+    subresources,
+    parts: builtIn?.parts ?? subresources.map((name) => partOf(name, kind)),
+    table: builtIn?.table,
+    fields,
+    columns: resource.columns ?? [],
+    scale: resource.scale,
+    openAPIV3Schema: resource.openAPIV3Schema as JsonObject | undefined,
+    apiVersion: apiVersionOf(resource),
+    custom: builtIn === undefined,
+    generation: builtIn === undefined || (builtIn.generation ?? false),
+    graceful: builtIn?.plural === "pods",
+    unconditionalUpdate: builtIn !== undefined && builtIn.unconditionalUpdate !== false,
+    createdByUpdate: builtIn !== undefined && CREATED_BY_UPDATE.has(`${group}/${plural}`),
+    returnsDeleted: builtIn?.returnsDeleted === true,
+    warning: builtIn?.warning,
+    fieldsOf: (object) => {
+      if (paths.length === 0) return undefined;
+      const values: Record<string, string> = {};
+      for (const { field, path } of paths) values[field] = textOf(at(object, ...path));
+      return values;
+    },
+  };
+}
+
+/** Returns the schema of a definition, one that keeps all fields if the kind is not known. */
+export function schemaOfDefinition({ schema }: Pick<Definition, "schema">): Struct {
+  return schema ?? schemaOfKind(undefined, structNamed("meta/v1.ObjectMeta"));
+}
+
+/** Returns a subresource of a custom kind. */
+function partOf(name: string, kind: string): Subresource {
+  const responseKind = name === "scale" ? SCALE : { group: "", version: "", kind };
+  return { name, verbs: ["get", "patch", "update"], responseKind };
+}
+
+/** The kind of the subresource `scale`. */
+const SCALE = { group: "autoscaling", version: "v1", kind: "Scale" } as const;
+
+/** Returns true if two definitions name the same collection. */
+export function sameResource(
+  a: { readonly group: string; readonly version: string; readonly plural: string },
+  b: typeof a,
+): boolean {
+  return a.plural === b.plural && a.group === b.group && a.version === b.version;
+}
+
+/** Returns the map key of a collection. */
+export function resourceId(
+  resource: { readonly group: string; readonly version: string; readonly plural: string },
+): string {
+  return `${resource.group}/${resource.version}/${resource.plural}`;
+}
+
+/** Fills in the defaults and conditions of a CustomResourceDefinition, which is established at once. */
+export function crdDefaults(object: MutableJson, time: string): void {
+  const spec = objectOr(object.spec);
+  const names = objectOr(spec.names);
+  const kind = textOf(names.kind);
+  const accepted = { singular: kind.toLowerCase(), listKind: `${kind}List`, ...names };
+  object.spec = { ...spec, names: accepted, conversion: spec.conversion ?? { strategy: "None" } };
+  const condition = (type: string, reason: string, message: string): JsonObject => ({
+    type,
+    status: "True",
+    lastTransitionTime: time,
+    reason,
+    message,
+  });
+  object.status = {
+    conditions: [
+      condition("NamesAccepted", "NoConflicts", "no conflicts found"),
+      condition("Established", "InitialNamesAccepted", "the initial names have been accepted"),
+    ],
+    acceptedNames: accepted,
+    storedVersions: versionsOf(object).filter((version) => version.storage === true).map((version) =>
+      version.name as Json
+    ),
+  };
+}
+
+/** Returns the resources that a CustomResourceDefinition defines: one per served version. */
+export function crdResources(crd: JsonObject): ResourceDefinition[] {
+  const spec = objectOr(crd.spec);
+  const names = objectOr(spec.names);
+  const strings = (value: unknown): string[] => Array.isArray(value) ? value.map(textOf) : [];
+  return versionsOf(crd).filter((version) => version.served === true).map((version) => {
+    const subresources = objectOr(version.subresources);
+    const { openAPIV3Schema: schema } = objectOr(version.schema);
+    const fields = Array.isArray(version.selectableFields) ? version.selectableFields.map(objectOr) : [];
+    return {
+      group: textOf(spec.group),
+      version: textOf(version.name),
+      plural: textOf(names.plural),
+      kind: textOf(names.kind),
+      scope: spec.scope === "Cluster" ? "Cluster" : "Namespaced",
+      singular: typeof names.singular === "string" ? names.singular : textOf(names.kind).toLowerCase(),
+      shortNames: strings(names.shortNames),
+      categories: strings(names.categories),
+      subresources: ["status", "scale"].filter((part) => subresources[part] !== undefined),
+      columns: columnsOf(version.additionalPrinterColumns),
+      ...(isObject(subresources.scale) ? { scale: subresources.scale as unknown as ScalePaths } : {}),
+      fields: fields.map((field) => textOf(field.jsonPath).replace(/^\./, "")),
+      ...(isObject(schema) ? { openAPIV3Schema: schema } : {}),
+    };
+  });
+}
+
+function columnsOf(value: unknown): PrinterColumn[] {
+  return (Array.isArray(value) ? value as readonly Json[] : []).filter(isObject).map((column) => ({
+    name: textOf(column.name),
+    type: textOf(column.type ?? "string"),
+    jsonPath: textOf(column.jsonPath),
+    ...(typeof column.description === "string" ? { description: column.description } : {}),
+    ...(typeof column.priority === "number" ? { priority: column.priority } : {}),
+    ...(typeof column.format === "string" ? { format: column.format } : {}),
+  }));
+}
+
+function versionsOf(crd: JsonObject): readonly JsonObject[] {
+  const { versions } = objectOr(crd.spec);
+  return Array.isArray(versions) ? (versions as readonly Json[]).filter(isObject) : [];
+}
+
+/** Selectable fields, by group and plural name. */
+const FIELDS: Readonly<Record<string, string>> = {
+  "/events": "involvedObject.kind involvedObject.namespace involvedObject.name involvedObject.uid " +
+    "involvedObject.apiVersion involvedObject.resourceVersion involvedObject.fieldPath reason reportingComponent type",
+  "/namespaces": "status.phase",
+  "/nodes": "spec.unschedulable",
+  "/pods":
+    "spec.nodeName spec.restartPolicy spec.schedulerName spec.serviceAccountName spec.hostNetwork status.phase " +
+    "status.podIP status.nominatedNodeName",
+  "/replicationcontrollers": "status.replicas",
+  "/secrets": "type",
+  "/services": "spec.clusterIP spec.type",
+  "batch/jobs": "status.successful",
+  "certificates.k8s.io/certificatesigningrequests": "spec.signerName",
+  "certificates.k8s.io/clustertrustbundles": "spec.signerName",
+  "certificates.k8s.io/podcertificaterequests": "spec.signerName spec.podName spec.nodeName",
+  "events.k8s.io/events": "regarding.kind regarding.namespace regarding.name regarding.uid regarding.apiVersion " +
+    "regarding.resourceVersion regarding.fieldPath reason reportingController type",
+  "resource.k8s.io/resourceslices": "spec.nodeName spec.driver spec.pool.name",
+};
+
+const ADMISSION = "mutatingadmissionpolicies mutatingadmissionpolicybindings mutatingwebhookconfigurations " +
+  "validatingadmissionpolicies validatingadmissionpolicybindings validatingwebhookconfigurations";
+
+/** Kinds whose objects count changes of the desired state. */
+const COUNTED = words(
+  `${ADMISSION} customresourcedefinitions daemonsets deployments replicasets statefulsets horizontalpodautoscalers ` +
+    "cronjobs jobs endpointslices flowschemas prioritylevelconfigurations ingressclasses ingresses networkpolicies " +
+    "poddisruptionbudgets pods podtemplates replicationcontrollers deviceclasses devicetaintrules resourceslices " +
+    "priorityclasses",
+);
+
+/** Those whose annotations or labels count, too. */
+const METADATA_COUNTED: Readonly<Record<string, "annotations" | "labels">> = {
+  deployments: "annotations",
+  endpointslices: "labels",
+};
+
+/** Kinds of which an update needs a resourceVersion. */
+const CONDITIONAL = words(
+  `${ADMISSION} customresourcedefinitions apiservices clustertrustbundles podcertificaterequests leases ` +
+    "runtimeclasses poddisruptionbudgets csidrivers csinodes csistoragecapacities volumeattachments",
+);
+
+/** Kinds of which a deletion returns the object. */
+const RETURNED = words(
+  "namespaces persistentvolumeclaims persistentvolumes pods podtemplates resourcequotas serviceaccounts services " +
+    "deviceclasses resourceclaims resourceclaimtemplates resourceslices csidrivers csinodes storageclasses " +
+    "volumeattachments volumeattributesclasses",
+);
+
+const WARNINGS: Readonly<Record<string, string>> = {
+  "/componentstatuses": "v1 ComponentStatus is deprecated in v1.19+",
+  "/endpoints": "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice",
+};
+
+function words(text: string): ReadonlySet<string> {
+  return new Set(text.split(" "));
+}
+
+type Mutable<T> = { -readonly [Field in keyof T]: T[Field] };
+interface Read extends Mutable<BuiltIn> {
+  readonly subresources: string[];
+  readonly parts: Subresource[];
+  readonly table: PrintedColumn[];
+}
+
+let builtIn: readonly BuiltIn[] | undefined;
+
+/** Returns the resources that are served by default, as Kubernetes 1.37 serves them, in the order of its discovery. */
+export function builtInResources(): readonly BuiltIn[] {
+  return builtIn ??= readServed(SERVED_TEXT);
+}
+
+function readServed(text: string): BuiltIn[] {
+  const resources: Read[] = [];
+  const described = new Map<string, string>();
+  for (const line of text.split("\n")) {
+    const read = resources.at(-1)!;
+    if (line.startsWith(" |")) read.table.push(readColumn(line, described));
+    else if (line.startsWith(" /")) {
+      const part = readPart(line);
+      read.parts.push(part);
+      read.subresources.push(part.name);
+    } else if (line !== "") resources.push(readResource(line));
+  }
+  return resources;
+}
+
+function readResource(line: string): Read {
+  const [apiVersion, plural, kind, scope, ...marks] = line.split(" ");
+  const [group, version] = apiVersion.includes("/") ? apiVersion.split("/") : ["", apiVersion];
+  const mark = Object.fromEntries(marks.map((text) => text.split("=")));
+  const list = (name: string): readonly string[] | undefined => mark[name]?.split(",");
+  const id = `${group}/${plural}`;
+  return {
+    group,
+    version,
+    plural,
+    kind,
+    scope: scope as "Namespaced" | "Cluster",
+    singular: mark.singular ?? kind.toLowerCase(),
+    shortNames: list("short") ?? [],
+    categories: list("categories") ?? [],
+    ...(mark.verbs === undefined ? {} : { verbs: list("verbs") }),
+    fields: FIELDS[id]?.split(" ") ?? [],
+    generation: METADATA_COUNTED[plural] ?? COUNTED.has(plural),
+    unconditionalUpdate: !CONDITIONAL.has(plural),
+    returnsDeleted: RETURNED.has(plural),
+    warning: WARNINGS[id],
+    subresources: [],
+    parts: [],
+    table: [],
+  } as Read;
+}
+
+function readPart(line: string): Subresource {
+  const [path, type, verbs] = line.slice(1).split(" ");
+  const [kind, version = "", group = ""] = type.split("/").reverse();
+  return { name: path.slice(1), verbs: verbs.split(","), responseKind: { group, version, kind } };
+}
+
+function readColumn(line: string, described: Map<string, string>): PrintedColumn {
+  const [name, type, format, priority, ...rest] = line.slice(2).split("|");
+  if (rest.length > 0) described.set(name, JSON.parse(`"${rest.join("|")}"`));
+  return { name, type, format, priority: Number(priority), description: described.get(name) ?? "" };
+}
+
+/** Completes a definition: from the built-in resources if these have it, else from the argument. */
+export function definitionOf(resource: ResourceDefinition): Definition {
+  const known = builtInResources().find((kind) => sameResource(kind, resource));
+  return define(resource, known ?? (isBuiltInGroup(resource.group) ? resource : undefined));
+}

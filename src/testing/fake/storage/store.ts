@@ -1,0 +1,768 @@
+/**
+ * Storage of objects: states by key and revision, like etcd behind kube-apiserver.
+ *
+ * {@linkcode Store} commits writes under one revision counter, keeps a collection for each defined resource, and a
+ * history that watches resume from. `builtInResources` and `crdResources` are the resources. This folder does not
+ * validate writes, and does not parse requests.
+ *
+ * @module
+ */
+import { decoder, encoder } from "../../../api/object.ts";
+import { goJson, isObject, type Json, type JsonObject, type MutableJson, objectOr, setMember } from "../wire/json.ts";
+import { type Definition, resourceId } from "./definition.ts";
+
+/** The ids of the two resources of events, which are one collection: a write to one of them writes to the other. */
+const CORE = "/v1/events";
+const NEWER = "events.k8s.io/v1/events";
+
+/** The members of an event of events.k8s.io/v1, in their order, and their names in core/v1. */
+const NEWER_MEMBERS: readonly (readonly [name: string, core: string])[] = [
+  ["eventTime", "eventTime"],
+  ["series", "series"],
+  ["reportingController", "reportingComponent"],
+  ["reportingInstance", "reportingInstance"],
+  ["action", "action"],
+  ["reason", "reason"],
+  ["regarding", "involvedObject"],
+  ["related", "related"],
+  ["note", "message"],
+  ["type", "type"],
+  ["deprecatedSource", "source"],
+  ["deprecatedFirstTimestamp", "firstTimestamp"],
+  ["deprecatedLastTimestamp", "lastTimestamp"],
+  ["deprecatedCount", "count"],
+];
+
+/** The order of the members in core/v1. */
+const CORE_ORDER = [6, 5, 8, 10, 11, 12, 13, 9, 0, 1, 4, 7, 2, 3];
+const CORE_MEMBERS = CORE_ORDER.map((at) => [NEWER_MEMBERS[at][1], NEWER_MEMBERS[at][0]] as const);
+
+/** The values of members that the server writes although they are absent; it leaves out all others. */
+const ABSENT: Readonly<Record<string, Readonly<Record<string, Json>>>> = {
+  [CORE]: {
+    involvedObject: {},
+    source: {},
+    firstTimestamp: null,
+    lastTimestamp: null,
+    eventTime: null,
+    reportingComponent: "",
+    reportingInstance: "",
+  },
+  [NEWER]: {
+    eventTime: null,
+    regarding: {},
+    deprecatedSource: {},
+    deprecatedFirstTimestamp: null,
+    deprecatedLastTimestamp: null,
+  },
+};
+
+const HPA = "autoscaling/v1/horizontalpodautoscalers";
+const NEWER_HPA = "autoscaling/v2/horizontalpodautoscalers";
+
+const OTHERS: Readonly<Record<string, string>> = { [CORE]: NEWER, [NEWER]: CORE, [HPA]: NEWER_HPA, [NEWER_HPA]: HPA };
+
+/** Returns the id of the resource that has the same objects in another form; undefined if there is none. */
+function otherForm(id: string): string | undefined {
+  return OTHERS[id];
+}
+
+/**
+ * Returns an object of one form in the other one, that of the resource `id`, as kube-apiserver converts it. `before` is
+ * the existing object in that form. Autoscalers of v1 have the metric of the CPU alone: the others, the behavior and
+ * the conditions are those of `before`.
+ */
+function convert(object: JsonObject, id: string, before: JsonObject | undefined): MutableJson {
+  if (id === HPA) return olderAutoscaler(object);
+  return id === NEWER_HPA ? newerAutoscaler(object, before ?? {}) : convertEvent(object, id);
+}
+
+function olderAutoscaler({ metadata, spec, status }: JsonObject): MutableJson {
+  const { metrics, behavior: _, ...rest } = objectOr(spec) as MutableJson;
+  const { currentMetrics, conditions: __, ...counts } = objectOr(status) as MutableJson;
+  const [target] = metricsOf(metrics).map((metric) => objectOr(objectOr(metric.resource).target));
+  const current = metricsOf(currentMetrics).map((metric) => objectOr(objectOr(metric.resource).current)).at(0);
+  return {
+    kind: "HorizontalPodAutoscaler",
+    apiVersion: "autoscaling/v1",
+    metadata,
+    spec: { ...rest, ...(target === undefined ? {} : { targetCPUUtilizationPercentage: target.averageUtilization }) },
+    status: {
+      currentReplicas: 0,
+      desiredReplicas: 0,
+      ...counts,
+      ...(current === undefined ? {} : { currentCPUUtilizationPercentage: current.averageUtilization }),
+    },
+  };
+}
+
+function newerAutoscaler({ metadata, spec, status }: JsonObject, before: JsonObject): MutableJson {
+  const { targetCPUUtilizationPercentage: target, ...rest } = objectOr(spec) as MutableJson;
+  const { currentCPUUtilizationPercentage: current, ...counts } = objectOr(status) as MutableJson;
+  const [old, oldStatus] = [objectOr(before.spec), objectOr(before.status)];
+  const metrics = [...cpu("target", target), ...others(old.metrics)];
+  const currentMetrics = [...cpu("current", current), ...others(oldStatus.currentMetrics)];
+  return {
+    kind: "HorizontalPodAutoscaler",
+    apiVersion: "autoscaling/v2",
+    metadata,
+    spec: {
+      ...rest,
+      ...(metrics.length === 0 ? {} : { metrics }),
+      ...(old.behavior === undefined ? {} : { behavior: old.behavior }),
+    },
+    status: {
+      ...counts,
+      currentMetrics: currentMetrics.length === 0 ? null : currentMetrics,
+      ...(oldStatus.conditions === undefined ? {} : { conditions: oldStatus.conditions }),
+    },
+  };
+}
+
+function cpu(member: "target" | "current", percentage: Json | undefined): JsonObject[] {
+  if (percentage === undefined) return [];
+  const value = { ...(member === "target" ? { type: "Utilization" } : {}), averageUtilization: percentage };
+  return [{ type: "Resource", resource: { name: "cpu", [member]: value } }];
+}
+
+/** The metrics of the CPU's utilization. */
+function metricsOf(value: Json | undefined): JsonObject[] {
+  return objectsOf(value).filter(isCpu);
+}
+
+function others(value: Json | undefined): JsonObject[] {
+  return objectsOf(value).filter((metric) => !isCpu(metric));
+}
+
+function isCpu({ type, resource }: JsonObject): boolean {
+  const { name, target, current } = objectOr(resource);
+  return type === "Resource" && name === "cpu" && objectOr(target ?? current).averageUtilization !== undefined;
+}
+
+function objectsOf(value: Json | undefined): JsonObject[] {
+  return Array.isArray(value) ? (value as readonly Json[]).filter(isObject) : [];
+}
+
+/** Returns an event of one form in the other one, that of the resource `id`, as kube-apiserver converts it. */
+export function convertEvent(event: JsonObject, id: string): MutableJson {
+  const [version, absent] = [id === CORE ? "v1" : "events.k8s.io/v1", ABSENT[id]];
+  const converted: MutableJson = { kind: "Event", apiVersion: version, metadata: event.metadata };
+  for (const [name, from] of id === CORE ? CORE_MEMBERS : NEWER_MEMBERS) {
+    const value = event[from];
+    const isAbsent = value === undefined || value === null || value === "" || value === 0 ||
+      (isObject(value) && Object.keys(value).length === 0);
+    if (!isAbsent) converted[name] = value;
+    else if (absent[name] !== undefined) converted[name] = absent[name];
+  }
+  return converted;
+}
+
+/** One state of one object, serialized; each read parses it again. */
+export interface StoredObject {
+  /** Key: `"namespace/name"` or `"name"`. */
+  readonly key: string;
+  /** Namespace; `""` if cluster-scoped. */
+  readonly namespace: string;
+  /** Name of the object. */
+  readonly name: string;
+  /** The uid. */
+  readonly uid: string;
+  /** Revision of this state. */
+  readonly revision: number;
+  /** The object in the server's key order, with kind and apiVersion. */
+  readonly bytes: Uint8Array;
+  /** Offset of the value of `metadata`. */
+  readonly metadataStart: number;
+  /** End offset of the value of `metadata`. */
+  readonly metadataEnd: number;
+  /** Labels of the object. */
+  readonly labels: Readonly<Record<string, string>> | undefined;
+  /** Selectable fields, besides name and namespace. */
+  readonly fields: Readonly<Record<string, string>> | undefined;
+  /** True for a tombstone: the last state, under the deletion's revision. */
+  readonly deleted: boolean;
+  /** The previous state, while the history covers it. */
+  previous: StoredObject | undefined;
+  /** The PartialObjectMetadata, cached on first use. */
+  partial: Uint8Array | undefined;
+}
+
+/**
+ * Serializes an object. `revision` becomes its resourceVersion; 0 means that the object is not stored. The result
+ * shares nothing with `object` but labels and fields.
+ */
+export function toStoredObject(
+  definition: Definition,
+  object: JsonObject,
+  revision: number,
+  previous?: StoredObject,
+): StoredObject {
+  const metadata = object.metadata as MutableJson;
+  const written = goJson(orderMetadata(definition, metadata, revision > 0 ? String(revision) : undefined));
+  const { head, tail } = around(definition, object);
+  const bytes = encoder.encode(head + written + tail);
+  // The text before metadata is ASCII, except for members of custom resources that sort before it.
+  const ascii = bytes.length === head.length + written.length + tail.length;
+  const metadataStart = ascii ? head.length : encoder.encode(head).length;
+  const metadataEnd = metadataStart + (ascii ? written.length : encoder.encode(written).length);
+  const namespace = typeof metadata.namespace === "string" ? metadata.namespace : "";
+  const name = metadata.name as string;
+  return {
+    key: namespace === "" ? name : `${namespace}/${name}`,
+    namespace,
+    name,
+    uid: metadata.uid as string,
+    revision,
+    bytes,
+    metadataStart,
+    metadataEnd,
+    labels: labelsOf(metadata),
+    fields: definition.fieldsOf(object),
+    deleted: false,
+    previous,
+    partial: undefined,
+  };
+}
+
+/**
+ * Returns the state `before` under another revision, with the metadata that `change` returns; undefined if `change`
+ * returns undefined.
+ *
+ * Only metadata is parsed and serialized. For built-in kinds that excludes managedFields, its largest part: `change`
+ * does not see them, and they stay unchanged.
+ */
+function rewriteMetadata(
+  definition: Definition,
+  before: StoredObject,
+  revision: number,
+  change: (metadata: JsonObject) => JsonObject | undefined,
+): StoredObject | undefined {
+  const text = decoder.decode(before.bytes.subarray(before.metadataStart, before.metadataEnd));
+  // Serialized by this file, they come last, and no string in the JSON can contain this text: its quotes would be
+  // escaped.
+  const cut = definition.custom ? -1 : text.indexOf(MANAGED_FIELDS);
+  const changed = change(JSON.parse(cut < 0 ? text : `${text.slice(0, cut)}}`));
+  if (changed === undefined) return undefined;
+  const json = goJson(orderMetadata(definition, changed, String(revision)));
+  const written = encoder.encode(cut < 0 ? json : json.slice(0, -1) + text.slice(cut));
+  const tail = before.bytes.subarray(before.metadataEnd);
+  const metadataEnd = before.metadataStart + written.length;
+  const bytes = new Uint8Array(metadataEnd + tail.length);
+  bytes.set(before.bytes.subarray(0, before.metadataStart));
+  bytes.set(written, before.metadataStart);
+  bytes.set(tail, metadataEnd);
+  return {
+    ...before,
+    revision,
+    bytes,
+    metadataEnd,
+    labels: labelsOf(changed),
+    previous: before,
+    partial: undefined,
+  };
+}
+
+const MANAGED_FIELDS = ',"managedFields":[';
+
+/** Returns the tombstone of an object: its last state, under the deletion's revision, as watches deliver it. */
+function tombstone(definition: Definition, last: StoredObject, revision: number): StoredObject {
+  return { ...rewriteMetadata(definition, last, revision, (metadata) => metadata)!, deleted: true };
+}
+
+/** Returns the same state under another revision, for a watch whose selection an object has left. */
+export function restamped(definition: Definition, stored: StoredObject, revision: number): StoredObject {
+  return { ...rewriteMetadata(definition, stored, revision, (metadata) => metadata)!, previous: undefined };
+}
+
+function labelsOf(metadata: JsonObject): Record<string, string> | undefined {
+  return isObject(metadata.labels) ? { ...metadata.labels } as Record<string, string> : undefined;
+}
+
+/** Parses the object; the caller owns the result. */
+export function parseStored(stored: StoredObject): MutableJson {
+  return JSON.parse(decoder.decode(stored.bytes));
+}
+
+/** Parses the metadata only. */
+function parseMetadata(stored: StoredObject): MutableJson {
+  return JSON.parse(decoder.decode(stored.bytes.subarray(stored.metadataStart, stored.metadataEnd)));
+}
+
+const PARTIAL_HEAD = `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":`;
+
+/** Returns the object's PartialObjectMetadata. */
+export function partialOf(definition: Definition, stored: StoredObject): Uint8Array {
+  // A custom resource's keys are sorted in the object, but not here, where the server fills a struct.
+  stored.partial ??= encoder.encode(
+    PARTIAL_HEAD +
+      (definition.custom
+        ? goJson(inOrder(parseMetadata(stored), METADATA_ORDER))
+        : decoder.decode(stored.bytes.subarray(stored.metadataStart, stored.metadataEnd))) +
+      "}",
+  );
+  return stored.partial;
+}
+
+/** Serializes everything but metadata, as the text before and after it. */
+function around(definition: Definition, object: JsonObject): { readonly head: string; readonly tail: string } {
+  const { kind, apiVersion } = definition;
+  if (!definition.custom) {
+    let tail = "";
+    for (const key in object) {
+      if (key === "kind" || key === "apiVersion" || key === "metadata" || object[key] === undefined) continue;
+      tail += `,${goJson(key)}:${goJson(object[key])}`;
+    }
+    return { head: `{"kind":${goJson(kind)},"apiVersion":${goJson(apiVersion)},"metadata":`, tail: `${tail}}` };
+  }
+  let head = "";
+  let tail = "";
+  for (const key of sortedKeys({ ...object, kind, apiVersion })) {
+    if (key === "metadata") continue;
+    const value = key === "kind" ? kind : key === "apiVersion" ? apiVersion : sorted(object[key] as Json);
+    if (key < "metadata") head += `${goJson(key)}:${goJson(value)},`;
+    else tail += `,${goJson(key)}:${goJson(value)}`;
+  }
+  return { head: `{${head}"metadata":`, tail: `${tail}}` };
+}
+
+/** The key order of Go's ObjectMeta, which built-in kinds use. */
+const METADATA_ORDER = [
+  "name",
+  "generateName",
+  "namespace",
+  "selfLink",
+  "uid",
+  "resourceVersion",
+  "generation",
+  "creationTimestamp",
+  "deletionTimestamp",
+  "deletionGracePeriodSeconds",
+  "labels",
+  "annotations",
+  "ownerReferences",
+  "finalizers",
+  "managedFields",
+] as const;
+
+const MANAGED_FIELDS_ORDER = ["manager", "operation", "apiVersion", "time", "fieldsType", "fieldsV1", "subresource"];
+
+function orderMetadata(definition: Definition, metadata: JsonObject, resourceVersion: string | undefined): JsonObject {
+  if (definition.custom) return sorted({ ...metadata, resourceVersion }) as JsonObject;
+  return inOrder({ ...metadata, resourceVersion }, METADATA_ORDER);
+}
+
+function inOrder(metadata: JsonObject, order: readonly string[]): JsonObject {
+  const ordered: MutableJson = {};
+  for (const key of order) if (!isEmpty(metadata[key])) ordered[key] = metadata[key];
+  if (Array.isArray(ordered.managedFields)) {
+    ordered.managedFields = (ordered.managedFields as JsonObject[]).map((entry) =>
+      inOrder(entry, MANAGED_FIELDS_ORDER)
+    );
+  }
+  for (const field of ["labels", "annotations"]) {
+    if (ordered[field] !== undefined) ordered[field] = sorted(ordered[field]);
+  }
+  return ordered;
+}
+
+/** Go omits empty values. */
+function isEmpty(value: Json | undefined): boolean {
+  if (value === undefined || value === null || value === "") return true;
+  if (Array.isArray(value)) return value.length === 0;
+  return isObject(value) && Object.keys(value).length === 0;
+}
+
+function sorted(value: Json): Json {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (!isObject(value)) return value;
+  const copy: MutableJson = {};
+  for (const key of sortedKeys(value)) setMember(copy, key, sorted(value[key] as Json));
+  return copy;
+}
+
+function sortedKeys(object: JsonObject): string[] {
+  return Object.keys(object).filter((key) => object[key] !== undefined).sort();
+}
+
+/** A part of a collection at a revision. */
+export interface CollectionSlice {
+  /** One namespace, or `""` for all. */
+  readonly namespace: string;
+  /** Revision of the state. */
+  readonly revision: number;
+  /** First key to include. */
+  readonly from?: string;
+}
+
+/**
+ * The objects of one resource, with the previous states that the history still covers. Any revision in that range can
+ * be listed.
+ *
+ * Cost: a lookup by key is a map lookup; a list walks its namespace; the first list after new names sorts the keys.
+ */
+export class StoredCollection {
+  #definition: Definition;
+  readonly #newest = new Map<string, StoredObject>();
+  #keys: string[] = [];
+  #unsorted = false;
+  #forgotten = 0;
+  #size = 0;
+  /** The revision at which it began to be served: it cannot be watched from an older one. */
+  readonly since: number;
+
+  /** Starts empty. */
+  constructor(definition: Definition, since: number) {
+    this.#definition = definition;
+    this.since = since;
+  }
+
+  /** Definition of the resource. */
+  get definition(): Definition {
+    return this.#definition;
+  }
+
+  /** Replaces the definition of a custom resource; stored objects are not rewritten. */
+  redefine(definition: Definition): void {
+    this.#definition = definition;
+  }
+
+  /** Current number of objects. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Returns the current state of an object. */
+  get(key: string): StoredObject | undefined {
+    const stored = this.#newest.get(key);
+    return stored === undefined || stored.deleted ? undefined : stored;
+  }
+
+  /** Returns the newest state of a key, which may be a tombstone. */
+  newest(key: string): StoredObject | undefined {
+    return this.#newest.get(key);
+  }
+
+  /** Adds a new state; its `previous` must be the newest state of its key. */
+  put(stored: StoredObject): void {
+    const before = this.#newest.get(stored.key);
+    if (before === undefined) {
+      const last = this.#keys.at(-1);
+      if (last !== undefined && last > stored.key) this.#unsorted = true;
+      this.#keys.push(stored.key);
+    }
+    this.#newest.set(stored.key, stored);
+    this.#size += Number(!stored.deleted) - Number(before !== undefined && !before.deleted);
+  }
+
+  /** Drops the states before this one. */
+  forgetBefore(stored: StoredObject): void {
+    stored.previous = undefined;
+    if (!stored.deleted || this.#newest.get(stored.key) !== stored) return;
+    this.#newest.delete(stored.key);
+    this.#forgotten++;
+  }
+
+  /** Yields the objects of a slice, sorted by key; iterate within one turn. */
+  *slice({ namespace, revision, from }: CollectionSlice): Generator<StoredObject> {
+    const keys = this.#sortedKeys();
+    const first = namespace === "" ? "" : `${namespace}/`;
+    // "0" follows "/", so this is after all keys of the namespace.
+    const end = namespace === "" ? undefined : `${namespace}0`;
+    for (let at = search(keys, from !== undefined && from > first ? from : first); at < keys.length; at++) {
+      if (end !== undefined && keys[at] >= end) return;
+      let stored = this.#newest.get(keys[at]);
+      while (stored !== undefined && stored.revision > revision) stored = stored.previous;
+      if (stored !== undefined && !stored.deleted) yield stored;
+    }
+  }
+
+  /** Counts the objects of a slice. */
+  count({ namespace, revision, from }: CollectionSlice): number {
+    let count = 0;
+    for (const _ of this.slice({ namespace, revision, ...(from === undefined ? {} : { from }) })) count++;
+    return count;
+  }
+
+  #sortedKeys(): readonly string[] {
+    if (this.#forgotten > 0) {
+      this.#keys = this.#keys.filter((key) => this.#newest.has(key));
+      this.#forgotten = 0;
+      // A name that was dropped and recreated is in the array twice.
+      if (this.#keys.length !== this.#newest.size) this.#keys = [...this.#newest.keys()];
+      this.#unsorted = true;
+    }
+    if (this.#unsorted) {
+      this.#keys.sort(byText);
+      this.#unsorted = false;
+    }
+    return this.#keys;
+  }
+}
+
+/** The order of etcd's keys: names are ASCII, so characters sort like bytes. */
+function byText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** Returns the first index whose key is not less than `key`. */
+function search(keys: readonly string[], key: string): number {
+  let low = 0;
+  let high = keys.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (keys[middle] < key) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** A write, as delivered to watches. */
+export interface StoreEvent {
+  /** Type of the event. */
+  readonly type: "ADDED" | "MODIFIED" | "DELETED";
+  /** Collection of the object. */
+  readonly collection: StoredCollection;
+  /** The new state; for a deletion the tombstone. */
+  readonly stored: StoredObject;
+  /** The previous state; undefined for a new object. */
+  readonly before: StoredObject | undefined;
+}
+
+/**
+ * The latest writes to all collections, in order. Watches resume from it, and it limits which revisions can be listed.
+ *
+ * The oldest write is dropped when there are more than `capacity`, and by {@linkcode compact}.
+ */
+class WatchHistory {
+  #capacity: number;
+  #events: StoreEvent[] = [];
+  #first = 0;
+  #compacted: number;
+
+  /** Starts empty, after `revision`. */
+  constructor(capacity: number, revision: number) {
+    this.#capacity = capacity;
+    this.#compacted = revision;
+  }
+
+  /** The oldest revision that can be listed or watched from. */
+  get compacted(): number {
+    return this.#compacted;
+  }
+
+  /** Adds the newest write. */
+  append(event: StoreEvent): void {
+    this.#events.push(event);
+    if (this.#events.length - this.#first > this.#capacity) this.#forget(this.#first + 1);
+  }
+
+  /** Limits the history to that many writes. */
+  resize(capacity: number): void {
+    this.#capacity = capacity;
+    this.#forget(Math.max(this.#first, this.#events.length - capacity));
+  }
+
+  /** Drops all writes; `revision` is the current one. */
+  compact(revision: number): void {
+    this.#forget(this.#events.length);
+    this.#compacted = revision;
+  }
+
+  /** Yields the writes after a revision, oldest first. */
+  *after(revision: number): Generator<StoreEvent> {
+    let low = this.#first;
+    let high = this.#events.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.#events[middle].stored.revision <= revision) low = middle + 1;
+      else high = middle;
+    }
+    for (let at = low; at < this.#events.length; at++) yield this.#events[at];
+  }
+
+  #forget(until: number): void {
+    for (; this.#first < until; this.#first++) {
+      const { collection, stored } = this.#events[this.#first];
+      collection.forgetBefore(stored);
+      this.#compacted = stored.revision;
+      // Release the event now: the array itself is trimmed only occasionally.
+      this.#events[this.#first] = GONE;
+    }
+    if (this.#first > 1_024 && this.#first * 2 > this.#events.length || this.#first === this.#events.length) {
+      this.#events = this.#events.slice(this.#first);
+      this.#first = 0;
+    }
+  }
+}
+
+/** Marks a dropped event; it is never yielded. */
+const GONE = Object.freeze({}) as StoreEvent;
+
+/** The identity of a resource. */
+type ResourceName = { readonly group: string; readonly version: string; readonly plural: string };
+
+/** Callbacks of a store, called in the same turn. */
+interface StoreListener {
+  /** An object is about to be deleted. */
+  removing(collection: StoredCollection, stored: StoredObject): void;
+  /** A write was committed. */
+  event(event: StoreEvent): void;
+  /** A resource is no longer served; the deletions of its objects were delivered. */
+  undefined(collection: StoredCollection): void;
+}
+
+/** All collections, with one revision counter, as in etcd. */
+export class Store {
+  readonly #collections = new Map<string, StoredCollection>();
+  readonly #listener: StoreListener;
+  readonly #log: WatchHistory;
+  #revision = 1;
+
+  /** Creates an empty store with a watch history of `history` writes. */
+  constructor(history: number, listener: StoreListener) {
+    this.#listener = listener;
+    this.#log = new WatchHistory(history, this.#revision);
+  }
+
+  /** The current revision. */
+  get revision(): number {
+    return this.#revision;
+  }
+
+  /** The oldest revision that can be listed or watched from. */
+  get compacted(): number {
+    return this.#log.compacted;
+  }
+
+  /** Returns all collections, in order of definition. */
+  collections(): Iterable<StoredCollection> {
+    return this.#collections.values();
+  }
+
+  /** Returns the collection of a resource. */
+  collection(resource: ResourceName): StoredCollection | undefined {
+    return this.#collections.get(resourceId(resource));
+  }
+
+  /** Starts to serve a resource; if it is served already, its objects stay. */
+  define(definition: Definition): StoredCollection {
+    const id = resourceId(definition);
+    let collection = this.#collections.get(id);
+    if (collection === undefined) {
+      this.#collections.set(id, collection = new StoredCollection(definition, this.#revision));
+    } else if (definition.custom) collection.redefine(definition);
+    return collection;
+  }
+
+  /** Deletes all objects of a resource, delivers the deletions, and stops serving it. */
+  undefine(resource: ResourceName): void {
+    const collection = this.collection(resource);
+    if (collection === undefined) return;
+    for (const stored of [...collection.slice({ namespace: "", revision: this.#revision })]) {
+      this.remove(collection, stored);
+    }
+    this.#collections.delete(resourceId(resource));
+    this.#listener.undefined(collection);
+  }
+
+  /** Commits a new state of an object under the next revision. */
+  put(collection: StoredCollection, object: JsonObject): StoredObject {
+    return this.commitAt(collection, object, this.#revision + 1);
+  }
+
+  /**
+   * Commits a state of an object under a revision that is not below the current one; with `deleted`, its deletion,
+   * whose last state it is.
+   */
+  commitAt(collection: StoredCollection, object: JsonObject, revision: number, deleted = false): StoredObject {
+    const { namespace, name } = object.metadata as JsonObject;
+    const previous = collection.newest(
+      typeof namespace === "string" && namespace !== "" ? `${namespace}/${name}` : String(name),
+    );
+    const before = previous?.deleted ? undefined : previous;
+    if (deleted) this.#listener.removing(collection, before!);
+    const next = toStoredObject(collection.definition, object, revision, previous);
+    const stored = deleted ? { ...next, deleted } : next;
+    const type = deleted ? "DELETED" : before === undefined ? "ADDED" : "MODIFIED";
+    this.#commit({ type, collection, stored, before });
+    return stored;
+  }
+
+  /** Commits new metadata of an object, except for managedFields; see {@linkcode rewriteMetadata}. */
+  rewrite(
+    collection: StoredCollection,
+    before: StoredObject,
+    change: (metadata: JsonObject) => JsonObject | undefined,
+  ): void {
+    const stored = rewriteMetadata(collection.definition, before, this.#revision + 1, change);
+    if (stored !== undefined) this.#commit({ type: "MODIFIED", collection, stored, before });
+  }
+
+  /** Commits the deletion of an object under the next revision. */
+  remove(collection: StoredCollection, before: StoredObject): StoredObject {
+    this.#listener.removing(collection, before);
+    const stored = tombstone(collection.definition, before, this.#revision + 1);
+    this.#commit({ type: "DELETED", collection, stored, before });
+    return stored;
+  }
+
+  /** Returns the writes after a revision, oldest first. */
+  after(revision: number): Generator<StoreEvent> {
+    return this.#log.after(revision);
+  }
+
+  /** Compacts the history: lists and watches cannot start before the current revision. */
+  compact(): void {
+    this.#log.compact(this.#revision);
+  }
+
+  /** Limits the history to that many writes. */
+  remember(writes: number): void {
+    this.#log.resize(writes);
+  }
+
+  /** Moves to a later revision without a write, as if a resource that is not served had changed. */
+  jump(revision: number): void {
+    this.#revision = revision;
+  }
+
+  /**
+   * Returns to the state of an earlier revision, which the history must have; revision 1 is the empty store. Forgets
+   * the history.
+   */
+  rollBack(revision: number): void {
+    for (const [id, before] of this.#collections) {
+      const collection = new StoredCollection(before.definition, Math.min(before.since, revision));
+      for (const stored of before.slice({ namespace: "", revision })) {
+        collection.put({ ...stored, previous: undefined });
+      }
+      this.#collections.set(id, collection);
+    }
+    this.#revision = revision;
+    this.compact();
+  }
+
+  #commit(event: StoreEvent): void {
+    this.#revision = event.stored.revision;
+    const other = this.#collections.get(otherForm(resourceId(event.collection.definition)) ?? "");
+    this.#add(event);
+    if (other !== undefined) this.#add(converted(event, other));
+  }
+
+  #add(event: StoreEvent): void {
+    event.collection.put(event.stored);
+    this.#log.append(event);
+    this.#listener.event(event);
+  }
+}
+
+/** Returns the same write in the other of an object's two forms, under the same revision. */
+function converted({ type, stored }: StoreEvent, collection: StoredCollection): StoreEvent {
+  const { definition } = collection;
+  const before = collection.get(stored.key);
+  const previous = collection.newest(stored.key);
+  const old = before === undefined ? undefined : parseStored(before);
+  const object = convert(parseStored(stored), resourceId(definition), old);
+  const next = toStoredObject(definition, object, stored.revision, previous);
+  return { type, collection, stored: { ...next, deleted: stored.deleted }, before };
+}

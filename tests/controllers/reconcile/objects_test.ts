@@ -1,0 +1,669 @@
+import {
+  Client,
+  defineResource,
+  isConflict,
+  isForbidden,
+  isNotFound,
+  metadataOf,
+  type Transport,
+} from "@kube/informer";
+import { Job } from "@kube/informer/kinds/batch/v1";
+import { ConfigMap as OwnerReferenceConfigMap } from "@kube/informer/kinds/core/v1";
+import {
+  AlreadyControlledError,
+  type Condition,
+  controllerOf,
+  createOrUpdate,
+  finalize,
+  findCondition,
+  ownerReferenceTo,
+  retryOnConflict,
+  setCondition,
+  withController,
+  withOwner,
+  writeStatus,
+} from "@kube/informer/reconcile";
+import { FakeApiServer } from "@kube/informer/testing";
+import { assert, assertEquals, assertMatch, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
+import { nextTurn } from "../../../src/async/signals.ts";
+import { mergeDiff, microTimestampNow, timestampNow } from "../../../src/controllers/reconcile/objects.ts";
+import { mergePatch } from "../../../src/testing/fake/patches/patches.ts";
+import type { Json } from "../../../src/testing/fake/wire/json.ts";
+import { ConfigMap, Pod } from "../../support/fake_server.ts";
+import { FakeTime } from "../../support/fake_time.ts";
+import { refused, thing } from "../../support/fixtures.ts";
+import * as fc from "npm:fast-check@^4.10.2";
+
+const START = "2026-01-01T00:00:00Z";
+
+Deno.test("setCondition adds a condition with the present time, without fractions of seconds", () => {
+  using time = new FakeTime();
+  time.tick(999);
+  const conditions = setCondition(undefined, { type: "Ready", status: "True", reason: "Done" });
+  assertEquals(conditions, [
+    { type: "Ready", status: "True", reason: "Done", message: "", lastTransitionTime: START },
+  ]);
+});
+
+Deno.test("setCondition moves the transition time with the status alone", () => {
+  using time = new FakeTime();
+  const first = setCondition([], { type: "Ready", status: "False", reason: "Waiting", message: "for pods" });
+  time.tick(60_000);
+  const second = setCondition(first, { type: "Ready", status: "False", reason: "Stuck", observedGeneration: 2 });
+  assertEquals(second, [{
+    type: "Ready",
+    status: "False",
+    reason: "Stuck",
+    message: "",
+    observedGeneration: 2,
+    lastTransitionTime: START,
+  }]);
+  const third = setCondition(second, { type: "Ready", status: "True", reason: "Done", observedGeneration: 2 });
+  assertEquals(third[0].lastTransitionTime, "2026-01-01T00:01:00Z");
+  const given = setCondition(third, { ...third[0], status: "Unknown", lastTransitionTime: START });
+  assertEquals(given[0].lastTransitionTime, START);
+});
+
+Deno.test("setCondition keeps the place of a condition, and does not change the given list", () => {
+  const lastTransitionTime = START;
+  const before: readonly Condition[] = Object.freeze([
+    Object.freeze({ type: "A", status: "True", reason: "R", message: "", lastTransitionTime }),
+    Object.freeze({ type: "B", status: "True", reason: "R", message: "", lastTransitionTime }),
+  ]);
+  const after = setCondition(before, { type: "A", status: "False", reason: "R" });
+  assertEquals(after.map(({ type, status }) => `${type}=${status}`), ["A=False", "B=True"]);
+  assertEquals(findCondition(after, "B"), before[1]);
+  assertEquals(findCondition(after, "C"), undefined);
+});
+
+Deno.test("setCondition returns the same list when nothing changes", () => {
+  const draft = { type: "Ready", status: "True", reason: "Done", message: "all", observedGeneration: 1 } as const;
+  const conditions = setCondition([], draft);
+  assertStrictEquals(setCondition(conditions, draft), conditions);
+  assertStrictEquals(setCondition(conditions, { ...draft, lastTransitionTime: START }), conditions);
+});
+
+Deno.test("setCondition refuses a condition that the server would refuse", () => {
+  const draft = { type: "Ready", status: "True", reason: "Done" } as const;
+  assertThrows(() => setCondition([], { ...draft, type: "" }), TypeError, "its type is empty");
+  assertThrows(() => setCondition([], { ...draft, status: "yes" as "True" }), TypeError, 'found "yes"');
+  for (const reason of ["", "two words", "ends:"]) {
+    assertThrows(() => setCondition([], { ...draft, reason }), TypeError, `found ${JSON.stringify(reason)}`);
+  }
+});
+
+const draft = { metadata: { name: "settings", namespace: "shop" }, data: { colour: "red" } };
+const paint = (colour: string) => (map: ConfigMap): ConfigMap => ({ ...map, data: { ...map.data, colour } });
+
+function verbs(server: FakeApiServer): string {
+  return server.requests.map(({ verb }) => verb).join(" ");
+}
+
+Deno.test("createOrUpdate creates, leaves alone and updates, with one write at most", async () => {
+  const server = new FakeApiServer();
+  using client = new Client({ server: "http://fake", transport: server });
+  const maps = client.resource(ConfigMap);
+  const operations = [];
+  for (const colour of ["red", "red", "blue"]) {
+    const { operation, object } = await createOrUpdate(maps, draft, paint(colour));
+    operations.push(`${operation} ${object.data?.colour}`);
+  }
+  assertEquals(operations, ["created red", "unchanged red", "updated blue"]);
+  assertEquals(verbs(server), "get create get get patch");
+  assertEquals(server.get(ConfigMap, "shop/settings")?.data, { colour: "blue" });
+});
+
+Deno.test("createOrUpdate accepts a change in place, removes fields, and does not write the status", async () => {
+  // The type of a ConfigMap has no status.
+  const Setting = defineResource<ConfigMap>({
+    group: "example.com",
+    version: "v1",
+    plural: "settings",
+    kind: "Setting",
+  });
+  const server = new FakeApiServer({ resources: [Setting] });
+  using client = new Client({ server: "http://fake", transport: server });
+  const map = { ...draft, data: { colour: "red", shape: "round" }, status: { seen: true } };
+  server.create(Setting, map);
+  const { operation } = await createOrUpdate(client.resource(Setting), draft, (map) => {
+    Object.assign(map, { data: { colour: "red" }, status: { seen: false } });
+  });
+  assertEquals(operation, "updated");
+  const { data, status } = server.get(Setting, "shop/settings") as ConfigMap & { readonly status?: unknown };
+  assertEquals([data, status], [{ colour: "red" }, { seen: true }]);
+});
+
+Deno.test("createOrUpdate reads nothing when the caller has the object, and does not change that", async () => {
+  const server = new FakeApiServer();
+  using client = new Client({ server: "http://fake", transport: server });
+  const current = server.create(ConfigMap, draft);
+  await createOrUpdate(client.resource(ConfigMap), draft, (map) => void Object.assign(map.data!, { colour: "blue" }), {
+    current,
+  });
+  assertEquals([verbs(server), current.data], ["patch", { colour: "red" }]);
+});
+
+Deno.test("createOrUpdate reads again when the object has changed, was deleted or was created meanwhile", async (test) => {
+  const cases: [string, string, (server: FakeApiServer) => void][] = [
+    ["patch", "get patch get patch", (server) => server.annotate(ConfigMap, "shop/settings", { seen: "yes" })],
+    ["patch", "get patch get create", (server) => void server.delete(ConfigMap, "shop/settings")],
+    ["create", "get create get patch", (server) => void server.create(ConfigMap, draft)],
+  ];
+  for (const [verb, requests, interfere] of cases) {
+    await test.step(requests, async () => {
+      const server = new FakeApiServer();
+      using client = new Client({ server: "http://fake", transport: server });
+      if (verb === "patch") server.create(ConfigMap, draft);
+      server.beforeNext(() => interfere(server), 1, (request) => request.verb === verb);
+      await createOrUpdate(client.resource(ConfigMap), draft, paint("blue"));
+      assertEquals(verbs(server), requests);
+      assertEquals(server.get(ConfigMap, "shop/settings")?.data?.colour, requests.endsWith("create") ? "red" : "blue");
+    });
+  }
+});
+
+Deno.test("createOrUpdate rejects with other errors at once, a missing namespace among them", async () => {
+  const server = new FakeApiServer();
+  using client = new Client({ server: "http://fake", transport: server });
+  server.failNext(403);
+  assert(isForbidden(await assertRejects(() => createOrUpdate(client.resource(ConfigMap), draft, paint("red")))));
+  server.failNext(404, 1, (request) => request.verb === "create");
+  assert(isNotFound(await assertRejects(() => createOrUpdate(client.resource(ConfigMap), draft, paint("red")))));
+  assertEquals(verbs(server), "get get create");
+});
+
+Deno.test("createOrUpdate refuses a draft without a name, and a change of the name", async () => {
+  const server = new FakeApiServer();
+  using client = new Client({ server: "http://fake", transport: server });
+  server.create(ConfigMap, draft);
+  const maps = client.resource(ConfigMap);
+  await assertRejects(
+    () => createOrUpdate(maps, { metadata: { generateName: "x" } }, paint("red")),
+    TypeError,
+    "no metadata.name",
+  );
+  const rename = (map: ConfigMap): ConfigMap => ({ ...map, metadata: { ...map.metadata, name: "other" } });
+  await assertRejects(() => createOrUpdate(maps, draft, rename), TypeError, 'found "other"');
+});
+
+const FINALIZER = "example.com/backups";
+const KEY = "default/tab";
+
+interface Guarded extends Disposable {
+  readonly server: FakeApiServer;
+  readonly client: Client;
+  /** The calls of the cleanup. */
+  readonly cleaned: string[];
+  /** Guards the object as the server has it now, or `object`. */
+  finalize(object?: ConfigMap, cleanup?: () => void): Promise<ConfigMap | undefined>;
+}
+
+function tabWith(finalizers?: readonly string[]): Guarded {
+  const server = new FakeApiServer();
+  const client = new Client({ server: "http://fake", transport: server });
+  server.create(ConfigMap, { metadata: { name: "tab", ...(finalizers ? { finalizers } : {}) } });
+  const cleaned: string[] = [];
+  return {
+    server,
+    client,
+    cleaned,
+    [Symbol.dispose]: () => client[Symbol.dispose](),
+    finalize: (object = server.get(ConfigMap, KEY)!, cleanup = () => {}) => {
+      return finalize(client.resource(ConfigMap), object, {
+        finalizer: FINALIZER,
+        cleanup: ({ metadata }) => {
+          cleanup();
+          cleaned.push(metadata.name);
+        },
+      });
+    },
+  };
+}
+
+async function deletion({ client }: Guarded): Promise<void> {
+  await client.resource(ConfigMap, { namespace: "default" }).delete("tab");
+}
+
+function writes({ server }: Guarded): number {
+  return server.requests.filter(({ verb }) => verb === "patch").length;
+}
+
+Deno.test("finalize adds the finalizer behind those of others, once", async () => {
+  using tab = tabWith(["example.com/other"]);
+  const guarded = await tab.finalize();
+  assertEquals(guarded?.metadata.finalizers, ["example.com/other", FINALIZER]);
+  assertStrictEquals(await tab.finalize(guarded), guarded);
+  assertEquals([writes(tab), tab.cleaned], [1, []]);
+});
+
+Deno.test("finalize cleans up an object that is being deleted, then removes its finalizer alone", async () => {
+  using tab = tabWith([FINALIZER, "example.com/other"]);
+  await deletion(tab);
+  assertEquals(await tab.finalize(), undefined);
+  assertEquals(tab.cleaned, ["tab"]);
+  assertEquals(tab.server.get(ConfigMap, KEY)?.metadata.finalizers, ["example.com/other"]);
+  assertEquals(await tab.finalize(), undefined);
+  assertEquals(tab.cleaned, ["tab"]);
+});
+
+Deno.test("finalize awaits a cleanup that takes time before it removes the finalizer", async () => {
+  using tab = tabWith([FINALIZER]);
+  await deletion(tab);
+  const { server, client } = tab;
+  const before = server.requests.length;
+  const asked = Promise.withResolvers<void>();
+  const done = Promise.withResolvers<void>();
+  const finalized = finalize(client.resource(ConfigMap), server.get(ConfigMap, KEY)!, {
+    finalizer: FINALIZER,
+    cleanup: () => {
+      asked.resolve();
+      return done.promise;
+    },
+  });
+  await asked.promise;
+  await nextTurn();
+  await nextTurn();
+  assertEquals([server.requests.length - before, server.get(ConfigMap, KEY)?.metadata.finalizers], [0, [FINALIZER]]);
+  done.resolve();
+  await finalized;
+  assertEquals(server.get(ConfigMap, KEY), undefined);
+});
+
+Deno.test("finalize keeps the finalizer when the cleanup fails, and rejects with its error", async () => {
+  using tab = tabWith([FINALIZER]);
+  await deletion(tab);
+  const fail = (): void => {
+    throw new Error("the backups cannot be reached");
+  };
+  await assertRejects(() => tab.finalize(undefined, fail), Error, "the backups cannot be reached");
+  assertEquals(tab.server.get(ConfigMap, KEY)?.metadata.finalizers, [FINALIZER]);
+});
+
+Deno.test("finalize writes on the newest version after a conflict, without another cleanup", async () => {
+  using tab = tabWith();
+  const stale = tab.server.get(ConfigMap, KEY)!;
+  tab.server.annotate(ConfigMap, KEY, { changed: "1" });
+  assertEquals((await tab.finalize(stale))?.metadata.annotations, { changed: "1" });
+  await deletion(tab);
+  const deleted = tab.server.get(ConfigMap, KEY)!;
+  tab.server.annotate(ConfigMap, KEY, { changed: "2" });
+  assertEquals(await tab.finalize(deleted), undefined);
+  assertEquals([tab.server.get(ConfigMap, KEY), tab.cleaned], [undefined, ["tab"]]);
+});
+
+Deno.test("finalize returns nothing for an object that was deleted since it was read", async (test) => {
+  await test.step("and is gone", async () => {
+    using tab = tabWith();
+    const stale = tab.server.get(ConfigMap, KEY)!;
+    await deletion(tab);
+    assertEquals([await tab.finalize(stale), tab.cleaned], [undefined, []]);
+  });
+  await test.step("and waits for another finalizer", async () => {
+    using tab = tabWith(["example.com/other"]);
+    const stale = tab.server.get(ConfigMap, KEY)!;
+    await deletion(tab);
+    assertEquals([await tab.finalize(stale), tab.cleaned], [undefined, []]);
+    assertEquals(tab.server.get(ConfigMap, KEY)?.metadata.finalizers, ["example.com/other"]);
+  });
+  await test.step("and has the finalizer by another process: it is cleaned up", async () => {
+    using tab = tabWith();
+    const stale = tab.server.get(ConfigMap, KEY)!;
+    await tab.finalize();
+    await deletion(tab);
+    assertEquals([await tab.finalize(stale), tab.cleaned], [undefined, ["tab"]]);
+    assertEquals(tab.server.get(ConfigMap, KEY), undefined);
+  });
+  await test.step("and was created again: the new object is not touched", async () => {
+    using tab = tabWith();
+    const stale = tab.server.get(ConfigMap, KEY)!;
+    tab.server.delete(ConfigMap, KEY);
+    tab.server.create(ConfigMap, { metadata: { name: "tab" } });
+    assertEquals([await tab.finalize(stale), tab.cleaned], [undefined, []]);
+    assertEquals(tab.server.get(ConfigMap, KEY)?.metadata.finalizers, undefined);
+  });
+});
+
+Deno.test("finalize does not write where another process has guarded the object since it was read", async () => {
+  using tab = tabWith();
+  const stale = tab.server.get(ConfigMap, KEY)!;
+  await tab.finalize();
+  assertEquals((await tab.finalize(stale))?.metadata.finalizers, [FINALIZER]);
+  assertEquals(writes(tab), 2); // the second one is the conflict
+});
+
+Deno.test("finalize rejects when the server refuses the finalizer", async () => {
+  using tab = tabWith();
+  tab.server.failNext(403, 1);
+  await assertRejects(() => tab.finalize(), Error, "403");
+});
+
+Deno.test("finalize refuses an object that a cache has reduced", async () => {
+  using tab = tabWith();
+  const { items: [reduced] } = await tab.client.resource(metadataOf(ConfigMap)).list();
+  const patches = writes(tab);
+  await assertRejects(() => tab.finalize(reduced as unknown as ConfigMap), TypeError, "Cannot finalize an object");
+  assertEquals(writes(tab), patches);
+});
+
+Deno.test("finalize succeeds when the object goes while it is cleaned up", async () => {
+  using tab = tabWith([FINALIZER]);
+  await deletion(tab);
+  assertEquals(await tab.finalize(undefined, () => void tab.server.delete(ConfigMap, KEY)), undefined);
+});
+
+Deno.test("finalize refuses a finalizer without a domain", async () => {
+  using server = new FakeApiServer();
+  using client = new Client({ server: "http://fake", transport: server });
+  const object = server.create(ConfigMap, { metadata: { name: "tab" } });
+  const options = { finalizer: "backups", cleanup: () => {} };
+  await assertRejects(() => finalize(client.resource(ConfigMap), object, options), TypeError, '"example.com/backups"');
+});
+
+Deno.test("finalize fails when the server drops the finalizer, instead of asking without end", async () => {
+  using tab = tabWith();
+  tab.server.admit(ConfigMap, {
+    mutate: ({ object }) => object && { ...object, metadata: { ...object.metadata, finalizers: [] } },
+  });
+  await assertRejects(() => tab.finalize(), Error, "look for an admission webhook");
+});
+
+/** The process has stopped: nothing that it would do happens any more. */
+class Crash extends Error {}
+
+/** A controller that makes a backup of an object, in a process that crashes at one point of its life. */
+class BackupProcess {
+  readonly #server: FakeApiServer;
+  readonly #backups: Set<string>;
+  readonly #onPoint: (point: string) => void;
+  #crashed = false;
+
+  constructor(server: FakeApiServer, backups: Set<string>, onPoint: (point: string) => void) {
+    this.#server = server;
+    this.#backups = backups;
+    this.#onPoint = onPoint;
+  }
+
+  async reconcile(): Promise<void> {
+    const transport: Transport = {
+      fetch: async (request) => {
+        this.#point(`before ${request.method}`);
+        const response = await this.#server.fetch(request);
+        const body = await response.text();
+        this.#point(`after ${request.method}`);
+        return new Response(body, response);
+      },
+    };
+    using client = new Client({ server: "http://fake", transport, namespace: "default" });
+    const maps = client.resource(ConfigMap);
+    let object: ConfigMap | undefined;
+    try {
+      object = await maps.get("tab");
+    } catch (error) {
+      if (isNotFound(error)) return;
+      throw error;
+    }
+    const { uid } = object.metadata;
+    const cleanup = (): void => {
+      this.#point("before the cleanup");
+      this.#backups.delete(uid);
+      this.#point("after the cleanup");
+    };
+    if (await finalize(maps, object, { finalizer: FINALIZER, cleanup }) === undefined) return;
+    this.#point("before the backup");
+    this.#backups.add(uid);
+    this.#point("after the backup");
+  }
+
+  #point(point: string): void {
+    if (this.#crashed) throw new Crash();
+    try {
+      this.#onPoint(point);
+    } catch (error) {
+      this.#crashed = true;
+      throw error;
+    }
+  }
+}
+
+/**
+ * Lets an object be created, reconciled, deleted and reconciled, with a crash at each of the points `crashes` and its
+ * deletion at the point `deletion`. Returns the number of points that were passed.
+ */
+async function life(crashes: readonly number[], deletion: number): Promise<number> {
+  const server = new FakeApiServer();
+  using user = new Client({ server: "http://fake", transport: server, namespace: "default" });
+  const backups = new Set<string>();
+  const passed: string[] = [];
+  const { uid } = server.create(ConfigMap, { metadata: { name: "tab" } }).metadata;
+  let deleting: Promise<unknown> | undefined;
+  const onPoint = (point: string): void => {
+    passed.push(point);
+    const at = passed.length - 1;
+    const isLost = backups.has(uid) && server.get(ConfigMap, KEY)?.metadata.uid !== uid;
+    assert(!isLost, `the object is gone and its backup is left: crashes ${crashes}, deletion ${deletion}: ${passed}`);
+    if (at === deletion) deleting ??= user.resource(ConfigMap).delete("tab");
+    if (crashes.includes(at)) throw new Crash();
+  };
+  for (let runs = 0; runs < 3 + crashes.length; runs++) {
+    // The process starts again after a crash, and the user deletes the object at the latest when it has reconciled it.
+    if (runs === 1 + crashes.length) deleting ??= user.resource(ConfigMap).delete("tab");
+    await deleting;
+    try {
+      await new BackupProcess(server, backups, onPoint).reconcile();
+    } catch (error) {
+      assert(crashes.includes(passed.length - 1), `only crashes stop a process, found ${error}: ${passed}`);
+    }
+  }
+  assertEquals([server.get(ConfigMap, KEY), backups.size], [undefined, 0], `${crashes}, ${deletion}: ${passed}`);
+  return passed.length;
+}
+
+Deno.test("finalize leaves nothing behind, wherever the process crashes and whenever the object is deleted", async () => {
+  const points = await life([], Infinity);
+  assert(points >= 14, `found ${points} points`);
+  for (let deletion = 0; deletion < points; deletion++) {
+    for (let crash = 0; crash < points; crash++) await life([crash], deletion);
+  }
+  for (let first = 0; first < points; first++) {
+    for (let second = first + 1; second < points; second++) await life([first, second], Infinity);
+  }
+});
+
+/** JSON whose members are never null, as objects of the API server are. */
+const json = fc.letrec<{ readonly value: unknown; readonly members: unknown }>((tie) => ({
+  value: fc.oneof({ maxDepth: 3 }, fc.integer(), fc.string(), fc.boolean(), fc.array(tie("value")), tie("members")),
+  members: fc.dictionary(fc.constantFrom("a", "b", "c"), tie("value")),
+}));
+
+Deno.test("mergeDiff returns a merge patch that turns one object into the other", () => {
+  fc.assert(fc.property(json.members, json.members, (before, after) => {
+    const patch = mergeDiff(before, after);
+    const result = patch === undefined ? before : mergePatch(before as Json, patch as Json);
+    assertEquals(JSON.parse(JSON.stringify(result)), JSON.parse(JSON.stringify(after)));
+  }));
+});
+
+Deno.test("mergeDiff returns undefined for equal objects, whatever the order of their members", () => {
+  fc.assert(fc.property(json.members, (before) => {
+    const reversed = Object.fromEntries(Object.entries(before as object).reverse());
+    assertEquals(mergeDiff(before, structuredClone(reversed)), undefined);
+  }));
+  assertEquals(mergeDiff({ a: undefined, b: null }, {}), undefined);
+});
+
+Deno.test("mergeDiff names only what differs", () => {
+  assertEquals(
+    mergeDiff({ a: { b: 1, c: [1] }, d: 1, e: "x" }, { a: { b: 2, c: [1] }, e: "x", f: [] }),
+    { a: { b: 2 }, d: null, f: [] },
+  );
+});
+
+const owner = thing("owner", 5, { namespace: "shop" });
+const reference = { apiVersion: "acme.dev/v1", kind: "Thing", name: "owner", uid: "uid-owner" };
+
+Deno.test("withController adds a controller reference to a copy of a draft", () => {
+  const draft = { metadata: { name: "owned" }, spec: { size: 1 } };
+  const owned = withController(draft, owner);
+  assertEquals<unknown>(owned, {
+    metadata: { name: "owned", ownerReferences: [{ ...reference, controller: true, blockOwnerDeletion: true }] },
+    spec: { size: 1 },
+  });
+  assertEquals(draft, { metadata: { name: "owned" }, spec: { size: 1 } });
+  assertEquals(controllerOf(owned)?.uid, "uid-owner");
+});
+
+Deno.test("withController replaces a reference to the same owner, and keeps those to others", () => {
+  const other = thing("other", 6, { namespace: "shop" });
+  const draft = withOwner(withOwner({ metadata: { name: "owned" } }, owner), other);
+  const owned = withController(draft, owner, { blockOwnerDeletion: false });
+  assertEquals<unknown>(owned.metadata, {
+    name: "owned",
+    ownerReferences: [{ ...reference, controller: true }, { ...reference, name: "other", uid: "uid-other" }],
+  });
+  assertEquals(withController(owned, owner, { blockOwnerDeletion: false }), owned);
+});
+
+Deno.test("withController refuses an object that has another controller, and names both", () => {
+  const owned = withController({ metadata: { name: "owned" } }, owner);
+  const error = assertThrows(
+    () => withController(owned, thing("thief", 7)),
+    AlreadyControlledError,
+    'Cannot set Thing "thief" (uid uid-thief) as controller of "owned": Thing "owner" (uid uid-owner) is',
+  );
+  assertEquals(error.controller.name, "owner");
+});
+
+Deno.test("withController refuses an object of an earlier owner of the same name", () => {
+  const owned = withController({ metadata: { name: "owned" } }, thing("owner", 1, { uid: "uid-earlier" }));
+  assertThrows(() => withController(owned, owner), AlreadyControlledError, "uid-earlier");
+});
+
+Deno.test("withOwner adds an owner beside the controller", () => {
+  const owned = withOwner(withController({ metadata: { name: "owned" } }, owner), thing("second", 1));
+  assertEquals<unknown>(owned.metadata, {
+    name: "owned",
+    ownerReferences: [
+      { ...reference, controller: true, blockOwnerDeletion: true },
+      { ...reference, name: "second", uid: "uid-second" },
+    ],
+  });
+  assertEquals(controllerOf(owned)?.name, "owner");
+  assertEquals(controllerOf({ metadata: {} }), undefined);
+});
+
+Deno.test("withOwner and withController refuse an owner of another namespace, and allow a cluster-scoped one", () => {
+  const draft = { metadata: { name: "owned", namespace: "other" } };
+  for (const set of [withOwner, withController]) {
+    assertThrows(() => set(draft, owner), TypeError, 'of namespace "shop" as owner of "owned" in namespace "other"');
+    set(draft, thing("node", 1, { namespace: "" }));
+  }
+});
+
+Deno.test("ownerReferenceTo refuses an owner without apiVersion, kind, name or uid, and names what is missing", () => {
+  const { apiVersion: _apiVersion, ...unversioned } = owner;
+  const { kind: _kind, ...unkind } = owner;
+  assertThrows(() => ownerReferenceTo(unversioned), TypeError, "apiVersion is missing");
+  assertThrows(() => ownerReferenceTo(unkind), TypeError, 'an object "owner" as owner: kind is missing');
+  const withoutUid = { ...owner, metadata: { ...owner.metadata, uid: "" } };
+  assertThrows(() => ownerReferenceTo(withoutUid), TypeError, "metadata.uid is missing");
+});
+
+Deno.test("withController and withOwner keep the literal types of a draft, so that it can be created", async () => {
+  using client = new Client({ server: "http://fake", transport: new FakeApiServer(), namespace: "shop" });
+  const owner = await client.resource(OwnerReferenceConfigMap).create({ metadata: { name: "owner" } });
+  for (const own of [withController, withOwner]) {
+    const draft = own({
+      metadata: { name: `job-${own.name.toLowerCase()}`, labels: { app: "web" } },
+      spec: { template: { spec: { restartPolicy: "Never", containers: [{ name: "main", image: "web" }] } } },
+    }, owner);
+    const made = await client.resource(Job).create(draft);
+    assertEquals(made.spec?.template.spec?.restartPolicy, "Never");
+  }
+});
+
+Deno.test("retryOnConflict calls again until there is no conflict, and returns the result [C157]", async (test) => {
+  await test.step("resolves with the first result, a wait of 10 to 11 ms after each conflict", async () => {
+    using time = new FakeTime();
+    const startedAt = time.now;
+    const calls: number[] = [];
+    const result = retryOnConflict((retries) => {
+      calls.push(retries);
+      return retries < 3 ? Promise.reject(refused(409)) : Promise.resolve("written");
+    });
+    await time.tickAsync(33);
+    assertEquals([await result, calls, time.now - startedAt], ["written", [0, 1, 2, 3], 33]);
+  });
+
+  await test.step("rejects with the last conflict after 5 calls", async () => {
+    using time = new FakeTime();
+    const errors = Array.from({ length: 6 }, () => refused(409));
+    const failed = assertRejects(() => retryOnConflict((retries) => Promise.reject(errors[retries])));
+    await time.tickAsync(1_000);
+    assertStrictEquals(await failed, errors[4]);
+  });
+
+  await test.step("rejects at once with any other error", async () => {
+    const error = refused(403);
+    assertStrictEquals(await assertRejects(() => retryOnConflict(() => Promise.reject(error))), error);
+  });
+
+  await test.step("rejects with the reason of the signal, also during a wait", async () => {
+    using time = new FakeTime();
+    const stop = new AbortController();
+    const options = { signal: stop.signal, initialMs: 1_000 };
+    let calls = 0;
+    const failed = assertRejects(() => retryOnConflict(() => (calls++, Promise.reject(refused(409))), options));
+    await time.tickAsync(10);
+    stop.abort(new Error("stopped"));
+    assertEquals([(await failed as Error).message, calls, time.timers], ["stopped", 1, 0]);
+  });
+});
+
+Deno.test("retryOnConflict refuses a number of attempts below 1", async () => {
+  await assertRejects(() => retryOnConflict(() => Promise.resolve(), { attempts: 0 }), RangeError, "found 0");
+});
+
+Deno.test("timestamps have the number of digits that the server demands", () => {
+  assertMatch(timestampNow(), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
+  assertMatch(microTimestampNow(), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/);
+});
+
+Deno.test("writeStatus patches the status with the difference alone, in the namespace of the object", async () => {
+  const server = new FakeApiServer();
+  using client = new Client({ server: "http://fake", transport: server });
+  const pod = server.create(Pod, { metadata: { name: "web", namespace: "shop" }, status: { phase: "Pending" } });
+  const written = await writeStatus(client.resource(Pod), pod, { phase: "Running" }, { fieldManager: "me" });
+  assertEquals(written.status?.phase, "Running");
+  // A pod keeps its class.
+  assertEquals(server.get(Pod, "shop/web")?.status, { phase: "Running", qosClass: "BestEffort" } as object);
+  const request = server.requests.at(-1);
+  assertEquals(
+    [request?.method, request?.path, request?.query.get("fieldManager")],
+    ["PATCH", "/api/v1/namespaces/shop/pods/web/status", "me"],
+  );
+});
+
+Deno.test("writeStatus removes fields that the new status lacks", async () => {
+  const server = new FakeApiServer();
+  using client = new Client({ server: "http://fake", transport: server });
+  const status = { phase: "Pending", reason: "x" };
+  const pod = server.create(Pod, { metadata: { name: "web" }, status });
+  await writeStatus(client.resource(Pod), pod, { phase: "Pending" });
+  assertEquals(server.get(Pod, "web")?.status, { phase: "Pending", qosClass: "BestEffort" } as object);
+});
+
+Deno.test("writeStatus sends nothing and returns the object when the status is the same", async () => {
+  const server = new FakeApiServer();
+  using client = new Client({ server: "http://fake", transport: server });
+  const pod = server.create(Pod, { metadata: { name: "web" }, status: { phase: "Running" } });
+  assertStrictEquals(await writeStatus(client.resource(Pod), pod, { ...pod.status, phase: "Running" }), pod);
+  assertEquals(server.requests.length, 0);
+});
+
+Deno.test("writeStatus rejects with a conflict when the object has changed since", async () => {
+  const server = new FakeApiServer();
+  using client = new Client({ server: "http://fake", transport: server });
+  const pod = server.create(Pod, { metadata: { name: "web" } });
+  server.annotate(Pod, "web", { changed: "yes" });
+  assert(isConflict(await assertRejects(() => writeStatus(client.resource(Pod), pod, { phase: "Running" }))));
+});

@@ -1,0 +1,555 @@
+import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import { answerPage } from "../../../src/cli/serve.ts";
+import { nextTurn } from "../../../src/async/signals.ts";
+import { errorLine } from "../../../src/errors/errors.ts";
+import { OpenRequest, OpenRequests, refuse, RelayStream } from "../../../src/relay/server/http.ts";
+import type { RequestedData } from "../../../src/relay/server/options.ts";
+import { informerProbes } from "../../../src/relay/server/informer_relay.ts";
+import { ConfigMap, Node, Pod, Secret } from "../../../src/kinds/core/v1.ts";
+import { FakeTime, pod } from "../../../src/testing/mod.ts";
+import { Events, LOCAL, names, refusal, Relayed, threePods } from "../../support/relayed.ts";
+import { answerOf, statusOf } from "./_sent.ts";
+import { FakeTime as StreamFakeTime } from "../../support/fake_time.ts";
+
+const REMOTE = { remoteAddr: { hostname: "203.0.113.7" } };
+
+Deno.test("authorize decides about requests from everywhere", async () => {
+  const headers = { "x-forwarded-for": "203.0.113.7" };
+  assertEquals(await statusOf({ authorize: () => true }, { info: REMOTE, headers }), 200);
+  assertEquals(await statusOf({ authorize: () => Promise.resolve(false) }, { info: REMOTE }), 403);
+  assertEquals(await statusOf({ authorize: () => true }, { info: undefined }), 200);
+});
+
+Deno.test("a response of authorize is sent as it is", async () => {
+  const authorize = (): Response => Response.redirect("https://login.example.com/");
+  const response = await answerOf({ authorize }, {});
+  assertEquals([response.status, response.headers.get("location")], [302, "https://login.example.com/"]);
+});
+
+Deno.test("an error of authorize is answered by 500 without its message, and reported", async () => {
+  const errors: unknown[] = [];
+  const authorize = (): never => {
+    throw new Error("the password is hunter2");
+  };
+  const response = await answerOf({ authorize, onError: (error) => errors.push(error) }, {});
+  assertEquals([response.status, (await response.text()).includes("hunter2")], [500, false]);
+  assertEquals(errors.length, 1);
+});
+
+Deno.test("authorize is asked before anything is answered", async () => {
+  const authorize = (): boolean => false;
+  assertEquals(await statusOf({ authorize }, { url: "http://localhost/api/unknown" }), 403);
+  assertEquals(await statusOf({ authorize }, { url: "http://localhost/metrics" }), 403);
+});
+
+Deno.test("an authorization that is over is refused", async () => {
+  assertEquals(await statusOf({ authorize: () => ({ expiresAt: new Date(0) }) }, {}), 401);
+  assertEquals(await statusOf({ authorize: () => ({ expiresAt: new Date(NaN) }) }, {}), 401);
+});
+
+Deno.test("an open stream ends when its authorization is over, and the client is asked again", async () => {
+  using time = new FakeTime();
+  const asked: string[] = [];
+  await using relayed = new Relayed({
+    heartbeatMs: 30_000,
+    authorize: (request) => {
+      asked.push(request.headers.get("authorization") ?? "");
+      return { expiresAt: new Date(Date.now() + 60_000) };
+    },
+  });
+  relayed.server.create(Pod, pod({ name: "cart-0" }));
+  await using events = await relayed.events("/events/pods");
+  await time.tickAsync(0);
+  await events.through("synced");
+  await time.tickAsync(59_999);
+  assertEquals(relayed.relay.status().connections, 1);
+  await time.tickAsync(1);
+  const texts = await events.through("closed");
+  assertEquals(texts.slice(-2), ["end expired", "closed"]);
+  assertEquals([relayed.relay.status().connections, asked.length], [0, 1]);
+  const again = await relayed.events("/events/pods", events.lastEventId);
+  assertEquals([(await again.next()).text, asked.length], ["state live", 2]);
+  await again[Symbol.asyncDispose]();
+});
+
+Deno.test("authorize sees the collections and namespaces of each way to ask for objects", async () => {
+  const asked: Omit<RequestedData, "parts" | "follows">[] = [];
+  await using relayed = new Relayed({
+    collections: { pods: Pod, maps: { resource: ConfigMap, namespaces: ["shop", "mail"] }, nodes: Node },
+    authorize: (_request, requested) => {
+      const { collections, namespaces } = requested;
+      asked.push({ collections, namespaces });
+      assertEquals(new Set(requested.parts.map(({ collection }) => collection)), new Set(collections));
+      return !requested.collections.includes("maps");
+    },
+  });
+  const statusOf = async (path: string, body?: string): Promise<number> => {
+    const method = body === undefined ? "GET" : "POST";
+    const request = new Request(`http://localhost${path}`, { method, body });
+    const response = await relayed.relay.fetch(request, REMOTE);
+    await response.body?.cancel();
+    return response.status;
+  };
+  const views = (requests: object): string => `/views?views=${encodeURIComponent(JSON.stringify(requests))}`;
+  const shop = { collections: ["pods"], namespaces: ["shop"] };
+  const all = { collections: ["pods"], namespaces: "all" } as const;
+  const maps = { collections: ["maps"], namespaces: ["shop", "mail"] };
+  const nothing = { collections: [], namespaces: [] };
+  const mixed = { a: { of: "pods", namespace: "bank" }, b: { of: "maps" }, c: { of: "pods", namespace: "shop" } };
+  for (
+    const [path, requested, status] of [
+      ["/api/pods?namespace=shop", shop, 200],
+      ["/api/pods", all, 200],
+      ["/api/maps", maps, 403],
+      ["/events/pods?namespace=shop", shop, 200],
+      ["/events/nodes", { collections: ["nodes"], namespaces: "all" }, 200],
+      ["/events/maps", maps, 403],
+      [views({ a: { of: "pods", namespace: "shop" } }), shop, 200],
+      [views({ a: { of: "maps" } }), maps, 403],
+      [views(mixed), { collections: ["pods", "maps"], namespaces: ["bank", "shop", "mail"] }, 403],
+      [views({ a: { of: "pods" }, b: { of: "pods", namespace: "shop" } }), all, 200],
+      ...["/views", "/api", "/healthz", "/metrics"].map((path) => [path, nothing, 200] as const),
+      ["/api/unknown", nothing, 404],
+      ["/api/maps?namespace=a&namespace=b", nothing, 400],
+    ] as const
+  ) {
+    assertEquals([await statusOf(path), asked.pop()], [status, requested], path);
+  }
+  const response = await relayed.relay.fetch(new Request("http://localhost/views"), REMOTE);
+  await using events = new Events(response);
+  const { data: { id } } = await events.next();
+  for (const [of, status] of [["pods", 204], ["maps", 403]] as const) {
+    assertEquals(await statusOf(`/views/${id}`, JSON.stringify({ a: { of, namespace: "shop" } })), status);
+    assertEquals(asked.pop(), { collections: [of], namespaces: ["shop"] });
+  }
+});
+
+Deno.test("a request that replaces views may set another end of their stream", async () => {
+  using time = new FakeTime();
+  await using relayed = new Relayed({
+    heartbeatMs: 30_000,
+    authorize: ({ method }) => ({ expiresAt: new Date(Date.now() + (method === "POST" ? 5_000 : 20_000)) }),
+  });
+  await using events = await relayed.events("/views");
+  const { data: { id } } = await events.next();
+  const post = new Request(`http://localhost/views/${id}`, { method: "POST", body: "{}" });
+  assertEquals((await relayed.relay.fetch(post, REMOTE)).status, 204);
+  await time.tickAsync(4_999);
+  assertEquals(relayed.relay.status().connections, 1);
+  await time.tickAsync(1);
+  assertEquals((await events.through("end")).at(-1), "end expired");
+});
+
+Deno.test("where redact may hide objects, no number tells how many there are", async () => {
+  await using relayed = new Relayed({ redact: (it) => it.metadata.namespace === "mail" ? it : undefined }, {
+    server: threePods(),
+  });
+  await using events = await relayed.events("/events/pods");
+  assertEquals((await events.through("synced")).slice(0, 1), ["snapshot undefined"]);
+  await using views = await relayed.events('/views?views={"a":{"of":"pods"}}');
+  let { text, data } = await views.next();
+  while (!text.startsWith("collection")) ({ text, data } = await views.next());
+  assertEquals([data.name, data.objects], ["pods", undefined]);
+  const metrics = await (await relayed.get("/metrics")).text();
+  assertEquals([metrics.includes("informer_state"), metrics.includes("informer_objects")], [true, false]);
+});
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+/** A stream that writes `text` whenever its client has read everything. */
+class Repeated extends RelayStream {
+  ends = 0;
+  writes = 0;
+  readonly #text: string;
+
+  constructor(text: string, open: OpenRequest = new OpenRequest(() => {}, () => {})) {
+    super(open);
+    this.#text = text;
+  }
+
+  protected override next(): Uint8Array<ArrayBuffer> {
+    this.writes++;
+    return encoder.encode(this.#text);
+  }
+
+  protected override finish(): void {
+    this.ends++;
+  }
+
+  protected override change(): void {}
+}
+
+Deno.test("an event stream is written when its client has read what came before, and not earlier", async () => {
+  const stream = new Repeated("one");
+  stream.write();
+  const reader = stream.body.getReader();
+  assertEquals(stream.writes, 0);
+  assertEquals(decoder.decode((await reader.read()).value), "one");
+  stream.write();
+  assertEquals(stream.writes, 1);
+  await reader.cancel();
+});
+
+Deno.test("a stream that has no next bytes is reported, ended, and counted off, whatever was thrown", async () => {
+  for (const thrown of [new TypeError("no key"), "a text", undefined]) {
+    const errors: Error[] = [];
+    let left = 0;
+    const open = new OpenRequest(() => left++, (error) => errors.push(error));
+    const stream = new class extends Repeated {
+      protected override next(): Uint8Array<ArrayBuffer> {
+        if (this.writes === 1) throw thrown;
+        return super.next();
+      }
+    }("one", open);
+    stream.response({});
+    const reader = stream.body.getReader();
+    await reader.read();
+    await assertRejects(() => reader.read(), Error, "The relay has failed");
+    stream.write();
+    assertEquals([stream.ends, left, errors.map(({ cause }) => cause)], [1, 1, [thrown]]);
+  }
+});
+
+Deno.test("a stream whose rights cannot be shown, or that cannot give back what it holds, is reported and counted off", async () => {
+  using time = new StreamFakeTime();
+  const errors: string[] = [];
+  const requests = new OpenRequests({ maxConnections: 1, onError: (error) => errors.push(errorLine(error)) });
+  using open = requests.admit()!;
+  const stream = new class extends Repeated {
+    protected override finish(): never {
+      throw new Error("it is held");
+    }
+    protected override change(): never {
+      throw new Error("no rights");
+    }
+  }("one", open);
+  const body = stream.response({ askAgainAt: new Date(0), again: () => Promise.resolve({}) }).body!.getReader();
+  await time.tickAsync(1_000);
+  await assertRejects(() => body.read(), Error, "The relay has failed");
+  assertEquals([requests.size, time.timers, errors], [0, 0, [
+    "Cannot continue a stream, which breaks off: no rights",
+    "Cannot give back what a stream holds: it is held",
+  ]]);
+});
+
+Deno.test("objects that cannot be written end the streams that show them, and no others", async () => {
+  await using relayed = new Relayed({
+    // A function of the program that makes what is no JSON.
+    redact: (object) => object.metadata.name === "bad" ? { ...object, spec: { n: 1n } } : object,
+  }, { server: threePods() });
+  await using names = await relayed.events("/events/pods?fields=metadata.name");
+  await names.through("synced");
+  const complete = await relayed.get("/events/pods");
+  const reading = assertRejects(() => complete.text(), Error, "The relay has failed");
+  await relayed.untilConnections(2);
+  while (relayed.relay.status().streams.pods !== 2) await nextTurn();
+  for (let turn = 0; turn < 20; turn++) await nextTurn();
+  relayed.server.create(Pod, pod({ name: "bad", namespace: "shop" }));
+  relayed.server.create(Pod, pod({ name: "good", namespace: "shop" }));
+  assertEquals(await names.through("added good"), ["added bad", "added good"]);
+  await reading;
+  const again = await relayed.get("/events/pods");
+  await assertRejects(() => again.text(), Error, "The relay has failed");
+  assertEquals(relayed.present, { connections: 1, streams: { pods: 1 } });
+  assertEquals(relayed.errors.length, 2);
+  const views = `/views?views=${encodeURIComponent('{"a":{"of":"pods"}}')}`;
+  for (const path of ["/api/pods", views]) {
+    const answer = await relayed.get(path);
+    await assertRejects(() => answer.text(), Error, "The relay has failed", path);
+    assertEquals([relayed.present.connections, relayed.errors.splice(0).length > 0], [1, true], path);
+  }
+});
+
+Deno.test("an event stream has one end, whether it is ended, read to its end, or cancelled", async () => {
+  using time = new StreamFakeTime();
+  const stream = new Repeated("one");
+  const reader = stream.body.getReader();
+  await reader.read();
+  stream.end("expired");
+  stream.end("slow");
+  stream.write();
+  assertEquals(stream.ends, 1);
+  assertEquals(decoder.decode((await reader.read()).value), 'event:end\ndata:{"reason":"expired"}\n\n');
+  await reader.cancel();
+  assertEquals([stream.ends, time.timers], [1, 0]);
+});
+
+Deno.test("an event stream whose client does not read ends after the time for it, and breaks 5 s later", async () => {
+  using time = new StreamFakeTime();
+  const stream = new Repeated("one");
+  const times = { stallMs: 100, heartbeatMs: Infinity };
+  const reader = stream.body.getReader();
+  await reader.read();
+  await time.tickAsync(100);
+  stream.check(times);
+  assertEquals(stream.ends, 0);
+  await time.tickAsync(1);
+  stream.check(times);
+  assertEquals(stream.ends, 1);
+  await time.tickAsync(5_000);
+  await assertRejects(() => reader.closed, Error, "The client does not read");
+});
+
+Deno.test("what is longer than its bound is refused before authorize is asked, by errors that are short", async () => {
+  let asked = 0;
+  await using relayed = new Relayed({ authorize: () => ++asked > 0 }, { server: threePods() });
+  const ask = async (status: number, path: string, init?: RequestInit): Promise<void> => {
+    const response = await relayed.relay.fetch(new Request(`http://localhost${path}`, init));
+    const text = await response.text();
+    assertEquals([response.status, text.length < 600], [status, true], `${path.slice(0, 60)}: ${text}`);
+  };
+  const a = (length: number): string => "a".repeat(length);
+  await ask(414, `/api/${a(1_025)}`);
+  await ask(414, `/kubernetes/api/v1/namespaces/${a(1_025)}/pods`);
+  await ask(414, `/api/pods?fields=${a(4_096)}`);
+  await ask(501, "/api/pods", { method: a(21) });
+  for (const name of ["accept", "if-none-match"]) await ask(431, "/api/pods", { headers: { [name]: a(1_025) } });
+  await ask(421, "/api/pods", { headers: { host: a(1_025) } });
+  await ask(403, "/api/pods", { headers: { origin: a(1_025) } });
+  assertEquals(asked, 0);
+  const wrong: string[] = [];
+  for (const query of ["fields=", "labelSelector=", "fieldSelector=", ""]) {
+    for (const text of ['["' + a(3_900), a(3_900), "a.".repeat(1_900), "=".repeat(3_900)]) {
+      wrong.push(`/api/pods?${query}${encodeURIComponent(text).slice(0, 4_000)}`);
+    }
+  }
+  for (const view of [{ of: a(2_000) }, { [a(2_000)]: 1 }, { search: [a(2_000)] }, { sortBy: [`${a(2_000)}.`] }]) {
+    wrong.push(`/views?views=${encodeURIComponent(JSON.stringify({ v: { of: "pods", ...view } }))}`);
+  }
+  const token = btoa(JSON.stringify({ v: a(2_000), rv: 1, start: "" }));
+  const queries = ["resourceVersion", "limit", "resourceVersionMatch", a(101)].map((name) => `${name}=${a(101)}`);
+  for (
+    const query of [...queries, `labelSelector=${a(2_000)}`, `fieldSelector=${a(2_000)}`, `limit=1&continue=${token}`]
+  ) {
+    wrong.push(`/kubernetes/api/v1/pods?${query}`);
+  }
+  for (const path of wrong) await ask(400, path);
+  assertEquals(asked, wrong.length); // the reason is for authorized clients
+  await ask(404, `/kubernetes/api/v1/namespaces/shop/pods/${a(254)}`);
+  await ask(405, "/kubernetes/api/v1/pods", { method: a(20) });
+  // Long, but within the bounds.
+  await using events = await relayed.events("/events/pods", a(5_000));
+  assertStringIncludes((await events.through("synced"))[0], "reset");
+  const path = `metadata.annotations[${JSON.stringify(`${a(253)}/${a(63)}`)}]`;
+  assertEquals((await relayed.get(`/api/pods?fields=${encodeURIComponent(path)}`)).status, 200);
+});
+
+Deno.test("requests beyond the limit are answered by 503 until others have ended", async () => {
+  await using relayed = new Relayed({ maxConnections: 2 }, { server: threePods() });
+  const first = await relayed.events("/events/pods");
+  await using _second = await relayed.events("/events/pods");
+  const refused = await relayed.get("/api/pods");
+  assertEquals(refused.headers.get("retry-after"), "2");
+  assertEquals(await refusal(refused), [503, "Cannot answer GET: 2 requests are being answered already"]);
+  await first[Symbol.asyncDispose]();
+  await relayed.untilConnections(1);
+  assertEquals((await names(await relayed.get("/api/pods"))).length, 3);
+});
+
+Deno.test("a request is counted until its disposal, and one whose answer is a stream until that ends, once", () => {
+  const requests = new OpenRequests({ maxConnections: 2, onError: () => {} });
+  const [list, stream] = [requests.admit()!, requests.admit()!];
+  assertEquals([requests.size, requests.admit()], [2, undefined]);
+  stream.keep();
+  for (const request of [list, stream]) request[Symbol.dispose]();
+  assertEquals(requests.size, 1);
+  for (const request of [list, stream, stream]) request.leave();
+  assertEquals(requests.size, 0);
+});
+
+Deno.test("a refusal is JSON with the reason, is not kept, and drops the body of the request", async () => {
+  let cancels = 0;
+  const body = new ReadableStream({ cancel: (): void => void cancels++ });
+  const request = new Request("http://localhost/api/pods", { method: "POST", body });
+  const response = refuse(request, { status: 405, reason: "use GET" }, { allow: "GET" });
+  assertEquals([response.status, await response.json()], [405, { error: "Cannot answer POST: use GET" }]);
+  const { headers } = response;
+  assertEquals(["allow", "cache-control", "retry-after"].map((name) => headers.get(name)), ["GET", "no-store", null]);
+  assertEquals(cancels, 1);
+});
+
+Deno.test("without authorize, clients on the same machine alone are answered", async () => {
+  for (const hostname of ["127.0.0.1", "127.1.2.3", "::1", "::ffff:127.0.0.1"]) {
+    assertEquals(await statusOf({}, { info: { remoteAddr: { hostname } } }), 200, hostname);
+  }
+  for (const hostname of ["10.0.0.1", "::2", "127.0.0.1.example.com", "::ffff:10.0.0.1", ""]) {
+    assertEquals(await statusOf({}, { info: { remoteAddr: { hostname } } }), 403, hostname);
+  }
+});
+
+Deno.test("without authorize, a request whose connection is not known is refused", async () => {
+  assertEquals(await statusOf({}, { info: undefined }), 403);
+  assertEquals(await statusOf({}, { info: { remoteAddr: {} } }), 403);
+});
+
+Deno.test("without authorize, a request that a proxy has passed on is refused", async () => {
+  for (
+    const name of [
+      ...["Forwarded", "Via", "CDN-Loop", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-IP"],
+      ...["X-Original-Forwarded-For", "X-Original-Host", "X-Envoy-External-Address", "CF-Connecting-IP"],
+      ...["True-Client-IP", "X-Client-IP", "Fly-Client-IP", "Fastly-Client-IP", "X-Cluster-Client-IP"],
+    ]
+  ) {
+    assertEquals(await statusOf({}, { headers: { [name]: "127.0.0.1" } }), 403, name);
+  }
+  assertEquals(await statusOf({}, { headers: { "x-requested-with": "page", "x-client": "page" } }), 200);
+});
+
+Deno.test("a request to a foreign host is refused", async () => {
+  for (const host of ["evil.example.com", "localhost.evil.com", "127.0.0.1.nip.io", "10.0.0.1", "LOCALHOST.", ""]) {
+    assertEquals(await statusOf({}, { headers: { host } }), 421, host);
+  }
+  for (const host of ["localhost", "LOCALHOST:8080", "127.0.0.1:80", "[::1]:8080"]) {
+    assertEquals(await statusOf({}, { headers: { host } }), 200, host);
+  }
+  assertEquals(await statusOf({ authorize: () => true }, { url: "http://evil.example.com/api/pods" }), 421);
+});
+
+Deno.test("a request whose host makes no address is refused by 400, and fetch does not reject", async () => {
+  const errors: unknown[] = [];
+  await using relayed = new Relayed({ onError: (error) => errors.push(error) });
+  for (const host of ["127.0.0.1:80:80", "127.0.0.1%00"]) {
+    // As Deno.serve makes it; the constructor of Request would throw.
+    const request = Object.defineProperty(new Request("http://localhost"), "url", { value: `http://${host}/api/pods` });
+    const { status } = await relayed.relay.fetch(request, LOCAL);
+    assertEquals([status, errors], [400, []], host);
+    assertEquals([answerPage(request), informerProbes(relayed.informers)(request).status], [undefined, 404], host);
+  }
+});
+
+Deno.test("a link of another site opens the page at /, and no data, and nothing in a frame", async () => {
+  const headers = { "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": "document" };
+  assertEquals(await statusOf({}, { url: "http://localhost/", headers }), 404); // let through; this relay has no page
+  for (const path of ["api", "api/pods", "events/pods", "views", "metrics", "healthz"]) {
+    assertEquals(await statusOf({}, { url: `http://localhost/${path}`, headers }), 403, path);
+  }
+  for (const dest of ["iframe", "object", "embed", "empty"]) {
+    const framed = { ...headers, "sec-fetch-dest": dest };
+    assertEquals(await statusOf({}, { url: "http://localhost/", headers: framed }), 403, dest);
+  }
+  assertEquals(await statusOf({}, { headers: { ...headers, "sec-fetch-site": "same-origin" } }), 200);
+});
+
+Deno.test("browsers keep no event stream, and no list that may hold credentials", async () => {
+  await using relayed = new Relayed({ collections: { pods: Pod, secrets: Secret, maps: ConfigMap, nodes: Node } });
+  const kept = async (path: string): Promise<string | null> => {
+    const response = await relayed.get(path);
+    await response.body?.cancel();
+    return response.headers.get("cache-control");
+  };
+  for (const path of ["/events/pods", "/events/nodes", "/views"]) assertEquals(await kept(path), "no-store", path);
+  for (const path of ["/api/pods", "/api/secrets"]) assertEquals(await kept(path), "private, no-store", path);
+  for (const path of ["/api/maps", "/api/nodes", "/api"]) assertEquals(await kept(path), "private, no-cache", path);
+});
+
+Deno.test('a relay is the default export of a module that "deno serve" runs', async () => {
+  await using relayed = new Relayed();
+  const module = { fetch: relayed.relay.fetch } satisfies Deno.ServeDefaultExport;
+  const socket = { remoteAddr: { transport: "unix", path: "/run/relay" } } as const;
+  assertEquals((await module.fetch(new Request("http://localhost/api"), socket)).status, 403);
+});
+
+Deno.test("the names of hosts can be given, also of all below a domain", async () => {
+  const hosts = ["dash.example.com", "*.Example.org"];
+  for (const host of ["dash.example.com", "dash.example.com:8443", "a.example.org", "b.a.example.org"]) {
+    assertEquals(await statusOf({ hosts }, { headers: { host } }), 200, host);
+  }
+  for (const host of ["localhost", "example.com", "example.org", ".example.org", "a.example.org.evil.com"]) {
+    assertEquals(await statusOf({ hosts }, { headers: { host } }), 421, host);
+  }
+});
+
+Deno.test("a cross-origin request is refused unless its origin is named", async () => {
+  const headers = { origin: "https://dash.example.com" };
+  assertEquals(await statusOf({}, { headers }), 403);
+  assertEquals(await statusOf({}, { headers: { origin: "null" } }), 403);
+  assertEquals(await statusOf({}, { headers: { "sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors" } }), 403);
+  assertEquals(await statusOf({}, { headers: { "sec-fetch-site": "same-origin" } }), 200);
+  assertEquals(await statusOf({}, { headers: { origin: "http://localhost" } }), 200);
+  const response = await answerOf({ origins: ["https://dash.example.com"] }, { headers });
+  assertEquals(response.status, 200);
+  assertEquals(response.headers.get("access-control-allow-origin"), "https://dash.example.com");
+  assertEquals(response.headers.get("vary"), "origin");
+});
+
+Deno.test("answers vary by origin where origins are named, and name no other", async () => {
+  const headersOf = async (origins?: string[]): Promise<(string | null)[]> => {
+    const { headers } = await answerOf({ origins }, { headers: { origin: "http://localhost" } });
+    return [headers.get("vary"), headers.get("access-control-allow-origin")];
+  };
+  assertEquals(await headersOf(), [null, null]);
+  assertEquals(await headersOf(["https://dash.example.com"]), ["origin", null]);
+});
+
+Deno.test("refusals can be read by the pages of a named origin", async () => {
+  const sent = { url: "http://localhost/api/unknown", headers: { origin: "https://dash.example.com" } };
+  const response = await answerOf({ origins: ["https://dash.example.com"] }, sent);
+  assertEquals([response.status, response.headers.get("access-control-allow-origin")], [
+    404,
+    "https://dash.example.com",
+  ]);
+});
+
+Deno.test("a preflight is answered without authorization, for named origins alone", async () => {
+  const options = { origins: ["https://dash.example.com"], authorize: () => false };
+  const preflight = await answerOf(options, { method: "OPTIONS", headers: { origin: "https://dash.example.com" } });
+  assertEquals([preflight.status, preflight.headers.get("access-control-allow-methods")], [204, "GET, HEAD, POST"]);
+  assertEquals(await statusOf(options, { method: "OPTIONS", headers: { origin: "https://other.example.com" } }), 403);
+});
+
+Deno.test("a query of more than 4,096 characters is refused", async () => {
+  assertEquals(await statusOf({}, { url: `http://localhost/api/pods?namespace=${"a".repeat(4_096)}` }), 414);
+});
+
+Deno.test("answers forbid frames, scripts, and a guess of their type", async () => {
+  for (const url of ["http://localhost/api/pods", "http://localhost/api/unknown"]) {
+    const { headers } = await answerOf({}, { url });
+    assertEquals(headers.get("x-content-type-options"), "nosniff");
+    assertStringIncludes(headers.get("content-security-policy")!, "default-src 'none'");
+  }
+});
+
+Deno.test("a relay answers the addresses of Deno.serve on loopback, and no others", async () => {
+  await using relayed = new Relayed();
+  await using server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, relayed.relay.fetch);
+  const { port } = server.addr;
+  const response = await fetch(`http://127.0.0.1:${port}/api/pods`);
+  assertEquals([response.status, (await response.json()).items], [200, []]);
+  const refused = await fetch(`http://127.0.0.1:${port}/api/pods`, { headers: { "x-forwarded-for": "10.0.0.1" } });
+  assertEquals([refused.status, Object.keys(await refused.json())], [403, ["error"]]);
+});
+
+Deno.test("a server of a relay refuses headers of a megabyte, and continues", async () => {
+  await using relayed = new Relayed();
+  await using server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, relayed.relay.fetch);
+  using connection = await Deno.connect({ hostname: "127.0.0.1", port: server.addr.port });
+  const head = `GET /api/pods HTTP/1.1\r\nhost: localhost\r\nx-large: ${"x".repeat(1_000_000)}\r\n\r\n`;
+  await connection.write(new TextEncoder().encode(head)).catch(() => 0);
+  const buffer = new Uint8Array(1_000);
+  const count = await connection.read(buffer).catch(() => 0) ?? 0;
+  assertEquals(new TextDecoder().decode(buffer.subarray(0, count)).includes(" 200 "), false);
+  assertEquals((await (await fetch(`http://127.0.0.1:${server.addr.port}/api/pods`)).json()).items, []);
+});
+
+Deno.test("a stream ends when it expires, and one that has ended before leaves no timer", async () => {
+  using time = new StreamFakeTime();
+  const requests = new OpenRequests({ maxConnections: 2, onError: () => {} });
+  const begin = (): RelayStream => {
+    using open = requests.admit()!;
+    const stream = new Repeated("one", open);
+    stream.response({ expiresAt: new Date(Date.now() + 60_000) });
+    return stream;
+  };
+  void begin().body.cancel();
+  assertEquals([time.timers, requests.size], [0, 0]);
+  const stream = begin();
+  time.tick(59_999);
+  assertEquals(requests.size, 1);
+  time.tick(1);
+  assertEquals(requests.size, 0);
+  const { value } = await stream.body.getReader().read();
+  assertEquals(new TextDecoder().decode(value), 'event:end\ndata:{"reason":"expired"}\n\n');
+  time.tick(5_000);
+  assertEquals([time.timers, requests.size], [0, 0]);
+});
