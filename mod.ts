@@ -39,7 +39,6 @@ export {
   type ApplyMeta,
   type Complete,
   copyOf,
-  type Draft,
   type DraftMeta,
   type DynamicObject,
   type EnumLiterals,
@@ -55,6 +54,7 @@ export {
   type MicroTime,
   type Mutable,
   type NamedDraftMeta,
+  type ObjectDraft,
   type ObjectKey,
   type ObjectMeta,
   type OpenEnum,
@@ -78,13 +78,13 @@ export {
 export {
   type ApiResource,
   apiVersionOf,
+  asTable,
   defineResource,
-  metadataOf,
+  onlyMetadata,
   type Resource,
   resourceName,
   type SecretLike,
   type TableColumn,
-  tableOf,
   type TableRow,
   type WithoutData,
 } from "./src/api/resource.ts";
@@ -93,13 +93,13 @@ export {
   type BracketPathKeys,
   type CheckedPath,
   type FieldPaths,
-  fieldsOf,
   type IdentifiedObject,
   type IsUnion,
   type Kept,
   type KeysBelow,
   type MembersOf,
   type NoField,
+  onlyFields,
   type PathKeys,
   type PathsAreKnown,
   type Picked,
@@ -111,9 +111,9 @@ export {
 
 export type {
   Abortable,
+  CacheEntry,
   DecodeObserver,
   DecodeOptions,
-  Entry,
   Impersonation,
   KnownEntries,
   ListOptions,
@@ -125,24 +125,24 @@ export type {
 } from "./src/api/options.ts";
 export { fixedShard, type HashRange, type ShardField, ShardFilter, type ShardSource } from "./src/api/shard.ts";
 export { entryOf } from "./src/entry/entry.ts";
-export { type FieldLiteral, type FieldPath, type FieldPredicate, type Having, path } from "./src/entry/path.ts";
+export { field, type FieldLiteral, type FieldPath, type FieldPredicate, type Having } from "./src/entry/path.ts";
 export {
   type Bookmark,
-  type Change,
+  type CheckpointChange,
+  CheckpointError,
+  type CheckpointRecord,
+  type CheckpointStore,
   type ConnectionsStatus,
   type DeliveredVersion,
   type IdentitySource,
   type ListerWatcher,
   type ListPart,
-  type PositionChange,
-  PositionError,
-  type PositionRecord,
-  type PositionStore,
   type SnapshotLimit,
   type SnapshotStore,
-  type StoredPosition,
+  type StoredCheckpoint,
   type StoredSnapshot,
   type Transport,
+  type WatchChange,
   type WatchEvent,
 } from "./src/api/lister_watcher.ts";
 export {
@@ -154,6 +154,7 @@ export {
   type Requirement,
 } from "./src/api/selector.ts";
 export {
+  type ApiStatus,
   compareResourceVersions,
   CredentialsError,
   DecodeError,
@@ -165,7 +166,6 @@ export {
   isThrottled,
   isUnauthorized,
   MemoryLimitError,
-  type Status,
   type StatusCause,
   type StatusDetails,
   StatusError,
@@ -181,8 +181,8 @@ export {
   type ClientOptions,
   type DiscoverOptions,
   findResource,
-  installDefinitions,
-  type InstallDefinitionsOptions,
+  installCrds,
+  type InstallCrdsOptions,
 } from "./src/client/client.ts";
 export { readableNamespaces } from "./src/client/readable_namespaces.ts";
 export { type Credentials, logRequests, type RequestReport } from "./src/client/http/connection.ts";
@@ -258,7 +258,7 @@ export type {
   SyncedEvent,
   UpdatedEvent,
 } from "./src/informer/events/event.ts";
-export { MemoryPositions, Position, type PositionOptions } from "./src/informer/events/position.ts";
+export { Checkpoint, type CheckpointOptions, MemoryCheckpoints } from "./src/informer/events/checkpoint.ts";
 export type { CacheSelection, Lister, NamespaceLister } from "./src/informer/cache/lister.ts";
 export type { FieldShare, LargeObject, MemoryReport, NamespaceMemory } from "./src/informer/cache/lister.ts";
 export { type InformerStatus, WaitError, type WaitFailure } from "./src/informer/status.ts";
@@ -267,8 +267,8 @@ export type { FailingCalls, HandlerStatus } from "./src/informer/events/processo
 export type {
   CachedSelection,
   CacheOptions,
+  ConsistencyCheckOptions,
   NamespacesByLabel,
-  RegularCheckOptions,
   SharedIndexInformerOptions,
   SharedInformerFactoryOptions,
 } from "./src/informer/options.ts";
@@ -299,10 +299,10 @@ export {
   type DerivedStatus,
   deriveGroups,
   type DeriveOptions,
-  type FetchObjects,
   type ObjectGroup,
+  type ReadObjects,
 } from "./src/informer/derived_collection.ts";
-export { DerivationError, type FetchQuery } from "./src/informer/derived/derivation.ts";
+export { DerivationError, type ReadQuery } from "./src/informer/derived/derivation.ts";
 export {
   AcquiredInformer,
   type FieldsOption,
@@ -327,10 +327,10 @@ export {
   type WorkQueueStatus,
 } from "./src/workqueue/work_queue.ts";
 export {
-  type Cause,
+  type ReconcileResult,
   requeueAfter,
-  type Result,
   retry,
+  type Trigger,
   type WorkContext,
   type WorkFunction,
   type WorkItem,

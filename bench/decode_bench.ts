@@ -2,10 +2,10 @@
  * The cost of making entries from bytes, over the least that reading could cost: JSON.parse of texts that are there
  * already. "unread" is what a controller pays that only wants keys, "read" what it pays that reads every object.
  */
-import type { Entry } from "../src/api/options.ts";
+import type { CacheEntry } from "../src/api/options.ts";
 import type { KubernetesObject } from "../src/api/object.ts";
 import { defineResource, type Resource } from "../src/api/resource.ts";
-import { ofEntries, path } from "../src/entry/path.ts";
+import { field, ofEntries } from "../src/entry/path.ts";
 import { readChanges, readList } from "../tests/support/bodies.ts";
 import { type Item, leaseItem, listBody, podItem, streamOf, typed, watchBody } from "./_data.ts";
 
@@ -125,7 +125,7 @@ decoding(
 {
   const group = `one field of ${POD_COUNT} × 6.2 kB pods without managedFields`;
   const pods = Array.from({ length: POD_COUNT }, (_, index) => typed("Pod", "v1", podItem(index)));
-  const entries: Entry<KubernetesObject>[] = [];
+  const entries: CacheEntry<KubernetesObject>[] = [];
   const texts: string[] = [];
   const options = { resource: Pod, managedFields: "drop" } as const;
   for await (const batch of readChanges<KubernetesObject>(streamOf(watchBody(pods)), options)) {
@@ -134,7 +134,12 @@ decoding(
   await readWatch(watchBody(pods), Pod, "drop", (object) => void texts.push(JSON.stringify(object)));
 
   parsing(group, texts);
-  const fields = [path("metadata.name"), path("spec.nodeName"), path("status.phase"), path("spec.containers.image")];
+  const fields = [
+    field("metadata.name"),
+    field("spec.nodeName"),
+    field("status.phase"),
+    field("spec.containers.image"),
+  ];
   for (const field of fields) {
     const valuesOf = ofEntries<KubernetesObject, readonly string[]>(field as (object: unknown) => readonly string[]);
     Deno.bench({

@@ -3,7 +3,7 @@
  * key and setting it in a Map. First with entries that are there already (queue, store, log and handlers), then from
  * bytes (client and walker too); there `JSON.parse` of ready lines is given for comparison.
  */
-import type { Change, ListerWatcher, ListPart } from "../src/api/lister_watcher.ts";
+import type { ListerWatcher, ListPart, WatchChange } from "../src/api/lister_watcher.ts";
 import { keyOf } from "../src/api/object.ts";
 import type { KubernetesObject } from "../src/api/object.ts";
 import type { Transport } from "../src/api/lister_watcher.ts";
@@ -88,18 +88,18 @@ function bareMap(group: string, objects: readonly KubernetesObject[]): void {
   bareMap(group, Array.from({ length: count }, (_, index) => object(index, "1")));
   for (const size of [1, 20]) {
     const next = twice((version) =>
-      Array.from({ length: count }, (_, index): Change<KubernetesObject> => ({
+      Array.from({ length: count }, (_, index): WatchChange<KubernetesObject> => ({
         type: "MODIFIED",
         entry: entryOf(object(index, version)),
       }))
     );
-    const batches: (readonly Change<KubernetesObject>[])[] = [];
+    const batches: (readonly WatchChange<KubernetesObject>[])[] = [];
     let wake: (() => void) | undefined;
     const source: ListerWatcher<KubernetesObject> = {
       async *listEntries(): AsyncGenerator<ListPart<KubernetesObject>> {
         yield await Promise.resolve({ entries: [], resourceVersion: "1" });
       },
-      async *watchChanges(): AsyncGenerator<readonly Change<KubernetesObject>[]> {
+      async *watchChanges(): AsyncGenerator<readonly WatchChange<KubernetesObject>[]> {
         for (;;) {
           for (let batch; (batch = batches.shift()) !== undefined;) yield batch;
           await new Promise<void>((resolve) => wake = resolve);

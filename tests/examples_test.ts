@@ -8,7 +8,7 @@ import { deployment, FakeApiServer, pod } from "../src/testing/mod.ts";
 import { CronTab as Tab } from "../examples/crontab_controller.ts";
 import { Program } from "./support/program.ts";
 import { Folder, serve } from "./support/serve.ts";
-import { FilePositions } from "../src/connect/deno/stores.ts";
+import { FileCheckpoints } from "../src/connect/deno/stores.ts";
 import { writeKubeconfig } from "./support/host.ts";
 
 const CronTab: Resource = defineResource({
@@ -254,14 +254,14 @@ Deno.test(
     fail("a");
     await using served = await serve(server);
     const kubeconfig = await writeKubeconfig(folder.file("kubeconfig"), { server: served.url });
-    const store = new FilePositions(folder.path);
+    const store = new FileCheckpoints(folder.path);
     /** Runs until the position has these objects, kills it, and returns what it has said. */
     const run = async (...names: string[]): Promise<string[]> => {
       const env = { KUBECONFIG: kubeconfig, STATE_DIRECTORY: folder.path };
       await using program = new Program("examples/notifier.ts", [], env);
       const versions = names.map((name) => server.get(Pod, name)!.metadata.resourceVersion).sort();
       for (;;) {
-        const { record } = await store.read("failed-pods") ?? {};
+        const { record } = await store.get("failed-pods") ?? {};
         const written = [...record?.objects.values() ?? []].map(([, version]) => version).sort();
         if (record?.version !== "" && written.join() === versions.join()) break;
         await delay(20); // files have no events

@@ -7,13 +7,13 @@ import {
   type Client,
   copyOf,
   defineResource,
-  type Draft,
   type DynamicObject,
   findResource,
   type InformerView,
   type KubernetesObject,
   type MergePatch,
   type Mutable,
+  type ObjectDraft,
   parseQuantity,
   type Resource,
   type SharedInformerFactory,
@@ -30,12 +30,12 @@ function same<A, B>(..._: Same<A, B> extends true ? [] : [never]): void {}
 
 Deno.test("types: a quantity is sent as text or as a number, and read as text", () => {
   const spec = { containers: [{ name: "app", resources: { limits: { cpu: 1, memory: "1Gi" } } }] };
-  const draft: Draft<Pod> = { metadata: { name: "a" }, spec };
+  const draft: ObjectDraft<Pod> = { metadata: { name: "a" }, spec };
   const template = { spec: { containers: [{ name: "app", resources: { requests: { cpu: 0.5 } } }] } };
   const applied: Apply<Deployment> = { metadata: { name: "a" }, spec: { template } };
   const patch: MergePatch<Node> = { status: { allocatable: { "example.com/licenses": 3 } } };
   // @ts-expect-error other texts are no numbers
-  const named: Draft<Pod> = { metadata: { name: "a" }, spec: { containers: [{ name: 1 }] } };
+  const named: ObjectDraft<Pod> = { metadata: { name: "a" }, spec: { containers: [{ name: 1 }] } };
   // @ts-expect-error what is read, changed and written back is text
   const changed: Mutable<Pod> = { ...pod({ name: "a" }), spec };
   const read = (pod: Pod, names: InformerView<Pod>): void => {
@@ -76,7 +76,7 @@ Deno.test("types: an object that was read has its metadata, and is readonly at a
 });
 
 Deno.test("types: a draft needs what the API requires, and has neither status nor server-set metadata", () => {
-  const drafts: Draft<Deployment>[] = [
+  const drafts: ObjectDraft<Deployment>[] = [
     {
       apiVersion: "apps/v1",
       kind: "Deployment",
@@ -111,7 +111,7 @@ Deno.test("types: a draft needs what the API requires, and has neither status no
     { metadata: { name: "web" }, spec: { selector: {} } },
   ];
   const spec = { containers: [{ name: "app" }] };
-  const pods: Draft<Pod>[] = [
+  const pods: ObjectDraft<Pod>[] = [
     { metadata: { generateName: "web-" }, spec },
     // @ts-expect-error neither name nor generateName
     { metadata: { labels: {} }, spec },
@@ -136,7 +136,7 @@ Deno.test("types: a draft needs what the API requires, and has neither status no
     // @ts-expect-error a number is no text
     { metadata: { name: "web" }, spec: { containers: [], nodeName: 7 } },
   ];
-  const others: [Draft<Service>, Draft<SelfSubjectAccessReview>, Draft<StatefulSet>] = [
+  const others: [ObjectDraft<Service>, ObjectDraft<SelfSubjectAccessReview>, ObjectDraft<StatefulSet>] = [
     { metadata: { name: "web" } },
     { spec: { resourceAttributes: { verb: "list", resource: "pods" } } },
     {
@@ -152,7 +152,7 @@ Deno.test("types: a draft needs what the API requires, and has neither status no
 });
 
 Deno.test("types: recursive schemas can be written", () => {
-  const definition: Draft<CustomResourceDefinition> = {
+  const definition: ObjectDraft<CustomResourceDefinition> = {
     metadata: { name: "tabs.acme.dev" },
     spec: {
       group: "acme.dev",
@@ -167,7 +167,7 @@ Deno.test("types: recursive schemas can be written", () => {
     },
   };
   const tree: CustomResourceDefinition["spec"]["versions"][number]["schema"] = definition.spec.versions[0].schema;
-  same<Draft<CustomResourceDefinition>["spec"]["versions"][number]["name"], string>();
+  same<ObjectDraft<CustomResourceDefinition>["spec"]["versions"][number]["name"], string>();
   assertEquals(Object.keys(tree?.openAPIV3Schema?.properties ?? {}), ["spec"]);
 });
 
@@ -232,7 +232,7 @@ Deno.test("copyOf returns a deep copy that can be changed, and its type says so"
   // @ts-expect-error the version is needed to update
   delete copy.metadata.resourceVersion;
   const back: Pod = copy;
-  const draft: Draft<Pod> = copy;
+  const draft: ObjectDraft<Pod> = copy;
   const part = copyOf(read.spec.containers);
   part[0].image = "apache";
   assertEquals([read.metadata.labels, read.spec.containers.length], [{ app: "web" }, 1]);

@@ -5,6 +5,8 @@
 import { assert, assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
 import {
   type AddedEvent,
+  asTable,
+  type CacheEntry,
   Client,
   compareResourceVersions,
   Controller,
@@ -12,11 +14,9 @@ import {
   defineResource,
   type DeletedEvent,
   DeltaFIFO,
-  type Draft,
   type DynamicObject,
-  type Entry,
   entryOf,
-  fieldsOf,
+  field,
   type HandlerOptions,
   Indexer,
   type InformerEvent,
@@ -25,9 +25,11 @@ import {
   type KnownObjects,
   type KubernetesObject,
   type ListerWatcher,
-  metadataOf,
-  path,
+  type ObjectDraft,
+  onlyFields,
+  onlyMetadata,
   type ReadonlyIndexer,
+  type ReconcileResult,
   type Reduced,
   Reflector,
   type ReflectorPhase,
@@ -36,11 +38,9 @@ import {
   type Requirement,
   type Resource,
   type ResourceClient,
-  type Result,
   retry,
   SharedIndexInformer,
   SharedInformerFactory,
-  tableOf,
   type Transport,
   type UpdatedEvent,
   type WatchEvent,
@@ -94,7 +94,7 @@ Deno.test("Resource is a value and a type of one name, built in or custom [F23]"
   defineResource({ version: "v1", plural: "crontabs", kind: "CronTab", scope: "Everywhere" });
   // @ts-expect-error objects are read-only
   tab.spec.replicas = 2;
-  const metadata = metadataOf(CronTab);
+  const metadata = onlyMetadata(CronTab);
   same<typeof metadata, Resource<KubernetesObject & Reduced>>();
   // @ts-expect-error metadata only: there is no spec to read
   const wrongRepresentation: Resource<CronTab> = metadata;
@@ -177,7 +177,7 @@ Deno.test("SharedIndexInformer infers the names of its indexes, and has the one 
   const more = pods.withIndexers({ phase: (pod) => [pod.status?.phase ?? ""] });
   same<typeof more, SharedIndexInformer<Pod, "node" | "phase">>();
   same<typeof more.indexer, ReadonlyIndexer<Pod, "node" | "phase" | "namespace">>();
-  same<typeof more.entries, ReadonlyIndexer<Entry<Pod>, "node" | "phase" | "namespace">>();
+  same<typeof more.entries, ReadonlyIndexer<CacheEntry<Pod>, "node" | "phase" | "namespace">>();
   assertEquals([
     more.indexer.byIndex("node", "worker-1"),
     more.indexer.indexKeys("phase", "Running"),
@@ -289,13 +289,13 @@ Deno.test("ResourceClient, DeltaFIFO and Indexer are assignable to a Reflector's
   const source: ListerWatcher<Pod> = collection;
   // @ts-expect-error a source of pods is none of crontabs
   const wrongSource: ListerWatcher<CronTab> = collection;
-  const store = new Indexer<Entry<Pod>>({ keyOf: (entry) => entry.key });
-  const known: KnownObjects<Entry<Pod>> = store;
-  const queue = new DeltaFIFO<Entry<Pod>>({ keyOf: (entry) => entry.key, knownObjects: known });
-  const stores: readonly ReflectorStore<Entry<Pod>>[] = [store, queue];
+  const store = new Indexer<CacheEntry<Pod>>({ keyOf: (entry) => entry.key });
+  const known: KnownObjects<CacheEntry<Pod>> = store;
+  const queue = new DeltaFIFO<CacheEntry<Pod>>({ keyOf: (entry) => entry.key, knownObjects: known });
+  const stores: readonly ReflectorStore<CacheEntry<Pod>>[] = [store, queue];
   for (const store of stores) store.flush?.("1");
   // @ts-expect-error a store of pods takes no crontabs
-  const wrongStore: ReflectorStore<Entry<CronTab>> = store;
+  const wrongStore: ReflectorStore<CacheEntry<CronTab>> = store;
   const reflectors = stores.map((store) => new Reflector(source, store));
   assertEquals(reflectors.map(({ phase }) => phase.name), ["stopped", "stopped"]);
   // @ts-expect-error a reflector writes entries, not objects
@@ -348,7 +348,7 @@ Deno.test("Entry has the type of its object", () => {
     },
     spec: { cronSpec: "0 0 * * *", replicas: 1 },
   });
-  same<typeof entry, Entry<CronTab>>();
+  same<typeof entry, CacheEntry<CronTab>>();
   same<typeof entry.object, CronTab>();
   // @ts-expect-error entries are read-only
   void ((): string => entry.key = "");
@@ -399,7 +399,7 @@ export async function follow(informer: SharedIndexInformer<Pod>, signal: AbortSi
   for await (const event of informer.events({ signal })) {
     if (event.type === "updated") return `${event.previous.status?.phase} → ${event.object.status?.phase}`;
   }
-  await informer.atLeast("7", { signal });
+  await informer.waitForVersion("7", { signal });
   const running = await informer.until((pod) => pod.status?.phase === "Running", { signal });
   return running.metadata.name;
 }
@@ -426,7 +426,7 @@ Deno.test("a worker of a WorkQueue returns nothing, or a result made by retry() 
     queue.run(() => retry),
   ];
   queue.shutDown();
-  same<ReturnType<typeof retry>, Result>();
+  same<ReturnType<typeof retry>, ReconcileResult>();
   return Promise.all(workers).then(() => {});
 });
 
@@ -434,7 +434,7 @@ Deno.test("a worker of a WorkQueue returns nothing, or a result made by retry() 
 type ObjectOf<R> = R extends Resource<infer T> ? T : never;
 
 Deno.test("fieldsOf checks paths through arrays and maps, and its objects have these fields", () => {
-  const resource = fieldsOf(Pod, [
+  const resource = onlyFields(Pod, [
     ...["spec.nodeName", "spec.containers.image", "status.phase"] as const,
     'metadata.annotations["example.com/owner"]',
   ]);
@@ -451,11 +451,11 @@ Deno.test("fieldsOf checks paths through arrays and maps, and its objects have t
   // @ts-expect-error a label is no field of this informer
   const labels = (pod: Picked) => pod.metadata.labels;
   // @ts-expect-error a misspelled field
-  fieldsOf(Pod, ["spec.nodename"]);
+  onlyFields(Pod, ["spec.nodename"]);
   // @ts-expect-error a path through a string
-  fieldsOf(Pod, ["spec.nodeName.first"]);
+  onlyFields(Pod, ["spec.nodeName.first"]);
   // @ts-expect-error a misspelled field of an item
-  fieldsOf(Pod, ["spec.nodeName", "spec.containers.images"]);
+  onlyFields(Pod, ["spec.nodeName", "spec.containers.images"]);
   assertEquals([typeof hostname, typeof labels], ["function", "function"]);
 });
 
@@ -468,16 +468,16 @@ Deno.test("fieldsOf accepts recursive types, dynamic objects, and paths that are
     readonly branches?: readonly Branch[];
   }
   const Tree = defineResource<Tree>({ group: "acme.dev", version: "v1", plural: "trees", kind: "Tree" });
-  const trees = fieldsOf(Tree, ["spec.branches.branches.name"]);
+  const trees = onlyFields(Tree, ["spec.branches.branches.name"]);
   same<
     NonNullable<NonNullable<ObjectOf<typeof trees>["spec"]["branches"]>[number]["branches"]>[number]["name"],
     string
   >();
-  const dynamic = fieldsOf(Tree as Resource<KubernetesObject> as Resource<DynamicObject>, ["spec.name"]);
+  const dynamic = onlyFields(Tree as Resource<KubernetesObject> as Resource<DynamicObject>, ["spec.name"]);
   same<ObjectOf<typeof dynamic>["spec"], unknown>();
   const paths: string[] = ["spec.name"];
-  const late = fieldsOf(Tree, paths);
-  const either = fieldsOf(Pod, [Math.random() < 0.5 ? "spec.nodeName" : "status.phase"]);
+  const late = onlyFields(Tree, paths);
+  const either = onlyFields(Pod, [Math.random() < 0.5 ? "spec.nodeName" : "status.phase"]);
   type Either = typeof either extends Resource<infer T> ? T : never;
   const readEither = (pod: Either): unknown => pod.spec?.nodeName ?? pod.status?.phase;
   // @ts-expect-error one of the two alone is kept
@@ -490,7 +490,7 @@ Deno.test("fieldsOf accepts recursive types, dynamic objects, and paths that are
 });
 
 Deno.test("reduced objects do not type-check as what update, create, apply, copyOf and drafts take", () => {
-  const resources = [fieldsOf(ConfigMap, ["data"]), metadataOf(ConfigMap), tableOf(ConfigMap)] as const;
+  const resources = [onlyFields(ConfigMap, ["data"]), onlyMetadata(ConfigMap), asTable(ConfigMap)] as const;
   type Fields = ObjectOf<typeof resources[0]>;
   type Metadata = ObjectOf<typeof resources[1]>;
   type Row = ObjectOf<typeof resources[2]>;
@@ -514,11 +514,11 @@ Deno.test("reduced objects do not type-check as what update, create, apply, copy
     // @ts-expect-error a copy is for a write
     copyOf(fields);
     // @ts-expect-error there is no draft of reduced objects
-    const draft: Draft<Fields> = { metadata: { name: "a" } };
+    const draft: ObjectDraft<Fields> = { metadata: { name: "a" } };
     void draft;
     void maps.patch("a", { type: "merge", body: { data: fields.data } });
   };
-  const generic = async <T extends KubernetesObject>(client: ResourceClient<T>, object: T, draft: Draft<T>) => {
+  const generic = async <T extends KubernetesObject>(client: ResourceClient<T>, object: T, draft: ObjectDraft<T>) => {
     await client.create(draft);
     await client.update(copyOf(object));
   };
@@ -528,36 +528,40 @@ Deno.test("reduced objects do not type-check as what update, create, apply, copy
 Deno.test("path compiles only where it leads to a field of the objects, or where the text is not known to the compiler", () => {
   const informers = new SharedInformerFactory(fakeClient());
   const pods = informers.forResource(Pod, {
-    indexers: { node: path("spec.nodeName"), image: path("spec.containers.image"), own: (pod) => [pod.metadata.name] },
+    indexers: {
+      node: field("spec.nodeName"),
+      image: field("spec.containers.image"),
+      own: (pod) => [pod.metadata.name],
+    },
   });
   same<typeof pods, SharedIndexInformer<Pod, "node" | "image" | "own">>();
   const text: string = "spec.anything";
-  pods.withIndexers({ owner: path('metadata.annotations["example.com/owner"]'), any: path(text) });
-  pods.addEventHandler({}, { filter: path("status.phase").equals("Running") });
+  pods.withIndexers({ owner: field('metadata.annotations["example.com/owner"]'), any: field(text) });
+  pods.addEventHandler({}, { filter: field("status.phase").equals("Running") });
   // @ts-expect-error there is no such field
-  pods.addEventHandler({}, { filter: path("status.phas").equals("Running") });
+  pods.addEventHandler({}, { filter: field("status.phas").equals("Running") });
   // @ts-expect-error there is no such field
-  pods.withIndexers({ wrong: path("spec.containers.nam") });
+  pods.withIndexers({ wrong: field("spec.containers.nam") });
   // @ts-expect-error a pod has no such phase
-  pods.addEventHandler({}, { filter: path("status.phase").equals("Runing") });
+  pods.addEventHandler({}, { filter: field("status.phase").equals("Runing") });
   // @ts-expect-error a pod has no such phase
-  pods.addEventHandler({}, { filter: path("status.phase").in("Running", "Succeded") });
+  pods.addEventHandler({}, { filter: field("status.phase").in("Running", "Succeded") });
   // @ts-expect-error a container has no such policy
-  pods.addEventHandler({}, { filter: path("spec.containers.imagePullPolicy").notEquals("Allways") });
+  pods.addEventHandler({}, { filter: field("spec.containers.imagePullPolicy").notEquals("Allways") });
   const newer: string = "Paused";
-  pods.addEventHandler({}, { filter: path("status.phase").in(newer, "Failed") });
-  pods.addEventHandler({}, { filter: path("spec.containers.imagePullPolicy").notEquals("Always") });
-  pods.addEventHandler({}, { filter: path("spec.priority").equals("3") });
-  pods.addEventHandler({}, { filter: path("spec.hostNetwork").equals(true) });
-  pods.addEventHandler({}, { filter: path("spec.nodeName").in("worker-1", "worker-2") });
+  pods.addEventHandler({}, { filter: field("status.phase").in(newer, "Failed") });
+  pods.addEventHandler({}, { filter: field("spec.containers.imagePullPolicy").notEquals("Always") });
+  pods.addEventHandler({}, { filter: field("spec.priority").equals("3") });
+  pods.addEventHandler({}, { filter: field("spec.hostNetwork").equals(true) });
+  pods.addEventHandler({}, { filter: field("spec.nodeName").in("worker-1", "worker-2") });
   const claims: { readonly metadata: object; readonly spec: PersistentVolumeClaimSpec }[] = [];
-  assertEquals(claims.some(path("spec.accessModes").equals("ReadWriteMany")), false);
+  assertEquals(claims.some(field("spec.accessModes").equals("ReadWriteMany")), false);
   // @ts-expect-error a claim has no such mode
-  assertEquals(claims.some(path("spec.accessModes").equals("ReadWriteAll")), false);
+  assertEquals(claims.some(field("spec.accessModes").equals("ReadWriteAll")), false);
   // @ts-expect-error a string has no fields
-  assertEquals(path("metadata.name.first")(podOf("a")), []);
-  assertEquals(path("metadata.name")(podOf("a")), ["a"]);
-  assertEquals([podOf("a")].filter(path("metadata.name").notEquals("a")), []);
+  assertEquals(field("metadata.name.first")(podOf("a")), []);
+  assertEquals(field("metadata.name")(podOf("a")), ["a"]);
+  assertEquals([podOf("a")].filter(field("metadata.name").notEquals("a")), []);
 });
 
 function podOf(name: string): Pod {
@@ -570,7 +574,7 @@ function podOf(name: string): Pod {
 Deno.test("informers of Secrets have objects without data, which cannot be written, unless an option asks for the data", () => {
   const never = (informers: SharedInformerFactory, secrets: ResourceClient<Secret>, key: string): void => {
     const lean = informers.forResource(Secret, {
-      indexers: { type: path("type"), own: ({ metadata }) => [metadata.name] },
+      indexers: { type: field("type"), own: ({ metadata }) => [metadata.name] },
     });
     const secret = lean.lister.get(key)!;
     same<typeof secret.type, string | undefined>();
@@ -578,14 +582,14 @@ Deno.test("informers of Secrets have objects without data, which cannot be writt
     // @ts-expect-error it has no data
     void secret.data;
     // @ts-expect-error it has no data
-    lean.withIndexers({ wrong: path("data.password") });
+    lean.withIndexers({ wrong: field("data.password") });
     // @ts-expect-error the data that it lacks would be removed
     void secrets.update(secret);
     // @ts-expect-error a copy is for a write
     copyOf(secret);
     // @ts-expect-error as of an informer that is acquired
     void informers.acquire(Secret).informer.lister.get(key)?.data;
-    const whole = informers.forResource(Secret, { keep: "data", indexers: { password: path("data.password") } });
+    const whole = informers.forResource(Secret, { keep: "data", indexers: { password: field("data.password") } });
     same<typeof whole, SharedIndexInformer<Secret, "password">>();
     void informers.acquire(Secret, { keep: "data" }).informer.lister.get(key)?.data;
     void secrets.update(copyOf(whole.lister.get(key)!));

@@ -6,7 +6,7 @@
  */
 import { scriptOf } from "../tests/support/histories/script.ts";
 import { failureOf } from "../tests/support/histories/play.ts";
-import { positionFailureOf, positionScriptOf } from "../tests/support/histories/positions.ts";
+import { positionFailureOf, positionScriptOf } from "../tests/support/histories/checkpoints.ts";
 import { SCENARIOS } from "../tests/support/histories/scenarios.ts";
 
 /** The exit code when a history fails. */

@@ -1,10 +1,10 @@
 import {
-  type Change,
-  type Entry,
+  type CacheEntry,
   entryOf,
   type KubernetesObject,
   type ListerWatcher,
   type ListPart,
+  type WatchChange,
 } from "../../mod.ts";
 
 /** A small object, enough to be filed. */
@@ -47,17 +47,20 @@ export class Scripted implements ListerWatcher<KubernetesObject> {
   /** As the interface says. */
   async *listEntries(): AsyncGenerator<ListPart<KubernetesObject>, void, undefined> {
     await Promise.resolve(); // as a body would
-    yield { entries: this.#listed.map((object): Entry<KubernetesObject> => entryOf(object)), resourceVersion: "1" };
+    yield {
+      entries: this.#listed.map((object): CacheEntry<KubernetesObject> => entryOf(object)),
+      resourceVersion: "1",
+    };
   }
 
   /** As the interface says. */
   async *watchChanges(
     { signal }: { readonly signal?: AbortSignal } = {},
-  ): AsyncGenerator<readonly Change<KubernetesObject>[], void, undefined> {
+  ): AsyncGenerator<readonly WatchChange<KubernetesObject>[], void, undefined> {
     yield [];
     this.#watching.resolve();
     for (const batch of await this.#ready.promise) {
-      yield batch.map((object): Change<KubernetesObject> => ({ type: "MODIFIED", entry: entryOf(object) }));
+      yield batch.map((object): WatchChange<KubernetesObject> => ({ type: "MODIFIED", entry: entryOf(object) }));
     }
     await new Promise((_, reject) => signal?.addEventListener("abort", () => reject(signal.reason), { once: true }));
   }

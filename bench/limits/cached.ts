@@ -6,9 +6,9 @@
  */
 import {
   Client,
-  fieldsOf,
   type KubernetesObject,
-  metadataOf,
+  onlyFields,
+  onlyMetadata,
   type Resource,
   SharedIndexInformer,
   type SharedIndexInformerOptions,
@@ -136,9 +136,9 @@ async function main(): Promise<void> {
       case "unread":
         return informed(Pod, {}).then(({ indexer }) => indexer);
       case "metadata":
-        return informed(metadataOf(Pod), { parse: "eager" }).then(({ indexer }) => indexer);
+        return informed(onlyMetadata(Pod), { parse: "eager" }).then(({ indexer }) => indexer);
       case "fields": {
-        const resource = fieldsOf(Pod, ["spec.nodeName", "status.phase", "status.podIP"]);
+        const resource = onlyFields(Pod, ["spec.nodeName", "status.phase", "status.podIP"]);
         return informed(resource, { parse: "eager" }).then(({ indexer }) => indexer);
       }
       case "transformed":

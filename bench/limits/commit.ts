@@ -3,13 +3,13 @@
  * the same bytes in one turn, in a process of its own: REPETITIONS.
  */
 import {
-  type Change,
-  type Entry,
+  type CacheEntry,
   entryOf,
   type KubernetesObject,
   type ListerWatcher,
   type ListPart,
   SharedIndexInformer,
+  type WatchChange,
 } from "../../mod.ts";
 import { small } from "./_scripted.ts";
 import { median } from "../statistics.ts";
@@ -44,10 +44,10 @@ async function main(): Promise<void> {
 
   /** A list in parts, each in a turn of its own, and a watch that says nothing. */
   class Parts implements ListerWatcher<KubernetesObject> {
-    readonly #entries: readonly Entry<KubernetesObject>[];
+    readonly #entries: readonly CacheEntry<KubernetesObject>[];
     readonly #turns: Turns;
 
-    constructor(entries: readonly Entry<KubernetesObject>[], turns: Turns) {
+    constructor(entries: readonly CacheEntry<KubernetesObject>[], turns: Turns) {
       this.#entries = entries;
       this.#turns = turns;
     }
@@ -65,7 +65,7 @@ async function main(): Promise<void> {
 
     async *watchChanges(
       { signal }: { readonly signal?: AbortSignal } = {},
-    ): AsyncGenerator<readonly Change<KubernetesObject>[], void, undefined> {
+    ): AsyncGenerator<readonly WatchChange<KubernetesObject>[], void, undefined> {
       this.#turns.touched();
       yield [];
       await new Promise((_, reject) => signal?.addEventListener("abort", () => reject(signal.reason), { once: true }));
@@ -85,7 +85,9 @@ async function main(): Promise<void> {
   }
 
   async function ours(): Promise<number> {
-    const entries = (JSON.parse(text) as KubernetesObject[]).map((object): Entry<KubernetesObject> => entryOf(object));
+    const entries = (JSON.parse(text) as KubernetesObject[]).map((object): CacheEntry<KubernetesObject> =>
+      entryOf(object)
+    );
     const turns = new Turns();
     await using informer = new SharedIndexInformer<KubernetesObject>(new Parts(entries, turns), {
       reflector: { streamingList: "off" },

@@ -2,7 +2,7 @@
  * Bytes that a factory counts for `maxBytes`, beside the memory of its process: URL MODE. Modes: `unread`, `parsed`
  * (every object as it arrives), `fields` (three fields of each pod, an index of one of them).
  */
-import { Client, path, SharedInformerFactory } from "../../mod.ts";
+import { Client, field, SharedInformerFactory } from "../../mod.ts";
 import { Pod } from "../../src/kinds/core/v1.ts";
 import { Child, statOf } from "../peers/child.ts";
 import { caseCommand, collect, expectObjects, type Limit, measureCase, type Measurement } from "./measurement.ts";
@@ -37,7 +37,7 @@ async function main(): Promise<void> {
   const informers = new SharedInformerFactory(new Client({ server: url }), { maxBytes: Infinity });
   const fields = ["spec.nodeName", "status.phase", "status.podIP"] as const;
   const pods = mode === "fields"
-    ? informers.forResource(Pod, { fields, indexers: { node: path("spec.nodeName") } })
+    ? informers.forResource(Pod, { fields, indexers: { node: field("spec.nodeName") } })
     : informers.forResource(Pod, { parse: mode === "parsed" ? "eager" : "lazy" });
   collect();
   const beforeMb = rssMb();

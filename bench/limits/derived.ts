@@ -5,7 +5,6 @@
  */
 import process from "node:process";
 import {
-  type Change,
   derive,
   type DerivedCollection,
   entryOf,
@@ -13,6 +12,7 @@ import {
   type ListerWatcher,
   type ListPart,
   SharedIndexInformer,
+  type WatchChange,
 } from "../../mod.ts";
 import { median } from "../statistics.ts";
 import { collect, measureCase, type Measurement, type Numbers, ratio } from "./measurement.ts";
@@ -72,25 +72,25 @@ export interface Pod extends KubernetesObject {
   readonly phase: string;
 }
 
-function metadataOf(name: string, version: number): KubernetesObject["metadata"] {
+function onlyMetadata(name: string, version: number): KubernetesObject["metadata"] {
   return { name, uid: `uid-${name}`, resourceVersion: String(version) } as KubernetesObject["metadata"];
 }
 
 /** A node in one of three zones. */
 export function node(index: number, version: number, zone: number): Node {
-  return { metadata: metadataOf(`node-${index}`, version), zone: `zone-${zone % 3}` };
+  return { metadata: onlyMetadata(`node-${index}`, version), zone: `zone-${zone % 3}` };
 }
 
 /** A pod on a node. */
 export function pod(index: number, version: number, moved: number): Pod {
   const nodeName = `node-${(index + moved) % NODES}`;
-  return { metadata: metadataOf(`pod-${index}`, version), nodeName, phase: `phase-${version % 4}` };
+  return { metadata: onlyMetadata(`pod-${index}`, version), nodeName, phase: `phase-${version % 4}` };
 }
 
 /** A list, and a watch that delivers the changes that are put. */
 export class Fed<T extends KubernetesObject> implements ListerWatcher<T> {
   readonly #listed: readonly T[];
-  #batch: Change<T>[] = [];
+  #batch: WatchChange<T>[] = [];
   #wake: () => void = () => {};
 
   /** Lists these objects. */
@@ -111,7 +111,7 @@ export class Fed<T extends KubernetesObject> implements ListerWatcher<T> {
   }
 
   /** As the interface says. */
-  async *watchChanges({ signal }: { readonly signal?: AbortSignal } = {}): AsyncGenerator<readonly Change<T>[]> {
+  async *watchChanges({ signal }: { readonly signal?: AbortSignal } = {}): AsyncGenerator<readonly WatchChange<T>[]> {
     yield [];
     signal?.addEventListener("abort", () => this.#wake(), { once: true });
     while (!signal?.aborted) {
@@ -192,7 +192,7 @@ export function joinDerived(
   nodes: SharedIndexInformer<Node>,
   changed: () => void,
 ): DerivedCollection<Placed> {
-  const placed = derive(pods, ({ metadata: { name }, nodeName, phase }, { fetch }): Placed => ({
+  const placed = derive(pods, ({ metadata: { name }, nodeName, phase }, { read: fetch }): Placed => ({
     metadata: { name },
     zone: fetch(nodes, { key: nodeName })?.zone,
     phase,

@@ -2,7 +2,7 @@
  * A list of a million pods, in a process of its own: URL MODE PODS. Modes: `informer` (three fields of each pod, an
  * index of one of them, and a handler), `cut` (the same bytes, cut into the texts of pods, which are dropped).
  */
-import { Client, fieldsOf, path, SharedIndexInformer } from "../../mod.ts";
+import { Client, field, onlyFields, SharedIndexInformer } from "../../mod.ts";
 import { chunksOf } from "../../src/client/decode/body_reader.ts";
 import { Pod } from "../../src/kinds/core/v1.ts";
 import { Child, statOf } from "../peers/child.ts";
@@ -47,9 +47,9 @@ async function main(): Promise<void> {
   const [url, mode] = Deno.args;
 
   async function informer(): Promise<number> {
-    const resource = fieldsOf(Pod, ["spec.nodeName", "status.phase", "status.podIP"]);
+    const resource = onlyFields(Pod, ["spec.nodeName", "status.phase", "status.podIP"]);
     const pods = new SharedIndexInformer(new Client({ server: url }).resource(resource), {
-      indexers: { node: path("spec.nodeName") },
+      indexers: { node: field("spec.nodeName") },
     });
     let added = 0;
     const synced = Promise.withResolvers<void>();

@@ -3,7 +3,7 @@
  * its share, and ends with its standard input. A reconcile writes the round of an object's label to its annotations.
  */
 import { pooledMap } from "@std/async";
-import { metadataOf, SharedIndexInformer } from "../../mod.ts";
+import { onlyMetadata, SharedIndexInformer } from "../../mod.ts";
 import { connect } from "../../src/connect/mod.ts";
 import { ConfigMap, Namespace } from "../../src/kinds/core/v1.ts";
 import { Manager, Reconciler, ShardGroup } from "../../src/controllers/reconcile/mod.ts";
@@ -47,7 +47,7 @@ async function cpuOf(assets: string, flags: readonly string[], sizes: readonly n
   };
   await each((metadata) => maps.create({ metadata: { ...metadata, labels: { bench: "yes", round: "0" } }, data: {} }));
   await using seen = new SharedIndexInformer(
-    client.resource(metadataOf(ConfigMap), { labelSelector: "bench=yes" }),
+    client.resource(onlyMetadata(ConfigMap), { labelSelector: "bench=yes" }),
   );
   void seen.run();
   await seen.waitForCacheSync();

@@ -2,7 +2,7 @@
  * L10: a relist of which 1 % has changed, by frames, through a queue into a store, the changed objects read; beside
  * parsing every frame anew into a Map. KIND (`pods` or `leases`), REPETITIONS.
  */
-import { DeltaFIFO, type Entry, Indexer, type KubernetesObject } from "../../mod.ts";
+import { type CacheEntry, DeltaFIFO, Indexer, type KubernetesObject } from "../../mod.ts";
 import { sameVersion } from "../../src/api/options.ts";
 import { readChanges } from "../../tests/support/bodies.ts";
 import { Lease } from "../../src/kinds/coordination/v1.ts";
@@ -48,18 +48,18 @@ async function main(): Promise<void> {
     watchBody(Array.from({ length: COUNT }, (_, index) => itemAt(index, changed)))
   );
 
-  const keyOf = (entry: Entry<KubernetesObject>): string => entry.key;
+  const keyOf = (entry: CacheEntry<KubernetesObject>): string => entry.key;
   const store = new Indexer({ keyOf, indexers: { namespace: (entry) => [entry.namespace] } });
   const queue = new DeltaFIFO({ keyOf, knownObjects: store, same: sameVersion });
 
   async function relist(body: Uint8Array): Promise<number> {
     const replacement = queue.replacing();
     // As an informer does.
-    const known = (key: string): Entry<KubernetesObject> | undefined => store.lookUp(key);
-    const knownNext = (): Entry<KubernetesObject> | undefined => store.lookUpNext();
+    const known = (key: string): CacheEntry<KubernetesObject> | undefined => store.lookUp(key);
+    const knownNext = (): CacheEntry<KubernetesObject> | undefined => store.lookUpNext();
     const read = { resource, managedFields: "drop", known, knownNext } as const;
     for await (const batch of readChanges<KubernetesObject>(streamOf(body), read)) {
-      const entries: Entry<KubernetesObject>[] = [];
+      const entries: CacheEntry<KubernetesObject>[] = [];
       for (const change of batch) if (change.type !== "BOOKMARK") entries.push(change.entry);
       replacement.add(entries);
     }

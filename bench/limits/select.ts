@@ -2,7 +2,7 @@
  * The first `list(selector)` over 10,000 unread pods, beside parsing them all and filtering, in a process of its own:
  * REPETITIONS.
  */
-import { type Entry, Indexer, type KubernetesObject, LabelSelector } from "../../mod.ts";
+import { type CacheEntry, Indexer, type KubernetesObject, LabelSelector } from "../../mod.ts";
 import { readList } from "../../tests/support/bodies.ts";
 import { EntryLister } from "../../src/informer/cache/lister.ts";
 import { Quarantine } from "../../src/informer/cache/entry_transform.ts";
@@ -34,7 +34,7 @@ async function main(): Promise<void> {
   });
 
   async function unread(): Promise<EntryLister<Pod>> {
-    const store = new Indexer<Entry<Pod>, "namespace">({
+    const store = new Indexer<CacheEntry<Pod>, "namespace">({
       keyOf: (entry) => entry.key,
       indexers: { namespace: (entry) => [entry.namespace] },
     });

@@ -5,7 +5,7 @@
  * its body becomes a plain stream: that costs CPU and memory, so nothing else is taken from such a run.
  */
 import process from "node:process";
-import { Client, fieldsOf, type HashRange, SharedIndexInformer } from "../../mod.ts";
+import { Client, type HashRange, onlyFields, SharedIndexInformer } from "../../mod.ts";
 import { hashRange } from "../../src/api/shard.ts";
 import { Pod } from "../../src/kinds/core/v1.ts";
 import { Child } from "../peers/child.ts";
@@ -113,7 +113,7 @@ async function main(): Promise<void> {
   const before = Deno.memoryUsage().heapUsed;
   let objects = 0;
   if (mode !== "empty") {
-    const resource = fieldsOf(Pod, ["spec.nodeName", "status.phase", "status.podIP"]);
+    const resource = onlyFields(Pod, ["spec.nodeName", "status.phase", "status.podIP"]);
     const range = RANGES[mode];
     const informer = new SharedIndexInformer(new Client({ server: url, transport }).resource(resource), {
       ...range === undefined ? {} : { shard: { name: mode, by: "uid", ranges: () => [range] } },

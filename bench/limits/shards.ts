@@ -5,7 +5,7 @@
  */
 import process from "node:process";
 import { Client, type HashRange, SharedIndexInformer } from "../../mod.ts";
-import { fieldsOf } from "../../src/api/fields.ts";
+import { onlyFields } from "../../src/api/fields.ts";
 import { chunksOf } from "../../src/client/decode/body_reader.ts";
 import { Pod } from "../../src/kinds/core/v1.ts";
 import { listBody, podItem, streamOf, typed, watchBody } from "../_data.ts";
@@ -59,7 +59,7 @@ async function main(): Promise<void> {
       },
     };
     using client = new Client({ server: "http://bench", transport });
-    const resource = fieldsOf(Pod, ["spec.nodeName", "status.phase", "metadata.labels"]);
+    const resource = onlyFields(Pod, ["spec.nodeName", "status.phase", "metadata.labels"]);
     await using informer = new SharedIndexInformer(client.resource(resource), {
       reflector: { streamingList: "off" },
       shard: { name: "measured", by: "uid", ranges: () => ranges },
@@ -77,7 +77,7 @@ async function main(): Promise<void> {
     collect();
     const began = cpuMs();
     begin.resolve();
-    await informer.atLeast(LAST);
+    await informer.waitForVersion(LAST);
     if (expected > 0) await delivered;
     const ms = cpuMs() - began;
     if (read !== expected) throw new Error(`Cannot measure: found ${read} events, expected ${expected}`);

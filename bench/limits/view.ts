@@ -4,13 +4,13 @@
  */
 import {
   applyViewUpdate,
-  type Change,
   entryOf,
   type KubernetesObject,
   type ListerWatcher,
   type ListPart,
   SharedIndexInformer,
   type ViewRow,
+  type WatchChange,
 } from "../../mod.ts";
 import { median } from "../statistics.ts";
 import { Delays } from "./_delays.ts";
@@ -61,12 +61,12 @@ async function main(): Promise<void> {
         resourceVersion: String(COUNT),
       };
     },
-    async *watchChanges(): AsyncGenerator<readonly Change<KubernetesObject>[], void, undefined> {
+    async *watchChanges(): AsyncGenerator<readonly WatchChange<KubernetesObject>[], void, undefined> {
       yield [];
       for (let began = performance.now(), sent = 0; !stop.signal.aborted;) {
         await new Promise((resolve) => setTimeout(resolve, 5));
         const due = Math.floor(((performance.now() - began) / 1_000) * RATE / 10) * 10;
-        const changes: Change<KubernetesObject>[] = [];
+        const changes: WatchChange<KubernetesObject>[] = [];
         for (; sent < due; sent++) {
           changes.push({ type: "MODIFIED", entry: entryOf(small((sent * 104_729) % COUNT, ++version)) });
         }

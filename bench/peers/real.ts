@@ -1,5 +1,5 @@
 import { pooledMap } from "@std/async";
-import { type Draft, isAlreadyExists } from "../../mod.ts";
+import { isAlreadyExists, type ObjectDraft } from "../../mod.ts";
 import { connect } from "../../src/connect/mod.ts";
 import { Namespace, Pod } from "../../src/kinds/core/v1.ts";
 import { BreakableControlPlane } from "../../tests/support/cluster/control_plane.ts";
@@ -14,13 +14,13 @@ const IDS = ["keys", "read", "client-node", "client-go", "client-go-protobuf"];
 const CONCURRENCY = 12;
 
 /** A generated pod as a person would write it: the server fills in the rest, and has no status for it yet. */
-function draft(index: number): Draft<Pod> {
+function draft(index: number): ObjectDraft<Pod> {
   const { metadata, spec } = podItem(index) as unknown as Pod;
   const { name, namespace, labels, annotations, ownerReferences } = metadata;
   return {
     metadata: { name: `${name}-${index.toString(36)}`, namespace, labels, annotations, ownerReferences },
     spec,
-  } as Draft<Pod>;
+  } as ObjectDraft<Pod>;
 }
 
 async function seed(kubeconfig: string, pods: number): Promise<void> {
@@ -33,7 +33,7 @@ async function seed(kubeconfig: string, pods: number): Promise<void> {
       if (!isAlreadyExists(error)) throw error;
     }
   }
-  const write = (draft: Draft<Pod>): Promise<Pod> =>
+  const write = (draft: ObjectDraft<Pod>): Promise<Pod> =>
     client.resource(Pod, { namespace: draft.metadata.namespace }).create(draft);
   for await (const _ of pooledMap(CONCURRENCY, drafts, write));
 }

@@ -24,7 +24,7 @@ await http.shutdown();
 async function open(): Promise<InformerRelay> {
   const client = parts.use(await connect(options()));
   const store = parts.use(await KvSnapshots.open());
-  const informers = parts.use(new SharedInformerFactory(client, { snapshots: { store, everyMs: 30_000 } }));
+  const informers = parts.use(new SharedInformerFactory(client, { snapshots: { store, intervalMs: 30_000 } }));
   return parts.use(
     new InformerRelay(informers, {
       collections: { pods: Pod },

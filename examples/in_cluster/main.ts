@@ -1,11 +1,11 @@
 // Labels each pod of its own namespace with its node. One of several processes does the work; all of them answer
 // probes.
-import { inCluster, runManager } from "@kube/informer/connect";
+import { connectInCluster, runManager } from "@kube/informer/connect";
 import { Pod } from "@kube/informer/kinds/core/v1";
 import { EventRecorder, LeaderElector, Manager, Reconciler } from "@kube/informer/reconcile";
 
 const LABEL = "example.com/node";
-using client = await inCluster();
+using client = await connectInCluster();
 const { namespace } = client;
 const recorder = new EventRecorder(client, { controller: "pod-labels", onError: (error) => console.error(error) });
 const pods = new Reconciler(client, Pod, async (key, { object: pod, client }) => {

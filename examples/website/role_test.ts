@@ -3,7 +3,7 @@ import { accessUsed, Client } from "@kube/informer";
 import { Deployment } from "@kube/informer/kinds/apps/v1";
 import { Event } from "@kube/informer/kinds/events/v1";
 import { FakeApiServer } from "@kube/informer/testing";
-import { assertGranted } from "@kube/informer/testing/roles";
+import { assertAccess } from "@kube/informer/testing/roles";
 import { NAME } from "./controller.ts";
 import { Website } from "./kinds.ts";
 import { manager } from "./main.ts";
@@ -24,5 +24,5 @@ Deno.test("the role grants what the program uses", async () => {
   while (server.list(Event).length === 0) await new Promise((resolve) => server.afterNext(resolve)); // its last write
   stop.abort();
   await running;
-  assertGranted(accessUsed(client), await Deno.readTextFile(new URL("manifests.yaml", import.meta.url)));
+  assertAccess(accessUsed(client), await Deno.readTextFile(new URL("manifests.yaml", import.meta.url)));
 });

@@ -252,7 +252,7 @@ export type PathsAreKnown<P extends readonly string[]> = number extends P["lengt
  * paths are not known when the program is compiled (an array that is no tuple, or a path that is one or another), every
  * other member is optional.
  *
- * It cannot be written back: neither `update`, nor {@linkcode Draft} or `copyOf` take it.
+ * It cannot be written back: neither `update`, nor {@linkcode ObjectDraft} or `copyOf` take it.
  */
 export type Picked<T extends KubernetesObject, P extends readonly string[]> =
   & IdentifiedObject
@@ -285,7 +285,7 @@ export type Kept<T extends KubernetesObject, P extends readonly string[]> = [P] 
  *
  * @example
  * ```ts
- * import { Client, fieldsOf, SharedIndexInformer } from "@kube/informer";
+ * import { Client, onlyFields, SharedIndexInformer } from "@kube/informer";
  * import { Pod } from "@kube/informer/kinds/core/v1";
  * import { FakeApiServer, pod } from "@kube/informer/testing";
  * import { assertEquals } from "@std/assert";
@@ -293,13 +293,13 @@ export type Kept<T extends KubernetesObject, P extends readonly string[]> = [P] 
  * const server = new FakeApiServer();
  * server.create(Pod, pod({ name: "cart-0", namespace: "shop", node: "worker-1" }));
  * using client = new Client({ server: "http://fake", transport: server });
- * await using pods = new SharedIndexInformer(client.resource(fieldsOf(Pod, ["spec.nodeName", "status.phase"])));
+ * await using pods = new SharedIndexInformer(client.resource(onlyFields(Pod, ["spec.nodeName", "status.phase"])));
  * pods.run();
  * await pods.waitForCacheSync();
  * assertEquals(pods.lister.get("shop/cart-0")?.spec.nodeName, "worker-1");
  * ```
  */
-export function fieldsOf<T extends KubernetesObject, const P extends readonly string[]>(
+export function onlyFields<T extends KubernetesObject, const P extends readonly string[]>(
   resource: Resource<T>,
   fields: P & FieldPaths<T, P>,
 ): Resource<Picked<T, P>> {

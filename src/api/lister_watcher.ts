@@ -1,6 +1,6 @@
 import { quoted } from "../errors/errors.ts";
 import type { ShardFilter } from "./shard.ts";
-import type { Entry, ListOptions, Selection, WatchOptions } from "./options.ts";
+import type { CacheEntry, ListOptions, Selection, WatchOptions } from "./options.ts";
 import type { KubernetesObject, ObjectKey } from "./object.ts";
 import type { Resource } from "./resource.ts";
 import { DecodeError, isExpired } from "./status.ts";
@@ -18,7 +18,7 @@ export interface ListerWatcher<T> {
   /** Lists one page, in parts. The first part is empty and arrives as soon as the server begins to answer. */
   listEntries(options?: ListOptions): AsyncIterable<ListPart<T>>;
   /** Watches until the server ends the watch. The first batch is empty and arrives as soon as the watch is open. */
-  watchChanges(options?: WatchOptions): AsyncIterable<readonly Change<T>[]>;
+  watchChanges(options?: WatchOptions): AsyncIterable<readonly WatchChange<T>[]>;
   /**
    * The same collection, for consistency checks. A source that reads one object by the field selector `metadata.name`
    * needs nothing else for them. @default {complete objects are listed}
@@ -58,8 +58,8 @@ export interface IdentitySource {
 }
 
 /** A change of an object that is not parsed yet, or a bookmark. */
-export type Change<T> =
-  | { readonly type: "ADDED" | "MODIFIED" | "DELETED"; readonly entry: Entry<T> }
+export type WatchChange<T> =
+  | { readonly type: "ADDED" | "MODIFIED" | "DELETED"; readonly entry: CacheEntry<T> }
   | Bookmark;
 
 /** A version up to which the server has sent everything. */
@@ -75,7 +75,7 @@ export interface Bookmark {
 /** Part of a list, as it arrives. The last part of a page has `resourceVersion` and `continue`; earlier ones may. */
 export interface ListPart<T> {
   /** Objects in the server's order; empty where the chunk completes no object. */
-  readonly entries: readonly Entry<T>[];
+  readonly entries: readonly CacheEntry<T>[];
   /** The version of the list, the same on all pages. */
   readonly resourceVersion?: string;
   /** The token of the next page; absent on the last one. */
@@ -298,7 +298,7 @@ export async function* limitedSnapshot(
     if (size > maxBytes) {
       throw new RangeError(
         `Cannot write the snapshot "${name}": it has more than ${maxBytes} bytes; cache fewer fields (option "fields"), ` +
-          `or metadata alone (metadataOf), or raise maxBytes`,
+          `or metadata alone (onlyMetadata), or raise maxBytes`,
       );
     }
     yield chunk;
@@ -331,9 +331,9 @@ export interface Transport {
  */
 export type DeliveredVersion = readonly [uid: string, resourceVersion: string];
 
-/** The contents of a position. */
-export interface PositionRecord {
-  /** Identifies the reader; each {@linkcode Position.open} has another one. */
+/** The contents of a checkpoint. */
+export interface CheckpointRecord {
+  /** Identifies the reader; each {@linkcode Checkpoint.open} has another one. */
   readonly holder: string;
   /** Every change up to this version was delivered; `""` before the first list was. */
   readonly version: string;
@@ -342,15 +342,15 @@ export interface PositionRecord {
 }
 
 /** A record as it is in a store. */
-export interface StoredPosition {
+export interface StoredCheckpoint {
   /** The record. */
-  readonly record: PositionRecord;
+  readonly record: CheckpointRecord;
   /** Identifies the last write. Only the store reads it. */
   readonly stamp: unknown;
 }
 
 /** The difference of a record from the one in the store. */
-export interface PositionChange {
+export interface CheckpointChange {
   /** The stamp of the last read or write; `undefined` where there was none. */
   readonly stamp: unknown;
   /** The keys of the objects that differ. */
@@ -358,39 +358,41 @@ export interface PositionChange {
 }
 
 /**
- * Keeps positions by name: `MemoryPositions`, and in other entry points `FilePositions`, `KvPositions` and
- * `ConfigMapPositions`.
+ * Keeps checkpoints by name: `MemoryCheckpoints`, and in other entry points `FileCheckpoints`, `KvCheckpoints` and
+ * `ConfigMapCheckpoints`.
  */
-export interface PositionStore {
-  /** The default of {@linkcode PositionOptions.everyMs}. @default {0} */
-  readonly everyMs?: number;
+export interface CheckpointStore {
+  /** The default of {@linkcode CheckpointOptions.intervalMs}. @default {0} */
+  readonly intervalMs?: number;
   /**
    * Returns the contents and their stamp, another one after each write by another reader; `undefined` if there is no
-   * position of that name.
+   * checkpoint of that name.
    */
-  read(name: string): Promise<StoredPosition | undefined>;
+  get(name: string): Promise<StoredCheckpoint | undefined>;
   /**
    * Writes a record if the stamp is still the one given, and there is none if that is `undefined`. Returns the new
    * stamp, and `undefined` where it has written nothing, because the stamp is another one. What is in the store
    * differs from the record by its head and by these keys. The record is live: it is read before the first `await`.
    */
-  write(name: string, record: PositionRecord, change: PositionChange): Promise<unknown>;
-  /** Returns `true` for the uid of an object in which it keeps a position. No reader of that position receives it. */
+  set(name: string, record: CheckpointRecord, change: CheckpointChange): Promise<unknown>;
+  /**
+   * Returns `true` for the uid of an object in which it keeps a checkpoint. No reader of that checkpoint receives it.
+   */
   isOwn?(name: string, uid: string): boolean;
 }
 
 /**
- * A position cannot be read on. `reason` is `"lost"` where another reader has opened it since, `"held"` where it has a
- * reader, and `"tooLarge"` where its store cannot keep so many objects.
+ * A checkpoint cannot be read on. `reason` is `"lost"` where another reader has opened it since, `"held"` where it has
+ * a reader, and `"tooLarge"` where its store cannot keep so many objects.
  */
-export class PositionError extends InformerError {
-  /** `"PositionError"`. */
-  override readonly name = "PositionError";
+export class CheckpointError extends InformerError {
+  /** `"CheckpointError"`. */
+  override readonly name = "CheckpointError";
   /** The kind of failure. */
   readonly reason: "lost" | "held" | "tooLarge";
 
   /** Creates an error. */
-  constructor(message: string, reason: PositionError["reason"]) {
+  constructor(message: string, reason: CheckpointError["reason"]) {
     super(message);
     this.reason = reason;
   }

@@ -239,7 +239,7 @@ export type IntOrString = number | string;
 /**
  * A text that is one of `T` today; a newer server may send others.
  *
- * Only reading is open: {@linkcode Draft}, `Mutable` and `Apply` have `T` alone in its place.
+ * Only reading is open: {@linkcode ObjectDraft}, `Mutable` and `Apply` have `T` alone in its place.
  */
 // deno-lint-ignore ban-types -- `string` alone would absorb the literals.
 export type OpenEnum<T extends string> = T | (string & {});
@@ -289,16 +289,16 @@ export function splitKey(key: ObjectKey): { readonly namespace?: string; readonl
  *
  * @example
  * ```ts
- * import type { Draft } from "@kube/informer";
+ * import type { ObjectDraft } from "@kube/informer";
  * import type { Pod } from "@kube/informer/kinds/core/v1";
  *
- * const cart: Draft<Pod> = {
+ * const cart: ObjectDraft<Pod> = {
  *   metadata: { generateName: "cart-", labels: { app: "cart" } },
  *   spec: { containers: [{ name: "app", image: "registry.example.com/cart:1" }], restartPolicy: "Never" },
  * };
  * ```
  */
-export type Draft<T extends KubernetesObject> =
+export type ObjectDraft<T extends KubernetesObject> =
   & {
     readonly [Name in keyof T as Name extends "metadata" | "status" | "$ephemeral" | typeof reduced ? never : Name]:
       SentValue<
@@ -422,7 +422,7 @@ export type MergePatch<T, Enums = EnumLiterals<T>> = unknown extends T ? T
  * An amount of a resource as Kubernetes writes it: `"500m"`, `"1.5Gi"`, `"2e3"`. {@linkcode parseQuantity} reads one
  * (Kubernetes `resource.Quantity`).
  *
- * Any string can be given for it. {@linkcode Draft}, `Apply` and patches take a number too, as the server does:
+ * Any string can be given for it. {@linkcode ObjectDraft}, `Apply` and patches take a number too, as the server does:
  * `cpu: 1`; it answers with text.
  */
 export type Quantity = string & { readonly [quantity]?: never };
@@ -521,7 +521,7 @@ export class ParsedQuantity {
  * 2^63-1. Unlike it, a text without a digit is refused, and so are texts of more than 1000 characters and values of
  * more than 1000 digits before the point.
  *
- * A number, which {@linkcode Draft} may have, is read as its text.
+ * A number, which {@linkcode ObjectDraft} may have, is read as its text.
  *
  * @throws {SyntaxError} when the text is no quantity.
  * @throws {RangeError} when the text or the value is too long.

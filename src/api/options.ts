@@ -8,7 +8,7 @@ import { FieldSelector, LabelSelector } from "./selector.ts";
  *
  * Reflector, queue, store and event log pass entries on, so an object that nobody reads is never parsed.
  */
-export interface Entry<T> {
+export interface CacheEntry<T> {
   /** `"namespace/name"` or `"name"`; `""` when the object has no name, which also makes the entry broken. */
   readonly key: ObjectKey;
   /** The object's namespace, `""` when cluster-scoped. */
@@ -41,18 +41,18 @@ export interface Entry<T> {
 
 /** The strings that identify one version of one object. */
 export interface Identity {
-  /** As in {@linkcode Entry.key}. */
+  /** As in {@linkcode CacheEntry.key}. */
   readonly key: ObjectKey;
-  /** As in {@linkcode Entry.namespace}. */
+  /** As in {@linkcode CacheEntry.namespace}. */
   readonly namespace: string;
-  /** As in {@linkcode Entry.uid}. */
+  /** As in {@linkcode CacheEntry.uid}. */
   readonly uid: string;
-  /** As in {@linkcode Entry.resourceVersion}. */
+  /** As in {@linkcode CacheEntry.resourceVersion}. */
   readonly resourceVersion: string;
 }
 
 /** Returns true when two entries hold the same version of the same object. A broken entry equals no entry. */
-export function sameVersion<T>(a: Entry<T>, b: Entry<T>): boolean {
+export function sameVersion<T>(a: CacheEntry<T>, b: CacheEntry<T>): boolean {
   // mutant: relist-updates-unchanged, relist-keeps-old-entry
   return a.resourceVersion === b.resourceVersion && a.uid === b.uid && a.resourceVersion !== "" &&
     a.error === undefined && b.error === undefined;
@@ -175,12 +175,12 @@ export interface KnownEntries {
    *
    * @default {none}
    */
-  readonly known?: (key: ObjectKey) => Entry<unknown> | undefined;
+  readonly known?: (key: ObjectKey) => CacheEntry<unknown> | undefined;
   /**
    * Returns the entry after the one that this or `known` returned last: lists have a fixed order, so it is probably the
    * next one. An entry of another key is ignored. Only used together with `known`. @default {none}
    */
-  readonly knownNext?: () => Entry<unknown> | undefined;
+  readonly knownNext?: () => CacheEntry<unknown> | undefined;
 }
 
 /** Measures decoding. */

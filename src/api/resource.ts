@@ -15,7 +15,7 @@ export interface TableColumn {
 }
 
 /**
- * An object as a row of the table of its kind; see `tableOf`. Kind, apiVersion and metadata are those of the object.
+ * An object as a row of the table of its kind; see `asTable`. Kind, apiVersion and metadata are those of the object.
  */
 export interface TableRow<T extends KubernetesObject = KubernetesObject> extends KubernetesObject, Reduced {
   /** The cells, in the order of the columns: strings, numbers, booleans, null, or what JSON has else. */
@@ -57,7 +57,7 @@ export interface Resource<T extends KubernetesObject = KubernetesObject> {
    */
   readonly representation?: "object" | "metadata" | "table";
   /**
-   * The paths of the fields to which objects are reduced, as `fieldsOf` writes them: sorted, each once.
+   * The paths of the fields to which objects are reduced, as `onlyFields` writes them: sorted, each once.
    *
    * @default {all fields}
    */
@@ -129,7 +129,7 @@ export const DEFINITIONS: Resource<KubernetesObject> = defineResource<Kubernetes
  *
  * @throws {TypeError} when the resource is already reduced to named fields.
  */
-export function metadataOf(resource: Resource): Resource<KubernetesObject & Reduced> {
+export function onlyMetadata(resource: Resource): Resource<KubernetesObject & Reduced> {
   refuseFields(resource, "metadata");
   return Object.freeze({ ...resource, representation: "metadata" as const });
 }
@@ -146,7 +146,7 @@ export function metadataOf(resource: Resource): Resource<KubernetesObject & Redu
  *
  * @example
  * ```ts
- * import { Client, tableOf } from "@kube/informer";
+ * import { Client, asTable } from "@kube/informer";
  * import { ConfigMap } from "@kube/informer/kinds/core/v1";
  * import { configMap, FakeApiServer } from "@kube/informer/testing";
  * import { assertEquals } from "@std/assert";
@@ -154,13 +154,13 @@ export function metadataOf(resource: Resource): Resource<KubernetesObject & Redu
  * using server = new FakeApiServer();
  * server.create(ConfigMap, configMap({ name: "settings", data: { colour: "red" } }));
  * using client = new Client({ server: "http://fake", transport: server });
- * const { items: [row] } = await client.resource(tableOf(ConfigMap)).list();
+ * const { items: [row] } = await client.resource(asTable(ConfigMap)).list();
  * assertEquals(row.columns.map(({ name }) => name), ["Name", "Data", "Age"]);
  * assertEquals(row.cells.slice(0, 2), ["settings", 1]);
  * assertEquals(row.object.data?.colour, "red");
  * ```
  */
-export function tableOf<T extends KubernetesObject>(resource: Resource<T>): Resource<TableRow<T>> {
+export function asTable<T extends KubernetesObject>(resource: Resource<T>): Resource<TableRow<T>> {
   refuseFields(resource, "table");
   const { $type: _type, ...rest } = resource;
   return Object.freeze({ ...rest, representation: "table" as const });

@@ -579,7 +579,7 @@ const OF_EACH_WRITE: readonly string[] = ["resourceVersion", "managedFields"];
  * Returns the paths of the fields in which two objects differ, each once, in the order of their members: what an update
  * has changed, for a log or a decision.
  *
- * - They are paths as `path()` and `fields` take them, and so pass through arrays: `spec.containers.image` where the
+ * - They are paths as `field()` and `fields` take them, and so pass through arrays: `spec.containers.image` where the
  *   image of any container has changed. Of arrays of different lengths, or of texts and numbers, the array is named.
  * - Of a field that only one of the two has, no members are named, nor of one that is 50 levels deep. A member that is
  *   `undefined` counts as absent.

@@ -29,7 +29,7 @@ export interface StatusDetails {
 }
 
 /** A failure as the server describes it (Kubernetes `meta/v1` Status). */
-export interface Status {
+export interface ApiStatus {
   /** HTTP status code. */
   readonly code: number;
   /** A machine-readable word: `"NotFound"`, `"Expired"`; `"Unknown"` when the server gave none. */
@@ -67,7 +67,7 @@ const REASONS: Readonly<Record<number, string>> = {
 };
 
 /** Converts a `Status` object of the server; missing fields are derived from `code`. */
-export function statusFrom(value: unknown, code = 500): Status {
+export function statusFrom(value: unknown, code = 500): ApiStatus {
   const status = (value ?? {}) as {
     code?: unknown;
     reason?: unknown;
@@ -99,7 +99,7 @@ export const RETRY_AFTER_MAX_MS: number = 5 * 60_000;
  * Returns the wait before a retry that the server asks for, in milliseconds, at most {@linkcode RETRY_AFTER_MAX_MS};
  * `undefined` when it asks for none.
  */
-export function retryAfterMs(status: Status): number | undefined {
+export function retryAfterMs(status: ApiStatus): number | undefined {
   const { retryAfterSeconds } = status;
   return retryAfterSeconds === undefined ? undefined : Math.min(retryAfterSeconds * 1_000, RETRY_AFTER_MAX_MS);
 }
@@ -109,7 +109,7 @@ export class StatusError extends InformerError {
   /** `"StatusError"`. */
   override readonly name = "StatusError";
   /** The failure as the server describes it. */
-  readonly status: Status;
+  readonly status: ApiStatus;
 
   /**
    * Creates an error about a failure.
@@ -117,7 +117,7 @@ export class StatusError extends InformerError {
    * @param message The action that failed, and its reason.
    * @param status The failure as the server describes it.
    */
-  constructor(message: string, status: Status, options?: ErrorOptions) {
+  constructor(message: string, status: ApiStatus, options?: ErrorOptions) {
     super(message, options);
     this.status = status;
   }

@@ -165,29 +165,29 @@ export class CoarseClock {
 }
 
 /**
- * Limits a rate: `burst` pass at once, and one more every `everyMs`.
+ * Limits a rate: `burst` pass at once, and one more every `intervalMs`.
  *
- * In any period of `t` milliseconds at most `burst + t / everyMs` pass.
+ * In any period of `t` milliseconds at most `burst + t / intervalMs` pass.
  */
 export class LeakyBucket {
   readonly #burst: number;
-  readonly #everyMs: number;
+  readonly #intervalMs: number;
   /** The level of the bucket at `#atMs`, at least 0; above `#burst` if there are bookings that have not passed yet. */
   #level = 0;
   /** The time of the last call. */
   #atMs: number = monotonicMs();
 
   /** Begins with an empty bucket. Time is that of the monotonic clock. */
-  constructor(burst: number, everyMs: number) {
+  constructor(burst: number, intervalMs: number) {
     this.#burst = burst;
-    this.#everyMs = everyMs;
+    this.#intervalMs = intervalMs;
   }
 
   /** Lets one pass and returns 0; or lets none pass, and returns the wait before another try, in milliseconds. */
   take(): number {
     const over = this.#next() - this.#burst;
     // Without the tolerance, a rounding error would cause a wait.
-    if (over > 1e-6) return Math.ceil(over * this.#everyMs);
+    if (over > 1e-6) return Math.ceil(over * this.#intervalMs);
     this.#level++;
     return 0;
   }
@@ -195,13 +195,13 @@ export class LeakyBucket {
   /** Lets one pass after all that passed before, and returns its wait, in milliseconds. */
   book(): number {
     this.#level = this.#next();
-    return Math.max(0, this.#level - this.#burst) * this.#everyMs;
+    return Math.max(0, this.#level - this.#burst) * this.#intervalMs;
   }
 
   /** The level with one more. */
   #next(): number {
     const nowMs = monotonicMs();
-    this.#level = Math.max(0, this.#level - (nowMs - this.#atMs) / this.#everyMs);
+    this.#level = Math.max(0, this.#level - (nowMs - this.#atMs) / this.#intervalMs);
     this.#atMs = nowMs;
     return this.#level + 1;
   }

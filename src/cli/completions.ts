@@ -1,5 +1,5 @@
 import { timedController } from "../async/time.ts";
-import { type ApiResource, metadataOf, resourceName } from "../api/resource.ts";
+import { type ApiResource, onlyMetadata, resourceName } from "../api/resource.ts";
 import { type Client, findResource } from "../client/client.ts";
 import { defined } from "../api/options.ts";
 import { Namespace } from "../kinds/core/v1.ts";
@@ -85,7 +85,7 @@ export class ServerNames implements ClusterNames {
 
   namespaces(): Promise<readonly string[]> {
     return this.#ask(async (client, signal) => {
-      const { items } = await client.resource(metadataOf(Namespace)).list({ limit: LIMIT, signal });
+      const { items } = await client.resource(onlyMetadata(Namespace)).list({ limit: LIMIT, signal });
       return items.map(({ metadata }) => metadata.name);
     });
   }
@@ -94,7 +94,7 @@ export class ServerNames implements ClusterNames {
     return this.#ask(async (client, signal) => {
       const resource = findResource(await client.discover({ signal }), kind);
       const namespace = this.#namespace ?? (client.namespace || "default");
-      const { items } = await client.resource(metadataOf(resource), { namespace }).list({ limit: LIMIT, signal });
+      const { items } = await client.resource(onlyMetadata(resource), { namespace }).list({ limit: LIMIT, signal });
       return items.map(({ metadata }) => metadata.name);
     });
   }

@@ -62,7 +62,7 @@ export async function demo(flags: DemoFlags, terminal: Terminal, signal: AbortSi
       await sleep(forMs ?? Infinity, { signal }).catch(() => {}); // an abort ends the demo as its time does
       churn.stop();
     }
-    await informer.atLeast(server.resourceVersion, { signal: AbortSignal.timeout(5_000) });
+    await informer.waitForVersion(server.resourceVersion, { signal: AbortSignal.timeout(5_000) });
     const equal = sameObjects(server, informer.indexer.list());
     for (const line of results(informer, server, delivered, equal)) terminal.result(line);
     return equal ? EXIT_CODE.done : EXIT_CODE.failed;

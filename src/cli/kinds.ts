@@ -1,7 +1,7 @@
 import type { Client } from "../client/client.ts";
 import { type DocumentPart, isDocumentObject, memberOf } from "./codegen/read_schema.ts";
 import { emitModule } from "./codegen/emit_module.ts";
-import { readCrds } from "./codegen/read_documents.ts";
+import { kindsOfCrds } from "./codegen/read_documents.ts";
 import { CustomResourceDefinition } from "../kinds/apiextensions/v1.ts";
 import { basename } from "node:path";
 import { checkOutputFile, unreadable } from "./output_file.ts";
@@ -34,7 +34,7 @@ export async function kinds(flags: KindsFlags, terminal: Terminal, signal: Abort
   const all = file === undefined ? await listDefinitions(flags, terminal, signal) : await definitionsOf(file, flags);
   const definitions = group === undefined ? all : all.filter((part) => groupOf(part) === group);
   if (definitions.length === 0) throw nothingDefined(all, group);
-  const module = readCrds(definitions);
+  const module = kindsOfCrds(definitions);
   if (module.kinds.length === 0) throw new Error("Cannot generate types: no version of the definitions is served");
   const groups = [...new Set(module.kinds.map(({ resource }) => resource.group))].sort();
   const text = "// deno-fmt-ignore-file: generated\n" + emitModule(module, {

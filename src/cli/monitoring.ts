@@ -88,7 +88,9 @@ const ROWS: Readonly<Record<string, readonly Panel[]>> = {
     ["Reconciles by outcome", "ops", {
       "{{reconciler}} {{outcome}}": rate("reconciler_reconciles_total", "reconciler, outcome"),
     }],
-    ["Reconciles by cause", "ops", { "{{reconciler}} {{type}}": rate("reconciler_causes_total", "reconciler, type") }],
+    ["Reconciles by cause", "ops", {
+      "{{reconciler}} {{type}}": rate("reconciler_triggers_total", "reconciler, type"),
+    }],
     ["Duration of reconciles", "s", quantiles("reconciler_reconcile_seconds", "reconciler")],
     ["States of reconcilers", "short", { "{{reconciler}} {{state}}": number("reconciler_state", "reconciler, state") }],
     ["Keys that wait for caches", "short", { "{{reconciler}}": most("reconciler_waiting_for_caches", "reconciler") }],

@@ -1,5 +1,5 @@
 import { parseFieldPath } from "../api/selector.ts";
-import type { Entry } from "../api/options.ts";
+import type { CacheEntry } from "../api/options.ts";
 import type { ListerWatcher } from "../api/lister_watcher.ts";
 import { encoder, type KubernetesObject } from "../api/object.ts";
 import { type Resource, resourceName, SECRET_ANNOTATIONS } from "../api/resource.ts";
@@ -140,7 +140,7 @@ class Recorder {
 }
 
 /** A store that keeps nothing: it writes a line for whatever it receives. */
-class KindLines implements ReflectorStore<Entry<KubernetesObject>> {
+class KindLines implements ReflectorStore<CacheEntry<KubernetesObject>> {
   readonly #file: RecordingFile;
   readonly #kind: number;
   readonly #redaction: Redaction;
@@ -154,19 +154,19 @@ class KindLines implements ReflectorStore<Entry<KubernetesObject>> {
     this.#redaction = redaction;
   }
 
-  add(entry: Entry<KubernetesObject>): void {
+  add(entry: CacheEntry<KubernetesObject>): void {
     this.#object("ADDED", entry);
   }
 
-  update(entry: Entry<KubernetesObject>): void {
+  update(entry: CacheEntry<KubernetesObject>): void {
     this.#object("MODIFIED", entry);
   }
 
-  delete(entry: Entry<KubernetesObject>): void {
+  delete(entry: CacheEntry<KubernetesObject>): void {
     this.#object("DELETED", entry);
   }
 
-  replacing(): Replacement<Entry<KubernetesObject>> {
+  replacing(): Replacement<CacheEntry<KubernetesObject>> {
     this.#line({ type: "LIST" });
     return {
       add: (entries) => entries.forEach((entry) => this.#object("ITEM", entry)),
@@ -201,7 +201,7 @@ class KindLines implements ReflectorStore<Entry<KubernetesObject>> {
     this.#file.write(JSON.stringify({ at: this.#file.now, kind: this.#kind, ...line }));
   }
 
-  #object(type: string, entry: Entry<KubernetesObject>): void {
+  #object(type: string, entry: CacheEntry<KubernetesObject>): void {
     this.#version = entry.resourceVersion;
     const head = JSON.stringify({ at: this.#file.now, kind: this.#kind, type }).slice(0, -1);
     this.#file.write(`${head},"object":`, this.#redaction.textOf(entry), "}");
@@ -238,7 +238,7 @@ class Redaction {
   }
 
   /** Returns the JSON text of an object, in one line. @throws {DecodeError} when it cannot be read. */
-  textOf(entry: Entry<KubernetesObject>): Uint8Array {
+  textOf(entry: CacheEntry<KubernetesObject>): Uint8Array {
     if (this.paths.length === 0) {
       const { text } = entryBytes(entry);
       if (!text.includes(NEWLINE)) return text;

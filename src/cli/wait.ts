@@ -5,7 +5,7 @@ import { DerivedController, isAbortOf } from "../async/signals.ts";
 import { Latest } from "../async/iterate.ts";
 import { type BackoffOptions, humanDuration, LongTimer, monotonicMs } from "../async/time.ts";
 import type { Client } from "../client/client.ts";
-import { path } from "../entry/path.ts";
+import { field } from "../entry/path.ts";
 import { errorLine } from "../errors/errors.ts";
 import { SharedIndexInformer } from "../informer/shared_index_informer.ts";
 import { WaitError } from "../informer/status.ts";
@@ -266,17 +266,17 @@ function goalOf(text: string): Goal {
   }
   const [, type, status = "True"] = /^condition=([^=]+)(?:=(.+))?$/.exec(text) ?? [];
   if (type !== undefined) return { name: `${type}=${status}`, judge: (it) => ofCondition(it, type, status) };
-  const [, field = text, value] = FIELD.exec(text) ?? [];
-  if (["condition", "jsonpath"].includes(field) || (value === undefined && /^\w*$/.test(field))) {
+  const [, named = text, value] = FIELD.exec(text) ?? [];
+  if (["condition", "jsonpath"].includes(named) || (value === undefined && /^\w*$/.test(named))) {
     throw new UsageError(
       `--for must be ready, deleted, condition=TYPE, condition=TYPE=STATUS, PATH=VALUE, or the PATH of a field, found "${text}"`,
     );
   }
-  const at = path(field as string);
+  const at = field(named as string);
   const there = at.exists();
   const holds = value === undefined ? there : at.equals(value);
   const shown = (object: never): string => at(object).join(", ") || (there(object) ? "there" : "not there");
-  return { name: text, judge: (it) => ({ met: holds(it as never), text: `${field} is ${shown(it as never)}` }) };
+  return { name: text, judge: (it) => ({ met: holds(it as never), text: `${named} is ${shown(it as never)}` }) };
 }
 
 /** Types and states are compared as kubectl does: in any case, and only if they are about the present generation. */

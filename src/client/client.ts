@@ -24,7 +24,7 @@ import {
   type Selection,
 } from "../api/options.ts";
 import { isNotFound } from "../api/status.ts";
-import type { Apply, Draft, KubernetesObject } from "../api/object.ts";
+import type { Apply, KubernetesObject, ObjectDraft } from "../api/object.ts";
 import type { Transport } from "../api/lister_watcher.ts";
 import { checkCounts, checkDurations, monotonicMs, sleep } from "../async/time.ts";
 import { Collection } from "./collection.ts";
@@ -672,8 +672,8 @@ function quote(names: readonly string[], word = "and"): string {
   return quoted.length < 2 ? quoted.join("") : `${quoted.slice(0, -1).join(", ")} ${word} ${quoted.at(-1)}`;
 }
 
-/** Options for {@linkcode installDefinitions}. */
-export interface InstallDefinitionsOptions extends Abortable {
+/** Options for {@linkcode installCrds}. */
+export interface InstallCrdsOptions extends Abortable {
   /** The manager that owns the fields of the definitions. @default {"kube-informer"} */
   readonly fieldManager?: string;
 }
@@ -695,13 +695,13 @@ const LOOK_MS = { first: 50, last: 1_000 };
  *
  * @example
  * ```ts
- * import { Client, type Draft, findResource, installDefinitions } from "@kube/informer";
+ * import { Client, type ObjectDraft, findResource, installCrds } from "@kube/informer";
  * import type { CustomResourceDefinition } from "@kube/informer/kinds/apiextensions/v1";
  * import { FakeApiServer } from "@kube/informer/testing";
  * import { assertEquals } from "@std/assert";
  *
  * const schema = { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } };
- * const websites: Draft<CustomResourceDefinition> = {
+ * const websites: ObjectDraft<CustomResourceDefinition> = {
  *   metadata: { name: "websites.example.com" },
  *   spec: {
  *     group: "example.com",
@@ -711,14 +711,14 @@ const LOOK_MS = { first: 50, last: 1_000 };
  *   },
  * };
  * using client = new Client({ server: "http://fake", transport: new FakeApiServer() });
- * await installDefinitions(client, [websites], { signal: AbortSignal.timeout(60_000) });
+ * await installCrds(client, [websites], { signal: AbortSignal.timeout(60_000) });
  * assertEquals(findResource(await client.discover(), "websites").kind, "Website");
  * ```
  */
-export async function installDefinitions(
+export async function installCrds(
   client: Client,
-  definitions: readonly Draft<CustomResourceDefinition>[],
-  options: InstallDefinitionsOptions = {},
+  definitions: readonly ObjectDraft<CustomResourceDefinition>[],
+  options: InstallCrdsOptions = {},
 ): Promise<void> {
   checkNames("install definitions", options, "signal fieldManager");
   const { signal, fieldManager = "kube-informer" } = options;

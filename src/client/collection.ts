@@ -1,13 +1,14 @@
 import { checkBackoff } from "../errors/option_names.ts";
 import {
-  type Change,
   type ConnectionsStatus,
   type IdentitySource,
   type ListPart,
   readPages,
+  type WatchChange,
   type WatchEvent,
 } from "../api/lister_watcher.ts";
 import {
+  type ApiStatus,
   CredentialsError,
   DecodeError,
   isExpired,
@@ -16,7 +17,6 @@ import {
   isOlder,
   isUnauthorized,
   retryAfterMs,
-  type Status,
   StatusError,
   statusFrom,
   UnreachableError,
@@ -73,13 +73,13 @@ import { CancellableStream, IteratorSource, ReadAhead } from "../async/iterate.t
 import {
   type Apply,
   type Complete,
-  type Draft,
   type DynamicObject,
   keyOf,
   type KubernetesObject,
   type Mutable,
+  type ObjectDraft,
 } from "../api/object.ts";
-import { metadataOf, type Resource, resourceName } from "../api/resource.ts";
+import { onlyMetadata, type Resource, resourceName } from "../api/resource.ts";
 import { Reduction } from "../entry/entry.ts";
 import { ListReader, RowReader, WatchReader } from "./decode/readers.ts";
 import type { ReadOptions } from "./decode/object_reader.ts";
@@ -102,7 +102,7 @@ const DELETIONS = 1_000;
 const TEMPORARY = [408, 409, 429];
 
 /** Opens one watch, as `ResourceClient.watchChanges` does: its first batch is empty and says that the watch is open. */
-type OpenWatch<T> = (options: WatchOptions) => AsyncIterable<readonly Change<T>[]>;
+type OpenWatch<T> = (options: WatchOptions) => AsyncIterable<readonly WatchChange<T>[]>;
 
 /**
  * Checks the options of a watch that resumes.
@@ -193,7 +193,7 @@ interface Position {
  */
 function* unseen<T>(
   what: string,
-  batch: readonly Change<T>[],
+  batch: readonly WatchChange<T>[],
   position: Position,
 ): Generator<WatchEvent<T>, void, undefined> {
   for (const change of batch) {
@@ -241,7 +241,7 @@ async function* limited<T>(
   open: OpenWatch<T>,
   options: WatchOptions,
   signal: AbortSignal,
-): AsyncGenerator<readonly Change<T>[], void, undefined> {
+): AsyncGenerator<readonly WatchChange<T>[], void, undefined> {
   const { timeoutSeconds = 0 } = options;
   // With 0 the server uses its own timeout, which is not known here.
   const limitMs = timeoutSeconds === 0 ? Infinity : timeoutSeconds * 1_000 + WATCH_GRACE_MS;
@@ -372,7 +372,7 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
   /** As `ListerWatcher.identities`. */
   get identities(): IdentitySource {
     const { group, version, plural, kind, scope } = this.resource;
-    const resource = metadataOf({ group, version, plural, kind, scope });
+    const resource = onlyMetadata({ group, version, plural, kind, scope });
     const metadata = new Collection(this.#connection, resource, this.selection, this.#options);
     return { server: this.#connection, listEntries: (options) => metadata.listEntries(options) };
   }
@@ -436,16 +436,16 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
   }
 
   /** As {@linkcode ResourceClient.watchChanges}. */
-  watchChanges(options: WatchOptions = {}): AsyncIterableIterator<readonly Change<T>[]> {
+  watchChanges(options: WatchOptions = {}): AsyncIterableIterator<readonly WatchChange<T>[]> {
     const spec = watchRequest(this.#target, options);
     return this.#changes(spec, this.#reading(options, "later"), options);
   }
 
   /** As {@linkcode ResourceClient.create}. */
-  create(object: Draft<T>, options?: WriteOptions): Promise<T>;
+  create(object: ObjectDraft<T>, options?: WriteOptions): Promise<T>;
   /** As {@linkcode ResourceClient.create}. */
   create(object: SubresourceDraft, options: WriteOptions & { readonly subresource: string }): Promise<DynamicObject>;
-  async create(object: Draft<T> | SubresourceDraft, options: WriteOptions = {}): Promise<T & DynamicObject> {
+  async create(object: ObjectDraft<T> | SubresourceDraft, options: WriteOptions = {}): Promise<T & DynamicObject> {
     const request = createRequest(this.#target, object as SubresourceDraft, options);
     return await this.#write(request, options, "create", object) as T & DynamicObject;
   }
@@ -480,7 +480,7 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
   }
 
   /** As {@linkcode ResourceClient.delete}. */
-  async delete(name: string, options: DeleteOptions = {}): Promise<T | Status> {
+  async delete(name: string, options: DeleteOptions = {}): Promise<T | ApiStatus> {
     const answer = await this.#json(deleteRequest(this.#target, name, options), options);
     // A deletion of a subresource evicts, or says nothing of the object.
     if (!options.subresource) {
@@ -578,7 +578,7 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
     });
   }
 
-  #changes(spec: RequestSpec, read: ReadOptions, options: WatchOptions): CancellableStream<readonly Change<T>[]> {
+  #changes(spec: RequestSpec, read: ReadOptions, options: WatchOptions): CancellableStream<readonly WatchChange<T>[]> {
     const { signal: all } = this.#options;
     return new CancellableStream((signal) =>
       new WatchSource<T>({

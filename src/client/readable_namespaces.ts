@@ -1,5 +1,5 @@
 import { type Abortable, defined } from "../api/options.ts";
-import { defineResource, metadataOf, type Resource } from "../api/resource.ts";
+import { defineResource, onlyMetadata, type Resource } from "../api/resource.ts";
 import { isForbidden } from "../api/status.ts";
 import type { KubernetesObject } from "../api/object.ts";
 import type { ResourceClients } from "./resource_client.ts";
@@ -116,7 +116,7 @@ async function namespacesWith(
 async function namesOf(client: ResourceClients, options: Abortable): Promise<readonly string[]> {
   try {
     const names: string[] = [];
-    for await (const { items } of client.resource(metadataOf(NAMESPACES)).pages(options)) {
+    for await (const { items } of client.resource(onlyMetadata(NAMESPACES)).pages(options)) {
       names.push(...items.map(({ metadata }) => metadata.name));
     }
     return names;

@@ -4,18 +4,18 @@ import {
   type ApplyFields,
   type ApplyMeta,
   type Complete,
-  type Draft,
   type DraftMeta,
   type DynamicObject,
   keyOf,
   type KubernetesObject,
   type MergePatch,
   type Mutable,
+  type ObjectDraft,
   type ObjectKey,
   refuseReduced,
 } from "../api/object.ts";
 import { apiVersionOf, pathOf, type PathParts, type Resource, resourceName } from "../api/resource.ts";
-import type { Change, ListPart, WatchEvent } from "../api/lister_watcher.ts";
+import type { ListPart, WatchChange, WatchEvent } from "../api/lister_watcher.ts";
 import {
   checkSelectors,
   type ListOptions,
@@ -24,7 +24,7 @@ import {
   type ShardOption,
   type WatchOptions,
 } from "../api/options.ts";
-import type { Status } from "../api/status.ts";
+import type { ApiStatus } from "../api/status.ts";
 import { type BackoffOptions, checkCounts, checkDurations } from "../async/time.ts";
 import { nearest } from "../errors/errors.ts";
 import type { RequestSpec } from "./http/connection.ts";
@@ -354,7 +354,7 @@ export interface ResourceClient<T extends KubernetesObject> {
    * Watches until the server ends the watch, and yields changes unparsed. The first batch is empty and arrives as soon
    * as the server has accepted the request; then there is one batch for each chunk of the body, which may be empty too.
    */
-  watchChanges(options?: WatchOptions): AsyncIterableIterator<readonly Change<T>[]>;
+  watchChanges(options?: WatchOptions): AsyncIterableIterator<readonly WatchChange<T>[]>;
 
   /**
    * Creates an object. Missing apiVersion, kind and namespace are filled in.
@@ -362,7 +362,7 @@ export interface ResourceClient<T extends KubernetesObject> {
    * @throws {TypeError} when the resource has namespaces and none is given, or that of the draft is not that of the
    *   collection.
    */
-  create(object: Draft<T>, options?: WriteOptions): Promise<T>;
+  create(object: ObjectDraft<T>, options?: WriteOptions): Promise<T>;
   /**
    * Creates a subresource (`"eviction"`, `"binding"`, `"token"`) of the object that the draft names, and resolves with
    * the answer, which is of the subresource's kind.
@@ -407,7 +407,7 @@ export interface ResourceClient<T extends KubernetesObject> {
    * Deletes an object. Resolves with its last state if it is deleted later (finalizers, a grace period) or the server
    * sends it for this kind, else with a `Status`. An object has `metadata`, a `Status` has `code`.
    */
-  delete(name: string, options?: DeleteOptions): Promise<T | Status>;
+  delete(name: string, options?: DeleteOptions): Promise<T | ApiStatus>;
 
   /**
    * Deletes the selected objects of one namespace.

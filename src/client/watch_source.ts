@@ -6,7 +6,7 @@
  *
  * @module
  */
-import type { Change } from "../api/lister_watcher.ts";
+import type { WatchChange } from "../api/lister_watcher.ts";
 import type { WatchOptions } from "../api/options.ts";
 import type { StreamSource } from "../async/iterate.ts";
 import { monotonicMs } from "../async/time.ts";
@@ -138,7 +138,7 @@ export class RequestSource<P> implements StreamSource<P, ReadableStreamReadResul
 }
 
 /** Options for {@linkcode WatchSource}. */
-interface WatchSourceOptions<T> extends Pick<RequestSourceOptions<readonly Change<T>[]>, "decoder" | "onDecoded"> {
+interface WatchSourceOptions<T> extends Pick<RequestSourceOptions<readonly WatchChange<T>[]>, "decoder" | "onDecoded"> {
   /** The request in words that follow "Cannot" in messages. */
   readonly action: string;
   /** The memory of the collection. */
@@ -155,7 +155,7 @@ interface WatchSourceOptions<T> extends Pick<RequestSourceOptions<readonly Chang
 }
 
 /** A source of the changes that a watch delivers, whose connection can be replaced by another one. */
-export class WatchSource<T> extends RequestSource<readonly Change<T>[]> implements WatchConnection {
+export class WatchSource<T> extends RequestSource<readonly WatchChange<T>[]> implements WatchConnection {
   readonly #options: WatchSourceOptions<T>;
   readonly #beganMs = monotonicMs();
   #health: WatchHealth;

@@ -16,20 +16,20 @@
  *
  * @module
  */
-export { connect, connectContexts, connectKubeconfig, inCluster, requiredPermissions } from "./deno/connect.ts";
+export { connect, connectContexts, connectInCluster, connectKubeconfig, requiredPermissions } from "./deno/connect.ts";
 export { CredentialPluginError } from "./deno/credentials.ts";
 export {
-  HttpServer,
-  type HttpServerOptions,
+  FetchServer,
+  type FetchServerOptions,
   runManager,
   type RunManagerOptions,
   type RunnableManager,
   shutdownSignal,
 } from "./deno/run_manager.ts";
 export {
-  FilePositions,
+  FileCheckpoints,
   FileSnapshots,
-  KvPositions,
+  KvCheckpoints,
   KvSnapshots,
   type KvSnapshotsOptions,
   type SnapshotKv,

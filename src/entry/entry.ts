@@ -1,4 +1,4 @@
-import type { DecodeOptions, Entry, Identity, Projection } from "../api/options.ts";
+import type { CacheEntry, DecodeOptions, Identity, Projection } from "../api/options.ts";
 import { DecodeError } from "../api/status.ts";
 import {
   decoder,
@@ -114,14 +114,16 @@ class LabelsAlone {
  * One class for all three, so that readers see one hidden class. It has few fields, because there is one entry per
  * object.
  */
-export class JsonEntry<T extends KubernetesObject> implements Entry<T> {
-  /** See {@linkcode Entry.key}. */
+export class JsonEntry<T extends KubernetesObject> implements CacheEntry<T> {
+  /** See {@linkcode CacheEntry.key}. */
   readonly key: ObjectKey;
-  /** See {@linkcode Entry.namespace}. */
+  /** See {@linkcode CacheEntry.namespace}. */
   readonly namespace: string;
-  /** See {@linkcode Entry.uid}. After the parse it is the string of the object, so that one copy stays in memory. */
+  /**
+   * See {@linkcode CacheEntry.uid}. After the parse it is the string of the object, so that one copy stays in memory.
+   */
   uid: string;
-  /** See {@linkcode Entry.resourceVersion}; the string of the object after the parse, as `uid`. */
+  /** See {@linkcode CacheEntry.resourceVersion}; the string of the object after the parse, as `uid`. */
   resourceVersion: string;
   /** The object if `#metadataEnd` is {@linkcode READ}, undefined if it is {@linkcode BROKEN}, else the unread text. */
   #body: string | Uint8Array | T | undefined;
@@ -159,24 +161,24 @@ export class JsonEntry<T extends KubernetesObject> implements Entry<T> {
     this.#aside = error;
   }
 
-  /** See {@linkcode Entry.name}. */
+  /** See {@linkcode CacheEntry.name}. */
   get name(): string {
     return this.namespace === "" ? this.key : this.key.slice(this.namespace.length + 1);
   }
 
-  /** See {@linkcode Entry.textBytes}. */
+  /** See {@linkcode CacheEntry.textBytes}. */
   get textBytes(): number | undefined {
     // A string has ASCII characters alone: one byte each.
     if (this.#metadataEnd > READ) return (this.#body as string | Uint8Array).length;
     return this.#metadataEnd === READ && this.#metadataStart > 0 ? this.#metadataStart : undefined;
   }
 
-  /** See {@linkcode Entry.isParsed}. */
+  /** See {@linkcode CacheEntry.isParsed}. */
   get isParsed(): boolean {
     return this.#metadataEnd <= READ;
   }
 
-  /** See {@linkcode Entry.error}. */
+  /** See {@linkcode CacheEntry.error}. */
   get error(): DecodeError | undefined {
     return this.#metadataEnd === BROKEN ? this.#aside as DecodeError : undefined;
   }
@@ -211,7 +213,7 @@ export class JsonEntry<T extends KubernetesObject> implements Entry<T> {
     return body.length;
   }
 
-  /** See {@linkcode Entry.metadata}. */
+  /** See {@linkcode CacheEntry.metadata}. */
   get metadata(): ObjectMeta {
     if (this.#metadataEnd <= READ) return this.object.metadata;
     if (this.#aside === undefined || this.#aside instanceof LabelsAlone) {
@@ -220,7 +222,7 @@ export class JsonEntry<T extends KubernetesObject> implements Entry<T> {
     return this.#aside as ObjectMeta;
   }
 
-  /** See {@linkcode Entry.labels}. */
+  /** See {@linkcode CacheEntry.labels}. */
   get labels(): Labels | undefined {
     if (this.#metadataEnd <= READ || this.#labelsStart === NO_POSITION) return this.metadata.labels ?? undefined; // as Go
     if (this.#labelsStart === this.#labelsEnd) return undefined;
@@ -228,7 +230,7 @@ export class JsonEntry<T extends KubernetesObject> implements Entry<T> {
     return (this.#aside as ObjectMeta | LabelsAlone).labels;
   }
 
-  /** See {@linkcode Entry.object}. */
+  /** See {@linkcode CacheEntry.object}. */
   get object(): T {
     if (this.#metadataEnd > READ) this.#read(this.#body as string | Uint8Array);
     if (this.#metadataEnd === BROKEN) throw this.#aside;
@@ -293,7 +295,7 @@ export class JsonEntry<T extends KubernetesObject> implements Entry<T> {
  * An object without a name makes a broken entry with the key `""`; an informer reports such entries and does not store
  * them.
  */
-export function entryOf<T extends KubernetesObject>(object: T): Entry<T> {
+export function entryOf<T extends KubernetesObject>(object: T): CacheEntry<T> {
   const metadata: Partial<ObjectMeta> | undefined = object?.metadata;
   const identity: Identity = {
     key: metadata?.name ? keyOf(object) : "",
@@ -323,7 +325,7 @@ interface EntryBytes extends UnreadText {
  *
  * @throws {DecodeError} when the entry is broken, and what `JSON.stringify` throws.
  */
-export function entryBytes<T extends KubernetesObject>(entry: Entry<T>): EntryBytes {
+export function entryBytes<T extends KubernetesObject>(entry: CacheEntry<T>): EntryBytes {
   const unread = (entry as { readonly unread?: UnreadText }).unread ?? written(entry.object, entry.key);
   const { text } = unread;
   if (typeof text !== "string") return { ...unread, text };
@@ -345,7 +347,7 @@ export function entryBytes<T extends KubernetesObject>(entry: Entry<T>): EntryBy
  *
  * @throws {DecodeError} when the entry is broken.
  */
-export function entryText(entry: Entry<KubernetesObject>, part: "object" | "metadata" = "object"): string {
+export function entryText(entry: CacheEntry<KubernetesObject>, part: "object" | "metadata" = "object"): string {
   const { unread } = entry as { readonly unread?: UnreadText };
   if (unread === undefined) return jsonOf(entry[part], entry.key);
   const { text, metadataStart, metadataEnd } = unread;
@@ -440,23 +442,23 @@ const JSON_TYPES: ReadonlySet<string> = new Set(["object", "string", "number", "
  * Freezing costs about a third of a parse, once per object that is read. An object that cannot be frozen, such as one
  * that holds a typed array, makes the entry broken.
  */
-export function frozenEntry<T extends KubernetesObject>(entry: Entry<T>): Entry<T> {
+export function frozenEntry<T extends KubernetesObject>(entry: CacheEntry<T>): CacheEntry<T> {
   return entry instanceof FrozenEntry ? entry : new FrozenEntry(entry);
 }
 
 /** An entry around another one, of the same object. */
-abstract class EntryAround<T extends KubernetesObject, O> implements Entry<O> {
-  protected wrapped: Entry<T>;
-  /** See {@linkcode Entry.key}. */
+abstract class EntryAround<T extends KubernetesObject, O> implements CacheEntry<O> {
+  protected wrapped: CacheEntry<T>;
+  /** See {@linkcode CacheEntry.key}. */
   readonly key: ObjectKey;
-  /** See {@linkcode Entry.namespace}. */
+  /** See {@linkcode CacheEntry.namespace}. */
   readonly namespace: string;
-  /** See {@linkcode Entry.uid}. */
+  /** See {@linkcode CacheEntry.uid}. */
   readonly uid: string;
-  /** See {@linkcode Entry.resourceVersion}. */
+  /** See {@linkcode CacheEntry.resourceVersion}. */
   readonly resourceVersion: string;
 
-  constructor(entry: Entry<T>) {
+  constructor(entry: CacheEntry<T>) {
     this.wrapped = entry;
     this.key = entry.key;
     this.namespace = entry.namespace;
@@ -466,33 +468,33 @@ abstract class EntryAround<T extends KubernetesObject, O> implements Entry<O> {
 
   abstract get object(): O;
 
-  /** See {@linkcode Entry.name}. */
+  /** See {@linkcode CacheEntry.name}. */
   get name(): string {
     return this.wrapped.name;
   }
 
-  /** See {@linkcode Entry.error}. */
+  /** See {@linkcode CacheEntry.error}. */
   get error(): DecodeError | undefined {
     return this.wrapped.error;
   }
 
-  /** See {@linkcode Entry.textBytes}: that of the entry inside. */
+  /** See {@linkcode CacheEntry.textBytes}: that of the entry inside. */
   get textBytes(): number | undefined {
     return this.wrapped.textBytes;
   }
 
-  /** See {@linkcode Entry.isParsed}. */
+  /** See {@linkcode CacheEntry.isParsed}. */
   get isParsed(): boolean | undefined {
     return this.wrapped.isParsed;
   }
 
-  /** See {@linkcode Entry.metadata}. */
+  /** See {@linkcode CacheEntry.metadata}. */
   get metadata(): ObjectMeta {
     return this.wrapped.metadata;
   }
 
-  /** See {@linkcode Entry.labels}. */
-  get labels(): Entry<O>["labels"] {
+  /** See {@linkcode CacheEntry.labels}. */
+  get labels(): CacheEntry<O>["labels"] {
     return this.wrapped.labels;
   }
 }
@@ -505,7 +507,7 @@ class FrozenEntry<T extends KubernetesObject> extends EntryAround<T, T> {
   }
 
   /** The entry that this one freezes. */
-  get unfrozen(): Entry<T> {
+  get unfrozen(): CacheEntry<T> {
     return this.wrapped;
   }
 
@@ -513,7 +515,7 @@ class FrozenEntry<T extends KubernetesObject> extends EntryAround<T, T> {
     return this.#frozen(this.wrapped.metadata);
   }
 
-  override get labels(): Entry<T>["labels"] {
+  override get labels(): CacheEntry<T>["labels"] {
     return this.#frozen(this.wrapped.labels);
   }
 
@@ -728,7 +730,7 @@ export class ReducedEntry<T extends KubernetesObject> extends JsonEntry<T> {
     this.#reduction = reduction;
   }
 
-  /** See {@linkcode Entry.metadata}. */
+  /** See {@linkcode CacheEntry.metadata}. */
   override get metadata(): ObjectMeta {
     return this.#reduction.marked(super.metadata, "metadata");
   }
@@ -739,7 +741,7 @@ export class ReducedEntry<T extends KubernetesObject> extends JsonEntry<T> {
     return super.valuesAt(keys);
   }
 
-  /** See {@linkcode Entry.object}. */
+  /** See {@linkcode CacheEntry.object}. */
   override get object(): T {
     return this.#reduction.marked(super.object);
   }
@@ -763,14 +765,14 @@ export class RowEntry<T extends KubernetesObject> extends EntryAround<T, TableRo
   #row: TableRow<T> | undefined;
 
   /** Without columns and cells, a row has the name and the time of creation of its object. */
-  constructor(entry: Entry<T>, columns: readonly TableColumn[] = PLAIN_COLUMNS, cells?: readonly unknown[]) {
+  constructor(entry: CacheEntry<T>, columns: readonly TableColumn[] = PLAIN_COLUMNS, cells?: readonly unknown[]) {
     super(entry);
     this.#columns = columns;
     this.#cells = cells;
   }
 
   /** The entry of the row's object. */
-  get inner(): Entry<T> {
+  get inner(): CacheEntry<T> {
     return this.wrapped;
   }
 
@@ -784,7 +786,7 @@ export class RowEntry<T extends KubernetesObject> extends EntryAround<T, TableRo
     return this.#cells;
   }
 
-  /** See {@linkcode Entry.object}. */
+  /** See {@linkcode CacheEntry.object}. */
   override get object(): TableRow<T> {
     if (this.#row !== undefined) return this.#row;
     const { object } = this.wrapped;
@@ -815,7 +817,7 @@ export class WrittenRowEntry extends JsonEntry<KubernetesObject> {
     this.#reduction = reduction;
   }
 
-  /** See {@linkcode Entry.object}. */
+  /** See {@linkcode CacheEntry.object}. */
   override get object(): KubernetesObject {
     const row = super.object as KubernetesObject & { object?: unknown; [reduced]?: string };
     if (row[reduced] !== undefined) return row;
@@ -827,7 +829,7 @@ export class WrittenRowEntry extends JsonEntry<KubernetesObject> {
 }
 
 /** Returns the entry of an object itself: without its freezing, and where it is a row, that of the row's object. */
-export function entryWithin(entry: Entry<KubernetesObject>): Entry<KubernetesObject> {
+export function entryWithin(entry: CacheEntry<KubernetesObject>): CacheEntry<KubernetesObject> {
   const plain = entry instanceof FrozenEntry ? entry.unfrozen : entry;
   return plain instanceof RowEntry ? plain.inner : plain;
 }
@@ -838,7 +840,7 @@ type Text = string | Uint8Array;
  * Returns `true` if two entries hold equal objects but for `metadata.resourceVersion`. The texts of unread entries are
  * compared, else the objects, which are parsed. A broken entry equals no entry.
  */
-export function sameFields<T>(a: Entry<T>, b: Entry<T>): boolean {
+export function sameFields<T>(a: CacheEntry<T>, b: CacheEntry<T>): boolean {
   if (a.error !== undefined || b.error !== undefined) return false;
   const [text, other] = [textOf(a), textOf(b)];
   // mutant: other-text-skipped

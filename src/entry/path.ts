@@ -1,4 +1,4 @@
-import type { Entry } from "../api/options.ts";
+import type { CacheEntry } from "../api/options.ts";
 import { type FieldValue, fieldValues, parseFieldPath } from "../api/selector.ts";
 import type { CheckedPath, PathKeys } from "../api/fields.ts";
 
@@ -13,7 +13,7 @@ interface UnreadFields {
  *
  * @throws {DecodeError} when the object cannot be read.
  */
-export function valuesAt(entry: Entry<unknown>, keys: readonly string[]): readonly FieldValue[] {
+export function valuesAt(entry: CacheEntry<unknown>, keys: readonly string[]): readonly FieldValue[] {
   return (entry as Partial<UnreadFields>).valuesAt?.(keys) ?? fieldValues(entry.object, keys);
 }
 
@@ -25,25 +25,25 @@ export type Having<T, P extends string, V = never> = string extends P ? T
   : CheckedPath<T, P, PathKeys<P>, V> extends P ? T
   : CheckedPath<T, P, PathKeys<P>, V>;
 
-/** A function of objects of which {@linkcode path} has another form, for entries, which parses nothing. */
+/** A function of objects of which {@linkcode field} has another form, for entries, which parses nothing. */
 interface EntryFunction<R> {
-  readonly [OF_ENTRY]: (entry: Entry<unknown>) => R;
+  readonly [OF_ENTRY]: (entry: CacheEntry<unknown>) => R;
 }
 
 /** The key of that form. */
 const OF_ENTRY = Symbol("the function of entries");
 
-/** A value that a field may have; see {@linkcode path}. */
+/** A value that a field may have; see {@linkcode field}. */
 export type FieldLiteral = string | number | boolean;
 
-/** A condition on a field, which names the values `V`; see {@linkcode path}. */
+/** A condition on a field, which names the values `V`; see {@linkcode field}. */
 export interface FieldPredicate<P extends string, V = never> {
   /** Returns `true` if the condition holds for an object. */
   <T>(object: Having<T, P, V>): boolean;
 }
 
 /**
- * A field of objects, by its path; see {@linkcode path}. As an index function it returns the field's values: strings,
+ * A field of objects, by its path; see {@linkcode field}. As an index function it returns the field's values: strings,
  * and numbers and booleans as text. An object, `null` or missing field is no value; a path through arrays has several.
  */
 export interface FieldPath<P extends string> {
@@ -75,7 +75,7 @@ export interface FieldPath<P extends string> {
  *
  * @example
  * ```ts
- * import { Client, path, SharedInformerFactory } from "@kube/informer";
+ * import { Client, field, SharedInformerFactory } from "@kube/informer";
  * import { Pod } from "@kube/informer/kinds/core/v1";
  * import { FakeApiServer, pod } from "@kube/informer/testing";
  * import { assertEquals } from "@std/assert";
@@ -84,14 +84,14 @@ export interface FieldPath<P extends string> {
  * server.create(Pod, pod({ name: "cart-0", namespace: "shop", node: "worker-1" }));
  * using client = new Client({ server: "http://fake", transport: server });
  * await using informers = new SharedInformerFactory(client);
- * const pods = informers.forResource(Pod, { indexers: { node: path("spec.nodeName") } });
- * pods.addEventHandler({ onAdd: ({ key }) => console.log(key, "runs") }, { filter: path("status.phase").equals("Running") });
+ * const pods = informers.forResource(Pod, { indexers: { node: field("spec.nodeName") } });
+ * pods.addEventHandler({ onAdd: ({ key }) => console.log(key, "runs") }, { filter: field("status.phase").equals("Running") });
  * informers.start();
  * await informers.waitForCacheSync();
  * assertEquals(pods.indexer.indexKeys("node", "worker-1"), ["shop/cart-0"]);
  * ```
  */
-export function path<const P extends string>(text: P): FieldPath<P> {
+export function field<const P extends string>(text: P): FieldPath<P> {
   const keys = parseFieldPath(text);
   const oneOf = (values: readonly FieldLiteral[]) => {
     const texts = new Set<FieldValue>(values.map(String));
@@ -106,12 +106,12 @@ export function path<const P extends string>(text: P): FieldPath<P> {
   });
 }
 
-/** Returns a function of objects as one of entries. One that {@linkcode path} made reads the field alone. */
-export function ofEntries<T, R>(ofObjects: (object: T) => R): (entry: Entry<T>) => R {
+/** Returns a function of objects as one of entries. One that {@linkcode field} made reads the field alone. */
+export function ofEntries<T, R>(ofObjects: (object: T) => R): (entry: CacheEntry<T>) => R {
   return (ofObjects as Partial<EntryFunction<R>>)[OF_ENTRY] ?? ((entry) => ofObjects(entry.object));
 }
 
-/** Returns `true` if a function of objects has to parse them: if it was not made by {@linkcode path}. */
+/** Returns `true` if a function of objects has to parse them: if it was not made by {@linkcode field}. */
 export function parsesObjects(ofObjects: (object: never) => unknown): boolean {
   return !(OF_ENTRY in ofObjects);
 }
@@ -122,7 +122,7 @@ function over<R>(
   of: (values: readonly FieldValue[]) => R,
 ): ((object: unknown) => R) & EntryFunction<R> {
   return Object.assign((object: unknown): R => of(fieldValues(object, keys)), {
-    [OF_ENTRY]: (entry: Entry<unknown>): R => of(valuesAt(entry, keys)),
+    [OF_ENTRY]: (entry: CacheEntry<unknown>): R => of(valuesAt(entry, keys)),
   });
 }
 

@@ -1,5 +1,5 @@
 import { checkNames } from "../errors/option_names.ts";
-import { type Abortable, defined, type Entry } from "../api/options.ts";
+import { type Abortable, type CacheEntry, defined } from "../api/options.ts";
 import type { KubernetesObject, ObjectKey } from "../api/object.ts";
 import { checkDurations } from "../async/time.ts";
 import { callObserver } from "../async/signals.ts";
@@ -12,8 +12,8 @@ import {
   Derivation,
   type DerivationError,
   type DerivationInput,
-  type FetchQuery,
   type FollowedCollection,
+  type ReadQuery,
 } from "./derived/derivation.ts";
 import type { HandlerOptions, HandlerRegistration, InformerEvent, ResourceEventHandler } from "./events/event.ts";
 import { Processor } from "./events/processor.ts";
@@ -67,20 +67,20 @@ export interface CollectionSource<T, Name extends string = never> {
  * It throws an error for an unknown index, a selector that does not parse, a collection that is itself computed from
  * the result, and once the call has returned.
  */
-export interface FetchObjects {
+export interface ReadObjects {
   /** Returns the object of a key; `undefined` if there is none. */
   <T>(source: CollectionSource<T, string>, query: { readonly key: ObjectKey | undefined }): T | undefined;
   /** Returns the objects that a query selects. */
   <T, Name extends string>(
     source: CollectionSource<T, Name>,
-    query: Exclude<FetchQuery<T, NoInfer<Name>>, { readonly key: unknown }>,
+    query: Exclude<ReadQuery<T, NoInfer<Name>>, { readonly key: unknown }>,
   ): T[];
 }
 
 /** The second argument of the function of a derived collection. */
 export interface DeriveContext {
-  /** Reads another collection, see {@linkcode FetchObjects}. */
-  readonly fetch: FetchObjects;
+  /** Reads another collection, see {@linkcode ReadObjects}. */
+  readonly read: ReadObjects;
 }
 
 /** Objects that have an index value in common. */
@@ -114,9 +114,11 @@ export interface DeriveOptions<T extends DerivedObject, Name extends string = ne
 }
 
 /** The status of a derived collection at one moment. */
-export interface DerivedStatus
-  extends
-    Pick<InformerStatus, "state" | "since" | "cause" | "notLiveSince" | "staleMs" | "objects" | "errors" | "handlers"> {
+export interface DerivedStatus extends
+  Pick<
+    InformerStatus,
+    "state" | "since" | "cause" | "notLiveSince" | "staleForMs" | "objects" | "errors" | "handlers"
+  > {
   /** Always `""`: what is computed from several collections has no version. */
   readonly resourceVersion: "";
   /** The number of changes of objects. */
@@ -170,7 +172,7 @@ export class DerivedCollection<T extends DerivedObject, Name extends string = ne
   /** The objects, indexed by namespace and by `indexers`. */
   readonly indexer: ReadonlyIndexer<T, Name | "namespace">;
   /** The same, as entries. */
-  readonly entries: ReadonlyIndexer<Entry<T>, Name | "namespace">;
+  readonly entries: ReadonlyIndexer<CacheEntry<T>, Name | "namespace">;
   /** Reads the objects by namespace, name and label selector. */
   readonly lister: Lister<T>;
   /**
@@ -211,7 +213,10 @@ export class DerivedCollection<T extends DerivedObject, Name extends string = ne
     this.#onError = options.onError;
     const report = (error: unknown): void => this.#report(error);
     const cache = new ObjectCache<KubernetesObject>(undefined, CACHE_DEFAULTS, report);
-    this.entries = cache.store as ReadonlyIndexer<unknown, string> as ReadonlyIndexer<Entry<T>, Name | "namespace">;
+    this.entries = cache.store as ReadonlyIndexer<unknown, string> as ReadonlyIndexer<
+      CacheEntry<T>,
+      Name | "namespace"
+    >;
     this.indexer = cache.indexer as ReadonlyIndexer<unknown, string> as ReadonlyIndexer<T, Name | "namespace">;
     this.lister = cache.lister as Lister<unknown> as Lister<T>;
     if (indexers !== undefined) cache.addIndexers(indexers as unknown as Indexers<KubernetesObject>);
@@ -229,9 +234,9 @@ export class DerivedCollection<T extends DerivedObject, Name extends string = ne
     });
     this.#changes = new Latest(() => this.status());
     const context: DeriveContext = {
-      fetch: ((source: AnySource, query: FetchQuery<KubernetesObject>) => {
+      read: ((source: AnySource, query: ReadQuery<KubernetesObject>) => {
         return this.#derivation.fetch(checkedSource(source), query);
-      }) as FetchObjects,
+      }) as ReadObjects,
     };
     this.followed = this.#derivation = new Derivation({
       collection,
@@ -264,7 +269,7 @@ export class DerivedCollection<T extends DerivedObject, Name extends string = ne
       state: state === "live" && !this.hasSynced ? "listing" : state,
       since,
       ...defined({ cause, notLiveSince }),
-      ...(notLiveSince === undefined || !this.hasSynced ? {} : { staleMs: Date.now() - notLiveSince.getTime() }),
+      ...(notLiveSince === undefined || !this.hasSynced ? {} : { staleForMs: Date.now() - notLiveSince.getTime() }),
       resourceVersion: "" as const,
       objects: this.entries.size,
       events: this.#derivation.changes,
@@ -369,12 +374,12 @@ export class DerivedCollection<T extends DerivedObject, Name extends string = ne
   }
 
   /** Always throws: the objects have no versions, by which they could be compared with a server. */
-  check(): never {
+  checkConsistency(): never {
     throw this.#unversioned("check", "check the informers that it is derived from");
   }
 
   /** Always throws: what is computed from several collections has no version that it could reach. */
-  atLeast(): never {
+  waitForVersion(): never {
     throw this.#unversioned("wait for a version of", "wait for that of an informer, or for an object by until()");
   }
 
@@ -415,7 +420,7 @@ export class DerivedCollection<T extends DerivedObject, Name extends string = ne
     handler: ResourceEventHandler<T>,
     options: HandlerOptions<T>,
   ): [ResourceEventHandler<KubernetesObject>, HandlerOptions<KubernetesObject>] {
-    if (options.position !== undefined) throw this.#unversioned("begin at a position in", "leave out the position");
+    if (options.checkpoint !== undefined) throw this.#unversioned("begin at a position in", "leave out the position");
     return [handler, options] as unknown as [ResourceEventHandler<KubernetesObject>, HandlerOptions<KubernetesObject>];
   }
 
@@ -439,7 +444,7 @@ type AnySource = CollectionSource<never, string>;
  * Derives a collection: calls `compute` for each object of `source`, and again when the object, or what the call has
  * fetched, changes. What it returns are the objects of the collection: one, several, or none.
  *
- * `compute` depends only on its argument, and on what it reads by {@linkcode FetchObjects}; it changes nothing, and
+ * `compute` depends only on its argument, and on what it reads by {@linkcode ReadObjects}; it changes nothing, and
  * what it returns is not changed later. It cannot be async. If it throws, or returns what cannot be cached, the objects
  * that it returned before stay, the error is reported as a `DerivationError` with the key of the input, and the status
  * names it until a later call returns; no other input or collection is affected. Each object has a name of its own;
@@ -465,9 +470,9 @@ type AnySource = CollectionSource<never, string>;
  * await using informers = new SharedInformerFactory(client);
  * const nodes = informers.forResource(Node);
  * const pods = informers.forResource(Pod);
- * await using placed = derive(pods, ({ metadata: { name, namespace }, spec }, { fetch }) => ({
+ * await using placed = derive(pods, ({ metadata: { name, namespace }, spec }, { read }) => ({
  *   metadata: { name, namespace },
- *   zone: fetch(nodes, { key: spec.nodeName })?.metadata.labels?.zone,
+ *   zone: read(nodes, { key: spec.nodeName })?.metadata.labels?.zone,
  * }), { indexers: { zone: ({ zone }) => zone === undefined ? [] : [zone] } });
  * informers.start();
  * await placed.waitForCacheSync();
@@ -502,7 +507,7 @@ export function derive<I, T extends DerivedObject, Name extends string = never>(
  *
  * @example
  * ```ts
- * import { Client, deriveGroups, path, SharedInformerFactory } from "@kube/informer";
+ * import { Client, deriveGroups, field, SharedInformerFactory } from "@kube/informer";
  * import { Pod } from "@kube/informer/kinds/core/v1";
  * import { FakeApiServer, pod } from "@kube/informer/testing";
  * import { assertEquals } from "@std/assert";
@@ -511,7 +516,7 @@ export function derive<I, T extends DerivedObject, Name extends string = never>(
  * for (const name of ["cart-0", "cart-1"]) server.create(Pod, pod({ name, namespace: "shop", node: "worker-1" }));
  * using client = new Client({ server: "http://fake", transport: server });
  * await using informers = new SharedInformerFactory(client);
- * const pods = informers.forResource(Pod, { indexers: { node: path("spec.nodeName") } });
+ * const pods = informers.forResource(Pod, { indexers: { node: field("spec.nodeName") } });
  * await using loads = deriveGroups(pods, "node", ({ value, objects }) => ({
  *   metadata: { name: value },
  *   pods: objects.length,

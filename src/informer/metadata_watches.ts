@@ -7,7 +7,7 @@
 import type { KubernetesObject, Reduced } from "../api/object.ts";
 import type { ListerWatcher } from "../api/lister_watcher.ts";
 import type { Abortable } from "../api/options.ts";
-import { defineResource, DEFINITIONS, metadataOf, type Resource, resourceName } from "../api/resource.ts";
+import { defineResource, DEFINITIONS, onlyMetadata, type Resource, resourceName } from "../api/resource.ts";
 import { hashesOf, type HashRange, type ShardSource } from "../api/shard.ts";
 import { isForbidden, isNotFound } from "../api/status.ts";
 import { LeakyBucket, LongTimer } from "../async/time.ts";
@@ -19,7 +19,7 @@ import { SharedIndexInformer } from "./shared_index_informer.ts";
 const FIRST_MS = 50;
 
 /** Changes of one definition that lead to an attempt at once: this many, and one more a second. */
-const CHANGES = { burst: 10, everyMs: 1_000 };
+const CHANGES = { burst: 10, intervalMs: 1_000 };
 
 /**
  * An informer that waits for its kind, until it is live. A definition is created, accepted and established, and the
@@ -27,7 +27,7 @@ const CHANGES = { burst: 10, everyMs: 1_000 };
  */
 class Waiting implements Disposable {
   readonly #informer: Informer;
-  readonly #bucket = new LeakyBucket(CHANGES.burst, CHANGES.everyMs);
+  readonly #bucket = new LeakyBucket(CHANGES.burst, CHANGES.intervalMs);
   readonly #timer = new LongTimer(() => this.#retry());
   #waitMs = FIRST_MS;
 
@@ -111,7 +111,7 @@ export class OptionalKinds implements AsyncDisposable {
   }
 
   #watch(): void {
-    const definitions = this.#definitions = new SharedIndexInformer(this.#sourceOf(metadataOf(DEFINITIONS)), {
+    const definitions = this.#definitions = new SharedIndexInformer(this.#sourceOf(onlyMetadata(DEFINITIONS)), {
       // An annotation may have the complete definition, with its schemas.
       transform: ({ metadata: { annotations: _, ...metadata } }): KubernetesObject => ({ metadata }),
       onError: (error) => this.#failed(error),
@@ -142,7 +142,7 @@ export class OptionalKinds implements AsyncDisposable {
 }
 
 /** Namespaces, as their metadata. */
-export const NAMESPACE_METADATA: Resource<KubernetesObject & Reduced> = metadataOf(
+export const NAMESPACE_METADATA: Resource<KubernetesObject & Reduced> = onlyMetadata(
   defineResource({ version: "v1", plural: "namespaces", kind: "Namespace", scope: "Cluster" }),
 );
 

@@ -212,7 +212,7 @@ export function informerMetrics(informers: readonly InformerOfFactory[]): Metric
     secondsGauge(
       "informer_stale_seconds",
       "The time for which the cache has not followed the server; 0 while it does.",
-      ofInformers(({ staleMs = 0 }) => staleMs / 1_000),
+      ofInformers(({ staleForMs = 0 }) => staleForMs / 1_000),
     ),
     counter("informer_events", "Changes received.", ofInformers(({ events }) => events)),
     counter("informer_lists", "Lists begun, without streaming lists.", ofInformers(({ lists }) => lists)),

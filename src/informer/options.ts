@@ -25,8 +25,8 @@ export interface CacheOptions extends DecodeOptions {
    * @default {10_000}
    */
   readonly graceMs?: number;
-  /** Compares the cache with the server regularly, see `SharedIndexInformer.check()`. @default {never} */
-  readonly check?: RegularCheckOptions;
+  /** Compares the cache with the server regularly, see `SharedIndexInformer.checkConsistency()`. @default {never} */
+  readonly check?: ConsistencyCheckOptions;
   /**
    * The name of the cluster, for programs that follow several: events, rows of views, status and errors have it. A
    * `ClusterSet` sets it.
@@ -37,19 +37,19 @@ export interface CacheOptions extends DecodeOptions {
 }
 
 /** Options for regular consistency checks. */
-export interface RegularCheckOptions {
+export interface ConsistencyCheckOptions {
   /**
    * The time between two checks, in milliseconds: at random between this and 1.2 times it, so that clients do not check
    * at once. At least 60,000; `Infinity` is never.
    */
-  readonly everyMs: number;
+  readonly intervalMs: number;
 }
 
 /** Options of a {@linkcode SharedIndexInformer}. */
 export interface SharedIndexInformerOptions<T extends KubernetesObject, Name extends string = never>
   extends CacheOptions {
   /**
-   * Index functions by name. They read, and so parse, every object as it arrives; those of {@linkcode path} read one
+   * Index functions by name. They read, and so parse, every object as it arrives; those of {@linkcode field} read one
    * field without parsing. An object for which one throws is missing from that index, and the error is reported.
    */
   readonly indexers?: Indexers<T, Name>;
@@ -75,7 +75,7 @@ export interface SharedIndexInformerOptions<T extends KubernetesObject, Name ext
    *
    * Where ranges change, objects of a range that goes are deleted with `event.reason` `"moved"`; those of a range that
    * comes are listed, by a list of the newest state that begins after it was taken, while the watch waits, and nothing
-   * else is listed again. Such an informer has no snapshots and no durable positions.
+   * else is listed again. Such an informer has no snapshots and no durable checkpoints.
    *
    * @default {all objects}
    */
@@ -83,7 +83,7 @@ export interface SharedIndexInformerOptions<T extends KubernetesObject, Name ext
   /**
    * An update that changes no kept field, only the resourceVersion, of an informer of named fields: `"skip"` caches the
    * new version without an event, `"deliver"` delivers the update. With a `transform`, what it returns is compared.
-   * Only allowed for resources that `fieldsOf` reduces.
+   * Only allowed for resources that `onlyFields` reduces.
    *
    * @default {"skip"}
    */
@@ -104,8 +104,8 @@ export interface SharedIndexInformerOptions<T extends KubernetesObject, Name ext
    * - A change is seen up to `pollMs` late, as the newest state: states in between, and an object that was deleted and
    *   made again with the same content, are never seen.
    * - Objects without a version are compared by their content, without `timestamp`, `window` and creationTimestamp: the
-   *   cached times are those of the last change of the rest. `event.resourceVersion`, `status()` and `atLeast()` have
-   *   versions of their own then: the times of the lists, in milliseconds since 1970.
+   *   cached times are those of the last change of the rest. `event.resourceVersion`, `status()` and `waitForVersion()`
+   *   have versions of their own then: the times of the lists, in milliseconds since 1970.
    * - Each list is complete: the cost for the server is that of `kubectl get` every `pollMs`, and one text of each
    *   object without a version is kept for the comparison.
    * - Such an informer has no shard and no snapshot.
@@ -144,7 +144,7 @@ export interface CachedSelection extends Omit<Selection, "namespaces"> {
    *   once where all may be read from then on. While none may be read, the informer is `forbidden`.
    *
    * The objects of a namespace that goes are deleted with `event.reason` `"moved"`. Where namespaces come and go, an
-   * informer has no snapshots and no durable positions.
+   * informer has no snapshots and no durable checkpoints.
    */
   readonly namespaces?: readonly string[] | NamespacesByLabel | "readable";
 }
@@ -164,14 +164,14 @@ export interface SharedInformerFactoryOptions extends CachedSelection, CacheOpti
    *
    * @default {30_000}
    */
-  readonly idleMs?: number;
+  readonly idleTimeoutMs?: number;
   /**
    * The time from the end of that watch to the end of the cache, in milliseconds; `Infinity` is never. A server keeps
    * the versions of 5 minutes at least, so a watch that is resumed within that time needs no list.
    *
    * @default {300_000}
    */
-  readonly forgetMs?: number;
+  readonly cacheTtlMs?: number;
   /**
    * The bytes that all caches may hold: texts and indexes, as they are counted by each write. Memory of the process is
    * a multiple of them, see the guide to lean caches.
@@ -228,8 +228,8 @@ export const CACHE_DEFAULTS: Required<Omit<CacheOptions, "reflector" | "check" |
 export function withCacheDefaults<O extends CacheOptions & PollOptions>(options: O): O & typeof CACHE_DEFAULTS {
   const filled = { ...CACHE_DEFAULTS, ...defined(options) } as O & typeof CACHE_DEFAULTS;
   checkDurations("create an informer", { resyncMs: filled.resyncMs, graceMs: filled.graceMs });
-  checkNames("check an informer regularly", options.check, "everyMs");
-  checkDurations("create an informer", { "check.everyMs": options.check?.everyMs }, { min: MIN_CHECK_MS });
+  checkNames("check an informer regularly", options.check, "intervalMs");
+  checkDurations("create an informer", { "check.intervalMs": options.check?.intervalMs }, { min: MIN_CHECK_MS });
   checkDurations("create an informer", { pollMs: options.pollMs }, { min: MIN_POLL_MS, finite: true });
   if (options.pollMs !== undefined && options.shard !== undefined) {
     throw new TypeError(
@@ -256,4 +256,4 @@ export const INFORMER_OPTIONS =
 export const PLACED_OPTIONS = `${INFORMER_OPTIONS} ${SELECTION} fields` as const;
 
 /** The options that factories and sets of clusters have, for `checkNames`. */
-export const FACTORY_OPTIONS = `${CACHE} ${SELECTION} onError idleMs forgetMs maxBytes snapshots` as const;
+export const FACTORY_OPTIONS = `${CACHE} ${SELECTION} onError idleTimeoutMs cacheTtlMs maxBytes snapshots` as const;

@@ -9,7 +9,7 @@
  */
 
 import { checkNames } from "../errors/option_names.ts";
-import { type Abortable, defined, type Entry, type Selection } from "../api/options.ts";
+import { type Abortable, type CacheEntry, defined, type Selection } from "../api/options.ts";
 import type { KubernetesObject, ObjectKey, ObjectMeta } from "../api/object.ts";
 import type { HashRange } from "../api/shard.ts";
 import type { ListerWatcher } from "../api/lister_watcher.ts";
@@ -80,7 +80,7 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
   /** The cache, indexed by namespace and by `indexers`. Lists leave out objects that cannot be read. */
   readonly indexer: ReadonlyIndexer<T, Name | "namespace">;
   /** The same cache, as entries that are not parsed. */
-  readonly entries: ReadonlyIndexer<Entry<T>, Name | "namespace">;
+  readonly entries: ReadonlyIndexer<CacheEntry<T>, Name | "namespace">;
   /** Reads the cache by namespace, name and label selector. */
   readonly lister: Lister<T>;
 
@@ -166,7 +166,7 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
     this.followsVersions = options.pollMs === undefined && scope.changing === undefined;
     const cache = this.#cache = new ObjectCache<T>(scope.resource, filled, report, budget !== undefined);
     const counted = this.#counted = budget?.count(scope.resource!, cache);
-    this.entries = cache.store as ReadonlyIndexer<Entry<T>, Name | "namespace">;
+    this.entries = cache.store as ReadonlyIndexer<CacheEntry<T>, Name | "namespace">;
     this.indexer = cache.indexer as ReadonlyIndexer<T, Name | "namespace">;
     this.lister = cache.lister;
     if (options.indexers !== undefined) cache.addIndexers(options.indexers);
@@ -377,7 +377,7 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
 
   /**
    * Resolves with the first object, cached or to come, for which the predicate holds. It reads, and so parses, every
-   * object, or only the one of `key`, which is looked up; a predicate of {@linkcode path} parses none but the last.
+   * object, or only the one of `key`, which is looked up; a predicate of {@linkcode field} parses none but the last.
    *
    * @throws {WaitError} when the signal aborts, or the informer stops first.
    * @throws an error of the predicate.
@@ -407,8 +407,11 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
    * @throws {Error} when a relist goes back to an older state.
    * @throws {WaitError} when the signal aborts, or the informer stops first.
    */
-  async atLeast(resourceVersion: string, options: Abortable & { readonly namespace?: string } = {}): Promise<void> {
-    await this.#waits.atLeast(resourceVersion, options);
+  async waitForVersion(
+    resourceVersion: string,
+    options: Abortable & { readonly namespace?: string } = {},
+  ): Promise<void> {
+    await this.#waits.waitForVersion(resourceVersion, options);
   }
 
   /**
@@ -531,13 +534,13 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
    *   the version of objects that differ within 90 s.
    * - What this cannot show: an object of which cache and server have different states of one uid and version.
    *
-   * One check runs at a time per client; others wait for it. `check: { everyMs }` of the options checks regularly while
-   * the informer is live.
+   * One check runs at a time per client; others wait for it. `consistencyCheck: { intervalMs }` of the options checks
+   * regularly while the informer is live.
    *
    * @throws {Error} when the informer is paused, has stopped, or has not synced yet.
    * @throws the error of a request that fails, or the reason of the signal.
    */
-  async check(options: CheckOptions = {}): Promise<CheckResult> {
+  async checkConsistency(options: CheckOptions = {}): Promise<CheckResult> {
     checkNames("check a cache", options, "signal resourceVersion");
     return await this.#checks.check(options);
   }
@@ -564,7 +567,7 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
     if (signal?.aborted) stop();
     else signal?.addEventListener("abort", stop, { once: true });
     this.#processor.begin();
-    const checking = this.#checks.runEvery(this.#options.check?.everyMs ?? Infinity);
+    const checking = this.#checks.runEvery(this.#options.check?.intervalMs ?? Infinity);
     const failure = await (this.#following = this.#sync.run(this.#job));
     await checking;
     signal?.removeEventListener("abort", stop);
@@ -581,7 +584,7 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
 
   #checked(options: HandlerOptions<T>): HandlerOptions<T> {
     const { informer, scope } = this.#collection;
-    if (options.position === undefined || scope.changing === undefined) return options;
+    if (options.checkpoint === undefined || scope.changing === undefined) return options;
     throw new TypeError(
       `Cannot begin at a position in ${informer}: ${scope.changing}, so that what moved would count as deleted; take ` +
         `a fixed shard, as "0/4", or namespaces by name`,

@@ -27,7 +27,7 @@ import {
 } from "./options.ts";
 import { SnapshotKeepers } from "./snapshot_keeper.ts";
 import { LabelledNamespaces, NAMESPACE_METADATA, OptionalKinds } from "./metadata_watches.ts";
-import { type FieldPaths, fieldsOf, type Kept } from "../api/fields.ts";
+import { type FieldPaths, type Kept, onlyFields } from "../api/fields.ts";
 import type { Client } from "../client/client.ts";
 import { readablePart } from "../client/readable_namespaces.ts";
 import type { ResourceClient } from "../client/resource_client.ts";
@@ -161,9 +161,9 @@ class FactoryRun {
  * The state of a {@linkcode Demand}.
  *
  * - `held`: there are holders.
- * - `idle`: there are none, for less than `idleMs`.
- * - `paused`: there were none for `idleMs`, and have been none since then.
- * - `over`: there were none for `forgetMs` more, or the demand was ended.
+ * - `idle`: there are none, for less than `idleTimeoutMs`.
+ * - `paused`: there were none for `idleTimeoutMs`, and have been none since then.
+ * - `over`: there were none for `cacheTtlMs` more, or the demand was ended.
  */
 type DemandState = "held" | "idle" | "paused" | "over";
 
@@ -175,14 +175,14 @@ type DemandState = "held" | "idle" | "paused" | "over";
  * | held | acquire; release, but not of the last holder | held | |
  * | held | release of the last holder | idle | |
  * | idle | acquire | held | |
- * | idle | `idleMs` are over | paused | `pause` |
+ * | idle | `idleTimeoutMs` are over | paused | `pause` |
  * | paused | acquire | held | `resume` |
- * | paused | `forgetMs` are over | over | `forget` |
+ * | paused | `cacheTtlMs` are over | over | `forget` |
  * | any | end | over | |
  */
 export class Demand {
   readonly #informer: Pick<SharedIndexInformer<KubernetesObject>, "pause" | "resume">;
-  readonly #times: Required<Pick<SharedInformerFactoryOptions, "idleMs" | "forgetMs">>;
+  readonly #times: Required<Pick<SharedInformerFactoryOptions, "idleTimeoutMs" | "cacheTtlMs">>;
   readonly #forget: () => void;
   /**
    * `#timer` is armed if and only if `#state` is `idle`, from the first release on, or `paused`, and that time is
@@ -196,7 +196,7 @@ export class Demand {
   /** There is no holder, and no time runs before the first one. */
   constructor(
     informer: Pick<SharedIndexInformer<KubernetesObject>, "pause" | "resume">,
-    times: Required<Pick<SharedInformerFactoryOptions, "idleMs" | "forgetMs">>,
+    times: Required<Pick<SharedInformerFactoryOptions, "idleTimeoutMs" | "cacheTtlMs">>,
     forget: () => void,
   ) {
     this.#informer = informer;
@@ -230,9 +230,9 @@ export class Demand {
   }
 
   #enter(state: DemandState): void {
-    const { idleMs, forgetMs } = this.#times;
+    const { idleTimeoutMs, cacheTtlMs } = this.#times;
     this.#state = state;
-    this.#timer.arm(state === "idle" ? idleMs : state === "paused" ? forgetMs : Infinity);
+    this.#timer.arm(state === "idle" ? idleTimeoutMs : state === "paused" ? cacheTtlMs : Infinity);
   }
 
   #elapsed(): void {
@@ -354,7 +354,7 @@ export interface MemoryOfInformer extends Omit<InformerOfFactory, "status"> {
 
 /** An informer's reduction of objects to named fields. */
 export type FieldsOption<T extends KubernetesObject, P extends readonly string[]> = {
-  /** The paths of the fields that are kept, as in `fieldsOf`: `["spec.nodeName", "spec.containers.image"]`. */
+  /** The paths of the fields that are kept, as in `onlyFields`: `["spec.nodeName", "spec.containers.image"]`. */
   readonly fields?: P;
 } & {
   // Not `P & FieldPaths<T, P>`: of an optional union of lists, the compiler would infer the first list as P.
@@ -386,7 +386,7 @@ function findingOf(namespaces: CachedSelection["namespaces"]): "readable" | Name
  * Makes informers and shares them: one per resource and selection, however many callers ask for it.
  *
  * An informer of `forResource()` runs from `start()` on, as long as the factory. One of `acquire()` runs while it has
- * holders, and somewhat longer, as `idleMs` and `forgetMs` say.
+ * holders, and somewhat longer, as `idleTimeoutMs` and `cacheTtlMs` say.
  *
  * @example
  * ```ts
@@ -441,7 +441,7 @@ export class SharedInformerFactory implements AsyncDisposable {
    *
    * @throws {TypeError} when the namespaces contradict each other, see `namespacesOf()`.
    * @throws {SyntaxError} when a selector does not parse.
-   * @throws {RangeError} when `idleMs`, `forgetMs`, `everyMs` or `maxBytes` is out of range.
+   * @throws {RangeError} when `idleTimeoutMs`, `cacheTtlMs`, `intervalMs` or `maxBytes` is out of range.
    */
   constructor(client: Client, given: SharedInformerFactoryOptions = {}) {
     checkNames("make a factory", given, `${FACTORY_OPTIONS} cluster`);
@@ -451,8 +451,8 @@ export class SharedInformerFactory implements AsyncDisposable {
     if (typeof finding === "object") checkSelectors({ labelSelector: finding.labels });
     namespacesOf(options);
     checkSelectors(options);
-    checkDurations("make a factory", { idleMs: options.idleMs, forgetMs: options.forgetMs });
-    checkDurations("make a factory", { everyMs: options.snapshots?.everyMs }, { min: 1 });
+    checkDurations("make a factory", { idleTimeoutMs: options.idleTimeoutMs, cacheTtlMs: options.cacheTtlMs });
+    checkDurations("make a factory", { intervalMs: options.snapshots?.intervalMs }, { min: 1 });
     const { maxBytes } = options;
     this.#client = client;
     this.#options = options;
@@ -477,8 +477,8 @@ export class SharedInformerFactory implements AsyncDisposable {
    *
    * An informer of Secrets without their data is another one than that with `keep: "data"`.
    *
-   * With `fields`, the informer is that of `fieldsOf(resource, fields)`: another one than that of the complete objects,
-   * and the same for paths that keep the same fields.
+   * With `fields`, the informer is that of `onlyFields(resource, fields)`: another one than that of the complete
+   * objects, and the same for paths that keep the same fields.
    *
    * @throws {Error} when an option differs from that of the first call, or an index has the name of another function's;
    * when the factory was shut down. An option that is left out never differs.
@@ -572,9 +572,9 @@ export class SharedInformerFactory implements AsyncDisposable {
    * Returns a holder of the informer of a resource and selection, which runs, without `start()`, while it has holders:
    * dispose it with `using`. Options are those of `forResource()`, and are shared with its callers.
    *
-   * `idleMs` after the last holder was disposed the watch ends, and the cache is kept; `forgetMs` later it is dropped.
-   * A holder that comes before that reads the cache at once (`status()` calls it `stale`, with its age), while the
-   * watch resumes without a list. If the server has that version no longer, the collection is listed, and handlers
+   * `idleTimeoutMs` after the last holder was disposed the watch ends, and the cache is kept; `cacheTtlMs` later it is
+   * dropped. A holder that comes before that reads the cache at once (`status()` calls it `stale`, with its age), while
+   * the watch resumes without a list. If the server has that version no longer, the collection is listed, and handlers
    * receive the difference.
    *
    * An informer that has stopped is replaced by a new one.
@@ -588,7 +588,7 @@ export class SharedInformerFactory implements AsyncDisposable {
    * import { FakeApiServer } from "@kube/informer/testing";
    *
    * using client = new Client({ server: "http://fake", transport: new FakeApiServer() });
-   * await using informers = new SharedInformerFactory(client, { idleMs: 10_000 });
+   * await using informers = new SharedInformerFactory(client, { idleTimeoutMs: 10_000 });
    * {
    *   using pods = informers.acquire(Pod, { namespace: "shop" });
    *   await pods.informer.waitForCacheSync();
@@ -877,7 +877,7 @@ export class SharedInformerFactory implements AsyncDisposable {
     const { fields } = own;
     const resource = fields === undefined
       ? complete
-      : fieldsOf<KubernetesObject, readonly string[]>(complete as Resource<KubernetesObject>, fields);
+      : onlyFields<KubernetesObject, readonly string[]>(complete as Resource<KubernetesObject>, fields);
     if (this.#isShutDown) throw new Error("Cannot make an informer: the factory was shut down");
     return CacheScope.inFactory(resource, own, this.#options);
   }
@@ -887,8 +887,8 @@ export class SharedInformerFactory implements AsyncDisposable {
     scope: CacheScope<Resource>,
     { fields: _fields, indexers: _indexers, readable, ...own }: PlacedOptions,
   ): SharedInformer {
-    const { onError, snapshots: _snapshots, maxBytes: _max, idleMs = 30_000, forgetMs = 300_000, ...defaults } =
-      this.#options;
+    const { onError, idleTimeoutMs = 30_000, cacheTtlMs = 300_000, ...rest } = this.#options;
+    const { snapshots: _snapshots, maxBytes: _max, ...defaults } = rest;
     const { resource, parts } = scope;
     const reduction = resource.fields === undefined ? {} : { unchanged: "skip" as const };
     const options: Options = { ...CACHE_DEFAULTS, ...defined(defaults), ...reduction, ...defined(own) };
@@ -907,7 +907,7 @@ export class SharedInformerFactory implements AsyncDisposable {
       },
     }, defined({ budget: this.#budget, finder })) as SharedIndexInformer<KubernetesObject, string>;
     if (this.#measuresDelivery) informer.measureDelivery();
-    const demand = new Demand(informer, { idleMs, forgetMs }, () => {
+    const demand = new Demand(informer, { idleTimeoutMs, cacheTtlMs }, () => {
       this.#informers.delete(scope.name);
       stop(shared);
     });

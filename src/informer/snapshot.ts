@@ -3,7 +3,7 @@ import { InformerError } from "../errors/informer_error.ts";
 import { limitedSnapshot, type SnapshotLimit, type SnapshotStore, type StoredSnapshot } from "../api/lister_watcher.ts";
 import { DecodeError, isOlder } from "../api/status.ts";
 import { type CacheScope, inOrder, recordDifference, type ScopeRecord } from "./cache/cache_scope.ts";
-import type { Entry, Identity } from "../api/options.ts";
+import type { CacheEntry, Identity } from "../api/options.ts";
 import { decoder, encoder, type KubernetesObject, type ObjectKey } from "../api/object.ts";
 import type { TableColumn, TableRow } from "../api/resource.ts";
 import {
@@ -73,7 +73,7 @@ export interface FactorySnapshots extends SnapshotOptions {
    * stops.
    * @default {60_000}
    */
-  readonly everyMs?: number;
+  readonly intervalMs?: number;
 }
 
 /** An odd number with bits all over (the first prime of xxHash32). */
@@ -139,9 +139,9 @@ async function* chunksOf(chunks: readonly Uint8Array[]): AsyncGenerator<Uint8Arr
 /** The objects of one part of a collection. */
 interface SnapshotPart<T extends KubernetesObject> {
   /** The entries that the cache has. */
-  readonly entries: readonly Entry<T>[];
+  readonly entries: readonly CacheEntry<T>[];
   /** Returns the key that the server has for an entry, where a transform has changed it. */
-  readonly originalKey: (entry: Entry<T>) => ObjectKey | undefined;
+  readonly originalKey: (entry: CacheEntry<T>) => ObjectKey | undefined;
 }
 
 /** The head of a frame of objects. */
@@ -227,12 +227,12 @@ function* framesOf<T extends KubernetesObject>(
 function append<T extends KubernetesObject>(
   objects: ObjectHead[],
   columns: (readonly TableColumn[])[],
-  entry: Entry<T>,
+  entry: CacheEntry<T>,
   originalKey: ObjectKey | undefined,
 ): Uint8Array | undefined {
   const { key, namespace, uid, resourceVersion } = entry;
   const identity = [key, namespace, uid, resourceVersion, originalKey ?? 0] as const;
-  const plain = (entry as { readonly unfrozen?: Entry<T> }).unfrozen ?? entry;
+  const plain = (entry as { readonly unfrozen?: CacheEntry<T> }).unfrozen ?? entry;
   const row: RowEntry<T> | undefined = plain instanceof RowEntry ? plain : undefined;
   try {
     const { text, metadataStart, metadataEnd, labelsStart, labelsEnd } = entryBytes(row?.inner ?? plain);
@@ -280,7 +280,7 @@ function joined(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
 /** An entry of a snapshot, and the key that the server has for it. */
 interface RestoredEntry<T extends KubernetesObject> {
   /** The entry to be cached. */
-  readonly entry: Entry<T>;
+  readonly entry: CacheEntry<T>;
   /**
    * The entry of its text: the same, or that of the row's object. Its bytes are part of a larger buffer until it is
    * detached.
@@ -349,8 +349,8 @@ async function readSnapshot<T extends KubernetesObject>(
         const originalKey = object[4] || object[0];
         if (!POSSIBLE_KEY.test(originalKey)) throw damaged(`it has an impossible key: ${JSON.stringify(originalKey)}`);
         const text = entryOf(object, texts, at, reduction, header.scope.representation === "table");
-        const entry = (object.length === 12 ? rowOf(text, object, columns) : text) as Entry<KubernetesObject>;
-        parts[part].push({ entry: entryTransform.restored(entry as Entry<T>, originalKey), text });
+        const entry = (object.length === 12 ? rowOf(text, object, columns) : text) as CacheEntry<KubernetesObject>;
+        parts[part].push({ entry: entryTransform.restored(entry as CacheEntry<T>, originalKey), text });
         if (typeof object[5] === "number") at += object[5];
       }
       count += objects.length;
@@ -378,10 +378,10 @@ function entryOf(
 }
 
 function rowOf(
-  entry: Entry<KubernetesObject>,
+  entry: CacheEntry<KubernetesObject>,
   object: ObjectHead & { readonly length: 12 },
   columns: readonly (readonly TableColumn[])[],
-): Entry<TableRow> {
+): CacheEntry<TableRow> {
   return new RowEntry(entry, columns[object[10]], object[11] === 0 ? undefined : object[11]);
 }
 
@@ -511,7 +511,7 @@ export class CacheSnapshots<T extends KubernetesObject> {
       },
       this.#parts.map(({ known }) => ({
         entries: known.list(),
-        originalKey: (entry: Entry<T>) => entryTransform.originalKey(entry),
+        originalKey: (entry: CacheEntry<T>) => entryTransform.originalKey(entry),
       })),
     );
   }

@@ -62,7 +62,7 @@ class SnapshotKeeper {
     if (!stop.signal.aborted) await this.#begin();
     if (this.#informer.status().state === "stopped") return;
     this.#isRunning = true;
-    this.#timer.arm(this.#keepers.options.everyMs);
+    this.#timer.arm(this.#keepers.options.intervalMs);
     try {
       await this.#informer.run(options);
     } finally {
@@ -139,7 +139,7 @@ class SnapshotKeeper {
     const changed = this.#changed;
     const isDue = changed === "objects" || (changed === "version" && monotonicMs() - this.#kept.atMs >= BOOKMARKS_MS);
     if (isDue) await (this.#writing = this.#write());
-    if (this.#isRunning) this.#timer.arm(this.#keepers.options.everyMs);
+    if (this.#isRunning) this.#timer.arm(this.#keepers.options.intervalMs);
   }
 
   get #changed(): "nothing" | "version" | "objects" {
@@ -188,7 +188,7 @@ type KeptInformer = Pick<
 /** Keeps snapshots of the caches of a factory. */
 export class SnapshotKeepers {
   /** The options, with defaults. */
-  readonly options: FactorySnapshots & Required<Pick<FactorySnapshots, "everyMs" | "cluster">>;
+  readonly options: FactorySnapshots & Required<Pick<FactorySnapshots, "intervalMs" | "cluster">>;
   /** Receives the errors of reading and writing. */
   readonly report: (error: unknown, resource: Resource) => void;
   /** Has a keeper if and only if its informer runs, or the last snapshot is being written. */
@@ -200,9 +200,9 @@ export class SnapshotKeepers {
     client: { readonly server: URL },
     report: (error: unknown, resource: Resource) => void,
   ) {
-    checkNames("keep snapshots", options, "store everyMs cluster secrets");
-    const { everyMs = 60_000, cluster = client.server.href } = options;
-    this.options = { ...options, everyMs, cluster };
+    checkNames("keep snapshots", options, "store intervalMs cluster secrets");
+    const { intervalMs = 60_000, cluster = client.server.href } = options;
+    this.options = { ...options, intervalMs, cluster };
     this.report = report;
   }
 

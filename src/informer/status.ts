@@ -33,7 +33,7 @@ export interface InformerStatus {
    * The age of the cache, in milliseconds: the time since `notLiveSince`, once the cache has synced. Unset while it is
    * live.
    */
-  readonly staleMs?: number;
+  readonly staleForMs?: number;
   /** Set while the server does not have the kind, of an informer with the option `optional`: it waits for the kind. */
   readonly unserved?: true;
   /**
@@ -124,7 +124,7 @@ export function syncStatus<T extends KubernetesObject>(
     state,
     since,
     ...defined({ cause, notLiveSince }),
-    ...(notLiveSince === undefined || !sync.hasSynced ? {} : { staleMs: Date.now() - notLiveSince.getTime() }),
+    ...(notLiveSince === undefined || !sync.hasSynced ? {} : { staleForMs: Date.now() - notLiveSince.getTime() }),
     ...defined({ retryAt }),
     ...(sync.collection.isOptional && state === "notFound" ? { unserved: true as const } : {}),
     resourceVersion: sync.resourceVersion,
@@ -339,7 +339,7 @@ export class Waits<T extends KubernetesObject> {
   }
 
   /** Resolves once the cache, or the part of a namespace, has reached a version. */
-  async atLeast(resourceVersion: string, options: Abortable & { readonly namespace?: string }): Promise<void> {
+  async waitForVersion(resourceVersion: string, options: Abortable & { readonly namespace?: string }): Promise<void> {
     checkNames("wait for a version", options, "signal namespace");
     const { signal, namespace } = options;
     const call = (parts: ReturnType<AwaitedCollection<T>["partsOf"]>): Promise<void> => {

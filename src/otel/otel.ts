@@ -97,7 +97,7 @@ const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 
  * - **Attributes** of both: `reconciler.name`, `reconciler.outcome` (those of `ReconcilerStatus.outcomes`), and
  *   `error.type` of failures: the status code of a refusal, else the name of the error.
  * - **Attributes** of spans alone: `reconciler.resource`, `reconciler.key`, `k8s.namespace.name`, `reconciler.retries`,
- *   and `reconciler.causes`, the types of the causes.
+ *   and `reconciler.triggers`, the types of the triggers.
  *
  * @example
  * ```ts
@@ -118,7 +118,7 @@ export function observeReconciles(): ObserveReconcile {
     unit: "s",
     advice: { explicitBucketBoundaries: SECONDS },
   });
-  return ({ reconciler, resource, key, retries, causes }) => {
+  return ({ reconciler, resource, key, retries, triggers }) => {
     const slash = key.indexOf("/");
     const span = new RootSpan(tracer, `reconcile ${reconciler}`, {
       "reconciler.name": reconciler,
@@ -126,7 +126,7 @@ export function observeReconciles(): ObserveReconcile {
       "reconciler.key": key,
       "k8s.namespace.name": slash < 0 ? undefined : key.slice(0, slash),
       "reconciler.retries": retries,
-      "reconciler.causes": [...new Set(causes.map(({ type }) => type))],
+      "reconciler.triggers": [...new Set(triggers.map(({ type }) => type))],
     });
     const beganMs = monotonicMs();
     return {

@@ -431,7 +431,7 @@ export class DeltaFIFO<V> implements Disposable {
   }
 
   /** Queues a `Deleted` of a known value whose final state is unknown. It is not transformed. */
-  lose(value: V): void {
+  deleteUnknown(value: V): void {
     this.#open("delete from");
     this.#populated = true;
     this.#items.append(this.#options.keyOf(value), { type: "Deleted", value, finalStateUnknown: true });

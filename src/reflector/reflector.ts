@@ -50,7 +50,7 @@ import {
   type RequestEnd,
   WatchStream,
 } from "./requests.ts";
-import { type Abortable, defined, type Entry, WatchRenewal, watchTimeoutSeconds } from "../api/options.ts";
+import { type Abortable, type CacheEntry, defined, WatchRenewal, watchTimeoutSeconds } from "../api/options.ts";
 import type { ListerWatcher } from "../api/lister_watcher.ts";
 import type { KubernetesObject } from "../api/object.ts";
 import { MemoryLimitError } from "../api/status.ts";
@@ -146,7 +146,7 @@ function checkReflectorOptions(options: ReflectorOptions): ReflectorSettings {
 }
 
 /** Requests that may begin without a wait, whatever the server answers: this many at once, and one more a second. */
-const UNWAITED = { burst: 10, everyMs: 1_000 };
+const UNWAITED = { burst: 10, intervalMs: 1_000 };
 
 /** The reason with which a request or a wait ends when the reflector is paused. */
 const paused = abortReason("The reflector was paused");
@@ -161,12 +161,12 @@ const paused = abortReason("The reflector was paused");
  *
  * @example
  * ```ts
- * import { Client, type Entry, Indexer, Reflector } from "@kube/informer";
+ * import { Client, type CacheEntry, Indexer, Reflector } from "@kube/informer";
  * import { Pod } from "@kube/informer/kinds/core/v1";
  * import { FakeApiServer } from "@kube/informer/testing";
  *
  * using client = new Client({ server: "http://fake", transport: new FakeApiServer() });
- * const cache = new Indexer<Entry<Pod>>({ keyOf: (entry) => entry.key });
+ * const cache = new Indexer<CacheEntry<Pod>>({ keyOf: (entry) => entry.key });
  * const stop = new AbortController();
  * const reflector = new Reflector(client.resource(Pod), cache, {
  *   onPhase: (phase) => phase.name === "watching" && phase.open && stop.abort(),
@@ -212,27 +212,27 @@ export class Reflector<T extends KubernetesObject> {
    *
    * @throws {RangeError} when an option is out of range.
    */
-  constructor(source: ListerWatcher<T>, store: ReflectorStore<Entry<T>>, options?: ReflectorOptions);
+  constructor(source: ListerWatcher<T>, store: ReflectorStore<CacheEntry<T>>, options?: ReflectorOptions);
   /**
    * With parts that come while the rest is watched. Every list is of the newest state.
    * @internal
    */
   constructor(
     source: ListerWatcher<T>,
-    store: ReflectorStore<Entry<T>>,
+    store: ReflectorStore<CacheEntry<T>>,
     options: ReflectorOptions | undefined,
     parts: ArrivingParts | undefined,
   );
   constructor(
     source: ListerWatcher<T>,
-    store: ReflectorStore<Entry<T>>,
+    store: ReflectorStore<CacheEntry<T>>,
     options: ReflectorOptions = {},
     parts?: ArrivingParts,
   ) {
     this.#parts = parts;
     const settings = checkReflectorOptions(options);
     const { streamingList, backoff, reconnectMs } = settings;
-    const bucket = new LeakyBucket(UNWAITED.burst, UNWAITED.everyMs);
+    const bucket = new LeakyBucket(UNWAITED.burst, UNWAITED.intervalMs);
     this.#source = source;
     this.#store = new ListWatchWriter<T>(store, this.#counters, (error) => this.#report(error));
     this.#settings = settings;
@@ -275,7 +275,7 @@ export class Reflector<T extends KubernetesObject> {
    *
    * @throws {Error} when the reflector is running.
    */
-  restore(entries: readonly Entry<T>[], resourceVersion: string): void {
+  restore(entries: readonly CacheEntry<T>[], resourceVersion: string): void {
     const restored = this.restoring();
     try {
       restored.add(entries);
@@ -291,7 +291,7 @@ export class Reflector<T extends KubernetesObject> {
    *
    * @throws {Error} when the reflector is running; its commit, too.
    */
-  restoring(): Replacement<Entry<T>> {
+  restoring(): Replacement<CacheEntry<T>> {
     this.#checkRestorable();
     const list = this.#store.stage();
     return {

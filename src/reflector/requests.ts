@@ -1,7 +1,7 @@
 import {
   type Abortable,
+  type CacheEntry,
   defined,
-  type Entry,
   type ListOptions,
   type Selection,
   WATCH_GRACE_MS,
@@ -10,7 +10,13 @@ import {
 import type { Resource } from "../api/resource.ts";
 import { type Durations, Histogram, monotonicMs, RecentCount, TimeLimit } from "../async/time.ts";
 import { DecodeError, isOlder, StatusError, UnreachableError } from "../api/status.ts";
-import { type Change, type ListerWatcher, type ListPart, type OpenPage, readPages } from "../api/lister_watcher.ts";
+import {
+  type ListerWatcher,
+  type ListPart,
+  type OpenPage,
+  readPages,
+  type WatchChange,
+} from "../api/lister_watcher.ts";
 import { cancellable, type CancellableStream, ReadAhead } from "../async/iterate.ts";
 import { DerivedController, Pacer } from "../async/signals.ts";
 import { failed, type FailedOutcome, type Outcome, type StreamFailure, type WatchFacts } from "./transition.ts";
@@ -315,7 +321,7 @@ interface WatchStreamOptions {
 export class WatchStream<T> {
   readonly #controller: DerivedController;
   readonly #limit: TimeLimit;
-  readonly #batches: CancellableStream<readonly Change<T>[]>;
+  readonly #batches: CancellableStream<readonly WatchChange<T>[]>;
   /** A source may yield batch after batch without waiting for anything. */
   readonly #pacer = new Pacer(0, 64);
   readonly #startedAtMs: number = monotonicMs();
@@ -329,7 +335,7 @@ export class WatchStream<T> {
 
   /** Opens a watch that ends with `signal`, by {@linkcode close} or at its deadline. */
   constructor(
-    open: (signal: AbortSignal) => AsyncIterable<readonly Change<T>[]>,
+    open: (signal: AbortSignal) => AsyncIterable<readonly WatchChange<T>[]>,
     options: WatchStreamOptions,
   ) {
     const { signal, timeoutMs, observer } = options;
@@ -366,17 +372,17 @@ export class WatchStream<T> {
    * The next result, which its reader counts in {@linkcode open} and {@linkcode delivered}: the stream's own promise,
    * without another one per chunk.
    */
-  next(): Promise<IteratorResult<readonly Change<T>[], void>> {
+  next(): Promise<IteratorResult<readonly WatchChange<T>[], void>> {
     if (this.#send !== undefined) return this.#request(this.#send);
     return this.#pacer.step() ? this.#pacer.turn().then(this.#readOn) : this.#batches.next();
   }
 
-  #request(send: RequestObserver["send"]): Promise<IteratorResult<readonly Change<T>[], void>> {
+  #request(send: RequestObserver["send"]): Promise<IteratorResult<readonly WatchChange<T>[], void>> {
     this.#send = undefined;
     return send(this.#readOn);
   }
 
-  readonly #readOn = (): Promise<IteratorResult<readonly Change<T>[], void>> => this.#batches.next();
+  readonly #readOn = (): Promise<IteratorResult<readonly WatchChange<T>[], void>> => this.#batches.next();
 
   /** Fails the pending `next()`, or the following one. */
   fail(error: Error): void {
@@ -435,7 +441,7 @@ export interface ArrivingParts {
 
 /** Writes lists and changes into a store, and knows the version up to which the store has everything. */
 export class ListWatchWriter<T> {
-  readonly #store: ReflectorStore<Entry<T>>;
+  readonly #store: ReflectorStore<CacheEntry<T>>;
   /** Counts what arrives. */
   readonly counters: LiveCounters;
   readonly #report: (error: unknown) => void;
@@ -446,7 +452,7 @@ export class ListWatchWriter<T> {
   #version = "";
 
   /** Writes into `store`; calls `report` with the error of each object that has no key, and skips the object. */
-  constructor(store: ReflectorStore<Entry<T>>, counters: LiveCounters, report: (error: unknown) => void) {
+  constructor(store: ReflectorStore<CacheEntry<T>>, counters: LiveCounters, report: (error: unknown) => void) {
     this.#store = store;
     this.counters = counters;
     this.#report = report;
@@ -458,12 +464,12 @@ export class ListWatchWriter<T> {
   }
 
   /** Begins a replacement of the contents. */
-  replacing(): Replacement<Entry<T>> {
+  replacing(): Replacement<CacheEntry<T>> {
     return this.#store.replacing();
   }
 
   /** Returns `true` if an entry has a key; reports it otherwise. */
-  readonly hasKey = (entry: Entry<T>): boolean => {
+  readonly hasKey = (entry: CacheEntry<T>): boolean => {
     if (entry.key === "") this.#report(entry.error);
     return entry.key !== "";
   };
@@ -483,7 +489,7 @@ export class ListWatchWriter<T> {
    * Applies one batch, and only then moves the version. Until a batch is `ordered`, its objects do not move it: a watch
    * without a version first sends the existing objects, in any order.
    */
-  apply(batch: readonly Change<T>[], ordered: boolean): void {
+  apply(batch: readonly WatchChange<T>[], ordered: boolean): void {
     if (batch.length === 0) return;
     let seen = this.#version;
     for (const change of batch) {
@@ -530,12 +536,12 @@ export class ListWatchWriter<T> {
 class StagedList<T> implements Disposable {
   readonly #store: ListWatchWriter<T>;
   /** The replacement under way; abandoned or committed exactly once. */
-  #replacement: Replacement<Entry<T>>;
+  #replacement: Replacement<CacheEntry<T>>;
   /** True if and only if `#replacement` is committed. */
   #isCommitted = false;
 
   /** Stages in a replacement of the contents of `store`. */
-  constructor(store: ListWatchWriter<T>, replacement: Replacement<Entry<T>>) {
+  constructor(store: ListWatchWriter<T>, replacement: Replacement<CacheEntry<T>>) {
     this.#store = store;
     this.#replacement = replacement;
   }
@@ -547,12 +553,12 @@ class StagedList<T> implements Disposable {
   }
 
   /** Stages objects; reports and skips those without a key. */
-  add(entries: readonly Entry<T>[]): void {
+  add(entries: readonly CacheEntry<T>[]): void {
     this.#replacement.add(entries.filter(this.#store.hasKey));
   }
 
   /** Removes an object that was staged. */
-  delete(entry: Entry<T>): void {
+  delete(entry: CacheEntry<T>): void {
     // mutant: deletion-before-end-dropped
     this.#replacement.delete(entry);
   }
@@ -693,7 +699,7 @@ export async function readStreamingList<T>(
       deadline.progress(arrivals.count(objects));
       // mutant: list-seen-before-end
       if (end === -1) continue;
-      const bookmark = batch[end] as Change<T> & { readonly type: "BOOKMARK" };
+      const bookmark = batch[end] as WatchChange<T> & { readonly type: "BOOKMARK" };
       const commitMs = staged.commit(bookmark.resourceVersion);
       observer?.committed(commitMs);
       counters.lastBookmarkAt = Date.now();
@@ -719,9 +725,9 @@ export async function readStreamingList<T>(
 }
 
 /** Stages changes that precede the end; returns the number of added objects. */
-function stage<T>(staged: StagedList<T>, batch: readonly Change<T>[]): number {
+function stage<T>(staged: StagedList<T>, batch: readonly WatchChange<T>[]): number {
   let objects = 0;
-  let run: (Change<T> & { readonly type: "ADDED" | "MODIFIED" | "DELETED" })["entry"][] = [];
+  let run: (WatchChange<T> & { readonly type: "ADDED" | "MODIFIED" | "DELETED" })["entry"][] = [];
   for (const change of batch) {
     if (change.type === "BOOKMARK") continue;
     if (change.type === "ADDED") objects++;

@@ -30,7 +30,7 @@ interface GrantedRule extends PolicyRule {
  * import { accessUsed, Client } from "@kube/informer";
  * import { Pod } from "@kube/informer/kinds/core/v1";
  * import { FakeApiServer } from "@kube/informer/testing";
- * import { assertGranted } from "@kube/informer/testing/roles";
+ * import { assertAccess } from "@kube/informer/testing/roles";
  * import { assertThrows } from "@std/assert";
  *
  * const role = `
@@ -41,12 +41,12 @@ interface GrantedRule extends PolicyRule {
  * `;
  * using client = new Client({ server: "http://fake", transport: new FakeApiServer() });
  * await client.resource(Pod, { namespace: "shop" }).list();
- * assertGranted(accessUsed(client), role);
+ * assertAccess(accessUsed(client), role);
  * await client.resource(Pod).list(); // of all namespaces
- * assertThrows(() => assertGranted(accessUsed(client), role), Error, "kind: ClusterRole");
+ * assertThrows(() => assertAccess(accessUsed(client), role), Error, "kind: ClusterRole");
  * ```
  */
-export function assertGranted(used: readonly PlacedRule[], manifest: string): void {
+export function assertAccess(used: readonly PlacedRule[], manifest: string): void {
   const granted = rulesOf(manifest);
   const missing = used.flatMap((rule) => single(rule)).filter((rule) => !granted.some((it) => grants(it, rule)));
   if (missing.length === 0) return;

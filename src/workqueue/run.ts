@@ -2,12 +2,13 @@ import { checkNames } from "../errors/option_names.ts";
 import { checkCounts, checkDurations, LeakyBucket } from "../async/time.ts";
 
 /**
- * A reason why a key waits, for the worker and for `status()`. The queue compares causes, and does not interpret them.
+ * A reason why a key waits, for the worker and for `status()`. The queue compares triggers, and does not interpret
+ * them.
  */
-export interface Cause {
+export interface Trigger {
   /**
    * The kind of reason. `run` gives `"retry"` (a failure, or `retry()`) and `"requeue"` (`requeueAfter()`); the queue
-   * gives `"more"` for causes that it left out. Programs use words of their own, such as `"event"`, `"resync"` or
+   * gives `"more"` for triggers that it left out. Programs use words of their own, such as `"event"`, `"resync"` or
    * `"external"`.
    */
   readonly type: string;
@@ -19,62 +20,62 @@ export interface Cause {
   readonly object?: string;
   /** The paths that changed, such as `"spec.replicas"`. */
   readonly paths?: readonly string[];
-  /** The number of retries of a `"retry"`, or the number of causes that a `"more"` stands for. */
+  /** The number of retries of a `"retry"`, or the number of triggers that a `"more"` stands for. */
   readonly count?: number;
 }
 
 /**
- * The causes of one key: none, one, or 2 to {@linkcode MAX_CAUSES}. One needs no array, which most keys would have
+ * The triggers of one key: none, one, or 2 to {@linkcode MAX_TRIGGERS}. One needs no array, which most keys would have
  * alone.
  */
-export type CauseList = Cause | readonly Cause[] | undefined;
+export type TriggerList = Trigger | readonly Trigger[] | undefined;
 
-/** The number of causes that are kept for a key, and of paths that are kept for a cause. */
-export const MAX_CAUSES = 8;
+/** The number of triggers that are kept for a key, and of paths that are kept for a cause. */
+export const MAX_TRIGGERS = 8;
 
 /**
- * Returns `causes` with one more.
+ * Returns `triggers` with one more.
  *
  * A cause that differs from a known one in paths or count alone replaces it, with the paths of both. Of more than
- * {@linkcode MAX_CAUSES} the first ones are kept, and the last is a `"more"` that counts the others.
+ * {@linkcode MAX_TRIGGERS} the first ones are kept, and the last is a `"more"` that counts the others.
  */
-export function withCause(causes: CauseList, cause: Cause): CauseList {
-  if (causes === undefined || causes === cause) return cause;
-  const known: readonly Cause[] = isList(causes) ? causes : [causes];
+export function withTrigger(triggers: TriggerList, cause: Trigger): TriggerList {
+  if (triggers === undefined || triggers === cause) return cause;
+  const known: readonly Trigger[] = isList(triggers) ? triggers : [triggers];
   const index = known.findIndex((it) => it === cause || isSame(it, cause));
-  if (index >= 0) return known[index] === cause ? causes : known.with(index, joined(known[index], cause));
-  if (known.length < MAX_CAUSES) return [...known, cause];
-  const last = known[MAX_CAUSES - 1];
+  if (index >= 0) return known[index] === cause ? triggers : known.with(index, joined(known[index], cause));
+  if (known.length < MAX_TRIGGERS) return [...known, cause];
+  const last = known[MAX_TRIGGERS - 1];
   const count = last.type === "more" ? last.count! + (cause.type === "more" ? cause.count! : 1) : 2;
-  return known.with(MAX_CAUSES - 1, { type: "more", count });
+  return known.with(MAX_TRIGGERS - 1, { type: "more", count });
 }
 
-/** Returns the causes of both. */
-export function withCauses(causes: CauseList, others: CauseList): CauseList {
-  if (causes === undefined || others === undefined) return causes ?? others;
-  return isList(others) ? others.reduce<CauseList>(withCause, causes) : withCause(causes, others);
+/** Returns the triggers of both. */
+export function withTriggers(triggers: TriggerList, others: TriggerList): TriggerList {
+  if (triggers === undefined || others === undefined) return triggers ?? others;
+  return isList(others) ? others.reduce<TriggerList>(withTrigger, triggers) : withTrigger(triggers, others);
 }
 
-/** Returns causes as a list. */
-export function listOfCauses(causes: CauseList): readonly Cause[] {
-  if (causes === undefined) return NONE;
-  return isList(causes) ? causes : [causes];
+/** Returns triggers as a list. */
+export function listOfTriggers(triggers: TriggerList): readonly Trigger[] {
+  if (triggers === undefined) return NONE;
+  return isList(triggers) ? triggers : [triggers];
 }
 
-const NONE: readonly Cause[] = [];
+const NONE: readonly Trigger[] = [];
 
-function isList(causes: Cause | readonly Cause[]): causes is readonly Cause[] {
-  return Array.isArray(causes);
+function isList(triggers: Trigger | readonly Trigger[]): triggers is readonly Trigger[] {
+  return Array.isArray(triggers);
 }
 
-function isSame(a: Cause, b: Cause): boolean {
+function isSame(a: Trigger, b: Trigger): boolean {
   return a.type === b.type && a.source === b.source && a.event === b.event && a.object === b.object;
 }
 
-function joined(known: Cause, cause: Cause): Cause {
+function joined(known: Trigger, cause: Trigger): Trigger {
   if (known.type === "more") return { type: "more", count: known.count! + cause.count! };
   if (known.paths === undefined || cause.paths === undefined) return { ...known, ...cause };
-  const paths = [...new Set([...known.paths, ...cause.paths])].slice(0, MAX_CAUSES);
+  const paths = [...new Set([...known.paths, ...cause.paths])].slice(0, MAX_TRIGGERS);
   return { ...known, ...cause, paths };
 }
 
@@ -82,7 +83,7 @@ function joined(known: Cause, cause: Cause): Cause {
  * A return value by which a worker asks for its key again. Create it with {@linkcode retry} or
  * {@linkcode requeueAfter}; an object of the same shape is refused.
  */
-export class Result {
+export class ReconcileResult {
   readonly #afterMs: number | undefined;
 
   /** Creates a result: the key is added again after `afterMs` milliseconds, or after the wait of the rate limiter. */
@@ -96,13 +97,13 @@ export class Result {
   }
 }
 
-const RETRY = new Result();
+const RETRY = new ReconcileResult();
 
 /**
  * The result of a worker after which the queue leaves the key as it is: neither a success, which would forget its
  * failures, nor a retry. For workers that add the key again by themselves.
  */
-export const SETTLED: Result = new Result();
+export const SETTLED: ReconcileResult = new ReconcileResult();
 
 /**
  * Asks for the key again after the wait of the rate limiter, which grows with each retry: the work is not done, but it
@@ -125,7 +126,7 @@ export const SETTLED: Result = new Result();
  * assertEquals(tries, [0, 1, 2]);
  * ```
  */
-export function retry(): Result {
+export function retry(): ReconcileResult {
   return RETRY;
 }
 
@@ -150,10 +151,10 @@ export function retry(): Result {
  *
  * @throws {RangeError} when `ms` is `NaN`, `Infinity` or not a number.
  */
-export function requeueAfter(ms: number): Result {
+export function requeueAfter(ms: number): ReconcileResult {
   const afterMs = typeof ms === "number" ? Math.max(0, ms) : ms ?? NaN;
   checkDurations("requeue a key", { ms: afterMs }, { finite: true });
-  return new Result(afterMs);
+  return new ReconcileResult(afterMs);
 }
 
 /**
@@ -167,8 +168,8 @@ export interface WorkItem<K> extends Disposable {
   readonly key: K;
   /** The number of rate-limited additions of the key since it was last forgotten. */
   readonly retries: number;
-  /** The causes of the additions that this taking answers, at most 8; empty when none was given. */
-  readonly causes: readonly Cause[];
+  /** The triggers of the additions that this taking answers, at most 8; empty when none was given. */
+  readonly triggers: readonly Trigger[];
 }
 
 /** The queue that an item belongs to. */
@@ -189,8 +190,8 @@ export class Item<K> implements WorkItem<K> {
   sinceMs: number;
   /** True when the key has low priority. */
   isLow: boolean;
-  /** See {@linkcode WorkItem.causes}. */
-  held: CauseList;
+  /** See {@linkcode WorkItem.triggers}. */
+  held: TriggerList;
   /** The next pass of the key, which was added again while it is processed; undefined when it was not. */
   again: Item<K> | undefined = undefined;
   /** True when the key was added rate-limited while it was processed: its failures are then kept. */
@@ -202,12 +203,12 @@ export class Item<K> implements WorkItem<K> {
   readonly #owner: ItemOwner<K>;
 
   /** @param addedMs The time at which the key was added. */
-  constructor(key: K, owner: ItemOwner<K>, addedMs: number, isLow: boolean, causes: CauseList) {
+  constructor(key: K, owner: ItemOwner<K>, addedMs: number, isLow: boolean, triggers: TriggerList) {
     this.key = key;
     this.#owner = owner;
     this.sinceMs = addedMs;
     this.isLow = isLow;
-    this.held = causes;
+    this.held = triggers;
   }
 
   /** See {@linkcode WorkItem.retries}. */
@@ -215,9 +216,9 @@ export class Item<K> implements WorkItem<K> {
     return this.#owner.retries(this.key);
   }
 
-  /** See {@linkcode WorkItem.causes}. */
-  get causes(): readonly Cause[] {
-    return listOfCauses(this.held);
+  /** See {@linkcode WorkItem.triggers}. */
+  get triggers(): readonly Trigger[] {
+    return listOfTriggers(this.held);
   }
 
   /** Marks the key as done. */
@@ -230,7 +231,10 @@ export class Item<K> implements WorkItem<K> {
  * Processes a key. It succeeds by returning nothing, or a promise that resolves with nothing; it returns `retry()` or
  * `requeueAfter(ms)` to receive the key again.
  */
-export type WorkFunction<K> = (key: K, context: WorkContext) => void | Result | Promise<void | Result>;
+export type WorkFunction<K> = (
+  key: K,
+  context: WorkContext,
+) => void | ReconcileResult | Promise<void | ReconcileResult>;
 
 /** The second argument of a worker. */
 export interface WorkContext {
@@ -238,8 +242,8 @@ export interface WorkContext {
   readonly signal: AbortSignal;
   /** The number of retries of this key since it was last forgotten, as by a success. */
   readonly retries: number;
-  /** The causes of the additions that this call answers, at most 8; empty when none was given. */
-  readonly causes: readonly Cause[];
+  /** The triggers of the additions that this call answers, at most 8; empty when none was given. */
+  readonly triggers: readonly Trigger[];
 }
 
 /** Options for `WorkQueue.run`. */
@@ -259,7 +263,7 @@ export interface WorkQueueRunOptions<K> {
 
 /** Refuses values of other types, which the type of `WorkFunction` does not allow either. */
 export function checkResult(result: unknown): void {
-  if (result instanceof Result) return;
+  if (result instanceof ReconcileResult) return;
   throw new TypeError(
     `A worker must return nothing, retry() or requeueAfter(ms), found a value of type ${typeof result}`,
   );

@@ -11,16 +11,16 @@
 import { checkNames } from "../errors/option_names.ts";
 import { checkCounts, CoarseClock, type Durations, Histogram, LongTimer, monotonicMs } from "../async/time.ts";
 import {
-  type Cause,
-  type CauseList,
   checkResult,
   defaultRateLimiter,
   Item,
   type ItemOwner,
   type RateLimiter,
-  type Result,
+  type ReconcileResult,
   SETTLED,
-  withCauses,
+  type Trigger,
+  type TriggerList,
+  withTriggers,
   type WorkFunction,
   type WorkItem,
   type WorkQueueRunOptions,
@@ -33,12 +33,12 @@ import { withErrorJson } from "../errors/informer_error.ts";
  * A queue of keys that become ready after a delay.
  *
  * - A key is queued once; when it is added again, the earlier of the two times and the higher priority apply, and the
- *   causes of both.
+ *   triggers of both.
  * - Keys become ready in the order of their times, and at equal times in the order in which the times were set.
  * - One timer serves all keys. Adding and removing a key take time logarithmic in the number of keys.
  */
 export class DelayQueue<K> {
-  readonly #onReady: (key: K, isLow: boolean, causes: CauseList) => void;
+  readonly #onReady: (key: K, isLow: boolean, triggers: TriggerList) => void;
   /** Has a key if and only if its entry is in `#heap`. */
   readonly #delayed = new Map<K, DelayedKey<K>>();
   /**
@@ -53,7 +53,7 @@ export class DelayQueue<K> {
   #sequence = 0;
 
   /** @param onReady Called with each key when its time has come; the key has then left the queue. */
-  constructor(onReady: (key: K, isLow: boolean, causes: CauseList) => void) {
+  constructor(onReady: (key: K, isLow: boolean, triggers: TriggerList) => void) {
     this.#onReady = onReady;
   }
 
@@ -68,18 +68,18 @@ export class DelayQueue<K> {
   }
 
   /** Makes `key` ready after `delayMs` milliseconds, or at its present time if that is earlier. */
-  add(key: K, delayMs: number, isLow: boolean = false, causes?: CauseList): void {
+  add(key: K, delayMs: number, isLow: boolean = false, triggers?: TriggerList): void {
     const nowMs = monotonicMs();
     const readyMs = nowMs + delayMs;
     const known = this.#delayed.get(key);
     if (known === undefined) {
-      const entry = { key, readyMs, sequence: this.#sequence++, index: this.#heap.length, isLow, causes };
+      const entry = { key, readyMs, sequence: this.#sequence++, index: this.#heap.length, isLow, triggers };
       this.#delayed.set(key, entry);
       this.#heap.push(entry);
       this.#siftUp(entry);
     } else {
       known.isLow &&= isLow;
-      known.causes = withCauses(known.causes, causes);
+      known.triggers = withTriggers(known.triggers, triggers);
       if (readyMs < known.readyMs) {
         known.readyMs = readyMs;
         known.sequence = this.#sequence++;
@@ -110,7 +110,7 @@ export class DelayQueue<K> {
     const nowMs = Math.max(monotonicMs(), this.#timerMs);
     for (let first = this.#heap.at(0); first !== undefined && first.readyMs <= nowMs; first = this.#heap.at(0)) {
       this.#removeFirst(first);
-      this.#onReady(first.key, first.isLow, first.causes);
+      this.#onReady(first.key, first.isLow, first.triggers);
     }
     this.#arm(nowMs);
   }
@@ -150,14 +150,14 @@ export class DelayQueue<K> {
   }
 }
 
-/** A key with the time at which it becomes ready, its index in the heap, its priority and its causes. */
+/** A key with the time at which it becomes ready, its index in the heap, its priority and its triggers. */
 interface DelayedKey<K> {
   readonly key: K;
   readyMs: number;
   sequence: number;
   index: number;
   isLow: boolean;
-  causes: CauseList;
+  triggers: TriggerList;
 }
 
 function isBefore<K>(a: DelayedKey<K>, b: DelayedKey<K>): boolean {
@@ -228,8 +228,8 @@ export interface RunningKey {
   readonly key: string | number;
   /** The time since the key was handed to its worker, in milliseconds. */
   readonly runningMs: number;
-  /** The causes of the additions that the worker answers. */
-  readonly causes: readonly Cause[];
+  /** The triggers of the additions that the worker answers. */
+  readonly triggers: readonly Trigger[];
 }
 
 /** The state of a `WorkQueue` at one time. Counters start at 0 with the queue and never decrease. */
@@ -256,8 +256,12 @@ export interface WorkQueueStatus {
   readonly dropped: number;
   /** The number of failed calls of workers that were given to `run`. */
   readonly errors: number;
-  /** The last of these errors, its key, and the causes that the worker answered. */
-  readonly lastError?: { readonly key: string | number; readonly error: unknown; readonly causes: readonly Cause[] };
+  /** The last of these errors, its key, and the triggers that the worker answered. */
+  readonly lastError?: {
+    readonly key: string | number;
+    readonly error: unknown;
+    readonly triggers: readonly Trigger[];
+  };
   /** The times between adding a key and handing it to a worker. Delays before the addition do not count. */
   readonly queueLatencyMs: Durations;
   /** The times between handing a key to a worker and the worker being done with it. */
@@ -352,7 +356,7 @@ export interface WorkQueueAddOptions {
    * The reason for the addition, or several. The worker receives those of all additions before it took the key, at most
    * 8.
    */
-  readonly cause?: Cause | readonly Cause[];
+  readonly cause?: Trigger | readonly Trigger[];
 }
 
 /**
@@ -413,7 +417,7 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
   /** Has an item if and only if its phase is `processing`; in the order in which they were taken. */
   readonly #processing = new ItemList<K>();
   /** Has a key if and only if a delay of it has not ended, whether or not `#items` has it; empty after shutdown. */
-  readonly #delayed = new DelayQueue<K>((key, isLow, causes) => this.#add(key, isLow, causes));
+  readonly #delayed = new DelayQueue<K>((key, isLow, triggers) => this.#add(key, isLow, triggers));
   /**
    * Has a taker if and only if it waits for a key, in the order of calls. Empty while `#waiting` is not, and after
    * shutdown.
@@ -480,10 +484,10 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
     let unfinishedWorkMs = 0;
     let longestRunningMs = 0;
     const running: RunningKey[] = [];
-    for (const { key, sinceMs, causes } of this.#processing) {
+    for (const { key, sinceMs, triggers } of this.#processing) {
       unfinishedWorkMs += nowMs - sinceMs;
       longestRunningMs = Math.max(longestRunningMs, nowMs - sinceMs);
-      running.push({ key, runningMs: nowMs - sinceMs, causes });
+      running.push({ key, runningMs: nowMs - sinceMs, triggers });
     }
     return withErrorJson({
       name: this.name,
@@ -767,11 +771,11 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
           if (item === undefined) return;
           // No `using`, and no function per key: each of them would add half of the cost of this loop.
           try {
-            const { key, retries, causes } = item;
+            const { key, retries, triggers } = item;
             let hasFailed = false;
-            let result: Result | void = undefined;
+            let result: ReconcileResult | void = undefined;
             try {
-              result = await worker(key, { signal, retries, causes });
+              result = await worker(key, { signal, retries, triggers });
               if (result !== undefined) checkResult(result);
             } catch (error) {
               hasFailed = true;
@@ -801,17 +805,17 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
   }
 
   async #fail(item: Item<K>, error: unknown, { onError, stop }: Run<K>): Promise<void> {
-    const { key, isLow, held, causes } = item;
+    const { key, isLow, held, triggers } = item;
     // A worker that ends by the stop has not failed; its key waits for the next run.
     if (isAbortOf(stop.signal, error)) return this.#add(key, isLow, held);
     this.#errors++;
-    this.#lastError = { key, error, causes };
+    this.#lastError = { key, error, triggers };
     this.#retry(item);
     await onError(error, key);
   }
 
   /** Forgets the failures of a key that has succeeded, unless it was added rate-limited while it was processed. */
-  #settle(item: Item<K>, result: Result | void): void {
+  #settle(item: Item<K>, result: ReconcileResult | void): void {
     if (result === SETTLED) return;
     if (result !== undefined && result.afterMs === undefined) return this.#retry(item);
     const { key, isLow, isRateLimited } = item;
@@ -836,7 +840,7 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
     return item === undefined ? undefined : this.#handOut(item, this.#clock.now());
   }
 
-  #add(key: K, isLow: boolean, causes: CauseList): void {
+  #add(key: K, isLow: boolean, triggers: TriggerList): void {
     if (this.#isShutDown) {
       this.#dropped++;
       return;
@@ -845,24 +849,24 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
     if (item === undefined) {
       this.#adds++;
       const nowMs = this.#clock.now();
-      this.#enqueue(new Item(key, this.#owner, nowMs, isLow, causes), nowMs);
+      this.#enqueue(new Item(key, this.#owner, nowMs, isLow, triggers), nowMs);
     } else if (item.phase === "waiting") {
-      this.#join(item, isLow, causes);
+      this.#join(item, isLow, triggers);
     } else if (item.again === undefined) {
       this.#adds++;
       this.#returning++;
-      item.again = new Item(key, this.#owner, this.#clock.now(), isLow, causes);
+      item.again = new Item(key, this.#owner, this.#clock.now(), isLow, triggers);
     } else {
-      this.#join(item.again, isLow, causes);
+      this.#join(item.again, isLow, triggers);
       item.again.isLow &&= isLow;
     }
   }
 
   /**
-   * Adds the causes of one more addition to an item that was not handed out, and raises its priority where it waits.
+   * Adds the triggers of one more addition to an item that was not handed out, and raises its priority where it waits.
    */
-  #join(item: Item<K>, isLow: boolean, causes: CauseList): void {
-    if (causes !== undefined) item.held = withCauses(item.held, causes);
+  #join(item: Item<K>, isLow: boolean, triggers: TriggerList): void {
+    if (triggers !== undefined) item.held = withTriggers(item.held, triggers);
     if (item.isLow && !isLow && this.#items.get(item.key) === item) this.#waiting.raise(item);
   }
 

@@ -1,34 +1,40 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
-import { fieldsOf } from "../../src/api/fields.ts";
-import { metadataOf, tableOf } from "../../src/api/resource.ts";
+import { onlyFields } from "../../src/api/fields.ts";
+import { asTable, onlyMetadata } from "../../src/api/resource.ts";
 import { Pod } from "../../src/kinds/core/v1.ts";
 
 Deno.test("fieldsOf adds the paths to the resource, sorted, each once, and changes nothing else", () => {
-  const resource = fieldsOf(Pod, ["status.phase", "spec.nodeName", "metadata.labels", "status.phase", "metadata.uid"]);
+  const resource = onlyFields(Pod, [
+    "status.phase",
+    "spec.nodeName",
+    "metadata.labels",
+    "status.phase",
+    "metadata.uid",
+  ]);
   assertEquals(resource as unknown, { ...Pod, fields: ["metadata.labels", "spec.nodeName", "status.phase"] });
   assert(Object.isFrozen(resource) && Object.isFrozen(resource.fields));
   assertEquals(Pod.fields, undefined);
 });
 
 Deno.test("fieldsOf gives equal resources for paths that keep the same fields", () => {
-  const fields = fieldsOf(Pod, ["spec", 'metadata.annotations["a.b/c"]']);
-  assertEquals(fieldsOf(Pod, ['["metadata"]["annotations"]["a.b/c"]', "spec.containers.image", "spec"]), fields);
-  assertEquals(fieldsOf(Pod, ["metadata"]).fields, ["metadata"]);
-  assertEquals(fieldsOf(Pod, []).fields, []);
+  const fields = onlyFields(Pod, ["spec", 'metadata.annotations["a.b/c"]']);
+  assertEquals(onlyFields(Pod, ['["metadata"]["annotations"]["a.b/c"]', "spec.containers.image", "spec"]), fields);
+  assertEquals(onlyFields(Pod, ["metadata"]).fields, ["metadata"]);
+  assertEquals(onlyFields(Pod, []).fields, []);
   // Without the second path, informers drop the managed fields.
   assertEquals(
-    fieldsOf(Pod, ["spec", "metadata.managedFields", "metadata"]).fields,
+    onlyFields(Pod, ["spec", "metadata.managedFields", "metadata"]).fields,
     ["metadata", "metadata.managedFields", "spec"],
   );
 });
 
 Deno.test("fieldsOf refuses metadata, tables, and what is no list of paths", () => {
   const refuses = (call: () => unknown, type: typeof TypeError, message: string) => assertThrows(call, type, message);
-  refuses(() => fieldsOf(metadataOf(Pod), []), TypeError, 'the resource is of the representation "metadata"');
-  refuses(() => fieldsOf(tableOf(Pod), []), TypeError, 'the resource is of the representation "table"');
-  refuses(() => metadataOf(fieldsOf(Pod, [])), TypeError, "the resource is reduced to fields");
-  refuses(() => tableOf(fieldsOf(Pod, [])), TypeError, "the resource is reduced to fields");
-  refuses(() => fieldsOf(Pod, "spec" as never), TypeError, 'found "spec", expected an array of paths');
-  refuses(() => fieldsOf(Pod, [7] as never), TypeError, "found [7], expected an array of paths");
-  refuses(() => fieldsOf(Pod, ["spec."] as never), SyntaxError, 'Cannot read the field path "spec."');
+  refuses(() => onlyFields(onlyMetadata(Pod), []), TypeError, 'the resource is of the representation "metadata"');
+  refuses(() => onlyFields(asTable(Pod), []), TypeError, 'the resource is of the representation "table"');
+  refuses(() => onlyMetadata(onlyFields(Pod, [])), TypeError, "the resource is reduced to fields");
+  refuses(() => asTable(onlyFields(Pod, [])), TypeError, "the resource is reduced to fields");
+  refuses(() => onlyFields(Pod, "spec" as never), TypeError, 'found "spec", expected an array of paths');
+  refuses(() => onlyFields(Pod, [7] as never), TypeError, "found [7], expected an array of paths");
+  refuses(() => onlyFields(Pod, ["spec."] as never), SyntaxError, 'Cannot read the field path "spec."');
 });

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertFalse, assertThrows } from "@std/assert";
 import {
+  type CacheEntry,
   copyImpersonation,
-  type Entry,
   type Identity,
   impersonating,
   type Impersonation,
@@ -15,7 +15,7 @@ import { unreadEntry } from "../../src/entry/entry.ts";
 import { IDENTITY, parses, TEXT, type Thing, unread } from "../support/unread.ts";
 
 Deno.test("sameVersion compares uid and resourceVersion, parses nothing, and is false without a version", () => {
-  const with_ = (identity: Partial<Identity>): Entry<Thing> =>
+  const with_ = (identity: Partial<Identity>): CacheEntry<Thing> =>
     unreadEntry<Thing>({ ...IDENTITY, ...identity }, TEXT, 0, 0);
   const count = parses(() => {
     assert(sameVersion(unread(), unread()));

@@ -4,7 +4,7 @@ import type { KubernetesObject } from "../../src/api/object.ts";
 import {
   apiVersionOf,
   defineResource,
-  metadataOf,
+  onlyMetadata,
   pathOf,
   placeOf,
   type Resource,
@@ -62,8 +62,8 @@ Deno.test("defineResource names the part that is missing or not allowed in a pat
   }
 });
 
-Deno.test("metadataOf changes the representation and nothing else", () => {
-  const metadata: Resource<KubernetesObject> = metadataOf(Deployment);
+Deno.test("onlyMetadata changes the representation and nothing else", () => {
+  const metadata: Resource<KubernetesObject> = onlyMetadata(Deployment);
   assertEquals(metadata, { ...Deployment, representation: "metadata" });
   assertEquals(Deployment.representation, undefined);
   assertThrows(() => Object.assign(metadata, { representation: "object" }), TypeError);

@@ -8,6 +8,7 @@ import {
   assertThrows,
 } from "@std/assert";
 import {
+  type ApiStatus,
   compareResourceVersions,
   DecodeError,
   isAlreadyExists,
@@ -22,14 +23,13 @@ import {
   isUnauthorized,
   oldestVersion,
   reasonOf,
-  type Status,
   StatusError,
   statusFrom,
   UnreachableError,
 } from "../../src/api/status.ts";
 import fc from "npm:fast-check@^4.10.2";
 
-function failure(status: Partial<Status>): StatusError {
+function failure(status: Partial<ApiStatus>): StatusError {
   return new StatusError("Cannot list", { code: 500, reason: "Unknown", message: "", ...status });
 }
 
@@ -46,7 +46,7 @@ const predicates = {
 
 Deno.test("StatusError, DecodeError and UnreachableError carry their data and their cause", () => {
   const cause = new Error("below");
-  const status: Status = { code: 404, reason: "NotFound", message: "no" };
+  const status: ApiStatus = { code: 404, reason: "NotFound", message: "no" };
   const refused = new StatusError("Cannot get", status, { cause });
   assertEquals([refused.name, refused.message], ["StatusError", "Cannot get"]);
   assertStrictEquals(refused.status, status);
@@ -62,7 +62,7 @@ Deno.test("StatusError, DecodeError and UnreachableError carry their data and th
 });
 
 Deno.test("error predicates hold for the errors that they are named for, and for no other", async (t) => {
-  const cases: readonly [Partial<Status>, readonly (keyof typeof predicates)[]][] = [
+  const cases: readonly [Partial<ApiStatus>, readonly (keyof typeof predicates)[]][] = [
     [{ code: 410, reason: "Expired" }, ["isExpired"]],
     [{ code: 410, reason: "Gone" }, ["isExpired"]],
     [{ code: 410, reason: "Unknown" }, ["isExpired"]],
@@ -162,7 +162,7 @@ Deno.test("statusFrom reads a Status as servers write it", () => {
     causes: [{ reason: "FieldValueInvalid", message: "no", field: "spec" }],
     retryAfterSeconds: 3,
   };
-  assertEquals<Status>(
+  assertEquals<ApiStatus>(
     statusFrom({
       kind: "Status",
       apiVersion: "v1",
@@ -185,7 +185,7 @@ Deno.test("statusFrom reads a Status as servers write it", () => {
 });
 
 Deno.test("statusFrom fills in members that are missing or of the wrong type", async (t) => {
-  const cases: readonly [string, unknown, number | undefined, Status][] = [
+  const cases: readonly [string, unknown, number | undefined, ApiStatus][] = [
     ["null", null, 503, { code: 503, reason: "ServiceUnavailable", message: "the server answered 503" }],
     ["text", "gone", 404, { code: 404, reason: "NotFound", message: "the server answered 404" }],
     ["nothing at all", undefined, undefined, {

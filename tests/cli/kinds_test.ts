@@ -1,5 +1,5 @@
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
-import type { Draft } from "../../src/api/object.ts";
+import type { ObjectDraft } from "../../src/api/object.ts";
 import { CustomResourceDefinition } from "../../src/kinds/apiextensions/v1.ts";
 import { FakeApiServer } from "../../src/testing/mod.ts";
 import { CRONTAB_FILE, crontabDefinition } from "../support/crontab.ts";
@@ -14,11 +14,11 @@ function resourcesIn(lines: readonly string[]): string[] {
 /** A server with the definition of CronTab, and of a kind of another group. */
 function serverWithDefinitions(): FakeApiServer {
   const server = new FakeApiServer();
-  server.create(CustomResourceDefinition, crontabDefinition() as Draft<CustomResourceDefinition>);
+  server.create(CustomResourceDefinition, crontabDefinition() as ObjectDraft<CustomResourceDefinition>);
   const other = crontabDefinition();
   other.metadata.name = "tabs.acme.dev";
   Object.assign(other.spec, { group: "acme.dev", names: { kind: "Tab", plural: "tabs" } });
-  server.create(CustomResourceDefinition, other as Draft<CustomResourceDefinition>);
+  server.create(CustomResourceDefinition, other as ObjectDraft<CustomResourceDefinition>);
   return server;
 }
 

@@ -2,10 +2,10 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import {
   type Apply,
   Client,
-  type Draft,
   type DynamicObject,
-  fieldsOf,
   type KubernetesObject,
+  type ObjectDraft,
+  onlyFields,
   type Resource,
   type ResourceClient,
   SharedInformerFactory,
@@ -286,7 +286,7 @@ Deno.test("applyIfChanged sends what changes something, and names the first fiel
 
 async function defineMachines({ client }: Shop): Promise<void> {
   const [machines] = customKinds();
-  await client.resource(CustomResourceDefinition).create(machines as unknown as Draft<CustomResourceDefinition>);
+  await client.resource(CustomResourceDefinition).create(machines as unknown as ObjectDraft<CustomResourceDefinition>);
 }
 
 Deno.test("applyIfChanged sends what another manager has taken, or added to", async () => {
@@ -376,7 +376,7 @@ Deno.test("applyIfChanged refuses another object, a reduced one, and what apply 
     TypeError,
     'Cannot apply ConfigMap "shop/db" if it has changed: the cached object is "shop/web"',
   );
-  const [reduced] = (await shop.client.resource(fieldsOf(ConfigMap, ["data"])).list()).items;
+  const [reduced] = (await shop.client.resource(onlyFields(ConfigMap, ["data"])).list()).items;
   await assertRejects(
     () => maps.applyIfChanged(draft, { ...BY, current: reduced as unknown as ConfigMap }),
     TypeError,
@@ -407,7 +407,7 @@ Deno.test("an informer keeps the managedFields of one manager", async () => {
     const object = { metadata: { name: `of-two-${parse}`, labels: { a: "b" } }, data };
     await shop.client.resource(ConfigMap).apply(object, { fieldManager: "a" });
     const { metadata: { resourceVersion } } = await shop.client.resource(ConfigMap).apply(object, BY);
-    await maps.atLeast(resourceVersion);
+    await maps.waitForVersion(resourceVersion);
     assertEquals([managers(`shop/of-others-${parse}`), managers(`shop/of-two-${parse}`)], [[], ["shop"]]);
     const current = maps.lister.get(`shop/of-two-${parse}`)!;
     assertEquals(current.metadata.labels, { a: "b" });

@@ -2,7 +2,7 @@ import { assert, assertEquals, assertRejects, assertStrictEquals, assertThrows }
 import { type ApiResource, defineResource } from "../../src/api/resource.ts";
 import { rolesYaml } from "../../src/api/roles.ts";
 import { isForbidden, StatusError } from "../../src/api/status.ts";
-import { accessUsed, Client, findResource, installDefinitions, VERSION } from "../../src/client/client.ts";
+import { accessUsed, Client, findResource, installCrds, VERSION } from "../../src/client/client.ts";
 import { SharedInformerFactory } from "../../src/informer/shared_informer_factory.ts";
 import { Deployment } from "../../src/kinds/apps/v1.ts";
 import { ConfigMap, Node, Pod } from "../../src/kinds/core/v1.ts";
@@ -94,7 +94,7 @@ Deno.test("rolesYaml prints a role for each namespace of the access that informe
     informers.forResource(Node);
     informers.start();
     await informers.waitForCacheSync();
-    await informers.forResource(Node).atLeast("0");
+    await informers.forResource(Node).waitForVersion("0");
   }
   const yaml = rolesYaml(accessUsed(client).filter(({ verbs }) => verbs.includes("watch")), { name: "reader" });
   assertEquals(yaml.split("---\n").map((role) => /kind: .*|namespace: .*|resources: .*/g[Symbol.match](role)), [
@@ -610,7 +610,7 @@ class Installing implements Disposable {
 const kindsOf = async ({ client }: Installing): Promise<string[]> =>
   (await client.discover()).filter(({ group }) => group === Widget.group).map(({ kind }) => kind);
 
-Deno.test("installDefinitions waits until each kind is established and listed, and forgets what was discovered", async () => {
+Deno.test("installCrds waits until each kind is established and listed, and forgets what was discovered", async () => {
   using installing = new Installing();
   const { client, conditions, server, time } = installing;
   const before = kindsOf(installing);
@@ -619,7 +619,7 @@ Deno.test("installDefinitions waits until each kind is established and listed, a
   conditions.push([], [{ type: "Established", status: "False" }]);
   server.failNext(404, 1, ({ path }) => path === "/apis/acme.dev/v1");
   let isOver = false;
-  const installed = installDefinitions(client, [definitionOf(Widget), definitionOf(Gadget)]).then(() => isOver = true);
+  const installed = installCrds(client, [definitionOf(Widget), definitionOf(Gadget)]).then(() => isOver = true);
   await time.tickAsync(50 + 100 + 199);
   assertEquals([isOver, installing.asked(DEFINITION_PATH), installing.asked("/apis/acme.dev/v1")], [false, 1 + 3, 1]);
   await time.tickAsync(1);
@@ -629,18 +629,18 @@ Deno.test("installDefinitions waits until each kind is established and listed, a
   assertEquals((await after).sort(), ["Gadget", "Widget"]);
 
   const asked = server.requests.length;
-  const again = installDefinitions(client, [definitionOf(Widget)]);
+  const again = installCrds(client, [definitionOf(Widget)]);
   await time.tickAsync(0);
   await again;
   assertEquals(server.requests.slice(asked).map(({ verb }) => verb), ["patch", "get", "get"]);
 });
 
-Deno.test("installDefinitions rejects when names are taken, the server refuses, or its signal aborts", async () => {
+Deno.test("installCrds rejects when names are taken, the server refuses, or its signal aborts", async () => {
   using installing = new Installing();
   const { client, conditions, server, time } = installing;
   conditions.push([{ type: "NamesAccepted", status: "False", message: '"widgets" is already in use' }]);
   const taken = assertRejects(
-    () => installDefinitions(client, [definitionOf(Widget)]),
+    () => installCrds(client, [definitionOf(Widget)]),
     InformerError,
     'Cannot serve "widgets.acme.dev": "widgets" is already in use',
   );
@@ -648,13 +648,13 @@ Deno.test("installDefinitions rejects when names are taken, the server refuses, 
   await taken;
 
   server.failNext(403, 1);
-  const refused = assertRejects(() => installDefinitions(client, [definitionOf(Widget)]), Error, "403");
+  const refused = assertRejects(() => installCrds(client, [definitionOf(Widget)]), Error, "403");
   await time.tickAsync(0);
   await refused;
 
   const stop = new AbortController();
   conditions.push(...Array.from({ length: 20 }, () => []));
-  const stopped = assertRejects(() => installDefinitions(client, [definitionOf(Widget)], stop), Error, "enough");
+  const stopped = assertRejects(() => installCrds(client, [definitionOf(Widget)], stop), Error, "enough");
   await time.tickAsync(5_000);
   assertEquals(conditions.length, 20 - 5 - 4); // after 0, 50, 150, 350, 750, 1550 ms, and then each second
   stop.abort(new Error("enough"));

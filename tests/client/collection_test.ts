@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
 import { DecodeError, isConflict, isExpired, StatusError } from "../../src/api/status.ts";
-import { defineResource, metadataOf, type Resource, tableOf } from "../../src/api/resource.ts";
+import { asTable, defineResource, onlyMetadata, type Resource } from "../../src/api/resource.ts";
 import {
   bookmark,
   collect,
@@ -17,7 +17,7 @@ import {
   watchOf,
 } from "../support/transport.ts";
 import { type KubernetesObject, type Mutable, reduced } from "../../src/api/object.ts";
-import { fieldsOf } from "../../src/api/fields.ts";
+import { onlyFields } from "../../src/api/fields.ts";
 import { Client } from "../../src/client/client.ts";
 import { ConfigMap } from "../../src/kinds/core/v1.ts";
 import { createOrUpdate, finalize, writeStatus } from "../../src/controllers/reconcile/objects.ts";
@@ -153,7 +153,7 @@ Deno.test("ResourceClient.watch requests the changes after a version, without co
     sendInitialEvents: "true",
     resourceVersionMatch: "NotOlderThan",
   });
-  await collect(client.resource(metadataOf(Pod)).watch());
+  await collect(client.resource(onlyMetadata(Pod)).watch());
   assertEquals(
     sent.last.headers.get("accept"),
     "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json",
@@ -460,9 +460,9 @@ Deno.test("ResourceClient rejects with the failure of a Status that comes with c
 });
 
 const FORMS: readonly [string, Resource<KubernetesObject>][] = [
-  ["the fields data.a, metadata.labels", fieldsOf(ConfigMap, ["data.a", "metadata.labels"])],
-  ["its metadata", metadataOf(ConfigMap)],
-  ["a row of a table", tableOf(ConfigMap)],
+  ["the fields data.a, metadata.labels", onlyFields(ConfigMap, ["data.a", "metadata.labels"])],
+  ["its metadata", onlyMetadata(ConfigMap)],
+  ["a row of a table", asTable(ConfigMap)],
 ];
 
 Deno.test("every way of reading a reduced resource marks its objects, and no write takes them or their copies", async () => {
@@ -527,7 +527,7 @@ Deno.test("a collection of fields gets objects with these fields, sends patches,
   using server = new FakeApiServer();
   server.create(ConfigMap, configMap({ namespace: "shop", name: "a", data: { a: "1", b: "2" } }));
   using client = new Client({ server: "http://fake", transport: server, namespace: "shop" });
-  const maps = client.resource(fieldsOf(ConfigMap, ["data.a"]));
+  const maps = client.resource(onlyFields(ConfigMap, ["data.a"]));
   assertEquals({ ...(await maps.get("a")).data }, { a: "1", [reduced]: "the fields data.a" });
   await maps.patch("a", { type: "merge", body: { data: { a: "3" } } });
   assertEquals(server.get(ConfigMap, "shop/a")?.data, { a: "3", b: "2" });
@@ -552,7 +552,7 @@ function setUp(): { server: FakeApiServer; client: Client } {
 
 Deno.test("ResourceClient gets, lists, pages and watches rows with the cells of the server", async () => {
   const { server, client } = setUp();
-  const rows = client.resource(tableOf(ConfigMap));
+  const rows = client.resource(asTable(ConfigMap));
   const one = await rows.get("b");
   assertEquals([one.kind, one.metadata.name, one.cells.slice(0, 2), one.object.data], ["ConfigMap", "b", ["b", 1], {
     name: "b",
@@ -579,7 +579,7 @@ Deno.test("a row has the columns that a custom resource's definition names", asy
     { metadata: { name: "daily", namespace: "shop" }, spec: { cron: "@daily" } } as unknown as KubernetesObject,
   );
   using client = new Client({ server: "http://fake", transport: server, namespace: "shop" });
-  const { items: [row] } = await client.resource(tableOf(Crontab)).list();
+  const { items: [row] } = await client.resource(asTable(Crontab)).list();
   assertEquals([row.cells, row.columns.map(({ name, priority }) => [name, priority])], [
     ["daily", "@daily"],
     [["Name", 0], ["Spec", 1]],
@@ -589,7 +589,7 @@ Deno.test("a row has the columns that a custom resource's definition names", asy
 for (const streamingList of ["on", "off"] as const) {
   Deno.test(`an informer keeps rows up to date, with streaming list ${streamingList}`, async () => {
     const { server, client } = setUp();
-    await using informer = new SharedIndexInformer(client.resource(tableOf(ConfigMap), { namespace: "shop" }), {
+    await using informer = new SharedIndexInformer(client.resource(asTable(ConfigMap), { namespace: "shop" }), {
       reflector: { streamingList },
       indexers: { data: (row) => [String(row.cells[1])] },
     });
@@ -598,7 +598,7 @@ for (const streamingList of ["on", "off"] as const) {
     server.patch(ConfigMap, "shop/b", { data: { more: "1" } });
     server.delete(ConfigMap, "shop/c");
     server.create(ConfigMap, configMap({ name: "d", namespace: "shop", labels: { app: "d" } }));
-    await informer.atLeast(server.resourceVersion);
+    await informer.waitForVersion(server.resourceVersion);
     const cells = informer.lister.list().map((row) => row.cells.slice(0, 2)).sort();
     assertEquals(cells, [["a", 1], ["b", 2], ["d", 0]]);
     assertEquals(informer.lister.list("app=d").map(({ object }) => object.metadata.name), ["d"]);
@@ -633,7 +633,7 @@ Deno.test("an informer of rows lists in pages where a streaming list has no rows
   const { server } = setUp();
   using client = new Client({ server: "http://fake", transport: new WithoutStreamedRows(server), namespace: "shop" });
   const phases: string[] = [];
-  await using informer = new SharedIndexInformer(client.resource(tableOf(ConfigMap), { namespace: "shop" }), {
+  await using informer = new SharedIndexInformer(client.resource(asTable(ConfigMap), { namespace: "shop" }), {
     reflector: {
       onPhase: (phase) => phases.push(phase.name === "listing" ? phase.by : phase.name),
       backoff: { initialMs: 1, jitter: 0 },
@@ -642,7 +642,7 @@ Deno.test("an informer of rows lists in pages where a streaming list has no rows
   informer.run();
   await informer.waitForCacheSync();
   server.patch(ConfigMap, "shop/b", { data: { more: "1" } });
-  await informer.atLeast(server.resourceVersion);
+  await informer.waitForVersion(server.resourceVersion);
   assertEquals(informer.lister.list().map(({ cells }) => cells.slice(0, 2)).sort(), [["a", 1], ["b", 2], ["c", 1]]);
   assertEquals([informer.status().errors, phases.slice(0, 3)], [0, ["stream", "pages", "watching"]]);
   const loseHistory = (): void => {
@@ -657,7 +657,7 @@ Deno.test("an informer of rows lists in pages where a streaming list has no rows
 
 Deno.test("an informer of rows can freeze, transform and parse them at once", async () => {
   const { client } = setUp();
-  await using informer = new SharedIndexInformer(client.resource(tableOf(ConfigMap), { namespace: "shop" }), {
+  await using informer = new SharedIndexInformer(client.resource(asTable(ConfigMap), { namespace: "shop" }), {
     freeze: true,
     parse: "eager",
     transform: (row) => ({ ...row, cells: [...row.cells, "more"] }),
@@ -669,11 +669,11 @@ Deno.test("an informer of rows can freeze, transform and parse them at once", as
   client[Symbol.dispose]();
 });
 
-Deno.test("tableOf changes the representation and nothing else, and rows cannot be written", async () => {
-  assertEquals<Resource>(tableOf(ConfigMap), { ...ConfigMap, representation: "table" });
-  assertEquals(tableOf(metadataOf(ConfigMap)).representation, "table");
+Deno.test("asTable changes the representation and nothing else, and rows cannot be written", async () => {
+  assertEquals<Resource>(asTable(ConfigMap), { ...ConfigMap, representation: "table" });
+  assertEquals(asTable(onlyMetadata(ConfigMap)).representation, "table");
   const { server, client } = setUp();
-  const rows = client.resource(tableOf(ConfigMap));
+  const rows = client.resource(asTable(ConfigMap));
   const row = await rows.get("a");
   const asked = server.requests.length;
   const refused = 'Cannot VERB "configmaps": the resource is a table; use the resource itself';

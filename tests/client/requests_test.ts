@@ -1,5 +1,5 @@
 import { assertEquals, assertRejects, assertThrows } from "@std/assert";
-import { defineResource, metadataOf } from "../../src/api/resource.ts";
+import { defineResource, onlyMetadata } from "../../src/api/resource.ts";
 import { Client } from "../../src/client/client.ts";
 import { StatusError } from "../../src/api/status.ts";
 import { json, pod, podList, refusal, ScriptedTransport } from "../support/transport.ts";
@@ -115,7 +115,7 @@ Deno.test("ResourceClient requests metadata only in the form that each call need
   const partial = { ...pod("web-0", "1"), kind: "PartialObjectMetadata", apiVersion: "meta.k8s.io/v1" };
   const list = { kind: "PartialObjectMetadataList", apiVersion: "meta.k8s.io/v1", metadata: {}, items: [partial] };
   const transport = new ScriptedTransport(json(list), json(partial), json(partial));
-  const pods = clientOf(transport).resource(metadataOf(Pod), { namespace: "shop" });
+  const pods = clientOf(transport).resource(onlyMetadata(Pod), { namespace: "shop" });
   await pods.list();
   assertEquals(
     transport.last.headers.get("accept"),

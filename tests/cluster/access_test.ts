@@ -83,7 +83,7 @@ cluster.anywhere(
       }
       for (let size = 0; size < 5; size++) await widgets.delete(`widget-${size}`);
       const { metadata } = await widgets.patch("widget-9", { type: "merge", body: { spec: { size: 90 } } });
-      await withDeadline("the last write", (signal) => informer.atLeast(metadata.resourceVersion, { signal }));
+      await withDeadline("the last write", (signal) => informer.waitForVersion(metadata.resourceVersion, { signal }));
       await assertEqualToServer(informer, client, Widget, { namespace });
       assertEquals(informer.lister.namespace(namespace).get("widget-9")?.spec.size, 90);
 
@@ -131,7 +131,7 @@ async function changeSchema(
         metadata: { name: "probe" },
         spec: { size: 0, colour: "red" },
       });
-      await informer.atLeast(metadata.resourceVersion, { signal });
+      await informer.waitForVersion(metadata.resourceVersion, { signal });
       if (spec.colour !== undefined) between ??= informer.lister.namespace(namespace).get("probe")?.spec;
       const { items } = await widgets.list({ resourceVersion: "0", signal });
       changed = items.some(({ metadata, spec }) => metadata.name === "probe" && spec.colour !== undefined);
@@ -158,7 +158,7 @@ cluster.anywhere(
       /** Writes a widget's spec, and reads it from the cache. */
       const written = async (name: string, spec: Partial<Widget["spec"]>): Promise<Widget["spec"] | undefined> => {
         const { metadata } = await widgets.patch(name, { type: "merge", body: { spec } });
-        await withDeadline("the write", (signal) => informer.atLeast(metadata.resourceVersion, { signal }));
+        await withDeadline("the write", (signal) => informer.waitForVersion(metadata.resourceVersion, { signal }));
         return cached(name);
       };
       for (let size = 0; size < 10; size++) {

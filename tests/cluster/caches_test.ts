@@ -1,22 +1,22 @@
 import {
   CacheDifferenceError,
-  type Change,
   type Client,
   copyOf,
   derive,
   deriveGroups,
+  field,
   isForbidden,
   type KubernetesObject,
   type ListerWatcher,
   MemoryLimitError,
   MemoryWarning,
-  metadataOf,
-  path,
+  onlyMetadata,
   type Resource,
   SharedIndexInformer,
   type SharedIndexInformerOptions,
   SharedInformerFactory,
   WaitError,
+  type WatchChange,
 } from "@kube/informer";
 import { ConfigMap, Namespace, Pod, Secret, ServiceAccount } from "@kube/informer/kinds/core/v1";
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
@@ -108,7 +108,7 @@ cluster.anywhere(
     const pods = informers.forResource(Pod);
     const webPods = informers.forResource(Pod, web);
     const maps = informers.forResource(ConfigMap);
-    const podNames = informers.forResource(metadataOf(Pod));
+    const podNames = informers.forResource(onlyMetadata(Pod));
     const checkers = [
       new EventChecker(pods),
       new EventChecker(webPods),
@@ -128,12 +128,12 @@ cluster.anywhere(
     const took = seconds(startedAt);
 
     await settle([pods, webPods], client, Pod, namespace, { tier: "web" });
-    await settle([podNames], client, metadataOf(Pod), namespace, { tier: "web" });
+    await settle([podNames], client, onlyMetadata(Pod), namespace, { tier: "web" });
     await settle([maps], client, ConfigMap, namespace);
     await assertEqualToServer(pods, client, Pod, { namespace });
     await assertEqualToServer(webPods, client, Pod, { namespace, ...web });
     await assertEqualToServer(maps, client, ConfigMap, { namespace });
-    await assertEqualToServer(podNames, client, metadataOf(Pod), { namespace });
+    await assertEqualToServer(podNames, client, onlyMetadata(Pod), { namespace });
     for (const checker of checkers) assertEquals(await checker.end(), []);
     // The three caches of pods overlap, which is reported once.
     assertEquals(errors.map((error) => (error as Error).name), ["OverlappingCachesError"]);
@@ -246,7 +246,7 @@ cluster.anywhere(
     const waits: number[] = [];
     const written = async (version: string): Promise<void> => {
       const startedAt = performance.now();
-      await withDeadline(`version ${version}`, (signal) => informer.atLeast(version, { signal }));
+      await withDeadline(`version ${version}`, (signal) => informer.waitForVersion(version, { signal }));
       waits.push(performance.now() - startedAt);
     };
     for (const name of names("own", 50)) {
@@ -366,9 +366,9 @@ for (const [title, streamingList] of [["pages", "off"], ["a streaming list", "on
         onError: () => {},
       });
       const lean = informers.forResource(Secret, {
-        indexers: { owner: path('metadata.annotations["example.com/owner"]') },
+        indexers: { owner: field('metadata.annotations["example.com/owner"]') },
       });
-      const metadata = informers.forResource(metadataOf(Secret));
+      const metadata = informers.forResource(onlyMetadata(Secret));
       const whole = informers.forResource(Secret, { keep: "data" });
       const earlier: string[] = [];
       lean.addEventHandler({
@@ -386,7 +386,7 @@ for (const [title, streamingList] of [["pages", "off"], ["a streaming list", "on
       await secrets.delete("b");
       const last = await secrets.create({ metadata: { name: "d", annotations }, data: { password: encoded } });
       for (const informer of [lean, metadata, whole]) {
-        await informer.atLeast(last.metadata.resourceVersion, { signal: AbortSignal.timeout(30_000) });
+        await informer.waitForVersion(last.metadata.resourceVersion, { signal: AbortSignal.timeout(30_000) });
       }
       assertEquals(lean.indexer.indexKeys("owner", "ä shop"), ["a", "c", "d"].map((name) => `${namespace}/${name}`));
       const kept = [keptBy(lean as never), keptBy(metadata as never), ...earlier];
@@ -435,7 +435,7 @@ function losing<T extends KubernetesObject>(source: ListerWatcher<T>, lost: Read
   return {
     identities: source.identities,
     listEntries: (options) => source.listEntries(options),
-    async *watchChanges(options): AsyncGenerator<readonly Change<T>[]> {
+    async *watchChanges(options): AsyncGenerator<readonly WatchChange<T>[]> {
       for await (const batch of source.watchChanges(options)) {
         yield batch.filter((change) => change.type === "BOOKMARK" || !lost.has(change.entry.name));
       }
@@ -460,7 +460,7 @@ cluster.anywhere(
     const lost = new Set(["map-0001", "map-0002", "later-0001"]);
     const maps = client.resource(ConfigMap, { namespace });
     const labels = { tier: "web" };
-    for (const resource of [ConfigMap as Resource<KubernetesObject>, metadataOf(ConfigMap)]) {
+    for (const resource of [ConfigMap as Resource<KubernetesObject>, onlyMetadata(ConfigMap)]) {
       await maps.create(mapDraft("labelled", labels));
       const { informer, errors } = await started(losing(client.resource(resource, { namespace }), lost), {
         reflector: { streamingList: "off" }, // which would lose them from the start
@@ -472,7 +472,10 @@ cluster.anywhere(
       await settle([informer as SharedIndexInformer<ConfigMap>], client, ConfigMap, namespace);
       assert(informer.indexer.getByKey(`${namespace}/map-0002`) !== undefined);
       const startedAt = performance.now();
-      const { repair, keys, objects } = await withDeadline("the check", (signal) => informer.check({ signal }));
+      const { repair, keys, objects } = await withDeadline(
+        "the check",
+        (signal) => informer.checkConsistency({ signal }),
+      );
       report(`3 of ${objects} objects found and repaired in ${seconds(startedAt)}`);
       assertEquals([repair, [...keys].sort()], [
         "objects",
@@ -480,7 +483,7 @@ cluster.anywhere(
       ]);
       assertEquals(errors.map((error) => error instanceof CacheDifferenceError), [true]);
       await assertEqualToServer(informer, client, resource, { namespace });
-      assertEquals((await informer.check()).repair, "none");
+      assertEquals((await informer.checkConsistency()).repair, "none");
       // As before, for the next kind of informer.
       await maps.create(mapDraft("map-0002"));
       await maps.delete("later-0001");
@@ -498,7 +501,7 @@ async function beforeRestore({ client, namespace, plane }: PlaneSetting): Promis
   await write(client, Pod, namespace, names("kept", 30));
   await plane.saveData();
   const maps = await started(client.resource(ConfigMap, { namespace }));
-  const pods = await started(client.resource(Pod, { namespace }), { check: { everyMs: 60_000 } });
+  const pods = await started(client.resource(Pod, { namespace }), { check: { intervalMs: 60_000 } });
   await write(client, ConfigMap, namespace, names("undone", 20));
   await write(client, Pod, namespace, names("undone", 20));
   await client.resource(ConfigMap, { namespace }).delete("kept-0003");
@@ -512,7 +515,7 @@ async function beforeRestore({ client, namespace, plane }: PlaneSetting): Promis
 }
 
 cluster.withPlane(
-  "an informer notices that etcd was put back to an earlier copy, by check() and by check: { everyMs }, and is right again",
+  "an informer notices that etcd was put back to an earlier copy, by check() and by check: { intervalMs }, and is right again",
   async (setting) => {
     const { client, namespace, plane } = setting;
     const { maps, pods } = await beforeRestore(setting);
@@ -525,7 +528,7 @@ cluster.withPlane(
     await write(client, ConfigMap, namespace, names("new", 3));
     // Without a check, the watch from a version of the lost history is silent.
     assertEquals([maps.informer.indexer.size, maps.informer.lastSyncResourceVersion], [50, before]);
-    const result = await withDeadline("the check", (signal) => maps.informer.check({ signal }));
+    const result = await withDeadline("the check", (signal) => maps.informer.checkConsistency({ signal }));
     report(`maps: ${result.differences} differences after ${seconds(startedAt)}: ${result.reason}`);
     assertEquals([result.repair, result.differences], ["list", 25]); // 20 undone, the last, the deleted, and 3 new ones
     assert(result.reason!.startsWith("the server's history went back from version"), result.reason);
@@ -547,9 +550,9 @@ clusterTests().withPlane(
     const maps = client.resource(ConfigMap, { namespace });
     const accounts = client.resource(ServiceAccount, { namespace });
     await using informers = new SharedInformerFactory(client, { namespace });
-    const cachedAccounts = informers.forResource(ServiceAccount, { indexers: { tier: path("metadata.labels.tier") } });
+    const cachedAccounts = informers.forResource(ServiceAccount, { indexers: { tier: field("metadata.labels.tier") } });
     const cachedMaps = informers.forResource(ConfigMap, { labelSelector: "test=derived" });
-    await using joined = derive(cachedMaps, ({ metadata: { name }, data }, { fetch }) => ({
+    await using joined = derive(cachedMaps, ({ metadata: { name }, data }, { read: fetch }) => ({
       metadata: { name, labels: { tier: data?.tier ?? "" } },
       owner: fetch(cachedAccounts, { key: `${namespace}/${data?.owner}` })?.metadata.labels?.tier ?? "none",
       same: fetch(cachedAccounts, { index: "tier", value: data?.tier ?? "" }).length,

@@ -1,5 +1,5 @@
 // The command line and the examples, as people run them, against a real server.
-import { defineResource, type Draft, type KubernetesObject, type Resource } from "@kube/informer";
+import { defineResource, type KubernetesObject, type ObjectDraft, type Resource } from "@kube/informer";
 import { Deployment } from "@kube/informer/kinds/apps/v1";
 import { ConfigMap, Namespace, Pod } from "@kube/informer/kinds/core/v1";
 import { assert, assertEquals, assertMatch } from "@std/assert";
@@ -191,7 +191,7 @@ const EXAMPLES: Readonly<Record<string, Example>> = {
     change: ({ client }) =>
       client.resource(defineResource({ ...CronTab }), { namespace: "shop" }).create(
         { metadata: { name: "report" }, spec: { schedule: "@hourly", image: "registry.example/web:1", replicas: 1 } } as
-          & Draft<KubernetesObject>
+          & ObjectDraft<KubernetesObject>
           & { readonly spec: unknown },
       ),
     then: [/^shop\/report: "@hourly", 0 of 1 replicas are ready$/],

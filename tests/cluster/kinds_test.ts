@@ -2,9 +2,9 @@ import {
   type ApiResource,
   apiVersionOf,
   Client,
-  type Draft,
   isAlreadyExists,
   type KubernetesObject,
+  type ObjectDraft,
   type Resource,
   SharedIndexInformer,
   StatusError,
@@ -255,7 +255,9 @@ cluster.withPlane(
   "informer kinds generates types of a custom kind, with which a program creates, applies and follows its objects",
   async ({ client, kubeconfig, namespace }) => {
     const definitions = client.resource(CustomResourceDefinition);
-    await definitions.create(crontabDefinition() as Draft<CustomResourceDefinition>, { fieldValidation: "Strict" });
+    await definitions.create(crontabDefinition() as ObjectDraft<CustomResourceDefinition>, {
+      fieldValidation: "Strict",
+    });
     await using informer = new SharedIndexInformer(definitions);
     informer.run();
     await informer.until(({ status }) =>

@@ -49,7 +49,7 @@ cluster.anywhere(
     };
     const seen = await write(first, "seen");
     await write(second, "unseen");
-    await withDeadline("a write", (signal) => maps.atLeast(seen, { namespace: first, signal }));
+    await withDeadline("a write", (signal) => maps.waitForVersion(seen, { namespace: first, signal }));
     assertEquals([maps.hasSynced, maps.lister.get(`${first}/seen`) !== undefined], [false, true]);
     assertEquals(maps.lister.namespace(second).list(), []);
     assertEquals(maps.status().namespaces?.map(({ state }) => state), ["live", "forbidden"]);
@@ -62,11 +62,14 @@ cluster.anywhere(
     const took = seconds(grantedAt);
     // Named, it is there at once; unnamed, when the other namespace has come as far too: by a bookmark, within minutes,
     // or by a change of its own.
-    await withDeadline("a write in the second", (signal) => maps.atLeast(written, { namespace: second, signal }));
+    await withDeadline(
+      "a write in the second",
+      (signal) => maps.waitForVersion(written, { namespace: second, signal }),
+    );
     const names = maps.lister.namespace(second).list().map(({ metadata }) => metadata.name);
     assertEquals(names.filter((name) => name !== "kube-root-ca.crt").sort(), ["unseen", "written"]);
     await write(first, "later");
-    await withDeadline("both namespaces", (signal) => maps.atLeast(written, { signal }));
+    await withDeadline("both namespaces", (signal) => maps.waitForVersion(written, { signal }));
     assertEquals(await checker.end(), []);
     const everywhere = await assertRejects(() => reader.resource(ConfigMap).list());
     assert(isForbidden(everywhere), `found ${everywhere}`);

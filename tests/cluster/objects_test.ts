@@ -1,4 +1,4 @@
-import { defineResource, type Draft, isConflict, type KubernetesObject, type Resource } from "@kube/informer";
+import { defineResource, isConflict, type KubernetesObject, type ObjectDraft, type Resource } from "@kube/informer";
 import { ConfigMap, Node, Pod } from "@kube/informer/kinds/core/v1";
 import {
   createOrUpdate,
@@ -75,7 +75,7 @@ cluster.anywhere(
 // Own writes of a reconciler, read at once, and their events, on a real server.
 
 const template = { metadata: { labels: { app: "web" } }, spec: { containers: [{ name: "web", image: "web:1" }] } };
-const WEB: Draft<Deployment> = {
+const WEB: ObjectDraft<Deployment> = {
   metadata: { name: "web" },
   spec: { selector: { matchLabels: template.metadata.labels }, template },
 };
@@ -110,7 +110,7 @@ for (const [name, write] of Object.entries(WRITES)) {
     const webs = client.resource(Deployment, { namespace });
     const calls: string[] = [];
     await using reconciler = new Reconciler(client, Deployment, async (_key, context) => {
-      calls.push(context.causes.map(({ event, type }) => event ?? type).join("+"));
+      calls.push(context.triggers.map(({ event, type }) => event ?? type).join("+"));
       await write(context, namespace);
       assertEquals(context.object?.status?.replicas, 1); // its own write
     }, { informer: { namespace } });
@@ -120,7 +120,7 @@ for (const [name, write] of Object.entries(WRITES)) {
       await withDeadline("the reconciler to be idle", async (signal) => {
         await reconciler.idle({ signal });
         const { metadata } = await webs.get("web", { signal });
-        await reconciler.informer.atLeast(metadata.resourceVersion, { signal });
+        await reconciler.informer.waitForVersion(metadata.resourceVersion, { signal });
         await reconciler.idle({ signal });
       });
     };
@@ -143,24 +143,29 @@ cluster.anywhere(
   async ({ client, namespace }) => {
     const seen: unknown[] = [];
     const calls: string[] = [];
-    await using reconciler = new Reconciler(client, Deployment, async (_key, { causes, client, cache, object }) => {
-      calls.push(causes.map(({ event, type }) => event ?? type).join("+"));
-      if (object === undefined || calls.length > 1) return;
-      const maps = client.resource(ConfigMap, { namespace });
-      const read = (): unknown => cache(ConfigMap).get(`${namespace}/web`)?.data?.n;
-      await maps.apply({ metadata: { name: "web" }, data: { n: "1" } }, { fieldManager: "webs" });
-      seen.push(read());
-      await maps.apply({ metadata: { name: "web" }, data: { n: "2" } }, { fieldManager: "webs" });
-      seen.push(read());
-      await maps.update({ ...structuredClone(await maps.get("web")), data: { n: "3" } } as never);
-      seen.push(read(), cache(ConfigMap).list().length);
-      await maps.delete("web");
-      seen.push(read(), cache(ConfigMap).list().length);
-      await maps.create({ metadata: { name: "web" }, data: { n: "4" } });
-      seen.push(read());
-    }, { informer: { namespace } });
+    await using reconciler = new Reconciler(
+      client,
+      Deployment,
+      async (_key, { triggers: causes, client, cache, object }) => {
+        calls.push(causes.map(({ event, type }) => event ?? type).join("+"));
+        if (object === undefined || calls.length > 1) return;
+        const maps = client.resource(ConfigMap, { namespace });
+        const read = (): unknown => cache(ConfigMap).get(`${namespace}/web`)?.data?.n;
+        await maps.apply({ metadata: { name: "web" }, data: { n: "1" } }, { fieldManager: "webs" });
+        seen.push(read());
+        await maps.apply({ metadata: { name: "web" }, data: { n: "2" } }, { fieldManager: "webs" });
+        seen.push(read());
+        await maps.update({ ...structuredClone(await maps.get("web")), data: { n: "3" } } as never);
+        seen.push(read(), cache(ConfigMap).list().length);
+        await maps.delete("web");
+        seen.push(read(), cache(ConfigMap).list().length);
+        await maps.create({ metadata: { name: "web" }, data: { n: "4" } });
+        seen.push(read());
+      },
+      { informer: { namespace } },
+    );
     reconciler.watches(ConfigMap, ({ name }) => name === "web" ? [`${namespace}/web`] : [], {
-      echoes: "skip",
+      ownWrites: "ignore",
       informer: { namespace, fieldSelector: "metadata.name=web" },
     });
     const running = reconciler.run();

@@ -2,7 +2,7 @@ import {
   type Client,
   defineResource,
   errorLine,
-  installDefinitions,
+  installCrds,
   isExpired,
   isForbidden,
   type KubernetesObject,
@@ -45,7 +45,7 @@ class Running implements AsyncDisposable {
   constructor(client: Client, kind: Resource<KubernetesObject>, namespace: string) {
     const onError = (error: unknown): number => this.errors.push(errorLine(error));
     const informers = new SharedInformerFactory(client, { namespace, onError });
-    this.reconciler = new Reconciler(client, ConfigMap, (_key, { causes }) => {
+    this.reconciler = new Reconciler(client, ConfigMap, (_key, { triggers: causes }) => {
       for (const { source, event } of causes) if (source === definitionName(kind)) this.#arrived(event!);
     }, { informers, onError }).watches(kind, ({ name }) => [`${namespace}/${name}`], { optional: true });
     this.informer = informers.forResource(kind);
@@ -112,13 +112,13 @@ cluster.anywhere(
   async ({ client, namespace }) => {
     const kind = kindOf("nuts", "Nut");
     const nuts = client.resource(kind, { namespace });
-    await installDefinitions(client, [definitionOf(kind)]);
+    await installCrds(client, [definitionOf(kind)]);
     const { metadata: { resourceVersion } } = await onceServed(() => nuts.create({ metadata: { name: "a" } }));
     await undefine(client, kind);
     await using definitions = new SharedIndexInformer(client.resource(CustomResourceDefinition));
     definitions.run();
     await withDeadline("the definition to go", (signal) => definitions.untilDeleted(definitionName(kind), { signal }));
-    await installDefinitions(client, [definitionOf(kind)]);
+    await installCrds(client, [definitionOf(kind)]);
     await onceServed(() => nuts.list());
     const error = await assertRejects(async () => {
       for await (const { type } of nuts.watch({ resourceVersion })) throw new Error(`an event ${type}`);
@@ -129,19 +129,19 @@ cluster.anywhere(
 );
 
 cluster.anywhere(
-  "installDefinitions resolves when the kinds are served, and changes nothing by a second call",
+  "installCrds resolves when the kinds are served, and changes nothing by a second call",
   async ({ client, namespace }) => {
     const kinds = [kindOf("parts", "Part"), kindOf("bolts", "Bolt")];
     await client.discover();
     const startedAt = performance.now();
-    await installDefinitions(client, kinds.map((kind) => definitionOf(kind)));
+    await installCrds(client, kinds.map((kind) => definitionOf(kind)));
     report(`two definitions are served after ${seconds(startedAt)}`);
     const found = (await client.discover()).filter(({ group }) => group === kinds[0].group).map(({ kind }) => kind);
     assertEquals(found.filter((kind) => kind === "Part" || kind === "Bolt").sort(), ["Bolt", "Part"]);
     for (const kind of kinds) await client.resource(kind, { namespace }).create({ metadata: { name: "a" } });
     const definitions = client.resource(CustomResourceDefinition);
     const before = await definitions.get(definitionName(kinds[0]));
-    await installDefinitions(client, kinds.map((kind) => definitionOf(kind)));
+    await installCrds(client, kinds.map((kind) => definitionOf(kind)));
     const after = await definitions.get(definitionName(kinds[0]));
     assertEquals(after.metadata.resourceVersion, before.metadata.resourceVersion);
     for (const kind of kinds) await undefine(client, kind);
@@ -242,7 +242,7 @@ cluster.withPlane(
       });
       await usage.waitForCacheSync({ patient: true });
       const first = usage.lastSyncResourceVersion;
-      await usage.atLeast(String(Number(first) + 1)); // of another list, which has no event
+      await usage.waitForVersion(String(Number(first) + 1)); // of another list, which has no event
       metrics.usage.set("a", "7m");
       metrics.usage.delete("b");
       await usage.untilDeleted("shop/b");

@@ -1,17 +1,17 @@
 import {
   apiVersionOf,
+  asTable,
   Client,
   defineResource,
-  type Draft,
-  fieldsOf,
   isExpired,
   type KubernetesObject,
-  metadataOf,
+  type ObjectDraft,
+  onlyFields,
+  onlyMetadata,
   type Resource,
   type ResourceClient,
   resourceName,
   SharedIndexInformer,
-  tableOf,
   type TableRow,
 } from "@kube/informer";
 import { ConfigMap, Namespace, Node, Pod, Secret } from "@kube/informer/kinds/core/v1";
@@ -41,7 +41,7 @@ const Crontab = defineResource<KubernetesObject>({
 });
 
 /** Metadata whose text needs care in one encoding or the other. */
-const ODD: readonly Draft<KubernetesObject>["metadata"][] = [
+const ODD: readonly ObjectDraft<KubernetesObject>["metadata"][] = [
   { name: "plain" },
   { name: "empty", labels: {}, annotations: {} },
   { name: "labels", labels: { "a.b/c-d_e": "", app: "x".repeat(63), "1": "2" } },
@@ -108,10 +108,10 @@ cluster.anywhere(
       for (const kind of kinds) {
         const objects = client.resource(kind, { namespace });
         await onceServed(() => objects.list());
-        for (const metadata of ODD) await objects.create({ metadata } as Draft<KubernetesObject>);
+        for (const metadata of ODD) await objects.create({ metadata } as ObjectDraft<KubernetesObject>);
         await objects.delete("prefix", { gracePeriodSeconds: 0 }); // stays, with a deletionTimestamp
         await objects.patch("plain", { type: "merge", body: { metadata: { annotations: { changed: "1" } } } });
-        const metadata = client.resource(metadataOf(kind), { namespace });
+        const metadata = client.resource(onlyMetadata(kind), { namespace });
         const { items } = await metadata.list();
         assertEquals(items.length >= ODD.length, true);
         assert(items.some((item) => item.metadata.deletionTimestamp !== undefined));
@@ -120,7 +120,7 @@ cluster.anywhere(
         }
       }
       for (const kind of [Deployment, Namespace] as Resource<KubernetesObject>[]) {
-        const metadata = client.resource(metadataOf(kind));
+        const metadata = client.resource(onlyMetadata(kind));
         const { items } = await metadata.list();
         assertEquals(await entriesOf(metadata, "keep"), textsOf(items, "keep"));
       }
@@ -135,8 +135,8 @@ for (const streamingList of ["on", "off"] as const) {
     `an informer keeps metadata, with streaming list ${streamingList}`,
     async ({ client, namespace }) => {
       const maps = client.resource(ConfigMap, { namespace });
-      const metadata = client.resource(metadataOf(ConfigMap), { namespace });
-      for (const metadata of ODD) await maps.create({ metadata } as Draft<ConfigMap>);
+      const metadata = client.resource(onlyMetadata(ConfigMap), { namespace });
+      for (const metadata of ODD) await maps.create({ metadata } as ObjectDraft<ConfigMap>);
       await using informer = new SharedIndexInformer(metadata, { reflector: { streamingList } });
       const deleted: string[] = [];
       informer.addEventHandler({ onDelete: ({ object }) => deleted.push(JSON.stringify(object.metadata.labels)) });
@@ -166,7 +166,7 @@ cluster.anywhere(
   "a watch of metadata resumes, and a page of it has a token",
   async ({ client, namespace }) => {
     const maps = client.resource(ConfigMap, { namespace });
-    const metadata = client.resource(metadataOf(ConfigMap), { namespace });
+    const metadata = client.resource(onlyMetadata(ConfigMap), { namespace });
     const first = await maps.create(mapDraft("first"));
     await maps.create(mapDraft("second"));
     const received: string[] = [];
@@ -194,7 +194,7 @@ cluster.anywhere(
   "a watch of metadata has the errors of a watch of objects",
   async ({ client, namespace }) => {
     const maps = client.resource(ConfigMap, { namespace });
-    const metadata = client.resource(metadataOf(ConfigMap), { namespace });
+    const metadata = client.resource(onlyMetadata(ConfigMap), { namespace });
     const options = { allowBookmarks: true, sendInitialEvents: true, resourceVersion: "999999999" };
     for (const objects of [metadata, maps as ResourceClient<KubernetesObject>]) {
       const error = await assertRejects(async () => {
@@ -366,7 +366,7 @@ cluster.anywhere("the fake server prints the columns and cells that a real serve
       const objects = client.resource(resource, { namespace });
       const { involvedObject } = draft as { readonly involvedObject?: object };
       const placed = involvedObject === undefined ? {} : { involvedObject: { namespace, ...involvedObject } };
-      let object = await objects.create({ ...draft, ...placed } as Draft<Written>);
+      let object = await objects.create({ ...draft, ...placed } as ObjectDraft<Written>);
       made.push([resource, object.metadata.name]);
       const { status } = draft as Written;
       if (status !== undefined) object = await objects.update({ ...copyOf(object), status }, { subresource: "status" });
@@ -376,8 +376,8 @@ cluster.anywhere("the fake server prints the columns and cells that a real serve
     for (const resource of kinds.values()) {
       const mine = ({ metadata: { name } }: TableRow): boolean =>
         made.some(([of, made]) => resourceName(of) === resourceName(resource) && made === name);
-      const real = (await client.resource(tableOf(resource), { namespace }).list()).items.filter(mine);
-      const { items } = await copies.resource(tableOf(resource)).list();
+      const real = (await client.resource(asTable(resource), { namespace }).list()).items.filter(mine);
+      const { items } = await copies.resource(asTable(resource)).list();
       assert(real.length > 0);
       const [ours, theirs] = [printed(items), printed(real)];
       if (!equal(ours, theirs)) others.set(`${apiVersionOf(resource)} ${resource.kind}`, { ours, theirs });
@@ -414,9 +414,9 @@ cluster.anywhere(
     using copies = new Client({ server: "http://fake", transport: fake, namespace });
     const tables: unknown[] = [];
     for (const to of [client, copies]) {
-      await to.resource(Definition).create(definition as unknown as Draft<Definition>);
-      const rows = to.resource(tableOf(Crontab), { namespace });
-      await onceServed(() => to.resource(Crontab, { namespace }).create(draft as Draft<Written>));
+      await to.resource(Definition).create(definition as unknown as ObjectDraft<Definition>);
+      const rows = to.resource(asTable(Crontab), { namespace });
+      await onceServed(() => to.resource(Crontab, { namespace }).create(draft as ObjectDraft<Written>));
       tables.push(printed((await rows.list()).items));
     }
     assertEquals(tables[1], tables[0]);
@@ -429,7 +429,7 @@ for (const streamingList of ["auto", "on", "off"] as const) {
     async (setting) => {
       const { client, namespace } = setting;
       const maps = client.resource(ConfigMap, { namespace });
-      const rows = client.resource(tableOf(ConfigMap), { namespace });
+      const rows = client.resource(asTable(ConfigMap), { namespace });
       await using informer = new SharedIndexInformer(rows, { reflector: { streamingList } });
       await runSynced(informer);
       await forEach(names("map", 50), (name) => maps.create(mapDraft(name)));
@@ -457,10 +457,10 @@ cluster.anywhere(
   async ({ client, namespace }) => {
     const maps = client.resource(ConfigMap, { namespace });
     await forEach(names("map", 5), (name) => maps.create(mapDraft(name)));
-    const pages = await Array.fromAsync(client.resource(tableOf(ConfigMap), { namespace }).pages({ limit: 2 }));
+    const pages = await Array.fromAsync(client.resource(asTable(ConfigMap), { namespace }).pages({ limit: 2 }));
     assertEquals(pages.map(({ items }) => items.length), [2, 2, 1]);
     assertEquals(new Set(pages.map(({ resourceVersion }) => resourceVersion)).size, 1);
-    const namespaces = await client.resource(tableOf(Namespace)).list();
+    const namespaces = await client.resource(asTable(Namespace)).list();
     assert(namespaces.items.some(({ cells: [name, status] }) => name === "default" && status === "Active"));
   },
 );
@@ -479,7 +479,7 @@ for (const [title, streamingList] of [["pages", "off"], ["a streaming list", "on
       const { client, namespace } = setting;
       const pods = client.resource(Pod, { namespace });
       await forEach(names("pod", 60), (name) => pods.create(podDraft(name, { tier: "web" }, "node-1")));
-      const source = client.resource(fieldsOf<Pod, readonly string[]>(Pod, FIELDS), { namespace });
+      const source = client.resource(onlyFields<Pod, readonly string[]>(Pod, FIELDS), { namespace });
       await using informer = new SharedIndexInformer(source, { reflector: { streamingList, pageSize: 25 } });
       let updates = 0;
       informer.addEventHandler({ onUpdate: () => updates++ });
@@ -497,7 +497,7 @@ for (const [title, streamingList] of [["pages", "off"], ["a streaming list", "on
         await pods.patch(name, { type: "merge", body: { metadata: { labels: { mark: "1" } } } });
       });
       const last = await pods.patch("pod-0000", { type: "merge", body: { metadata: { labels: { other: "2" } } } });
-      await informer.atLeast(last.metadata.resourceVersion, { signal: AbortSignal.timeout(30_000) });
+      await informer.waitForVersion(last.metadata.resourceVersion, { signal: AbortSignal.timeout(30_000) });
       await compare();
       assertEquals(updates, 20, "an update of another label is no event");
     },
@@ -547,11 +547,11 @@ cluster.anywhere(
       ];
       for (
         const form of [
-          fieldsOf(kind, paths),
-          fieldsOf(kind, []),
-          fieldsOf(kind, ["spec"] as readonly string[]),
-          metadataOf(kind),
-          tableOf(kind),
+          onlyFields(kind, paths),
+          onlyFields(kind, []),
+          onlyFields(kind, ["spec"] as readonly string[]),
+          onlyMetadata(kind),
+          asTable(kind),
         ]
       ) {
         const [object] = await objectsOf(client, form as Resource<KubernetesObject>, namespace);

@@ -1,14 +1,14 @@
 // A relay as an API server, of a real cluster: informers and kubectl read through it, while servers and relays end.
 import {
   Client,
-  fieldsOf,
   type KubernetesObject,
-  metadataOf,
+  onlyFields,
+  onlyMetadata,
   type Resource,
   SharedIndexInformer,
   SharedInformerFactory,
 } from "@kube/informer";
-import { HttpServer } from "@kube/informer/connect";
+import { FetchServer } from "@kube/informer/connect";
 import { InformerRelay } from "@kube/informer/relay";
 import { ConfigMap, Pod } from "@kube/informer/kinds/core/v1";
 import { assert, assertEquals } from "@std/assert";
@@ -28,7 +28,7 @@ class ServedRelay implements AsyncDisposable {
   #port = 0;
   #informers!: SharedInformerFactory;
   #relay!: InformerRelay;
-  #http!: HttpServer;
+  #http!: FetchServer;
 
   constructor(client: Client) {
     this.#client = client;
@@ -47,7 +47,7 @@ class ServedRelay implements AsyncDisposable {
   start(): void {
     this.#informers = new SharedInformerFactory(this.#client, { onError: (error) => this.#errors.push(error) });
     this.#relay = new InformerRelay(this.#informers, { collections: { maps: ConfigMap, pods: Pod } });
-    this.#http = new HttpServer(this.#relay.fetch, { port: this.#port });
+    this.#http = new FetchServer(this.#relay.fetch, { port: this.#port });
     this.#port = this.#http.port;
   }
 
@@ -143,8 +143,8 @@ cluster.withPlane("caches behind a relay equal the server, after relays and serv
   };
   for (const streamingList of ["on", "off"] as const) {
     read(ConfigMap, streamingList);
-    read(metadataOf(ConfigMap), streamingList);
-    read(fieldsOf(ConfigMap, ["data.text"]) as Resource<KubernetesObject>, streamingList);
+    read(onlyMetadata(ConfigMap), streamingList);
+    read(onlyFields(ConfigMap, ["data.text"]) as Resource<KubernetesObject>, streamingList);
   }
   const write = (seed: number): Promise<unknown> =>
     Promise.all(
@@ -157,7 +157,7 @@ cluster.withPlane("caches behind a relay equal the server, after relays and serv
     await settle(readers as unknown as SharedIndexInformer<ConfigMap>[], client, ConfigMap, namespace);
     const took = seconds(startedAt);
     for (const [i, informer] of readers.entries()) {
-      const resource = [ConfigMap, metadataOf(ConfigMap), fieldsOf(ConfigMap, ["data.text"])][i % 3];
+      const resource = [ConfigMap, onlyMetadata(ConfigMap), onlyFields(ConfigMap, ["data.text"])][i % 3];
       await assertEqualToServer(informer, client, resource as Resource<KubernetesObject>, { namespace });
     }
     report(

@@ -56,7 +56,7 @@ for (const filters of [false, true]) {
         later.metadata.resourceVersion;
       const current = (await maps.list()).items;
       await withDeadline("the writes", async (signal) => {
-        await names.atLeast(version, { signal });
+        await names.waitForVersion(version, { signal });
         while (shards.reduce((sum, { indexer }) => sum + indexer.size, 0) !== current.length) {
           await new Promise((resolve) => setTimeout(resolve, 20));
           signal.throwIfAborted();

@@ -2,9 +2,9 @@
 import {
   type Client,
   defineResource,
-  type Draft,
-  installDefinitions,
+  installCrds,
   type KubernetesObject,
+  type ObjectDraft,
   type Resource,
   SharedIndexInformer,
 } from "@kube/informer";
@@ -62,7 +62,7 @@ cluster.withPlane(
     await create(client, definition, true); // strictly
     await withDeadline(
       "the definition",
-      (signal) => installDefinitions(client, [definition as Draft<CustomResourceDefinition>], { signal }),
+      (signal) => installCrds(client, [definition as ObjectDraft<CustomResourceDefinition>], { signal }),
     );
     for (const object of manifests) await create(client, object, false); // nothing here runs the Deployment
 

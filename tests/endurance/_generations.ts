@@ -6,24 +6,24 @@
  */
 import { setImmediate } from "node:timers";
 import {
-  type Change,
-  type Entry,
+  type CacheEntry,
   entryOf,
   type KubernetesObject,
   type ListerWatcher,
   type ListPart,
   SharedIndexInformer,
+  type WatchChange,
 } from "../../mod.ts";
 
 const OBJECTS = 1_000;
 
 class Source implements ListerWatcher<KubernetesObject> {
   #version = 0;
-  #batch = Promise.withResolvers<readonly Change<KubernetesObject>[]>();
+  #batch = Promise.withResolvers<readonly WatchChange<KubernetesObject>[]>();
   /** The objects of the last generation. */
-  last: WeakRef<Entry<KubernetesObject>>[] = [];
+  last: WeakRef<CacheEntry<KubernetesObject>>[] = [];
 
-  #entries(): Entry<KubernetesObject>[] {
+  #entries(): CacheEntry<KubernetesObject>[] {
     this.#version++;
     const entries = Array.from({ length: OBJECTS }, (_, i) =>
       entryOf<KubernetesObject>({
@@ -44,7 +44,7 @@ class Source implements ListerWatcher<KubernetesObject> {
 
   async *watchChanges(
     { signal }: { readonly signal?: AbortSignal } = {},
-  ): AsyncGenerator<readonly Change<KubernetesObject>[], void, undefined> {
+  ): AsyncGenerator<readonly WatchChange<KubernetesObject>[], void, undefined> {
     signal?.addEventListener("abort", () => this.#batch.reject(signal.reason), { once: true });
     yield [];
     for (;;) yield await this.#batch.promise;
@@ -105,7 +105,7 @@ async function delivered(informer: Informer): Promise<void> {
   do await turn(); while (informer.status().handlers.some(({ pending }) => pending > 0));
 }
 
-async function alive(refs: readonly WeakRef<Entry<KubernetesObject>>[]): Promise<number> {
+async function alive(refs: readonly WeakRef<CacheEntry<KubernetesObject>>[]): Promise<number> {
   await turn(); // a reference that was read in this turn keeps its object alive to its end
   (globalThis as unknown as { gc(): void }).gc();
   return refs.filter((ref) => ref.deref() !== undefined).length;
@@ -113,7 +113,7 @@ async function alive(refs: readonly WeakRef<Entry<KubernetesObject>>[]): Promise
 
 async function update(source: Source, informer: Informer): Promise<number> {
   const before = source.last;
-  await informer.atLeast(source.update());
+  await informer.waitForVersion(source.update());
   await delivered(informer);
   return await alive(before);
 }

@@ -7,13 +7,13 @@
  */
 import { setImmediate } from "node:timers";
 import {
-  type Change,
-  type Entry,
+  type CacheEntry,
   entryOf,
   type KubernetesObject,
   type ListerWatcher,
   type ListPart,
   SharedIndexInformer,
+  type WatchChange,
   WorkQueue,
 } from "../../mod.ts";
 
@@ -27,7 +27,7 @@ const versions = new Array<number>(OBJECTS).fill(1);
 const additions = new Array<number>(OBJECTS).fill(0);
 let version = 1;
 
-function entryAt(index: number): Entry<KubernetesObject> {
+function entryAt(index: number): CacheEntry<KubernetesObject> {
   return entryOf({
     metadata: {
       name: `object-${index}`,
@@ -41,7 +41,7 @@ function entryAt(index: number): Entry<KubernetesObject> {
 }
 
 /** The changes that are sent in one turn. */
-function* batch(from: number): Generator<Change<KubernetesObject>> {
+function* batch(from: number): Generator<WatchChange<KubernetesObject>> {
   for (let change = from; change < from + BATCH; change++) {
     const step = change % 20;
     // The object that is deleted is the one that is added again.
@@ -65,7 +65,7 @@ class Source implements ListerWatcher<KubernetesObject> {
 
   async *watchChanges(
     { signal }: { readonly signal?: AbortSignal } = {},
-  ): AsyncGenerator<readonly Change<KubernetesObject>[], void, undefined> {
+  ): AsyncGenerator<readonly WatchChange<KubernetesObject>[], void, undefined> {
     yield [];
     const end = Math.min(changes, (Math.floor(sent / (changes / RELISTS)) + 1) * (changes / RELISTS));
     while (sent < end) {

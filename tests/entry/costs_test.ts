@@ -3,7 +3,7 @@
 // Steps are counted, by proxies around objects, texts and bytes; times are not measured. An object may be what a
 // kube-apiserver accepts: up to 10,000 levels, and 1.5 MB.
 import { assert } from "@std/assert";
-import { differences, fieldsOf, metadataOf, path, tableOf } from "@kube/informer";
+import { asTable, differences, field, onlyFields, onlyMetadata } from "@kube/informer";
 import type { KubernetesObject } from "../../src/api/object.ts";
 import { FieldTree } from "../../src/api/fields.ts";
 import { elementsAt, FieldSelector, LabelSelector, membersAt, sameValue } from "../../src/api/selector.ts";
@@ -184,16 +184,16 @@ type Ways = Readonly<Record<string, (steps: Steps, object: KubernetesObject, tex
 /** The ways to read an object. The object is counted already; the text is not. */
 const WAYS: Ways = {
   ...Object.fromEntries(PATHS.flatMap((it): [string, Ways[string]][] => {
-    const field = path(it as string);
+    const values = field(it as string);
     const keys = it.split(".");
     const selector = FieldSelector.parse(`${it}=1,${it}!=2`);
     return [
-      [`path("${it}")`, (_, object) => field(object)],
-      [`path("${it}").exists()`, (_, object) => field.exists()(object)],
-      [`path("${it}") of an unread text`, (steps, _, text) => readValues(steps.text(text), keys)],
-      [`path("${it}") of an entry`, (_, object) => ofEntries<KubernetesObject, unknown>(field)(entryOf(object))],
+      [`field("${it}")`, (_, object) => values(object)],
+      [`field("${it}").exists()`, (_, object) => values.exists()(object)],
+      [`field("${it}") of an unread text`, (steps, _, text) => readValues(steps.text(text), keys)],
+      [`field("${it}") of an entry`, (_, object) => ofEntries<KubernetesObject, unknown>(values)(entryOf(object))],
       [`an index by "${it}"`, (_, object) => {
-        const indexer = new Indexer<KubernetesObject, string>({ keyOf: () => "b/a", indexers: { x: field } });
+        const indexer = new Indexer<KubernetesObject, string>({ keyOf: () => "b/a", indexers: { x: values } });
         indexer.add(object);
         indexer.update(object);
         indexer.deleteByKey("b/a");
@@ -209,7 +209,7 @@ const WAYS: Ways = {
       }],
       [`an entry of fields ["${it}"]`, (steps, _, text) => {
         const bytes = steps.bytes(new TextEncoder().encode(text));
-        const resource = fieldsOf(Thing, [it] as string[]);
+        const resource = onlyFields(Thing, [it] as string[]);
         return new ObjectReader({ resource, managedFields: "drop" }).read(bytes, 0, bytes.length);
       }],
     ];
@@ -219,7 +219,7 @@ const WAYS: Ways = {
   },
   "metadata of bytes": (steps, _, text) =>
     new JsonWalker().walk(steps.bytes(new TextEncoder().encode(text)), 0, text.length),
-  ...Object.fromEntries([Thing, metadataOf(Thing), tableOf(Thing)].flatMap((resource) => {
+  ...Object.fromEntries([Thing, onlyMetadata(Thing), asTable(Thing)].flatMap((resource) => {
     return (["keep", "drop", { manager: "m" }] as const).map((managedFields): [string, Ways[string]] => {
       const name = `an entry of ${resource.representation ?? "object"}, managedFields ${JSON.stringify(managedFields)}`;
       return [name, (steps, _, text) => {

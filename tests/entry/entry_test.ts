@@ -8,7 +8,7 @@ import {
 } from "@std/assert";
 import { FieldTree } from "../../src/api/fields.ts";
 import type { KubernetesObject } from "../../src/api/object.ts";
-import { type Entry, sameVersion } from "../../src/api/options.ts";
+import { type CacheEntry, sameVersion } from "../../src/api/options.ts";
 import { DecodeError } from "../../src/api/status.ts";
 import {
   brokenEntry,
@@ -326,24 +326,28 @@ Deno.test("an object that JSON does not have is refused by its key where it has 
 });
 
 /** An unread entry; `bytes` holds it as bytes, as text outside of ASCII is held. */
-function entry(version: string, rest: object = {}, { bytes = false, annotations = {} } = {}): Entry<KubernetesObject> {
+function entry(
+  version: string,
+  rest: object = {},
+  { bytes = false, annotations = {} } = {},
+): CacheEntry<KubernetesObject> {
   const text = JSON.stringify({ metadata: { annotations, name: "a", resourceVersion: version }, ...rest });
   const identity = { key: "a", namespace: "", uid: "", resourceVersion: version };
   const end = text.indexOf("}", text.indexOf(`"name"`)) + 1;
   return unreadEntry(identity, bytes ? new TextEncoder().encode(text) : text, 12, end);
 }
 
-function read<T>(entry: Entry<T>): Entry<T> {
+function read<T>(entry: CacheEntry<T>): CacheEntry<T> {
   void entry.object;
   return entry;
 }
 
 Deno.test("sameFields compares the fields but for the version, whether entries are read, frozen, or bytes", () => {
   const forms = [
-    (entry: Entry<KubernetesObject>) => entry,
+    (entry: CacheEntry<KubernetesObject>) => entry,
     read,
     frozenEntry,
-    (entry: Entry<KubernetesObject>) => read(frozenEntry(entry)),
+    (entry: CacheEntry<KubernetesObject>) => read(frozenEntry(entry)),
   ];
   for (const bytes of [false, true]) {
     for (const one of forms) {

@@ -1,13 +1,13 @@
 import { assert, assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
-import type { Entry } from "../../src/api/options.ts";
+import type { CacheEntry } from "../../src/api/options.ts";
 import { fieldValues } from "../../src/api/selector.ts";
 import { DecodeError } from "../../src/api/status.ts";
 import { entryOf, frozenEntry } from "../../src/entry/entry.ts";
-import { ofEntries, path, readValues, valuesAt } from "../../src/entry/path.ts";
+import { field, ofEntries, readValues, valuesAt } from "../../src/entry/path.ts";
 import { METADATA, parses, TEXT, type Thing, unread } from "../support/unread.ts";
 import fc from "npm:fast-check@^4.10.2";
 
-const name = path("spec.containers.name");
+const name = field("spec.containers.name");
 
 Deno.test("path reads an unread entry without parsing its object, and a parsed one without parsing anything", () => {
   const texts: string[] = [];
@@ -25,7 +25,7 @@ Deno.test("path reads what is not ASCII, and keys in brackets", () => {
   for (const entry of [unread(text, metadata), unread(new TextEncoder().encode(text), metadata)]) {
     assertEquals(valuesAt(entry, ["note"]), ["ä日"]);
     assertEquals(valuesAt(entry, ["metadata", "annotations", "ä"]), ["1"]);
-    assertEquals(ofEntries<Thing, unknown>(path('metadata.annotations["example.com/owner"]'))(entry), ["日本"]);
+    assertEquals(ofEntries<Thing, unknown>(field('metadata.annotations["example.com/owner"]'))(entry), ["日本"]);
   }
 });
 
@@ -50,23 +50,23 @@ Deno.test("path is an index function and makes predicates, of objects as of entr
       deep: {},
     },
   };
-  const entry: Entry<typeof object> = entryOf(object);
+  const entry: CacheEntry<typeof object> = entryOf(object);
   const predicates = [
-    [path("spec.containers.name").equals("app"), true],
-    [path("spec.containers.name").equals("none"), false],
-    [path("spec.containers.name").notEquals("app"), false],
-    [path("spec.containers.name").notEquals("none"), true],
-    [path("spec.containers.name").in("none", "proxy"), true],
-    [path("spec.containers.name").in(), false],
-    [path("spec.replicas").equals(3), true],
-    [path("spec.replicas").equals("3"), true],
-    [path("spec.paused").in(false), true],
-    [path("spec.paused").exists(), true],
-    [path("spec.empty").exists(), false],
-    [path("spec.none").exists(), false],
-    [path("spec.none").notEquals("x"), true],
-    [path("spec.deep").exists(), true],
-    [path("spec.deep").equals("undefined"), false],
+    [field("spec.containers.name").equals("app"), true],
+    [field("spec.containers.name").equals("none"), false],
+    [field("spec.containers.name").notEquals("app"), false],
+    [field("spec.containers.name").notEquals("none"), true],
+    [field("spec.containers.name").in("none", "proxy"), true],
+    [field("spec.containers.name").in(), false],
+    [field("spec.replicas").equals(3), true],
+    [field("spec.replicas").equals("3"), true],
+    [field("spec.paused").in(false), true],
+    [field("spec.paused").exists(), true],
+    [field("spec.empty").exists(), false],
+    [field("spec.none").exists(), false],
+    [field("spec.none").notEquals("x"), true],
+    [field("spec.deep").exists(), true],
+    [field("spec.deep").equals("undefined"), false],
   ] as const;
   for (const [index, [predicate, expected]] of predicates.entries()) {
     assertEquals(
@@ -75,10 +75,10 @@ Deno.test("path is an index function and makes predicates, of objects as of entr
       `${index}`,
     );
   }
-  assertEquals(path("spec.replicas")(object), ["3"]);
-  assertEquals(path("spec.deep")(object), []);
-  assertEquals(path("spec.containers")(object), []);
-  assertEquals(String(path("spec.containers.name")), "spec.containers.name");
+  assertEquals(field("spec.replicas")(object), ["3"]);
+  assertEquals(field("spec.deep")(object), []);
+  assertEquals(field("spec.containers")(object), []);
+  assertEquals(String(field("spec.containers.name")), "spec.containers.name");
   assert(ofEntries((thing: typeof object) => thing.spec.replicas === 3)(entry));
 });
 
@@ -94,12 +94,12 @@ Deno.test("path reads an element of an array of values by its position, and the 
   ];
   for (const [keys, values] of cases) {
     const entry = unread(text);
-    assertEquals([ofEntries(path(keys))(entry), path(keys)(entry.object)], [values, values], keys);
+    assertEquals([ofEntries(field(keys))(entry), field(keys)(entry.object)], [values, values], keys);
   }
 });
 
 Deno.test("path refuses a text that is no path", () => {
-  assertThrows(() => path("spec..name"), SyntaxError, "Cannot read the field path");
+  assertThrows(() => field("spec..name"), SyntaxError, "Cannot read the field path");
 });
 
 const KEYS = ["a", "b", "metadata", "x.y/z", "", "{", '"', "schlüssel", "__proto__"];

@@ -1,11 +1,11 @@
 // Everything that takes `onError` or `onInterrupted` under the same two promises: without it each new cause is written
 // to the console once, and with it never.
 import { assert, assertEquals } from "@std/assert";
-import type { Entry } from "../../src/api/options.ts";
+import type { CacheEntry } from "../../src/api/options.ts";
 import { keyOf } from "../../src/api/object.ts";
 import { Client } from "../../src/client/client.ts";
 import { ClusterSet } from "../../src/controllers/clusters/cluster_set.ts";
-import { HttpServer } from "../../src/connect/deno/run_manager.ts";
+import { FetchServer } from "../../src/connect/deno/run_manager.ts";
 import { InformerRelay } from "../../src/relay/server/informer_relay.ts";
 import { derive } from "../../src/informer/derived_collection.ts";
 import { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";
@@ -79,7 +79,7 @@ const ROWS: Record<string, Record<string, Row>> = {
         const body = { metadata: { labels: { n: crypto.randomUUID() } } };
         await client.resource(ConfigMap, { namespace: "shop" }).patch(key.slice(5), { type: "merge", body });
         return requeueAfter(1_000);
-      }, { staleMs: 10 })(place);
+      }, { readYourWritesTimeoutMs: 10 })(place);
     },
     "a loop": reconciler(async (_key, { client, object }) => {
       const data = { n: `${Math.random()}` };
@@ -135,7 +135,7 @@ const ROWS: Record<string, Record<string, Row>> = {
   },
   "reflector/reflector.ts": {
     "a resync": async ({ client, onError, pass }) => {
-      const store = Object.assign(new Indexer<Entry<ConfigMap>>({ keyOf }), { resync: fail });
+      const store = Object.assign(new Indexer<CacheEntry<ConfigMap>>({ keyOf }), { resync: fail });
       const stop = new AbortController();
       const running = new Reflector(client.resource(ConfigMap), store, { onError, resyncMs: 1_000 }).run({
         signal: stop.signal,
@@ -165,7 +165,7 @@ const ROWS: Record<string, Record<string, Row>> = {
       await pass(1_000);
     },
     "a check": async ({ client, server, onError, pass }) => {
-      await using informers = new SharedInformerFactory(client, { onError, check: { everyMs: 60_000 } });
+      await using informers = new SharedInformerFactory(client, { onError, check: { intervalMs: 60_000 } });
       informers.forResource(ConfigMap);
       informers.start();
       await pass(100);
@@ -174,7 +174,7 @@ const ROWS: Record<string, Record<string, Row>> = {
     },
     "a snapshot": async ({ client, onError, pass }) => {
       const store = { get: () => Promise.resolve(undefined), set: fail };
-      await using informers = new SharedInformerFactory(client, { onError, snapshots: { store, everyMs: 10_000 } });
+      await using informers = new SharedInformerFactory(client, { onError, snapshots: { store, intervalMs: 10_000 } });
       informers.forResource(ConfigMap);
       informers.start();
       await pass(30_000);
@@ -243,7 +243,7 @@ const ROWS: Record<string, Record<string, Row>> = {
       const failing = () => ({ ...failed, finished: Promise.reject(new Error("too many open files")) });
       Deno.serve = failing as unknown as typeof serve;
       try {
-        await using _server = new HttpServer(() => new Response(), { onError });
+        await using _server = new FetchServer(() => new Response(), { onError });
         await pass(5_000);
       } finally {
         Deno.serve = serve;

@@ -6,7 +6,7 @@ import * as deno from "../../src/connect/mod.ts";
 import { startControlPlane } from "../../src/testing/control_plane/mod.ts";
 import * as edge from "../../src/relay/server/mod.ts";
 import { ConfigMap, Pod, Secret } from "../../src/kinds/core/v1.ts";
-import { perturb } from "../../src/testing/chaos/mod.ts";
+import { chaos } from "../../src/testing/chaos/mod.ts";
 import * as ready from "../../src/controllers/readiness/mod.ts";
 import * as reconcile from "../../src/controllers/reconcile/mod.ts";
 import * as relay from "../../src/relay/client/mod.ts";
@@ -38,7 +38,7 @@ type Calls = Readonly<Record<string, () => unknown>>;
 
 const typo = { misspelt: true } as object;
 const key = "shop/cart-0";
-const keyOf = ({ key }: core.Entry<Pod>): string => key;
+const keyOf = ({ key }: core.CacheEntry<Pod>): string => key;
 
 function callsOfClients(server: testing.FakeApiServer, client: core.Client): Calls {
   const maps = client.resource(ConfigMap, { namespace: "shop" });
@@ -69,7 +69,7 @@ function callsOfClients(server: testing.FakeApiServer, client: core.Client): Cal
     "ResourceClient.watchChanges": () => first(maps.watchChanges({ ...typo })),
     "createOrUpdate": () => reconcile.createOrUpdate(maps, draft, () => {}, { ...typo }),
     "finalize": () => reconcile.finalize(maps, map, { finalizer: "example.com/a", cleanup: () => {}, ...typo }),
-    "installDefinitions": () => core.installDefinitions(client, [], { ...typo }),
+    "installCrds": () => core.installCrds(client, [], { ...typo }),
     "logRequests": () => core.logRequests(() => {}, { ...typo }),
     "ownerReferenceTo": () => reconcile.ownerReferenceTo(map, { ...typo }),
     "readableNamespaces": () => core.readableNamespaces(client, [Pod], { ...typo }),
@@ -88,8 +88,8 @@ function callsOfInformers(client: core.Client, informers: core.SharedInformerFac
   const derived = core.derive(pods, () => []);
   const view = pods.view();
   const acquired = informers.acquire(ConfigMap, { namespace: "idle" });
-  const store = new core.Indexer<core.Entry<Pod>>({ keyOf });
-  const queue = new core.DeltaFIFO<core.Entry<Pod>>({ keyOf, knownObjects: store });
+  const store = new core.Indexer<core.CacheEntry<Pod>>({ keyOf });
+  const queue = new core.DeltaFIFO<core.CacheEntry<Pod>>({ keyOf, knownObjects: store });
   const ofAll: Calls = Object.fromEntries(
     ([["SharedIndexInformer", pods], ["DerivedCollection", derived], ["AcquiredInformer", acquired]] as const).flatMap(
       ([name, it]) => [
@@ -118,11 +118,11 @@ function callsOfInformers(client: core.Client, informers: core.SharedInformerFac
     "Indexer.replacing": () => store.replacing({ ...typo }),
     "Lister.list": () => pods.lister.list({ ...typo }),
     "NamespaceLister.list": () => pods.lister.namespace("shop").list({ ...typo }),
-    "Position.open": () => core.Position.open(new core.MemoryPositions(), { name: "a", ...typo }),
+    "Position.open": () => core.Checkpoint.open(new core.MemoryCheckpoints(), { name: "a", ...typo }),
     "Reflector.run": () => new core.Reflector(source, queue, {}).run({ ...typo }),
     "SharedIndexInformer.addEventHandler (handler)": () => pods.addEventHandler({ onMisspelt: () => {} } as object),
-    "SharedIndexInformer.atLeast": () => pods.atLeast("1", { ...typo }),
-    "SharedIndexInformer.check": () => pods.check({ ...typo }),
+    "SharedIndexInformer.atLeast": () => pods.waitForVersion("1", { ...typo }),
+    "SharedIndexInformer.check": () => pods.checkConsistency({ ...typo }),
     "SharedIndexInformer.restore": () => pods.restore(new ReadableStream(), { ...typo }),
     "SharedIndexInformer.run": () => pods.run({ ...typo }),
     "SharedIndexInformer.snapshot": () => pods.snapshot({ ...typo }),
@@ -142,7 +142,7 @@ function callsOfInformers(client: core.Client, informers: core.SharedInformerFac
     "new Reflector (backoff)": () => new core.Reflector(source, queue, { backoff: { ...typo } }),
     "new SharedIndexInformer": () => new core.SharedIndexInformer(source, { ...typo }),
     "new SharedIndexInformer (check)": () =>
-      new core.SharedIndexInformer(source, { check: { everyMs: 60_000, ...typo } }),
+      new core.SharedIndexInformer(source, { check: { intervalMs: 60_000, ...typo } }),
     "new SharedInformerFactory": () => new core.SharedInformerFactory(client, { ...typo }),
     "new SharedInformerFactory (snapshots)": () =>
       new core.SharedInformerFactory(client, { snapshots: { store: new core.MemorySnapshots(), ...typo } }),
@@ -225,10 +225,10 @@ function callsOfDeno(): Calls {
     "connectContexts": () => deno.connectContexts({ ...typo }),
     "connectKubeconfig": () => deno.connectKubeconfig("", "a", { ...typo }),
     "denoTransport": () => deno.denoTransport({ ...typo }),
-    "inCluster": () => deno.inCluster({ ...typo }),
+    "inCluster": () => deno.connectInCluster({ ...typo }),
     "new FileSnapshots": () => new deno.FileSnapshots("folder", { ...typo }),
-    "new HttpServer": () => new deno.HttpServer(() => new Response(), { port: 0, ...typo }),
-    "new KvPositions": () => new deno.KvPositions(kv, { ...typo }),
+    "new HttpServer": () => new deno.FetchServer(() => new Response(), { port: 0, ...typo }),
+    "new KvCheckpoints": () => new deno.KvCheckpoints(kv, { ...typo }),
     "new KvSnapshots": () => new deno.KvSnapshots(kv, { ...typo }),
     "requiredPermissions": () => deno.requiredPermissions({ ...typo }),
     "runManager": () => deno.runManager(manager, { ...typo }),
@@ -253,7 +253,7 @@ function callsOfTesting(server: testing.FakeApiServer): Calls {
     "namespace": () => testing.namespace({ name, ...typo }),
     "new FakeApiServer": () => new testing.FakeApiServer({ ...typo }),
     "node": () => testing.node({ name, ...typo }),
-    "perturb": () => perturb({ controller: async () => {}, changes: {}, converges: () => true, ...typo }),
+    "chaos": () => chaos({ controller: async () => {}, changes: {}, converges: () => true, ...typo }),
     "pod": () => testing.pod({ name, ...typo }),
   };
 }

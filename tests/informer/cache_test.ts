@@ -1,11 +1,11 @@
 import { assert, assertEquals, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
 import { DecodeError } from "../../src/api/status.ts";
 import { Controller } from "../../src/informer/sync/controller.ts";
-import { path } from "../../src/entry/path.ts";
+import { field } from "../../src/entry/path.ts";
 import { DeltaFIFO } from "../../src/queue/delta_fifo.ts";
 import { Indexer, type Indexers } from "../../src/store/indexer.ts";
 import type { InformerEvent, SyncedEvent } from "../../src/informer/events/event.ts";
-import type { Entry } from "../../src/api/options.ts";
+import type { CacheEntry } from "../../src/api/options.ts";
 import {
   added,
   bookmark,
@@ -71,7 +71,7 @@ Deno.test("SharedIndexInformer delivers the deletion of every object when a reli
 
 Deno.test("SharedIndexInformer stores its first list in one step, and a relist in one step per changed object", async () => {
   await using run = new Run(holding(entry("a", 1), entry("b", 2), entry("c", 3)));
-  const store = run.informer.entries as Indexer<Entry<Thing>>;
+  const store = run.informer.entries as Indexer<CacheEntry<Thing>>;
   await run.start();
   assertEquals([run.cached.length, store.revision], [3, 1]);
   await run.relist(expired(), 20, [entry("a", 1), entry("b", 12)]);
@@ -113,9 +113,9 @@ Deno.test("Controller lists again when its process function throws, so that no c
   using time = new FakeTime();
   const source = new ScriptedSource().list(part(1, []), END).watch([], [added("a", 2), added("b", 3), added("c", 4)])
     .list(part(4, [entry("a", 2), entry("b", 3), entry("c", 4)]), END);
-  const keyOf = (entry: Entry<Thing>): string => entry.key;
-  const store = new Indexer<Entry<Thing>>({ keyOf });
-  const queue = new DeltaFIFO<Entry<Thing>>({ keyOf, knownObjects: store });
+  const keyOf = (entry: CacheEntry<Thing>): string => entry.key;
+  const store = new Indexer<CacheEntry<Thing>>({ keyOf });
+  const queue = new DeltaFIFO<CacheEntry<Thing>>({ keyOf, knownObjects: store });
   const processed: string[] = [];
   let refusals = 1;
   const controller = new Controller<Thing>({
@@ -497,12 +497,12 @@ Deno.test("SharedIndexInformer parses objects when they are first read, or with 
 });
 
 Deno.test("SharedIndexInformer indexes, filters, waits and selects by paths without parsing an object [F15]", async () => {
-  const indexers = { size: path("spec.size") };
+  const indexers = { size: field("spec.size") };
   await using run = new Run(holding(unread("a", 1, { size: 1 }), unparsable("b", 2)), { indexers });
   const { informer } = run;
   const lines: string[] = [];
   const note = ({ type, key }: Exclude<InformerEvent<Thing>, SyncedEvent>): void => void lines.push(`${type} ${key}`);
-  informer.addEventHandler({ onAdd: note, onUpdate: note, onDelete: note }, { filter: path("spec.size").in(2, 3) });
+  informer.addEventHandler({ onAdd: note, onUpdate: note, onDelete: note }, { filter: field("spec.size").in(2, 3) });
   const parsed: string[] = [];
   /** The versions of the objects that were parsed, but for the one that cannot be. */
   const versions = (): string[] =>
@@ -511,7 +511,7 @@ Deno.test("SharedIndexInformer indexes, filters, waits and selects by paths with
   JSON.parse = (text: string): unknown => (parsed.push(text), parse(text));
   try {
     await run.start();
-    const found = informer.until(path("spec.size").equals(3));
+    const found = informer.until(field("spec.size").equals(3));
     await run.send({ type: "MODIFIED", entry: unread("a", 11, { size: 2 }) });
     await run.send({ type: "ADDED", entry: unread("c", 12, { size: 2 }) });
     assertEquals(informer.indexer.indexKeys("size", "2"), ["default/a", "default/c"]);
@@ -532,7 +532,7 @@ Deno.test("SharedIndexInformer indexes, filters, waits and selects by paths with
 
 Deno.test("SharedIndexInformer reports and counts an object that a filter by path cannot read", async () => {
   await using run = new Run(holding(unread("a", 1), unparsable("b", 2)));
-  const notes = run.listen({ filter: path("spec.size").exists() });
+  const notes = run.listen({ filter: field("spec.size").exists() });
   await run.start();
   assertEquals(notes.lines, ["+ default/a@1 (initial)", "= 2 at 10"]);
   assertEquals([run.complaints.length, run.informer.status().quarantined], [1, 1]);
@@ -623,11 +623,11 @@ Deno.test("SharedIndexInformer refuses invalid options", () => {
   for (const options of [{ resyncMs: -1 }, { graceMs: NaN }, { reflector: { pageSize: 0 } }]) {
     assertThrows(() => new SharedIndexInformer(new ScriptedSource(), options), RangeError);
   }
-  for (const everyMs of [0, 59_999, NaN, "60000" as unknown as number]) {
+  for (const intervalMs of [0, 59_999, NaN, "60000" as unknown as number]) {
     assertThrows(
-      () => new SharedIndexInformer<Thing>(new ScriptedSource(), { check: { everyMs } }),
+      () => new SharedIndexInformer<Thing>(new ScriptedSource(), { check: { intervalMs: intervalMs } }),
       RangeError,
-      "Cannot create an informer: check.everyMs must be at least 60000 milliseconds, or Infinity for never",
+      "Cannot create an informer: check.intervalMs must be at least 60000 milliseconds, or Infinity for never",
     );
   }
 });

@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
 import {
+  Checkpoint,
   type CollectionSource,
   derive,
   type DeriveContext,
@@ -7,8 +8,7 @@ import {
   type DerivedObject,
   deriveGroups,
   type DeriveOptions,
-  MemoryPositions,
-  Position,
+  MemoryCheckpoints,
   WaitError,
 } from "@kube/informer";
 import { added, deleted, entry, modified, part, refused, type Thing, unparsable } from "../support/fixtures.ts";
@@ -91,7 +91,7 @@ function messages(error: unknown): string {
 function joined(
   others: CollectionSource<Thing, "tier">,
 ): (thing: Thing, context: DeriveContext) => DerivedObject & { readonly size: number } {
-  return ({ metadata: { name, namespace = "" }, spec }: Thing, { fetch }: DeriveContext) => ({
+  return ({ metadata: { name, namespace = "" }, spec }: Thing, { read: fetch }: DeriveContext) => ({
     metadata: { name, namespace },
     size: spec.size + 10 * (fetch(others, { key: `${namespace}/${name}` })?.spec.size ?? 0),
   });
@@ -160,7 +160,7 @@ Deno.test("a diamond is computed once for a change, behind what it reads, also w
     metadata: { name, namespace },
     size: factor * spec.size,
   });
-  await using bottom = watched(all.things.informer, ({ metadata: { name, namespace = "" } }, { fetch }) => ({
+  await using bottom = watched(all.things.informer, ({ metadata: { name, namespace = "" } }, { read: fetch }) => ({
     metadata: { name, namespace },
     size: [once, twice].reduce((sum, { collection }) => {
       return sum + (fetch(collection, { key: `${namespace}/${name}` })?.size ?? 0);
@@ -181,7 +181,7 @@ Deno.test("a collection cannot fetch from one that is computed from it, or from 
   await using run = await new Run<"tier">(holding(entry("a", 1)), byTier).start();
   await using first = watched<Thing, DerivedObject & { size: number }>(
     run.informer,
-    ({ metadata: { name }, spec: { size } }, { fetch }) => {
+    ({ metadata: { name }, spec: { size } }, { read: fetch }) => {
       if (size > 1) fetch(size > 2 ? first.collection : second.collection, { key: "a" });
       return { metadata: { name }, size };
     },
@@ -301,7 +301,7 @@ Deno.test("a change leads to the calls alone that have read what it concerns", a
     holding(entry("a", 1, at("web", 1)), entry("b", 2, at("db", 2))),
   );
   const others = all.others.informer;
-  await using sizes = watched(all.things.informer, ({ metadata: { name } }, { fetch }) => {
+  await using sizes = watched(all.things.informer, ({ metadata: { name } }, { read: fetch }) => {
     const found = name === "key"
       ? [fetch(others, { key: "default/a" }), fetch(others, { key: undefined })]
       : name === "index"
@@ -332,7 +332,7 @@ Deno.test("a change leads to the calls alone that have read what it concerns", a
 
 Deno.test("what a call has not read any more leads to no further call", async () => {
   await using all = await two(holding(entry("a", 1, { size: 1 })), holding(entry("x", 1), entry("y", 2)));
-  await using sizes = watched(all.things.informer, ({ metadata: { name }, spec: { size } }, { fetch }) => ({
+  await using sizes = watched(all.things.informer, ({ metadata: { name }, spec: { size } }, { read: fetch }) => ({
     metadata: { name },
     size: fetch(all.others.informer, { key: size === 1 ? "default/x" : "default/y" })!.spec.size,
   }));
@@ -347,8 +347,8 @@ Deno.test("what a call has not read any more leads to no further call", async ()
 
 Deno.test("fetch throws for an unknown index, and once its call has returned", async () => {
   await using run = await new Run<"tier">(holding(entry("a", 1)), byTier).start();
-  let late: DeriveContext["fetch"] | undefined;
-  await using sizes = watched(run.informer, ({ metadata: { name } }, { fetch }) => {
+  let late: DeriveContext["read"] | undefined;
+  await using sizes = watched(run.informer, ({ metadata: { name } }, { read: fetch }) => {
     late = fetch;
     fetch(run.informer, { index: "zone" as "tier", value: "a" });
     return { metadata: { name }, size: 1 };
@@ -385,11 +385,19 @@ Deno.test("a derived collection has views, events, until() and resyncs, and refu
   assertEquals(resyncs, 2);
   const unversioned = 'derived collection "sizes": its objects have no resourceVersion; ';
   assertThrows(() => collection.snapshot(), TypeError, `Cannot make a snapshot of ${unversioned}make snapshots of`);
-  assertThrows(() => collection.check(), TypeError, `Cannot check ${unversioned}check the informers`);
-  assertThrows(() => collection.atLeast(), TypeError, `Cannot wait for a version of ${unversioned}wait for that of`);
-  await using position = await Position.open(new MemoryPositions(), { name: "p" });
-  assertThrows(() => collection.addEventHandler({}, { position }), TypeError, "Cannot begin at a position in");
-  assertThrows(() => collection.events({ position }), TypeError, "Cannot begin at a position in");
+  assertThrows(() => collection.checkConsistency(), TypeError, `Cannot check ${unversioned}check the informers`);
+  assertThrows(
+    () => collection.waitForVersion(),
+    TypeError,
+    `Cannot wait for a version of ${unversioned}wait for that of`,
+  );
+  await using position = await Checkpoint.open(new MemoryCheckpoints(), { name: "p" });
+  assertThrows(
+    () => collection.addEventHandler({}, { checkpoint: position }),
+    TypeError,
+    "Cannot begin at a position in",
+  );
+  assertThrows(() => collection.events({ checkpoint: position }), TypeError, "Cannot begin at a position in");
 });
 
 Deno.test("a derived collection has the worst state of its sources, and stops with its input", async () => {

@@ -120,7 +120,7 @@ Deno.test("SharedInformerFactory writes snapshots from time to time while someth
     assertEquals(fixture.store.take(), []);
     await fixture.tick(1_000);
     assertEquals(fixture.store.take(), ["set pods/v1 kept"]);
-  }, { everyMs: 60_000, ms: 60_000 });
+  }, { intervalMs: 60_000, ms: 60_000 });
   assertEquals([fixture.store.take(), fixture.time.timers], [[], 0]); // nothing has changed since
 });
 
@@ -137,7 +137,7 @@ Deno.test("SharedInformerFactory writes a snapshot again after 4 minutes in whic
     fixture.server.create(Secret, { apiVersion: "v1", kind: "Secret", metadata: { name: "y", namespace: "default" } });
     fixture.server.bookmark();
     await fixture.tick();
-  }, { everyMs: 60_000, ms: 60_000 });
+  }, { intervalMs: 60_000, ms: 60_000 });
   assertEquals(fixture.store.take(), ["set pods/v1 kept"]);
 });
 
@@ -151,7 +151,7 @@ Deno.test("SharedInformerFactory writes the snapshot of a cache that only a chec
   });
   await fixture.run(async (pods) => {
     assertEquals(pods.indexer.size, 2);
-    const checking = pods.check();
+    const checking = pods.checkConsistency();
     await fixture.tick();
     assertEquals((await checking).repair, "objects");
   });
@@ -269,7 +269,7 @@ Deno.test("SharedInformerFactory lists where its store fails or does not answer,
 
 Deno.test("SharedInformerFactory writes what a list has changed as soon as what a watch has", async () => {
   await using fixture = new SnapshotsFixture();
-  await using informers = fixture.factory({ everyMs: 60_000 });
+  await using informers = fixture.factory({ intervalMs: 60_000 });
   informers.forResource(Pod);
   informers.start();
   await fixture.tick(60_000);
@@ -290,7 +290,7 @@ Deno.test("SharedInformerFactory writes one snapshot at a time, and what has cha
     get: () => Promise.resolve(undefined),
     set: (_name, { version }) => written.push(version) === 1 ? slow.promise : Promise.resolve(true),
   };
-  const informers = fixture.factory({ store, everyMs: 60_000 });
+  const informers = fixture.factory({ store, intervalMs: 60_000 });
   informers.forResource(Pod);
   informers.start();
   await fixture.tick(180_000);
@@ -387,7 +387,7 @@ Deno.test("SharedInformerFactory keeps no data of Secrets unless asked to, and n
     ...["get secrets/v1?keep=data", "get secrets/v1"],
     ...["set secrets/v1?keep=data kept", "set secrets/v1 kept"],
   ]);
-  assertThrows(() => fixture.factory({ everyMs: 0 }), RangeError, "everyMs");
+  assertThrows(() => fixture.factory({ intervalMs: 0 }), RangeError, "intervalMs");
 });
 
 Deno.test("MemorySnapshots refuses a snapshot that is too large, with a hint, and keeps the one before", async () => {
@@ -397,7 +397,7 @@ Deno.test("MemorySnapshots refuses a snapshot that is too large, with a hint, an
   assertEquals(
     error,
     'RangeError: Cannot write the snapshot "pods/v1": it has more than 4 bytes; cache fewer fields (option "fields"), or ' +
-      "metadata alone (metadataOf), or raise maxBytes",
+      "metadata alone (onlyMetadata), or raise maxBytes",
   );
   assertEquals(await new Response(ReadableStream.from(await store.get("pods/v1") ?? [])).text(), "1234");
 });
@@ -424,7 +424,7 @@ Deno.test("SharedInformerFactory's informer of several namespaces equals the ser
   ]);
   assertEquals(pods.status().namespaces?.map(({ namespace, state }) => `${namespace} ${state}`), ["b live", "a live"]);
   const { metadata } = server.create(Pod, pod({ namespace: "a", name: "y" }));
-  const written = pods.atLeast(metadata.resourceVersion, { namespace: "a" });
+  const written = pods.waitForVersion(metadata.resourceVersion, { namespace: "a" });
   server.delete(Pod, "b/x");
   server.create(Pod, pod({ namespace: "c", name: "y" }));
   await fixture.tick();

@@ -1,5 +1,5 @@
 import { assertEquals, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
-import { fieldsOf } from "../../src/api/fields.ts";
+import { onlyFields } from "../../src/api/fields.ts";
 import { reduced } from "../../src/api/object.ts";
 import { findResource } from "../../src/client/client.ts";
 import { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";
@@ -88,7 +88,7 @@ Deno.test("SharedIndexInformer of fields caches an update of other fields withou
   const { server, client, informers } = fixture;
   server.create(ConfigMap, configMap({ namespace: "shop", name: "a", data: { kept: "1", other: "1" } }));
   const maps = informers.forResource(ConfigMap, { fields: ["data.kept"] });
-  const all = new SharedIndexInformer(client.resource(fieldsOf(ConfigMap, ["data.kept"])), { unchanged: "deliver" });
+  const all = new SharedIndexInformer(client.resource(onlyFields(ConfigMap, ["data.kept"])), { unchanged: "deliver" });
   await using _all = all;
   const seen: string[] = [];
   const noting = (name: string, informer: Pick<typeof maps, "addEventHandler">): void => {
@@ -107,7 +107,7 @@ Deno.test("SharedIndexInformer of fields caches an update of other fields withou
   };
   const version = await write({ other: "2" });
   assertEquals(seen, ["deliver: 1→1"]);
-  await maps.atLeast(version);
+  await maps.waitForVersion(version);
   assertEquals(maps.lister.get("shop/a")?.metadata.resourceVersion, version);
   seen.length = 0;
   await write({ kept: "2" });

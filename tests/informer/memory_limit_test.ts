@@ -1,10 +1,10 @@
 import { assert, assertAlmostEquals, assertEquals, assertMatch, assertRejects, assertThrows } from "@std/assert";
-import type { Entry } from "../../src/api/options.ts";
+import type { CacheEntry } from "../../src/api/options.ts";
 import type { KubernetesObject } from "../../src/api/object.ts";
-import { fieldsOf } from "../../src/api/fields.ts";
-import { metadataOf, type Resource, tableOf } from "../../src/api/resource.ts";
+import { onlyFields } from "../../src/api/fields.ts";
+import { asTable, onlyMetadata, type Resource } from "../../src/api/resource.ts";
 import { MemoryLimitError } from "../../src/api/status.ts";
-import { path } from "../../src/entry/path.ts";
+import { field } from "../../src/entry/path.ts";
 import { entryOf } from "../../src/entry/entry.ts";
 import { MemoryBudget, MemoryWarning } from "../../src/informer/cache/memory_budget.ts";
 import { heldBytes, ObjectCache } from "../../src/informer/cache/lister.ts";
@@ -61,11 +61,11 @@ function walked<T extends KubernetesObject>(
   informer: SharedIndexInformer<T, string>,
   names: readonly string[],
 ): number {
-  const entries = informer.entries as Indexer<Entry<T>, string>;
+  const entries = informer.entries as Indexer<CacheEntry<T>, string>;
   const indexers = Object.fromEntries(
-    names.map((name) => [name, (entry: Entry<T>): readonly string[] => entries.indexValuesOf(name, entry)]),
+    names.map((name) => [name, (entry: CacheEntry<T>): readonly string[] => entries.indexValuesOf(name, entry)]),
   );
-  const store = new Indexer<Entry<T>, string>({ keyOf: ({ key }) => key, indexers, sizeOf: heldBytes });
+  const store = new Indexer<CacheEntry<T>, string>({ keyOf: ({ key }) => key, indexers, sizeOf: heldBytes });
   store.replace(entries.list(), "1");
   return store.bytes;
 }
@@ -467,14 +467,14 @@ type AnyInformer = SharedIndexInformer<KubernetesObject, string>;
 /** Plays the history of a seed to informers of all forms; returns how often one ended because of the limit. */
 async function play(seed: number): Promise<number> {
   const maxBytes = seed % 2 === 0 ? 1_000_000 : 45_000;
-  await using fixture = new Limited({ maxBytes, idleMs: 1_000, forgetMs: 2_000 }, {
+  await using fixture = new Limited({ maxBytes, idleTimeoutMs: 1_000, cacheTtlMs: 2_000 }, {
     seed,
     history: 20,
     chunkBytes: 300,
   });
   const { server, informers } = fixture;
   const random = new Random(seed ^ 0x3e);
-  const resources = [ConfigMap, fieldsOf(ConfigMap, ["data.value"]), metadataOf(ConfigMap), tableOf(ConfigMap)];
+  const resources = [ConfigMap, onlyFields(ConfigMap, ["data.value"]), onlyMetadata(ConfigMap), asTable(ConfigMap)];
   const all: AnyInformer[] = (resources as unknown as Resource<KubernetesObject>[]).map((resource, i) =>
     informers.forResource(resource, { freeze: i % 2 === 1 }) as AnyInformer
   );
@@ -484,7 +484,7 @@ async function play(seed: number): Promise<number> {
   all.push(informers.forResource(maps, { labelSelector: "tier", transform: (map) => ({ ...map, extra: [1, "two"] }) }));
   const indexed = informers.forResource(maps, {
     labelSelector: "tier!=x",
-    indexers: { tier: path("metadata.labels.tier") },
+    indexers: { tier: field("metadata.labels.tier") },
   });
   all.push(indexed);
   const check = (): void => {

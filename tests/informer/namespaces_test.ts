@@ -262,9 +262,12 @@ Deno.test("atLeast() of several namespaces waits for the namespace that is named
   const { informer } = both;
   const reached: string[] = [];
   const wait = (what: string, namespace?: string): Promise<unknown> =>
-    informer.atLeast("25", { namespace }).then(() => reached.push(what), (error: Error) => reached.push(error.message));
+    informer.waitForVersion("25", { namespace }).then(
+      () => reached.push(what),
+      (error: Error) => reached.push(error.message),
+    );
   const waits = [wait("a", "a"), wait("b", "b"), wait("all")];
-  await informer.atLeast("20", { namespace: "b" });
+  await informer.waitForVersion("20", { namespace: "b" });
   both.b.newest.send([bookmark(25)]);
   await both.tick();
   assertEquals([reached, informer.lastSyncResourceVersion], [["b"], "10"]);
@@ -272,19 +275,19 @@ Deno.test("atLeast() of several namespaces waits for the namespace that is named
   await both.tick();
   await Promise.all(waits);
   assertEquals([reached.sort(), informer.lastSyncResourceVersion], [["a", "all", "b"], "25"]);
-  await informer.atLeast("25");
-  await assertRejects(() => informer.atLeast("x"), RangeError);
-  const error = await assertRejects(() => informer.atLeast("25", { namespace: "c" }), RangeError);
+  await informer.waitForVersion("25");
+  await assertRejects(() => informer.waitForVersion("x"), RangeError);
+  const error = await assertRejects(() => informer.waitForVersion("25", { namespace: "c" }), RangeError);
   assertEquals(error.message, 'Cannot wait for namespace "c": the informer of "objects" follows "a", "b"');
   const stop = new AbortController();
-  const aborted = assertRejects(() => informer.atLeast("99", { signal: stop.signal }), Error, "given up");
+  const aborted = assertRejects(() => informer.waitForVersion("99", { signal: stop.signal }), Error, "given up");
   stop.abort(new Error("enough"));
   await aborted;
   // A version that goes back fails the waits for its namespace and for all; not those for the other namespace.
-  const other = assertRejects(() => informer.atLeast("99", B), Error, "it has stopped");
+  const other = assertRejects(() => informer.waitForVersion("99", B), Error, "it has stopped");
   both.a.list(part(5, []), END).watch([]);
   const back = [A, {}].map((where) =>
-    assertRejects(() => informer.atLeast("30", where), Error, "the server went back from 26 to 5")
+    assertRejects(() => informer.waitForVersion("30", where), Error, "the server went back from 26 to 5")
   );
   both.a.newest.send(expired());
   await both.tick(800);
@@ -301,7 +304,7 @@ Deno.test("atLeast() and waitForCacheSync() of an informer with one source accep
   void one.run();
   await time.tickAsync(0);
   await one.waitForCacheSync({ namespace: "elsewhere" });
-  await one.atLeast("10", { namespace: "elsewhere" });
+  await one.waitForVersion("10", { namespace: "elsewhere" });
   assertEquals("namespaces" in one.status(), false);
 });
 

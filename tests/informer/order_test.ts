@@ -12,7 +12,7 @@ import { FakeTime } from "../support/fake_time.ts";
 import { END } from "../support/scripted_source.ts";
 import { Wire } from "./_wire.ts";
 import type { SharedIndexInformerOptions } from "../../src/informer/options.ts";
-import { metadataOf } from "../../src/api/resource.ts";
+import { onlyMetadata } from "../../src/api/resource.ts";
 import fc from "npm:fast-check@^4.10.2";
 
 Deno.test("SharedIndexInformer delivers the changes of one batch in the server's order, across objects", async () => {
@@ -438,7 +438,7 @@ Deno.test("SharedIndexInformer of metadata alone accepts the kind that the serve
   const partial = { ...thing("a", 5), kind: "PartialObjectMetadata", apiVersion: "meta.k8s.io/v1" };
   const wire = new Wire(10, partial);
   await using informer = new SharedIndexInformer(
-    new Client({ server: "http://wire", transport: wire }).resource(metadataOf(Thing)),
+    new Client({ server: "http://wire", transport: wire }).resource(onlyMetadata(Thing)),
     { reflector: { streamingList: "off" } },
   );
   void informer.run();

@@ -19,8 +19,8 @@ Deno.test("SharedIndexInformer that is paused keeps cache, indexes and handlers,
   notes.take();
   informer.pause();
   await run.tick(90_000);
-  const { state, since, notLiveSince, staleMs, cause } = informer.status();
-  assertEquals([state, staleMs, cause, source.open, run.time.timers], ["paused", 90_000, undefined, 0, 0]);
+  const { state, since, notLiveSince, staleForMs, cause } = informer.status();
+  assertEquals([state, staleForMs, cause, source.open, run.time.timers], ["paused", 90_000, undefined, 0, 0]);
   assertEquals([since, notLiveSince], [new Date(run.time.now - 90_000), new Date(run.time.now - 90_000)]);
   assertEquals([run.cached, informer.hasSynced], [["default/a@1", "default/b@2"], true]);
   await informer.waitForCacheSync(); // at once
@@ -33,7 +33,7 @@ Deno.test("SharedIndexInformer that is paused keeps cache, indexes and handlers,
   assertEquals([source.lists.length, source.newest.options.resourceVersion], [1, "10"]);
   await run.send(modified("a", 11));
   assertEquals([notes.take(), late.take()], [["~ default/a@1→11"], ["~ default/a@1→11"]]);
-  assertEquals([informer.status().state, "staleMs" in informer.status()], ["live", false]);
+  assertEquals([informer.status().state, "staleForMs" in informer.status()], ["live", false]);
 });
 
 Deno.test("SharedIndexInformer that was paused is stale, with its age, until the watch is open", async () => {
@@ -46,10 +46,10 @@ Deno.test("SharedIndexInformer that was paused is stale, with its age, until the
   informer.pause();
   assertEquals(informer.status().state, "paused");
   informer.resume();
-  assertEquals([informer.status().state, informer.status().staleMs], ["stale", 1_000]);
+  assertEquals([informer.status().state, informer.status().staleForMs], ["stale", 1_000]);
   await run.tick(500);
-  const { state, staleMs } = informer.status();
-  assertEquals([state, staleMs, run.cached], ["stale", 1_500, ["default/a@1"]]);
+  const { state, staleForMs } = informer.status();
+  assertEquals([state, staleForMs, run.cached], ["stale", 1_500, ["default/a@1"]]);
   source.newest.send([]);
   await run.tick();
   assertEquals(informer.status().state, "live");
@@ -84,7 +84,7 @@ Deno.test("SharedIndexInformer that is paused before its first list waits with i
   stop.abort(new Error("enough"));
   await aborted;
   await run.tick(60_000);
-  assertEquals([synced, "staleMs" in informer.status()], [false, false]);
+  assertEquals([synced, "staleForMs" in informer.status()], [false, false]);
   informer.resume();
   await run.tick();
   await waiting;
@@ -127,7 +127,7 @@ Deno.test("SharedIndexInformer reaches a version that it waits for after a pause
   await using run = await new Run(holding().watch([])).start();
   const { informer } = run;
   informer.pause();
-  const reached = informer.atLeast("12");
+  const reached = informer.waitForVersion("12");
   const found = informer.until(({ metadata }) => metadata.name === "x");
   await run.tick(1_000);
   informer.resume();
@@ -137,7 +137,7 @@ Deno.test("SharedIndexInformer reaches a version that it waits for after a pause
   assertEquals((await found).metadata.name, "x");
   informer.pause();
   await run.tick();
-  const waiting = assertRejects(() => informer.atLeast("13"), Error, "it has stopped");
+  const waiting = assertRejects(() => informer.waitForVersion("13"), Error, "it has stopped");
   await informer[Symbol.asyncDispose]();
   await waiting;
   informer.resume();

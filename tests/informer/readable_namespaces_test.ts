@@ -2,7 +2,7 @@ import { assert, assertEquals, assertRejects, assertStringIncludes, assertThrows
 import { isForbidden } from "../../src/api/status.ts";
 import { errorLine } from "../../src/errors/errors.ts";
 import type { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";
-import { MemoryPositions, Position } from "../../src/informer/events/position.ts";
+import { Checkpoint, MemoryCheckpoints } from "../../src/informer/events/checkpoint.ts";
 import { WaitError } from "../../src/informer/status.ts";
 import { ConfigMap, Namespace, Node } from "../../src/kinds/core/v1.ts";
 import { namespace } from "../../src/testing/mod.ts";
@@ -116,7 +116,7 @@ Deno.test("while no namespace may be read, the informer is refused; a right that
   assertEquals(maps.status().state, "forbidden");
   assertStringIncludes(fixture.errors.join(), "configmaps");
   const patient = maps.waitForCacheSync({ patient: true });
-  const version = maps.atLeast(fixture.server.resourceVersion);
+  const version = maps.waitForVersion(fixture.server.resourceVersion);
   fixture.rights.add("b");
   await fixture.tick(PERIOD_MS);
   await Promise.all([patient, version]); // begun with the refused watch of all
@@ -208,8 +208,8 @@ Deno.test("informers of readable namespaces are shared, and refuse what cannot c
   const wrong = { namespaces: "all" as "readable" };
   assertThrows(() => informers.forResource(ConfigMap, wrong), TypeError, `found "all", expected names`);
   assertThrows(() => maps.snapshot(), TypeError, "the namespaces that may be read change");
-  const position = await Position.open(new MemoryPositions(), { name: "p" });
-  const error = assertThrows(() => maps.addEventHandler({}, { position }), TypeError);
+  const position = await Checkpoint.open(new MemoryCheckpoints(), { name: "p" });
+  const error = assertThrows(() => maps.addEventHandler({}, { checkpoint: position }), TypeError);
   assertStringIncludes(errorLine(error), "namespaces by name");
 });
 
@@ -268,7 +268,7 @@ Deno.test("retry() asks for the namespaces at once; the check of one that goes e
   // One that is checked later goes meanwhile.
   let stalled = server.stallNext(1, isCheck("a"));
   const { lists: _before } = fixture;
-  const checked = maps.check();
+  const checked = maps.checkConsistency();
   await fixture.tick(1_000);
   rights.delete("b");
   maps.retry();
@@ -280,7 +280,7 @@ Deno.test("retry() asks for the namespaces at once; the check of one that goes e
 
   // The one that is being checked goes.
   stalled = server.stallNext(1, isCheck("c"));
-  const refused = assertRejects(() => maps.check(), Error, 'no longer follows "c"');
+  const refused = assertRejects(() => maps.checkConsistency(), Error, 'no longer follows "c"');
   await fixture.tick(1_000);
   rights.delete("c");
   maps.retry();

@@ -1,10 +1,10 @@
 import { assert, assertEquals, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
-import { fieldsOf } from "../../src/api/fields.ts";
-import { metadataOf, type Resource, SECRET_ANNOTATIONS, tableOf } from "../../src/api/resource.ts";
+import { onlyFields } from "../../src/api/fields.ts";
+import { asTable, onlyMetadata, type Resource, SECRET_ANNOTATIONS } from "../../src/api/resource.ts";
 import type { KubernetesObject } from "../../src/api/object.ts";
 import type { StoredSnapshot } from "../../src/api/lister_watcher.ts";
 import { InformerRelay } from "../../src/relay/server/informer_relay.ts";
-import { path } from "../../src/entry/path.ts";
+import { field } from "../../src/entry/path.ts";
 import type { InformerEvent } from "../../src/informer/events/event.ts";
 import { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";
 import { ConfigMap, Secret } from "../../src/kinds/core/v1.ts";
@@ -73,7 +73,7 @@ Deno.test("reading the data of a cached Secret throws an error that names the op
   assertEquals([Object.keys({ ...secret }).includes("data"), structuredClone(secret).type], [false, "Opaque"]);
   assertEquals(Object.entries(secret).length, 4);
   assert(Deno.inspect(secret).includes("Opaque"));
-  assertThrows(() => path("data.password" as string)(secret), TypeError, REFUSED);
+  assertThrows(() => field("data.password" as string)(secret), TypeError, REFUSED);
   assertThrows(() => secrets.lister.list({ fieldSelector: "data.password=x" }), TypeError, REFUSED);
   assertEquals(secrets.lister.list({ fieldSelector: "type=Opaque" }).length, 1);
   // A transform may set it.
@@ -88,7 +88,7 @@ Deno.test("reading the data of a cached Secret throws an error that names the op
 
 Deno.test("path of the data of Secrets reports an error, from unread text too", async () => {
   await using fixture = new SecretFixture();
-  const secrets = fixture.informers.forResource(Secret, { indexers: { password: path("data.password" as string) } });
+  const secrets = fixture.informers.forResource(Secret, { indexers: { password: field("data.password" as string) } });
   await fixture.start();
   assertEquals(secrets.indexer.indexValues("password"), []);
   assertEquals(fixture.errors, [
@@ -121,7 +121,7 @@ Deno.test("SharedInformerFactory keeps the data of Secrets in another informer, 
   await using fixture = new SecretFixture();
   const { informers } = fixture;
   const lean = informers.forResource(Secret);
-  const whole = informers.forResource(Secret, { keep: "data", indexers: { password: path("data.password") } });
+  const whole = informers.forResource(Secret, { keep: "data", indexers: { password: field("data.password") } });
   assertStrictEquals<unknown>(informers.forResource(Secret, { keep: "data" }), whole);
   assertStrictEquals<unknown>(informers.forResource(Secret), lean);
   await fixture.start();
@@ -140,8 +140,8 @@ Deno.test("SharedInformerFactory keeps the data of Secrets in another informer, 
 
 Deno.test("informers of the metadata and of the table of Secrets keep no data either", async () => {
   await using fixture = new SecretFixture();
-  const metadata = fixture.informers.forResource(metadataOf(Secret));
-  const rows = fixture.informers.forResource(tableOf(Secret));
+  const metadata = fixture.informers.forResource(onlyMetadata(Secret));
+  const rows = fixture.informers.forResource(asTable(Secret));
   const named = fixture.informers.forResource(Secret, { fields: ["data.password"], keep: "data" });
   await fixture.start();
   const kept = [metadata, rows].flatMap(({ entries }) =>
@@ -178,21 +178,26 @@ const DATA_TEXTS = [PLANTED, btoa(PLANTED).slice(0, 8)];
  */
 const REPRESENTATIONS: readonly (readonly [string, Resource<KubernetesObject>, boolean, boolean])[] = [
   ["complete", Secret, true, false],
-  ["the metadata", metadataOf(Secret), true, false],
-  ["rows", tableOf(Secret) as Resource<KubernetesObject>, true, false],
-  ["no fields", fieldsOf(Secret, []), false, false],
-  ["the type", fieldsOf(Secret, ["type"]), false, false],
-  ["another annotation", fieldsOf(Secret, ['metadata.annotations["team"]' as "metadata"]), false, false],
-  ["all annotations", fieldsOf(Secret, ["metadata.annotations"]), true, false],
-  ["all of the metadata", fieldsOf(Secret, ["metadata"]), true, false],
-  ["all of the metadata and the managed fields", fieldsOf(Secret, ["metadata", "metadata.managedFields"]), true, false],
-  ["one key of the data", fieldsOf(Secret, ["data.password"]), true, true],
-  ["the data", fieldsOf(Secret, ["data", "type"]), true, true],
-  ["the text data", fieldsOf(Secret, ["stringData"]), true, true],
-  ["a copy", fieldsOf(Secret, [`metadata.annotations["${LAST_APPLIED}"]` as "metadata"]), true, true],
+  ["the metadata", onlyMetadata(Secret), true, false],
+  ["rows", asTable(Secret) as Resource<KubernetesObject>, true, false],
+  ["no fields", onlyFields(Secret, []), false, false],
+  ["the type", onlyFields(Secret, ["type"]), false, false],
+  ["another annotation", onlyFields(Secret, ['metadata.annotations["team"]' as "metadata"]), false, false],
+  ["all annotations", onlyFields(Secret, ["metadata.annotations"]), true, false],
+  ["all of the metadata", onlyFields(Secret, ["metadata"]), true, false],
+  [
+    "all of the metadata and the managed fields",
+    onlyFields(Secret, ["metadata", "metadata.managedFields"]),
+    true,
+    false,
+  ],
+  ["one key of the data", onlyFields(Secret, ["data.password"]), true, true],
+  ["the data", onlyFields(Secret, ["data", "type"]), true, true],
+  ["the text data", onlyFields(Secret, ["stringData"]), true, true],
+  ["a copy", onlyFields(Secret, [`metadata.annotations["${LAST_APPLIED}"]` as "metadata"]), true, true],
   [
     "a copy of this program",
-    fieldsOf(Secret, ['metadata.annotations["example.com/backup"]' as "metadata"]),
+    onlyFields(Secret, ['metadata.annotations["example.com/backup"]' as "metadata"]),
     true,
     true,
   ],

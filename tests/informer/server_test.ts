@@ -211,7 +211,7 @@ Deno.test("SharedIndexInformer sees its own writes: atLeast() the version that a
   );
   await fixture.time.tickAsync(0);
   const { metadata } = await created;
-  await fixture.pods.atLeast(metadata.resourceVersion);
+  await fixture.pods.waitForVersion(metadata.resourceVersion);
   assertEquals(fixture.pods.lister.get("default/mine")?.metadata.uid, metadata.uid);
 });
 

@@ -6,8 +6,8 @@ import {
   assertStrictEquals,
   assertThrows,
 } from "@std/assert";
-import { fieldsOf } from "../../src/api/fields.ts";
-import { metadataOf, type Resource, tableOf } from "../../src/api/resource.ts";
+import { onlyFields } from "../../src/api/fields.ts";
+import { asTable, onlyMetadata, type Resource } from "../../src/api/resource.ts";
 import type { KubernetesObject } from "../../src/api/object.ts";
 import { fixedShard, hashOf, hashRange, type ShardField, ShardFilter } from "../../src/api/shard.ts";
 import { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";
@@ -17,9 +17,9 @@ import { FactoryFixture } from "./_factory_fixture.ts";
 
 const REPRESENTATIONS: Readonly<Record<string, Resource<KubernetesObject>>> = {
   complete: Pod as unknown as Resource<KubernetesObject>,
-  fields: fieldsOf(Pod, ["spec.nodeName"]) as unknown as Resource<KubernetesObject>,
-  metadata: metadataOf(Pod),
-  rows: tableOf(Pod) as unknown as Resource<KubernetesObject>,
+  fields: onlyFields(Pod, ["spec.nodeName"]) as unknown as Resource<KubernetesObject>,
+  metadata: onlyMetadata(Pod),
+  rows: asTable(Pod) as unknown as Resource<KubernetesObject>,
 };
 const COUNT = 3;
 
@@ -99,7 +99,7 @@ for (const [name, resource] of Object.entries(REPRESENTATIONS)) {
           await fixture.tick(60_000);
           check();
           for (const informer of all) {
-            const results = await Promise.all([informer.check(), fixture.tick()]);
+            const results = await Promise.all([informer.checkConsistency(), fixture.tick()]);
             assertEquals([results[0].differences, results[0].objects], [0, informer.entries.size]);
           }
           const lists = server.requests.filter(({ query }) => query.has("shardSelector") || query.has("continue"));
@@ -132,11 +132,11 @@ Deno.test("A list of a shard may have any number of pages in a row without an ob
   const pods = fixture.informers.forResource(Pod, { shard: { name: "none", by: "uid", ranges: () => ranges } });
   await fixture.start();
   assertEquals([pods.hasSynced, pods.indexer.size, fixture.errors], [true, 0, []]);
-  const [result] = await Promise.all([pods.check(), fixture.tick()]);
+  const [result] = await Promise.all([pods.checkConsistency(), fixture.tick()]);
   assertEquals([result.differences, result.objects], [0, 0]);
 });
 
-Deno.test("A server with the gate echoes the selector in lists, refuses nonsense, and one without ignores it", async () => {
+Deno.test("A server with the gate ownWrites the selector in lists, refuses nonsense, and one without ignores it", async () => {
   const ask = async (shards: boolean, selector: string): Promise<[number, unknown]> => {
     await using fixture = new FactoryFixture({}, { shards });
     createPods(fixture, 0, 4);

@@ -16,19 +16,22 @@ import { WaitError } from "../../src/informer/status.ts";
 import { InformerError } from "../../src/errors/informer_error.ts";
 import { errorLine } from "../../src/errors/errors.ts";
 import { Client } from "../../src/client/client.ts";
-import { metadataOf } from "../../src/api/resource.ts";
-import { path } from "../../src/entry/path.ts";
+import { onlyMetadata } from "../../src/api/resource.ts";
+import { field } from "../../src/entry/path.ts";
 import { Deployment } from "../../src/kinds/apps/v1.ts";
 import fc from "npm:fast-check@^4.10.2";
 
-function demandOf(idleMs: number, forgetMs: number): { readonly demand: Demand; readonly calls: string[] } {
+function demandOf(idleTimeoutMs: number, cacheTtlMs: number): { readonly demand: Demand; readonly calls: string[] } {
   const calls: string[] = [];
   const note = (call: string) => (): void => void calls.push(`${call} ${demand.state}`);
-  const demand = new Demand({ pause: note("pause"), resume: note("resume") }, { idleMs, forgetMs }, note("forget"));
+  const demand = new Demand({ pause: note("pause"), resume: note("resume") }, {
+    idleTimeoutMs: idleTimeoutMs,
+    cacheTtlMs: cacheTtlMs,
+  }, note("forget"));
   return { demand, calls };
 }
 
-Deno.test("Demand pauses idleMs after the last release, and forgets forgetMs later", () => {
+Deno.test("Demand pauses idleTimeoutMs after the last release, and forgets cacheTtlMs later", () => {
   using time = new FakeTime();
   const { demand, calls } = demandOf(100, 50);
   const first = demand.acquire();
@@ -86,7 +89,7 @@ Deno.test("Demand that was ended calls nothing when it is acquired and released"
   assertEquals([demand.state, calls, time.timers], ["over", [], 0]);
 });
 
-Deno.test("Demand is paused if and only if it has had no holder for idleMs, in any sequence", () => {
+Deno.test("Demand is paused if and only if it has had no holder for idleTimeoutMs, in any sequence", () => {
   const step = fc.oneof(fc.constant("acquire"), fc.constant("release"), fc.integer({ min: 0, max: 80 }));
   fc.assert(fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
     using time = new FakeTime();
@@ -297,7 +300,7 @@ Deno.test("SharedInformerFactory's informers equal the server, for all namespace
   const all = informers.forResource(Pod);
   const shop = informers.forResource(Pod, { namespace: "shop" });
   const web = informers.forResource(Pod, { labelSelector: "app=web" });
-  const metadata = informers.forResource(metadataOf(Pod));
+  const metadata = informers.forResource(onlyMetadata(Pod));
   informers.start();
   const waiting = informers.waitForCacheSync();
   await fixture.tick();
@@ -360,7 +363,7 @@ Deno.test("SharedInformerFactory makes one informer per resource and selection, 
     informers.forResource(Pod, { namespace: "" }),
     informers.forResource(Pod, { labelSelector: "app=web" }),
     informers.forResource(Pod, { fieldSelector: "spec.nodeName=a" }),
-    informers.forResource(metadataOf(Pod)),
+    informers.forResource(onlyMetadata(Pod)),
     informers.forResource(ConfigMap),
   ];
   for (const other of others) assertNotStrictEquals(other, pods);
@@ -391,9 +394,9 @@ Deno.test("SharedInformerFactory adds the indexers of later callers, and accepts
   );
   // @ts-expect-error nothing was added
   assertThrows(() => first.indexer.byIndex("more", ""), RangeError);
-  informers.forResource(Pod, { indexers: { phase: path("status.phase") } });
-  informers.forResource(Pod, { indexers: { phase: path("status.phase") } }); // the same path
-  for (const phase of [path("status.reason"), path("status.phase").exists, () => []]) {
+  informers.forResource(Pod, { indexers: { phase: field("status.phase") } });
+  informers.forResource(Pod, { indexers: { phase: field("status.phase") } }); // the same path
+  for (const phase of [field("status.reason"), field("status.phase").exists, () => []]) {
     assertThrows(() => informers.forResource(Pod, { indexers: { phase } as never }), Error, "another function already");
   }
 });
@@ -419,7 +422,7 @@ Deno.test("SharedInformerFactory names the option in which a later call contradi
       resyncMs: 1_000,
       reflector: { pageSize: 10 },
       onError: () => {},
-      check: { everyMs: 70_000 },
+      check: { intervalMs: 70_000 },
     })
   ) {
     assertThrows(

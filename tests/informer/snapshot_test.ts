@@ -1,16 +1,16 @@
 import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes, assertThrows } from "@std/assert";
-import type { Entry } from "../../src/api/options.ts";
-import type { Change } from "../../src/api/lister_watcher.ts";
+import type { CacheEntry } from "../../src/api/options.ts";
+import type { WatchChange } from "../../src/api/lister_watcher.ts";
 import type { JsonEntry } from "../../src/entry/entry.ts";
 import { Client } from "../../src/client/client.ts";
 import { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";
 import type { SharedIndexInformerOptions } from "../../src/informer/options.ts";
 import { SnapshotError, type SnapshotHeader, snapshotStream } from "../../src/informer/snapshot.ts";
 import { Pod, Secret } from "../../src/kinds/core/v1.ts";
-import { fieldsOf } from "../../src/api/fields.ts";
+import { onlyFields } from "../../src/api/fields.ts";
 import { reduced } from "../../src/api/object.ts";
 import { nextTurn } from "../../src/async/signals.ts";
-import { metadataOf, SECRET_ANNOTATIONS, tableOf, type TableRow } from "../../src/api/resource.ts";
+import { asTable, onlyMetadata, SECRET_ANNOTATIONS, type TableRow } from "../../src/api/resource.ts";
 import { CacheScope, recordDifference } from "../../src/informer/cache/cache_scope.ts";
 import { FakeApiServer, pod } from "../../src/testing/mod.ts";
 import {
@@ -45,7 +45,7 @@ async function* cut(bytes: Uint8Array, size = bytes.length): AsyncGenerator<Uint
 /** The snapshot of an informer that has these objects, and has done `use`. */
 async function snapshotOf(
   time: FakeTime,
-  entries: readonly Entry<Thing>[],
+  entries: readonly CacheEntry<Thing>[],
   options?: Options,
   use?: (run: Run) => void,
 ): Promise<Uint8Array> {
@@ -66,8 +66,8 @@ Deno.test("SharedIndexInformer that restores a snapshot has its objects at once,
   assertEquals(run.cached, ["default/a@1", "default/b@2"]);
   assertEquals(informer.indexer.getByKey("default/b")!, thing("b", 2, { size: 7 }));
   assertEquals(informer.lister.list("app=web"), [thing("a", 1, { labels: { app: "web" } })]);
-  const { state, staleMs, resourceVersion } = informer.status();
-  assertEquals([state, staleMs, resourceVersion, informer.hasSynced], ["stale", 60_000, "10", true]);
+  const { state, staleForMs, resourceVersion } = informer.status();
+  assertEquals([state, staleForMs, resourceVersion, informer.hasSynced], ["stale", 60_000, "10", true]);
   await time.tickAsync(0);
   assertEquals(notes.take(), ["+ default/a@1 (initial)", "+ default/b@2 (initial)", "= 2 at 10"]);
   await run.start();
@@ -163,7 +163,7 @@ Deno.test("SharedIndexInformer keeps the server's keys of objects that a transfo
     await run.informer.restore(cut(bytes));
     bytes = await bytesOf(run.informer.snapshot());
   }
-  const broken: Change<Thing> = { type: "MODIFIED", entry: unparsable("a", 11) };
+  const broken: WatchChange<Thing> = { type: "MODIFIED", entry: unparsable("a", 11) };
   await using run = new Run(new ScriptedSource().watch([], [broken]), { transform }, time);
   await run.informer.restore(cut(bytes));
   await run.start();
@@ -442,7 +442,7 @@ Deno.test("SharedIndexInformer names what a snapshot of something else is of", a
   assertEquals(
     [
       await refused(Secret as unknown as typeof Pod, shop),
-      await refused(metadataOf(Pod) as typeof Pod, shop),
+      await refused(onlyMetadata(Pod) as typeof Pod, shop),
       await refused(Pod, { ...shop, labelSelector: "a=b" }),
       await refused(Pod, shop, { managedFields: "keep" }),
       await refused(Pod, shop, { transform: (pod) => pod }),
@@ -464,7 +464,7 @@ Deno.test("SharedIndexInformer restores rows with their cells and columns, and o
   const server = new FakeApiServer();
   for (const name of ["a", "b", "c"]) server.create(Pod, pod({ name, node: "n1" }));
   using client = new Client({ server: "http://fake", transport: server });
-  for (const resource of [tableOf(Pod), fieldsOf(Pod, ["spec.nodeName"]), metadataOf(Pod)] as (typeof Pod)[]) {
+  for (const resource of [asTable(Pod), onlyFields(Pod, ["spec.nodeName"]), onlyMetadata(Pod)] as (typeof Pod)[]) {
     let bytes: Uint8Array;
     let cached: readonly Pod[];
     {
@@ -494,7 +494,7 @@ Deno.test("SharedIndexInformer restores rows that a transform has returned as ro
   using client = new Client({ server: "http://fake", transport: server });
   for (const kind of [Pod, Secret] as (typeof Pod)[]) {
     const make = (): SharedIndexInformer<TableRow<Pod>> =>
-      new SharedIndexInformer(client.resource(tableOf(kind)), { transform: (row) => ({ ...row, cells: ["changed"] }) });
+      new SharedIndexInformer(client.resource(asTable(kind)), { transform: (row) => ({ ...row, cells: ["changed"] }) });
     await using first = make();
     void first.run();
     await first.waitForCacheSync();
@@ -583,7 +583,7 @@ Deno.test("an informer that was restored, and never run, stops where its own han
   await first[Symbol.asyncDispose]();
   const { informer } = new Run(undefined, {}, time);
   informer.addEventHandler({ onAdd: () => void informer[Symbol.asyncDispose]() });
-  const waits = [informer.atLeast("99"), informer.until(() => false), informer.untilDeleted("default/a")];
+  const waits = [informer.waitForVersion("99"), informer.until(() => false), informer.untilDeleted("default/a")];
   const settled = Promise.allSettled(waits);
   const states = (async () => {
     const seen: string[] = [];

@@ -3,7 +3,7 @@ import { dirname, join, relative } from "node:path/posix";
 import { apiVersionOf, type Resource } from "../../src/api/resource.ts";
 import { builtInResources, sameResource } from "../../src/testing/fake/storage/definition.ts";
 import { deno } from "../support/program.ts";
-import type { Draft, DynamicObject, KubernetesObject } from "../../mod.ts";
+import type { DynamicObject, KubernetesObject, ObjectDraft } from "../../mod.ts";
 import * as admissionregistrationV1 from "../../src/kinds/admissionregistration/v1.ts";
 import * as apiextensionsV1 from "../../src/kinds/apiextensions/v1.ts";
 import * as apiregistrationV1 from "../../src/kinds/apiregistration/v1.ts";
@@ -109,9 +109,9 @@ type Had<T, Name> = Name extends keyof T ? Name : never;
 
 /** The faults of the drafts of a kind: members that they should lack, or a name that may be missing. */
 type Wrong<T extends KubernetesObject> =
-  | Had<Draft<T>, "status" | "unheardOf">
-  | Had<NonNullable<Draft<T>["metadata"]>, "uid" | "resourceVersion" | "unheardOf">
-  | (undefined extends Draft<T>["metadata"] ? ("$ephemeral" extends keyof T ? never : "no name") : never);
+  | Had<ObjectDraft<T>, "status" | "unheardOf">
+  | Had<NonNullable<ObjectDraft<T>["metadata"]>, "uid" | "resourceVersion" | "unheardOf">
+  | (undefined extends ObjectDraft<T>["metadata"] ? ("$ephemeral" extends keyof T ? never : "no name") : never);
 
 /** The kinds of modules whose drafts have faults, each with one. */
 type WrongIn<Module> = Module extends unknown ? {

@@ -51,7 +51,7 @@ say("pages", pages);
 
 const { metadata } = await client.resource(ConfigMap, { namespace: "bank" })
   .create({ metadata: { name: "written" }, data: { colour: "größer 大" } });
-await maps.atLeast(metadata.resourceVersion, { namespace: "bank" });
+await maps.waitForVersion(metadata.resourceVersion, { namespace: "bank" });
 say("written", maps.lister.get("bank/written")?.data?.colour);
 
 await pods.until((pod) => pod.metadata.name === "late" && pod.status?.phase === "Running");

@@ -66,7 +66,7 @@ Deno.test("observeReconciles makes a root span of a reconcile, which is active t
     "reconciler.key": "shop/a",
     "k8s.namespace.name": "shop",
     "reconciler.retries": 0,
-    "reconciler.causes": ["event"],
+    "reconciler.triggers": ["event"],
     "reconciler.outcome": "succeeded",
   });
   const { unit, values } = await fixture.recorder.metric("reconciler.reconcile.duration");

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes, assertThrows } from "@std/assert";
-import type { Change } from "../../src/api/lister_watcher.ts";
+import type { WatchChange } from "../../src/api/lister_watcher.ts";
 import { DecodeError, UnreachableError } from "../../src/api/status.ts";
 import { FakeTime } from "../support/fake_time.ts";
 import {
@@ -174,7 +174,7 @@ Deno.test("Reflector requests a streaming list once more, after a wait, when it 
 });
 
 /** Ways to cut a streaming list short, behind its beginning. */
-const CUTS: Readonly<Record<string, Step<readonly Change<Thing>[]>>> = {
+const CUTS: Readonly<Record<string, Step<readonly WatchChange<Thing>[]>>> = {
   "in good order": END,
   "by a broken connection": new UnreachableError("Cannot read: connection reset"),
 };

@@ -7,7 +7,7 @@ import { Follow, NotingStore, PAGES } from "../support/followed_source.ts";
 import { END, ScriptedSource } from "../support/scripted_source.ts";
 import { observeMoments } from "../support/moments.ts";
 import { SCRIPTS } from "./_scripts.ts";
-import type { Change, ListerWatcher, ListPart } from "../../src/api/lister_watcher.ts";
+import type { ListerWatcher, ListPart, WatchChange } from "../../src/api/lister_watcher.ts";
 import { UnreachableError } from "../../src/api/status.ts";
 import type { ListOptions, WatchOptions } from "../../src/api/options.ts";
 
@@ -197,7 +197,7 @@ class RestartingServer implements ListerWatcher<Thing> {
     yield part(10, []);
   }
 
-  async *watchChanges({ signal }: WatchOptions = {}): AsyncGenerator<readonly Change<Thing>[]> {
+  async *watchChanges({ signal }: WatchOptions = {}): AsyncGenerator<readonly WatchChange<Thing>[]> {
     this.#note("watch");
     if (this.state === "forgetful") throw expired();
     yield [];

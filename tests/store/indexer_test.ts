@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
 import { Indexer, type IndexFunction } from "../../src/store/indexer.ts";
-import type { Entry } from "../../src/api/options.ts";
+import type { CacheEntry } from "../../src/api/options.ts";
 import { DecodeError } from "../../src/api/status.ts";
 import type { KubernetesObject, ObjectMeta } from "../../src/api/object.ts";
 import { brokenEntry, entryOf } from "../../src/entry/entry.ts";
@@ -391,7 +391,10 @@ class Cache {
   /** `"labels shop/cart"`, `"object shop/cart"`. */
   reads: string[] = [];
   readonly reported: unknown[] = [];
-  readonly store: Indexer<Entry<KubernetesObject>, "namespace"> = new Indexer<Entry<KubernetesObject>, "namespace">({
+  readonly store: Indexer<CacheEntry<KubernetesObject>, "namespace"> = new Indexer<
+    CacheEntry<KubernetesObject>,
+    "namespace"
+  >({
     keyOf: (entry) => entry.key,
     indexers: { namespace: (entry) => [entry.namespace] },
   });
@@ -409,7 +412,7 @@ class Cache {
       Object.create(entry, {
         key: { value: entry.key },
         namespace: { value: entry.namespace },
-        labels: { get: (): Entry<KubernetesObject>["labels"] => (reads.push(`labels ${key}`), entry.labels) },
+        labels: { get: (): CacheEntry<KubernetesObject>["labels"] => (reads.push(`labels ${key}`), entry.labels) },
         metadata: { get: (): ObjectMeta => (reads.push(`metadata ${key}`), entry.metadata) },
         object: { get: (): KubernetesObject => (reads.push(`object ${key}`), entry.object) },
       }),

@@ -1,5 +1,5 @@
-import type { Change, ListPart } from "../../src/api/lister_watcher.ts";
-import type { Entry } from "../../src/api/options.ts";
+import type { ListPart, WatchChange } from "../../src/api/lister_watcher.ts";
+import type { CacheEntry } from "../../src/api/options.ts";
 import type { KubernetesObject } from "../../src/api/object.ts";
 import { defineResource, type Resource } from "../../src/api/resource.ts";
 import { CancellableStream } from "../../src/async/iterate.ts";
@@ -78,7 +78,7 @@ export function inChunksOf(bytes: Uint8Array, size: number): Uint8Array[] {
 }
 
 /** All members of an entry, read now: its error if it is broken, else its identity and contents. */
-export function portrait(entry: Entry<KubernetesObject>): unknown {
+export function portrait(entry: CacheEntry<KubernetesObject>): unknown {
   const { key, namespace, name, uid, resourceVersion } = entry;
   if (entry.error !== undefined) return { key, error: entry.error.message };
   const metadata = JSON.stringify(entry.metadata);
@@ -87,7 +87,7 @@ export function portrait(entry: Entry<KubernetesObject>): unknown {
 }
 
 /** A change as plain data. */
-export function changePortrait(change: Change<KubernetesObject>): unknown {
+export function changePortrait(change: WatchChange<KubernetesObject>): unknown {
   return change.type === "BOOKMARK" ? change : { type: change.type, ...portrait(change.entry) as object };
 }
 
@@ -103,8 +103,8 @@ export function readList<T extends KubernetesObject>(
 export function readChanges<T extends KubernetesObject>(
   body: ReadableStream<Uint8Array>,
   options: ReadOptions,
-): CancellableStream<readonly Change<T>[]> {
-  return new CancellableStream(() => new BodyReader<readonly Change<T>[]>(body, new WatchReader<T>(options)));
+): CancellableStream<readonly WatchChange<T>[]> {
+  return new CancellableStream(() => new BodyReader<readonly WatchChange<T>[]>(body, new WatchReader<T>(options)));
 }
 
 /** The values that a reader yielded, and the error that ended it. */
@@ -119,8 +119,8 @@ const OPTIONS: ReadOptions = { resource: Pod, managedFields: "drop" };
 export async function watchReading(
   chunks: readonly Uint8Array[],
   options: Partial<ReadOptions> & { readonly kind?: "bytes" | "default" } = {},
-): Promise<Reading<Change<KubernetesObject>>> {
-  const values: Change<KubernetesObject>[] = [];
+): Promise<Reading<WatchChange<KubernetesObject>>> {
+  const values: WatchChange<KubernetesObject>[] = [];
   try {
     const { stream } = bodyOf(chunks, options.kind);
     for await (const batch of readChanges<KubernetesObject>(stream, { ...OPTIONS, ...options })) values.push(...batch);
@@ -131,7 +131,7 @@ export async function watchReading(
 }
 
 /** The entries of a list, and its parts. */
-export interface ListReading extends Reading<Entry<KubernetesObject>> {
+export interface ListReading extends Reading<CacheEntry<KubernetesObject>> {
   readonly parts: readonly ListPart<KubernetesObject>[];
 }
 
@@ -141,7 +141,7 @@ export async function listReading(
   options: Partial<ReadOptions> & { readonly kind?: "bytes" | "default" } = {},
 ): Promise<ListReading> {
   const parts: ListPart<KubernetesObject>[] = [];
-  const values: Entry<KubernetesObject>[] = [];
+  const values: CacheEntry<KubernetesObject>[] = [];
   try {
     const { stream } = bodyOf(chunks, options.kind);
     for await (const part of readList<KubernetesObject>(stream, { ...OPTIONS, ...options })) {

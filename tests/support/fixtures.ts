@@ -1,6 +1,6 @@
-import type { Bookmark, Change, ListPart } from "../../src/api/lister_watcher.ts";
-import type { Entry } from "../../src/api/options.ts";
-import { reasonOf, type Status, StatusError } from "../../src/api/status.ts";
+import type { Bookmark, ListPart, WatchChange } from "../../src/api/lister_watcher.ts";
+import type { CacheEntry } from "../../src/api/options.ts";
+import { type ApiStatus, reasonOf, StatusError } from "../../src/api/status.ts";
 import { keyOf, type KubernetesObject } from "../../src/api/object.ts";
 import { defineResource, type Resource } from "../../src/api/resource.ts";
 import { entryOf, unreadEntry } from "../../src/entry/entry.ts";
@@ -48,28 +48,28 @@ export function thing(name: string, version: number | string, options: ThingOpti
 }
 
 /** An entry around {@linkcode thing}. */
-export function entry(name: string, version: number | string, options?: ThingOptions): Entry<Thing> {
+export function entry(name: string, version: number | string, options?: ThingOptions): CacheEntry<Thing> {
   return entryOf(thing(name, version, options));
 }
 
 /** An entry that is still text, as the client makes them. */
-export function unread(name: string, version: number | string, options?: ThingOptions): Entry<Thing> {
+export function unread(name: string, version: number | string, options?: ThingOptions): CacheEntry<Thing> {
   return textEntry(thing(name, version, options), (text) => text);
 }
 
 /** An entry whose text is not JSON, which shows when it is first read. */
-export function unparsable(name: string, version: number | string, options?: ThingOptions): Entry<Thing> {
+export function unparsable(name: string, version: number | string, options?: ThingOptions): CacheEntry<Thing> {
   return textEntry(thing(name, version, options), (text) => text.replace('"spec":{', '"spec":{{'));
 }
 
 /** An entry around an object without a name: broken from the start, and it has no key. */
-export function nameless(version: number | string): Entry<Thing> {
+export function nameless(version: number | string): CacheEntry<Thing> {
   return entryOf(
     { ...thing("x", version), metadata: { namespace: "default", resourceVersion: String(version) } } as Thing,
   );
 }
 
-function textEntry(object: Thing, change: (text: string) => string): Entry<Thing> {
+function textEntry(object: Thing, change: (text: string) => string): CacheEntry<Thing> {
   const { namespace = "", uid, resourceVersion } = object.metadata;
   const text = change(JSON.stringify(object));
   const start = text.indexOf('"metadata":') + '"metadata":'.length;
@@ -87,17 +87,17 @@ function textEntry(object: Thing, change: (text: string) => string): Entry<Thing
 }
 
 /** An `ADDED`. */
-export function added(name: string, version: number | string, options?: ThingOptions): Change<Thing> {
+export function added(name: string, version: number | string, options?: ThingOptions): WatchChange<Thing> {
   return { type: "ADDED", entry: entry(name, version, options) };
 }
 
 /** A `MODIFIED`. */
-export function modified(name: string, version: number | string, options?: ThingOptions): Change<Thing> {
+export function modified(name: string, version: number | string, options?: ThingOptions): WatchChange<Thing> {
   return { type: "MODIFIED", entry: entry(name, version, options) };
 }
 
 /** A `DELETED`; the version is that of the deletion. */
-export function deleted(name: string, version: number | string, options?: ThingOptions): Change<Thing> {
+export function deleted(name: string, version: number | string, options?: ThingOptions): WatchChange<Thing> {
   return { type: "DELETED", entry: entry(name, version, options) };
 }
 
@@ -114,15 +114,15 @@ export function endBookmark(version: number | string): Bookmark {
 /** A part of a list that says its version; `rest` may hold a token. */
 export function part(
   version: number | string,
-  entries: readonly Entry<Thing>[],
+  entries: readonly CacheEntry<Thing>[],
   rest: Partial<ListPart<Thing>> = {},
 ): ListPart<Thing> {
   return { entries, resourceVersion: String(version), ...rest };
 }
 
 /** The error of a request that the server refuses. */
-export function refused(code: number, more: Partial<Status> = {}): StatusError {
-  const status: Status = { code, reason: reasonOf(code), message: `the test says ${code}`, ...more };
+export function refused(code: number, more: Partial<ApiStatus> = {}): StatusError {
+  const status: ApiStatus = { code, reason: reasonOf(code), message: `the test says ${code}`, ...more };
   return new StatusError(`Cannot do it: ${status.message}`, status);
 }
 

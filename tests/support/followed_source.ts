@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import type { Entry } from "../../src/api/options.ts";
+import type { CacheEntry } from "../../src/api/options.ts";
 import type { ReflectorStore, Replacement } from "../../src/reflector/requests.ts";
 import type { ReflectorPhase } from "../../src/reflector/transition.ts";
 import { Reflector, type ReflectorOptions } from "../../src/reflector/reflector.ts";
@@ -9,30 +9,30 @@ import { FakeTime } from "./fake_time.ts";
 import type { ScriptedSource } from "./scripted_source.ts";
 
 /** A store that records its calls, and fails on command. */
-export class NotingStore implements ReflectorStore<Entry<Thing>> {
-  readonly entries: Indexer<Entry<Thing>> = new Indexer<Entry<Thing>>({ keyOf: (entry) => entry.key });
+export class NotingStore implements ReflectorStore<CacheEntry<Thing>> {
+  readonly entries: Indexer<CacheEntry<Thing>> = new Indexer<CacheEntry<Thing>>({ keyOf: (entry) => entry.key });
   readonly notes: string[] = [];
   /** Throws when it says so; asked before each note is written. */
   refuses: (note: string) => Error | undefined = () => undefined;
   /** Replacements begun that were neither committed nor abandoned. */
   staging = 0;
 
-  add(value: Entry<Thing>): void {
+  add(value: CacheEntry<Thing>): void {
     this.#note(`add ${value.key}@${value.resourceVersion}`);
     this.entries.add(value);
   }
 
-  update(value: Entry<Thing>): void {
+  update(value: CacheEntry<Thing>): void {
     this.#note(`update ${value.key}@${value.resourceVersion}`);
     this.entries.update(value);
   }
 
-  delete(value: Entry<Thing>): void {
+  delete(value: CacheEntry<Thing>): void {
     this.#note(`delete ${value.key}@${value.resourceVersion}`);
     this.entries.delete(value);
   }
 
-  replacing(): Replacement<Entry<Thing>> {
+  replacing(): Replacement<CacheEntry<Thing>> {
     this.#note("replacing");
     const staged = this.entries.replacing();
     let over = false;

@@ -1,7 +1,7 @@
 import { errorLine } from "../../src/errors/errors.ts";
 import { assertEquals } from "@std/assert";
-import type { Change } from "../../src/api/lister_watcher.ts";
-import type { Entry } from "../../src/api/options.ts";
+import type { WatchChange } from "../../src/api/lister_watcher.ts";
+import type { CacheEntry } from "../../src/api/options.ts";
 import type { HandlerOptions, InformerEvent, ResourceEventHandler } from "../../src/informer/events/event.ts";
 import type { SharedIndexInformerOptions } from "../../src/informer/options.ts";
 import { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";
@@ -62,13 +62,13 @@ export class Run<Name extends string = never> implements AsyncDisposable {
   }
 
   /** The server sends changes in one batch, and all handlers that are not busy receive them. */
-  async send(...changes: Change<Thing>[]): Promise<void> {
+  async send(...changes: WatchChange<Thing>[]): Promise<void> {
     this.source.newest.send(changes);
     await this.tick();
   }
 
   /** The watch fails; the next list, after the first wait, at `version`, has these. */
-  async relist(error: Error, version: number, entries: readonly Entry<Thing>[]): Promise<void> {
+  async relist(error: Error, version: number, entries: readonly CacheEntry<Thing>[]): Promise<void> {
     this.source.list(part(version, entries), END).watch([]);
     this.source.newest.send(error);
     await this.tick(800);
@@ -92,7 +92,7 @@ export class Run<Name extends string = never> implements AsyncDisposable {
 }
 
 /** A source whose first list has these entries, at version 10, and whose first watch is open. */
-export function holding(...entries: Entry<Thing>[]): ScriptedSource {
+export function holding(...entries: CacheEntry<Thing>[]): ScriptedSource {
   return new ScriptedSource().list(part(10, entries), END).watch([]);
 }
 

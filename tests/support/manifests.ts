@@ -1,5 +1,5 @@
 /** Manifests as users write them, one or more of each API group that many use; the compiler checks them as drafts. */
-import type { Draft, KubernetesObject, Resource } from "../../mod.ts";
+import type { KubernetesObject, ObjectDraft, Resource } from "../../mod.ts";
 import { ValidatingAdmissionPolicy } from "../../src/kinds/admissionregistration/v1.ts";
 import { Deployment, StatefulSet } from "../../src/kinds/apps/v1.ts";
 import { SelfSubjectReview } from "../../src/kinds/authentication/v1.ts";
@@ -15,12 +15,12 @@ export interface Manifest {
   /** The kind. */
   readonly resource: Resource;
   /** The object to create. One of a namespaced kind belongs to the namespace `shop`, and does not name it. */
-  readonly draft: Draft<KubernetesObject>;
+  readonly draft: ObjectDraft<KubernetesObject>;
 }
 
 /** Returns a manifest, whose draft the compiler checks as a `Draft` of its kind. */
-function manifest<T extends KubernetesObject>(resource: Resource<T>, draft: NoInfer<Draft<T>>): Manifest {
-  return { resource, draft: draft as Draft<KubernetesObject> };
+function manifest<T extends KubernetesObject>(resource: Resource<T>, draft: NoInfer<ObjectDraft<T>>): Manifest {
+  return { resource, draft: draft as ObjectDraft<KubernetesObject> };
 }
 
 /** A pod's template. */

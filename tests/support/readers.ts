@@ -1,18 +1,18 @@
-import type { Entry } from "../../src/api/options.ts";
+import type { CacheEntry } from "../../src/api/options.ts";
 import type { KubernetesObject } from "../../src/api/object.ts";
 import { ObjectReader as AnyObjectReader } from "../../src/client/decode/object_reader.ts";
 
 /** A reader of all objects: without a shard, none is left out. */
 export class ObjectReader<T extends KubernetesObject> extends AnyObjectReader<T> {
-  override read(...args: Parameters<AnyObjectReader<T>["read"]>): Entry<T> {
+  override read(...args: Parameters<AnyObjectReader<T>["read"]>): CacheEntry<T> {
     return super.read(...args)!;
   }
 
-  override parse(...args: Parameters<AnyObjectReader<T>["parse"]>): Entry<T> {
+  override parse(...args: Parameters<AnyObjectReader<T>["parse"]>): CacheEntry<T> {
     return super.parse(...args)!;
   }
 
-  override entryOf(value: unknown): Entry<T> {
+  override entryOf(value: unknown): CacheEntry<T> {
     return super.entryOf(value)!;
   }
 }

@@ -30,7 +30,7 @@ export async function replayed(
   await informer.waitForCacheSync();
   assertEquals((await server.replay({ speed })).cut, undefined);
   server.bookmark();
-  await informer.atLeast(server.resourceVersion);
+  await informer.waitForVersion(server.resourceVersion);
   return byUid(informer.lister.list());
 }
 

@@ -1,11 +1,11 @@
-import type { Change, ListerWatcher, ListPart } from "../../src/api/lister_watcher.ts";
+import type { ListerWatcher, ListPart, WatchChange } from "../../src/api/lister_watcher.ts";
 import type { ListOptions, WatchOptions } from "../../src/api/options.ts";
 import type { Thing } from "./fixtures.ts";
 
 /** In a script: the server ends the answer in good order. */
 export const END = Symbol("end");
 
-type Item = ListPart<Thing> | readonly Change<Thing>[];
+type Item = ListPart<Thing> | readonly WatchChange<Thing>[];
 
 /** One item of a script: something sent, an error, or {@linkcode END}. */
 export type Step<I extends Item> = I | Error | typeof END;
@@ -80,7 +80,7 @@ export class Call<I extends Item = Item> implements AsyncIterableIterator<I> {
 export class ScriptedSource implements ListerWatcher<Thing> {
   readonly calls: Call[] = [];
   readonly #lists: Step<ListPart<Thing>>[][] = [];
-  readonly #watches: Step<readonly Change<Thing>[]>[][] = [];
+  readonly #watches: Step<readonly WatchChange<Thing>[]>[][] = [];
 
   /** Scripts the next list. */
   list(...steps: Step<ListPart<Thing>>[]): this {
@@ -89,7 +89,7 @@ export class ScriptedSource implements ListerWatcher<Thing> {
   }
 
   /** Scripts the next watch. */
-  watch(...steps: Step<readonly Change<Thing>[]>[]): this {
+  watch(...steps: Step<readonly WatchChange<Thing>[]>[]): this {
     this.#watches.push(steps);
     return this;
   }
@@ -98,8 +98,8 @@ export class ScriptedSource implements ListerWatcher<Thing> {
     return this.#call<ListPart<Thing>>("list", options, this.#lists.shift() ?? []);
   }
 
-  watchChanges(options: WatchOptions = {}): Call<readonly Change<Thing>[]> {
-    return this.#call<readonly Change<Thing>[]>("watch", options, this.#watches.shift() ?? []);
+  watchChanges(options: WatchOptions = {}): Call<readonly WatchChange<Thing>[]> {
+    return this.#call<readonly WatchChange<Thing>[]>("watch", options, this.#watches.shift() ?? []);
   }
 
   /** The lists, in order. */
@@ -108,12 +108,12 @@ export class ScriptedSource implements ListerWatcher<Thing> {
   }
 
   /** The watches, in order. */
-  get watches(): Call<readonly Change<Thing>[]>[] {
-    return this.calls.filter((call) => call.type === "watch") as Call<readonly Change<Thing>[]>[];
+  get watches(): Call<readonly WatchChange<Thing>[]>[] {
+    return this.calls.filter((call) => call.type === "watch") as Call<readonly WatchChange<Thing>[]>[];
   }
 
   /** The newest watch. */
-  get newest(): Call<readonly Change<Thing>[]> {
+  get newest(): Call<readonly WatchChange<Thing>[]> {
     return this.watches.at(-1)!;
   }
 

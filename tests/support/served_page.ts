@@ -4,7 +4,7 @@ import { Client } from "../../src/client/client.ts";
 import { InformerRelay } from "../../src/relay/server/informer_relay.ts";
 import type { RelayOptions } from "../../src/relay/server/options.ts";
 import { SharedInformerFactory } from "../../src/informer/shared_informer_factory.ts";
-import { tableOf } from "../../src/api/resource.ts";
+import { asTable } from "../../src/api/resource.ts";
 import { ConfigMap, Pod } from "../../src/kinds/core/v1.ts";
 import { ClusterRole } from "../../src/kinds/rbac/v1.ts";
 import { churn, type FakeApiServer } from "../../src/testing/mod.ts";
@@ -34,7 +34,7 @@ interface ServedOptions {
   readonly answer?: (request: Request) => Response | undefined;
 }
 
-const TABLES = { pods: tableOf(Pod), configmaps: tableOf(ConfigMap), roles: tableOf(ClusterRole) };
+const TABLES = { pods: asTable(Pod), configmaps: asTable(ConfigMap), roles: asTable(ClusterRole) };
 
 /** The page as `informer serve` serves it, of a fake API server. */
 export class ServedPage implements AsyncDisposable {

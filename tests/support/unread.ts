@@ -1,4 +1,4 @@
-import type { Entry, Identity } from "../../src/api/options.ts";
+import type { CacheEntry, Identity } from "../../src/api/options.ts";
 import type { KubernetesObject } from "../../src/api/object.ts";
 import { unreadEntry } from "../../src/entry/entry.ts";
 
@@ -15,7 +15,7 @@ export interface Thing extends KubernetesObject {
  * An entry of `text` with the positions of `metadata` and `labels` in it; `""` says that there are no labels, undefined
  * leaves their position out.
  */
-export function unread(text: string | Uint8Array = TEXT, metadata = METADATA, labels?: string): Entry<Thing> {
+export function unread(text: string | Uint8Array = TEXT, metadata = METADATA, labels?: string): CacheEntry<Thing> {
   const all = typeof text === "string" ? text : new TextDecoder().decode(text);
   const length = (part: string): number =>
     typeof text === "string" ? part.length : new TextEncoder().encode(part).length;

@@ -1,4 +1,4 @@
-import { defineResource, type Draft, type KubernetesObject, type Resource } from "@kube/informer";
+import { defineResource, type KubernetesObject, type ObjectDraft, type Resource } from "@kube/informer";
 import { CustomResourceDefinition } from "@kube/informer/kinds/apiextensions/v1";
 import type { FakeApiServer } from "@kube/informer/testing";
 import { OPEN_SCHEMA } from "./fake_server.ts";
@@ -22,7 +22,7 @@ function kindOf(plural: string, kind: string): Resource<Widget> {
 export function definitionOf(
   { group, scope, version, plural, kind }: Resource<KubernetesObject>,
   more: object = {},
-): Draft<CustomResourceDefinition> {
+): ObjectDraft<CustomResourceDefinition> {
   return {
     metadata: { name: `${plural}.${group}` },
     spec: {

@@ -189,8 +189,8 @@ class Real {
         timers: this.#time.timers,
       },
       retries: KEYS.map((key) => this.queue.retries(key)),
-      taken: this.#items.map(({ key, causes }) => `${key} ${causes.map(({ type }) => type)}`),
-      running: running.map(({ key, runningMs, causes }) => `${key} ${runningMs} ${causes.map(({ type }) => type)}`),
+      taken: this.#items.map(({ key, triggers }) => `${key} ${triggers.map(({ type }) => type)}`),
+      running: running.map(({ key, runningMs, triggers }) => `${key} ${runningMs} ${triggers.map(({ type }) => type)}`),
       gets: [...this.#gets],
       drains: [...this.#drains],
     };
@@ -202,9 +202,9 @@ class Model {
   #nowMs: number;
   #isShutDown = false;
   #waiting: Waiting[] = [];
-  #taken: { key: Key; isOpen: boolean; sinceMs: number; causes: string[]; again?: Waiting }[] = [];
+  #taken: { key: Key; isOpen: boolean; sinceMs: number; triggers: string[]; again?: Waiting }[] = [];
   #delayed: { key: Key; readyMs: number; order: number }[] = [];
-  readonly #delayedWith = new Map<Key, { isLow: boolean; causes: string[] }>();
+  readonly #delayedWith = new Map<Key, { isLow: boolean; triggers: string[] }>();
   #order = 0;
   /** The keys of normal priority taken since the last one of low priority, while both waited. */
   #passed = 0;
@@ -288,14 +288,14 @@ class Model {
         timers: this.#delayed.length > 0 ? 1 : 0,
       },
       retries: KEYS.map((key) => this.#failures.get(key) ?? 0),
-      taken: this.#taken.map(({ key, causes }) => `${key} ${causes}`),
-      running: open.map(({ key, sinceMs, causes }) => `${key} ${this.#nowMs - sinceMs} ${causes}`),
+      taken: this.#taken.map(({ key, triggers }) => `${key} ${triggers}`),
+      running: open.map(({ key, sinceMs, triggers }) => `${key} ${this.#nowMs - sinceMs} ${triggers}`),
       gets: [...this.#gets],
       drains: [...this.#drains],
     };
   }
 
-  #add(key: Key, added: { isLow: boolean; causes: string[] }): void {
+  #add(key: Key, added: { isLow: boolean; triggers: string[] }): void {
     if (this.#isShutDown) return void this.#sums.dropped++;
     const open = this.#taken.find((item) => item.key === key && item.isOpen);
     const waiting = this.#waiting.find((item) => item.key === key);
@@ -307,7 +307,7 @@ class Model {
       else this.#waiting.push(item);
       return;
     }
-    known.causes = union(known.causes, added.causes);
+    known.triggers = union(known.triggers, added.triggers);
     if (!known.isLow || added.isLow) return;
     known.isLow = false;
     if (known !== waiting) return;
@@ -323,7 +323,7 @@ class Model {
     const known = this.#delayedWith.get(key);
     this.#delayedWith.set(key, {
       isLow: added.isLow && (known?.isLow ?? true),
-      causes: union(known?.causes ?? [], added.causes),
+      triggers: union(known?.triggers ?? [], added.triggers),
     });
     const readyMs = this.#nowMs + ms;
     const entry = this.#delayed.find((it) => it.key === key);
@@ -341,7 +341,7 @@ class Model {
     if (item === undefined) return undefined; // nothing was taken: the count stays
     if (item === low) this.#passed = 0;
     this.#waiting = this.#waiting.filter((it) => it !== item);
-    this.#taken.push({ key: item.key, isOpen: true, sinceMs: this.#nowMs, causes: item.causes });
+    this.#taken.push({ key: item.key, isOpen: true, sinceMs: this.#nowMs, triggers: item.triggers });
     this.#sums.latencies++;
     this.#sums.latencyMs += this.#nowMs - item.addedMs;
     return item.key;
@@ -387,11 +387,11 @@ interface Waiting {
   readonly key: Key;
   readonly addedMs: number;
   isLow: boolean;
-  causes: string[];
+  triggers: string[];
 }
 
-function withOptions(options: WorkQueueAddOptions = {}): { isLow: boolean; causes: string[] } {
-  return { isLow: options.priority === "low", causes: [options.cause ?? []].flat().map(({ type }) => type) };
+function withOptions(options: WorkQueueAddOptions = {}): { isLow: boolean; triggers: string[] } {
+  return { isLow: options.priority === "low", triggers: [options.cause ?? []].flat().map(({ type }) => type) };
 }
 
 function union(a: string[], b: string[]): string[] {

@@ -1,38 +1,38 @@
 import { assert, assertAlmostEquals, assertEquals, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
 import { nextTurn } from "../../src/async/signals.ts";
 import {
-  type Cause,
-  type CauseList,
   defaultRateLimiter,
   exponentialBackoff,
   fastSlow,
-  listOfCauses,
-  MAX_CAUSES,
+  listOfTriggers,
+  MAX_TRIGGERS,
   maxOf,
   type RateLimiter,
+  type ReconcileResult,
   requeueAfter,
-  type Result,
   retry,
   SETTLED,
   tokenBucket,
-  withCause,
-  withCauses,
+  type Trigger,
+  type TriggerList,
   withMaxWait,
+  withTrigger,
+  withTriggers,
 } from "../../src/workqueue/run.ts";
 import { WorkQueue } from "../../src/workqueue/work_queue.ts";
 import { Warnings } from "../support/console.ts";
 import { FakeTime } from "../support/fake_time.ts";
 
-/** So many causes, each of another source, as a key has them. */
-function causes(name: string, count: number): CauseList {
-  const each = Array.from({ length: count }, (_, i): Cause => ({ type: "event", source: `${name} ${i}` }));
-  return each.reduce<CauseList>(withCause, undefined);
+/** So many triggers, each of another source, as a key has them. */
+function triggers(name: string, count: number): TriggerList {
+  const each = Array.from({ length: count }, (_, i): Trigger => ({ type: "event", source: `${name} ${i}` }));
+  return each.reduce<TriggerList>(withTrigger, undefined);
 }
 
-Deno.test("withCauses counts the causes that either side left out", () => {
-  const all = listOfCauses(withCauses(causes("a", MAX_CAUSES + 3), causes("b", MAX_CAUSES + 5)));
-  assertEquals(all.length, MAX_CAUSES);
-  assertEquals(all.at(-1), { type: "more", count: 2 * MAX_CAUSES + 8 - (MAX_CAUSES - 1) });
+Deno.test("withCauses counts the triggers that either side left out", () => {
+  const all = listOfTriggers(withTriggers(triggers("a", MAX_TRIGGERS + 3), triggers("b", MAX_TRIGGERS + 5)));
+  assertEquals(all.length, MAX_TRIGGERS);
+  assertEquals(all.at(-1), { type: "more", count: 2 * MAX_TRIGGERS + 8 - (MAX_TRIGGERS - 1) });
 });
 
 Deno.test("WorkQueue run gives every key to the worker, and resolves when the queue is shut down and empty", async () => {
@@ -353,7 +353,12 @@ Deno.test("WorkQueue can be disposed twice, and while a run fails", async () => 
 
 Deno.test("WorkQueue run adds a key again with growing waits when its worker returns retry(), without an error", async () => {
   using time = new FakeTime(0);
-  for (const wrap of [(result: void | Result) => result, (result: void | Result) => Promise.resolve(result)]) {
+  for (
+    const wrap of [
+      (result: void | ReconcileResult) => result,
+      (result: void | ReconcileResult) => Promise.resolve(result),
+    ]
+  ) {
     const startMs = Date.now();
     const queue = new WorkQueue({ rateLimiter: exponentialBackoff({ baseMs: 10 }) });
     const tries: [number, number][] = [];
@@ -433,7 +438,7 @@ Deno.test("WorkQueue run treats any other result of a worker as a failure", asyn
     const messages: string[] = [];
     queue.add("a");
     queue.shutDown();
-    await queue.run(() => value as unknown as Result, {
+    await queue.run(() => value as unknown as ReconcileResult, {
       onError: (error) => void messages.push((error as Error).message),
     });
     const found = `found a value of type ${typeof value}`;

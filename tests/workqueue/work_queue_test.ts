@@ -123,12 +123,12 @@ Deno.test("WorkQueue status follows a key from add to done [C127] [F37]", () => 
 
   const item = queue.tryGet()!;
   const handedOut = { ...EMPTY, processing: 1, adds: 1, queueLatencyMs: durations(50) };
-  assertEquals(queue.status(), { ...handedOut, running: [{ key: "a", runningMs: 0, causes: [] }] });
+  assertEquals(queue.status(), { ...handedOut, running: [{ key: "a", runningMs: 0, triggers: [] }] });
 
   time.tick(25);
   assertEquals(
     queue.status(),
-    { ...handedOut, unfinishedWorkMs: 25, longestRunningMs: 25, running: [{ key: "a", runningMs: 25, causes: [] }] },
+    { ...handedOut, unfinishedWorkMs: 25, longestRunningMs: 25, running: [{ key: "a", runningMs: 25, triggers: [] }] },
   );
   queue.add("a");
   assertEquals(queue.status().adds, 2);
@@ -617,7 +617,7 @@ Deno.test("a key added while it is processed has the higher priority of its addi
   assertEquals(takeAllByPriority(queue), ["a", "b"]);
 });
 
-Deno.test("a delayed key keeps its priority and causes, and those of several additions", () => {
+Deno.test("a delayed key keeps its priority and triggers, and those of several additions", () => {
   using time = new FakeTime();
   const queue = new WorkQueue();
   queue.addAfter("a", 10, { priority: "low", cause: { type: "external" } });
@@ -628,11 +628,11 @@ Deno.test("a delayed key keeps its priority and causes, and those of several add
   assertEquals(queue.status().lowPriority, 1);
   using b = queue.tryGet()!;
   using a = queue.tryGet()!;
-  assertEquals([b.key, a.key, a.causes], ["b", "a", [{ type: "external" }, { type: "resync" }]]);
+  assertEquals([b.key, a.key, a.triggers], ["b", "a", [{ type: "external" }, { type: "resync" }]]);
   queue.shutDown();
 });
 
-Deno.test("a worker receives the causes of all additions that it answers, each once", async () => {
+Deno.test("a worker receives the triggers of all additions that it answers, each once", async () => {
   const seen: unknown[] = [];
   await using queue = new WorkQueue();
   const cause = { type: "event", source: "pods", event: "updated", paths: ["spec.replicas"] };
@@ -640,31 +640,31 @@ Deno.test("a worker receives the causes of all additions that it answers, each o
   queue.add("a", { cause: { ...cause, paths: ["spec.replicas", "metadata.labels"] } });
   queue.add("a", { cause: { type: "resync" } });
   queue.add("a");
-  await queue.run((_key, { causes }) => {
-    seen.push(causes);
+  await queue.run((_key, { triggers }) => {
+    seen.push(triggers);
     queue.shutDown();
   });
   assertEquals(seen, [[{ ...cause, paths: ["spec.replicas", "metadata.labels"] }, { type: "resync" }]]);
 });
 
-Deno.test("causes of a key are bounded, and the last one counts those that were left out", () => {
+Deno.test("triggers of a key are bounded, and the last one counts those that were left out", () => {
   const queue = new WorkQueue();
   for (let i = 0; i < 20; i++) queue.add("a", { cause: { type: "event", object: `pod-${i}` } });
   for (let i = 0; i < 20; i++) queue.add("a", { cause: { type: "event", object: "pod-0", paths: [`spec.${i}`] } });
   using item = queue.tryGet()!;
-  assertEquals(item.causes.length, 8);
-  assertEquals(item.causes[0].paths?.length, 8);
-  assertEquals(item.causes[6], { type: "event", object: "pod-6" });
-  assertEquals(item.causes[7], { type: "more", count: 13 });
+  assertEquals(item.triggers.length, 8);
+  assertEquals(item.triggers[0].paths?.length, 8);
+  assertEquals(item.triggers[6], { type: "event", object: "pod-6" });
+  assertEquals(item.triggers[7], { type: "more", count: 13 });
 });
 
-Deno.test("retries and requeues are causes", async () => {
+Deno.test("retries and requeues are triggers", async () => {
   using time = new FakeTime();
   const seen: unknown[] = [];
   await using queue = new WorkQueue({ rateLimiter: exponentialBackoff({ baseMs: 1 }) });
   queue.add("a", { priority: "low", cause: { type: "external" } });
-  const running = queue.run((_key, { causes }) => {
-    seen.push(causes);
+  const running = queue.run((_key, { triggers }) => {
+    seen.push(triggers);
     if (seen.length === 1) throw new Error("no");
     if (seen.length === 2) return retry();
     if (seen.length === 3) return requeueAfter(4);
@@ -678,7 +678,7 @@ Deno.test("retries and requeues are causes", async () => {
     seen,
     [[{ type: "external" }], [{ type: "retry", count: 1 }], [{ type: "retry", count: 2 }], [{ type: "requeue" }]],
   );
-  assertEquals(queue.status().lastError?.causes, [{ type: "external" }]);
+  assertEquals(queue.status().lastError?.triggers, [{ type: "external" }]);
   queue.shutDown();
   await running;
 });

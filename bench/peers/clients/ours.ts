@@ -6,8 +6,8 @@
  */
 import {
   Client,
-  fieldsOf,
   type KubernetesObject,
+  onlyFields,
   type Resource,
   SharedIndexInformer,
   WorkQueue,
@@ -45,7 +45,7 @@ function followPods(): SharedIndexInformer<KubernetesObject> {
  * Returns the informer of three fields, whose handler reads them: events that change none of them are delivered too.
  */
 function followFields(): SharedIndexInformer<KubernetesObject> {
-  const resource = fieldsOf(Pod, ["spec.nodeName", "status.phase", "status.podIP"]);
+  const resource = onlyFields(Pod, ["spec.nodeName", "status.phase", "status.podIP"]);
   const pods = new SharedIndexInformer(client.resource(resource), { ...options, unchanged: "deliver" });
   let read = 0;
   pods.addEventHandler({

@@ -79,7 +79,7 @@ const SOURCE: SchemaSource = {
  *
  * @throws {SchemaError} when a definition is malformed or not complete, or two of them define the same kind.
  */
-export function readCrds(definitions: readonly DocumentPart[]): ModuleContent {
+export function kindsOfCrds(definitions: readonly DocumentPart[]): ModuleContent {
   const versions = definitions.flatMap(servedVersions);
   versions.sort((a, b) =>
     compare(a.kind, b.kind) || compare(a.resource.group, b.resource.group) ||

@@ -2,7 +2,7 @@
  * Generation of TypeScript from the descriptions that a server has of its kinds.
  *
  * A reader turns documents into a model: {@linkcode readOpenApi} reads those of `/openapi/v3`, of built-in kinds, and
- * {@linkcode readCrds} the definitions of custom ones. The emitter, `emitModule`, turns a model into the text of a
+ * {@linkcode kindsOfCrds} the definitions of custom ones. The emitter, `emitModule`, turns a model into the text of a
  * module. The model knows neither schemas nor TypeScript. This folder neither sends requests nor reads files, and runs
  * wherever web standards are.
  *

@@ -5,7 +5,7 @@ import { EXIT_CODE, explainError } from "../errors/explain_error.ts";
 import { type CheckedServer, ServerAccess, SLOW_SERVER_ADVICE } from "./connection_checks.ts";
 import { termOfToken } from "../../connect/kubeconfig/text.ts";
 import { type ApiResource, apiVersionOf, type Resource, resourceName } from "../../api/resource.ts";
-import type { Change } from "../../api/lister_watcher.ts";
+import type { WatchChange } from "../../api/lister_watcher.ts";
 import { isForbidden, StatusError } from "../../api/status.ts";
 import type { KubernetesObject } from "../../api/object.ts";
 import type { WatchOptions } from "../../api/options.ts";
@@ -322,7 +322,7 @@ async function checkStreaming(checkup: Checkup, target: Target): Promise<boolean
   };
   await checkup.check(name, { late: endless, advice: "run with --streaming-list off" }, async (signal) => {
     try {
-      const isEnd = (change: Change<KubernetesObject>): boolean =>
+      const isEnd = (change: WatchChange<KubernetesObject>): boolean =>
         change.type === "BOOKMARK" && change.initialEventsEnd;
       const options = { sendInitialEvents: true, timeoutSeconds: 3 * WATCH_SECONDS };
       ended = await watchUntil(target, options, signal, (batch) => batch.some(isEnd));
@@ -342,7 +342,7 @@ async function checkBookmarks(checkup: Checkup, target: Target, ended: boolean):
   const none: Finding = { status: "skip", what: `none in ${WATCH_SECONDS} s, as is usual where little changes` };
   const options = { late: none, advice: "look into the server's log", limitMs: checkup.limits.stepMs * 4 / 3 };
   await checkup.check(name, options, async (signal) => {
-    const isBookmark = (change: Change<KubernetesObject>): boolean => change.type === "BOOKMARK";
+    const isBookmark = (change: WatchChange<KubernetesObject>): boolean => change.type === "BOOKMARK";
     const seen = await watchUntil(
       target,
       { timeoutSeconds: WATCH_SECONDS },
@@ -361,7 +361,7 @@ async function watchUntil(
   { objects }: Target,
   options: Pick<WatchOptions, "sendInitialEvents" | "timeoutSeconds">,
   signal: AbortSignal,
-  holds: (batch: readonly Change<KubernetesObject>[]) => boolean,
+  holds: (batch: readonly WatchChange<KubernetesObject>[]) => boolean,
 ): Promise<boolean> {
   const watch = objects.watchChanges({ ...options, fieldSelector: NOBODY, allowBookmarks: true, signal });
   for await (const batch of watch) if (holds(batch)) return true;

@@ -2,7 +2,7 @@ import { DerivedController, nextTurn } from "../../async/signals.ts";
 import { Namespace, Node, Pod, type Pod as PodObject } from "../../kinds/core/v1.ts";
 import { samplePod } from "./sample_pods.ts";
 import { churn, type ChurnOptions, FakeApiServer, namespace, node } from "../../testing/mod.ts";
-import { HttpServer } from "../../connect/deno/run_manager.ts";
+import { FetchServer } from "../../connect/deno/run_manager.ts";
 import { errorLine, messageOf } from "../../errors/errors.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { UsageError } from "../errors/explain_error.ts";
@@ -12,7 +12,7 @@ import type { ConnectOptions } from "../../connect/deno/connect_options.ts";
 import { connect, connectContexts } from "../../connect/deno/connect.ts";
 import { loadAll, YAMLException } from "js-yaml";
 import { type DocumentPart, isDocumentObject, memberOf, objectAt, pathTo } from "../codegen/read_schema.ts";
-import { type ApiResource, metadataOf, type Resource, tableOf } from "../../api/resource.ts";
+import { type ApiResource, asTable, onlyMetadata, type Resource } from "../../api/resource.ts";
 import { DecodeError, StatusError, UnreachableError } from "../../api/status.ts";
 import { readablePart } from "../../client/readable_namespaces.ts";
 import type { ResourceClient } from "../../client/resource_client.ts";
@@ -68,10 +68,10 @@ export async function fillFakeServer(server: FakeApiServer, filling: Filling): P
  *
  * @throws {UsageError} when the port is out of range, or this program may not listen. @throws {Error} when it is taken.
  */
-export function listen(port: number, handler: Deno.ServeHandler<Deno.NetAddr>, terminal: Terminal): HttpServer {
+export function listen(port: number, handler: Deno.ServeHandler<Deno.NetAddr>, terminal: Terminal): FetchServer {
   if (port > 65_535) throw new UsageError(`--port must be at most 65535, found ${port}`);
   try {
-    return new HttpServer(handler, { port, onError: (error) => terminal.say(`error: ${errorLine(error)}`) });
+    return new FetchServer(handler, { port, onError: (error) => terminal.say(`error: ${errorLine(error)}`) });
   } catch (error) {
     if (error instanceof Deno.errors.NotCapable) {
       throw new UsageError(`this program may not listen; run Deno with --allow-net=127.0.0.1`, { cause: error });
@@ -426,7 +426,7 @@ export async function targetsFor(
 
 const FORMS: Readonly<
   Record<"object" | "metadata" | "table", (resource: Resource) => Resource<KubernetesObject>>
-> = { object: (resource) => resource, metadata: metadataOf, table: tableOf };
+> = { object: (resource) => resource, metadata: onlyMetadata, table: asTable };
 
 /**
  * Finds the resources with these names on the server, each once, in the form in which objects are needed. The name of a

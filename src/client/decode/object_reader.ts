@@ -1,4 +1,4 @@
-import type { DecodeOptions, Entry, Identity, KnownEntries, Projection, ShardOption } from "../../api/options.ts";
+import type { CacheEntry, DecodeOptions, Identity, KnownEntries, Projection, ShardOption } from "../../api/options.ts";
 import { DecodeError, UnexpectedKindError } from "../../api/status.ts";
 import { decoder, encoder, keyOf, type KubernetesObject, type ObjectKey, type ObjectMeta } from "../../api/object.ts";
 import { isSecret, type Resource, resourceName } from "../../api/resource.ts";
@@ -149,7 +149,7 @@ export class ObjectReader<T extends KubernetesObject> {
    *
    * @throws {DecodeError} when it is no JSON object, or has no metadata and such objects are refused.
    */
-  read(bytes: Uint8Array, start: number, end: number, text?: string): Entry<T> | undefined {
+  read(bytes: Uint8Array, start: number, end: number, text?: string): CacheEntry<T> | undefined {
     if (this.#parsesAll) return this.#parseNow(bytes, start, end, text);
     const walker = this.#walker;
     const { known } = this.#options;
@@ -171,7 +171,9 @@ export class ObjectReader<T extends KubernetesObject> {
     if (this.#typeMeta.length > 0 && !walker.metadataFirst && !walker.typed) return this.parse(bytes, start, end, text);
     if (this.#following) {
       const guess = this.#options.knownNext?.();
-      if (guess !== undefined && this.#hasKey(guess, bytes) && this.#isSame(guess, bytes)) return guess as Entry<T>;
+      if (guess !== undefined && this.#hasKey(guess, bytes) && this.#isSame(guess, bytes)) {
+        return guess as CacheEntry<T>;
+      }
       this.#following = false;
     }
     const namespace = walker.namespaceStart === -1
@@ -182,7 +184,7 @@ export class ObjectReader<T extends KubernetesObject> {
       const entry = known(key);
       if (entry !== undefined && this.#isSame(entry, bytes)) {
         this.#following = true;
-        return entry as Entry<T>;
+        return entry as CacheEntry<T>;
       }
     }
     if (this.#projector !== undefined) {
@@ -203,7 +205,7 @@ export class ObjectReader<T extends KubernetesObject> {
     text: string | undefined,
     key: ObjectKey,
     namespace: string,
-  ): Entry<T> {
+  ): CacheEntry<T> {
     const walker = this.#walker;
     const kept = this.#cuts && walker.cutStart !== -1 ? this.#keptOfCut(bytes) : undefined;
     const prefix = walker.metadataFirst ? this.#typeMeta.length : 0;
@@ -242,7 +244,7 @@ export class ObjectReader<T extends KubernetesObject> {
   }
 
   /** The entry of the walked object with its named fields alone, of which the projector has the copy. */
-  #reduced(copy: Projector, bytes: Uint8Array, key: ObjectKey, namespace: string): Entry<T> {
+  #reduced(copy: Projector, bytes: Uint8Array, key: ObjectKey, namespace: string): CacheEntry<T> {
     const prefix = this.#walker.metadataFirst ? this.#typeMeta.length : 0;
     const own = prefix === 0
       ? copy.bytes.subarray(0, copy.length)
@@ -274,14 +276,14 @@ export class ObjectReader<T extends KubernetesObject> {
     metadataEnd: number,
     labelsStart: number,
     labelsEnd: number,
-  ): Entry<T> {
+  ): CacheEntry<T> {
     return this.#reduction === undefined
       ? unreadEntry<T>(identity, text, metadataStart, metadataEnd, labelsStart, labelsEnd)
       : new ReducedEntry<T>(this.#reduction, identity, text, metadataStart, metadataEnd, labelsStart, labelsEnd);
   }
 
   /** The object, parsed at once, with its members in the same order as if it were parsed later. */
-  #parseNow(bytes: Uint8Array, start: number, end: number, text: string | undefined): Entry<T> | undefined {
+  #parseNow(bytes: Uint8Array, start: number, end: number, text: string | undefined): CacheEntry<T> | undefined {
     const prefix = this.#typeMeta.length;
     if (prefix === 0 || !startsWith(bytes, start, end, METADATA_FIRST)) return this.parse(bytes, start, end, text);
     const rewritten = this.#rewrite(bytes, start, end, undefined, prefix);
@@ -289,7 +291,7 @@ export class ObjectReader<T extends KubernetesObject> {
   }
 
   /** The object in `bytes[start, end)`, parsed at once. Unusual objects are read in this way. */
-  parse(bytes: Uint8Array, start: number, end: number, text?: string): Entry<T> | undefined {
+  parse(bytes: Uint8Array, start: number, end: number, text?: string): CacheEntry<T> | undefined {
     let object: unknown;
     try {
       object = parseObject(text === undefined ? decoder.decode(bytes.subarray(start, end)) : text.slice(start, end));
@@ -305,7 +307,7 @@ export class ObjectReader<T extends KubernetesObject> {
    *
    * @throws {DecodeError} when it is no object, or has no metadata and such objects are refused.
    */
-  entryOf(value: unknown): Entry<T> | undefined {
+  entryOf(value: unknown): CacheEntry<T> | undefined {
     const entry = this.#entryOf(value);
     const shard = this.#shard;
     // What has no key is reported in each shard.
@@ -324,7 +326,7 @@ export class ObjectReader<T extends KubernetesObject> {
     return shard.hasBytes(bytes, namespaceStart, namespaceStart === -1 ? -1 : namespaceEnd);
   }
 
-  #entryOf(value: unknown): Entry<T> {
+  #entryOf(value: unknown): CacheEntry<T> {
     const { resource, expectedKind } = this.#options;
     const metadata = (value as { metadata?: unknown } | null)?.metadata;
     if (typeof metadata !== "object" || metadata === null) {
@@ -393,7 +395,7 @@ export class ObjectReader<T extends KubernetesObject> {
   }
 
   /** True if an entry has the namespace and name of the walked object. */
-  #hasKey({ key, namespace }: Entry<unknown>, bytes: Uint8Array): boolean {
+  #hasKey({ key, namespace }: CacheEntry<unknown>, bytes: Uint8Array): boolean {
     const { namespaceStart, namespaceEnd, nameStart, nameEnd } = this.#walker;
     const length = namespaceStart === -1 ? 0 : namespaceEnd - namespaceStart;
     const before = length === 0 ? 0 : length + 1; // with the slash
@@ -405,7 +407,7 @@ export class ObjectReader<T extends KubernetesObject> {
   }
 
   /** True if an entry is the walked object in the same version. A broken entry is not equal to any object. */
-  #isSame(entry: Entry<unknown>, bytes: Uint8Array): boolean {
+  #isSame(entry: CacheEntry<unknown>, bytes: Uint8Array): boolean {
     const { uidStart, uidEnd, versionStart, versionEnd } = this.#walker;
     return versionStart !== -1 && versionStart !== versionEnd &&
       spells(entry.resourceVersion, bytes, versionStart, versionEnd) &&

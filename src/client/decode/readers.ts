@@ -1,4 +1,4 @@
-import type { Entry } from "../../api/options.ts";
+import type { CacheEntry } from "../../api/options.ts";
 import { DecodeError, StatusError, statusFrom } from "../../api/status.ts";
 import { decoder, encoder, type KubernetesObject } from "../../api/object.ts";
 import { isSecret, resourceName, type TableColumn } from "../../api/resource.ts";
@@ -6,7 +6,7 @@ import { JsonEntry, RowEntry } from "../../entry/entry.ts";
 import { ItemScanner, skipValue } from "./json_text.ts";
 import { notJson, ObjectReader, type ReadOptions, startsWith } from "./object_reader.ts";
 import { asciiOf, type BodyDecoder, ByteBuffer, LARGEST_TEXT, LineSplitter, MAX_OBJECT_BYTES } from "./body_reader.ts";
-import type { Change, ListPart } from "../../api/lister_watcher.ts";
+import type { ListPart, WatchChange } from "../../api/lister_watcher.ts";
 
 const CELLS = encoder.encode(`{"cells":[`);
 const OBJECT = encoder.encode(`,"object":`);
@@ -75,7 +75,7 @@ export class RowReader<R extends KubernetesObject> {
    *
    * @throws {DecodeError} as `ObjectReader`.
    */
-  read(bytes: Uint8Array, start: number, end: number): Entry<R> | undefined {
+  read(bytes: Uint8Array, start: number, end: number): CacheEntry<R> | undefined {
     if (this.#columns === undefined) return this.#rowOf(this.#objects.read(bytes, start, end), undefined);
     const cellsStart = start + CELLS.length - 1;
     const cellsEnd = startsWith(bytes, start, end, CELLS) ? skipValue(bytes, cellsStart, end) : -1;
@@ -90,14 +90,14 @@ export class RowReader<R extends KubernetesObject> {
   }
 
   /** As `read`, of a parsed value. */
-  entryOf(value: unknown): Entry<R> | undefined {
+  entryOf(value: unknown): CacheEntry<R> | undefined {
     if (this.#columns === undefined) return this.#rowOf(this.#objects.entryOf(value), undefined);
     const { cells, object } = (value ?? {}) as { readonly cells?: unknown; readonly object?: unknown };
     return this.#rowOf(this.#objects.entryOf(object), Array.isArray(cells) ? cells : []);
   }
 
   /** The row of an event, whose object is a table with one row in `bytes[start, end)`. @throws {DecodeError} */
-  readEvent(bytes: Uint8Array, start: number, end: number): Entry<R> | undefined {
+  readEvent(bytes: Uint8Array, start: number, end: number): CacheEntry<R> | undefined {
     if (
       this.#columns !== undefined && startsWith(bytes, start, end, TABLE) && startsWith(bytes, end - 2, end, TABLE_END)
     ) {
@@ -110,7 +110,7 @@ export class RowReader<R extends KubernetesObject> {
   }
 
   /** As `readEvent`, of a parsed value. */
-  eventOf(value: unknown): Entry<R> | undefined {
+  eventOf(value: unknown): CacheEntry<R> | undefined {
     if (!isTable(value)) return this.#rowOf(this.#objects.entryOf(value), undefined);
     this.begin(value);
     const { rows } = value;
@@ -125,11 +125,14 @@ export class RowReader<R extends KubernetesObject> {
   }
 
   /** A broken entry, and one that is known already, stay as they are. */
-  #rowOf(entry: Entry<KubernetesObject> | undefined, cells: readonly unknown[] | undefined): Entry<R> | undefined {
+  #rowOf(
+    entry: CacheEntry<KubernetesObject> | undefined,
+    cells: readonly unknown[] | undefined,
+  ): CacheEntry<R> | undefined {
     if (entry === undefined) return undefined;
     const isNew = entry instanceof JsonEntry && entry.error === undefined;
     const row = isNew ? new RowEntry(entry, cells && this.#columns, cells) : entry;
-    return row as Entry<KubernetesObject> as Entry<R>;
+    return row as CacheEntry<KubernetesObject> as CacheEntry<R>;
   }
 
   #parse(bytes: Uint8Array, start: number, end: number): unknown {
@@ -177,7 +180,7 @@ export class ListReader<T extends KubernetesObject> implements BodyDecoder<ListP
   readonly #carry = new ByteBuffer();
   readonly #maxBytes: number;
   /** The entries of the current part. */
-  #entries: Entry<T>[] = [];
+  #entries: CacheEntry<T>[] = [];
   /** The list's metadata, as far as it is known; replaced when more is known. */
   #metadata: Omit<ListPart<T>, "entries"> = {};
 
@@ -308,7 +311,7 @@ export class ListReader<T extends KubernetesObject> implements BodyDecoder<ListP
   }
 
   /** Adds an entry to the part, unless its object is left out. */
-  #take(entry: Entry<T> | undefined): void {
+  #take(entry: CacheEntry<T> | undefined): void {
     if (entry === undefined) return;
     const { shard } = this.#options;
     if (shard?.by === "controller" && entry.key !== "" && !shard.has(entry)) shard.dropped++;
@@ -357,11 +360,11 @@ const PREFIXES = TYPES.map((type) => ({ type, bytes: encoder.encode(`{"type":"${
  * A line that is no event, or is an `ERROR` event, fails the watch after the changes before it: with a `DecodeError`,
  * or a `StatusError`.
  */
-export class WatchReader<T extends KubernetesObject> implements BodyDecoder<readonly Change<T>[]> {
+export class WatchReader<T extends KubernetesObject> implements BodyDecoder<readonly WatchChange<T>[]> {
   readonly #lines: LineSplitter;
   readonly #events: EventReader<T>;
   /** The changes of the current chunk. */
-  #batch: Change<T>[] = [];
+  #batch: WatchChange<T>[] = [];
   #failure: { readonly error: unknown } | undefined;
 
   /** Decodes a watch of the objects that `options` describe. */
@@ -378,8 +381,8 @@ export class WatchReader<T extends KubernetesObject> implements BodyDecoder<read
   }
 
   /** The changes whose lines end in this chunk. */
-  push(chunk: Uint8Array): readonly Change<T>[] {
-    const batch: Change<T>[] = this.#batch = [];
+  push(chunk: Uint8Array): readonly WatchChange<T>[] {
+    const batch: WatchChange<T>[] = this.#batch = [];
     try {
       this.#lines.push(chunk, this.#line);
     } catch (error) {
@@ -423,7 +426,7 @@ class EventReader<T extends KubernetesObject> {
   }
 
   /** Returns the change in a line; `undefined` if its object is not in the shard. */
-  read(bytes: Uint8Array, start: number, end: number, text: string | undefined): Change<T> | undefined {
+  read(bytes: Uint8Array, start: number, end: number, text: string | undefined): WatchChange<T> | undefined {
     for (const prefix of PREFIXES) {
       if (bytes[start + 9] !== prefix.bytes[9] || !startsWith(bytes, start, end, prefix.bytes)) continue;
       if (bytes[end - 1] !== CLOSE_BRACE) break;
@@ -434,7 +437,7 @@ class EventReader<T extends KubernetesObject> {
   }
 
   /** Parses a bookmark, an error, or an event in another layout than the API server's. */
-  #parse(text: string): Change<T> | undefined {
+  #parse(text: string): WatchChange<T> | undefined {
     const name = resourceName(this.#options.resource);
     let event: { type?: unknown; object?: unknown };
     try {

@@ -7,7 +7,7 @@
  *
  * @module
  */
-import type { Change } from "../../api/lister_watcher.ts";
+import type { WatchChange } from "../../api/lister_watcher.ts";
 import { WatchRenewal } from "../../api/options.ts";
 import { UnreachableError } from "../../api/status.ts";
 import { LongTimer, monotonicMs, timedController } from "../../async/time.ts";
@@ -108,7 +108,7 @@ export class WatchHealth {
   /** The version up to which everything has come; `""` while that is not known. */
   #version: string;
   /** The last change, whose version is read when it is needed. */
-  #last: Change<unknown> | undefined;
+  #last: WatchChange<unknown> | undefined;
   /** The lowest lead of the time of day over the monotonic clock since the watch is open. */
   #leadMs = Infinity;
   #chunks = 0;
@@ -141,7 +141,7 @@ export class WatchHealth {
   }
 
   /** Notes what came in one chunk, in constant time: a bookmark counts if it is the last change of its chunk. */
-  heard(batch: readonly Change<unknown>[]): void {
+  heard(batch: readonly WatchChange<unknown>[]): void {
     this.#chunks++;
     this.memory.suspectedAtMs = -Infinity;
     if (batch.length === 0) return;
@@ -204,7 +204,7 @@ export class WatchHealth {
   }
 
   /** Ends the list with its first bookmark, wherever that is in the chunk: from there on, versions are in order. */
-  #endList(batch: readonly Change<unknown>[]): void {
+  #endList(batch: readonly WatchChange<unknown>[]): void {
     const end = batch.find((change) => change.type === "BOOKMARK");
     if (end === undefined) return;
     this.#isListing = false;

@@ -1,5 +1,5 @@
 import { decoder } from "../../api/object.ts";
-import { DecodeError, type Status, StatusError, statusFrom } from "../../api/status.ts";
+import { type ApiStatus, DecodeError, StatusError, statusFrom } from "../../api/status.ts";
 import { ByteBuffer, chunksOf } from "../decode/body_reader.ts";
 import { oneLine } from "../../errors/errors.ts";
 
@@ -141,7 +141,7 @@ export function isStatus(value: unknown): value is { readonly kind: "Status"; re
     String((value as { apiVersion?: unknown }).apiVersion ?? "v1") === "v1";
 }
 
-function statusOf(response: Response, method: string, text: string, resource: string | undefined): Status {
+function statusOf(response: Response, method: string, text: string, resource: string | undefined): ApiStatus {
   const code = response.status;
   if (text.trimStart().startsWith("{")) {
     try {
@@ -170,7 +170,7 @@ function isRedirect(response: Response): boolean {
   return response.type === "opaqueredirect" || (response.status >= 300 && response.status < 400);
 }
 
-function explain(status: Status): string {
+function explain(status: ApiStatus): string {
   const { code, reason, message } = status;
   const hint = code === 401 ? "; check the credentials" : "";
   return `${code} ${reason}: ${message}${hint}`;

@@ -1,4 +1,4 @@
-import { reasonOf, type Status, type StatusCause, type StatusDetails, StatusError } from "../../api/status.ts";
+import { type ApiStatus, reasonOf, type StatusCause, type StatusDetails, StatusError } from "../../api/status.ts";
 import { resourceName } from "../../api/resource.ts";
 import { defined } from "../../api/options.ts";
 
@@ -23,7 +23,7 @@ export function refusal(code: number, message: string, parts: RefusalParts = {})
 }
 
 /** Creates an error from a partial Status. */
-export function refusalOf(status: Partial<Status>): StatusError {
+export function refusalOf(status: Partial<ApiStatus>): StatusError {
   const { code = 500, reason, message = `the fake API server was set to answer ${code}` } = status;
   const { retryAfterSeconds = status.details?.retryAfterSeconds } = status;
   const details = retryAfterSeconds === undefined ? status.details : { ...status.details, retryAfterSeconds };

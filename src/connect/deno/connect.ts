@@ -713,9 +713,9 @@ export async function connect(options: ConnectOptions = {}): Promise<Client> {
  *
  * @throws {ConnectError} outside a pod, or in one without a service account; the error names the missing part.
  */
-export async function inCluster(options: InClusterOptions = {}): Promise<Client> {
+export async function connectInCluster(options: InClusterOptions = {}): Promise<Client> {
   checkNames("connect", options, IN_CLUSTER_OPTIONS);
-  return clientOf(await findInClusterConnection(options).catch((error) => rethrow(error, inCluster)), options);
+  return clientOf(await findInClusterConnection(options).catch((error) => rethrow(error, connectInCluster)), options);
 }
 
 /** Throws `error` again; the stack of one that the configuration has caused begins at the caller of `called`. */

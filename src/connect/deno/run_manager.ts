@@ -11,8 +11,8 @@ const AGAIN_MS = 1_000;
 /** The time that requests have to be answered once the server is disposed, in milliseconds. */
 const GRACE_MS = 2_000;
 
-/** Options of an {@linkcode HttpServer}. */
-export interface HttpServerOptions {
+/** Options of an {@linkcode FetchServer}. */
+export interface FetchServerOptions {
   /** The port; 0 is a free one. @default {8080} */
   readonly port?: number;
   /** The address to listen on; `"0.0.0.0"` is all interfaces. @default {"127.0.0.1"} */
@@ -34,16 +34,16 @@ export interface HttpServerOptions {
  *
  * @example
  * ```ts ignore
- * import { HttpServer } from "@kube/informer/connect";
+ * import { FetchServer } from "@kube/informer/connect";
  *
- * await using server = new HttpServer(() => new Response("ok"), { port: 8080, onListen: console.log });
+ * await using server = new FetchServer(() => new Response("ok"), { port: 8080, onListen: console.log });
  * ```
  */
-export class HttpServer implements AsyncDisposable {
+export class FetchServer implements AsyncDisposable {
   /** The port. */
   readonly port: number;
   readonly #handler: Deno.ServeHandler<Deno.NetAddr>;
-  readonly #options: HttpServerOptions;
+  readonly #options: FetchServerOptions;
   readonly #reporter = new ConsoleReporter();
   /** Aborts with the disposal. */
   readonly #stop = new AbortController();
@@ -58,7 +58,7 @@ export class HttpServer implements AsyncDisposable {
    * @throws {Deno.errors.AddrInUse} when the port is in use.
    * @throws {Deno.errors.NotCapable} without permission.
    */
-  constructor(handler: Deno.ServeHandler<Deno.NetAddr>, options: HttpServerOptions = {}) {
+  constructor(handler: Deno.ServeHandler<Deno.NetAddr>, options: FetchServerOptions = {}) {
     checkNames("serve HTTP", options, "port hostname onListen onError");
     this.#handler = handler;
     this.#options = options;
@@ -199,7 +199,7 @@ export interface RunnableManager {
 }
 
 /** Options for {@linkcode runManager}. */
-export interface RunManagerOptions extends Abortable, HttpServerOptions {
+export interface RunManagerOptions extends Abortable, FetchServerOptions {
   /**
    * The address to listen on. The default is reached by the entire network, as kubelets need it.
    *
@@ -211,7 +211,7 @@ export interface RunManagerOptions extends Abortable, HttpServerOptions {
 /**
  * Runs a manager until SIGINT, SIGTERM or `signal`, and serves its probes and metrics meanwhile. It resolves when the
  * manager has stopped in order. A port that fails, as when the open files are used up, is opened again, as
- * {@linkcode HttpServer} does, while the manager runs on. A second signal ends the process at once, as in
+ * {@linkcode FetchServer} does, while the manager runs on. A second signal ends the process at once, as in
  * {@linkcode shutdownSignal}.
  *
  * Needs `--allow-net=<hostname>:<port>`, by default `--allow-net=[::]:8080` or, for IPv4 alone,
@@ -236,8 +236,8 @@ export async function runManager(manager: RunnableManager, options: RunManagerOp
   using shutdown = shutdownSignal();
   const { signal, ...rest } = options;
   using stop = new DerivedController(shutdown, signal);
-  const serve = (hostname: string): HttpServer =>
-    new HttpServer((request) => manager.fetch(request), { ...rest, hostname });
+  const serve = (hostname: string): FetchServer =>
+    new FetchServer((request) => manager.fetch(request), { ...rest, hostname });
   await using _server = options.hostname === undefined ? listenOnAll(serve) : serve(options.hostname);
   await manager.run({ signal: stop.signal });
 }

@@ -1,13 +1,13 @@
 import { checkNames } from "../../errors/option_names.ts";
 import {
+  type CheckpointChange,
+  type CheckpointRecord,
+  type CheckpointStore,
   type DeliveredVersion,
   limitedSnapshot,
-  type PositionChange,
-  type PositionRecord,
-  type PositionStore,
   type SnapshotLimit,
   type SnapshotStore,
-  type StoredPosition,
+  type StoredCheckpoint,
   type StoredSnapshot,
 } from "../../api/lister_watcher.ts";
 import { InformerError } from "../../errors/informer_error.ts";
@@ -421,37 +421,37 @@ const HEAD_BYTES = 50;
 const APPENDED_BYTES = 64 * 1_024;
 
 /**
- * Keeps positions in files, each in one of its own: a write appends a line, and now and then the file is replaced in
+ * Keeps checkpoints in files, each in one of its own: a write appends a line, and now and then the file is replaced in
  * one step. A crash of the machine may lose the last lines, so that their events are repeated.
  *
  * It needs `--allow-read` and `--allow-write` of the folder.
  *
  * @example
  * ```ts ignore
- * import { Position, SharedInformerFactory } from "@kube/informer";
- * import { connect, FilePositions, shutdownSignal } from "@kube/informer/connect";
+ * import { Checkpoint, SharedInformerFactory } from "@kube/informer";
+ * import { connect, FileCheckpoints, shutdownSignal } from "@kube/informer/connect";
  * import { Pod } from "@kube/informer/kinds/core/v1";
  *
  * using signal = shutdownSignal();
  * using client = await connect();
- * await using position = await Position.open(new FilePositions("/var/lib/notifier"), { name: "pods" });
+ * await using checkpoint = await Checkpoint.open(new FileCheckpoints("/var/lib/notifier"), { name: "pods" });
  * await using informers = new SharedInformerFactory(client);
- * informers.forResource(Pod).addEventHandler({ onAdd: ({ key }) => console.log("new", key) }, { position });
+ * informers.forResource(Pod).addEventHandler({ onAdd: ({ key }) => console.log("new", key) }, { checkpoint });
  * await informers.run({ signal });
  * ```
  */
-export class FilePositions implements PositionStore {
+export class FileCheckpoints implements CheckpointStore {
   readonly #folder: string;
   /** The number of bytes of files that were replaced last, and of those appended since; unset after a failure. */
   readonly #sizes = new Map<string, { replaced: number; appended: number }>();
 
-  /** Keeps positions in a folder, which exists, as `NAME.position`. */
+  /** Keeps checkpoints in a folder, which exists, as `NAME.checkpoint`. */
   constructor(folder: string) {
     this.#folder = folder;
   }
 
-  /** Returns the position of a name, if there is one. @throws {Error} when the file cannot be read. */
-  async read(name: string): Promise<StoredPosition | undefined> {
+  /** Returns the checkpoint of a name, if there is one. @throws {Error} when the file cannot be read. */
+  async get(name: string): Promise<StoredCheckpoint | undefined> {
     const path = this.#pathOf(name);
     let text: string;
     try {
@@ -478,8 +478,8 @@ export class FilePositions implements PositionStore {
     return { record: { holder, version, objects }, stamp: holder };
   }
 
-  /** Writes a position, unless another reader has written it. @throws {Error} when the file cannot be written. */
-  async write(name: string, record: PositionRecord, { stamp, keys }: PositionChange): Promise<unknown> {
+  /** Writes a checkpoint, unless another reader has written it. @throws {Error} when the file cannot be written. */
+  async set(name: string, record: CheckpointRecord, { stamp, keys }: CheckpointChange): Promise<unknown> {
     const path = this.#pathOf(name);
     const sizes = this.#sizes.get(name);
     const { holder, version } = record;
@@ -491,7 +491,7 @@ export class FilePositions implements PositionStore {
     const bytes = encoder.encode(isReplaced ? `${JSON.stringify({ holder })}\n${line}` : line);
     this.#sizes.delete(name);
     try {
-      using file = await openPosition(path);
+      using file = await openCheckpoint(path);
       if (await holderIn(file) !== stamp) return undefined;
       if (!isReplaced) await writeAll(file!, bytes);
     } catch (cause) {
@@ -509,7 +509,7 @@ export class FilePositions implements PositionStore {
 }
 
 /** Opens a file to read and append; `undefined` if there is none. */
-async function openPosition(path: string): Promise<Deno.FsFile | undefined> {
+async function openCheckpoint(path: string): Promise<Deno.FsFile | undefined> {
   try {
     return await Deno.open(path, { read: true, append: true });
   } catch (error) {
@@ -528,12 +528,12 @@ function holderOf(head: string): string | undefined {
   return /^\{"holder":"([0-9a-f-]+)"\}/.exec(head)?.[1];
 }
 
-/** The head of a position in Deno KV. */
-type PositionHead = Pick<PositionRecord, "holder" | "version">;
+/** The head of a checkpoint in Deno KV. */
+type CheckpointHead = Pick<CheckpointRecord, "holder" | "version">;
 
-/** The head of a position, and its stamp. */
+/** The head of a checkpoint, and its stamp. */
 interface Stamp {
-  readonly head: PositionHead;
+  readonly head: CheckpointHead;
   readonly versionstamp: string | null;
 }
 
@@ -541,34 +541,34 @@ interface Stamp {
 const POSITION_BATCH = 100;
 
 /**
- * Keeps positions in Deno KV: a head, and a value for each object. Each write checks that the head is still that of its
- * reader.
+ * Keeps checkpoints in Deno KV: a head, and a value for each object. Each write checks that the head is still that of
+ * its reader.
  *
  * @example
  * ```ts ignore
- * import { Position } from "@kube/informer";
- * import { KvPositions } from "@kube/informer/connect";
+ * import { Checkpoint } from "@kube/informer";
+ * import { KvCheckpoints } from "@kube/informer/connect";
  *
  * using kv = await Deno.openKv(); // deno run --unstable-kv; on Deno Deploy without the flag
- * await using position = await Position.open(new KvPositions(kv), { name: "pods" });
+ * await using checkpoint = await Checkpoint.open(new KvCheckpoints(kv), { name: "pods" });
  * ```
  */
-export class KvPositions implements PositionStore {
+export class KvCheckpoints implements CheckpointStore {
   readonly #kv: SnapshotKv;
   readonly #prefix: readonly string[];
 
-  /** Keeps positions in a database that the caller closes, under keys that begin with `informer-positions`. */
+  /** Keeps checkpoints in a database that the caller closes, under keys that begin with `informer-checkpoints`. */
   constructor(kv: SnapshotKv, options: { readonly prefix?: readonly string[] } = {}) {
     checkNames("keep positions", options, "prefix");
     this.#kv = kv;
     this.#prefix = options.prefix ?? ["informer-positions"];
   }
 
-  /** Returns the position of a name, if there is one. @throws what the database throws. */
-  async read(name: string): Promise<StoredPosition | undefined> {
+  /** Returns the checkpoint of a name, if there is one. @throws what the database throws. */
+  async get(name: string): Promise<StoredCheckpoint | undefined> {
     const { value, versionstamp } = await this.#kv.get(this.#key(name, "head"));
     if (value === null) return undefined;
-    const head = valueOf(value) as PositionHead;
+    const head = valueOf(value) as CheckpointHead;
     const objects = new Map<ObjectKey, DeliveredVersion>();
     for await (const { key, value } of this.#kv.list({ prefix: this.#key(name, "object") })) {
       objects.set(key.at(-1) as string, valueOf(value) as DeliveredVersion);
@@ -576,11 +576,11 @@ export class KvPositions implements PositionStore {
     return { record: { ...head, objects }, stamp: { head, versionstamp } satisfies Stamp };
   }
 
-  /** Writes a position, unless another reader has written it. @throws what the database throws. */
-  async write(
+  /** Writes a checkpoint, unless another reader has written it. @throws what the database throws. */
+  async set(
     name: string,
-    { holder, version, objects }: PositionRecord,
-    { stamp, keys }: PositionChange,
+    { holder, version, objects }: CheckpointRecord,
+    { stamp, keys }: CheckpointChange,
   ): Promise<unknown> {
     const states = keys.map((key) => [key, objects.get(key)] as const);
     let { head, versionstamp } = stamp as Stamp | undefined ?? { head: { holder, version: "" }, versionstamp: null };

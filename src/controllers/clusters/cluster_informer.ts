@@ -214,8 +214,8 @@ class ClusterEvents<T extends KubernetesObject> extends PolledIterator<InformerE
  * - A cluster that is removed leaves: reads lack its objects at once, and handlers receive them as deleted, with the
  *   reason `"moved"`.
  * - Events, listed objects, rows of views and status name their cluster. There is no order between clusters.
- * - Versions are those of one cluster. So there is no `atLeast()` for all of them: wait by that of {@linkcode cluster},
- *   or for an object by {@linkcode until}.
+ * - Versions are those of one cluster. So there is no `waitForVersion()` for all of them: wait by that of {@linkcode
+ *   cluster}, or for an object by {@linkcode until}.
  * - `derive()` takes the informer of one cluster: {@linkcode cluster}, or that of a factory in `ClusterSet.run()`.
  */
 export class ClusterInformer<T extends KubernetesObject, Name extends string = never> {
@@ -400,7 +400,7 @@ export class ClusterInformer<T extends KubernetesObject, Name extends string = n
 
   #register(handler: ClusterEventHandler<T>, options: HandlerOptions<T>): ClusterRegistration<T> {
     if (this.#ended.signal.aborted) throw new Error("Cannot add a handler: the clusters were disposed");
-    if (options.position !== undefined) {
+    if (options.checkpoint !== undefined) {
       throw new TypeError(
         "Cannot begin at a position in several clusters: it is of one; add a handler with a position of its own to " +
           "the informer of each cluster",

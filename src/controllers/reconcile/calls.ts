@@ -5,7 +5,7 @@ import type { Client } from "../../client/client.ts";
 import type { ObjectWrite, ResourceClients } from "../../client/resource_client.ts";
 import type { Resource } from "../../api/resource.ts";
 import type { Lister } from "../../informer/cache/lister.ts";
-import { type Cause, MAX_CAUSES, type Result, type WorkContext } from "../../workqueue/run.ts";
+import { MAX_TRIGGERS, type ReconcileResult, type Trigger, type WorkContext } from "../../workqueue/run.ts";
 import type { ObjectChange, ReconcileContext, ReconcileFunction } from "./options.ts";
 import type { PendingWrites } from "./pending_writes.ts";
 
@@ -24,7 +24,7 @@ export class ReconcileCall<T extends KubernetesObject> implements ReconcileConte
   readonly key: ObjectKey;
   readonly client: ResourceClients;
   readonly retries: number;
-  readonly causes: readonly Cause[];
+  readonly triggers: readonly Trigger[];
   readonly cache: ReconcileContext<T>["cache"];
   /** The time at which the call began, of the monotonic clock. */
   readonly beganMs: number = monotonicMs();
@@ -44,7 +44,7 @@ export class ReconcileCall<T extends KubernetesObject> implements ReconcileConte
   #reject: ((reason: unknown) => void) | undefined;
 
   /** Does not call yet. Its time begins. */
-  constructor(key: ObjectKey, { retries, causes }: WorkContext, calls: RunningCalls<T>) {
+  constructor(key: ObjectKey, { retries, triggers }: WorkContext, calls: RunningCalls<T>) {
     this.key = key;
     const { client, writes, timeoutMs } = calls;
     const onWrite = (write: ObjectWrite): void => writes.record(key, write);
@@ -63,7 +63,7 @@ export class ReconcileCall<T extends KubernetesObject> implements ReconcileConte
       },
     };
     this.retries = retries;
-    this.causes = causes;
+    this.triggers = triggers;
     this.dueMs = this.beganMs + timeoutMs;
     this.cache = calls.cache;
     this.#calls = calls;
@@ -78,7 +78,7 @@ export class ReconcileCall<T extends KubernetesObject> implements ReconcileConte
   }
 
   /** Calls `reconcile`, and returns its result, or the error of `giveUp()`. */
-  run(reconcile: ReconcileFunction<T>): void | Result | Promise<void | Result> {
+  run(reconcile: ReconcileFunction<T>): void | ReconcileResult | Promise<void | ReconcileResult> {
     const result = reconcile(this.key, this);
     if (!(result instanceof Promise)) return result;
     return new Promise((resolve, reject) => {
@@ -95,7 +95,7 @@ export class ReconcileCall<T extends KubernetesObject> implements ReconcileConte
    * it need not be kept: the call has not written, or there are many, so that its key comes up again in any case.
    */
   keep(early: EarlyEvent): boolean {
-    if (this.#early === undefined || this.#early.length >= MAX_CAUSES) return false;
+    if (this.#early === undefined || this.#early.length >= MAX_TRIGGERS) return false;
     this.#early.push(early);
     return true;
   }

@@ -1,5 +1,5 @@
 import { checkNames } from "../../errors/option_names.ts";
-import { type Draft, encoder, type KubernetesObject } from "../../api/object.ts";
+import { encoder, type KubernetesObject, type ObjectDraft } from "../../api/object.ts";
 import type { ObjectReference } from "../../kinds/core/v1_shared.ts";
 import { Event, type EventSeries as SeriesCount } from "../../kinds/events/v1.ts";
 import { microTimestampNow } from "./objects.ts";
@@ -77,7 +77,7 @@ export class EventSeries {
   /** The name of the event: the same at each attempt to create it, so that a lost answer makes no second event. */
   readonly name: string;
   /** The event as it was first recorded. */
-  readonly #first: Omit<Draft<Event>, "metadata" | "series">;
+  readonly #first: Omit<ObjectDraft<Event>, "metadata" | "series">;
   /** True once the server has the event. */
   isCreated = false;
   /** The number of events so far. */
@@ -135,7 +135,7 @@ export class EventSeries {
   }
 
   /** The event as it is created. */
-  body(): Draft<Event> {
+  body(): ObjectDraft<Event> {
     return { metadata: { name: this.name, namespace: this.namespace }, ...this.#first, ...this.seriesBody() };
   }
 
@@ -174,7 +174,7 @@ export interface EventRecorderOptions {
    *
    * @default {25 at once, one more every 300 s}
    */
-  readonly rate?: { readonly burst: number; readonly everyMs: number };
+  readonly rate?: { readonly burst: number; readonly intervalMs: number };
   /** The time that a stop waits for writes, in milliseconds. @default {5_000} */
   readonly flushMs?: number;
   /**
@@ -298,7 +298,7 @@ export class EventRecorder implements AsyncDisposable {
     checkName(controller);
     const { instance = `${controller.slice(controller.indexOf("/") + 1)}-${crypto.randomUUID().slice(0, 8)}` } =
       options;
-    const { maxQueued = 1_000, rate = { burst: 25, everyMs: 300_000 }, flushMs = 5_000 } = options;
+    const { maxQueued = 1_000, rate = { burst: 25, intervalMs: 300_000 }, flushMs = 5_000 } = options;
     if (typeof instance !== "string" || instance === "" || instance.length > 128) {
       throw new TypeError(
         `Cannot record events: instance must have 1 to 128 characters, found ${JSON.stringify(instance)}`,
@@ -306,7 +306,7 @@ export class EventRecorder implements AsyncDisposable {
     }
     checkCounts("record events", { maxQueued, "rate.burst": rate.burst }, { min: 1 });
     checkDurations("record events", { flushMs });
-    checkDurations("record events", { "rate.everyMs": rate.everyMs }, { min: 1, finite: true });
+    checkDurations("record events", { "rate.intervalMs": rate.intervalMs }, { min: 1, finite: true });
     this.#client = client;
     this.#reporter = { controller, instance };
     this.#maxQueued = maxQueued;
@@ -379,7 +379,7 @@ export class EventRecorder implements AsyncDisposable {
   /** Applies the rate of the object. */
   #passes({ regarding: { apiVersion, kind, namespace, name, uid } }: EventSeries): boolean {
     const key = JSON.stringify([apiVersion, kind, namespace, name, uid]);
-    const bucket = this.#rates.get(key) ?? new LeakyBucket(this.#rate.burst, this.#rate.everyMs);
+    const bucket = this.#rates.get(key) ?? new LeakyBucket(this.#rate.burst, this.#rate.intervalMs);
     this.#rates.delete(key);
     this.#rates.set(key, bucket);
     if (this.#rates.size > REMEMBERED) this.#rates.delete(firstOf(this.#rates.keys()));

@@ -2,8 +2,8 @@
  * Decides which process of a group holds which range. Each process computes the same plan from the same Leases; where
  * they have seen different ones, versions let one write pass.
  *
- * The plan moves few ranges: a process that joins receives its share and causes no other move; what a process leaves is
- * divided among the others, which keep what they have. It stays the same while it is carried out, in any order.
+ * The plan moves few ranges: a process that joins receives its share and triggers no other move; what a process leaves
+ * is divided among the others, which keep what they have. It stays the same while it is carried out, in any order.
  *
  * @module
  */

@@ -1,19 +1,19 @@
-import type { Entry } from "../../api/options.ts";
+import type { CacheEntry } from "../../api/options.ts";
 import type { KubernetesObject, ObjectKey } from "../../api/object.ts";
 import { type Resource, resourceName } from "../../api/resource.ts";
 import type { ObjectWrite } from "../../client/resource_client.ts";
 import type { HandlerRegistration } from "../../informer/events/event.ts";
 import type { SharedIndexInformer } from "../../informer/shared_index_informer.ts";
-import { type Cause, MAX_CAUSES } from "../../workqueue/run.ts";
+import { MAX_TRIGGERS, type Trigger } from "../../workqueue/run.ts";
 import type { WorkQueueAddOptions } from "../../workqueue/work_queue.ts";
 import type { ObjectChange, Predicate } from "./options.ts";
 
 /**
  * Returns the keys to reconcile after a change of an object. Fields of the entry are parsed when they are first read.
  */
-export type MapFunction<T> = (entry: Entry<T>) => Iterable<ObjectKey>;
+export type MapFunction<T> = (entry: CacheEntry<T>) => Iterable<ObjectKey>;
 
-/** A kind whose events become keys to reconcile, with their causes. */
+/** A kind whose events become keys to reconcile, with their triggers. */
 export interface KeySource<T extends KubernetesObject> {
   readonly resource: Resource<T>;
   readonly informer: SharedIndexInformer<T, string>;
@@ -23,7 +23,7 @@ export interface KeySource<T extends KubernetesObject> {
   readonly map: MapFunction<T> | undefined;
   /** True if the cache has the objects of the reconciler's shards alone. */
   readonly isSharded: boolean;
-  /** The writes whose events are no causes: those of the status, or all. */
+  /** The writes whose events are no triggers: those of the status, or all. */
   readonly skips: "status" | "all" | "none";
   /** The predicates of which an event must pass one; it passes when there are none. */
   readonly predicates: readonly Predicate<T>[];
@@ -92,10 +92,12 @@ export class KeySources implements Iterable<KeySource<KubernetesObject>> {
     return sources.filter(({ informer }) => !others.some((it) => it.informer === informer));
   }
 
-  /** Returns true when all causes of a key are events of kinds that were removed since. */
-  areOver(causes: readonly Cause[]): boolean {
-    if (this.#left.size === 0 || causes.length === 0 || causes.length === MAX_CAUSES) return false;
-    return causes.every(({ type, source }) => (type === "event" || type === "resync") && this.#left.has(source ?? ""));
+  /** Returns true when all triggers of a key are events of kinds that were removed since. */
+  areOver(triggers: readonly Trigger[]): boolean {
+    if (this.#left.size === 0 || triggers.length === 0 || triggers.length === MAX_TRIGGERS) return false;
+    return triggers.every(({ type, source }) =>
+      (type === "event" || type === "resync") && this.#left.has(source ?? "")
+    );
   }
 }
 

@@ -83,7 +83,7 @@ function reconcilerMetrics(reconcilers: readonly ReconcilerStatus[]): MetricFami
   const labels = labelsOf(reconcilers, ({ name }) => ({ reconciler: name }));
   const each = (value: (it: ReconcilerStatus) => number): MetricSample[] =>
     reconcilers.map((it, index) => ({ labels: labels[index], value: value(it) }));
-  const byName = (member: "outcomes" | "causes", label: string): MetricSample[] =>
+  const byName = (member: "outcomes" | "triggers", label: string): MetricSample[] =>
     reconcilers.flatMap((it, index) =>
       Object.entries(it[member]).map(([name, value]) => ({ labels: { ...labels[index], [label]: name }, value }))
     );
@@ -99,7 +99,7 @@ function reconcilerMetrics(reconcilers: readonly ReconcilerStatus[]): MetricFami
       "The time from the call of a reconcile to its return, or to the end of its time limit.",
       reconcilers.map(({ reconcileMs }, index) => secondsSample(labels[index], reconcileMs)),
     ),
-    counter("reconciler_causes", "Reconciles that had a cause of a type.", byName("causes", "type")),
+    counter("reconciler_triggers", "Reconciles that had a cause of a type.", byName("triggers", "type")),
     gauge(
       "reconciler_waiting_for_caches",
       "Keys that wait until caches have seen their last writes.",

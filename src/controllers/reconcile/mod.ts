@@ -92,7 +92,7 @@ export {
   UnfinishedWorkError,
 } from "./leader_elector.ts";
 export { type ReleaseHook, ShardGroup, type ShardGroupOptions, type ShardGroupStatus } from "./shard_group.ts";
-export { ConfigMapPositions } from "./config_map_positions.ts";
+export { ConfigMapCheckpoints } from "./config_map_checkpoints.ts";
 export {
   type EventDetails,
   EventRecorder,

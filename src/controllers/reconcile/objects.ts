@@ -6,11 +6,11 @@ import { backoffMs, type BackoffOptions, checkCounts, sleep } from "../../async/
 import {
   type Complete,
   copyOf,
-  type Draft,
   type DraftMeta,
   type KubernetesObject,
   type MergePatch,
   type Mutable,
+  type ObjectDraft,
   type OwnerReference,
   refuseReduced,
 } from "../../api/object.ts";
@@ -225,7 +225,7 @@ export interface CreatedOrUpdated<T> {
  */
 export async function createOrUpdate<T extends KubernetesObject>(
   client: ResourceClient<T>,
-  draft: Draft<T>,
+  draft: ObjectDraft<T>,
   change: (object: Mutable<T>) => Mutable<T> | T | void,
   options: CreateOrUpdateOptions<T> = {},
 ): Promise<CreatedOrUpdated<T>> {
@@ -553,7 +553,7 @@ export type StatusOf<T> = T extends { readonly status?: infer S } ? NonNullable<
 /**
  * Writes `status` as the status of `object`, and returns the object as the server has it afterwards. If the object has
  * that status already, nothing is sent and `object` itself is returned, so that a controller that computes the same
- * status again causes no event.
+ * status again triggers no event.
  *
  * - The difference is sent as a merge patch to the subresource `status`. Fields that `status` lacks are removed: where
  *   other writers set some, begin with `...object.status`.

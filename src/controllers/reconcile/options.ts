@@ -1,7 +1,7 @@
 import { membersAt, parseFieldPath, sameValue } from "../../api/selector.ts";
 import type { KubernetesObject, ObjectKey, ObjectMeta } from "../../api/object.ts";
 import type { AddedEvent, DeletedEvent, UpdatedEvent } from "../../informer/events/event.ts";
-import type { Cause, RateLimiter, Result } from "../../workqueue/run.ts";
+import type { RateLimiter, ReconcileResult, Trigger } from "../../workqueue/run.ts";
 import type { WorkQueueStatus } from "../../workqueue/work_queue.ts";
 import type { Durations } from "../../async/time.ts";
 import type { Resource } from "../../api/resource.ts";
@@ -18,7 +18,7 @@ export type ObjectChange<T> = AddedEvent<T> | UpdatedEvent<T> | DeletedEvent<T>;
 
 /**
  * Decides whether an event leads to a reconcile: by `false` or an empty list it does not. The paths of a list are in
- * the causes of the reconcile. When it throws, the error is reported, and the event does not lead to a reconcile.
+ * the triggers of the reconcile. When it throws, the error is reported, and the event does not lead to a reconcile.
  *
  * A function of a program is called for every event, also for added, deleted and resynced objects.
  */
@@ -116,8 +116,8 @@ export type ReconcileOutcome = "succeeded" | "requeued" | "retried" | "failed" |
 export interface ReconcileRecord {
   /** The key. */
   readonly key: ObjectKey;
-  /** The causes of the reconcile. */
-  readonly causes: readonly Cause[];
+  /** The triggers of the reconcile. */
+  readonly triggers: readonly Trigger[];
   /** The outcome. */
   readonly outcome: ReconcileOutcome;
   /** The time at which it ended. */
@@ -137,14 +137,16 @@ export interface ReconcilerStatus {
   /** The number of reconciles that have ended, by outcome. */
   readonly outcomes: Readonly<Record<ReconcileOutcome, number>>;
   /** The number of reconciles that had a cause of a type, by that type; a reconcile with two types counts for both. */
-  readonly causes: Readonly<Record<string, number>>;
+  readonly triggers: Readonly<Record<string, number>>;
   /** The last reconciles that have ended, the newest last; at most 16. */
   readonly recent: readonly ReconcileRecord[];
   /** The times from calls of reconciles to their ends, as `outcomes` counts them. */
   readonly reconcileMs: Durations;
   /** The number of keys that wait until caches have seen the writes of their last reconcile. */
   readonly waitingForCaches: number;
-  /** The number of reconciles that began although a cache had not seen such a write within `staleMs`. */
+  /**
+   * The number of reconciles that began although a cache had not seen such a write within `readYourWritesTimeoutMs`.
+   */
   readonly stale: number;
   /**
    * The number of reconciles that were caused by writes of the same key's last reconcile only: by their events, or
@@ -157,7 +159,7 @@ export interface ReconcilerStatus {
   readonly eventErrors: number;
   /** The names of optional kinds that the server does not have at present: `"widgets.example.com"`. */
   readonly waitsFor: readonly string[];
-  /** The queue of keys; `running` has the keys that are reconciled, and their causes. */
+  /** The queue of keys; `running` has the keys that are reconciled, and their triggers. */
   readonly queue: WorkQueueStatus;
 }
 
@@ -171,8 +173,8 @@ export interface StartedReconcile {
   readonly key: ObjectKey;
   /** The number of retries of this key since it last succeeded. */
   readonly retries: number;
-  /** The causes of the call, at most 8. */
-  readonly causes: readonly Cause[];
+  /** The triggers of the call, at most 8. */
+  readonly triggers: readonly Trigger[];
 }
 
 /** Observes one call of a reconcile. */
@@ -199,12 +201,12 @@ export type ObserveReconcile = (call: StartedReconcile) => ReconcileObserver | u
 export type ReconcileFunction<T extends KubernetesObject> = (
   key: ObjectKey,
   context: ReconcileContext<T>,
-) => void | Result | Promise<void | Result>;
+) => void | ReconcileResult | Promise<void | ReconcileResult>;
 
 /**
  * A cache of a reconciler, and over it the answers of the writes that its reconciles have made: each is read at once,
- * until the cache has the write or a later change, and for `staleMs` at most. Another reconciler, the informer's own
- * lister, its handlers and streams do not see them.
+ * until the cache has the write or a later change, and for `readYourWritesTimeoutMs` at most. Another reconciler, the
+ * informer's own lister, its handlers and streams do not see them.
  *
  * - An object appears as the cache will have it: selected, reduced and transformed. One that was deleted is gone, or
  *   has its `deletionTimestamp`; one that was changed so that the cache selects it no longer is gone, too.
@@ -239,8 +241,8 @@ export interface ReconcileContext<T extends KubernetesObject> {
   readonly signal: AbortSignal;
   /** The number of retries of this key since it last succeeded. */
   readonly retries: number;
-  /** The causes of this reconcile, at most 8. */
-  readonly causes: readonly Cause[];
+  /** The triggers of this reconcile, at most 8. */
+  readonly triggers: readonly Trigger[];
   /** Returns the cache of a kind; see `Reconciler.cache()`. */
   cache<O extends KubernetesObject>(kind: Resource<O> | SharedIndexInformer<O, string>): ReconcileCache<O>;
 }
@@ -268,11 +270,11 @@ export interface WatchedKindOptions<T extends KubernetesObject> {
    * as any other. It is known by uid and version, and only in a watch: an event of a list is always a cause, and so is
    * one that may hide a change by somebody else. So `"skip"` is certain for creations, for writes that name the version
    * of the object, and for merge patches; of others where values were sent as the server stores them. Deletions and
-   * JSON patches are causes.
+   * JSON patches are triggers.
    *
    * @default {"skip" for writes of the status of the reconciled object, "cause" for others}
    */
-  readonly echoes?: "skip" | "cause";
+  readonly ownWrites?: "ignore" | "trigger";
   /** The options of the informer. @default {those of the factory: all objects of the kind} */
   readonly informer?: InformerSelection<T>;
 }
@@ -347,7 +349,7 @@ export interface ReconcilerOptions<T extends KubernetesObject> extends WatchedKi
    *
    * @default {30_000}
    */
-  readonly staleMs?: number;
+  readonly readYourWritesTimeoutMs?: number;
   /**
    * The longest time from `run()` until all informers have synced, in milliseconds; `Infinity` is no limit. Those of a
    * `Manager` sync before that, within a limit of its own.
@@ -359,7 +361,7 @@ export interface ReconcilerOptions<T extends KubernetesObject> extends WatchedKi
   readonly rateLimiter?: RateLimiter<ObjectKey>;
   /**
    * Called with each failed reconcile, each event error (of a predicate or a map function), each stale cache and each
-   * loop of a reconcile that causes its own calls, and the key that it concerns.
+   * loop of a reconcile that triggers its own calls, and the key that it concerns.
    *
    * @default {each new cause is written to the console, in one line, and again at most once a minute}
    */

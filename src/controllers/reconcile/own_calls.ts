@@ -4,7 +4,7 @@ import { DecodeError } from "../../api/status.ts";
 import { monotonicMs } from "../../async/time.ts";
 import type { ObjectWrite } from "../../client/resource_client.ts";
 import { isWatched } from "../../informer/events/event.ts";
-import type { Cause } from "../../workqueue/run.ts";
+import type { Trigger } from "../../workqueue/run.ts";
 import { isMembers, mergeDiff } from "./objects.ts";
 import type { ObjectChange } from "./options.ts";
 
@@ -35,7 +35,7 @@ const REMEMBERED = 1_000;
 /** The time after its last write at which a key that stays makes room for another one, in milliseconds. */
 const STAYS_MS = 600_000;
 
-/** The largest number of other causes that are remembered. */
+/** The largest number of other triggers that are remembered. */
 const MAX_OTHERS = 32;
 
 /** A write whose event may be no cause. */
@@ -69,16 +69,16 @@ interface Writer {
   hasChanged: boolean;
   /** True when there was a cause of its own making since the last call began. */
   hasOwn: boolean;
-  /** The marks of the other causes since then; an event may come before the answer that shows whose it is. */
+  /** The marks of the other triggers since then; an event may come before the answer that shows whose it is. */
   others: Set<string>;
   /** True when the last call was of its own making. */
   wasOwn: boolean;
-  /** True from the call that was one too many, until a call causes no other. */
+  /** True from the call that was one too many, until a call triggers no other. */
   isHot: boolean;
 }
 
 /**
- * The calls that a reconcile causes itself: by events of what it has written, and by writes that were superseded. A
+ * The calls that a reconcile triggers itself: by events of what it has written, and by writes that were superseded. A
  * change by somebody else is no such cause, and the call after it does not count.
  *
  * - A call that writes only objects which its key has written before, with no other cause in between, is a repetition.
@@ -152,7 +152,7 @@ export class OwnCalls {
    * by somebody else: so the event must begin at the version that the write has named, or change nothing else than what
    * was sent. Without `ofAll` it must be a write of the subresource `status`.
    */
-  isEcho(key: ObjectKey, event: ObjectChange<KubernetesObject>, ofAll: boolean): boolean {
+  isOwnWrite(key: ObjectKey, event: ObjectChange<KubernetesObject>, ofAll: boolean): boolean {
     const writer = this.#of(key);
     if (writer === undefined || event.type === "deleted") return false;
     const { resourceVersion, uid } = event;
@@ -165,17 +165,19 @@ export class OwnCalls {
   }
 
   /**
-   * Returns true when a key need not be called for `causes`: it is hot, they are its own, and a retry is going to call
-   * it.
+   * Returns true when a key need not be called for `triggers`: it is hot, they are its own, and a retry is going to
+   * call it.
    */
-  mayWait(key: ObjectKey, causes: readonly Cause[]): boolean {
+  mayWait(key: ObjectKey, triggers: readonly Trigger[]): boolean {
     const writer = this.#of(key);
     if (!writer?.isHot || !writer.hasOwn || writer.others.size > 0) return false;
-    return causes.every(({ type }) => type === "event" || type === "superseded");
+    return triggers.every(({ type }) => type === "event" || type === "superseded");
   }
 
-  /** A call begins for `causes`. Returns the loop that it shows if that is to be reported: once until it has ended. */
-  begin(key: ObjectKey, causes: readonly Cause[]): "key" | "reconciler" | undefined {
+  /**
+   * A call begins for `triggers`. Returns the loop that it shows if that is to be reported: once until it has ended.
+   */
+  begin(key: ObjectKey, triggers: readonly Trigger[]): "key" | "reconciler" | undefined {
     const writer = this.#of(key);
     if (writer === undefined) return undefined;
     const isOwn = writer.hasOwn && writer.others.size === 0;
@@ -186,7 +188,7 @@ export class OwnCalls {
     if (!isOwn) {
       writer.repeated = 0;
       writer.objects.clear();
-    } else if (writer.wasOwn && !causes.some(({ type }) => type === "requeue")) {
+    } else if (writer.wasOwn && !triggers.some(({ type }) => type === "requeue")) {
       // One call that finds nothing more to do follows each change by others. A requeue would have called it, too.
       writer.own++;
       if (!writer.isNew) writer.repeated++;

@@ -4,7 +4,7 @@ import { monotonicMs, sleep } from "../../async/time.ts";
 import type { ObjectWrite } from "../../client/resource_client.ts";
 import { idOf, OwnCalls } from "./own_calls.ts";
 import { FieldSelector, fieldValues, LabelSelector } from "../../api/selector.ts";
-import type { Entry, Selection } from "../../api/options.ts";
+import type { CacheEntry, Selection } from "../../api/options.ts";
 import { type Resource, resourceName } from "../../api/resource.ts";
 import { abortReason, DerivedController, isAbortOf, Latch, LazyController } from "../../async/signals.ts";
 import type { SharedIndexInformer } from "../../informer/shared_index_informer.ts";
@@ -70,7 +70,7 @@ export class PendingWrites implements Disposable {
   readonly #caches = new Map<string, Cache[]>();
   /** The readers that show the answers of writes over the caches. */
   readonly #overlays = new Map<Cache, CacheOverlay<KubernetesObject>>();
-  readonly #staleMs: number;
+  readonly #readYourWritesTimeoutMs: number;
   /**
    * Has a key if and only if one of its writes was perhaps not seen when it was last looked at. Each write is followed.
    */
@@ -88,12 +88,16 @@ export class PendingWrites implements Disposable {
 
   /**
    * @param onSuperseded Called with the key that was reconciled when a write of it was superseded, and with the write.
-   * @param staleMs The longest time that an answer is read, in milliseconds.
+   * @param readYourWritesTimeoutMs The longest time that an answer is read, in milliseconds.
    * @param expects See `OwnCalls`.
    */
-  constructor(onSuperseded: Superseded, staleMs = Infinity, expects?: ConstructorParameters<typeof OwnCalls>[0]) {
+  constructor(
+    onSuperseded: Superseded,
+    readYourWritesTimeoutMs = Infinity,
+    expects?: ConstructorParameters<typeof OwnCalls>[0],
+  ) {
     this.#onSuperseded = onSuperseded;
-    this.#staleMs = staleMs;
+    this.#readYourWritesTimeoutMs = readYourWritesTimeoutMs;
     this.own = new OwnCalls(expects);
   }
 
@@ -268,7 +272,10 @@ export class PendingWrites implements Disposable {
     const overlay = this.#overlays.get(cache)!;
     const known = overlay.coverOf(key) as Answer | undefined;
     if (known !== undefined && isLater(known.write, write)) return;
-    overlay.cover(key, new Answer(write, cache, selects ? object : undefined, monotonicMs() + this.#staleMs));
+    overlay.cover(
+      key,
+      new Answer(write, cache, selects ? object : undefined, monotonicMs() + this.#readYourWritesTimeoutMs),
+    );
   }
 
   /** Makes the answer of a write, and of earlier ones by the same key, no longer readable. */
@@ -311,7 +318,7 @@ export class Answer implements Cover {
   }
 
   /** The cached object. */
-  get cached(): Entry<KubernetesObject> | undefined {
+  get cached(): CacheEntry<KubernetesObject> | undefined {
     return this.#cache.entries.getByKey(this.write.key);
   }
 
@@ -408,7 +415,7 @@ async function seen(cache: Cache, write: Pending, signal: AbortSignal): Promise<
   if (resourceVersion !== "") {
     if (isResourceVersion(resourceVersion)) {
       const several = cache.selections.length > 1;
-      await cache.atLeast(resourceVersion, several ? { signal, namespace } : { signal });
+      await cache.waitForVersion(resourceVersion, several ? { signal, namespace } : { signal });
     } else {
       await cache.until(({ metadata }) => metadata.resourceVersion === resourceVersion, { key, signal });
     }

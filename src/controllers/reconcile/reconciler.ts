@@ -33,13 +33,13 @@ import {
 import { abortReason, callObserver, DerivedController, isAbortOf, Latch, withResolvers } from "../../async/signals.ts";
 import type { Client } from "../../client/client.ts";
 import {
-  type CauseList,
   exponentialBackoff,
-  Result,
+  ReconcileResult,
   retry,
   SETTLED,
-  withCause,
-  withCauses,
+  type TriggerList,
+  withTrigger,
+  withTriggers,
   type WorkContext,
 } from "../../workqueue/run.ts";
 import { checkCounts, checkDurations, Histogram, LongTimer, monotonicMs, TimeLimit } from "../../async/time.ts";
@@ -53,10 +53,10 @@ import { PendingWrites, type Superseded } from "./pending_writes.ts";
 import { ShardedKeys } from "./sharded_keys.ts";
 
 /** The options of `watches()` and `owns()`, for `checkNames`. */
-const WATCHED_OPTIONS = "when optional echoes informer";
+const WATCHED_OPTIONS = "when optional ownWrites informer";
 
 /** The names of options of a reconciler that are times. */
-const TIMES = "debounceMs timeoutMs graceMs staleMs syncTimeoutMs";
+const TIMES = "debounceMs timeoutMs graceMs readYourWritesTimeoutMs syncTimeoutMs";
 
 /** The number of ended reconciles that `status()` has. */
 const RECENT = 16;
@@ -75,11 +75,11 @@ const NOTICE_MS = 1_000;
  * - It starts when all its informers have synced. No key is reconciled twice at a time, and events meanwhile lead to
  *   one more reconcile. Objects of initial lists and resyncs have low priority: `WorkQueue` states the longest wait.
  * - A key is reconciled again only when the caches of this reconciler have seen what its last reconcile wrote through
- *   `context.client`, or after `staleMs`, which is reported. After a write without an answer (the connection was lost,
- *   a time was over, or the server answered 5xx) it waits until these caches have what a new list of the kind has.
- *   Writes of other clients are not known to it.
+ *   `context.client`, or after `readYourWritesTimeoutMs`, which is reported. After a write without an answer (the
+ *   connection was lost, a time was over, or the server answered 5xx) it waits until these caches have what a new list
+ *   of the kind has. Writes of other clients are not known to it.
  * - Its reads, `context.object`, `cache()` and {@linkcode lister}, show the answers of these writes at once. The event
- *   of a write of the status of its own object leads to no reconcile; `echoes` says which others do not.
+ *   of a write of the status of its own object leads to no reconcile; `ownWrites` says which others do not.
  * - A write that somebody undoes before any cache has shown it may lead to no event, or to one that a predicate drops:
  *   its key is reconciled again, with a cause `"superseded"`.
  * - A reconcile that throws or rejects, also without an error, is reported and called again with growing waits; one
@@ -135,7 +135,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
   readonly #resource: Resource<T>;
   readonly #reconcile: ReconcileFunction<T>;
   readonly #options: Required<
-    Pick<ReconcilerOptions<T>, "concurrency" | "debounceMs" | "graceMs" | "staleMs" | "syncTimeoutMs">
+    Pick<ReconcilerOptions<T>, "concurrency" | "debounceMs" | "graceMs" | "readYourWritesTimeoutMs" | "syncTimeoutMs">
   >;
   readonly #observers: Pick<ReconcilerOptions<T>, "onError" | "observe">;
   /** Receives errors where there is no `onError`. */
@@ -157,10 +157,10 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
   /** Decides which keys are those of this process; `undefined` for all. */
   readonly #shards: ShardedKeys | undefined;
   /**
-   * Has a key if and only if it came up and must wait for caches or an abandoned call; with the causes of its next
+   * Has a key if and only if it came up and must wait for caches or an abandoned call; with the triggers of its next
    * reconcile.
    */
-  readonly #held = new Map<ObjectKey, CauseList>();
+  readonly #held = new Map<ObjectKey, TriggerList>();
   /** Has a key if and only if its debounce has not ended; with the time of its end. */
   readonly #debounced = new Map<ObjectKey, number>();
   /** Set while a call of `idle` waits: opens when a key is taken or released, and when the state changes. */
@@ -177,7 +177,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
     stopped: 0,
   };
   readonly #reconcileTimes = new Histogram();
-  readonly #causes: Record<string, number> = {};
+  readonly #triggers: Record<string, number> = {};
   readonly #recent: ReconcileRecord[] = [];
   /** See `ReconcilerStatus.stale`. */
   #stale = 0;
@@ -196,7 +196,13 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
     reconcile: ReconcileFunction<T>,
     options: ReconcilerOptions<T> = {},
   ) {
-    const { concurrency = 1, debounceMs = 0, timeoutMs = 300_000, graceMs = 30_000, staleMs = 30_000 } = options;
+    const {
+      concurrency = 1,
+      debounceMs = 0,
+      timeoutMs = 300_000,
+      graceMs = 30_000,
+      readYourWritesTimeoutMs = 30_000,
+    } = options;
     const { syncTimeoutMs = 600_000 } = options;
     this.name = options.name ?? resourceName(resource);
     const action = `create the reconciler of "${this.name}"`;
@@ -204,11 +210,11 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
     checkNames(action, options, `${WATCHED_OPTIONS} ${TIMES} ${own}`);
     checkDurations(action, { debounceMs }, { finite: true });
     checkDurations(action, { timeoutMs, syncTimeoutMs }, { min: 1 });
-    checkDurations(action, { graceMs, staleMs });
+    checkDurations(action, { graceMs, readYourWritesTimeoutMs });
     checkCounts(action, { concurrency }, { min: 1 });
     this.#resource = resource;
     this.#reconcile = reconcile;
-    this.#options = { concurrency, debounceMs, graceMs, staleMs, syncTimeoutMs };
+    this.#options = { concurrency, debounceMs, graceMs, readYourWritesTimeoutMs, syncTimeoutMs };
     this.#observers = { onError: options.onError, observe: options.observe };
     this.#ownsFactory = options.informers === undefined;
     this.informers = options.informers ?? new SharedInformerFactory(client);
@@ -218,7 +224,11 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
       const cause = { type: "superseded", source: resource, object: object === key ? undefined : object };
       this.#add(key, { cause: defined(cause) }, "superseded");
     };
-    this.#writes = new PendingWrites(superseded, staleMs, (key, write) => this.#sources.expect(key, write));
+    this.#writes = new PendingWrites(
+      superseded,
+      readYourWritesTimeoutMs,
+      (key, write) => this.#sources.expect(key, write),
+    );
     this.#writes.onBlind = (key, resource) =>
       this.#report(
         new Error(`Cannot compare "${resource}" before applyIfChanged sends it in "${this.name}": ${BLIND}`),
@@ -386,7 +396,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
       state: this.#state,
       outcomes: { ...this.#outcomes },
       reconcileMs: this.#reconcileTimes.durations,
-      causes: { ...this.#causes },
+      triggers: { ...this.#triggers },
       recent: [...this.#recent],
       waitingForCaches: this.#waitingForCaches,
       stale: this.#stale,
@@ -447,7 +457,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
     const chosen = { ...defined({ optional, shard }), ...selection };
     const { informer, release } = this.informers.follow<O>(kind, chosen);
     const predicates = typeof when === "function" ? [when] : when;
-    const skips = options.echoes === "skip" ? "all" : options.echoes ?? map ? "none" : "status";
+    const skips = options.ownWrites === "ignore" ? "all" : options.ownWrites ?? map ? "none" : "status";
     const shared: KeySource<O>["shared"] = new Map();
     const own: KeySource<O> = { resource, informer, release, map, isSharded, skips, predicates, shared };
     const source = own as unknown as KeySource<KubernetesObject>;
@@ -491,7 +501,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
     options: WorkQueueAddOptions,
   ): void {
     if (skips !== "none") {
-      if (this.#writes.own.isEcho(key, event, skips === "all")) return;
+      if (this.#writes.own.isOwnWrite(key, event, skips === "all")) return;
       const atMs = monotonicMs();
       const add = (): void => this.#add(key, options, event, atMs);
       if (this.#calls.of(key)?.keep({ event, ofAll: skips === "all", add })) return;
@@ -570,7 +580,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
     };
     if (signal.aborted) stop();
     else signal.addEventListener("abort", stop, { once: true });
-    const worker = (key: ObjectKey, context: WorkContext): void | Result | Promise<void | Result> =>
+    const worker = (key: ObjectKey, context: WorkContext): void | ReconcileResult | Promise<void | ReconcileResult> =>
       this.#take(key, context, signal);
     const onError = (error: unknown, key: ObjectKey): void => this.#report(error, key);
     const working = this.#queue.run(worker, { signal, concurrency, onError });
@@ -608,47 +618,56 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
   }
 
   /** Reconciles a key, unless it must wait. */
-  #take(key: ObjectKey, context: WorkContext, stop: AbortSignal): void | Result | Promise<void | Result> {
-    const { causes } = context;
+  #take(
+    key: ObjectKey,
+    context: WorkContext,
+    stop: AbortSignal,
+  ): void | ReconcileResult | Promise<void | ReconcileResult> {
+    const { triggers } = context;
     // A key that came up for another reason before is still debounced; a timer may fire a fraction of a millisecond
     // early.
     if ((this.#debounced.get(key) ?? Infinity) <= monotonicMs() + 1) this.#debounced.delete(key);
     this.#wake();
     if (this.#held.has(key) || this.#calls.abandoned.has(key)) {
-      this.#held.set(key, withCauses(this.#held.get(key), causes));
+      this.#held.set(key, withTriggers(this.#held.get(key), triggers));
       return SETTLED;
     }
-    if (this.#shards !== undefined && !this.#shards.admits(key, causes)) {
+    if (this.#shards !== undefined && !this.#shards.admits(key, triggers)) {
       this.#queue.forget(key);
       return SETTLED;
     }
     if (!this.#writes.hasSeen(key)) {
-      this.#held.set(key, causes);
+      this.#held.set(key, triggers);
       void this.#awaitCaches(key, stop);
       return SETTLED;
     }
-    if (this.#sources.areOver(causes) || this.#writes.own.mayWait(key, causes)) return SETTLED;
+    if (this.#sources.areOver(triggers) || this.#writes.own.mayWait(key, triggers)) return SETTLED;
     return this.#call(key, context, stop);
   }
 
   /** Adds a key again when the caches have seen its writes, or the time for that is over. */
   async #awaitCaches(key: ObjectKey, stop: AbortSignal): Promise<void> {
-    const { staleMs } = this.#options;
+    const { readYourWritesTimeoutMs } = this.#options;
     using job = new DerivedController(stop);
-    using _bound = new TimeLimit(() => job.abort(new DOMException("The time is over", "TimeoutError")), staleMs);
+    using _bound = new TimeLimit(
+      () => job.abort(new DOMException("The time is over", "TimeoutError")),
+      readYourWritesTimeoutMs,
+    );
     this.#waitingForCaches++;
     await this.#writes.wait(key, job.signal);
     this.#waitingForCaches--;
     if (stop.aborted) return;
-    let causes = this.#held.get(key);
+    let triggers = this.#held.get(key);
     if (!this.#writes.hasSeen(key)) {
       this.#stale++;
-      causes = withCause(causes, { type: "stale" });
+      triggers = withTrigger(triggers, { type: "stale" });
       const unseen = `the caches of the reconciler of "${this.name}" have not seen ${this.#writes.drop(key)}`;
-      const why = job.signal.aborted ? `within ${staleMs} ms` : "before they stopped or went back to an older state";
+      const why = job.signal.aborted
+        ? `within ${readYourWritesTimeoutMs} ms`
+        : "before they stopped or went back to an older state";
       this.#report(new Error(`Reconciling "${key}" on a stale cache: ${unseen} ${why}`), key);
     }
-    this.#release(key, causes);
+    this.#release(key, triggers);
   }
 
   #wake(): void {
@@ -656,33 +675,35 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
     this.#changed = undefined;
   }
 
-  /** Adds a key that was held, with its causes. */
-  #release(key: ObjectKey, causes: CauseList): void {
+  /** Adds a key that was held, with its triggers. */
+  #release(key: ObjectKey, triggers: TriggerList): void {
     this.#held.delete(key);
     this.#wake();
-    this.#queue.add(key, { cause: causes });
+    this.#queue.add(key, { cause: triggers });
   }
 
-  async #call(key: ObjectKey, context: WorkContext, stop: AbortSignal): Promise<void | Result> {
-    const { retries, causes } = context;
+  async #call(key: ObjectKey, context: WorkContext, stop: AbortSignal): Promise<void | ReconcileResult> {
+    const { retries, triggers } = context;
     const observer = this.#observers.observe?.({
       reconciler: this.name,
       resource: this.#resource,
       key,
       retries,
-      causes,
+      triggers,
     });
     const reconcile: ReconcileFunction<T> = observer === undefined
       ? this.#reconcile
       : (key, context) => observer.call(() => this.#reconcile(key, context));
     const call = this.#calls.begin(key, context);
     this.#shards?.begin(call);
-    const loop = this.#writes.own.begin(key, causes);
+    const loop = this.#writes.own.begin(key, triggers);
     if (loop !== undefined) this.#report(loopError(loop === "key" ? `"${key}"` : `keys of "${this.name}"`), key);
-    for (const type of new Set(causes.map(({ type }) => type))) this.#causes[type] = (this.#causes[type] ?? 0) + 1;
+    for (const type of new Set(triggers.map(({ type }) => type))) {
+      this.#triggers[type] = (this.#triggers[type] ?? 0) + 1;
+    }
     try {
       const result = await call.run(reconcile);
-      if (result !== undefined && !(result instanceof Result)) {
+      if (result !== undefined && !(result instanceof ReconcileResult)) {
         throw new TypeError(
           `A reconcile must return nothing, retry() or requeueAfter(ms), found a value of type ${typeof result}`,
         );
@@ -718,7 +739,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
       this.#calls.end(call);
       this.#shards?.end(call);
       // The writes of the call are known now, so that their events are.
-      for (const { event, ofAll, add } of call.takeEarly()) if (!this.#writes.own.isEcho(key, event, ofAll)) add();
+      for (const { event, ofAll, add } of call.takeEarly()) if (!this.#writes.own.isOwnWrite(key, event, ofAll)) add();
     }
   }
 
@@ -739,9 +760,9 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
     error?: unknown,
   ): void {
     this.#outcomes[outcome]++;
-    const { key, causes, beganMs } = call;
+    const { key, triggers, beganMs } = call;
     this.#reconcileTimes.add(monotonicMs() - beganMs);
-    const record = defined({ key, causes, outcome, at: new Date(), error });
+    const record = defined({ key, triggers, outcome, at: new Date(), error });
     this.#recent.push(record);
     if (this.#recent.length > RECENT) this.#recent.shift();
     callObserver(() => observer?.ended(record));

@@ -2,7 +2,7 @@ import { type KubernetesObject, type ObjectKey, splitKey } from "../../api/objec
 import { commonRanges, type HashRange, rangesWithout, ShardFilter } from "../../api/shard.ts";
 import { abortReason, DerivedController, isAbortOf, withResolvers } from "../../async/signals.ts";
 import { LongTimer } from "../../async/time.ts";
-import { type CauseList, withCauses } from "../../workqueue/run.ts";
+import { type TriggerList, withTriggers } from "../../workqueue/run.ts";
 import type { ReconcileCall } from "./calls.ts";
 import type { KeySources } from "./key_sources.ts";
 import type { ShardGroup } from "./shard_group.ts";
@@ -17,8 +17,8 @@ interface Sharded {
   readonly graceMs: number;
   /** Returns the uid of the cached object of a key. */
   uidOf(key: ObjectKey): string | undefined;
-  /** Adds a key again, with the causes of its next reconcile. */
-  add(key: ObjectKey, causes: CauseList): void;
+  /** Adds a key again, with the triggers of its next reconcile. */
+  add(key: ObjectKey, triggers: TriggerList): void;
   /** Receives errors about a key. */
   report(error: unknown, key: ObjectKey): void;
 }
@@ -63,8 +63,8 @@ export class ShardedKeys implements Disposable {
   readonly #running = new Map<Call, RunningCall>();
   /** By uid: the deleted objects of this process by their keys, until a call for the deletion has succeeded. */
   readonly #deleted = new Map<ObjectKey, string>();
-  /** The keys that wait for their ranges, with the causes of their next reconcile. */
-  readonly #waiting = new Map<ObjectKey, CauseList>();
+  /** The keys that wait for their ranges, with the triggers of their next reconcile. */
+  readonly #waiting = new Map<ObjectKey, TriggerList>();
   readonly #job = new DerivedController();
   #subscriptions: readonly Disposable[] = [];
 
@@ -95,12 +95,12 @@ export class ShardedKeys implements Disposable {
    * Returns true if a key may be called for now. One whose range is not ready is added again when it is; others are
    * left to other processes.
    */
-  admits(key: ObjectKey, causes: CauseList): boolean {
+  admits(key: ObjectKey, triggers: TriggerList): boolean {
     this.look();
     const text = this.#textOf(key);
     if (text === undefined || !this.#held.hasText(text)) return false;
     if (this.#ready.hasText(text)) return true;
-    this.#waiting.set(key, withCauses(this.#waiting.get(key), causes));
+    this.#waiting.set(key, withTriggers(this.#waiting.get(key), triggers));
     return false;
   }
 
@@ -216,7 +216,7 @@ export class ShardedKeys implements Disposable {
   #addWaiting(): void {
     const waiting = [...this.#waiting];
     this.#waiting.clear();
-    for (const [key, causes] of waiting) this.#reconciler.add(key, causes);
+    for (const [key, triggers] of waiting) this.#reconciler.add(key, triggers);
   }
 
   /** Resolves when no call of a range that is given away can write. */

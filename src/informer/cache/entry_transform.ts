@@ -1,4 +1,4 @@
-import type { Entry, Identity } from "../../api/options.ts";
+import type { CacheEntry, Identity } from "../../api/options.ts";
 import { DecodeError } from "../../api/status.ts";
 import {
   keyOf,
@@ -32,13 +32,13 @@ export interface EntryTransformOptions<T extends KubernetesObject> {
 export class EntryTransform<T extends KubernetesObject> {
   readonly #options: EntryTransformOptions<T>;
   /** `#made` has an entry if and only if {@linkcode apply} returned it for a transform; a source may yield it again. */
-  readonly #made = new WeakSet<Entry<T>>();
+  readonly #made = new WeakSet<CacheEntry<T>>();
   /**
    * `#originals` has an entry if and only if a transform changed its key: the server's key. Created for the first one.
    */
-  #originals: WeakMap<Entry<T>, ObjectKey> | undefined;
+  #originals: WeakMap<CacheEntry<T>, ObjectKey> | undefined;
   /** `#renamed` has those entries of `#originals` that are cached, by the server's key. */
-  readonly #renamed = new Map<ObjectKey, Entry<T>>();
+  readonly #renamed = new Map<ObjectKey, CacheEntry<T>>();
   /** Parse objects as they arrive. Set if all of them will be read. */
   reads: boolean;
 
@@ -52,7 +52,7 @@ export class EntryTransform<T extends KubernetesObject> {
    * unchanged, so a transform runs once per arrived object. Does not throw: an entry that cannot be read or transformed
    * becomes broken.
    */
-  apply(entry: Entry<T>): Entry<T> {
+  apply(entry: CacheEntry<T>): CacheEntry<T> {
     const { transform, freeze } = this.#options;
     if (transform !== undefined && this.#made.has(entry)) return entry;
     const changed = transform === undefined ? entry : this.#transformed(entry, transform);
@@ -68,7 +68,7 @@ export class EntryTransform<T extends KubernetesObject> {
   }
 
   /** Prepares an entry of a snapshot, which has been transformed before; {@linkcode apply} returns it unchanged. */
-  restored(entry: Entry<T>, originalKey: ObjectKey): Entry<T> {
+  restored(entry: CacheEntry<T>, originalKey: ObjectKey): CacheEntry<T> {
     const { transform, freeze } = this.#options;
     const taken = this.#read(freeze ? frozenEntry(entry) : entry);
     // mutant: restored-transformed-again
@@ -78,29 +78,29 @@ export class EntryTransform<T extends KubernetesObject> {
   }
 
   /** Returns the server's key of an entry of {@linkcode apply}, if a transform changed it. */
-  originalKey(entry: Entry<T>): ObjectKey | undefined {
+  originalKey(entry: CacheEntry<T>): ObjectKey | undefined {
     return this.#originals?.get(entry);
   }
 
   /** Returns the key that the object of an entry of {@linkcode apply} has on the server. */
-  serverKeyOf(entry: Entry<T>): ObjectKey {
+  serverKeyOf(entry: CacheEntry<T>): ObjectKey {
     return this.originalKey(entry) ?? entry.key;
   }
 
   /** Records that the cache stored an entry of {@linkcode apply}. */
-  kept(entry: Entry<T>): void {
+  kept(entry: CacheEntry<T>): void {
     const original = this.#originals?.get(entry);
     if (original !== undefined) this.#renamed.set(original, entry);
   }
 
   /** As {@linkcode kept}, for many entries. */
-  keptAll(entries: readonly Entry<T>[]): void {
+  keptAll(entries: readonly CacheEntry<T>[]): void {
     if (this.#originals === undefined) return; // survives: no-renamed
     for (const entry of entries) this.kept(entry);
   }
 
   /** Records that the cache removed an entry of {@linkcode apply}. */
-  gone(entry: Entry<T>): void {
+  gone(entry: CacheEntry<T>): void {
     const original = this.#originals?.get(entry);
     if (original !== undefined && this.#renamed.get(original)?.key === entry.key) this.#renamed.delete(original);
   }
@@ -114,7 +114,7 @@ export class EntryTransform<T extends KubernetesObject> {
    * Returns an index function over entries. If `valuesOf` throws, the error is reported and the object has no index
    * values.
    */
-  indexFunction(name: string, valuesOf: IndexFunction<T>): IndexFunction<Entry<T>> {
+  indexFunction(name: string, valuesOf: IndexFunction<T>): IndexFunction<CacheEntry<T>> {
     const ofEntry = ofEntries<T, unknown>(valuesOf);
     return (entry) => {
       try {
@@ -132,7 +132,7 @@ export class EntryTransform<T extends KubernetesObject> {
   }
 
   /** Parses the object now if all objects are read. */
-  #read(entry: Entry<T>): Entry<T> {
+  #read(entry: CacheEntry<T>): CacheEntry<T> {
     if (!this.reads) return entry;
     try {
       void entry.object;
@@ -144,7 +144,7 @@ export class EntryTransform<T extends KubernetesObject> {
   }
 
   /** Returns an entry of the transformed object and its key, with uid and version of the original. */
-  #transformed(entry: Entry<T>, transform: (object: T) => T): Entry<T> {
+  #transformed(entry: CacheEntry<T>, transform: (object: T) => T): CacheEntry<T> {
     let object: T;
     try {
       object = entry.object;
@@ -153,7 +153,7 @@ export class EntryTransform<T extends KubernetesObject> {
     }
     try {
       object = markedAs(object, transform(object));
-      const { name, namespace } = metadataOf(object);
+      const { name, namespace } = onlyMetadata(object);
       if (entry.name === name && entry.namespace === (namespace ?? "")) { // survives: same-key
         return new TransformedEntry(entry, entry.key, object); // survives: same-key
       }
@@ -164,7 +164,7 @@ export class EntryTransform<T extends KubernetesObject> {
   }
 
   /** Returns a broken entry with `cause`, under the key that the object was cached with, if it was renamed. */
-  #broken(entry: Entry<T>, action: "read" | "transform", cause: unknown): Entry<T> {
+  #broken(entry: CacheEntry<T>, action: "read" | "transform", cause: unknown): CacheEntry<T> {
     const { key, namespace } = this.#renamed.get(entry.key) ?? entry;
     const error = action === "read" && cause instanceof DecodeError
       ? cause
@@ -183,7 +183,7 @@ function markedAs<T>(original: T, result: T): T {
 }
 
 /** Returns the metadata of a transform's result. @throws {TypeError} if name or namespace is unusable. */
-function metadataOf<T extends KubernetesObject>(object: T): Partial<T["metadata"]> {
+function onlyMetadata<T extends KubernetesObject>(object: T): Partial<T["metadata"]> {
   const metadata: { readonly name?: unknown; readonly namespace?: unknown } | undefined | null = object?.metadata;
   if (typeof metadata?.name !== "string" || metadata.name === "") {
     throw new TypeError("the result has no metadata.name");
@@ -195,7 +195,7 @@ function metadataOf<T extends KubernetesObject>(object: T): Partial<T["metadata"
 }
 
 /** An entry made by a transform: object and key of the result, uid and version of the original. */
-class TransformedEntry<T extends KubernetesObject> implements Entry<T> {
+class TransformedEntry<T extends KubernetesObject> implements CacheEntry<T> {
   readonly key: ObjectKey;
   readonly namespace: string;
   readonly uid: string;
@@ -218,7 +218,7 @@ class TransformedEntry<T extends KubernetesObject> implements Entry<T> {
     return this.object.metadata;
   }
 
-  get labels(): Entry<T>["labels"] {
+  get labels(): CacheEntry<T>["labels"] {
     return this.object.metadata.labels ?? undefined;
   }
 
@@ -237,12 +237,12 @@ export class Quarantine<T extends KubernetesObject> {
   /** The errors that were reported. An entry throws the same error each time. */
   readonly #reported = new WeakSet<DecodeError>();
   readonly #report: (error: unknown) => void;
-  readonly #isCached: (entry: Entry<T>) => boolean;
+  readonly #isCached: (entry: CacheEntry<T>) => boolean;
   /** The name of the cluster, if the informer is of one of several. */
   readonly cluster: string | undefined;
 
   /** Reports each broken entry to `report` once, and counts those for which `isCached` holds. */
-  constructor(report: (error: unknown) => void, isCached: (entry: Entry<T>) => boolean, cluster?: string) {
+  constructor(report: (error: unknown) => void, isCached: (entry: CacheEntry<T>) => boolean, cluster?: string) {
     this.#report = report;
     this.#isCached = isCached;
     this.cluster = cluster;
@@ -254,7 +254,7 @@ export class Quarantine<T extends KubernetesObject> {
   }
 
   /** Returns the object. @throws {DecodeError} when it cannot be read. */
-  objectOf(entry: Entry<T>): T {
+  objectOf(entry: CacheEntry<T>): T {
     try {
       return entry.object;
     } catch (error) {
@@ -264,7 +264,7 @@ export class Quarantine<T extends KubernetesObject> {
   }
 
   /** Returns the metadata. @throws {DecodeError} when they cannot be read. */
-  metadataOf(entry: Entry<T>): ObjectMeta {
+  onlyMetadata(entry: CacheEntry<T>): ObjectMeta {
     try {
       return entry.metadata;
     } catch (error) {
@@ -274,7 +274,7 @@ export class Quarantine<T extends KubernetesObject> {
   }
 
   /** Returns the labels. @throws {DecodeError} when they cannot be read. */
-  labelsOf(entry: Entry<T>): Entry<T>["labels"] {
+  labelsOf(entry: CacheEntry<T>): CacheEntry<T>["labels"] {
     try {
       return entry.labels;
     } catch (error) {
@@ -284,7 +284,7 @@ export class Quarantine<T extends KubernetesObject> {
   }
 
   /** Returns what the keys of a field path lead to. @throws {DecodeError} when the object cannot be read. */
-  valuesOf(entry: Entry<T>, keys: readonly string[]): readonly FieldValue[] {
+  valuesOf(entry: CacheEntry<T>, keys: readonly string[]): readonly FieldValue[] {
     try {
       return valuesAt(entry, keys);
     } catch (error) {
@@ -294,7 +294,7 @@ export class Quarantine<T extends KubernetesObject> {
   }
 
   /** Records an entry that could not be read, because of `error`. */
-  add(entry: Entry<T>, error: unknown): void {
+  add(entry: CacheEntry<T>, error: unknown): void {
     if (!(error instanceof DecodeError)) return;
     // An event may be about a state that is no longer cached.
     if (this.#isCached(entry)) this.#broken.set(entry.key, error);
@@ -338,7 +338,10 @@ export class UnknownFieldsError extends InformerError {
  * Returns the paths that lead to a value in none of the entries; none without entries. It parses few entries, in short
  * turns.
  */
-export async function unknownFields(entries: Iterable<Entry<unknown>>, paths: readonly string[]): Promise<string[]> {
+export async function unknownFields(
+  entries: Iterable<CacheEntry<unknown>>,
+  paths: readonly string[],
+): Promise<string[]> {
   const left = new Map(paths.map((path) => [path, parseFieldPath(path)]));
   let looked = 0;
   for (const entry of entries) {
@@ -354,13 +357,13 @@ export async function unknownFields(entries: Iterable<Entry<unknown>>, paths: re
 /**
  * The text of an unread entry that does not have the last key has no such field: keys with escapes are parsed at once.
  */
-function mayHave(entry: Entry<unknown>, keys: readonly string[]): boolean {
+function mayHave(entry: CacheEntry<unknown>, keys: readonly string[]): boolean {
   const { text } = entry as { readonly text?: unknown };
   return typeof text !== "string" || text.includes(JSON.stringify(keys[keys.length - 1]));
 }
 
 /** Returns the object; `undefined` if it cannot be read. */
-export function objectOf(entry: Entry<unknown>): unknown {
+export function objectOf(entry: CacheEntry<unknown>): unknown {
   try {
     return entry.object;
   } catch (error) {

@@ -7,7 +7,7 @@
  * @module
  */
 import { checkNames } from "../../errors/option_names.ts";
-import type { Entry } from "../../api/options.ts";
+import type { CacheEntry } from "../../api/options.ts";
 import type { KubernetesObject, ObjectKey } from "../../api/object.ts";
 import { FieldTree } from "../../api/fields.ts";
 import type { Resource, TableRow } from "../../api/resource.ts";
@@ -75,7 +75,7 @@ export class MemoryMeter {
   readonly #namespaces = new Map<string, { objects: number; bytes: number }>();
 
   /** Adds an entry. */
-  add({ key, namespace, textBytes, isParsed = true }: Entry<unknown>): void {
+  add({ key, namespace, textBytes, isParsed = true }: CacheEntry<unknown>): void {
     this.#objects++;
     if (isParsed) this.#parsed++;
     if (textBytes === undefined) this.#unmeasured++;
@@ -123,13 +123,13 @@ const ENTRY_BYTES = 300;
  * Returns about the bytes that an entry holds, the same before and after a parse: the size of its text, or of the JSON
  * of an object that has none, and what there is beside it.
  */
-export function heldBytes(entry: Entry<unknown>): number {
+export function heldBytes(entry: CacheEntry<unknown>): number {
   const { cells } = ((entry as { readonly unfrozen?: unknown }).unfrozen ?? entry) as Partial<TableRow>;
   const ofCells = cells === undefined ? 0 : jsonBytes(cells);
   return ENTRY_BYTES + entry.key.length + ofCells + (entry.textBytes ?? objectBytes(entry));
 }
 
-function objectBytes(entry: Entry<unknown>): number {
+function objectBytes(entry: CacheEntry<unknown>): number {
   if (entry.error !== undefined) return 0;
   const { columns: _shared, ...object } = entry.object as Partial<TableRow>;
   return jsonBytes(object);
@@ -162,12 +162,12 @@ export interface FieldShare {
  * Returns the largest fields of objects, those of metadata and spec by their members, the largest first: up to three
  * that a projection could leave out. It parses the texts of up to 32 objects, and keeps nothing.
  */
-export function largestFields(entries: readonly Entry<unknown>[]): FieldShare[] {
+export function largestFields(entries: readonly CacheEntry<unknown>[]): FieldShare[] {
   const sizes = new Map<string, number>();
   let total = 0;
   const step = Math.ceil(entries.length / SAMPLE.objects);
   for (let i = 0; i < entries.length && total < SAMPLE.bytes; i += step) {
-    for (const [keys, size] of fieldSizes(entries[i] as Entry<KubernetesObject>)) {
+    for (const [keys, size] of fieldSizes(entries[i] as CacheEntry<KubernetesObject>)) {
       const path = formatFieldPath(keys);
       total += size;
       if (!FieldTree.of([]).keeps(keys)) sizes.set(path, (sizes.get(path) ?? 0) + size);
@@ -178,7 +178,7 @@ export function largestFields(entries: readonly Entry<unknown>[]): FieldShare[] 
 }
 
 /** The sizes of the members of an object; none of one that cannot be read, as its readers report that. */
-function fieldSizes(entry: Entry<KubernetesObject>): [keys: readonly string[], size: number][] {
+function fieldSizes(entry: CacheEntry<KubernetesObject>): [keys: readonly string[], size: number][] {
   let object: unknown;
   try {
     object = parseObject(entryText(entryWithin(entry)));
@@ -259,7 +259,7 @@ export class EntrySelector {
   }
 
   /** Reads the labels and the selected fields alone. @throws {DecodeError} when they cannot be read. */
-  matches(entry: Entry<unknown>): boolean {
+  matches(entry: CacheEntry<unknown>): boolean {
     if (this.labels.requirements.length > 0 && !this.labels.matches(entry.labels)) return false;
     return this.fields === undefined || this.fields.matchesValues((keys) => valuesAt(entry, keys));
   }
@@ -267,7 +267,7 @@ export class EntrySelector {
 
 /** A {@linkcode Lister} over a cache of entries. */
 export class EntryLister<T extends KubernetesObject> implements Lister<T> {
-  readonly #entries: Pick<ReadonlyIndexer<Entry<T>>, "getByKey" | "list" | "byIndex">;
+  readonly #entries: Pick<ReadonlyIndexer<CacheEntry<T>>, "getByKey" | "list" | "byIndex">;
   readonly #quarantine: Quarantine<T>;
   readonly #fields: FieldTree | undefined;
   /** The selector last used, because most programs use one. */
@@ -275,7 +275,7 @@ export class EntryLister<T extends KubernetesObject> implements Lister<T> {
 
   /** `fields` are those to which objects are reduced, if they are. */
   constructor(
-    entries: Pick<ReadonlyIndexer<Entry<T>>, "getByKey" | "list" | "byIndex">,
+    entries: Pick<ReadonlyIndexer<CacheEntry<T>>, "getByKey" | "list" | "byIndex">,
     quarantine: Quarantine<T>,
     fields?: FieldTree,
   ) {
@@ -317,7 +317,7 @@ export class EntryLister<T extends KubernetesObject> implements Lister<T> {
     return new EntrySelector(labels, fields);
   }
 
-  #select(entries: () => readonly Entry<T>[], given: string | CacheSelection): T[] {
+  #select(entries: () => readonly CacheEntry<T>[], given: string | CacheSelection): T[] {
     const selector = this.selector(given);
     const objects: T[] = [];
     for (const entry of entries()) {
@@ -351,7 +351,7 @@ const SLACK = 64;
  * Returns the index function that files entries by namespace. All objects of a namespace share one array of values, so
  * nothing is kept per object; arrays of namespaces that `inUse` does not return are dropped now and then.
  */
-export function namespaceIndex<T>(inUse: () => readonly string[]): IndexFunction<Entry<T>> {
+export function namespaceIndex<T>(inUse: () => readonly string[]): IndexFunction<CacheEntry<T>> {
   const shared = new Map<string, readonly string[]>();
   let limit = SLACK;
   return ({ namespace }) => {
@@ -373,10 +373,10 @@ export function namespaceIndex<T>(inUse: () => readonly string[]): IndexFunction
  * ones.
  */
 class ParsingIndexer<T extends KubernetesObject, Name extends string> implements ReadonlyIndexer<T, Name> {
-  readonly #entries: ReadonlyIndexer<Entry<T>, Name>;
+  readonly #entries: ReadonlyIndexer<CacheEntry<T>, Name>;
   readonly #quarantine: Quarantine<T>;
 
-  constructor(entries: ReadonlyIndexer<Entry<T>, Name>, quarantine: Quarantine<T>) {
+  constructor(entries: ReadonlyIndexer<CacheEntry<T>, Name>, quarantine: Quarantine<T>) {
     this.#entries = entries;
     this.#quarantine = quarantine;
   }
@@ -418,7 +418,7 @@ class ParsingIndexer<T extends KubernetesObject, Name extends string> implements
     }
   }
 
-  #objectsOf(entries: readonly Entry<T>[]): T[] {
+  #objectsOf(entries: readonly CacheEntry<T>[]): T[] {
     const objects: T[] = [];
     for (const entry of entries) {
       try {
@@ -435,9 +435,9 @@ class ParsingIndexer<T extends KubernetesObject, Name extends string> implements
 /** The cached objects of an informer, and what reads them. */
 export class ObjectCache<T extends KubernetesObject> {
   /** The objects, as entries that are not parsed. */
-  readonly store: Indexer<Entry<T>, string>;
+  readonly store: Indexer<CacheEntry<T>, string>;
   /** Returns the bytes that an entry holds; `undefined` if they are not counted. */
-  readonly sizeOf: ((entry: Entry<T>) => number) | undefined;
+  readonly sizeOf: ((entry: CacheEntry<T>) => number) | undefined;
   /** Those that cannot be read. */
   readonly quarantine: Quarantine<T>;
   /** Reads them by key and by index, as objects. */
@@ -464,7 +464,7 @@ export class ObjectCache<T extends KubernetesObject> {
   ) {
     const { transform, freeze, parse, cluster } = options;
     this.sizeOf = counts ? heldBytes : undefined;
-    this.store = new Indexer<Entry<T>, "namespace">({
+    this.store = new Indexer<CacheEntry<T>, "namespace">({
       keyOf: (entry) => entry.key,
       indexers: { namespace: namespaceIndex(() => this.store.indexValues("namespace")) },
       byKey: ["namespace"],
@@ -478,12 +478,12 @@ export class ObjectCache<T extends KubernetesObject> {
   }
 
   /** Returns a lister of entries in the form of the cached ones. */
-  listerOf(entries: Pick<ReadonlyIndexer<Entry<T>>, "getByKey" | "list" | "byIndex">): EntryLister<T> {
+  listerOf(entries: Pick<ReadonlyIndexer<CacheEntry<T>>, "getByKey" | "list" | "byIndex">): EntryLister<T> {
     return new EntryLister<T>(entries, this.quarantine, this.#fields);
   }
 
   /** Returns all entries, or the one of a key. */
-  entries(key?: ObjectKey): readonly Entry<T>[] {
+  entries(key?: ObjectKey): readonly CacheEntry<T>[] {
     if (key === undefined) return this.store.list();
     const entry = this.store.getByKey(key);
     return entry === undefined ? [] : [entry];
@@ -523,7 +523,7 @@ interface Covered<T> {
   readonly cover: Cover;
   /** The object in the form of the cached ones. */
   readonly object: T | undefined;
-  entry: Entry<T> | undefined;
+  entry: CacheEntry<T> | undefined;
 }
 
 /**
@@ -584,23 +584,23 @@ export class CacheOverlay<T extends KubernetesObject> {
   }
 
   /** As `ReadonlyIndexer.getByKey`. */
-  getByKey(key: ObjectKey): Entry<T> | undefined {
+  getByKey(key: ObjectKey): CacheEntry<T> | undefined {
     const covered = this.#covered.size === 0 ? undefined : this.#at(key);
     return covered === undefined ? this.#cache.store.getByKey(key) : covered.entry;
   }
 
   /** As `ReadonlyIndexer.list`. */
-  list(): Entry<T>[] {
+  list(): CacheEntry<T>[] {
     return this.#over(this.#cache.store.list(), () => true);
   }
 
   /** As `ReadonlyIndexer.byIndex`. */
-  byIndex(name: string, value: string): Entry<T>[] {
+  byIndex(name: string, value: string): CacheEntry<T>[] {
     const { store } = this.#cache;
     return this.#over(store.byIndex(name, value), (entry) => store.indexValuesOf(name, entry).includes(value));
   }
 
-  #over(cached: Entry<T>[], selects: (entry: Entry<T>) => boolean): Entry<T>[] {
+  #over(cached: CacheEntry<T>[], selects: (entry: CacheEntry<T>) => boolean): CacheEntry<T>[] {
     if (this.#covered.size === 0) return cached; // survives: no-covers
     const covers = [...this.#covered.keys()].flatMap((key) => this.#at(key)?.entry ?? []);
     return [...cached.filter(({ key }) => !this.#covered.has(key)), ...covers.filter(selects)];

@@ -1,4 +1,4 @@
-import type { Entry } from "../../api/options.ts";
+import type { CacheEntry } from "../../api/options.ts";
 import type { KubernetesObject } from "../../api/object.ts";
 import { type Resource, resourceName } from "../../api/resource.ts";
 import { MemoryLimitError } from "../../api/status.ts";
@@ -176,7 +176,7 @@ export class CountedCache<T extends KubernetesObject> implements Disposable {
   /** The room that the last list that did not fit waits for; 0 once a list was committed, or may begin again. */
   #missing = 0;
   /** The part of a list that is being staged. */
-  #arriving: readonly Entry<T>[] = [];
+  #arriving: readonly CacheEntry<T>[] = [];
   /** True if nothing is counted any more. */
   #isOver = false;
 
@@ -219,7 +219,7 @@ export class CountedCache<T extends KubernetesObject> implements Disposable {
    *
    * @throws {MemoryLimitError} by its `add`, when the caches and what is staged hold more than they may.
    */
-  staging(replacement: Replacement<Entry<T>> & { readonly bytes?: number }): Replacement<Entry<T>> {
+  staging(replacement: Replacement<CacheEntry<T>> & { readonly bytes?: number }): Replacement<CacheEntry<T>> {
     let bytes = 0;
     const stage = (now: number): void => {
       this.#staged += now - bytes;

@@ -7,7 +7,7 @@
  *
  * @module
  */
-import type { Entry } from "../../api/options.ts";
+import type { CacheEntry } from "../../api/options.ts";
 import { DecodeError } from "../../api/status.ts";
 import { keyOf, type KubernetesObject, type ObjectKey } from "../../api/object.ts";
 import type { CacheSelection, EntrySelector, ObjectCache } from "../cache/lister.ts";
@@ -21,7 +21,7 @@ import type { Processor } from "../events/processor.ts";
 import type { StateKeeper } from "../sync/state.ts";
 
 /** The objects of a collection that a computation reads. */
-export type FetchQuery<T, Name extends string = string> =
+export type ReadQuery<T, Name extends string = string> =
   | {
     /** The key of one object; without one, there is none. */
     readonly key: ObjectKey | undefined;
@@ -88,7 +88,10 @@ class Dependencies<C> extends Map<string, Dependency<C>> {
 }
 
 /** Receives a change: the entry of the object now, and the one that was cached before; one of the two at least. */
-type OnChange = (entry: Entry<KubernetesObject> | undefined, before: Entry<KubernetesObject> | undefined) => void;
+type OnChange = (
+  entry: CacheEntry<KubernetesObject> | undefined,
+  before: CacheEntry<KubernetesObject> | undefined,
+) => void;
 
 /**
  * The computations that have read one collection, by what they have read.
@@ -141,12 +144,12 @@ class Dependents<C> implements LogFollower<KubernetesObject>, Disposable {
     else this.#changed(event.entry, event.type === "updated" ? event.before : undefined);
   }
 
-  loggedInitial(entries: readonly Entry<KubernetesObject>[]): void {
+  loggedInitial(entries: readonly CacheEntry<KubernetesObject>[]): void {
     for (const entry of entries) this.#changed(entry, undefined);
   }
 
   /** Reads the collection; each dependency that the result has goes to `add`. */
-  read(query: FetchQuery<KubernetesObject>, add: (dependency: Dependency<C>) => void): unknown {
+  read(query: ReadQuery<KubernetesObject>, add: (dependency: Dependency<C>) => void): unknown {
     const { indexer, lister } = this.#cache;
     if ("key" in query) {
       if (query.key === undefined) return undefined;
@@ -176,7 +179,7 @@ class Dependents<C> implements LogFollower<KubernetesObject>, Disposable {
     this.#unfollow();
   }
 
-  #changed(entry: Entry<KubernetesObject> | undefined, before: Entry<KubernetesObject> | undefined): void {
+  #changed(entry: CacheEntry<KubernetesObject> | undefined, before: CacheEntry<KubernetesObject> | undefined): void {
     const { store } = this.#cache;
     const { key, namespace } = (entry ?? before)!;
     this.#onChange(entry, before);
@@ -204,7 +207,7 @@ class Dependents<C> implements LogFollower<KubernetesObject>, Disposable {
 }
 
 /** Lists leave out an object that cannot be read. Any other error is the next call's, which meets and reports it. */
-function selects(selector: EntrySelector, entry: Entry<KubernetesObject> | undefined): boolean {
+function selects(selector: EntrySelector, entry: CacheEntry<KubernetesObject> | undefined): boolean {
   try {
     return entry !== undefined && selector.matches(entry);
   } catch (error) {
@@ -241,7 +244,7 @@ export interface DerivationInput {
   /** The collection that they are from. */
   readonly source: DerivationSource;
   /** The ids of the inputs that an object belongs to; with `isBefore`, of one that the last change has replaced. */
-  idsOf(entry: Entry<KubernetesObject>, isBefore: boolean): readonly string[];
+  idsOf(entry: CacheEntry<KubernetesObject>, isBefore: boolean): readonly string[];
   /** The input of an id; `undefined` if there is none. */
   get(id: string): unknown;
 }
@@ -279,7 +282,7 @@ class Computation {
 }
 
 /** An output as the cache has it. It has no version, and the uid of its metadata, if that has one. */
-class DerivedEntry implements Entry<KubernetesObject> {
+class DerivedEntry implements CacheEntry<KubernetesObject> {
   readonly of: Computation;
   readonly key: ObjectKey;
   /** Read once, as the key is: the store files by it. */
@@ -309,7 +312,7 @@ class DerivedEntry implements Entry<KubernetesObject> {
     return this.object.metadata;
   }
 
-  get labels(): Entry<KubernetesObject>["labels"] {
+  get labels(): CacheEntry<KubernetesObject>["labels"] {
     return this.object.metadata.labels ?? undefined; // as Go
   }
 }
@@ -509,7 +512,7 @@ export class Derivation implements FollowedCollection, Disposable {
    * @throws {Error} when there is none.
    * @throws {TypeError} when the collection is computed from this one.
    */
-  fetch(source: DerivationSource, query: FetchQuery<KubernetesObject>): unknown {
+  fetch(source: DerivationSource, query: ReadQuery<KubernetesObject>): unknown {
     const read = this.#read;
     if (read === undefined) {
       const { informer } = source.followed.collection;

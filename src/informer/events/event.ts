@@ -1,10 +1,10 @@
-import { type Abortable, defined, type Entry } from "../../api/options.ts";
+import { type Abortable, type CacheEntry, defined } from "../../api/options.ts";
 import type { DecodeError } from "../../api/status.ts";
 import type { FieldValue } from "../../api/selector.ts";
 import type { KubernetesObject, ObjectKey, ObjectMeta } from "../../api/object.ts";
 import type { Quarantine } from "../cache/entry_transform.ts";
 import { ofEntries } from "../../entry/path.ts";
-import type { Position } from "./position.ts";
+import type { Checkpoint } from "./checkpoint.ts";
 
 /**
  * The fields that all events about an object have. `labels`, `metadata`, `object` and `previous` are parsed when they
@@ -13,7 +13,7 @@ import type { Position } from "./position.ts";
  *
  * All fields are getters, so spreading an event loses them.
  */
-export interface ObjectEvent<T> extends Entry<T> {
+export interface ObjectEvent<T> extends CacheEntry<T> {
   /** The name of the cluster, for an informer of one of several; see `CacheOptions.cluster`. */
   readonly cluster?: string;
   /** The type, key and version of the event, without the object; never parses. */
@@ -35,7 +35,7 @@ export interface UpdatedEvent<T> extends ObjectEvent<T> {
   /** The last state that the informer had seen before. Parsed on first read. Throws `DecodeError`. */
   readonly previous: T;
   /** The same state, unparsed: its metadata or labels cost less than the object. */
-  readonly before: Entry<T>;
+  readonly before: CacheEntry<T>;
   /** `true` for a resync of this handler: the object did not change. */
   readonly resync: boolean;
 }
@@ -76,10 +76,10 @@ export type InformerEvent<T> = AddedEvent<T> | UpdatedEvent<T> | DeletedEvent<T>
 const INSPECT = Symbol.for("nodejs.util.inspect.custom");
 
 abstract class EntryEvent<T extends KubernetesObject> implements ObjectEvent<T> {
-  readonly entry: Entry<T>;
+  readonly entry: CacheEntry<T>;
   readonly quarantine: Quarantine<T>;
 
-  constructor(entry: Entry<T>, quarantine: Quarantine<T>) {
+  constructor(entry: CacheEntry<T>, quarantine: Quarantine<T>) {
     this.entry = entry;
     this.quarantine = quarantine;
   }
@@ -113,7 +113,7 @@ abstract class EntryEvent<T extends KubernetesObject> implements ObjectEvent<T> 
   }
 
   get metadata(): ObjectMeta {
-    return this.quarantine.metadataOf(this.entry);
+    return this.quarantine.onlyMetadata(this.entry);
   }
 
   get labels(): Readonly<Record<string, string>> | undefined {
@@ -148,7 +148,7 @@ abstract class EntryEvent<T extends KubernetesObject> implements ObjectEvent<T> 
 export class Added<T extends KubernetesObject> extends EntryEvent<T> implements AddedEvent<T> {
   readonly initial: boolean;
 
-  constructor(entry: Entry<T>, quarantine: Quarantine<T>, initial: boolean) {
+  constructor(entry: CacheEntry<T>, quarantine: Quarantine<T>, initial: boolean) {
     super(entry, quarantine);
     this.initial = initial;
   }
@@ -164,10 +164,10 @@ export class Added<T extends KubernetesObject> extends EntryEvent<T> implements 
 
 /** See {@linkcode UpdatedEvent}. */
 export class Updated<T extends KubernetesObject> extends EntryEvent<T> implements UpdatedEvent<T> {
-  readonly before: Entry<T>;
+  readonly before: CacheEntry<T>;
   readonly resync: boolean;
 
-  constructor(entry: Entry<T>, quarantine: Quarantine<T>, before: Entry<T>, resync: boolean) {
+  constructor(entry: CacheEntry<T>, quarantine: Quarantine<T>, before: CacheEntry<T>, resync: boolean) {
     super(entry, quarantine);
     this.before = before;
     this.resync = resync;
@@ -191,14 +191,14 @@ export class Deleted<T extends KubernetesObject> extends EntryEvent<T> implement
   readonly finalStateUnknown: boolean;
   declare readonly reason?: "moved";
   /** The entry that was cached; `entry` may be a later state. */
-  readonly before: Entry<T>;
+  readonly before: CacheEntry<T>;
 
   constructor(
-    entry: Entry<T>,
+    entry: CacheEntry<T>,
     quarantine: Quarantine<T>,
     finalStateUnknown: boolean,
     reason?: "moved",
-    before: Entry<T> = entry,
+    before: CacheEntry<T> = entry,
   ) {
     super(entry, quarantine);
     this.finalStateUnknown = finalStateUnknown;
@@ -216,7 +216,7 @@ export class Deleted<T extends KubernetesObject> extends EntryEvent<T> implement
 }
 
 /** Returns the entry of an event, which has the text of its object. */
-export function entryOfEvent<T extends KubernetesObject>(event: ObjectEvent<T>): Entry<T> {
+export function entryOfEvent<T extends KubernetesObject>(event: ObjectEvent<T>): CacheEntry<T> {
   return event instanceof EntryEvent ? event.entry : event;
 }
 
@@ -272,7 +272,7 @@ export interface HandlerOptions<T> extends Abortable {
   readonly resyncMs?: number;
   /**
    * Restricts the handler to objects for which it holds: one that begins to pass is added, one that no longer passes is
-   * deleted. It reads, and so parses, every object; one of {@linkcode path} reads a field without parsing. An object
+   * deleted. It reads, and so parses, every object; one of {@linkcode field} reads a field without parsing. An object
    * for which it throws does not pass, and the error is reported.
    */
   readonly filter?: (object: T) => boolean;
@@ -285,12 +285,12 @@ export interface HandlerOptions<T> extends Abortable {
    */
   readonly backlog?: BacklogPolicy;
   /**
-   * Begins where an earlier handler or stream with this position has ended, in this process or one before; see
-   * {@linkcode Position}. Deliveries wait until the informer has synced.
+   * Begins where an earlier handler or stream with this checkpoint has ended, in this process or one before; see
+   * {@linkcode Checkpoint}. Deliveries wait until the informer has synced.
    *
    * @default {it begins with the cached objects}
    */
-  readonly position?: Position;
+  readonly checkpoint?: Checkpoint;
   /**
    * The duration, in milliseconds, after which the status calls a running call slow; `Infinity` is never.
    *
@@ -319,7 +319,7 @@ export interface HandlerRegistration extends AsyncDisposable {
    */
   waitForSync(options?: Abortable): Promise<void>;
   /**
-   * Gives up the event of an object about which the calls of a handler with a position fail: it counts as delivered,
+   * Gives up the event of an object about which the calls of a handler with a checkpoint fail: it counts as delivered,
    * and the next event follows. Returns `false` if the handler does not wait for that object; `status().handlers` names
    * it.
    */
@@ -333,7 +333,7 @@ export interface HandlerRegistration extends AsyncDisposable {
  * longer passes is deleted (client-go: `FilteringResourceEventHandler`).
  */
 export class EventFilter<T extends KubernetesObject> {
-  readonly #passes: (entry: Entry<T>) => boolean;
+  readonly #passes: (entry: CacheEntry<T>) => boolean;
   readonly #quarantine: Quarantine<T>;
   readonly #report: (error: unknown) => void;
   /**

@@ -1,4 +1,4 @@
-import type { Entry } from "../../api/options.ts";
+import type { CacheEntry } from "../../api/options.ts";
 import type { KubernetesObject, ObjectKey } from "../../api/object.ts";
 import { Added, type BacklogPolicy, EventFilter, type LoggedEvent, type SyncedEvent, Updated } from "./event.ts";
 import { nextTurn, type Pacer } from "../../async/signals.ts";
@@ -12,7 +12,7 @@ interface LogPosition<T extends KubernetesObject> {
    * The entries of a first list, which stand for one event each; readers make these events as they deliver them. Such a
    * position always has a next one, so that a reader can leave it, and the array, before it has delivered the events.
    */
-  readonly initial: readonly Entry<T>[] | undefined;
+  readonly initial: readonly CacheEntry<T>[] | undefined;
   /** The number of events up to here. */
   readonly count: number;
   /** The next position, once something has been appended. */
@@ -24,7 +24,7 @@ export interface LogFollower<T extends KubernetesObject> {
   /** Called for each event that is appended. */
   logged(event: LoggedEvent<T>): void;
   /** Called for the entries of a first list, once for all of them. */
-  loggedInitial(entries: readonly Entry<T>[]): void;
+  loggedInitial(entries: readonly CacheEntry<T>[]): void;
 }
 
 /** The followers of single objects: an event costs one look-up, however many they are. */
@@ -42,7 +42,7 @@ class FollowersByKey<T extends KubernetesObject> implements LogFollower<T> {
     else for (const followers of this.#followers.values()) followers.forEach((follower) => follower.logged(event));
   }
 
-  loggedInitial(entries: readonly Entry<T>[]): void {
+  loggedInitial(entries: readonly CacheEntry<T>[]): void {
     for (const entry of entries) {
       this.#followers.get(entry.key)?.forEach((follower) => follower.loggedInitial([entry]));
     }
@@ -96,7 +96,7 @@ export class EventLog<T extends KubernetesObject> {
   }
 
   /** Appends the entries of a first list in one step, however many there are, and wakes the readers that wait. */
-  appendInitial(entries: readonly Entry<T>[]): void {
+  appendInitial(entries: readonly CacheEntry<T>[]): void {
     if (this.readers < 0) return;
     const count = this.#end.count + entries.length;
     const end: Node<T> = { event: undefined, initial: undefined, count, next: undefined };
@@ -146,7 +146,7 @@ export class EventLog<T extends KubernetesObject> {
 /** The beginning of a cursor, taken in one turn: the cache's contents and the log's end belong together. */
 export interface CursorStart<T extends KubernetesObject> {
   /** The cached entries, which are read first, and dropped as soon as they were read: they may be all of a cache. */
-  readonly entries: readonly Entry<T>[];
+  readonly entries: readonly CacheEntry<T>[];
   /**
    * The `synced` event, which is read after the entries; `undefined` before the sync, whose event the log will have.
    */
@@ -178,7 +178,7 @@ export interface EventReader<T extends KubernetesObject> {
   /** Resolves when there may be another event, or the reader was closed. */
   wait(): Promise<void>;
   /** Adds entries as updates with `resync`. */
-  resync(entries: readonly Entry<T>[]): void;
+  resync(entries: readonly CacheEntry<T>[]): void;
   /** The call about the event that was read last has failed. */
   failed(): void;
   /** Drops everything that has not been read, and ends a wait. */
@@ -265,7 +265,7 @@ export abstract class Cursor<T extends KubernetesObject> implements EventReader<
   }
 
   /** Adds these entries as updates with `resync`, unless an earlier resync has not been read to its end. */
-  resync(entries: readonly Entry<T>[]): void {
+  resync(entries: readonly CacheEntry<T>[]): void {
     if (this.#isClosed) return;
     this.add(entries);
     if (!this.#yields) this.#endWait?.();
@@ -292,7 +292,7 @@ export abstract class Cursor<T extends KubernetesObject> implements EventReader<
   protected abstract take(): LoggedEvent<T> | undefined;
 
   /** Adds a resync. */
-  protected abstract add(resync: readonly Entry<T>[]): void;
+  protected abstract add(resync: readonly CacheEntry<T>[]): void;
 
   /** Drops everything that has not been read, and leaves the log. */
   protected abstract clear(): void;
@@ -325,7 +325,7 @@ class KeyCursor<T extends KubernetesObject> extends Cursor<T> implements LogFoll
     this.#wake?.();
   }
 
-  loggedInitial(entries: readonly Entry<T>[]): void {
+  loggedInitial(entries: readonly CacheEntry<T>[]): void {
     for (const entry of entries) this.logged(new Added(entry, this.#quarantine, true));
   }
 
@@ -342,7 +342,7 @@ class KeyCursor<T extends KubernetesObject> extends Cursor<T> implements LogFoll
     return this.#unread.shift();
   }
 
-  protected add(entries: readonly Entry<T>[]): void {
+  protected add(entries: readonly CacheEntry<T>[]): void {
     if (this.#unread.some((event) => event.type === "updated" && event.resync)) return;
     this.#unread.push(...entries.map((entry) => new Updated(entry, this.#quarantine, entry, true)));
   }
@@ -430,7 +430,7 @@ function counts<T extends KubernetesObject>(event: LoggedEvent<T>): boolean {
 
 /** Entries that events are made from, one by one; dropped with the last one, because they may be all of a cache. */
 interface Replay<T extends KubernetesObject> {
-  readonly entries: readonly Entry<T>[];
+  readonly entries: readonly CacheEntry<T>[];
   next: number;
 }
 
@@ -510,7 +510,7 @@ class LogCursor<T extends KubernetesObject> extends Cursor<T> {
     return event;
   }
 
-  protected add(entries: readonly Entry<T>[]): void {
+  protected add(entries: readonly CacheEntry<T>[]): void {
     if (this.#resync !== undefined || this.#snapshot !== undefined) return;
     this.#resync = { entries, next: 0, at: this.#log.end };
   }
@@ -575,7 +575,7 @@ class LatestPerKeyCursor<T extends KubernetesObject> extends Cursor<T> implement
     if (events.length === 0) this.#unread.delete(event.key);
   }
 
-  loggedInitial(entries: readonly Entry<T>[]): void {
+  loggedInitial(entries: readonly CacheEntry<T>[]): void {
     for (const entry of entries) this.logged(new Added(entry, this.#quarantine, true));
   }
 
@@ -594,7 +594,7 @@ class LatestPerKeyCursor<T extends KubernetesObject> extends Cursor<T> implement
     return first;
   }
 
-  protected add(entries: readonly Entry<T>[]): void {
+  protected add(entries: readonly CacheEntry<T>[]): void {
     if (this.#resyncs > 0) return;
     for (const entry of entries) {
       if (this.#unread.has(entry.key)) continue;

@@ -20,7 +20,7 @@ import {
   LongTimer,
   sleep,
 } from "../../async/time.ts";
-import { type Abortable, defined, type Entry } from "../../api/options.ts";
+import { type Abortable, type CacheEntry, defined } from "../../api/options.ts";
 import type { KubernetesObject, ObjectKey } from "../../api/object.ts";
 import { errorLine } from "../../errors/errors.ts";
 import { InformerError } from "../../errors/informer_error.ts";
@@ -34,8 +34,8 @@ import {
   type EventReader,
   openCursor,
 } from "./event_log.ts";
-import type { Position } from "./position.ts";
-import { PositionReader } from "./position_reader.ts";
+import type { Checkpoint } from "./checkpoint.ts";
+import { CheckpointReader } from "./checkpoint_reader.ts";
 import {
   type Added,
   Deleted,
@@ -51,7 +51,7 @@ import type { ObjectCache } from "../cache/lister.ts";
 const HANDLERS = namesOf<ResourceEventHandler<KubernetesObject>>()("onAdd onUpdate onDelete onSynced");
 
 /** The options that exist. */
-const HANDLER_OPTIONS = "name resyncMs filter backlog position slowMs signal";
+const HANDLER_OPTIONS = "name resyncMs filter backlog checkpoint slowMs signal";
 
 /** Calls a function at a fixed period, from `begin()` to `end()`. */
 export class ResyncTimer {
@@ -91,13 +91,13 @@ export interface HandlerStatus {
   readonly errors: number;
   /** `true` if a call has been running for longer than `slowMs`. */
   readonly slow: boolean;
-  /** The version of its position, if it has one. */
-  readonly position?: string;
-  /** The calls that fail, and are repeated, of a handler with a position. */
+  /** The version of its checkpoint, if it has one. */
+  readonly checkpoint?: string;
+  /** The calls that fail, and are repeated, of a handler with a checkpoint. */
   readonly failing?: FailingCalls;
 }
 
-/** The calls of a handler with a position about one event, which fail. */
+/** The calls of a handler with a checkpoint about one event, which fail. */
 export interface FailingCalls {
   /** The key of the object; `""` for the `synced` event. */
   readonly key: ObjectKey;
@@ -148,10 +148,10 @@ export class Listener<T extends KubernetesObject> implements HandlerRegistration
   readonly name: string;
   readonly #handler: ResourceEventHandler<T>;
   readonly #processor: Pick<Processor<T>, "options" | "open" | "ended" | "deliveryTimes">;
-  /** True if an addition that is not initial is that of a new object: not with a filter, or a position. */
+  /** True if an addition that is not initial is that of a new object: not with a filter, or a checkpoint. */
   readonly #showsCreations: boolean;
   readonly #slowMs: number;
-  readonly #position: Position | undefined;
+  readonly #position: Checkpoint | undefined;
   /** Closed if and only if the listener has ended. */
   readonly #cursor: EventReader<T>;
   readonly #job: DerivedController;
@@ -166,7 +166,7 @@ export class Listener<T extends KubernetesObject> implements HandlerRegistration
   #isDraining = false;
   /** Only rises. */
   #errors = 0;
-  /** Set while the calls of a handler with a position are repeated. */
+  /** Set while the calls of a handler with a checkpoint are repeated. */
   #failing: (FailingCalls & { readonly skip: AbortController }) | undefined;
 
   constructor(
@@ -176,11 +176,11 @@ export class Listener<T extends KubernetesObject> implements HandlerRegistration
     processor: Pick<Processor<T>, "options" | "open" | "ended" | "deliveryTimes">,
   ) {
     this.name = name;
-    this.#showsCreations = options.filter === undefined && options.position === undefined;
+    this.#showsCreations = options.filter === undefined && options.checkpoint === undefined;
     this.#handler = handler;
     this.#processor = processor;
     this.#slowMs = options.slowMs ?? 1_000;
-    this.#position = options.position;
+    this.#position = options.checkpoint;
     this.#cursor = processor.open("add a handler to", options, {
       onFilterError: (error) => this.#fail({ type: "filter" }, error),
       onOverrun: ({ message }) => {
@@ -222,25 +222,25 @@ export class Listener<T extends KubernetesObject> implements HandlerRegistration
     return this.#isCalling;
   }
 
-  /** The version of the position, if there is one. */
+  /** The version of the checkpoint, if there is one. */
   get position(): string | undefined {
     return this.#position?.version;
   }
 
-  /** The calls that fail, of a handler with a position. */
+  /** The calls that fail, of a handler with a checkpoint. */
   get failing(): FailingCalls | undefined {
     if (this.#failing === undefined) return undefined;
     const { key, since, failures } = this.#failing;
     return { key, since, failures };
   }
 
-  /** Resolves when the last call has returned, after {@linkcode remove}, and the position is written. */
+  /** Resolves when the last call has returned, after {@linkcode remove}, and the checkpoint is written. */
   get finished(): Promise<void> {
     return this.#finished;
   }
 
   /** Delivers these entries as a resync, once the handler has synced; see {@linkcode Cursor.resync}. */
-  resync(entries: readonly Entry<T>[]): void {
+  resync(entries: readonly CacheEntry<T>[]): void {
     if (this.#synced.isOpen) this.#cursor.resync(entries);
   }
 
@@ -254,7 +254,7 @@ export class Listener<T extends KubernetesObject> implements HandlerRegistration
     this.#job.follow(signal);
   }
 
-  /** Ends once it has delivered what is pending; what begins at a position ends at once. Resolves as `finished`. */
+  /** Ends once it has delivered what is pending; what begins at a checkpoint ends at once. Resolves as `finished`. */
   drain(): Promise<void> {
     this.#isDraining = true;
     if (this.#position !== undefined || (this.pending === 0 && this.#callStartedAt === undefined)) this.remove();
@@ -329,9 +329,9 @@ export class Listener<T extends KubernetesObject> implements HandlerRegistration
   }
 
   /**
-   * Calls a handler with a position again about an event, with growing waits, until that succeeds, the key is skipped,
-   * or the handler has ended. Returns `false` if the event was not delivered: in the end, and about an object that
-   * cannot be read, which no further call would change.
+   * Calls a handler with a checkpoint again about an event, with growing waits, until that succeeds, the key is
+   * skipped, or the handler has ended. Returns `false` if the event was not delivered: in the end, and about an object
+   * that cannot be read, which no further call would change.
    */
   async #retry(event: LoggedEvent<T>, error: unknown): Promise<boolean> {
     const key = event.type === "synced" ? "" : event.key;
@@ -426,9 +426,9 @@ class EventStream<T extends KubernetesObject> extends PolledIterator<InformerEve
     return this.#cursor?.pending ?? 0;
   }
 
-  /** The version of the position, if there is one. */
+  /** The version of the checkpoint, if there is one. */
   get position(): string | undefined {
-    return this.#options.position?.version;
+    return this.#options.checkpoint?.version;
   }
 
   /** The number of errors of the filter. */
@@ -437,7 +437,7 @@ class EventStream<T extends KubernetesObject> extends PolledIterator<InformerEve
   }
 
   /** Adds these entries as a resync; see {@linkcode Cursor.resync}. */
-  resync(entries: readonly Entry<T>[]): void {
+  resync(entries: readonly CacheEntry<T>[]): void {
     this.#cursor?.resync(entries);
   }
 
@@ -558,7 +558,7 @@ export class Processor<T extends KubernetesObject> {
   }
 
   /** Delivers these entries, in later turns, as objects that were there initially. The caller gives the array away. */
-  distributeInitial(entries: readonly Entry<T>[]): void {
+  distributeInitial(entries: readonly CacheEntry<T>[]): void {
     // mutant: synced-before-initial, first-list-not-delivered
     this.log.appendInitial(entries);
   }
@@ -612,7 +612,7 @@ export class Processor<T extends KubernetesObject> {
   }
 
   /**
-   * Opens what a handler or stream reads from, at the cache as it is, or at its position. `onLost` receives the error
+   * Opens what a handler or stream reads from, at the cache as it is, or at its checkpoint. `onLost` receives the error
    * with which that ends.
    *
    * @throws as {@linkcode add}; `action` is part of the message.
@@ -624,11 +624,11 @@ export class Processor<T extends KubernetesObject> {
     key?: ObjectKey,
   ): EventReader<T> {
     this.#check(action, options);
-    const { backlog, filter, position } = options;
+    const { backlog, filter, checkpoint: position } = options;
     const open = (): Cursor<T> => openCursor(this.#start(key), { key, backlog, filter, ...callbacks });
     if (position === undefined) return open();
     const { cache: { quarantine }, present, resourceVersion, report } = this.options;
-    return new PositionReader(position, { open, present, resourceVersion, quarantine, report, ...callbacks });
+    return new CheckpointReader(position, { open, present, resourceVersion, quarantine, report, ...callbacks });
   }
 
   #start(key: ObjectKey | undefined): CursorStart<T> {

@@ -1,4 +1,4 @@
-import { type Entry, sameVersion } from "../../api/options.ts";
+import { type CacheEntry, sameVersion } from "../../api/options.ts";
 import type { KubernetesObject, ObjectKey } from "../../api/object.ts";
 import { isOlder, isResourceVersion } from "../../api/status.ts";
 import type { ReflectorPhase } from "../../reflector/transition.ts";
@@ -59,7 +59,11 @@ export class OutdatedChanges implements Disposable {
   }
 
   /** Records a change that was dropped because `known`, which is newer, is cached. */
-  dropped<T extends KubernetesObject>({ key, resourceVersion }: Entry<T>, known: Entry<T>, isDeletion: boolean): void {
+  dropped<T extends KubernetesObject>(
+    { key, resourceVersion }: CacheEntry<T>,
+    known: CacheEntry<T>,
+    isDeletion: boolean,
+  ): void {
     const reason = `Cannot apply a change of "${key}": found version ${resourceVersion}, older than the cached ` +
       `${known.resourceVersion}, and no replay; the server does not order its versions, so they are listed ` +
       "again, at most once a minute";
@@ -109,7 +113,7 @@ export class OutdatedChanges implements Disposable {
 
 /** Writes changes to the store and logs their events, in one turn. The namespaces of an informer share one writer. */
 export class CacheWriter<T extends KubernetesObject> {
-  readonly #store: Indexer<Entry<T>, string>;
+  readonly #store: Indexer<CacheEntry<T>, string>;
   readonly #entryTransform: EntryTransform<T>;
   readonly #quarantine: Quarantine<T>;
   readonly #processor: Processor<T>;
@@ -147,7 +151,7 @@ export class CacheWriter<T extends KubernetesObject> {
    *
    * @throws {MemoryLimitError} behind a change of the watch that makes the caches hold more than they may.
    */
-  apply({ key, deltas }: Deltas<Entry<T>>, initial: boolean, outdated: OutdatedChanges): void {
+  apply({ key, deltas }: Deltas<CacheEntry<T>>, initial: boolean, outdated: OutdatedChanges): void {
     for (const delta of deltas) {
       this.#apply(key, delta, initial, outdated);
       // Reported after delivery: a handler that is added from `onError` starts from the store and the end of the log.
@@ -157,7 +161,7 @@ export class CacheWriter<T extends KubernetesObject> {
   }
 
   /** Begins a replacement of the empty store by a first list. Its commit logs all entries as initial, in one step. */
-  replacing(): StoreReplacement<Entry<T>> {
+  replacing(): StoreReplacement<CacheEntry<T>> {
     return this.#store.replacing({
       transform: (entry) => this.#entryTransform.apply(entry),
       onCommit: () => this.#filled(),
@@ -173,7 +177,7 @@ export class CacheWriter<T extends KubernetesObject> {
     for (const entry of broken) this.#noteBroken(entry);
   }
 
-  #apply(key: ObjectKey, delta: Delta<Entry<T>>, initial: boolean, outdated: OutdatedChanges): void {
+  #apply(key: ObjectKey, delta: Delta<CacheEntry<T>>, initial: boolean, outdated: OutdatedChanges): void {
     const entry = delta.value;
     const known = this.#store.lookUp(key);
     if (delta.type === "Sync") return; // each handler is resynced at its own period
@@ -212,26 +216,26 @@ export class CacheWriter<T extends KubernetesObject> {
   }
 
   /** Deletes a cached object that was not deleted on the server: another process follows it. */
-  moved(known: Entry<T>): void {
+  moved(known: CacheEntry<T>): void {
     this.moves++;
     this.#delete(known);
     this.#processor.log.append(new Deleted(known, this.#quarantine, false, "moved"));
     this.#counted?.wrote("list");
   }
 
-  #delete(known: Entry<T>): void {
+  #delete(known: CacheEntry<T>): void {
     this.#store.deleteByKey(known.key);
     this.#entryTransform.gone(known);
     this.#quarantine.release(known.key);
   }
 
-  #set(key: ObjectKey, entry: Entry<T>): void {
+  #set(key: ObjectKey, entry: CacheEntry<T>): void {
     this.#quarantine.release(key);
     this.#store.set(key, entry);
     this.#entryTransform.kept(entry);
   }
 
-  #noteBroken(entry: Entry<T>): void {
+  #noteBroken(entry: CacheEntry<T>): void {
     if (entry.error !== undefined && this.#store.getByKey(entry.key) === entry) {
       this.#quarantine.add(entry, entry.error);
     }
@@ -242,7 +246,7 @@ export class CacheWriter<T extends KubernetesObject> {
  * Returns `true` if a change is dropped because it is older than the cached entry. Within a watch versions rise; a list
  * is always applied. A deletion is dropped only if it is of an earlier object of the same name.
  */
-function isOutdated<T>(delta: Delta<Entry<T>>, known: Entry<T>): boolean {
+function isOutdated<T>(delta: Delta<CacheEntry<T>>, known: CacheEntry<T>): boolean {
   const entry = delta.value;
   if (delta.type === "Replaced" || !isOlder(entry.resourceVersion, known.resourceVersion)) return false;
   // mutant: deletion-of-predecessor-applied
@@ -250,6 +254,6 @@ function isOutdated<T>(delta: Delta<Entry<T>>, known: Entry<T>): boolean {
 }
 
 /** Returns `true` if two entries of one key are different objects. */
-function isAnother<T>(a: Entry<T>, b: Entry<T>): boolean {
+function isAnother<T>(a: CacheEntry<T>, b: CacheEntry<T>): boolean {
   return a.uid !== b.uid && a.uid !== "" && b.uid !== "";
 }

@@ -1,4 +1,4 @@
-import type { Abortable, Entry } from "../../api/options.ts";
+import type { Abortable, CacheEntry } from "../../api/options.ts";
 import { type ObjectKey, splitKey } from "../../api/object.ts";
 import { isForbidden, UnreachableError } from "../../api/status.ts";
 import { DerivedController, Latch } from "../../async/signals.ts";
@@ -68,14 +68,14 @@ export class NamespaceLeft extends Error {}
 /** The controller of a namespace, or of all of them. */
 interface NamespacePart<T> {
   readonly namespace: string | undefined;
-  readonly known: { list(): readonly Entry<T>[] };
+  readonly known: { list(): readonly CacheEntry<T>[] };
   readonly gate: { readonly version: string };
   readonly state: { readonly cause?: unknown };
   /**
    * Takes cached entries over, and begins with the watch from `version`, up to which they are all; with a list of the
    * newest state where that is `""`.
    */
-  join(entries: readonly Entry<T>[], version: string): void;
+  join(entries: readonly CacheEntry<T>[], version: string): void;
   /** Enters a wait, because of `error`, before it has begun. */
   delay(error: unknown, delayMs: number): void;
   run(options: Abortable): Promise<void>;
@@ -86,8 +86,8 @@ interface NamespacePart<T> {
 /** The collection whose controllers come and go. */
 interface NamespacedCollection<T, P extends NamespacePart<T>> {
   readonly parts: readonly P[];
-  readonly writer: { moved(entry: Entry<T>): void };
-  readonly cache: { readonly entryTransform: { serverKeyOf(entry: Entry<T>): ObjectKey } };
+  readonly writer: { moved(entry: CacheEntry<T>): void };
+  readonly cache: { readonly entryTransform: { serverKeyOf(entry: CacheEntry<T>): ObjectKey } };
   /** `true` if a watch may resume from the version that another controller has reached. */
   readonly sharesVersions: boolean;
   /** Makes the controller of a namespace, or of all. */

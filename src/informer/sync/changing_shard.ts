@@ -1,4 +1,4 @@
-import { type Abortable, defined, type Entry } from "../../api/options.ts";
+import { type Abortable, type CacheEntry, defined } from "../../api/options.ts";
 import type { ListerWatcher } from "../../api/lister_watcher.ts";
 import { type KubernetesObject, type ObjectKey, splitKey } from "../../api/object.ts";
 import {
@@ -28,18 +28,18 @@ const LIST_IDLE_MS = 70_000;
 /** The controller whose ranges change. */
 interface Sharded<T extends KubernetesObject> {
   readonly source: ListerWatcher<T>;
-  readonly known: { list(): readonly Entry<T>[] };
+  readonly known: { list(): readonly CacheEntry<T>[] };
   readonly gate: { readonly version: string };
   readonly pageSize: number;
   readonly check: { listing(): void } | undefined;
-  cached(key: ObjectKey): Entry<T> | undefined;
-  serverKeyOf(entry: Entry<T>): ObjectKey;
+  cached(key: ObjectKey): CacheEntry<T> | undefined;
+  serverKeyOf(entry: CacheEntry<T>): ObjectKey;
   /** Counts what is staged in a replacement, where the bytes of the cache are counted. */
-  counted(replacement: Replacement<Entry<T>>): Replacement<Entry<T>>;
+  counted(replacement: Replacement<CacheEntry<T>>): Replacement<CacheEntry<T>>;
   /** Processes the state of an object that was listed beside the watch. */
-  repair(entry: Entry<T>): void;
+  repair(entry: CacheEntry<T>): void;
   /** Removes a cached object as moved. */
-  moved(entry: Entry<T>): void;
+  moved(entry: CacheEntry<T>): void;
   relist(reason: Error): void;
   /** Ends the watch, so that what is due is listed before it resumes. */
   renew(): void;
@@ -128,7 +128,7 @@ export class ChangingShard<T extends KubernetesObject> implements ArrivingParts,
     const [namespace] = this.#shard.namespaces?.().filter((name) => filter.hasText(name)) ?? [];
     // One at a time: each has a version of its own.
     if (namespace !== undefined) filter.ranges = commonRanges(filter.ranges, hashesOf(namespace));
-    let objects: readonly Entry<T>[] = [];
+    let objects: readonly CacheEntry<T>[] = [];
     const staged = writerOfLists<T>(
       (entries) => objects = entries,
       (error) => this.#controller.report(error),
@@ -152,7 +152,7 @@ export class ChangingShard<T extends KubernetesObject> implements ArrivingParts,
   }
 
   /** Returns `true` for a change of the watch that the list of its range has shown, or the list of its successor. */
-  hasListed(entry: Entry<T>): boolean {
+  hasListed(entry: CacheEntry<T>): boolean {
     const { key, resourceVersion } = entry;
     return this.#ahead.some(({ filter, version }) => {
       if (isOlder(version, resourceVersion)) return false;
@@ -172,8 +172,8 @@ export class ChangingShard<T extends KubernetesObject> implements ArrivingParts,
   }
 
   /** A replacement without the objects of ranges that go before its commit. */
-  replacing(replacement: Replacement<Entry<T>>): Replacement<Entry<T>> {
-    const staged: (readonly Entry<T>[])[] = [];
+  replacing(replacement: Replacement<CacheEntry<T>>): Replacement<CacheEntry<T>> {
+    const staged: (readonly CacheEntry<T>[])[] = [];
     return {
       add: (entries) => {
         staged.push(entries);
@@ -232,9 +232,9 @@ export class ChangingShard<T extends KubernetesObject> implements ArrivingParts,
  * the replacement that a list is staged in.
  */
 export function writerOfLists<T>(
-  commit: (entries: readonly Entry<T>[]) => void,
+  commit: (entries: readonly CacheEntry<T>[]) => void,
   report: (error: unknown) => void,
-  wrap: (replacement: Replacement<Entry<T>>) => Replacement<Entry<T>> = (replacement) => replacement,
+  wrap: (replacement: Replacement<CacheEntry<T>>) => Replacement<CacheEntry<T>> = (replacement) => replacement,
 ): ListWatchWriter<T> {
   const unused = (): void => {
     throw new Error("Cannot change the objects of a range: it is only listed");
@@ -242,9 +242,9 @@ export function writerOfLists<T>(
   const store = {
     ...{ add: unused, update: unused, delete: unused },
     replacing: () => {
-      const staged: (readonly Entry<T>[])[] = [];
+      const staged: (readonly CacheEntry<T>[])[] = [];
       return wrap({
-        add: (entries: readonly Entry<T>[]) => void staged.push(entries),
+        add: (entries: readonly CacheEntry<T>[]) => void staged.push(entries),
         delete: unused,
         commit: () => commit(staged.flat()),
         abandon: () => void (staged.length = 0),

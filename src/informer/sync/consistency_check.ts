@@ -1,6 +1,6 @@
 import { Arrivals } from "../../api/shard.ts";
 import type { KubernetesObject, ObjectKey } from "../../api/object.ts";
-import { type Abortable, defined, type Entry, sameVersion } from "../../api/options.ts";
+import { type Abortable, type CacheEntry, defined, sameVersion } from "../../api/options.ts";
 import { isOlder, isResourceVersion, isTooLargeResourceVersion } from "../../api/status.ts";
 import { type IdentitySource, readPages } from "../../api/lister_watcher.ts";
 import { abortReason, DerivedController, inTurn } from "../../async/signals.ts";
@@ -107,13 +107,13 @@ interface Compared {
   /** The keys of the listed objects, as the server has them: the key in the cache may not be known yet. */
   readonly keys: Set<ObjectKey>;
   /** The listed objects that were not cached at that version. */
-  readonly suspects: Entry<KubernetesObject>[];
+  readonly suspects: CacheEntry<KubernetesObject>[];
 }
 
 /** An object of which cache and server have different states; at least one of them has it. */
 interface Difference<T> {
-  readonly cached?: Entry<T>;
-  readonly listed?: Entry<KubernetesObject>;
+  readonly cached?: CacheEntry<T>;
+  readonly listed?: CacheEntry<KubernetesObject>;
 }
 
 /**
@@ -318,7 +318,7 @@ class ConsistencyCheck<T extends KubernetesObject> implements RunningCheck {
   }
 
   /** Reads an object by a list of it alone, to which the selectors of the cache apply. */
-  async #read({ namespace, name }: Entry<KubernetesObject>): Promise<Entry<T> | undefined> {
+  async #read({ namespace, name }: CacheEntry<KubernetesObject>): Promise<CacheEntry<T> | undefined> {
     const { source } = this.#controller;
     using job = new DerivedController(this.#job.signal);
     using _deadline = new ListDeadline(job, { beginMs: LIST_IDLE_MS, progressMs: LIST_IDLE_MS });
@@ -329,7 +329,7 @@ class ConsistencyCheck<T extends KubernetesObject> implements RunningCheck {
         ...(namespace === "" ? {} : { namespace }),
         fieldSelector: `metadata.name=${name.replace(/[\\,=]/g, "\\$&")}`,
       }), job.signal);
-    let found: Entry<T> | undefined;
+    let found: CacheEntry<T> | undefined;
     for (let part; (part = await page.next()) !== undefined;) found ??= part.entries.find(({ key }) => key !== "");
     return found;
   }
@@ -349,7 +349,7 @@ function nothingCompared(): Compared {
  * As `sameVersion()`, but objects that cannot be read count too, and one without a version is the cached one: polls
  * compare its content.
  */
-function isSame(cached: Entry<unknown> | undefined, listed: Entry<unknown>): boolean {
+function isSame(cached: CacheEntry<unknown> | undefined, listed: CacheEntry<unknown>): boolean {
   if (cached === undefined) return false;
   if (listed.resourceVersion === "") return cached.uid === listed.uid;
   return sameVersion(cached, listed) ||
@@ -405,7 +405,7 @@ export class ConsistencyChecks<T extends KubernetesObject> {
     return { differences: this.#differences, ...defined({ lastCheck: this.#last }) };
   }
 
-  /** Checks all parts. Rejects as `SharedIndexInformer.check()` does. */
+  /** Checks all parts. Rejects as `SharedIndexInformer.checkConsistency()` does. */
   async check({ signal, resourceVersion }: CheckOptions = {}): Promise<CheckResult> {
     signal?.throwIfAborted();
     using job = new DerivedController(signal, this.#signal);
@@ -431,14 +431,14 @@ export class ConsistencyChecks<T extends KubernetesObject> {
     }
   }
 
-  /** Checks while the informer is live, each `everyMs` milliseconds or up to 1.2 times that; `Infinity` is never. */
-  async runEvery(everyMs: number): Promise<void> {
-    if (everyMs === Infinity) return;
+  /** Checks while the informer is live, each `intervalMs` milliseconds or up to 1.2 times that; `Infinity` is never. */
+  async runEvery(intervalMs: number): Promise<void> {
+    if (intervalMs === Infinity) return;
     const signal = this.#signal;
     const { state } = this.#sync;
     while (!signal.aborted) {
       try {
-        await sleep(everyMs * (1 + JITTER * Math.random()), { signal });
+        await sleep(intervalMs * (1 + JITTER * Math.random()), { signal });
         // Otherwise a list or a resumed watch repairs the cache, or nothing can be read.
         if (state.state === "live") await this.check();
       } catch (error) {

@@ -1,9 +1,9 @@
 import { checkNames } from "../../errors/option_names.ts";
 import {
   type Abortable,
+  type CacheEntry,
   type DecodeOptions,
   defined,
-  type Entry,
   type KnownEntries,
   type ListOptions,
   type Projection,
@@ -40,9 +40,9 @@ export interface ControllerOptions<T extends KubernetesObject> {
   /** The collection to list and watch. */
   readonly source: ListerWatcher<T>;
   /** The queue that orders the changes. */
-  readonly queue: DeltaFIFO<Entry<T>>;
+  readonly queue: DeltaFIFO<CacheEntry<T>>;
   /** Called synchronously with the changes of one key. If it throws, the reflector lists again. */
-  readonly process: (deltas: Deltas<Entry<T>>) => void;
+  readonly process: (deltas: Deltas<CacheEntry<T>>) => void;
   /** Called after each list, batch and bookmark, when everything up to `resourceVersion` has been processed. */
   readonly onProgress?: (resourceVersion: string) => void;
   /** Options for the reflector. */
@@ -72,7 +72,7 @@ export interface RunningCheck {
  *
  * @example
  * ```ts
- * import { Client, Controller, DeltaFIFO, type Entry, Indexer } from "@kube/informer";
+ * import { Client, Controller, DeltaFIFO, type CacheEntry, Indexer } from "@kube/informer";
  * import { Pod } from "@kube/informer/kinds/core/v1";
  * import { FakeApiServer, pod } from "@kube/informer/testing";
  * import { assertEquals } from "@std/assert";
@@ -80,12 +80,12 @@ export interface RunningCheck {
  * const server = new FakeApiServer();
  * server.create(Pod, pod({ name: "cart-0", namespace: "shop" }));
  * using client = new Client({ server: "http://fake", transport: server });
- * const keyOf = (entry: Entry<Pod>) => entry.key;
- * const store = new Indexer<Entry<Pod>>({ keyOf });
+ * const keyOf = (entry: CacheEntry<Pod>) => entry.key;
+ * const store = new Indexer<CacheEntry<Pod>>({ keyOf });
  * const stop = new AbortController();
  * const controller = new Controller({
  *   source: client.resource(Pod),
- *   queue: new DeltaFIFO<Entry<Pod>>({ keyOf, knownObjects: store }),
+ *   queue: new DeltaFIFO<CacheEntry<Pod>>({ keyOf, knownObjects: store }),
  *   process: ({ key, deltas }) => {
  *     for (const { type, value } of deltas) {
  *       if (type === "Deleted") store.deleteByKey(key);
@@ -98,7 +98,7 @@ export interface RunningCheck {
  * assertEquals([...store.keys()], ["shop/cart-0"]);
  * ```
  */
-export class Controller<T extends KubernetesObject> implements ReflectorStore<Entry<T>> {
+export class Controller<T extends KubernetesObject> implements ReflectorStore<CacheEntry<T>> {
   /**
    * The source, with the options that all reads have.
    * @internal
@@ -125,15 +125,15 @@ export class Controller<T extends KubernetesObject> implements ReflectorStore<En
    */
   check: RunningCheck | undefined;
   readonly #options: Partial<ControllerOptions<T>>;
-  readonly #queue: DeltaFIFO<Entry<T>>;
-  readonly #process: (deltas: Deltas<Entry<T>>) => void;
+  readonly #queue: DeltaFIFO<CacheEntry<T>>;
+  readonly #process: (deltas: Deltas<CacheEntry<T>>) => void;
   readonly #reflector: Reflector<T>;
   /** The informer's collection, of which this is a part; `undefined` for a controller of a program. */
   readonly #collection: ControllerOwner<T> | undefined;
   /** The ranges that change, if there are such. */
   readonly #shard: ChangingShard<T> | undefined;
   /** `#keys` is `undefined` if and only if no other namespace shares the store. */
-  readonly #keys: NamespaceKeys<Entry<T>> | undefined;
+  readonly #keys: NamespaceKeys<CacheEntry<T>> | undefined;
   readonly #synced = new Latch();
   /** `#isRestored` is `true` if and only if a {@linkcode restoring} was committed. */
   #isRestored = false;
@@ -152,11 +152,11 @@ export class Controller<T extends KubernetesObject> implements ReflectorStore<En
    * Makes a part of an informer's collection, which fills its cache: with `keys`, one of several namespaces.
    * @internal
    */
-  constructor(options: PartOptions<T>, collection: ControllerOwner<T>, keys?: NamespaceKeys<Entry<T>>);
+  constructor(options: PartOptions<T>, collection: ControllerOwner<T>, keys?: NamespaceKeys<CacheEntry<T>>);
   constructor(
     options: PartOptions<T> & Partial<ControllerOptions<T>>,
     collection?: ControllerOwner<T>,
-    keys?: NamespaceKeys<Entry<T>>,
+    keys?: NamespaceKeys<CacheEntry<T>>,
   ) {
     checkNames("create a controller", options, "source queue process onProgress reflector");
     const { source, reflector } = options;
@@ -218,7 +218,7 @@ export class Controller<T extends KubernetesObject> implements ReflectorStore<En
    * Returns the cached entry of the object that has this key on the server, whatever key a transform has given it.
    * @internal
    */
-  cached(key: ObjectKey): Entry<T> | undefined {
+  cached(key: ObjectKey): CacheEntry<T> | undefined {
     const { entryTransform } = this.#collection!.cache;
     const entry = this.known.getByKey(entryTransform.cachedKeyOf(key));
     return entry === undefined || entryTransform.serverKeyOf(entry) === key ? entry : undefined;
@@ -228,7 +228,7 @@ export class Controller<T extends KubernetesObject> implements ReflectorStore<En
    * Returns the key that the object of a cached entry has on the server.
    * @internal
    */
-  serverKeyOf(entry: Entry<T>): ObjectKey {
+  serverKeyOf(entry: CacheEntry<T>): ObjectKey {
     return this.#collection!.cache.entryTransform.serverKeyOf(entry);
   }
 
@@ -291,7 +291,7 @@ export class Controller<T extends KubernetesObject> implements ReflectorStore<En
    * which they are all; with `""` it begins with a list of the newest state.
    * @internal
    */
-  join(entries: readonly Entry<T>[], version: string): void {
+  join(entries: readonly CacheEntry<T>[], version: string): void {
     if (version !== "") return this.#reflector.restore(entries, version);
     for (const { key } of entries) this.#keys?.touched(key); // or the list would not delete those that are gone
     this.#reflector.listNewest();
@@ -315,27 +315,27 @@ export class Controller<T extends KubernetesObject> implements ReflectorStore<En
   }
 
   /** Takes an addition of the watch. */
-  add(entry: Entry<T>): void {
+  add(entry: CacheEntry<T>): void {
     if (this.#shard?.hasListed(entry) || this.#leaves(entry)) return;
     this.#pass("Added", entry);
   }
 
   /** Takes a change of the watch. */
-  update(entry: Entry<T>): void {
+  update(entry: CacheEntry<T>): void {
     if (this.#shard?.hasListed(entry) || this.#leaves(entry)) return;
     // mutant: update-after-batch
     this.#pass("Updated", entry);
   }
 
   /** Takes a deletion of the watch, also of an object that is not known. */
-  delete(entry: Entry<T>): void {
+  delete(entry: CacheEntry<T>): void {
     if (this.#shard?.hasListed(entry)) return;
     this.check?.deleted(entry.key);
     this.#pass("Deleted", entry);
   }
 
   /** Begins the replacement that a list is staged in. */
-  replacing(): Replacement<Entry<T>> {
+  replacing(): Replacement<CacheEntry<T>> {
     const collection = this.#collection;
     // A first list is staged in the store's own table and swapped in. A table that other namespaces fill too cannot
     // be swapped, for its index buckets mix their rows.
@@ -348,7 +348,7 @@ export class Controller<T extends KubernetesObject> implements ReflectorStore<En
    * Returns a replacement whose values are counted while they are staged, where the bytes of the cache are.
    * @internal
    */
-  counted(replacement: Replacement<Entry<T>>): Replacement<Entry<T>> {
+  counted(replacement: Replacement<CacheEntry<T>>): Replacement<CacheEntry<T>> {
     return this.#collection?.counted?.staging(replacement) ?? replacement;
   }
 
@@ -373,15 +373,15 @@ export class Controller<T extends KubernetesObject> implements ReflectorStore<En
   }
 
   /** Processes a newer state of an object, which was read beside list and watch. The version stays. */
-  repair(entry: Entry<T>): void {
+  repair(entry: CacheEntry<T>): void {
     const taken = this.#collection?.cache.entryTransform.apply(entry) ?? entry;
     noteListed(taken);
     this.#pass("Updated", taken);
   }
 
   /** Processes the deletion of a known object, which list and watch have not shown. The version stays. */
-  remove(entry: Entry<T>): void {
-    this.#queue.lose(entry);
+  remove(entry: CacheEntry<T>): void {
+    this.#queue.deleteUnknown(entry);
     while (this.#queue.pop(this.#process));
   }
 
@@ -389,7 +389,7 @@ export class Controller<T extends KubernetesObject> implements ReflectorStore<En
    * Removes a cached object that another process follows from now on.
    * @internal
    */
-  moved(entry: Entry<T>): void {
+  moved(entry: CacheEntry<T>): void {
     this.#collection!.writer.moved(entry);
     this.#keys?.touched(entry.key);
   }
@@ -415,7 +415,7 @@ export class Controller<T extends KubernetesObject> implements ReflectorStore<En
    * step, as a first list would; {@linkcode run} resumes the watch from there, a part of an informer if the server has
    * the objects. See `Reflector.restoring()`.
    */
-  restoring(at: number): Replacement<Entry<T>> {
+  restoring(at: number): Replacement<CacheEntry<T>> {
     const restored = this.#reflector.restoring();
     return {
       ...restored,
@@ -474,7 +474,7 @@ export class Controller<T extends KubernetesObject> implements ReflectorStore<En
    *
    * @throws whatever `process` throws; changes behind it stay queued.
    */
-  #pass(type: "Added" | "Updated" | "Deleted", entry: Entry<T>): void {
+  #pass(type: "Added" | "Updated" | "Deleted", entry: CacheEntry<T>): void {
     const collection = this.#collection;
     if (collection === undefined || this.#queue.size > 0) {
       if (type === "Added") this.#queue.add(entry);
@@ -492,7 +492,7 @@ export class Controller<T extends KubernetesObject> implements ReflectorStore<En
   }
 
   /** A replacement without the objects of other controllers, which a streaming list has. */
-  #ofShard(replacement: Replacement<Entry<T>>): Replacement<Entry<T>> {
+  #ofShard(replacement: Replacement<CacheEntry<T>>): Replacement<CacheEntry<T>> {
     const { shard } = this.source;
     if (shard?.by !== "controller") return replacement;
     const { delete: remove, commit, abandon } = replacement;
@@ -503,7 +503,7 @@ export class Controller<T extends KubernetesObject> implements ReflectorStore<En
   }
 
   /** Returns true for an object of another shard, and removes the cached one: its controller is another one now. */
-  #leaves(entry: Entry<T>): boolean {
+  #leaves(entry: CacheEntry<T>): boolean {
     const { shard } = this.source;
     if (shard?.by !== "controller" || entry.key === "" || shard.has(entry)) return false;
     const cached = this.cached(entry.key);
@@ -511,8 +511,8 @@ export class Controller<T extends KubernetesObject> implements ReflectorStore<En
     return true;
   }
 
-  #queueOf({ cache: { entryTransform, sizeOf } }: ControllerOwner<T>): DeltaFIFO<Entry<T>> {
-    return new DeltaFIFO<Entry<T>>({
+  #queueOf({ cache: { entryTransform, sizeOf } }: ControllerOwner<T>): DeltaFIFO<CacheEntry<T>> {
+    return new DeltaFIFO<CacheEntry<T>>({
       keyOf: (entry) => entry.key,
       knownObjects: this.known,
       same: sameVersion,
@@ -539,7 +539,7 @@ export class Controller<T extends KubernetesObject> implements ReflectorStore<En
     const { identities } = this.source;
     if (collection === undefined || identities === undefined || signal?.aborted) return;
     const { entryTransform } = collection.cache;
-    const originalKey = (entry: Entry<unknown>): string => entryTransform.serverKeyOf(entry as Entry<T>);
+    const originalKey = (entry: CacheEntry<unknown>): string => entryTransform.serverKeyOf(entry as CacheEntry<T>);
     const restored = { entries: this.known.list(), version: this.gate.version, originalKey };
     // mutant: restored-of-other-history
     const reason = await snapshotMismatch(restored, identities, signal);
@@ -610,8 +610,8 @@ type ControllerOwner<T extends KubernetesObject> = Pick<
 
 /** The cached objects of a controller. */
 type ControllerKnown<T extends KubernetesObject> =
-  & KnownObjects<Entry<T>>
-  & Pick<ReadonlyIndexer<Entry<T>>, "list">;
+  & KnownObjects<CacheEntry<T>>
+  & Pick<ReadonlyIndexer<CacheEntry<T>>, "list">;
 
 /** Interrupts waits for the first sync, so that they check the server's refusal. */
 class Refused extends Error {}
@@ -838,7 +838,7 @@ export class CollectionSync<T extends KubernetesObject> {
       known: (key) => store.lookUp(key),
       knownNext: () => store.lookUpNext(),
     });
-    const keys = namespace === undefined ? undefined : new NamespaceKeys<Entry<T>>(namespace, store);
+    const keys = namespace === undefined ? undefined : new NamespaceKeys<CacheEntry<T>>(namespace, store);
     return new Controller<T>({ source: decoded, reflector }, this, keys);
   }
 

@@ -1,5 +1,5 @@
-import type { Entry, ListOptions, Selection, WatchOptions } from "../../api/options.ts";
-import type { Change, IdentitySource, ListerWatcher, ListPart } from "../../api/lister_watcher.ts";
+import type { CacheEntry, ListOptions, Selection, WatchOptions } from "../../api/options.ts";
+import type { IdentitySource, ListerWatcher, ListPart, WatchChange } from "../../api/lister_watcher.ts";
 import type { KubernetesObject, ObjectKey } from "../../api/object.ts";
 import type { Resource, TableRow } from "../../api/resource.ts";
 import { StatusError } from "../../api/status.ts";
@@ -14,7 +14,7 @@ const LIST_IDLE_MS = 70_000;
 
 /** An object as the last list had it. */
 interface Polled<T> {
-  readonly entry: Entry<T>;
+  readonly entry: CacheEntry<T>;
   /** The content of an object without a version, for comparison; `undefined` of one with a version. */
   readonly content: string | undefined;
 }
@@ -71,7 +71,7 @@ export class PolledSource<T extends KubernetesObject> implements ListerWatcher<T
   }
 
   /** As `ListerWatcher.watchChanges`: lists again and again, until its time is over. */
-  async *watchChanges(options: WatchOptions = {}): AsyncGenerator<readonly Change<T>[], void, undefined> {
+  async *watchChanges(options: WatchOptions = {}): AsyncGenerator<readonly WatchChange<T>[], void, undefined> {
     const { resourceVersion: _from, allowBookmarks: _always, sendInitialEvents: _never, ...rest } = options;
     const { timeoutSeconds = Infinity, signal = new AbortController().signal, ...list } = rest;
     const endsMs = monotonicMs() + timeoutSeconds * 1_000;
@@ -116,7 +116,7 @@ export class PolledSource<T extends KubernetesObject> implements ListerWatcher<T
     this.#listedMs = monotonicMs();
   }
 
-  #stage(entry: Entry<T>): Entry<T> {
+  #stage(entry: CacheEntry<T>): CacheEntry<T> {
     const before = this.#known.get(entry.key);
     const polled = { entry, content: entry.resourceVersion === "" ? contentOf(entry) : undefined };
     const isSame = before !== undefined && before.content === polled.content &&
@@ -132,8 +132,8 @@ export class PolledSource<T extends KubernetesObject> implements ListerWatcher<T
   }
 
   /** The differences between the objects that the reader has and those of the last list. */
-  #changes(): Change<T>[] {
-    const changes: Change<T>[] = [];
+  #changes(): WatchChange<T>[] {
+    const changes: WatchChange<T>[] = [];
     for (const [key, { entry }] of this.#taken) if (!this.#known.has(key)) changes.push({ type: "DELETED", entry });
     for (const [key, { entry }] of this.#known) {
       const taken = this.#taken.get(key);
@@ -150,7 +150,7 @@ function neverListed(): StatusError {
 }
 
 /** Returns the content of an object as text, without the times of its measurement; `""` if it cannot be read. */
-function contentOf<T extends KubernetesObject>(entry: Entry<T>): string {
+function contentOf<T extends KubernetesObject>(entry: CacheEntry<T>): string {
   const row = objectOf(entry) as (KubernetesObject & Partial<TableRow<KubernetesObject>>) | undefined;
   if (row === undefined) return "";
   const { timestamp: _at, window: _window, metadata, ...content } = (row.cells === undefined ? row : row.object) as

@@ -16,7 +16,7 @@ import {
 import { backoffMs, monotonicMs, sleep, timedController } from "../../async/time.ts";
 import { causesOf } from "../../errors/errors.ts";
 import type { ReflectorPhase } from "../../reflector/transition.ts";
-import type { Entry } from "../../api/options.ts";
+import type { CacheEntry } from "../../api/options.ts";
 import { type KubernetesObject, type ObjectKey, splitKey } from "../../api/object.ts";
 import type { IdentitySource, ListerWatcher } from "../../api/lister_watcher.ts";
 import { Latch } from "../../async/signals.ts";
@@ -292,11 +292,11 @@ function stateOf(error: unknown, hasSynced: boolean): InformerState {
 /** A part of a cache that was restored from a snapshot. */
 interface RestoredPart {
   /** The restored objects. */
-  readonly entries: readonly Entry<unknown>[];
+  readonly entries: readonly CacheEntry<unknown>[];
   /** The version of the snapshot. */
   readonly version: string;
   /** Returns the key that the server has for an entry. */
-  readonly originalKey: (entry: Entry<unknown>) => ObjectKey;
+  readonly originalKey: (entry: CacheEntry<unknown>) => ObjectKey;
 }
 
 /** The longest wait, in milliseconds. A server that has not reached a version says so after 3 s. */
@@ -353,7 +353,7 @@ async function find(
   version: string,
   identities: IdentitySource,
   signal: AbortSignal,
-): Promise<Entry<KubernetesObject> | undefined> {
+): Promise<CacheEntry<KubernetesObject> | undefined> {
   const { namespace, name } = splitKey(key);
   const page = new ReadAhead((signal) =>
     identities.listEntries({
@@ -363,13 +363,13 @@ async function find(
       resourceVersion: version,
       resourceVersionMatch: "NotOlderThan",
     }), signal);
-  let found: Entry<KubernetesObject> | undefined;
+  let found: CacheEntry<KubernetesObject> | undefined;
   for (let part; (part = await page.next()) !== undefined;) found ??= part.entries.find((entry) => entry.key === key);
   return found;
 }
 
 /** Returns the newest entries, and then the oldest. */
-function sampleOf(entries: readonly Entry<unknown>[]): readonly Entry<unknown>[] {
+function sampleOf(entries: readonly CacheEntry<unknown>[]): readonly CacheEntry<unknown>[] {
   const newest = firstOf(entries, NEWEST, (a, b) => isOlder(b.resourceVersion, a.resourceVersion));
   const oldest = firstOf(entries, OLDEST, (a, b) => isOlder(a.resourceVersion, b.resourceVersion));
   return [...new Set([...newest, ...oldest])];
@@ -377,11 +377,11 @@ function sampleOf(entries: readonly Entry<unknown>[]): readonly Entry<unknown>[]
 
 /** Returns the first `count` entries in the order of `isBefore`. */
 function firstOf(
-  entries: readonly Entry<unknown>[],
+  entries: readonly CacheEntry<unknown>[],
   count: number,
-  isBefore: (a: Entry<unknown>, b: Entry<unknown>) => boolean,
-): Entry<unknown>[] {
-  const first: Entry<unknown>[] = [];
+  isBefore: (a: CacheEntry<unknown>, b: CacheEntry<unknown>) => boolean,
+): CacheEntry<unknown>[] {
+  const first: CacheEntry<unknown>[] = [];
   for (const entry of entries) {
     const place = first.findIndex((other) => isBefore(entry, other));
     first.splice(place === -1 ? first.length : place, 0, entry);

@@ -12,7 +12,7 @@ import { checkNames } from "../../errors/option_names.ts";
 import type { KubernetesObject, ObjectKey } from "../../api/object.ts";
 import { PolledIterator } from "../../async/iterate.ts";
 import { checkCounts } from "../../async/time.ts";
-import type { Abortable, Entry } from "../../api/options.ts";
+import type { Abortable, CacheEntry } from "../../api/options.ts";
 import { elementsAt, parseFieldPath } from "../../api/selector.ts";
 import { RankTree } from "../../store/rank_tree.ts";
 import type { Quarantine } from "../cache/entry_transform.ts";
@@ -329,7 +329,7 @@ export interface ViewOptions<T> extends ViewWindow, Abortable {
 
 /** A row with the values that it is sorted by. */
 class Row<T extends KubernetesObject> implements ViewRow<T> {
-  readonly entry: Entry<T>;
+  readonly entry: CacheEntry<T>;
   readonly quarantine: Quarantine<T>;
   readonly values: readonly SortValue[];
 

@@ -8,7 +8,7 @@
  *
  * @module
  */
-export { type Fetch, type RelayClientOptions, RelayError } from "./subscription.ts";
+export { type FetchLike, type RelayClientOptions, RelayError } from "./subscription.ts";
 export { RemoteView, type ViewSnapshot } from "./subscription.ts";
 export {
   subscribe,

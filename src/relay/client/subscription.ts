@@ -19,7 +19,7 @@ import type { InformerState } from "../../informer/sync/state.ts";
 import { applyViewUpdate, type ViewRow, type ViewUpdate } from "../../informer/view/cache_view.ts";
 
 /** A function that sends a request, as `fetch` does. */
-export type Fetch = (input: string, init: RequestInit) => Promise<Response>;
+export type FetchLike = (input: string, init: RequestInit) => Promise<Response>;
 
 /** Options of every subscription. */
 export interface RelayClientOptions {
@@ -28,7 +28,7 @@ export interface RelayClientOptions {
   /** Returns headers of each request, such as `authorization`. @default {none} */
   readonly headers?: () => Record<string, string> | Promise<Record<string, string>>;
   /** Sends the requests. @default {the global function} */
-  readonly fetch?: Fetch;
+  readonly fetch?: FetchLike;
   /**
    * Called with the reason of each failed connection, before it is tried again.
    *

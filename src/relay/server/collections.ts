@@ -10,7 +10,7 @@ import {
   ShownObject,
 } from "./objects.ts";
 import { encoder, type KubernetesObject } from "../../api/object.ts";
-import type { Entry } from "../../api/options.ts";
+import type { CacheEntry } from "../../api/options.ts";
 import { jsonOf } from "../../entry/entry.ts";
 import type { Resource, TableRow } from "../../api/resource.ts";
 import type { Hold, RelayedCollection, RelaySettings, RequestedPart } from "./options.ts";
@@ -139,7 +139,7 @@ interface ReadList {
 export interface ListedVersion {
   readonly name: string;
   readonly lists: SharedLists;
-  readonly entries: readonly Entry<KubernetesObject>[];
+  readonly entries: readonly CacheEntry<KubernetesObject>[];
   readonly objects: readonly ShownObject[];
   /** The same in the order of their keys, which says nothing of objects that a reader may not see. */
   readonly sorted: () => readonly ShownObject[];
@@ -167,7 +167,7 @@ export class SharedLists implements Disposable {
    * Returns the version of that name, whose entries are `entries()`, for a list that is to be read; `undefined` if
    * there is no room. Its lists are cut when others need the bytes.
    */
-  version(name: string, entries: () => readonly Entry<KubernetesObject>[]): ListedVersion | undefined {
+  version(name: string, entries: () => readonly CacheEntry<KubernetesObject>[]): ListedVersion | undefined {
     const last = this.#versions.at(-1);
     return last?.name === name ? last : this.#begin(name, entries());
   }
@@ -182,7 +182,7 @@ export class SharedLists implements Disposable {
     for (const { readers } of [...this.#versions]) for (const reader of [...readers]) reader.cut();
   }
 
-  #begin(name: string, entries: readonly Entry<KubernetesObject>[]): ListedVersion | undefined {
+  #begin(name: string, entries: readonly CacheEntry<KubernetesObject>[]): ListedVersion | undefined {
     const last = this.#versions.at(-1);
     if (last !== undefined) {
       const present = new Set(entries);
@@ -378,7 +378,7 @@ export class ServedCollection implements Disposable {
   async #seenBy(
     right: Right,
     name: string,
-    entries: readonly Entry<KubernetesObject>[],
+    entries: readonly CacheEntry<KubernetesObject>[],
   ): Promise<string> {
     const known = this.#seen.get(right.id);
     if (known?.name === name) return known.digest;

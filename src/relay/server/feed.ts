@@ -403,7 +403,7 @@ export class Feed extends CacheFeed {
   async #compare(resourceVersion: string): Promise<boolean> {
     using wait = timedController(CHECK_MS, "The comparison takes too long", this.held.signal);
     try {
-      const { repair } = await this.held.informer.check({ resourceVersion, signal: wait.signal });
+      const { repair } = await this.held.informer.checkConsistency({ resourceVersion, signal: wait.signal });
       while (this.registration.pending > 0 && !wait.signal.aborted) await nextTurn();
       return (repair === "none" || repair === "objects") && !wait.signal.aborted;
     } catch (cause) {

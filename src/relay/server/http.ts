@@ -240,7 +240,7 @@ export abstract class RelayStream {
   }
 
   /** The time since the last write, in milliseconds. */
-  protected get idleMs(): number {
+  protected get idleTimeoutMs(): number {
     return monotonicMs() - this.#wroteAt;
   }
 
@@ -252,7 +252,7 @@ export abstract class RelayStream {
 
   /** Ends the stream if the client has not read for `stallMs` what there is to read. */
   check({ stallMs }: Pick<RelaySettings, "stallMs" | "heartbeatMs">): void {
-    if (!this.#hasRead && this.idleMs > stallMs) this.end("slow");
+    if (!this.#hasRead && this.idleTimeoutMs > stallMs) this.end("slow");
   }
 
   /** The time at which it ends. */

@@ -1,5 +1,5 @@
 import { encoder, type KubernetesObject, type ObjectKey } from "../../api/object.ts";
-import type { Entry } from "../../api/options.ts";
+import type { CacheEntry } from "../../api/options.ts";
 import { apiVersionOf, type Resource } from "../../api/resource.ts";
 import { FieldSelector, LabelSelector } from "../../api/selector.ts";
 import { isOlder, type StatusError } from "../../api/status.ts";
@@ -25,7 +25,7 @@ import {
   VersionLog,
 } from "./version_log.ts";
 
-type ObjectEntry = Entry<KubernetesObject>;
+type ObjectEntry = CacheEntry<KubernetesObject>;
 
 /** The kind of objects that have their metadata alone. */
 const PARTIAL = { kind: "PartialObjectMetadata", apiVersion: "meta.k8s.io/v1" } as const;

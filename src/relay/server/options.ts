@@ -319,7 +319,7 @@ export interface RelayOptions {
   readonly syncMs?: number;
   /**
    * The time from the end of the last stream of a collection to the release of its informer, in milliseconds, so that
-   * clients that reconnect can resume; `Infinity` keeps it. The informer's own `idleMs` follows.
+   * clients that reconnect can resume; `Infinity` keeps it. The informer's own `idleTimeoutMs` follows.
    *
    * @default {10_000}
    */

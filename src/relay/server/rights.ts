@@ -1,5 +1,5 @@
 import { type KubernetesObject, type ObjectKey, reduced, splitKey } from "../../api/object.ts";
-import type { Entry } from "../../api/options.ts";
+import type { CacheEntry } from "../../api/options.ts";
 import { type Resource, resourceName, type TableRow } from "../../api/resource.ts";
 import { InformerError } from "../../errors/informer_error.ts";
 import type { Authorization, Grant, ObjectPredicate, ObjectRight, RelaySettings, RequestedData } from "./options.ts";
@@ -45,7 +45,7 @@ export class Right {
   }
 
   /** Returns true when the complete object of an entry may be seen, which is parsed for a predicate alone. */
-  allowsEntry(entry: Entry<KubernetesObject>): boolean {
+  allowsEntry(entry: CacheEntry<KubernetesObject>): boolean {
     return this.allowsKey(entry.key) && (this.#where.length === 0 || this.allows(entry.object));
   }
 

@@ -253,7 +253,7 @@ export class VersionLog<C extends LoggedChange> implements Keeper, Disposable {
     if (isThere()) return true;
     using wait = timedController(REACH_MS, "The cache is behind", signal, this.#held.signal);
     try {
-      await this.#held.informer.atLeast(version, { signal: wait.signal, namespace: this.#namespace });
+      await this.#held.informer.waitForVersion(version, { signal: wait.signal, namespace: this.#namespace });
     } catch {
       return false; // the wait has ended, or the server's history went back
     }

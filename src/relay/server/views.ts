@@ -255,7 +255,7 @@ export class ViewStream extends RelayStream {
   /** Also writes a comment if nothing was written for `heartbeatMs`. */
   override check(settings: Pick<RelaySettings, "stallMs" | "heartbeatMs">): void {
     super.check(settings);
-    if (this.isReading && this.idleMs >= settings.heartbeatMs) this.offer("heartbeat", heartbeatText());
+    if (this.isReading && this.idleTimeoutMs >= settings.heartbeatMs) this.offer("heartbeat", heartbeatText());
   }
 
   protected override next(): Uint8Array<ArrayBuffer> | undefined {

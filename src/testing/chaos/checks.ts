@@ -3,7 +3,7 @@ import { type Resource, resourceName } from "../../api/resource.ts";
 import { messageOf } from "../../errors/errors.ts";
 import type { FakeApiServer } from "../fake/fake_api_server.ts";
 import type { FakeTime } from "../fake/fake_time.ts";
-import { describeStep, type PerturbOptions, type PerturbStep, type Statement } from "./plan.ts";
+import { type ChaosOptions, type ChaosStep, describeStep, type Statement } from "./plan.ts";
 
 /** An object, and its kind. */
 interface Located {
@@ -166,7 +166,7 @@ export class TrialRecord {
   }
 
   /** Returns the steps, numbered, each followed by its lines. */
-  linesOf(steps: readonly PerturbStep[]): string[] {
+  linesOf(steps: readonly ChaosStep[]): string[] {
     const titles = ["the controller starts", ...steps.map(describeStep), "changes and faults end"];
     return titles.flatMap((title, number) => {
       const own = this.#lines.filter(({ step }) => step === number - 1);
@@ -189,7 +189,7 @@ const WRITES_PER_CHANGE = 10;
 /** Checks what the options of a trial state, and the number of writes. */
 export class TrialChecks<World> {
   /** The statements, and the controller that they are about. */
-  readonly options: PerturbOptions<World>;
+  readonly options: ChaosOptions<World>;
   /** The server and its objects. */
   readonly cluster: Cluster;
   /** The systems outside of the cluster. */
@@ -202,7 +202,7 @@ export class TrialChecks<World> {
   #counted = 0;
 
   /** Checks nothing yet. `time` is that which passes while the controller converges. */
-  constructor(options: PerturbOptions<World>, cluster: Cluster, time: FakeTime) {
+  constructor(options: ChaosOptions<World>, cluster: Cluster, time: FakeTime) {
     this.options = options;
     this.cluster = cluster;
     this.world = options.world?.() as World;

@@ -4,9 +4,9 @@ import type { FaultStep, StepOf } from "../fake/history.ts";
 import { Random } from "../fake/random.ts";
 import type { ResourceDefinition } from "../fake/storage/definition.ts";
 
-/** A change of {@linkcode PerturbOptions.changes}, and the seed of its choices. */
+/** A change of {@linkcode ChaosOptions.changes}, and the seed of its choices. */
 export interface PlannedChange {
-  /** Its name in {@linkcode PerturbOptions.changes}. */
+  /** Its name in {@linkcode ChaosOptions.changes}. */
   readonly name: string;
   /** The seed of its choices. */
   readonly seed: number;
@@ -17,9 +17,9 @@ export interface PlannedChange {
  * server do, or a fault of the server, as in a history of `@kube/informer/testing`. Faults of requests spare watches,
  * and requests about Leases and Events.
  */
-export type PerturbStep =
+export type ChaosStep =
   | FaultStep
-  /** A change of {@linkcode PerturbOptions.changes}. */
+  /** A change of {@linkcode ChaosOptions.changes}. */
   | { readonly do: "change" } & PlannedChange
   /** Time passes. */
   | { readonly do: "wait"; readonly ms: number }
@@ -67,9 +67,9 @@ export type PerturbStep =
    */
   | { readonly do: "loseRenewals"; readonly ms: number; readonly lost: "requests" | "answers" };
 
-/** The faults of `perturb()`: those of users, processes and their network, and nine of those of the server. */
+/** The faults of `chaos()`: those of users, processes and their network, and nine of those of the server. */
 export type Fault =
-  | Exclude<PerturbStep["do"], FaultStep["do"] | "change" | "wait">
+  | Exclude<ChaosStep["do"], FaultStep["do"] | "change" | "wait">
   | "break"
   | "clockSkew"
   | "conflict"
@@ -90,7 +90,7 @@ interface FaultKind<Step> {
 }
 
 /** The faults. Those of which few places do harm have large weights. */
-const FAULTS: { readonly [Name in Fault]: FaultKind<StepOf<Name, PerturbStep>> } = {
+const FAULTS: { readonly [Name in Fault]: FaultKind<StepOf<Name, ChaosStep>> } = {
   deleteAll: {
     of: "users",
     weight: 1,
@@ -272,15 +272,15 @@ function skewMs(random: Random): number {
 }
 
 /** Describes a step in one line. */
-export function describeStep(step: PerturbStep): string {
+export function describeStep(step: ChaosStep): string {
   if (step.do === "change") return `change "${step.name}"`;
   if (step.do === "wait") return `${seconds(step.ms)} pass`;
-  const kind = (FAULTS as Partial<Record<PerturbStep["do"], FaultKind<PerturbStep>>>)[step.do];
+  const kind = (FAULTS as Partial<Record<ChaosStep["do"], FaultKind<ChaosStep>>>)[step.do];
   return kind?.describe(step) ?? JSON.stringify(step);
 }
 
 /** Returns the number of faults and changes that a step stands for. */
-export function weightOf(step: PerturbStep): number {
+export function weightOf(step: ChaosStep): number {
   if (step.do === "wait") return 0;
   if (step.do === "unobserved") return 1 + step.changes.length;
   return "times" in step ? step.times : ["second", "pause", "loseRenewals"].includes(step.do) ? 3 : 1;
@@ -306,7 +306,7 @@ export interface ProcessContext<World> {
   readonly signal: AbortSignal;
   /** The name of the process, for leader election: `"a-1"`; after a restart `"a-2"`; a second process is `"b-1"`. */
   readonly identity: string;
-  /** The systems outside of the cluster: the value of {@linkcode PerturbOptions.world}. They survive crashes. */
+  /** The systems outside of the cluster: the value of {@linkcode ChaosOptions.world}. They survive crashes. */
   readonly world: World;
 }
 
@@ -328,8 +328,8 @@ export type UserChange<World> = (server: FakeApiServer, random: Random, world: W
  */
 export type Statement<World> = (server: FakeApiServer, world: World) => boolean | string | void;
 
-/** Options for `perturb()`. */
-export interface PerturbOptions<World = undefined> {
+/** Options for `chaos()`. */
+export interface ChaosOptions<World = undefined> {
   /** The controller. It is started for each process. */
   readonly controller: ControllerFunction<World>;
   /** The changes that users make, by name. A seed makes some of them, in any order, and any number of times. */
@@ -379,7 +379,7 @@ export interface PerturbOptions<World = undefined> {
 }
 
 /** The steps of a seed, and the settings of its server. */
-export interface PerturbPlan {
+export interface ChaosPlan {
   /** The seed. It is also that of names, uids and `Math.random`. */
   readonly seed: number;
   /** True if the server has streaming lists; without them, first lists may be stale. */
@@ -392,16 +392,16 @@ export interface PerturbPlan {
   /** The most time that a chunk of a watch takes, in milliseconds. */
   readonly watchMs: number;
   /** The steps. */
-  readonly steps: readonly PerturbStep[];
+  readonly steps: readonly ChaosStep[];
 }
 
 /** The options that a plan depends on. */
-type PlanOptions = Pick<PerturbOptions<never>, "steps" | "without" | "elects"> & {
+type PlanOptions = Pick<ChaosOptions<never>, "steps" | "without" | "elects"> & {
   readonly changes: readonly string[];
 };
 
 /** Returns the plan of a seed: the same one for the same seed and options. */
-export function planOf(seed: number, { steps = 30, ...options }: PlanOptions): PerturbPlan {
+export function planOf(seed: number, { steps = 30, ...options }: PlanOptions): ChaosPlan {
   const random = new Random(seed ^ PLAN);
   const count = random.next() < 0.5 ? steps : Math.ceil(steps / 3) + random.below(Math.ceil(steps * 2 / 3));
   return {
@@ -468,15 +468,15 @@ class Planner {
     this.#pause = random.pick(PAUSES);
   }
 
-  steps(count: number): PerturbStep[] {
-    const found: PerturbStep[] = [];
+  steps(count: number): ChaosStep[] {
+    const found: ChaosStep[] = [];
     while (found.length < count) {
       for (const part of this.#random.pick(this.#motifs)) found.push(...this.#part(part));
     }
     return found.slice(0, count);
   }
 
-  #part(part: typeof MOTIFS[number][number]): PerturbStep[] {
+  #part(part: typeof MOTIFS[number][number]): ChaosStep[] {
     const random = this.#random;
     switch (part) {
       case "wait":

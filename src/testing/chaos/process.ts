@@ -8,7 +8,7 @@ import { isStreamingList, type RecordedRequest } from "../fake/http/exchange.ts"
 import { parseRoute, type ResourceRoute } from "../../client/protocol/requests.ts";
 import { Random } from "../fake/random.ts";
 import { isAuxiliary, type TrialChecks } from "./checks.ts";
-import type { ControllerFunction, PerturbPlan } from "./plan.ts";
+import type { ChaosPlan, ControllerFunction } from "./plan.ts";
 
 /** One process of a controller: started once, then stopped or crashed. */
 class ControllerProcess {
@@ -136,7 +136,7 @@ function neverAnswered(signal: AbortSignal): Promise<never> {
 }
 
 /** The starts and ends of processes and faults that are still to come. */
-export class Agenda {
+export class PendingTimers {
   readonly #acts = new Map<ReturnType<typeof setTimeout>, () => void>();
 
   /** Calls `act` after `ms`, or when faults end. */
@@ -150,7 +150,7 @@ export class Agenda {
   }
 
   /** Does now what is still to come; what that adds is still to come afterwards. */
-  hasten(): void {
+  runAllNow(): void {
     for (const [timer, act] of [...this.#acts]) {
       clearTimeout(timer);
       act();
@@ -173,14 +173,14 @@ const KILL_MS = 30_000;
 export class ProcessSlots<World> {
   readonly #checks: TrialChecks<World>;
   readonly #network: Network;
-  readonly #agenda: Agenda;
+  readonly #agenda: PendingTimers;
   readonly #all: ControllerProcess[] = [];
   /** The last process of each slot. */
   readonly #slots = new Map<string, ControllerProcess>();
   #exits = 0;
 
   /** Starts nothing yet. `agenda` has the starts to come. */
-  constructor(checks: TrialChecks<World>, network: Network, agenda: Agenda) {
+  constructor(checks: TrialChecks<World>, network: Network, agenda: PendingTimers) {
     this.#checks = checks;
     this.#network = network;
     this.#agenda = agenda;
@@ -312,7 +312,7 @@ export class Network {
   readonly faults: WriteFaults = new WriteFaults();
   /** The names of resources that the server did not know when they were asked for. */
   readonly unknown: Set<string> = new Set();
-  readonly #plan: PerturbPlan;
+  readonly #plan: ChaosPlan;
   readonly #checks: Pick<TrialChecks<never>, "cluster" | "record" | "written">;
   /** Chooses latencies, which are no part of a step. */
   readonly #random: Random;
@@ -322,7 +322,7 @@ export class Network {
   #moment = { at: -1, requests: 0 };
 
   /** Connects nothing yet. */
-  constructor(plan: PerturbPlan, checks: Pick<TrialChecks<never>, "cluster" | "record" | "written">) {
+  constructor(plan: ChaosPlan, checks: Pick<TrialChecks<never>, "cluster" | "record" | "written">) {
     this.#plan = plan;
     this.#checks = checks;
     this.#random = new Random(plan.seed ^ 0x1a7e);

@@ -18,13 +18,13 @@ import { checkNames } from "../../errors/option_names.ts";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { loadAll, YAMLException } from "js-yaml";
-import type { Draft } from "../../api/object.ts";
+import type { ObjectDraft } from "../../api/object.ts";
 import type { Transport } from "../../api/lister_watcher.ts";
 import type { Abortable } from "../../api/options.ts";
 import { isNotFound } from "../../api/status.ts";
 import { DerivedController } from "../../async/signals.ts";
 import { monotonicMs, sleep, timedController } from "../../async/time.ts";
-import { Client, type ClientOptions, installDefinitions } from "../../client/client.ts";
+import { Client, type ClientOptions, installCrds } from "../../client/client.ts";
 import { InformerError } from "../../errors/informer_error.ts";
 import type { CustomResourceDefinition } from "../../kinds/apiextensions/v1.ts";
 import { Namespace } from "../../kinds/core/v1.ts";
@@ -39,10 +39,10 @@ export interface ControlPlaneOptions extends Abortable {
   /** The folder of `etcd` and `kube-apiserver`. @default {KUBEBUILDER_ASSETS, else where setup-envtest puts them} */
   readonly assets?: string;
   /**
-   * CustomResourceDefinitions, or paths and `file:` URLs of what {@linkcode readDefinitions} reads. They are served
+   * CustomResourceDefinitions, or paths and `file:` URLs of what {@linkcode readCrds} reads. They are served
    * when the control plane has started. @default {none}
    */
-  readonly crds?: readonly (Draft<CustomResourceDefinition> | string | URL)[];
+  readonly crds?: readonly (ObjectDraft<CustomResourceDefinition> | string | URL)[];
   /** Further flags of kube-apiserver. @default {none} */
   readonly flags?: readonly string[];
 }
@@ -263,11 +263,11 @@ export class ControlPlane implements Transport, AsyncDisposable {
   }
 
   /** Waits for the namespace "default", which the server makes itself, and has it serve definitions. */
-  async #furnish(definitions: readonly Draft<CustomResourceDefinition>[]): Promise<void> {
+  async #furnish(definitions: readonly ObjectDraft<CustomResourceDefinition>[]): Promise<void> {
     const { signal } = this.#stop;
     using client = this.client();
     await this.#once(() => client.resource(Namespace).get("default", { signal }));
-    await installDefinitions(client, definitions, { signal });
+    await installCrds(client, definitions, { signal });
     for (const { spec } of definitions) {
       for (const { name: version, served } of spec.versions) {
         if (!served) continue;
@@ -342,7 +342,7 @@ export class ControlPlane implements Transport, AsyncDisposable {
  * @throws {InformerError} when there is none, or a file is neither YAML nor JSON.
  * @throws {Deno.errors.NotFound} when there is no such file or folder.
  */
-export async function readDefinitions(path: string | URL): Promise<Draft<CustomResourceDefinition>[]> {
+export async function readCrds(path: string | URL): Promise<ObjectDraft<CustomResourceDefinition>[]> {
   const files = [path];
   if ((await Deno.stat(path)).isDirectory) {
     const folder = path instanceof URL ? fileURLToPath(path) : path;
@@ -353,12 +353,12 @@ export async function readDefinitions(path: string | URL): Promise<Draft<CustomR
       ...names.filter((name) => /\.(?:ya?ml|json)$/.test(name)).sort().map((name) => join(folder, name)),
     );
   }
-  const found: Draft<CustomResourceDefinition>[] = [];
+  const found: ObjectDraft<CustomResourceDefinition>[] = [];
   for (const file of files) {
     try {
       const documents = loadAll(
         await Deno.readTextFile(file),
-      ) as (Draft<CustomResourceDefinition> | null | undefined)[];
+      ) as (ObjectDraft<CustomResourceDefinition> | null | undefined)[];
       found.push(...documents.filter((document) => document?.kind === "CustomResourceDefinition") as typeof found);
     } catch (cause) {
       if (!(cause instanceof YAMLException)) throw cause;
@@ -370,9 +370,9 @@ export async function readDefinitions(path: string | URL): Promise<Draft<CustomR
 }
 
 async function definitionsOf(
-  given: Draft<CustomResourceDefinition> | string | URL,
-): Promise<Draft<CustomResourceDefinition>[]> {
-  return typeof given === "string" || given instanceof URL ? await readDefinitions(given) : [given];
+  given: ObjectDraft<CustomResourceDefinition> | string | URL,
+): Promise<ObjectDraft<CustomResourceDefinition>[]> {
+  return typeof given === "string" || given instanceof URL ? await readCrds(given) : [given];
 }
 
 async function ok(answer: Promise<Response>): Promise<void> {

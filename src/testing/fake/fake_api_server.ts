@@ -173,7 +173,7 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
    * pods.run();
    * await pods.waitForCacheSync();
    * await server.replay({ speed: Infinity });
-   * await pods.atLeast(server.resourceVersion);
+   * await pods.waitForVersion(server.resourceVersion);
    * assertEquals(pods.lister.list().map(({ metadata }) => metadata.resourceVersion), ["840"]);
    * ```
    *

@@ -143,9 +143,14 @@ export class FakeTime implements Disposable {
     // As with real timers, a delay that is no number, or has more than 31 bits, is 0.
     const whole = Math.trunc(Number(ms));
     const delayMs = whole > 0 && whole <= 2 ** 31 - 1 ? whole : 0;
-    const everyMs = repeats ? Math.max(1, delayMs) : 0;
+    const intervalMs = repeats ? Math.max(1, delayMs) : 0;
     const id = ++this.#lastId;
-    this.#timers.set(id, { id, dueMs: this.#elapsedMs + (everyMs || delayMs), everyMs, fire: () => callback(...args) });
+    this.#timers.set(id, {
+      id,
+      dueMs: this.#elapsedMs + (intervalMs || delayMs),
+      intervalMs,
+      fire: () => callback(...args),
+    });
     return id;
   }
 
@@ -169,7 +174,7 @@ export class FakeTime implements Disposable {
     if (timer === undefined || timer.dueMs > end) return false;
     this.#elapsedMs = Math.max(this.#elapsedMs, timer.dueMs);
     // Before the call, so that a callback that throws, ticks or clears itself finds it gone.
-    if (timer.everyMs > 0) timer.dueMs += timer.everyMs;
+    if (timer.intervalMs > 0) timer.dueMs += timer.intervalMs;
     else this.#timers.delete(timer.id);
     timer.fire();
     return true;
@@ -189,7 +194,7 @@ interface Timer {
   readonly id: number;
   dueMs: number;
   /** 0 for a timer that fires once. */
-  readonly everyMs: number;
+  readonly intervalMs: number;
   readonly fire: () => void;
 }
 

@@ -1,6 +1,6 @@
 import { checkNames } from "../../errors/option_names.ts";
 import type { Resource } from "../../api/resource.ts";
-import type { Status } from "../../api/status.ts";
+import type { ApiStatus } from "../../api/status.ts";
 import { checkCounts } from "../../async/time.ts";
 import type { Backend } from "./backend.ts";
 import {
@@ -93,23 +93,23 @@ export abstract class FaultVerbs {
 
   /**
    * Slows the responses to the next `times` requests that match `filter`: at most `bytes` per chunk, one chunk every
-   * `everyMs` milliseconds. Disposing the returned value restores full speed and disarms the fault.
+   * `intervalMs` milliseconds. Disposing the returned value restores full speed and disarms the fault.
    *
-   * @throws {RangeError} if `bytes` or `everyMs` is less than 1.
+   * @throws {RangeError} if `bytes` or `intervalMs` is less than 1.
    */
-  dripNext(bytes: number, everyMs: number, times = 1, filter?: RequestFilter): Disposable {
-    if (!(bytes >= 1 && everyMs >= 1)) {
-      const found = `${bytes} bytes in ${everyMs} ms`;
+  dripNext(bytes: number, intervalMs: number, times = 1, filter?: RequestFilter): Disposable {
+    if (!(bytes >= 1 && intervalMs >= 1)) {
+      const found = `${bytes} bytes in ${intervalMs} ms`;
       throw new RangeError(
         `Cannot slow responses down: bytes and milliseconds per chunk must be at least 1, found ${found}`,
       );
     }
-    return this.#slow((body) => body.drip({ bytes, everyMs }), (body) => body.drip(undefined), times, filter);
+    return this.#slow((body) => body.drip({ bytes, intervalMs }), (body) => body.drip(undefined), times, filter);
   }
 
   /**
    * Spreads the next `times` streaming lists that match `filter`: sends their initial events one at a time, one every
-   * `everyMs` milliseconds. Later changes follow them, one at a time too, before the bookmark that ends the list; no
+   * `intervalMs` milliseconds. Later changes follow them, one at a time too, before the bookmark that ends the list; no
    * other bookmark is sent before it.
    *
    * ```ts
@@ -119,14 +119,14 @@ export abstract class FaultVerbs {
    * server.spreadNext(100); // objects deleted in the next 100 ms are deleted before the streaming list ends
    * ```
    *
-   * @throws {RangeError} if `everyMs` is less than 1.
+   * @throws {RangeError} if `intervalMs` is less than 1.
    */
-  spreadNext(everyMs: number, times = 1, filter?: RequestFilter): void {
-    if (!(everyMs >= 1)) {
-      throw new RangeError(`Cannot spread initial events: milliseconds must be at least 1, found ${everyMs}`);
+  spreadNext(intervalMs: number, times = 1, filter?: RequestFilter): void {
+    if (!(intervalMs >= 1)) {
+      throw new RangeError(`Cannot spread initial events: milliseconds must be at least 1, found ${intervalMs}`);
     }
     const streams: RequestFilter = (request) => isStreamingList(request) && (filter?.(request) ?? true);
-    this.#backend.faults.spread.arm(everyMs, times, streams);
+    this.#backend.faults.spread.arm(intervalMs, times, streams);
   }
 
   /**
@@ -233,7 +233,7 @@ export abstract class FaultVerbs {
    * Sends an ERROR event to all open watches, or those of one resource, and ends them, as a server does after status
    * 200.
    */
-  failWatches(status: Partial<Status>, resource?: Resource): void {
+  failWatches(status: Partial<ApiStatus>, resource?: Resource): void {
     const error = refusalOf(status);
     for (const watch of this.#of(resource)) watch.fail(statusJson(error.status));
   }

@@ -60,7 +60,7 @@ export type HistoryStep =
     /** Number of streaming lists. */
     readonly times: number;
     /** Milliseconds between two events. */
-    readonly everyMs: number;
+    readonly intervalMs: number;
   }
   | {
     /** Fails requests. */
@@ -262,7 +262,7 @@ const HARMLESS: readonly MakeFault[] = [
   (random) => ({ do: "stall", ms: stallMs(random) }),
   (random) => stalledResponses(random, "stallNext"),
   (random) => stalledResponses(random, "drip"),
-  (random) => ({ do: "spread", times: 1 + random.below(2), everyMs: random.pick([1, 30, 700]) }),
+  (random) => ({ do: "spread", times: 1 + random.below(2), intervalMs: random.pick([1, 30, 700]) }),
   (random) => ({ do: "latency", ms: random.pick([0, 0, 20, 900]) }),
   (random) => ({
     do: "refuse",
@@ -387,7 +387,7 @@ const FAULTS: { readonly [Name in FaultStep["do"]]: Performed<StepOf<Name>> } = 
     server.beforeNext((request) => annotateObjectOf(server, request), times, requestsOf("write", filter)),
   stallNext: (server, { times }, filter) => server.stallNext(times, filter),
   drip: (server, { times }, filter) => server.dripNext(DROP_BYTES, DROP_MS, times, filter),
-  spread: (server, { everyMs, times }) => server.spreadNext(everyMs, times),
+  spread: (server, { intervalMs, times }) => server.spreadNext(intervalMs, times),
   html: (server, { times }, filter) => server.htmlNext(times, filter),
   empty: (server, { times }, filter) => server.emptyNext(times, filter),
   gzip: (server, { times }, filter) => server.gzipNext(times, filter),

@@ -161,7 +161,7 @@ export function deployment(options: DeploymentBuildOptions): BuiltDeployment {
   };
 }
 
-/** An object to be put on a fake server: as `Draft`, but with any metadata, and with a status. */
+/** An object to be put on a fake server: as `ObjectDraft`, but with any metadata, and with a status. */
 export type Fixture<T extends KubernetesObject> =
   & {
     readonly [Name in keyof T as Name extends "metadata" | "status" | "$ephemeral" ? never : Name]: WrittenValue<

@@ -10,7 +10,7 @@
 
 import { DerivedController, nextTurn } from "../../async/signals.ts";
 import { monotonicMs, sleep } from "../../async/time.ts";
-import type { Status } from "../../api/status.ts";
+import type { ApiStatus } from "../../api/status.ts";
 import { keyOf, type KubernetesObject, type ObjectKey } from "../../api/object.ts";
 import { defineResource, type Resource } from "../../api/resource.ts";
 import { parseStored, type Store } from "./storage/store.ts";
@@ -48,7 +48,7 @@ export type RecordedLine =
     | { readonly type: "LIST" }
     | { readonly type: "ITEM" | "ADDED" | "MODIFIED" | "DELETED"; readonly object: KubernetesObject }
     | { readonly type: "LISTED" | "BOOKMARK"; readonly resourceVersion: string }
-    | { readonly type: "ENDED" | "FAILED"; readonly error: Partial<Status> }
+    | { readonly type: "ENDED" | "FAILED"; readonly error: Partial<ApiStatus> }
   );
 
 /** Something to do to the server that plays a recording. */
@@ -270,7 +270,7 @@ export interface ReplayEnd {
 export class Playback {
   readonly #recording: Recording;
   readonly #store: Store;
-  readonly #endWatches: (resource: Resource, error: Partial<Status>) => void;
+  readonly #endWatches: (resource: Resource, error: Partial<ApiStatus>) => void;
   /** The number of steps played. */
   #next = 0;
   /** The version that this has reached; the store is beyond it if somebody else has written. */
@@ -278,7 +278,7 @@ export class Playback {
   #isPlaying = false;
 
   /** Commits the state at the beginning. `endWatches` ends the watches of a resource with an error. */
-  constructor(recording: Recording, store: Store, endWatches: (resource: Resource, error: Partial<Status>) => void) {
+  constructor(recording: Recording, store: Store, endWatches: (resource: Resource, error: Partial<ApiStatus>) => void) {
     this.#recording = recording;
     this.#store = store;
     this.#endWatches = endWatches;
@@ -325,7 +325,7 @@ export class Playback {
     const collection = this.#store.collection(resource);
     if (does === "reach" || collection === undefined) return this.#reach(version);
     if (does === "end") {
-      this.#endWatches(resource, (JSON.parse(text) as { readonly error: Partial<Status> }).error);
+      this.#endWatches(resource, (JSON.parse(text) as { readonly error: Partial<ApiStatus> }).error);
       return false;
     }
     const before = collection.get(key);

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import { emitModule } from "../../../src/cli/codegen/emit_module.ts";
 import { type ModuleContent, moduleId, SchemaError, type TypeModel } from "../../../src/cli/codegen/read_schema.ts";
-import { readCrds, readOpenApi } from "../../../src/cli/codegen/read_documents.ts";
+import { kindsOfCrds, readOpenApi } from "../../../src/cli/codegen/read_documents.ts";
 import { crontabDefinition, type Members } from "../../support/crontab.ts";
 import { mutated, mutation } from "./_mutations.ts";
 import { assertTypesOnly } from "./_types_only.ts";
@@ -9,7 +9,7 @@ import { documentOf, DOCUMENTS, kindSchema, ref, resource, RESOURCES, SHARED } f
 import fc from "npm:fast-check@^4.10.2";
 
 function read(...definitions: readonly unknown[]): ModuleContent {
-  return readCrds(definitions.map((value, i) => ({ value, path: `crd.yaml, document ${i + 1}#` })));
+  return kindsOfCrds(definitions.map((value, i) => ({ value, path: `crd.yaml, document ${i + 1}#` })));
 }
 
 function emit(...definitions: readonly unknown[]): string {
@@ -48,7 +48,7 @@ function fieldsOf({ types }: ModuleContent, name: string): Map<string, TypeModel
   return new Map(types.find((type) => type.name === name)!.type.fields.map((field) => [field.name, field.type]));
 }
 
-Deno.test("readCrds reads each served version, the preferred one under the kind's name", () => {
+Deno.test("kindsOfCrds reads each served version, the preferred one under the kind's name", () => {
   const { kinds, types } = read(crontabDefinition());
   assertEquals(kinds.map(({ name, kind, resource }) => [name, kind, resource]), [
     ["CronTab", "CronTab", {
@@ -79,7 +79,7 @@ Deno.test("readCrds reads each served version, the preferred one under the kind'
   ]);
 });
 
-Deno.test("readCrds reads what structural schemas have", () => {
+Deno.test("kindsOfCrds reads what structural schemas have", () => {
   const fields = fieldsOf(read(crontabDefinition()), "CronTabSpec");
   assertEquals(fields.get("concurrency"), { type: "enum", values: ["Allow", "Forbid"] });
   assertEquals(fields.get("deadline"), { type: "shared", name: "Time" });
@@ -94,12 +94,12 @@ Deno.test("readCrds reads what structural schemas have", () => {
   assertEquals(fields.get("times"), { type: "list", items: { type: "number" } });
 });
 
-Deno.test("readCrds requires no field that the server fills in", () => {
+Deno.test("kindsOfCrds requires no field that the server fills in", () => {
   const spec = read(crontabDefinition()).types.find(({ name }) => name === "CronTabSpec")!;
   assertEquals(spec.type.fields.filter(({ required }) => required).map(({ name }) => name), ["cronSpec"]);
 });
 
-Deno.test("readCrds describes rules, columns and deprecation", () => {
+Deno.test("kindsOfCrds describes rules, columns and deprecation", () => {
   const { kinds: [tab, old], types } = read(crontabDefinition());
   assertEquals(tab.doc, [
     "CronTab runs a job at set times.",
@@ -114,7 +114,7 @@ Deno.test("readCrds describes rules, columns and deprecation", () => {
   assertEquals(docOf("CronTabSpec", "times"), ["Rule: `self < 24`"]);
 });
 
-Deno.test("readCrds names versions by Kubernetes' order, and kinds of several groups by their group", () => {
+Deno.test("kindsOfCrds names versions by Kubernetes' order, and kinds of several groups by their group", () => {
   const namesOf = (...definitions: Members[]): string[] => read(...definitions).kinds.map(({ name }) => name);
   assertEquals(
     namesOf(definition("a.dev", "Tab", "v1beta2", "v2alpha1", "v10", "v2", "stable")),
@@ -130,7 +130,7 @@ Deno.test("readCrds names versions by Kubernetes' order, and kinds of several gr
   assertEquals(namesOf(...twins), ["AcmeTab", "AcmeTab2"]);
 });
 
-Deno.test("readCrds reads objects whose names would be equal as types of their own", () => {
+Deno.test("kindsOfCrds reads objects whose names would be equal as types of their own", () => {
   const tab = definition("a.dev", "Tab", "v1");
   const object = (field: string): unknown => ({ type: "object", properties: { [field]: { type: "string" } } });
   tab.spec.versions[0].schema.openAPIV3Schema.properties.spec.properties = { "a-b": object("one"), aB: object("two") };
@@ -142,7 +142,7 @@ Deno.test("readCrds reads objects whose names would be equal as types of their o
   );
 });
 
-Deno.test("readCrds gives the same module for definitions in any order", () => {
+Deno.test("kindsOfCrds gives the same module for definitions in any order", () => {
   const definitions = [
     crontabDefinition(),
     definition("a.dev", "CronTab", "v1", "v2"),
@@ -151,7 +151,7 @@ Deno.test("readCrds gives the same module for definitions in any order", () => {
   assertEquals(emit(...[...definitions].reverse()), emit(...definitions));
 });
 
-Deno.test("readCrds refuses definitions that are malformed or not complete, with the path", () => {
+Deno.test("kindsOfCrds refuses definitions that are malformed or not complete, with the path", () => {
   const schema = "/spec/versions/0/schema/openAPIV3Schema";
   const cases: [unknown, string, string][] = [
     ["text", "", 'it must be an object, found "text"'],
@@ -200,7 +200,7 @@ Deno.test("readCrds refuses definitions that are malformed or not complete, with
   assertStringIncludes(twin.message, '"crd.yaml, document 1#" defines the kind "CronTab" of this group too');
 });
 
-Deno.test("readCrds reads names and descriptions of any kind, and nothing escapes from them", () => {
+Deno.test("kindsOfCrds reads names and descriptions of any kind, and nothing escapes from them", () => {
   const evil = `*/ export const evil = 1; /* \n\u2028 \`\`\`ts\n@example {@link evil}`;
   const text = emit(changed((spec) => {
     spec.names = { kind: evil, plural: "evils", shortNames: [evil], categories: [evil] };
@@ -223,7 +223,7 @@ Deno.test("a kind that is named like a type of the package gets another name", (
   assertStringIncludes(text, "export interface ListMap_ ");
 });
 
-Deno.test("readCrds of any definition gives types alone, or an error of ours that names the path", () => {
+Deno.test("kindsOfCrds of any definition gives types alone, or an error of ours that names the path", () => {
   let generated = 0;
   let refused = 0;
   fc.assert(

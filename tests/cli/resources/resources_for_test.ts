@@ -2,7 +2,7 @@ import { assert, assertEquals, assertMatch, assertThrows } from "@std/assert";
 import { UsageError } from "../../../src/cli/errors/explain_error.ts";
 import { definitionsIn, durationMs, fillFakeServer, SteadyChurn } from "../../../src/cli/resources/resources_for.ts";
 import { SchemaError } from "../../../src/cli/codegen/read_schema.ts";
-import { readCrds } from "../../../src/cli/codegen/read_documents.ts";
+import { kindsOfCrds } from "../../../src/cli/codegen/read_documents.ts";
 import { Namespace, Node, Pod } from "../../../src/kinds/core/v1.ts";
 import { FakeApiServer, pod } from "../../../src/testing/mod.ts";
 import { pods } from "../../support/big_pods.ts";
@@ -161,14 +161,14 @@ Deno.test("definitionsIn refuses text that is not YAML, or has no definitions", 
 });
 
 Deno.test("a definition that is cut off anywhere is refused, or gives kinds that are complete", () => {
-  const complete = new Map(readCrds(definitionsIn(TEXT, "crd.yaml")).kinds.map((kind) => [kind.name, kind]));
+  const complete = new Map(kindsOfCrds(definitionsIn(TEXT, "crd.yaml")).kinds.map((kind) => [kind.name, kind]));
   const lines = TEXT.split("\n");
   let refused = 0;
   for (let count = 0; count < lines.length; count++) {
     // At the end of a line, and within one.
     for (const text of [lines.slice(0, count).join("\n"), lines.slice(0, count + 1).join("\n").slice(0, -3)]) {
       try {
-        for (const kind of readCrds(definitionsIn(text, "crd.yaml")).kinds) {
+        for (const kind of kindsOfCrds(definitionsIn(text, "crd.yaml")).kinds) {
           assertEquals(kind, complete.get(kind.name), `cut off in line ${count}`);
         }
       } catch (error) {

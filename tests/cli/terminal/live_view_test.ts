@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import type { KubernetesObject } from "../../../src/api/object.ts";
-import { tableOf, type TableRow } from "../../../src/api/resource.ts";
+import { asTable, type TableRow } from "../../../src/api/resource.ts";
 import { FramePainter, LiveTable, LiveView, ScrollPosition } from "../../../src/cli/terminal/live_view.ts";
 import { Terminal } from "../../../src/cli/terminal/terminal.ts";
 import type { InformerStatus } from "../../../src/informer/status.ts";
@@ -116,8 +116,8 @@ Deno.test("ScrollPosition moves by rows, by pages and to both ends, and stays wi
   assertEquals([after("x", 50), after("x", 5)], [40, 0]);
 });
 
-const pods = tableOf(Pod);
-const maps = tableOf(ConfigMap);
+const pods = asTable(Pod);
+const maps = asTable(ConfigMap);
 const style = { wide: false, namespaces: false };
 
 function row(name: string, status = "Running"): TableRow {

@@ -16,7 +16,7 @@ import {
 import { Captured } from "../../support/session.ts";
 import { load } from "js-yaml";
 import type { KubernetesObject, ObjectMeta } from "../../../src/api/object.ts";
-import { defineResource, metadataOf, type Resource, tableOf, type TableRow } from "../../../src/api/resource.ts";
+import { asTable, defineResource, onlyMetadata, type Resource, type TableRow } from "../../../src/api/resource.ts";
 import { Deployment } from "../../../src/kinds/apps/v1.ts";
 import { ConfigMap, Node, Pod } from "../../../src/kinds/core/v1.ts";
 import fc from "npm:fast-check@^4.10.2";
@@ -262,7 +262,7 @@ Deno.test("redactObject leaves alone what is no Secret, and Secrets when asked t
 
 Deno.test("redactObject hides the last applied state in a Secret's metadata alone", () => {
   const annotations = { "kubectl.kubernetes.io/last-applied-configuration": "hunter2" };
-  const shown = redactObject(object({ metadata: { name: "login", annotations } }), metadataOf(Secret), false);
+  const shown = redactObject(object({ metadata: { name: "login", annotations } }), onlyMetadata(Secret), false);
   assertEquals(JSON.stringify(shown).includes("hunter2"), false);
 });
 
@@ -305,7 +305,7 @@ function row(cells: readonly unknown[], ...columns: readonly [name: string, prio
   };
 }
 
-const pods = tableOf(Pod);
+const pods = asTable(Pod);
 const web = row(["web-0", "1/1", null, 3, "5s"], ["Name", 0], ["Ready", 0], ["Gates", 1], ["Restarts", 0], ["Age", 0]);
 
 Deno.test("rowCells are the server's cells, those of the wide output only when it is asked for", () => {
@@ -318,8 +318,8 @@ Deno.test("rowCells are the server's cells, those of the wide output only when i
 Deno.test("rowCells name the kind where several are printed, and no namespace of a cluster-scoped object", () => {
   const style = { wide: false, namespaces: true, kinds: true };
   assertEquals(rowCells(pods, web, style).slice(0, 2), ["shop", "pod/web-0"]);
-  assertEquals(rowCells(tableOf(Node), web, style)[0], "node/web-0");
-  assertEquals(rowHeads(tableOf(Node), web, style)[0], "NAME");
+  assertEquals(rowCells(asTable(Node), web, style)[0], "node/web-0");
+  assertEquals(rowHeads(asTable(Node), web, style)[0], "NAME");
 });
 
 Deno.test("rowCells count an age anew when the time is given", () => {
@@ -333,9 +333,9 @@ Deno.test("rowCells show the first line of a cell, and let no object control the
 
 Deno.test("rowCells of metadata are name and age", () => {
   const style = { wide: false, namespaces: true };
-  assertEquals(rowHeads(metadataOf(Pod), objectRowCells, style), ["NAMESPACE", "NAME", "AGE"]);
+  assertEquals(rowHeads(onlyMetadata(Pod), objectRowCells, style), ["NAMESPACE", "NAME", "AGE"]);
   const { creationTimestamp: _, ...ageless } = objectRowCells.metadata;
-  assertEquals(rowCells(metadataOf(Pod), { metadata: ageless as ObjectMeta }, style), ["shop", "web-0", "<unknown>"]);
+  assertEquals(rowCells(onlyMetadata(Pod), { metadata: ageless as ObjectMeta }, style), ["shop", "web-0", "<unknown>"]);
 });
 
 Deno.test("objectIn returns the object of a row, and any other object as it is", () => {

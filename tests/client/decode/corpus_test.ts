@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertInstanceOf, assertStrictEquals, assertStringIncludes } from "@std/assert";
-import type { Entry } from "../../../src/api/options.ts";
+import type { CacheEntry } from "../../../src/api/options.ts";
 import { DecodeError, StatusError } from "../../../src/api/status.ts";
 import type { KubernetesObject } from "../../../src/api/object.ts";
 import type { ReadOptions } from "../../../src/client/decode/object_reader.ts";
@@ -142,7 +142,7 @@ Deno.test("ListReader yields the cached entries when a recorded list is read aga
   for (const { text, name } of lists) {
     const chunks = inChunksOf(utf8Of(text), 64);
     const first = await listReading(chunks);
-    const known = new Map<string, Entry<unknown>>(first.values.map((entry) => [entry.key, entry]));
+    const known = new Map<string, CacheEntry<unknown>>(first.values.map((entry) => [entry.key, entry]));
     const again = await listReading(chunks, { known: (key) => known.get(key) });
     assertEquals(again.values.length, first.values.length);
     // Indented JSON is parsed whole, which makes new entries.
@@ -156,7 +156,7 @@ Deno.test("WatchReader yields the cached entry for a recorded event of a version
     const entries = (await watchReading(chunks)).values.flatMap((change) =>
       change.type === "BOOKMARK" ? [] : [change.entry]
     );
-    const known = new Map<string, Entry<KubernetesObject>>(entries.map((entry) => [entry.key, entry]));
+    const known = new Map<string, CacheEntry<KubernetesObject>>(entries.map((entry) => [entry.key, entry]));
     const again = await watchReading(chunks, { known: (key) => known.get(key) });
     let met = 0;
     for (const change of again.values) {

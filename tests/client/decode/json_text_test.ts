@@ -3,7 +3,7 @@ import { JsonWalker, Projector } from "../../../src/client/decode/json_text.ts";
 import { Pod, utf8Of } from "../../support/bodies.ts";
 import { asRead, chunking, KEYS, memberText, objectText } from "../../support/texts.ts";
 import { FieldTree } from "../../../src/api/fields.ts";
-import type { Entry } from "../../../src/api/options.ts";
+import type { CacheEntry } from "../../../src/api/options.ts";
 import type { KubernetesObject } from "../../../src/api/object.ts";
 import { pickFields, Reduction } from "../../../src/entry/entry.ts";
 import { ListReader, WatchReader } from "../../../src/client/decode/readers.ts";
@@ -186,7 +186,7 @@ const paths = fc.array(path, { maxLength: 8 });
 const textOf = (value: unknown): string => JSON.stringify(value ?? null);
 
 /** The entry's parts beside those of the object that the text has, as informers read it. */
-function check(entry: Entry<KubernetesObject>, text: string, fields: readonly string[], typed: boolean): boolean {
+function check(entry: CacheEntry<KubernetesObject>, text: string, fields: readonly string[], typed: boolean): boolean {
   const type = typed ? { kind: "Pod", apiVersion: "v1" } : {};
   const object = asRead(JSON.parse(text), { drop: false, ...type }) as unknown as KubernetesObject;
   const expected = Reduction.of(Pod, { fields })!.of(object);
@@ -391,7 +391,7 @@ Deno.test("readers of Secrets without data yield everything else, whatever its l
     ) => {
       const text = plant(original.replace(/[\r\n]/g, " "));
       const options = { resource: Secret, managedFields, secretData: "drop" } as const;
-      const read = (): Entry<KubernetesObject>[] => {
+      const read = (): CacheEntry<KubernetesObject>[] => {
         if (isList) {
           const reader = new ListReader(options);
           const body = utf8Of(
@@ -443,7 +443,9 @@ function plain(object: unknown): unknown {
 }
 
 /** Reads a text in each of the ways that it may come: alone, or as a list's item, its managedFields kept or not. */
-function* readings(text: string): Generator<{ readonly entry: () => Entry<KubernetesObject>; readonly drop: boolean }> {
+function* readings(
+  text: string,
+): Generator<{ readonly entry: () => CacheEntry<KubernetesObject>; readonly drop: boolean }> {
   const bytes = utf8Of(text);
   for (const drop of [true, false]) {
     for (const filled of [true, false]) {

@@ -1,9 +1,9 @@
 import { assert, assertEquals, assertInstanceOf, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
 import { DecodeError, StatusError } from "../../../src/api/status.ts";
-import type { Entry } from "../../../src/api/options.ts";
-import type { Change } from "../../../src/api/lister_watcher.ts";
+import type { CacheEntry } from "../../../src/api/options.ts";
+import type { WatchChange } from "../../../src/api/lister_watcher.ts";
 import type { KubernetesObject } from "../../../src/api/object.ts";
-import { tableOf, type TableRow } from "../../../src/api/resource.ts";
+import { asTable, type TableRow } from "../../../src/api/resource.ts";
 import { ListReader, WatchReader } from "../../../src/client/decode/readers.ts";
 import type { ReadOptions } from "../../../src/client/decode/object_reader.ts";
 import { ConfigMap, Pod } from "../../../src/kinds/core/v1.ts";
@@ -24,7 +24,7 @@ import { asRead, chunking, memberText } from "../../support/texts.ts";
 import fc from "npm:fast-check@^4.10.2";
 
 const encoder = new TextEncoder();
-const OPTIONS: ReadOptions = { resource: tableOf(ConfigMap), expectedKind: "ConfigMap", managedFields: "drop" };
+const OPTIONS: ReadOptions = { resource: asTable(ConfigMap), expectedKind: "ConfigMap", managedFields: "drop" };
 const COLUMNS = [
   { name: "Name", type: "string", format: "name", description: "", priority: 0 },
   { name: "Data", type: "string", format: "", description: `has "rows":[ and "items":[ in it`, priority: 0 },
@@ -43,23 +43,23 @@ function table(rows: readonly string[], columns: unknown = COLUMNS): string {
 }
 
 /** Decodes a list whose body is split after every `step` bytes. */
-function listed(text: string, step: number, options: ReadOptions = OPTIONS): Entry<TableRow<ConfigMap>>[] {
+function listed(text: string, step: number, options: ReadOptions = OPTIONS): CacheEntry<TableRow<ConfigMap>>[] {
   const bytes = encoder.encode(text);
   const reader = new ListReader<TableRow<ConfigMap>>(options);
-  const entries: Entry<TableRow<ConfigMap>>[] = [];
+  const entries: CacheEntry<TableRow<ConfigMap>>[] = [];
   for (let at = 0; at < bytes.length; at += step) entries.push(...reader.push(bytes.slice(at, at + step)).entries);
   const last = reader.end();
   assertEquals(last.resourceVersion, "9");
   return [...entries, ...last.entries];
 }
 
-function watched(...lines: readonly string[]): { changes: Change<TableRow<ConfigMap>>[]; failure: unknown } {
+function watched(...lines: readonly string[]): { changes: WatchChange<TableRow<ConfigMap>>[]; failure: unknown } {
   const reader = new WatchReader<TableRow<ConfigMap>>(OPTIONS);
   const changes = lines.flatMap((line) => [...reader.push(encoder.encode(`${line}\n`))]);
   return { changes, failure: reader.failure?.error };
 }
 
-function cellsOf(changes: readonly Change<TableRow<ConfigMap>>[]): unknown[] {
+function cellsOf(changes: readonly WatchChange<TableRow<ConfigMap>>[]): unknown[] {
   return changes.map((change) => change.type === "BOOKMARK" ? change : change.entry.object.cells);
 }
 

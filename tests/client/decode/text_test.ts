@@ -2,7 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import fc from "npm:fast-check@^4.10.2";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import type { Entry } from "../../../src/api/options.ts";
+import type { CacheEntry } from "../../../src/api/options.ts";
 import type { KubernetesObject } from "../../../src/api/object.ts";
 import { asciiOf, LineSplitter } from "../../../src/client/decode/body_reader.ts";
 import { ObjectReader } from "../../support/readers.ts";
@@ -154,7 +154,7 @@ Deno.test("JsonWalker finds the same with and without text, in one walk or in tw
 });
 
 Deno.test("ObjectReader reads the same from text as from bytes, and refuses the same", () => {
-  const outcome = (read: () => Entry<KubernetesObject>): unknown => {
+  const outcome = (read: () => CacheEntry<KubernetesObject>): unknown => {
     try {
       return portrait(read());
     } catch (error) {
@@ -273,13 +273,13 @@ for (
       );
     };
     const COUNT = 300;
-    const read = async (into: Entry<KubernetesObject>[]): Promise<void> => {
+    const read = async (into: CacheEntry<KubernetesObject>[]): Promise<void> => {
       for (let i = 0; i < COUNT; i++) {
         const { values } = await watchReading([one(i)], { parse, managedFields });
         for (const change of values) if (change.type !== "BOOKMARK") into.push(change.entry);
       }
     };
-    const kept: Entry<KubernetesObject>[] = [];
+    const kept: CacheEntry<KubernetesObject>[] = [];
     await read(kept); // so that what is made but once is there
     kept.length = 0;
     const before = usedBytes();

@@ -2,7 +2,13 @@ import { clientOptionsOf } from "../../../src/connect/deno/connect_options.ts";
 import { assertEquals, assertFalse, assertInstanceOf, assertRejects, assertStringIncludes } from "@std/assert";
 import { Client } from "../../../src/client/client.ts";
 import { ConnectError } from "../../../src/connect/deno/connect_options.ts";
-import { connect, type ConnectOptions, denoTransport, inCluster, KubeconfigError } from "../../../src/connect/mod.ts";
+import {
+  connect,
+  connectInCluster,
+  type ConnectOptions,
+  denoTransport,
+  KubeconfigError,
+} from "../../../src/connect/mod.ts";
 import { findConnection } from "../../../src/connect/deno/connect.ts";
 import { UnreachableError } from "../../../src/api/status.ts";
 import { makeCertificates } from "../../support/certificates.ts";
@@ -235,7 +241,7 @@ Deno.test({
       "- KUBECONFIG: this program may not read it, run it with --allow-env=KUBECONFIG,",
     );
     assertStringIncludes(outside.message, "--allow-env=KUBERNETES_SERVICE_HOST,KUBERNETES_SERVICE_PORT");
-    const inside = await assertRejects(() => inCluster(), ConnectError);
+    const inside = await assertRejects(() => connectInCluster(), ConnectError);
     assertStringIncludes(inside.message, "--allow-env=KUBERNETES_SERVICE_HOST,KUBERNETES_SERVICE_PORT");
     const kubeconfig = await assertRejects(() => connect({ kubeconfig: "/a b/config" }), KubeconfigError);
     assertStringIncludes(kubeconfig.message, `run it with --allow-read="/a b/config"`);
@@ -278,7 +284,7 @@ Deno.test("the stacks of errors of connect and inCluster begin at their caller",
   const path = await Deno.makeTempFile({ suffix: ".yaml" });
   await Deno.writeTextFile(path, "clusters: 1\n");
   const connecting = async (): Promise<unknown> => await connect({ kubeconfig: path });
-  const inPod = async (): Promise<unknown> => await inCluster();
+  const inPod = async (): Promise<unknown> => await connectInCluster();
   for (const [call, name] of [[connecting, "connecting"], [inPod, "inPod"]] as const) {
     const { stack = "", message } = await assertRejects(call, Error);
     const [first] = stack.split("\n").filter((line) => line.startsWith("    at "));

@@ -1,6 +1,6 @@
 // Where the programs of a control plane are found, and starts that fail. tests/cluster/control_plane_test.ts has a real
 // one.
-import { readDefinitions, startControlPlane } from "@kube/informer/testing/control-plane";
+import { readCrds, startControlPlane } from "@kube/informer/testing/control-plane";
 import { pathToFileURL } from "node:url";
 import { delay } from "@std/async";
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
@@ -140,9 +140,7 @@ Deno.test("the servers of a program that is killed end, and their files are remo
   const assets = writePrograms(`${folder.path}/bin`, "1.37.2", 'echo "$$" >"$0.pid"; exec sleep 1000');
   const program = folder.write(
     "starts.ts",
-    `import { readDefinitions, startControlPlane } from "${
-      import.meta.resolve("../../../src/testing/control_plane/mod.ts")
-    }";
+    `import { readCrds, startControlPlane } from "${import.meta.resolve("../../../src/testing/control_plane/mod.ts")}";
      await startControlPlane({ assets: Deno.args[0] });`,
   );
   const flags = ["-A", "--no-check", "--config", new URL("../../../deno.json", import.meta.url).pathname];
@@ -154,12 +152,12 @@ Deno.test("the servers of a program that is killed end, and their files are remo
   while (leftIn(folder.path).length > 0) await delay(10); // its files
 });
 
-Deno.test("readDefinitions reads a file, or those of a folder, and says which has none", async () => {
+Deno.test("readCrds reads a file, or those of a folder, and says which has none", async () => {
   await using folder = new Folder();
   const crds = folder.file("crds");
   Deno.mkdirSync(crds);
   const namesOf = async (path: string | URL): Promise<unknown> =>
-    (await readDefinitions(path)).map(({ metadata: { name } }) => name);
+    (await readCrds(path)).map(({ metadata: { name } }) => name);
   const text = (name: string): string => `kind: CustomResourceDefinition\nmetadata: {name: ${name}}\n`;
   Deno.writeTextFileSync(`${crds}/b.yaml`, `kind: Namespace\n---\n${text("b")}---\n---\n${text("c")}`);
   Deno.writeTextFileSync(`${crds}/a.json`, '{"kind": "CustomResourceDefinition", "metadata": {"name": "a"}}');
@@ -168,7 +166,7 @@ Deno.test("readDefinitions reads a file, or those of a folder, and says which ha
   assertEquals(await namesOf(`${crds}/b.yaml`), ["b", "c"]);
   assertEquals([await namesOf(crds), await namesOf(pathToFileURL(crds))], [["a", "b", "c"], ["a", "b", "c"]]);
   const message = async (name: string): Promise<string> =>
-    (await assertRejects(() => readDefinitions(`${crds}/${name}`), Error)).message;
+    (await assertRejects(() => readCrds(`${crds}/${name}`), Error)).message;
   assertStringIncludes(await message("kustomization.yml"), 'kustomization.yml": it has no CustomResourceDefinition');
   assertStringIncludes(await message("README.md"), 'README.md": ');
   // Before anything is started.

@@ -1,6 +1,6 @@
 import { assertEquals, assertRejects, assertStringIncludes, assertThrows } from "@std/assert";
 import {
-  HttpServer,
+  FetchServer,
   runManager,
   type RunnableManager,
   shutdownSignalOf,
@@ -16,20 +16,20 @@ import { makeCertificates } from "../../support/certificates.ts";
 
 Deno.test("an HttpServer answers until it is disposed, and throws where its port is in use", async () => {
   const ports: number[] = [];
-  const server = new HttpServer(({ url }) => new Response(new URL(url).pathname), {
+  const server = new FetchServer(({ url }) => new Response(new URL(url).pathname), {
     port: 0,
     onListen: (it) => ports.push(it),
   });
   assertEquals(ports, [server.port]);
-  assertThrows(() => new HttpServer(() => new Response(), { port: server.port }), Deno.errors.AddrInUse);
+  assertThrows(() => new FetchServer(() => new Response(), { port: server.port }), Deno.errors.AddrInUse);
   assertEquals(await (await fetch(`http://127.0.0.1:${server.port}/path`)).text(), "/path");
   await server[Symbol.asyncDispose]();
-  await using other = new HttpServer(() => new Response(), { port: server.port });
+  await using other = new FetchServer(() => new Response(), { port: server.port });
   assertEquals(other.port, server.port);
 });
 
 Deno.test("an HttpServer that is disposed does not wait for a request that never ends", async () => {
-  const server = new HttpServer(() => new Response(), { port: 0 });
+  const server = new FetchServer(() => new Response(), { port: 0 });
   using connection = await Deno.connect({ hostname: "127.0.0.1", port: server.port });
   await connection.write(new TextEncoder().encode("GET / HTTP/1.1\r\nhost: localhost\r\n"));
   await (await fetch(`http://127.0.0.1:${server.port}/`)).body?.cancel();
@@ -52,7 +52,7 @@ Deno.test("an HttpServer that fails closes its connections, and listens on its p
   }) as unknown as typeof serve;
   using _restore = { [Symbol.dispose]: () => void (Deno.serve = serve) };
   const causes: unknown[] = [];
-  const server = new HttpServer(() => new Response(), {
+  const server = new FetchServer(() => new Response(), {
     port: 0,
     onError: (error) => causes.push(((error as Error).cause as Error).message),
   });

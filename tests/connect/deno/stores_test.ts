@@ -1,10 +1,10 @@
 import { assert, assertEquals, assertInstanceOf, assertMatch, assertRejects, assertStringIncludes } from "@std/assert";
-import { FilePositions, FileSnapshots, KvSnapshots } from "../../../src/connect/deno/stores.ts";
+import { FileCheckpoints, FileSnapshots, KvSnapshots } from "../../../src/connect/deno/stores.ts";
 import { deno, printedBy } from "../../support/program.ts";
 import { Folder } from "../../support/serve.ts";
-import type { PositionRecord } from "../../../src/api/lister_watcher.ts";
-import { MemoryPositions } from "../../../src/informer/events/position.ts";
-import { checkPositionStore } from "../../support/position_store.ts";
+import type { CheckpointRecord } from "../../../src/api/lister_watcher.ts";
+import { MemoryCheckpoints } from "../../../src/informer/events/checkpoint.ts";
+import { checkPositionStore } from "../../support/checkpoint_store.ts";
 import { KubeconfigError } from "../../../src/connect/kubeconfig/parse_kubeconfig.ts";
 import { validityOf, validityProblem } from "../../../src/connect/kubeconfig/text.ts";
 import { findConnection } from "../../../src/connect/deno/connect.ts";
@@ -46,18 +46,18 @@ Deno.test("FileSnapshots keeps each snapshot in a file of its own, which others 
   assertEquals((await Deno.stat(folder.file(names[1]))).mode! & 0o777, 0o600);
 });
 
-Deno.test("FileSnapshots and FilePositions cut long names, which stay distinct", async () => {
+Deno.test("FileSnapshots and FileCheckpoints cut long names, which stay distinct", async () => {
   await using folder = new Folder();
   const store = new FileSnapshots(folder.path);
   const fields = Array.from({ length: 30 }, (_, i) => `status.conditions.field${i}`);
   const names = [...fields, "status.other"].map((_, i, all) => `pods/v1?fields=${all.toSpliced(i, 1).join()}`);
   for (const [i, name] of names.entries()) await set(store, name, [`${i}`]);
   for (const [i, name] of names.entries()) assertEquals(await textOf(store, name), `${i}`);
-  const positions = new FilePositions(folder.path);
+  const positions = new FileCheckpoints(folder.path);
   const record = { holder: crypto.randomUUID(), version: "1", objects: new Map() };
-  assert(await positions.write(names[0], record, { stamp: undefined, keys: [] }) !== undefined);
-  assertEquals((await positions.read(names[0]))?.record, record);
-  assertEquals(await positions.read(names[1]), undefined);
+  assert(await positions.set(names[0], record, { stamp: undefined, keys: [] }) !== undefined);
+  assertEquals((await positions.get(names[0]))?.record, record);
+  assertEquals(await positions.get(names[1]), undefined);
   const files = Array.from(Deno.readDirSync(folder.path), ({ name }) => name);
   assertEquals(files.length, names.length + 1);
   assert(files.every((name) => name.length <= 200 && name.startsWith("pods%2Fv1%3Ffields%3Dstatus.")), files.join());
@@ -159,65 +159,65 @@ Deno.test("KvSnapshots switches snapshots in one step, leaves newer ones, and re
 
 const HOLDER = crypto.randomUUID();
 
-Deno.test("MemoryPositions keeps what was written, and lets one reader write", async () => {
-  await checkPositionStore(new MemoryPositions());
+Deno.test("MemoryCheckpoints keeps what was written, and lets one reader write", async () => {
+  await checkPositionStore(new MemoryCheckpoints());
 });
 
-Deno.test("FilePositions keeps what was written, and lets one reader write", async () => {
+Deno.test("FileCheckpoints keeps what was written, and lets one reader write", async () => {
   await using folder = new Folder();
-  await checkPositionStore(new FilePositions(folder.path));
+  await checkPositionStore(new FileCheckpoints(folder.path));
   const names = await Array.fromAsync(Deno.readDir(folder.path), ({ name }) => name);
   assertEquals(names, ["a%2Fb%20%2A.position"], "nothing is left beside it");
 });
 
-Deno.test("KvPositions keeps what was written, and lets one reader write", async () => {
-  const program = new URL("./_kv_positions_program.ts", import.meta.url);
+Deno.test("KvCheckpoints keeps what was written, and lets one reader write", async () => {
+  const program = new URL("./_kv_checkpoints_program.ts", import.meta.url);
   assertEquals(await printedBy(program, [], ["-A", "--unstable-kv"]), ["informer-positions", "other"]);
 });
 
 /** A record of one object. */
-function record(version: string): PositionRecord {
+function record(version: string): CheckpointRecord {
   return { holder: HOLDER, version, objects: new Map([["shop/a", ["uid", version]]]) };
 }
 
-Deno.test("FilePositions appends what has changed, and reads all but a line that a crash has cut", async () => {
+Deno.test("FileCheckpoints appends what has changed, and reads all but a line that a crash has cut", async () => {
   await using folder = new Folder();
-  const store = new FilePositions(folder.path);
+  const store = new FileCheckpoints(folder.path);
   const file = folder.file("x.position");
-  let stamp = await store.write("x", record("1"), { stamp: undefined, keys: [] });
+  let stamp = await store.set("x", record("1"), { stamp: undefined, keys: [] });
   const before = await Deno.readTextFile(file);
-  stamp = await store.write("x", record("2"), { stamp, keys: ["shop/a"] });
+  stamp = await store.set("x", record("2"), { stamp, keys: ["shop/a"] });
   const whole = await Deno.readTextFile(file);
   assertEquals(whole, `${before}${JSON.stringify({ version: "2", objects: [["shop/a", "uid", "2"]] })}\n`);
   for (let cut = before.length; cut < whole.length; cut++) {
     await Deno.writeTextFile(file, whole.slice(0, cut));
-    assertEquals((await new FilePositions(folder.path).read("x"))?.record, record("1"));
+    assertEquals((await new FileCheckpoints(folder.path).get("x"))?.record, record("1"));
   }
   assertEquals((await Deno.stat(file)).mode! & 0o777, 0o600);
 });
 
-Deno.test("FilePositions writes a file anew when as much was appended as it had", async () => {
+Deno.test("FileCheckpoints writes a file anew when as much was appended as it had", async () => {
   await using folder = new Folder();
-  const store = new FilePositions(folder.path);
+  const store = new FileCheckpoints(folder.path);
   let stamp: unknown;
   let largest = 0;
   for (let version = 1; version <= 3_000; version++) {
-    stamp = await store.write("x", record(`${version}`), { stamp, keys: ["shop/a"] });
+    stamp = await store.set("x", record(`${version}`), { stamp, keys: ["shop/a"] });
     largest = Math.max(largest, (await Deno.stat(folder.file("x.position"))).size);
   }
   assertEquals(largest < 80_000, true, `a file of ${largest} bytes`);
-  assertEquals((await store.read("x"))?.record, record("3000"));
+  assertEquals((await store.get("x"))?.record, record("3000"));
 });
 
-Deno.test("FilePositions names the file that it cannot read or write", async () => {
+Deno.test("FileCheckpoints names the file that it cannot read or write", async () => {
   await using folder = new Folder();
   await Deno.writeTextFile(folder.file("x.position"), "Dear diary\n");
-  const store = new FilePositions(folder.path);
-  await assertRejects(() => store.read("x"), Error, `x.position": found "Dear diary", no position`);
-  const missing = new FilePositions(folder.file("missing"));
+  const store = new FileCheckpoints(folder.path);
+  await assertRejects(() => store.get("x"), Error, `x.position": found "Dear diary", no position`);
+  const missing = new FileCheckpoints(folder.file("missing"));
   const change = { stamp: undefined, keys: [] };
   await assertRejects(
-    () => missing.write("y", record("1"), change),
+    () => missing.set("y", record("1"), change),
     Error,
     `Cannot write "${folder.file("missing")}/y`,
   );

@@ -1,9 +1,9 @@
 import {
   applyViewUpdate,
+  Checkpoint,
+  field,
   type HashRange,
-  MemoryPositions,
-  path,
-  Position,
+  MemoryCheckpoints,
   type ViewRow,
   WaitError,
 } from "@kube/informer";
@@ -66,7 +66,7 @@ Deno.test("ClusterInformer.until() resolves with the first object for which the 
   clusters.set.start();
   const { cluster, object } = await clusters.during(maps.until(({ metadata }) => metadata.name === "a"));
   assertEquals([cluster, object.metadata.namespace], ["berlin", "shop"]);
-  const written = maps.until(path("data.n").equals("2"), { key: "shop/b" });
+  const written = maps.until(field("data.n").equals("2"), { key: "shop/b" });
   clusters.add("paris"); // which joins while it waits
   const server = clusters.server("paris");
   server.create(ConfigMap, configMap({ name: "c", namespace: "shop", data: { n: "2" } }));
@@ -239,22 +239,22 @@ Deno.test("ClusterInformer refuses a position, which is of one cluster, and one 
   await using clusters = new Clusters();
   clusters.add("berlin");
   const maps = clusters.set.forResource(ConfigMap);
-  const store = new MemoryPositions();
-  const position = (): Promise<Position> => Position.open(store, { name: "reader" });
+  const store = new MemoryCheckpoints();
+  const position = (): Promise<Checkpoint> => Checkpoint.open(store, { name: "reader" });
   const taken = await position();
-  assertThrows(() => maps.addEventHandler({}, { position: taken }), TypeError, "it is of one");
+  assertThrows(() => maps.addEventHandler({}, { checkpoint: taken }), TypeError, "it is of one");
   const seen: string[] = [];
   const handler = {
     onAdd: ({ key }: { readonly key: string }) => void seen.push(`+ ${key}`),
     onDelete: ({ key }: { readonly key: string }) => void seen.push(`- ${key}`),
   };
-  maps.cluster("berlin")!.addEventHandler(handler, { position: await clusters.during(position()) });
+  maps.cluster("berlin")!.addEventHandler(handler, { checkpoint: await clusters.during(position()) });
   clusters.set.start();
   await clusters.pass(1_000);
   assertEquals(seen.splice(0), ["+ shop/a"]);
   await clusters.during(clusters.set.remove("berlin"));
   clusters.add("berlin");
-  maps.cluster("berlin")!.addEventHandler(handler, { position: await clusters.during(position()) });
+  maps.cluster("berlin")!.addEventHandler(handler, { checkpoint: await clusters.during(position()) });
   await clusters.pass(1_000);
   assertEquals(seen, []);
 });

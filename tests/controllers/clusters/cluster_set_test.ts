@@ -38,7 +38,7 @@ Deno.test("ClusterSet joins the informers of a kind: events, objects, indexes an
     ["paris", "live", 1],
   ]);
   const version = clusters.server("berlin").resourceVersion;
-  await clusters.during(maps.cluster("berlin")!.atLeast(version));
+  await clusters.during(maps.cluster("berlin")!.waitForVersion(version));
   assertEquals(clusters.set.status().map(({ cluster, informers }) => [cluster, informers[0].status.cluster]), [
     ["berlin", "berlin"],
     ["paris", "paris"],

@@ -359,7 +359,7 @@ Deno.test("without failFast a failing pod ends no wait, and is the last state", 
   const stop = new AbortController();
   const waiting = shop.wait({ pods: shop.pods, signal: stop.signal });
   const { metadata } = shop.server.patch(Deployment, "shop/web", { status: { updatedReplicas: 1 } });
-  await shop.deployments.atLeast(metadata.resourceVersion); // judged again
+  await shop.deployments.waitForVersion(metadata.resourceVersion); // judged again
   stop.abort();
   assertEquals((await assertRejects(() => waiting, NotReadyError)).readiness.reason, "ImagePullBackOff");
 });
@@ -373,7 +373,7 @@ Deno.test("a pod counts as one of a workload's if it has what the template says,
   };
   const state = async (): Promise<string> => {
     const { resourceVersion } = shop.server.get(Deployment, "shop/web")!.metadata;
-    await shop.deployments.atLeast(resourceVersion);
+    await shop.deployments.waitForVersion(resourceVersion);
     const found = shop.deployments.lister.get("shop/web")!;
     const observed = { ...found, status: { ...found.status, observedGeneration: found.metadata.generation } };
     return readiness(observed, { pods: shop.pods }).state;

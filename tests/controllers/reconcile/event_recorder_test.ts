@@ -242,7 +242,7 @@ Deno.test("EventRecorder drops what would flood a server, and repeats what may s
   });
 
   await test.step("an object that was not seen among 4,096 others has its rate anew", async () => {
-    await using fixture = new Fixture({ rate: { burst: 1, everyMs: 300_000 }, maxQueued: 1 });
+    await using fixture = new Fixture({ rate: { burst: 1, intervalMs: 300_000 }, maxQueued: 1 });
     await fixture.record("a", 1, { reason: "First" });
     await fixture.record("a", 1, { reason: "Second" });
     for (let index = 0; index < 4_096; index++) fixture.recorder.record(thing(`b${index}`, 5), DETAILS);
@@ -370,5 +370,5 @@ Deno.test("EventRecorder refuses options that are not valid", () => {
   refused({ instance: "x".repeat(129) }, "instance must have 1 to 128 characters");
   refused({ maxQueued: 0 }, "maxQueued must be a whole number of at least 1, found 0");
   refused({ flushMs: -1 }, "flushMs must be at least 0 milliseconds");
-  refused({ rate: { burst: 1, everyMs: 0 } }, "rate.everyMs must be at least 1 milliseconds");
+  refused({ rate: { burst: 1, intervalMs: 0 } }, "rate.intervalMs must be at least 1 milliseconds");
 });

@@ -215,7 +215,7 @@ Deno.test("LeaderElector releases the lease when it stops [C152]", async (test) 
     assertEquals(election.log.at(-1), '1000 a sees ""');
   });
 
-  await test.step("again after a conflict, which a renewal in flight causes", async () => {
+  await test.step("again after a conflict, which a renewal in flight triggers", async () => {
     await using election = new Election();
     const running = election.run(election.elector("a"));
     await election.time.tickAsync(0);
@@ -330,12 +330,12 @@ Deno.test("LeaderElector renews the lease until the work has ended, and releases
 });
 
 Deno.test("LeaderElector stops leading at its deadline when the lease cannot be renewed, whatever the requests do", async (test) => {
-  const causes: Record<string, (server: FakeApiServer) => Disposable | void> = {
+  const triggers: Record<string, (server: FakeApiServer) => Disposable | void> = {
     "are refused": (server) => server.failNext(500, Infinity),
     "fail": (server) => server.breakNext(Infinity),
     "are not answered": (server) => server.stallNext(Infinity),
   };
-  for (const [cause, arm] of Object.entries(causes)) {
+  for (const [cause, arm] of Object.entries(triggers)) {
     await test.step(`they ${cause}`, async () => {
       await using election = new Election();
       const errors: unknown[] = [];

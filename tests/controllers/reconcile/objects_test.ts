@@ -4,7 +4,7 @@ import {
   isConflict,
   isForbidden,
   isNotFound,
-  metadataOf,
+  onlyMetadata,
   type Transport,
 } from "@kube/informer";
 import { Job } from "@kube/informer/kinds/batch/v1";
@@ -339,7 +339,7 @@ Deno.test("finalize rejects when the server refuses the finalizer", async () => 
 
 Deno.test("finalize refuses an object that a cache has reduced", async () => {
   using tab = tabWith();
-  const { items: [reduced] } = await tab.client.resource(metadataOf(ConfigMap)).list();
+  const { items: [reduced] } = await tab.client.resource(onlyMetadata(ConfigMap)).list();
   const patches = writes(tab);
   await assertRejects(() => tab.finalize(reduced as unknown as ConfigMap), TypeError, "Cannot finalize an object");
   assertEquals(writes(tab), patches);

@@ -19,11 +19,11 @@ const LONG_MS = 40_000;
 /** The key of the config map that has the settings of a widget. */
 const settingsOf = ({ name }: { readonly name: string }): ObjectKey[] => [`default/${name}`];
 
-/** A session with a reconciler of config maps that notes its calls, and their causes. */
+/** A session with a reconciler of config maps that notes its calls, and their triggers. */
 class NotingSession extends Session {
   readonly calls: string[] = [];
-  readonly maps: Reconciler<ConfigMap> = this.reconciler((key, { causes }) =>
-    void this.calls.push(`${key}: ${causes.map(({ source, event }) => `${source} ${event}`).join(", ")}`)
+  readonly maps: Reconciler<ConfigMap> = this.reconciler((key, { triggers }) =>
+    void this.calls.push(`${key}: ${triggers.map(({ source, event }) => `${source} ${event}`).join(", ")}`)
   );
 
   /** The paths of collections that are watched, without those of config maps. */
@@ -141,8 +141,8 @@ Deno.test("unwatch() takes keys out of the queue that wait for events of that ki
   const { server } = session;
   const release = Promise.withResolvers<void>();
   const calls: string[] = [];
-  const maps = session.reconciler(async (key, { causes }) => {
-    calls.push(`${key}: ${causes.map(({ source }) => source).join(", ")}`);
+  const maps = session.reconciler(async (key, { triggers }) => {
+    calls.push(`${key}: ${triggers.map(({ source }) => source).join(", ")}`);
     if (key === "default/first") await release.promise;
   });
   maps.watches(Pod, settingsOf);

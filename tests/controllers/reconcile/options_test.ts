@@ -11,19 +11,19 @@ import {
   type ReconcilerOptions,
 } from "../../../src/controllers/reconcile/options.ts";
 import { Session } from "./_session.ts";
-import { fieldsOf } from "../../../src/api/fields.ts";
+import { onlyFields } from "../../../src/api/fields.ts";
 import { Client } from "../../../src/client/client.ts";
 import { Reconciler } from "../../../src/controllers/reconcile/reconciler.ts";
 import { configMap, FakeApiServer } from "../../../src/testing/mod.ts";
 import { FakeTime } from "../../support/fake_time.ts";
 
-/** The causes of the reconciles that `patches` lead to, and of a deletion after them. */
+/** The triggers of the reconciles that `patches` lead to, and of a deletion after them. */
 async function causesOf(when: ReconcilerOptions<ConfigMap>["when"], ...patches: object[]): Promise<string[]> {
   await using session = new Session();
   session.create("a");
   const seen: string[] = [];
-  const maps = session.reconciler((_key, { causes }) => {
-    for (const { event, paths } of causes) seen.push(`${event} ${paths ?? ""}`.trim());
+  const maps = session.reconciler((_key, { triggers }) => {
+    for (const { event, paths } of triggers) seen.push(`${event} ${paths ?? ""}`.trim());
   }, { when });
   await session.start(maps);
   for (const patch of patches) {
@@ -106,7 +106,7 @@ Deno.test("Reconciler of fields reconciles changes of them alone, and sees its o
   using client = new Client({ server: "http://fake", transport: server, namespace: "shop" });
   server.create(ConfigMap, configMap({ namespace: "shop", name: "a", data: { wanted: "1" } }));
   const calls: string[] = [];
-  const reconciler = new Reconciler(client, fieldsOf(ConfigMap, ["data.wanted"]), async (key, { object, client }) => {
+  const reconciler = new Reconciler(client, onlyFields(ConfigMap, ["data.wanted"]), async (key, { object, client }) => {
     const wanted = object?.data?.wanted ?? "";
     calls.push(`${key} ${wanted}`);
     await client.resource(ConfigMap).patch("a", { type: "merge", body: { data: { written: wanted } } });

@@ -163,17 +163,17 @@ Deno.test("calls that come back by themselves are no loop, nor are rounds of wor
   using _time = new FakeTime();
   const own = new OwnCalls();
   let version = 0;
-  /** A call for `causes` that writes `object`, and is caused by that. Returns the loop that it shows. */
-  const call = (key: string, causes: readonly string[], object: string): string | undefined => {
-    const loop = own.begin(key, causes.map((type) => ({ type })));
+  /** A call for `triggers` that writes `object`, and is caused by that. Returns the loop that it shows. */
+  const call = (key: string, triggers: readonly string[], object: string): string | undefined => {
+    const loop = own.begin(key, triggers.map((type) => ({ type })));
     const resourceVersion = `${++version}`;
     own.wrote(key, { resource: Secret, key: object, namespace: "shop", uid: "u", resourceVersion });
     own.caused(key, { type: "added", resourceVersion } as ObjectChange<KubernetesObject>);
     return loop;
   };
-  for (const [causes, isLoop] of [[["event", "requeue"], false], [["event"], true]] as const) {
-    const loops = Array.from({ length: 400 }, () => call(`shop/${causes}`, causes, "shop/heart"));
-    assertEquals(loops.some((it) => it !== undefined), isLoop, `${causes}`);
+  for (const [triggers, isLoop] of [[["event", "requeue"], false], [["event"], true]] as const) {
+    const loops = Array.from({ length: 400 }, () => call(`shop/${triggers}`, triggers, "shop/heart"));
+    assertEquals(loops.some((it) => it !== undefined), isLoop, `${triggers}`);
   }
   for (let round = 0; round < 3; round++) {
     for (let n = 0; n < 300; n++) assertEquals(call("shop/b", ["event"], `shop/${n}`), undefined);
@@ -227,7 +227,7 @@ Deno.test("a Deployment that is scaled to 200 by one per call is no loop", async
 });
 
 Deno.test("a condition that is renewed each 30 s is no loop, by a requeue or by its own event", async () => {
-  for (const options of [{ echoes: "skip" }, { echoes: "cause" }, { debounceMs: 30_000 }] as const) {
+  for (const options of [{ ownWrites: "ignore" }, { ownWrites: "trigger" }, { debounceMs: 30_000 }] as const) {
     await using session = new Session();
     session.create("a");
     let renewedMs = -Infinity;
@@ -238,7 +238,7 @@ Deno.test("a condition that is renewed each 30 s is no loop, by a requeue or by 
         const body = { data: { at: `${++written}` } };
         await client.resource(ConfigMap, IN).patch("a", { type: "merge", body });
       }
-      return "echoes" in options ? requeueAfter(30_000) : undefined;
+      return "ownWrites" in options ? requeueAfter(30_000) : undefined;
     }, options);
     await session.start(maps);
     for (let n = 0; n < 1_100; n++) await session.pass(30_001);

@@ -3,7 +3,7 @@ import type { KubernetesObject } from "../../../src/api/object.ts";
 import type { Selection } from "../../../src/api/options.ts";
 import { nextTurn } from "../../../src/async/signals.ts";
 import type { ObjectWrite } from "../../../src/client/resource_client.ts";
-import { metadataOf, tableOf } from "../../../src/api/resource.ts";
+import { asTable, onlyMetadata } from "../../../src/api/resource.ts";
 import { CacheScope } from "../../../src/informer/cache/cache_scope.ts";
 import { CacheOverlay, ObjectCache } from "../../../src/informer/cache/lister.ts";
 import { ConfigMap, Namespace, Pod, Secret } from "../../../src/kinds/core/v1.ts";
@@ -11,7 +11,7 @@ import { type Cache, PendingWrites } from "../../../src/controllers/reconcile/pe
 import { pod } from "../../../src/testing/fake/objects.ts";
 import { FakeTime } from "../../support/fake_time.ts";
 import { Session } from "./_session.ts";
-import { fieldsOf } from "../../../src/api/fields.ts";
+import { onlyFields } from "../../../src/api/fields.ts";
 import { SharedInformerFactory } from "../../../src/informer/shared_informer_factory.ts";
 import { Deployment } from "../../../src/kinds/apps/v1.ts";
 import type { ReconcileContext } from "../../../src/controllers/reconcile/options.ts";
@@ -370,8 +370,8 @@ Deno.test("a cache that was removed has no answers any longer, and the others ke
 Deno.test("an object of another kind or version is not read in place of the cached one, nor one that is renamed", () => {
   const metadata = { ...ANY, resourceVersion: "11", managedFields: [] };
   const kept = new CacheScope(ConfigMap, [{}], { managedFields: "keep" });
-  const rows = new CacheScope(tableOf(ConfigMap), [{}]);
-  const names = new CacheScope(metadataOf(ConfigMap), [{}]);
+  const rows = new CacheScope(asTable(ConfigMap), [{}]);
+  const names = new CacheScope(onlyMetadata(ConfigMap), [{}]);
   const map = { apiVersion: "v1", kind: "ConfigMap", metadata };
   assertEquals(kept.formed(map), map);
   assertEquals(kept.formed({ ...map, apiVersion: "v2" }), undefined);
@@ -468,14 +468,14 @@ Deno.test("own writes are read as each cache has its objects: reduced, selected 
   server.create(Pod, pod({ name: "x", labels: { app: "a" }, node: "n1" }));
   server.create(Secret, { metadata: { name: "s" }, data: { password: "c2VjcmV0" } });
   server.create(Namespace, { metadata: { name: "default", labels: { n: "0" } } });
-  const Nodes = fieldsOf(Pod, ["spec.nodeName"]);
+  const Nodes = onlyFields(Pod, ["spec.nodeName"]);
   const transform = (namespace: Namespace): Namespace => {
     Object.assign(namespace.metadata, { labels: { ...namespace.metadata.labels, transformed: "yes" } });
     return namespace;
   };
   await reconciled(session, (maps) => {
     maps.watches(Pod, () => [], { informer: { labelSelector: "app=a" } });
-    maps.watches(metadataOf(Pod), () => []).watches(Nodes, () => []).watches(Secret, () => []);
+    maps.watches(onlyMetadata(Pod), () => []).watches(Nodes, () => []).watches(Secret, () => []);
     maps.watches(Namespace, () => [], { informer: { transform, freeze: true } });
     maps.watches(Deployment, () => [], { informer: { namespaces: ["default", "other"] } });
   }, async ({ client, cache }, maps) => {
@@ -485,7 +485,7 @@ Deno.test("own writes are read as each cache has its objects: reduced, selected 
     });
     assertEquals(answer.spec.nodeName, "n1");
     assertEquals(maps.cache(Pod).list().length, 1);
-    const [metadata, node] = [maps.cache(metadataOf(Pod)).get("default/x"), maps.cache(Nodes).get("default/x")];
+    const [metadata, node] = [maps.cache(onlyMetadata(Pod)).get("default/x"), maps.cache(Nodes).get("default/x")];
     assertEquals([metadata?.kind, metadata?.metadata.labels], ["PartialObjectMetadata", { app: "a", b: "1" }]);
     assertEquals([(metadata as Partial<Pod>).spec, metadata?.metadata.managedFields], [undefined, undefined]);
     assertEquals([node?.spec.nodeName, "labels" in node!.metadata, "containers" in node!.spec], ["n1", false, false]);
@@ -580,7 +580,7 @@ Deno.test("a cache of a reconciler is found by its kind, or by its informer wher
   assertEquals(maps.cache(Pod), maps.cache(maps.informers.forResource(Pod)));
   assertEquals<unknown>(maps.cache(ConfigMap), maps.lister);
   assertThrows(
-    () => maps.cache(metadataOf(Pod)),
+    () => maps.cache(onlyMetadata(Pod)),
     Error,
     'Cannot read "pods" in the reconciler of "configmaps": it does',
   );

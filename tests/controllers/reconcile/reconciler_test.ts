@@ -15,7 +15,7 @@ import { Reconciler } from "../../../src/controllers/reconcile/reconciler.ts";
 import { Job } from "../../../src/kinds/batch/v1.ts";
 import { withController } from "../../../src/controllers/reconcile/objects.ts";
 import { configMap, pod } from "../../../src/testing/fake/objects.ts";
-import { type Cause, requeueAfter, retry } from "../../../src/workqueue/run.ts";
+import { requeueAfter, retry, type Trigger } from "../../../src/workqueue/run.ts";
 import { LeadershipLostError } from "../../../src/controllers/reconcile/leader_elector.ts";
 import type { Transport } from "../../../src/api/lister_watcher.ts";
 import type { FakeApiServer } from "../../../src/testing/fake/fake_api_server.ts";
@@ -109,11 +109,11 @@ Deno.test("a reconciler reconciles the controller of an object that it owns, and
     controller: true,
     ...more,
   });
-  const seen: Cause[][] = [];
+  const seen: Trigger[][] = [];
   const keys: string[] = [];
-  const maps = session.reconciler((key, { causes }) => {
+  const maps = session.reconciler((key, { triggers }) => {
     keys.push(key);
-    seen.push([...causes]);
+    seen.push([...triggers]);
   }).owns(Pod);
   await session.start(maps);
   keys.length = seen.length = 0;
@@ -179,10 +179,15 @@ Deno.test("predicates restrict the events of the kind that they belong to, and n
     metadata: { name: "web" },
     spec: { replicas: 1, selector: {}, template: { spec: { containers: [] } } },
   });
-  const seen: Cause[][] = [];
-  const deployments = new Reconciler(session.client, Deployment, (_key, { causes }) => void seen.push([...causes]), {
-    when: [generationChanged, labelsChanged],
-  });
+  const seen: Trigger[][] = [];
+  const deployments = new Reconciler(
+    session.client,
+    Deployment,
+    (_key, { triggers }) => void seen.push([...triggers]),
+    {
+      when: [generationChanged, labelsChanged],
+    },
+  );
   await session.start(deployments);
   const event = { type: "event", source: "deployments.apps" };
   assertEquals(seen.splice(0), [[{ ...event, event: "added" }]]);
@@ -248,10 +253,10 @@ Deno.test("a reconcile that throws, or rejects without an error, is reported and
   await using session = new Session();
   session.create("a");
   const at: number[] = [];
-  const retries: Cause[][] = [];
-  const maps = session.reconciler((_key, { causes }) => {
+  const retries: Trigger[][] = [];
+  const maps = session.reconciler((_key, { triggers }) => {
     at.push(session.time.now);
-    retries.push([...causes]);
+    retries.push([...triggers]);
     if (at.length === 1) throw new Error("no");
     return at.length < 5 ? Promise.reject(undefined) : undefined;
   });
@@ -260,10 +265,10 @@ Deno.test("a reconcile that throws, or rejects without an error, is reported and
   assertEquals(retries.slice(1), [1, 2, 3, 4].map((count) => [{ type: "retry", count }]));
   assertEquals(session.errors[0], "default/a: no");
   assertEquals(session.errors[1], `default/a: The reconcile of "default/a" failed without an error`);
-  const { outcomes, recent, causes } = maps.status();
+  const { outcomes, recent, triggers } = maps.status();
   assertEquals([outcomes.failed, outcomes.succeeded], [4, 1]);
   assertEquals(recent.map(({ outcome }) => outcome), ["failed", "failed", "failed", "failed", "succeeded"]);
-  assertEquals(causes, { event: 1, retry: 4 });
+  assertEquals(triggers, { event: 1, retry: 4 });
 });
 
 Deno.test("a reconcile that always fails is called every 1000 s in the end, and disturbs no other key", async () => {
@@ -337,7 +342,7 @@ Deno.test("a reconcile whose time is over gives its worker back, and keeps its k
   await session.pass();
   assertEquals(calls, ["default/a", "default/b", "default/a"]);
   assertEquals(maps.status().abandoned, []);
-  assertEquals(maps.status().recent.at(-1)?.causes.map(({ type }) => type).sort(), ["event", "retry"]);
+  assertEquals(maps.status().recent.at(-1)?.triggers.map(({ type }) => type).sort(), ["event", "retry"]);
 });
 
 Deno.test("calls that begin at different times each have their own time limit", async () => {
@@ -450,7 +455,7 @@ Deno.test("stopping gives up on reconciles that do not return in time, and names
 Deno.test("keys can be enqueued from outside, before and while a reconciler runs, and are dropped afterwards", async () => {
   await using session = new Session();
   const seen: unknown[] = [];
-  const maps = session.reconciler((key, { object, causes }) => void seen.push([key, object, causes]));
+  const maps = session.reconciler((key, { object, triggers }) => void seen.push([key, object, triggers]));
   maps.enqueue("default/x", { source: "webhook" });
   await session.start(maps);
   maps.enqueue("default/y");
@@ -484,7 +489,7 @@ Deno.test("initial objects and resyncs have low priority, and changes come befor
   assertEquals(keys.splice(0), ["default/a", "default/c", "default/b"]);
   await session.pass(60_000);
   assertEquals(maps.status().queue.lowPriority, 2);
-  assertEquals(maps.status().queue.running[0].causes, [{ type: "resync", source: "configmaps" }]);
+  assertEquals(maps.status().queue.running[0].triggers, [{ type: "resync", source: "configmaps" }]);
   const stopping = session.stop(maps);
   next!();
   await stopping;
@@ -608,7 +613,7 @@ Deno.test("a reconciler refuses options that are out of range, and names them", 
       [{ debounceMs: Infinity }, "debounceMs must be at least 0"],
       [{ timeoutMs: 0 }, "timeoutMs must be at least 1"],
       [{ graceMs: NaN }, "graceMs must be at least 0"],
-      [{ staleMs: -1 }, "staleMs must be at least 0"],
+      [{ readYourWritesTimeoutMs: -1 }, "readYourWritesTimeoutMs must be at least 0"],
     ] as const
   ) {
     assertThrows(() => session.reconciler(() => {}, options), RangeError, message);
@@ -717,8 +722,8 @@ Deno.test("an observer is called around each reconcile with its facts, and its e
     if (key.endsWith("b")) throw new TerminalError("never");
   }, {
     name: "maps",
-    observe: ({ reconciler, resource, key, retries, causes }) => {
-      notes.push(`${reconciler} ${resource.plural} ${key} ${retries} ${causes.map(({ type }) => type)}`);
+    observe: ({ reconciler, resource, key, retries, triggers }) => {
+      notes.push(`${reconciler} ${resource.plural} ${key} ${retries} ${triggers.map(({ type }) => type)}`);
       return {
         call: (reconcile) => {
           notes.push("call");

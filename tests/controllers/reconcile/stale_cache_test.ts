@@ -88,8 +88,8 @@ Deno.test("a key whose writes no cache sees in time is reconciled all the same, 
   await using session = new Session();
   session.create("a");
   const seen: unknown[] = [];
-  const maps = session.reconciler(async (_key, { causes, client, object }) => {
-    seen.push(causes.map(({ type }) => type), object?.data?.round);
+  const maps = session.reconciler(async (_key, { triggers, client, object }) => {
+    seen.push(triggers.map(({ type }) => type), object?.data?.round);
     if (seen.length > 2) return;
     session.server.stallWatches(ConfigMap);
     await client.resource(ConfigMap, { namespace: "default" }).patch("a", {
@@ -97,7 +97,7 @@ Deno.test("a key whose writes no cache sees in time is reconciled all the same, 
       body: { data: { round: "1" } },
     });
     return requeueAfter(10);
-  }, { staleMs: 5000 });
+  }, { readYourWritesTimeoutMs: 5000 });
   await session.start(maps, 10);
   maps.enqueue("default/a");
   await session.pass(4990);
@@ -140,7 +140,7 @@ async function lost(
     const { spec } = pod({ name: "x" });
     const draft = withController({ metadata: { generateName: "job-" }, spec }, object!);
     await client.resource(Pod, { namespace: "default" }).create(draft);
-  }, { concurrency: 10, timeoutMs: 500, staleMs: 5_000 }).owns(Pod);
+  }, { concurrency: 10, timeoutMs: 500, readYourWritesTimeoutMs: 5_000 }).owns(Pod);
   await session.start(maps);
   using late = session.server.stallWatches(Pod);
   session.create(...names);
@@ -178,7 +178,7 @@ Deno.test("keys whose writes were not answered wait for one list, and are called
   });
 });
 
-Deno.test("a key whose write was not answered waits no longer than staleMs, and not after a refusal", async () => {
+Deno.test("a key whose write was not answered waits no longer than readYourWritesTimeoutMs, and not after a refusal", async () => {
   await lost(["a"], LOSSES.reset, async (session, maps) => {
     await session.pass(5_100);
     assertEquals([session.server.keys(Pod).length, maps.status().stale], [2, 1]);
@@ -265,7 +265,7 @@ for (
     await session.pass(60_000);
     server.bookmark(Pod);
     await session.pass(60_000);
-    assertEquals([calls <= settled + 2, maps.status().causes.superseded, session.errors], [true, undefined, []]);
+    assertEquals([calls <= settled + 2, maps.status().triggers.superseded, session.errors], [true, undefined, []]);
   });
 }
 
@@ -356,8 +356,8 @@ for (
     session.create("a");
     if (name === "undone") server.create(Pod, pod({ name: "x" }));
     const seen: (string | undefined)[] = [];
-    const maps = session.reconciler(async (_key, { causes, client }) => {
-      seen.push(causes[0].type);
+    const maps = session.reconciler(async (_key, { triggers, client }) => {
+      seen.push(triggers[0].type);
       const pods = client.resource(Pod, { namespace: "default" });
       if (seen.length > 1) return;
       using _stall = server.stallWatches(Pod);
@@ -437,7 +437,7 @@ function randomOf(seed: number): () => number {
 const IN = { namespace: "default" };
 const FAILED = { type: "merge", body: { status: { phase: "Failed" } } } as const;
 
-/** A reconciler of pods, and the causes of its calls: `"updated"` of an event, else the type. */
+/** A reconciler of pods, and the triggers of its calls: `"updated"` of an event, else the type. */
 function pods(
   { client }: Pick<Session, "client">,
   reconcile: (context: ReconcileContext<Pod>) => unknown,
@@ -445,7 +445,7 @@ function pods(
 ): { readonly pods: Reconciler<Pod>; readonly calls: string[] } {
   const calls: string[] = [];
   const reconciler = new Reconciler(client, Pod, async (_key, context) => {
-    calls.push(context.causes.map(({ event, type }) => event ?? type).join("+"));
+    calls.push(context.triggers.map(({ event, type }) => event ?? type).join("+"));
     await reconcile(context);
   }, options);
   return { pods: reconciler, calls };
@@ -497,16 +497,16 @@ for (const [name, write] of Object.entries(WRITES)) {
   }
 }
 
-Deno.test("events of own status are causes where that is asked for", async () => {
+Deno.test("events of own status are triggers where that is asked for", async () => {
   await using session = new Session();
   session.server.create(Pod, pod({ name: "x" }));
-  const { pods: reconciler, calls } = pods(session, WRITES["a merge patch"], { echoes: "cause" });
+  const { pods: reconciler, calls } = pods(session, WRITES["a merge patch"], { ownWrites: "trigger" });
   await session.start(reconciler, 1_000);
   assertEquals(calls, ["added", "updated"]);
 });
 
-Deno.test("events of writes beside the status are causes, and none where that is asked for", async () => {
-  for (const echoes of [undefined, "skip"] as const) {
+Deno.test("events of writes beside the status are triggers, and none where that is asked for", async () => {
+  for (const ownWrites of [undefined, "ignore"] as const) {
     await using session = new Session();
     session.server.create(Pod, pod({ name: "x" }));
     let isFirst = true;
@@ -521,12 +521,12 @@ Deno.test("events of writes beside the status are causes, and none where that is
       const own = structuredClone(object!);
       Object.assign(own.metadata, { labels: { a: "b" } });
       await client.resource(Pod, IN).update(own as never);
-    }, { echoes });
-    reconciler.watches(ConfigMap, ({ key }) => [key, "default/x"], { echoes });
+    }, { ownWrites });
+    reconciler.watches(ConfigMap, ({ key }) => [key, "default/x"], { ownWrites });
     await session.start(reconciler, 1_000);
     // The key of the other map has written nothing: it is reconciled, and so is "x" without the option.
     const others = calls.filter((it) => it === "added" || it === "added+updated").length;
-    if (echoes === undefined) assert(calls.length > others, `${calls}`);
+    if (ownWrites === undefined) assert(calls.length > others, `${calls}`);
     else assertEquals(calls, ["added", "added+updated"]);
   }
 });
@@ -576,7 +576,7 @@ Deno.test("a list that shows an own version may hide a change by somebody else, 
   assertEquals([calls, seen], [["added", "updated"], [undefined, undefined]]);
 });
 
-Deno.test("events of other writers during a call are causes when it ends, at the time that debouncing gives", async () => {
+Deno.test("events of other writers during a call are triggers when it ends, at the time that debouncing gives", async () => {
   await using session = new Session();
   const { server } = session;
   server.create(Pod, pod({ name: "x" }));
@@ -621,7 +621,7 @@ Deno.test("a call that is given up, or that has failed, loses no event that came
 });
 
 /** Plays a random history: an own status writer among others, with watches that lag, and lists. */
-async function play(seed: number): Promise<{ readonly calls: number; readonly echoes: number }> {
+async function play(seed: number): Promise<{ readonly calls: number; readonly ownWrites: number }> {
   let state = seed;
   const random = (): number => (state = (state * 16807) % 2147483647) / 2147483647;
   await using session = new Session((server) => ({
@@ -658,7 +658,7 @@ async function play(seed: number): Promise<{ readonly calls: number; readonly ec
   await session.pass(100_000);
   assertEquals(read, foreignOf(server.get(Pod, "x")), `seed ${seed}`);
   assertEquals(reconciler.status().stale, 0);
-  return { calls: calls.length, echoes: writes };
+  return { calls: calls.length, ownWrites: writes };
 }
 
 function foreignOf(object: KubernetesObject | undefined): unknown {
@@ -675,24 +675,24 @@ Deno.test("the event of an own write is known by uid and version, once", async (
   session.server.create(Pod, pod({ name: "x" }));
   await using informer = new SharedIndexInformer(session.client.resource(Pod));
   const own = new OwnCalls(() => true);
-  const echoes: boolean[] = [];
+  const ownWrites: boolean[] = [];
   informer.addEventHandler({
     onUpdate: (event) => {
       const { uid, resourceVersion, before } = event;
       const body = { metadata: { resourceVersion: before.resourceVersion } };
       const write = { resource: Pod, key: "default/x", namespace: "default", uid, resourceVersion };
       own.wrote("x", { ...write, uid: "another", sent: { type: "update", subresource: "", body } });
-      echoes.push(own.isEcho("x", event, true));
+      ownWrites.push(own.isOwnWrite("x", event, true));
       own.wrote("x", { ...write, sent: { type: "update", subresource: "", body } });
-      echoes.push(own.isEcho("y", event, true), own.isEcho("x", event, false));
-      echoes.push(own.isEcho("x", event, true), own.isEcho("x", event, true));
+      ownWrites.push(own.isOwnWrite("y", event, true), own.isOwnWrite("x", event, false));
+      ownWrites.push(own.isOwnWrite("x", event, true), own.isOwnWrite("x", event, true));
     },
   });
   informer.run();
   await session.pass();
   session.server.annotate(Pod, "default/x", { by: "somebody" });
   await session.pass();
-  assertEquals(echoes, [false, false, false, true, false]);
+  assertEquals(ownWrites, [false, false, false, true, false]);
 });
 
 Deno.test("a list and a repair have no events of a watch", async () => {
@@ -713,7 +713,7 @@ Deno.test("a list and a repair have no events of a watch", async () => {
   server.annotate(Pod, "default/x", { n: "2" });
   server.annotate(Pod, "default/y", { n: "1" });
   await session.pass();
-  const check = informer.check();
+  const check = informer.checkConsistency();
   await session.pass(100_000);
   await check;
   server.forceRelist();

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertNotStrictEquals, assertStrictEquals, assertThrows } from "@std/assert";
-import type { Entry } from "../../../src/api/options.ts";
+import type { CacheEntry } from "../../../src/api/options.ts";
 import { DecodeError } from "../../../src/api/status.ts";
 import { brokenEntry, entryOf, frozenEntry, RowEntry, unreadEntry } from "../../../src/entry/entry.ts";
 import {
@@ -11,8 +11,8 @@ import {
 } from "../../../src/informer/cache/lister.ts";
 import { entry, type Thing, thing, unparsable, unread } from "../../support/fixtures.ts";
 import { holding, Run } from "../../support/informer.ts";
-import { fieldsOf } from "../../../src/api/fields.ts";
-import { metadataOf, type Resource } from "../../../src/api/resource.ts";
+import { onlyFields } from "../../../src/api/fields.ts";
+import { onlyMetadata, type Resource } from "../../../src/api/resource.ts";
 import { CacheScope } from "../../../src/informer/cache/cache_scope.ts";
 import { Deployment } from "../../../src/kinds/apps/v1.ts";
 import { Secret } from "../../../src/kinds/core/v1.ts";
@@ -73,7 +73,7 @@ Deno.test("Lister list selects by the labels that a transform has set", async ()
 Deno.test("Lister list and Indexer list throw an entry's error if it is not a DecodeError", async () => {
   const failure = new TypeError("not the object's fault");
   const { key, namespace, name, uid, resourceVersion, metadata } = entry("a", 1);
-  const odd: Entry<Thing> = {
+  const odd: CacheEntry<Thing> = {
     ...{ key, namespace, name, uid, resourceVersion, metadata },
     get labels(): never {
       throw failure;
@@ -145,8 +145,8 @@ Deno.test("namespaceIndex drops the arrays of unused namespaces, rarely", () => 
 Deno.test("CacheScope names resource, version, form and selection, and nothing that is not restricted", () => {
   const scopes = [
     CacheScope.inFactory(Deployment, {}, {}),
-    CacheScope.inFactory(metadataOf(Deployment), { labelSelector: "", fieldSelector: "" }, {}),
-    CacheScope.inFactory(fieldsOf(Deployment, ["spec.replicas"]), { namespaces: ["shop", "cart"], keep: "data" }, {}),
+    CacheScope.inFactory(onlyMetadata(Deployment), { labelSelector: "", fieldSelector: "" }, {}),
+    CacheScope.inFactory(onlyFields(Deployment, ["spec.replicas"]), { namespaces: ["shop", "cart"], keep: "data" }, {}),
     CacheScope.inFactory(Deployment, { labelSelector: "app=web", fieldSelector: "metadata.name=a" }, {}),
     CacheScope.inFactory(Deployment, { readable: true }, {}),
     CacheScope.inFactory(Deployment, { shard: "0/2" }, {}),
@@ -176,8 +176,8 @@ Deno.test("CacheScope says which part of objects is cached, and nothing of compl
     of(Deployment, { readable: true }),
     of(Deployment, { shard: "0/2" }),
     of(undefined),
-    of(fieldsOf(Deployment, ["spec.replicas", "status"])),
-    of(metadataOf(Deployment)),
+    of(onlyFields(Deployment, ["spec.replicas", "status"])),
+    of(onlyMetadata(Deployment)),
     of(Secret),
   ], [
     "what a transform makes of objects",
@@ -190,9 +190,9 @@ Deno.test("CacheScope says which part of objects is cached, and nothing of compl
   ]);
 });
 
-const READS: Readonly<Record<string, (quarantine: Quarantine<Thing>, entry: Entry<Thing>) => unknown>> = {
+const READS: Readonly<Record<string, (quarantine: Quarantine<Thing>, entry: CacheEntry<Thing>) => unknown>> = {
   objectOf: (quarantine, entry) => quarantine.objectOf(entry),
-  metadataOf: (quarantine, entry) => quarantine.metadataOf(entry),
+  onlyMetadata: (quarantine, entry) => quarantine.onlyMetadata(entry),
   labelsOf: (quarantine, entry) => quarantine.labelsOf(entry),
 };
 
@@ -214,7 +214,7 @@ for (const [name, read] of Object.entries(READS)) {
 }
 
 /** Unread entries of these objects, and the count of those that were parsed. */
-function entries(...objects: object[]): Entry<unknown>[] {
+function entries(...objects: object[]): CacheEntry<unknown>[] {
   return objects.map((object, i) => {
     const identity = { key: `${i}`, namespace: "", uid: "", resourceVersion: "1" };
     return unreadEntry(identity, JSON.stringify({ metadata: {}, ...object }), 12, 14);

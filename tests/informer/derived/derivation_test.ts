@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertInstanceOf } from "@std/assert";
-import { derive, type DerivedCollection, type DerivedObject, deriveGroups, type FetchObjects } from "@kube/informer";
+import { derive, type DerivedCollection, type DerivedObject, deriveGroups, type ReadObjects } from "@kube/informer";
 import { DerivationError } from "../../../src/informer/derived/derivation.ts";
 import { added, deleted, entry, modified, type Thing } from "../../support/fixtures.ts";
 import { nextTurn } from "../../../src/async/signals.ts";
@@ -65,7 +65,7 @@ for (const [what, nonsense] of Object.entries(NONSENSE)) {
       return nonsense(thing) as DerivedObject;
     }, { onError: (error) => errors.push(error) });
     // Each change is tested against its selectors, in the turn of the first one.
-    await using second = derive(first, (item, { fetch }) => ({
+    await using second = derive(first, (item, { read: fetch }) => ({
       metadata: item.metadata,
       found: fetch(first, { labelSelector: "tier=web" }).length + fetch(first, { fieldSelector: "at.none=1" }).length,
     }));
@@ -88,7 +88,7 @@ for (const [what, nonsense] of Object.entries(NONSENSE)) {
 Deno.test("null labels are none, as in Go, to selectors of other collections, too", async () => {
   await using run = await new Run(holding(entry("a", 1))).start();
   await using first = derive(run.informer, (thing) => named(thing, { labels: thing.spec.size === 1 ? labels : null }));
-  await using second = derive(first, ({ metadata }, { fetch }) => ({
+  await using second = derive(first, ({ metadata }, { read: fetch }) => ({
     metadata: { name: metadata.name },
     with: fetch(first, { labelSelector: "tier=web" }).length,
     without: fetch(first, { labelSelector: "!tier" }).length,
@@ -149,7 +149,7 @@ Deno.test("an error outside of all inputs stops neither the collection nor other
 Deno.test("a collection waits for one that another one has begun to read, which it reads", async () => {
   await using run = await new Run(holding(entry("a", 1))).start();
   const calls: string[] = [];
-  await using top: DerivedCollection<DerivedObject> = derive(run.informer, ({ metadata }, { fetch }) => {
+  await using top: DerivedCollection<DerivedObject> = derive(run.informer, ({ metadata }, { read: fetch }) => {
     const found = fetch(middle, { key: "default/a" });
     calls.push(String(found?.size));
     return { metadata };
@@ -160,7 +160,7 @@ Deno.test("a collection waits for one that another one has begun to read, which 
   }));
   await using middle: DerivedCollection<DerivedObject & { size: number }> = derive(
     names,
-    ({ metadata }, { fetch }) => ({
+    ({ metadata }, { read: fetch }) => ({
       metadata,
       size: metadata.labels === undefined ? 0 : fetch(bottom, { key: "default/a" })?.size ?? 0,
     }),
@@ -198,7 +198,7 @@ Deno.test("a getter of a transformed object that throws is an error of the calls
   });
   await using run = await new Run(holding(entry("a", 1)), { transform }).start();
   const errors: unknown[] = [];
-  await using found = derive(run.informer, ({ metadata: { name }, spec }, { fetch }) => ({
+  await using found = derive(run.informer, ({ metadata: { name }, spec }, { read: fetch }) => ({
     metadata: { name },
     size: spec.size,
     found: fetch(run.informer, { fieldSelector: "status.x=1" }).length,
@@ -244,7 +244,7 @@ async function busy(time: WorkTime): Promise<
   const nodes = new Run(holding(entry("n", 1)), {}, time);
   const quiet = new Run(holding(entry("q", 1)), {}, time);
   for (const run of [pods, nodes, quiet]) await run.start();
-  const collection = derive(pods.informer, (thing, { fetch }) => {
+  const collection = derive(pods.informer, (thing, { read: fetch }) => {
     time.work(10);
     return named(thing, { labels: { size: String(fetch(nodes.informer, { where: () => true })[0].spec.size) } });
   }, { name: "busy" });
@@ -371,7 +371,7 @@ Deno.test("an index function is called once for each object, however many collec
   };
   await using run = await new Run(holding(entry("a", 1), entry("b", 2, { size: 2 })), { indexers }).start();
   const sized = (): DerivedCollection<DerivedObject & { size: number }> =>
-    derive(run.informer, ({ metadata: { name } }, { fetch }) => ({
+    derive(run.informer, ({ metadata: { name } }, { read: fetch }) => ({
       metadata: { name },
       size: fetch(run.informer, { index: "size", value: "2" }).length,
     }));
@@ -428,13 +428,13 @@ class Kept implements Disposable {
 
 Deno.test("nothing is kept of reads that no call makes any more, by key, index value, selector or namespace", async () => {
   await using run = await new Run(holding(), { indexers: { none: () => [] } }).start();
-  const reads = (name: string, fetch: FetchObjects): unknown => [
+  const reads = (name: string, fetch: ReadObjects): unknown => [
     fetch(run.informer, { key: `gone-key-${name}` }),
     fetch(run.informer, { index: "none", value: `gone-value-${name}` }),
     fetch(run.informer, { labelSelector: `gone-label-${name}=1` }),
     fetch(run.informer, { namespace: `gone-namespace-${name}`, fieldSelector: "spec.size=1" }),
   ];
-  await using found = derive(run.informer, ({ metadata: { name } }, { fetch }) => {
+  await using found = derive(run.informer, ({ metadata: { name } }, { read: fetch }) => {
     reads(name, fetch);
     return { metadata: { name } };
   });

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import type { Entry } from "../../../src/api/options.ts";
+import type { CacheEntry } from "../../../src/api/options.ts";
 import { nextTurn, Pacer } from "../../../src/async/signals.ts";
 import { Quarantine } from "../../../src/informer/cache/entry_transform.ts";
 import { Added, Deleted, Updated } from "../../../src/informer/events/event.ts";
@@ -246,7 +246,7 @@ Deno.test("Cursor also yields the turn while its filter drops all events", async
 });
 
 Deno.test("Cursor that is closed follows the log no more, and keeps none of the entries that it has not read", async () => {
-  const entries = (): Entry<Thing>[] => [entry("a", 1), entry("b", 2), entry("c", 3)];
+  const entries = (): CacheEntry<Thing>[] => [entry("a", 1), entry("b", 2), entry("c", 3)];
   for (const backlog of ["keep", "latestPerKey", { max: 3 }] as const) {
     for (const unread of ["the start", "a resync"]) {
       // What is unread is made in a function of its own, so that nothing else keeps it.

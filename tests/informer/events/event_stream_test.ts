@@ -242,13 +242,14 @@ Deno.test("atLeast() resolves when the cache has reached the version by a change
   await using run = new Run(holding(entry("a", 1)));
   const { informer } = run;
   const reached: string[] = [];
-  const wait = (version: string): Promise<void> => informer.atLeast(version).then(() => void reached.push(version));
+  const wait = (version: string): Promise<void> =>
+    informer.waitForVersion(version).then(() => void reached.push(version));
   const waits = [wait("9"), wait("11"), wait("15"), wait("100")];
   await run.tick();
   assertEquals(reached, []);
   await run.start();
   assertEquals(reached, ["9"]);
-  await informer.atLeast("10");
+  await informer.waitForVersion("10");
   await run.send(modified("a", 11));
   assertEquals([reached, informer.indexer.getByKey("default/a")?.metadata.resourceVersion], [["9", "11"], "11"]);
   await run.send(bookmark(99));
@@ -260,40 +261,40 @@ Deno.test("atLeast() resolves when the cache has reached the version by a change
 Deno.test("atLeast() rejects when a list has an older version, when the informer stops, when its signal aborts, and for an invalid version", async () => {
   await using run = await new Run(holding(entry("a", 1))).start();
   const { informer } = run;
-  for (const version of ["", "x1", "01", "-5"]) await assertRejects(() => informer.atLeast(version), RangeError);
+  for (const version of ["", "x1", "01", "-5"]) await assertRejects(() => informer.waitForVersion(version), RangeError);
   const stop = new AbortController();
-  const aborted = assertRejects(() => informer.atLeast("50", { signal: stop.signal }), WaitError);
+  const aborted = assertRejects(() => informer.waitForVersion("50", { signal: stop.signal }), WaitError);
   stop.abort(new Error("enough"));
   assertEquals(
     errorLine(await aborted).replaceAll(/[\d.]+ s\b/g, "0 s"),
     'Cannot wait for version 50 of "objects": given up after 0 s, its state has been "live" for 0 s: enough',
   );
   const back = assertRejects(
-    () => informer.atLeast("50"),
+    () => informer.waitForVersion("50"),
     Error,
     "Cannot wait for version 50: the server went back from 10 to 7",
   );
   run.source.list(expired());
   await run.relist(expired(), 7, []);
   await back;
-  const stopped = assertRejects(() => informer.atLeast("50"), Error, "it has stopped");
+  const stopped = assertRejects(() => informer.waitForVersion("50"), Error, "it has stopped");
   await informer[Symbol.asyncDispose]();
   await stopped;
-  await informer.atLeast("7"); // seen is seen
-  await assertRejects(() => informer.atLeast("8"), Error, "it has stopped");
+  await informer.waitForVersion("7"); // seen is seen
+  await assertRejects(() => informer.waitForVersion("8"), Error, "it has stopped");
 });
 
 Deno.test("atLeast() rejects on a server whose versions are not numbers", async () => {
   const source = new ScriptedSource().list(part("abc", []), END).watch([]);
   await using run = await new Run(source).start();
-  const error = await assertRejects(() => run.informer.atLeast("5"), RangeError);
+  const error = await assertRejects(() => run.informer.waitForVersion("5"), RangeError);
   assert(error.message.includes('"abc"'));
 });
 
 Deno.test("atLeast() that is waiting rejects when the server's versions turn out not to be numbers", async () => {
   for (const listedAt of ["abc", "10"]) {
     await using run = new Run(new ScriptedSource().list(part(listedAt, []), END).watch([]));
-    const waiting = assertRejects(() => run.informer.atLeast("50"), RangeError, '"abc"');
+    const waiting = assertRejects(() => run.informer.waitForVersion("50"), RangeError, '"abc"');
     await run.start();
     if (listedAt === "10") await run.send(added("a", "abc"));
     await waiting;

@@ -5,7 +5,7 @@ import type { SharedIndexInformer } from "../../../src/informer/shared_index_inf
 import { added, deleted, entry, modified, type Thing } from "../../support/fixtures.ts";
 import { FakeTime } from "../../support/fake_time.ts";
 import { gate, holding, line, Notes, Run } from "../../support/informer.ts";
-import type { Change } from "../../../src/api/lister_watcher.ts";
+import type { WatchChange } from "../../../src/api/lister_watcher.ts";
 
 const OBJECTS = 20_000;
 
@@ -344,7 +344,7 @@ Deno.test("a backlog keeps every event for a slow handler by default", async () 
 });
 
 /** Changes of `a` while the handler is busy, and the events that it receives afterwards. */
-const FOLDS: Readonly<Record<string, readonly [before: "there" | "not there", Change<Thing>[], string[]]>> = {
+const FOLDS: Readonly<Record<string, readonly [before: "there" | "not there", WatchChange<Thing>[], string[]]>> = {
   "add": ["not there", [added("a", 11)], ["+ default/a@11"]],
   "add, update": ["not there", [added("a", 11), modified("a", 12)], ["+ default/a@12"]],
   "add, delete": ["not there", [added("a", 11), deleted("a", 12)], []],

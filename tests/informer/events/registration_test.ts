@@ -1,6 +1,6 @@
 import { InformerError } from "../../../src/errors/informer_error.ts";
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
-import type { Entry } from "../../../src/api/options.ts";
+import type { CacheEntry } from "../../../src/api/options.ts";
 import type { HandlerRegistration, ResourceEventHandler, SyncedEvent } from "../../../src/informer/events/event.ts";
 import type { SharedIndexInformerOptions } from "../../../src/informer/options.ts";
 import { WaitError } from "../../../src/informer/status.ts";
@@ -350,9 +350,11 @@ function checked(object: Thing): Thing {
 /** As {@linkcode Notes}, without reading objects. */
 class Keys implements Required<ResourceEventHandler<Thing>> {
   readonly lines: string[] = [];
-  readonly onAdd = ({ name, resourceVersion }: Entry<Thing>): void => this.#note(`+ ${name}@${resourceVersion}`);
-  readonly onUpdate = ({ name, resourceVersion }: Entry<Thing>): void => this.#note(`~ ${name}@${resourceVersion}`);
-  readonly onDelete = ({ name, resourceVersion }: Entry<Thing>): void => this.#note(`- ${name}@${resourceVersion}`);
+  readonly onAdd = ({ name, resourceVersion }: CacheEntry<Thing>): void => this.#note(`+ ${name}@${resourceVersion}`);
+  readonly onUpdate = ({ name, resourceVersion }: CacheEntry<Thing>): void =>
+    this.#note(`~ ${name}@${resourceVersion}`);
+  readonly onDelete = ({ name, resourceVersion }: CacheEntry<Thing>): void =>
+    this.#note(`- ${name}@${resourceVersion}`);
   readonly onSynced = ({ objects }: SyncedEvent): void => this.#note(`= ${objects}`);
 
   #note(line: string): void {

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertNotEquals, assertRejects } from "@std/assert";
-import type { Abortable, Entry } from "../../../src/api/options.ts";
+import type { Abortable, CacheEntry } from "../../../src/api/options.ts";
 import { StatusError } from "../../../src/api/status.ts";
 import type { NamespaceFinder } from "../../../src/informer/cache/cache_scope.ts";
 import { ChangingNamespaces, NamespaceKeys } from "../../../src/informer/sync/changing_namespaces.ts";
@@ -35,8 +35,8 @@ class FakePart {
   readonly gate = { version: "10" };
   readonly state: { cause?: unknown } = {};
   readonly calls: string[] = [];
-  entries: Entry<Thing>[] = [];
-  readonly known = { list: (): readonly Entry<Thing>[] => this.entries };
+  entries: CacheEntry<Thing>[] = [];
+  readonly known = { list: (): readonly CacheEntry<Thing>[] => this.entries };
   /** Awaited by its run after the signal has aborted. */
   ending: Promise<void> = Promise.resolve();
 

@@ -2,10 +2,10 @@ import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { type HashRange, hashRange, type ShardField, ShardFilter, type ShardSource } from "../../../src/api/shard.ts";
 import { nextTurn } from "../../../src/async/signals.ts";
 import { ChangingShard, writerOfLists } from "../../../src/informer/sync/changing_shard.ts";
-import { MemoryPositions, Position } from "../../../src/informer/events/position.ts";
+import { Checkpoint, MemoryCheckpoints } from "../../../src/informer/events/checkpoint.ts";
 import type { InformerEvent } from "../../../src/informer/events/event.ts";
 import type { SharedIndexInformer } from "../../../src/informer/shared_index_informer.ts";
-import { metadataOf, tableOf } from "../../../src/api/resource.ts";
+import { asTable, onlyMetadata } from "../../../src/api/resource.ts";
 import { Pod } from "../../../src/kinds/core/v1.ts";
 import { pod } from "../../../src/testing/mod.ts";
 import { Random } from "../../../src/testing/fake/random.ts";
@@ -321,7 +321,7 @@ Deno.test("A check ends when ranges change, as its list was of others", async ()
   const pods = fixture.informers.forResource(Pod, { shard: held });
   await fixture.start();
   using _stalled = fixture.server.stallNext(1, isList);
-  const checked = pods.check();
+  const checked = pods.checkConsistency();
   await fixture.tick();
   held.take(1);
   const [{ repair }] = await Promise.all([checked, fixture.tick()]);
@@ -396,8 +396,8 @@ Deno.test("An informer of changing ranges has no snapshots and no positions, and
   await fixture.start();
   assertThrows(() => pods.snapshot(), TypeError, 'its shard "group" has ranges that change');
   await assertRejects(() => pods.restore(new Blob([]).stream()), TypeError, "ranges that change");
-  const position = await Position.open(new MemoryPositions(), { name: "p" });
-  assertThrows(() => pods.addEventHandler({}, { position }), TypeError, "ranges that change");
+  const position = await Checkpoint.open(new MemoryCheckpoints(), { name: "p" });
+  assertThrows(() => pods.addEventHandler({}, { checkpoint: position }), TypeError, "ranges that change");
   pods.pause();
   const { asked: _before } = fixture;
   held.give(0);
@@ -485,7 +485,7 @@ Deno.test("A writer of lists takes no changes", () => {
 const SEEDS = Number(Deno.env.get("SHARD_SEEDS") ?? 30);
 
 Deno.test("Ranges that move between processes: each object is cached once, by its holder, for random histories", async () => {
-  const kinds = [Pod, metadataOf(Pod), tableOf(Pod)] as unknown as readonly (typeof Pod)[];
+  const kinds = [Pod, onlyMetadata(Pod), asTable(Pod)] as unknown as readonly (typeof Pod)[];
   for (let seed = 1; seed <= SEEDS; seed++) {
     const random = new Random(seed);
     const by = random.pick(["uid", "namespace", "controller"] as const);

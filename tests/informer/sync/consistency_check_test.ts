@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { Client } from "../../../src/client/client.ts";
-import { metadataOf, type Resource } from "../../../src/api/resource.ts";
+import { onlyMetadata, type Resource } from "../../../src/api/resource.ts";
 import type { KubernetesObject } from "../../../src/api/object.ts";
 import type { Selection } from "../../../src/api/options.ts";
 import { SharedIndexInformer } from "../../../src/informer/shared_index_informer.ts";
@@ -53,7 +53,7 @@ function requests({ source }: Run): string[] {
 Deno.test("check() of an equal cache is one list at the version of the cache, and no event", async () => {
   const source = holding(entry("a", 1), entry("b", 2)).list(part(10, [entry("a", 1), entry("b", 2)]), END);
   await using run = await new NotedRun(source).start();
-  const result = await run.informer.check();
+  const result = await run.informer.checkConsistency();
   assertEquals(summary(result), "none: 0 of 2 []");
   assertEquals(requests(run), ["list 10 NotOlderThan limit=500"]);
   // Equal objects are not decoded again.
@@ -71,7 +71,7 @@ Deno.test("check() finds a lost change, addition, deletion and successor, reads 
     .list(part(15, [entry("e", 15, { uid: "new" })]), END);
   await using run = await new NotedRun(source).start();
   await run.send(bookmark(15));
-  const result = await run.informer.check();
+  const result = await run.informer.checkConsistency();
   assertEquals(summary(result), "objects: 4 of 4 [default/a default/d default/e default/c]");
   await run.tick();
   assertEquals(
@@ -97,7 +97,7 @@ Deno.test("check() reports the first ten keys of many", async () => {
   const things = Array.from({ length: 12 }, (_, i) => entry(`n${String(i).padStart(2, "0")}`, i + 1));
   await using run = await new NotedRun(holding(...things).list(part(20, []), END)).start();
   await run.send(bookmark(20));
-  const { differences, keys, repair } = await run.informer.check();
+  const { differences, keys, repair } = await run.informer.checkConsistency();
   assertEquals([differences, keys.length, keys[0], repair, run.cached], [12, 10, "default/n00", "objects", []]);
   assert(run.complaints[0].includes('"default/n09" and 2 more)'), run.complaints[0]);
 });
@@ -105,7 +105,7 @@ Deno.test("check() reports the first ten keys of many", async () => {
 Deno.test("check() waits for changes that are under way, which are no differences", async () => {
   const source = holding(entry("a", 1), entry("c", 3)).list(part(13, [entry("a", 11), entry("b", 12)]), END);
   await using run = await new NotedRun(source).start();
-  const checking = run.informer.check();
+  const checking = run.informer.checkConsistency();
   await run.tick(1_000);
   await run.send(modified("a", 11), added("b", 12), deleted("c", 13));
   assertEquals(summary(await checking), "none: 0 of 2 []");
@@ -117,7 +117,7 @@ Deno.test("check() takes changes after the version of the list for no difference
   const source = holding(entry("a", 1), entry("b", 2), entry("d", 3)).list(part(10, [entry("a", 1)]), part(10, []))
     .list(part(12, []), END);
   await using run = await new NotedRun(source).start();
-  const checking = run.informer.check();
+  const checking = run.informer.checkConsistency();
   await run.tick();
   // Between two parts of the list, "a" and "d" change, "b" is deleted, and "c" is added.
   await run.send(modified("a", 11), deleted("b", 12), added("c", 13), modified("d", 14));
@@ -130,7 +130,7 @@ Deno.test("check() never replaces what the watch has sent meanwhile by an older 
   const source = holding(entry("a", 1)).list(part(11, [entry("a", 11)]), END).list(part(11, []));
   await using run = await new NotedRun(source).start();
   await run.send(bookmark(11));
-  const checking = run.informer.check();
+  const checking = run.informer.checkConsistency();
   await run.tick();
   await run.send(modified("a", 12));
   source.lists[2].send(part(11, [entry("a", 11)]), END);
@@ -145,7 +145,7 @@ Deno.test("check() keeps an object that the watch has added again while another 
     .list(part(11, [entry("a", 11)]));
   await using run = await new NotedRun(source).start();
   await run.send(bookmark(11));
-  const checking = run.informer.check();
+  const checking = run.informer.checkConsistency();
   await run.tick();
   await run.send(added("b", 12, { uid: "new" }));
   source.lists[2].send(END);
@@ -157,7 +157,7 @@ Deno.test("check() keeps an object that the watch has added again while another 
 Deno.test("check() adds an object whose deletion the watch has sent before it was read", async () => {
   const source = holding(entry("a", 1)).list().list(part(12, [entry("a", 12, { uid: "new" })]), END);
   await using run = await new NotedRun(source).start();
-  const checking = run.informer.check();
+  const checking = run.informer.checkConsistency();
   await run.tick();
   await run.send(deleted("a", 11), bookmark(12));
   source.lists[1].send(part(12, [entry("a", 12, { uid: "new" })]), END);
@@ -170,7 +170,7 @@ Deno.test("check() reads objects by names with characters of selectors, and with
   const odd = entry("a,b=c\\d", 11, { namespace: "" });
   await using run = await new NotedRun(holding().list(part(11, [odd]), END).list(part(11, [odd]), END)).start();
   await run.send(bookmark(11));
-  assertEquals((await run.informer.check()).differences, 1);
+  assertEquals((await run.informer.checkConsistency()).differences, 1);
   const { fieldSelector, namespace } = run.source.lists[2].options;
   assertEquals([fieldSelector, namespace], ["metadata.name=a\\,b\\=c\\\\d", undefined]);
 });
@@ -179,7 +179,7 @@ Deno.test("check() does not add an object again that the watch has deleted while
   const source = holding().list(part(11, [entry("a", 11)]), END).list(part(11, []));
   await using run = await new NotedRun(source).start();
   await run.send(bookmark(11));
-  const checking = run.informer.check();
+  const checking = run.informer.checkConsistency();
   await run.tick();
   await run.send(deleted("a", 12));
   source.lists[2].send(part(11, [entry("a", 11)]), END);
@@ -192,7 +192,7 @@ Deno.test("check() leaves a state that is newer than the cache to the watch", as
   const source = holding(entry("a", 1)).list(part(11, [entry("a", 11)]), END).list(part(12, [entry("a", 12)]), END);
   await using run = await new NotedRun(source).start();
   await run.send(bookmark(11));
-  assertEquals(summary(await run.informer.check()), "objects: 1 of 1 [default/a]");
+  assertEquals(summary(await run.informer.checkConsistency()), "objects: 1 of 1 [default/a]");
   assertEquals(run.cached, ["default/a@1"]);
   await run.send(modified("a", 12));
   assertEquals([run.notes.take(), run.informer.status().outdated], [["~ default/a@1→12"], 0]);
@@ -201,7 +201,7 @@ Deno.test("check() leaves a state that is newer than the cache to the watch", as
 Deno.test("check() lists the collection when the watch is silent about objects that differ", async () => {
   const source = holding(entry("a", 1)).list(part(12, [entry("a", 11)]), END);
   await using run = await new NotedRun(source).start();
-  const checking = run.informer.check();
+  const checking = run.informer.checkConsistency();
   await run.tick(89_999);
   assertEquals(source.lists.length, 2);
   source.list(part(13, [entry("a", 11)]), END).watch([]);
@@ -220,7 +220,7 @@ Deno.test("check() lists the collection when the server's version is behind the 
     const source = holding(entry("a", 1), entry("b", 9)).list(tooLarge()).list(part(5, [entry("a", 1)]), END);
     await using run = await new NotedRun(source).start();
     source.list(part(5, [entry("a", 1)]), END).watch([]);
-    const result = await run.informer.check();
+    const result = await run.informer.checkConsistency();
     assertEquals([summary(result), result.reason], [
       "list: 1 of 1 [default/b]",
       "the server's history went back from version 10 to 5",
@@ -235,7 +235,7 @@ Deno.test("check() lists the collection when the server's version is behind the 
 Deno.test("check() of a server that is slow to reach the version compares the newest state", async () => {
   const source = holding(entry("a", 1)).list(TOO_LARGE["a message"]()).list(part(10, [entry("a", 1)]), END);
   await using run = await new NotedRun(source).start();
-  assertEquals(summary(await run.informer.check()), "none: 0 of 1 []");
+  assertEquals(summary(await run.informer.checkConsistency()), "none: 0 of 1 []");
 });
 
 Deno.test("check() lists the collection when an object is older on the server than in the cache, or another at its version", async () => {
@@ -248,7 +248,7 @@ Deno.test("check() lists the collection when an object is older on the server th
     await using run = await new NotedRun(source).start();
     await run.send(bookmark(20));
     source.watch([]);
-    const result = await run.informer.check();
+    const result = await run.informer.checkConsistency();
     assertEquals([summary(result), result.reason], [
       "list: 1 of 1 [default/a]",
       `the server's history went back: "default/a" is cached at version 9, and was ${was} when the server was at 20`,
@@ -263,7 +263,7 @@ Deno.test("check() lists the collection when more than 100 objects differ", asyn
   const source = holding().list(part(11, things), END).list(part(11, things), END);
   await using run = await new NotedRun(source).start();
   await run.send(bookmark(11));
-  assertEquals((await run.informer.check()).repair, "list");
+  assertEquals((await run.informer.checkConsistency()).repair, "list");
   await run.tick();
   assertEquals([run.cached.length, source.lists.length], [101, 3]);
 });
@@ -274,7 +274,7 @@ Deno.test("check() lists the collection when versions that differ cannot be orde
     END,
   );
   await using run = await new NotedRun(source).start();
-  assertEquals((await run.informer.check()).reason, "the server does not order its versions");
+  assertEquals((await run.informer.checkConsistency()).reason, "the server does not order its versions");
   await run.tick();
   assertEquals(run.cached, ["default/a@y"]);
 });
@@ -282,7 +282,7 @@ Deno.test("check() lists the collection when versions that differ cannot be orde
 Deno.test("check() ends when the collection is listed meanwhile", async () => {
   const source = holding(entry("a", 1)).list(part(10, []));
   await using run = await new NotedRun(source).start();
-  const checking = run.informer.check();
+  const checking = run.informer.checkConsistency();
   await run.tick();
   await run.relist(refused(500), 20, [entry("a", 15)]);
   assertEquals(summary(await checking), "listed: 0 of 0 []");
@@ -293,7 +293,7 @@ Deno.test("statusChanges() yields the result of a check", async () => {
   await using run = await new NotedRun(holding(entry("a", 1)).list(part(10, [entry("a", 1)]), END)).start();
   const statuses = run.informer.statusChanges();
   await statuses.next();
-  const [{ value }, result] = await Promise.all([statuses.next(), run.informer.check()]);
+  const [{ value }, result] = await Promise.all([statuses.next(), run.informer.checkConsistency()]);
   assertEquals(value?.lastCheck, { ...result, at: new Date(run.time.now) });
 });
 
@@ -302,14 +302,14 @@ Deno.test("check() reads pages, and begins anew when a token expires", async () 
     .list(part(10, [entry("a", 1), entry("gone", 3)], { continue: "t" }), END)
     .list(refused(410, { reason: "Expired" })).list(part(12, [entry("a", 1), entry("b", 2)]), END);
   await using run = await new NotedRun(source, { reflector: { pageSize: 2 } }).start();
-  assertEquals(summary(await run.informer.check()), "none: 0 of 2 []");
+  assertEquals(summary(await run.informer.checkConsistency()), "none: 0 of 2 []");
   assertEquals(requests(run), ["list 10 NotOlderThan limit=2", "list - limit=2 continue=t", "list 10 NotOlderThan"]);
 });
 
 Deno.test("check() rejects with the error of a request, and gives up a list that is silent", async () => {
   await using run = await new NotedRun(holding().list(refused(403))).start();
-  await assertRejects(() => run.informer.check(), Error, "403");
-  const silent = assertRejects(() => run.informer.check(), Error, "has not begun to answer for 70 s");
+  await assertRejects(() => run.informer.checkConsistency(), Error, "403");
+  const silent = assertRejects(() => run.informer.checkConsistency(), Error, "has not begun to answer for 70 s");
   await run.tick(70_000);
   await silent;
   assertEquals([run.errors, run.informer.status().lastCheck], [[], undefined]);
@@ -318,7 +318,7 @@ Deno.test("check() rejects with the error of a request, and gives up a list that
 Deno.test("check() gives up a read that is silent, and waits for a list that arrives slowly", async () => {
   await using run = await new NotedRun(holding().list()).start();
   await run.send(bookmark(11));
-  const silent = assertRejects(() => run.informer.check(), Error, "has not begun to answer for 70 s");
+  const silent = assertRejects(() => run.informer.checkConsistency(), Error, "has not begun to answer for 70 s");
   for (const objects of [[], [entry("a", 11)], [entry("b", 2)]]) {
     run.source.lists[1]?.send(part(11, objects));
     await run.tick(60_000);
@@ -364,7 +364,10 @@ Deno.test("check() of an informer that is paused as it resumes ends with the pau
         for (let turn = 0; turn < resuming; turn++) await Promise.resolve();
         let end = "none";
         const check = (): Promise<void> =>
-          informer.check().then(() => {}, (error: Error) => void (end = error.message.replace(/.* (is|was) /, "")));
+          informer.checkConsistency().then(
+            () => {},
+            (error: Error) => void (end = error.message.replace(/.* (is|was) /, "")),
+          );
         if (isFirst) void check();
         else informer.pause();
         for (let turn = 0; turn < between; turn++) await Promise.resolve();
@@ -381,35 +384,35 @@ Deno.test("check() rejects when its signal aborts, and when the informer is disp
   await using run = await new NotedRun(holding().list(part(10, [])).list(part(10, [])).list(part(10, []))).start();
   const { informer, source } = run;
   const stop = new AbortController();
-  const aborted = assertRejects(() => informer.check({ signal: stop.signal }), Error, "enough");
+  const aborted = assertRejects(() => informer.checkConsistency({ signal: stop.signal }), Error, "enough");
   await run.tick();
   stop.abort(new Error("enough"));
   await aborted;
-  const paused = assertRejects(() => informer.check(), Error, "the informer was paused");
+  const paused = assertRejects(() => informer.checkConsistency(), Error, "the informer was paused");
   await run.tick();
   informer.pause();
   await paused;
   await run.tick();
   assertEquals(source.open, 0);
-  await assertRejects(() => informer.check(), Error, "it is paused");
+  await assertRejects(() => informer.checkConsistency(), Error, "it is paused");
   source.watch([]);
   informer.resume();
   await run.tick();
-  const disposed = assertRejects(() => informer.check(), DOMException, "was disposed");
+  const disposed = assertRejects(() => informer.checkConsistency(), DOMException, "was disposed");
   await run.tick();
   await informer[Symbol.asyncDispose]();
   await disposed;
-  await assertRejects(() => informer.check(), Error);
+  await assertRejects(() => informer.checkConsistency(), Error);
   assertEquals(source.lists.length, 4);
 });
 
 Deno.test("check() is refused before the first list, unless its signal has aborted already: then it rejects with the reason", async () => {
   await using run = new Run(new ScriptedSource());
-  await assertRejects(() => run.informer.check(), Error, "it has not synced yet");
+  await assertRejects(() => run.informer.checkConsistency(), Error, "it has not synced yet");
   const signal = AbortSignal.abort(new Error("enough"));
-  await assertRejects(() => run.informer.check({ signal }), Error, "enough");
+  await assertRejects(() => run.informer.checkConsistency({ signal }), Error, "enough");
   await run.start();
-  await assertRejects(() => run.informer.check(), Error, "it has not synced yet");
+  await assertRejects(() => run.informer.checkConsistency(), Error, "it has not synced yet");
 });
 
 Deno.test("check() of objects without a name or that cannot be read finds no difference", async () => {
@@ -417,13 +420,13 @@ Deno.test("check() of objects without a name or that cannot be read finds no dif
   await using run = await new NotedRun(holding(...things()).list(part(10, things()), END)).start();
   const [quarantined] = run.informer.entries.list().filter(({ key }) => key === "default/b");
   assertThrows(() => quarantined.object);
-  assertEquals(summary(await run.informer.check()), "none: 0 of 3 []");
+  assertEquals(summary(await run.informer.checkConsistency()), "none: 0 of 3 []");
 });
 
 Deno.test("check() leaves a renamed object in the cache that the watch brings after the list has shown it", async () => {
   const source = holding(entry("a", 1)).list(part(20, [entry("a", 1), entry("b", 15)]), END);
   await using run = await new NotedRun(source, { transform: rename }).start();
-  const checking = run.informer.check();
+  const checking = run.informer.checkConsistency();
   await run.tick();
   await run.send(added("b", 15), bookmark(20));
   assertEquals(summary(await checking), "none: 0 of 2 []");
@@ -433,7 +436,7 @@ Deno.test("check() leaves a renamed object in the cache that the watch brings af
 Deno.test("check() does not take an object for another one that has its name after a rename", async () => {
   const source = holding(entry("a", 1)).list(part(20, [entry("a", 1), entry("r-a", 15)]), END);
   await using run = await new NotedRun(source, { transform: rename }).start();
-  const checking = run.informer.check();
+  const checking = run.informer.checkConsistency();
   await run.tick();
   await run.send(added("r-a", 15), bookmark(20));
   assertEquals(summary(await checking), "none: 0 of 2 []");
@@ -445,7 +448,7 @@ Deno.test("check() that asks for a list while the watch is reconnected gets it",
     .list(part(5, [entry("a", 1)]), END).watch([]);
   await using run = await new NotedRun(source).start();
   await run.tick(5_000);
-  const checking = run.informer.check();
+  const checking = run.informer.checkConsistency();
   await run.tick();
   run.source.watches[0].send(refused(429)); // the reflector waits
   await run.tick();
@@ -462,7 +465,7 @@ Deno.test("check() compares renamed objects with those that they were", async ()
     .list(part(12, [entry("b", 11)]), END).list(part(12, [entry("d", 12)]), END);
   await using run = await new NotedRun(source, { transform: rename }).start();
   await run.send(bookmark(12));
-  assertEquals(summary(await run.informer.check()), "objects: 3 of 3 [default/r-b default/d default/r-c]");
+  assertEquals(summary(await run.informer.checkConsistency()), "objects: 3 of 3 [default/r-b default/d default/r-c]");
   assertEquals(run.cached, ["default/r-a@1", "default/r-b@11", "default/r-d@12"]);
   assertEquals(source.lists.slice(2).map(({ options }) => options.fieldSelector), [
     "metadata.name=b",
@@ -471,9 +474,9 @@ Deno.test("check() compares renamed objects with those that they were", async ()
 });
 
 /** Checks each minute; the length of watches, which is random, is left to the source. */
-const CHECKED = { check: { everyMs: 60_000 }, reflector: { watchTimeoutMs: Infinity } };
+const CHECKED = { check: { intervalMs: 60_000 }, reflector: { watchTimeoutMs: Infinity } };
 
-Deno.test("check: { everyMs } checks while the informer is live, at random times", async () => {
+Deno.test("check: { intervalMs } checks while the informer is live, at random times", async () => {
   using _random = seedGlobals(() => 0.5);
   const equal = [part(10, [entry("a", 1)]), END] as const;
   const source = holding(entry("a", 1)).list(...equal).list(...equal);
@@ -492,7 +495,7 @@ Deno.test("check: { everyMs } checks while the informer is live, at random times
   assertEquals(source.lists.length, 3);
 });
 
-Deno.test("check: { everyMs } leaves out a check while the informer is not live, and reports none that a pause ends", async () => {
+Deno.test("check: { intervalMs } leaves out a check while the informer is not live, and reports none that a pause ends", async () => {
   const source = holding().list().watch();
   await using run = await new NotedRun(source, CHECKED).start();
   await run.tick(72_000);
@@ -504,7 +507,7 @@ Deno.test("check: { everyMs } leaves out a check while the informer is not live,
   assertEquals([source.lists.length, run.informer.status().state, run.errors], [2, "stale", []]);
 });
 
-Deno.test("check: { everyMs } reports checks that fail, and continues", async () => {
+Deno.test("check: { intervalMs } reports checks that fail, and continues", async () => {
   const source = holding().list(refused(403)).list(part(10, []), END);
   await using run = await new NotedRun(source, CHECKED).start();
   await run.tick(72_000);
@@ -542,7 +545,7 @@ const SELECTIONS: readonly (readonly [string, Resource<KubernetesObject>, Select
   ["several namespaces", ConfigMap, { namespaces: ["a", "b"] }],
   ["a label selector", ConfigMap, { labelSelector: "tier=web" }],
   ["a field selector", ConfigMap, { fieldSelector: "metadata.name!=n2" }],
-  ["metadata alone", metadataOf(ConfigMap), {}],
+  ["metadata alone", onlyMetadata(ConfigMap), {}],
 ];
 
 for (const [name, resource, selection] of SELECTIONS) {
@@ -566,7 +569,7 @@ for (const [name, resource, selection] of SELECTIONS) {
     // Bookmarks follow the events that were lost.
     await setting.tick(2_000);
     const before = server.requests.length;
-    const result = await informer.check();
+    const result = await informer.checkConsistency();
     assert(result.differences >= 2, summary(result));
     const { namespaces, ...rest } = selection;
     const expected = server.list(ConfigMap, rest).filter(({ metadata }) =>
@@ -580,7 +583,7 @@ for (const [name, resource, selection] of SELECTIONS) {
       1,
     );
     assertEquals(errors.length, 1);
-    assertEquals((await informer.check()).repair, "none");
+    assertEquals((await informer.checkConsistency()).repair, "none");
   });
 }
 
@@ -599,9 +602,9 @@ Deno.test("check() of two informers of one client runs one at a time, and of two
     return await server.fetch(request);
   };
   const stop = new AbortController();
-  const first = one.check();
-  const given = assertRejects(() => other.check({ signal: stop.signal }), Error, "enough");
-  const third = other.check();
+  const first = one.checkConsistency();
+  const given = assertRejects(() => other.checkConsistency({ signal: stop.signal }), Error, "enough");
+  const third = other.checkConsistency();
   await setting.tick(50);
   stop.abort(new Error("enough"));
   await given;
@@ -612,7 +615,7 @@ Deno.test("check() of two informers of one client runs one at a time, and of two
   await using alone = new SharedIndexInformer(separate.resource(ConfigMap, { namespace: "a" }));
   void alone.run();
   await setting.tick(1_000);
-  const both = [alone.check(), one.check()];
+  const both = [alone.checkConsistency(), one.checkConsistency()];
   await setting.tick(300);
   await Promise.all(both);
   assertEquals([most, client.server.host], [2, "fake"]);
@@ -638,7 +641,7 @@ Deno.test("check() compares a cache that a streaming list has filled with a list
   await setting.start();
   assertEquals([complete.indexer.size, lacking.indexer.size], [9, 2]);
   assertEquals([complete.status().lists, lacking.status().lists], [0, 0]);
-  const [equal, repaired] = await Promise.all([complete.check(), lacking.check()]);
+  const [equal, repaired] = await Promise.all([complete.checkConsistency(), lacking.checkConsistency()]);
   assertEquals([summary(equal), summary(repaired)], ["none: 0 of 9 []", "objects: 1 of 3 [a/n1]"]);
   assertEquals(versions(lacking.indexer.list()), versions(server.list(ConfigMap, { namespace: "a" })));
   const [list] = server.requests.filter(({ query }) => !query.has("watch"));
@@ -648,9 +651,9 @@ Deno.test("check() compares a cache that a streaming list has filled with a list
   ]);
 });
 
-Deno.test("check: { everyMs } notices a server whose history went back, and the cache becomes equal to it", async () => {
+Deno.test("check: { intervalMs } notices a server whose history went back, and the cache becomes equal to it", async () => {
   await using setting = new Setting();
-  const informer = setting.informers.forResource(ConfigMap, { check: { everyMs: 60_000 } });
+  const informer = setting.informers.forResource(ConfigMap, { check: { intervalMs: 60_000 } });
   await setting.start();
   const restored = new FakeApiServer({ bookmarkMs: 1_000 });
   setting.write("a", "n0", 7, restored);

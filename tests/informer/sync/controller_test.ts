@@ -1,5 +1,5 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import type { Entry } from "../../../src/api/options.ts";
+import type { CacheEntry } from "../../../src/api/options.ts";
 import { Controller } from "../../../src/informer/sync/controller.ts";
 import { VersionGate } from "../../../src/informer/sync/state.ts";
 import { DeltaFIFO } from "../../../src/queue/delta_fifo.ts";
@@ -12,8 +12,8 @@ import type { ScriptedSource } from "../../support/scripted_source.ts";
 
 /** A controller that fills a store; `notes` has the processed keys, and the versions passed to `onProgress`. */
 class Filling implements AsyncDisposable {
-  readonly store: Indexer<Entry<Thing>> = new Indexer<Entry<Thing>>({ keyOf });
-  readonly queue: DeltaFIFO<Entry<Thing>> = new DeltaFIFO<Entry<Thing>>({ keyOf, knownObjects: this.store });
+  readonly store: Indexer<CacheEntry<Thing>> = new Indexer<CacheEntry<Thing>>({ keyOf });
+  readonly queue: DeltaFIFO<CacheEntry<Thing>> = new DeltaFIFO<CacheEntry<Thing>>({ keyOf, knownObjects: this.store });
   readonly notes: string[] = [];
   readonly controller: Controller<Thing>;
   readonly #stop = new AbortController();
@@ -47,7 +47,7 @@ class Filling implements AsyncDisposable {
   }
 }
 
-function keyOf(entry: Entry<Thing>): string {
+function keyOf(entry: CacheEntry<Thing>): string {
   return entry.key;
 }
 

@@ -166,11 +166,11 @@ Deno.test("a check of objects without a version finds those that were added or d
   await time.tickAsync(100);
   seen.length = 0;
   server.usage.set("a", "7m");
-  const equal = await informer.check();
+  const equal = await informer.checkConsistency();
   assertEquals([equal.objects, equal.differences, equal.repair], [2, 0, "none"]);
   assertEquals([seen, server.lists], [[], 2]);
   server.usage.delete("b");
-  const { differences, keys, repair } = await informer.check();
+  const { differences, keys, repair } = await informer.checkConsistency();
   assertEquals([differences, keys, repair], [1, ["shop/b"], "list"]);
   await time.tickAsync(100);
   assertEquals(seen, ["deleted shop/b true", "updated shop/a 1m 7m"]);

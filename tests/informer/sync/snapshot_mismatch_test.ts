@@ -1,5 +1,5 @@
 import { assertEquals, assertMatch } from "@std/assert";
-import type { Entry, ListOptions } from "../../../src/api/options.ts";
+import type { CacheEntry, ListOptions } from "../../../src/api/options.ts";
 import type { IdentitySource } from "../../../src/api/lister_watcher.ts";
 import type { KubernetesObject } from "../../../src/api/object.ts";
 import { snapshotMismatch } from "../../../src/informer/sync/state.ts";
@@ -10,9 +10,9 @@ import { entry, refused, type Thing, TOO_LARGE } from "../../support/fixtures.ts
 class Server implements IdentitySource {
   readonly server = this;
   readonly asked: ListOptions[] = [];
-  readonly #answer: (name: string) => Entry<Thing> | Error | undefined;
+  readonly #answer: (name: string) => CacheEntry<Thing> | Error | undefined;
 
-  constructor(answer: (name: string) => Entry<Thing> | Error | undefined = () => undefined) {
+  constructor(answer: (name: string) => CacheEntry<Thing> | Error | undefined = () => undefined) {
     this.#answer = answer;
   }
 
@@ -20,16 +20,16 @@ class Server implements IdentitySource {
     return this.asked.map(({ fieldSelector }) => fieldSelector!.slice("metadata.name=".length));
   }
 
-  async *listEntries(options: ListOptions): AsyncGenerator<{ entries: Entry<KubernetesObject>[] }, void> {
+  async *listEntries(options: ListOptions): AsyncGenerator<{ entries: CacheEntry<KubernetesObject>[] }, void> {
     this.asked.push(options);
     yield { entries: [] };
     const found = this.#answer(options.fieldSelector!.slice("metadata.name=".length));
     if (found instanceof Error) throw found;
-    yield { entries: found === undefined ? [] : [found as Entry<KubernetesObject>] };
+    yield { entries: found === undefined ? [] : [found as CacheEntry<KubernetesObject>] };
   }
 }
 
-const ENTRIES: Entry<Thing>[] =
+const ENTRIES: CacheEntry<Thing>[] =
   ([["a", 9], ["b", 3], ["c", 12], ["d", 5], ["e", 4], ["f", 6], ["g", 7], ["h", 8]] as const)
     .map(([name, version]) => entry(name, version));
 
@@ -58,7 +58,7 @@ Deno.test("snapshotMismatch asks for the three newest objects and the two oldest
 });
 
 Deno.test("snapshotMismatch takes a newer object of the same name for a successor, and one that was there before for a proof", async () => {
-  const other = (name: string, version: number): Entry<Thing> => entry(name, version, { uid: `another-${name}` });
+  const other = (name: string, version: number): CacheEntry<Thing> => entry(name, version, { uid: `another-${name}` });
   const successors = new Server((name) => name === "b" ? entry("b", 3) : other(name, 21));
   assertEquals([await mismatch(successors), successors.names.length], [undefined, 4]);
   assertMatch((await mismatch(new Server((name) => other(name, 21))))!, /^it has none of/);

@@ -1,6 +1,6 @@
 import { nextTurn } from "../../../src/async/signals.ts";
 import type { RelayOptions } from "../../../src/relay/server/options.ts";
-import type { Fetch } from "../../../src/relay/client/subscription.ts";
+import type { FetchLike } from "../../../src/relay/client/subscription.ts";
 import { LOCAL, Relayed } from "../../support/relayed.ts";
 import { FakeApiServer } from "../../../src/testing/mod.ts";
 import { FakeTime } from "../../support/fake_time.ts";
@@ -27,7 +27,7 @@ export class Network implements AsyncDisposable {
   }
 
   /** Sends a request through the network. */
-  readonly fetch: Fetch = async (input, init) => {
+  readonly fetch: FetchLike = async (input, init) => {
     init.signal?.throwIfAborted();
     const connection = new AbortController();
     init.signal?.addEventListener("abort", () => connection.abort(init.signal!.reason));

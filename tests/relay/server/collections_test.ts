@@ -53,7 +53,7 @@ Deno.test("a list that has not changed is answered by 304 without a body", async
 
   relayed.server.create(Pod, pod({ name: "cart-2", namespace: "shop" }));
   using pods = relayed.informers.acquire(Pod);
-  await pods.informer.atLeast(relayed.server.resourceVersion);
+  await pods.informer.waitForVersion(relayed.server.resourceVersion);
   const third = await relayed.get("/api/pods", { "if-none-match": etag });
   assertEquals((await names(third)).length, 4);
 });
@@ -192,7 +192,7 @@ async function changeAll({ server, informers }: Relayed, count: number): Promise
   for (let i = 0; i < count; i++) {
     server.patch(Pod, `shop/web-${i}`, { metadata: { labels: { at: server.resourceVersion } } });
   }
-  await pods.informer.atLeast(server.resourceVersion);
+  await pods.informer.waitForVersion(server.resourceVersion);
 }
 
 Deno.test("HEAD is answered as GET, without a body", async () => {

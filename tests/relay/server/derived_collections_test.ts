@@ -26,7 +26,7 @@ async function placed(options: Partial<RelayOptions> = {}): Promise<Placed> {
   const informers = stack.use(new SharedInformerFactory(client));
   const nodes = informers.forResource(Node);
   const zones = stack.use(
-    derive(informers.forResource(Pod), ({ metadata: { name, namespace, labels }, spec }, { fetch }) => ({
+    derive(informers.forResource(Pod), ({ metadata: { name, namespace, labels }, spec }, { read: fetch }) => ({
       metadata: { name, namespace, labels },
       zone: fetch(nodes, { key: spec.nodeName })?.metadata.labels?.zone ?? "",
     })),

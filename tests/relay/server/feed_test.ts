@@ -24,7 +24,7 @@ function label(server: FakeApiServer, name: string, value: string): void {
 /** Waits until the cache has everything, and the relay has written it. */
 async function settled({ informers, server }: Relayed): Promise<void> {
   using pods = informers.acquire(Pod);
-  await pods.informer.atLeast(server.resourceVersion);
+  await pods.informer.waitForVersion(server.resourceVersion);
   for (let i = 0; i < 5; i++) await nextTurn();
 }
 
@@ -253,7 +253,7 @@ Deno.test("a stream without changes has heartbeats with an id, by which a client
 
 Deno.test("the upstream watch ends when there is no client, and resumes without a list, 100 times", async () => {
   using time = new FakeTime();
-  await using relayed = new Relayed({ lingerMs: 1_000 }, { server: shop(2), idleMs: 1_000 });
+  await using relayed = new Relayed({ lingerMs: 1_000 }, { server: shop(2), idleTimeoutMs: 1_000 });
   const { server } = relayed;
   for (let round = 0; round < 100; round++) {
     const events = await relayed.events("/events/pods");

@@ -42,7 +42,7 @@ Deno.test("a process is not ready when a cache has not been live for too long", 
 
 Deno.test("a cache that was paused because it has no reader does not count", async () => {
   using time = new FakeTime();
-  await using relayed = new Relayed({}, { idleMs: 0 });
+  await using relayed = new Relayed({}, { idleTimeoutMs: 0 });
   const pods = relayed.informers.acquire(Pod);
   await time.tickAsync(1_000);
   pods[Symbol.dispose]();
@@ -79,7 +79,7 @@ Deno.test("encoded slashes and dots in a path lead to no other collection", asyn
 });
 
 Deno.test("a relay that was disposed ends its streams with the reason, and gives its informers back", async () => {
-  await using relayed = new Relayed({}, { server: threePods(), idleMs: 0 });
+  await using relayed = new Relayed({}, { server: threePods(), idleTimeoutMs: 0 });
   await using events = await relayed.events("/events/pods");
   await events.through("synced");
   await relayed.relay[Symbol.asyncDispose]();

@@ -1,4 +1,4 @@
-import { fieldsOf, metadataOf, tableOf } from "@kube/informer";
+import { asTable, onlyFields, onlyMetadata } from "@kube/informer";
 import type { RelayOptions } from "@kube/informer/relay";
 import { ConfigMap, Node, Pod, Secret } from "@kube/informer/kinds/core/v1";
 import { FakeApiServer, FakeTime, pod } from "@kube/informer/testing";
@@ -267,7 +267,7 @@ Deno.test("changes that are dropped for others end the watches that need them", 
 });
 
 Deno.test("discovery names the collections, and those without verbs that cannot be served", async () => {
-  const collections = { pods: tableOf(Pod), maps: metadataOf(ConfigMap), secrets: Secret };
+  const collections = { pods: asTable(Pod), maps: onlyMetadata(ConfigMap), secrets: Secret };
   await using relayed = new Relayed({ collections });
   const { resources } = await json(relayed, "/kubernetes/api/v1");
   // deno-lint-ignore no-explicit-any
@@ -295,7 +295,7 @@ Deno.test("discovery names the collections, and those without verbs that cannot 
 });
 
 Deno.test("discovery has the short names and categories of kinds, also of their tables", async () => {
-  await using relayed = new Relayed({ collections: { pods: tableOf(Pod), nodes: Node } });
+  await using relayed = new Relayed({ collections: { pods: asTable(Pod), nodes: Node } });
   const { resources } = await (await relayed.get("/kubernetes/api/v1")).json();
   // deno-lint-ignore no-explicit-any
   assertEquals(resources.map(({ name, shortNames, categories }: any) => [name, shortNames, categories]), [
@@ -305,14 +305,14 @@ Deno.test("discovery has the short names and categories of kinds, also of their 
 });
 
 Deno.test("the objects in rows of a table are served complete", async () => {
-  await using relayed = new Relayed({ collections: { pods: tableOf(Pod) } }, { server: threePods() });
+  await using relayed = new Relayed({ collections: { pods: asTable(Pod) } }, { server: threePods() });
   const { managedFields: _, ...metadata } = relayed.server.get(Pod, "shop/cart-0")!.metadata;
   assertEquals(await json(relayed, `${SHOP}/cart-0`), { ...relayed.server.get(Pod, "shop/cart-0")!, metadata });
 });
 
 const REFUSED: readonly (readonly [string, Partial<RelayOptions>, string])[] = [
-  ["named fields", { collections: { pods: fieldsOf(Pod, ["spec.nodeName"]) } }, "the fields spec.nodeName alone"],
-  ["metadata", { collections: { pods: metadataOf(Pod) } }, "the metadata of objects alone"],
+  ["named fields", { collections: { pods: onlyFields(Pod, ["spec.nodeName"]) } }, "the fields spec.nodeName alone"],
+  ["metadata", { collections: { pods: onlyMetadata(Pod) } }, "the metadata of objects alone"],
   ["a transform", { collections: { pods: { resource: Pod, transform: (it) => it } } }, "what a transform makes of"],
   ["a shard", { collections: { pods: { resource: Pod, shard: "0/2" } } }, 'the objects of the shard "0/2" alone'],
   ["redact", { redact: (it) => it }, "the relay shows what its option redact leaves"],

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { nextTurn } from "../../../src/async/signals.ts";
 import type { KubernetesObject } from "../../../src/api/object.ts";
-import { tableOf } from "../../../src/api/resource.ts";
+import { asTable } from "../../../src/api/resource.ts";
 import type {
   Authorization,
   Grant,
@@ -220,7 +220,7 @@ Deno.test("a list that is limited has an entity tag of what its client may see, 
   const etag = (await get()).headers.get("etag")!;
   const settled = async (): Promise<void> => {
     using pods = relayed.informers.acquire(Pod);
-    await pods.informer.atLeast(relayed.server.resourceVersion);
+    await pods.informer.waitForVersion(relayed.server.resourceVersion);
   };
   relayed.server.delete(Pod, "mail/mail-0");
   await settled();
@@ -243,7 +243,7 @@ Deno.test("a predicate sees the objects in the rows of a table", async () => {
     return object.data?.name === name;
   };
   await using relayed = new Relayed({
-    collections: { maps: { resource: tableOf(ConfigMap) } },
+    collections: { maps: { resource: asTable(ConfigMap) } },
     predicates: { matches },
     authorize: () => ({ rights: { maps: { where: { matches: "a" } } } }),
   }, { server });

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes } from "@std/assert";
 import type { KubernetesObject } from "../../../src/api/object.ts";
-import { tableOf } from "../../../src/api/resource.ts";
+import { asTable } from "../../../src/api/resource.ts";
 import type { ViewRequest } from "../../../src/relay/server/format.ts";
 import type { RelayOptions } from "../../../src/relay/server/options.ts";
 import { OpenRequest } from "../../../src/relay/server/http.ts";
@@ -171,7 +171,7 @@ Deno.test("views see what redact leaves of an object alone: predicates, words, s
 });
 
 Deno.test("rows of a table are searched by their cells, and sorted by one", async () => {
-  await using relayed = new Relayed({ collections: { pods: tableOf(Pod) } }, { server: pods() });
+  await using relayed = new Relayed({ collections: { pods: asTable(Pod) } }, { server: pods() });
   await using viewer = await Viewer.open(relayed, {
     rows: { of: "pods", search: "running", sortBy: ["-cells.0"], fields: ["cells"], limit: 1 },
     columns: { of: "pods", fields: ["columns"], limit: 1 },
@@ -239,7 +239,7 @@ Deno.test("a page of another origin can neither open views nor change them", asy
 });
 
 Deno.test("the informer of views is released when the last stream has ended, and shared until then", async () => {
-  await using relayed = new Relayed({ lingerMs: 1 }, { server: pods(), idleMs: 1 });
+  await using relayed = new Relayed({ lingerMs: 1 }, { server: pods(), idleTimeoutMs: 1 });
   const viewers = await Promise.all(
     [0, 5].map((offset) => Viewer.open(relayed, { list: { of: "pods", offset, limit: 1 } })),
   );

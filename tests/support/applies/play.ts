@@ -117,7 +117,7 @@ export class ApplyPlayer implements AsyncDisposable {
     while (random.next() < 0.35) before = await this.#interfere(random, changer, played, name, applied) ?? before;
     const isSame = random.next() < 0.5;
     const probe = isSame ? { way: "the same", draft: changer.disguised(applied) } : changer.changed(applied);
-    await informer.atLeast(before!.metadata.resourceVersion);
+    await informer.waitForVersion(before!.metadata.resourceVersion);
     const current = informer.lister.get(`${this.#namespace}/${name}`)!;
     return await this.#judge(objects, { seed, kind: draft.kind, ...probe, before: before! }, name, current);
   }

@@ -1,11 +1,11 @@
 import type {
-  Change,
   KubernetesObject,
   ListerWatcher,
   ListOptions,
   ListPart,
   Resource,
   ResourceClient,
+  WatchChange,
   WatchOptions,
 } from "@kube/informer";
 
@@ -42,7 +42,7 @@ export class Requests<T extends KubernetesObject> implements ListerWatcher<T> {
   }
 
   /** As {@linkcode ResourceClient.watchChanges}. */
-  async *watchChanges(options: WatchOptions = {}): AsyncGenerator<readonly Change<T>[], void, undefined> {
+  async *watchChanges(options: WatchOptions = {}): AsyncGenerator<readonly WatchChange<T>[], void, undefined> {
     if (options.sendInitialEvents) this.streamingLists++;
     if (++this.watches > 1) await this.beforeNextWatch();
     yield* this.#collection.watchChanges(options);

@@ -1,12 +1,12 @@
 import {
   type Client,
   copyOf,
-  type Draft,
   isAlreadyExists,
   isConflict,
   isNotFound,
   type KubernetesObject,
   type MergePatch,
+  type ObjectDraft,
   type Resource,
   type SharedIndexInformer,
 } from "@kube/informer";
@@ -22,7 +22,11 @@ const CONCURRENCY = 12;
 const LAST = "zz-last";
 
 /** A pod that no scheduler takes: it stays as it is written. */
-export function podDraft(name: string, labels: Readonly<Record<string, string>> = {}, nodeName?: string): Draft<Pod> {
+export function podDraft(
+  name: string,
+  labels: Readonly<Record<string, string>> = {},
+  nodeName?: string,
+): ObjectDraft<Pod> {
   const spec = {
     containers: [{ name: "app", image: "registry.example/app:1", env: [{ name: "GREETING", value: "ça va, 世界" }] }],
     ...(nodeName === undefined ? { schedulerName: "nobody" } : { nodeName }),
@@ -31,7 +35,7 @@ export function podDraft(name: string, labels: Readonly<Record<string, string>> 
 }
 
 /** A config map of about a kilobyte. */
-export function mapDraft(name: string, labels: Readonly<Record<string, string>> = {}): Draft<ConfigMap> {
+export function mapDraft(name: string, labels: Readonly<Record<string, string>> = {}): ObjectDraft<ConfigMap> {
   return { metadata: { name, labels }, data: { text: "0123456789abcdef".repeat(64) } };
 }
 
@@ -64,13 +68,15 @@ export async function settle<T extends KubernetesObject>(
     last = await collection.patch(LAST, { type: "merge", body: { metadata: { annotations } } as MergePatch<T> });
   } catch (error) {
     if (!isNotFound(error)) throw error;
-    last = await collection.create({ ...kind, metadata: { ...kind.metadata, annotations } } as unknown as Draft<T>);
+    last = await collection.create(
+      { ...kind, metadata: { ...kind.metadata, annotations } } as unknown as ObjectDraft<T>,
+    );
   }
   const startedAt = performance.now();
   const { resourceVersion } = last.metadata;
   await withDeadline(
     `version ${resourceVersion} of ${resource.plural}`,
-    (signal) => Promise.all(informers.map((informer) => informer.atLeast(resourceVersion, { signal }))),
+    (signal) => Promise.all(informers.map((informer) => informer.waitForVersion(resourceVersion, { signal }))),
   );
   return performance.now() - startedAt;
 }

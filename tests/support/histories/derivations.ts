@@ -6,12 +6,12 @@ import {
   derive,
   type DerivedCollection,
   deriveGroups,
-  type FetchObjects,
-  type FetchQuery,
   keyOf,
   LabelSelector,
+  type ReadObjects,
+  type ReadQuery,
 } from "@kube/informer";
-import type { Change } from "../../../src/api/lister_watcher.ts";
+import type { WatchChange } from "../../../src/api/lister_watcher.ts";
 import { DerivationError } from "../../../src/informer/derived/derivation.ts";
 import { Random } from "../../../src/testing/fake/random.ts";
 import { WorkTime } from "../fake_time.ts";
@@ -116,7 +116,7 @@ function planOf(random: Random, place: number, isLast: boolean): Plan {
 }
 
 /** Reads collections by number. */
-type FetchFrom = (from: number, query: FetchQuery<Item>) => Item | readonly Item[] | undefined;
+type FetchFrom = (from: number, query: ReadQuery<Item>) => Item | readonly Item[] | undefined;
 
 /** `true` if the calls about an input are wrong; what they read does not count. */
 function isWrong({ fault, wrong }: Plan, objects: readonly Item[]): boolean {
@@ -131,7 +131,7 @@ function outputsOf(plan: Plan, id: string, objects: readonly Item[], fetch: Fetc
   const labels: Readonly<Record<string, string>> = given ?? {};
   let sum = objects.reduce((sum, { spec }) => sum + spec.size, 0);
   for (const { from, by, own } of plan.reads) {
-    const query: FetchQuery<Item> = by === "key"
+    const query: ReadQuery<Item> = by === "key"
       ? { key: labels.ref && `${namespace}/${labels.ref}` }
       : by === "index"
       ? { index: "tier", value: labels.tier ?? "t0" }
@@ -185,7 +185,7 @@ function returned(plan: Plan, objects: readonly Item[], outputs: readonly Item[]
 /** The objects of a collection by key, computed from nothing. */
 type Contents = ReadonlyMap<string, Item>;
 
-function selected(contents: Contents, query: FetchQuery<Item>): Item | readonly Item[] | undefined {
+function selected(contents: Contents, query: ReadQuery<Item>): Item | readonly Item[] | undefined {
   const all = [...contents.values()];
   if ("key" in query) return query.key === undefined ? undefined : contents.get(query.key);
   if ("index" in query) return all.filter((item) => indexers.tier(item).includes(query.value));
@@ -306,7 +306,7 @@ export async function playDerivations(seed: number): Promise<number> {
   await using stack = new AsyncDisposableStack();
   const made = (plan: Plan, name: string) => {
     const errors: unknown[] = [];
-    const call = (id: string, objects: readonly Item[], fetch: FetchObjects): Item[] => {
+    const call = (id: string, objects: readonly Item[], fetch: ReadObjects): Item[] => {
       time.work(random.next() * plan.blocksMs);
       const outputs = outputsOf(
         plan,
@@ -321,10 +321,10 @@ export async function playDerivations(seed: number): Promise<number> {
       ? deriveGroups(
         sources[plan.input],
         "tier",
-        ({ value, objects }, { fetch }) => call(value, objects, fetch),
+        ({ value, objects }, { read: fetch }) => call(value, objects, fetch),
         own as never,
       )
-      : derive(sources[plan.input], (item, { fetch }) => call(keyOf(item), [item], fetch), own as never);
+      : derive(sources[plan.input], (item, { read: fetch }) => call(keyOf(item), [item], fetch), own as never);
     sources.push(stack.use(collection) as unknown as CollectionSource<Item, "tier">);
     const derived = collection as unknown as DerivedCollection<Item, "tier">;
     return {
@@ -393,7 +393,7 @@ export async function playDerivations(seed: number): Promise<number> {
   for (let step = 1; step < 18; step++) {
     const i = random.pick([0, 0, 1, 1, OTHER]);
     const server = servers[i];
-    const changes = Array.from({ length: 1 + random.below(3) }, (): Change<never> => {
+    const changes = Array.from({ length: 1 + random.below(3) }, (): WatchChange<never> => {
       const name = random.pick(names);
       const at = options();
       const key = `${at.namespace}/${name}`;
@@ -401,13 +401,13 @@ export async function playDerivations(seed: number): Promise<number> {
       if (known !== undefined && random.next() < 0.3) {
         server.delete(key);
         // The last state of a deleted object may be one that was never cached.
-        return deleted(name, ++version, random.next() < 0.5 ? known.at : at) as Change<never>;
+        return deleted(name, ++version, random.next() < 0.5 ? known.at : at) as WatchChange<never>;
       }
       const isAnew = known !== undefined && random.next() < 0.1;
       const uid = known === undefined || isAnew ? `uid-${++version}` : known.at.uid;
       const put = { name, at: { ...at, ...(uid === undefined ? {} : { uid }) } };
       server.set(key, put);
-      return (known === undefined ? added : modified)(name, ++version, put.at) as Change<never>;
+      return (known === undefined ? added : modified)(name, ++version, put.at) as WatchChange<never>;
     });
     if (random.next() < 0.15) {
       await time.tickAsync(10_000); // a watch that ends earlier leads to a longer wait

@@ -1,9 +1,9 @@
 import {
   type Client,
-  fieldsOf,
   type HandlerRegistration,
   type KubernetesObject,
-  metadataOf,
+  onlyFields,
+  onlyMetadata,
   type Resource,
   SharedIndexInformer,
   type SharedIndexInformerOptions,
@@ -195,6 +195,6 @@ export function serverKeyOf(key: string): string {
 const RENAMED = "renamed-";
 
 function resourceOf({ metadataOnly, fields }: InformerPlan): Resource<KubernetesObject> {
-  if (metadataOnly) return metadataOf(ConfigMap);
-  return fields === undefined ? ConfigMap : fieldsOf<ConfigMap, readonly string[]>(ConfigMap, fields);
+  if (metadataOnly) return onlyMetadata(ConfigMap);
+  return fields === undefined ? ConfigMap : onlyFields<ConfigMap, readonly string[]>(ConfigMap, fields);
 }

@@ -6,7 +6,7 @@ import { playClusters } from "./clusters.ts";
 import { playDerivations } from "./derivations.ts";
 import { playRelayed } from "./kubernetes_relay.ts";
 import { play, shrunk } from "./play.ts";
-import { playPosition, positionScriptOf, shrunkPosition } from "./positions.ts";
+import { playPosition, positionScriptOf, shrunkPosition } from "./checkpoints.ts";
 import { playReplicas } from "./replicas.ts";
 import { printed, scriptOf } from "./script.ts";
 import { playUsers } from "./users.ts";

@@ -1,8 +1,8 @@
 import {
   Client,
-  fieldsOf,
   type KubernetesObject,
-  metadataOf,
+  onlyFields,
+  onlyMetadata,
   type Resource,
   SharedIndexInformer,
   SharedInformerFactory,
@@ -36,7 +36,7 @@ class RestartedRelay implements AsyncDisposable {
   }
 
   #begin(): [SharedInformerFactory, InformerRelay] {
-    const informers = new SharedInformerFactory(this.#client, { onError: () => {}, idleMs: 5_000 });
+    const informers = new SharedInformerFactory(this.#client, { onError: () => {}, idleTimeoutMs: 5_000 });
     const relay = new InformerRelay(informers, {
       collections: { maps: ConfigMap },
       maxBytes: this.#maxBytes,
@@ -100,9 +100,9 @@ interface Reader {
 function readerOf(client: Client, random: Random): Reader {
   const form = random.pick(["complete", "complete", "metadata", "fields"] as const);
   const resource: Resource<KubernetesObject> = form === "metadata"
-    ? metadataOf(ConfigMap)
+    ? onlyMetadata(ConfigMap)
     : form === "fields"
-    ? fieldsOf(ConfigMap, ["data.value"]) as Resource<KubernetesObject>
+    ? onlyFields(ConfigMap, ["data.value"]) as Resource<KubernetesObject>
     : ConfigMap;
   const tier = random.pick([undefined, undefined, "web"]);
   const namespace = random.pick([undefined, undefined, "a"]);

@@ -296,7 +296,7 @@ class PlayedHistory {
   async #untilChecked({ informer }: Following): Promise<CheckResult> {
     for (let tries = 0;; tries++) {
       try {
-        return await informer.check();
+        return await informer.checkConsistency();
       } catch (error) {
         if (tries === 20) throw error;
       }
@@ -321,7 +321,7 @@ class PlayedHistory {
   async #checkOne(following: Following): Promise<void> {
     try {
       const epoch = this.#epoch;
-      const result = await following.informer.check();
+      const result = await following.informer.checkConsistency();
       const { repair } = result;
       if (repair === "list") following.checkLists++;
       const isUndisturbed = this.#script.faults === "none" && following.epoch === epoch && epoch === this.#epoch;

@@ -73,13 +73,13 @@ export function beginningOf(
 /** Checks an informer that was restored, or not, and does not run yet. */
 export function checkBeginning(following: Following): void {
   const { informer, restored } = following;
-  const { state, resourceVersion, staleMs } = informer.status();
+  const { state, resourceVersion, staleForMs } = informer.status();
   if (restored === undefined) {
     return assertEquals([state, informer.hasSynced, informer.indexer.size], ["idle", false, 0], "nothing is restored");
   }
   const { cache } = restored;
   assertEquals(
-    [state, informer.hasSynced, resourceVersion, staleMs],
+    [state, informer.hasSynced, resourceVersion, staleForMs],
     ["stale", true, cache.version, Date.now() - cache.at],
     "a restored informer is stale, with the version and age of the snapshot",
   );

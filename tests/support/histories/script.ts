@@ -121,7 +121,7 @@ export function scriptOf(seed: number): Script {
   const steps: ScriptStep[] = [];
   for (const step of history(seed, { faults, steps: 10 + random.below(30) })) {
     if (steps.length === 0 || random.next() < 0.08) {
-      if (random.next() < 0.3) steps.push({ do: "spread", times: 1, everyMs: random.pick([1, 30, 300]) });
+      if (random.next() < 0.3) steps.push({ do: "spread", times: 1, intervalMs: random.pick([1, 30, 300]) });
       steps.push(renamed(renaming, informer(random, reductions)));
     }
     if (random.next() < 0.06) steps.push({ do: "stopInformer", which: random.below(8) });

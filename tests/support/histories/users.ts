@@ -359,7 +359,7 @@ const present = ({ copy, rows, total, collection }: Client): unknown[] => [
 async function settled(time: FakeTime, { clients, own, hasOtherRight }: User, shared: Relayed): Promise<void> {
   for (const { informers, server } of [shared, own]) {
     using maps = informers.acquire(ConfigMap);
-    await maps.informer.atLeast(server.resourceVersion);
+    await maps.informer.waitForVersion(server.resourceVersion);
   }
   const text = (client: Client): string =>
     JSON.stringify([present(client), hasOtherRight || client.log.events, client.log.watch]);

@@ -1,6 +1,6 @@
 // A relay of the config maps of one namespace, a process of its own: KUBECONFIG NAMESPACE PORT. Prints its port.
 import { SharedInformerFactory } from "@kube/informer";
-import { connect, HttpServer } from "@kube/informer/connect";
+import { connect, FetchServer } from "@kube/informer/connect";
 import { InformerRelay } from "@kube/informer/relay";
 import { ConfigMap } from "@kube/informer/kinds/core/v1";
 
@@ -12,6 +12,6 @@ await using relay = new InformerRelay(informers, {
   cluster: "replicas",
   heartbeatMs: 5_000,
 });
-await using server = new HttpServer(relay.fetch, { port: Number(port) });
+await using server = new FetchServer(relay.fetch, { port: Number(port) });
 console.log(server.port);
 await new Promise(() => {}); // until it is killed

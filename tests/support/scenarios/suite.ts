@@ -7,7 +7,7 @@ import {
   isForbidden,
   isNotFound,
   type KubernetesObject,
-  metadataOf,
+  onlyMetadata,
   type Resource,
 } from "@kube/informer";
 import { ConfigMap, Pod } from "@kube/informer/kinds/core/v1";
@@ -55,7 +55,7 @@ function lists(streamingList: "on" | "off"): Scenario {
       });
       await using observed = await new ObservedInformer(server, ConfigMap, { reflector: { streamingList } }).synced();
       // The first list is of the server's watch cache, which may be some milliseconds behind its last writes.
-      await withDeadline("the last of the 30", (signal) => observed.informer.atLeast(newest, { signal }));
+      await withDeadline("the last of the 30", (signal) => observed.informer.waitForVersion(newest, { signal }));
       assertEquals(observed.informer.indexer.size, 30);
       await maps.patch("map-0001", { type: "merge", body: { data: { text: "one" } } });
       await maps.patch("map-0001", { type: "merge", body: { data: { text: "two" } } });
@@ -106,7 +106,10 @@ export const SCENARIOS: readonly Scenario[] = [
       await label("leaves", null);
       await label("never", "cache");
       const last = await maps.patch("comes", { type: "merge", body: { data: { text: "changed" } } });
-      await withDeadline("the last write", (signal) => one.informer.atLeast(last.metadata.resourceVersion, { signal }));
+      await withDeadline(
+        "the last write",
+        (signal) => one.informer.waitForVersion(last.metadata.resourceVersion, { signal }),
+      );
       await one.compare();
       await web.check({ tier: "web" });
       assertEquals(
@@ -245,8 +248,8 @@ export const SCENARIOS: readonly Scenario[] = [
       const pods = client.resource(Pod, { namespace });
       await forEach(names("pod", 20), (name) => pods.create(podDraft(name, { tier: "web" })));
       await using complete = new ObservedInformer(server, Pod);
-      await using paged = new ObservedInformer(server, metadataOf(Pod), { reflector: { streamingList: "off" } });
-      await using streamed = new ObservedInformer(server, metadataOf(Pod), { reflector: { streamingList: "on" } });
+      await using paged = new ObservedInformer(server, onlyMetadata(Pod), { reflector: { streamingList: "off" } });
+      await using streamed = new ObservedInformer(server, onlyMetadata(Pod), { reflector: { streamingList: "on" } });
       await Promise.all([complete.synced(), paged.synced(), streamed.synced()]);
       await pods.patch("pod-0001", { type: "merge", body: { metadata: { labels: { tier: "db" } } } });
       await pods.delete("pod-0002", { gracePeriodSeconds: 0 });
@@ -304,7 +307,7 @@ export const SCENARIOS: readonly Scenario[] = [
           ? await maps.create(mapDraft("own"))
           : await maps.patch("own", { type: "merge", body: { data: { text: String(round) } } });
         const { resourceVersion } = written.metadata;
-        await withDeadline("the write", (signal) => observed.informer.atLeast(resourceVersion, { signal }));
+        await withDeadline("the write", (signal) => observed.informer.waitForVersion(resourceVersion, { signal }));
         assertEquals(cached.get("own")?.data, written.data);
       }
       await maps.delete("own");
@@ -372,7 +375,7 @@ export const SCENARIOS: readonly Scenario[] = [
         const { metadata } = await gadgets.patch("g-1", { type: "merge", body: { spec: { size: 10 } } });
         await withDeadline(
           "the last write",
-          (signal) => observed.informer.atLeast(metadata.resourceVersion, { signal }),
+          (signal) => observed.informer.waitForVersion(metadata.resourceVersion, { signal }),
         );
         await observed.compare();
         await server.undefine(Gadget);

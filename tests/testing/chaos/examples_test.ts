@@ -1,8 +1,8 @@
 import { assertEquals } from "@std/assert";
-import { perturb } from "@kube/informer/testing/chaos";
-import { EXAMPLES } from "../../support/perturb/examples.ts";
+import { chaos } from "@kube/informer/testing/chaos";
+import { EXAMPLES } from "../../support/chaos/examples.ts";
 
-/** `deno task perturb --seeds 2000` tries more. */
+/** `deno task chaos --seeds 2000` tries more. */
 const SEEDS = 12;
 
 for (const [name, options] of Object.entries(EXAMPLES)) {
@@ -10,7 +10,7 @@ for (const [name, options] of Object.entries(EXAMPLES)) {
     `the controller "${name}" converges in ${SEEDS} seeds of changes and faults`,
     { timeout: 600_000 },
     async () => {
-      assertEquals((await perturb({ ...options, seeds: SEEDS })).seeds, SEEDS);
+      assertEquals((await chaos({ ...options, seeds: SEEDS })).seeds, SEEDS);
     },
   );
 }

@@ -1,13 +1,13 @@
 import { assert } from "@std/assert";
-import type { PerturbOptions } from "@kube/informer/testing/chaos";
+import type { ChaosOptions } from "@kube/informer/testing/chaos";
 import { planOf } from "../../../src/testing/chaos/plan.ts";
-import { tryPlan } from "../../../src/testing/chaos/perturb.ts";
-import { APP } from "../../support/perturb/app.ts";
-import { appController, type Bug, BUGS } from "../../support/perturb/app_controller.ts";
-import { elected, ELECTION_BUGS } from "../../support/perturb/elected.ts";
-import { crontab } from "../../support/perturb/examples.ts";
-import { SHARD_BUGS, shared } from "../../support/perturb/shared.ts";
-import { OWN_WRITE_BUGS, sites } from "../../support/perturb/sites.ts";
+import { tryPlan } from "../../../src/testing/chaos/chaos.ts";
+import { APP } from "../../support/chaos/app.ts";
+import { appController, type Bug, BUGS } from "../../support/chaos/app_controller.ts";
+import { elected, ELECTION_BUGS } from "../../support/chaos/elected.ts";
+import { crontab } from "../../support/chaos/examples.ts";
+import { SHARD_BUGS, shared } from "../../support/chaos/shared.ts";
+import { OWN_WRITE_BUGS, sites } from "../../support/chaos/sites.ts";
 
 /** The number of seeds in which each bug must be found. */
 const SEEDS = 500;
@@ -16,7 +16,7 @@ const SEEDS = 500;
 function findable<World>(
   bug: string,
   found: number,
-  options: PerturbOptions<World>,
+  options: ChaosOptions<World>,
   { failure = "", plant }: { readonly failure?: string; readonly plant?: () => Disposable } = {},
 ): void {
   const fails = async (seed: number): Promise<boolean> => {
@@ -24,7 +24,7 @@ function findable<World>(
     const plan = planOf(seed, { elects: options.elects, changes: Object.keys(options.changes) });
     return (await tryPlan(options, plan)).failure?.startsWith(failure) ?? false;
   };
-  Deno.test(`perturb finds a controller that ${bug} within ${SEEDS} seeds`, { timeout: 600_000 }, async () => {
+  Deno.test(`chaos finds a controller that ${bug} within ${SEEDS} seeds`, { timeout: 600_000 }, async () => {
     let seed = found;
     if (!await fails(found)) { for (seed = 1; seed <= SEEDS && !await fails(seed);) seed++; }
     assert(seed <= SEEDS, `${SEEDS} seeds do not find it`);

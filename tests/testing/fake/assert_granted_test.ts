@@ -1,6 +1,6 @@
 import { assertThrows } from "@std/assert";
 import type { PlacedRule } from "../../../src/api/roles.ts";
-import { assertGranted } from "../../../src/testing/roles.ts";
+import { assertAccess } from "../../../src/testing/roles.ts";
 
 const used = (verb: string, resource: string, namespace: string, names?: string[], group = ""): PlacedRule[] => [
   { verbs: [verb], groups: [group], resources: [resource], namespace, ...(names === undefined ? {} : { names }) },
@@ -11,22 +11,22 @@ const role = (kind: string, rule: string, metadata = "{ name: r, namespace: shop
 
 const PODS = `{ apiGroups: [""], resources: [pods], verbs: [list] }`;
 
-Deno.test("assertGranted passes what a Role or ClusterRole grants, wildcards as on the server", () => {
-  assertGranted(used("list", "pods", "shop"), role("Role", PODS));
-  assertGranted(used("list", "pods", "bank"), role("ClusterRole", PODS));
-  assertGranted(used("list", "pods", ""), role("ClusterRole", PODS));
-  assertGranted(used("list", "pods", "any"), role("Role", PODS, "{ name: r }"));
-  assertGranted(
+Deno.test("assertAccess passes what a Role or ClusterRole grants, wildcards as on the server", () => {
+  assertAccess(used("list", "pods", "shop"), role("Role", PODS));
+  assertAccess(used("list", "pods", "bank"), role("ClusterRole", PODS));
+  assertAccess(used("list", "pods", ""), role("ClusterRole", PODS));
+  assertAccess(used("list", "pods", "any"), role("Role", PODS, "{ name: r }"));
+  assertAccess(
     used("patch", "deployments/scale", "shop", ["a"], "apps"),
     role("Role", `{ apiGroups: ["*"], resources: ["*/scale"], verbs: ["*"] }`),
   );
-  assertGranted(used("get", "x/y", "shop"), role("Role", `{ apiGroups: [""], resources: ["*"], verbs: [get] }`));
+  assertAccess(used("get", "x/y", "shop"), role("Role", `{ apiGroups: [""], resources: ["*"], verbs: [get] }`));
   const named = `{ apiGroups: [""], resources: [leases], resourceNames: [a, b], verbs: [get] }`;
-  assertGranted(used("get", "leases", "shop", ["a", "b"]), role("Role", named));
-  assertGranted(used("get", "pods", "shop", ["a"]), role("Role", PODS.replace("list", "get")));
+  assertAccess(used("get", "leases", "shop", ["a", "b"]), role("Role", named));
+  assertAccess(used("get", "pods", "shop", ["a"]), role("Role", PODS.replace("list", "get")));
 });
 
-Deno.test("assertGranted fails for another verb, resource, group, namespace or name, and lists the missing rules", () => {
+Deno.test("assertAccess fails for another verb, resource, group, namespace or name, and lists the missing rules", () => {
   const named = `{ apiGroups: [""], resources: [leases], resourceNames: [a], verbs: [get] }`;
   for (
     const [rules, manifest, missing] of [
@@ -39,13 +39,13 @@ Deno.test("assertGranted fails for another verb, resource, group, namespace or n
       [used("get", "leases", "shop", ["a", "b"]), role("Role", named), `resourceNames: ["b"]`],
       [used("get", "leases", "shop"), role("Role", named), `resources: ["leases"]`],
     ] as const
-  ) assertThrows(() => assertGranted(rules, manifest), Error, missing);
+  ) assertThrows(() => assertAccess(rules, manifest), Error, missing);
 });
 
-Deno.test("assertGranted refuses a manifest without roles, and a role without rules", () => {
-  assertThrows(() => assertGranted([], "kind: ConfigMap\n"), TypeError, "no Role and no ClusterRole");
+Deno.test("assertAccess refuses a manifest without roles, and a role without rules", () => {
+  assertThrows(() => assertAccess([], "kind: ConfigMap\n"), TypeError, "no Role and no ClusterRole");
   assertThrows(
-    () => assertGranted([], "kind: Role\nmetadata: { name: r }\n"),
+    () => assertAccess([], "kind: Role\nmetadata: { name: r }\n"),
     TypeError,
     `Role "r" has no list of rules`,
   );

@@ -225,6 +225,6 @@ Deno.test("an informer follows a replay", async () => {
   pods.run();
   await pods.waitForCacheSync();
   await server.replay();
-  await pods.atLeast("702");
+  await pods.waitForVersion("702");
   assertEquals(pods.lister.list().map(({ metadata }) => metadata.resourceVersion), ["702"]);
 });

@@ -10,7 +10,7 @@
 import { encoder } from "../../../api/object.ts";
 import { withResolvers } from "../../../async/signals.ts";
 import type { RecordedRequest } from "../http/exchange.ts";
-import type { Status } from "../../../api/status.ts";
+import type { ApiStatus } from "../../../api/status.ts";
 import { checkCounts } from "../../../async/time.ts";
 import { PlainRefusal, refusalOf } from "../../../client/protocol/refusal.ts";
 import type { ByteBody } from "../wire/byte_body.ts";
@@ -67,7 +67,7 @@ export class BrokenConnection extends TypeError {
 }
 
 /** The failure of a request: a Status of which missing fields are filled in. */
-export interface RequestFailure extends Partial<Status> {
+export interface RequestFailure extends Partial<ApiStatus> {
   /** Answers with this plain text instead of a Status, as priority and fairness does with 429. */
   readonly text?: string;
 }

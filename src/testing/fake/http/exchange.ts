@@ -7,7 +7,7 @@
  * @module
  */
 import { encoder } from "../../../api/object.ts";
-import { type Status, StatusError } from "../../../api/status.ts";
+import { type ApiStatus, StatusError } from "../../../api/status.ts";
 import { ByteBody } from "../wire/byte_body.ts";
 import { goJson } from "../wire/json.ts";
 import { detailsOf, PlainRefusal, refusal, refusalOf, statusJson } from "../../../client/protocol/refusal.ts";
@@ -182,7 +182,7 @@ export interface RequestAttributes {
 /** Authorizes a request: true allows it, false answers 403, a Status answers with that Status. */
 export type Authorize = (
   attributes: RequestAttributes,
-) => boolean | Partial<Status> | Promise<boolean | Partial<Status>>;
+) => boolean | Partial<ApiStatus> | Promise<boolean | Partial<ApiStatus>>;
 
 /** Users by bearer token: a record, or a function for tokens that change. */
 export type Tokens = Readonly<Record<string, string>> | ((token: string) => string | undefined);
@@ -229,7 +229,7 @@ export class AccessControl {
   }
 
   /** Returns the authorizer's decision about a request. */
-  async allows(attributes: RequestAttributes): Promise<boolean | Partial<Status>> {
+  async allows(attributes: RequestAttributes): Promise<boolean | Partial<ApiStatus>> {
     if (attributes.resource === "" && PUBLIC.test(attributes.path)) return true;
     if (this.#authorize !== undefined) return await this.#authorize(attributes);
     return attributes.user !== ANONYMOUS;

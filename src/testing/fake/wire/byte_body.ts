@@ -42,7 +42,7 @@ export class ByteBody {
   #readSignal: AbortSignal | undefined;
   #cut = 0;
   readonly #uncut = new Set<Uint8Array>();
-  #drip: { readonly bytes: number; readonly everyMs: number } | undefined;
+  #drip: { readonly bytes: number; readonly intervalMs: number } | undefined;
   #dripTimer: ReturnType<typeof setTimeout> | undefined;
 
   /** Starts empty. */
@@ -119,10 +119,10 @@ export class ByteBody {
   }
 
   /**
-   * Limits the speed: at most `bytes` per chunk, one chunk every `everyMs` milliseconds; `undefined` removes the
+   * Limits the speed: at most `bytes` per chunk, one chunk every `intervalMs` milliseconds; `undefined` removes the
    * limit.
    */
-  drip(pace: { readonly bytes: number; readonly everyMs: number } | undefined): void {
+  drip(pace: { readonly bytes: number; readonly intervalMs: number } | undefined): void {
     this.#drip = pace;
     if (pace !== undefined) return;
     clearTimeout(this.#dripTimer);
@@ -172,7 +172,7 @@ export class ByteBody {
     if (this.#wanted && this.#bytes > 0) {
       if (this.#dripTimer !== undefined) return;
       this.#wanted = false;
-      if (this.#drip !== undefined) this.#pause(this.#drip.everyMs);
+      if (this.#drip !== undefined) this.#pause(this.#drip.intervalMs);
       this.#controller.enqueue(this.#take());
     }
     if (this.#ending && this.#bytes === 0 && !this.#over) {

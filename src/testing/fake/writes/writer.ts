@@ -9,7 +9,7 @@
  */
 import type { KubernetesObject } from "../../../api/object.ts";
 import type { Resource } from "../../../api/resource.ts";
-import { type Status, StatusError } from "../../../api/status.ts";
+import { type ApiStatus, StatusError } from "../../../api/status.ts";
 import {
   alreadyExists,
   badRequest,
@@ -90,7 +90,7 @@ export interface AdmissionHook<T extends KubernetesObject> {
   /** Changes an object: returns the object to write, or undefined to leave it. Not called for deletions. */
   readonly mutate?: (request: AdmissionRequest<T>) => T | undefined | void;
   /** Validates a write: returns a message (400) or a Status to deny it, or undefined to allow it. */
-  readonly validate?: (request: AdmissionRequest<T>) => string | Partial<Status> | undefined | void;
+  readonly validate?: (request: AdmissionRequest<T>) => string | Partial<ApiStatus> | undefined | void;
 }
 
 interface Registered {
@@ -127,7 +127,9 @@ export class Admission {
     for (const { hook } of this.#of(resource)) {
       const verdict = hook.validate?.(request);
       if (verdict === undefined) continue;
-      const status: Partial<Status> = isObject(verdict) ? verdict as Partial<Status> : { message: String(verdict) };
+      const status: Partial<ApiStatus> = isObject(verdict)
+        ? verdict as Partial<ApiStatus>
+        : { message: String(verdict) };
       const { code = 400, reason, message, details } = status;
       const why = message || reason;
       // apiserver admission/plugin/webhook/errors/statuserror.go

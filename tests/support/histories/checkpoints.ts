@@ -1,12 +1,12 @@
 import { assert, assertEquals } from "@std/assert";
 import {
+  Checkpoint,
+  type CheckpointRecord,
+  type CheckpointStore,
   Client,
   type InformerEvent,
   type KubernetesObject,
-  MemoryPositions,
-  Position,
-  type PositionRecord,
-  type PositionStore,
+  MemoryCheckpoints,
   type ResourceEventHandler,
   SharedIndexInformer,
 } from "@kube/informer";
@@ -27,7 +27,7 @@ interface PositionPlan {
   /** If true, some calls throw, and some writes of the position fail, half of them after they have been done. */
   readonly fails: boolean;
   readonly backlog: "keep" | "latestPerKey";
-  readonly everyMs: number;
+  readonly intervalMs: number;
   readonly streamingList: "auto" | "off";
   readonly pageSize: number;
 }
@@ -84,7 +84,7 @@ export function positionScriptOf(seed: number): PositionScript {
       kind: random.pick(["sync", "async", "async", "events"]),
       fails: random.next() < 0.25,
       backlog: random.pick(["keep", "keep", "latestPerKey"]),
-      everyMs: random.pick([0, 0, 500]),
+      intervalMs: random.pick([0, 0, 500]),
       streamingList: random.pick(["auto", "off"]),
       pageSize: random.pick([2, 500]),
     },
@@ -192,7 +192,7 @@ class Receiver {
   }
 
   /** Forgets what was delivered of objects that a position does not have: a crash came before its write. */
-  forget(known: PositionRecord["objects"]): void {
+  forget(known: CheckpointRecord["objects"]): void {
     for (const [key, { uid }] of [...this.#begun, ...this.#done]) {
       if (uid === undefined || known.get(key)?.[0] === uid) continue;
       this.#forgotten.add(uid);
@@ -231,19 +231,19 @@ class Receiver {
 }
 
 /** A store that is slow, fails, and does nothing more for a process that was killed. */
-class ProcessStore implements PositionStore {
-  readonly #kept: PositionStore;
+class ProcessStore implements CheckpointStore {
+  readonly #kept: CheckpointStore;
   readonly #process: { readonly isKilled: boolean };
   readonly #random: Random;
   readonly #fails: () => boolean;
-  readonly #onWritten: (record: PositionRecord) => void;
+  readonly #onWritten: (record: CheckpointRecord) => void;
 
   constructor(
-    kept: PositionStore,
+    kept: CheckpointStore,
     process: { readonly isKilled: boolean },
     random: Random,
     fails: () => boolean,
-    onWritten: (record: PositionRecord) => void,
+    onWritten: (record: CheckpointRecord) => void,
   ) {
     this.#kept = kept;
     this.#process = process;
@@ -252,17 +252,17 @@ class ProcessStore implements PositionStore {
     this.#onWritten = onWritten;
   }
 
-  async read(name: string): ReturnType<PositionStore["read"]> {
+  async get(name: string): ReturnType<CheckpointStore["get"]> {
     await this.#delay();
-    return await this.#kept.read(name);
+    return await this.#kept.get(name);
   }
 
-  async write(name: string, record: PositionRecord, change: Parameters<PositionStore["write"]>[2]): Promise<unknown> {
+  async set(name: string, record: CheckpointRecord, change: Parameters<CheckpointStore["set"]>[2]): Promise<unknown> {
     const copy = { ...record, objects: new Map(record.objects) };
     await this.#delay();
     if (this.#fails()) throw new Error("the write has failed");
     if (this.#process.isKilled) throw new Error("the process was killed");
-    const written = this.#kept.write(name, copy, change);
+    const written = this.#kept.set(name, copy, change);
     this.#onWritten(copy); // in the same turn, for the process may be killed in the next one
     const stamp = await written;
     if (this.#fails()) throw new Error("the answer to the write was lost");
@@ -280,7 +280,7 @@ class Process {
   /** `true` once it has received the differences to its position. */
   hasCaughtUp = false;
   readonly stop = new AbortController();
-  position: Position | undefined;
+  position: Checkpoint | undefined;
   reading: Promise<unknown> | undefined;
   readonly informer: SharedIndexInformer<KubernetesObject>;
 
@@ -296,7 +296,7 @@ class PlayedPosition {
   readonly #random: Random;
   readonly #server: FakeApiServer;
   readonly #client: Client;
-  readonly #kept = new MemoryPositions();
+  readonly #kept = new MemoryCheckpoints();
   readonly #lasting: Disposable[] = [];
   /** The processes that were killed: what is left of them is cleaned up. */
   readonly #killed: Promise<void>[] = [];
@@ -318,7 +318,7 @@ class PlayedPosition {
   }
 
   async start({ restores, late }: { readonly restores: boolean; readonly late: boolean }): Promise<void> {
-    const { namespaces, streamingList, pageSize, everyMs } = this.#script.plan;
+    const { namespaces, streamingList, pageSize, intervalMs } = this.#script.plan;
     const sources = namespaces?.map((namespace) => ({
       namespace,
       source: this.#client.resource(ConfigMap, { namespace }),
@@ -337,7 +337,7 @@ class PlayedPosition {
     for (let tries = 0; process.position === undefined; tries++) {
       assert(tries < 50, "a position is opened");
       try {
-        process.position = await this.#pass(Position.open(store, { name: "read", everyMs }));
+        process.position = await this.#pass(Checkpoint.open(store, { name: "read", intervalMs: intervalMs }));
       } catch (error) {
         if (!this.#script.plan.fails) throw error;
       }
@@ -393,8 +393,8 @@ class PlayedPosition {
     await this.#time.tickAsync(1_000);
     if (this.#failure !== undefined) throw this.#failure;
     this.receiver.checkDelivered(Infinity, "at the end");
-    const { everyMs, fails } = this.#script.plan;
-    if (everyMs > 0 || fails) return;
+    const { intervalMs, fails } = this.#script.plan;
+    if (intervalMs > 0 || fails) return;
     const { repeats } = this.receiver;
     assert(repeats <= this.#ends, `${repeats} calls were repeated, and ${this.#ends} were interrupted`);
   }
@@ -428,8 +428,8 @@ class PlayedPosition {
 
   /** With a time between writes, what was delivered last may be in no position. */
   async #forget(): Promise<void> {
-    const { record } = await this.#kept.read("read") ?? {};
-    if (this.#script.plan.everyMs > 0) this.receiver.forget(record?.objects ?? new Map());
+    const { record } = await this.#kept.get("read") ?? {};
+    if (this.#script.plan.intervalMs > 0) this.receiver.forget(record?.objects ?? new Map());
   }
 
   #read(process: Process): void {

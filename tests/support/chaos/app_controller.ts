@@ -1,12 +1,12 @@
 import {
   copyOf,
-  type Draft,
   isAlreadyExists,
   isNotFound,
   type KubernetesObject,
   type Mutable,
+  type ObjectDraft,
+  type ReconcileResult,
   requeueAfter,
-  type Result,
   SharedInformerFactory,
   WorkQueue,
 } from "@kube/informer";
@@ -62,7 +62,7 @@ export function appController(bug?: Bug): ControllerFunction<Outside> {
       informer.addEventHandler({ onAdd: addOwner, onUpdate: addOwner, onDelete: addOwner });
     }
 
-    const childOf = ({ metadata: { name, uid } }: App, child: string): Draft<KubernetesObject>["metadata"] => ({
+    const childOf = ({ metadata: { name, uid } }: App, child: string): ObjectDraft<KubernetesObject>["metadata"] => ({
       name: child,
       ownerReferences: [{ apiVersion: "example.com/v1", kind: "App", name, uid: uid!, controller: true }],
     });
@@ -176,7 +176,7 @@ export function appController(bug?: Bug): ControllerFunction<Outside> {
         for (let at = kept.length; at < replicas; at++) {
           const { name: _name, ...metadata } = childOf(app, "");
           await clients.pods.create(
-            { metadata: { ...metadata, generateName: `${name}-` }, spec: { containers } } as Draft<Pod>,
+            { metadata: { ...metadata, generateName: `${name}-` }, spec: { containers } } as ObjectDraft<Pod>,
           );
         }
         return;
@@ -211,7 +211,7 @@ export function appController(bug?: Bug): ControllerFunction<Outside> {
       } else await clients.apps.update(changed(app, { status }), { subresource: "status" });
     }
 
-    async function reconcileApp(app: App, key: string): Promise<void | Result> {
+    async function reconcileApp(app: App, key: string): Promise<void | ReconcileResult> {
       const { uid, generation, deletionTimestamp, finalizers = [], creationTimestamp } = app.metadata;
       if (deletionTimestamp !== undefined) return await finalize(app, key);
       if (bug === "waits by comparing two clocks") {
@@ -269,7 +269,7 @@ export function appController(bug?: Bug): ControllerFunction<Outside> {
       await writeStatus(app, { ...change, history: isNew ? [...history, image].slice(-5) : history });
     }
 
-    async function reconcile(key: string): Promise<void | Result> {
+    async function reconcile(key: string): Promise<void | ReconcileResult> {
       if (bug === "never tries again after a name exists" && failed.has(key)) return;
       const app = apps.lister.get(key);
       try {

@@ -1,7 +1,7 @@
 import { defineResource, type KubernetesObject, type Resource } from "@kube/informer";
 import { ConfigMap, Pod } from "@kube/informer/kinds/core/v1";
 import type { FakeApiServer } from "@kube/informer/testing";
-import type { PerturbOptions } from "@kube/informer/testing/chaos";
+import type { ChaosOptions } from "@kube/informer/testing/chaos";
 import { atMostThreePods, deletes, meddles, patches, writes } from "./users.ts";
 
 /** An application: so many pods of an image, a config map, a volume, and a bucket outside of the cluster. */
@@ -50,8 +50,8 @@ export class Outside {
   readonly volumes: Map<string, string> = new Map();
 }
 
-/** Changes, invariants and the desired state, for `perturb()`. */
-export const APP: Omit<PerturbOptions<Outside>, "controller"> = {
+/** Changes, invariants and the desired state, for `chaos()`. */
+export const APP: Omit<ChaosOptions<Outside>, "controller"> = {
   world: () => new Outside(),
   resources: [App, Volume],
   setup: (server) => void server.create(App, { metadata: { name: "a" }, spec: { replicas: 2, image: "v1" } }),

@@ -1,7 +1,7 @@
 import type { Client } from "@kube/informer";
 import { LeaderElector, Manager } from "@kube/informer/reconcile";
 import type { FakeApiServer } from "@kube/informer/testing";
-import type { PerturbOptions } from "@kube/informer/testing/chaos";
+import type { ChaosOptions } from "@kube/informer/testing/chaos";
 import { cronTabs } from "../../../examples/crontab_controller.ts";
 import { sleep } from "../../../src/async/time.ts";
 import type { ElectionClock } from "../../../src/controllers/reconcile/leader_elector.ts";
@@ -52,15 +52,15 @@ export class Electorate {
   }
 }
 
-/** The controller of CronTabs in processes that elect a leader, with clocks of their own, for `perturb()`. */
+/** The controller of CronTabs in processes that elect a leader, with clocks of their own, for `chaos()`. */
 export function elected(
-  crontab: PerturbOptions<Map<string, string>>,
+  crontab: ChaosOptions<Map<string, string>>,
   bug?: ElectionBug,
-): PerturbOptions<Electorate> {
+): ChaosOptions<Electorate> {
   const { converges, environment: _environment, setup: _setup, changes: _changes, ...rest } = crontab;
-  const { environment, setup, changes } = crontab as unknown as PerturbOptions<Electorate>;
+  const { environment, setup, changes } = crontab as unknown as ChaosOptions<Electorate>;
   return {
-    ...(rest as unknown as PerturbOptions<Electorate>),
+    ...(rest as unknown as ChaosOptions<Electorate>),
     environment,
     setup,
     changes,

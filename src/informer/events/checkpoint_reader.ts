@@ -1,15 +1,15 @@
 import { DecodeError } from "../../api/status.ts";
-import type { Entry } from "../../api/options.ts";
+import type { CacheEntry } from "../../api/options.ts";
 import { type KubernetesObject, type ObjectKey, splitKey } from "../../api/object.ts";
 import { brokenEntry } from "../../entry/entry.ts";
 import { Added, Deleted, type LoggedEvent, Updated } from "./event.ts";
 import type { Cursor, EventReader } from "./event_log.ts";
 import type { Quarantine } from "../cache/entry_transform.ts";
 import type { DeliveredVersion } from "../../api/lister_watcher.ts";
-import type { Position } from "./position.ts";
+import type { Checkpoint } from "./checkpoint.ts";
 
 /** The connections of a reader. */
-interface PositionReaderOptions<T extends KubernetesObject> {
+interface CheckpointReaderOptions<T extends KubernetesObject> {
   /** Opens the cursor, at the cache as it is then. */
   readonly open: () => Cursor<T>;
   /** Resolves once the cache is not older than the call. */
@@ -25,7 +25,7 @@ interface PositionReaderOptions<T extends KubernetesObject> {
 }
 
 /**
- * Reads the events of a cursor from a position on.
+ * Reads the events of a cursor from a checkpoint on.
  *
  * It holds deliveries until the cache is not older than its beginning: the process before may have delivered any state
  * until then. The entries that the cursor starts from are compared with what was delivered, and become the differences.
@@ -33,9 +33,9 @@ interface PositionReaderOptions<T extends KubernetesObject> {
  * is written, there is none. An addition is announced before: where a crash interrupts its call, and the object is
  * deleted before the next start, the deletion is delivered.
  */
-export class PositionReader<T extends KubernetesObject> implements EventReader<T> {
-  readonly #position: Position;
-  readonly #options: PositionReaderOptions<T>;
+export class CheckpointReader<T extends KubernetesObject> implements EventReader<T> {
+  readonly #position: Checkpoint;
+  readonly #options: CheckpointReaderOptions<T>;
   readonly #job = new AbortController();
   /** Resolves when `#cursor` is set, or the reader is closed. */
   readonly #opening: Promise<void>;
@@ -56,8 +56,8 @@ export class PositionReader<T extends KubernetesObject> implements EventReader<T
   /** Set while a record is written that the next event waits for. */
   #saving: Promise<void> | undefined;
 
-  /** @throws {PositionError} when the position has a reader, or was lost. */
-  constructor(position: Position, options: PositionReaderOptions<T>) {
+  /** @throws {CheckpointError} when the checkpoint has a reader, or was lost. */
+  constructor(position: Checkpoint, options: CheckpointReaderOptions<T>) {
     this.#position = position;
     this.#options = options;
     position.begin({ ...options, signal: this.#job.signal });
@@ -87,7 +87,7 @@ export class PositionReader<T extends KubernetesObject> implements EventReader<T
       if (this.#saving !== undefined) return undefined;
       this.#at++;
       if (next.type === "added") this.#announced.delete(next.key);
-      // mutant: position-before-return
+      // mutant: checkpoint-before-return
       return this.#current = next;
     }
   }
@@ -96,7 +96,7 @@ export class PositionReader<T extends KubernetesObject> implements EventReader<T
     return this.#saving ?? this.#cursor?.wait() ?? this.#opening;
   }
 
-  resync(entries: readonly Entry<T>[]): void {
+  resync(entries: readonly CacheEntry<T>[]): void {
     this.#cursor?.resync(entries);
   }
 
@@ -119,7 +119,7 @@ export class PositionReader<T extends KubernetesObject> implements EventReader<T
       await this.#options.present(this.#job.signal);
       if (this.isClosed) return;
       this.#cursor = this.#options.open();
-      // mutant: position-moves-within-list
+      // mutant: checkpoint-moves-within-list
       this.#missing = new Set(this.#position.objects.keys());
       this.#isFirst = this.#position.version === "";
     } catch (error) {
@@ -143,7 +143,7 @@ export class PositionReader<T extends KubernetesObject> implements EventReader<T
     for (const event of [next, ...this.#read]) {
       if (event !== next && (event.type !== "added" || this.#position.objects.get(event.key) !== undefined)) continue;
       const { key, uid } = event as Added<T>;
-      // mutant: position-addition-not-announced
+      // mutant: checkpoint-addition-not-announced
       this.#position.delivered(key, [uid, ""]);
       this.#announced.add(key);
     }
@@ -155,17 +155,17 @@ export class PositionReader<T extends KubernetesObject> implements EventReader<T
     const { quarantine } = this.#options;
     if (read.type === "synced") {
       this.#missing = undefined;
-      // mutant: position-gone-not-named
+      // mutant: checkpoint-gone-not-named
       return [...Array.from(missing, (key) => this.#deleted(key, this.#position.objects.get(key)!)), read];
     }
     const { key, uid, resourceVersion, entry } = read as Added<T>;
     const known = this.#position.objects.get(key);
     missing.delete(key);
-    // mutant: position-interrupted-addition-lost
+    // mutant: checkpoint-interrupted-addition-lost
     if (known === undefined || (known[0] === uid && known[1] === "")) {
       return [new Added(entry, quarantine, this.#isFirst)];
     }
-    // mutant: position-successor-as-update
+    // mutant: checkpoint-successor-as-update
     if (known[0] !== uid) return [this.#deleted(key, known), new Added(entry, quarantine, false)];
     if (known[1] === resourceVersion) return [];
     return [new Updated(entry, quarantine, stateless<T>(key, known), false)];
@@ -184,12 +184,12 @@ export class PositionReader<T extends KubernetesObject> implements EventReader<T
     this.#hasFailed = false;
     const position = this.#position;
     if (event.type === "synced") position.reached(event.resourceVersion);
-    // mutant: position-failed-call-recorded
+    // mutant: checkpoint-failed-call-recorded
     else if (!hasFailed) {
       position.delivered(event.key, event.type === "deleted" ? undefined : [event.uid, event.resourceVersion]);
     }
     // A cursor that was closed has dropped what was pending.
-    // mutant: position-of-dropped-events
+    // mutant: checkpoint-of-dropped-events
     if (this.#missing === undefined && !this.isClosed && this.pending === 0) {
       position.reached(this.#options.resourceVersion());
     }
@@ -201,7 +201,7 @@ export class PositionReader<T extends KubernetesObject> implements EventReader<T
 function stateless<T extends KubernetesObject>(
   key: ObjectKey,
   [uid, resourceVersion]: DeliveredVersion,
-): Entry<T> {
+): CacheEntry<T> {
   const message =
     `Cannot read "${key}" at version ${resourceVersion}: a position keeps uid and version, not the object`;
   const { namespace = "" } = splitKey(key);

@@ -1,9 +1,9 @@
-// perturb_test.ts: runs the controller under random changes and faults.
+// chaos_test.ts: runs the controller under random changes and faults.
 import { Deployment } from "@kube/informer/kinds/apps/v1";
 import { readiness } from "@kube/informer/readiness";
 import { EventRecorder } from "@kube/informer/reconcile";
 import type { FakeApiServer } from "@kube/informer/testing";
-import { perturb, type Random } from "@kube/informer/testing/chaos";
+import { chaos, type Random } from "@kube/informer/testing/chaos";
 import { controller, NAME } from "./controller.ts";
 import { Website } from "./kinds.ts";
 import { rollOut } from "./fake_deployments.ts";
@@ -18,7 +18,7 @@ function change(server: FakeApiServer, random: Random, spec: Partial<Website["sp
 }
 
 Deno.test(`the controller converges in ${SEEDS} seeds of changes and faults`, async () => {
-  await perturb({
+  await chaos({
     seeds: SEEDS,
     resources: [Website],
     controller: async ({ client, signal }) => {

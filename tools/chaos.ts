@@ -3,12 +3,12 @@
  *
  * @module
  */
-import { perturb, PerturbError } from "@kube/informer/testing/chaos";
-import { EXAMPLES } from "../tests/support/perturb/examples.ts";
+import { chaos, ChaosError } from "@kube/informer/testing/chaos";
+import { EXAMPLES } from "../tests/support/chaos/examples.ts";
 import { choice, count, readFlags } from "./flags.ts";
 
 const { only, ...plan } = readFlags({
-  task: "perturb",
+  task: "chaos",
   summary:
     "Runs the controllers of examples against changes and faults by seed, and prints the steps of a failing seed.",
   flags: {
@@ -26,14 +26,14 @@ for (const [name, options] of Object.entries(EXAMPLES)) {
   console.error(`${name}: ${plan.seeds} seeds from ${plan.from} …`);
   const startedAt = performance.now();
   try {
-    const { seeds, steps, writes } = await perturb({ ...options, seeds: plan.seeds, from: plan.from });
+    const { seeds, steps, writes } = await chaos({ ...options, seeds: plan.seeds, from: plan.from });
     const perSecond = (seeds / ((performance.now() - startedAt) / 1_000)).toFixed(1);
     console.log(`${name}: ${seeds} seeds passed, ${steps} steps, ${writes} writes, ${perSecond} seeds a second`);
   } catch (error) {
-    if (!(error instanceof PerturbError)) throw error;
+    if (!(error instanceof ChaosError)) throw error;
     failed = true;
     console.error(
-      `${name}: ${error.message}\nor: deno task perturb --only ${name} --from ${error.failures[0].seed} --seeds 1\n`,
+      `${name}: ${error.message}\nor: deno task chaos --only ${name} --from ${error.failures[0].seed} --seeds 1\n`,
     );
   }
 }

@@ -2,7 +2,7 @@ import { defineResource, type KubernetesObject, requeueAfter, type Resource } fr
 import { ConfigMap } from "@kube/informer/kinds/core/v1";
 import { Manager, Reconciler, ShardGroup, withController } from "@kube/informer/reconcile";
 import type { FakeApiServer } from "@kube/informer/testing";
-import type { PerturbOptions, ProcessContext } from "@kube/informer/testing/chaos";
+import type { ChaosOptions, ProcessContext } from "@kube/informer/testing/chaos";
 import { sleep } from "../../../src/async/time.ts";
 import { Collection } from "../../../src/client/collection.ts";
 import type { ListOptions } from "../../../src/api/options.ts";
@@ -110,8 +110,8 @@ async function run({ client, signal, identity, world }: ProcessContext<Shares>):
 /** The server of the present seed. */
 let latest: FakeApiServer | undefined;
 
-/** A controller whose processes divide its objects, for `perturb()`. */
-export const shared: PerturbOptions<Shares> = {
+/** A controller whose processes divide its objects, for `chaos()`. */
+export const shared: ChaosOptions<Shares> = {
   controller: run,
   elects: true,
   world: () => new Shares(),

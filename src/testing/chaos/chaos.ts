@@ -1,7 +1,7 @@
 /**
  * Runs controllers under faults: a fake API server, fake time, and changes and faults that depend on a seed alone.
  *
- * {@linkcode perturb} is the entry point. `plan.ts` makes the steps of a seed, which are performed here,
+ * {@linkcode chaos} is the entry point. `plan.ts` makes the steps of a seed, which are performed here,
  * with the processes and their network of `process.ts` and the checks of `checks.ts`. Faults of the server, their
  * performing and the shrinking are those of histories, in `testing/history.ts`. This folder knows nothing about
  * reconcilers: a controller is any function with a client and a signal.
@@ -16,8 +16,8 @@ import { performFault, requestsOf, shrink } from "../fake/history.ts";
 import type { RecordedRequest } from "../fake/http/exchange.ts";
 import { Random, seedGlobals } from "../fake/random.ts";
 import { Cluster, isAuxiliary, TrialChecks, type TrialRecord } from "./checks.ts";
-import { type PerturbOptions, type PerturbPlan, type PerturbStep, planOf, type UserChange, weightOf } from "./plan.ts";
-import { Agenda, Network, ProcessSlots } from "./process.ts";
+import { type ChaosOptions, type ChaosPlan, type ChaosStep, planOf, type UserChange, weightOf } from "./plan.ts";
+import { Network, PendingTimers, ProcessSlots } from "./process.ts";
 import { checkCounts } from "../../async/time.ts";
 
 const STATEMENTS = "controller changes converges invariants setup world environment resources keeps";
@@ -53,7 +53,7 @@ export interface TrialResult {
 const STOP_MS = 60_000;
 
 /** Performs a plan, and checks what the options state and what holds always. */
-export async function tryPlan<World>(options: PerturbOptions<World>, plan: PerturbPlan): Promise<TrialResult> {
+export async function tryPlan<World>(options: ChaosOptions<World>, plan: ChaosPlan): Promise<TrialResult> {
   using _globals = seedGlobals(plan.seed);
   using time = new FakeTime();
   const trial = new Trial(options, plan, time);
@@ -73,18 +73,18 @@ export async function tryPlan<World>(options: PerturbOptions<World>, plan: Pertu
 }
 
 class Trial<World> {
-  readonly #options: PerturbOptions<World>;
-  readonly #plan: PerturbPlan;
+  readonly #options: ChaosOptions<World>;
+  readonly #plan: ChaosPlan;
   readonly #time: FakeTime;
   readonly #server: FakeApiServer;
   readonly #cluster: Cluster;
-  readonly #agenda = new Agenda();
+  readonly #agenda = new PendingTimers();
   readonly #checks: TrialChecks<World>;
   readonly #record: TrialRecord;
   readonly #network: Network;
   readonly #slots: ProcessSlots<World>;
 
-  constructor(options: PerturbOptions<World>, plan: PerturbPlan, time: FakeTime) {
+  constructor(options: ChaosOptions<World>, plan: ChaosPlan, time: FakeTime) {
     const { seed, streamingList } = plan;
     this.#options = options;
     this.#plan = plan;
@@ -143,7 +143,7 @@ class Trial<World> {
     await this.#stop();
   }
 
-  async #perform(step: PerturbStep): Promise<void> {
+  async #perform(step: ChaosStep): Promise<void> {
     const server = this.#server;
     const { faults } = this.#network;
     const { main } = this.#slots;
@@ -228,7 +228,7 @@ class Trial<World> {
     this.#record.isSettling = true;
     this.#network.faults.clear();
     this.#server.disarm();
-    this.#agenda.hasten();
+    this.#agenda.runAllNow();
     this.#slots.stopSecond();
   }
 
@@ -264,8 +264,8 @@ function isHarmed({ verb, resource: plural }: RecordedRequest): boolean {
 /** The most runs of one shrinking. */
 const MOST_RUNS = 200;
 
-/** The summary of `perturb()`. */
-export interface PerturbReport {
+/** The summary of `chaos()`. */
+export interface ChaosReport {
   /** The number of seeds that were run. */
   readonly seeds: number;
   /** The number of steps of all seeds. */
@@ -275,7 +275,7 @@ export interface PerturbReport {
 }
 
 /** A seed that fails. */
-export interface PerturbFailure {
+export interface ChaosFailure {
   /** The seed. */
   readonly seed: number;
   /** The violation after shrinking. */
@@ -285,19 +285,17 @@ export interface PerturbFailure {
 }
 
 /** Seeds failed. The message has the numbered steps of each, and the seed to run it again. */
-export class PerturbError extends Error {
-  /** Always `"PerturbError"`. */
-  override readonly name = "PerturbError";
+export class ChaosError extends Error {
+  /** Always `"ChaosError"`. */
+  override readonly name = "ChaosError";
   /** The failing seeds. */
-  readonly failures: readonly PerturbFailure[];
+  readonly failures: readonly ChaosFailure[];
 
   /** Describes these failures. */
-  constructor(failures: readonly PerturbFailure[]) {
+  constructor(failures: readonly ChaosFailure[]) {
     super(
       failures.map(({ seed, message, lines }) => {
-        return `seed ${seed}: ${message}\n${
-          lines.join("\n")
-        }\nto run it again: perturb({ …, from: ${seed}, seeds: 1 })`;
+        return `seed ${seed}: ${message}\n${lines.join("\n")}\nto run it again: chaos({ …, from: ${seed}, seeds: 1 })`;
       }).join("\n\n"),
     );
     this.failures = failures;
@@ -324,7 +322,7 @@ export class PerturbError extends Error {
  * - It does not exit again and again, and no rejection is unhandled. After its signal has aborted, it ends within 60 s,
  *   and no watch and no timer is left.
  *
- * The faults are those of {@linkcode PerturbStep}. Timers, `Date`, `performance.now`, `Math.random`, `crypto`'s random
+ * The faults are those of {@linkcode ChaosStep}. Timers, `Date`, `performance.now`, `Math.random`, `crypto`'s random
  * values and the console are replaced meanwhile, so only one can run at a time; a controller must not use sockets,
  * files or other real time. All processes share one time of day: clock skew is between them and the server. Code that a
  * crashed process runs after its signal has aborted reaches no server, but could reach `world`. A loop of promises
@@ -332,17 +330,17 @@ export class PerturbError extends Error {
  *
  * A failing seed is shrunk: steps are left out as long as it fails, by up to 200 further runs.
  *
- * @throws {PerturbError} when a seed fails.
+ * @throws {ChaosError} when a seed fails.
  * @throws {Error} when a change or `setup` throws, or time is faked already.
  *
  * @example
  * ```ts
  * import { type KubernetesObject, SharedIndexInformer, WorkQueue } from "@kube/informer";
  * import { ConfigMap } from "@kube/informer/kinds/core/v1";
- * import { perturb } from "@kube/informer/testing/chaos";
+ * import { chaos } from "@kube/informer/testing/chaos";
  * import { assertEquals } from "@std/assert";
  *
- * const report = await perturb({
+ * const report = await chaos({
  *   seeds: 3,
  *   // Labels each ConfigMap with the number of its keys.
  *   controller: async ({ client, signal }) => {
@@ -374,11 +372,11 @@ export class PerturbError extends Error {
  * assertEquals(report.seeds, 3);
  * ```
  */
-export async function perturb<World = undefined>(options: PerturbOptions<World>): Promise<PerturbReport> {
-  checkNames("perturb a controller", options, `${STATEMENTS} seeds from steps elects without failures`);
+export async function chaos<World = undefined>(options: ChaosOptions<World>): Promise<ChaosReport> {
+  checkNames("run a controller under chaos", options, `${STATEMENTS} seeds from steps elects without failures`);
   const { seeds = 100, from = 1, failures: mostFailures = 1 } = options;
-  checkCounts("perturb a controller", { seeds, from, failures: mostFailures }, { min: 1 });
-  const failures: PerturbFailure[] = [];
+  checkCounts("run a controller under chaos", { seeds, from, failures: mostFailures }, { min: 1 });
+  const failures: ChaosFailure[] = [];
   let [steps, writes, done] = [0, 0, 0];
   const { elects } = options;
   const planOptions = { steps: options.steps, without: options.without, elects, changes: Object.keys(options.changes) };
@@ -397,6 +395,6 @@ export async function perturb<World = undefined>(options: PerturbOptions<World>)
       failures.push({ seed, message: failure.failure!, lines: failure.lines });
     }
   }
-  if (failures.length > 0) throw new PerturbError(failures);
+  if (failures.length > 0) throw new ChaosError(failures);
   return { seeds: done, steps, writes };
 }

@@ -1,7 +1,7 @@
 import { defineResource, isNotFound, type KubernetesObject, type Resource } from "@kube/informer";
 import { ConfigMap } from "@kube/informer/kinds/core/v1";
 import { Reconciler } from "@kube/informer/reconcile";
-import type { PerturbOptions } from "@kube/informer/testing/chaos";
+import type { ChaosOptions } from "@kube/informer/testing/chaos";
 import { CacheOverlay } from "../../../src/informer/cache/lister.ts";
 import { isWatched } from "../../../src/informer/events/event.ts";
 import { OwnCalls } from "../../../src/controllers/reconcile/own_calls.ts";
@@ -33,7 +33,7 @@ const approve = patches(Site, (random) => ({ status: { approved: random.pick(["y
  * config map for each site, and writes its status at each call without a version, so that most of these writes change
  * nothing.
  */
-export const sites: PerturbOptions = {
+export const sites: ChaosOptions = {
   controller: async ({ client, signal }) => {
     await using sites = new Reconciler(client, Site, async (key, { object: site, client, cache }) => {
       const maps = client.resource(ConfigMap, IN);
@@ -57,7 +57,7 @@ export const sites: PerturbOptions = {
       if (made === undefined) throw new Error("the config map is not read");
       const body = { status: { seen: site.spec.text, map: made.metadata.uid } };
       await client.resource(Site, IN).patch(name, { type: "merge", body }, { subresource: "status" });
-    }).watches(ConfigMap, ({ key }) => [key], { echoes: "skip" });
+    }).watches(ConfigMap, ({ key }) => [key], { ownWrites: "ignore" });
     await sites.run({ signal });
   },
   resources: [Site],
@@ -95,7 +95,7 @@ export const sites: PerturbOptions = {
   },
 };
 
-type IsEcho = OwnCalls["isEcho"];
+type IsEcho = OwnCalls["isOwnWrite"];
 type Event = Parameters<IsEcho>[1];
 
 /** Returns an event as if it changed nothing, and came by a watch. */
@@ -129,18 +129,18 @@ export const OWN_WRITE_BUGS: Readonly<Record<string, readonly [found: number, pl
     })],
   "takes a change by others for the event of its own write": [25, () =>
     planted((replace) => {
-      const isEcho = OwnCalls.prototype.isEcho;
-      replace(OwnCalls, "isEcho", function (this: OwnCalls, ...[key, event, ofAll]: Parameters<IsEcho>): boolean {
-        return isEcho.call(this, key, event, ofAll) ||
-          (isWatched(event) && isEcho.call(this, key, unchecked(event), ofAll));
+      const isOwnWrite = OwnCalls.prototype.isOwnWrite;
+      replace(OwnCalls, "isOwnWrite", function (this: OwnCalls, ...[key, event, ofAll]: Parameters<IsEcho>): boolean {
+        return isOwnWrite.call(this, key, event, ofAll) ||
+          (isWatched(event) && isOwnWrite.call(this, key, unchecked(event), ofAll));
       });
     })],
   "misses a change that a list hides behind its own version": [207, () =>
     planted((replace) => {
-      const isEcho = OwnCalls.prototype.isEcho;
-      replace(OwnCalls, "isEcho", function (this: OwnCalls, ...[key, event, ofAll]: Parameters<IsEcho>): boolean {
-        return isEcho.call(this, key, event, ofAll) ||
-          (!isWatched(event) && isEcho.call(this, key, unchecked(event), ofAll));
+      const isOwnWrite = OwnCalls.prototype.isOwnWrite;
+      replace(OwnCalls, "isOwnWrite", function (this: OwnCalls, ...[key, event, ofAll]: Parameters<IsEcho>): boolean {
+        return isOwnWrite.call(this, key, event, ofAll) ||
+          (!isWatched(event) && isOwnWrite.call(this, key, unchecked(event), ofAll));
       });
     })],
 };

@@ -1,10 +1,10 @@
 import {
+  type CheckpointChange,
+  CheckpointError,
+  type CheckpointRecord,
+  type CheckpointStore,
   type DeliveredVersion,
-  type PositionChange,
-  PositionError,
-  type PositionRecord,
-  type PositionStore,
-  type StoredPosition,
+  type StoredCheckpoint,
 } from "../../api/lister_watcher.ts";
 import { copyOf, encoder, type ObjectKey } from "../../api/object.ts";
 import { isAlreadyExists, isConflict, isNotFound } from "../../api/status.ts";
@@ -16,44 +16,44 @@ import type { ConfigMap } from "../../kinds/core/v1.ts";
 const MAX_BYTES = 1_048_576;
 
 /**
- * Keeps positions in ConfigMaps, each in one of its name, written every 10 s unless `everyMs` says otherwise: for
+ * Keeps checkpoints in ConfigMaps, each in one of its name, written every 10 s unless `intervalMs` says otherwise: for
  * readers of some thousand objects, each of which takes about 100 bytes of the megabyte that a ConfigMap has.
  *
- * The reader of a position does not receive the ConfigMap that the position is kept in: each write would be an event,
- * and each event a write. It needs `get`, `create` and `update` of ConfigMaps.
+ * The reader of a checkpoint does not receive the ConfigMap that the checkpoint is kept in: each write would be an
+ * event, and each event a write. It needs `get`, `create` and `update` of ConfigMaps.
  *
  * @example
  * ```ts
- * import { Client, Position, SharedIndexInformer } from "@kube/informer";
+ * import { Client, Checkpoint, SharedIndexInformer } from "@kube/informer";
  * import { ConfigMap, Pod } from "@kube/informer/kinds/core/v1";
- * import { ConfigMapPositions } from "@kube/informer/reconcile";
+ * import { ConfigMapCheckpoints } from "@kube/informer/reconcile";
  * import { FakeApiServer } from "@kube/informer/testing";
  *
  * using client = new Client({ server: "http://fake", transport: new FakeApiServer() });
- * const store = new ConfigMapPositions(client.resource(ConfigMap, { namespace: "shop" }));
- * await using position = await Position.open(store, { name: "mails" });
+ * const store = new ConfigMapCheckpoints(client.resource(ConfigMap, { namespace: "shop" }));
+ * await using checkpoint = await Checkpoint.open(store, { name: "mails" });
  * await using pods = new SharedIndexInformer(client.resource(Pod));
- * pods.addEventHandler({ onAdd: ({ key }) => console.log("new", key) }, { position });
+ * pods.addEventHandler({ onAdd: ({ key }) => console.log("new", key) }, { checkpoint });
  * ```
  */
-export class ConfigMapPositions implements PositionStore {
-  readonly everyMs = 10_000;
+export class ConfigMapCheckpoints implements CheckpointStore {
+  readonly intervalMs = 10_000;
   readonly #configMaps: Pick<ResourceClient<ConfigMap>, "getOrUndefined" | "create" | "update">;
   /** The uids of the ConfigMaps, by name. */
   readonly #uids = new Map<string, string>();
 
-  /** Keeps positions in a namespace, which that of the collection is. */
+  /** Keeps checkpoints in a namespace, which that of the collection is. */
   constructor(configMaps: Pick<ResourceClient<ConfigMap>, "getOrUndefined" | "create" | "update">) {
     this.#configMaps = configMaps;
   }
 
   /**
-   * Returns the position of a name, if there is one.
+   * Returns the checkpoint of a name, if there is one.
    *
-   * @throws {Error} when a ConfigMap of that name has no position, or one that cannot be read.
+   * @throws {Error} when a ConfigMap of that name has no checkpoint, or one that cannot be read.
    * @throws what the client throws.
    */
-  async read(name: string): Promise<StoredPosition | undefined> {
+  async get(name: string): Promise<StoredCheckpoint | undefined> {
     const found = await this.#configMaps.getOrUndefined(name);
     if (found === undefined) return undefined;
     const { data, metadata } = found;
@@ -75,21 +75,21 @@ export class ConfigMapPositions implements PositionStore {
   }
 
   /**
-   * Writes a position, unless another reader has written it.
+   * Writes a checkpoint, unless another reader has written it.
    *
-   * @throws {PositionError} when it is too large.
+   * @throws {CheckpointError} when it is too large.
    * @throws what the client throws.
    */
-  async write(
+  async set(
     name: string,
-    { holder, version, objects }: PositionRecord,
-    { stamp }: PositionChange,
+    { holder, version, objects }: CheckpointRecord,
+    { stamp }: CheckpointChange,
   ): Promise<unknown> {
     const data = { holder, version, objects: JSON.stringify(Array.from(objects, ([key, state]) => [key, ...state])) };
     const bytes = Object.values(data).reduce((sum, text) => sum + encoder.encode(text).length, 0);
     if (bytes > MAX_BYTES) {
       const what = `${objects.size} objects take ${bytes} bytes, and a ConfigMap has ${MAX_BYTES}`;
-      throw new PositionError(
+      throw new CheckpointError(
         `Cannot write position "${name}": ${what}; select fewer, or use another store`,
         "tooLarge",
       );
@@ -107,7 +107,7 @@ export class ConfigMapPositions implements PositionStore {
     }
   }
 
-  /** Returns `true` for the uid of the ConfigMap of a position that was read or written. */
+  /** Returns `true` for the uid of the ConfigMap of a checkpoint that was read or written. */
   isOwn(name: string, uid: string): boolean {
     return this.#uids.get(name) === uid;
   }

@@ -1,16 +1,16 @@
 // Prints the events of the ConfigMaps of a namespace from a position on.
-// deno run -A tests/cluster/_position_reader.ts NAMESPACE FOLDER
-import { type InformerEvent, Position, SharedIndexInformer, type SyncedEvent } from "@kube/informer";
-import { connect, FilePositions, shutdownSignal } from "@kube/informer/connect";
+// deno run -A tests/cluster/_checkpoint_reader.ts NAMESPACE FOLDER
+import { Checkpoint, type InformerEvent, SharedIndexInformer, type SyncedEvent } from "@kube/informer";
+import { connect, FileCheckpoints, shutdownSignal } from "@kube/informer/connect";
 import { ConfigMap } from "@kube/informer/kinds/core/v1";
 import { delay } from "@std/async";
 
 const [namespace, folder] = Deno.args;
 using signal = shutdownSignal();
 using client = await connect();
-await using position = await Position.open(new FilePositions(folder), { name: "test" });
+await using position = await Checkpoint.open(new FileCheckpoints(folder), { name: "test" });
 await using informer = new SharedIndexInformer<ConfigMap>(client.resource(ConfigMap, { namespace }));
-informer.addEventHandler({ onAdd: call, onUpdate: call, onDelete: call }, { position });
+informer.addEventHandler({ onAdd: call, onUpdate: call, onDelete: call }, { checkpoint: position });
 await informer.run({ signal });
 
 async function call(event: Exclude<InformerEvent<ConfigMap>, SyncedEvent>): Promise<void> {

@@ -1,12 +1,12 @@
 import { checkNames } from "../../errors/option_names.ts";
 import type { ObjectKey } from "../../api/object.ts";
 import {
+  type CheckpointChange,
+  CheckpointError,
+  type CheckpointRecord,
+  type CheckpointStore,
   type DeliveredVersion,
-  type PositionChange,
-  PositionError,
-  type PositionRecord,
-  type PositionStore,
-  type StoredPosition,
+  type StoredCheckpoint,
 } from "../../api/lister_watcher.ts";
 import { backoffMs, checkDurations, LongTimer, monotonicMs, sleep } from "../../async/time.ts";
 import { InformerError } from "../../errors/informer_error.ts";
@@ -14,9 +14,9 @@ import { InformerError } from "../../errors/informer_error.ts";
 /** The shortest time between two writes of additions that are announced, in milliseconds. */
 const MIN_PERIOD_MS = 1_000;
 
-/** Options of {@linkcode Position.open}. */
-export interface PositionOptions {
-  /** The name of the position in its store. */
+/** Options of {@linkcode Checkpoint.open}. */
+export interface CheckpointOptions {
+  /** The name of the checkpoint in its store. */
   readonly name: string;
   /**
    * The time from a delivery to the write, in milliseconds. With 0 the next event is delivered once the one before is
@@ -26,21 +26,21 @@ export interface PositionOptions {
    *
    * @default {0; 10_000 in a ConfigMap}
    */
-  readonly everyMs?: number;
+  readonly intervalMs?: number;
 }
 
-/** The reader of a position. */
-interface PositionOwner {
+/** The reader of a checkpoint. */
+interface CheckpointOwner {
   /** Receives errors of the store; the write is tried again. */
   readonly report: (error: unknown) => void;
-  /** Called when the position cannot be written any more. */
-  readonly onLost: (error: PositionError) => void;
+  /** Called when the checkpoint cannot be written any more. */
+  readonly onLost: (error: CheckpointError) => void;
   /** Aborted when the reader ends: failed writes are not tried again. */
   readonly signal: AbortSignal;
 }
 
 /**
- * The place of one handler or event stream, kept beyond the life of the process: option `position` of
+ * The place of one handler or event stream, kept beyond the life of the process: option `checkpoint` of
  * `addEventHandler()` and `events()`.
  *
  * - Over restarts, crashes and expired versions the last state of each object is delivered at least once, deletions
@@ -55,14 +55,14 @@ interface PositionOwner {
  * - An object that was deleted meanwhile comes as a deletion with `finalStateUnknown`, one that has changed as an
  *   update. Neither has the state that was delivered before, for only uid and version are kept: to read `object` or
  *   `previous` there throws a `DecodeError`. `initial` is `true` for the objects of the very first list.
- * - It has one reader. The last one to open it takes it over: the reader before ends with a {@linkcode PositionError}
+ * - It has one reader. The last one to open it takes it over: the reader before ends with a {@linkcode CheckpointError}
  *   at its next write.
  *
- * The store keeps about 100 bytes per object. Handlers without a position cost nothing more.
+ * The store keeps about 100 bytes per object. Handlers without a checkpoint cost nothing more.
  *
  * @example
  * ```ts
- * import { Client, MemoryPositions, Position, SharedIndexInformer } from "@kube/informer";
+ * import { Client, MemoryCheckpoints, Checkpoint, SharedIndexInformer } from "@kube/informer";
  * import { Pod } from "@kube/informer/kinds/core/v1";
  * import { FakeApiServer, pod } from "@kube/informer/testing";
  * import { assertEquals } from "@std/assert";
@@ -70,23 +70,23 @@ interface PositionOwner {
  * const server = new FakeApiServer();
  * server.create(Pod, pod({ name: "cart-0", namespace: "shop" }));
  * using client = new Client({ server: "http://fake", transport: server });
- * const store = new MemoryPositions(); // FilePositions, KvPositions and ConfigMapPositions last longer
+ * const store = new MemoryCheckpoints(); // FileCheckpoints, KvCheckpoints and ConfigMapCheckpoints last longer
  * for (const expected of [["shop/cart-0"], []]) {
- *   await using position = await Position.open(store, { name: "mails" });
+ *   await using checkpoint = await Checkpoint.open(store, { name: "mails" });
  *   await using pods = new SharedIndexInformer(client.resource(Pod));
  *   const keys: string[] = [];
- *   const mails = pods.addEventHandler({ onAdd: ({ key }) => keys.push(key) }, { position });
+ *   const mails = pods.addEventHandler({ onAdd: ({ key }) => keys.push(key) }, { checkpoint });
  *   pods.run();
  *   await mails.waitForSync();
  *   assertEquals(keys, expected);
  * }
  * ```
  */
-export class Position implements AsyncDisposable {
+export class Checkpoint implements AsyncDisposable {
   /** Its name in its store. */
   readonly name: string;
-  readonly #store: PositionStore;
-  readonly #everyMs: number;
+  readonly #store: CheckpointStore;
+  readonly #intervalMs: number;
   readonly #holder = crypto.randomUUID();
   readonly #objects: Map<ObjectKey, DeliveredVersion>;
   #version: string;
@@ -101,33 +101,33 @@ export class Position implements AsyncDisposable {
   #wroteAtMs = -Infinity;
   readonly #timer = new LongTimer(() => void this.#write());
   /** Set if and only if there is a reader. */
-  #owner: PositionOwner | undefined;
-  /** Set once the position cannot be written any more. */
-  #failure: PositionError | undefined;
+  #owner: CheckpointOwner | undefined;
+  /** Set once the checkpoint cannot be written any more. */
+  #failure: CheckpointError | undefined;
 
   /**
-   * Reads a position, and takes it from the reader that it may have. One that the store does not have begins with the
+   * Reads a checkpoint, and takes it from the reader that it may have. One that the store does not have begins with the
    * first list.
    *
-   * @throws {PositionError} when another reader opens it at the same time.
-   * @throws {RangeError} when `everyMs` is out of range.
+   * @throws {CheckpointError} when another reader opens it at the same time.
+   * @throws {RangeError} when `intervalMs` is out of range.
    * @throws what the store throws.
    */
-  static async open(store: PositionStore, options: PositionOptions): Promise<Position> {
-    checkNames("open a position", options, "name everyMs");
-    const found = await store.read(options.name);
-    const position = new Position(store, options, found?.record);
+  static async open(store: CheckpointStore, options: CheckpointOptions): Promise<Checkpoint> {
+    checkNames("open a position", options, "name intervalMs");
+    const found = await store.get(options.name);
+    const position = new Checkpoint(store, options, found?.record);
     position.#stamp = found?.stamp;
     await position.#writeNow([]);
     return position;
   }
 
-  private constructor(store: PositionStore, options: PositionOptions, found: PositionRecord | undefined) {
-    const { name, everyMs = store.everyMs ?? 0 } = options;
-    checkDurations("open a position", { everyMs }, { finite: true });
+  private constructor(store: CheckpointStore, options: CheckpointOptions, found: CheckpointRecord | undefined) {
+    const { name, intervalMs: intervalMs = store.intervalMs ?? 0 } = options;
+    checkDurations("open a position", { intervalMs }, { finite: true });
     this.name = name;
     this.#store = store;
-    this.#everyMs = everyMs;
+    this.#intervalMs = intervalMs;
     this.#objects = new Map(found?.objects);
     this.#version = found?.version ?? "";
   }
@@ -153,19 +153,19 @@ export class Position implements AsyncDisposable {
   }
 
   /**
-   * Begins to read. @throws {PositionError} when it has a reader, or was lost.
+   * Begins to read. @throws {CheckpointError} when it has a reader, or was lost.
    * @internal
    */
-  begin(owner: PositionOwner): void {
+  begin(owner: CheckpointOwner): void {
     if (this.#failure !== undefined) throw this.#failure;
     if (this.#owner !== undefined) {
-      throw new PositionError(`Cannot read from position "${this.name}": it has a reader; open one for each`, "held");
+      throw new CheckpointError(`Cannot read from position "${this.name}": it has a reader; open one for each`, "held");
     }
     this.#owner = owner;
   }
 
   /**
-   * Returns `true` for an object that the position is kept in.
+   * Returns `true` for an object that the checkpoint is kept in.
    * @internal
    */
   isOwn(uid: string): boolean {
@@ -195,7 +195,7 @@ export class Position implements AsyncDisposable {
 
   /** `true` if each write is waited for. */
   get isImmediate(): boolean {
-    return this.#everyMs === 0;
+    return this.#intervalMs === 0;
   }
 
   /**
@@ -205,7 +205,7 @@ export class Position implements AsyncDisposable {
   save(): Promise<void> | undefined {
     if (!this.#isDue || this.#failure !== undefined) return undefined;
     if (this.isImmediate) return this.#write();
-    if (!this.#timer.isArmed) this.#timer.arm(this.#everyMs);
+    if (!this.#timer.isArmed) this.#timer.arm(this.#intervalMs);
   }
 
   /**
@@ -233,7 +233,7 @@ export class Position implements AsyncDisposable {
     return this.#writing ??= this.#tryWrite().finally(() => this.#writing = undefined);
   }
 
-  /** Writes until that succeeds, the position is lost, or the reader has ended. */
+  /** Writes until that succeeds, the checkpoint is lost, or the reader has ended. */
   async #tryWrite(): Promise<void> {
     for (let failures = 0;; failures++) {
       this.#wroteAtMs = monotonicMs();
@@ -245,7 +245,7 @@ export class Position implements AsyncDisposable {
       } catch (error) {
         for (const key of keys) this.#changed.add(key);
         this.#isDue = true;
-        if (error instanceof PositionError) {
+        if (error instanceof CheckpointError) {
           this.#failure = error;
           return this.#owner?.onLost(error);
         }
@@ -261,36 +261,36 @@ export class Position implements AsyncDisposable {
   async #writeNow(keys: readonly ObjectKey[]): Promise<void> {
     for (;;) {
       const record = { holder: this.#holder, version: this.#version, objects: this.#objects };
-      const stamp = await this.#store.write(this.name, record, { stamp: this.#stamp, keys });
+      const stamp = await this.#store.set(this.name, record, { stamp: this.#stamp, keys });
       if (stamp !== undefined) {
         this.#stamp = stamp;
         return;
       }
-      const found = await this.#store.read(this.name);
-      // mutant: position-own-write-lost
+      const found = await this.#store.get(this.name);
+      // mutant: checkpoint-own-write-lost
       if (found?.record.holder !== this.#holder) {
         const what = found === undefined ? "it was removed" : "another reader has opened it";
-        throw new PositionError(`Cannot hold position "${this.name}": ${what} since`, "lost");
+        throw new CheckpointError(`Cannot hold position "${this.name}": ${what} since`, "lost");
       }
       this.#stamp = found.stamp;
     }
   }
 }
 
-/** Keeps positions in memory, for tests, and for readers that follow each other in one process. */
-export class MemoryPositions implements PositionStore {
-  readonly #positions = new Map<string, { readonly record: PositionRecord; readonly stamp: number }>();
+/** Keeps checkpoints in memory, for tests, and for readers that follow each other in one process. */
+export class MemoryCheckpoints implements CheckpointStore {
+  readonly #positions = new Map<string, { readonly record: CheckpointRecord; readonly stamp: number }>();
 
-  /** Returns the position of a name, if there is one. */
-  read(name: string): Promise<StoredPosition | undefined> {
+  /** Returns the checkpoint of a name, if there is one. */
+  get(name: string): Promise<StoredCheckpoint | undefined> {
     return Promise.resolve(this.#positions.get(name));
   }
 
-  /** Keeps a position, unless another reader has written it. */
-  write(
+  /** Keeps a checkpoint, unless another reader has written it. */
+  set(
     name: string,
-    { objects, ...head }: PositionRecord,
-    { stamp, keys }: PositionChange,
+    { objects, ...head }: CheckpointRecord,
+    { stamp, keys }: CheckpointChange,
   ): Promise<number | undefined> {
     const found = this.#positions.get(name);
     if (found?.stamp !== stamp) return Promise.resolve(undefined);

@@ -1,7 +1,7 @@
 import { Deployment } from "@kube/informer/kinds/apps/v1";
 import { ConfigMap, Namespace, Pod } from "@kube/informer/kinds/core/v1";
 import type { Fixture } from "@kube/informer/testing";
-import type { PerturbOptions } from "@kube/informer/testing/chaos";
+import type { ChaosOptions } from "@kube/informer/testing/chaos";
 import { configRoller } from "../../../examples/config_roller.ts";
 import { CronTab, cronTabs } from "../../../examples/crontab_controller.ts";
 import { namespaceLabels } from "../../../examples/namespace_labels.ts";
@@ -15,7 +15,7 @@ import { atMostThreePods, deletes, meddles, NAMES, patches, writes } from "./use
 const TAB = { spec: { schedule: "0 0 * * *", image: "cron:1", replicas: 1 } };
 
 /** The controller of CronTabs. */
-export const crontab: PerturbOptions<Map<string, string>> = {
+export const crontab: ChaosOptions<Map<string, string>> = {
   controller: async ({ client, signal, world }) => {
     await using tabs = cronTabs(client, world);
     await tabs.run({ signal });
@@ -65,7 +65,7 @@ export const crontab: PerturbOptions<Map<string, string>> = {
   },
 };
 
-const roller: PerturbOptions = {
+const roller: ChaosOptions = {
   controller: async ({ client, signal }) => {
     await using pods = configRoller(client);
     await pods.run({ signal });
@@ -98,7 +98,7 @@ function configMap(name: string, pods: string): Fixture<ConfigMap> {
 
 const TEAM = "example.com/team";
 
-const labels: PerturbOptions = {
+const labels: ChaosOptions = {
   controller: async ({ client, signal }) => {
     await using labels = namespaceLabels(client);
     await labels.run({ signal });
@@ -137,11 +137,11 @@ const labels: PerturbOptions = {
   },
 };
 
-const app: PerturbOptions<Outside> = { ...APP, controller: appController() };
+const app: ChaosOptions<Outside> = { ...APP, controller: appController() };
 
 /** The controllers of `examples`, and the one of the tests, with what they promise. */
 // deno-lint-ignore no-explicit-any -- the worlds differ
-export const EXAMPLES: Readonly<Record<string, PerturbOptions<any>>> = {
+export const EXAMPLES: Readonly<Record<string, ChaosOptions<any>>> = {
   crontab,
   elected: elected(crontab),
   roller,

@@ -1,47 +1,47 @@
 import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes } from "@std/assert";
 import {
+  chaos,
+  ChaosError,
+  type ChaosOptions,
+  type ChaosStep,
   type ControllerFunction,
-  perturb,
-  PerturbError,
-  type PerturbOptions,
-  type PerturbStep,
 } from "@kube/informer/testing/chaos";
 import { type Client, copyOf, defineResource, isAlreadyExists, SharedIndexInformer } from "@kube/informer";
 import { type FakeApiServer, FakeTime } from "@kube/informer/testing";
 import { planOf } from "../../../src/testing/chaos/plan.ts";
-import { APP, type Outside } from "../../support/perturb/app.ts";
-import { appController } from "../../support/perturb/app_controller.ts";
+import { APP, type Outside } from "../../support/chaos/app.ts";
+import { appController } from "../../support/chaos/app_controller.ts";
 import { Lease } from "@kube/informer/kinds/coordination/v1";
 import { ConfigMap } from "@kube/informer/kinds/core/v1";
 import { sleep } from "../../../src/async/time.ts";
-import { type TrialResult, tryPlan } from "../../../src/testing/chaos/perturb.ts";
+import { type TrialResult, tryPlan } from "../../../src/testing/chaos/chaos.ts";
 
-const OPTIONS: PerturbOptions<Outside> = { ...APP, controller: appController() };
+const OPTIONS: ChaosOptions<Outside> = { ...APP, controller: appController() };
 
-Deno.test("perturb reports the seeds, steps and writes of a controller that passes", async () => {
-  const report = await perturb({ ...OPTIONS, seeds: 2, from: 5 });
+Deno.test("chaos reports the seeds, steps and writes of a controller that passes", async () => {
+  const report = await chaos({ ...OPTIONS, seeds: 2, from: 5 });
   assertEquals(report.seeds, 2);
   const planned = [5, 6].map((seed) => planOf(seed, { changes: Object.keys(APP.changes) }).steps.length);
   assertEquals(report.steps, planned[0] + planned[1]);
 });
 
-Deno.test("perturb rejects with the shortest steps of a failing seed, and the seed to run it again", async () => {
+Deno.test("chaos rejects with the shortest steps of a failing seed, and the seed to run it again", async () => {
   const controller = appController("takes no replicas for one");
-  const error = await assertRejects(() => perturb({ ...OPTIONS, controller, seeds: 100 }), PerturbError);
+  const error = await assertRejects(() => chaos({ ...OPTIONS, controller, seeds: 100 }), ChaosError);
   const [{ seed, message, lines }] = error.failures;
   assertEquals(error.failures.length, 1);
   assertEquals(
     error.message,
-    `seed ${seed}: ${message}\n${lines.join("\n")}\nto run it again: perturb({ …, from: ${seed}, seeds: 1 })`,
+    `seed ${seed}: ${message}\n${lines.join("\n")}\nto run it again: chaos({ …, from: ${seed}, seeds: 1 })`,
   );
   // Few steps are enough: an application without replicas.
   const steps = lines.filter((line) => /^ *\d+\. /.test(line));
   assertEquals(steps.length <= 4, true, lines.join("\n"));
-  const again = await assertRejects(() => perturb({ ...OPTIONS, controller, from: seed, seeds: 1 }), PerturbError);
+  const again = await assertRejects(() => chaos({ ...OPTIONS, controller, from: seed, seeds: 1 }), ChaosError);
   assertEquals(again.failures, error.failures);
 });
 
-Deno.test("perturb restores time and random numbers when a change throws", async () => {
+Deno.test("chaos restores time and random numbers when a change throws", async () => {
   const { random } = Math;
   const changes = {
     break: () => {
@@ -49,19 +49,19 @@ Deno.test("perturb restores time and random numbers when a change throws", async
     },
   };
   const setup = changes.break;
-  await assertRejects(() => perturb({ ...OPTIONS, setup }), Error, 'The change "setup" failed: no such object');
+  await assertRejects(() => chaos({ ...OPTIONS, setup }), Error, 'The change "setup" failed: no such object');
   using time = new FakeTime();
   assertEquals([Math.random === random, time.timers], [true, 0]);
 });
 
-Deno.test("perturb refuses a number of seeds that is none", async () => {
+Deno.test("chaos refuses a number of seeds that is none", async () => {
   await assertRejects(
-    () => perturb({ ...OPTIONS, seeds: 0 }),
+    () => chaos({ ...OPTIONS, seeds: 0 }),
     RangeError,
     "seeds must be a whole number of at least 1, found 0",
   );
   await assertRejects(
-    () => perturb({ ...OPTIONS, from: 1.5 }),
+    () => chaos({ ...OPTIONS, from: 1.5 }),
     RangeError,
     "from must be a whole number of at least 1, found 1.5",
   );
@@ -82,22 +82,22 @@ Deno.test("a plan has a third to all of the steps, without the faults that are l
   );
 });
 
-Deno.test("perturb names the resource that the server did not know, and the option for it", async () => {
+Deno.test("chaos names the resource that the server did not know, and the option for it", async () => {
   const CronTab = defineResource({ group: "stable.example.com", version: "v1", plural: "crontabs", kind: "CronTab" });
-  const options: PerturbOptions = {
+  const options: ChaosOptions = {
     seeds: 20,
     without: ["crash"],
     controller: async ({ client }) => void await client.resource(CronTab).list(),
     changes: { make: () => {} },
     converges: () => true,
   };
-  const error = await assertRejects(() => perturb(options), PerturbError);
+  const error = await assertRejects(() => chaos(options), ChaosError);
   assertStringIncludes(
     error.failures[0].message,
     "; the server did not know crontabs.stable.example.com when it was asked for: give the resource, as in " +
       "`resources: [CronTab]`, so that it is served before the first object is created",
   );
-  const known = await assertRejects(() => perturb({ ...options, resources: [CronTab] }), PerturbError);
+  const known = await assertRejects(() => chaos({ ...options, resources: [CronTab] }), ChaosError);
   assertEquals(known.failures[0].message.includes("did not know"), false);
 });
 
@@ -113,8 +113,8 @@ const MAP = { metadata: { name: "x", namespace: "default" } };
 /** Performs steps on a server that answers in the same moment. */
 async function perform<World = undefined>(
   controller: ControllerFunction<World>,
-  steps: readonly PerturbStep[] = [],
-  options: Partial<PerturbOptions<World>> = {},
+  steps: readonly ChaosStep[] = [],
+  options: Partial<ChaosOptions<World>> = {},
 ): Promise<TrialResult> {
   const plan = { seed: 1, streamingList: false, latencyMs: 0, watchMs: 0, steps };
   return await tryPlan({ changes: {}, converges: () => {}, keeps: ["configmaps"], controller, ...options }, plan);
@@ -148,8 +148,8 @@ function once(
 /** Performs steps after a moment in which nothing happens, and returns what the controller has noted. */
 async function logOf(
   controller: ControllerFunction<string[]>,
-  steps: readonly PerturbStep[],
-  options: Partial<PerturbOptions<string[]>> = {},
+  steps: readonly ChaosStep[],
+  options: Partial<ChaosOptions<string[]>> = {},
 ): Promise<string[]> {
   const log: string[] = [];
   assertEquals((await perform(controller, steps, { world: () => log, ...options })).failure, undefined);
@@ -163,12 +163,12 @@ const creates = once(async (client) => {
   return "created";
 });
 
-const crash = (when: "before" | "during" | "after"): PerturbStep => {
+const crash = (when: "before" | "during" | "after"): ChaosStep => {
   return { do: "crashAtWrite", when, skip: 0, downMs: 500 };
 };
-const WAIT: PerturbStep = { do: "wait", ms: 5_000 };
-const CREATE: PerturbStep = { do: "change", name: "create", seed: 1 };
-const UNOBSERVED: PerturbStep = {
+const WAIT: ChaosStep = { do: "wait", ms: 5_000 };
+const CREATE: ChaosStep = { do: "change", name: "create", seed: 1 };
+const UNOBSERVED: ChaosStep = {
   do: "unobserved",
   changes: [{ name: "create", seed: 1 }, { name: "remove", seed: 1 }],
 };
@@ -233,7 +233,7 @@ Deno.test("lost answers, lost requests and refusals", async () => {
     await logOf(creates, [{ do: "break", times: 1 }, WAIT, { do: "restartProcess", downMs: 0 }, WAIT]),
     ["a-1 starts", "a-1 UnreachableError", "a-2 starts", "a-2 created"],
   );
-  const refuse: PerturbStep = { do: "refuse", code: 429, times: 1, verb: "write" };
+  const refuse: ChaosStep = { do: "refuse", code: 429, times: 1, verb: "write" };
   assertEquals(await logOf(creates, [refuse, WAIT]), ["a-1 starts", "a-1 429"]);
   assertEquals(await logOf(creates, [{ ...refuse, retryAfterSeconds: 2 }, WAIT]), ["a-1 starts", "a-1 created"]);
 });
@@ -246,7 +246,7 @@ Deno.test("a conflict, a race and a late write", async () => {
     await maps.update({ ...copyOf(map), data: { a: "1" } });
     return `updated at ${Date.now() % 100_000}`;
   });
-  const options: Partial<PerturbOptions<string[]>> = {
+  const options: Partial<ChaosOptions<string[]>> = {
     setup: (server) => void server.create(ConfigMap, MAP),
     changes: CHANGES,
   };
@@ -271,7 +271,7 @@ Deno.test("a restart on a stale API server: the first list is old, and the watch
     }
     return "stops";
   });
-  const steps: PerturbStep[] = [CREATE, WAIT, { do: "staleRestart", writes: 1, ms: 2_000 }, WAIT];
+  const steps: ChaosStep[] = [CREATE, WAIT, { do: "staleRestart", writes: 1, ms: 2_000 }, WAIT];
   const log = await logOf(lists, steps, { changes: CHANGES });
   assertEquals(
     log.slice(0, 6),
@@ -286,7 +286,7 @@ Deno.test("a restart on a stale API server: an informer syncs with an old state,
     informer.addEventHandler({ onSynced: ({ objects }) => void log.push(`${identity} syncs with ${objects}`) });
     await informer.run({ signal });
   };
-  const steps: PerturbStep[] = [WAIT, CREATE, WAIT, { do: "staleRestart", writes: 1, ms: 2_000 }, WAIT];
+  const steps: ChaosStep[] = [WAIT, CREATE, WAIT, { do: "staleRestart", writes: 1, ms: 2_000 }, WAIT];
   const options = { controller, changes: CHANGES, converges: () => {} };
   const plan = { seed: 1, streamingList: true, latencyMs: 0, watchMs: 0, steps };
   assertEquals((await tryPlan(options, plan)).failure, undefined);
@@ -301,8 +301,8 @@ Deno.test("a fault passes over the writes that it skips, and none occurs after t
     await maps.delete("x");
     return "created and deleted";
   });
-  const lose: PerturbStep = { do: "loseAnswer", times: 1, skip: 1 };
-  const options: Partial<PerturbOptions<string[]>> = { converges: (server) => server.keys(ConfigMap).length === 0 };
+  const lose: ChaosStep = { do: "loseAnswer", times: 1, skip: 1 };
+  const options: Partial<ChaosOptions<string[]>> = { converges: (server) => server.keys(ConfigMap).length === 0 };
   assertEquals(await logOf(twice, [lose, WAIT], options), ["a-1 starts", "a-1 UnreachableError"]);
   assertEquals(await logOf(twice, [lose], options), ["a-1 starts", "a-1 created and deleted"]);
 });
@@ -345,7 +345,7 @@ for (const lost of ["requests", "answers"] as const) {
       }
       return "ends";
     });
-    const steps: PerturbStep[] = [{ do: "wait", ms: 500 }, { do: "loseRenewals", ms: 3_000, lost }, WAIT, WAIT];
+    const steps: ChaosStep[] = [{ do: "wait", ms: 500 }, { do: "loseRenewals", ms: 3_000, lost }, WAIT, WAIT];
     const log = await logOf(creates, steps);
     const of = (process: string): string[] => log.filter((line) => line.startsWith(process));
     const again = lost === "requests" ? "created" : "exists";
@@ -387,7 +387,7 @@ Deno.test("the same plan gives the same lines", async () => {
     await client.resource(ConfigMap).namespace("default").create({ metadata: { name: `x-${crypto.randomUUID()}` } });
     return Math.random();
   });
-  const steps: PerturbStep[] = [{ do: "crash", downMs: 10 }, WAIT, { do: "second", ms: 10, end: "stop" }];
+  const steps: ChaosStep[] = [{ do: "crash", downMs: 10 }, WAIT, { do: "second", ms: 10, end: "stop" }];
   const first = await perform(controller, steps, { world: () => [] });
   assertEquals(await perform(controller, steps, { world: () => [] }), first);
   assertEquals(first.writes, 2);
@@ -408,7 +408,7 @@ function failing(
   name: string,
   message: RegExp,
   controller: ControllerFunction<undefined>,
-  options: Partial<PerturbOptions> = {},
+  options: Partial<ChaosOptions> = {},
 ): void {
   Deno.test(`a controller fails that ${name}`, async () => {
     assertMatch((await perform(controller, [WAIT], options)).failure ?? "nothing failed", message);

@@ -1,7 +1,7 @@
 // Positions on a real server: a reader that is killed again and again, and a ConfigMap.
-import { isNotFound, Position, PositionError, type ResourceClient, SharedIndexInformer } from "@kube/informer";
+import { Checkpoint, CheckpointError, isNotFound, type ResourceClient, SharedIndexInformer } from "@kube/informer";
 import { ConfigMap } from "@kube/informer/kinds/core/v1";
-import { ConfigMapPositions } from "@kube/informer/reconcile";
+import { ConfigMapCheckpoints } from "@kube/informer/reconcile";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { delay } from "@std/async";
 import { clusterTests } from "./_cluster.ts";
@@ -72,7 +72,7 @@ cluster.withPlane(
     const KILLS = 10;
     for (let round = 0; round <= KILLS; round++) {
       await change(configMaps, 12); // while nobody reads
-      await using reader = new Program("tests/cluster/_position_reader.ts", [namespace, folder.path], {
+      await using reader = new Program("tests/cluster/_checkpoint_reader.ts", [namespace, folder.path], {
         KUBECONFIG: kubeconfig,
       });
       const expected = async (): Promise<Delivered> => {
@@ -115,20 +115,20 @@ cluster.anywhere(
   "a position in a ConfigMap is no event of its reader, and one that is too large is refused before",
   async ({ client, namespace }) => {
     const configMaps = client.resource(ConfigMap, { namespace });
-    const store = new ConfigMapPositions(configMaps);
+    const store = new ConfigMapCheckpoints(configMaps);
     const keys: string[] = [];
     {
-      await using position = await Position.open(store, { name: "position", everyMs: 100 });
+      await using position = await Checkpoint.open(store, { name: "position", intervalMs: 100 });
       await using informer = new SharedIndexInformer<ConfigMap>(configMaps);
       informer.addEventHandler({ onAdd: ({ key }) => keys.push(key), onUpdate: ({ key }) => keys.push(key) }, {
-        position,
+        checkpoint: position,
       });
       void informer.run();
       await configMaps.create({ metadata: { name: "a" } });
       await withDeadline("the event to be written", async (signal) => {
         while (!(await configMaps.get("position")).data!.objects.includes("/a")) await delay(20, { signal });
       });
-      await delay(1_000); // ten times everyMs: a write that is an event would be followed by another
+      await delay(1_000); // ten times intervalMs: a write that is an event would be followed by another
       const { resourceVersion } = (await configMaps.get("position")).metadata;
       await delay(1_000);
       assertEquals((await configMaps.get("position")).metadata.resourceVersion, resourceVersion);
@@ -139,10 +139,10 @@ cluster.anywhere(
       new Map([["k", ["u", "1".repeat(bytes)]]]);
     const record = { holder: "h", version: "" };
     const fits = 1_048_576 - '[["k","u",""]]'.length - record.holder.length;
-    await store.write("large", { ...record, objects: objectsOf(fits) }, { stamp: undefined, keys: [] });
+    await store.set("large", { ...record, objects: objectsOf(fits) }, { stamp: undefined, keys: [] });
     await assertRejects(
-      () => store.write("larger", { ...record, objects: objectsOf(fits + 1) }, { stamp: undefined, keys: [] }),
-      PositionError,
+      () => store.set("larger", { ...record, objects: objectsOf(fits + 1) }, { stamp: undefined, keys: [] }),
+      CheckpointError,
     );
   },
 );

@@ -1,74 +1,78 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { PositionError } from "../../../src/api/lister_watcher.ts";
+import { CheckpointError } from "../../../src/api/lister_watcher.ts";
 import { Client } from "../../../src/client/client.ts";
-import { Position } from "../../../src/informer/events/position.ts";
+import { Checkpoint } from "../../../src/informer/events/checkpoint.ts";
 import { SharedIndexInformer } from "../../../src/informer/shared_index_informer.ts";
 import { ConfigMap } from "../../../src/kinds/core/v1.ts";
-import { ConfigMapPositions } from "../../../src/controllers/reconcile/config_map_positions.ts";
+import { ConfigMapCheckpoints } from "../../../src/controllers/reconcile/config_map_checkpoints.ts";
 import { FakeApiServer } from "../../../src/testing/mod.ts";
 import { FakeTime } from "../../support/fake_time.ts";
-import { checkPositionStore } from "../../support/position_store.ts";
+import { checkPositionStore } from "../../support/checkpoint_store.ts";
 
-function storeOf(server: FakeApiServer): ConfigMapPositions {
+function storeOf(server: FakeApiServer): ConfigMapCheckpoints {
   const client = new Client({ server: "http://fake", transport: server });
-  return new ConfigMapPositions(client.resource(ConfigMap, { namespace: "shop" }));
+  return new ConfigMapCheckpoints(client.resource(ConfigMap, { namespace: "shop" }));
 }
 
-Deno.test("ConfigMapPositions keeps what was written, and lets one reader write", async () => {
+Deno.test("ConfigMapCheckpoints keeps what was written, and lets one reader write", async () => {
   const server = new FakeApiServer();
   await checkPositionStore(storeOf(server), "mails");
   server.annotate(ConfigMap, "shop/mails", { "example.com/owner": "me" });
-  const { stamp, record } = (await storeOf(server).read("mails"))!;
-  await storeOf(server).write("mails", record, { stamp, keys: [] });
+  const { stamp, record } = (await storeOf(server).get("mails"))!;
+  await storeOf(server).set("mails", record, { stamp, keys: [] });
   assertEquals(server.get(ConfigMap, "shop/mails")!.metadata.annotations, { "example.com/owner": "me" });
   const verbs = new Set(server.requests.map(({ verb }) => verb));
   assertEquals([...verbs].sort(), ["create", "get", "update"], "these are what docs/permissions.md grants");
 });
 
-Deno.test("ConfigMapPositions continues when somebody else annotates its ConfigMap, and ends when that is deleted", async () => {
+Deno.test("ConfigMapCheckpoints continues when somebody else annotates its ConfigMap, and ends when that is deleted", async () => {
   const server = new FakeApiServer();
-  const position = await Position.open(storeOf(server), { name: "mails", everyMs: 0 });
+  const position = await Checkpoint.open(storeOf(server), { name: "mails", intervalMs: 0 });
   server.annotate(ConfigMap, "shop/mails", { "example.com/owner": "me" });
   position.delivered("shop/a", ["u", "1"]);
   await position.save();
   assertEquals(JSON.parse(server.get(ConfigMap, "shop/mails")!.data!.objects), [["shop/a", "u", "1"]]);
   server.delete(ConfigMap, "shop/mails");
   position.delivered("shop/a", undefined);
-  const lost: PositionError[] = [];
+  const lost: CheckpointError[] = [];
   const { signal } = new AbortController();
   position.begin({ report: () => {}, onLost: (error) => lost.push(error), signal });
   await position.save();
   assertEquals(lost.map(({ message }) => message), ['Cannot hold position "mails": it was removed since']);
 });
 
-Deno.test("ConfigMapPositions refuses a position that is too large, and a ConfigMap without one", async () => {
+Deno.test("ConfigMapCheckpoints refuses a position that is too large, and a ConfigMap without one", async () => {
   const server = new FakeApiServer();
   const store = storeOf(server);
   const objects = new Map(Array.from({ length: 12_000 }, (_, i) => {
     return [`shop/object-with-a-long-name-${i}`, [crypto.randomUUID(), "1234567890"] as const];
   }));
   const error = await assertRejects(
-    () => store.write("mails", { holder: "h", version: "1", objects }, { stamp: undefined, keys: [] }),
-    PositionError,
+    () => store.set("mails", { holder: "h", version: "1", objects }, { stamp: undefined, keys: [] }),
+    CheckpointError,
     "12000 objects take",
   );
   assertEquals(error.reason, "tooLarge");
   assertEquals(server.get(ConfigMap, "shop/mails"), undefined, "nothing is sent");
   server.create(ConfigMap, { metadata: { namespace: "shop", name: "settings" }, data: { colour: "red" } });
-  await assertRejects(() => Position.open(store, { name: "settings" }), Error, "choose another name");
+  await assertRejects(() => Checkpoint.open(store, { name: "settings" }), Error, "choose another name");
   server.create(ConfigMap, { metadata: { namespace: "shop", name: "cut" }, data: { holder: "h", objects: "[[" } });
-  await assertRejects(() => Position.open(store, { name: "cut" }), Error, 'Cannot read position "cut": the objects of');
+  await assertRejects(
+    () => Checkpoint.open(store, { name: "cut" }),
+    Error,
+    'Cannot read position "cut": the objects of',
+  );
 });
 
-Deno.test("ConfigMapPositions is written with additions, and every 10 s at most, and its writes are no events of its reader", async () => {
+Deno.test("ConfigMapCheckpoints is written with additions, and every 10 s at most, and its writes are no events of its reader", async () => {
   using time = new FakeTime();
   const server = new FakeApiServer({ bookmarkMs: 10_000 });
   const client = new Client({ server: "http://fake", transport: server });
-  const position = await Position.open(storeOf(server), { name: "mails" });
+  const position = await Checkpoint.open(storeOf(server), { name: "mails" });
   const informer = new SharedIndexInformer<ConfigMap>(client.resource(ConfigMap));
   const keys: string[] = [];
   const call = ({ key }: { readonly key: string }): unknown => keys.push(key);
-  informer.addEventHandler({ onAdd: call, onUpdate: call, onDelete: call }, { position });
+  informer.addEventHandler({ onAdd: call, onUpdate: call, onDelete: call }, { checkpoint: position });
   void informer.run();
   await time.tickAsync(30_000);
   const writes = (): number => server.requests.filter(({ verb }) => verb === "update").length;

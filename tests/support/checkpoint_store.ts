@@ -1,25 +1,25 @@
 import { assertEquals, assertNotEquals } from "@std/assert";
-import type { DeliveredVersion, PositionStore } from "../../src/api/lister_watcher.ts";
+import type { CheckpointStore, DeliveredVersion } from "../../src/api/lister_watcher.ts";
 
 const HOLDERS = [crypto.randomUUID(), crypto.randomUUID()];
 
 /** Fails unless a store, which is empty, keeps what was written, and lets one reader write. */
-export async function checkPositionStore(store: PositionStore, name = "a/b *"): Promise<void> {
+export async function checkPositionStore(store: CheckpointStore, name = "a/b *"): Promise<void> {
   const objects = new Map<string, DeliveredVersion>();
   const write = async (holder: string, version: string, stamp: unknown, ...keys: string[]): Promise<unknown> => {
-    const writing = store.write(name, { holder, version, objects }, { stamp, keys });
+    const writing = store.set(name, { holder, version, objects }, { stamp, keys });
     objects.set("late", ["u", "1"]); // a record is read in the turn of the call
     const found = await writing;
     objects.delete("late");
     return found;
   };
   const read = async (): Promise<unknown> => {
-    const { record } = await store.read(name) ?? {};
+    const { record } = await store.get(name) ?? {};
     return record && [record.holder, record.version, new Map([...record.objects].sort())];
   };
   const sorted = (): Map<string, DeliveredVersion> => new Map([...objects].sort());
 
-  assertEquals(await store.read(name), undefined);
+  assertEquals(await store.get(name), undefined);
   const first = await write(HOLDERS[0], "", undefined);
   assertNotEquals(first, undefined);
   assertEquals(await read(), [HOLDERS[0], "", new Map()]);
@@ -39,7 +39,7 @@ export async function checkPositionStore(store: PositionStore, name = "a/b *"): 
     assertEquals(await read(), [HOLDERS[0], "9", sorted()]);
   }
 
-  const { stamp } = (await store.read(name))!;
+  const { stamp } = (await store.get(name))!;
   const taken = await write(HOLDERS[1], "9", stamp);
   assertEquals(await read(), [HOLDERS[1], "9", sorted()]);
   objects.set("shop/new", ["n", "1"]);
@@ -48,5 +48,5 @@ export async function checkPositionStore(store: PositionStore, name = "a/b *"): 
   assertEquals(await read(), [HOLDERS[1], "9", sorted()], "then nothing was written");
   assertNotEquals(await write(HOLDERS[1], "11", taken), undefined);
   assertEquals(await read(), [HOLDERS[1], "11", sorted()]);
-  assertEquals(await store.read("another"), undefined, "another name has a position of its own");
+  assertEquals(await store.get("another"), undefined, "another name has a position of its own");
 }

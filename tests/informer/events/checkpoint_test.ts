@@ -3,8 +3,8 @@ import { Client } from "../../../src/client/client.ts";
 import { errorLine } from "../../../src/errors/errors.ts";
 import { DecodeError } from "../../../src/api/status.ts";
 import type { HandlerOptions, InformerEvent } from "../../../src/informer/events/event.ts";
-import { PositionError, type PositionRecord, type PositionStore } from "../../../src/api/lister_watcher.ts";
-import { MemoryPositions, Position } from "../../../src/informer/events/position.ts";
+import { CheckpointError, type CheckpointRecord, type CheckpointStore } from "../../../src/api/lister_watcher.ts";
+import { Checkpoint, MemoryCheckpoints } from "../../../src/informer/events/checkpoint.ts";
 import type { SharedIndexInformerOptions } from "../../../src/informer/options.ts";
 import { SharedIndexInformer } from "../../../src/informer/shared_index_informer.ts";
 import { ConfigMap } from "../../../src/kinds/core/v1.ts";
@@ -16,19 +16,19 @@ class Fixture implements AsyncDisposable {
   readonly time = new FakeTime();
   readonly server = new FakeApiServer({ bookmarkMs: 10_000 });
   readonly client = new Client({ server: "http://fake", transport: this.server });
-  readonly kept = new MemoryPositions();
+  readonly kept = new MemoryCheckpoints();
   readonly errors: unknown[] = [];
-  readonly writes: PositionRecord[] = [];
+  readonly writes: CheckpointRecord[] = [];
   readonly informers: SharedIndexInformer<ConfigMap>[] = [];
   /** Thrown by the next writes, if there are some. */
   readonly failures: Error[] = [];
   ownUid = "";
-  readonly store: PositionStore = {
-    read: (name) => this.kept.read(name),
-    write: async (name, record, change) => {
+  readonly store: CheckpointStore = {
+    get: (name) => this.kept.get(name),
+    set: async (name, record, change) => {
       const failure = this.failures.shift();
       if (failure !== undefined) throw failure;
-      const stamp = await this.kept.write(name, record, change);
+      const stamp = await this.kept.set(name, record, change);
       if (stamp !== undefined) this.writes.push({ ...record, objects: new Map(record.objects) });
       return stamp;
     },
@@ -54,14 +54,14 @@ class Fixture implements AsyncDisposable {
     return informer;
   }
 
-  open(everyMs = 0): Promise<Position> {
-    return Position.open(this.store, { name: "test", everyMs });
+  open(intervalMs = 0): Promise<Checkpoint> {
+    return Checkpoint.open(this.store, { name: "test", intervalMs: intervalMs });
   }
 
   /** Starts an informer whose handler reads from the position, and returns the lines of its events. */
   async start(options: HandlerOptions<ConfigMap> = {}): Promise<Handled> {
-    const position = options.position ?? await this.open();
-    const handled = new Handled(this.informer(), { ...options, position });
+    const position = options.checkpoint ?? await this.open();
+    const handled = new Handled(this.informer(), { ...options, checkpoint: position });
     void handled.informer.run();
     await this.time.tickAsync(0);
     return handled;
@@ -179,7 +179,7 @@ Deno.test("Position moves when the promise of a handler has resolved, and the ne
   gates[1].resolve();
   await fixture.time.tickAsync(0);
   assertEquals(fixture.writes.at(-1)!.version, fixture.server.resourceVersion, "nothing is pending any more");
-  assertEquals(handled.informer.status().handlers[0].position, fixture.server.resourceVersion);
+  assertEquals(handled.informer.status().handlers[0].checkpoint, fixture.server.resourceVersion);
 });
 
 Deno.test("Position of a stream moves when the next event is asked for", async () => {
@@ -190,7 +190,7 @@ Deno.test("Position of a stream moves when the next event is asked for", async (
     const position = await fixture.open();
     const lines: string[] = [];
     const reading = (async () => {
-      for await (const event of informer.events({ position })) {
+      for await (const event of informer.events({ checkpoint: position })) {
         lines.push(lineOf(event));
         if (lines.length === 2 || event.type === "synced") break;
       }
@@ -226,25 +226,29 @@ Deno.test("Position leaves an event whose call has failed, and delivers the obje
 Deno.test("Position has one reader, and the last one that opens it takes it over", async () => {
   await using fixture = new Fixture();
   const position = await fixture.open();
-  const first = await fixture.start({ position, name: "mails" });
-  const held = assertThrows(() => first.informer.addEventHandler({}, { position }), PositionError, "it has a reader");
+  const first = await fixture.start({ checkpoint: position, name: "mails" });
+  const held = assertThrows(
+    () => first.informer.addEventHandler({}, { checkpoint: position }),
+    CheckpointError,
+    "it has a reader",
+  );
   assertEquals(held.reason, "held");
   const second = await fixture.start();
   fixture.write("a", "1");
   await fixture.time.tickAsync(0);
   assertEquals([first.lines.length, second.lines.length], [0, 1]);
   const [error] = fixture.errors;
-  assertInstanceOf(error, PositionError);
+  assertInstanceOf(error, CheckpointError);
   assertEquals(error.message, 'Cannot hold position "test": another reader has opened it since');
   assertEquals(first.informer.status().handlers, [], "the reader before has ended");
-  assertThrows(() => first.informer.addEventHandler({}, { position }), PositionError, "another reader");
+  assertThrows(() => first.informer.addEventHandler({}, { checkpoint: position }), CheckpointError, "another reader");
 });
 
 Deno.test("Position.open() rejects where another reader opens it at the same time", async () => {
   await using fixture = new Fixture();
   const opened = await Promise.allSettled([fixture.open(), fixture.open()]);
   assertEquals(opened.map(({ status }) => status).sort(), ["fulfilled", "rejected"]);
-  await assertRejects(() => Position.open(fixture.store, { name: "x", everyMs: -1 }), RangeError, "everyMs");
+  await assertRejects(() => Checkpoint.open(fixture.store, { name: "x", intervalMs: -1 }), RangeError, "intervalMs");
 });
 
 Deno.test("Position reports a write that fails, delivers nothing until it succeeds, and then goes on", async () => {
@@ -274,9 +278,9 @@ Deno.test("Position ends with its informer while its store fails", async () => {
   assertEquals(handled.lines, [], "an addition is announced first");
 });
 
-Deno.test("Position with everyMs is written with an addition, once in that time, and when the informer stops", async () => {
+Deno.test("Position with intervalMs is written with an addition, once in that time, and when the informer stops", async () => {
   await using fixture = new Fixture();
-  const handled = await fixture.start({ position: await fixture.open(5_000) });
+  const handled = await fixture.start({ checkpoint: await fixture.open(5_000) });
   await fixture.time.tickAsync(5_000);
   const before = fixture.writes.length;
   for (const value of ["1", "2", "3"]) fixture.write("a", value);
@@ -302,7 +306,7 @@ Deno.test("Position holds deliveries of a restored informer until that has what 
   fixture.write("b", "1");
 
   const informer = fixture.informer();
-  const second = new Handled(informer, { position: await fixture.open() });
+  const second = new Handled(informer, { checkpoint: await fixture.open() });
   await informer.restore(ReadableStream.from(snapshot));
   await fixture.time.tickAsync(0);
   assertEquals([informer.entries.size, second.lines], [1, []], "the cache is older than what was delivered");
@@ -319,7 +323,7 @@ Deno.test("Position of a handler that is added later begins once the cache has w
   using stalled = fixture.server.stallWatches();
   fixture.write("a", "1");
   const position = await fixture.open();
-  const handled = new Handled(informer, { position });
+  const handled = new Handled(informer, { checkpoint: position });
   await fixture.time.tickAsync(1_000);
   assertEquals(handled.lines, []);
   assertEquals(position.version, "");
@@ -338,7 +342,7 @@ Deno.test("Position makes a first list one of the newest state", async () => {
   void plain.run();
   await fixture.time.tickAsync(0);
   const newest = fixture.informer({ reflector: { streamingList: "off" } });
-  newest.addEventHandler({}, { position: await fixture.open() });
+  newest.addEventHandler({}, { checkpoint: await fixture.open() });
   void newest.run();
   await fixture.time.tickAsync(0);
   assertEquals(versions(), ["0", null]);
@@ -375,27 +379,27 @@ Deno.test("Position whose informer has stopped cannot be read from", async () =>
   const informer = fixture.informer();
   await informer[Symbol.asyncDispose]();
   const position = await fixture.open();
-  assertThrows(() => informer.addEventHandler({}, { position }), Error, "it has stopped already");
-  const handled = await fixture.start({ position });
+  assertThrows(() => informer.addEventHandler({}, { checkpoint: position }), Error, "it has stopped already");
+  const handled = await fixture.start({ checkpoint: position });
   assertEquals(handled.lines, []);
 });
 
 Deno.test("Position is disposed when a write has ended that the end of its reader began after a failed one", async () => {
-  const kept = new MemoryPositions();
+  const kept = new MemoryCheckpoints();
   const gates: PromiseWithResolvers<void>[] = [];
   let isSlow = false;
-  const store: PositionStore = {
-    read: (name) => kept.read(name),
-    write: async (name, record, change) => {
+  const store: CheckpointStore = {
+    get: (name) => kept.get(name),
+    set: async (name, record, change) => {
       if (isSlow) {
         const gate = Promise.withResolvers<void>();
         gates.push(gate);
         await gate.promise;
       }
-      return await kept.write(name, record, change);
+      return await kept.set(name, record, change);
     },
   };
-  const position = await Position.open(store, { name: "test" });
+  const position = await Checkpoint.open(store, { name: "test" });
   isSlow = true;
   const reader = new AbortController();
   position.begin({ signal: reader.signal, report: () => {}, onLost: () => {} });
@@ -410,7 +414,7 @@ Deno.test("Position is disposed when a write has ended that the end of its reade
   assertEquals(isDisposed, false);
   gates[1].resolve();
   await Promise.all([ended, disposed]);
-  assertEquals((await kept.read("test"))?.record.objects.size, 1);
+  assertEquals((await kept.get("test"))?.record.objects.size, 1);
 });
 
 Deno.test("a handler with a position that throws is called again about the same event, with growing waits, until it succeeds", async () => {
@@ -450,7 +454,7 @@ Deno.test("a call of a handler with a position that never succeeds is skipped by
       lines.push(lineOf(event));
       if (event.key === "shop/a") throw new Error("never");
     },
-  }, { position });
+  }, { checkpoint: position });
   fixture.write("a", "1");
   fixture.write("b", "1");
   void informer.run();
@@ -487,7 +491,7 @@ Deno.test("a handler with a position is not called again about an object that ca
   informer.addEventHandler({
     onAdd: ({ key }) => void keys.push(`+ ${key}`),
     onDelete: ({ key, object }) => void keys.push(`- ${key} ${object.data}`), // nobody has the object any more
-  }, { position });
+  }, { checkpoint: position });
   void informer.run();
   await fixture.time.tickAsync(0);
   const { errors } = informer.status().handlers[0];
@@ -495,11 +499,11 @@ Deno.test("a handler with a position is not called again about an object that ca
   assertEquals([keys, errors, informer.status().handlers[0].errors], [["+ shop/b"], 1, 1]);
 });
 
-Deno.test("additions are announced before they are delivered, also with everyMs, in at most one write a second", async () => {
+Deno.test("additions are announced before they are delivered, also with intervalMs, in at most one write a second", async () => {
   await using fixture = new Fixture();
   const { time, server } = fixture;
   const position = await fixture.open(60_000);
-  const handled = await fixture.start({ position });
+  const handled = await fixture.start({ checkpoint: position });
   await time.tickAsync(5_000);
   fixture.write("a", "1");
   await time.tickAsync(0);
