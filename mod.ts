@@ -88,7 +88,7 @@ export {
   type TableRow,
   type WithoutData,
 } from "./src/api/resource.ts";
-export { type AccessRule, type PlacedRule, type RoleOptions, rolesYaml, roleYaml } from "./src/api/roles.ts";
+export { type AccessRule, type PlacedRule, type RolesOptions, rolesYaml } from "./src/api/roles.ts";
 export {
   type BracketPathKeys,
   type CheckedPath,

@@ -12,8 +12,8 @@ import { WorkQueue, type WorkQueueAddOptions } from "../src/workqueue/work_queue
 
 /** The options of a handler, which it shares between its keys. */
 const SHARED: readonly WorkQueueAddOptions[] = [
-  { priority: "low", cause: { type: "event", source: "pods", event: "added" } },
-  { cause: { type: "event", source: "pods", event: "updated" } },
+  { priority: "low", trigger: { type: "event", source: "pods", event: "added" } },
+  { trigger: { type: "event", source: "pods", event: "updated" } },
 ];
 
 const alone = Array.from({ length: 1_000 }, (_, index) => `namespace-${index % 100}/object-${index}`);
@@ -111,7 +111,9 @@ for (const [size, count] of [["1 key", 1], ["1k keys", 1_000], ["100k keys", 100
     name: "the same, a new cause for each key",
     group,
     fn: () => {
-      for (let i = 0; i < count; i++) queue.add(keys[i], { cause: { type: "event", source: "pods", object: keys[i] } });
+      for (let i = 0; i < count; i++) {
+        queue.add(keys[i], { trigger: { type: "event", source: "pods", object: keys[i] } });
+      }
       for (let item; (item = queue.tryGet()) !== undefined;) item[Symbol.dispose]();
     },
   });

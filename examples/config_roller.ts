@@ -10,7 +10,7 @@ const PODS = "example.com/pods";
 const CONFIG = "example.com/config";
 
 export function configRoller(client: Client): Reconciler<ConfigMap> {
-  const reconciler = new Reconciler(client, ConfigMap, async (_key, { object: map, client }) => {
+  const reconciler = new Reconciler(client, ConfigMap, async ({ object: map, client }) => {
     if (map === undefined || map.metadata.deletionTimestamp !== undefined) return; // the pods are garbage
     const { name, namespace, labels, uid } = map.metadata;
     const wanted = Array.from({ length: Number(labels?.[PODS] ?? 0) }, (_, index) => `${name}-${index}`);

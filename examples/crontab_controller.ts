@@ -15,7 +15,8 @@ const MANAGER = "crontabs"; // the owner of the fields that are applied
 export const CronTab: Resource<CronTab> = defineResource<CronTab>(NAME);
 
 export function cronTabs(client: Client, schedules: Map<string, string>): kube.Reconciler<CronTab> {
-  const tabs: kube.Reconciler<CronTab> = new kube.Reconciler(client, CronTab, async (key, context) => {
+  const tabs: kube.Reconciler<CronTab> = new kube.Reconciler(client, CronTab, async (context) => {
+    const { key } = context;
     const { object, client, signal } = context;
     const guard = { finalizer: "stable.example.com/schedule", cleanup: () => void schedules.delete(key) };
     const tab = object && await kube.finalize(client.resource(CronTab), object, guard);

@@ -8,7 +8,7 @@ import { labelsChanged, Reconciler } from "@kube/informer/reconcile";
 const TEAM = "example.com/team";
 
 export function namespaceLabels(client: Client): Reconciler<Pod> {
-  const reconciler = new Reconciler(client, Pod, async (key, { object: pod, client }) => {
+  const reconciler = new Reconciler(client, Pod, async ({ key, object: pod, client }) => {
     if (pod === undefined || pod.metadata.deletionTimestamp !== undefined) return;
     const { name, namespace, labels, resourceVersion } = pod.metadata;
     const team = namespaces.get(namespace!)?.metadata.labels?.[TEAM];

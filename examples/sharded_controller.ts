@@ -17,7 +17,7 @@ const shards = new ShardGroup(client, {
   name: "sharded-controller", // the Leases are in the namespace of the client
   ...{ leaseMs, renewDeadlineMs: leaseMs * 2 / 3, renewMs: leaseMs / 3 },
 });
-const maps = new Reconciler(client, ConfigMap, (key, { object }) => {
+const maps = new Reconciler(client, ConfigMap, ({ key, object }) => {
   if (object !== undefined) console.log(`reconciled ${key}`);
 }, { shards, informer: { labelSelector: "sharded=yes" } });
 await using manager = new Manager({ reconcilers: [maps], shards });

@@ -255,7 +255,7 @@ Deno.test(
     await using served = await serve(server);
     const kubeconfig = await writeKubeconfig(folder.file("kubeconfig"), { server: served.url });
     const store = new FileCheckpoints(folder.path);
-    /** Runs until the position has these objects, kills it, and returns what it has said. */
+    /** Runs until the checkpoint has these objects, kills it, and returns what it has said. */
     const run = async (...names: string[]): Promise<string[]> => {
       const env = { KUBECONFIG: kubeconfig, STATE_DIRECTORY: folder.path };
       await using program = new Program("examples/notifier.ts", [], env);

@@ -589,9 +589,9 @@ Deno.test("informers of Secrets have objects without data, which cannot be writt
     copyOf(secret);
     // @ts-expect-error as of an informer that is acquired
     void informers.acquire(Secret).informer.lister.get(key)?.data;
-    const whole = informers.forResource(Secret, { keep: "data", indexers: { password: field("data.password") } });
+    const whole = informers.forResource(Secret, { secretData: "keep", indexers: { password: field("data.password") } });
     same<typeof whole, SharedIndexInformer<Secret, "password">>();
-    void informers.acquire(Secret, { keep: "data" }).informer.lister.get(key)?.data;
+    void informers.acquire(Secret, { secretData: "keep" }).informer.lister.get(key)?.data;
     void secrets.update(copyOf(whole.lister.get(key)!));
     // Another kind, and one that is not known to the compiler, are not concerned.
     const pods = informers.forResource<Pod>(Pod, { labelSelector: "app=web" });

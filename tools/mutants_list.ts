@@ -13,57 +13,57 @@ export interface Mutant {
 /** The promises that histories must hold by themselves, each broken in its way. */
 export const MUTANTS: readonly Mutant[] = [
   {
-    id: "position-before-return",
+    id: "checkpoint-before-return",
     breaks: "an event is recorded before its call has returned",
     replace: "this.#current = next; this.#record(); return next;",
   },
   {
-    id: "position-moves-within-list",
+    id: "checkpoint-moves-within-list",
     breaks: "a position moves before the last difference of a list was delivered",
     find: /$/,
     replace: " this.#position.reached(this.#options.resourceVersion());",
   },
   {
-    id: "position-gone-not-named",
+    id: "checkpoint-gone-not-named",
     breaks: "what was deleted while nobody read is not delivered as deleted",
     replace: "return [read];",
   },
   {
-    id: "position-successor-as-update",
+    id: "checkpoint-successor-as-update",
     breaks: "an object that was created anew while nobody read is delivered as an update",
     replace: "",
   },
   {
-    id: "position-interrupted-addition-lost",
+    id: "checkpoint-interrupted-addition-lost",
     breaks: "an addition whose call was interrupted counts as delivered",
     find: /if /,
     replace: 'if (known?.[1] === "") return [];\n    if ',
   },
   {
-    id: "position-addition-not-announced",
+    id: "checkpoint-addition-not-announced",
     breaks: "an addition whose call is interrupted leaves no trace, so that its deletion is not delivered",
     replace: "",
   },
   {
-    id: "position-failed-call-recorded",
+    id: "checkpoint-failed-call-recorded",
     breaks: "an event whose call has failed counts as delivered",
     find: /if \(!hasFailed\) /,
     replace: "",
   },
   {
-    id: "position-of-dropped-events",
+    id: "checkpoint-of-dropped-events",
     breaks: "a position moves past the events that a handler drops when it ends",
     find: /!this.isClosed && /,
     replace: "",
   },
   {
-    id: "position-own-write-lost",
+    id: "checkpoint-own-write-lost",
     breaks: "a write whose answer was lost counts as that of another reader",
     find: /found\?\.record\.holder !== this\.#holder/,
     replace: "true",
   },
   {
-    id: "position-before-present",
+    id: "checkpoint-before-present",
     breaks: "deliveries begin at a cache that is older than what was delivered",
     replace: "",
   },

@@ -93,7 +93,7 @@ async function main(): Promise<void> {
   const [kubeconfig, processes] = Deno.args;
   using client = await connect({ kubeconfig });
   const shards = new ShardGroup(client, { name: `of-${processes}`, namespace: "default", by: "namespace" });
-  const maps = new Reconciler(client, ConfigMap, async (_key, { object, client }) => {
+  const maps = new Reconciler(client, ConfigMap, async ({ object, client }) => {
     const round = object?.metadata.labels?.round;
     if (object === undefined || round === object.metadata.annotations?.round) return;
     const { namespace, name } = object.metadata;

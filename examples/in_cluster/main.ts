@@ -8,7 +8,7 @@ const LABEL = "example.com/node";
 using client = await connectInCluster();
 const { namespace } = client;
 const recorder = new EventRecorder(client, { controller: "pod-labels", onError: (error) => console.error(error) });
-const pods = new Reconciler(client, Pod, async (key, { object: pod, client }) => {
+const pods = new Reconciler(client, Pod, async ({ key, object: pod, client }) => {
   const node = pod?.spec?.nodeName;
   if (pod === undefined || node === undefined || pod.metadata.labels?.[LABEL] === node) return;
   const body = { metadata: { labels: { [LABEL]: node } } };

@@ -16,7 +16,7 @@ import { Website } from "./kinds.ts";
 export const NAME = "website-controller";
 
 export function controller(client: Client, events: EventRecorder): Reconciler<Website> {
-  return new Reconciler(client, Website, async (_key, { object, client, signal }) => {
+  return new Reconciler(client, Website, async ({ object, client, signal }) => {
     if (object === undefined || object.metadata.deletionTimestamp !== undefined) return; // the Deployment is garbage
     const { metadata: { name, namespace, generation }, spec: { image, replicas = 1 }, status } = object;
     const labels = { "app.kubernetes.io/instance": name, "app.kubernetes.io/managed-by": NAME };

@@ -1,7 +1,7 @@
 /**
  * Rules of access, and the roles that grant them, as YAML.
  *
- * {@linkcode rolesYaml} and {@linkcode roleYaml} are the entry points. Which rules a program needs is noted by its
+ * {@linkcode rolesYaml} is the entry point. Which rules a program needs is noted by its
  * client, see `accessUsed()`.
  *
  * @module
@@ -28,12 +28,12 @@ export interface PlacedRule extends AccessRule {
   readonly namespace: string;
 }
 
-/** The name and place of a role. */
-export interface RoleOptions {
-  /** The name. */
+/** Options for {@linkcode rolesYaml}. */
+export interface RolesOptions {
+  /** The name of the roles. */
   readonly name: string;
-  /** The namespace of a `Role`. @default {none: a `ClusterRole`} */
-  readonly namespace?: string;
+  /** True to restrict rules to the names that they have. @default {false} */
+  readonly names?: boolean;
 }
 
 /**
@@ -49,16 +49,22 @@ export function mergeRules(rules: readonly AccessRule[]): AccessRule[] {
 }
 
 /**
- * Returns a role with the merged rules as YAML, for `kubectl apply -f -`. Ends with a line end.
+ * Returns a role for each namespace of the rules as YAML documents: first a `ClusterRole` for the rules without a
+ * namespace, then a `Role` for each namespace in alphabetical order. All have the same name. Without rules it returns
+ * `""`.
+ *
+ * Beside `watch` it grants `list`, which an informer needs where the server cannot stream lists or a version has
+ * expired. The names of objects are left out, since those that a test has used are rarely those of a cluster, unless
+ * `names` is set; those of users to impersonate stay, since the right to be any user is that of an administrator.
  *
  * @example
  * ```ts
- * import { roleYaml } from "@kube/informer";
+ * import { rolesYaml } from "@kube/informer";
  * import { assertEquals } from "@std/assert";
  *
- * const rules = [{ verbs: ["list", "watch"], groups: [""], resources: ["pods"] }];
+ * const rules = [{ verbs: ["list", "watch"], groups: [""], resources: ["pods"], namespace: "shop" }];
  * assertEquals(
- *   roleYaml(rules, { name: "informer", namespace: "shop" }),
+ *   rolesYaml(rules, { name: "informer" }),
  *   `apiVersion: rbac.authorization.k8s.io/v1
  * kind: Role
  * metadata:
@@ -72,44 +78,7 @@ export function mergeRules(rules: readonly AccessRule[]): AccessRule[] {
  * );
  * ```
  */
-export function roleYaml(rules: readonly AccessRule[], options: RoleOptions): string {
-  checkNames("write a role", options, "name namespace");
-  const { name, namespace } = options;
-  const list = (values: readonly string[]): string => `[${values.map((value) => JSON.stringify(value)).join(", ")}]`;
-  const merged = mergeRules(rules);
-  return [
-    "apiVersion: rbac.authorization.k8s.io/v1",
-    `kind: ${namespace === undefined ? "ClusterRole" : "Role"}`,
-    "metadata:",
-    `  name: ${JSON.stringify(name)}`,
-    ...(namespace === undefined ? [] : [`  namespace: ${JSON.stringify(namespace)}`]),
-    merged.length === 0 ? "rules: []" : "rules:",
-    ...merged.flatMap(({ verbs, groups, resources, names }) => [
-      `- apiGroups: ${list(groups)}`,
-      `  resources: ${list(resources)}`,
-      ...(names === undefined ? [] : [`  resourceNames: ${list(names)}`]),
-      `  verbs: ${list(verbs)}`,
-    ]),
-    "",
-  ].join("\n");
-}
-
-/**
- * Returns a role for each namespace of the rules as YAML documents: first a `ClusterRole` for the rules without a
- * namespace, then a `Role` for each namespace in alphabetical order. All have the same name. Without rules it returns
- * `""`.
- *
- * Beside `watch` it grants `list`, which an informer needs where the server cannot stream lists or a version has
- * expired. The names of objects are left out, since those that a test has used are rarely those of a cluster, unless
- * `names` is set; those of users to impersonate stay, since the right to be any user is that of an administrator.
- */
-export function rolesYaml(
-  rules: readonly PlacedRule[],
-  options: Pick<RoleOptions, "name"> & {
-    /** True to restrict rules to the names that they have. @default {false} */
-    readonly names?: boolean;
-  },
-): string {
+export function rolesYaml(rules: readonly PlacedRule[], options: RolesOptions): string {
   checkNames("write roles", options, "name names");
   const { name, names = false } = options;
   const granted = rules.map(({ names: only, verbs, ...rule }): PlacedRule => ({
@@ -119,8 +88,27 @@ export function rolesYaml(
   }));
   const byNamespace = Map.groupBy(granted, ({ namespace }) => namespace);
   return [...byNamespace.keys()].sort()
-    .map((namespace) => roleYaml(byNamespace.get(namespace)!, { name, ...(namespace === "" ? {} : { namespace }) }))
+    .map((namespace) => roleOf(byNamespace.get(namespace)!, name, namespace))
     .join("---\n");
+}
+
+function roleOf(rules: readonly AccessRule[], name: string, namespace: string): string {
+  const list = (values: readonly string[]): string => `[${values.map((value) => JSON.stringify(value)).join(", ")}]`;
+  return [
+    "apiVersion: rbac.authorization.k8s.io/v1",
+    `kind: ${namespace === "" ? "ClusterRole" : "Role"}`,
+    "metadata:",
+    `  name: ${JSON.stringify(name)}`,
+    ...(namespace === "" ? [] : [`  namespace: ${JSON.stringify(namespace)}`]),
+    "rules:",
+    ...mergeRules(rules).flatMap(({ verbs, groups, resources, names }) => [
+      `- apiGroups: ${list(groups)}`,
+      `  resources: ${list(resources)}`,
+      ...(names === undefined ? [] : [`  resourceNames: ${list(names)}`]),
+      `  verbs: ${list(verbs)}`,
+    ]),
+    "",
+  ].join("\n");
 }
 
 /** Joins one member of the rules that are equal in `keyOf`. */

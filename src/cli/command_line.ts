@@ -166,7 +166,7 @@ export class CommandLine {
       .option("--until-synced", "End after the initial sync.")
       .option("--timeout <duration:string>", "End after this time; with --until-synced: fail if not synced by then.")
       .option("--cache <file:string>", "Write the cache to this file at the end, as a JSON array sorted by key.")
-      .option("--show-secrets", "Show the data of Secrets.")
+      .option("--secret-data", "Show the data of Secrets.")
       .option("--no-object", "Leave the objects out.")
       .option("-o, --output <format:format>", "How to print.", { default: "table" as const })
       .option(...KUBECONFIG).option(...CONTEXT).option(...SERVER).option(...TOKEN_FILE)
@@ -195,7 +195,7 @@ export class CommandLine {
       .option("-n, --namespace <namespace:string>", "In one namespace.")
       .option("-A, --all-namespaces", "In all namespaces.")
       .option(...SELECTOR).option(...FIELD_SELECTOR)
-      .option("--show-secrets", "Show the data of Secrets.")
+      .option("--secret-data", "Show the data of Secrets.")
       .option("--show-managed-fields", "Show metadata.managedFields.")
       .option("-o, --output <format:format>", "How to print.", { default: "table" as const })
       .option(...KUBECONFIG).option(...CONTEXT).option(...SERVER).option(...TOKEN_FILE)
@@ -254,7 +254,7 @@ export class CommandLine {
       .option("-A, --all-namespaces", "Serve all namespaces.")
       .option(...SELECTOR).option(...FIELD_SELECTOR)
       .option("--host <name:string>", "Answer under this host name, too; may be repeated.", { collect: true })
-      .option("--show-secrets", "Serve the data of Secrets.")
+      .option("--secret-data", "Serve the data of Secrets.")
       .option(
         "--snapshot <file:string>",
         "Begin with the cache in this file, without a list, and write it there; of several resources to FILE.NAME each.",

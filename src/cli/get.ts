@@ -37,7 +37,7 @@ interface GetFlags extends ClustersFlags, SelectionFlags {
   /** Format of the results. */
   readonly output: OutputFormat;
   /** If `true`, prints the data of Secrets. */
-  readonly showSecrets?: boolean;
+  readonly secretData?: boolean;
   /** If `true`, prints managedFields. */
   readonly showManagedFields?: boolean;
 }
@@ -181,7 +181,7 @@ function shown(resource: Resource, object: KubernetesObject, flags: GetFlags): K
   return redactObject(
     withoutManagedFields(object, flags.showManagedFields ?? false),
     resource,
-    flags.showSecrets ?? false,
+    flags.secretData ?? false,
   );
 }
 

@@ -66,7 +66,7 @@ interface ServeFlags extends ClustersFlags, SelectionFlags {
   /** Host names that clients may use for this server, besides the names of this machine. */
   readonly host?: readonly string[];
   /** If `true`, serves the data of Secrets. */
-  readonly showSecrets?: boolean;
+  readonly secretData?: boolean;
   /** The file from which caches begin, and to which they are written. */
   readonly snapshot?: string;
   /** The bytes that the caches of a cluster may hold. */
@@ -150,7 +150,7 @@ class ServedCluster implements AsyncDisposable {
       snapshots: store && { store },
       onError: (error, { plural }) => terminal.say(`error: ${place}${plural}: ${errorLine(error)}`),
     });
-    const collections = collectionsOf(resources, polled, flags.showSecrets ?? false, say);
+    const collections = collectionsOf(resources, polled, flags.secretData ?? false, say);
     this.collections = Object.keys(collections);
     this.relay = new InformerRelay(this.#informers, {
       collections,
@@ -245,7 +245,7 @@ function collectionsOf(
     collections[name] = {
       resource,
       pollMs: polled.has(resource) ? POLL_MS : undefined,
-      keep: keepsData && isSecret(resource) ? "data" : undefined,
+      secretData: keepsData && isSecret(resource) ? "keep" : undefined,
       reflector: {
         onPhase: (phase: ReflectorPhase): void => {
           if (phase.name === "watching" && phase.open) failures.recovered();

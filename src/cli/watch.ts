@@ -60,7 +60,7 @@ interface WatchFlags extends ClustersFlags, SelectionFlags {
   /** Path of the file to which the cache is written at the end. */
   readonly cache?: string;
   /** If `true`, prints and writes the data of Secrets. */
-  readonly showSecrets?: boolean;
+  readonly secretData?: boolean;
   /** If `true`, prints objects. */
   readonly object: boolean;
   /** Format of the results. */
@@ -194,7 +194,7 @@ async function follow(
       await Promise.all(factories.map((informers) => informers.shutdown()));
     } finally {
       view[Symbol.dispose]();
-      if (flags.cache !== undefined) await save(flags.cache, watched, flags.showSecrets ?? false, terminal);
+      if (flags.cache !== undefined) await save(flags.cache, watched, flags.secretData ?? false, terminal);
     }
   }
   const isLate = untilSynced && unsyncedOf(watched) !== "" && signal.reason === flags.timeUp;
@@ -219,7 +219,7 @@ function inform(
   };
   const informer = informers.forResource(resource, {
     pollMs: polled.has(resource) ? POLL_MS : undefined,
-    keep: isSecret(resource) ? "data" : undefined, // redacted when it is printed
+    secretData: isSecret(resource) ? "keep" : undefined, // redacted when it is printed
     reflector: { streamingList, onPhase, backoff },
     onError: (error) => {
       const trying = informer.status().cause === error;
@@ -303,7 +303,7 @@ class EventLines {
 
   /** Returns the line for an event. Parses the object only if it is printed. */
   of(event: PrintedEvent): string {
-    const { output, object, showSecrets = false } = this.#flags;
+    const { output, object, secretData = false } = this.#flags;
     const resource = this.#resource;
     const namespaces = this.#namespaces;
     const { cluster } = event;
@@ -311,7 +311,7 @@ class EventLines {
     if (output === "name") return [...inCluster, qualifiedName(resource, event.name)].map(plain).join(" ");
     if (output === "json") {
       const { type, ...rest } = event.toJSON() as { readonly type: string };
-      const shown = object ? { object: redactObject(objectIn(resource, event.object), resource, showSecrets) } : {};
+      const shown = object ? { object: redactObject(objectIn(resource, event.object), resource, secretData) } : {};
       return jsonText({ type, ...this.#of, ...rest, ...shown });
     }
     const verb = event.type === "updated" && event.resync ? "resync" : event.type;
@@ -361,7 +361,7 @@ function print(
 async function save(
   path: string,
   watched: readonly Watched[],
-  showSecrets: boolean,
+  secretData: boolean,
   terminal: Terminal,
 ): Promise<void> {
   const unsynced = unsyncedOf(watched);
@@ -370,16 +370,16 @@ async function save(
     return;
   }
   const unreadable = watched.reduce((sum, { informer }) => sum + informer.status().quarantined, 0);
-  await writeCacheFile(path, cached(watched, showSecrets));
+  await writeCacheFile(path, cached(watched, secretData));
   if (unreadable > 0) terminal.say(`--cache: ${unreadable} objects cannot be read, and are not in "${path}"`);
 }
 
 /** Yields the cached objects, sorted by key, with Secrets redacted. */
-function* cached(watched: readonly Watched[], showSecrets: boolean): Generator<KubernetesObject> {
+function* cached(watched: readonly Watched[], secretData: boolean): Generator<KubernetesObject> {
   for (const { resource, informer } of watched) {
     for (const key of [...informer.indexer.keys()].sort()) {
       const entry = informer.entries.getByKey(key)!;
-      if (entry.error === undefined) yield redactObject(objectIn(resource, entry.object), resource, showSecrets);
+      if (entry.error === undefined) yield redactObject(objectIn(resource, entry.object), resource, secretData);
     }
   }
 }

@@ -46,7 +46,7 @@ function accessLogOf(client: ResourceClients): AccessLog {
 
 /**
  * Returns the rights that the requests of a client have needed so far, whatever the server answered: a rule for each
- * verb on each resource of each namespace. `rolesYaml()` and `roleYaml()` print them.
+ * verb on each resource of each namespace. `rolesYaml()` prints them.
  *
  * - Requests are those of `resource()` and `fetch()`, and of informers, reconcilers, electors and recorders on the
  *   client.

@@ -80,7 +80,7 @@ function checkCurrent(action: string, key: ObjectKey, current: KubernetesObject 
     `Cannot ${action}: the cached object is reduced to ${
       current[reduced]
     }, so nothing is known of the others; give its ` +
-      `informer all fields (of Secrets, keep: "data"), or use apply()`,
+      `informer all fields (of Secrets, secretData: "keep"), or use apply()`,
   );
 }
 

@@ -707,7 +707,7 @@ function mark(value: unknown, tree: FieldTree, text: string): void {
 
 function hiddenError(action: string): TypeError {
   return new TypeError(
-    `Cannot ${action} of a Secret: informers leave it out; give the informer the option keep: "data", or read the object by ` +
+    `Cannot ${action} of a Secret: informers leave it out; give the informer the option secretData: "keep", or read the object by ` +
       `client.get()`,
   );
 }

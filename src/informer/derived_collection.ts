@@ -420,7 +420,9 @@ export class DerivedCollection<T extends DerivedObject, Name extends string = ne
     handler: ResourceEventHandler<T>,
     options: HandlerOptions<T>,
   ): [ResourceEventHandler<KubernetesObject>, HandlerOptions<KubernetesObject>] {
-    if (options.checkpoint !== undefined) throw this.#unversioned("begin at a position in", "leave out the position");
+    if (options.checkpoint !== undefined) {
+      throw this.#unversioned("begin at a checkpoint in", "leave out the checkpoint");
+    }
     return [handler, options] as unknown as [ResourceEventHandler<KubernetesObject>, HandlerOptions<KubernetesObject>];
   }
 

@@ -26,7 +26,7 @@ export interface CacheOptions extends DecodeOptions {
    */
   readonly graceMs?: number;
   /** Compares the cache with the server regularly, see `SharedIndexInformer.checkConsistency()`. @default {never} */
-  readonly check?: ConsistencyCheckOptions;
+  readonly consistencyCheck?: ConsistencyCheckOptions;
   /**
    * The name of the cluster, for programs that follow several: events, rows of views, status and errors have it. A
    * `ClusterSet` sets it.
@@ -67,7 +67,7 @@ export interface SharedIndexInformerOptions<T extends KubernetesObject, Name ext
    *
    * @default {the data is left out}
    */
-  readonly keep?: "data";
+  readonly secretData?: "keep";
   /**
    * Caches the objects of a part of all hashes: `"0/4"` is the first of four parts by uid, and a
    * {@linkcode ShardSource} has ranges that may change. The server is asked for these objects alone; where it does not
@@ -87,7 +87,7 @@ export interface SharedIndexInformerOptions<T extends KubernetesObject, Name ext
    *
    * @default {"skip"}
    */
-  readonly unchanged?: "skip" | "deliver";
+  readonly deliverUnchanged?: boolean;
   /**
    * The server need not have the kind: while it answers 404, the informer has synced, with an empty cache, nothing is
    * reported, and `status()` says `unserved`. When the kind goes, its cached objects are deleted, at the second such
@@ -192,7 +192,7 @@ export interface SharedInformerFactoryOptions extends CachedSelection, CacheOpti
    * one: it can be read before any request, is `stale` until its watch has resumed, and lists only where the server has
    * the version of the snapshot no longer, or not its objects, for which it is asked. Snapshots are written while the
    * caches change, and when an informer stops, so dispose the factory. Those that cannot be used or written are
-   * reported. Caches with the data of Secrets are left out, unless `secrets` is set.
+   * reported. Caches with the data of Secrets are left out, unless `secretData` is `"keep"`.
    *
    * A snapshot is of one resource and selection, which its name says, and of the server's address, or of `cluster`.
    *
@@ -211,7 +211,7 @@ const MIN_POLL_MS = 1_000;
 type PollOptions = { readonly pollMs?: number; readonly shard?: unknown };
 
 /** The defaults of {@linkcode CacheOptions}. */
-export const CACHE_DEFAULTS: Required<Omit<CacheOptions, "reflector" | "check" | "cluster">> = {
+export const CACHE_DEFAULTS: Required<Omit<CacheOptions, "reflector" | "consistencyCheck" | "cluster">> = {
   managedFields: "drop",
   secretAnnotations: [],
   parse: "lazy",
@@ -228,8 +228,10 @@ export const CACHE_DEFAULTS: Required<Omit<CacheOptions, "reflector" | "check" |
 export function withCacheDefaults<O extends CacheOptions & PollOptions>(options: O): O & typeof CACHE_DEFAULTS {
   const filled = { ...CACHE_DEFAULTS, ...defined(options) } as O & typeof CACHE_DEFAULTS;
   checkDurations("create an informer", { resyncMs: filled.resyncMs, graceMs: filled.graceMs });
-  checkNames("check an informer regularly", options.check, "intervalMs");
-  checkDurations("create an informer", { "check.intervalMs": options.check?.intervalMs }, { min: MIN_CHECK_MS });
+  checkNames("check an informer regularly", options.consistencyCheck, "intervalMs");
+  checkDurations("create an informer", { "consistencyCheck.intervalMs": options.consistencyCheck?.intervalMs }, {
+    min: MIN_CHECK_MS,
+  });
   checkDurations("create an informer", { pollMs: options.pollMs }, { min: MIN_POLL_MS, finite: true });
   if (options.pollMs !== undefined && options.shard !== undefined) {
     throw new TypeError(
@@ -244,13 +246,13 @@ export type AnyOptions = CachedSelection & SharedIndexInformerOptions<Kubernetes
   readonly fields?: readonly string[];
 };
 
-const CACHE = "parse freeze resyncMs reflector graceMs check managedFields secretAnnotations";
+const CACHE = "parse freeze resyncMs reflector graceMs consistencyCheck managedFields secretAnnotations";
 
 const SELECTION = "namespaces namespace labelSelector fieldSelector";
 
 /** The options of an informer, for `checkNames`. */
 export const INFORMER_OPTIONS =
-  `${CACHE} cluster indexers transform keep shard unchanged optional pollMs onError` as const;
+  `${CACHE} cluster indexers transform secretData shard deliverUnchanged optional pollMs onError` as const;
 
 /** The options of an informer of a factory, for `checkNames`. */
 export const PLACED_OPTIONS = `${INFORMER_OPTIONS} ${SELECTION} fields` as const;

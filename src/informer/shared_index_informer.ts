@@ -87,7 +87,7 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
   /** The parts of the collection that its sources select, where they say so: those of a client do. */
   readonly selections: readonly Selection[];
   /** `true` if the objects are Secrets with their data. */
-  readonly hasSecrets: boolean;
+  readonly keepsSecretData: boolean;
 
   /**
    * The part or form of the cached objects, where they are not those of the server, for messages.
@@ -134,8 +134,8 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
    * all of them have.
    *
    * @throws {RangeError} when an option is out of range.
-   * @throws {TypeError} when there is no source, or a namespace is repeated or empty; when `unchanged` is given and the
-   * sources are not reduced to named fields, or `keep` and they are not of Secrets.
+   * @throws {TypeError} when there is no source, or a namespace is repeated or empty; when `deliverUnchanged` is given
+   * and the sources are not reduced to named fields, or `secretData` and they are not of Secrets.
    */
   constructor(source: ListerWatcher<T> | readonly NamespaceSource<T>[], options?: SharedIndexInformerOptions<T, Name>);
   /**
@@ -161,7 +161,7 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
     const collection = this.#collection = new CachedCollection<T>(source, filled, finder);
     const { scope } = collection;
     this.selections = scope.parts;
-    this.hasSecrets = scope.hasSecrets;
+    this.keepsSecretData = scope.keepsSecretData;
     this.reduction = scope.reduction;
     this.followsVersions = options.pollMs === undefined && scope.changing === undefined;
     const cache = this.#cache = new ObjectCache<T>(scope.resource, filled, report, budget !== undefined);
@@ -476,7 +476,7 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
    * @throws {TypeError} when the objects are Secrets with their data, unless `secrets` is set.
    */
   snapshot(options: SnapshotOptions = {}): ReadableStream<Uint8Array<ArrayBuffer>> {
-    checkNames("make a snapshot", options, "cluster secrets");
+    checkNames("make a snapshot", options, "cluster secretData");
     return this.#snapshots.write(options);
   }
 
@@ -567,7 +567,7 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
     if (signal?.aborted) stop();
     else signal?.addEventListener("abort", stop, { once: true });
     this.#processor.begin();
-    const checking = this.#checks.runEvery(this.#options.check?.intervalMs ?? Infinity);
+    const checking = this.#checks.runEvery(this.#options.consistencyCheck?.intervalMs ?? Infinity);
     const failure = await (this.#following = this.#sync.run(this.#job));
     await checking;
     signal?.removeEventListener("abort", stop);
@@ -586,7 +586,7 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
     const { informer, scope } = this.#collection;
     if (options.checkpoint === undefined || scope.changing === undefined) return options;
     throw new TypeError(
-      `Cannot begin at a position in ${informer}: ${scope.changing}, so that what moved would count as deleted; take ` +
+      `Cannot begin at a checkpoint in ${informer}: ${scope.changing}, so that what moved would count as deleted; take ` +
         `a fixed shard, as "0/4", or namespaces by name`,
     );
   }

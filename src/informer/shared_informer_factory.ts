@@ -267,7 +267,7 @@ type Options = SharedIndexInformerOptions<KubernetesObject, string>;
  * The options that all callers of one informer must agree on: all but the indexes, which are joined, and those that
  * make another informer.
  */
-const COMPARED: { readonly [Name in Exclude<keyof Options, "indexers" | "keep" | "shard">]-?: true } = {
+const COMPARED: { readonly [Name in Exclude<keyof Options, "indexers" | "secretData" | "shard">]-?: true } = {
   transform: true,
   managedFields: true,
   secretAnnotations: true,
@@ -276,10 +276,10 @@ const COMPARED: { readonly [Name in Exclude<keyof Options, "indexers" | "keep" |
   resyncMs: true,
   reflector: true,
   graceMs: true,
-  check: true,
+  consistencyCheck: true,
   cluster: true,
   onError: true,
-  unchanged: true,
+  deliverUnchanged: true,
   pollMs: true,
   optional: true,
 };
@@ -475,7 +475,7 @@ export class SharedInformerFactory implements AsyncDisposable {
    *
    * An informer of a `shard` is another one than that of all objects, or of another shard.
    *
-   * An informer of Secrets without their data is another one than that with `keep: "data"`.
+   * An informer of Secrets without their data is another one than that with `secretData: "keep"`.
    *
    * With `fields`, the informer is that of `onlyFields(resource, fields)`: another one than that of the complete
    * objects, and the same for paths that keep the same fields.
@@ -487,12 +487,12 @@ export class SharedInformerFactory implements AsyncDisposable {
    */
   forResource<T extends SecretLike, Name extends string = never>(
     resource: Resource<T>,
-    options?: Unpicked & SharedIndexInformerOptions<WithoutData<T>, Name> & { readonly keep?: undefined },
+    options?: Unpicked & SharedIndexInformerOptions<WithoutData<T>, Name> & { readonly secretData?: undefined },
   ): SharedIndexInformer<WithoutData<T>, Name>;
   /** As above, with the data of Secrets. */
   forResource<T extends SecretLike, Name extends string = never>(
     resource: Resource<T>,
-    options: Unpicked & SharedIndexInformerOptions<T, Name> & { readonly keep: "data" },
+    options: Unpicked & SharedIndexInformerOptions<T, Name> & { readonly secretData: "keep" },
   ): SharedIndexInformer<T, Name>;
   /** As above, with complete objects. */
   forResource<T extends KubernetesObject, Name extends string = never>(
@@ -598,12 +598,12 @@ export class SharedInformerFactory implements AsyncDisposable {
    */
   acquire<T extends SecretLike, Name extends string = never>(
     resource: Resource<T>,
-    options?: Unpicked & SharedIndexInformerOptions<WithoutData<T>, Name> & { readonly keep?: undefined },
+    options?: Unpicked & SharedIndexInformerOptions<WithoutData<T>, Name> & { readonly secretData?: undefined },
   ): AcquiredInformer<WithoutData<T>, Name>;
   /** As above, with the data of Secrets. */
   acquire<T extends SecretLike, Name extends string = never>(
     resource: Resource<T>,
-    options: Unpicked & SharedIndexInformerOptions<T, Name> & { readonly keep: "data" },
+    options: Unpicked & SharedIndexInformerOptions<T, Name> & { readonly secretData: "keep" },
   ): AcquiredInformer<T, Name>;
   /** As above, with complete objects. */
   acquire<T extends KubernetesObject, Name extends string = never>(
@@ -872,7 +872,7 @@ export class SharedInformerFactory implements AsyncDisposable {
    */
   #scopeOf(
     complete: Resource | ApiResource,
-    own: Pick<PlacedOptions, "fields" | "keep" | "shard" | "readable"> & Selection,
+    own: Pick<PlacedOptions, "fields" | "secretData" | "shard" | "readable"> & Selection,
   ): CacheScope<Resource> {
     const { fields } = own;
     const resource = fields === undefined
@@ -890,7 +890,7 @@ export class SharedInformerFactory implements AsyncDisposable {
     const { onError, idleTimeoutMs = 30_000, cacheTtlMs = 300_000, ...rest } = this.#options;
     const { snapshots: _snapshots, maxBytes: _max, ...defaults } = rest;
     const { resource, parts } = scope;
-    const reduction = resource.fields === undefined ? {} : { unchanged: "skip" as const };
+    const reduction = resource.fields === undefined ? {} : { deliverUnchanged: false };
     const options: Options = { ...CACHE_DEFAULTS, ...defined(defaults), ...reduction, ...defined(own) };
     const sourceOf = (part: Selection): ResourceClient<KubernetesObject> =>
       this.#client.resource(resource as Resource<KubernetesObject>, part);

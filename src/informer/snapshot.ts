@@ -60,8 +60,8 @@ export interface SnapshotOptions {
    * anew: its versions begin anew too. @default {not compared}
    */
   readonly cluster?: string;
-  /** Writes Secrets that have their data (`keep: "data"`); without it they are refused. @default {false} */
-  readonly secrets?: boolean;
+  /** `"keep"` writes Secrets that have their data; without it they are refused. @default {none is written} */
+  readonly secretData?: "keep";
 }
 
 /** The snapshots that a factory keeps of its caches. */
@@ -491,16 +491,16 @@ export class CacheSnapshots<T extends KubernetesObject> {
   }
 
   /** Returns the cache as bytes. @throws as `SharedIndexInformer.snapshot()`. */
-  write({ cluster = "", secrets = false }: SnapshotOptions): ReadableStream<Uint8Array<ArrayBuffer>> {
+  write({ cluster = "", secretData }: SnapshotOptions): ReadableStream<Uint8Array<ArrayBuffer>> {
     const sync = this.#sync;
     const { informer, cache: { entryTransform } } = sync;
     this.#checkFixed("write");
     if (this.#parts.some(({ gate }) => gate.version === "")) {
       throw new Error(`Cannot write a snapshot of ${informer}: it has not synced`);
     }
-    if (this.#scope.hasSecrets && !secrets) {
+    if (this.#scope.keepsSecretData && secretData !== "keep") {
       throw new TypeError(
-        `Cannot write a snapshot of ${informer}: it has the data of Secrets; set "secrets" to write it`,
+        `Cannot write a snapshot of ${informer}: it has the data of Secrets; set secretData: "keep" to write it`,
       );
     }
     return snapshotStream(

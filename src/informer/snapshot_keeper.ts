@@ -159,13 +159,13 @@ class SnapshotKeeper {
 
   /** Never rejects. */
   async #write(): Promise<void> {
-    const { store, cluster, secrets } = this.#keepers.options;
+    const { store, cluster, secretData } = this.#keepers.options;
     const { name } = this.#scope;
     const { resourceVersion, events, completedLists, differences } = this.#informer.status();
     const replacesSame = this.#kept.resourceVersion !== "" && this.#isRewritten;
     const replacesNewer = this.#isUseless || isOlder(resourceVersion, this.#kept.resourceVersion);
     try {
-      const bytes = this.#informer.snapshot({ cluster, secrets });
+      const bytes = this.#informer.snapshot({ cluster, secretData });
       await store.set(name, { bytes, version: resourceVersion, replacesNewer, replacesSame });
       this.#kept = { resourceVersion, events, completedLists, differences, atMs: monotonicMs() };
       this.#isUseless = false;
@@ -182,7 +182,7 @@ class SnapshotKeeper {
 /** The informer of a {@linkcode SnapshotKeeper}. */
 type KeptInformer = Pick<
   SharedIndexInformer<KubernetesObject, string>,
-  "hasSecrets" | "hasSynced" | "run" | "status" | "snapshot" | "restore"
+  "keepsSecretData" | "hasSynced" | "run" | "status" | "snapshot" | "restore"
 >;
 
 /** Keeps snapshots of the caches of a factory. */
@@ -200,7 +200,7 @@ export class SnapshotKeepers {
     client: { readonly server: URL },
     report: (error: unknown, resource: Resource) => void,
   ) {
-    checkNames("keep snapshots", options, "store intervalMs cluster secrets");
+    checkNames("keep snapshots", options, "store intervalMs cluster secretData");
     const { intervalMs = 60_000, cluster = client.server.href } = options;
     this.options = { ...options, intervalMs, cluster };
     this.report = report;
@@ -215,7 +215,7 @@ export class SnapshotKeepers {
     scope: CacheScope<Resource>,
     { signal, graceMs }: Abortable & { readonly graceMs: number },
   ): Promise<void> {
-    if (scope.changing !== undefined || (informer.hasSecrets && !this.options.secrets)) {
+    if (scope.changing !== undefined || (informer.keepsSecretData && this.options.secretData !== "keep")) {
       return await informer.run({ signal });
     }
     const keeper = new SnapshotKeeper(informer, scope, graceMs, this);

@@ -15,7 +15,7 @@
  *
  * using client = new Client({ server: "http://fake", transport: new FakeApiServer() });
  * const informers = new SharedInformerFactory(client, { reflector: { observe: observeRequests() } });
- * const maps = new Reconciler(client, ConfigMap, (key) => console.log(key), { informers, observe: observeReconciles() });
+ * const maps = new Reconciler(client, ConfigMap, ({ key }) => console.log(key), { informers, observe: observeReconciles() });
  * await using manager = new Manager({ reconcilers: [maps] });
  * using _observed = observeStatus(manager);
  * ```

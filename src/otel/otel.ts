@@ -108,7 +108,7 @@ const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 
  * import { FakeApiServer } from "@kube/informer/testing";
  *
  * using client = new Client({ server: "http://fake", transport: new FakeApiServer() });
- * await using _maps = new Reconciler(client, ConfigMap, (key) => console.log(key), { observe: observeReconciles() });
+ * await using _maps = new Reconciler(client, ConfigMap, ({ key }) => console.log(key), { observe: observeReconciles() });
  * ```
  */
 export function observeReconciles(): ObserveReconcile {

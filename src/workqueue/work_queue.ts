@@ -356,7 +356,7 @@ export interface WorkQueueAddOptions {
    * The reason for the addition, or several. The worker receives those of all additions before it took the key, at most
    * 8.
    */
-  readonly cause?: Trigger | readonly Trigger[];
+  readonly trigger?: Trigger | readonly Trigger[];
 }
 
 /**
@@ -516,7 +516,7 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
    * After shutdown the key is not added, and counts in `status().dropped`.
    */
   add(key: K, options?: WorkQueueAddOptions): void {
-    this.#add(key, options?.priority === "low", options?.cause);
+    this.#add(key, options?.priority === "low", options?.trigger);
   }
 
   /**
@@ -539,8 +539,8 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
     }
     this.#retries++;
     const isLow = options?.priority === "low";
-    if (delayMs <= 0) return this.#add(key, isLow, options?.cause);
-    this.#delayed.add(key, delayMs, isLow, options?.cause);
+    if (delayMs <= 0) return this.#add(key, isLow, options?.trigger);
+    this.#delayed.add(key, delayMs, isLow, options?.trigger);
   }
 
   /**
@@ -826,7 +826,7 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
   #retry({ key, isLow }: Item<K>): void {
     const delayMs = this.#limiter.when(key);
     const cause = { type: "retry", count: this.retries(key) };
-    this.addAfter(key, delayMs, isLow ? { priority: "low", cause } : { cause });
+    this.addAfter(key, delayMs, isLow ? { priority: "low", trigger: cause } : { trigger: cause });
   }
 
   /** Registers `taker` for one key, while no key waits. */
@@ -933,5 +933,5 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
   }
 }
 
-const REQUEUE: WorkQueueAddOptions = { cause: { type: "requeue" } };
+const REQUEUE: WorkQueueAddOptions = { trigger: { type: "requeue" } };
 const REQUEUE_LOW: WorkQueueAddOptions = { ...REQUEUE, priority: "low" };

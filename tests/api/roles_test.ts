@@ -1,4 +1,4 @@
-import { type AccessRule, mergeRules, rolesYaml, roleYaml } from "../../src/api/roles.ts";
+import { type AccessRule, mergeRules, rolesYaml } from "../../src/api/roles.ts";
 import { assertEquals } from "@std/assert";
 
 const rule = (verbs: string[], group: string, resource: string, names?: string[]): AccessRule => ({
@@ -35,8 +35,9 @@ Deno.test("mergeRules keeps rules about named objects apart", () => {
   assertEquals(mergeRules(rules).map(({ names }) => names), [["a"], ["b"], undefined]);
 });
 
-Deno.test("roleYaml writes a ClusterRole without a namespace, names of objects, and an empty list of rules", () => {
-  assertEquals(roleYaml([rule(["get"], "", "secrets", ["a"])], { name: "x" }).split("\n"), [
+Deno.test("rolesYaml writes a ClusterRole for rules without a namespace, and a Role for those of one", () => {
+  const secrets = rule(["get"], "", "secrets", ["a"]);
+  assertEquals(rolesYaml([{ ...secrets, namespace: "" }], { name: "x", names: true }).split("\n"), [
     "apiVersion: rbac.authorization.k8s.io/v1",
     "kind: ClusterRole",
     "metadata:",
@@ -48,10 +49,8 @@ Deno.test("roleYaml writes a ClusterRole without a namespace, names of objects, 
     `  verbs: ["get"]`,
     "",
   ]);
-  assertEquals(
-    roleYaml([], { name: "x", namespace: "shop" }).split("\n").slice(-3),
-    [`  namespace: "shop"`, "rules: []", ""],
-  );
+  const placed = rolesYaml([{ ...secrets, namespace: "shop" }], { name: "x" });
+  assertEquals(placed.split("\n").slice(1, 5), ["kind: Role", "metadata:", `  name: "x"`, `  namespace: "shop"`]);
 });
 
 Deno.test("rolesYaml grants list beside watch, and restricts rules to names only if asked to", () => {

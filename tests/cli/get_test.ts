@@ -135,7 +135,7 @@ Deno.test("informer get redacts Secrets by default", async () => {
     const { code, out } = await run("get", ...target, "--server", served.url);
     assertEquals([code, out.join("\n").includes("aHVudGVyMg")], [0, false], target.join(" "));
   }
-  const shown = await run("get", "secret", "login", "-o", "json", "--show-secrets", "--server", served.url);
+  const shown = await run("get", "secret", "login", "-o", "json", "--secret-data", "--server", served.url);
   assertEquals(JSON.parse(shown.out.join("\n")).data, { password: "aHVudGVyMg==" });
 });
 

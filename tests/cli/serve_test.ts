@@ -73,7 +73,7 @@ Deno.test("informer serve --snapshot keeps several resources in a file each, and
   await using served = await serve(server);
   const { session, address } = await serving(
     "pods,deployments,secrets",
-    ...["-n", "shop", "--show-secrets", "--server", served.url, "--snapshot", folder.file("all")],
+    ...["-n", "shop", "--secret-data", "--server", served.url, "--snapshot", folder.file("all")],
   );
   for (const name of ["pods", "deployments", "secrets"]) await (await fetch(`${address}/api/${name}`)).text();
   session.interrupt();

@@ -212,7 +212,7 @@ Deno.test("informer watch redacts Secrets in its output and in the cache file by
   const hidden = await run(...args);
   assertEquals(json(hidden.out)[0].object.data, { password: "[redacted]" });
   assertEquals(JSON.parse(await Deno.readTextFile(cache))[0].data, { password: "[redacted]" });
-  const shown = await run(...args, "--show-secrets");
+  const shown = await run(...args, "--secret-data");
   assertEquals(json(shown.out)[0].object.data, { password: "aHVudGVyMg==" });
   assertEquals(JSON.parse(await Deno.readTextFile(cache))[0].data, { password: "aHVudGVyMg==" });
   if (Deno.build.os !== "windows") assertEquals((await Deno.stat(cache)).mode! & 0o077, 0, "for its owner alone");

@@ -419,7 +419,7 @@ Deno.test("applyIfChanged of a reconcile compares with the cache of the reconcil
   using shop = new Shop();
   const reasons: (string | undefined)[] = [];
   const colours: Record<string, string> = { colour: "red" };
-  await using reconciler = new Reconciler(shop.client, Namespace, async (name, { client }) => {
+  await using reconciler = new Reconciler(shop.client, Namespace, async ({ key: name, client }) => {
     const maps = client.resource(ConfigMap, { namespace: name });
     for (const data of [{ ...colours }, { ...colours }]) {
       const { reason } = await maps.applyIfChanged({ metadata: { name: "motd" }, data }, BY);

@@ -1,4 +1,4 @@
-// Prints the events of the ConfigMaps of a namespace from a position on.
+// Prints the events of the ConfigMaps of a namespace from a checkpoint on.
 // deno run -A tests/cluster/_checkpoint_reader.ts NAMESPACE FOLDER
 import { Checkpoint, type InformerEvent, SharedIndexInformer, type SyncedEvent } from "@kube/informer";
 import { connect, FileCheckpoints, shutdownSignal } from "@kube/informer/connect";
@@ -8,9 +8,9 @@ import { delay } from "@std/async";
 const [namespace, folder] = Deno.args;
 using signal = shutdownSignal();
 using client = await connect();
-await using position = await Checkpoint.open(new FileCheckpoints(folder), { name: "test" });
+await using checkpoint = await Checkpoint.open(new FileCheckpoints(folder), { name: "test" });
 await using informer = new SharedIndexInformer<ConfigMap>(client.resource(ConfigMap, { namespace }));
-informer.addEventHandler({ onAdd: call, onUpdate: call, onDelete: call }, { checkpoint: position });
+informer.addEventHandler({ onAdd: call, onUpdate: call, onDelete: call }, { checkpoint });
 await informer.run({ signal });
 
 async function call(event: Exclude<InformerEvent<ConfigMap>, SyncedEvent>): Promise<void> {

@@ -369,7 +369,7 @@ for (const [title, streamingList] of [["pages", "off"], ["a streaming list", "on
         indexers: { owner: field('metadata.annotations["example.com/owner"]') },
       });
       const metadata = informers.forResource(onlyMetadata(Secret));
-      const whole = informers.forResource(Secret, { keep: "data" });
+      const whole = informers.forResource(Secret, { secretData: "keep" });
       const earlier: string[] = [];
       lean.addEventHandler({
         onAdd: ({ object }) => earlier.push(JSON.stringify(object)),
@@ -396,7 +396,7 @@ for (const [title, streamingList] of [["pages", "off"], ["a streaming list", "on
       assertEquals(whole.lister.get(`${namespace}/a`)?.data, { password: encoded, more: encoded });
 
       const cached = lean.lister.get(`${namespace}/a`) as Secret;
-      assertThrows(() => cached.data, TypeError, 'keep: "data"');
+      assertThrows(() => cached.data, TypeError, 'secretData: "keep"');
       const labelled = { ...cached, metadata: { ...cached.metadata, labels: { app: "x" } } };
       await assertRejects(() => secrets.update(cached as never), TypeError, "it is reduced to");
       await assertRejects(() => secrets.update(labelled as never), TypeError, "it is reduced to");
@@ -501,7 +501,7 @@ async function beforeRestore({ client, namespace, plane }: PlaneSetting): Promis
   await write(client, Pod, namespace, names("kept", 30));
   await plane.saveData();
   const maps = await started(client.resource(ConfigMap, { namespace }));
-  const pods = await started(client.resource(Pod, { namespace }), { check: { intervalMs: 60_000 } });
+  const pods = await started(client.resource(Pod, { namespace }), { consistencyCheck: { intervalMs: 60_000 } });
   await write(client, ConfigMap, namespace, names("undone", 20));
   await write(client, Pod, namespace, names("undone", 20));
   await client.resource(ConfigMap, { namespace }).delete("kept-0003");

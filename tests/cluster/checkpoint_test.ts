@@ -112,26 +112,26 @@ cluster.withPlane(
 );
 
 cluster.anywhere(
-  "a position in a ConfigMap is no event of its reader, and one that is too large is refused before",
+  "a checkpoint in a ConfigMap is no event of its reader, and one that is too large is refused before",
   async ({ client, namespace }) => {
     const configMaps = client.resource(ConfigMap, { namespace });
     const store = new ConfigMapCheckpoints(configMaps);
     const keys: string[] = [];
     {
-      await using position = await Checkpoint.open(store, { name: "position", intervalMs: 100 });
+      await using checkpoint = await Checkpoint.open(store, { name: "checkpoint", intervalMs: 100 });
       await using informer = new SharedIndexInformer<ConfigMap>(configMaps);
       informer.addEventHandler({ onAdd: ({ key }) => keys.push(key), onUpdate: ({ key }) => keys.push(key) }, {
-        checkpoint: position,
+        checkpoint,
       });
       void informer.run();
       await configMaps.create({ metadata: { name: "a" } });
       await withDeadline("the event to be written", async (signal) => {
-        while (!(await configMaps.get("position")).data!.objects.includes("/a")) await delay(20, { signal });
+        while (!(await configMaps.get("checkpoint")).data!.objects.includes("/a")) await delay(20, { signal });
       });
       await delay(1_000); // ten times intervalMs: a write that is an event would be followed by another
-      const { resourceVersion } = (await configMaps.get("position")).metadata;
+      const { resourceVersion } = (await configMaps.get("checkpoint")).metadata;
       await delay(1_000);
-      assertEquals((await configMaps.get("position")).metadata.resourceVersion, resourceVersion);
+      assertEquals((await configMaps.get("checkpoint")).metadata.resourceVersion, resourceVersion);
     }
     assertEquals(keys.filter((key) => !key.endsWith("/kube-root-ca.crt")), [`${namespace}/a`]);
 

@@ -68,7 +68,7 @@ testOfAssets(
         signal: stop.signal,
       });
       const running = clusters.run(async (cluster, client, signal) => {
-        await using controller = new Reconciler(client, ConfigMap, (key) => note(`reconciled ${cluster} ${key}`), {
+        await using controller = new Reconciler(client, ConfigMap, ({ key }) => note(`reconciled ${cluster} ${key}`), {
           informer: { namespace: "default", labelSelector: "it" },
           onError: () => {},
         });

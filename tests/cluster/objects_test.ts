@@ -109,7 +109,7 @@ for (const [name, write] of Object.entries(WRITES)) {
   cluster.anywhere(`a reconcile that writes its status by ${name} runs once`, async ({ client, namespace }) => {
     const webs = client.resource(Deployment, { namespace });
     const calls: string[] = [];
-    await using reconciler = new Reconciler(client, Deployment, async (_key, context) => {
+    await using reconciler = new Reconciler(client, Deployment, async (context) => {
       calls.push(context.triggers.map(({ event, type }) => event ?? type).join("+"));
       await write(context, namespace);
       assertEquals(context.object?.status?.replicas, 1); // its own write
@@ -146,7 +146,7 @@ cluster.anywhere(
     await using reconciler = new Reconciler(
       client,
       Deployment,
-      async (_key, { triggers: causes, client, cache, object }) => {
+      async ({ triggers: causes, client, cache, object }) => {
         calls.push(causes.map(({ event, type }) => event ?? type).join("+"));
         if (object === undefined || calls.length > 1) return;
         const maps = client.resource(ConfigMap, { namespace });

@@ -45,7 +45,7 @@ class Running implements AsyncDisposable {
   constructor(client: Client, kind: Resource<KubernetesObject>, namespace: string) {
     const onError = (error: unknown): number => this.errors.push(errorLine(error));
     const informers = new SharedInformerFactory(client, { namespace, onError });
-    this.reconciler = new Reconciler(client, ConfigMap, (_key, { triggers: causes }) => {
+    this.reconciler = new Reconciler(client, ConfigMap, ({ triggers: causes }) => {
       for (const { source, event } of causes) if (source === definitionName(kind)) this.#arrived(event!);
     }, { informers, onError }).watches(kind, ({ name }) => [`${namespace}/${name}`], { optional: true });
     this.informer = informers.forResource(kind);

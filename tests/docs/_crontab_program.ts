@@ -1,10 +1,10 @@
 /** A program that uses the kinds of `crontab.yaml`, rightly and wrongly, as the module `./kinds.ts`. */
 export const CRONTAB_PROGRAM = `
-import { type Apply, Client, copyOf, type Draft, type MergePatch, SharedInformerFactory } from "@kube/informer";
+import { type Apply, Client, copyOf, type ObjectDraft, type MergePatch, SharedInformerFactory } from "@kube/informer";
 import { CronTab, CronTabV1beta1 } from "./kinds.ts";
 
-export const least: Draft<CronTab> = { metadata: { name: "a" }, spec: { cronSpec: "* * * * *" } };
-export const most: Draft<CronTab> = {
+export const least: ObjectDraft<CronTab> = { metadata: { name: "a" }, spec: { cronSpec: "* * * * *" } };
+export const most: ObjectDraft<CronTab> = {
   apiVersion: "stable.example.com/v1",
   kind: "CronTab",
   metadata: { name: "a" },
@@ -26,24 +26,24 @@ export const most: Draft<CronTab> = {
 };
 export const applied: Apply<CronTab> = { metadata: { name: "a" }, spec: { steps: [{ name: "a", image: "c" }] } };
 export const patch: MergePatch<CronTab> = { spec: { replicas: 3, deadline: null } };
-export const older: Draft<CronTabV1beta1> = { metadata: { name: "a" }, spec: { schedule: "" } };
+export const older: ObjectDraft<CronTabV1beta1> = { metadata: { name: "a" }, spec: { schedule: "" } };
 
 // @ts-expect-error cronSpec is required.
-export const noSchedule: Draft<CronTab> = { metadata: { name: "a" }, spec: {} };
+export const noSchedule: ObjectDraft<CronTab> = { metadata: { name: "a" }, spec: {} };
 // @ts-expect-error spec is required.
-export const noSpec: Draft<CronTab> = { metadata: { name: "a" } };
+export const noSpec: ObjectDraft<CronTab> = { metadata: { name: "a" } };
 // @ts-expect-error there is no such field.
-export const misspelt: Draft<CronTab> = { metadata: { name: "a" }, spec: { cronSpec: "", cornSpec: "" } };
+export const misspelt: ObjectDraft<CronTab> = { metadata: { name: "a" }, spec: { cronSpec: "", cornSpec: "" } };
 // @ts-expect-error it is not one of the values.
-export const wrong: Draft<CronTab> = { metadata: { name: "a" }, spec: { cronSpec: "", concurrency: "Replace" } };
+export const wrong: ObjectDraft<CronTab> = { metadata: { name: "a" }, spec: { cronSpec: "", concurrency: "Replace" } };
 // @ts-expect-error the server sets the status.
-export const status: Draft<CronTab> = { metadata: { name: "a" }, spec: { cronSpec: "" }, status: { active: 1 } };
+export const status: ObjectDraft<CronTab> = { metadata: { name: "a" }, spec: { cronSpec: "" }, status: { active: 1 } };
 // @ts-expect-error an embedded object says of which kind it is.
-export const embedded: Draft<CronTab> = { metadata: { name: "a" }, spec: { cronSpec: "", job: { kind: "Job" } } };
+export const embedded: ObjectDraft<CronTab> = { metadata: { name: "a" }, spec: { cronSpec: "", job: { kind: "Job" } } };
 // @ts-expect-error the name identifies an item.
 export const nameless: Apply<CronTab> = { metadata: { name: "a" }, spec: { steps: [{ image: "c" }] } };
 // @ts-expect-error it is not nullable.
-export const nothing: Draft<CronTab> = { metadata: { name: "a" }, spec: { cronSpec: null } };
+export const nothing: ObjectDraft<CronTab> = { metadata: { name: "a" }, spec: { cronSpec: null } };
 
 export function read(tab: CronTab): readonly unknown[] {
   const concurrency: string | undefined = tab.spec.concurrency;

@@ -145,7 +145,7 @@ Deno.test("unreadEntry parses metadata alone and once, and returns the object's 
   assertEquals(alone, entry.metadata);
 });
 
-Deno.test("unreadEntry reads UTF-8 bytes, with positions in bytes", () => {
+Deno.test("unreadEntry reads UTF-8 bytes, with checkpoints in bytes", () => {
   const metadata = METADATA.replace('cart"}', '日本🦕"}');
   const text = `{"note":"ä日","metadata":${metadata},"spec":{"containers":[]}}`;
   const entry = unread(new TextEncoder().encode(text), metadata);
@@ -205,7 +205,7 @@ Deno.test("unreadEntry parses labels alone and once, and returns those of the me
   assertEquals(parses(() => assertStrictEquals(object.object.metadata.labels, object.labels)), 1);
 });
 
-Deno.test("unreadEntry reads labels from UTF-8 bytes, with positions in bytes", () => {
+Deno.test("unreadEntry reads labels from UTF-8 bytes, with checkpoints in bytes", () => {
   const metadata = METADATA.replace('"cart"}', '"日本🦕"}').replace('"name"', '"note":"ä","name"');
   const text = `{"note":"ä日","metadata":${metadata},"spec":{"containers":[]}}`;
   const entry = unread(new TextEncoder().encode(text), metadata, `{"app":"日本🦕"}`);

@@ -82,7 +82,7 @@ Deno.test("path is an index function and makes predicates, of objects as of entr
   assert(ofEntries((thing: typeof object) => thing.spec.replicas === 3)(entry));
 });
 
-Deno.test("path reads an element of an array of values by its position, and the elements of one of objects", () => {
+Deno.test("path reads an element of an array of values by its checkpoint, and the elements of one of objects", () => {
   const text = `{"metadata":${METADATA},"cells":["web",3,null,{"1":"x"}],"rows":[{"0":"a"},{"0":"b"}],"length":2}`;
   const cases: [string, string[]][] = [
     ["cells.0", ["web"]],

@@ -74,14 +74,14 @@ const ROWS: Record<string, Record<string, Row>> = {
     "a predicate": reconciler(() => {}, { when: fail }),
     "a stale cache": async (place) => {
       let late: Disposable | undefined;
-      await reconciler(async (key, { client }) => {
+      await reconciler(async ({ key, client }) => {
         late ??= place.server.stallWatches(ConfigMap);
         const body = { metadata: { labels: { n: crypto.randomUUID() } } };
         await client.resource(ConfigMap, { namespace: "shop" }).patch(key.slice(5), { type: "merge", body });
         return requeueAfter(1_000);
       }, { readYourWritesTimeoutMs: 10 })(place);
     },
-    "a loop": reconciler(async (_key, { client, object }) => {
+    "a loop": reconciler(async ({ client, object }) => {
       const data = { n: `${Math.random()}` };
       if (object === undefined) return;
       await client.resource(ConfigMap, { namespace: "shop" }).patch("cart-0", { type: "merge", body: { data } });
@@ -165,7 +165,7 @@ const ROWS: Record<string, Record<string, Row>> = {
       await pass(1_000);
     },
     "a check": async ({ client, server, onError, pass }) => {
-      await using informers = new SharedInformerFactory(client, { onError, check: { intervalMs: 60_000 } });
+      await using informers = new SharedInformerFactory(client, { onError, consistencyCheck: { intervalMs: 60_000 } });
       informers.forResource(ConfigMap);
       informers.start();
       await pass(100);

@@ -24,7 +24,8 @@ const UNCHECKED: Readonly<Record<string, string>> = {
     "Credentials.apply, ElectionClock.sleep, ResourceEventHandler.onAdd, ResourceEventHandler.onDelete, " +
     "ResourceEventHandler.onSynced, ResourceEventHandler.onUpdate, RunnableManager.run, ShardSource.ready, " +
     "SnapshotKv.list, SnapshotKvWrite.check",
-  "A function that is checked makes it": "new ControlPlane, ControlPlane.start, new Position, new QueueReplacement, " +
+  "A function that is checked makes it":
+    "new ControlPlane, ControlPlane.start, new Checkpoint, new QueueReplacement, " +
     "new StoreReplacement",
   "It is a part of classes, whose methods are checked":
     "CollectionSource.statusChanges, CollectionSource.waitForCacheSync, IdentitySource.listEntries, " +
@@ -74,7 +75,6 @@ function callsOfClients(server: testing.FakeApiServer, client: core.Client): Cal
     "ownerReferenceTo": () => reconcile.ownerReferenceTo(map, { ...typo }),
     "readableNamespaces": () => core.readableNamespaces(client, [Pod], { ...typo }),
     "retryOnConflict": () => reconcile.retryOnConflict(() => Promise.resolve(), { ...typo }),
-    "roleYaml": () => core.roleYaml([], { name: "shop", ...typo }),
     "rolesYaml": () => core.rolesYaml([], { name: "shop", ...typo }),
     "withController": () => reconcile.withController(map, map, { ...typo }),
     "withOwner": () => reconcile.withOwner(map, map, { ...typo }),
@@ -118,11 +118,11 @@ function callsOfInformers(client: core.Client, informers: core.SharedInformerFac
     "Indexer.replacing": () => store.replacing({ ...typo }),
     "Lister.list": () => pods.lister.list({ ...typo }),
     "NamespaceLister.list": () => pods.lister.namespace("shop").list({ ...typo }),
-    "Position.open": () => core.Checkpoint.open(new core.MemoryCheckpoints(), { name: "a", ...typo }),
+    "Checkpoint.open": () => core.Checkpoint.open(new core.MemoryCheckpoints(), { name: "a", ...typo }),
     "Reflector.run": () => new core.Reflector(source, queue, {}).run({ ...typo }),
     "SharedIndexInformer.addEventHandler (handler)": () => pods.addEventHandler({ onMisspelt: () => {} } as object),
-    "SharedIndexInformer.atLeast": () => pods.waitForVersion("1", { ...typo }),
-    "SharedIndexInformer.check": () => pods.checkConsistency({ ...typo }),
+    "SharedIndexInformer.waitForVersion": () => pods.waitForVersion("1", { ...typo }),
+    "SharedIndexInformer.checkConsistency": () => pods.checkConsistency({ ...typo }),
     "SharedIndexInformer.restore": () => pods.restore(new ReadableStream(), { ...typo }),
     "SharedIndexInformer.run": () => pods.run({ ...typo }),
     "SharedIndexInformer.snapshot": () => pods.snapshot({ ...typo }),
@@ -142,7 +142,7 @@ function callsOfInformers(client: core.Client, informers: core.SharedInformerFac
     "new Reflector (backoff)": () => new core.Reflector(source, queue, { backoff: { ...typo } }),
     "new SharedIndexInformer": () => new core.SharedIndexInformer(source, { ...typo }),
     "new SharedIndexInformer (check)": () =>
-      new core.SharedIndexInformer(source, { check: { intervalMs: 60_000, ...typo } }),
+      new core.SharedIndexInformer(source, { consistencyCheck: { intervalMs: 60_000, ...typo } }),
     "new SharedInformerFactory": () => new core.SharedInformerFactory(client, { ...typo }),
     "new SharedInformerFactory (snapshots)": () =>
       new core.SharedInformerFactory(client, { snapshots: { store: new core.MemorySnapshots(), ...typo } }),
@@ -225,9 +225,9 @@ function callsOfDeno(): Calls {
     "connectContexts": () => deno.connectContexts({ ...typo }),
     "connectKubeconfig": () => deno.connectKubeconfig("", "a", { ...typo }),
     "denoTransport": () => deno.denoTransport({ ...typo }),
-    "inCluster": () => deno.connectInCluster({ ...typo }),
+    "connectInCluster": () => deno.connectInCluster({ ...typo }),
     "new FileSnapshots": () => new deno.FileSnapshots("folder", { ...typo }),
-    "new HttpServer": () => new deno.FetchServer(() => new Response(), { port: 0, ...typo }),
+    "new FetchServer": () => new deno.FetchServer(() => new Response(), { port: 0, ...typo }),
     "new KvCheckpoints": () => new deno.KvCheckpoints(kv, { ...typo }),
     "new KvSnapshots": () => new deno.KvSnapshots(kv, { ...typo }),
     "requiredPermissions": () => deno.requiredPermissions({ ...typo }),

@@ -625,7 +625,7 @@ Deno.test("SharedIndexInformer refuses invalid options", () => {
   }
   for (const intervalMs of [0, 59_999, NaN, "60000" as unknown as number]) {
     assertThrows(
-      () => new SharedIndexInformer<Thing>(new ScriptedSource(), { check: { intervalMs: intervalMs } }),
+      () => new SharedIndexInformer<Thing>(new ScriptedSource(), { consistencyCheck: { intervalMs: intervalMs } }),
       RangeError,
       "Cannot create an informer: check.intervalMs must be at least 60000 milliseconds, or Infinity for never",
     );

@@ -391,13 +391,13 @@ Deno.test("a derived collection has views, events, until() and resyncs, and refu
     TypeError,
     `Cannot wait for a version of ${unversioned}wait for that of`,
   );
-  await using position = await Checkpoint.open(new MemoryCheckpoints(), { name: "p" });
+  await using checkpoint = await Checkpoint.open(new MemoryCheckpoints(), { name: "p" });
   assertThrows(
-    () => collection.addEventHandler({}, { checkpoint: position }),
+    () => collection.addEventHandler({}, { checkpoint }),
     TypeError,
-    "Cannot begin at a position in",
+    "Cannot begin at a checkpoint in",
   );
-  assertThrows(() => collection.events({ checkpoint: position }), TypeError, "Cannot begin at a position in");
+  assertThrows(() => collection.events({ checkpoint }), TypeError, "Cannot begin at a checkpoint in");
 });
 
 Deno.test("a derived collection has the worst state of its sources, and stops with its input", async () => {

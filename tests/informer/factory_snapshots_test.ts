@@ -371,21 +371,21 @@ Deno.test("SharedInformerFactory keeps no data of Secrets unless asked to, and n
   await using fixture = new SnapshotsFixture();
   {
     await using informers = fixture.factory();
-    using _secrets = informers.acquire(Secret, { keep: "data" });
+    using _secrets = informers.acquire(Secret, { secretData: "keep" });
     using _pods = informers.acquire(Pod, { namespaces: ["shop", "cart"], labelSelector: "app=web" });
     await fixture.tick();
   }
   const name = "pods/v1?namespaces=cart%2Cshop&labelSelector=app%3Dweb";
   assertEquals(fixture.store.take(), [`get ${name}`, `set ${name} kept`]);
   {
-    await using informers = fixture.factory({ secrets: true });
-    using _secrets = informers.acquire(Secret, { keep: "data" });
+    await using informers = fixture.factory({ secretData: "keep" });
+    using _secrets = informers.acquire(Secret, { secretData: "keep" });
     using _without = informers.acquire(Secret);
     await fixture.tick();
   }
   assertEquals(fixture.store.take(), [
-    ...["get secrets/v1?keep=data", "get secrets/v1"],
-    ...["set secrets/v1?keep=data kept", "set secrets/v1 kept"],
+    ...["get secrets/v1?secretData=keep", "get secrets/v1"],
+    ...["set secrets/v1?secretData=keep kept", "set secrets/v1 kept"],
   ]);
   assertThrows(() => fixture.factory({ intervalMs: 0 }), RangeError, "intervalMs");
 });

@@ -65,10 +65,10 @@ Deno.test("SharedInformerFactory shares an informer of the same fields in any or
     fields: ["status.phase", "spec.nodeName", "status.phase", "metadata.uid"],
   });
   assertStrictEquals<unknown>(same, pods);
-  using acquired = informers.acquire(Pod, { fields: ["status.phase", "spec.nodeName"], unchanged: "skip" });
+  using acquired = informers.acquire(Pod, { fields: ["status.phase", "spec.nodeName"], deliverUnchanged: false });
   assertEquals(informers.status().length, 1);
   assertThrows(
-    () => informers.acquire(Pod, { fields: ["status.phase", "spec.nodeName"], unchanged: "deliver" }),
+    () => informers.acquire(Pod, { fields: ["status.phase", "spec.nodeName"], deliverUnchanged: true }),
     Error,
     'option "unchanged" is not what the first caller gave',
   );
@@ -88,7 +88,9 @@ Deno.test("SharedIndexInformer of fields caches an update of other fields withou
   const { server, client, informers } = fixture;
   server.create(ConfigMap, configMap({ namespace: "shop", name: "a", data: { kept: "1", other: "1" } }));
   const maps = informers.forResource(ConfigMap, { fields: ["data.kept"] });
-  const all = new SharedIndexInformer(client.resource(onlyFields(ConfigMap, ["data.kept"])), { unchanged: "deliver" });
+  const all = new SharedIndexInformer(client.resource(onlyFields(ConfigMap, ["data.kept"])), {
+    deliverUnchanged: true,
+  });
   await using _all = all;
   const seen: string[] = [];
   const noting = (name: string, informer: Pick<typeof maps, "addEventHandler">): void => {
@@ -126,7 +128,7 @@ Deno.test("SharedIndexInformer of fields caches an update of other fields withou
 Deno.test("SharedIndexInformer refuses unchanged without fields, and names what to do", async () => {
   await using fixture = new FactoryFixture();
   assertThrows(
-    () => new SharedIndexInformer(fixture.client.resource(Pod), { unchanged: "skip" }),
+    () => new SharedIndexInformer(fixture.client.resource(Pod), { deliverUnchanged: false }),
     TypeError,
     'an informer of "pods": the option "unchanged" is for informers of named fields; give fields, or leave it out',
   );

@@ -208,8 +208,8 @@ Deno.test("informers of readable namespaces are shared, and refuse what cannot c
   const wrong = { namespaces: "all" as "readable" };
   assertThrows(() => informers.forResource(ConfigMap, wrong), TypeError, `found "all", expected names`);
   assertThrows(() => maps.snapshot(), TypeError, "the namespaces that may be read change");
-  const position = await Checkpoint.open(new MemoryCheckpoints(), { name: "p" });
-  const error = assertThrows(() => maps.addEventHandler({}, { checkpoint: position }), TypeError);
+  const checkpoint = await Checkpoint.open(new MemoryCheckpoints(), { name: "p" });
+  const error = assertThrows(() => maps.addEventHandler({}, { checkpoint }), TypeError);
   assertStringIncludes(errorLine(error), "namespaces by name");
 });
 

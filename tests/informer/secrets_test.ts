@@ -11,7 +11,8 @@ import { ConfigMap, Secret } from "../../src/kinds/core/v1.ts";
 import { FactoryFixture } from "./_factory_fixture.ts";
 
 const LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
-const REFUSED = 'informers leave it out; give the informer the option keep: "data", or read the object by client.get()';
+const REFUSED =
+  'informers leave it out; give the informer the option secretData: "keep", or read the object by client.get()';
 
 /** A factory on a fake server that has one Secret. */
 class SecretFixture extends FactoryFixture {
@@ -121,8 +122,8 @@ Deno.test("SharedInformerFactory keeps the data of Secrets in another informer, 
   await using fixture = new SecretFixture();
   const { informers } = fixture;
   const lean = informers.forResource(Secret);
-  const whole = informers.forResource(Secret, { keep: "data", indexers: { password: field("data.password") } });
-  assertStrictEquals<unknown>(informers.forResource(Secret, { keep: "data" }), whole);
+  const whole = informers.forResource(Secret, { secretData: "keep", indexers: { password: field("data.password") } });
+  assertStrictEquals<unknown>(informers.forResource(Secret, { secretData: "keep" }), whole);
   assertStrictEquals<unknown>(informers.forResource(Secret), lean);
   await fixture.start();
   assertEquals(whole.lister.get("shop/login")?.data, { password: "UExBTlRFRA==" });
@@ -132,9 +133,9 @@ Deno.test("SharedInformerFactory keeps the data of Secrets in another informer, 
   assertEquals(fixture.errors.length, 1);
   assert(fixture.errors[0].includes("the other objects with data of all namespaces"), fixture.errors[0]);
   assertThrows(
-    () => informers.forResource(ConfigMap, { keep: "data" }),
+    () => informers.forResource(ConfigMap, { secretData: "keep" }),
     TypeError,
-    'the option "keep" is for informers of Secrets',
+    'the option "secretData" is for informers of Secrets',
   );
 });
 
@@ -142,7 +143,7 @@ Deno.test("informers of the metadata and of the table of Secrets keep no data ei
   await using fixture = new SecretFixture();
   const metadata = fixture.informers.forResource(onlyMetadata(Secret));
   const rows = fixture.informers.forResource(asTable(Secret));
-  const named = fixture.informers.forResource(Secret, { fields: ["data.password"], keep: "data" });
+  const named = fixture.informers.forResource(Secret, { fields: ["data.password"], secretData: "keep" });
   await fixture.start();
   const kept = [metadata, rows].flatMap(({ entries }) =>
     [...entries] as { readonly text?: unknown; readonly object: unknown }[]
@@ -204,7 +205,7 @@ const REPRESENTATIONS: readonly (readonly [string, Resource<KubernetesObject>, b
 ];
 
 for (const [name, resource, hasData, isRefused] of REPRESENTATIONS) {
-  for (const keep of [undefined, "data"] as const) {
+  for (const keep of [undefined, "keep"] as const) {
     Deno.test(`Secrets, ${name}, ${keep === undefined ? "without" : "with"} keep: no place has data that was not asked for`, async () => {
       const written = new Map<string, string>();
       const store = {
@@ -221,7 +222,7 @@ for (const [name, resource, hasData, isRefused] of REPRESENTATIONS) {
         assertThrows(() => informers.forResource(resource), TypeError, `of a Secret: ${REFUSED}`);
         return;
       }
-      const secrets = informers.forResource(resource, { keep });
+      const secrets = informers.forResource(resource, { secretData: keep });
       const places = new Map<string, string[]>(["cache", "events", "texts"].map((place) => [place, []]));
       const note = (event: Exclude<InformerEvent<KubernetesObject>, { readonly type: "synced" }>): void => {
         const { metadata, object } = event;
@@ -238,7 +239,7 @@ for (const [name, resource, hasData, isRefused] of REPRESENTATIONS) {
         }
         places.get("cache")!.push(JSON.stringify([entry.metadata, entry.object]));
       }
-      await using relay = new InformerRelay(informers, { collections: { secrets: { resource, keep } } });
+      await using relay = new InformerRelay(informers, { collections: { secrets: { resource, secretData: keep } } });
       const answers = Promise.all(["/api/secrets", "/api/secrets?fields=metadata"].map(async (path) => {
         const local = { remoteAddr: { hostname: "127.0.0.1" } };
         return await (await relay.fetch(new Request(`http://localhost${path}`), local)).text();
@@ -257,8 +258,8 @@ for (const [name, resource, hasData, isRefused] of REPRESENTATIONS) {
         snapshots.refused = (error as Error).message;
       }
       places.set("snapshot", [snapshots.text]);
-      const isKept = hasData && keep === "data";
-      assertEquals(secrets.hasSecrets, isKept);
+      const isKept = hasData && keep === "keep";
+      assertEquals(secrets.keepsSecretData, isKept);
       assertEquals(snapshots.refused.includes("it has the data of Secrets"), isKept);
       await Promise.all([informers.shutdown(), fixture.tick()]);
       places.set("snapshots of the factory", [...written.values()]);

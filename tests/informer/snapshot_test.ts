@@ -516,7 +516,7 @@ Deno.test("SharedIndexInformer writes no data of Secrets unless asked to, and re
   const metadata = { name: "a", namespace: "shop" };
   server.create(Secret, { apiVersion: "v1", kind: "Secret", metadata, data: { key: "c2VjcmV0" } });
   using client = new Client({ server: "http://fake", transport: server });
-  await using secrets = new SharedIndexInformer(client.resource(Secret), { keep: "data" });
+  await using secrets = new SharedIndexInformer(client.resource(Secret), { secretData: "keep" });
   await using without = new SharedIndexInformer(client.resource(Secret));
   assertThrows(() => secrets.snapshot(), Error, "it has not synced");
   for (const informer of [secrets, without]) {
@@ -524,12 +524,12 @@ Deno.test("SharedIndexInformer writes no data of Secrets unless asked to, and re
     await informer.waitForCacheSync();
   }
   assertThrows(() => secrets.snapshot(), TypeError, 'set "secrets" to write it');
-  assertStringIncludes(await new Response(secrets.snapshot({ secrets: true })).text(), "c2VjcmV0");
+  assertStringIncludes(await new Response(secrets.snapshot({ secretData: "keep" })).text(), "c2VjcmV0");
   const bytes = await bytesOf(without.snapshot());
   await using restored = new SharedIndexInformer(client.resource(Secret));
   await restored.restore(cut(bytes));
   assertThrows(() => restored.indexer.getByKey("shop/a")!.data, TypeError, 'Cannot read "data" of a Secret');
-  await using other = new SharedIndexInformer(client.resource(Secret), { keep: "data" });
+  await using other = new SharedIndexInformer(client.resource(Secret), { secretData: "keep" });
   await assertRejects(() => other.restore(cut(bytes)), SnapshotError, "it is of another secretData");
   const record = new CacheScope(Secret, [{}]).record("");
   const older = { ...record, secretData: `${record.secretData}`.replace(` ${SECRET_ANNOTATIONS[0]}`, "") };

@@ -49,7 +49,7 @@ class Fixture extends RecordedFixture {
 
 Deno.test("observeReconciles makes a root span of a reconcile, which is active throughout it and above its requests", async () => {
   const active: (string | undefined)[] = [];
-  await using fixture = new Fixture(async (_key, { client }) => {
+  await using fixture = new Fixture(async ({ client }) => {
     active.push(activeSpan());
     await client.resource(Secret, { namespace: "shop" }).create({ metadata: { name: "b" } });
     active.push(activeSpan());
@@ -75,7 +75,7 @@ Deno.test("observeReconciles makes a root span of a reconcile, which is active t
 });
 
 Deno.test("what a reconcile leads to, other reconciles and informers that it starts, is not below its span", async () => {
-  await using fixture = new Fixture(async (key, { client }) => {
+  await using fixture = new Fixture(async ({ key, client }) => {
     if (key !== "shop/a") return;
     fixture.reconciler.enqueue("shop/enqueued");
     fixture.informers.acquire(Secret);
@@ -106,11 +106,11 @@ Deno.test("observeReconciles records each outcome, and errors by their type", as
     () => {
       throw new TypeError("no such colour");
     },
-    (_key, { client }) => client.resource(ConfigMap, { namespace: "shop" }).delete("none").then(() => undefined),
+    ({ client }) => client.resource(ConfigMap, { namespace: "shop" }).delete("none").then(() => undefined),
     () => new Promise((resolve) => setTimeout(resolve, 70_000)),
     () => Promise.reject(new TerminalError("never")),
   ];
-  await using fixture = new Fixture((key, context) => answers.shift()?.(key, context), { timeoutMs: 60_000 });
+  await using fixture = new Fixture((context) => answers.shift()?.(context), { timeoutMs: 60_000 });
   await fixture.start();
   for (let i = 0; i < 100 && answers.length > 0; i++) await fixture.pass(1_000);
   await fixture.pass(1_000);
@@ -139,7 +139,7 @@ Deno.test("observeReconciles records each outcome, and errors by their type", as
 });
 
 Deno.test("a reconcile that is stopped ends its span without an error", async () => {
-  await using fixture = new Fixture((_key, { signal }) =>
+  await using fixture = new Fixture(({ signal }) =>
     new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason)))
   );
   await fixture.start();

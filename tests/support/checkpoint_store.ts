@@ -48,5 +48,5 @@ export async function checkPositionStore(store: CheckpointStore, name = "a/b *")
   assertEquals(await read(), [HOLDERS[1], "9", sorted()], "then nothing was written");
   assertNotEquals(await write(HOLDERS[1], "11", taken), undefined);
   assertEquals(await read(), [HOLDERS[1], "11", sorted()]);
-  assertEquals(await store.get("another"), undefined, "another name has a position of its own");
+  assertEquals(await store.get("another"), undefined, "another name has a checkpoint of its own");
 }

@@ -13,7 +13,7 @@ export interface Recorded {
 
 /** Reads one of the exchanges in `answers`. */
 export async function recorded(name: string): Promise<Recorded> {
-  const file = await Deno.readTextFile(new URL(`../testing/answers/${name}.http`, import.meta.url));
+  const file = await Deno.readTextFile(new URL(`../testing/fake/answers/${name}.http`, import.meta.url));
   const lines = file.split("\n");
   const first = lines.findIndex((line) => !line.startsWith("#"));
   const answer = lines.findIndex((line) => /^HTTP\/1\.1 \d/.test(line));

@@ -112,7 +112,7 @@ Deno.test("layers allows helpers to their own folder, and those of tests/support
   assertEquals(imports("tests/relay/server/a_test.ts", "./_a.ts"), []);
   assertEquals(imports("bench/limits/a.ts", "../_a.ts"), []);
   assertEquals(imports("bench/a.ts", "../tests/support/a.ts"), []);
-  assertEquals(imports("tests/relay/server/a_test.ts", "../api/_a.ts"), [
+  assertEquals(imports("tests/relay/server/a_test.ts", "../../api/_a.ts"), [
     "tests/relay/server/a_test.ts: imports tests/api/_a.ts, a helper of another folder; what is shared is in tests/support",
   ]);
   assertEquals(imports("tools/a.ts", "../tests/api/a.ts"), [

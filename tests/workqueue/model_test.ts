@@ -391,7 +391,7 @@ interface Waiting {
 }
 
 function withOptions(options: WorkQueueAddOptions = {}): { isLow: boolean; triggers: string[] } {
-  return { isLow: options.priority === "low", triggers: [options.cause ?? []].flat().map(({ type }) => type) };
+  return { isLow: options.priority === "low", triggers: [options.trigger ?? []].flat().map(({ type }) => type) };
 }
 
 function union(a: string[], b: string[]): string[] {

@@ -551,7 +551,7 @@ Deno.test("WorkQueue that was shut down keeps no cause of a delayed key", async 
   const queue = new WorkQueue();
   const delay = (): WeakRef<object> => {
     const cause = { type: "external" };
-    queue.addAfter("a", 60_000, { cause });
+    queue.addAfter("a", 60_000, { trigger: cause });
     return new WeakRef(cause);
   };
   const cause = delay();
@@ -620,8 +620,8 @@ Deno.test("a key added while it is processed has the higher priority of its addi
 Deno.test("a delayed key keeps its priority and triggers, and those of several additions", () => {
   using time = new FakeTime();
   const queue = new WorkQueue();
-  queue.addAfter("a", 10, { priority: "low", cause: { type: "external" } });
-  queue.addAfter("a", 20, { priority: "low", cause: { type: "resync" } });
+  queue.addAfter("a", 10, { priority: "low", trigger: { type: "external" } });
+  queue.addAfter("a", 20, { priority: "low", trigger: { type: "resync" } });
   queue.addAfter("b", 10);
   queue.addAfter("b", 5, { priority: "low" });
   time.tick(10);
@@ -636,9 +636,9 @@ Deno.test("a worker receives the triggers of all additions that it answers, each
   const seen: unknown[] = [];
   await using queue = new WorkQueue();
   const cause = { type: "event", source: "pods", event: "updated", paths: ["spec.replicas"] };
-  queue.add("a", { cause });
-  queue.add("a", { cause: { ...cause, paths: ["spec.replicas", "metadata.labels"] } });
-  queue.add("a", { cause: { type: "resync" } });
+  queue.add("a", { trigger: cause });
+  queue.add("a", { trigger: { ...cause, paths: ["spec.replicas", "metadata.labels"] } });
+  queue.add("a", { trigger: { type: "resync" } });
   queue.add("a");
   await queue.run((_key, { triggers }) => {
     seen.push(triggers);
@@ -649,8 +649,8 @@ Deno.test("a worker receives the triggers of all additions that it answers, each
 
 Deno.test("triggers of a key are bounded, and the last one counts those that were left out", () => {
   const queue = new WorkQueue();
-  for (let i = 0; i < 20; i++) queue.add("a", { cause: { type: "event", object: `pod-${i}` } });
-  for (let i = 0; i < 20; i++) queue.add("a", { cause: { type: "event", object: "pod-0", paths: [`spec.${i}`] } });
+  for (let i = 0; i < 20; i++) queue.add("a", { trigger: { type: "event", object: `pod-${i}` } });
+  for (let i = 0; i < 20; i++) queue.add("a", { trigger: { type: "event", object: "pod-0", paths: [`spec.${i}`] } });
   using item = queue.tryGet()!;
   assertEquals(item.triggers.length, 8);
   assertEquals(item.triggers[0].paths?.length, 8);
@@ -662,7 +662,7 @@ Deno.test("retries and requeues are triggers", async () => {
   using time = new FakeTime();
   const seen: unknown[] = [];
   await using queue = new WorkQueue({ rateLimiter: exponentialBackoff({ baseMs: 1 }) });
-  queue.add("a", { priority: "low", cause: { type: "external" } });
+  queue.add("a", { priority: "low", trigger: { type: "external" } });
   const running = queue.run((_key, { triggers }) => {
     seen.push(triggers);
     if (seen.length === 1) throw new Error("no");

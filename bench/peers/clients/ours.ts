@@ -46,7 +46,7 @@ function followPods(): SharedIndexInformer<KubernetesObject> {
  */
 function followFields(): SharedIndexInformer<KubernetesObject> {
   const resource = onlyFields(Pod, ["spec.nodeName", "status.phase", "status.podIP"]);
-  const pods = new SharedIndexInformer(client.resource(resource), { ...options, unchanged: "deliver" });
+  const pods = new SharedIndexInformer(client.resource(resource), { ...options, deliverUnchanged: true });
   let read = 0;
   pods.addEventHandler({
     onAdd: ({ object: { spec, status } }) => {

@@ -8,7 +8,7 @@ import { CronTab, Round } from "./crontab.ts";
 
 const round = new Round();
 const client = await connect({ kubeconfig: round.kubeconfig });
-const tabs = new Reconciler(client, CronTab, async (_key, { object, client }) => {
+const tabs = new Reconciler(client, CronTab, async ({ object, client }) => {
   if (object === undefined || object.status?.round === round.number) return;
   await writeStatus(client.resource(CronTab), object, { round: round.number, replicas: object.spec.replicas });
 }, { concurrency: 8 });

@@ -543,8 +543,8 @@ export function formOf(format: OutputFormat): "object" | "metadata" | "table" {
  * Returns the object with the data of a Secret, and the copies in its annotations, replaced by `[redacted]`; the keys
  * stay.
  */
-export function redactObject<T extends KubernetesObject>(object: T, resource: Resource, showSecrets: boolean): T {
-  if (showSecrets || !isSecret(resource)) return object;
+export function redactObject<T extends KubernetesObject>(object: T, resource: Resource, secretData: boolean): T {
+  if (secretData || !isSecret(resource)) return object;
   const shown = { ...object } as Record<string, unknown>;
   for (const field of SECRET_DATA) {
     const values = shown[field];

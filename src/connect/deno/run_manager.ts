@@ -227,7 +227,7 @@ export interface RunManagerOptions extends Abortable, FetchServerOptions {
  * import { Manager, Reconciler } from "@kube/informer/reconcile";
  *
  * using client = await connect();
- * const pods = new Reconciler(client, Pod, (key) => console.log(key));
+ * const pods = new Reconciler(client, Pod, ({ key }) => console.log(key));
  * await runManager(new Manager({ reconcilers: [pods] }), { port: 8080 });
  * ```
  */

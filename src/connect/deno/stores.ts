@@ -463,7 +463,9 @@ export class FileCheckpoints implements CheckpointStore {
     const [head, ...lines] = text.split("\n");
     const holder = holderOf(head);
     if (holder === undefined) {
-      throw new InformerError(`Cannot read "${path}": found ${JSON.stringify(head.slice(0, HEAD_BYTES))}, no position`);
+      throw new InformerError(
+        `Cannot read "${path}": found ${JSON.stringify(head.slice(0, HEAD_BYTES))}, no checkpoint`,
+      );
     }
     const objects = new Map<ObjectKey, DeliveredVersion>();
     let version = "";
@@ -504,7 +506,7 @@ export class FileCheckpoints implements CheckpointStore {
   }
 
   #pathOf(name: string): string {
-    return `${this.#folder}/${fileName(name)}.position`;
+    return `${this.#folder}/${fileName(name)}.checkpoint`;
   }
 }
 
@@ -538,7 +540,7 @@ interface Stamp {
 }
 
 /** The number of objects that are written at once: an atomic write has 80 KiB of keys at most. */
-const POSITION_BATCH = 100;
+const CHECKPOINT_BATCH = 100;
 
 /**
  * Keeps checkpoints in Deno KV: a head, and a value for each object. Each write checks that the head is still that of
@@ -559,9 +561,9 @@ export class KvCheckpoints implements CheckpointStore {
 
   /** Keeps checkpoints in a database that the caller closes, under keys that begin with `informer-checkpoints`. */
   constructor(kv: SnapshotKv, options: { readonly prefix?: readonly string[] } = {}) {
-    checkNames("keep positions", options, "prefix");
+    checkNames("keep checkpoints", options, "prefix");
     this.#kv = kv;
-    this.#prefix = options.prefix ?? ["informer-positions"];
+    this.#prefix = options.prefix ?? ["informer-checkpoints"];
   }
 
   /** Returns the checkpoint of a name, if there is one. @throws what the database throws. */
@@ -584,15 +586,15 @@ export class KvCheckpoints implements CheckpointStore {
   ): Promise<unknown> {
     const states = keys.map((key) => [key, objects.get(key)] as const);
     let { head, versionstamp } = stamp as Stamp | undefined ?? { head: { holder, version: "" }, versionstamp: null };
-    for (let first = 0; first === 0 || first < states.length; first += POSITION_BATCH) {
+    for (let first = 0; first === 0 || first < states.length; first += CHECKPOINT_BATCH) {
       const key = this.#key(name, "head");
       const write = this.#kv.atomic().check({ key, versionstamp });
-      for (const [key, state] of states.slice(first, first + POSITION_BATCH)) {
+      for (const [key, state] of states.slice(first, first + CHECKPOINT_BATCH)) {
         if (state === undefined) write.delete(this.#key(name, "object", key));
         else write.set(this.#key(name, "object", key), bytesOf(state));
       }
       // The version moves with the last object.
-      head = { holder, version: first + POSITION_BATCH < states.length ? head.version : version };
+      head = { holder, version: first + CHECKPOINT_BATCH < states.length ? head.version : version };
       const result = await write.set(key, bytesOf(head)).commit();
       if (!result.ok) return undefined;
       versionstamp = result.versionstamp ?? null;

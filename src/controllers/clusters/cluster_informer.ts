@@ -402,7 +402,7 @@ export class ClusterInformer<T extends KubernetesObject, Name extends string = n
     if (this.#ended.signal.aborted) throw new Error("Cannot add a handler: the clusters were disposed");
     if (options.checkpoint !== undefined) {
       throw new TypeError(
-        "Cannot begin at a position in several clusters: it is of one; add a handler with a position of its own to " +
+        "Cannot begin at a checkpoint in several clusters: it is of one; add a handler with a checkpoint of its own to " +
           "the informer of each cluster",
       );
     }

@@ -240,12 +240,12 @@ export class ClusterSet implements AsyncDisposable {
    */
   forResource<T extends SecretLike, Name extends string = never>(
     resource: Resource<T>,
-    options?: Unpicked & SharedIndexInformerOptions<WithoutData<T>, Name> & { readonly keep?: undefined },
+    options?: Unpicked & SharedIndexInformerOptions<WithoutData<T>, Name> & { readonly secretData?: undefined },
   ): ClusterInformer<WithoutData<T>, Name>;
   /** As above, with the data of Secrets. */
   forResource<T extends SecretLike, Name extends string = never>(
     resource: Resource<T>,
-    options: Unpicked & SharedIndexInformerOptions<T, Name> & { readonly keep: "data" },
+    options: Unpicked & SharedIndexInformerOptions<T, Name> & { readonly secretData: "keep" },
   ): ClusterInformer<T, Name>;
   /** As above, with complete objects. */
   forResource<T extends KubernetesObject, Name extends string = never>(
@@ -321,7 +321,7 @@ export class ClusterSet implements AsyncDisposable {
    * await using clusters = new ClusterSet();
    * clusters.add("berlin", new Client({ server: "http://fake", transport: server }));
    * await clusters.run(async (cluster, client, signal) => {
-   *   await using maps = new Reconciler(client, ConfigMap, (key) => {
+   *   await using maps = new Reconciler(client, ConfigMap, ({ key }) => {
    *     console.log("reconciled", cluster, key);
    *     stop.abort();
    *   });
@@ -489,7 +489,7 @@ export async function followClusterSecrets(
   const known = new Map<string, KnownSecret>();
   const running = new Set<Promise<void>>();
   await using secrets = new SharedIndexInformer<Secret>(client.resource(Secret, { namespace, labelSelector }), {
-    keep: "data",
+    secretData: "keep",
     onError: (error) => clusters.report(error, `Secrets of ${namespace}`),
   });
 

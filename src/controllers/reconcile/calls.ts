@@ -79,7 +79,7 @@ export class ReconcileCall<T extends KubernetesObject> implements ReconcileConte
 
   /** Calls `reconcile`, and returns its result, or the error of `giveUp()`. */
   run(reconcile: ReconcileFunction<T>): void | ReconcileResult | Promise<void | ReconcileResult> {
-    const result = reconcile(this.key, this);
+    const result = reconcile(this);
     if (!(result instanceof Promise)) return result;
     return new Promise((resolve, reject) => {
       this.#reject = reject;

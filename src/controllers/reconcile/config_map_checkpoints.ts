@@ -59,7 +59,7 @@ export class ConfigMapCheckpoints implements CheckpointStore {
     const { data, metadata } = found;
     if (data?.holder === undefined || data.objects === undefined) {
       throw new InformerError(
-        `Cannot read position "${name}": the ConfigMap of that name has none; choose another name`,
+        `Cannot read checkpoint "${name}": the ConfigMap of that name has none; choose another name`,
       );
     }
     const objects = objectsOf(name, data.objects);
@@ -90,7 +90,7 @@ export class ConfigMapCheckpoints implements CheckpointStore {
     if (bytes > MAX_BYTES) {
       const what = `${objects.size} objects take ${bytes} bytes, and a ConfigMap has ${MAX_BYTES}`;
       throw new CheckpointError(
-        `Cannot write position "${name}": ${what}; select fewer, or use another store`,
+        `Cannot write checkpoint "${name}": ${what}; select fewer, or use another store`,
         "tooLarge",
       );
     }
@@ -118,7 +118,7 @@ function objectsOf(name: string, json: string): readonly [ObjectKey, ...Delivere
     return JSON.parse(json);
   } catch (error) {
     throw new InformerError(
-      `Cannot read position "${name}": the objects of its ConfigMap are not JSON; delete it to begin with the first list`,
+      `Cannot read checkpoint "${name}": the objects of its ConfigMap are not JSON; delete it to begin with the first list`,
       { cause: error },
     );
   }

@@ -122,17 +122,17 @@ export function additionOf<T extends KubernetesObject>(
     const name = resourceName(source.resource);
     shared = {
       priority: isLow ? "low" : "normal",
-      cause: resync ? { type: "resync", source: name } : { type: "event", source: name, event: event.type },
+      trigger: resync ? { type: "resync", source: name } : { type: "event", source: name, event: event.type },
     };
     source.shared.set(id, shared);
   }
   if (paths.length === 0 && object === undefined) return shared;
   const cause = {
-    ...shared.cause!,
+    ...shared.trigger!,
     ...(object === undefined ? {} : { object }),
     ...(paths.length === 0 ? {} : { paths }),
   };
-  return { priority: shared.priority, cause };
+  return { priority: shared.priority, trigger: cause };
 }
 
 /** @throws {TypeError} when a map function has returned no key. */

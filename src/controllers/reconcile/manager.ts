@@ -253,7 +253,7 @@ export interface ManagerOptions {
  * const stop = new AbortController(); // in Deno, runManager() of "@kube/informer/connect" adds signals and a port
  * const phases: string[] = [];
  * const manager = new Manager({
- *   reconcilers: [new Reconciler(client, ConfigMap, (key) => console.log(key))],
+ *   reconcilers: [new Reconciler(client, ConfigMap, ({ key }) => console.log(key))],
  *   elector: new LeaderElector(client, { name: "maps" }),
  *   onPhase: (phase) => {
  *     phases.push(phase);

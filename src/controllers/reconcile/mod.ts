@@ -17,7 +17,7 @@
  * const server = new FakeApiServer();
  * server.create(Pod, pod({ name: "cart-0", namespace: "shop", node: "worker-1" }));
  * using client = new Client({ server: "http://fake", transport: server });
- * await using pods = new Reconciler(client, Pod, async (_key, { object: pod, client }) => {
+ * await using pods = new Reconciler(client, Pod, async ({ object: pod, client }) => {
  *   const { nodeName } = pod?.spec ?? {};
  *   if (pod === undefined || nodeName === undefined || pod.metadata.labels?.node === nodeName) return;
  *   const body = { metadata: { labels: { node: nodeName } } };

@@ -199,7 +199,6 @@ export type ObserveReconcile = (call: StartedReconcile) => ReconcileObserver | u
  * not.
  */
 export type ReconcileFunction<T extends KubernetesObject> = (
-  key: ObjectKey,
   context: ReconcileContext<T>,
 ) => void | ReconcileResult | Promise<void | ReconcileResult>;
 
@@ -223,8 +222,10 @@ export interface ReconcileCache<T> extends Lister<T> {
   byIndex(name: string, value: string): T[];
 }
 
-/** The second argument of a reconcile. */
+/** The argument of a reconcile. */
 export interface ReconcileContext<T extends KubernetesObject> {
+  /** The key of the object: `"shop/cart-0"`. */
+  readonly key: ObjectKey;
   /**
    * The object in the cache, at each reading, or as an own write was answered; undefined when it does not exist (any
    * more). Throws `DecodeError`.

@@ -108,7 +108,7 @@ const NOTICE_MS = 1_000;
  * const server = new FakeApiServer();
  * server.create(Namespace, { metadata: { name: "shop" } });
  * using client = new Client({ server: "http://fake", transport: server });
- * await using namespaces = new Reconciler(client, Namespace, async (name, { object, client }) => {
+ * await using namespaces = new Reconciler(client, Namespace, async ({ key: name, object, client }) => {
  *   if (object === undefined || object.metadata.deletionTimestamp) return;
  *   const maps = client.resource(ConfigMap, { namespace: name });
  *   await maps.create({ metadata: { name: "motd" }, data: { text: `Welcome to ${name}` } }).catch((error) => {
@@ -222,7 +222,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
     this.#queue = new WorkQueue({ name: this.name, rateLimiter });
     const superseded: Superseded = (key, { resource, object }) => {
       const cause = { type: "superseded", source: resource, object: object === key ? undefined : object };
-      this.#add(key, { cause: defined(cause) }, "superseded");
+      this.#add(key, { trigger: defined(cause) }, "superseded");
     };
     this.#writes = new PendingWrites(
       superseded,
@@ -241,7 +241,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
     this.#shards = shards && new ShardedKeys(shards, {
       ...{ name: this.name, sources: this.#sources, graceMs },
       uidOf: (key) => this.informer.entries.getByKey(key)?.uid,
-      add: (key, cause) => this.#queue.add(key, { cause }),
+      add: (key, cause) => this.#queue.add(key, { trigger: cause }),
       report: (error, key) => this.#report(error, key),
     });
     this.lister = this.cache(this.informer);
@@ -322,7 +322,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
    * server.create(ConfigMap, configMap({ name: "motd", namespace: "platform", data: { text: "Welcome" } }));
    * using client = new Client({ server: "http://fake", transport: server });
    * const copied = { labels: { "example.com/copy": "yes" } };
-   * await using namespaces = new Reconciler(client, Namespace, async (namespace, { client, cache }) => {
+   * await using namespaces = new Reconciler(client, Namespace, async ({ key: namespace, client, cache }) => {
    *   const source = cache(sources).get("platform/motd");
    *   if (namespace === "platform" || source === undefined || cache(copies).get(`${namespace}/motd`)) return;
    *   await client.resource(ConfigMap, { namespace }).create({ metadata: { name: "motd", ...copied }, data: source.data });
@@ -363,7 +363,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
    * reconciler it is dropped and counted. The object need not exist.
    */
   enqueue(key: ObjectKey, options: { readonly source?: string } = {}): void {
-    this.#add(key, { cause: { type: "external", ...options } });
+    this.#add(key, { trigger: { type: "external", ...options } });
   }
 
   /**
@@ -679,7 +679,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
   #release(key: ObjectKey, triggers: TriggerList): void {
     this.#held.delete(key);
     this.#wake();
-    this.#queue.add(key, { cause: triggers });
+    this.#queue.add(key, { trigger: triggers });
   }
 
   async #call(key: ObjectKey, context: WorkContext, stop: AbortSignal): Promise<void | ReconcileResult> {
@@ -693,7 +693,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
     });
     const reconcile: ReconcileFunction<T> = observer === undefined
       ? this.#reconcile
-      : (key, context) => observer.call(() => this.#reconcile(key, context));
+      : (context) => observer.call(() => this.#reconcile(context));
     const call = this.#calls.begin(key, context);
     this.#shards?.begin(call);
     const loop = this.#writes.own.begin(key, triggers);

@@ -17,7 +17,7 @@ interface ObjectFormOptions extends DecodeOptions {
   /** Changes each object. */
   readonly transform?: unknown;
   /** Keeps the data of Secrets. */
-  readonly keep?: "data";
+  readonly secretData?: "keep";
   /** A part of the objects, by a hash. */
   readonly shard?: string | ShardSource;
   /** The objects of the namespaces that the client may read. */
@@ -47,7 +47,7 @@ export class CacheScope<R extends Resource | undefined = Resource | undefined> {
    */
   readonly form: Required<DecodeOptions & Pick<Projection, "secretData">>;
   /** `"data"` if the fields of Secrets are to be kept though they are secret. */
-  readonly keep: "data" | undefined;
+  readonly secretData: "keep" | undefined;
   /** The ranges of hashes whose objects are cached; `undefined` for all. */
   readonly shard: ShardSource | undefined;
   /** `true` if the objects are those of the namespaces that the client may read. */
@@ -61,19 +61,19 @@ export class CacheScope<R extends Resource | undefined = Resource | undefined> {
    * @throws {RangeError} when the text of the shard is none.
    */
   constructor(resource: R, parts: readonly Selection[], options: ObjectFormOptions = {}) {
-    const { keep, managedFields = "drop", secretAnnotations = [], shard, readable, transform } = options;
+    const { secretData, managedFields = "drop", secretAnnotations = [], shard, readable, transform } = options;
     this.resource = resource;
     this.kind = resource === undefined ? "objects" : resourceName(resource);
     this.parts = parts;
     const isOfSecrets = resource !== undefined && isSecret(resource);
-    const form = { managedFields, secretAnnotations, secretData: keep === "data" ? "keep" : "drop" } as const;
+    const form = { managedFields, secretAnnotations, secretData: secretData ?? "drop" } as const;
     const keepsData = isOfSecrets && Reduction.keepsSecrets(resource, form);
     this.form = {
       managedFields,
       secretAnnotations: isOfSecrets ? secretAnnotations : [],
       secretData: keepsData ? "keep" : "drop",
     };
-    this.keep = keep;
+    this.secretData = secretData;
     this.shard = shard === undefined ? undefined : shardOf(shard);
     this.isReadable = readable === true;
     if (this.shard?.by === "namespace" && resource?.scope === "Cluster") {
@@ -92,7 +92,7 @@ export class CacheScope<R extends Resource | undefined = Resource | undefined> {
    */
   static inFactory(
     resource: Resource,
-    own: Selection & Pick<ObjectFormOptions, "keep" | "shard" | "readable">,
+    own: Selection & Pick<ObjectFormOptions, "secretData" | "shard" | "readable">,
     defaults: Selection,
   ): CacheScope<Resource> {
     const where = own.namespace === undefined && own.namespaces === undefined ? defaults : own;
@@ -100,14 +100,19 @@ export class CacheScope<R extends Resource | undefined = Resource | undefined> {
     const given = namespacesOf(where);
     const namespaces = resource.scope === "Cluster" ? undefined : given;
     for (const namespace of namespaces ?? []) pathOf(resource, { namespace });
-    const { labelSelector = defaults.labelSelector, fieldSelector = defaults.fieldSelector, keep, shard, readable } =
-      own;
+    const {
+      labelSelector = defaults.labelSelector,
+      fieldSelector = defaults.fieldSelector,
+      secretData,
+      shard,
+      readable,
+    } = own;
     const parts = (namespaces ?? [undefined]).map((namespace) => ({ namespace, labelSelector, fieldSelector }));
-    return new CacheScope(resource, parts, { keep, shard, readable });
+    return new CacheScope(resource, parts, { secretData, shard, readable });
   }
 
   /** `true` if the cache has data of Secrets. */
-  get hasSecrets(): boolean {
+  get keepsSecretData(): boolean {
     return this.form.secretData === "keep";
   }
 
@@ -123,7 +128,7 @@ export class CacheScope<R extends Resource | undefined = Resource | undefined> {
     if (resource === undefined) return "objects of a source that does not say which fields they have";
     if (resource.fields !== undefined) return `the fields ${resource.fields.join(", ")} alone`;
     if (resource.representation === "metadata") return "the metadata of objects alone";
-    return isSecret(resource) && !this.hasSecrets ? "Secrets without their data" : undefined;
+    return isSecret(resource) && !this.keepsSecretData ? "Secrets without their data" : undefined;
   }
 
   /** The part of the collection that is selected. */
@@ -144,7 +149,7 @@ export class CacheScope<R extends Resource | undefined = Resource | undefined> {
     for (const [name, list] of Object.entries({ namespaces: namespaces?.toSorted(), fields })) {
       if (list !== undefined) query.set(name, list.map((it) => it.replace(/[%,]/g, encodeURIComponent)).join(","));
     }
-    if (this.keep !== undefined) query.set("keep", this.keep);
+    if (this.secretData !== undefined) query.set("secretData", this.secretData);
     if (this.shard !== undefined) query.set("shard", `${this.shard.name} by ${this.shard.by}`);
     if (this.isReadable) query.set("readable", "true");
     if (labelSelector) query.set("labelSelector", labelSelector);
@@ -174,7 +179,7 @@ export class CacheScope<R extends Resource | undefined = Resource | undefined> {
   record(cluster: string): ScopeRecord {
     const { resource, form: { managedFields, secretData, secretAnnotations } } = this;
     // Those of this version too: a later one may know more, and would restore what it leaves out.
-    const left = resource === undefined || !isSecret(resource) || this.hasSecrets ? [] : SECRET_ANNOTATIONS;
+    const left = resource === undefined || !isSecret(resource) || this.keepsSecretData ? [] : SECRET_ANNOTATIONS;
     return {
       resource: this.#versionedKind,
       representation: resource?.representation ?? "object",
@@ -260,7 +265,7 @@ export class CachedCollection<T> {
   constructor(
     source: ListerWatcher<T> | readonly NamespaceSource<T>[],
     options: ObjectFormOptions & {
-      readonly unchanged?: "skip" | "deliver";
+      readonly deliverUnchanged?: boolean;
       readonly optional?: boolean;
       readonly cluster?: string;
     },
@@ -274,17 +279,19 @@ export class CachedCollection<T> {
       ...options,
       ...(finder && { readable: true }),
     });
-    const refused = (option: "unchanged" | "keep", use: string): TypeError =>
+    const refused = (option: "deliverUnchanged" | "secretData", use: string): TypeError =>
       new TypeError(`Cannot create an informer of "${this.name}": the option "${option}" is for ${use} leave it out`);
-    if (options.unchanged !== undefined && resource?.fields === undefined) {
-      throw refused("unchanged", "informers of named fields; give fields, or");
+    if (options.deliverUnchanged !== undefined && resource?.fields === undefined) {
+      throw refused("deliverUnchanged", "informers of named fields; give fields, or");
     }
-    if (options.keep !== undefined && !(resource && isSecret(resource))) throw refused("keep", "informers of Secrets;");
+    if (options.secretData !== undefined && !(resource && isSecret(resource))) {
+      throw refused("secretData", "informers of Secrets;");
+    }
     const { cluster } = options;
     this.subject = `"${this.name}"${cluster === undefined ? "" : ` in cluster "${cluster}"`}`;
     this.informer = `the informer of ${this.subject}`;
     this.server = first.identities?.server ?? first;
-    this.skipsUnchanged = resource?.fields !== undefined && options.unchanged !== "deliver";
+    this.skipsUnchanged = resource?.fields !== undefined && !options.deliverUnchanged;
     this.isOptional = options.optional ?? false;
   }
 
@@ -365,7 +372,7 @@ function overlap(a: CacheScope<Resource>, b: CacheScope<Resource>): boolean {
 }
 
 function textOf(
-  { resource, selection, keep, shard, isReadable }: CacheScope<Resource>,
+  { resource, selection, secretData, shard, isReadable }: CacheScope<Resource>,
   other: CacheScope<Resource>,
 ): string {
   const { namespaces, labelSelector, fieldSelector } = selection;
@@ -375,7 +382,7 @@ function textOf(
       : resource.fields === undefined
       ? "objects"
       : "fields of objects",
-    keep === undefined ? "" : "with data",
+    secretData === undefined ? "" : "with data",
     shard === undefined ? "" : `of shard ${shard.name}`,
     resource.version === other.resource.version ? "" : `at ${apiVersionOf(resource)}`,
     namespaces === undefined ? "" : `of namespace ${namespaces.join(", ")}`,

@@ -114,17 +114,17 @@ export class Checkpoint implements AsyncDisposable {
    * @throws what the store throws.
    */
   static async open(store: CheckpointStore, options: CheckpointOptions): Promise<Checkpoint> {
-    checkNames("open a position", options, "name intervalMs");
+    checkNames("open a checkpoint", options, "name intervalMs");
     const found = await store.get(options.name);
-    const position = new Checkpoint(store, options, found?.record);
-    position.#stamp = found?.stamp;
-    await position.#writeNow([]);
-    return position;
+    const checkpoint = new Checkpoint(store, options, found?.record);
+    checkpoint.#stamp = found?.stamp;
+    await checkpoint.#writeNow([]);
+    return checkpoint;
   }
 
   private constructor(store: CheckpointStore, options: CheckpointOptions, found: CheckpointRecord | undefined) {
     const { name, intervalMs: intervalMs = store.intervalMs ?? 0 } = options;
-    checkDurations("open a position", { intervalMs }, { finite: true });
+    checkDurations("open a checkpoint", { intervalMs }, { finite: true });
     this.name = name;
     this.#store = store;
     this.#intervalMs = intervalMs;
@@ -159,7 +159,10 @@ export class Checkpoint implements AsyncDisposable {
   begin(owner: CheckpointOwner): void {
     if (this.#failure !== undefined) throw this.#failure;
     if (this.#owner !== undefined) {
-      throw new CheckpointError(`Cannot read from position "${this.name}": it has a reader; open one for each`, "held");
+      throw new CheckpointError(
+        `Cannot read from checkpoint "${this.name}": it has a reader; open one for each`,
+        "held",
+      );
     }
     this.#owner = owner;
   }
@@ -249,7 +252,7 @@ export class Checkpoint implements AsyncDisposable {
           this.#failure = error;
           return this.#owner?.onLost(error);
         }
-        this.#owner?.report(new InformerError(`Cannot write position "${this.name}"`, { cause: error }));
+        this.#owner?.report(new InformerError(`Cannot write checkpoint "${this.name}"`, { cause: error }));
       }
       const signal = this.#owner?.signal;
       if (signal === undefined || signal.aborted) return;
@@ -270,7 +273,7 @@ export class Checkpoint implements AsyncDisposable {
       // mutant: checkpoint-own-write-lost
       if (found?.record.holder !== this.#holder) {
         const what = found === undefined ? "it was removed" : "another reader has opened it";
-        throw new CheckpointError(`Cannot hold position "${this.name}": ${what} since`, "lost");
+        throw new CheckpointError(`Cannot hold checkpoint "${this.name}": ${what} since`, "lost");
       }
       this.#stamp = found.stamp;
     }
@@ -279,11 +282,11 @@ export class Checkpoint implements AsyncDisposable {
 
 /** Keeps checkpoints in memory, for tests, and for readers that follow each other in one process. */
 export class MemoryCheckpoints implements CheckpointStore {
-  readonly #positions = new Map<string, { readonly record: CheckpointRecord; readonly stamp: number }>();
+  readonly #checkpoints = new Map<string, { readonly record: CheckpointRecord; readonly stamp: number }>();
 
   /** Returns the checkpoint of a name, if there is one. */
   get(name: string): Promise<StoredCheckpoint | undefined> {
-    return Promise.resolve(this.#positions.get(name));
+    return Promise.resolve(this.#checkpoints.get(name));
   }
 
   /** Keeps a checkpoint, unless another reader has written it. */
@@ -292,7 +295,7 @@ export class MemoryCheckpoints implements CheckpointStore {
     { objects, ...head }: CheckpointRecord,
     { stamp, keys }: CheckpointChange,
   ): Promise<number | undefined> {
-    const found = this.#positions.get(name);
+    const found = this.#checkpoints.get(name);
     if (found?.stamp !== stamp) return Promise.resolve(undefined);
     const kept = new Map(found?.record.objects);
     for (const key of keys) {
@@ -301,7 +304,7 @@ export class MemoryCheckpoints implements CheckpointStore {
       else kept.set(key, state);
     }
     const next = (found?.stamp ?? 0) + 1;
-    this.#positions.set(name, { record: { ...head, objects: kept }, stamp: next });
+    this.#checkpoints.set(name, { record: { ...head, objects: kept }, stamp: next });
     return Promise.resolve(next);
   }
 }

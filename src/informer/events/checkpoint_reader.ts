@@ -34,7 +34,7 @@ interface CheckpointReaderOptions<T extends KubernetesObject> {
  * deleted before the next start, the deletion is delivered.
  */
 export class CheckpointReader<T extends KubernetesObject> implements EventReader<T> {
-  readonly #position: Checkpoint;
+  readonly #checkpoint: Checkpoint;
   readonly #options: CheckpointReaderOptions<T>;
   readonly #job = new AbortController();
   /** Resolves when `#cursor` is set, or the reader is closed. */
@@ -57,10 +57,10 @@ export class CheckpointReader<T extends KubernetesObject> implements EventReader
   #saving: Promise<void> | undefined;
 
   /** @throws {CheckpointError} when the checkpoint has a reader, or was lost. */
-  constructor(position: Checkpoint, options: CheckpointReaderOptions<T>) {
-    this.#position = position;
+  constructor(checkpoint: Checkpoint, options: CheckpointReaderOptions<T>) {
+    this.#checkpoint = checkpoint;
     this.#options = options;
-    position.begin({ ...options, signal: this.#job.signal });
+    checkpoint.begin({ ...options, signal: this.#job.signal });
     this.#opening = this.#open();
   }
 
@@ -83,7 +83,7 @@ export class CheckpointReader<T extends KubernetesObject> implements EventReader
         if (!this.#take()) return undefined;
         continue;
       }
-      if (next.type === "added" && this.#position.objects.get(next.key)?.[0] !== next.uid) this.#announce(next);
+      if (next.type === "added" && this.#checkpoint.objects.get(next.key)?.[0] !== next.uid) this.#announce(next);
       if (this.#saving !== undefined) return undefined;
       this.#at++;
       if (next.type === "added") this.#announced.delete(next.key);
@@ -110,8 +110,8 @@ export class CheckpointReader<T extends KubernetesObject> implements EventReader
   }
 
   settled(): Promise<void> {
-    for (const key of this.#announced) this.#position.delivered(key, undefined);
-    return this.#position.end();
+    for (const key of this.#announced) this.#checkpoint.delivered(key, undefined);
+    return this.#checkpoint.end();
   }
 
   async #open(): Promise<void> {
@@ -120,8 +120,8 @@ export class CheckpointReader<T extends KubernetesObject> implements EventReader
       if (this.isClosed) return;
       this.#cursor = this.#options.open();
       // mutant: checkpoint-moves-within-list
-      this.#missing = new Set(this.#position.objects.keys());
-      this.#isFirst = this.#position.version === "";
+      this.#missing = new Set(this.#checkpoint.objects.keys());
+      this.#isFirst = this.#checkpoint.version === "";
     } catch (error) {
       if (!this.isClosed) this.#options.onLost(error as Error);
     }
@@ -131,7 +131,7 @@ export class CheckpointReader<T extends KubernetesObject> implements EventReader
   #take(): boolean {
     const read = this.#cursor?.poll();
     if (read === undefined) return false;
-    if (read.type !== "synced" && this.#position.isOwn(read.uid)) return true;
+    if (read.type !== "synced" && this.#checkpoint.isOwn(read.uid)) return true;
     if (this.#missing === undefined) this.#read.push(read);
     else for (const event of this.#differences(read, this.#missing)) this.#read.push(event);
     return true;
@@ -139,15 +139,15 @@ export class CheckpointReader<T extends KubernetesObject> implements EventReader
 
   /** Records that additions are about to be delivered: the next one, and of initial ones those that can be read now. */
   #announce(next: Added<T>): void {
-    while ((this.#missing !== undefined || !this.#position.isImmediate) && this.#take());
+    while ((this.#missing !== undefined || !this.#checkpoint.isImmediate) && this.#take());
     for (const event of [next, ...this.#read]) {
-      if (event !== next && (event.type !== "added" || this.#position.objects.get(event.key) !== undefined)) continue;
+      if (event !== next && (event.type !== "added" || this.#checkpoint.objects.get(event.key) !== undefined)) continue;
       const { key, uid } = event as Added<T>;
       // mutant: checkpoint-addition-not-announced
-      this.#position.delivered(key, [uid, ""]);
+      this.#checkpoint.delivered(key, [uid, ""]);
       this.#announced.add(key);
     }
-    this.#saving = this.#position.saveSoon().finally(() => this.#saving = undefined);
+    this.#saving = this.#checkpoint.saveSoon().finally(() => this.#saving = undefined);
   }
 
   /** Returns the events that lead from what was delivered to an initial entry, or behind all of them. */
@@ -156,10 +156,10 @@ export class CheckpointReader<T extends KubernetesObject> implements EventReader
     if (read.type === "synced") {
       this.#missing = undefined;
       // mutant: checkpoint-gone-not-named
-      return [...Array.from(missing, (key) => this.#deleted(key, this.#position.objects.get(key)!)), read];
+      return [...Array.from(missing, (key) => this.#deleted(key, this.#checkpoint.objects.get(key)!)), read];
     }
     const { key, uid, resourceVersion, entry } = read as Added<T>;
-    const known = this.#position.objects.get(key);
+    const known = this.#checkpoint.objects.get(key);
     missing.delete(key);
     // mutant: checkpoint-interrupted-addition-lost
     if (known === undefined || (known[0] === uid && known[1] === "")) {
@@ -182,18 +182,18 @@ export class CheckpointReader<T extends KubernetesObject> implements EventReader
     const hasFailed = this.#hasFailed;
     this.#current = undefined;
     this.#hasFailed = false;
-    const position = this.#position;
-    if (event.type === "synced") position.reached(event.resourceVersion);
+    const checkpoint = this.#checkpoint;
+    if (event.type === "synced") checkpoint.reached(event.resourceVersion);
     // mutant: checkpoint-failed-call-recorded
     else if (!hasFailed) {
-      position.delivered(event.key, event.type === "deleted" ? undefined : [event.uid, event.resourceVersion]);
+      checkpoint.delivered(event.key, event.type === "deleted" ? undefined : [event.uid, event.resourceVersion]);
     }
     // A cursor that was closed has dropped what was pending.
     // mutant: checkpoint-of-dropped-events
     if (this.#missing === undefined && !this.isClosed && this.pending === 0) {
-      position.reached(this.#options.resourceVersion());
+      checkpoint.reached(this.#options.resourceVersion());
     }
-    this.#saving = position.save()?.finally(() => this.#saving = undefined);
+    this.#saving = checkpoint.save()?.finally(() => this.#saving = undefined);
   }
 }
 
@@ -203,7 +203,7 @@ function stateless<T extends KubernetesObject>(
   [uid, resourceVersion]: DeliveredVersion,
 ): CacheEntry<T> {
   const message =
-    `Cannot read "${key}" at version ${resourceVersion}: a position keeps uid and version, not the object`;
+    `Cannot read "${key}" at version ${resourceVersion}: a checkpoint keeps uid and version, not the object`;
   const { namespace = "" } = splitKey(key);
   return brokenEntry({ key, namespace, uid, resourceVersion }, new DecodeError(message, { key }));
 }

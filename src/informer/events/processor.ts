@@ -151,7 +151,7 @@ export class Listener<T extends KubernetesObject> implements HandlerRegistration
   /** True if an addition that is not initial is that of a new object: not with a filter, or a checkpoint. */
   readonly #showsCreations: boolean;
   readonly #slowMs: number;
-  readonly #position: Checkpoint | undefined;
+  readonly #checkpoint: Checkpoint | undefined;
   /** Closed if and only if the listener has ended. */
   readonly #cursor: EventReader<T>;
   readonly #job: DerivedController;
@@ -180,7 +180,7 @@ export class Listener<T extends KubernetesObject> implements HandlerRegistration
     this.#handler = handler;
     this.#processor = processor;
     this.#slowMs = options.slowMs ?? 1_000;
-    this.#position = options.checkpoint;
+    this.#checkpoint = options.checkpoint;
     this.#cursor = processor.open("add a handler to", options, {
       onFilterError: (error) => this.#fail({ type: "filter" }, error),
       onOverrun: ({ message }) => {
@@ -223,8 +223,8 @@ export class Listener<T extends KubernetesObject> implements HandlerRegistration
   }
 
   /** The version of the checkpoint, if there is one. */
-  get position(): string | undefined {
-    return this.#position?.version;
+  get checkpoint(): string | undefined {
+    return this.#checkpoint?.version;
   }
 
   /** The calls that fail, of a handler with a checkpoint. */
@@ -257,7 +257,7 @@ export class Listener<T extends KubernetesObject> implements HandlerRegistration
   /** Ends once it has delivered what is pending; what begins at a checkpoint ends at once. Resolves as `finished`. */
   drain(): Promise<void> {
     this.#isDraining = true;
-    if (this.#position !== undefined || (this.pending === 0 && this.#callStartedAt === undefined)) this.remove();
+    if (this.#checkpoint !== undefined || (this.pending === 0 && this.#callStartedAt === undefined)) this.remove();
     return this.#finished;
   }
 
@@ -335,7 +335,7 @@ export class Listener<T extends KubernetesObject> implements HandlerRegistration
    */
   async #retry(event: LoggedEvent<T>, error: unknown): Promise<boolean> {
     const key = event.type === "synced" ? "" : event.key;
-    if (this.#position === undefined || (event.type !== "synced" && error === event.error)) return false;
+    if (this.#checkpoint === undefined || (event.type !== "synced" && error === event.error)) return false;
     const skip = new AbortController();
     const failing = this.#failing = { key, since: new Date(), failures: 1, skip };
     using wait = new DerivedController(this.#job.signal, skip.signal);
@@ -427,7 +427,7 @@ class EventStream<T extends KubernetesObject> extends PolledIterator<InformerEve
   }
 
   /** The version of the checkpoint, if there is one. */
-  get position(): string | undefined {
+  get checkpoint(): string | undefined {
     return this.#options.checkpoint?.version;
   }
 
@@ -527,11 +527,11 @@ export class Processor<T extends KubernetesObject> {
   /** The status of each handler, then of each event stream that has begun. */
   get status(): readonly HandlerStatus[] {
     return [
-      ...[...this.#listeners].map(({ name, pending, errors, slow, position, failing }) => {
-        return { name, pending, errors, slow, ...defined({ position, failing }) };
+      ...[...this.#listeners].map(({ name, pending, errors, slow, checkpoint, failing }) => {
+        return { name, pending, errors, slow, ...defined({ checkpoint, failing }) };
       }),
-      ...[...this.#streams].map(({ name, pending, errors, position }) => {
-        return { name, pending, errors, slow: false, ...defined({ position }) };
+      ...[...this.#streams].map(({ name, pending, errors, checkpoint }) => {
+        return { name, pending, errors, slow: false, ...defined({ checkpoint }) };
       }),
     ];
   }
@@ -624,11 +624,11 @@ export class Processor<T extends KubernetesObject> {
     key?: ObjectKey,
   ): EventReader<T> {
     this.#check(action, options);
-    const { backlog, filter, checkpoint: position } = options;
+    const { backlog, filter, checkpoint } = options;
     const open = (): Cursor<T> => openCursor(this.#start(key), { key, backlog, filter, ...callbacks });
-    if (position === undefined) return open();
+    if (checkpoint === undefined) return open();
     const { cache: { quarantine }, present, resourceVersion, report } = this.options;
-    return new CheckpointReader(position, { open, present, resourceVersion, quarantine, report, ...callbacks });
+    return new CheckpointReader(checkpoint, { open, present, resourceVersion, quarantine, report, ...callbacks });
   }
 
   #start(key: ObjectKey | undefined): CursorStart<T> {

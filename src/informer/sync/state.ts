@@ -415,7 +415,7 @@ export async function reachNewest(
       let version = "";
       for (let list; (list = await page.next()) !== undefined;) version ||= list.resourceVersion ?? "";
       await part.waitForSync({ patient: true, signal });
-      // mutant: position-before-present
+      // mutant: checkpoint-before-present
       if (isResourceVersion(version)) await gate.wait(version, { signal });
       return;
     } catch (error) {

@@ -270,7 +270,7 @@ export class ServedCollection implements Disposable {
       ? (entry) => (this.showRow(entry) as TableRow | undefined)?.object
       : this.showRow;
     this.#lists = new SharedLists(this.show, settings);
-    const { namespace, namespaces, labelSelector, fieldSelector, keep } = this.#collection;
+    const { namespace, namespaces, labelSelector, fieldSelector, secretData: keep } = this.#collection;
     const shape = [this.resource, namespace, namespaces, labelSelector, fieldSelector, keep, this.reduction];
     this.#identity = JSON.stringify([settings.cluster, name, shape, String(settings.redact)]);
   }

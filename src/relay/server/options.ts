@@ -126,7 +126,7 @@ export const LOOPBACK_HOSTS: readonly string[] = ["localhost", "127.0.0.1", "[::
 
 /**
  * One collection that a relay serves: its resource, and the options of its informer. The data of Secrets is served if
- * `keep: "data"` asks for it.
+ * `secretData: "keep"` asks for it.
  */
 export interface RelayedCollection extends Selection, SharedIndexInformerOptions<KubernetesObject> {
   /** The kind, or the table of it: then views have its rows, and lists and event streams the objects in them. */

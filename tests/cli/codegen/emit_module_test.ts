@@ -64,9 +64,9 @@ Deno.test("emitModules imports types of other groups, under another name where t
   const apps = emit(DOCUMENTS, RESOURCES).get("apps/v1.ts")!;
   assertStringIncludes(
     apps,
-    'import type { Container as CoreContainer, PodSpec, PodStatus, PodTemplateSpec } from "../../core/v1_shared.ts";',
+    'import type { Container as CoreContainer, PodSpec, PodStatus, PodTemplateSpec } from "../core/v1_shared.ts";',
   );
-  assertStringIncludes(apps, 'import type { LabelSelector } from "../../meta/v1.ts";');
+  assertStringIncludes(apps, 'import type { LabelSelector } from "../meta/v1.ts";');
   assertStringIncludes(apps, "readonly of?: CoreContainer;");
   assertStringIncludes(apps, "readonly children?: readonly Container[];");
   assertStringIncludes(apps, "export interface Set extends EphemeralObject {");

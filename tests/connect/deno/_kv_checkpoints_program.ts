@@ -1,7 +1,7 @@
 import { KvCheckpoints, type SnapshotKv } from "../../../src/connect/deno/stores.ts";
 import { checkPositionStore } from "../../support/checkpoint_store.ts";
 
-/** Checks the positions of a database of Deno KV. `deno run --unstable-kv`. */
+/** Checks the checkpoints of a database of Deno KV. `deno run --unstable-kv`. */
 
 using kv = await (Deno as unknown as { openKv(path: string): Promise<SnapshotKv & Disposable> }).openKv(":memory:");
 await checkPositionStore(new KvCheckpoints(kv));

@@ -118,7 +118,10 @@ async function goThrough(
   using client = new Client(clientOptionsOf(connection));
   const errors: unknown[] = [];
   await using informers = new SharedInformerFactory(client, { onError: (error) => void errors.push(error) });
-  const secrets = informers.forResource(SECRETS, { keep: "data", reflector: { backoff: { initialMs: 1, maxMs: 2 } } });
+  const secrets = informers.forResource(SECRETS, {
+    secretData: "keep",
+    reflector: { backoff: { initialMs: 1, maxMs: 2 } },
+  });
   const events: unknown[] = [];
   const registration = secrets.addEventHandler({ onAdd: (event) => void events.push(event) });
   informers.start();

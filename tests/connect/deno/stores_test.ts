@@ -53,11 +53,11 @@ Deno.test("FileSnapshots and FileCheckpoints cut long names, which stay distinct
   const names = [...fields, "status.other"].map((_, i, all) => `pods/v1?fields=${all.toSpliced(i, 1).join()}`);
   for (const [i, name] of names.entries()) await set(store, name, [`${i}`]);
   for (const [i, name] of names.entries()) assertEquals(await textOf(store, name), `${i}`);
-  const positions = new FileCheckpoints(folder.path);
+  const checkpoints = new FileCheckpoints(folder.path);
   const record = { holder: crypto.randomUUID(), version: "1", objects: new Map() };
-  assert(await positions.set(names[0], record, { stamp: undefined, keys: [] }) !== undefined);
-  assertEquals((await positions.get(names[0]))?.record, record);
-  assertEquals(await positions.get(names[1]), undefined);
+  assert(await checkpoints.set(names[0], record, { stamp: undefined, keys: [] }) !== undefined);
+  assertEquals((await checkpoints.get(names[0]))?.record, record);
+  assertEquals(await checkpoints.get(names[1]), undefined);
   const files = Array.from(Deno.readDirSync(folder.path), ({ name }) => name);
   assertEquals(files.length, names.length + 1);
   assert(files.every((name) => name.length <= 200 && name.startsWith("pods%2Fv1%3Ffields%3Dstatus.")), files.join());
@@ -167,12 +167,12 @@ Deno.test("FileCheckpoints keeps what was written, and lets one reader write", a
   await using folder = new Folder();
   await checkPositionStore(new FileCheckpoints(folder.path));
   const names = await Array.fromAsync(Deno.readDir(folder.path), ({ name }) => name);
-  assertEquals(names, ["a%2Fb%20%2A.position"], "nothing is left beside it");
+  assertEquals(names, ["a%2Fb%20%2A.checkpoint"], "nothing is left beside it");
 });
 
 Deno.test("KvCheckpoints keeps what was written, and lets one reader write", async () => {
   const program = new URL("./_kv_checkpoints_program.ts", import.meta.url);
-  assertEquals(await printedBy(program, [], ["-A", "--unstable-kv"]), ["informer-positions", "other"]);
+  assertEquals(await printedBy(program, [], ["-A", "--unstable-kv"]), ["informer-checkpoints", "other"]);
 });
 
 /** A record of one object. */
@@ -183,7 +183,7 @@ function record(version: string): CheckpointRecord {
 Deno.test("FileCheckpoints appends what has changed, and reads all but a line that a crash has cut", async () => {
   await using folder = new Folder();
   const store = new FileCheckpoints(folder.path);
-  const file = folder.file("x.position");
+  const file = folder.file("x.checkpoint");
   let stamp = await store.set("x", record("1"), { stamp: undefined, keys: [] });
   const before = await Deno.readTextFile(file);
   stamp = await store.set("x", record("2"), { stamp, keys: ["shop/a"] });
@@ -203,7 +203,7 @@ Deno.test("FileCheckpoints writes a file anew when as much was appended as it ha
   let largest = 0;
   for (let version = 1; version <= 3_000; version++) {
     stamp = await store.set("x", record(`${version}`), { stamp, keys: ["shop/a"] });
-    largest = Math.max(largest, (await Deno.stat(folder.file("x.position"))).size);
+    largest = Math.max(largest, (await Deno.stat(folder.file("x.checkpoint"))).size);
   }
   assertEquals(largest < 80_000, true, `a file of ${largest} bytes`);
   assertEquals((await store.get("x"))?.record, record("3000"));
@@ -211,9 +211,9 @@ Deno.test("FileCheckpoints writes a file anew when as much was appended as it ha
 
 Deno.test("FileCheckpoints names the file that it cannot read or write", async () => {
   await using folder = new Folder();
-  await Deno.writeTextFile(folder.file("x.position"), "Dear diary\n");
+  await Deno.writeTextFile(folder.file("x.checkpoint"), "Dear diary\n");
   const store = new FileCheckpoints(folder.path);
-  await assertRejects(() => store.get("x"), Error, `x.position": found "Dear diary", no position`);
+  await assertRejects(() => store.get("x"), Error, `x.checkpoint": found "Dear diary", no checkpoint`);
   const missing = new FileCheckpoints(folder.file("missing"));
   const change = { stamp: undefined, keys: [] };
   await assertRejects(

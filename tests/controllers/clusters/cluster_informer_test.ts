@@ -235,26 +235,26 @@ Deno.test("ClusterInformer delivers nothing of a cluster behind the deletions wi
   assertEquals(take(), ["- berlin shop/a (moved)"]);
 });
 
-Deno.test("ClusterInformer refuses a position, which is of one cluster, and one of a cluster's handler does not move when it leaves", async () => {
+Deno.test("ClusterInformer refuses a checkpoint, which is of one cluster, and one of a cluster's handler does not move when it leaves", async () => {
   await using clusters = new Clusters();
   clusters.add("berlin");
   const maps = clusters.set.forResource(ConfigMap);
   const store = new MemoryCheckpoints();
-  const position = (): Promise<Checkpoint> => Checkpoint.open(store, { name: "reader" });
-  const taken = await position();
+  const checkpoint = (): Promise<Checkpoint> => Checkpoint.open(store, { name: "reader" });
+  const taken = await checkpoint();
   assertThrows(() => maps.addEventHandler({}, { checkpoint: taken }), TypeError, "it is of one");
   const seen: string[] = [];
   const handler = {
     onAdd: ({ key }: { readonly key: string }) => void seen.push(`+ ${key}`),
     onDelete: ({ key }: { readonly key: string }) => void seen.push(`- ${key}`),
   };
-  maps.cluster("berlin")!.addEventHandler(handler, { checkpoint: await clusters.during(position()) });
+  maps.cluster("berlin")!.addEventHandler(handler, { checkpoint: await clusters.during(checkpoint()) });
   clusters.set.start();
   await clusters.pass(1_000);
   assertEquals(seen.splice(0), ["+ shop/a"]);
   await clusters.during(clusters.set.remove("berlin"));
   clusters.add("berlin");
-  maps.cluster("berlin")!.addEventHandler(handler, { checkpoint: await clusters.during(position()) });
+  maps.cluster("berlin")!.addEventHandler(handler, { checkpoint: await clusters.during(checkpoint()) });
   await clusters.pass(1_000);
   assertEquals(seen, []);
 });

@@ -198,7 +198,7 @@ Deno.test("ClusterSet.run() calls a function for each cluster, ends it with the 
       hasFailed = true;
       throw new Error("a bug");
     }
-    await using maps = new Reconciler(client, ConfigMap, (key) => void calls.push(`${cluster} ${key}`));
+    await using maps = new Reconciler(client, ConfigMap, ({ key }) => void calls.push(`${cluster} ${key}`));
     await maps.run({ signal });
     calls.push(`end ${cluster}`);
   }, { signal: stop.signal });

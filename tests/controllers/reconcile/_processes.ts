@@ -46,9 +46,10 @@ export class SharedWork {
       onError: () => {},
       clock: { now: () => performance.now() + this.pausedMs, sleep },
     });
-    this.reconciler = new Reconciler(this.client, ConfigMap, (key, context) => {
+    this.reconciler = new Reconciler(this.client, ConfigMap, (context) => {
+      const { key } = context;
       this.calls.push(context.object === undefined ? `-${key}` : key);
-      return reconcile(key, context);
+      return reconcile(context);
     }, {
       onError: (error, key) => void this.errors.push(`${key}: ${error instanceof Error ? error.message : error}`),
       ...others,

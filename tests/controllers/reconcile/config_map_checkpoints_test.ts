@@ -27,21 +27,21 @@ Deno.test("ConfigMapCheckpoints keeps what was written, and lets one reader writ
 
 Deno.test("ConfigMapCheckpoints continues when somebody else annotates its ConfigMap, and ends when that is deleted", async () => {
   const server = new FakeApiServer();
-  const position = await Checkpoint.open(storeOf(server), { name: "mails", intervalMs: 0 });
+  const checkpoint = await Checkpoint.open(storeOf(server), { name: "mails", intervalMs: 0 });
   server.annotate(ConfigMap, "shop/mails", { "example.com/owner": "me" });
-  position.delivered("shop/a", ["u", "1"]);
-  await position.save();
+  checkpoint.delivered("shop/a", ["u", "1"]);
+  await checkpoint.save();
   assertEquals(JSON.parse(server.get(ConfigMap, "shop/mails")!.data!.objects), [["shop/a", "u", "1"]]);
   server.delete(ConfigMap, "shop/mails");
-  position.delivered("shop/a", undefined);
+  checkpoint.delivered("shop/a", undefined);
   const lost: CheckpointError[] = [];
   const { signal } = new AbortController();
-  position.begin({ report: () => {}, onLost: (error) => lost.push(error), signal });
-  await position.save();
-  assertEquals(lost.map(({ message }) => message), ['Cannot hold position "mails": it was removed since']);
+  checkpoint.begin({ report: () => {}, onLost: (error) => lost.push(error), signal });
+  await checkpoint.save();
+  assertEquals(lost.map(({ message }) => message), ['Cannot hold checkpoint "mails": it was removed since']);
 });
 
-Deno.test("ConfigMapCheckpoints refuses a position that is too large, and a ConfigMap without one", async () => {
+Deno.test("ConfigMapCheckpoints refuses a checkpoint that is too large, and a ConfigMap without one", async () => {
   const server = new FakeApiServer();
   const store = storeOf(server);
   const objects = new Map(Array.from({ length: 12_000 }, (_, i) => {
@@ -60,7 +60,7 @@ Deno.test("ConfigMapCheckpoints refuses a position that is too large, and a Conf
   await assertRejects(
     () => Checkpoint.open(store, { name: "cut" }),
     Error,
-    'Cannot read position "cut": the objects of',
+    'Cannot read checkpoint "cut": the objects of',
   );
 });
 
@@ -68,11 +68,11 @@ Deno.test("ConfigMapCheckpoints is written with additions, and every 10 s at mos
   using time = new FakeTime();
   const server = new FakeApiServer({ bookmarkMs: 10_000 });
   const client = new Client({ server: "http://fake", transport: server });
-  const position = await Checkpoint.open(storeOf(server), { name: "mails" });
+  const checkpoint = await Checkpoint.open(storeOf(server), { name: "mails" });
   const informer = new SharedIndexInformer<ConfigMap>(client.resource(ConfigMap));
   const keys: string[] = [];
   const call = ({ key }: { readonly key: string }): unknown => keys.push(key);
-  informer.addEventHandler({ onAdd: call, onUpdate: call, onDelete: call }, { checkpoint: position });
+  informer.addEventHandler({ onAdd: call, onUpdate: call, onDelete: call }, { checkpoint });
   void informer.run();
   await time.tickAsync(30_000);
   const writes = (): number => server.requests.filter(({ verb }) => verb === "update").length;

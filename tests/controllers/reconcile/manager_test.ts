@@ -51,7 +51,7 @@ Deno.test("Manager syncs informers, waits for leadership and reconciles, and sto
   let running: AbortSignal | undefined;
   const release = Promise.withResolvers<void>();
   const recorder = new EventRecorder(session.client, { controller: "maps" });
-  const maps = session.reconciler(async (key, { signal, object }) => {
+  const maps = session.reconciler(async ({ key, signal, object }) => {
     order.push(`reconcile ${key}`);
     running = signal;
     const details = { reason: "Done", action: "Do", note: "It is done." };
@@ -97,7 +97,7 @@ Deno.test("Manager rejects when leadership is lost, after reconciles in flight h
   using session = new ManagedSession();
   session.create("a");
   let ended = false;
-  const maps = session.reconciler(async (_key, { signal }) => {
+  const maps = session.reconciler(async ({ signal }) => {
     await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
     ended = true;
   });
@@ -118,7 +118,7 @@ Deno.test("Manager lets no reconcile write after a pause that was longer than th
   const clock = { now: () => performance.now() + pausedMs, sleep };
   const elector = new LeaderElector(session.client, { name: "lead", namespace: "default", identity: "me", clock });
   const gate = Promise.withResolvers<void>();
-  const maps = session.reconciler(async (_key, { client }) => {
+  const maps = session.reconciler(async ({ client }) => {
     await gate.promise;
     await client.resource(ConfigMap, { namespace: "default" }).patch("a", {
       type: "merge",
@@ -140,7 +140,7 @@ Deno.test("Manager ends the requests of reconciles when leadership is lost, also
     session.create("a");
     session.server.stallNext(1, ({ verb }) => verb === "patch");
     let ended: unknown;
-    const maps = session.reconciler(async (_key, { client }) => {
+    const maps = session.reconciler(async ({ client }) => {
       const body = { data: { colour: "red" } };
       await client.resource(ConfigMap, { namespace: "default" }).patch("a", { type: "merge", body }).catch(
         (error) => ended = error,
@@ -415,7 +415,7 @@ Deno.test("Manager answers /metrics with the status of all parts, which a strict
   session.create("a", "b");
   const recorder = new EventRecorder(session.client, { controller: "maps" });
   const maps = session.reconciler(() => {}, { name: `ma"ps\\` });
-  const others = session.reconciler((key) => {
+  const others = session.reconciler(({ key }) => {
     if (key === "default/a") throw new Error("broken");
   }, { name: `ma"ps\\` });
   const manager = session.manager({ reconcilers: [maps, others], elector: session.elector, recorders: [recorder] });
@@ -459,7 +459,7 @@ Deno.test("Manager over shards reconciles what its group holds, names the ranges
   const shards = new ShardGroup(session.client, { name: "maps", namespace: "default", identity: "me" });
   const calls: string[] = [];
   const gate = Promise.withResolvers<void>();
-  const maps = session.reconciler(async (key, { signal, object }) => {
+  const maps = session.reconciler(async ({ key, signal, object }) => {
     calls.push(key);
     if (object?.metadata.annotations?.slow === undefined) return;
     await gate.promise;

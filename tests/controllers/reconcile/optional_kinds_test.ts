@@ -22,7 +22,7 @@ const settingsOf = ({ name }: { readonly name: string }): ObjectKey[] => [`defau
 /** A session with a reconciler of config maps that notes its calls, and their triggers. */
 class NotingSession extends Session {
   readonly calls: string[] = [];
-  readonly maps: Reconciler<ConfigMap> = this.reconciler((key, { triggers }) =>
+  readonly maps: Reconciler<ConfigMap> = this.reconciler(({ key, triggers }) =>
     void this.calls.push(`${key}: ${triggers.map(({ source, event }) => `${source} ${event}`).join(", ")}`)
   );
 
@@ -59,7 +59,7 @@ Deno.test("a reconciler runs without an optional kind, and reconciles when it co
 Deno.test("a reconciler waits for its own kind where that is optional, and fails where another is not", async () => {
   using session = new Session();
   const keys: string[] = [];
-  await using waiting = new Reconciler(session.client, Widget, (key) => void keys.push(key), { optional: true });
+  await using waiting = new Reconciler(session.client, Widget, ({ key }) => void keys.push(key), { optional: true });
   const running = waiting.run();
   await session.pass();
   assertEquals([waiting.status().state, waiting.status().waitsFor], ["running", ["widgets.acme.dev"]]);
@@ -141,7 +141,7 @@ Deno.test("unwatch() takes keys out of the queue that wait for events of that ki
   const { server } = session;
   const release = Promise.withResolvers<void>();
   const calls: string[] = [];
-  const maps = session.reconciler(async (key, { triggers }) => {
+  const maps = session.reconciler(async ({ key, triggers }) => {
     calls.push(`${key}: ${triggers.map(({ source }) => source).join(", ")}`);
     if (key === "default/first") await release.promise;
   });
@@ -163,7 +163,7 @@ Deno.test("unwatch() ends waits for the writes that the cache has not shown", as
   await using session = new Session();
   const { server } = session;
   let calls = 0;
-  const maps = session.reconciler(async (_key, { client }) => {
+  const maps = session.reconciler(async ({ client }) => {
     if (calls++ === 0) {
       await client.resource(Pod, { namespace: "default" }).create({
         metadata: { name: "a" },
@@ -279,7 +279,7 @@ class History extends Session {
   #isWatched = false;
   /** True once no request fails any longer. */
   #isOver = false;
-  readonly widgets: Reconciler<Widget> = new Reconciler(this.client, Widget, (key) => this.#note(key), {
+  readonly widgets: Reconciler<Widget> = new Reconciler(this.client, Widget, ({ key }) => this.#note(key), {
     optional: true,
     onError: (error) => void this.errors.push(String(error)),
     informer: QUIET,

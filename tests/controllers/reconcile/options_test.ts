@@ -22,7 +22,7 @@ async function causesOf(when: ReconcilerOptions<ConfigMap>["when"], ...patches: 
   await using session = new Session();
   session.create("a");
   const seen: string[] = [];
-  const maps = session.reconciler((_key, { triggers }) => {
+  const maps = session.reconciler(({ triggers }) => {
     for (const { event, paths } of triggers) seen.push(`${event} ${paths ?? ""}`.trim());
   }, { when });
   await session.start(maps);
@@ -106,7 +106,7 @@ Deno.test("Reconciler of fields reconciles changes of them alone, and sees its o
   using client = new Client({ server: "http://fake", transport: server, namespace: "shop" });
   server.create(ConfigMap, configMap({ namespace: "shop", name: "a", data: { wanted: "1" } }));
   const calls: string[] = [];
-  const reconciler = new Reconciler(client, onlyFields(ConfigMap, ["data.wanted"]), async (key, { object, client }) => {
+  const reconciler = new Reconciler(client, onlyFields(ConfigMap, ["data.wanted"]), async ({ key, object, client }) => {
     const wanted = object?.data?.wanted ?? "";
     calls.push(`${key} ${wanted}`);
     await client.resource(ConfigMap).patch("a", { type: "merge", body: { data: { written: wanted } } });

@@ -23,7 +23,7 @@ Deno.test("a reconcile that writes something new at each call is reported, and c
   session.create("calm");
   const calls: Record<string, number> = { "default/a": 0, "default/calm": 0 };
   let isMended = false;
-  const maps = session.reconciler(async (key, { client }) => {
+  const maps = session.reconciler(async ({ key, client }) => {
     const n = ++calls[key];
     if (key !== "default/a" || isMended) return;
     await client.resource(ConfigMap, { namespace: "default" }).patch("a", {
@@ -68,7 +68,7 @@ Deno.test("a reconcile whose writes are undone each time is reported, and called
   session.create("a");
   session.server.create(Pod, pod({ name: "x" }));
   let calls = 0;
-  const maps = session.reconciler(async (_key, { client }) => {
+  const maps = session.reconciler(async ({ client }) => {
     calls++;
     const body = { metadata: { labels: { of: "a" } } };
     await client.resource(Pod, { namespace: "default" }).patch("x", { type: "merge", body });
@@ -83,7 +83,7 @@ Deno.test("a reconcile that writes after each change of others, or comes back by
   const { server } = session;
   session.create("a", "b");
   const calls: Record<string, number> = { "default/a": 0, "default/b": 0 };
-  const maps = session.reconciler(async (key, { object, client }) => {
+  const maps = session.reconciler(async ({ key, object, client }) => {
     calls[key]++;
     if (key === "default/b") return requeueAfter(5);
     const seen = object?.metadata.annotations?.n ?? "";
@@ -114,7 +114,7 @@ async function hotFleet(count: number, options: ReconcilerOptions<ConfigMap> = {
   session.create(...Array.from({ length: count }, (_, n) => `m${n}`));
   let calls = 0;
   let isOver = false;
-  const maps = session.reconciler(async (_key, { object, client }) => {
+  const maps = session.reconciler(async ({ object, client }) => {
     if (isOver) return;
     const metadata = { name: object!.metadata.name };
     const draft = withController({ metadata, stringData: { at: `${++calls}` } }, object!);
@@ -185,7 +185,7 @@ Deno.test("a reconcile that creates objects without end is reported after a thou
   await using session = new Session();
   session.create("a");
   let calls = 0;
-  const maps = session.reconciler(async (_key, { object, client }) => {
+  const maps = session.reconciler(async ({ object, client }) => {
     calls++;
     const draft = withController({ metadata: { generateName: "x-" } }, object!);
     await client.resource(Secret, IN).create(draft);
@@ -199,7 +199,7 @@ Deno.test("a reconcile that creates objects without end is reported after a thou
 Deno.test("200 children, one by one, are no loop", async () => {
   await using session = new Session();
   session.create("a", "b", "c");
-  const maps = session.reconciler(async (_key, { object, client, cache }) => {
+  const maps = session.reconciler(async ({ object, client, cache }) => {
     const own = cache(Secret).list().filter((it) => controllerOf(it)?.uid === object!.metadata.uid).length;
     if (own === 200) return;
     const { name } = object!.metadata;
@@ -215,7 +215,7 @@ Deno.test("a Deployment that is scaled to 200 by one per call is no loop", async
   await using session = new Session();
   session.create("a");
   session.server.create(Deployment, { metadata: { name: "web" }, spec: { replicas: 0, ...TEMPLATE } });
-  const maps = session.reconciler(async (_key, { client, cache }) => {
+  const maps = session.reconciler(async ({ client, cache }) => {
     const { replicas = 0 } = cache(Deployment).get("default/web")!.spec;
     if (replicas === 200) return;
     const body = { spec: { replicas: replicas + 1 } };
@@ -232,7 +232,7 @@ Deno.test("a condition that is renewed each 30 s is no loop, by a requeue or by 
     session.create("a");
     let renewedMs = -Infinity;
     let written = 0;
-    const maps = session.reconciler(async (_key, { client }) => {
+    const maps = session.reconciler(async ({ client }) => {
       if (session.time.now - renewedMs >= 30_000) {
         renewedMs = session.time.now;
         const body = { data: { at: `${++written}` } };

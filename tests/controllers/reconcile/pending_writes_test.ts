@@ -30,7 +30,7 @@ class ScriptedCache {
   readonly isInShard = (): boolean => true;
   readonly overlay = (): CacheOverlay<KubernetesObject> => this.overlaid;
   constructor(readonly selections: readonly Selection[] = [{}]) {}
-  atLeast = (version: string, options: { signal: AbortSignal }): Promise<void> => this.#wait(version, options);
+  waitForVersion = (version: string, options: { signal: AbortSignal }): Promise<void> => this.#wait(version, options);
   until = (_: unknown, options: { signal: AbortSignal }): Promise<void> => this.#wait("until", options);
   caughtUp = (signal: AbortSignal): Promise<void> => this.#wait("list", { signal });
   untilDeleted = (key: string, options: { signal: AbortSignal }): Promise<void> => this.#wait(`gone ${key}`, options);
@@ -404,7 +404,7 @@ async function reconciled(
 ): Promise<Reconciler<ConfigMap>> {
   session.create("a");
   let isFirst = true;
-  const maps = session.reconciler(async (_key, context) => {
+  const maps = session.reconciler(async (context) => {
     if (!isFirst) return;
     isFirst = false;
     using _stalled = session.server.stallWatches();
@@ -534,7 +534,7 @@ Deno.test("an own write brings back nothing that the cache has passed [C111]", a
   const mine = (): string[] => maps.cache(Pod).byIndex("by", "me").map(({ metadata }) => metadata.name);
   const by = ({ metadata }: Pod): string[] => [metadata.labels?.by ?? ""];
   let isFirst = true;
-  const maps = session.reconciler(async (_key, { client }) => {
+  const maps = session.reconciler(async ({ client }) => {
     if (!isFirst) return;
     isFirst = false;
     const pods = client.resource(Pod, IN);
@@ -605,7 +605,7 @@ Deno.test("applyIfChanged of a reconcile is reported once for each kind of which
     await using session = new Session();
     session.create("a");
     session.server.create(ConfigMap, { metadata: { name: "x" } });
-    const maps = session.reconciler((key, context) => key === "default/a" ? apply(context) : undefined, {
+    const maps = session.reconciler((context) => context.key === "default/a" ? apply(context) : undefined, {
       informer: managedFields && { managedFields },
     });
     await session.start(maps, 1_000);

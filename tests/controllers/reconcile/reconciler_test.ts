@@ -26,7 +26,7 @@ Deno.test("a reconciler calls its function for each object, and again for each t
   await using session = new Session();
   const seen: string[] = [];
   session.create("a", "b");
-  const maps = session.reconciler((key, { object }) =>
+  const maps = session.reconciler(({ key, object }) =>
     void seen.push(`${key} ${object?.data?.colour ?? typeof object}`)
   );
   await session.start(maps);
@@ -81,7 +81,7 @@ Deno.test("a reconciler over 10,000 objects reconciles every key once, and is id
   await using session = new Session();
   session.create(...Array.from({ length: 10_000 }, (_, index) => `map-${index}`));
   const seen = new Map<string, number>();
-  const maps = session.reconciler((key) => void seen.set(key, (seen.get(key) ?? 0) + 1), { concurrency: 8 });
+  const maps = session.reconciler(({ key }) => void seen.set(key, (seen.get(key) ?? 0) + 1), { concurrency: 8 });
   await session.start(maps);
   while (maps.status().state !== "running" || maps.status().queue.waiting > 0) await session.pass();
   assertEquals([seen.size, Math.max(...seen.values()), maps.status().recent.length], [10_000, 1, 16]);
@@ -111,7 +111,7 @@ Deno.test("a reconciler reconciles the controller of an object that it owns, and
   });
   const seen: Trigger[][] = [];
   const keys: string[] = [];
-  const maps = session.reconciler((key, { triggers }) => {
+  const maps = session.reconciler(({ key, triggers }) => {
     keys.push(key);
     seen.push([...triggers]);
   }).owns(Pod);
@@ -145,7 +145,7 @@ Deno.test("a reconciler of a cluster-scoped kind finds owners by their names alo
   await using session = new Session();
   session.server.create(Namespace, { metadata: { name: "shop" } });
   const keys: string[] = [];
-  const namespaces = new Reconciler(session.client, Namespace, (key) => void keys.push(key)).owns(ConfigMap);
+  const namespaces = new Reconciler(session.client, Namespace, ({ key }) => void keys.push(key)).owns(ConfigMap);
   await session.start(namespaces);
   const reference = { apiVersion: "v1", kind: "Namespace", name: "shop", uid: "u", controller: true };
   session.server.create(ConfigMap, { metadata: { name: "a", namespace: "shop", ownerReferences: [reference] } });
@@ -156,7 +156,7 @@ Deno.test("a reconciler of a cluster-scoped kind finds owners by their names alo
 Deno.test("a map function that throws or returns no keys is reported, and the other events are mapped", async () => {
   await using session = new Session();
   const keys: string[] = [];
-  const maps = session.reconciler((key) => void keys.push(key)).watches(Pod, ({ name }) => {
+  const maps = session.reconciler(({ key }) => void keys.push(key)).watches(Pod, ({ name }) => {
     if (name === "bad") throw new Error("cannot map");
     if (name === "worse") return [undefined as unknown as string];
     if (name === "worst") return 7 as unknown as string[];
@@ -183,7 +183,7 @@ Deno.test("predicates restrict the events of the kind that they belong to, and n
   const deployments = new Reconciler(
     session.client,
     Deployment,
-    (_key, { triggers }) => void seen.push([...triggers]),
+    ({ triggers }) => void seen.push([...triggers]),
     {
       when: [generationChanged, labelsChanged],
     },
@@ -222,7 +222,7 @@ Deno.test("a reconciler works on as many keys at a time as it may, and never twi
   session.create("a", "b", "c", "d");
   const active: string[] = [];
   const ends = new Map<string, () => void>();
-  const maps = session.reconciler((key) => {
+  const maps = session.reconciler(({ key }) => {
     assert(!active.includes(key));
     active.push(key);
     return new Promise<void>((resolve) =>
@@ -254,7 +254,7 @@ Deno.test("a reconcile that throws, or rejects without an error, is reported and
   session.create("a");
   const at: number[] = [];
   const retries: Trigger[][] = [];
-  const maps = session.reconciler((_key, { triggers }) => {
+  const maps = session.reconciler(({ triggers }) => {
     at.push(session.time.now);
     retries.push([...triggers]);
     if (at.length === 1) throw new Error("no");
@@ -275,7 +275,7 @@ Deno.test("a reconcile that always fails is called every 1000 s in the end, and 
   await using session = new Session();
   session.create("bad", "good");
   const calls: Record<string, number> = {};
-  const maps = session.reconciler((key) => {
+  const maps = session.reconciler(({ key }) => {
     calls[key] = (calls[key] ?? 0) + 1;
     if (key === "default/bad") throw new Error("never");
   });
@@ -323,7 +323,7 @@ Deno.test("a reconcile whose time is over gives its worker back, and keeps its k
   const calls: string[] = [];
   const ends: (() => void)[] = [];
   const reasons: unknown[] = [];
-  const maps = session.reconciler((key, { signal }) => {
+  const maps = session.reconciler(({ key, signal }) => {
     calls.push(key);
     if (key === "default/b" || ends.length > 0) return;
     signal.addEventListener("abort", () => reasons.push(signal.reason.name));
@@ -368,7 +368,7 @@ Deno.test("stopping aborts the signals of running reconciles, waits for them, an
   session.create("a", "b");
   const log: string[] = [];
   const stop = new AbortController();
-  const maps = session.reconciler(async (key, { signal, client }) => {
+  const maps = session.reconciler(async ({ key, signal, client }) => {
     log.push(`begin ${key}`);
     await new Promise((resolve) => signal.addEventListener("abort", resolve));
     await client.resource(ConfigMap, { namespace: "default" }).patch("a", {
@@ -392,7 +392,7 @@ Deno.test("stopping aborts the signals of running reconciles, waits for them, an
 Deno.test("a reconcile that rejects with the reason of the stop has not failed", async () => {
   await using session = new Session();
   session.create("a");
-  const maps = session.reconciler((_key, { signal }) =>
+  const maps = session.reconciler(({ signal }) =>
     new Promise<void>((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason)))
   );
   await session.start(maps);
@@ -404,7 +404,7 @@ Deno.test("a reconcile that rejects with the reason of the stop has not failed",
 Deno.test("a reconcile whose wait for a cache ends by the stop has not failed, nor has one whose time is over", async () => {
   await using session = new Session();
   session.create("a");
-  const maps = session.reconciler(async (_key, { signal }) => {
+  const maps = session.reconciler(async ({ signal }) => {
     await maps.informer.until(() => false, { signal });
   }, { timeoutMs: 1_000 });
   await session.start(maps, 1_500);
@@ -455,7 +455,7 @@ Deno.test("stopping gives up on reconciles that do not return in time, and names
 Deno.test("keys can be enqueued from outside, before and while a reconciler runs, and are dropped afterwards", async () => {
   await using session = new Session();
   const seen: unknown[] = [];
-  const maps = session.reconciler((key, { object, triggers }) => void seen.push([key, object, triggers]));
+  const maps = session.reconciler(({ key, object, triggers }) => void seen.push([key, object, triggers]));
   maps.enqueue("default/x", { source: "webhook" });
   await session.start(maps);
   maps.enqueue("default/y");
@@ -474,7 +474,7 @@ Deno.test("initial objects and resyncs have low priority, and changes come befor
   session.create("a", "b", "c");
   const keys: string[] = [];
   let next: (() => void) | undefined;
-  const maps = session.reconciler((key) => {
+  const maps = session.reconciler(({ key }) => {
     keys.push(key);
     return new Promise<void>((resolve) => next = resolve);
   }, { informer: { resyncMs: 60_000 } });
@@ -565,7 +565,7 @@ Deno.test("a reconciler that has stopped neither listens to a shared factory nor
   session.create("a");
   const informers = new SharedInformerFactory(session.client);
   using stalls = new DisposableStack();
-  const maps = session.reconciler(async (_key, { client }) => {
+  const maps = session.reconciler(async ({ client }) => {
     stalls.use(server.stallWatches(ConfigMap));
     await client.resource(ConfigMap, { namespace: "default" }).patch("a", {
       type: "merge",
@@ -627,7 +627,7 @@ Deno.test("watches() and owns() take informers of the factory: two selections of
   server.create(ConfigMap, configMap({ name: "source", namespace: "platform" }));
   const seen: string[] = [];
   let isBoth = false;
-  const namespaces: Reconciler<Namespace> = new Reconciler(session.client, Namespace, (key, { cache }) => {
+  const namespaces: Reconciler<Namespace> = new Reconciler(session.client, Namespace, ({ key, cache }) => {
     const [source] = cache(sources).list();
     const copies = isBoth && cache(copied).namespace(key).list().map(({ metadata }) => metadata.name);
     seen.push(`${key}: ${source?.metadata.labels?.v} ${copies}`);
@@ -675,7 +675,7 @@ Deno.test("a reconcile that rejects with a conflict is called again in silence, 
   await using session = new Session();
   session.create("a", "b");
   const calls: Record<string, number> = {};
-  const maps = session.reconciler(async (key, { client, object }) => {
+  const maps = session.reconciler(async ({ key, client, object }) => {
     const n = calls[key] = (calls[key] ?? 0) + 1;
     // The cache of "a" is behind for three calls, and that of "b" forever.
     const resourceVersion = key === "default/a" && n > 3 ? object!.metadata.resourceVersion : "1";
@@ -717,7 +717,7 @@ Deno.test("an observer is called around each reconcile with its facts, and its e
   using uncaught = new Uncaught();
   session.create("a", "b");
   const notes: string[] = [];
-  const maps = session.reconciler((key) => {
+  const maps = session.reconciler(({ key }) => {
     notes.push(`reconcile ${key}`);
     if (key.endsWith("b")) throw new TerminalError("never");
   }, {
@@ -762,7 +762,7 @@ function withoutCreates(server: FakeApiServer): Transport {
 
 /** A reconcile whose write is not answered, and which then tries another one. Its log has how they ended. */
 function unanswered(log: string[]): ReconcileFunction<ConfigMap> {
-  return async (_key, { client }) => {
+  return async ({ client }) => {
     const maps = client.resource(ConfigMap, { namespace: "default" });
     for (const name of ["first", "second"]) {
       await maps.create({ metadata: { name } }).then(
@@ -834,7 +834,7 @@ Deno.test("a reconcile sends nothing when the clock says that leadership is over
     const gate = Promise.withResolvers<void>();
     const log: string[] = [];
     let isHeld = true;
-    const maps = session.reconciler(async (_key, { client, signal }) => {
+    const maps = session.reconciler(async ({ client, signal }) => {
       const own = client.resource(ConfigMap, { namespace: "default" });
       await own.get("a");
       await gate.promise;
@@ -868,7 +868,7 @@ Deno.test("a reconciler is idle when no key waits, runs, is held or is debounced
   session.create("a", "b");
   const gates: PromiseWithResolvers<void>[] = [];
   let calls = 0;
-  const maps = session.reconciler(async (key) => {
+  const maps = session.reconciler(async ({ key }) => {
     calls++;
     if (key === "default/b") return requeueAfter(60_000);
     const gate = Promise.withResolvers<void>();
@@ -913,7 +913,7 @@ Deno.test("a reconciler is not idle while a key is held for caches, or its call 
   const late = Promise.withResolvers<void>();
   let stall: Disposable | undefined;
   let calls = 0;
-  const maps = session.reconciler(async (_key, { client }) => {
+  const maps = session.reconciler(async ({ client }) => {
     if (++calls === 1) {
       stall = session.server.stallWatches(ConfigMap);
       await client.resource(ConfigMap, { namespace: "default" }).patch("a", {

@@ -103,7 +103,7 @@ Deno.test("Reconciler over shards sends nothing after a pause that was longer th
   works.create(4);
   const gate = Promise.withResolvers<void>();
   const log: string[] = [];
-  const a = works.process("a", async (key, { client, signal }) => {
+  const a = works.process("a", async ({ key, client, signal }) => {
     if (signal.aborted || a.pausedMs > 0) return;
     await gate.promise;
     const write = client.resource(ConfigMap).patch(key.split("/")[1], { type: "merge", body: { data: { by: "a" } } });
@@ -123,7 +123,7 @@ Deno.test("Reconciler over shards gives a range away when its calls have returne
   const keys = works.create(12);
   const gate = Promise.withResolvers<void>();
   const aborted: string[] = [];
-  const a = works.process("a", async (key, { signal, client, object }) => {
+  const a = works.process("a", async ({ key, signal, client, object }) => {
     if (object?.metadata.annotations?.slow === undefined) return;
     signal.addEventListener("abort", () => aborted.push(key), { once: true });
     await gate.promise;
@@ -150,7 +150,7 @@ Deno.test("Reconciler over shards ends the requests of calls that have not retur
   works.create(6);
   const gate = Promise.withResolvers<void>();
   const failures: unknown[] = [];
-  const a = works.process("a", async (key, { client, object }) => {
+  const a = works.process("a", async ({ key, client, object }) => {
     if (object?.metadata.annotations?.slow === undefined) return;
     await gate.promise;
     const body = { data: { by: "a" } };
@@ -178,7 +178,7 @@ Deno.test("Reconciler over shards ends the requests of calls whose ranges are lo
   await using works = new SharedWorks();
   works.create(3);
   const reasons: unknown[] = [];
-  const a = works.process("a", async (_key, { client, signal }) => {
+  const a = works.process("a", async ({ client, signal }) => {
     const maps = client.resource(ConfigMap);
     await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
     await maps.patch("map-00", { type: "merge", body: { data: {} } }).catch((error) => reasons.push(error));
@@ -199,7 +199,7 @@ Deno.test("Reconciler over shards ends the requests of calls in ranges that are 
   works.create(6);
   const reasons: unknown[] = [];
   const gate = Promise.withResolvers<void>();
-  const a = works.process("a", async (_key, { client }) => {
+  const a = works.process("a", async ({ client }) => {
     const maps = client.resource(ConfigMap);
     await gate.promise;
     await maps.patch("map-00", { type: "merge", body: { data: {} } }).catch((error) => reasons.push(error));
@@ -221,7 +221,7 @@ Deno.test("Reconciler over shards ends the requests of calls in ranges that are 
 
 /** A reconciler that owns Secrets, one for each config map. */
 function ownsSecrets(works: SharedWorks, identity: string): ReturnType<SharedWorks["process"]> {
-  const process = works.process(identity, async (key, { object, client, cache }) => {
+  const process = works.process(identity, async ({ key, object, client, cache }) => {
     if (object === undefined || cache(Secret).get(key) !== undefined) return;
     const { metadata: { name } } = object;
     await client.resource(Secret).create(withController({ metadata: { name } }, object));
@@ -273,7 +273,7 @@ Deno.test("Reconciler over shards begins when its caches have what the former ho
   works.create(8);
   const seen: Record<string, number> = {};
   const begin = (identity: string): ReturnType<SharedWorks["process"]> => {
-    const process = works.process(identity, (_key, { cache }) => {
+    const process = works.process(identity, ({ cache }) => {
       seen[identity] ??= cache(Namespace).list().length;
     });
     process.reconciler.watches(Namespace, () => [], { informer: { onError: () => {} } });
@@ -349,7 +349,7 @@ Deno.test("Reconciler over shards refuses kinds without namespaces by namespace"
 Deno.test("Reconciler over shards takes an object that was created anew, and has moved, for no deleted one", async () => {
   await using works = new SharedWorks();
   const keys = works.create(12);
-  const a = works.process("a", (_key, { object }) => {
+  const a = works.process("a", ({ object }) => {
     if (object === undefined) throw new Error("it is tried again");
   }).start();
   await works.pass();
@@ -369,7 +369,7 @@ Deno.test("Reconciler over shards takes an object that was created anew, and has
 Deno.test("Reconciler over shards ends its calls for a deleted object by a TerminalError", async () => {
   await using works = new SharedWorks();
   const [key] = works.create(1);
-  const a = works.process("a", (_key, { object }) => {
+  const a = works.process("a", ({ object }) => {
     if (object === undefined) throw new TerminalError("it cannot be mended");
   }).start();
   await works.pass();
@@ -405,7 +405,7 @@ Deno.test("Reconciler over shards lists owned kinds again before it begins in ra
 Deno.test("Reconciler over shards waits for caches no longer to see the writes for an object that has moved", async () => {
   await using works = new SharedWorks();
   const keys = works.create(8);
-  const a = works.process("a", async (key, { object, client }) => {
+  const a = works.process("a", async ({ key, object, client }) => {
     if (object?.metadata.annotations?.write === undefined || object.data !== undefined) return;
     await client.resource(ConfigMap).patch(key.split("/")[1], { type: "merge", body: { data: { by: "a" } } });
   }).start();
@@ -427,7 +427,7 @@ Deno.test("Reconciler over shards ends the requests of a call whose last range i
   const [key] = works.create(1);
   const gate = Promise.withResolvers<void>();
   let reason: unknown;
-  const a = works.process("a", async (_key, { client }) => {
+  const a = works.process("a", async ({ client }) => {
     const maps = client.resource(ConfigMap);
     await gate.promise;
     await maps.patch("map-00", { type: "merge", body: { data: {} } }).catch((error) => reason = error);

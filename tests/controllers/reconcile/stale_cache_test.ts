@@ -39,7 +39,7 @@ Deno.test("a reconcile never sees a cache without its own writes, whatever the d
   );
   let rounds = 0;
   let held = 0;
-  const maps = session.reconciler(async (key, { object, client }) => {
+  const maps = session.reconciler(async ({ key, object, client }) => {
     held = Math.max(held, maps.status().waitingForCaches);
     const mine = written.get(key)!;
     if (++rounds > 3_000) return;
@@ -88,7 +88,7 @@ Deno.test("a key whose writes no cache sees in time is reconciled all the same, 
   await using session = new Session();
   session.create("a");
   const seen: unknown[] = [];
-  const maps = session.reconciler(async (_key, { triggers, client, object }) => {
+  const maps = session.reconciler(async ({ triggers, client, object }) => {
     seen.push(triggers.map(({ type }) => type), object?.data?.round);
     if (seen.length > 2) return;
     session.server.stallWatches(ConfigMap);
@@ -135,7 +135,7 @@ async function lost(
       return await loss(request.signal);
     },
   }));
-  const maps = session.reconciler(async (_key, { object, client, cache }) => {
+  const maps = session.reconciler(async ({ object, client, cache }) => {
     if (cache(Pod).list().some((it) => controllerOf(it)?.uid === object!.metadata.uid)) return;
     const { spec } = pod({ name: "x" });
     const draft = withController({ metadata: { generateName: "job-" }, spec }, object!);
@@ -194,7 +194,7 @@ Deno.test("a key whose write was not answered waits no longer than readYourWrite
 Deno.test("a key waits for no list after a read or a dry run that was not answered", async () => {
   await using session = new Session();
   session.create("a");
-  const maps = session.reconciler(async (_key, { client }) => {
+  const maps = session.reconciler(async ({ client }) => {
     const pods = client.resource(Pod, { namespace: "default" });
     session.server.failNext(500, 10, ({ verb }) => verb === "get");
     const { spec } = pod({ name: "x" });
@@ -213,7 +213,7 @@ Deno.test("a key waits for the deletion of an object until it is gone or another
   server.create(Pod, pod({ name: "x" }));
   const seen: (string | undefined)[] = [];
   let stall: Disposable | undefined;
-  const maps = session.reconciler(async (_key, { client }) => {
+  const maps = session.reconciler(async ({ client }) => {
     seen.push(pods.lister.get("default/x")?.metadata.uid);
     if (seen.length > 1) return;
     stall = server.stallWatches(Pod);
@@ -248,7 +248,7 @@ for (
     session.create("a");
     server.create(Pod, pod({ name: "settings", namespace: "shop", labels: { app: "web" } }));
     let calls = 0;
-    const maps = session.reconciler(async (_key, { client }) => {
+    const maps = session.reconciler(async ({ client }) => {
       calls++;
       await client.resource(Pod, { namespace: "default" }).apply(
         { metadata: { name: "own", labels: { part: "a" } }, spec },
@@ -282,7 +282,7 @@ Deno.test("a key does not wait until a Namespace that it has deleted is gone, bu
   session.create("a");
   session.server.create(Namespace, { metadata: { name: "team", finalizers: ["acme.dev/content"] } });
   let calls = 0;
-  const maps = session.reconciler(async (_key, { client }) => {
+  const maps = session.reconciler(async ({ client }) => {
     if (++calls === 1) await client.resource(Namespace).delete("team");
   }).watches(Namespace, () => []);
   await session.start(maps, 100);
@@ -298,7 +298,7 @@ Deno.test("a key waits for the namespace of its write alone, in an informer of s
   await using informers = new SharedInformerFactory(client, { namespaces: ["a", "b"] });
   let calls = 0;
   let late: Disposable | undefined;
-  const maps = session.reconciler(async (key, { client }) => {
+  const maps = session.reconciler(async ({ key, client }) => {
     if (key !== "a/app" || ++calls > 1) return;
     late = server.stallWatches(Secret);
     const secrets = client.resource(Secret, { namespace: "a" });
@@ -328,7 +328,7 @@ for (
     for (const name of ["x", "y"]) session.server.create(Pod, pod({ name, finalizers }));
     const seen: number[] = [];
     let stall: Disposable | undefined;
-    const maps = session.reconciler(async (_key, { client }) => {
+    const maps = session.reconciler(async ({ client }) => {
       seen.push(pods.lister.list().filter(({ metadata }) => metadata.deletionTimestamp === undefined).length);
       if (seen.length > 1) return;
       stall = session.server.stallWatches(Pod);
@@ -356,7 +356,7 @@ for (
     session.create("a");
     if (name === "undone") server.create(Pod, pod({ name: "x" }));
     const seen: (string | undefined)[] = [];
-    const maps = session.reconciler(async (_key, { triggers, client }) => {
+    const maps = session.reconciler(async ({ triggers, client }) => {
       seen.push(triggers[0].type);
       const pods = client.resource(Pod, { namespace: "default" });
       if (seen.length > 1) return;
@@ -379,7 +379,7 @@ Deno.test("a write that its caches show as it was made leads to no further recon
   session.create("a");
   session.server.create(Pod, pod({ name: "x" }));
   let calls = 0;
-  const maps = session.reconciler(async (_key, { client }) => {
+  const maps = session.reconciler(async ({ client }) => {
     calls++;
     const body = { metadata: { labels: { of: "a" } } };
     await client.resource(Pod, { namespace: "default" }).patch("x", { type: "merge", body });
@@ -444,7 +444,7 @@ function pods(
   options: ReconcilerOptions<Pod> = {},
 ): { readonly pods: Reconciler<Pod>; readonly calls: string[] } {
   const calls: string[] = [];
-  const reconciler = new Reconciler(client, Pod, async (_key, context) => {
+  const reconciler = new Reconciler(client, Pod, async (context) => {
     calls.push(context.triggers.map(({ event, type }) => event ?? type).join("+"));
     await reconcile(context);
   }, options);

@@ -146,7 +146,10 @@ Deno.test("CacheScope names resource, version, form and selection, and nothing t
   const scopes = [
     CacheScope.inFactory(Deployment, {}, {}),
     CacheScope.inFactory(onlyMetadata(Deployment), { labelSelector: "", fieldSelector: "" }, {}),
-    CacheScope.inFactory(onlyFields(Deployment, ["spec.replicas"]), { namespaces: ["shop", "cart"], keep: "data" }, {}),
+    CacheScope.inFactory(onlyFields(Deployment, ["spec.replicas"]), {
+      namespaces: ["shop", "cart"],
+      secretData: "keep",
+    }, {}),
     CacheScope.inFactory(Deployment, { labelSelector: "app=web", fieldSelector: "metadata.name=a" }, {}),
     CacheScope.inFactory(Deployment, { readable: true }, {}),
     CacheScope.inFactory(Deployment, { shard: "0/2" }, {}),
@@ -170,7 +173,7 @@ Deno.test("CacheScope gives other objects another name, also where a field has a
 Deno.test("CacheScope says which part of objects is cached, and nothing of complete ones", () => {
   const of = (...[resource, options]: [Resource | undefined, object?]): string | undefined =>
     new CacheScope(resource, [{}], options).reduction;
-  assertEquals([of(Deployment), of(Secret, { keep: "data" })], [undefined, undefined]);
+  assertEquals([of(Deployment), of(Secret, { secretData: "keep" })], [undefined, undefined]);
   assertEquals([
     of(Deployment, { transform: () => {} }),
     of(Deployment, { readable: true }),

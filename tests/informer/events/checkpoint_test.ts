@@ -11,7 +11,7 @@ import { ConfigMap } from "../../../src/kinds/core/v1.ts";
 import { FakeApiServer } from "../../../src/testing/mod.ts";
 import { FakeTime } from "../../support/fake_time.ts";
 
-/** A server under fake time, and a store of positions that records the writes. */
+/** A server under fake time, and a store of checkpoints that records the writes. */
 class Fixture implements AsyncDisposable {
   readonly time = new FakeTime();
   readonly server = new FakeApiServer({ bookmarkMs: 10_000 });
@@ -58,10 +58,10 @@ class Fixture implements AsyncDisposable {
     return Checkpoint.open(this.store, { name: "test", intervalMs: intervalMs });
   }
 
-  /** Starts an informer whose handler reads from the position, and returns the lines of its events. */
+  /** Starts an informer whose handler reads from the checkpoint, and returns the lines of its events. */
   async start(options: HandlerOptions<ConfigMap> = {}): Promise<Handled> {
-    const position = options.checkpoint ?? await this.open();
-    const handled = new Handled(this.informer(), { ...options, checkpoint: position });
+    const checkpoint = options.checkpoint ?? await this.open();
+    const handled = new Handled(this.informer(), { ...options, checkpoint });
     void handled.informer.run();
     await this.time.tickAsync(0);
     return handled;
@@ -151,7 +151,7 @@ Deno.test("Position keeps uid and version, so that the state before a restart ca
   const { events } = await fixture.start();
   const updated = events.find((event) => event.type === "updated")!;
   assertEquals(updated.object.data, { value: "2" });
-  const error = assertThrows(() => updated.previous, DecodeError, "a position keeps uid and version, not the object");
+  const error = assertThrows(() => updated.previous, DecodeError, "a checkpoint keeps uid and version, not the object");
   assertEquals(updated.before.error, error);
   const deleted = events.find((event) => event.type === "deleted")!;
   assertEquals([deleted.namespace, deleted.name, deleted.uid !== ""], ["shop", "b", true]);
@@ -187,10 +187,10 @@ Deno.test("Position of a stream moves when the next event is asked for", async (
   fixture.write("a", "1");
   const read = async (): Promise<string[]> => {
     const informer = fixture.informer();
-    const position = await fixture.open();
+    const checkpoint = await fixture.open();
     const lines: string[] = [];
     const reading = (async () => {
-      for await (const event of informer.events({ checkpoint: position })) {
+      for await (const event of informer.events({ checkpoint })) {
         lines.push(lineOf(event));
         if (lines.length === 2 || event.type === "synced") break;
       }
@@ -199,7 +199,7 @@ Deno.test("Position of a stream moves when the next event is asked for", async (
     await fixture.time.tickAsync(0);
     await reading;
     await informer[Symbol.asyncDispose]();
-    await position[Symbol.asyncDispose]();
+    await checkpoint[Symbol.asyncDispose]();
     return lines;
   };
   fixture.write("b", "1");
@@ -225,10 +225,10 @@ Deno.test("Position leaves an event whose call has failed, and delivers the obje
 
 Deno.test("Position has one reader, and the last one that opens it takes it over", async () => {
   await using fixture = new Fixture();
-  const position = await fixture.open();
-  const first = await fixture.start({ checkpoint: position, name: "mails" });
+  const checkpoint = await fixture.open();
+  const first = await fixture.start({ checkpoint, name: "mails" });
   const held = assertThrows(
-    () => first.informer.addEventHandler({}, { checkpoint: position }),
+    () => first.informer.addEventHandler({}, { checkpoint }),
     CheckpointError,
     "it has a reader",
   );
@@ -239,9 +239,9 @@ Deno.test("Position has one reader, and the last one that opens it takes it over
   assertEquals([first.lines.length, second.lines.length], [0, 1]);
   const [error] = fixture.errors;
   assertInstanceOf(error, CheckpointError);
-  assertEquals(error.message, 'Cannot hold position "test": another reader has opened it since');
+  assertEquals(error.message, 'Cannot hold checkpoint "test": another reader has opened it since');
   assertEquals(first.informer.status().handlers, [], "the reader before has ended");
-  assertThrows(() => first.informer.addEventHandler({}, { checkpoint: position }), CheckpointError, "another reader");
+  assertThrows(() => first.informer.addEventHandler({}, { checkpoint }), CheckpointError, "another reader");
 });
 
 Deno.test("Position.open() rejects where another reader opens it at the same time", async () => {
@@ -261,7 +261,7 @@ Deno.test("Position reports a write that fails, delivers nothing until it succee
   fixture.write("a", "3");
   await fixture.time.tickAsync(0);
   assertEquals([handled.take().length, fixture.errors.length], [2, 1]);
-  assertEquals(errorLine(fixture.errors[0]), 'Cannot write position "test": disk is full');
+  assertEquals(errorLine(fixture.errors[0]), 'Cannot write checkpoint "test": disk is full');
   await fixture.time.tickAsync(10_000);
   assertEquals([handled.take().length, fixture.errors.length], [1, 2]);
   assertEquals(fixture.stored, [`shop/a@${fixture.server.resourceVersion}`]);
@@ -322,11 +322,11 @@ Deno.test("Position of a handler that is added later begins once the cache has w
   await fixture.time.tickAsync(0);
   using stalled = fixture.server.stallWatches();
   fixture.write("a", "1");
-  const position = await fixture.open();
-  const handled = new Handled(informer, { checkpoint: position });
+  const checkpoint = await fixture.open();
+  const handled = new Handled(informer, { checkpoint });
   await fixture.time.tickAsync(1_000);
   assertEquals(handled.lines, []);
-  assertEquals(position.version, "");
+  assertEquals(checkpoint.version, "");
   stalled[Symbol.dispose]();
   await fixture.time.tickAsync(10_000);
   assertEquals(handled.take(), [`+ shop/a@${fixture.server.resourceVersion} (initial)`]);
@@ -350,13 +350,13 @@ Deno.test("Position makes a first list one of the newest state", async () => {
 
 Deno.test("Position does not deliver the object that it is kept in", async () => {
   await using fixture = new Fixture();
-  fixture.write("position", "1");
+  fixture.write("checkpoint", "1");
   fixture.write("a", "1");
-  fixture.ownUid = fixture.server.get(ConfigMap, "shop/position")!.metadata.uid;
+  fixture.ownUid = fixture.server.get(ConfigMap, "shop/checkpoint")!.metadata.uid;
   const handled = await fixture.start();
   const before = fixture.writes.length;
-  fixture.write("position", "2");
-  fixture.delete("position");
+  fixture.write("checkpoint", "2");
+  fixture.delete("checkpoint");
   await fixture.time.tickAsync(0);
   assertEquals([handled.lines.length, fixture.writes.length - before], [1, 0]);
 });
@@ -378,9 +378,9 @@ Deno.test("Position whose informer has stopped cannot be read from", async () =>
   await using fixture = new Fixture();
   const informer = fixture.informer();
   await informer[Symbol.asyncDispose]();
-  const position = await fixture.open();
-  assertThrows(() => informer.addEventHandler({}, { checkpoint: position }), Error, "it has stopped already");
-  const handled = await fixture.start({ checkpoint: position });
+  const checkpoint = await fixture.open();
+  assertThrows(() => informer.addEventHandler({}, { checkpoint }), Error, "it has stopped already");
+  const handled = await fixture.start({ checkpoint });
   assertEquals(handled.lines, []);
 });
 
@@ -399,16 +399,16 @@ Deno.test("Position is disposed when a write has ended that the end of its reade
       return await kept.set(name, record, change);
     },
   };
-  const position = await Checkpoint.open(store, { name: "test" });
+  const checkpoint = await Checkpoint.open(store, { name: "test" });
   isSlow = true;
   const reader = new AbortController();
-  position.begin({ signal: reader.signal, report: () => {}, onLost: () => {} });
-  position.delivered("shop/a", ["uid", "1"]);
-  void position.save();
+  checkpoint.begin({ signal: reader.signal, report: () => {}, onLost: () => {} });
+  checkpoint.delivered("shop/a", ["uid", "1"]);
+  void checkpoint.save();
   reader.abort();
-  const ended = position.end();
+  const ended = checkpoint.end();
   let isDisposed = false;
-  const disposed = position[Symbol.asyncDispose]().then(() => isDisposed = true);
+  const disposed = checkpoint[Symbol.asyncDispose]().then(() => isDisposed = true);
   gates[0].reject(new Error("the disk is full"));
   while (gates.length < 2) await new Promise((resolve) => setTimeout(resolve));
   assertEquals(isDisposed, false);
@@ -417,7 +417,7 @@ Deno.test("Position is disposed when a write has ended that the end of its reade
   assertEquals((await kept.get("test"))?.record.objects.size, 1);
 });
 
-Deno.test("a handler with a position that throws is called again about the same event, with growing waits, until it succeeds", async () => {
+Deno.test("a handler with a checkpoint that throws is called again about the same event, with growing waits, until it succeeds", async () => {
   await using fixture = new Fixture();
   const { time } = fixture;
   fixture.write("a", "1");
@@ -443,10 +443,10 @@ Deno.test("a handler with a position that throws is called again about the same 
   assertEquals(fixture.errors.length, 4);
 });
 
-Deno.test("a call of a handler with a position that never succeeds is skipped by its key, and counts as delivered", async () => {
+Deno.test("a call of a handler with a checkpoint that never succeeds is skipped by its key, and counts as delivered", async () => {
   await using fixture = new Fixture();
   const { time } = fixture;
-  const position = await fixture.open();
+  const checkpoint = await fixture.open();
   const informer = fixture.informer();
   const lines: string[] = [];
   const registration = informer.addEventHandler({
@@ -454,7 +454,7 @@ Deno.test("a call of a handler with a position that never succeeds is skipped by
       lines.push(lineOf(event));
       if (event.key === "shop/a") throw new Error("never");
     },
-  }, { checkpoint: position });
+  }, { checkpoint });
   fixture.write("a", "1");
   fixture.write("b", "1");
   void informer.run();
@@ -465,7 +465,7 @@ Deno.test("a call of a handler with a position that never succeeds is skipped by
   assertEquals([lines.at(-1), fixture.stored.sort()], ["+ shop/b@3 (initial)", ["shop/a@2", "shop/b@3"]]);
 });
 
-Deno.test("an informer stops at once while a handler with a position waits to be called again, and the next start calls it", async () => {
+Deno.test("an informer stops at once while a handler with a checkpoint waits to be called again, and the next start calls it", async () => {
   await using fixture = new Fixture();
   fixture.write("a", "1");
   const first = await fixture.start();
@@ -478,20 +478,20 @@ Deno.test("an informer stops at once while a handler with a position waits to be
   assertEquals(second.take(), ["~ shop/a@2→3"]);
 });
 
-Deno.test("a handler with a position is not called again about an object that cannot be read", async () => {
+Deno.test("a handler with a checkpoint is not called again about an object that cannot be read", async () => {
   await using fixture = new Fixture();
   fixture.write("a", "1");
   const first = await fixture.start();
   await first.informer[Symbol.asyncDispose]();
   fixture.delete("a");
   fixture.write("b", "1");
-  const position = await fixture.open();
+  const checkpoint = await fixture.open();
   const informer = fixture.informer();
   const keys: string[] = [];
   informer.addEventHandler({
     onAdd: ({ key }) => void keys.push(`+ ${key}`),
     onDelete: ({ key, object }) => void keys.push(`- ${key} ${object.data}`), // nobody has the object any more
-  }, { checkpoint: position });
+  }, { checkpoint });
   void informer.run();
   await fixture.time.tickAsync(0);
   const { errors } = informer.status().handlers[0];
@@ -502,8 +502,8 @@ Deno.test("a handler with a position is not called again about an object that ca
 Deno.test("additions are announced before they are delivered, also with intervalMs, in at most one write a second", async () => {
   await using fixture = new Fixture();
   const { time, server } = fixture;
-  const position = await fixture.open(60_000);
-  const handled = await fixture.start({ checkpoint: position });
+  const checkpoint = await fixture.open(60_000);
+  const handled = await fixture.start({ checkpoint });
   await time.tickAsync(5_000);
   fixture.write("a", "1");
   await time.tickAsync(0);

@@ -388,7 +388,7 @@ Deno.test("Every list of changing ranges is of the newest state, with those that
   }
 });
 
-Deno.test("An informer of changing ranges has no snapshots and no positions, and its pause is kept", async () => {
+Deno.test("An informer of changing ranges has no snapshots and no checkpoints, and its pause is kept", async () => {
   await using fixture = new FactoryFixture();
   create(fixture, 30);
   const held = new Held("group", [0]);
@@ -396,8 +396,8 @@ Deno.test("An informer of changing ranges has no snapshots and no positions, and
   await fixture.start();
   assertThrows(() => pods.snapshot(), TypeError, 'its shard "group" has ranges that change');
   await assertRejects(() => pods.restore(new Blob([]).stream()), TypeError, "ranges that change");
-  const position = await Checkpoint.open(new MemoryCheckpoints(), { name: "p" });
-  assertThrows(() => pods.addEventHandler({}, { checkpoint: position }), TypeError, "ranges that change");
+  const checkpoint = await Checkpoint.open(new MemoryCheckpoints(), { name: "p" });
+  assertThrows(() => pods.addEventHandler({}, { checkpoint }), TypeError, "ranges that change");
   pods.pause();
   const { asked: _before } = fixture;
   held.give(0);

@@ -653,7 +653,7 @@ Deno.test("check() compares a cache that a streaming list has filled with a list
 
 Deno.test("check: { intervalMs } notices a server whose history went back, and the cache becomes equal to it", async () => {
   await using setting = new Setting();
-  const informer = setting.informers.forResource(ConfigMap, { check: { intervalMs: 60_000 } });
+  const informer = setting.informers.forResource(ConfigMap, { consistencyCheck: { intervalMs: 60_000 } });
   await setting.start();
   const restored = new FakeApiServer({ bookmarkMs: 1_000 });
   setting.write("a", "n0", 7, restored);

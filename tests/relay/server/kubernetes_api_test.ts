@@ -340,7 +340,7 @@ Deno.test("Secrets are served with their data, where they are cached with it, or
   await using relayed = new Relayed({}, { server });
   const path = "/kubernetes/api/v1/namespaces/shop/secrets";
   assertMatch((await refused(relayed, path))[2], /caches Secrets without their data/);
-  await using open = new Relayed({ collections: { secrets: { resource: Secret, keep: "data" } } }, { server });
+  await using open = new Relayed({ collections: { secrets: { resource: Secret, secretData: "keep" } } }, { server });
   assertEquals((await json(open, `${path}/key`)).data, { a: "Yg==" });
 });
 

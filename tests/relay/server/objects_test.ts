@@ -35,7 +35,7 @@ Deno.test("the data of Secrets is left out, unless asked for by name", async () 
     relayed.server.create(Secret, { metadata: { name: "login", namespace: "shop" }, data: { password: "c2VjcmV0" } });
     assertEquals((await (await relayed.get(path)).text()).includes("c2VjcmV0"), false, path);
   }
-  await using open = new Relayed({ collections: { secrets: { resource: Secret, keep: "data" } } }, { server });
+  await using open = new Relayed({ collections: { secrets: { resource: Secret, secretData: "keep" } } }, { server });
   assertStringIncludes(await (await open.get("/api/secrets")).text(), "c2VjcmV0");
 });
 

@@ -215,7 +215,7 @@ class Kind implements AsyncDisposable {
     this.ofOtherVersion = version === "v2" ? client.resource({ ...resource, version: "v1" }, { namespace }) : undefined;
     this.informer = new SharedIndexInformer(this.objects, {
       managedFields: { manager: MANAGER },
-      ...kind === "Secret" && { keep: "data" },
+      ...kind === "Secret" && { secretData: "keep" },
     });
   }
 

@@ -76,7 +76,7 @@ async function run({ client, signal, identity, world }: ProcessContext<Shares>):
     if (String(signal.reason).includes("crashed")) world.crashed(identity);
   }, { once: true });
   const shards = new ShardGroup(client, { name: "pools", namespace: "default", identity, clock: clockOf(identity) });
-  const pools = new Reconciler(client, Pool, async (key, { object: pool, client, cache, signal: call }) => {
+  const pools = new Reconciler(client, Pool, async ({ key, object: pool, client, cache, signal: call }) => {
     if (pool === undefined) return cleanUp(key);
     const { uid, name } = pool.metadata;
     using _call = world.begin(identity, uid);

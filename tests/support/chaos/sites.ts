@@ -35,7 +35,7 @@ const approve = patches(Site, (random) => ({ status: { approved: random.pick(["y
  */
 export const sites: ChaosOptions = {
   controller: async ({ client, signal }) => {
-    await using sites = new Reconciler(client, Site, async (key, { object: site, client, cache }) => {
+    await using sites = new Reconciler(client, Site, async ({ key, object: site, client, cache }) => {
       const maps = client.resource(ConfigMap, IN);
       const name = key.slice("default/".length);
       const map = cache(ConfigMap).get(key);

@@ -24,7 +24,7 @@ interface PositionPlan {
   /** If true, the handler asks for objects of one tier. */
   readonly filtered: boolean;
   readonly kind: "sync" | "async" | "events";
-  /** If true, some calls throw, and some writes of the position fail, half of them after they have been done. */
+  /** If true, some calls throw, and some writes of the checkpoint fail, half of them after they have been done. */
   readonly fails: boolean;
   readonly backlog: "keep" | "latestPerKey";
   readonly intervalMs: number;
@@ -46,7 +46,7 @@ export type PositionStep =
     readonly late: boolean;
   };
 
-/** A history of a process that reads from a position. */
+/** A history of a process that reads from a checkpoint. */
 export interface PositionScript {
   readonly seed: number;
   readonly plan: PositionPlan;
@@ -145,7 +145,7 @@ class Receiver {
   readonly #done = new Map<string, ServerState>();
   /** The uids of which a deletion was delivered. */
   readonly #ended = new Set<string>();
-  /** The uids that were delivered shortly before a crash, so that no position may have them. */
+  /** The uids that were delivered shortly before a crash, so that no checkpoint may have them. */
   readonly #forgotten = new Set<string>();
   events = 0;
   repeats = 0;
@@ -191,7 +191,7 @@ class Receiver {
     return this.#takes(key, { version, uid });
   }
 
-  /** Forgets what was delivered of objects that a position does not have: a crash came before its write. */
+  /** Forgets what was delivered of objects that a checkpoint does not have: a crash came before its write. */
   forget(known: CheckpointRecord["objects"]): void {
     for (const [key, { uid }] of [...this.#begun, ...this.#done]) {
       if (uid === undefined || known.get(key)?.[0] === uid) continue;
@@ -277,10 +277,10 @@ class ProcessStore implements CheckpointStore {
 /** A process, which may be killed. */
 class Process {
   isKilled = false;
-  /** `true` once it has received the differences to its position. */
+  /** `true` once it has received the differences to its checkpoint. */
   hasCaughtUp = false;
   readonly stop = new AbortController();
-  position: Checkpoint | undefined;
+  checkpoint: Checkpoint | undefined;
   reading: Promise<unknown> | undefined;
   readonly informer: SharedIndexInformer<KubernetesObject>;
 
@@ -330,14 +330,14 @@ class PlayedPosition {
     const store = new ProcessStore(this.#kept, process, this.#random, () => this.#fails(0.2), (record) => {
       // Calls that throw are left behind.
       if (!this.#script.plan.fails && record.version !== "") {
-        this.#check(() => this.receiver.checkDelivered(Number(record.version), `position at ${record.version}`));
+        this.#check(() => this.receiver.checkDelivered(Number(record.version), `checkpoint at ${record.version}`));
       }
     });
     const { informer } = process;
-    for (let tries = 0; process.position === undefined; tries++) {
-      assert(tries < 50, "a position is opened");
+    for (let tries = 0; process.checkpoint === undefined; tries++) {
+      assert(tries < 50, "a checkpoint is opened");
       try {
-        process.position = await this.#pass(Checkpoint.open(store, { name: "read", intervalMs: intervalMs }));
+        process.checkpoint = await this.#pass(Checkpoint.open(store, { name: "read", intervalMs: intervalMs }));
       } catch (error) {
         if (!this.#script.plan.fails) throw error;
       }
@@ -421,12 +421,12 @@ class PlayedPosition {
       if (kills) await this.#forget();
       await process.informer[Symbol.asyncDispose]();
       await process.reading;
-      await process.position?.[Symbol.asyncDispose]();
+      await process.checkpoint?.[Symbol.asyncDispose]();
       if (!kills && this.#script.plan.fails) await this.#forget(); // its last writes may have failed
     })());
   }
 
-  /** With a time between writes, what was delivered last may be in no position. */
+  /** With a time between writes, what was delivered last may be in no checkpoint. */
   async #forget(): Promise<void> {
     const { record } = await this.#kept.get("read") ?? {};
     if (this.#script.plan.intervalMs > 0) this.receiver.forget(record?.objects ?? new Map());
@@ -434,8 +434,8 @@ class PlayedPosition {
 
   #read(process: Process): void {
     const { filtered, backlog, kind } = this.#script.plan;
-    const { position, informer } = process;
-    const options = { position, backlog, ...filtered ? { filter: passes } : {}, signal: process.stop.signal };
+    const { checkpoint, informer } = process;
+    const options = { checkpoint, backlog, ...filtered ? { filter: passes } : {}, signal: process.stop.signal };
     if (kind === "events") {
       process.reading = (async () => {
         for await (const event of informer.events(options)) await this.#call(process, event);

@@ -79,7 +79,7 @@ export function follow(
     freeze: true,
     ...(plan.transform ? { transform: (object) => changed(object, plan) } : {}),
     ...(indexed ? { indexers: { tier: ({ metadata }) => [metadata.labels?.tier ?? "none"] } } : {}),
-    ...(plan.metadataOnly ? {} : { unchanged: plan.unchanged }),
+    ...(plan.metadataOnly ? {} : { deliverUnchanged: plan.deliverUnchanged }),
     reflector: {
       streamingList,
       pageSize,
@@ -164,8 +164,8 @@ export function cut({ listening }: Following, version?: string): void {
 }
 
 /** Returns true if updates of data alone are skipped. */
-export function skips({ metadataOnly, fields, unchanged }: InformerPlan): boolean {
-  return !metadataOnly && fields !== undefined && !fields.includes("data") && unchanged !== "deliver";
+export function skips({ metadataOnly, fields, deliverUnchanged }: InformerPlan): boolean {
+  return !metadataOnly && fields !== undefined && !fields.includes("data") && !deliverUnchanged;
 }
 
 /** JSON with sorted keys: equal for equal values. */

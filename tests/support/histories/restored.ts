@@ -35,7 +35,7 @@ export function otherPlan(plan: InformerPlan, { kind }: SnapshotFault): Informer
     case "selection":
       return { ...plan, namespace: plan.namespace === undefined ? "a" : undefined };
     case "form":
-      return { ...plan, metadataOnly: !plan.metadataOnly, fields: undefined, unchanged: undefined };
+      return { ...plan, metadataOnly: !plan.metadataOnly, fields: undefined, deliverUnchanged: undefined };
     case "transform":
       return { ...plan, transform: !plan.transform };
     default:

@@ -13,7 +13,7 @@ export interface InformerPlan {
   /** The fields that are kept of objects. */
   readonly fields?: readonly string[];
   /** The treatment of updates that change no kept field. */
-  readonly unchanged?: "skip" | "deliver";
+  readonly deliverUnchanged?: boolean;
   /** If `true`, it has an index, which reads all objects. */
   readonly indexed?: boolean;
   /** True if a transform changes each object. */
@@ -234,7 +234,7 @@ function renamed(random: Random, step: InformerStep): InformerStep {
 function reduction(random: Random): Partial<InformerPlan> {
   return {
     fields: random.pick([["metadata.labels"], ["metadata.labels"], ["metadata.labels.tier", "data"]]),
-    ...random.next() < 0.3 ? { unchanged: "deliver" as const } : {},
+    ...random.next() < 0.3 ? { deliverUnchanged: true as const } : {},
     ...random.next() < 0.5 ? { indexed: false, parse: "lazy" as const } : {},
   };
 }
