@@ -433,7 +433,7 @@ Deno.test("a worker of a WorkQueue returns nothing, or a result made by retry() 
 /** The type of a resource's objects. */
 type ObjectOf<R> = R extends Resource<infer T> ? T : never;
 
-Deno.test("fieldsOf checks paths through arrays and maps, and its objects have these fields", () => {
+Deno.test("onlyFields checks paths through arrays and maps, and its objects have these fields", () => {
   const resource = onlyFields(Pod, [
     ...["spec.nodeName", "spec.containers.image", "status.phase"] as const,
     'metadata.annotations["example.com/owner"]',
@@ -459,7 +459,7 @@ Deno.test("fieldsOf checks paths through arrays and maps, and its objects have t
   assertEquals([typeof hostname, typeof labels], ["function", "function"]);
 });
 
-Deno.test("fieldsOf accepts recursive types, dynamic objects, and paths that are known at run time alone", () => {
+Deno.test("onlyFields accepts recursive types, dynamic objects, and paths that are known at run time alone", () => {
   interface Tree extends KubernetesObject {
     readonly spec: Branch;
   }

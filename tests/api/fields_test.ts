@@ -3,7 +3,7 @@ import { onlyFields } from "../../src/api/fields.ts";
 import { asTable, onlyMetadata } from "../../src/api/resource.ts";
 import { Pod } from "../../src/kinds/core/v1.ts";
 
-Deno.test("fieldsOf adds the paths to the resource, sorted, each once, and changes nothing else", () => {
+Deno.test("onlyFields adds the paths to the resource, sorted, each once, and changes nothing else", () => {
   const resource = onlyFields(Pod, [
     "status.phase",
     "spec.nodeName",
@@ -16,7 +16,7 @@ Deno.test("fieldsOf adds the paths to the resource, sorted, each once, and chang
   assertEquals(Pod.fields, undefined);
 });
 
-Deno.test("fieldsOf gives equal resources for paths that keep the same fields", () => {
+Deno.test("onlyFields gives equal resources for paths that keep the same fields", () => {
   const fields = onlyFields(Pod, ["spec", 'metadata.annotations["a.b/c"]']);
   assertEquals(onlyFields(Pod, ['["metadata"]["annotations"]["a.b/c"]', "spec.containers.image", "spec"]), fields);
   assertEquals(onlyFields(Pod, ["metadata"]).fields, ["metadata"]);
@@ -28,7 +28,7 @@ Deno.test("fieldsOf gives equal resources for paths that keep the same fields", 
   );
 });
 
-Deno.test("fieldsOf refuses metadata, tables, and what is no list of paths", () => {
+Deno.test("onlyFields refuses metadata, tables, and what is no list of paths", () => {
   const refuses = (call: () => unknown, type: typeof TypeError, message: string) => assertThrows(call, type, message);
   refuses(() => onlyFields(onlyMetadata(Pod), []), TypeError, 'the resource is of the representation "metadata"');
   refuses(() => onlyFields(asTable(Pod), []), TypeError, 'the resource is of the representation "table"');

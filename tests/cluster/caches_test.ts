@@ -238,7 +238,7 @@ cluster.withPlane("SharedInformerFactory's caches drop a deleted namespace and a
 });
 
 cluster.anywhere(
-  "SharedIndexInformer.atLeast waits until the cache has a program's own writes",
+  "SharedIndexInformer.waitForVersion waits until the cache has a program's own writes",
   async ({ client, namespace }) => {
     const collection = client.resource(ConfigMap, { namespace });
     await using informer = new SharedIndexInformer(collection);
@@ -515,7 +515,7 @@ async function beforeRestore({ client, namespace, plane }: PlaneSetting): Promis
 }
 
 cluster.withPlane(
-  "an informer notices that etcd was put back to an earlier copy, by check() and by check: { intervalMs }, and is right again",
+  "an informer notices that etcd was put back to an earlier copy, by checkConsistency() and by consistencyCheck: { intervalMs }, and is right again",
   async (setting) => {
     const { client, namespace, plane } = setting;
     const { maps, pods } = await beforeRestore(setting);

@@ -627,7 +627,7 @@ Deno.test("SharedIndexInformer refuses invalid options", () => {
     assertThrows(
       () => new SharedIndexInformer<Thing>(new ScriptedSource(), { consistencyCheck: { intervalMs: intervalMs } }),
       RangeError,
-      "Cannot create an informer: check.intervalMs must be at least 60000 milliseconds, or Infinity for never",
+      "Cannot create an informer: consistencyCheck.intervalMs must be at least 60000 milliseconds, or Infinity for never",
     );
   }
 });

@@ -70,7 +70,7 @@ Deno.test("SharedInformerFactory shares an informer of the same fields in any or
   assertThrows(
     () => informers.acquire(Pod, { fields: ["status.phase", "spec.nodeName"], deliverUnchanged: true }),
     Error,
-    'option "unchanged" is not what the first caller gave',
+    'option "deliverUnchanged" is not what the first caller gave',
   );
   assertEquals(errors, []);
   informers.forResource(Pod);
@@ -125,12 +125,12 @@ Deno.test("SharedIndexInformer of fields caches an update of other fields withou
   assertEquals(maps.lister.get("shop/a")?.metadata.resourceVersion, later);
 });
 
-Deno.test("SharedIndexInformer refuses unchanged without fields, and names what to do", async () => {
+Deno.test("SharedIndexInformer refuses deliverUnchanged without fields, and names what to do", async () => {
   await using fixture = new FactoryFixture();
   assertThrows(
     () => new SharedIndexInformer(fixture.client.resource(Pod), { deliverUnchanged: false }),
     TypeError,
-    'an informer of "pods": the option "unchanged" is for informers of named fields; give fields, or leave it out',
+    'an informer of "pods": the option "deliverUnchanged" is for informers of named fields; give fields, or leave it out',
   );
 });
 

@@ -257,7 +257,7 @@ Deno.test("statusChanges() yields when one of several namespaces changes, even i
   await changes.return!();
 });
 
-Deno.test("atLeast() of several namespaces waits for the namespace that is named, or else for all", async () => {
+Deno.test("waitForVersion() of several namespaces waits for the namespace that is named, or else for all", async () => {
   await using both = await live();
   const { informer } = both;
   const reached: string[] = [];
@@ -297,7 +297,7 @@ Deno.test("atLeast() of several namespaces waits for the namespace that is named
   await Promise.all([other, disposal]);
 });
 
-Deno.test("atLeast() and waitForCacheSync() of an informer with one source accept any namespace", async () => {
+Deno.test("waitForVersion() and waitForCacheSync() of an informer with one source accept any namespace", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource().list(part(10, []), END).watch([]);
   await using one = new SharedIndexInformer<Thing>([{ namespace: "a", source }], { reflector: PAGES });

@@ -203,7 +203,7 @@ Deno.test("SharedIndexInformer misses no write before or after each request of i
   }
 });
 
-Deno.test("SharedIndexInformer sees its own writes: atLeast() the version that a write returned", async () => {
+Deno.test("SharedIndexInformer sees its own writes: waitForVersion() the version that a write returned", async () => {
   await using fixture = new FollowedInformer();
   await fixture.start();
   const created = fixture.client.resource(Pod).create(

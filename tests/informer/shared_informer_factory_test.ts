@@ -422,7 +422,7 @@ Deno.test("SharedInformerFactory names the option in which a later call contradi
       resyncMs: 1_000,
       reflector: { pageSize: 10 },
       onError: () => {},
-      check: { intervalMs: 70_000 },
+      consistencyCheck: { intervalMs: 70_000 },
     })
   ) {
     assertThrows(

@@ -523,7 +523,7 @@ Deno.test("SharedIndexInformer writes no data of Secrets unless asked to, and re
     void informer.run();
     await informer.waitForCacheSync();
   }
-  assertThrows(() => secrets.snapshot(), TypeError, 'set "secrets" to write it');
+  assertThrows(() => secrets.snapshot(), TypeError, 'set secretData: "keep" to write it');
   assertStringIncludes(await new Response(secrets.snapshot({ secretData: "keep" })).text(), "c2VjcmV0");
   const bytes = await bytesOf(without.snapshot());
   await using restored = new SharedIndexInformer(client.resource(Secret));

@@ -280,7 +280,7 @@ Deno.test("denoTransport is disposed with its client", async () => {
   await assertRejects(() => transport.fetch(new Request(server.url)), TypeError, "is disposed");
 });
 
-Deno.test("the stacks of errors of connect and inCluster begin at their caller", async () => {
+Deno.test("the stacks of errors of connect and connectInCluster begin at their caller", async () => {
   const path = await Deno.makeTempFile({ suffix: ".yaml" });
   await Deno.writeTextFile(path, "clusters: 1\n");
   const connecting = async (): Promise<unknown> => await connect({ kubeconfig: path });

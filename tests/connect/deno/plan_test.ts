@@ -529,7 +529,7 @@ Deno.test("connect writes an IPv6 address of the API server in brackets", async 
   assertEquals(connection.origin.permissions.at(-1), "--allow-net=[fd00::1]:443");
 });
 
-Deno.test("inCluster names what is missing", async () => {
+Deno.test("connectInCluster names what is missing", async () => {
   await using certificates = await makeCertificates();
   const pod = await Pod.make(certificates);
   const url = "https://10.0.0.1:443";

@@ -14,7 +14,7 @@ import { Pod } from "../../../src/kinds/core/v1.ts";
 import { FakeApiServer, pod } from "../../../src/testing/mod.ts";
 import { makeCertificates } from "../../support/certificates.ts";
 
-Deno.test("an HttpServer answers until it is disposed, and throws where its port is in use", async () => {
+Deno.test("an FetchServer answers until it is disposed, and throws where its port is in use", async () => {
   const ports: number[] = [];
   const server = new FetchServer(({ url }) => new Response(new URL(url).pathname), {
     port: 0,
@@ -28,7 +28,7 @@ Deno.test("an HttpServer answers until it is disposed, and throws where its port
   assertEquals(other.port, server.port);
 });
 
-Deno.test("an HttpServer that is disposed does not wait for a request that never ends", async () => {
+Deno.test("an FetchServer that is disposed does not wait for a request that never ends", async () => {
   const server = new FetchServer(() => new Response(), { port: 0 });
   using connection = await Deno.connect({ hostname: "127.0.0.1", port: server.port });
   await connection.write(new TextEncoder().encode("GET / HTTP/1.1\r\nhost: localhost\r\n"));
@@ -37,7 +37,7 @@ Deno.test("an HttpServer that is disposed does not wait for a request that never
   assertEquals(await connection.read(new Uint8Array(1)).catch(() => null), null);
 });
 
-Deno.test("an HttpServer that fails closes its connections, and listens on its port each second until it succeeds", async () => {
+Deno.test("an FetchServer that fails closes its connections, and listens on its port each second until it succeeds", async () => {
   using time = new FakeTime();
   const began = time.now;
   const { serve } = Deno;

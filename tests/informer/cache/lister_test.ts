@@ -157,7 +157,7 @@ Deno.test("CacheScope names resource, version, form and selection, and nothing t
   assertEquals(scopes.map(({ name }) => decodeURIComponent(name)), [
     "deployments.apps/v1",
     "deployments.apps/v1?representation=metadata",
-    "deployments.apps/v1?namespaces=cart,shop&fields=spec.replicas&keep=data",
+    "deployments.apps/v1?namespaces=cart,shop&fields=spec.replicas&secretData=keep",
     "deployments.apps/v1?labelSelector=app=web&fieldSelector=metadata.name=a",
     "deployments.apps/v1?readable=true",
     "deployments.apps/v1?shard=0/2+by+uid",

@@ -112,7 +112,7 @@ function lineOf(event: InformerEvent<ConfigMap>): string {
   return `- ${key}@${resourceVersion}${event.finalStateUnknown ? " (unknown)" : ""}`;
 }
 
-Deno.test("Position delivers after a restart what has changed since, with deletions, and nothing else", async () => {
+Deno.test("Checkpoint delivers after a restart what has changed since, with deletions, and nothing else", async () => {
   await using fixture = new Fixture();
   for (const name of ["same", "changed", "gone", "again"]) fixture.write(name, "1");
   const first = await fixture.start();
@@ -140,7 +140,7 @@ Deno.test("Position delivers after a restart what has changed since, with deleti
   assertEquals(fixture.errors, []);
 });
 
-Deno.test("Position keeps uid and version, so that the state before a restart cannot be read", async () => {
+Deno.test("Checkpoint keeps uid and version, so that the state before a restart cannot be read", async () => {
   await using fixture = new Fixture();
   fixture.write("a", "1");
   fixture.write("b", "1");
@@ -158,7 +158,7 @@ Deno.test("Position keeps uid and version, so that the state before a restart ca
   assertThrows(() => deleted.object, DecodeError);
 });
 
-Deno.test("Position moves when the promise of a handler has resolved, and the next event waits for the write", async () => {
+Deno.test("Checkpoint moves when the promise of a handler has resolved, and the next event waits for the write", async () => {
   await using fixture = new Fixture();
   const handled = await fixture.start();
   const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -182,7 +182,7 @@ Deno.test("Position moves when the promise of a handler has resolved, and the ne
   assertEquals(handled.informer.status().handlers[0].checkpoint, fixture.server.resourceVersion);
 });
 
-Deno.test("Position of a stream moves when the next event is asked for", async () => {
+Deno.test("Checkpoint of a stream moves when the next event is asked for", async () => {
   await using fixture = new Fixture();
   fixture.write("a", "1");
   const read = async (): Promise<string[]> => {
@@ -209,7 +209,7 @@ Deno.test("Position of a stream moves when the next event is asked for", async (
   assertEquals(await read(), ["="]);
 });
 
-Deno.test("Position leaves an event whose call has failed, and delivers the object again after a restart", async () => {
+Deno.test("Checkpoint leaves an event whose call has failed, and delivers the object again after a restart", async () => {
   await using fixture = new Fixture();
   const first = await fixture.start();
   first.call = () => Promise.reject(new Error("mail server is down"));
@@ -223,7 +223,7 @@ Deno.test("Position leaves an event whose call has failed, and delivers the obje
   assertEquals((await fixture.start()).lines, []);
 });
 
-Deno.test("Position has one reader, and the last one that opens it takes it over", async () => {
+Deno.test("Checkpoint has one reader, and the last one that opens it takes it over", async () => {
   await using fixture = new Fixture();
   const checkpoint = await fixture.open();
   const first = await fixture.start({ checkpoint, name: "mails" });
@@ -251,7 +251,7 @@ Deno.test("Position.open() rejects where another reader opens it at the same tim
   await assertRejects(() => Checkpoint.open(fixture.store, { name: "x", intervalMs: -1 }), RangeError, "intervalMs");
 });
 
-Deno.test("Position reports a write that fails, delivers nothing until it succeeds, and then goes on", async () => {
+Deno.test("Checkpoint reports a write that fails, delivers nothing until it succeeds, and then goes on", async () => {
   await using fixture = new Fixture();
   const handled = await fixture.start();
   fixture.write("a", "1");
@@ -267,7 +267,7 @@ Deno.test("Position reports a write that fails, delivers nothing until it succee
   assertEquals(fixture.stored, [`shop/a@${fixture.server.resourceVersion}`]);
 });
 
-Deno.test("Position ends with its informer while its store fails", async () => {
+Deno.test("Checkpoint ends with its informer while its store fails", async () => {
   await using fixture = new Fixture();
   const handled = await fixture.start();
   fixture.failures.push(...Array.from({ length: 100 }, () => new Error("disk is full")));
@@ -278,7 +278,7 @@ Deno.test("Position ends with its informer while its store fails", async () => {
   assertEquals(handled.lines, [], "an addition is announced first");
 });
 
-Deno.test("Position with intervalMs is written with an addition, once in that time, and when the informer stops", async () => {
+Deno.test("Checkpoint with intervalMs is written with an addition, once in that time, and when the informer stops", async () => {
   await using fixture = new Fixture();
   const handled = await fixture.start({ checkpoint: await fixture.open(5_000) });
   await fixture.time.tickAsync(5_000);
@@ -295,7 +295,7 @@ Deno.test("Position with intervalMs is written with an addition, once in that ti
   assertEquals(fixture.stored, [`shop/a@${fixture.server.resourceVersion}`]);
 });
 
-Deno.test("Position holds deliveries of a restored informer until that has what the server had", async () => {
+Deno.test("Checkpoint holds deliveries of a restored informer until that has what the server had", async () => {
   await using fixture = new Fixture();
   fixture.write("a", "1");
   const first = await fixture.start();
@@ -315,7 +315,7 @@ Deno.test("Position holds deliveries of a restored informer until that has what 
   assertEquals(second.lines, [`+ shop/b@${fixture.server.resourceVersion}`]);
 });
 
-Deno.test("Position of a handler that is added later begins once the cache has what the server had", async () => {
+Deno.test("Checkpoint of a handler that is added later begins once the cache has what the server had", async () => {
   await using fixture = new Fixture();
   const informer = fixture.informer();
   void informer.run();
@@ -332,7 +332,7 @@ Deno.test("Position of a handler that is added later begins once the cache has w
   assertEquals(handled.take(), [`+ shop/a@${fixture.server.resourceVersion} (initial)`]);
 });
 
-Deno.test("Position makes a first list one of the newest state", async () => {
+Deno.test("Checkpoint makes a first list one of the newest state", async () => {
   await using fixture = new Fixture();
   const versions = (): (string | null)[] =>
     fixture.server.requests.filter(({ verb }) => verb === "list").map(({ url }) =>
@@ -348,7 +348,7 @@ Deno.test("Position makes a first list one of the newest state", async () => {
   assertEquals(versions(), ["0", null]);
 });
 
-Deno.test("Position does not deliver the object that it is kept in", async () => {
+Deno.test("Checkpoint does not deliver the object that it is kept in", async () => {
   await using fixture = new Fixture();
   fixture.write("checkpoint", "1");
   fixture.write("a", "1");
@@ -361,7 +361,7 @@ Deno.test("Position does not deliver the object that it is kept in", async () =>
   assertEquals([handled.lines.length, fixture.writes.length - before], [1, 0]);
 });
 
-Deno.test("Position with a filter names an object that does not pass any more as deleted", async () => {
+Deno.test("Checkpoint with a filter names an object that does not pass any more as deleted", async () => {
   await using fixture = new Fixture();
   fixture.write("a", "1");
   fixture.write("b", "1");
@@ -374,7 +374,7 @@ Deno.test("Position with a filter names an object that does not pass any more as
   assertEquals(lines.map((line) => line.replace(/\d+/, "N")), ["- shop/b@N (unknown)"]);
 });
 
-Deno.test("Position whose informer has stopped cannot be read from", async () => {
+Deno.test("Checkpoint whose informer has stopped cannot be read from", async () => {
   await using fixture = new Fixture();
   const informer = fixture.informer();
   await informer[Symbol.asyncDispose]();
@@ -384,7 +384,7 @@ Deno.test("Position whose informer has stopped cannot be read from", async () =>
   assertEquals(handled.lines, []);
 });
 
-Deno.test("Position is disposed when a write has ended that the end of its reader began after a failed one", async () => {
+Deno.test("Checkpoint is disposed when a write has ended that the end of its reader began after a failed one", async () => {
   const kept = new MemoryCheckpoints();
   const gates: PromiseWithResolvers<void>[] = [];
   let isSlow = false;

@@ -238,7 +238,7 @@ Deno.test("untilDeleted() resolves at once for an object that is not cached, els
   assertEquals(done, ["none", "a", "b"]);
 });
 
-Deno.test("atLeast() resolves when the cache has reached the version by a change, bookmark or list [F16]", async () => {
+Deno.test("waitForVersion() resolves when the cache has reached the version by a change, bookmark or list [F16]", async () => {
   await using run = new Run(holding(entry("a", 1)));
   const { informer } = run;
   const reached: string[] = [];
@@ -258,7 +258,7 @@ Deno.test("atLeast() resolves when the cache has reached the version by a change
   await Promise.all(waits);
 });
 
-Deno.test("atLeast() rejects when a list has an older version, when the informer stops, when its signal aborts, and for an invalid version", async () => {
+Deno.test("waitForVersion() rejects when a list has an older version, when the informer stops, when its signal aborts, and for an invalid version", async () => {
   await using run = await new Run(holding(entry("a", 1))).start();
   const { informer } = run;
   for (const version of ["", "x1", "01", "-5"]) await assertRejects(() => informer.waitForVersion(version), RangeError);
@@ -284,14 +284,14 @@ Deno.test("atLeast() rejects when a list has an older version, when the informer
   await assertRejects(() => informer.waitForVersion("8"), Error, "it has stopped");
 });
 
-Deno.test("atLeast() rejects on a server whose versions are not numbers", async () => {
+Deno.test("waitForVersion() rejects on a server whose versions are not numbers", async () => {
   const source = new ScriptedSource().list(part("abc", []), END).watch([]);
   await using run = await new Run(source).start();
   const error = await assertRejects(() => run.informer.waitForVersion("5"), RangeError);
   assert(error.message.includes('"abc"'));
 });
 
-Deno.test("atLeast() that is waiting rejects when the server's versions turn out not to be numbers", async () => {
+Deno.test("waitForVersion() that is waiting rejects when the server's versions turn out not to be numbers", async () => {
   for (const listedAt of ["abc", "10"]) {
     await using run = new Run(new ScriptedSource().list(part(listedAt, []), END).watch([]));
     const waiting = assertRejects(() => run.informer.waitForVersion("50"), RangeError, '"abc"');

@@ -50,7 +50,7 @@ function requests({ source }: Run): string[] {
   return source.requests.slice(2);
 }
 
-Deno.test("check() of an equal cache is one list at the version of the cache, and no event", async () => {
+Deno.test("checkConsistency() of an equal cache is one list at the version of the cache, and no event", async () => {
   const source = holding(entry("a", 1), entry("b", 2)).list(part(10, [entry("a", 1), entry("b", 2)]), END);
   await using run = await new NotedRun(source).start();
   const result = await run.informer.checkConsistency();
@@ -63,7 +63,7 @@ Deno.test("check() of an equal cache is one list at the version of the cache, an
   assertEquals([differences, lastCheck], [0, { ...result, at: new Date(run.time.now) }]);
 });
 
-Deno.test("check() finds a lost change, addition, deletion and successor, reads the objects again and delivers events", async () => {
+Deno.test("checkConsistency() finds a lost change, addition, deletion and successor, reads the objects again and delivers events", async () => {
   const lost = [entry("a", 11), entry("b", 2), entry("d", 14), entry("e", 15, { uid: "new" })];
   const source = holding(entry("a", 1), entry("b", 2), entry("c", 3), entry("e", 4))
     .list(part(15, lost), END)
@@ -93,7 +93,7 @@ Deno.test("check() finds a lost change, addition, deletion and successor, reads 
   ]);
 });
 
-Deno.test("check() reports the first ten keys of many", async () => {
+Deno.test("checkConsistency() reports the first ten keys of many", async () => {
   const things = Array.from({ length: 12 }, (_, i) => entry(`n${String(i).padStart(2, "0")}`, i + 1));
   await using run = await new NotedRun(holding(...things).list(part(20, []), END)).start();
   await run.send(bookmark(20));
@@ -102,7 +102,7 @@ Deno.test("check() reports the first ten keys of many", async () => {
   assert(run.complaints[0].includes('"default/n09" and 2 more)'), run.complaints[0]);
 });
 
-Deno.test("check() waits for changes that are under way, which are no differences", async () => {
+Deno.test("checkConsistency() waits for changes that are under way, which are no differences", async () => {
   const source = holding(entry("a", 1), entry("c", 3)).list(part(13, [entry("a", 11), entry("b", 12)]), END);
   await using run = await new NotedRun(source).start();
   const checking = run.informer.checkConsistency();
@@ -113,7 +113,7 @@ Deno.test("check() waits for changes that are under way, which are no difference
   assertEquals([requests(run).length, run.errors], [1, []]);
 });
 
-Deno.test("check() takes changes after the version of the list for no differences", async () => {
+Deno.test("checkConsistency() takes changes after the version of the list for no differences", async () => {
   const source = holding(entry("a", 1), entry("b", 2), entry("d", 3)).list(part(10, [entry("a", 1)]), part(10, []))
     .list(part(12, []), END);
   await using run = await new NotedRun(source).start();
@@ -126,7 +126,7 @@ Deno.test("check() takes changes after the version of the list for no difference
   assertEquals(run.cached, ["default/a@11", "default/c@13", "default/d@14"]);
 });
 
-Deno.test("check() never replaces what the watch has sent meanwhile by an older read", async () => {
+Deno.test("checkConsistency() never replaces what the watch has sent meanwhile by an older read", async () => {
   const source = holding(entry("a", 1)).list(part(11, [entry("a", 11)]), END).list(part(11, []));
   await using run = await new NotedRun(source).start();
   await run.send(bookmark(11));
@@ -140,7 +140,7 @@ Deno.test("check() never replaces what the watch has sent meanwhile by an older 
   assertEquals(run.informer.status().outdated, 0);
 });
 
-Deno.test("check() keeps an object that the watch has added again while another was read", async () => {
+Deno.test("checkConsistency() keeps an object that the watch has added again while another was read", async () => {
   const source = holding(entry("a", 1), entry("b", 2)).list(part(11, [entry("a", 11)]), END)
     .list(part(11, [entry("a", 11)]));
   await using run = await new NotedRun(source).start();
@@ -154,7 +154,7 @@ Deno.test("check() keeps an object that the watch has added again while another 
   assertEquals(run.notes.take(), ["- default/b@2 (unknown)", "+ default/b@12", "~ default/a@1→11"]);
 });
 
-Deno.test("check() adds an object whose deletion the watch has sent before it was read", async () => {
+Deno.test("checkConsistency() adds an object whose deletion the watch has sent before it was read", async () => {
   const source = holding(entry("a", 1)).list().list(part(12, [entry("a", 12, { uid: "new" })]), END);
   await using run = await new NotedRun(source).start();
   const checking = run.informer.checkConsistency();
@@ -166,7 +166,7 @@ Deno.test("check() adds an object whose deletion the watch has sent before it wa
   assertEquals(run.notes.take(), ["- default/a@11", "+ default/a@12"]);
 });
 
-Deno.test("check() reads objects by names with characters of selectors, and without a namespace", async () => {
+Deno.test("checkConsistency() reads objects by names with characters of selectors, and without a namespace", async () => {
   const odd = entry("a,b=c\\d", 11, { namespace: "" });
   await using run = await new NotedRun(holding().list(part(11, [odd]), END).list(part(11, [odd]), END)).start();
   await run.send(bookmark(11));
@@ -175,7 +175,7 @@ Deno.test("check() reads objects by names with characters of selectors, and with
   assertEquals([fieldSelector, namespace], ["metadata.name=a\\,b\\=c\\\\d", undefined]);
 });
 
-Deno.test("check() does not add an object again that the watch has deleted while it was read", async () => {
+Deno.test("checkConsistency() does not add an object again that the watch has deleted while it was read", async () => {
   const source = holding().list(part(11, [entry("a", 11)]), END).list(part(11, []));
   await using run = await new NotedRun(source).start();
   await run.send(bookmark(11));
@@ -188,7 +188,7 @@ Deno.test("check() does not add an object again that the watch has deleted while
   assertEquals([run.notes.take(), run.cached], [[], []]);
 });
 
-Deno.test("check() leaves a state that is newer than the cache to the watch", async () => {
+Deno.test("checkConsistency() leaves a state that is newer than the cache to the watch", async () => {
   const source = holding(entry("a", 1)).list(part(11, [entry("a", 11)]), END).list(part(12, [entry("a", 12)]), END);
   await using run = await new NotedRun(source).start();
   await run.send(bookmark(11));
@@ -198,7 +198,7 @@ Deno.test("check() leaves a state that is newer than the cache to the watch", as
   assertEquals([run.notes.take(), run.informer.status().outdated], [["~ default/a@1→12"], 0]);
 });
 
-Deno.test("check() lists the collection when the watch is silent about objects that differ", async () => {
+Deno.test("checkConsistency() lists the collection when the watch is silent about objects that differ", async () => {
   const source = holding(entry("a", 1)).list(part(12, [entry("a", 11)]), END);
   await using run = await new NotedRun(source).start();
   const checking = run.informer.checkConsistency();
@@ -215,7 +215,7 @@ Deno.test("check() lists the collection when the watch is silent about objects t
   assertEquals([run.notes.take(), run.informer.status().resourceVersion], [["~ default/a@1→11"], "13"]);
 });
 
-Deno.test("check() lists the collection when the server's version is behind the cache's", async () => {
+Deno.test("checkConsistency() lists the collection when the server's version is behind the cache's", async () => {
   for (const tooLarge of Object.values(TOO_LARGE)) {
     const source = holding(entry("a", 1), entry("b", 9)).list(tooLarge()).list(part(5, [entry("a", 1)]), END);
     await using run = await new NotedRun(source).start();
@@ -232,13 +232,13 @@ Deno.test("check() lists the collection when the server's version is behind the 
   }
 });
 
-Deno.test("check() of a server that is slow to reach the version compares the newest state", async () => {
+Deno.test("checkConsistency() of a server that is slow to reach the version compares the newest state", async () => {
   const source = holding(entry("a", 1)).list(TOO_LARGE["a message"]()).list(part(10, [entry("a", 1)]), END);
   await using run = await new NotedRun(source).start();
   assertEquals(summary(await run.informer.checkConsistency()), "none: 0 of 1 []");
 });
 
-Deno.test("check() lists the collection when an object is older on the server than in the cache, or another at its version", async () => {
+Deno.test("checkConsistency() lists the collection when an object is older on the server than in the cache, or another at its version", async () => {
   const found = [
     [entry("a", 4), "at 4", ["~ default/a@9→4"]],
     [entry("a", 9, { uid: "another" }), "another object at 9", ["- default/a@9 (unknown)", "+ default/a@9"]],
@@ -258,7 +258,7 @@ Deno.test("check() lists the collection when an object is older on the server th
   }
 });
 
-Deno.test("check() lists the collection when more than 100 objects differ", async () => {
+Deno.test("checkConsistency() lists the collection when more than 100 objects differ", async () => {
   const things = Array.from({ length: 101 }, (_, i) => entry(`n${i}`, 11));
   const source = holding().list(part(11, things), END).list(part(11, things), END);
   await using run = await new NotedRun(source).start();
@@ -268,7 +268,7 @@ Deno.test("check() lists the collection when more than 100 objects differ", asyn
   assertEquals([run.cached.length, source.lists.length], [101, 3]);
 });
 
-Deno.test("check() lists the collection when versions that differ cannot be ordered", async () => {
+Deno.test("checkConsistency() lists the collection when versions that differ cannot be ordered", async () => {
   const source = holding(entry("a", "x")).list(part("w", [entry("a", "y")]), END).list(
     part("w", [entry("a", "y")]),
     END,
@@ -279,7 +279,7 @@ Deno.test("check() lists the collection when versions that differ cannot be orde
   assertEquals(run.cached, ["default/a@y"]);
 });
 
-Deno.test("check() ends when the collection is listed meanwhile", async () => {
+Deno.test("checkConsistency() ends when the collection is listed meanwhile", async () => {
   const source = holding(entry("a", 1)).list(part(10, []));
   await using run = await new NotedRun(source).start();
   const checking = run.informer.checkConsistency();
@@ -297,7 +297,7 @@ Deno.test("statusChanges() yields the result of a check", async () => {
   assertEquals(value?.lastCheck, { ...result, at: new Date(run.time.now) });
 });
 
-Deno.test("check() reads pages, and begins anew when a token expires", async () => {
+Deno.test("checkConsistency() reads pages, and begins anew when a token expires", async () => {
   const source = holding(entry("a", 1), entry("b", 2))
     .list(part(10, [entry("a", 1), entry("gone", 3)], { continue: "t" }), END)
     .list(refused(410, { reason: "Expired" })).list(part(12, [entry("a", 1), entry("b", 2)]), END);
@@ -306,7 +306,7 @@ Deno.test("check() reads pages, and begins anew when a token expires", async () 
   assertEquals(requests(run), ["list 10 NotOlderThan limit=2", "list - limit=2 continue=t", "list 10 NotOlderThan"]);
 });
 
-Deno.test("check() rejects with the error of a request, and gives up a list that is silent", async () => {
+Deno.test("checkConsistency() rejects with the error of a request, and gives up a list that is silent", async () => {
   await using run = await new NotedRun(holding().list(refused(403))).start();
   await assertRejects(() => run.informer.checkConsistency(), Error, "403");
   const silent = assertRejects(() => run.informer.checkConsistency(), Error, "has not begun to answer for 70 s");
@@ -315,7 +315,7 @@ Deno.test("check() rejects with the error of a request, and gives up a list that
   assertEquals([run.errors, run.informer.status().lastCheck], [[], undefined]);
 });
 
-Deno.test("check() gives up a read that is silent, and waits for a list that arrives slowly", async () => {
+Deno.test("checkConsistency() gives up a read that is silent, and waits for a list that arrives slowly", async () => {
   await using run = await new NotedRun(holding().list()).start();
   await run.send(bookmark(11));
   const silent = assertRejects(() => run.informer.checkConsistency(), Error, "has not begun to answer for 70 s");
@@ -352,7 +352,7 @@ Deno.test("A cache is caught up once a check of the newest state has succeeded; 
   assertEquals(run.errors.length, 1);
 });
 
-Deno.test("check() of an informer that is paused as it resumes ends with the pause, whichever is first", async () => {
+Deno.test("checkConsistency() of an informer that is paused as it resumes ends with the pause, whichever is first", async () => {
   for (const isFirst of [true, false]) {
     for (let resuming = 0; resuming < 8; resuming++) {
       for (let between = 0; between < 8; between++) {
@@ -380,7 +380,7 @@ Deno.test("check() of an informer that is paused as it resumes ends with the pau
   }
 });
 
-Deno.test("check() rejects when its signal aborts, and when the informer is disposed or paused meanwhile", async () => {
+Deno.test("checkConsistency() rejects when its signal aborts, and when the informer is disposed or paused meanwhile", async () => {
   await using run = await new NotedRun(holding().list(part(10, [])).list(part(10, [])).list(part(10, []))).start();
   const { informer, source } = run;
   const stop = new AbortController();
@@ -406,7 +406,7 @@ Deno.test("check() rejects when its signal aborts, and when the informer is disp
   assertEquals(source.lists.length, 4);
 });
 
-Deno.test("check() is refused before the first list, unless its signal has aborted already: then it rejects with the reason", async () => {
+Deno.test("checkConsistency() is refused before the first list, unless its signal has aborted already: then it rejects with the reason", async () => {
   await using run = new Run(new ScriptedSource());
   await assertRejects(() => run.informer.checkConsistency(), Error, "it has not synced yet");
   const signal = AbortSignal.abort(new Error("enough"));
@@ -415,7 +415,7 @@ Deno.test("check() is refused before the first list, unless its signal has abort
   await assertRejects(() => run.informer.checkConsistency(), Error, "it has not synced yet");
 });
 
-Deno.test("check() of objects without a name or that cannot be read finds no difference", async () => {
+Deno.test("checkConsistency() of objects without a name or that cannot be read finds no difference", async () => {
   const things = (): Parameters<typeof holding> => [entry("a", 1), nameless(2), unparsable("b", 3)];
   await using run = await new NotedRun(holding(...things()).list(part(10, things()), END)).start();
   const [quarantined] = run.informer.entries.list().filter(({ key }) => key === "default/b");
@@ -423,7 +423,7 @@ Deno.test("check() of objects without a name or that cannot be read finds no dif
   assertEquals(summary(await run.informer.checkConsistency()), "none: 0 of 3 []");
 });
 
-Deno.test("check() leaves a renamed object in the cache that the watch brings after the list has shown it", async () => {
+Deno.test("checkConsistency() leaves a renamed object in the cache that the watch brings after the list has shown it", async () => {
   const source = holding(entry("a", 1)).list(part(20, [entry("a", 1), entry("b", 15)]), END);
   await using run = await new NotedRun(source, { transform: rename }).start();
   const checking = run.informer.checkConsistency();
@@ -433,7 +433,7 @@ Deno.test("check() leaves a renamed object in the cache that the watch brings af
   assertEquals([run.notes.take(), run.cached], [["+ default/r-b@15"], ["default/r-a@1", "default/r-b@15"]]);
 });
 
-Deno.test("check() does not take an object for another one that has its name after a rename", async () => {
+Deno.test("checkConsistency() does not take an object for another one that has its name after a rename", async () => {
   const source = holding(entry("a", 1)).list(part(20, [entry("a", 1), entry("r-a", 15)]), END);
   await using run = await new NotedRun(source, { transform: rename }).start();
   const checking = run.informer.checkConsistency();
@@ -443,7 +443,7 @@ Deno.test("check() does not take an object for another one that has its name aft
   assertEquals(run.cached, ["default/r-a@1", "default/r-r-a@15"]);
 });
 
-Deno.test("check() that asks for a list while the watch is reconnected gets it", async () => {
+Deno.test("checkConsistency() that asks for a list while the watch is reconnected gets it", async () => {
   const source = holding(entry("a", 9), entry("b", 10)).list(part(5, [entry("a", 1)]))
     .list(part(5, [entry("a", 1)]), END).watch([]);
   await using run = await new NotedRun(source).start();
@@ -459,7 +459,7 @@ Deno.test("check() that asks for a list while the watch is reconnected gets it",
   assertEquals(run.cached, ["default/a@1"]);
 });
 
-Deno.test("check() compares renamed objects with those that they were", async () => {
+Deno.test("checkConsistency() compares renamed objects with those that they were", async () => {
   const source = holding(entry("a", 1), entry("b", 2), entry("c", 3))
     .list(part(12, [entry("a", 1), entry("b", 11), entry("d", 12)]), END)
     .list(part(12, [entry("b", 11)]), END).list(part(12, [entry("d", 12)]), END);
@@ -474,9 +474,9 @@ Deno.test("check() compares renamed objects with those that they were", async ()
 });
 
 /** Checks each minute; the length of watches, which is random, is left to the source. */
-const CHECKED = { check: { intervalMs: 60_000 }, reflector: { watchTimeoutMs: Infinity } };
+const CHECKED = { consistencyCheck: { intervalMs: 60_000 }, reflector: { watchTimeoutMs: Infinity } };
 
-Deno.test("check: { intervalMs } checks while the informer is live, at random times", async () => {
+Deno.test("consistencyCheck: { intervalMs } checks while the informer is live, at random times", async () => {
   using _random = seedGlobals(() => 0.5);
   const equal = [part(10, [entry("a", 1)]), END] as const;
   const source = holding(entry("a", 1)).list(...equal).list(...equal);
@@ -495,7 +495,7 @@ Deno.test("check: { intervalMs } checks while the informer is live, at random ti
   assertEquals(source.lists.length, 3);
 });
 
-Deno.test("check: { intervalMs } leaves out a check while the informer is not live, and reports none that a pause ends", async () => {
+Deno.test("consistencyCheck: { intervalMs } leaves out a check while the informer is not live, and reports none that a pause ends", async () => {
   const source = holding().list().watch();
   await using run = await new NotedRun(source, CHECKED).start();
   await run.tick(72_000);
@@ -507,7 +507,7 @@ Deno.test("check: { intervalMs } leaves out a check while the informer is not li
   assertEquals([source.lists.length, run.informer.status().state, run.errors], [2, "stale", []]);
 });
 
-Deno.test("check: { intervalMs } reports checks that fail, and continues", async () => {
+Deno.test("consistencyCheck: { intervalMs } reports checks that fail, and continues", async () => {
   const source = holding().list(refused(403)).list(part(10, []), END);
   await using run = await new NotedRun(source, CHECKED).start();
   await run.tick(72_000);
@@ -549,7 +549,7 @@ const SELECTIONS: readonly (readonly [string, Resource<KubernetesObject>, Select
 ];
 
 for (const [name, resource, selection] of SELECTIONS) {
-  Deno.test(`check() repairs an informer of ${name}, and asks for metadata in the list`, async () => {
+  Deno.test(`checkConsistency() repairs an informer of ${name}, and asks for metadata in the list`, async () => {
     await using setting = new Setting();
     const { server, informers, errors } = setting;
     const informer = informers.forResource(resource, { ...selection, freeze: true });
@@ -587,7 +587,7 @@ for (const [name, resource, selection] of SELECTIONS) {
   });
 }
 
-Deno.test("check() of two informers of one client runs one at a time, and of two clients at once", async () => {
+Deno.test("checkConsistency() of two informers of one client runs one at a time, and of two clients at once", async () => {
   await using setting = new Setting();
   const { server, client, informers } = setting;
   const one = informers.forResource(ConfigMap, { namespace: "a" });
@@ -621,7 +621,7 @@ Deno.test("check() of two informers of one client runs one at a time, and of two
   assertEquals([most, client.server.host], [2, "fake"]);
 });
 
-Deno.test("check() compares a cache that a streaming list has filled with a list in pages, and adds what the stream left out [C045]", async () => {
+Deno.test("checkConsistency() compares a cache that a streaming list has filled with a list in pages, and adds what the stream left out [C045]", async () => {
   await using setting = new Setting();
   const { server, informers } = setting;
   const complete = informers.forResource(ConfigMap);
@@ -651,7 +651,7 @@ Deno.test("check() compares a cache that a streaming list has filled with a list
   ]);
 });
 
-Deno.test("check: { intervalMs } notices a server whose history went back, and the cache becomes equal to it", async () => {
+Deno.test("consistencyCheck: { intervalMs } notices a server whose history went back, and the cache becomes equal to it", async () => {
   await using setting = new Setting();
   const informer = setting.informers.forResource(ConfigMap, { consistencyCheck: { intervalMs: 60_000 } });
   await setting.start();

@@ -195,7 +195,7 @@ Deno.test("a file that is no recording, a damaged line and a wrong speed are ref
     ["", 'its first line must be the header of a recording of version 1, found ""'],
     ['{"recording":2,"kinds":[]}\n', 'found "{\\"recording\\":2'],
     [`${HEADER}\nnonsense\n`, "Cannot read the recording: line 2: "],
-    [`${HEADER}\n${mark(1, 9, "LIST")}\n`, 'line 2: "kind" must be a checkpoint in the header, found 9'],
+    [`${HEADER}\n${mark(1, 9, "LIST")}\n`, 'line 2: "kind" must be a position in the header, found 9'],
     [`${HEADER}\n${mark(1, 0, "LISTED", 5)}\n`, "line 2: a list ends that has not begun"],
     [`${HEADER}\n${mark(1, 0, "BOOKMARK")}\n`, "line 2: a resourceVersion must be a number"],
     [`${HEADER}\n{"at":1,"kind":0,"type":"WRONG"}\n`, 'line 2: "type" is unknown, found "WRONG"'],
