@@ -4,23 +4,16 @@
  * `nothing` (the default, nothing is read), `keys` (the default, keys go to a work queue, and a worker takes them),
  * and `fields` (three fields are kept of each object, and the handler reads them).
  */
-import {
-  Client,
-  type KubernetesObject,
-  onlyFields,
-  type Resource,
-  SharedIndexInformer,
-  WorkQueue,
-} from "../../../mod.ts";
+import { Client, type KubernetesObject, type Resource, SharedIndexInformer, WorkQueue } from "../../../mod.ts";
 import { Pod } from "../../../src/kinds/core/v1.ts";
 import { Progress } from "../progress.ts";
 
 const progress = new Progress();
 const { mode } = progress;
 // A real API server is only for Deno, whose TLS it takes; what is loaded then must not be in the file for Node.
-const DENO: string = "../../../src/deno/mod.ts";
+const CONNECT: string = "../../../src/connect/mod.ts";
 const client: Client = progress.url.startsWith("/")
-  ? await (await import(DENO)).connect({ kubeconfig: progress.url })
+  ? await (await import(CONNECT)).connect({ kubeconfig: progress.url })
   : new Client({ server: progress.url });
 const options = {
   parse: mode === "full" || mode === "eager" ? "eager" as const : "lazy" as const,
@@ -29,7 +22,7 @@ const options = {
     if (!progress.synced) throw error; // afterwards the watch expires, which is part of the job
   },
 };
-const pods = mode === "fields" ? followFields() : followPods();
+const pods = mode === "fields" ? await followFields() : followPods();
 progress.begin();
 void pods.run();
 await progress.finish();
@@ -44,7 +37,8 @@ function followPods(): SharedIndexInformer<KubernetesObject> {
 /**
  * Returns the informer of three fields, whose handler reads them: events that change none of them are delivered too.
  */
-function followFields(): SharedIndexInformer<KubernetesObject> {
+async function followFields(): Promise<SharedIndexInformer<KubernetesObject>> {
+  const { onlyFields } = await import("../../../mod.ts"); // other modes run with versions that have another name for it
   const resource = onlyFields(Pod, ["spec.nodeName", "status.phase", "status.podIP"]);
   const pods = new SharedIndexInformer(client.resource(resource), { ...options, deliverUnchanged: true });
   let read = 0;
