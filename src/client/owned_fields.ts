@@ -11,6 +11,7 @@
 
 import {
   base64Of,
+  isRecord,
   keyOf,
   type KubernetesObject,
   type ManagedFieldsEntry,
@@ -173,7 +174,7 @@ class Comparison {
 
   /** True if a structure has exactly the owned members, with their live values. */
   hasMembers(draft: Members, owned: Members, live: unknown, path: readonly string[]): boolean {
-    if (!isMembers(live)) return this.#differs(path);
+    if (!isRecord(live)) return this.#differs(path);
     const left = new Set(Object.keys(owned).filter((key) => key !== "."));
     for (const [name, value] of Object.entries(draft)) {
       const at = [...path, name];
@@ -188,16 +189,16 @@ class Comparison {
   }
 
   #has(draft: unknown, owned: unknown, live: unknown, path: readonly string[]): boolean {
-    if (!isMembers(owned)) return this.#differs(path);
+    if (!isRecord(owned)) return this.#differs(path);
     if (Object.keys(owned).every((key) => key === ".")) {
       const isAbsent = live === undefined || (live === null && this.#isBuiltIn);
       const isSame = isAbsent ? this.#isOmitted(draft, path) : this.#isSame(draft, live, path);
       // A leaf of merged members was empty in the last apply: others own the live ones.
-      const isMerged = isMembers(draft) && isMembers(live) && this.#knows("mergedMembers", path);
+      const isMerged = isRecord(draft) && isRecord(live) && this.#knows("mergedMembers", path);
       return (isMerged ? isEmpty(draft) : isSame) || this.#differs(path);
     }
     if (Array.isArray(draft)) return this.#hasItems(draft, owned, live, path);
-    return isMembers(draft) ? this.hasMembers(draft, owned, live, path) : this.#differs(path);
+    return isRecord(draft) ? this.hasMembers(draft, owned, live, path) : this.#differs(path);
   }
 
   /**
@@ -218,7 +219,7 @@ class Comparison {
       const isOnly = at === live.findLastIndex((other) => isIdentified(other, identity));
       if (at <= before || !isOnly) return this.#differs(path);
       before = at;
-      if (isMembers(identity) && !this.#has(item, owned[key], live[at], path)) return false;
+      if (isRecord(identity) && !this.#has(item, owned[key], live[at], path)) return false;
     }
     return true;
   }
@@ -227,7 +228,7 @@ class Comparison {
   #isOmitted(draft: unknown, path: readonly string[]): boolean {
     if (draft === null) return this.#isBuiltIn;
     if (Array.isArray(draft)) return draft.length === 0 && this.#knows("atomicLists", path);
-    if (isMembers(draft)) return isEmpty(draft) && this.#knows("omittedMaps", path);
+    if (isRecord(draft)) return isEmpty(draft) && this.#knows("omittedMaps", path);
     return !draft && this.#knows("omittedZeros", path);
   }
 
@@ -237,8 +238,8 @@ class Comparison {
       return Array.isArray(live) && live.length === draft.length &&
         draft.every((item, at) => this.#isSame(item, live[at], path));
     }
-    if (!isMembers(draft)) return this.#isSameScalar(draft, live, path);
-    return isMembers(live) &&
+    if (!isRecord(draft)) return this.#isSameScalar(draft, live, path);
+    return isRecord(live) &&
       Object.entries(draft).every(([name, value]) => this.#isSame(value, memberOf(live, name), [...path, name])) &&
       Object.keys(live).every((name) => Object.hasOwn(draft, name) || this.#isDefault(name, live[name], path));
   }
@@ -280,8 +281,8 @@ function identityOf(key: string): unknown {
  * may be missing: it was a default before, too.
  */
 function isIdentified(item: unknown, identity: unknown, owned?: Members): boolean {
-  if (!isMembers(identity)) return item === identity;
-  return isMembers(item) && Object.entries(identity).every(([name, value]) => {
+  if (!isRecord(identity)) return item === identity;
+  return isRecord(item) && Object.entries(identity).every(([name, value]) => {
     const found = memberOf(item, name);
     return found === undefined ? owned !== undefined && !Object.hasOwn(owned, `f:${name}`) : found === value;
   });
@@ -290,7 +291,7 @@ function isIdentified(item: unknown, identity: unknown, owned?: Members): boolea
 /** A live Secret with the texts of the draft's `stringData`, which the server stores as data; a list equals none. */
 function withTexts(live: Members, { stringData }: Members): Members {
   const { data } = live;
-  if (!isMembers(stringData) || !isMembers(data)) return live;
+  if (!isRecord(stringData) || !isRecord(data)) return live;
   const texts = Object.entries(stringData).map(([name, text]) => {
     const isSame = typeof text === "string" && memberOf(data, name) === base64Of(text);
     return [name, isSame ? text : [text]];
@@ -308,12 +309,8 @@ function canonicalQuantity(value: unknown): string | undefined {
   }
 }
 
-function isMembers(value: unknown): value is Members {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 function isEmpty(value: unknown): boolean {
-  return isMembers(value) && Object.keys(value).length === 0;
+  return isRecord(value) && Object.keys(value).length === 0;
 }
 
 function memberOf(members: Members, name: string): unknown {

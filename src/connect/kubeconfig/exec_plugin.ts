@@ -1,8 +1,7 @@
-import { base64Of } from "../../api/object.ts";
+import { base64Of, isRecord } from "../../api/object.ts";
 import {
   certificateProblem,
   describeValue,
-  isRecord,
   privateKeyProblem,
   quote,
   quoteAll,

@@ -1,5 +1,6 @@
 import { nameOf } from "../../errors/errors.ts";
-import { describeValue, isRecord, quote, quoteAll, suggestion } from "./text.ts";
+import { describeValue, quote, quoteAll, suggestion } from "./text.ts";
+import { isRecord } from "../../api/object.ts";
 import { InformerError } from "../../errors/informer_error.ts";
 import {
   boolCoreTag,

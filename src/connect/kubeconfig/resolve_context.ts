@@ -22,7 +22,6 @@ import {
 import {
   certificateProblem,
   decodeBase64,
-  isRecord,
   privateKeyProblem,
   quote,
   quoteAll,
@@ -30,6 +29,7 @@ import {
   suggestion,
   tokenProblem,
 } from "./text.ts";
+import { isRecord } from "../../api/object.ts";
 import { type ExecPlugin, readExec } from "./exec_plugin.ts";
 import { defined, type Impersonation, impersonationProblem } from "../../api/options.ts";
 

@@ -9,11 +9,6 @@ export function describeValue(value: unknown): string {
   return typeof value === "string" ? "text" : `a ${typeof value}`;
 }
 
-/** Returns `true` for an object with fields, not for null or an array. */
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 /** Quotes a name for a message, shortened to 80 characters. */
 export function quote(name: string): string {
   return JSON.stringify(name.length > 80 ? `${name.slice(0, 77)}...` : name);

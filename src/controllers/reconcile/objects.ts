@@ -7,6 +7,7 @@ import {
   type Complete,
   copyOf,
   type DraftMeta,
+  isRecord,
   type KubernetesObject,
   type MergePatch,
   type Mutable,
@@ -103,7 +104,7 @@ export function mergeDiff(before: unknown, after: unknown): unknown {
       before.every((item, index) => mergeDiff(item, after[index]) === undefined);
     return isEqual ? undefined : after;
   }
-  if (!isMembers(before) || !isMembers(after)) {
+  if (!isRecord(before) || !isRecord(after)) {
     return Object.is(before ?? null, after ?? null) ? undefined : after ?? null;
   }
   const patch: Record<string, unknown> = {};
@@ -112,11 +113,6 @@ export function mergeDiff(before: unknown, after: unknown): unknown {
     if (change !== undefined) patch[name] = change;
   }
   return Object.keys(patch).length === 0 ? undefined : patch;
-}
-
-/** Returns true for a JSON object. */
-export function isMembers(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Options for {@linkcode retryOnConflict}. */

@@ -1,11 +1,11 @@
-import type { KubernetesObject, ObjectKey } from "../../api/object.ts";
+import { isRecord, type KubernetesObject, type ObjectKey } from "../../api/object.ts";
 import { resourceName } from "../../api/resource.ts";
 import { DecodeError } from "../../api/status.ts";
 import { monotonicMs } from "../../async/time.ts";
 import type { ObjectWrite } from "../../client/resource_client.ts";
 import { isWatched } from "../../informer/events/event.ts";
 import type { Trigger } from "../../workqueue/run.ts";
-import { isMembers, mergeDiff } from "./objects.ts";
+import { mergeDiff } from "./objects.ts";
 import type { ObjectChange } from "./options.ts";
 
 /** The most repetitions of a key in a row. */
@@ -264,8 +264,8 @@ function isSent(sent: unknown, before: unknown, after: unknown, replaces: boolea
       after.length === sent.length && sent.every((item, at) => isSent(item, before[at], after[at], false));
   }
   if (sent === null) return after === undefined;
-  if (!isMembers(sent)) return sent !== undefined && !isMembers(before) && !isMembers(after);
-  if (!isMembers(before ?? {}) || !isMembers(after ?? {})) return false;
+  if (!isRecord(sent)) return sent !== undefined && !isRecord(before) && !isRecord(after);
+  if (!isRecord(before ?? {}) || !isRecord(after ?? {})) return false;
   const [a, b] = [before ?? {}, after ?? {}] as Record<string, unknown>[];
   return [...new Set([...Object.keys(a), ...Object.keys(b)])].every((it) => isSent(sent[it], a[it], b[it], replaces));
 }

@@ -1,4 +1,4 @@
-import { encoder, type KubernetesObject } from "../../api/object.ts";
+import { encoder, isRecord, type KubernetesObject } from "../../api/object.ts";
 import type { TableRow } from "../../api/resource.ts";
 import {
   type CacheView,
@@ -93,7 +93,7 @@ export class ViewSelection {
    */
   static parse(json: string): Map<string, ViewSelection> {
     const requests: unknown = JSON.parse(json);
-    if (!isObject(requests)) throw new TypeError("expected an object of views by their names");
+    if (!isRecord(requests)) throw new TypeError("expected an object of views by their names");
     const entries = Object.entries(requests);
     if (entries.length > MAX_VIEWS) {
       throw new RangeError(`found ${entries.length} views, expected at most ${MAX_VIEWS}`);
@@ -163,7 +163,7 @@ function parameters(values: Readonly<Record<string, string | undefined>>): URLSe
 }
 
 function checked(request: unknown): ViewRequest {
-  if (!isObject(request)) throw new TypeError("expected each view to be an object");
+  if (!isRecord(request)) throw new TypeError("expected each view to be an object");
   for (const [name, value] of Object.entries(request)) {
     const type = Object.hasOwn(MEMBERS, name) ? MEMBERS[name as keyof ViewRequest] : undefined;
     if (type === undefined) {
@@ -180,10 +180,6 @@ function checked(request: unknown): ViewRequest {
   }
   if (typeof request.of !== "string") throw new TypeError(`expected the name of a collection as "of" of a view`);
   return request as unknown as ViewRequest;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** The time between two updates of a view, in milliseconds: changes in between come together. */
