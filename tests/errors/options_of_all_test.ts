@@ -228,6 +228,7 @@ function callsOfDeno(): Calls {
     "connectInCluster": () => deno.connectInCluster({ ...typo }),
     "new FileSnapshots": () => new deno.FileSnapshots("folder", { ...typo }),
     "new FetchServer": () => new deno.FetchServer(() => new Response(), { port: 0, ...typo }),
+    "KvCheckpoints.open": () => deno.KvCheckpoints.open({ ...typo }),
     "new KvCheckpoints": () => new deno.KvCheckpoints(kv, { ...typo }),
     "new KvSnapshots": () => new deno.KvSnapshots(kv, { ...typo }),
     "requiredPermissions": () => deno.requiredPermissions({ ...typo }),

@@ -4,7 +4,7 @@ import type { CheckpointStore, DeliveredVersion } from "../../src/api/lister_wat
 const HOLDERS = [crypto.randomUUID(), crypto.randomUUID()];
 
 /** Fails unless a store, which is empty, keeps what was written, and lets one reader write. */
-export async function checkPositionStore(store: CheckpointStore, name = "a/b *"): Promise<void> {
+export async function checkCheckpointStore(store: CheckpointStore, name = "a/b *"): Promise<void> {
   const objects = new Map<string, DeliveredVersion>();
   const write = async (holder: string, version: string, stamp: unknown, ...keys: string[]): Promise<unknown> => {
     const writing = store.set(name, { holder, version, objects }, { stamp, keys });

@@ -232,8 +232,6 @@ export class KvSnapshots implements SnapshotStore, Disposable {
    */
   static async open(options: KvSnapshotsOptions & { readonly path?: string } = {}): Promise<KvSnapshots> {
     checkNames("keep snapshots", options, "path prefix maxBytes");
-    const { openKv } = Deno as { readonly openKv?: (path?: string) => Promise<SnapshotKv & Disposable> };
-    if (openKv === undefined) throw new InformerError("Cannot open Deno KV: run Deno with --unstable-kv");
     const kv = await openKv(options.path);
     const snapshots = new KvSnapshots(kv, { prefix: options.prefix, maxBytes: options.maxBytes });
     snapshots.#opened = kv;
@@ -539,6 +537,13 @@ interface Stamp {
   readonly versionstamp: string | null;
 }
 
+/** Opens Deno KV. @throws {Error} when Deno has none. */
+async function openKv(path: string | undefined): Promise<SnapshotKv & Disposable> {
+  const { openKv } = Deno as { readonly openKv?: (path?: string) => Promise<SnapshotKv & Disposable> };
+  if (openKv === undefined) throw new InformerError("Cannot open Deno KV: run Deno with --unstable-kv");
+  return await openKv(path);
+}
+
 /** The number of objects that are written at once: an atomic write has 80 KiB of keys at most. */
 const CHECKPOINT_BATCH = 100;
 
@@ -551,19 +556,43 @@ const CHECKPOINT_BATCH = 100;
  * import { Checkpoint } from "@kube/informer";
  * import { KvCheckpoints } from "@kube/informer/connect";
  *
- * using kv = await Deno.openKv(); // deno run --unstable-kv; on Deno Deploy without the flag
- * await using checkpoint = await Checkpoint.open(new KvCheckpoints(kv), { name: "pods" });
+ * using store = await KvCheckpoints.open(); // deno run --unstable-kv; on Deno Deploy without the flag
+ * await using checkpoint = await Checkpoint.open(store, { name: "pods" });
  * ```
  */
-export class KvCheckpoints implements CheckpointStore {
+export class KvCheckpoints implements CheckpointStore, Disposable {
   readonly #kv: SnapshotKv;
   readonly #prefix: readonly string[];
+  /** The database if {@linkcode open} has opened it. */
+  #opened: Disposable | undefined;
+
+  /**
+   * Opens the default database of the program, or the one of a path or address, and keeps checkpoints in it. The
+   * disposal closes it.
+   *
+   * @throws {Error} when Deno has no KV: run it with `--unstable-kv`.
+   */
+  static async open(
+    options: { readonly path?: string; readonly prefix?: readonly string[] } = {},
+  ): Promise<KvCheckpoints> {
+    checkNames("keep checkpoints", options, "path prefix");
+    const kv = await openKv(options.path);
+    const checkpoints = new KvCheckpoints(kv, { prefix: options.prefix });
+    checkpoints.#opened = kv;
+    return checkpoints;
+  }
 
   /** Keeps checkpoints in a database that the caller closes, under keys that begin with `informer-checkpoints`. */
   constructor(kv: SnapshotKv, options: { readonly prefix?: readonly string[] } = {}) {
     checkNames("keep checkpoints", options, "prefix");
     this.#kv = kv;
     this.#prefix = options.prefix ?? ["informer-checkpoints"];
+  }
+
+  /** Closes the database if {@linkcode open} has opened it. */
+  [Symbol.dispose](): void {
+    this.#opened?.[Symbol.dispose]();
+    this.#opened = undefined;
   }
 
   /** Returns the checkpoint of a name, if there is one. @throws what the database throws. */

@@ -1,10 +1,10 @@
 import { assert, assertEquals, assertInstanceOf, assertMatch, assertRejects, assertStringIncludes } from "@std/assert";
-import { FileCheckpoints, FileSnapshots, KvSnapshots } from "../../../src/connect/deno/stores.ts";
+import { FileCheckpoints, FileSnapshots, KvCheckpoints, KvSnapshots } from "../../../src/connect/deno/stores.ts";
 import { deno, printedBy } from "../../support/program.ts";
 import { Folder } from "../../support/serve.ts";
 import type { CheckpointRecord } from "../../../src/api/lister_watcher.ts";
 import { MemoryCheckpoints } from "../../../src/informer/events/checkpoint.ts";
-import { checkPositionStore } from "../../support/checkpoint_store.ts";
+import { checkCheckpointStore } from "../../support/checkpoint_store.ts";
 import { KubeconfigError } from "../../../src/connect/kubeconfig/parse_kubeconfig.ts";
 import { validityOf, validityProblem } from "../../../src/connect/kubeconfig/text.ts";
 import { findConnection } from "../../../src/connect/deno/connect.ts";
@@ -133,8 +133,10 @@ Deno.test("FileSnapshots names the flags of Deno that are missing", async () => 
   );
 });
 
-Deno.test("KvSnapshots names the flag that it needs", async () => {
-  await assertRejects(() => KvSnapshots.open(), Error, "Cannot open Deno KV: run Deno with --unstable-kv");
+Deno.test("KvSnapshots and KvCheckpoints name the flag that they need", async () => {
+  for (const store of [KvSnapshots, KvCheckpoints]) {
+    await assertRejects(() => store.open(), Error, "Cannot open Deno KV: run Deno with --unstable-kv");
+  }
 });
 
 Deno.test("KvSnapshots switches snapshots in one step, leaves newer ones, and removes what is of no use any more", async () => {
@@ -160,12 +162,12 @@ Deno.test("KvSnapshots switches snapshots in one step, leaves newer ones, and re
 const HOLDER = crypto.randomUUID();
 
 Deno.test("MemoryCheckpoints keeps what was written, and lets one reader write", async () => {
-  await checkPositionStore(new MemoryCheckpoints());
+  await checkCheckpointStore(new MemoryCheckpoints());
 });
 
 Deno.test("FileCheckpoints keeps what was written, and lets one reader write", async () => {
   await using folder = new Folder();
-  await checkPositionStore(new FileCheckpoints(folder.path));
+  await checkCheckpointStore(new FileCheckpoints(folder.path));
   const names = await Array.fromAsync(Deno.readDir(folder.path), ({ name }) => name);
   assertEquals(names, ["a%2Fb%20%2A.checkpoint"], "nothing is left beside it");
 });

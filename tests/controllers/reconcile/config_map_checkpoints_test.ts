@@ -7,7 +7,7 @@ import { ConfigMap } from "../../../src/kinds/core/v1.ts";
 import { ConfigMapCheckpoints } from "../../../src/controllers/reconcile/config_map_checkpoints.ts";
 import { FakeApiServer } from "../../../src/testing/mod.ts";
 import { FakeTime } from "../../support/fake_time.ts";
-import { checkPositionStore } from "../../support/checkpoint_store.ts";
+import { checkCheckpointStore } from "../../support/checkpoint_store.ts";
 
 function storeOf(server: FakeApiServer): ConfigMapCheckpoints {
   const client = new Client({ server: "http://fake", transport: server });
@@ -16,7 +16,7 @@ function storeOf(server: FakeApiServer): ConfigMapCheckpoints {
 
 Deno.test("ConfigMapCheckpoints keeps what was written, and lets one reader write", async () => {
   const server = new FakeApiServer();
-  await checkPositionStore(storeOf(server), "mails");
+  await checkCheckpointStore(storeOf(server), "mails");
   server.annotate(ConfigMap, "shop/mails", { "example.com/owner": "me" });
   const { stamp, record } = (await storeOf(server).get("mails"))!;
   await storeOf(server).set("mails", record, { stamp, keys: [] });
