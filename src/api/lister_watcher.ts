@@ -1,3 +1,12 @@
+/**
+ * The requests that a reflector needs, and what a program can keep beyond a process.
+ *
+ * {@linkcode ListerWatcher} is the entry point; {@linkcode readPages} reads its lists page by page. Stores of snapshots
+ * and checkpoints are interfaces here; `connect` and `controllers/reconcile` implement them. This file sends no
+ * requests.
+ *
+ * @module
+ */
 import { quoted } from "../errors/errors.ts";
 import type { ShardFilter } from "./shard.ts";
 import type { CacheEntry, ListOptions, Selection, WatchOptions } from "./options.ts";

@@ -1,3 +1,11 @@
+/**
+ * Entries, and the options of calls that read: selections, lists, watches, decoding, impersonation.
+ *
+ * {@linkcode CacheEntry} is one version of one object, which all rooms pass on. The options of informers are in
+ * `informer/options.ts`. This file checks values, and reads no objects.
+ *
+ * @module
+ */
 import type { ShardFilter } from "./shard.ts";
 import { type DecodeError, UnreachableError } from "./status.ts";
 import { encoder, type ObjectKey, type ObjectMeta } from "./object.ts";

@@ -1,3 +1,12 @@
+/**
+ * Entries: one version of one object, as JSON text that is parsed on first read.
+ *
+ * {@linkcode unreadEntry} and {@linkcode entryOf} are the entry points. An entry keeps one flat string or its own
+ * bytes, never a slice of something larger. An entry that cannot be parsed equals no other one, and every read throws.
+ * This file scans no streams; `client/decode` does.
+ *
+ * @module
+ */
 import type { CacheEntry, DecodeOptions, Identity, Projection } from "../api/options.ts";
 import { DecodeError } from "../api/status.ts";
 import {

@@ -1,3 +1,12 @@
+/**
+ * Snapshots: a cache as bytes, and a cache filled from them.
+ *
+ * {@linkcode CacheSnapshots} is the entry point. A snapshot is frames of some 256 KiB, each with a checksum. A restore
+ * commits entries as a first list, and the reflector's first phase is a watch from their version. When snapshots are
+ * written is decided by `snapshot_keeper.ts`.
+ *
+ * @module
+ */
 import { checkNames } from "../errors/option_names.ts";
 import { InformerError } from "../errors/informer_error.ts";
 import { limitedSnapshot, type SnapshotLimit, type SnapshotStore, type StoredSnapshot } from "../api/lister_watcher.ts";

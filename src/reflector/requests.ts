@@ -1,3 +1,12 @@
+/**
+ * The requests of a reflector: lists, streaming lists and watches, their deadlines, and what is written of them.
+ *
+ * {@linkcode ListWatchWriter} writes lists and changes into a `ReflectorStore`; {@linkcode Replacement} is a list that
+ * is staged, and committed in one step or abandoned. An observer is called around the sending of a request, not around
+ * its effects. Phases are in `transition.ts`.
+ *
+ * @module
+ */
 import {
   type Abortable,
   type CacheEntry,

@@ -1,3 +1,12 @@
+/**
+ * The phases of a reflector, and which phase follows: a pure function.
+ *
+ * `transition` is the entry point, and {@linkcode classify} gives an error its meaning. A phase holds every value that
+ * the next one depends on. Waits grow only while the server sends nothing new. Nothing is requested or stored here;
+ * `reflector.ts` performs the phases.
+ *
+ * @module
+ */
 import {
   isExpired,
   isThrottled,

@@ -1,3 +1,12 @@
+/**
+ * Scanners of JSON in bytes, which find what is needed without parsing.
+ *
+ * {@linkcode JsonWalker} finds the identity of an object and the range of its managedFields, {@linkcode Projector}
+ * copies named fields, and {@linkcode ItemScanner} finds the items of a list. Each is exact or declines, and then the
+ * object is parsed. Nothing here makes entries; `object_reader.ts` does.
+ *
+ * @module
+ */
 import { encoder } from "../../api/object.ts";
 import { type FieldTree, MAX_ARRAYS } from "../../api/fields.ts";
 

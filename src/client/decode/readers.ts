@@ -1,3 +1,11 @@
+/**
+ * Readers of bodies: lists, watches, and rows of tables.
+ *
+ * {@linkcode ListReader} and {@linkcode WatchReader} are the entry points; both pass the bytes of each object to an
+ * `ObjectReader`. The items of a list are cut out of the stream, so a list is never one string. They send no requests.
+ *
+ * @module
+ */
 import type { CacheEntry } from "../../api/options.ts";
 import { DecodeError, StatusError, statusFrom } from "../../api/status.ts";
 import { decoder, encoder, type KubernetesObject } from "../../api/object.ts";

@@ -1,3 +1,12 @@
+/**
+ * Elects one of several processes as leader, by a Lease.
+ *
+ * {@linkcode LeaderElector} is the entry point. The deadline of a leader counts from the sending of its last renewal,
+ * on its own clock. Others count from the moment at which they saw the renewal, on theirs. So times of different
+ * machines are never compared.
+ *
+ * @module
+ */
 import { checkNames } from "../../errors/option_names.ts";
 import type { Abortable } from "../../api/options.ts";
 import { checkDurations, monotonicMs, sleep } from "../../async/time.ts";

@@ -1,3 +1,11 @@
+/**
+ * Parts of reconcile functions that write objects: owners, conditions, finalizers, merge patches, retries.
+ *
+ * {@linkcode createOrUpdate}, {@linkcode finalize} and {@linkcode setCondition} are entry points. None of them reads a
+ * cache or keeps a state.
+ *
+ * @module
+ */
 import { checkBackoff, checkNames } from "../../errors/option_names.ts";
 import type { Condition } from "../../kinds/meta/v1.ts";
 import { isAlreadyExists, isConflict, isNotFound } from "../../api/status.ts";

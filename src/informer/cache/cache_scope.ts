@@ -1,3 +1,12 @@
+/**
+ * Which objects an informer caches, and in which form.
+ *
+ * {@linkcode CacheScope} is the entry point: kind, namespaces, selectors, fields, the data of Secrets, managedFields
+ * and transform, under one name. Factories share informers by it, and snapshots are restored by it. {@linkcode
+ * CachedCollection} passes the options of an informer to its sources and its cache. It sends no requests.
+ *
+ * @module
+ */
 import {
   type Abortable,
   type DecodeOptions,

@@ -1,3 +1,11 @@
+/**
+ * Prepares entries for the cache as they arrive: transforms, freezes, and parses where a program asks for it.
+ *
+ * {@linkcode EntryTransform} is the entry point. It recognizes its own entries, so a transform runs once for each
+ * object that arrives. {@linkcode Quarantine} reports objects that cannot be read.
+ *
+ * @module
+ */
 import type { CacheEntry, Identity } from "../../api/options.ts";
 import { DecodeError } from "../../api/status.ts";
 import {

@@ -1,3 +1,12 @@
+/**
+ * The limit of memory of a factory, `maxBytes`.
+ *
+ * {@linkcode MemoryBudget} is the entry point. Bytes are counted by each write, and a cache asks after the delivery of
+ * a change, so it has nothing that was not delivered. A full cache fails its list or watch; the reflector then waits
+ * for room before its back-off.
+ *
+ * @module
+ */
 import type { CacheEntry } from "../../api/options.ts";
 import type { KubernetesObject } from "../../api/object.ts";
 import { type Resource, resourceName } from "../../api/resource.ts";

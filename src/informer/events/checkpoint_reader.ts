@@ -1,3 +1,12 @@
+/**
+ * Reads the events of a cursor from a checkpoint on.
+ *
+ * {@linkcode CheckpointReader} is the entry point; it stands between a cursor and a handler. It begins when the cache
+ * is not older than the checkpoint, and passes on the differences. An event counts as delivered when the next one is
+ * polled, so listeners know nothing of checkpoints.
+ *
+ * @module
+ */
 import { DecodeError } from "../../api/status.ts";
 import type { CacheEntry } from "../../api/options.ts";
 import { type KubernetesObject, type ObjectKey, splitKey } from "../../api/object.ts";

@@ -1,3 +1,11 @@
+/**
+ * Events, handlers and their options.
+ *
+ * {@linkcode InformerEvent} and {@linkcode ResourceEventHandler} are the entry points; {@linkcode HandlerOptions} has
+ * the limit of a backlog. Events are delivered by `processor.ts`.
+ *
+ * @module
+ */
 import { type Abortable, type CacheEntry, defined } from "../../api/options.ts";
 import type { DecodeError } from "../../api/status.ts";
 import type { FieldValue } from "../../api/selector.ts";

@@ -1,3 +1,12 @@
+/**
+ * The log of an informer's events, which all handlers and streams share.
+ *
+ * {@linkcode EventLog} is the entry point, and {@linkcode Cursor} the place of one reader in it. Nothing is copied per
+ * reader, and a slow reader keeps only its own backlog alive. {@linkcode BacklogLimit} ends a reader that is too slow.
+ * Handlers are called by `processor.ts`.
+ *
+ * @module
+ */
 import type { CacheEntry } from "../../api/options.ts";
 import type { KubernetesObject, ObjectKey } from "../../api/object.ts";
 import { Added, type BacklogPolicy, EventFilter, type LoggedEvent, type SyncedEvent, Updated } from "./event.ts";

@@ -1,3 +1,12 @@
+/**
+ * Writes changes to the store and logs their events, in one turn.
+ *
+ * {@linkcode CacheWriter} is the entry point: changes pass its `#apply`, and first lists are staged by `replacing()`. A
+ * change that is older than the cached object is not applied; {@linkcode OutdatedChanges} decides whether it leads to a
+ * list. Relists are staged by the queue of the controller.
+ *
+ * @module
+ */
 import { type CacheEntry, sameVersion } from "../../api/options.ts";
 import type { KubernetesObject, ObjectKey } from "../../api/object.ts";
 import { isOlder, isResourceVersion } from "../../api/status.ts";

@@ -1,3 +1,12 @@
+/**
+ * The readable namespaces of an informer, which come and go.
+ *
+ * {@linkcode ChangingNamespaces} is the entry point: each namespace has a controller. A controller of all namespaces
+ * hands its objects and version to the controllers of the namespaces that remain. `client/readable_namespaces.ts` asks
+ * for the rights.
+ *
+ * @module
+ */
 import type { Abortable, CacheEntry } from "../../api/options.ts";
 import { type ObjectKey, splitKey } from "../../api/object.ts";
 import { isForbidden, UnreachableError } from "../../api/status.ts";

@@ -1,3 +1,12 @@
+/**
+ * Compares a cache with a list of metadata, while list and watch continue.
+ *
+ * {@linkcode ConsistencyChecks} is the entry point. The list is not older than the cache, so an object that has an
+ * older state there, or is missing, differs once the cache has reached the list's version. Repairs pass the queue like
+ * changes of a watch.
+ *
+ * @module
+ */
 import { Arrivals } from "../../api/shard.ts";
 import type { KubernetesObject, ObjectKey } from "../../api/object.ts";
 import { type Abortable, type CacheEntry, defined, sameVersion } from "../../api/options.ts";

@@ -1,3 +1,12 @@
+/**
+ * Follows a collection, or one of several namespaces, and orders its changes.
+ *
+ * {@linkcode Controller} has a reflector and a queue for one source, and decides where a list is staged; {@linkcode
+ * CollectionSync} has a controller for each source of an informer. Store, log and handlers are shared. It drains its
+ * queue after each change, so events keep the order of the server.
+ *
+ * @module
+ */
 import { checkNames } from "../../errors/option_names.ts";
 import {
   type Abortable,

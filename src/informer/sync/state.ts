@@ -1,3 +1,11 @@
+/**
+ * The state of an informer: live, stale, paused and so on, and waits for versions.
+ *
+ * {@linkcode StateKeeper} is the entry point. It derives the state from phases of reflectors, and decides by
+ * `isRefusal` which errors end the wait for a sync. {@linkcode VersionGate} resolves waits for a version.
+ *
+ * @module
+ */
 import type { Abortable } from "../../api/options.ts";
 import {
   cannotOrder,
