@@ -231,7 +231,6 @@ export async function* readPages<P extends { readonly continue?: string }>(
         if (!restart || restarts > 0 || pages === 0 || !isExpired(error)) throw error;
         await next?.close();
         next = undefined;
-        // mutant: renewed-list-keeps-old-pages
         restarted = true;
         restarts++;
         pages = 0;
@@ -240,7 +239,6 @@ export async function* readPages<P extends { readonly continue?: string }>(
         progress = new PageProgress(action);
         continue;
       }
-      // mutant: later-pages-left-out
       if (next === undefined) return;
       progress.count(objects);
       pages++;

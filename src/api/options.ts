@@ -61,7 +61,6 @@ export interface Identity {
 
 /** Returns true when two entries hold the same version of the same object. A broken entry equals no entry. */
 export function sameVersion<T>(a: CacheEntry<T>, b: CacheEntry<T>): boolean {
-  // mutant: relist-updates-unchanged, relist-keeps-old-entry
   return a.resourceVersion === b.resourceVersion && a.uid === b.uid && a.resourceVersion !== "" &&
     a.error === undefined && b.error === undefined;
 }

@@ -952,7 +952,7 @@ export class SharedInformerFactory implements AsyncDisposable {
     }
     shared.run = run;
     run.add(shared.running);
-    if (!wasStarted) return; // survives: started-by-run
+    if (!wasStarted) return;
     if (run.signal.aborted) return stop(shared);
     const ended = (): void => stop(shared);
     run.signal.addEventListener("abort", ended, { once: true });

@@ -405,7 +405,6 @@ async function nextFrame(source: ByteSource): Promise<Frame> {
   if (numbers === null || headLength + textLength > MAX_BYTES) throw damaged("a frame has no lengths");
   const body = await source.take(headLength + textLength);
   if (body === undefined) throw damaged("it is cut off");
-  // mutant: restored-checksum-ignored
   if (checksum(body) !== sum) throw damaged("a checksum is wrong");
   return { head: JSON.parse(decoder.decode(body.subarray(0, headLength))), texts: body.subarray(headLength) };
 }
@@ -428,7 +427,7 @@ class ByteSource {
   /** Returns this many bytes; `undefined` if there are fewer. */
   async take(length: number): Promise<Uint8Array | undefined> {
     const there = this.#chunk.length - this.#at;
-    if (there >= length) return this.#chunk.subarray(this.#at, this.#at += length); // survives: whole-chunk
+    if (there >= length) return this.#chunk.subarray(this.#at, this.#at += length);
     const taken = new Uint8Array(length);
     for (let filled = 0;;) {
       const part = this.#chunk.subarray(this.#at, this.#at + length - filled);

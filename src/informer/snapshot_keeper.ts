@@ -131,7 +131,6 @@ class SnapshotKeeper {
     this.#isRunning = false;
     this.#timer[Symbol.dispose]();
     await this.#writing;
-    // mutant: last-snapshot-not-written
     if (this.#changed !== "nothing") await this.#write();
   }
 

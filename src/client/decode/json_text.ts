@@ -204,7 +204,6 @@ export class JsonWalker {
             if (at === -1) return -1;
             const first = bytes[key - 2] === OPEN_BRACE;
             this.cutStart = first ? key - 1 : key - 2;
-            // mutant: cut-eats-neighbour
             this.cutEnd = first && bytes[at] === COMMA ? at + 1 : at;
           } else at = skipValue(bytes, value, end);
           break;

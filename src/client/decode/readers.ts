@@ -294,7 +294,6 @@ export class ListReader<T extends KubernetesObject> implements BodyDecoder<ListP
     const { kind, apiVersion } = outline;
     if (this.#rows !== undefined && isTable(outline)) this.#rows.begin(outline);
     if (typeof kind === "string" && kind !== "List" && kind.endsWith("List") && typeof apiVersion === "string") {
-      // mutant: kind-not-filled-in
       this.#objects.fillIn(kind.slice(0, -"List".length), apiVersion);
     }
   }
@@ -377,7 +376,6 @@ export class WatchReader<T extends KubernetesObject> implements BodyDecoder<read
 
   /** Decodes a watch of the objects that `options` describe. */
   constructor(options: ReadOptions) {
-    // mutant: carry-survives-reconnect
     const lines = new LineSplitter(options.maxObjectBytes);
     this.#lines = lines;
     this.#events = new EventReader<T>(options);
@@ -481,7 +479,6 @@ class EventReader<T extends KubernetesObject> {
         };
       }
       case "ERROR": {
-        // mutant: error-event-410-ignored, error-event-other-ignored
         const status = statusFrom(event.object);
         throw new StatusError(
           `Cannot go on watching "${name}": ${status.code} ${status.reason}: ${status.message}`,

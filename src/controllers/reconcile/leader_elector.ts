@@ -656,7 +656,7 @@ export class LeaderElector {
       this.#state = "ending";
       signal?.removeEventListener("abort", stop);
       keeping.abort();
-      await kept; // survives: cancelled-renewal
+      await kept;
       // After a pause of the process, the work may end before the timer of the deadline.
       if (!term.lost.aborted && !term.isHeld()) this.#expire(term);
       term.end();
@@ -785,6 +785,6 @@ export async function pauseOf(clock: ElectionClock, ms: number, signal: AbortSig
   try {
     await clock.sleep(ms, { signal });
   } catch (error) {
-    if (!signal?.aborted) throw error; // survives: only-abort
+    if (!signal?.aborted) throw error;
   }
 }

@@ -355,7 +355,7 @@ export async function finalize<T extends KubernetesObject>(
   const { namespace } = object.metadata;
   const own = namespace ? client.namespace(namespace) : client;
   if (!isDeleted(object)) {
-    if (hasFinalizer(object, finalizer)) return object; // survives: guarded-already
+    if (hasFinalizer(object, finalizer)) return object;
     const guarded = await patchFinalizers(own, object, options, (current, finalizers) => {
       // The server refuses new finalizers on objects that are being deleted.
       return isDeleted(current) || finalizers.includes(finalizer) ? undefined : [...finalizers, finalizer];

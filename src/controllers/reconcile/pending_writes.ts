@@ -420,7 +420,7 @@ async function allSeen(write: Pending, signal: AbortSignal): Promise<void> {
 /** Resolves when a cache has seen a write. */
 async function seen(cache: Cache, write: Pending, signal: AbortSignal): Promise<void> {
   const { key, namespace, resourceVersion, isDeleted, after } = write;
-  if (isSeen(cache, write)) return; // survives: seen-already
+  if (isSeen(cache, write)) return;
   if (resourceVersion !== "") {
     if (isResourceVersion(resourceVersion)) {
       const several = cache.selections.length > 1;

@@ -140,7 +140,7 @@ export class MemoryBudget {
 
   /** Counts a cache no more, which has no bytes left. */
   forget(cache: Counted): void {
-    this.#caches.delete(cache); // survives: forgotten-cache
+    this.#caches.delete(cache);
   }
 
   /** Resolves once the caches hold less than {@linkcode ROOMY}, and there is room for what `missing` returns, too. */
@@ -274,7 +274,7 @@ export class CountedCache<T extends KubernetesObject> implements Disposable {
   [Symbol.dispose](): void {
     this.#isOver = true;
     this.#recount();
-    this.#budget.forget(this); // survives: forgotten-cache
+    this.#budget.forget(this);
   }
 
   /** Returns true if the cache has grown, and the caches hold more than they may. */

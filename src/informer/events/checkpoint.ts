@@ -279,7 +279,6 @@ export class Checkpoint implements AsyncDisposable {
         return;
       }
       const found = await this.#store.get(this.name);
-      // mutant: checkpoint-own-write-lost
       if (found?.record.holder !== this.#holder) {
         const what = found === undefined ? "it was removed" : "another reader has opened it";
         throw new CheckpointError(`Cannot hold checkpoint "${this.name}": ${what} since`, "lost");

@@ -360,7 +360,6 @@ export class EventFilter<T extends KubernetesObject> {
   apply(event: LoggedEvent<T>): LoggedEvent<T> | undefined {
     if (event.type === "synced") return event;
     const { key } = event;
-    // mutant: filter-forgets
     if (event.type === "deleted") return this.#known.delete(key) ? event : undefined;
     if (this.#holds(event)) {
       if (this.#known.has(key)) return event;

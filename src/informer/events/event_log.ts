@@ -492,7 +492,6 @@ class LogCursor<T extends KubernetesObject> extends Cursor<T> {
       const { entries } = this.#snapshot;
       const entry = entries[this.#snapshot.next++];
       if (this.#snapshot.next >= entries.length) this.#snapshot = undefined;
-      // mutant: initial-as-new
       if (entry !== undefined) return new Added(entry, this.#quarantine, true);
     }
     if (this.#synced !== undefined) {
@@ -634,7 +633,6 @@ function fold<T extends KubernetesObject>(
   if (first.type === "added") {
     return second.type === "updated" ? [new Added(second.entry, quarantine, first.initial)] : [];
   }
-  // mutant: folded-deletion-lost
   if (second.type === "deleted") return [second];
   return [new Updated((second as Updated<T>).entry, quarantine, (first as Updated<T>).before, false)];
 }

@@ -208,17 +208,14 @@ export class CacheWriter<T extends KubernetesObject> {
     }
     if (known === undefined) {
       this.#set(key, entry);
-      // mutant: initial-after-sync
       this.#processor.log.append(new Added(entry, this.#quarantine, initial));
       return;
     }
     if (sameVersion(known, entry)) return;
     this.#set(key, entry);
-    // mutant: successor-as-update
     if (isAnother(known, entry)) {
       this.#processor.log.append(new Deleted(known, this.#quarantine, true));
       this.#processor.log.append(new Added(entry, this.#quarantine, false));
-      // mutant: change-of-kept-field-skipped
     } else if (!this.#skipsUnchanged || !sameFields(known, entry)) {
       this.#processor.log.append(new Updated(entry, this.#quarantine, known, false));
     }
@@ -258,7 +255,6 @@ export class CacheWriter<T extends KubernetesObject> {
 function isOutdated<T>(delta: Delta<CacheEntry<T>>, known: CacheEntry<T>): boolean {
   const entry = delta.value;
   if (delta.type === "Replaced" || !isOlder(entry.resourceVersion, known.resourceVersion)) return false;
-  // mutant: deletion-of-predecessor-applied
   return delta.type !== "Deleted" || isAnother(known, entry);
 }
 

@@ -225,7 +225,7 @@ export class ChangingNamespaces<T, P extends NamespacePart<T>> {
     await Promise.all(leaving.map(async (part) => {
       this.#running.get(part)?.job.abort();
       await this.#running.get(part)?.ended;
-      this.#running.delete(part); // survives: left-namespace
+      this.#running.delete(part);
     }));
     if (signal.aborted) return;
     const before = new Map(collection.parts.map((part) => [part.namespace, part]));

@@ -194,7 +194,6 @@ class ConsistencyCheck<T extends KubernetesObject> implements RunningCheck {
       return this.#relist(compared, differences, "the server does not order its versions");
     }
     // What the watch brings meanwhile may differ from the list too, until the cache has reached a later version.
-    // mutant: check-ahead-of-watch
     for (let needed; isOlder(gate.version, needed = neededVersion(differences, version));) {
       const reached = await this.#reach(needed);
       differences = this.#differences(compared);
@@ -290,7 +289,6 @@ class ConsistencyCheck<T extends KubernetesObject> implements RunningCheck {
     for (const key of known.keys()) {
       const cached = known.getByKey(key)!;
       if (keys.has(this.#controller.serverKeyOf(cached))) continue;
-      // mutant: check-misses-gone
       if (!isOlder(version, cached.resourceVersion)) differences.push({ cached });
     }
     return differences;
