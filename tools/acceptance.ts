@@ -4,7 +4,8 @@
  * - Each acceptance case of `tests/conformance/acceptance.md` is covered by one test, is explained, or waits for a
  *   folder that does not exist yet.
  * - Each failure class of `tests/conformance/failure_classes.md` is covered by tests, waits for such a folder, or both.
- * - Each mutant of `tools/mutants_list.ts` has one marker in `src`, and its edit changes the marked line.
+ * - The line of each mutant of `tools/mutants_list.ts` is in its file exactly once, and its edit changes it. So is each
+ *   line of `tools/line_survivors.ts`.
  *
  * A test covers the ids in brackets at the end of its name: `Deno.test("Lister lists pods [C109] [F07]", …)`.
  *
@@ -12,8 +13,9 @@
  */
 import { join } from "node:path";
 import { readFlags } from "./flags.ts";
-import { edited, markersIn } from "./markers.ts";
+import { LINE_SURVIVORS } from "./line_survivors.ts";
 import { MUTANTS } from "./mutants_list.ts";
+import { edited, placeOf } from "./places.ts";
 
 interface List {
   readonly page: string;
@@ -125,15 +127,17 @@ function check({ page, letter, count, most }: List, tests: ReadonlyMap<string, s
 const tests = coverage();
 const lines = LISTS.map((list) => check(list, tests));
 
-const sources = new Map(filesIn("src", ".ts").map((path) => [path, read(path)]));
 for (const mutant of MUTANTS) {
-  const result = edited(sources, mutant);
+  const result = edited(exists(mutant.file) ? read(mutant.file) : "", mutant);
   if (typeof result === "string") problems.push(result);
 }
 const mutants = new Set(MUTANTS.map(({ id }) => id));
 if (mutants.size !== MUTANTS.length) problems.push("an id of tools/mutants_list.ts is there twice");
-for (const id of markersIn(sources)) {
-  if (!mutants.has(id)) problems.push(`the marker "${id}" belongs to no mutant of tools/mutants_list.ts`);
+for (const { id, lines } of LINE_SURVIVORS) {
+  for (const [file, line] of lines) {
+    const place = placeOf(file, exists(file) ? read(file) : "", line);
+    if (typeof place === "string") problems.push(`the survivor "${id}": ${place}`);
+  }
 }
 
 for (const problem of problems) console.error(problem);

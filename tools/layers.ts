@@ -3,6 +3,7 @@
  *
  * - No import goes up: folders import what the table of layers allows, and no file in a subfolder imports from the
  *   folder above it. There are no cycles, of files or of subfolders.
+ * - Each file begins with a comment that says what it is, and ends with `@module`.
  * - No exported name exists twice. A file is a concept: it has at most 600 lines of code, and a function at most 60
  *   lines.
  * - Only `src/connect/deno` and `src/cli` say `Deno`, and only `src/errors/errors.ts` prints, by `console.warn`.
@@ -170,6 +171,22 @@ export function problems(sources: readonly Source[]): string[] {
   return [...found, ...cycles(sources), ...subfolders(sources), ...files(sources)];
 }
 
+/** Hand-written files that do not begin with a comment of at least a sentence, which ends with `@module`. */
+export function headless(sources: readonly Pick<Source, "path" | "text">[]): string[] {
+  return sources
+    .filter(({ path, text }) => {
+      const head = /^\/\*\*\n([\s\S]*?)\*\//.exec(text)?.[1] ?? "";
+      return !isGenerated(path) && !/^ \* .*\w[\s\S]*?\.[\s\S]*\n \* @module\n $/.test(head);
+    })
+    .map(({ path }) =>
+      `src/${path}: does not begin with a comment that says what it is, its entry point, what it does not do, and @module`
+    );
+}
+
+function isGenerated(path: string): boolean {
+  return GENERATED.some((start) => path.startsWith(start));
+}
+
 /** Imports of helpers that belong to another folder. Paths are relative to the root. */
 export function borrowed(sources: readonly Pick<Source, "path" | "imports">[]): string[] {
   return sources.flatMap(({ path, imports }) => {
@@ -217,7 +234,7 @@ function files(sources: readonly Source[]): string[] {
   const found: string[] = [];
   const places = new Map<string, string>();
   for (const { path, text } of sources) {
-    if (GENERATED.some((start) => path.startsWith(start)) || ENTRY_POINTS.includes(path)) continue;
+    if (isGenerated(path) || ENTRY_POINTS.includes(path)) continue;
     for (const name of exportsOf(text)) {
       const other = places.get(name);
       if (other !== undefined) found.push(`src/${path}: exports "${name}", as src/${other} does`);
@@ -321,7 +338,7 @@ if (import.meta.main) {
   const root = join(import.meta.dirname!, "..");
   const sources = read(join(root, "src"));
   const beside = ["bench", "examples", "tests", "tools"].flatMap((folder) => read(root, join(root, folder)));
-  const found = [...problems(sources), ...borrowed(beside)];
+  const found = [...problems(sources), ...headless(sources), ...borrowed(beside)];
   for (const problem of found) console.error(problem);
   if (found.length === 0) console.log(`layers: ${sources.length} files, none reaches up, no cycles`);
   Deno.exit(found.length === 0 ? 0 : 1);

@@ -2,7 +2,8 @@ import { join, relative } from "node:path";
 import { FAILED } from "./first_failure.ts";
 import { count, list, readFlags, text, toggle } from "./flags.ts";
 import { LINE_SURVIVORS } from "./line_survivors.ts";
-import { type Statement, statementsIn, survivesIdsIn, without } from "./statements.ts";
+import { type Place, placeOf } from "./places.ts";
+import { type Statement, statementsIn, without } from "./statements.ts";
 import { TypeChecker } from "./type_checker.ts";
 
 const PROGRAM = {
@@ -11,8 +12,8 @@ const PROGRAM = {
 
 For each statement that the sources compile without: first the tests of its folder, then, if they all pass, 200 random
 histories. A run that takes four times as long as without the change has exceeded its deadline. That counts as caught, and
-so does a crash. Prints the statements that no test noticed. A statement whose deletion is harmless carries a comment,
-"// survives: ID", and tools/line_survivors.ts has the reason under that id.
+so does a crash. Prints the statements that no test noticed. tools/line_survivors.ts names the statements whose deletion is
+harmless, with the reason.
 
 Outcomes are kept in .line_mutants.jsonl by the function that a statement is in, whichever file that is in: a statement of
 an unchanged function is not run again, unless it survived and its tests have changed. Remove the file to run everything.`,
@@ -46,6 +47,8 @@ interface LineMutant {
   readonly text: string;
   /** The deleted statement. */
   readonly statement: Statement;
+  /** The reason for which its deletion is harmless, if `tools/line_survivors.ts` has one. */
+  readonly reason: string | undefined;
   /** The same for as long as its function is. */
   readonly key: string;
   /** The same for as long as its tests are. */
@@ -80,7 +83,8 @@ export async function lineMutants(): Promise<number> {
   const { only = hotFolders(), tests, since, jobs } = readFlags(PROGRAM);
   const files = only.flatMap((path) => sourcesIn(relative(ROOT, join(ROOT, path))));
   const before = since === undefined ? new Set() : await keysOf(since);
-  const problems = await markerProblems();
+  const problems = LINE_SURVIVORS.flatMap(({ lines }) => lines).map(([file, line]) => placeIn(file, line))
+    .filter((place) => typeof place === "string");
   for (const problem of problems) console.log(problem);
   const mutants = (await Promise.all(files.map((file) => mutantsOf(file, tests)))).flat().filter(({ key }) =>
     !before.has(key)
@@ -88,7 +92,7 @@ export async function lineMutants(): Promise<number> {
   const outcomes = await run(mutants, files, jobs, tests);
   const count = (outcome: Outcome): number => [...outcomes.values()].filter((found) => found === outcome).length;
   const survivors = mutants.filter(({ key }) => outcomes.get(key) === "survives");
-  const unexplained = survivors.filter((mutant) => !isExplained(mutant));
+  const unexplained = survivors.filter(({ reason }) => reason === undefined);
   const caught = (["tests", "histories", "crash", "deadline"] as const)
     .map((outcome) => `${count(outcome)} (${outcome})`).join(", ");
   console.log(
@@ -107,18 +111,18 @@ function sourcesIn(path: string): string[] {
   }).sort();
 }
 
-/** Markers without a reason, and reasons without a marker. */
-async function markerProblems(): Promise<string[]> {
-  const texts = await Promise.all(sourcesIn("src").map((file) => Deno.readTextFile(join(ROOT, file))));
-  const marked = new Set(texts.flatMap(survivesIdsIn));
-  return [
-    ...[...marked].filter((id) => !(id in LINE_SURVIVORS)).map((id) => `NO REASON for "survives: ${id}"`),
-    ...Object.keys(LINE_SURVIVORS).filter((id) => !marked.has(id)).map((id) => `NO STATEMENT "survives: ${id}"`),
-  ];
+function placeIn(file: string, line: string): Place | string {
+  return placeOf(file, exists(file) ? Deno.readTextFileSync(join(ROOT, file)) : "", line);
 }
 
-function isExplained({ statement: { survivesId } }: LineMutant): boolean {
-  return survivesId !== undefined && survivesId in LINE_SURVIVORS;
+/** Returns the reason for a statement that begins on a line of `tools/line_survivors.ts`. */
+function reasonOf(file: string, { start }: Statement): string | undefined {
+  return LINE_SURVIVORS.find(({ lines }) =>
+    lines.some(([path, line]) => {
+      const place = path === file ? placeIn(file, line) : "";
+      return typeof place !== "string" && place.start <= start && start < place.end;
+    })
+  )?.reason;
 }
 
 async function mutantsOf(file: string, alone: readonly string[] | undefined): Promise<LineMutant[]> {
@@ -128,7 +132,7 @@ async function mutantsOf(file: string, alone: readonly string[] | undefined): Pr
   const tests = await sha256((await Promise.all(paths.map((path) => Deno.readTextFile(join(ROOT, path))))).join("\0"));
   return await Promise.all(
     statementsIn(text).map(async (statement) => {
-      return { file, text, statement, key: await keyOf(file, statement), tests };
+      return { file, text, statement, reason: reasonOf(file, statement), key: await keyOf(file, statement), tests };
     }),
   );
 }
@@ -239,11 +243,11 @@ async function readState(): Promise<Map<string, { readonly outcome: Outcome; rea
 }
 
 function printSurvivor(mutant: LineMutant, outcome: Outcome): void {
-  const { file, statement: { line, summary, survivesId } } = mutant;
+  const { file, reason, statement: { line, summary } } = mutant;
   if (outcome === "survives") {
-    console.log(`${file}:${line}: ${summary}${isExplained(mutant) ? ` (${LINE_SURVIVORS[survivesId!]})` : ""}`);
-  } else if (survivesId !== undefined) {
-    console.log(`${file}:${line}: marked "survives: ${survivesId}", but caught: ${outcome}`);
+    console.log(`${file}:${line}: ${summary}${reason === undefined ? "" : ` (${reason})`}`);
+  } else if (reason !== undefined) {
+    console.log(`${file}:${line}: in tools/line_survivors.ts, but caught: ${outcome}`);
   }
 }
 

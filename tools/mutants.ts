@@ -8,8 +8,8 @@ import { join } from "node:path";
 import { KINDS } from "../tests/support/histories/kinds.ts";
 import { FAILED } from "./first_failure.ts";
 import { count, quit, readFlags, text, toggle } from "./flags.ts";
-import { edited } from "./markers.ts";
 import { type Mutant, MUTANTS } from "./mutants_list.ts";
+import { edited } from "./places.ts";
 
 if (Deno.args.includes("--lines")) {
   const { lineMutants } = await import("./line_mutants.ts");
@@ -27,8 +27,8 @@ const { only = "", seeds } = readFlags({
     lines: toggle("deletes statements instead: --lines --help"),
   },
   examples: ["--only bookmark", "--seeds 5000"],
-  exits: "Exits with 1 when a mutant SURVIVED, CRASHED (out of memory, for example), HANGS or is INVALID (no marked\n" +
-    "line), with 2 when the command line is wrong.",
+  exits: "Exits with 1 when a mutant SURVIVED, CRASHED (out of memory, for example), HANGS or is INVALID (its\n" +
+    "line is gone), with 2 when the command line is wrong.",
 });
 const root = join(import.meta.dirname!, "..");
 const PARTS = ["deno.json", "deno.lock", "mod.ts", "src", "standins", "tests", "tools"];
@@ -55,31 +55,22 @@ async function play(folder: string, seeds: number): Promise<readonly [Verdict, s
   return ["CRASHED", `exit code ${code}: ${last ?? text(stderr).split("\n")[0]}`];
 }
 
-async function sourcesIn(folder: string): Promise<Map<string, string>> {
-  const sources = new Map<string, string>();
-  for await (const { name, isDirectory } of Deno.readDir(folder)) {
-    const path = join(folder, name);
-    if (isDirectory) { for (const [each, text] of await sourcesIn(path)) sources.set(each, text); }
-    else if (name.endsWith(".ts")) sources.set(path, await Deno.readTextFile(path));
-  }
-  return sources;
-}
-
 /** Plays the histories against each mutant, in a copy of the repository, and returns how many were caught. */
 async function run(mutants: readonly Mutant[], seeds: number): Promise<number> {
   const copy = await Deno.makeTempDir({ prefix: "mutants-" });
   let caught = 0;
   try {
     for (const part of PARTS) await new Deno.Command("cp", { args: ["-r", join(root, part), copy] }).output();
-    const sources = await sourcesIn(join(copy, "src"));
     for (const mutant of mutants) {
-      const result = edited(sources, mutant);
+      const path = join(copy, mutant.file);
+      const source = await Deno.readTextFile(path);
+      const result = edited(source, mutant);
       let ending: readonly [Verdict, string];
       if (typeof result === "string") ending = ["INVALID", result];
       else {
-        await Deno.writeTextFile(result.path, result.text);
+        await Deno.writeTextFile(path, result.text);
         ending = await play(copy, seeds);
-        await Deno.writeTextFile(result.path, sources.get(result.path)!);
+        await Deno.writeTextFile(path, source);
       }
       const [verdict, why] = ending;
       if (verdict === "caught") caught++;

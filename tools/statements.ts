@@ -14,8 +14,6 @@ export interface Statement {
   readonly replacement: "" | ";";
   /** The function, method or other declaration of the top level or a class that it is in: its name and its text. */
   readonly owner: { readonly name: string; readonly text: string; readonly start: number };
-  /** The id in a `// survives: ID` comment on the line it begins on, or on a line of its own above. */
-  readonly survivesId?: string;
 }
 
 const SUMMARY_LENGTH = 100;
@@ -23,7 +21,6 @@ const SUMMARY_LENGTH = 100;
 /** The statements of a TypeScript source that can be deleted one at a time, in order: those within others as well. */
 export function statementsIn(text: string): Statement[] {
   const source = ts.createSourceFile("source.ts", text, ts.ScriptTarget.Latest, true);
-  const lines = text.split("\n");
   const found: Statement[] = [];
   const visit = (node: ts.Node): void => {
     const replacement = replacementOf(node);
@@ -38,7 +35,6 @@ export function statementsIn(text: string): Statement[] {
         end: node.getEnd(),
         replacement,
         owner: ownerOf(node, source),
-        survivesId: survivesIdAt(lines, line),
       });
     }
     ts.forEachChild(node, visit);
@@ -51,11 +47,6 @@ export function statementsIn(text: string): Statement[] {
 export function without(text: string, { start, end, replacement }: Statement): string {
   const newlines = text.slice(start, end).replaceAll(/[^\n]/g, "");
   return text.slice(0, start) + replacement + newlines + text.slice(end);
-}
-
-/** The ids of all `// survives: ID` comments. */
-export function survivesIdsIn(text: string): string[] {
-  return [...text.matchAll(/\/\/ survives: ([\w-]+)/g)].map(([, id]) => id);
 }
 
 /** The outermost declaration around a node, below the class that it is in. */
@@ -84,14 +75,4 @@ function isDeclaration(node: ts.Statement): boolean {
     ts.isTypeAliasDeclaration(node) || ts.isEnumDeclaration(node) || ts.isModuleDeclaration(node) ||
     ts.isImportDeclaration(node) || ts.isImportEqualsDeclaration(node) || ts.isExportDeclaration(node) ||
     ts.isExportAssignment(node);
-}
-
-function survivesIdAt(lines: readonly string[], line: number): string | undefined {
-  const [own] = survivesIdsIn(lines[line]);
-  if (own !== undefined) return own;
-  for (let above = line - 1; above >= 0 && /^\s*\/\//.test(lines[above]); above--) {
-    const [id] = survivesIdsIn(lines[above]);
-    if (id !== undefined) return id;
-  }
-  return undefined;
 }

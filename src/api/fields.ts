@@ -1,3 +1,11 @@
+/**
+ * The fields that an informer keeps, as paths: which ones there are, and what type they leave.
+ *
+ * {@linkcode FieldTree} is the entry point: it has the paths as a tree of keys. The types beside it check paths at
+ * compile time. The tree reads no objects; `Projector` and `Reduction` apply it to bytes and to objects.
+ *
+ * @module
+ */
 import { formatFieldPath, parseFieldPath } from "./selector.ts";
 import type { EnumLiterals, KubernetesObject, ObjectMeta, Reduced, Scalar } from "./object.ts";
 import { type Resource, resourceName } from "./resource.ts";

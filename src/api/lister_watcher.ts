@@ -1,3 +1,12 @@
+/**
+ * The requests that a reflector needs, and what a program can keep beyond a process.
+ *
+ * {@linkcode ListerWatcher} is the entry point; {@linkcode readPages} reads its lists page by page. Stores of snapshots
+ * and checkpoints are interfaces here; `connect` and `controllers/reconcile` implement them. This file sends no
+ * requests.
+ *
+ * @module
+ */
 import { quoted } from "../errors/errors.ts";
 import type { ShardFilter } from "./shard.ts";
 import type { CacheEntry, ListOptions, Selection, WatchOptions } from "./options.ts";
@@ -222,7 +231,6 @@ export async function* readPages<P extends { readonly continue?: string }>(
         if (!restart || restarts > 0 || pages === 0 || !isExpired(error)) throw error;
         await next?.close();
         next = undefined;
-        // mutant: renewed-list-keeps-old-pages
         restarted = true;
         restarts++;
         pages = 0;
@@ -231,7 +239,6 @@ export async function* readPages<P extends { readonly continue?: string }>(
         progress = new PageProgress(action);
         continue;
       }
-      // mutant: later-pages-left-out
       if (next === undefined) return;
       progress.count(objects);
       pages++;

@@ -2,9 +2,9 @@
  * The vocabulary that all other folders share: objects, resources, keys, entries, changes, selectors, options and
  * errors.
  *
- * Entry points: {@linkcode KubernetesObject}, `Resource` (a kind and its place on the server), `Entry` (one version of
- * one object) and `ListerWatcher` (the requests of a reflector). This folder has types and small functions on them: it
- * sends no requests, caches nothing, and imports no other folder.
+ * Entry points: {@linkcode KubernetesObject}, `Resource` (a kind and its place on the server), `CacheEntry` (one
+ * version of one object) and `ListerWatcher` (the requests of a reflector). This folder has types and small functions
+ * on them: it sends no requests, and caches nothing.
  *
  * @module
  */

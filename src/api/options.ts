@@ -1,3 +1,11 @@
+/**
+ * Entries, and the options of calls that read: selections, lists, watches, decoding, impersonation.
+ *
+ * {@linkcode CacheEntry} is one version of one object, which all rooms pass on. The options of informers are in
+ * `informer/options.ts`. This file checks values, and reads no objects.
+ *
+ * @module
+ */
 import type { ShardFilter } from "./shard.ts";
 import { type DecodeError, UnreachableError } from "./status.ts";
 import { encoder, type ObjectKey, type ObjectMeta } from "./object.ts";
@@ -53,7 +61,6 @@ export interface Identity {
 
 /** Returns true when two entries hold the same version of the same object. A broken entry equals no entry. */
 export function sameVersion<T>(a: CacheEntry<T>, b: CacheEntry<T>): boolean {
-  // mutant: relist-updates-unchanged, relist-keeps-old-entry
   return a.resourceVersion === b.resourceVersion && a.uid === b.uid && a.resourceVersion !== "" &&
     a.error === undefined && b.error === undefined;
 }

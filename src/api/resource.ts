@@ -1,3 +1,12 @@
+/**
+ * Kinds and their places on a server: names, paths, verbs, columns.
+ *
+ * {@linkcode defineResource} is the entry point. {@linkcode onlyMetadata} and {@linkcode asTable} choose another
+ * representation of a kind, and `isSecret` names the kind whose data informers do not keep. This file sends no
+ * requests; discovery is in the client.
+ *
+ * @module
+ */
 import type { DynamicObject, KubernetesObject, Reduced } from "./object.ts";
 
 /** A column of the table that a server prints of a kind (`TableColumnDefinition` of meta.k8s.io/v1). */

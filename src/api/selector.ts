@@ -1,3 +1,12 @@
+/**
+ * Label selectors, field selectors, and paths of fields.
+ *
+ * {@linkcode LabelSelector}, {@linkcode FieldSelector} and {@linkcode parseFieldPath} are the entry points. Every path
+ * in this package is parsed here. {@linkcode membersAt} reads parsed objects; `entry/path.ts` reads the same values
+ * from unparsed text.
+ *
+ * @module
+ */
 import { quoted } from "../errors/errors.ts";
 
 type Labels = Readonly<Record<string, string>> | undefined;

@@ -1,3 +1,12 @@
+/**
+ * Shards: parts of a collection by the hash of a uid or a namespace.
+ *
+ * {@linkcode fixedShard} and {@linkcode ShardFilter} are the entry points. Readers hash the bytes of an object and skip
+ * objects of other shards before they decode them. This file does not decide which process has which range;
+ * `group_leases.ts` does.
+ *
+ * @module
+ */
 import { encoder, type ObjectMeta } from "./object.ts";
 import { DecodeError } from "./status.ts";
 

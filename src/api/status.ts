@@ -1,3 +1,11 @@
+/**
+ * Errors that several rooms know, and the `Status` of a server.
+ *
+ * {@linkcode StatusError} is the entry point; `isNotFound` and similar functions classify it. Which error leads to
+ * which recovery is decided in `reflector/transition.ts`, and which exit code it has in `cli/errors`.
+ *
+ * @module
+ */
 import { InformerError } from "../errors/informer_error.ts";
 import type { ObjectKey } from "./object.ts";
 export { messageOf } from "../errors/errors.ts";

@@ -1,3 +1,11 @@
+/**
+ * Async iterators and streams that always end: by a signal, by their source, or by their reader.
+ *
+ * {@linkcode PolledIterator} makes values when they are asked for, {@linkcode CancellableStream} reads a source that
+ * may never answer, and {@linkcode ReadAhead} begins a read early. None of them knows what the values are.
+ *
+ * @module
+ */
 import { callObserver, DerivedController } from "./signals.ts";
 
 /** The error with which an iterator ends. */

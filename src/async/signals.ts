@@ -1,4 +1,14 @@
 /**
+ * Abort signals, events that happen once, and turns of the event loop.
+ *
+ * {@linkcode DerivedController} and {@linkcode Pacer} are the entry points. A derived controller removes its listener
+ * from its parents when it is done, and a pacer shares the time of a turn among workers. {@linkcode callObserver} calls
+ * functions of users, so that their errors stop nothing here.
+ *
+ * @module
+ */
+
+/**
  * An `AbortController` that aborts with the first of its parent signals, and removes its listeners from them once it
  * has aborted or is disposed.
  *

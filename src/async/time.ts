@@ -1,3 +1,11 @@
+/**
+ * The clock, timers, back-off, limits of rates, and histograms of durations.
+ *
+ * {@linkcode backoffMs}, {@linkcode sleep}, {@linkcode LongTimer} and {@linkcode LeakyBucket} are the entry points. All
+ * of them use the monotonic clock. This file does not decide what is retried.
+ *
+ * @module
+ */
 import { delay } from "@std/async/delay";
 import { DerivedController } from "./signals.ts";
 

@@ -1,3 +1,11 @@
+/**
+ * The commands of the program `informer`: their flags, help and examples.
+ *
+ * {@linkcode CommandLine} is the entry point. It parses the arguments, calls the function of a command, and turns an
+ * error into a message and an exit code. What a command does is in the file of its name.
+ *
+ * @module
+ */
 import { Command, EnumType, ValidationError } from "@cliffy/command";
 import { VERSION } from "../client/client.ts";
 import type { BackoffOptions } from "../async/time.ts";

@@ -1,3 +1,11 @@
+/**
+ * Completions of the command line for bash, zsh and fish.
+ *
+ * {@linkcode complete} finds the words, and {@linkcode completionScript} returns the script that a shell sources. It
+ * reads commands and flags from the parser, so that it needs no list of its own.
+ *
+ * @module
+ */
 import { timedController } from "../async/time.ts";
 import { type ApiResource, onlyMetadata, resourceName } from "../api/resource.ts";
 import { type Client, findResource } from "../client/client.ts";

@@ -1,3 +1,11 @@
+/**
+ * The command `informer demo`: the main job on one screen.
+ *
+ * {@linkcode demo} runs a fake API server over real HTTP and an informer on it, and compares the two. It connects to no
+ * cluster.
+ *
+ * @module
+ */
 import { Pod, type Pod as PodObject } from "../kinds/core/v1.ts";
 import { sleep } from "../async/time.ts";
 import { Client } from "../client/client.ts";

@@ -1,3 +1,11 @@
+/**
+ * The command `informer fake`: serves a fake API server on a port.
+ *
+ * {@linkcode fake} is the entry point. It fills the server with pods or a recording, and writes a kubeconfig if a flag
+ * asks for it.
+ *
+ * @module
+ */
 import { FakeApiServer, type FakeApiServerOptions } from "../testing/mod.ts";
 import { checkNumbers, durationMs, fillFakeServer, listen, SteadyChurn } from "./resources/resources_for.ts";
 import { unreadable, unwritable } from "./output_file.ts";

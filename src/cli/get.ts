@@ -1,3 +1,10 @@
+/**
+ * The command `informer get`: prints objects by name, or lists of kinds.
+ *
+ * {@linkcode get} is the entry point. It reads each list once, in pages, and caches nothing.
+ *
+ * @module
+ */
 import { isNotFound } from "../api/status.ts";
 import type { KubernetesObject } from "../api/object.ts";
 import { type Resource, resourceName } from "../api/resource.ts";

@@ -1,3 +1,11 @@
+/**
+ * The command `informer init`: writes the project of a controller.
+ *
+ * {@linkcode init} is the entry point. It replaces the names in `project_files.ts`, which `deno task project` makes of
+ * `examples/website`. It never replaces a file.
+ *
+ * @module
+ */
 import { join } from "node:path";
 import { EXIT_CODE, UsageError } from "./errors/explain_error.ts";
 import { messageOf } from "../errors/errors.ts";

@@ -1,3 +1,11 @@
+/**
+ * The command `informer kinds`: writes types of custom kinds.
+ *
+ * {@linkcode kinds} is the entry point. It reads definitions from a server or a file, and `codegen` writes the module.
+ * It replaces only files that it has written.
+ *
+ * @module
+ */
 import type { Client } from "../client/client.ts";
 import { type DocumentPart, isDocumentObject, memberOf } from "./codegen/read_schema.ts";
 import { emitModule } from "./codegen/emit_module.ts";

@@ -1,3 +1,11 @@
+/**
+ * The commands `informer dashboard` and `informer alerts`.
+ *
+ * {@linkcode dashboardJson} and {@linkcode alertsYaml} are the entry points. They know the names of metrics, and read
+ * no metrics.
+ *
+ * @module
+ */
 import type { LeaderElectorStatus } from "../controllers/reconcile/leader_elector.ts";
 import type { ManagerPhase } from "../controllers/reconcile/manager.ts";
 import { yamlText } from "./terminal/terminal.ts";

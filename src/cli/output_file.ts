@@ -1,3 +1,11 @@
+/**
+ * Files that commands write and read, and the errors for files that cannot be used.
+ *
+ * {@linkcode checkOutputFile} is called before a command begins, so that a run does not fail at its end. {@linkcode
+ * writeCacheFile} replaces a file in one step.
+ *
+ * @module
+ */
 import { dirname } from "node:path";
 import { encoder, type KubernetesObject } from "../api/object.ts";
 import { folderPermissions, readProblem, replaceFile, temporaryPath } from "../connect/deno/host.ts";

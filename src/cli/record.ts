@@ -1,3 +1,11 @@
+/**
+ * The command `informer record`: writes lists and watches with their times to a file.
+ *
+ * {@linkcode record} is the entry point. It never writes the data of Secrets. `testing/fake/recording.ts` has the
+ * format, and plays it.
+ *
+ * @module
+ */
 import { parseFieldPath } from "../api/selector.ts";
 import type { CacheEntry } from "../api/options.ts";
 import type { ListerWatcher } from "../api/lister_watcher.ts";

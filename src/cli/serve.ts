@@ -1,3 +1,11 @@
+/**
+ * The command `informer serve`: a page and a relay on loopback.
+ *
+ * {@linkcode serve} is the entry point. The relay answers all requests for objects; this file adds the page, and one
+ * relay for each cluster.
+ *
+ * @module
+ */
 import { PAGE_HTML, PAGE_POLICY } from "./page_html.ts";
 import { isSecret, type Resource, resourceName } from "../api/resource.ts";
 import type { KubernetesObject } from "../api/object.ts";

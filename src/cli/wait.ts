@@ -1,3 +1,11 @@
+/**
+ * The command `informer wait`: waits until objects reach a state.
+ *
+ * {@linkcode wait} is the entry point. Readiness is judged by `controllers/readiness`; the wait reads caches, and does
+ * not poll.
+ *
+ * @module
+ */
 import type { KubernetesObject } from "../api/object.ts";
 import { defined, type Selection } from "../api/options.ts";
 import { type Resource, resourceName } from "../api/resource.ts";

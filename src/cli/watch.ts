@@ -1,3 +1,10 @@
+/**
+ * The command `informer watch`: runs informers and prints their events.
+ *
+ * {@linkcode watch} is the entry point. The table of a terminal is in `terminal/live_view.ts`.
+ *
+ * @module
+ */
 import { EXIT_CODE, UsageError } from "./errors/explain_error.ts";
 import { checkOutputFile, writeCacheFile } from "./output_file.ts";
 import type { KubernetesObject } from "../api/object.ts";

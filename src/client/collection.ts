@@ -1,3 +1,11 @@
+/**
+ * The calls for one collection: get, list, watch, follow, and writes.
+ *
+ * {@linkcode Collection} is the entry point: it implements `ResourceClient` over a `Connection`. `follow()` throws
+ * after an expired version, where an informer lists again. It keeps no objects.
+ *
+ * @module
+ */
 import { checkBackoff } from "../errors/option_names.ts";
 import {
   type ConnectionsStatus,

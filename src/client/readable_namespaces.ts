@@ -1,3 +1,11 @@
+/**
+ * Finds the namespaces that a client may read, by access reviews.
+ *
+ * {@linkcode readableNamespaces} is the entry point. It remembers nothing; informers that follow such namespaces ask
+ * again.
+ *
+ * @module
+ */
 import { type Abortable, defined } from "../api/options.ts";
 import { defineResource, onlyMetadata, type Resource } from "../api/resource.ts";
 import { isForbidden } from "../api/status.ts";

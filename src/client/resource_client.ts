@@ -1,3 +1,11 @@
+/**
+ * The typed calls for one kind: their options, results, and what they report of writes.
+ *
+ * {@linkcode ResourceClient} is the entry point; `Collection` implements it. A write is reported to `onWrite`, by which
+ * a reconciler knows its own writes.
+ *
+ * @module
+ */
 import { checkNames, namesOf } from "../errors/option_names.ts";
 import {
   type Apply,

@@ -1,3 +1,12 @@
+/**
+ * Entries: one version of one object, as JSON text that is parsed on first read.
+ *
+ * {@linkcode unreadEntry} and {@linkcode entryOf} are the entry points. An entry keeps one flat string or its own
+ * bytes, never a slice of something larger. An entry that cannot be parsed equals no other one, and every read throws.
+ * This file scans no streams; `client/decode` does.
+ *
+ * @module
+ */
 import type { CacheEntry, DecodeOptions, Identity, Projection } from "../api/options.ts";
 import { DecodeError } from "../api/status.ts";
 import {
@@ -843,10 +852,8 @@ type Text = string | Uint8Array;
 export function sameFields<T>(a: CacheEntry<T>, b: CacheEntry<T>): boolean {
   if (a.error !== undefined || b.error !== undefined) return false;
   const [text, other] = [textOf(a), textOf(b)];
-  // mutant: other-text-skipped
   if (text !== undefined && other !== undefined) return sameText(text, a.resourceVersion, other, b.resourceVersion);
   try {
-    // mutant: unchanged-object-delivered
     return sameValue(a.object, b.object, (a.object as { readonly metadata?: unknown }).metadata);
   } catch {
     return false; // an object that cannot be read, or a getter of a transform that throws: its readers meet the error

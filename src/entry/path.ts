@@ -1,3 +1,11 @@
+/**
+ * Reads fields of entries without parsing the object.
+ *
+ * {@linkcode field} is the entry point for programs, {@linkcode readValues} for this package. A search in the text is
+ * exact or declines, and then the object is parsed. Paths themselves are parsed in `api/selector.ts`.
+ *
+ * @module
+ */
 import type { CacheEntry } from "../api/options.ts";
 import { type FieldValue, fieldValues, parseFieldPath } from "../api/selector.ts";
 import type { CheckedPath, PathKeys } from "../api/fields.ts";

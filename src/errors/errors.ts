@@ -1,3 +1,11 @@
+/**
+ * Errors as text: one line, the chain of causes, redaction, similar names, and the console.
+ *
+ * {@linkcode errorLine} and {@linkcode ConsoleReporter} are the entry points. This is the only file that writes to the
+ * console, where a program has no `onError`. Remedies are in the messages themselves, and for commands in `cli/errors`.
+ *
+ * @module
+ */
 import { monotonicMs } from "../async/time.ts";
 
 /** Returns the message of an error, or the text of any other thrown value. Never throws. */

@@ -1,3 +1,11 @@
+/**
+ * The base of the errors of this package.
+ *
+ * {@linkcode InformerError} is the entry point. It leaves out a cause that its message repeats, and prints a chain of
+ * causes in at most ten lines.
+ *
+ * @module
+ */
 import { causesOf, messageOf, nameOf } from "./errors.ts";
 
 /** The method that Deno and Node call to print an object. */

@@ -1,3 +1,11 @@
+/**
+ * Collections that are computed from others.
+ *
+ * {@linkcode derive} and {@linkcode deriveGroups} are the entry points. Store, events, lister and views are the ones
+ * that informers have; `derived/derivation.ts` calls the function and finds out which calls are due.
+ *
+ * @module
+ */
 import { checkNames } from "../errors/option_names.ts";
 import { type Abortable, type CacheEntry, defined } from "../api/options.ts";
 import type { KubernetesObject, ObjectKey } from "../api/object.ts";

@@ -1,3 +1,11 @@
+/**
+ * Families of metrics, their text in the OpenMetrics format, and probes.
+ *
+ * {@linkcode informerMetrics} and {@linkcode openMetricsText} are the entry points. Values are computed from status
+ * objects when they are read; nothing is counted here.
+ *
+ * @module
+ */
 import type { ConnectionsStatus } from "../api/lister_watcher.ts";
 import { resourceName } from "../api/resource.ts";
 import type { Durations } from "../async/time.ts";

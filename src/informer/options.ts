@@ -1,3 +1,11 @@
+/**
+ * The options of informers and factories, with their defaults and checks.
+ *
+ * {@linkcode SharedIndexInformerOptions} and {@linkcode withCacheDefaults} are the entry points. Options of handlers
+ * are in `events/event.ts`.
+ *
+ * @module
+ */
 import { checkNames } from "../errors/option_names.ts";
 import type { KubernetesObject } from "../api/object.ts";
 import { type DecodeOptions, defined, type Selection } from "../api/options.ts";

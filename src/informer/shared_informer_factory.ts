@@ -1,3 +1,11 @@
+/**
+ * Makes informers and shares them, one for each resource and selection.
+ *
+ * {@linkcode SharedInformerFactory} is the entry point. {@linkcode Demand} pauses and resumes informers by the number
+ * of their holders. It is the only file of this room that knows the client.
+ *
+ * @module
+ */
 import { checkNames } from "../errors/option_names.ts";
 import { type Abortable, checkSelectors, defined, namespacesOf, type Selection } from "../api/options.ts";
 import type { KubernetesObject, Reduced } from "../api/object.ts";
@@ -944,7 +952,7 @@ export class SharedInformerFactory implements AsyncDisposable {
     }
     shared.run = run;
     run.add(shared.running);
-    if (!wasStarted) return; // survives: started-by-run
+    if (!wasStarted) return;
     if (run.signal.aborted) return stop(shared);
     const ended = (): void => stop(shared);
     run.signal.addEventListener("abort", ended, { once: true });

@@ -1,3 +1,12 @@
+/**
+ * Snapshots: a cache as bytes, and a cache filled from them.
+ *
+ * {@linkcode CacheSnapshots} is the entry point. A snapshot is frames of some 256 KiB, each with a checksum. A restore
+ * commits entries as a first list, and the reflector's first phase is a watch from their version. When snapshots are
+ * written is decided by `snapshot_keeper.ts`.
+ *
+ * @module
+ */
 import { checkNames } from "../errors/option_names.ts";
 import { InformerError } from "../errors/informer_error.ts";
 import { limitedSnapshot, type SnapshotLimit, type SnapshotStore, type StoredSnapshot } from "../api/lister_watcher.ts";
@@ -396,7 +405,6 @@ async function nextFrame(source: ByteSource): Promise<Frame> {
   if (numbers === null || headLength + textLength > MAX_BYTES) throw damaged("a frame has no lengths");
   const body = await source.take(headLength + textLength);
   if (body === undefined) throw damaged("it is cut off");
-  // mutant: restored-checksum-ignored
   if (checksum(body) !== sum) throw damaged("a checksum is wrong");
   return { head: JSON.parse(decoder.decode(body.subarray(0, headLength))), texts: body.subarray(headLength) };
 }
@@ -419,7 +427,7 @@ class ByteSource {
   /** Returns this many bytes; `undefined` if there are fewer. */
   async take(length: number): Promise<Uint8Array | undefined> {
     const there = this.#chunk.length - this.#at;
-    if (there >= length) return this.#chunk.subarray(this.#at, this.#at += length); // survives: whole-chunk
+    if (there >= length) return this.#chunk.subarray(this.#at, this.#at += length);
     const taken = new Uint8Array(length);
     for (let filled = 0;;) {
       const part = this.#chunk.subarray(this.#at, this.#at + length - filled);

@@ -1,3 +1,11 @@
+/**
+ * Keeps the snapshots of a factory's caches in a store.
+ *
+ * {@linkcode SnapshotKeepers} is the entry point. It writes them regularly and when an informer stops, and restores
+ * them by the name of their `CacheScope`. The format is in `snapshot.ts`.
+ *
+ * @module
+ */
 import type { Abortable } from "../api/options.ts";
 import { isOlder } from "../api/status.ts";
 import type { KubernetesObject } from "../api/object.ts";
@@ -123,7 +131,6 @@ class SnapshotKeeper {
     this.#isRunning = false;
     this.#timer[Symbol.dispose]();
     await this.#writing;
-    // mutant: last-snapshot-not-written
     if (this.#changed !== "nothing") await this.#write();
   }
 

@@ -1,3 +1,10 @@
+/**
+ * The status of an informer, and the waits of its callers with their errors.
+ *
+ * {@linkcode InformerStatus} and {@linkcode Waits} are the entry points. State itself is kept by `sync/state.ts`.
+ *
+ * @module
+ */
 import { checkNames } from "../errors/option_names.ts";
 import type { ConnectionsStatus } from "../api/lister_watcher.ts";
 import type { KubernetesObject, ObjectKey } from "../api/object.ts";

@@ -1,3 +1,11 @@
+/**
+ * Spans and metrics by OpenTelemetry.
+ *
+ * {@linkcode observeReconciles}, {@linkcode observeRequests}, {@linkcode observeStatus} and {@linkcode
+ * observeTransport} are the entry points. They use the global providers, and configure none.
+ *
+ * @module
+ */
 import {
   type Attributes,
   type BatchObservableResult,

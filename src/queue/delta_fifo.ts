@@ -163,12 +163,10 @@ class PendingKeys<V> {
   }
 
   #find(key: string): Delta<V>[] | undefined {
-    // survives: places-of-many
     if (this.#places === undefined && this.size > FEW) this.#places = this.#allPlaces();
-    if (this.#places !== undefined) { // survives: places-of-many
+    if (this.#places !== undefined) {
       const place = this.#places.get(key);
       // The Map may still have the place of a key that has left: it lies before the oldest.
-      // survives: places-of-many
       return place === undefined ? undefined : this.#deltas[place - this.#base];
     }
     for (let i = this.#head; i < this.#keys.length; i++) if (this.#keys[i] === key) return this.#deltas[i];
@@ -321,7 +319,6 @@ export class QueueReplacement<V> {
     for (const key of knownObjects.keys()) {
       if (this.#values.has(key) || (queued && pending.has(key))) continue;
       const value = knownObjects.getByKey(key);
-      // mutant: relist-skips-deletions, relist-deletes-without-flag
       if (value !== undefined) pending.add(key, { type: "Deleted", value, finalStateUnknown: true });
     }
   }
@@ -339,7 +336,6 @@ export class QueueReplacement<V> {
     const { knownObjects } = this.#options;
     let added = 0;
     for (const key of changed.keys()) if (knownObjects.getByKey(key) === undefined) added++;
-    // mutant: relist-misses-gone
     return this.#values.size - added === knownObjects.size;
   }
 

@@ -296,7 +296,6 @@ export class Reflector<T extends KubernetesObject> {
     const list = this.#store.stage();
     return {
       add: (entries) => {
-        // mutant: restored-objects-left-out
         list.add(entries);
       },
       delete: (entry) => list.delete(entry),
@@ -335,7 +334,6 @@ export class Reflector<T extends KubernetesObject> {
   pause(): void {
     if (this.#pause !== undefined) return;
     this.#pause = new Latch();
-    // mutant: pause-keeps-watch
     this.#work?.abort(paused());
   }
 
@@ -366,7 +364,6 @@ export class Reflector<T extends KubernetesObject> {
     try {
       this.#rules.admitMs();
       this.#work = new DerivedController(job.signal);
-      // mutant: restored-lists
       const begins = (this.#isRestored ? resumedPhase : firstPhase)(this.#store.version, this.#rules);
       const first = this.#listsNewest && begins.name === "listing" ? toNewest(begins) : begins;
       this.#isRestored = this.#listsNewest = false;
@@ -435,7 +432,7 @@ export class Reflector<T extends KubernetesObject> {
   }
 
   async #perform(phase: ReflectorPhase, stop: AbortSignal): Promise<Outcome> {
-    if (stop.aborted) return { type: "stopped" }; // survives: later-stop
+    if (stop.aborted) return { type: "stopped" };
     const beganMs = monotonicMs();
     const { signal } = this.#work!;
     try {

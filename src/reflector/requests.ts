@@ -1,3 +1,12 @@
+/**
+ * The requests of a reflector: lists, streaming lists and watches, their deadlines, and what is written of them.
+ *
+ * {@linkcode ListWatchWriter} writes lists and changes into a `ReflectorStore`; {@linkcode Replacement} is a list that
+ * is staged, and committed in one step or abandoned. An observer is called around the sending of a request, not around
+ * its effects. Phases are in `transition.ts`.
+ *
+ * @module
+ */
 import {
   type Abortable,
   type CacheEntry,
@@ -341,7 +350,6 @@ export class WatchStream<T> {
     const { signal, timeoutMs, observer } = options;
     this.#timeoutMs = timeoutMs;
     if (observer !== undefined) this.#send = (send) => observer.send(send);
-    // mutant: stop-misses-watch
     this.#controller = new DerivedController(signal);
     try {
       this.#batches = cancellable(open(this.#controller.signal), this.#controller.signal);
@@ -350,7 +358,6 @@ export class WatchStream<T> {
       throw error;
     }
     this.#limit = new TimeLimit(
-      // mutant: idle-limit-never-fires
       () => this.fail(watchTimeoutError("continue the watch", timeoutMs / 1_000)),
       timeoutMs + WATCH_GRACE_MS,
     );
@@ -495,7 +502,6 @@ export class ListWatchWriter<T> {
     for (const change of batch) {
       if (change.type === "BOOKMARK") {
         this.counters.lastBookmarkAt = Date.now();
-        // mutant: bookmark-keeps-version
         if (!isOlder(change.resourceVersion, seen)) seen = change.resourceVersion;
         continue;
       }
@@ -559,7 +565,6 @@ class StagedList<T> implements Disposable {
 
   /** Removes an object that was staged. */
   delete(entry: CacheEntry<T>): void {
-    // mutant: deletion-before-end-dropped
     this.#replacement.delete(entry);
   }
 
@@ -690,21 +695,17 @@ export async function readStreamingList<T>(
       stream.open = true;
       stream.delivered += batch.length;
       counters.lastByteAt = Date.now();
-      // mutant: plain-bookmark-ends-list
       const end = batch.findIndex((change) => change.type === "BOOKMARK" && change.initialEventsEnd);
-      // mutant: changes-before-end-dropped
       const before = end === -1 ? batch : batch.slice(0, end);
       const objects = stage(staged, before);
       counters.listed = (counters.listed ?? 0) + objects;
       deadline.progress(arrivals.count(objects));
-      // mutant: list-seen-before-end
       if (end === -1) continue;
       const bookmark = batch[end] as WatchChange<T> & { readonly type: "BOOKMARK" };
       const commitMs = staged.commit(bookmark.resourceVersion);
       observer?.committed(commitMs);
       counters.lastBookmarkAt = Date.now();
       // The rest of the batch belongs to the watch, which reads on from the same stream.
-      // mutant: events-after-end-dropped
       store.apply(batch.slice(end + 1), true);
       return { type: "listed", resourceVersion: store.version };
     }

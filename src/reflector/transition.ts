@@ -1,3 +1,12 @@
+/**
+ * The phases of a reflector, and which phase follows: a pure function.
+ *
+ * `transition` is the entry point, and {@linkcode classify} gives an error its meaning. A phase holds every value that
+ * the next one depends on. Waits grow only while the server sends nothing new. Nothing is requested or stored here;
+ * `reflector.ts` performs the phases.
+ *
+ * @module
+ */
 import {
   isExpired,
   isThrottled,
@@ -275,7 +284,6 @@ export function firstPhase(resourceVersion: string, rules: TransitionRules): Lis
 
 /** Returns the first phase of a reflector whose store has everything up to `resourceVersion`: a watch from there. */
 export function resumedPhase(resourceVersion: string, rules: TransitionRules): WatchingPhase {
-  // mutant: restored-watches-from-now
   return watching(resourceVersion, { ...NO_HISTORY, pagesOnly: rules.streamingList === "off" });
 }
 
@@ -356,7 +364,6 @@ function interrupted(phase: PausedPhase["next"], outcome: PausedOutcome): Paused
       return phase;
     case "watching": {
       const history = watch === undefined ? phase.history : after(watch, phase.history);
-      // mutant: resume-where-watch-began
       return phase.relist === undefined ? watching(resourceVersion, history) : listing("", history);
     }
     case "waiting":
@@ -396,7 +403,6 @@ function afterEnd(
   if (watch.lastedMs >= watch.timeoutMs - EARLY_END_MS && watch.lastedMs >= SHORT_WATCH_MS) {
     return watching(resourceVersion, history);
   }
-  // mutant: short-watch-without-backoff
   if (watch.delivered || watch.lastedMs >= SHORT_WATCH_MS) {
     return wait(rules.reconnectMs(), watching(resourceVersion, history), undefined);
   }
@@ -418,7 +424,6 @@ function afterWatch(phase: WatchingPhase, outcome: FailedOutcome, rules: Transit
     case "expired": {
       // A single expired version is no error; several in a row are.
       const reported = history.expirations === 0 ? { ...outcome, error: undefined } : outcome;
-      // mutant: expired-watches-again
       return backOff(reported, relisting(resourceVersion, history), rules);
     }
     case "unreachable":
@@ -440,7 +445,6 @@ function after(watch: WatchFacts, history: AttemptHistory): AttemptHistory {
   const lasted = watch.opened && watch.lastedMs >= HEALTHY_WATCH_MS;
   return {
     ...history,
-    // mutant: backoff-never-resets
     failures: watch.delivered || lasted ? 0 : history.failures,
     // Lists cost a server most: a watch that delivers and then expires, again and again, is not healthy.
     expirations: lasted ? 0 : history.expirations,
@@ -485,7 +489,6 @@ function impossible(phase: ReflectorPhase, outcome: Outcome): never {
  * list of arriving parts of a shard counts as unreachable.
  */
 export function classify(error: unknown): Failure {
-  // mutant: status-410-ignored
   if (isExpired(error) || isTooLargeResourceVersion(error)) return "expired";
   if (isThrottled(error)) return "throttled";
   if (error instanceof UnreachableError) return "unreachable";

@@ -109,16 +109,15 @@ class Index<V> implements IndexDefinition<V> {
   file(row: number, after: readonly string[]): void {
     if (row === this.#filed.length) this.#filed.push(NOT_FILED);
     const before = this.before = this.#filed[row];
-    if (before === after) return; // survives: unchanged-index
+    if (before === after) return;
     this.#filed[row] = after;
     this.#filings += after.length - before.length;
     if (before.length === 0) this.#put(row, after);
     else {
-      // mutant: index-keeps-old-value
       this.#take(row, without(before, after));
       this.#put(row, without(after, before));
     }
-    if (after.length === 1) this.#filed[row] = this.#buckets.get(after[0])!.alone; // survives: shared-values
+    if (after.length === 1) this.#filed[row] = this.#buckets.get(after[0])!.alone;
   }
 
   /** Removes a row from its buckets. */
@@ -258,10 +257,10 @@ export class Table<V> {
    * changes.
    */
   set(key: string, row: number, value: V): number {
-    if (row !== NO_ROW && this.#allByKey) { // survives: unchanged-index
+    if (row !== NO_ROW && this.#allByKey) {
       this.#values[row] = value;
       if (this.sizeOf !== undefined) this.#count(row, this.sizeOf(value));
-      return row; // survives: unchanged-index
+      return row;
     }
     const filed = new Array<readonly string[]>(this.#indexes.length);
     for (let i = 0; i < filed.length; i++) {
@@ -286,7 +285,6 @@ export class Table<V> {
   /** Removes a key whose row is `row`. */
   delete(key: string, row: number): void {
     this.#rows.delete(key);
-    // mutant: index-keeps-deleted-key
     for (const index of this.#indexes) index.unfile(row);
     this.#values[row] = undefined as V;
     if (this.sizeOf !== undefined) this.#count(row, 0);
@@ -299,7 +297,7 @@ export class Table<V> {
     const added = definitions.map((definition) => new Index(definition, this.#values.length));
     this.#file(added, (index, _, row) => index.valuesFor(this.#values[row]));
     this.#add(added);
-    this.#complete = this.#indexes.length; // survives: complete-indexes
+    this.#complete = this.#indexes.length;
   }
 
   /** Files the values that were staged before `known` had its latest indexes. Throws what an index function throws. */
@@ -327,7 +325,7 @@ export class Table<V> {
     indexes: readonly Index<V>[],
     valuesFor: (index: Index<V>, key: string, row: number, number: number) => readonly string[],
   ): void {
-    if (indexes.length === 0) return; // survives: complete-indexes
+    if (indexes.length === 0) return;
     const rows = [...this.#rows];
     const filed = rows.map(([key, row]) => indexes.map((index, i) => valuesFor(index, key, row, i)));
     rows.forEach(([, row], n) => indexes.forEach((index, i) => index.file(row, filed[n][i])));
@@ -336,7 +334,7 @@ export class Table<V> {
   /** The index values, in the index of a number, of a value whose key has this row here. */
   #valuesFor(number: number, row: number, value: V): readonly string[] {
     const index = this.#indexes[number];
-    if (row === NO_ROW) return index.valuesFor(value); // survives: no-row
+    if (row === NO_ROW) return index.valuesFor(value);
     const filed = index.filed(row);
     return this.#values[row] === value ? filed : index.valuesFor(value, filed);
   }
@@ -736,7 +734,7 @@ export class Indexer<V, Name extends string = never> implements ReadonlyIndexer<
   }
 
   #remember(key: string | undefined, row: number): void {
-    this.#lastKey = key; // survives: last-row
+    this.#lastKey = key;
     this.#lastRow = row;
   }
 

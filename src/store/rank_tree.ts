@@ -1,3 +1,12 @@
+/**
+ * Values in order, by rank: a tree in which each node counts its values.
+ *
+ * {@linkcode RankTree} is the entry point. The counts give each value its rank, and keep the tree balanced. It knows
+ * nothing of objects and notifies nobody.
+ *
+ * @module
+ */
+
 interface Node<V> {
   value: V;
   left: Node<V> | undefined;

@@ -1,3 +1,11 @@
+/**
+ * The parts of a work queue: triggers of keys, results of workers, items, and rate limiters.
+ *
+ * {@linkcode Trigger}, {@linkcode ReconcileResult} and {@linkcode WorkItem} are the entry points. The queue itself,
+ * which calls workers, is in `work_queue.ts`.
+ *
+ * @module
+ */
 import { checkNames } from "../errors/option_names.ts";
 import { checkCounts, checkDurations, LeakyBucket } from "../async/time.ts";
 

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { folderSizes, publishedFiles, urlsIn } from "../../tools/size.ts";
 import { countLines, internalOptions, nameUses, repeatedGroups, usedByANeighbour } from "../../tools/code_size.ts";
-import { borrowed, problems } from "../../tools/layers.ts";
+import { borrowed, headless, problems } from "../../tools/layers.ts";
 
 Deno.test("size reads the files from the output of a dry run", () => {
   const output = `Warning Publishing (of a library) may take long.
@@ -95,6 +95,15 @@ Deno.test("layers allows one file to print, by console.warn alone", () => {
   assertEquals(print("errors/errors.ts", `console.warn("x")`), []);
   assertEquals(print("errors/errors.ts", `console.log("x")`).length, 1);
   assertEquals(print("informer/console_reporter.ts", `console.warn("x")`).length, 1);
+});
+
+Deno.test("layers asks each file for a head, but for those that are generated", () => {
+  const asked = (text: string, path = "queue/delta_fifo.ts"): number => headless([{ path, text }]).length;
+  assertEquals(asked(`/**\n * Orders changes.\n *\n * @module\n */\nimport "./a.ts";\n`), 0);
+  assertEquals(asked(`/**\n * Orders changes.\n */\nimport "./a.ts";\n`), 1); // it is that of the first declaration
+  assertEquals(asked(`/**\n * @module\n */\nimport "./a.ts";\n`), 1);
+  assertEquals(asked(`import "./a.ts";\n/**\n * Orders changes.\n *\n * @module\n */\n`), 1);
+  assertEquals(asked(`import "./a.ts";\n`, "kinds/core/v1.ts"), 0);
 });
 
 Deno.test("layers names functions that are too long, also those in classes and variables", () => {

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { statementsIn, survivesIdsIn, without } from "../../tools/statements.ts";
+import { statementsIn, without } from "../../tools/statements.ts";
 
 function summaries(text: string): string[] {
   return statementsIn(text).map(({ line, summary }) => `${line}: ${summary}`);
@@ -71,28 +71,6 @@ Deno.test("statements: a deleted branch leaves an empty statement; an only branc
 Deno.test("statements: shortens a long statement", () => {
   const [{ summary }] = statementsIn(`call("${"x".repeat(200)}");\n`);
   assertEquals([summary.length, summary.at(-1)], [100, "…"]);
-});
-
-Deno.test("statements: reads the id of a marker on the same line or in a comment above", () => {
-  const text = `a(); // survives: one
-b();
-// survives: two
-// and more about it
-c(
-  1,
-);
-if (x) { // survives: three
-  d();
-}
-`;
-  assertEquals(
-    statementsIn(text).map(({ summary, survivesId }) => [summary, survivesId]),
-    [["a();", "one"], ["b();", undefined], ["c( 1, );", "two"], ["if (x) { // survives: three d(); }", "three"], [
-      "d();",
-      undefined,
-    ]],
-  );
-  assertEquals(survivesIdsIn(text), ["one", "two", "three"]);
 });
 
 Deno.test("statements: a statement's owner is its function or method, wherever that stands", () => {

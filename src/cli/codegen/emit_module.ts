@@ -1,3 +1,10 @@
+/**
+ * Writes the text of TypeScript modules from a model of kinds.
+ *
+ * {@linkcode emitModule} and {@linkcode emitModules} are the entry points. They read no documents, and write no files.
+ *
+ * @module
+ */
 import {
   type FieldModel,
   identifierOf,

@@ -1,3 +1,11 @@
+/**
+ * Turns CustomResourceDefinitions and documents of `/openapi/v3` into a model of kinds.
+ *
+ * {@linkcode kindsOfCrds} and {@linkcode readOpenApi} are the entry points. A document that cannot be read is refused
+ * with the path of the problem. Schemas in it are read by `read_schema.ts`; nothing is fetched here.
+ *
+ * @module
+ */
 import { type ApiResource, apiVersionOf, defineResource } from "../../api/resource.ts";
 import {
   capitalized,

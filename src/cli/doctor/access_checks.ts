@@ -1,3 +1,11 @@
+/**
+ * The checks of `informer doctor` for configuration, credentials and rights.
+ *
+ * Each function is one check, which records its findings in a `Checkup`. Checks of address, certificate and server are
+ * in `connection_checks.ts`. `doctor.ts` decides their order.
+ *
+ * @module
+ */
 import type { ConnectOptions, FoundConnection } from "../../connect/deno/connect_options.ts";
 import { findConnection } from "../../connect/deno/connect.ts";
 import { type Checkup, type Expiry, expiryOf, type Finding, reasonFor, span } from "./checkup.ts";

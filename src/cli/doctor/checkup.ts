@@ -1,3 +1,11 @@
+/**
+ * Runs the checks of `informer doctor`, within limits of time, and records findings with their remedies.
+ *
+ * {@linkcode Checkup} is the entry point. {@linkcode reasonFor} has plain reasons for errors of connections. This file
+ * checks nothing itself.
+ *
+ * @module
+ */
 import {
   CredentialsError,
   DecodeError,

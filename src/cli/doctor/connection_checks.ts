@@ -1,8 +1,8 @@
 /**
- * The checks of `informer doctor`, one file each.
+ * The checks of `informer doctor` for address, certificate and server.
  *
- * {@linkcode ServerAccess} is the connection that they share. Each check records its findings in a `Checkup`.
- * This folder does not decide the order of the checks; `doctor` does.
+ * {@linkcode ServerAccess} is the connection that they share. Each check records its findings in a `Checkup`. Checks of
+ * configuration, credentials and rights are in `access_checks.ts`. `doctor.ts` decides the order.
  *
  * @module
  */

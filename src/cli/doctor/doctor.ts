@@ -1,7 +1,7 @@
 /**
  * Diagnoses the connection to a server: configuration, address, certificate, credentials, permissions, watches.
  *
- * {@linkcode doctor} is the entry point: it runs the checks of `checks/` through a `Checkup` and prints the report.
+ * {@linkcode doctor} is the entry point: it runs the checks through a `Checkup` and prints the report.
  * It writes nothing on the server and repairs nothing.
  *
  * @module

@@ -1,3 +1,11 @@
+/**
+ * Exit codes, and messages for people.
+ *
+ * {@linkcode explainError} is the entry point: every error of a command passes it once. It adds what to do on a command
+ * line; it does not print.
+ *
+ * @module
+ */
 import { errorLine, messageOf, nearest, oneLine } from "../../errors/errors.ts";
 import { ValidationError } from "@cliffy/command";
 import {

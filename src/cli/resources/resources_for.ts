@@ -1,3 +1,11 @@
+/**
+ * Turns the flags and arguments of commands into clients, clusters, kinds, selections, durations and fake servers.
+ *
+ * {@linkcode clientFor} and `resourcesFor` are the entry points. Commands share these functions; none of them prints a
+ * result.
+ *
+ * @module
+ */
 import { DerivedController, nextTurn } from "../../async/signals.ts";
 import { Namespace, Node, Pod, type Pod as PodObject } from "../../kinds/core/v1.ts";
 import { samplePod } from "./sample_pods.ts";

@@ -1,3 +1,11 @@
+/**
+ * Shows on a terminal what changes: a status line, and tables that are updated in place.
+ *
+ * {@linkcode LiveView} and {@linkcode WatchScreen} are the entry points. Formats of objects and events are in
+ * `terminal.ts`. Nothing is drawn if the output is not a terminal.
+ *
+ * @module
+ */
 import type { KubernetesObject } from "../../api/object.ts";
 import { type Resource, resourceName } from "../../api/resource.ts";
 import type { SharedIndexInformer } from "../../informer/shared_index_informer.ts";

@@ -264,7 +264,6 @@ export class LineSplitter {
       const end = chunk.indexOf(NEWLINE);
       const stop = end === -1 ? chunk.length : end;
       this.#check(this.#carry.length + stop);
-      // mutant: chunk-border-breaks-character
       this.#carry.append(chunk, 0, stop);
       if (end === -1) return;
       const { bytes, length } = this.#carry;
@@ -280,7 +279,6 @@ export class LineSplitter {
       this.#region(start === 0 && stop === chunk.length ? chunk : chunk.subarray(start, stop), line);
       start = stop;
     }
-    // mutant: truncated-line-parsed
     if (start === chunk.length) return;
     this.#check(chunk.length - start);
     this.#carry.append(chunk, start, chunk.length);

@@ -1,3 +1,12 @@
+/**
+ * Scanners of JSON in bytes, which find what is needed without parsing.
+ *
+ * {@linkcode JsonWalker} finds the identity of an object and the range of its managedFields, {@linkcode Projector}
+ * copies named fields, and {@linkcode ItemScanner} finds the items of a list. Each is exact or declines, and then the
+ * object is parsed. Nothing here makes entries; `object_reader.ts` does.
+ *
+ * @module
+ */
 import { encoder } from "../../api/object.ts";
 import { type FieldTree, MAX_ARRAYS } from "../../api/fields.ts";
 
@@ -195,7 +204,6 @@ export class JsonWalker {
             if (at === -1) return -1;
             const first = bytes[key - 2] === OPEN_BRACE;
             this.cutStart = first ? key - 1 : key - 2;
-            // mutant: cut-eats-neighbour
             this.cutEnd = first && bytes[at] === COMMA ? at + 1 : at;
           } else at = skipValue(bytes, value, end);
           break;

@@ -1,3 +1,12 @@
+/**
+ * Turns the bytes of one object into an entry.
+ *
+ * {@linkcode ObjectReader} is the entry point. It skips objects of other shards, yields known entries again, and leaves
+ * out managedFields, the data of Secrets, and fields that an informer does not keep. It reads JSON only, and does not
+ * split streams.
+ *
+ * @module
+ */
 import type { CacheEntry, DecodeOptions, Identity, KnownEntries, Projection, ShardOption } from "../../api/options.ts";
 import { DecodeError, UnexpectedKindError } from "../../api/status.ts";
 import { decoder, encoder, keyOf, type KubernetesObject, type ObjectKey, type ObjectMeta } from "../../api/object.ts";

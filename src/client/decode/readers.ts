@@ -1,3 +1,11 @@
+/**
+ * Readers of bodies: lists, watches, and rows of tables.
+ *
+ * {@linkcode ListReader} and {@linkcode WatchReader} are the entry points; both pass the bytes of each object to an
+ * `ObjectReader`. The items of a list are cut out of the stream, so a list is never one string. They send no requests.
+ *
+ * @module
+ */
 import type { CacheEntry } from "../../api/options.ts";
 import { DecodeError, StatusError, statusFrom } from "../../api/status.ts";
 import { decoder, encoder, type KubernetesObject } from "../../api/object.ts";
@@ -286,7 +294,6 @@ export class ListReader<T extends KubernetesObject> implements BodyDecoder<ListP
     const { kind, apiVersion } = outline;
     if (this.#rows !== undefined && isTable(outline)) this.#rows.begin(outline);
     if (typeof kind === "string" && kind !== "List" && kind.endsWith("List") && typeof apiVersion === "string") {
-      // mutant: kind-not-filled-in
       this.#objects.fillIn(kind.slice(0, -"List".length), apiVersion);
     }
   }
@@ -369,7 +376,6 @@ export class WatchReader<T extends KubernetesObject> implements BodyDecoder<read
 
   /** Decodes a watch of the objects that `options` describe. */
   constructor(options: ReadOptions) {
-    // mutant: carry-survives-reconnect
     const lines = new LineSplitter(options.maxObjectBytes);
     this.#lines = lines;
     this.#events = new EventReader<T>(options);
@@ -473,7 +479,6 @@ class EventReader<T extends KubernetesObject> {
         };
       }
       case "ERROR": {
-        // mutant: error-event-410-ignored, error-event-other-ignored
         const status = statusFrom(event.object);
         throw new StatusError(
           `Cannot go on watching "${name}": ${status.code} ${status.reason}: ${status.message}`,

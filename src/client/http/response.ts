@@ -1,3 +1,10 @@
+/**
+ * Reads responses: errors, JSON, warnings, `Retry-After`, content types and encodings.
+ *
+ * {@linkcode statusErrorOf} makes the error of a failed request. Streams of objects are read by `client/decode`.
+ *
+ * @module
+ */
 import { decoder } from "../../api/object.ts";
 import { type ApiStatus, DecodeError, StatusError, statusFrom } from "../../api/status.ts";
 import { ByteBuffer, chunksOf } from "../decode/body_reader.ts";

@@ -1,3 +1,10 @@
+/**
+ * The discovery documents of a server of the Kubernetes API.
+ *
+ * {@linkcode Discovery} is the entry point; relay and fake server use it. It writes documents, and reads none.
+ *
+ * @module
+ */
 import type { Resource } from "../../api/resource.ts";
 
 /** The groups of Kubernetes itself: all others are custom, even if the name ends in `k8s.io`. */

@@ -1,3 +1,11 @@
+/**
+ * The errors that servers of the Kubernetes API send, in the words of kube-apiserver.
+ *
+ * {@linkcode refusal} makes an error to be thrown, and {@linkcode statusJson} its body. Relay and fake server use both;
+ * errors that a client reads are in `api/status.ts`.
+ *
+ * @module
+ */
 import { type ApiStatus, reasonOf, type StatusCause, type StatusDetails, StatusError } from "../../api/status.ts";
 import { resourceName } from "../../api/resource.ts";
 import { defined } from "../../api/options.ts";

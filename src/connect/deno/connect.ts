@@ -1,3 +1,11 @@
+/**
+ * Finds a configuration and makes a client from it.
+ *
+ * {@linkcode connect} is the entry point. It reads files and environment, and sends no request. `kubeconfig` parses and
+ * resolves; `transport.ts` and `credentials.ts` do what the connection needs later.
+ *
+ * @module
+ */
 import { checkNames } from "../../errors/option_names.ts";
 import {
   clientOptionsOf,

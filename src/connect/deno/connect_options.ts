@@ -1,3 +1,10 @@
+/**
+ * The options of `connect()`, its error, and the connection that it has found.
+ *
+ * {@linkcode ConnectOptions} and {@linkcode ConnectError} are the entry points. This file reads no file.
+ *
+ * @module
+ */
 import { InformerError } from "../../errors/informer_error.ts";
 import type { Abortable, Impersonation } from "../../api/options.ts";
 import type { Transport } from "../../api/lister_watcher.ts";

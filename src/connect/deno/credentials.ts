@@ -1,3 +1,11 @@
+/**
+ * Credentials that change: tokens in files, credential plugins, and kubeconfigs that are read again.
+ *
+ * {@linkcode KubeconfigLogin} is the entry point. Requests name the credentials that they were sent with, so one
+ * refresh serves all requests that were refused for the same ones. It sends no requests to the server.
+ *
+ * @module
+ */
 import { type Abortable, utf8AsLatin1 } from "../../api/options.ts";
 import { Redacted, Secret, termOfToken, tokenProblem } from "../kubeconfig/text.ts";
 import { CredentialsError } from "../../api/status.ts";

@@ -1,3 +1,11 @@
+/**
+ * The machine: environment, files, programs, and the permissions that they need.
+ *
+ * {@linkcode Host} is the entry point, and {@linkcode denoHost} this machine; tests replace it. {@linkcode
+ * RecordingHost} notes permissions for `requiredPermissions()`.
+ *
+ * @module
+ */
 import { decoder } from "../../api/object.ts";
 import { basename, dirname, isAbsolute, join, resolve } from "node:path";
 import { messageOf } from "../../errors/errors.ts";

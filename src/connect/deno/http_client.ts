@@ -1,3 +1,11 @@
+/**
+ * HTTP clients of Deno, with certificates that may change, and proxies.
+ *
+ * {@linkcode createHttpClient} and {@linkcode TlsFiles} are the entry points. {@linkcode TlsNameProxy} is a proxy on
+ * loopback for `tls-server-name`, so that certificates are still verified. Requests are sent by `transport.ts`.
+ *
+ * @module
+ */
 import { encoder } from "../../api/object.ts";
 import { certificateProblem, privateKeyProblem, Secret, validityOf, validityProblem } from "../kubeconfig/text.ts";
 import { type ProxyAddress, proxyHref, proxyName, proxyPort } from "../kubeconfig/resolve_context.ts";

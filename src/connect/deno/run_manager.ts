@@ -1,3 +1,11 @@
+/**
+ * Runs a manager in a process: signals, and a port for probes and metrics.
+ *
+ * {@linkcode runManager} is the entry point. The manager stops its parts in order; this file only aborts it, waits, and
+ * closes the server last.
+ *
+ * @module
+ */
 import { checkNames } from "../../errors/option_names.ts";
 import { callObserver, DerivedController } from "../../async/signals.ts";
 import { sleep } from "../../async/time.ts";

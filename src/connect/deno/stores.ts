@@ -1,3 +1,11 @@
+/**
+ * Stores of snapshots and checkpoints, in files and in Deno KV.
+ *
+ * {@linkcode FileSnapshots}, {@linkcode KvSnapshots}, {@linkcode FileCheckpoints} and {@linkcode KvCheckpoints} are the
+ * entry points. They do not know what the bytes mean.
+ *
+ * @module
+ */
 import { checkNames } from "../../errors/option_names.ts";
 import {
   type CheckpointChange,

@@ -1,3 +1,11 @@
+/**
+ * The transport of `connect()`: sends requests through an HTTP client of Deno.
+ *
+ * {@linkcode denoTransport} is the entry point. It replaces its HTTP client when certificates change, and adds no
+ * credentials; the connection of the client does.
+ *
+ * @module
+ */
 import { checkNames } from "../../errors/option_names.ts";
 import { checkDurations, LongTimer, monotonicMs } from "../../async/time.ts";
 import { causesOf, messageOf, withoutAddress } from "../../errors/errors.ts";

@@ -1,3 +1,11 @@
+/**
+ * The protocol of credential plugins: settings, input and output.
+ *
+ * {@linkcode readExec}, {@linkcode execInfo} and {@linkcode parseExecCredential} are the entry points. Nothing runs
+ * here; `connect/deno/credentials.ts` runs plugins.
+ *
+ * @module
+ */
 import { base64Of, isRecord } from "../../api/object.ts";
 import {
   certificateProblem,

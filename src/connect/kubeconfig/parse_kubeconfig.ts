@@ -1,3 +1,11 @@
+/**
+ * Parses and merges kubeconfigs by the rules of kubectl.
+ *
+ * {@linkcode parseKubeconfig} and {@linkcode mergeKubeconfigs} are the entry points. Fields of an entry are checked
+ * when the entry is used, in `resolve_context.ts`. It reads no files.
+ *
+ * @module
+ */
 import { nameOf } from "../../errors/errors.ts";
 import { describeValue, quote, quoteAll, suggestion } from "./text.ts";
 import { isRecord } from "../../api/object.ts";

@@ -1,3 +1,11 @@
+/**
+ * Texts in kubeconfigs: secrets, certificates, keys and tokens, checked without being shown.
+ *
+ * {@linkcode Secret}, {@linkcode certificateProblem} and {@linkcode termOfToken} are entry points. No function quotes a
+ * secret, and no signature is verified.
+ *
+ * @module
+ */
 import { decoder } from "../../api/object.ts";
 import { nearest, REDACTED } from "../../errors/errors.ts";
 

@@ -1,3 +1,11 @@
+/**
+ * The informers of one kind in several clusters, read as one.
+ *
+ * {@linkcode ClusterInformer} is the entry point. A handler is added to the informer of each cluster, and reads ask
+ * each cache. Nothing is stored twice, and nothing orders the events of different clusters.
+ *
+ * @module
+ */
 import { checkNames } from "../../errors/option_names.ts";
 import type { KubernetesObject, ObjectKey } from "../../api/object.ts";
 import type { Abortable } from "../../api/options.ts";

@@ -1,3 +1,11 @@
+/**
+ * Judges whether an object is ready, by the rules of kstatus.
+ *
+ * {@linkcode readiness} and {@linkcode untilReady} are the entry points. They read objects of a cache, and send no
+ * requests.
+ *
+ * @module
+ */
 import { checkNames } from "../../errors/option_names.ts";
 import {
   type Complete,

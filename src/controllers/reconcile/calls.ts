@@ -1,3 +1,11 @@
+/**
+ * One call of a reconcile function: its context, its client, its time limit and its end.
+ *
+ * {@linkcode ReconcileCall} and {@linkcode RunningCalls} are the entry points. A call that does not return in time is
+ * abandoned: its worker takes other keys, and its key is held. Which key is called is decided by `reconciler.ts`.
+ *
+ * @module
+ */
 import type { KubernetesObject, ObjectKey } from "../../api/object.ts";
 import { LazyController } from "../../async/signals.ts";
 import { LongTimer, monotonicMs } from "../../async/time.ts";

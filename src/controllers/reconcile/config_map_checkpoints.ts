@@ -1,3 +1,11 @@
+/**
+ * Keeps checkpoints of handlers in ConfigMaps.
+ *
+ * {@linkcode ConfigMapCheckpoints} is the entry point. It writes at intervals, so it suits readers of some hundred
+ * objects; `connect` has stores for more.
+ *
+ * @module
+ */
 import {
   type CheckpointChange,
   CheckpointError,

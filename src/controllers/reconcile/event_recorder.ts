@@ -1,3 +1,11 @@
+/**
+ * Records events of events.k8s.io/v1 about objects.
+ *
+ * {@linkcode EventRecorder} is the entry point. It joins equal events, limits their rate, and never delays or fails the
+ * caller. A manager waits for its last writes when it stops.
+ *
+ * @module
+ */
 import { checkNames } from "../../errors/option_names.ts";
 import { encoder, type KubernetesObject, type ObjectDraft } from "../../api/object.ts";
 import type { ObjectReference } from "../../kinds/core/v1_shared.ts";

@@ -1,3 +1,11 @@
+/**
+ * The kinds whose events become keys of a reconciler.
+ *
+ * {@linkcode KeySources} is the entry point. Kinds may come and go while the reconciler runs. The reconciler itself
+ * adds the keys to its queue.
+ *
+ * @module
+ */
 import type { CacheEntry } from "../../api/options.ts";
 import type { KubernetesObject, ObjectKey } from "../../api/object.ts";
 import { type Resource, resourceName } from "../../api/resource.ts";

@@ -1,3 +1,12 @@
+/**
+ * Elects one of several processes as leader, by a Lease.
+ *
+ * {@linkcode LeaderElector} is the entry point. The deadline of a leader counts from the sending of its last renewal,
+ * on its own clock. Others count from the moment at which they saw the renewal, on theirs. So times of different
+ * machines are never compared.
+ *
+ * @module
+ */
 import { checkNames } from "../../errors/option_names.ts";
 import type { Abortable } from "../../api/options.ts";
 import { checkDurations, monotonicMs, sleep } from "../../async/time.ts";
@@ -647,7 +656,7 @@ export class LeaderElector {
       this.#state = "ending";
       signal?.removeEventListener("abort", stop);
       keeping.abort();
-      await kept; // survives: cancelled-renewal
+      await kept;
       // After a pause of the process, the work may end before the timer of the deadline.
       if (!term.lost.aborted && !term.isHeld()) this.#expire(term);
       term.end();
@@ -776,6 +785,6 @@ export async function pauseOf(clock: ElectionClock, ms: number, signal: AbortSig
   try {
     await clock.sleep(ms, { signal });
   } catch (error) {
-    if (!signal?.aborted) throw error; // survives: only-abort
+    if (!signal?.aborted) throw error;
   }
 }

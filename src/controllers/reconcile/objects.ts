@@ -1,3 +1,11 @@
+/**
+ * Parts of reconcile functions that write objects: owners, conditions, finalizers, merge patches, retries.
+ *
+ * {@linkcode createOrUpdate}, {@linkcode finalize} and {@linkcode setCondition} are entry points. None of them reads a
+ * cache or keeps a state.
+ *
+ * @module
+ */
 import { checkBackoff, checkNames } from "../../errors/option_names.ts";
 import type { Condition } from "../../kinds/meta/v1.ts";
 import { isAlreadyExists, isConflict, isNotFound } from "../../api/status.ts";
@@ -343,7 +351,7 @@ export async function finalize<T extends KubernetesObject>(
   const { namespace } = object.metadata;
   const own = namespace ? client.namespace(namespace) : client;
   if (!isDeleted(object)) {
-    if (hasFinalizer(object, finalizer)) return object; // survives: guarded-already
+    if (hasFinalizer(object, finalizer)) return object;
     const guarded = await patchFinalizers(own, object, options, (current, finalizers) => {
       // The server refuses new finalizers on objects that are being deleted.
       return isDeleted(current) || finalizers.includes(finalizer) ? undefined : [...finalizers, finalizer];

@@ -1,3 +1,11 @@
+/**
+ * Options, predicates, status and observers of reconcilers.
+ *
+ * {@linkcode ReconcileFunction} and the predicates, such as {@linkcode generationChanged}, are the entry points.
+ * Nothing runs here; `reconciler.ts` does.
+ *
+ * @module
+ */
 import { membersAt, parseFieldPath, sameValue } from "../../api/selector.ts";
 import type { KubernetesObject, ObjectKey, ObjectMeta } from "../../api/object.ts";
 import type { AddedEvent, DeletedEvent, UpdatedEvent } from "../../informer/events/event.ts";

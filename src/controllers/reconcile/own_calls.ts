@@ -1,3 +1,12 @@
+/**
+ * Recognizes the events of a reconciler's own writes, and counts calls that it triggers itself.
+ *
+ * {@linkcode OwnCalls} is the entry point. An event is passed over only if it can hide no change by somebody else. It
+ * must come by a watch, and begin at the version of the write, or differ in sent values only. Waiting for caches is the
+ * work of `pending_writes.ts`.
+ *
+ * @module
+ */
 import { isRecord, type KubernetesObject, type ObjectKey } from "../../api/object.ts";
 import { resourceName } from "../../api/resource.ts";
 import { DecodeError } from "../../api/status.ts";

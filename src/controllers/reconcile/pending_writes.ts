@@ -1,3 +1,12 @@
+/**
+ * The writes of a reconciler that caches may not have seen yet.
+ *
+ * {@linkcode PendingWrites} is the entry point. It decides once, when a write is recorded, which caches the write
+ * concerns. It lays the response over these caches, and a key is held, without a worker, until they have the write. A
+ * write is forgotten when it was seen.
+ *
+ * @module
+ */
 import { type KubernetesObject, type ObjectKey, reduced } from "../../api/object.ts";
 import { compareResourceVersions, isOlder, isResourceVersion } from "../../api/status.ts";
 import { monotonicMs, sleep } from "../../async/time.ts";
@@ -411,7 +420,7 @@ async function allSeen(write: Pending, signal: AbortSignal): Promise<void> {
 /** Resolves when a cache has seen a write. */
 async function seen(cache: Cache, write: Pending, signal: AbortSignal): Promise<void> {
   const { key, namespace, resourceVersion, isDeleted, after } = write;
-  if (isSeen(cache, write)) return; // survives: seen-already
+  if (isSeen(cache, write)) return;
   if (resourceVersion !== "") {
     if (isResourceVersion(resourceVersion)) {
       const several = cache.selections.length > 1;

@@ -1,3 +1,12 @@
+/**
+ * The keys for which one process of a group may call its reconciler.
+ *
+ * {@linkcode ShardedKeys} is the entry point. It decides when a key comes up, not when an event arrives, so retries and
+ * mapped events pass the same place. Keys of ranges that are still coming wait with their triggers. Which process has
+ * which range is decided by `shard_group.ts`.
+ *
+ * @module
+ */
 import { type KubernetesObject, type ObjectKey, splitKey } from "../../api/object.ts";
 import { commonRanges, type HashRange, rangesWithout, ShardFilter } from "../../api/shard.ts";
 import { abortReason, DerivedController, isAbortOf, withResolvers } from "../../async/signals.ts";

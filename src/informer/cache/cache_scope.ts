@@ -1,3 +1,12 @@
+/**
+ * Which objects an informer caches, and in which form.
+ *
+ * {@linkcode CacheScope} is the entry point: kind, namespaces, selectors, fields, the data of Secrets, managedFields
+ * and transform, under one name. Factories share informers by it, and snapshots are restored by it. {@linkcode
+ * CachedCollection} passes the options of an informer to its sources and its cache. It sends no requests.
+ *
+ * @module
+ */
 import {
   type Abortable,
   type DecodeOptions,
@@ -208,7 +217,6 @@ export class CacheScope<R extends Resource | undefined = Resource | undefined> {
 
 /** Returns the first difference between the record of a snapshot and the one that is needed, if there is one. */
 export function recordDifference(record: ScopeRecord, needed: ScopeRecord): string | undefined {
-  // mutant: restored-of-another
   const name = Object.keys(needed).find((name) => JSON.stringify(record[name]) !== JSON.stringify(needed[name]));
   return name &&
     `it is of another ${name}: found ${JSON.stringify(record[name])}, expected ${JSON.stringify(needed[name])}`;

@@ -1,3 +1,11 @@
+/**
+ * Prepares entries for the cache as they arrive: transforms, freezes, and parses where a program asks for it.
+ *
+ * {@linkcode EntryTransform} is the entry point. It recognizes its own entries, so a transform runs once for each
+ * object that arrives. {@linkcode Quarantine} reports objects that cannot be read.
+ *
+ * @module
+ */
 import type { CacheEntry, Identity } from "../../api/options.ts";
 import { DecodeError } from "../../api/status.ts";
 import {
@@ -71,7 +79,6 @@ export class EntryTransform<T extends KubernetesObject> {
   restored(entry: CacheEntry<T>, originalKey: ObjectKey): CacheEntry<T> {
     const { transform, freeze } = this.#options;
     const taken = this.#read(freeze ? frozenEntry(entry) : entry);
-    // mutant: restored-transformed-again
     if (transform !== undefined) this.#made.add(taken);
     if (taken.key !== originalKey) (this.#originals ??= new WeakMap()).set(taken, originalKey);
     return taken;
@@ -95,7 +102,7 @@ export class EntryTransform<T extends KubernetesObject> {
 
   /** As {@linkcode kept}, for many entries. */
   keptAll(entries: readonly CacheEntry<T>[]): void {
-    if (this.#originals === undefined) return; // survives: no-renamed
+    if (this.#originals === undefined) return;
     for (const entry of entries) this.kept(entry);
   }
 
@@ -154,8 +161,8 @@ export class EntryTransform<T extends KubernetesObject> {
     try {
       object = markedAs(object, transform(object));
       const { name, namespace } = onlyMetadata(object);
-      if (entry.name === name && entry.namespace === (namespace ?? "")) { // survives: same-key
-        return new TransformedEntry(entry, entry.key, object); // survives: same-key
+      if (entry.name === name && entry.namespace === (namespace ?? "")) {
+        return new TransformedEntry(entry, entry.key, object);
       }
       return new TransformedEntry(entry, keyOf(object), object);
     } catch (cause) {

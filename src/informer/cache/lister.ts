@@ -601,7 +601,7 @@ export class CacheOverlay<T extends KubernetesObject> {
   }
 
   #over(cached: CacheEntry<T>[], selects: (entry: CacheEntry<T>) => boolean): CacheEntry<T>[] {
-    if (this.#covered.size === 0) return cached; // survives: no-covers
+    if (this.#covered.size === 0) return cached;
     const covers = [...this.#covered.keys()].flatMap((key) => this.#at(key)?.entry ?? []);
     return [...cached.filter(({ key }) => !this.#covered.has(key)), ...covers.filter(selects)];
   }

@@ -1,3 +1,12 @@
+/**
+ * The limit of memory of a factory, `maxBytes`.
+ *
+ * {@linkcode MemoryBudget} is the entry point. Bytes are counted by each write, and a cache asks after the delivery of
+ * a change, so it has nothing that was not delivered. A full cache fails its list or watch; the reflector then waits
+ * for room before its back-off.
+ *
+ * @module
+ */
 import type { CacheEntry } from "../../api/options.ts";
 import type { KubernetesObject } from "../../api/object.ts";
 import { type Resource, resourceName } from "../../api/resource.ts";
@@ -131,7 +140,7 @@ export class MemoryBudget {
 
   /** Counts a cache no more, which has no bytes left. */
   forget(cache: Counted): void {
-    this.#caches.delete(cache); // survives: forgotten-cache
+    this.#caches.delete(cache);
   }
 
   /** Resolves once the caches hold less than {@linkcode ROOMY}, and there is room for what `missing` returns, too. */
@@ -265,7 +274,7 @@ export class CountedCache<T extends KubernetesObject> implements Disposable {
   [Symbol.dispose](): void {
     this.#isOver = true;
     this.#recount();
-    this.#budget.forget(this); // survives: forgotten-cache
+    this.#budget.forget(this);
   }
 
   /** Returns true if the cache has grown, and the caches hold more than they may. */

@@ -1,3 +1,12 @@
+/**
+ * Checkpoints: what was delivered to one handler or stream, kept beyond the process.
+ *
+ * {@linkcode Checkpoint} is the entry point. It has uid and version of each object, since a list has no order of
+ * versions. A reader that opens a checkpoint writes a holder into it, and the reader before it ends at its next write.
+ * Deliveries are compared with it in `checkpoint_reader.ts`.
+ *
+ * @module
+ */
 import { checkNames } from "../../errors/option_names.ts";
 import type { ObjectKey } from "../../api/object.ts";
 import {
@@ -270,7 +279,6 @@ export class Checkpoint implements AsyncDisposable {
         return;
       }
       const found = await this.#store.get(this.name);
-      // mutant: checkpoint-own-write-lost
       if (found?.record.holder !== this.#holder) {
         const what = found === undefined ? "it was removed" : "another reader has opened it";
         throw new CheckpointError(`Cannot hold checkpoint "${this.name}": ${what} since`, "lost");

@@ -1,3 +1,12 @@
+/**
+ * Reads the events of a cursor from a checkpoint on.
+ *
+ * {@linkcode CheckpointReader} is the entry point; it stands between a cursor and a handler. It begins when the cache
+ * is not older than the checkpoint, and passes on the differences. An event counts as delivered when the next one is
+ * polled, so listeners know nothing of checkpoints.
+ *
+ * @module
+ */
 import { DecodeError } from "../../api/status.ts";
 import type { CacheEntry } from "../../api/options.ts";
 import { type KubernetesObject, type ObjectKey, splitKey } from "../../api/object.ts";
@@ -87,7 +96,6 @@ export class CheckpointReader<T extends KubernetesObject> implements EventReader
       if (this.#saving !== undefined) return undefined;
       this.#at++;
       if (next.type === "added") this.#announced.delete(next.key);
-      // mutant: checkpoint-before-return
       return this.#current = next;
     }
   }
@@ -119,7 +127,6 @@ export class CheckpointReader<T extends KubernetesObject> implements EventReader
       await this.#options.present(this.#job.signal);
       if (this.isClosed) return;
       this.#cursor = this.#options.open();
-      // mutant: checkpoint-moves-within-list
       this.#missing = new Set(this.#checkpoint.objects.keys());
       this.#isFirst = this.#checkpoint.version === "";
     } catch (error) {
@@ -143,7 +150,6 @@ export class CheckpointReader<T extends KubernetesObject> implements EventReader
     for (const event of [next, ...this.#read]) {
       if (event !== next && (event.type !== "added" || this.#checkpoint.objects.get(event.key) !== undefined)) continue;
       const { key, uid } = event as Added<T>;
-      // mutant: checkpoint-addition-not-announced
       this.#checkpoint.delivered(key, [uid, ""]);
       this.#announced.add(key);
     }
@@ -155,17 +161,14 @@ export class CheckpointReader<T extends KubernetesObject> implements EventReader
     const { quarantine } = this.#options;
     if (read.type === "synced") {
       this.#missing = undefined;
-      // mutant: checkpoint-gone-not-named
       return [...Array.from(missing, (key) => this.#deleted(key, this.#checkpoint.objects.get(key)!)), read];
     }
     const { key, uid, resourceVersion, entry } = read as Added<T>;
     const known = this.#checkpoint.objects.get(key);
     missing.delete(key);
-    // mutant: checkpoint-interrupted-addition-lost
     if (known === undefined || (known[0] === uid && known[1] === "")) {
       return [new Added(entry, quarantine, this.#isFirst)];
     }
-    // mutant: checkpoint-successor-as-update
     if (known[0] !== uid) return [this.#deleted(key, known), new Added(entry, quarantine, false)];
     if (known[1] === resourceVersion) return [];
     return [new Updated(entry, quarantine, stateless<T>(key, known), false)];
@@ -184,12 +187,10 @@ export class CheckpointReader<T extends KubernetesObject> implements EventReader
     this.#hasFailed = false;
     const checkpoint = this.#checkpoint;
     if (event.type === "synced") checkpoint.reached(event.resourceVersion);
-    // mutant: checkpoint-failed-call-recorded
     else if (!hasFailed) {
       checkpoint.delivered(event.key, event.type === "deleted" ? undefined : [event.uid, event.resourceVersion]);
     }
     // A cursor that was closed has dropped what was pending.
-    // mutant: checkpoint-of-dropped-events
     if (this.#missing === undefined && !this.isClosed && this.pending === 0) {
       checkpoint.reached(this.#options.resourceVersion());
     }

@@ -1,3 +1,11 @@
+/**
+ * Events, handlers and their options.
+ *
+ * {@linkcode InformerEvent} and {@linkcode ResourceEventHandler} are the entry points; {@linkcode HandlerOptions} has
+ * the limit of a backlog. Events are delivered by `processor.ts`.
+ *
+ * @module
+ */
 import { type Abortable, type CacheEntry, defined } from "../../api/options.ts";
 import type { DecodeError } from "../../api/status.ts";
 import type { FieldValue } from "../../api/selector.ts";
@@ -352,7 +360,6 @@ export class EventFilter<T extends KubernetesObject> {
   apply(event: LoggedEvent<T>): LoggedEvent<T> | undefined {
     if (event.type === "synced") return event;
     const { key } = event;
-    // mutant: filter-forgets
     if (event.type === "deleted") return this.#known.delete(key) ? event : undefined;
     if (this.#holds(event)) {
       if (this.#known.has(key)) return event;

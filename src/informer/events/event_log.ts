@@ -1,3 +1,12 @@
+/**
+ * The log of an informer's events, which all handlers and streams share.
+ *
+ * {@linkcode EventLog} is the entry point, and {@linkcode Cursor} the place of one reader in it. Nothing is copied per
+ * reader, and a slow reader keeps only its own backlog alive. {@linkcode BacklogLimit} ends a reader that is too slow.
+ * Handlers are called by `processor.ts`.
+ *
+ * @module
+ */
 import type { CacheEntry } from "../../api/options.ts";
 import type { KubernetesObject, ObjectKey } from "../../api/object.ts";
 import { Added, type BacklogPolicy, EventFilter, type LoggedEvent, type SyncedEvent, Updated } from "./event.ts";
@@ -483,7 +492,6 @@ class LogCursor<T extends KubernetesObject> extends Cursor<T> {
       const { entries } = this.#snapshot;
       const entry = entries[this.#snapshot.next++];
       if (this.#snapshot.next >= entries.length) this.#snapshot = undefined;
-      // mutant: initial-as-new
       if (entry !== undefined) return new Added(entry, this.#quarantine, true);
     }
     if (this.#synced !== undefined) {
@@ -625,7 +633,6 @@ function fold<T extends KubernetesObject>(
   if (first.type === "added") {
     return second.type === "updated" ? [new Added(second.entry, quarantine, first.initial)] : [];
   }
-  // mutant: folded-deletion-lost
   if (second.type === "deleted") return [second];
   return [new Updated((second as Updated<T>).entry, quarantine, (first as Updated<T>).before, false)];
 }

@@ -285,7 +285,6 @@ export class Listener<T extends KubernetesObject> implements HandlerRegistration
 
   #end(reason: Error): void {
     if (this.#cursor.isClosed) return;
-    // mutant: removed-handler-called
     this.#cursor.close();
     this.#job.abort(new DOMException(`Handler "${this.name}" was removed, or its informer stopped`, "AbortError"));
     this.#synced.fail(reason);
@@ -318,7 +317,6 @@ export class Listener<T extends KubernetesObject> implements HandlerRegistration
           await result;
         }
       } catch (error) {
-        // mutant: handler-error-ends-listener
         this.#fail(event, error);
         if (!await this.#retry(event, error)) cursor.failed();
       } finally {
@@ -381,7 +379,7 @@ export class Listener<T extends KubernetesObject> implements HandlerRegistration
         this.#synced.open();
         return this.#handler.onSynced?.(event, options);
       default:
-        return event satisfies never; // survives: exhaustive
+        return event satisfies never;
     }
   }
 
@@ -559,7 +557,6 @@ export class Processor<T extends KubernetesObject> {
 
   /** Delivers these entries, in later turns, as objects that were there initially. The caller gives the array away. */
   distributeInitial(entries: readonly CacheEntry<T>[]): void {
-    // mutant: synced-before-initial, first-list-not-delivered
     this.log.appendInitial(entries);
   }
 
@@ -634,7 +631,6 @@ export class Processor<T extends KubernetesObject> {
   #start(key: ObjectKey | undefined): CursorStart<T> {
     const { cache } = this.options;
     return {
-      // mutant: late-handler-misses-cache, late-handler-receives-twice
       entries: cache.entries(key),
       synced: this.#synced && this.#syncedNow(),
       log: this.log,
@@ -646,7 +642,6 @@ export class Processor<T extends KubernetesObject> {
   /** Follows a reader that has begun: its resync period begins, too. */
   begun(reader: Listener<T> | EventStream<T>, { resyncMs }: HandlerOptions<T>, key?: ObjectKey): void {
     if (reader instanceof EventStream) this.#streams.add(reader);
-    // mutant: resync-for-all
     const timer = new ResyncTimer(resyncMs ?? this.options.resyncMs, () => {
       if (this.#synced !== undefined) reader.resync(this.options.cache.entries(key));
     });

@@ -1,3 +1,12 @@
+/**
+ * Writes changes to the store and logs their events, in one turn.
+ *
+ * {@linkcode CacheWriter} is the entry point: changes pass its `#apply`, and first lists are staged by `replacing()`. A
+ * change that is older than the cached object is not applied; {@linkcode OutdatedChanges} decides whether it leads to a
+ * list. Relists are staged by the queue of the controller.
+ *
+ * @module
+ */
 import { type CacheEntry, sameVersion } from "../../api/options.ts";
 import type { KubernetesObject, ObjectKey } from "../../api/object.ts";
 import { isOlder, isResourceVersion } from "../../api/status.ts";
@@ -199,17 +208,14 @@ export class CacheWriter<T extends KubernetesObject> {
     }
     if (known === undefined) {
       this.#set(key, entry);
-      // mutant: initial-after-sync
       this.#processor.log.append(new Added(entry, this.#quarantine, initial));
       return;
     }
     if (sameVersion(known, entry)) return;
     this.#set(key, entry);
-    // mutant: successor-as-update
     if (isAnother(known, entry)) {
       this.#processor.log.append(new Deleted(known, this.#quarantine, true));
       this.#processor.log.append(new Added(entry, this.#quarantine, false));
-      // mutant: change-of-kept-field-skipped
     } else if (!this.#skipsUnchanged || !sameFields(known, entry)) {
       this.#processor.log.append(new Updated(entry, this.#quarantine, known, false));
     }
@@ -249,7 +255,6 @@ export class CacheWriter<T extends KubernetesObject> {
 function isOutdated<T>(delta: Delta<CacheEntry<T>>, known: CacheEntry<T>): boolean {
   const entry = delta.value;
   if (delta.type === "Replaced" || !isOlder(entry.resourceVersion, known.resourceVersion)) return false;
-  // mutant: deletion-of-predecessor-applied
   return delta.type !== "Deleted" || isAnother(known, entry);
 }
 

@@ -1,3 +1,12 @@
+/**
+ * The readable namespaces of an informer, which come and go.
+ *
+ * {@linkcode ChangingNamespaces} is the entry point: each namespace has a controller. A controller of all namespaces
+ * hands its objects and version to the controllers of the namespaces that remain. `client/readable_namespaces.ts` asks
+ * for the rights.
+ *
+ * @module
+ */
 import type { Abortable, CacheEntry } from "../../api/options.ts";
 import { type ObjectKey, splitKey } from "../../api/object.ts";
 import { isForbidden, UnreachableError } from "../../api/status.ts";
@@ -216,7 +225,7 @@ export class ChangingNamespaces<T, P extends NamespacePart<T>> {
     await Promise.all(leaving.map(async (part) => {
       this.#running.get(part)?.job.abort();
       await this.#running.get(part)?.ended;
-      this.#running.delete(part); // survives: left-namespace
+      this.#running.delete(part);
     }));
     if (signal.aborted) return;
     const before = new Map(collection.parts.map((part) => [part.namespace, part]));

@@ -1,3 +1,11 @@
+/**
+ * The ranges of a shard, which come and go while a controller follows their objects.
+ *
+ * {@linkcode ChangingShard} is the entry point. A range that goes leaves the cache immediately. A range that comes is
+ * listed before the next watch is opened, by `ArrivingParts` of the reflector.
+ *
+ * @module
+ */
 import { type Abortable, type CacheEntry, defined } from "../../api/options.ts";
 import type { ListerWatcher } from "../../api/lister_watcher.ts";
 import { type KubernetesObject, type ObjectKey, splitKey } from "../../api/object.ts";

@@ -1,3 +1,12 @@
+/**
+ * Compares a cache with a list of metadata, while list and watch continue.
+ *
+ * {@linkcode ConsistencyChecks} is the entry point. The list is not older than the cache, so an object that has an
+ * older state there, or is missing, differs once the cache has reached the list's version. Repairs pass the queue like
+ * changes of a watch.
+ *
+ * @module
+ */
 import { Arrivals } from "../../api/shard.ts";
 import type { KubernetesObject, ObjectKey } from "../../api/object.ts";
 import { type Abortable, type CacheEntry, defined, sameVersion } from "../../api/options.ts";
@@ -185,7 +194,6 @@ class ConsistencyCheck<T extends KubernetesObject> implements RunningCheck {
       return this.#relist(compared, differences, "the server does not order its versions");
     }
     // What the watch brings meanwhile may differ from the list too, until the cache has reached a later version.
-    // mutant: check-ahead-of-watch
     for (let needed; isOlder(gate.version, needed = neededVersion(differences, version));) {
       const reached = await this.#reach(needed);
       differences = this.#differences(compared);
@@ -281,7 +289,6 @@ class ConsistencyCheck<T extends KubernetesObject> implements RunningCheck {
     for (const key of known.keys()) {
       const cached = known.getByKey(key)!;
       if (keys.has(this.#controller.serverKeyOf(cached))) continue;
-      // mutant: check-misses-gone
       if (!isOlder(version, cached.resourceVersion)) differences.push({ cached });
     }
     return differences;

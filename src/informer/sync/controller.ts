@@ -1,3 +1,12 @@
+/**
+ * Follows a collection, or one of several namespaces, and orders its changes.
+ *
+ * {@linkcode Controller} has a reflector and a queue for one source, and decides where a list is staged; {@linkcode
+ * CollectionSync} has a controller for each source of an informer. Store, log and handlers are shared. It drains its
+ * queue after each change, so events keep the order of the server.
+ *
+ * @module
+ */
 import { checkNames } from "../../errors/option_names.ts";
 import {
   type Abortable,
@@ -323,7 +332,6 @@ export class Controller<T extends KubernetesObject> implements ReflectorStore<Ca
   /** Takes a change of the watch. */
   update(entry: CacheEntry<T>): void {
     if (this.#shard?.hasListed(entry) || this.#leaves(entry)) return;
-    // mutant: update-after-batch
     this.#pass("Updated", entry);
   }
 
@@ -485,7 +493,6 @@ export class Controller<T extends KubernetesObject> implements ReflectorStore<Ca
     }
     const value = collection.cache.entryTransform.apply(entry);
     const { key } = value;
-    // mutant: version-before-batch
     if (type !== "Deleted") return this.#process({ key, deltas: [{ type, value }], initial: false });
     if (this.known.getByKey(key) === undefined) return;
     this.#process({ key, deltas: [{ type, value, finalStateUnknown: false }], initial: false });
@@ -541,7 +548,6 @@ export class Controller<T extends KubernetesObject> implements ReflectorStore<Ca
     const { entryTransform } = collection.cache;
     const originalKey = (entry: CacheEntry<unknown>): string => entryTransform.serverKeyOf(entry as CacheEntry<T>);
     const restored = { entries: this.known.list(), version: this.gate.version, originalKey };
-    // mutant: restored-of-other-history
     const reason = await snapshotMismatch(restored, identities, signal);
     if (reason === undefined) return;
     this.#reflector.listFirst();

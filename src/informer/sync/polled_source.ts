@@ -1,3 +1,11 @@
+/**
+ * A source that lists regularly, for kinds without a watch.
+ *
+ * {@linkcode PolledSource} is the entry point. It stands between client and reflector, and yields the difference of two
+ * lists as changes. It gives versions of its own where the server has none.
+ *
+ * @module
+ */
 import type { CacheEntry, ListOptions, Selection, WatchOptions } from "../../api/options.ts";
 import type { IdentitySource, ListerWatcher, ListPart, WatchChange } from "../../api/lister_watcher.ts";
 import type { KubernetesObject, ObjectKey } from "../../api/object.ts";

@@ -1,3 +1,11 @@
+/**
+ * The state of an informer: live, stale, paused and so on, and waits for versions.
+ *
+ * {@linkcode StateKeeper} is the entry point. It derives the state from phases of reflectors, and decides by
+ * `isRefusal` which errors end the wait for a sync. {@linkcode VersionGate} resolves waits for a version.
+ *
+ * @module
+ */
 import type { Abortable } from "../../api/options.ts";
 import {
   cannotOrder,
@@ -182,11 +190,11 @@ export class StateKeeper {
         return;
       case "waiting":
         this.#set(stateOf(phase.error, hasSynced), phase.error);
-        return; // survives: exhaustive
+        return;
       case "stopped":
         return;
       default:
-        phase satisfies never; // survives: exhaustive
+        phase satisfies never;
     }
   }
 
@@ -255,7 +263,7 @@ export class VersionGate {
     try {
       await waiter.latch.wait(options);
     } finally {
-      this.#waiting.delete(waiter); // survives: settled-wait
+      this.#waiting.delete(waiter);
     }
   }
 
@@ -328,7 +336,6 @@ export async function snapshotMismatch(
     for (const entry of asked) {
       const key = originalKey(entry);
       const found = await find(key, version, identities, job.signal);
-      // mutant: restored-uid-ignored
       if (found?.uid === entry.uid) return undefined;
       if (found !== undefined && (isOlder(found.resourceVersion, version) || found.resourceVersion === version)) {
         return `its "${key}" is another object; was the cluster made anew, or restored from a backup?`;
@@ -338,7 +345,6 @@ export async function snapshotMismatch(
     if (error instanceof StatusError && error.status.code === 400) {
       return `it cannot read version ${JSON.stringify(version)}: ${error.status.message}; was the snapshot changed?`;
     }
-    // mutant: restored-version-unreached
     if (!isTooLargeResourceVersion(error)) return undefined;
     return `it has not reached version ${version}; was the cluster made anew, or restored from a backup?`;
   }
@@ -415,7 +421,6 @@ export async function reachNewest(
       let version = "";
       for (let list; (list = await page.next()) !== undefined;) version ||= list.resourceVersion ?? "";
       await part.waitForSync({ patient: true, signal });
-      // mutant: checkpoint-before-present
       if (isResourceVersion(version)) await gate.wait(version, { signal });
       return;
     } catch (error) {

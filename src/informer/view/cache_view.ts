@@ -173,7 +173,7 @@ export class ViewReader<T> extends PolledIterator<ViewUpdate<T>> implements View
    */
   changed({ key, row, from, to }: RowMove<T>, others: { at(rank: number): ViewRow<T> | undefined }): void {
     if (from === Infinity || to === Infinity) this.#due(); // the number of rows is another one
-    if (this.#changes === undefined) return; // survives: rows-instead
+    if (this.#changes === undefined) return;
     const { offset, limit } = this.#window;
     if (limit === 0) return;
     const last = offset + limit - 1;
@@ -282,7 +282,7 @@ export function parseSortKey<T>(key: SortKey<T>): SortOrder<T> {
 /** Compares two values of one sort key: negative if `a` comes first. */
 function compareSortValues(a: SortValue, b: SortValue, descending = false): number {
   const direction = descending ? -1 : 1;
-  if (a === b) return 0; // survives: equal-values
+  if (a === b) return 0;
   const [kind, other] = [kindOf(a), kindOf(b)];
   if (kind !== other) return kind === MISSING || other === MISSING ? kind - other : (kind - other) * direction;
   if (kind === MISSING) return 0; // functions over `any` may return objects, which have no order
@@ -489,8 +489,8 @@ export class CacheView<T extends KubernetesObject> implements OrderedView<T> {
     const before = this.#rows.get(key);
     if (row === undefined) this.#rows.delete(key);
     else this.#rows.set(key, row);
-    if (row !== undefined && before !== undefined && this.#tree.replace(row)) { // survives: same-place
-      if (this.#readers.size === 0) return; // survives: no-readers
+    if (row !== undefined && before !== undefined && this.#tree.replace(row)) {
+      if (this.#readers.size === 0) return;
       const rank = this.#tree.rankOf(row);
       for (const reader of this.#readers) reader.changed({ key, row, from: rank, to: rank }, this.#tree);
       return;

@@ -1,3 +1,11 @@
+/**
+ * Copies of collections and views of a relay, for browsers.
+ *
+ * {@linkcode subscribe} and {@linkcode subscribeViews} are the entry points. A copy follows the relay, and resumes
+ * after a cut without a new snapshot where the relay can. It knows no API server and no credentials.
+ *
+ * @module
+ */
 import { checkNames } from "../../errors/option_names.ts";
 import { ConsoleReporter } from "../../errors/errors.ts";
 import { backoffMs, LongTimer, sleep } from "../../async/time.ts";

@@ -1,3 +1,12 @@
+/**
+ * The changes and present objects of one selection as bytes, made once for all streams of it.
+ *
+ * {@linkcode Channel} is the entry point. A stream keeps a position in its ring and no bytes; it ends when the ring has
+ * dropped the position. A snapshot is read in parts, so no old version is kept for a slow client. `feed.ts` brings the
+ * changes.
+ *
+ * @module
+ */
 import { encoder, type ObjectKey } from "../../api/object.ts";
 import { type ObjectSelection, objectTexts, PART_OBJECTS, type ShownObject } from "./objects.ts";
 import { RankTree } from "../../store/rank_tree.ts";

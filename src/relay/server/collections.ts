@@ -1,3 +1,11 @@
+/**
+ * The collections of a relay under their names: lists, and streams of events.
+ *
+ * {@linkcode planCollections} is the entry point: it reads a request, which is answered once `authorize` has granted
+ * it. A list that a client reads slowly is one version of the cache. Changes are distributed by `feed.ts`.
+ *
+ * @module
+ */
 import { nextTurn } from "../../async/signals.ts";
 import { LongTimer, timedController } from "../../async/time.ts";
 import {

@@ -1,3 +1,11 @@
+/**
+ * Follows one informer and distributes its changes to channels.
+ *
+ * {@linkcode Feed} is the entry point. It decides where a stream of events begins: at the position of a
+ * `Last-Event-ID`, at the versions that another replica has named, or with a snapshot. Bytes are made by `channel.ts`.
+ *
+ * @module
+ */
 import { hashOf } from "../../api/shard.ts";
 import { isOlder, isResourceVersion } from "../../api/status.ts";
 import { encoder, type KubernetesObject, type ObjectKey } from "../../api/object.ts";

@@ -1,3 +1,11 @@
+/**
+ * The events and lists that a relay sends, as types and text.
+ *
+ * {@linkcode RelayEvents} is the entry point. Clients import the types from here, so the file has no part of the
+ * server.
+ *
+ * @module
+ */
 import { defined } from "../../api/options.ts";
 import { encoder, type KubernetesObject } from "../../api/object.ts";
 import type { InformerState } from "../../informer/sync/state.ts";

@@ -1,3 +1,11 @@
+/**
+ * Requests and responses of a relay: the guard, refusals, rights, and streams that buffer nothing.
+ *
+ * {@linkcode RelayStream} and {@linkcode askAccess} are entry points. A request becomes a plan, then `authorize` is
+ * asked, then it is answered. This file reads no cache.
+ *
+ * @module
+ */
 import { encoder } from "../../api/object.ts";
 import { nextTurn } from "../../async/signals.ts";
 import { LongTimer, monotonicMs } from "../../async/time.ts";

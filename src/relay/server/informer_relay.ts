@@ -1,3 +1,11 @@
+/**
+ * A relay: serves the caches of informers to clients without credentials of the cluster.
+ *
+ * {@linkcode InformerRelay} is the entry point. It routes requests to collections, views and the Kubernetes API, and
+ * owns what they share. It opens no port.
+ *
+ * @module
+ */
 import { checkNames } from "../../errors/option_names.ts";
 import { resourceName } from "../../api/resource.ts";
 import { InformerError } from "../../errors/informer_error.ts";

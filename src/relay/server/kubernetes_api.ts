@@ -1,3 +1,11 @@
+/**
+ * The part of the Kubernetes API that reads, served from caches.
+ *
+ * {@linkcode KubernetesApi} is the entry point: discovery, gets and lists. Watches are in `kubernetes_watch.ts`. Writes
+ * are refused.
+ *
+ * @module
+ */
 import { type ApiResource, verbOf } from "../../api/resource.ts";
 import { isOlder, isResourceVersion, StatusError } from "../../api/status.ts";
 import { nextTurn } from "../../async/signals.ts";

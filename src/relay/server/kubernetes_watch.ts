@@ -1,3 +1,11 @@
+/**
+ * Watches of the Kubernetes API, served from caches.
+ *
+ * {@linkcode KubernetesWatch} is one watch, and {@linkcode KubernetesFeed} follows an informer for all of them. A watch
+ * reads the ring of changes after its version, and expires if the ring has dropped it.
+ *
+ * @module
+ */
 import { encoder, type KubernetesObject, type ObjectKey } from "../../api/object.ts";
 import type { CacheEntry } from "../../api/options.ts";
 import { apiVersionOf, type Resource } from "../../api/resource.ts";

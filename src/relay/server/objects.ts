@@ -1,3 +1,11 @@
+/**
+ * The objects that a request is about, and what its client may see of them.
+ *
+ * {@linkcode ObjectSelection} and {@linkcode ShownObject} are the entry points. Rights are a part of the selection, so
+ * what is shared by selection is shared by right. `rights.ts` decides about them.
+ *
+ * @module
+ */
 import { FieldSelector, LabelSelector, readFieldPath, refuseFieldPath } from "../../api/selector.ts";
 import { FieldTree } from "../../api/fields.ts";
 import { keyOf, type KubernetesObject, type ObjectKey } from "../../api/object.ts";

@@ -1,3 +1,11 @@
+/**
+ * The options of a relay, and the one bound for what it keeps for clients.
+ *
+ * {@linkcode RelayOptions} and {@linkcode ByteBudget} are the entry points. What can be made again is dropped first;
+ * then streams are ended and views refused. Nothing is served here.
+ *
+ * @module
+ */
 import { checkNames } from "../../errors/option_names.ts";
 import type { KubernetesObject } from "../../api/object.ts";
 import type { Selection } from "../../api/options.ts";

@@ -1,3 +1,11 @@
+/**
+ * The rights of clients: which objects of a collection a user may see.
+ *
+ * {@linkcode Right} and {@linkcode accessReview} are the entry points. `authorize` of the program grants a right; this
+ * file checks and compares grants. What else would show hidden objects, such as counts, depends on the right too.
+ *
+ * @module
+ */
 import { type KubernetesObject, type ObjectKey, reduced, splitKey } from "../../api/object.ts";
 import type { CacheEntry } from "../../api/options.ts";
 import { type Resource, resourceName, type TableRow } from "../../api/resource.ts";

@@ -1,3 +1,11 @@
+/**
+ * The last changes of a collection with their versions, by which replicas continue each other's streams.
+ *
+ * {@linkcode VersionLog} and {@linkcode CacheFeed} are the entry points. The log is complete while a watch brings the
+ * changes in order; it begins again after a list, which may hide changes.
+ *
+ * @module
+ */
 import type { KubernetesObject } from "../../api/object.ts";
 import { compareResourceVersions, isOlder, isResourceVersion } from "../../api/status.ts";
 import { nextTurn, scheduleTurn } from "../../async/signals.ts";

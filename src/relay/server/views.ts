@@ -1,3 +1,11 @@
+/**
+ * Views for clients: windows of a collection in order, over one stream of events.
+ *
+ * {@linkcode ViewHub} and {@linkcode planViews} are the entry points. Views of the same objects in the same order are
+ * one, whatever their windows. The order itself is kept by `informer/view/cache_view.ts`.
+ *
+ * @module
+ */
 import { encoder, isRecord, type KubernetesObject } from "../../api/object.ts";
 import type { TableRow } from "../../api/resource.ts";
 import {

@@ -1,3 +1,11 @@
+/**
+ * The checks of a trial, and its record.
+ *
+ * {@linkcode TrialChecks} and {@linkcode TrialRecord} are the entry points. The options bring the statements; this file
+ * adds a bound of writes, and changes nothing on the server.
+ *
+ * @module
+ */
 import { keyOf, type KubernetesObject } from "../../api/object.ts";
 import { type Resource, resourceName } from "../../api/resource.ts";
 import { messageOf } from "../../errors/errors.ts";

@@ -1,3 +1,10 @@
+/**
+ * The options of `chaos()`, and the plan of a seed: its steps as plain data.
+ *
+ * {@linkcode planOf} is the entry point. A plan depends on the seed and the options only. Nothing is performed here.
+ *
+ * @module
+ */
 import type { Client } from "../../client/client.ts";
 import type { FakeApiServer } from "../fake/fake_api_server.ts";
 import type { FaultStep, StepOf } from "../fake/history.ts";

@@ -1,3 +1,11 @@
+/**
+ * The processes of a trial, and the network between them and the server.
+ *
+ * {@linkcode ProcessSlots} and {@linkcode Network} are the entry points. A process is the controller under test with a
+ * client; it is started, paused and killed as the plan says. The plan is made in `plan.ts`.
+ *
+ * @module
+ */
 import { abortable } from "@std/async/abortable";
 import { isAbortOf, withResolvers } from "../../async/signals.ts";
 import { verbOf } from "../../api/resource.ts";

@@ -1,3 +1,11 @@
+/**
+ * The parts of a fake API server, connected, and its options.
+ *
+ * {@linkcode Backend} is the entry point. It has the store, the watches, the faults and the features of the server;
+ * requests are handled by `server/request_handler.ts`.
+ *
+ * @module
+ */
 import { checkNames } from "../../errors/option_names.ts";
 import { AccessControl, type Authorize, type OpenRecord, type Tokens } from "./http/exchange.ts";
 import { builtInResources, crdResources, define, definitionOf, type ResourceDefinition } from "./storage/definition.ts";

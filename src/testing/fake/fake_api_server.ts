@@ -1,3 +1,11 @@
+/**
+ * A fake API server for tests.
+ *
+ * {@linkcode FakeApiServer} is the entry point: a transport for clients, with methods to change, read and wait for
+ * objects. Faults are methods of `fault_verbs.ts`, from which it inherits. Everything else is done by its `Backend`.
+ *
+ * @module
+ */
 import { checkNames } from "../../errors/option_names.ts";
 import { abortable } from "@std/async/abortable";
 import type { Fixture } from "./objects.ts";

@@ -1,3 +1,11 @@
+/**
+ * Time that passes only when a test lets it pass.
+ *
+ * {@linkcode FakeTime} is the entry point. Unlike the fake time of `@std/testing`, it knows when the next timer is due,
+ * and fires a timer that throws only once.
+ *
+ * @module
+ */
 import { nextTurn } from "../../async/signals.ts";
 
 /**

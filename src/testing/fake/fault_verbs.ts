@@ -1,3 +1,11 @@
+/**
+ * The faults of a fake API server, as methods for tests.
+ *
+ * {@linkcode FaultVerbs} is the entry point; `FakeApiServer` extends it. The methods only arm faults:
+ * `faults/faults.ts` and `reads/watch.ts` apply them.
+ *
+ * @module
+ */
 import { checkNames } from "../../errors/option_names.ts";
 import type { Resource } from "../../api/resource.ts";
 import type { ApiStatus } from "../../api/status.ts";

@@ -1,3 +1,11 @@
+/**
+ * Random histories: writes and faults by seed, how each step is performed, and how a failing history is shrunk.
+ *
+ * {@linkcode history}, {@linkcode perform} and {@linkcode shrink} are the entry points. Steps are plain data. What must
+ * hold after a history is checked by its users.
+ *
+ * @module
+ */
 import { checkNames } from "../../errors/option_names.ts";
 import { Random } from "./random.ts";
 import { keyOf, type KubernetesObject, type ObjectKey } from "../../api/object.ts";

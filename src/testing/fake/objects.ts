@@ -1,3 +1,11 @@
+/**
+ * Builders of objects for tests.
+ *
+ * {@linkcode configMap}, {@linkcode deployment} and the other builders return complete objects, the same ones for the
+ * same options. They put nothing on a server.
+ *
+ * @module
+ */
 import { checkNames } from "../../errors/option_names.ts";
 import {
   copyOf,

@@ -1,3 +1,12 @@
+/**
+ * Random numbers by seed.
+ *
+ * {@linkcode Random} is the entry point; {@linkcode seedGlobals} replaces the random functions of the runtime in a
+ * test.
+ *
+ * @module
+ */
+
 /** A seeded pseudo-random generator: the same seed gives the same numbers, so that a failure can be reproduced. */
 export class Random {
   #state: number;

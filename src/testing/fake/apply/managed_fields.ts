@@ -1,3 +1,11 @@
+/**
+ * The managedFields of objects after updates and server-side applies.
+ *
+ * {@linkcode applyConfiguration} and {@linkcode managedFieldsAfterUpdate} are the entry points. Values are compared and
+ * merged by `typed.ts`; nothing is stored here.
+ *
+ * @module
+ */
 import { badRequest, refusal } from "../../../client/protocol/refusal.ts";
 import type { Struct } from "../schema/schema.ts";
 import { type Definition, schemaOfDefinition } from "../storage/definition.ts";

@@ -1,3 +1,11 @@
+/**
+ * Compares, merges and removes values by their schema.
+ *
+ * {@linkcode Comparison}, {@linkcode mergeTyped} and {@linkcode removeTyped} are the entry points. It knows no
+ * managers; `managed_fields.ts` does.
+ *
+ * @module
+ */
 import { equalJson, goText, isObject, type Json, type JsonObject, type MutableJson, setMember } from "../wire/json.ts";
 import type { Field, ListOf, MapOf, ScalarSchema, Schema, Struct } from "../schema/schema.ts";
 import { compareElements, FieldSet, keyElement, type PathElement, printPath, valueElement } from "./field_set.ts";

@@ -1,3 +1,11 @@
+/**
+ * The cells of the tables that kube-apiserver prints, for built-in kinds.
+ *
+ * {@linkcode KINDS} and {@linkcode COMMON} have a function for each column. The table around the cells is made in
+ * `table.ts`.
+ *
+ * @module
+ */
 import { humanDuration } from "../../../async/time.ts";
 import { at, isObject, type JsonObject, objectOr, textOf } from "../wire/json.ts";
 import { convertEvent } from "../storage/store.ts";

@@ -1,3 +1,10 @@
+/**
+ * Lists of the fake server: selections, pages, continue tokens and versions.
+ *
+ * {@linkcode CollectionLister} is the entry point. It reads the store, and changes nothing.
+ *
+ * @module
+ */
 import { encoder } from "../../../api/object.ts";
 import { badRequest, expired, refusal, tooLarge } from "../../../client/protocol/refusal.ts";
 import {

@@ -1,3 +1,11 @@
+/**
+ * Objects as rows of the table that `kubectl get` prints.
+ *
+ * {@linkcode tableHead} and {@linkcode tableRow} are the entry points. Cells are in `cells.ts`, and columns in the
+ * definitions of kinds.
+ *
+ * @module
+ */
 import { decoder, encoder } from "../../../api/object.ts";
 import type { Definition, PrintedColumn } from "../storage/definition.ts";
 import { at, goJson, type JsonObject, objectOr, textOf } from "../wire/json.ts";

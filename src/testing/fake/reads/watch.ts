@@ -1,3 +1,11 @@
+/**
+ * The watches of the fake server, and the features that may change while it runs.
+ *
+ * {@linkcode Watches} is the entry point: it opens a {@linkcode Watch}, delivers writes, and finds those that a fault
+ * is for. {@linkcode ServerFeatures} has what lasts, bookmarks included.
+ *
+ * @module
+ */
 import { encoder } from "../../../api/object.ts";
 import { type LineFault, LineFaults } from "../faults/faults.ts";
 import {

@@ -1,3 +1,11 @@
+/**
+ * The forms of texts and numbers in objects: names, labels, addresses, ports, in the words of kube-apiserver.
+ *
+ * {@linkcode Form} and {@linkcode Rule} are the types of what the rules of kinds use. Which field has which form is
+ * said there.
+ *
+ * @module
+ */
 import { encoder } from "../../../api/object.ts";
 import {
   type Causes,

@@ -1,3 +1,11 @@
+/**
+ * Defaults that the server computes from other fields.
+ *
+ * {@linkcode COMPUTED} and {@linkcode PREPARED} are the entry points, by the name of the type. Constant defaults are in
+ * the generated schemas.
+ *
+ * @module
+ */
 import { base64Of } from "../../../api/object.ts";
 import { equalJson, isObject, type Json, type JsonObject, type MutableJson, objectOr, textOf } from "../wire/json.ts";
 import { objectsOf } from "./checks.ts";

@@ -1,3 +1,11 @@
+/**
+ * Rules that a schema does not say, for types of the core group and others.
+ *
+ * {@linkcode RULES} is the entry point, by the name of the type. Pods have their rules in `rules_pod.ts`, workloads in
+ * `rules_workloads.ts`. `validate.ts` applies them.
+ *
+ * @module
+ */
 import { parseQuantity } from "../../../api/object.ts";
 import {
   type Causes,

@@ -1,3 +1,10 @@
+/**
+ * The rules of pods and containers that a schema does not say.
+ *
+ * {@linkcode POD_RULES} is the entry point; `rules.ts` takes it into its table.
+ *
+ * @module
+ */
 import { type ParsedQuantity, parseQuantity } from "../../../api/object.ts";
 import {
   type Causes,

@@ -1,3 +1,10 @@
+/**
+ * The rules of workloads and jobs that a schema does not say.
+ *
+ * {@linkcode APPS_RULES} and {@linkcode BATCH_RULES} are the entry points; `rules.ts` takes them into its table.
+ *
+ * @module
+ */
 import { parseQuantity } from "../../../api/object.ts";
 import { LabelSelector, type LabelSelectorFields } from "../../../api/selector.ts";
 import { type Causes, forbiddenField, requiredField, unsupportedField } from "../../../client/protocol/refusal.ts";

@@ -1,3 +1,11 @@
+/**
+ * The fields that a new object cannot have, and those that an update cannot change.
+ *
+ * {@linkcode validateCreate} and {@linkcode validateUpdate} are the entry points. What an object must look like at any
+ * time is checked in `validate.ts`.
+ *
+ * @module
+ */
 import { type ParsedQuantity, parseQuantity } from "../../../api/object.ts";
 import { type Causes, forbiddenField, invalidField, requiredField } from "../../../client/protocol/refusal.ts";
 import { at, equalJson, goJson, type Json, type JsonObject, type MutableJson, objectOr, textOf } from "../wire/json.ts";

@@ -1,3 +1,10 @@
+/**
+ * Validates objects by their schemas and rules.
+ *
+ * {@linkcode validateTyped} and {@linkcode validateCustom} are the entry points. Rules in CEL are not evaluated.
+ *
+ * @module
+ */
 import type { StatusCause } from "../../../api/status.ts";
 import {
   type Causes,

@@ -1,3 +1,11 @@
+/**
+ * The OpenAPI v3 documents and the version of the fake server.
+ *
+ * {@linkcode OpenApi} is the entry point. It writes enough for clients that look up types and parameters, such as
+ * kubectl.
+ *
+ * @module
+ */
 import { KUBERNETES_VERSION } from "../../../client/protocol/discovery.ts";
 import type { Field, ScalarType, Schema, Struct } from "../schema/schema.ts";
 import type { Json, JsonObject, MutableJson } from "../wire/json.ts";

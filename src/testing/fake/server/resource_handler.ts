@@ -1,3 +1,11 @@
+/**
+ * Handles requests for collections, objects and subresources, by verb.
+ *
+ * {@linkcode ResourceHandler} is the entry point. Bodies are decoded here, `reads` answers lists and watches, and
+ * `writes/writer.ts` changes objects. Routes and faults are in `request_handler.ts`.
+ *
+ * @module
+ */
 import { decoder } from "../../../api/object.ts";
 import {
   answerBytes,

@@ -1,3 +1,11 @@
+/**
+ * Subresources that are no writes of their body: scales, evictions, bindings and tokens.
+ *
+ * {@linkcode scaleOf} and {@linkcode PodRequests} are the entry points. `status` is an ordinary write, and passes the
+ * writer.
+ *
+ * @module
+ */
 import { badRequest, conflict, invalid, invalidField, notFound, refusal } from "../../../client/protocol/refusal.ts";
 import type { Definition, ScalePaths } from "../storage/definition.ts";
 import { at, isObject, type JsonObject, type MutableJson, objectOr, textOf } from "../wire/json.ts";

@@ -1,3 +1,11 @@
+/**
+ * The definitions of the kinds that the fake server serves, built-in and custom.
+ *
+ * {@linkcode define} and {@linkcode builtInResources} are the entry points. Schemas are in `schema`; objects are in
+ * `store.ts`.
+ *
+ * @module
+ */
 import { isBuiltInGroup, type Subresource } from "../../../client/protocol/discovery.ts";
 import { schemaOf, schemaOfKind, type Struct, structNamed } from "../schema/schema.ts";
 import { apiVersionOf, type Resource } from "../../../api/resource.ts";

@@ -6,6 +6,7 @@
  *
  * @module
  */
+
 /** Options for {@linkcode ByteBody}. */
 interface ByteBodyOptions {
   /** Maximum bytes per chunk; chunks are split at any byte, even inside a character. */

@@ -1,3 +1,11 @@
+/**
+ * JSON values of the fake server: comparison, copies, and text as Go writes it.
+ *
+ * {@linkcode Json}, {@linkcode equalJson} and {@linkcode goJson} are entry points. It knows no kinds and no schemas.
+ *
+ * @module
+ */
+
 /** A JSON value. */
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
 

@@ -1,3 +1,11 @@
+/**
+ * The controllers that the fake server plays: garbage collection, and the end of namespaces.
+ *
+ * {@linkcode collectGarbage} and {@linkcode finalizeNamespaces} are the entry points. Workloads have no controllers
+ * here.
+ *
+ * @module
+ */
 import { parseStored, type Store, type StoredCollection, type StoredObject } from "../storage/store.ts";
 import { isObject, type Json, type JsonObject, type MutableJson, objectOr, textOf } from "../wire/json.ts";
 import { NAMESPACES } from "./identity.ts";

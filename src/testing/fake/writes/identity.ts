@@ -1,3 +1,11 @@
+/**
+ * Checks that a write is about the object that its address names: name, namespace, uid, version, preconditions.
+ *
+ * {@linkcode checkObjectIdentity} and {@linkcode checkPreconditions} are entry points. Fields of the object are
+ * validated in `schema`.
+ *
+ * @module
+ */
 import type { StatusError } from "../../../api/status.ts";
 import {
   badRequest,

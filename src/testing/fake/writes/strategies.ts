@@ -1,3 +1,11 @@
+/**
+ * The registries of kube-apiserver, by kind: what a write prepares, keeps and resets.
+ *
+ * {@linkcode strategyOf} is the entry point; `writer.ts` asks it. Defaults that follow from fields are in
+ * `schema/computed.ts`.
+ *
+ * @module
+ */
 import { type Causes, forbidden, invalid, invalidField } from "../../../client/protocol/refusal.ts";
 import { objectsOf, readAddress, refuseValue } from "../schema/checks.ts";
 import { familyCauses } from "../schema/rules.ts";
