@@ -6,7 +6,7 @@
  *
  * @module
  */
-import { errorLine, messageOf, nearest, oneLine } from "../../errors/errors.ts";
+import { causesOf, errorLine, messageOf, nearest, oneLine } from "../../errors/errors.ts";
 import { ValidationError } from "@cliffy/command";
 import {
   CredentialsError,
@@ -43,30 +43,26 @@ export function explainError(error: unknown): { readonly code: number; readonly 
   if (error instanceof ValidationError) {
     return { code: EXIT_CODE.usage, message: oneOf(oneLine(error.message).replace(/\.$/, "")) };
   }
-  if (error instanceof ConnectError) return { code: EXIT_CODE.connection, message: connectLine(error) };
+  // The command line names a file that does not exist, no context, or one that is not in the file. Files of KUBECONFIG
+  // may be missing.
+  const named = error instanceof KubeconfigError ? error.reason : error instanceof ConnectError && error.reason;
+  const code = named === "missing-file" || named === "missing-context" ? EXIT_CODE.usage : EXIT_CODE.connection;
+  if (error instanceof ConnectError) return { code, message: connectLine(error) };
   if (error instanceof KubeconfigError) {
     const message = oneLine(error.message).replace(`pass "context"`, "pass --context");
-    // The command line names a file that does not exist, no context, or one that is not in the file. Files of
-    // KUBECONFIG may be missing.
-    const isChoice = error.entry === undefined &&
-      /current-context" is missing|asked for context|: there is no such file$/.test(message);
     const advice = message.includes("--context") || message.includes("--allow-")
       ? ""
       : "; correct it, or choose another with --kubeconfig or --context";
-    return { code: isChoice ? EXIT_CODE.usage : EXIT_CODE.connection, message: message + advice };
+    return { code, message: message + advice };
   }
   const message = errorLine(error);
   // The library rejects arguments with these errors, before it sends a request; a defect would have another message.
   const refused = (error instanceof TypeError || error instanceof RangeError) && message.startsWith("Cannot ");
   if (error instanceof SyntaxError || refused) return { code: EXIT_CODE.usage, message: withFlags(message) };
-  // A token file that does not exist is wrong usage. The message has the reason why another one cannot be used.
-  if (message.startsWith("Cannot connect: ")) {
-    const shown = withFlags(oneLine(messageOf(error)));
-    return { code: shown.endsWith(": there is no such file") ? EXIT_CODE.usage : EXIT_CODE.connection, message: shown };
-  }
-  const [denied] = /^Cannot reach .*?: missing permission: \D*--allow-net=\S*[^\s:]/.exec(message) ?? [];
-  if (denied !== undefined) return { code: EXIT_CODE.connection, message: denied };
   if (error instanceof UnreachableError) {
+    // The message ends with the flag that is missing.
+    const isDenied = causesOf(error).some((cause) => cause instanceof Deno.errors.NotCapable);
+    if (isDenied) return { code: EXIT_CODE.connection, message: oneLine(messageOf(error)) };
     return { code: EXIT_CODE.connection, message: `${message}; ${wayOut(message)}` };
   }
   if (error instanceof CredentialsError) return { code: EXIT_CODE.connection, message };
@@ -120,7 +116,7 @@ function wayOut(message: string): string {
 function connectLine({ message, attempts }: ConnectError): string {
   const [first] = message.split("\n");
   const tried = attempts.map(({ source, problem }) => `${source}: ${problem}`).join("; ");
-  return oneLine(`${withFlags(first.replace(/:$/, ""))} (${tried})`);
+  return oneLine(withFlags(first.replace(/:$/, "")) + (tried === "" ? "" : ` (${tried})`));
 }
 
 /** Replaces names of library options by those of flags. */

@@ -254,8 +254,8 @@ function givenCa(options: ConnectOptions, server: URL, host: Host): PemSource | 
 }
 
 function explainOption(name: string, path: string): ExplainFileProblem {
-  return (cause) =>
-    new InformerError(`Cannot connect: "${name}" names ${JSON.stringify(path)}: ${cause.message}`, { cause });
+  const place = `Cannot connect: "${name}" names ${JSON.stringify(path)}`;
+  return (cause) => new ConnectError(`${place}: ${cause.message}`, [], { cause, reason: cause.reason });
 }
 
 /** The kubeconfig files to read. */
@@ -294,7 +294,7 @@ export async function loadKubeconfig(
       if (error.cause instanceof Deno.errors.NotCapable && !choice.mustBeAllowed) {
         return { source: choice.source, problem: error.message, cause: error };
       }
-      throw kubeconfigError({ file: path }, error.message, { cause: error });
+      throw kubeconfigError({ file: path }, error.message, { cause: error, reason: error.reason });
     }
   }
   if (configs.length === 0) {

@@ -20,21 +20,31 @@ export interface ConnectAttempt {
   readonly cause?: unknown;
 }
 
-/** No usable configuration was found. The message has one line for each place that was tried. */
+/**
+ * No usable configuration was found, or the file of an option cannot be used. The message has one line for each place
+ * that was tried.
+ */
 export class ConnectError extends InformerError {
   /** `"ConnectError"`. */
   override readonly name = "ConnectError";
   /** The places, in the order they were tried. */
   readonly attempts: readonly ConnectAttempt[];
+  /** `"missing-file"` if an option names a file that does not exist. */
+  readonly reason?: "missing-file";
 
   /** Appends one line for each attempt to `message`; `cause` is the first cause of an attempt. */
-  constructor(message: string, attempts: readonly ConnectAttempt[]) {
-    const cause = attempts.find((attempt) => attempt.cause !== undefined)?.cause;
+  constructor(
+    message: string,
+    attempts: readonly ConnectAttempt[],
+    options: ErrorOptions & Pick<ConnectError, "reason"> = {},
+  ) {
+    const cause = options.cause ?? attempts.find((attempt) => attempt.cause !== undefined)?.cause;
     super(
       [message, ...attempts.map(({ source, problem }) => `- ${source}: ${problem}`)].join("\n"),
       cause === undefined ? undefined : { cause },
     );
     this.attempts = attempts;
+    if (options.reason !== undefined) this.reason = options.reason;
   }
 }
 

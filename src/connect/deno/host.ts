@@ -149,6 +149,11 @@ function shellWord(text: string): string {
 export class FileProblem extends Error {
   /** `"FileProblem"`. */
   override readonly name = "FileProblem";
+
+  /** `"missing-file"` if there is no such file. */
+  get reason(): "missing-file" | undefined {
+    return this.cause instanceof Deno.errors.NotFound ? "missing-file" : undefined;
+  }
 }
 
 /**

@@ -103,10 +103,16 @@ export class KubeconfigError extends InformerError {
   readonly entry?: string;
   /** The field, such as `"client-key-data"`, if the error is about one field. */
   readonly field?: string;
+  /**
+   * `"missing-file"` if a file that was named does not exist, `"missing-context"` if no context is chosen, or the
+   * chosen one does not exist. Then another option helps; other errors need another kubeconfig.
+   */
+  readonly reason?: "missing-file" | "missing-context";
 
-  /** `options` name the place. */
-  constructor(message: string, options: ErrorOptions & KubeconfigPlace = {}) {
+  /** `options` name the place and the reason. */
+  constructor(message: string, options: ErrorOptions & KubeconfigPlace & Pick<KubeconfigError, "reason"> = {}) {
     super(message, options);
+    if (options.reason !== undefined) this.reason = options.reason;
     if (options.file !== undefined) this.file = options.file;
     if (options.entry !== undefined) this.entry = options.entry;
     if (options.field !== undefined) this.field = options.field;
@@ -117,7 +123,11 @@ export class KubeconfigError extends InformerError {
  * Creates the error about a place. The message names file, entry and field, followed by `problem`, which says what to
  * do.
  */
-export function kubeconfigError(place: KubeconfigPlace, problem: string, options: ErrorOptions = {}): KubeconfigError {
+export function kubeconfigError(
+  place: KubeconfigPlace,
+  problem: string,
+  options: ErrorOptions & Pick<KubeconfigError, "reason"> = {},
+): KubeconfigError {
   const { file, entry, field } = place;
   const kubeconfig = file === undefined ? "kubeconfig" : `kubeconfig ${JSON.stringify(file)}`;
   const subject = entry === undefined ? kubeconfig : `${entry} of ${kubeconfig}`;

@@ -492,12 +492,14 @@ function chooseContext(config: Kubeconfig, named: string | undefined): Kubeconfi
   const names = [...config.contexts.keys()];
   const choice = names.length === 0 ? "there are no contexts in it" : `the contexts are ${quoteAll(names)}`;
   if (name === undefined) {
-    throw wholeError(config, `is missing: set it, or pass "context"; ${choice}`, "current-context");
+    throw wholeError(config, `is missing: set it, or pass "context"; ${choice}`, "current-context", "missing-context");
   }
   const entry = config.contexts.get(name);
   if (entry !== undefined) return entry;
   const missing = `which does not exist${suggestion(name, names)}: ${choice}`;
-  if (named !== undefined) throw wholeError(config, `it was asked for context ${quote(name)}, ${missing}`);
+  if (named !== undefined) {
+    throw wholeError(config, `it was asked for context ${quote(name)}, ${missing}`, undefined, "missing-context");
+  }
   throw kubeconfigError(
     { file: config.currentContext?.file, field: "current-context" },
     `names ${quote(name)}, ${missing}`,
@@ -505,10 +507,15 @@ function chooseContext(config: Kubeconfig, named: string | undefined): Kubeconfi
 }
 
 /** Creates an error about the merged kubeconfig. */
-function wholeError(config: Kubeconfig, problem: string, field?: string): KubeconfigError {
-  if (config.files.length === 1) return kubeconfigError({ file: config.files[0], field }, problem);
+function wholeError(
+  config: Kubeconfig,
+  problem: string,
+  field?: string,
+  reason?: KubeconfigError["reason"],
+): KubeconfigError {
+  if (config.files.length === 1) return kubeconfigError({ file: config.files[0], field }, problem, { reason });
   const files = config.files.length === 0 ? "" : ` (in ${quoteAll(config.files)})`;
-  return kubeconfigError({ field }, `${problem}${files}`);
+  return kubeconfigError({ field }, `${problem}${files}`, { reason });
 }
 
 function referred(

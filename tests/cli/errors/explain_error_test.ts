@@ -20,10 +20,7 @@ Deno.test("explainError gives each kind of error its exit code", () => {
     [new TypeError("x is not a function"), 1],
     [new ConnectError("Cannot connect", []), 3],
     [new KubeconfigError("Cannot use kubeconfig"), 3],
-    [new KubeconfigError(`Cannot use kubeconfig "/f": there is no such file`), 2],
     [new KubeconfigError(`Cannot use user "a": there is no such file`, { entry: `user "a"` }), 3],
-    [new Error(`Cannot connect: "tokenFile" names "/t": there is no such file`), 2],
-    [new Error(`Cannot connect: "tokenFile" names "/t": it is a folder`), 3],
     [new UnreachableError("Cannot reach it"), 3],
     [status(401, "Unauthorized"), 3],
     [status(403, "Forbidden"), 3],
@@ -33,6 +30,27 @@ Deno.test("explainError gives each kind of error its exit code", () => {
     ["thrown text", 1],
   ];
   for (const [error, code] of cases) assertEquals(explainError(error).code, code, String(error));
+});
+
+Deno.test("explainError finds the exit code by the reason of an error, whatever its words are", () => {
+  const kubeconfig = (text: string, reason?: KubeconfigError["reason"]): KubeconfigError =>
+    new KubeconfigError(text, { reason });
+  const option = (text: string, reason?: ConnectError["reason"]): ConnectError =>
+    new ConnectError(text, [], { reason });
+  const cases: [Error, number][] = [
+    [kubeconfig("in other words", "missing-file"), 2],
+    [kubeconfig("in other words", "missing-context"), 2],
+    [kubeconfig(`Cannot use kubeconfig: it was asked for context "a": there is no such file`), 3],
+    [option("in other words", "missing-file"), 2],
+    [option(`Cannot connect: "tokenFile" names "/t": there is no such file`), 3],
+    [new Error(`Cannot connect: there is no such file`), 1],
+  ];
+  for (const [error, code] of cases) assertEquals(explainError(error).code, code, String(error));
+  const denied = new Deno.errors.NotCapable("Run this program with --allow-net=a:443");
+  assertEquals(explainError(new UnreachableError("In other words: --allow-net=a:443", { cause: denied })), {
+    code: 3,
+    message: "In other words: --allow-net=a:443",
+  });
 });
 
 Deno.test("explainError names the flags that help", () => {
