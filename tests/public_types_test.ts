@@ -22,7 +22,6 @@ import {
   type InformerEvent,
   type InformerView,
   keyOf,
-  type KnownObjects,
   type KubernetesObject,
   type ListerWatcher,
   type ObjectDraft,
@@ -35,7 +34,6 @@ import {
   type ReflectorPhase,
   type ReflectorStore,
   requeueAfter,
-  type Requirement,
   type Resource,
   type ResourceClient,
   retry,
@@ -46,6 +44,7 @@ import {
   type WatchEvent,
   WorkQueue,
 } from "../mod.ts";
+import type { KnownObjects, Requirement } from "../src/types.ts";
 import type { connect } from "../src/connect/mod.ts";
 import { Deployment } from "../src/kinds/apps/v1.ts";
 import { Lease } from "../src/kinds/coordination/v1.ts";
