@@ -45,7 +45,6 @@ export type {
   FieldPaths,
   IdentifiedObject,
   IsUnion,
-  Kept,
   KeysBelow,
   MembersOf,
   NoField,
@@ -146,12 +145,7 @@ export type {
 } from "./informer/view/cache_view.ts";
 export type { DeriveContext, DerivedStatus, DeriveOptions, ReadObjects } from "./informer/derived_collection.ts";
 export type { ReadQuery } from "./informer/derived/derivation.ts";
-export type {
-  FieldsOption,
-  InformerOfFactory,
-  MemoryOfInformer,
-  Unpicked,
-} from "./informer/shared_informer_factory.ts";
+export type { Cached, CachedOptions, InformerOfFactory, MemoryOfInformer } from "./informer/shared_informer_factory.ts";
 export type { CountedBytes, LargeCache } from "./informer/cache/memory_budget.ts";
 export type { FactorySnapshots, SnapshotOptions } from "./informer/snapshot.ts";
 export type { RunningKey, WorkQueueAddOptions, WorkQueueOptions, WorkQueueStatus } from "./workqueue/work_queue.ts";

@@ -26,3 +26,10 @@ Deno.test("the root exports at most 160 names, at most 80 of them types, and no 
   assert(types.length > 40 && types.length <= 80, `${types.length} types; src/types.ts has those for declarations`);
   assertEquals(/export \*/.exec(await Deno.readTextFile(new URL("../mod.ts", import.meta.url))), null);
 });
+
+Deno.test("no documentation points to the signature before it: an editor shows only the one that a call takes", async () => {
+  const found = (await publicNames()).filter(({ texts }) =>
+    [...texts].some((text) => /^As (?:above|before)\b/.test(text))
+  );
+  assertEquals(found.map(lineOf), []);
+});

@@ -44,7 +44,7 @@ import {
   type WatchEvent,
   WorkQueue,
 } from "../mod.ts";
-import type { KnownObjects, Requirement } from "../src/types.ts";
+import type { Cached, KnownObjects, Requirement } from "../src/types.ts";
 import type { connect } from "../src/connect/mod.ts";
 import { Deployment } from "../src/kinds/apps/v1.ts";
 import { Lease } from "../src/kinds/coordination/v1.ts";
@@ -600,4 +600,17 @@ Deno.test("informers of Secrets have objects without data, which cannot be writt
     same<typeof objects, SharedIndexInformer<KubernetesObject>>();
   };
   assertEquals(typeof never, "function");
+});
+
+Deno.test("types: a generic function has the objects of an informer as Cached<T>, and as T with the data of Secrets", () => {
+  const generic = <T extends KubernetesObject>(informers: SharedInformerFactory, resource: Resource<T>): void => {
+    const lean: SharedIndexInformer<Cached<T>> = informers.forResource(resource);
+    lean.addEventHandler({ onAdd: ({ object }) => object.metadata.uid });
+    const views: InformerView<KubernetesObject> = lean;
+    const whole: SharedIndexInformer<T> = informers.forResource(resource, { secretData: "keep" });
+    // @ts-expect-error it may be a Secret, which has no data then
+    const wrong: SharedIndexInformer<T> = informers.forResource(resource);
+    void [views, whole, wrong];
+  };
+  assertEquals(generic.length, 2);
 });

@@ -261,13 +261,6 @@ export type Picked<T extends KubernetesObject, P extends readonly string[]> =
     : SparsePart<Omit<T, "metadata">> & { readonly metadata: Partial<T["metadata"]> });
 
 /**
- * `T`, or {@linkcode Picked} where paths are given. The compiler explains a call that no signature of a method takes by
- * the last one, so paths are optional in that: a misspelt path or option is then at fault, and not that there are
- * paths, or none.
- */
-export type Kept<T extends KubernetesObject, P extends readonly string[]> = [P] extends [never] ? T : Picked<T, P>;
-
-/**
  * Returns the same resource with objects reduced to the fields at these paths, and to those that identify them. The
  * rest is skipped as the bytes arrive, and never parsed, so an informer of it needs a fraction of the memory.
  *
