@@ -36,6 +36,7 @@
 
 export {
   type Apply,
+  type ClusterScopedObject,
   copyOf,
   type DynamicObject,
   type EphemeralObject,
@@ -47,6 +48,7 @@ export {
   type MergePatch,
   type MicroTime,
   type Mutable,
+  type NamespacedObject,
   type ObjectDraft,
   type ObjectKey,
   type ObjectMeta,

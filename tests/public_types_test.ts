@@ -72,7 +72,7 @@ function fakeClient(): Client {
 
 Deno.test("Resource is a value and a type of one name, built in or custom [F23]", () => {
   const pod: Pod = {
-    metadata: { name: "a", uid: "u", resourceVersion: "1", creationTimestamp: "2026-01-01T00:00:00Z" },
+    metadata: { name: "a", namespace: "b", uid: "u", resourceVersion: "1", creationTimestamp: "2026-01-01T00:00:00Z" },
     spec: { containers: [] },
   };
   const tab: CronTab = { metadata: pod.metadata, spec: { cronSpec: "* * * * *", replicas: 1 } };
@@ -94,7 +94,7 @@ Deno.test("Resource is a value and a type of one name, built in or custom [F23]"
   // @ts-expect-error objects are read-only
   tab.spec.replicas = 2;
   const metadata = onlyMetadata(CronTab);
-  same<typeof metadata, Resource<KubernetesObject & Reduced>>();
+  same<typeof metadata, Resource<KubernetesObject & Pick<CronTab, "metadata"> & Reduced>>();
   // @ts-expect-error metadata only: there is no spec to read
   const wrongRepresentation: Resource<CronTab> = metadata;
   assertEquals(
@@ -565,7 +565,7 @@ Deno.test("path compiles only where it leads to a field of the objects, or where
 
 function podOf(name: string): Pod {
   return {
-    metadata: { name, uid: "u", resourceVersion: "1", creationTimestamp: "2026-01-01T00:00:00Z" },
+    metadata: { name, namespace: "b", uid: "u", resourceVersion: "1", creationTimestamp: "2026-01-01T00:00:00Z" },
     spec: { containers: [] },
   };
 }
@@ -613,4 +613,28 @@ Deno.test("types: a generic function has the objects of an informer as Cached<T>
     void [views, whole, wrong];
   };
   assertEquals(generic.length, 2);
+});
+
+Deno.test("types: what is read of a namespaced kind has its namespace, of a cluster-scoped kind none, and drafts may", () => {
+  const read = (informers: SharedInformerFactory, key: string): void => {
+    same<Pod["metadata"]["namespace"], string>();
+    same<Node["metadata"]["namespace"], undefined>();
+    same<KubernetesObject["metadata"]["namespace"], string | undefined>();
+    const namespaces: (string | undefined)[] = [
+      informers.forResource(Pod).lister.get(key)?.metadata.namespace.toUpperCase(),
+      informers.forResource(Pod, { fields: ["spec.nodeName"] }).lister.get(key)?.metadata.namespace.toUpperCase(),
+      informers.forResource(Secret).lister.get(key)?.metadata.namespace.toUpperCase(),
+      informers.forResource(onlyMetadata(Pod)).lister.get(key)?.metadata.namespace.toUpperCase(),
+    ];
+    // @ts-expect-error a pod is in a namespace
+    const pod: Pod = { ...podOf("a"), metadata: { name: "a", uid: "u", resourceVersion: "1", creationTimestamp: "" } };
+    // @ts-expect-error a node is in none
+    const node: Node = { metadata: pod.metadata, spec: {} };
+    const drafts: ObjectDraft<Pod>[] = [
+      { metadata: { name: "a" }, spec: { containers: [] } },
+      { metadata: { name: "a", namespace: "b" }, spec: { containers: [] } },
+    ];
+    void [namespaces, node, drafts];
+  };
+  assertEquals(read.length, 2);
 });

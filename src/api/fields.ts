@@ -256,6 +256,7 @@ export type PathsAreKnown<P extends readonly string[]> = number extends P["lengt
  */
 export type Picked<T extends KubernetesObject, P extends readonly string[]> =
   & IdentifiedObject
+  & { readonly metadata: Pick<T["metadata"], "namespace"> }
   & Reduced
   & (PathsAreKnown<P> extends true ? PickedPart<T, ["apiVersion"] | ["kind"] | PathKeys<P[number]>>
     : SparsePart<Omit<T, "metadata">> & { readonly metadata: Partial<T["metadata"]> });
