@@ -21,7 +21,7 @@ async function label(key: string): Promise<void> {
   const { nodeName } = pod?.spec ?? {};
   if (pod === undefined || nodeName === undefined || pod.metadata.labels?.["example.com/node"] === nodeName) return;
   const body = { metadata: { labels: { "example.com/node": nodeName } } };
-  await client.resource(Pod).namespace(pod.metadata.namespace!).patch(pod.metadata.name, { type: "merge", body });
+  await client.resource(Pod).namespace(pod.metadata.namespace).patch(pod.metadata.name, { type: "merge", body });
   console.log(`labelled ${key} with ${nodeName}`);
 }
 

@@ -1,10 +1,9 @@
 // Runs a Deployment for each CronTab, keeps its schedule outside of the cluster (in a Map here), and reports.
-//   deno run -A examples/crontab_controller.ts [--fake]
-import { Client, defineResource, type KubernetesObject, type Resource } from "@kube/informer";
+//   deno run -A examples/crontab_controller.ts
+import { type Client, defineResource, type KubernetesObject, type Resource } from "@kube/informer";
 import { connect, shutdownSignal } from "@kube/informer/connect";
 import { Deployment } from "@kube/informer/kinds/apps/v1";
 import * as kube from "@kube/informer/reconcile";
-import { FakeApiServer } from "@kube/informer/testing";
 
 export interface CronTab extends KubernetesObject {
   readonly spec: { readonly schedule: string; readonly image: string; readonly replicas: number };
@@ -40,8 +39,6 @@ export function cronTabs(client: Client, schedules: Map<string, string>): kube.R
 
 if (import.meta.main) {
   using stop = shutdownSignal();
-  const transport = new FakeApiServer();
-  transport.create(CronTab, { metadata: { name: "a" }, spec: { schedule: "@daily", image: "cron", replicas: 1 } });
-  using client = Deno.args.includes("--fake") ? new Client({ server: "http://fake", transport }) : await connect();
+  using client = await connect();
   await cronTabs(client, new Map()).run({ signal: stop });
 }

@@ -315,17 +315,6 @@ Deno.test(
 );
 
 Deno.test(
-  "examples/crontab_controller.ts --fake runs without a cluster, and ends on SIGTERM",
-  { ignore: Deno.build.os === "windows" },
-  async () => {
-    await using program = new Program("examples/crontab_controller.ts", ["--fake"], {});
-    await program.out.line(/^default\/a: "@daily", 0 of 1 replicas are ready$/);
-    program.kill("SIGTERM");
-    assertEquals([await program.code, program.err.text], [0, ""]);
-  },
-);
-
-Deno.test(
   "examples/crontab_controller.ts finishes the reconcile in flight on SIGTERM, and ends with 0",
   { ignore: Deno.build.os === "windows" },
   async () => {

@@ -22,7 +22,6 @@ import {
   type InformerEvent,
   type InformerView,
   keyOf,
-  type KnownObjects,
   type KubernetesObject,
   type ListerWatcher,
   type ObjectDraft,
@@ -35,7 +34,6 @@ import {
   type ReflectorPhase,
   type ReflectorStore,
   requeueAfter,
-  type Requirement,
   type Resource,
   type ResourceClient,
   retry,
@@ -46,6 +44,7 @@ import {
   type WatchEvent,
   WorkQueue,
 } from "../mod.ts";
+import type { Cached, KnownObjects, Requirement } from "../src/types.ts";
 import type { connect } from "../src/connect/mod.ts";
 import { Deployment } from "../src/kinds/apps/v1.ts";
 import { Lease } from "../src/kinds/coordination/v1.ts";
@@ -73,7 +72,7 @@ function fakeClient(): Client {
 
 Deno.test("Resource is a value and a type of one name, built in or custom [F23]", () => {
   const pod: Pod = {
-    metadata: { name: "a", uid: "u", resourceVersion: "1", creationTimestamp: "2026-01-01T00:00:00Z" },
+    metadata: { name: "a", namespace: "b", uid: "u", resourceVersion: "1", creationTimestamp: "2026-01-01T00:00:00Z" },
     spec: { containers: [] },
   };
   const tab: CronTab = { metadata: pod.metadata, spec: { cronSpec: "* * * * *", replicas: 1 } };
@@ -95,7 +94,7 @@ Deno.test("Resource is a value and a type of one name, built in or custom [F23]"
   // @ts-expect-error objects are read-only
   tab.spec.replicas = 2;
   const metadata = onlyMetadata(CronTab);
-  same<typeof metadata, Resource<KubernetesObject & Reduced>>();
+  same<typeof metadata, Resource<KubernetesObject & Pick<CronTab, "metadata"> & Reduced>>();
   // @ts-expect-error metadata only: there is no spec to read
   const wrongRepresentation: Resource<CronTab> = metadata;
   assertEquals(
@@ -566,7 +565,7 @@ Deno.test("path compiles only where it leads to a field of the objects, or where
 
 function podOf(name: string): Pod {
   return {
-    metadata: { name, uid: "u", resourceVersion: "1", creationTimestamp: "2026-01-01T00:00:00Z" },
+    metadata: { name, namespace: "b", uid: "u", resourceVersion: "1", creationTimestamp: "2026-01-01T00:00:00Z" },
     spec: { containers: [] },
   };
 }
@@ -601,4 +600,41 @@ Deno.test("informers of Secrets have objects without data, which cannot be writt
     same<typeof objects, SharedIndexInformer<KubernetesObject>>();
   };
   assertEquals(typeof never, "function");
+});
+
+Deno.test("types: a generic function has the objects of an informer as Cached<T>, and as T with the data of Secrets", () => {
+  const generic = <T extends KubernetesObject>(informers: SharedInformerFactory, resource: Resource<T>): void => {
+    const lean: SharedIndexInformer<Cached<T>> = informers.forResource(resource);
+    lean.addEventHandler({ onAdd: ({ object }) => object.metadata.uid });
+    const views: InformerView<KubernetesObject> = lean;
+    const whole: SharedIndexInformer<T> = informers.forResource(resource, { secretData: "keep" });
+    // @ts-expect-error it may be a Secret, which has no data then
+    const wrong: SharedIndexInformer<T> = informers.forResource(resource);
+    void [views, whole, wrong];
+  };
+  assertEquals(generic.length, 2);
+});
+
+Deno.test("types: what is read of a namespaced kind has its namespace, of a cluster-scoped kind none, and drafts may", () => {
+  const read = (informers: SharedInformerFactory, key: string): void => {
+    same<Pod["metadata"]["namespace"], string>();
+    same<Node["metadata"]["namespace"], undefined>();
+    same<KubernetesObject["metadata"]["namespace"], string | undefined>();
+    const namespaces: (string | undefined)[] = [
+      informers.forResource(Pod).lister.get(key)?.metadata.namespace.toUpperCase(),
+      informers.forResource(Pod, { fields: ["spec.nodeName"] }).lister.get(key)?.metadata.namespace.toUpperCase(),
+      informers.forResource(Secret).lister.get(key)?.metadata.namespace.toUpperCase(),
+      informers.forResource(onlyMetadata(Pod)).lister.get(key)?.metadata.namespace.toUpperCase(),
+    ];
+    // @ts-expect-error a pod is in a namespace
+    const pod: Pod = { ...podOf("a"), metadata: { name: "a", uid: "u", resourceVersion: "1", creationTimestamp: "" } };
+    // @ts-expect-error a node is in none
+    const node: Node = { metadata: pod.metadata, spec: {} };
+    const drafts: ObjectDraft<Pod>[] = [
+      { metadata: { name: "a" }, spec: { containers: [] } },
+      { metadata: { name: "a", namespace: "b" }, spec: { containers: [] } },
+    ];
+    void [namespaces, node, drafts];
+  };
+  assertEquals(read.length, 2);
 });

@@ -30,12 +30,13 @@ const CONFIG = join(ROOT, "deno.json");
 
 /** The files of `src/api` that generated ones import from. */
 const API_FILES: Readonly<Record<ImportedName, string>> = {
+  ClusterScopedObject: "object",
   EphemeralObject: "object",
   IntOrString: "object",
-  KubernetesObject: "object",
   ListMap: "object",
   ManagedFieldsEntry: "object",
   MicroTime: "object",
+  NamespacedObject: "object",
   ObjectMeta: "object",
   OpenEnum: "object",
   OwnerReference: "object",

@@ -68,6 +68,11 @@ const LAYERS: Readonly<Record<string, { readonly folders: readonly string[]; rea
       packages: ["js-yaml", "node:path", "node:url"],
     },
     "cli/codegen": { folders: ["api", "errors"], packages: [] },
+    // The entry for declarations, which exports types of the same rooms as mod.ts.
+    "types.ts": {
+      folders: ["api", "entry", "async", "errors", "client", "reflector", "queue", "store", "informer", "workqueue"],
+      packages: [],
+    },
     cli: { folders: ["*"], packages: ["@cliffy/command", "js-yaml", "node:fs", "node:path", "node:tls"] },
   };
 
@@ -98,6 +103,7 @@ const LONG_FUNCTIONS: Readonly<Record<string, string>> = {
 
 /** Entry points re-export, and have no export of their own. */
 const ENTRY_POINTS = [
+  "types.ts",
   "connect/mod.ts",
   "relay/server/mod.ts",
   "relay/client/mod.ts",

@@ -2,8 +2,7 @@
 import { Deployment } from "@kube/informer/kinds/apps/v1";
 import { readiness } from "@kube/informer/readiness";
 import { EventRecorder } from "@kube/informer/reconcile";
-import type { FakeApiServer } from "@kube/informer/testing";
-import { chaos, type Random } from "@kube/informer/testing/chaos";
+import { chaos, type FakeApiServer, type Random } from "@kube/informer/testing/chaos";
 import { controller, NAME } from "./controller.ts";
 import { Website } from "./kinds.ts";
 import { rollOut } from "./fake_deployments.ts";

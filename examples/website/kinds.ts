@@ -6,7 +6,7 @@
  *
  * @module
  */
-import { type KubernetesObject, type ListMap, type OpenEnum, type Resource, type Time, defineResource } from "@kube/informer";
+import { type ListMap, type NamespacedObject, type OpenEnum, type Resource, type Time, defineResource } from "@kube/informer";
 
 /**
  * The kind Website of example.com/v1.
@@ -14,7 +14,7 @@ import { type KubernetesObject, type ListMap, type OpenEnum, type Resource, type
  * Columns of `kubectl get`: Replicas (`.spec.replicas`), Ready (`.status.conditions[?(@.type=="Ready")].status`), Age
  * (`.metadata.creationTimestamp`).
  */
-export interface Website extends KubernetesObject {
+export interface Website extends NamespacedObject {
   /** Group and version. */
   readonly apiVersion?: "example.com/v1";
   /** The kind. */

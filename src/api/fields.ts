@@ -264,16 +264,10 @@ export type PathsAreKnown<P extends readonly string[]> = number extends P["lengt
  */
 export type Picked<T extends KubernetesObject, P extends readonly string[]> =
   & IdentifiedObject
+  & { readonly metadata: Pick<T["metadata"], "namespace"> }
   & Reduced
   & (PathsAreKnown<P> extends true ? PickedPart<T, ["apiVersion"] | ["kind"] | PathKeys<P[number]>>
     : SparsePart<Omit<T, "metadata">> & { readonly metadata: Partial<T["metadata"]> });
-
-/**
- * `T`, or {@linkcode Picked} where paths are given. The compiler explains a call that no signature of a method takes by
- * the last one, so paths are optional in that: a misspelt path or option is then at fault, and not that there are
- * paths, or none.
- */
-export type Kept<T extends KubernetesObject, P extends readonly string[]> = [P] extends [never] ? T : Picked<T, P>;
 
 /**
  * Returns the same resource with objects reduced to the fields at these paths, and to those that identify them. The

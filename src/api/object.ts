@@ -104,6 +104,18 @@ export interface KubernetesObject {
   readonly metadata: ObjectMeta;
 }
 
+/** An object of a kind whose objects are in namespaces. */
+export interface NamespacedObject extends KubernetesObject {
+  /** The identity, with the namespace. */
+  readonly metadata: ObjectMeta & { readonly namespace: string };
+}
+
+/** An object of a cluster-scoped kind, which is in no namespace. */
+export interface ClusterScopedObject extends KubernetesObject {
+  /** The identity, without a namespace. */
+  readonly metadata: ObjectMeta & { readonly namespace?: never };
+}
+
 /**
  * An object whose kind is known at run time alone. Its other members can be read, and are of type `unknown`: the reader
  * checks them.

@@ -138,7 +138,9 @@ export const DEFINITIONS: Resource<KubernetesObject> = defineResource<Kubernetes
  *
  * @throws {TypeError} when the resource is already reduced to named fields.
  */
-export function onlyMetadata(resource: Resource): Resource<KubernetesObject & Reduced> {
+export function onlyMetadata<T extends KubernetesObject>(
+  resource: Resource<T>,
+): Resource<KubernetesObject & Pick<T, "metadata"> & Reduced> {
   refuseFields(resource, "metadata");
   return Object.freeze({ ...resource, representation: "metadata" as const });
 }

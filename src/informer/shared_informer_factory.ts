@@ -35,7 +35,7 @@ import {
 } from "./options.ts";
 import { SnapshotKeepers } from "./snapshot_keeper.ts";
 import { LabelledNamespaces, NAMESPACE_METADATA, OptionalKinds } from "./metadata_watches.ts";
-import { type FieldPaths, type Kept, onlyFields } from "../api/fields.ts";
+import { type FieldPaths, onlyFields, type Picked } from "../api/fields.ts";
 import type { Client } from "../client/client.ts";
 import { readablePart } from "../client/readable_namespaces.ts";
 import type { ResourceClient } from "../client/resource_client.ts";
@@ -360,20 +360,32 @@ export interface MemoryOfInformer extends Omit<InformerOfFactory, "status"> {
   readonly memory: MemoryReport;
 }
 
-/** An informer's reduction of objects to named fields. */
-export type FieldsOption<T extends KubernetesObject, P extends readonly string[]> = {
-  /** The paths of the fields that are kept, as in `onlyFields`: `["spec.nodeName", "spec.containers.image"]`. */
-  readonly fields?: P;
-} & {
-  // Not `P & FieldPaths<T, P>`: of an optional union of lists, the compiler would infer the first list as P.
-  readonly fields?: FieldPaths<T, P>;
-};
+/**
+ * The type of the objects that an informer of `Resource<T>` caches:
+ *
+ * - with the option `fields`, whose paths are `P`, the objects have only these fields, see `onlyFields()`;
+ * - Secrets have no data, unless the option `secretData`, whose type is `D`, is `"keep"`;
+ * - otherwise the objects are complete.
+ *
+ * In a generic function the compiler does not know whether `T` is a Secret. Name the informer's objects `Cached<T>`
+ * there, or give `secretData: "keep"`, with which they are `T`.
+ */
+export type Cached<T extends KubernetesObject, P extends readonly string[] = never, D = undefined> = [P] extends [never]
+  ? D extends "keep" ? T : T extends SecretLike ? WithoutData<T> : T
+  : Picked<T, P>;
 
-/** The selection of an informer of complete objects. */
-export interface Unpicked extends CachedSelection {
-  /** Left out; informers of named fields are another signature. */
-  readonly fields?: undefined;
-}
+/** The options of `forResource()` and `acquire()`. Functions among them receive the objects that are cached. */
+export type CachedOptions<T extends KubernetesObject, Name extends string, P extends readonly string[], D> =
+  & CachedSelection
+  & SharedIndexInformerOptions<Cached<T, P, D>, Name>
+  & {
+    /** This option also decides whether the type of Secrets has the data. */
+    readonly secretData?: D;
+    /** The paths of the fields that are kept, as in `onlyFields`: `["spec.nodeName", "spec.containers.image"]`. */
+    readonly fields?: P;
+  }
+  // Not `P & FieldPaths<T, P>`: of an optional union of lists, the compiler would infer the first list as P.
+  & { readonly fields?: FieldPaths<T, P> };
 
 /** The options whose namespaces are named. */
 type PlacedOptions = Omit<AnyOptions, "namespaces"> & Selection & { readonly readable?: true };
@@ -473,54 +485,52 @@ export class SharedInformerFactory implements AsyncDisposable {
 
   /**
    * Returns the informer of a resource and selection: the first call makes it, later calls return the same. While
-   * `run()` runs, it is started; otherwise call `run()` afterwards, or `start()` again.
+   * `run()` runs, the informer starts at once; otherwise call `run()` afterwards, or `start()` again.
    *
-   * Indexers of a later call are added to the existing ones; the same function under the same name is added once.
-   *
-   * With `namespaces`, one informer lists and watches each namespace separately. Their order does not matter, and a
-   * list of one namespace means the same as `namespace`. Either of the two options replaces both of the factory; a
-   * cluster-scoped resource ignores them.
-   *
-   * An informer of a `shard` is another one than that of all objects, or of another shard.
-   *
-   * An informer of Secrets without their data is another one than that with `secretData: "keep"`.
-   *
-   * With `fields`, the informer is that of `onlyFields(resource, fields)`: another one than that of the complete
-   * objects, and the same for paths that keep the same fields.
+   * - The type of the cached objects follows from the resource and the options, see `Cached` in
+   *   `@kube/informer/types`.
+   * - `indexers` of a later call are added to the existing ones; the same function under the same name is added once.
+   * - With `namespaces`, one informer lists and watches each namespace separately. Their order does not matter, and a
+   *   list of one namespace means the same as `namespace`. Either option replaces both options of the factory. A
+   *   cluster-scoped resource ignores them.
+   * - Another informer caches the objects of each `shard`, and Secrets with `secretData: "keep"`.
+   * - With `fields`, the informer is the one of `onlyFields(resource, fields)`: another one than the informer of the
+   *   complete objects, and the same for paths that keep the same fields.
    *
    * @throws {Error} when an option differs from that of the first call, or an index has the name of another function's;
    * when the factory was shut down. An option that is left out never differs.
    * @throws {TypeError} when the namespaces contradict each other, see `namespacesOf()`, or cannot be part of a path.
    * @throws {SyntaxError} when a selector does not parse.
+   *
+   * @example
+   * ```ts
+   * import { Client, field, SharedInformerFactory } from "@kube/informer";
+   * import { Pod } from "@kube/informer/kinds/core/v1";
+   * import { FakeApiServer } from "@kube/informer/testing";
+   *
+   * using client = new Client({ server: "http://fake", transport: new FakeApiServer() });
+   * await using informers = new SharedInformerFactory(client, { namespace: "shop" });
+   * const pods = informers.forResource(Pod, { indexers: { node: field("spec.nodeName") } });
+   * const phases = informers.forResource(Pod, { fields: ["status.phase"] }); // takes a fraction of the memory
+   * informers.start();
+   * await informers.waitForCacheSync();
+   * console.log(pods.indexer.byIndex("node", "worker-1").length, phases.lister.get("shop/cart-0")?.status?.phase);
+   * ```
    */
-  forResource<T extends SecretLike, Name extends string = never>(
-    resource: Resource<T>,
-    options?: Unpicked & SharedIndexInformerOptions<WithoutData<T>, Name> & { readonly secretData?: undefined },
-  ): SharedIndexInformer<WithoutData<T>, Name>;
-  /** As above, with the data of Secrets. */
-  forResource<T extends SecretLike, Name extends string = never>(
-    resource: Resource<T>,
-    options: Unpicked & SharedIndexInformerOptions<T, Name> & { readonly secretData: "keep" },
-  ): SharedIndexInformer<T, Name>;
-  /** As above, with complete objects. */
-  forResource<T extends KubernetesObject, Name extends string = never>(
+  forResource<
+    T extends KubernetesObject,
+    Name extends string = never,
+    const P extends readonly string[] = never,
+    D extends "keep" | undefined = undefined,
+  >(
     resource: Resource<T> | ApiResource,
-    options?: Unpicked & SharedIndexInformerOptions<T, Name>,
-  ): SharedIndexInformer<T, Name>;
-  /** As above, with named fields of objects. */
-  forResource<T extends KubernetesObject, const P extends readonly string[] = never, Name extends string = never>(
-    resource: Resource<T>,
-    options: FieldsOption<T, P> & CachedSelection & SharedIndexInformerOptions<Kept<T, P>, Name>,
-  ): SharedIndexInformer<Kept<T, P>, Name>;
-  forResource<T extends KubernetesObject, Name extends string = never>(
-    complete: Resource<T> | ApiResource,
-    options: CachedSelection & SharedIndexInformerOptions<T, Name> = {},
-  ): SharedIndexInformer<T, Name> {
-    const shared = this.#shared(complete, options as AnyOptions);
+    options: CachedOptions<T, Name, P, D> = {},
+  ): SharedIndexInformer<Cached<T, P, D>, Name> {
+    const shared = this.#shared(resource, options as AnyOptions);
     if (!shared.isKept) shared.demand.acquire(); // never released
     shared.isKept = true;
     if (this.#run !== undefined) this.#start(shared, this.#run);
-    return shared.informer as unknown as SharedIndexInformer<T, Name>;
+    return shared.informer as unknown as SharedIndexInformer<Cached<T, P, D>, Name>;
   }
 
   /**
@@ -604,31 +614,17 @@ export class SharedInformerFactory implements AsyncDisposable {
    * } // the watch ends 10 s later, unless pods are acquired again
    * ```
    */
-  acquire<T extends SecretLike, Name extends string = never>(
-    resource: Resource<T>,
-    options?: Unpicked & SharedIndexInformerOptions<WithoutData<T>, Name> & { readonly secretData?: undefined },
-  ): AcquiredInformer<WithoutData<T>, Name>;
-  /** As above, with the data of Secrets. */
-  acquire<T extends SecretLike, Name extends string = never>(
-    resource: Resource<T>,
-    options: Unpicked & SharedIndexInformerOptions<T, Name> & { readonly secretData: "keep" },
-  ): AcquiredInformer<T, Name>;
-  /** As above, with complete objects. */
-  acquire<T extends KubernetesObject, Name extends string = never>(
-    resource: Resource<T>,
-    options?: Unpicked & SharedIndexInformerOptions<T, Name>,
-  ): AcquiredInformer<T, Name>;
-  /** As above, with named fields of objects. */
-  acquire<T extends KubernetesObject, const P extends readonly string[] = never, Name extends string = never>(
-    resource: Resource<T>,
-    options: FieldsOption<T, P> & CachedSelection & SharedIndexInformerOptions<Kept<T, P>, Name>,
-  ): AcquiredInformer<Kept<T, P>, Name>;
-  acquire<T extends KubernetesObject, Name extends string = never>(
-    complete: Resource<T>,
-    options: CachedSelection & SharedIndexInformerOptions<T, Name> = {},
-  ): AcquiredInformer<T, Name> {
-    const placed = this.#placed(complete, options as AnyOptions);
-    const scope = this.#scopeOf(complete, placed);
+  acquire<
+    T extends KubernetesObject,
+    Name extends string = never,
+    const P extends readonly string[] = never,
+    D extends "keep" | undefined = undefined,
+  >(
+    resource: Resource<T> | ApiResource,
+    options: CachedOptions<T, Name, P, D> = {},
+  ): AcquiredInformer<Cached<T, P, D>, Name> {
+    const placed = this.#placed(resource, options as AnyOptions);
+    const scope = this.#scopeOf(resource, placed);
     const known = this.#informers.get(scope.name);
     const isUsable = known !== undefined && known.informer.status().state !== "stopped";
     if (!isUsable) known?.demand.end();
@@ -641,7 +637,7 @@ export class SharedInformerFactory implements AsyncDisposable {
       throw error;
     }
     this.#start(shared, {});
-    const informer = shared.informer as unknown as SharedIndexInformer<T, Name>;
+    const informer = shared.informer as unknown as SharedIndexInformer<Cached<T, P, D>, Name>;
     return new AcquiredInformer(informer, resourceName(scope.resource), release);
   }
 

@@ -1,4 +1,5 @@
-import { type Client, isExpired, type ReflectorOptions, SharedIndexInformer } from "@kube/informer";
+import { type Client, isExpired, SharedIndexInformer } from "@kube/informer";
+import type { ReflectorOptions } from "@kube/informer/types";
 import { ConfigMap, Pod } from "@kube/informer/kinds/core/v1";
 import { assert, assertEquals } from "@std/assert";
 import { delay } from "@std/async";

@@ -5,6 +5,7 @@ import { Node, Pod } from "../../src/kinds/core/v1.ts";
 import { PROJECT_FILES } from "../../src/cli/project_files.ts";
 import { defineResource, type Resource } from "../../src/api/resource.ts";
 import { deployment, FakeApiServer, node, pod } from "../../src/testing/mod.ts";
+import { entriesIn } from "../../tools/node.ts";
 import { CRONTAB_FILE } from "../support/crontab.ts";
 import { writeKubeconfig } from "../support/host.ts";
 import { deno, Program } from "../support/program.ts";
@@ -334,6 +335,27 @@ Deno.test("the guides show each module of the project of informer init, its defi
   }
   const role = PROJECT_FILES["manifests.yaml"].split("---\n").find((part) => part.includes("\nkind: ClusterRole\n"));
   shown(role!, "the role");
+});
+
+/** The modules of `examples`, also of its folders: name and text. */
+function examples(folder = new URL("examples/", ROOT)): (readonly [name: string, text: string])[] {
+  return [...Deno.readDirSync(folder)].flatMap(({ name, isDirectory }) => {
+    if (isDirectory) return examples(new URL(`${name}/`, folder));
+    const file = new URL(name, folder);
+    return name.endsWith(".ts") ? [[file.href.slice(ROOT.href.length), Deno.readTextFileSync(file)]] : [];
+  });
+}
+
+Deno.test("each example and program imports from at most three entry points, and from those of kinds", () => {
+  // The entry points of kinds do not count: which ones a program needs follows from the objects that it reads. All
+  // others do, the root among them, and also those of which a program imports only types.
+  const all = [...examples(), ...programs().map(({ place, text }) => [place, text] as const)];
+  assert(all.length > 25, `found ${all.length}`);
+  const counted = all.map(([name, text]) => {
+    const entries = new Set(entriesIn(text).filter((entry) => !entry.startsWith("./kinds/")));
+    return { name, entries: [...entries] };
+  });
+  assertEquals(counted.filter(({ entries }) => entries.length > 3), []);
 });
 
 Deno.test("blocks of TypeScript in README and docs are run, by deno test --doc or by this file", () => {

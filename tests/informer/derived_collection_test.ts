@@ -3,14 +3,13 @@ import {
   Checkpoint,
   type CollectionSource,
   derive,
-  type DeriveContext,
   type DerivedCollection,
   type DerivedObject,
   deriveGroups,
-  type DeriveOptions,
   MemoryCheckpoints,
   WaitError,
 } from "@kube/informer";
+import type { DeriveContext, DeriveOptions } from "@kube/informer/types";
 import { added, deleted, entry, modified, part, refused, type Thing, unparsable } from "../support/fixtures.ts";
 import { FakeTime } from "../support/fake_time.ts";
 import { holding, Run } from "../support/informer.ts";

@@ -23,8 +23,9 @@ import {
 export type ImportedName =
   | Exclude<SharedTypeName, "EmbeddedMeta">
   | "EphemeralObject"
-  | "KubernetesObject"
+  | "ClusterScopedObject"
   | "ListMap"
+  | "NamespacedObject"
   | "ObjectMeta"
   | "OpenEnum"
   | "Resource"
@@ -77,7 +78,9 @@ class Emitter {
 
   kind({ name, kind, doc, type, resource, stored }: KindModel): string[] {
     const { group, version, plural, scope, shortNames, categories } = resource;
-    const base = this.#imported(stored ? "KubernetesObject" : "EphemeralObject");
+    const base = this.#imported(
+      !stored ? "EphemeralObject" : scope === "Cluster" ? "ClusterScopedObject" : "NamespacedObject",
+    );
     const apiVersion = group === "" ? version : `${group}/${version}`;
     const lines = [
       ...docComment(doc.length > 0 ? doc : [`The kind ${kind}.`]),

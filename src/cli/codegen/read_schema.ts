@@ -168,7 +168,7 @@ const TAKEN: ReadonlySet<string> = new Set(
     "instanceof interface intrinsic is keyof let module namespace never new null number object of out package private " +
     "protected public readonly require return satisfies set static string super switch symbol this throw true try type " +
     "typeof undefined unique unknown using var void while with yield " +
-    "Readonly ReadonlyArray Record Partial Resource KubernetesObject ObjectMeta ListMap OpenEnum EphemeralObject " +
+    "Readonly ReadonlyArray Record Partial Resource ClusterScopedObject NamespacedObject ObjectMeta ListMap OpenEnum EphemeralObject " +
     "EmbeddedMeta IntOrString ManagedFieldsEntry MicroTime OwnerReference Quantity Time defineResource " +
     "Infinity NaN Object __proto__").split(" "),
 );

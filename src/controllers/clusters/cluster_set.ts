@@ -10,29 +10,18 @@
  */
 import { checkBackoff, checkNames } from "../../errors/option_names.ts";
 import { decoder, type KubernetesObject } from "../../api/object.ts";
-import { type Abortable, defined, type Selection } from "../../api/options.ts";
-import type { Kept } from "../../api/fields.ts";
-import {
-  type ApiResource,
-  type Resource,
-  resourceName,
-  type SecretLike,
-  type WithoutData,
-} from "../../api/resource.ts";
+import { type Abortable, defined } from "../../api/options.ts";
+import { type ApiResource, type Resource, resourceName } from "../../api/resource.ts";
 import { callObserver, DerivedController, inTurn, isAbortOf, Latch } from "../../async/signals.ts";
 import { backoffMs, type BackoffOptions, LongTimer, monotonicMs, sleep } from "../../async/time.ts";
 import type { Client } from "../../client/client.ts";
 import { ConsoleReporter, messageOf } from "../../errors/errors.ts";
+import { FACTORY_OPTIONS, type SharedInformerFactoryOptions } from "../../informer/options.ts";
 import {
-  FACTORY_OPTIONS,
-  type SharedIndexInformerOptions,
-  type SharedInformerFactoryOptions,
-} from "../../informer/options.ts";
-import {
-  type FieldsOption,
+  type Cached,
+  type CachedOptions,
   type InformerOfFactory,
   SharedInformerFactory,
-  type Unpicked,
 } from "../../informer/shared_informer_factory.ts";
 import type { FactorySnapshots } from "../../informer/snapshot.ts";
 import { ClusterInformer, type InCluster, settled } from "./cluster_informer.ts";
@@ -237,34 +226,30 @@ export class ClusterSet implements AsyncDisposable {
    * those of `SharedInformerFactory.forResource()`. Where some clusters do not have the kind, give `optional`.
    *
    * @throws {Error} when the set was disposed; as `SharedInformerFactory.forResource()`.
+   *
+   * @example
+   * ```ts
+   * import { ClusterSet } from "@kube/informer/clusters";
+   * import { Pod } from "@kube/informer/kinds/core/v1";
+   *
+   * await using clusters = new ClusterSet();
+   * const pods = clusters.forResource(Pod, { namespace: "shop" });
+   * pods.addEventHandler({ onAdd: ({ cluster, key }) => console.log(cluster, key) });
+   * ```
    */
-  forResource<T extends SecretLike, Name extends string = never>(
-    resource: Resource<T>,
-    options?: Unpicked & SharedIndexInformerOptions<WithoutData<T>, Name> & { readonly secretData?: undefined },
-  ): ClusterInformer<WithoutData<T>, Name>;
-  /** As above, with the data of Secrets. */
-  forResource<T extends SecretLike, Name extends string = never>(
-    resource: Resource<T>,
-    options: Unpicked & SharedIndexInformerOptions<T, Name> & { readonly secretData: "keep" },
-  ): ClusterInformer<T, Name>;
-  /** As above, with complete objects. */
-  forResource<T extends KubernetesObject, Name extends string = never>(
+  forResource<
+    T extends KubernetesObject,
+    Name extends string = never,
+    const P extends readonly string[] = never,
+    D extends "keep" | undefined = undefined,
+  >(
     resource: Resource<T> | ApiResource,
-    options?: Unpicked & SharedIndexInformerOptions<T, Name>,
-  ): ClusterInformer<T, Name>;
-  /** As above, with named fields of objects. */
-  forResource<T extends KubernetesObject, const P extends readonly string[] = never, Name extends string = never>(
-    resource: Resource<T>,
-    options: FieldsOption<T, P> & Selection & SharedIndexInformerOptions<Kept<T, P>, Name>,
-  ): ClusterInformer<Kept<T, P>, Name>;
-  forResource<T extends KubernetesObject, Name extends string = never>(
-    resource: Resource<T> | ApiResource,
-    options: Unpicked & SharedIndexInformerOptions<T, Name> = {},
-  ): ClusterInformer<T, Name> {
+    options: CachedOptions<T, Name, P, D> = {},
+  ): ClusterInformer<Cached<T, P, D>, Name> {
     if (this.#job.signal.aborted) throw new Error("Cannot make an informer: the set was disposed");
-    const informer = new ClusterInformer<T, Name>(
+    const informer = new ClusterInformer<Cached<T, P, D>, Name>(
       resourceName(resource),
-      (informers) => informers.forResource<T, Name>(resource, options),
+      (informers) => informers.forResource<T, Name, P, D>(resource, options),
     );
     for (const [name, cluster] of this.#clusters) {
       informer.joined(name, cluster.informers);

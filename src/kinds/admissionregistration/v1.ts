@@ -6,7 +6,7 @@
  *
  * @module
  */
-import type { KubernetesObject, ListMap, OpenEnum } from "../../api/object.ts";
+import type { ClusterScopedObject, ListMap, OpenEnum } from "../../api/object.ts";
 import { defineResource, type Resource } from "../../api/resource.ts";
 import type { Condition, LabelSelector } from "../meta/v1.ts";
 
@@ -16,7 +16,7 @@ import type { Condition, LabelSelector } from "../meta/v1.ts";
  *
  * Since Kubernetes 1.36.
  */
-export interface MutatingAdmissionPolicy extends KubernetesObject {
+export interface MutatingAdmissionPolicy extends ClusterScopedObject {
   /** Group and version. */
   readonly apiVersion?: "admissionregistration.k8s.io/v1";
   /** The kind. */
@@ -39,7 +39,7 @@ export const MutatingAdmissionPolicy: Resource<MutatingAdmissionPolicy> = define
  *
  * Since Kubernetes 1.36.
  */
-export interface MutatingAdmissionPolicyBinding extends KubernetesObject {
+export interface MutatingAdmissionPolicyBinding extends ClusterScopedObject {
   /** Group and version. */
   readonly apiVersion?: "admissionregistration.k8s.io/v1";
   /** The kind. */
@@ -65,7 +65,7 @@ export const MutatingAdmissionPolicyBinding: Resource<MutatingAdmissionPolicyBin
  *
  * Since Kubernetes 1.32 or before.
  */
-export interface MutatingWebhookConfiguration extends KubernetesObject {
+export interface MutatingWebhookConfiguration extends ClusterScopedObject {
   /** Group and version. */
   readonly apiVersion?: "admissionregistration.k8s.io/v1";
   /** The kind. */
@@ -91,7 +91,7 @@ export const MutatingWebhookConfiguration: Resource<MutatingWebhookConfiguration
  *
  * Since Kubernetes 1.32 or before.
  */
-export interface ValidatingAdmissionPolicy extends KubernetesObject {
+export interface ValidatingAdmissionPolicy extends ClusterScopedObject {
   /** Group and version. */
   readonly apiVersion?: "admissionregistration.k8s.io/v1";
   /** The kind. */
@@ -121,7 +121,7 @@ export const ValidatingAdmissionPolicy: Resource<ValidatingAdmissionPolicy> = de
  *
  * Since Kubernetes 1.32 or before.
  */
-export interface ValidatingAdmissionPolicyBinding extends KubernetesObject {
+export interface ValidatingAdmissionPolicyBinding extends ClusterScopedObject {
   /** Group and version. */
   readonly apiVersion?: "admissionregistration.k8s.io/v1";
   /** The kind. */
@@ -147,7 +147,7 @@ export const ValidatingAdmissionPolicyBinding: Resource<ValidatingAdmissionPolic
  *
  * Since Kubernetes 1.32 or before.
  */
-export interface ValidatingWebhookConfiguration extends KubernetesObject {
+export interface ValidatingWebhookConfiguration extends ClusterScopedObject {
   /** Group and version. */
   readonly apiVersion?: "admissionregistration.k8s.io/v1";
   /** The kind. */

@@ -6,7 +6,7 @@
  *
  * @module
  */
-import type { KubernetesObject, ListMap, OpenEnum, Time } from "../../api/object.ts";
+import type { ClusterScopedObject, ListMap, OpenEnum, Time } from "../../api/object.ts";
 import { defineResource, type Resource } from "../../api/resource.ts";
 
 /**
@@ -14,7 +14,7 @@ import { defineResource, type Resource } from "../../api/resource.ts";
  *
  * Since Kubernetes 1.32 or before.
  */
-export interface CustomResourceDefinition extends KubernetesObject {
+export interface CustomResourceDefinition extends ClusterScopedObject {
   /** Group and version. */
   readonly apiVersion?: "apiextensions.k8s.io/v1";
   /** The kind. */

@@ -6,7 +6,7 @@
  *
  * @module
  */
-import type { KubernetesObject, ListMap, Time } from "../../api/object.ts";
+import type { ClusterScopedObject, ListMap, Time } from "../../api/object.ts";
 import { defineResource, type Resource } from "../../api/resource.ts";
 
 /**
@@ -14,7 +14,7 @@ import { defineResource, type Resource } from "../../api/resource.ts";
  *
  * Since Kubernetes 1.32 or before.
  */
-export interface APIService extends KubernetesObject {
+export interface APIService extends ClusterScopedObject {
   /** Group and version. */
   readonly apiVersion?: "apiregistration.k8s.io/v1";
   /** The kind. */

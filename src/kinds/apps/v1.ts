@@ -6,7 +6,7 @@
  *
  * @module
  */
-import type { IntOrString, KubernetesObject, ListMap, ObjectMeta, OpenEnum, Time } from "../../api/object.ts";
+import type { IntOrString, ListMap, NamespacedObject, ObjectMeta, OpenEnum, Time } from "../../api/object.ts";
 import { defineResource, type Resource } from "../../api/resource.ts";
 import type { PersistentVolumeClaimSpec, PersistentVolumeClaimStatus, PodTemplateSpec } from "../core/v1_shared.ts";
 import type { LabelSelector } from "../meta/v1.ts";
@@ -16,7 +16,7 @@ import type { LabelSelector } from "../meta/v1.ts";
  *
  * Since Kubernetes 1.32 or before.
  */
-export interface ControllerRevision extends KubernetesObject {
+export interface ControllerRevision extends NamespacedObject {
   /** Group and version. */
   readonly apiVersion?: "apps/v1";
   /** The kind. */
@@ -39,7 +39,7 @@ export const ControllerRevision: Resource<ControllerRevision> = defineResource<C
  *
  * Since Kubernetes 1.32 or before.
  */
-export interface DaemonSet extends KubernetesObject {
+export interface DaemonSet extends NamespacedObject {
   /** Group and version. */
   readonly apiVersion?: "apps/v1";
   /** The kind. */
@@ -64,7 +64,7 @@ export const DaemonSet: Resource<DaemonSet> = defineResource<DaemonSet>({
  *
  * Since Kubernetes 1.32 or before.
  */
-export interface Deployment extends KubernetesObject {
+export interface Deployment extends NamespacedObject {
   /** Group and version. */
   readonly apiVersion?: "apps/v1";
   /** The kind. */
@@ -89,7 +89,7 @@ export const Deployment: Resource<Deployment> = defineResource<Deployment>({
  *
  * Since Kubernetes 1.32 or before.
  */
-export interface ReplicaSet extends KubernetesObject {
+export interface ReplicaSet extends NamespacedObject {
   /** Group and version. */
   readonly apiVersion?: "apps/v1";
   /** The kind. */
@@ -114,7 +114,7 @@ export const ReplicaSet: Resource<ReplicaSet> = defineResource<ReplicaSet>({
  *
  * Since Kubernetes 1.32 or before.
  */
-export interface StatefulSet extends KubernetesObject {
+export interface StatefulSet extends NamespacedObject {
   /** Group and version. */
   readonly apiVersion?: "apps/v1";
   /** The kind. */

@@ -6,7 +6,7 @@
  *
  * @module
  */
-import type { KubernetesObject, Time } from "../../api/object.ts";
+import type { NamespacedObject, Time } from "../../api/object.ts";
 import { defineResource, type Resource } from "../../api/resource.ts";
 
 /**
@@ -14,7 +14,7 @@ import { defineResource, type Resource } from "../../api/resource.ts";
  *
  * Since Kubernetes 1.32 or before.
  */
-export interface HorizontalPodAutoscaler extends KubernetesObject {
+export interface HorizontalPodAutoscaler extends NamespacedObject {
   /** Group and version. */
   readonly apiVersion?: "autoscaling/v1";
   /** The kind. */

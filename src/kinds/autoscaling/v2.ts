@@ -6,7 +6,7 @@
  *
  * @module
  */
-import type { KubernetesObject, ListMap, Quantity, Time } from "../../api/object.ts";
+import type { ListMap, NamespacedObject, Quantity, Time } from "../../api/object.ts";
 import { defineResource, type Resource } from "../../api/resource.ts";
 import type { LabelSelector } from "../meta/v1.ts";
 
@@ -16,7 +16,7 @@ import type { LabelSelector } from "../meta/v1.ts";
  *
  * Since Kubernetes 1.32 or before.
  */
-export interface HorizontalPodAutoscaler extends KubernetesObject {
+export interface HorizontalPodAutoscaler extends NamespacedObject {
   /** Group and version. */
   readonly apiVersion?: "autoscaling/v2";
   /** The kind. */

@@ -6,7 +6,7 @@
  *
  * @module
  */
-import type { KubernetesObject, ListMap, ObjectMeta, OpenEnum, Time } from "../../api/object.ts";
+import type { ListMap, NamespacedObject, ObjectMeta, OpenEnum, Time } from "../../api/object.ts";
 import { defineResource, type Resource } from "../../api/resource.ts";
 import type { ObjectReference, PodTemplateSpec } from "../core/v1_shared.ts";
 import type { LabelSelector } from "../meta/v1.ts";
@@ -16,7 +16,7 @@ import type { LabelSelector } from "../meta/v1.ts";
  *
  * Since Kubernetes 1.32 or before.
  */
-export interface CronJob extends KubernetesObject {
+export interface CronJob extends NamespacedObject {
   /** Group and version. */
   readonly apiVersion?: "batch/v1";
   /** The kind. */
@@ -41,7 +41,7 @@ export const CronJob: Resource<CronJob> = defineResource<CronJob>({
  *
  * Since Kubernetes 1.32 or before.
  */
-export interface Job extends KubernetesObject {
+export interface Job extends NamespacedObject {
   /** Group and version. */
   readonly apiVersion?: "batch/v1";
   /** The kind. */

@@ -6,7 +6,7 @@
  *
  * @module
  */
-import type { KubernetesObject, ListMap, OpenEnum, Time } from "../../api/object.ts";
+import type { ClusterScopedObject, ListMap, NamespacedObject, OpenEnum, Time } from "../../api/object.ts";
 import { defineResource, type Resource } from "../../api/resource.ts";
 import type { Condition } from "../meta/v1.ts";
 
@@ -16,7 +16,7 @@ import type { Condition } from "../meta/v1.ts";
  *
  * Since Kubernetes 1.32 or before.
  */
-export interface CertificateSigningRequest extends KubernetesObject {
+export interface CertificateSigningRequest extends ClusterScopedObject {
   /** Group and version. */
   readonly apiVersion?: "certificates.k8s.io/v1";
   /** The kind. */
@@ -46,7 +46,7 @@ export const CertificateSigningRequest: Resource<CertificateSigningRequest> = de
  *
  * Since Kubernetes 1.37.
  */
-export interface ClusterTrustBundle extends KubernetesObject {
+export interface ClusterTrustBundle extends ClusterScopedObject {
   /** Group and version. */
   readonly apiVersion?: "certificates.k8s.io/v1";
   /** The kind. */
@@ -68,7 +68,7 @@ export const ClusterTrustBundle: Resource<ClusterTrustBundle> = defineResource<C
  *
  * Since Kubernetes 1.37.
  */
-export interface PodCertificateRequest extends KubernetesObject {
+export interface PodCertificateRequest extends NamespacedObject {
   /** Group and version. */
   readonly apiVersion?: "certificates.k8s.io/v1";
   /** The kind. */

@@ -6,7 +6,7 @@
  *
  * @module
  */
-import type { KubernetesObject, MicroTime } from "../../api/object.ts";
+import type { MicroTime, NamespacedObject } from "../../api/object.ts";
 import { defineResource, type Resource } from "../../api/resource.ts";
 
 /**
@@ -14,7 +14,7 @@ import { defineResource, type Resource } from "../../api/resource.ts";
  *
  * Since Kubernetes 1.32 or before.
  */
-export interface Lease extends KubernetesObject {
+export interface Lease extends NamespacedObject {
   /** Group and version. */
   readonly apiVersion?: "coordination.k8s.io/v1";
   /** The kind. */

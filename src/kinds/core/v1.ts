@@ -7,11 +7,12 @@
  * @module
  */
 import type {
+  ClusterScopedObject,
   EphemeralObject,
   IntOrString,
-  KubernetesObject,
   ListMap,
   MicroTime,
+  NamespacedObject,
   OpenEnum,
   Quantity,
   Time,
@@ -57,7 +58,7 @@ export const Binding: Resource<Binding> = defineResource<Binding>({
  *
  * Since Kubernetes 1.32 or before.
  */
-export interface ComponentStatus extends KubernetesObject {
+export interface ComponentStatus extends ClusterScopedObject {
   /** Group and version. */
   readonly apiVersion?: "v1";
   /** The kind. */
@@ -79,7 +80,7 @@ export const ComponentStatus: Resource<ComponentStatus> = defineResource<Compone
  *
  * Since Kubernetes 1.32 or before.
  */
-export interface ConfigMap extends KubernetesObject {
+export interface ConfigMap extends NamespacedObject {
   /** Group and version. */
   readonly apiVersion?: "v1";
   /** The kind. */
@@ -107,7 +108,7 @@ export const ConfigMap: Resource<ConfigMap> = defineResource<ConfigMap>({
  *
  * Since Kubernetes 1.32 or before.
  */
-export interface Endpoints extends KubernetesObject {
+export interface Endpoints extends NamespacedObject {
   /** Group and version. */
   readonly apiVersion?: "v1";
   /** The kind. */
@@ -128,7 +129,7 @@ export const Endpoints: Resource<Endpoints> = defineResource<Endpoints>({
  *
  * Since Kubernetes 1.32 or before.
  */
-export interface Event extends KubernetesObject {
+export interface Event extends NamespacedObject {
   /** Group and version. */
   readonly apiVersion?: "v1";
   /** The kind. */
@@ -178,7 +179,7 @@ export const Event: Resource<Event> = defineResource<Event>({
  *
  * Since Kubernetes 1.32 or before.
  */
-export interface LimitRange extends KubernetesObject {
+export interface LimitRange extends NamespacedObject {
   /** Group and version. */
   readonly apiVersion?: "v1";
   /** The kind. */
@@ -199,7 +200,7 @@ export const LimitRange: Resource<LimitRange> = defineResource<LimitRange>({
  *
  * Since Kubernetes 1.32 or before.
  */
-export interface Namespace extends KubernetesObject {
+export interface Namespace extends ClusterScopedObject {
   /** Group and version. */
   readonly apiVersion?: "v1";
   /** The kind. */
@@ -223,7 +224,7 @@ export const Namespace: Resource<Namespace> = defineResource<Namespace>({
  *
  * Since Kubernetes 1.32 or before.
  */
-export interface Node extends KubernetesObject {
+export interface Node extends ClusterScopedObject {
   /** Group and version. */
   readonly apiVersion?: "v1";
   /** The kind. */
@@ -250,7 +251,7 @@ export const Node: Resource<Node> = defineResource<Node>({
  *
  * Since Kubernetes 1.32 or before.
  */
-export interface PersistentVolume extends KubernetesObject {
+export interface PersistentVolume extends ClusterScopedObject {
   /** Group and version. */
   readonly apiVersion?: "v1";
   /** The kind. */
@@ -274,7 +275,7 @@ export const PersistentVolume: Resource<PersistentVolume> = defineResource<Persi
  *
  * Since Kubernetes 1.32 or before.
  */
-export interface PersistentVolumeClaim extends KubernetesObject {
+export interface PersistentVolumeClaim extends NamespacedObject {
   /** Group and version. */
   readonly apiVersion?: "v1";
   /** The kind. */
@@ -297,7 +298,7 @@ export const PersistentVolumeClaim: Resource<PersistentVolumeClaim> = defineReso
  *
  * Since Kubernetes 1.32 or before.
  */
-export interface Pod extends KubernetesObject {
+export interface Pod extends NamespacedObject {
   /** Group and version. */
   readonly apiVersion?: "v1";
   /** The kind. */
@@ -321,7 +322,7 @@ export const Pod: Resource<Pod> = defineResource<Pod>({
  *
  * Since Kubernetes 1.32 or before.
  */
-export interface PodTemplate extends KubernetesObject {
+export interface PodTemplate extends NamespacedObject {
   /** Group and version. */
   readonly apiVersion?: "v1";
   /** The kind. */
@@ -344,7 +345,7 @@ export const PodTemplate: Resource<PodTemplate> = defineResource<PodTemplate>({
  *
  * Since Kubernetes 1.32 or before.
  */
-export interface ReplicationController extends KubernetesObject {
+export interface ReplicationController extends NamespacedObject {
   /** Group and version. */
   readonly apiVersion?: "v1";
   /** The kind. */
@@ -368,7 +369,7 @@ export const ReplicationController: Resource<ReplicationController> = defineReso
  *
  * Since Kubernetes 1.32 or before.
  */
-export interface ResourceQuota extends KubernetesObject {
+export interface ResourceQuota extends NamespacedObject {
   /** Group and version. */
   readonly apiVersion?: "v1";
   /** The kind. */
@@ -397,7 +398,7 @@ export const ResourceQuota: Resource<ResourceQuota> = defineResource<ResourceQuo
  *
  * Since Kubernetes 1.32 or before.
  */
-export interface Secret extends KubernetesObject {
+export interface Secret extends NamespacedObject {
   /** Group and version. */
   readonly apiVersion?: "v1";
   /** The kind. */
@@ -427,7 +428,7 @@ export const Secret: Resource<Secret> = defineResource<Secret>({
  *
  * Since Kubernetes 1.32 or before.
  */
-export interface Service extends KubernetesObject {
+export interface Service extends NamespacedObject {
   /** Group and version. */
   readonly apiVersion?: "v1";
   /** The kind. */
@@ -455,7 +456,7 @@ export const Service: Resource<Service> = defineResource<Service>({
  *
  * Since Kubernetes 1.32 or before.
  */
-export interface ServiceAccount extends KubernetesObject {
+export interface ServiceAccount extends NamespacedObject {
   /** Group and version. */
   readonly apiVersion?: "v1";
   /** The kind. */

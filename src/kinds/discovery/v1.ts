@@ -6,7 +6,7 @@
  *
  * @module
  */
-import type { KubernetesObject, OpenEnum } from "../../api/object.ts";
+import type { NamespacedObject, OpenEnum } from "../../api/object.ts";
 import { defineResource, type Resource } from "../../api/resource.ts";
 import type { ObjectReference } from "../core/v1_shared.ts";
 
@@ -15,7 +15,7 @@ import type { ObjectReference } from "../core/v1_shared.ts";
  *
  * Since Kubernetes 1.32 or before.
  */
-export interface EndpointSlice extends KubernetesObject {
+export interface EndpointSlice extends NamespacedObject {
   /** Group and version. */
   readonly apiVersion?: "discovery.k8s.io/v1";
   /** The kind. */

@@ -6,7 +6,7 @@
  *
  * @module
  */
-import type { KubernetesObject, MicroTime, Time } from "../../api/object.ts";
+import type { MicroTime, NamespacedObject, Time } from "../../api/object.ts";
 import { defineResource, type Resource } from "../../api/resource.ts";
 import type { EventSource, ObjectReference } from "../core/v1_shared.ts";
 
@@ -15,7 +15,7 @@ import type { EventSource, ObjectReference } from "../core/v1_shared.ts";
  *
  * Since Kubernetes 1.32 or before.
  */
-export interface Event extends KubernetesObject {
+export interface Event extends NamespacedObject {
   /** Group and version. */
   readonly apiVersion?: "events.k8s.io/v1";
   /** The kind. */

@@ -6,7 +6,7 @@
  *
  * @module
  */
-import type { KubernetesObject, ListMap, Time } from "../../api/object.ts";
+import type { ClusterScopedObject, ListMap, Time } from "../../api/object.ts";
 import { defineResource, type Resource } from "../../api/resource.ts";
 
 /**
@@ -14,7 +14,7 @@ import { defineResource, type Resource } from "../../api/resource.ts";
  *
  * Since Kubernetes 1.32 or before.
  */
-export interface FlowSchema extends KubernetesObject {
+export interface FlowSchema extends ClusterScopedObject {
   /** Group and version. */
   readonly apiVersion?: "flowcontrol.apiserver.k8s.io/v1";
   /** The kind. */
@@ -38,7 +38,7 @@ export const FlowSchema: Resource<FlowSchema> = defineResource<FlowSchema>({
  *
  * Since Kubernetes 1.32 or before.
  */
-export interface PriorityLevelConfiguration extends KubernetesObject {
+export interface PriorityLevelConfiguration extends ClusterScopedObject {
   /** Group and version. */
   readonly apiVersion?: "flowcontrol.apiserver.k8s.io/v1";
   /** The kind. */

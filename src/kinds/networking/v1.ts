@@ -6,7 +6,7 @@
  *
  * @module
  */
-import type { IntOrString, KubernetesObject, ListMap, OpenEnum } from "../../api/object.ts";
+import type { ClusterScopedObject, IntOrString, ListMap, NamespacedObject, OpenEnum } from "../../api/object.ts";
 import { defineResource, type Resource } from "../../api/resource.ts";
 import type { TypedLocalObjectReference } from "../core/v1_shared.ts";
 import type { Condition, LabelSelector } from "../meta/v1.ts";
@@ -16,7 +16,7 @@ import type { Condition, LabelSelector } from "../meta/v1.ts";
  *
  * Since Kubernetes 1.33.
  */
-export interface IPAddress extends KubernetesObject {
+export interface IPAddress extends ClusterScopedObject {
   /** Group and version. */
   readonly apiVersion?: "networking.k8s.io/v1";
   /** The kind. */
@@ -39,7 +39,7 @@ export const IPAddress: Resource<IPAddress> = defineResource<IPAddress>({
  *
  * Since Kubernetes 1.32 or before.
  */
-export interface Ingress extends KubernetesObject {
+export interface Ingress extends NamespacedObject {
   /** Group and version. */
   readonly apiVersion?: "networking.k8s.io/v1";
   /** The kind. */
@@ -63,7 +63,7 @@ export const Ingress: Resource<Ingress> = defineResource<Ingress>({
  *
  * Since Kubernetes 1.32 or before.
  */
-export interface IngressClass extends KubernetesObject {
+export interface IngressClass extends ClusterScopedObject {
   /** Group and version. */
   readonly apiVersion?: "networking.k8s.io/v1";
   /** The kind. */
@@ -85,7 +85,7 @@ export const IngressClass: Resource<IngressClass> = defineResource<IngressClass>
  *
  * Since Kubernetes 1.32 or before.
  */
-export interface NetworkPolicy extends KubernetesObject {
+export interface NetworkPolicy extends NamespacedObject {
   /** Group and version. */
   readonly apiVersion?: "networking.k8s.io/v1";
   /** The kind. */
@@ -107,7 +107,7 @@ export const NetworkPolicy: Resource<NetworkPolicy> = defineResource<NetworkPoli
  *
  * Since Kubernetes 1.33.
  */
-export interface ServiceCIDR extends KubernetesObject {
+export interface ServiceCIDR extends ClusterScopedObject {
   /** Group and version. */
   readonly apiVersion?: "networking.k8s.io/v1";
   /** The kind. */

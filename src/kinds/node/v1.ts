@@ -6,7 +6,7 @@
  *
  * @module
  */
-import type { KubernetesObject, Quantity } from "../../api/object.ts";
+import type { ClusterScopedObject, Quantity } from "../../api/object.ts";
 import { defineResource, type Resource } from "../../api/resource.ts";
 import type { Toleration } from "../core/v1_shared.ts";
 
@@ -15,7 +15,7 @@ import type { Toleration } from "../core/v1_shared.ts";
  *
  * Since Kubernetes 1.32 or before.
  */
-export interface RuntimeClass extends KubernetesObject {
+export interface RuntimeClass extends ClusterScopedObject {
   /** Group and version. */
   readonly apiVersion?: "node.k8s.io/v1";
   /** The kind. */

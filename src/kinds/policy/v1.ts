@@ -6,7 +6,7 @@
  *
  * @module
  */
-import type { IntOrString, KubernetesObject, ListMap, OpenEnum, Time } from "../../api/object.ts";
+import type { IntOrString, ListMap, NamespacedObject, OpenEnum, Time } from "../../api/object.ts";
 import { defineResource, type Resource } from "../../api/resource.ts";
 import type { Condition, LabelSelector } from "../meta/v1.ts";
 
@@ -15,7 +15,7 @@ import type { Condition, LabelSelector } from "../meta/v1.ts";
  *
  * Since Kubernetes 1.32 or before.
  */
-export interface PodDisruptionBudget extends KubernetesObject {
+export interface PodDisruptionBudget extends NamespacedObject {
   /** Group and version. */
   readonly apiVersion?: "policy/v1";
   /** The kind. */

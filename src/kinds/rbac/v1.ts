@@ -6,7 +6,7 @@
  *
  * @module
  */
-import type { KubernetesObject } from "../../api/object.ts";
+import type { ClusterScopedObject, NamespacedObject } from "../../api/object.ts";
 import { defineResource, type Resource } from "../../api/resource.ts";
 import type { LabelSelector } from "../meta/v1.ts";
 
@@ -16,7 +16,7 @@ import type { LabelSelector } from "../meta/v1.ts";
  *
  * Since Kubernetes 1.32 or before.
  */
-export interface ClusterRole extends KubernetesObject {
+export interface ClusterRole extends ClusterScopedObject {
   /** Group and version. */
   readonly apiVersion?: "rbac.authorization.k8s.io/v1";
   /** The kind. */
@@ -40,7 +40,7 @@ export const ClusterRole: Resource<ClusterRole> = defineResource<ClusterRole>({
  *
  * Since Kubernetes 1.32 or before.
  */
-export interface ClusterRoleBinding extends KubernetesObject {
+export interface ClusterRoleBinding extends ClusterScopedObject {
   /** Group and version. */
   readonly apiVersion?: "rbac.authorization.k8s.io/v1";
   /** The kind. */
@@ -64,7 +64,7 @@ export const ClusterRoleBinding: Resource<ClusterRoleBinding> = defineResource<C
  *
  * Since Kubernetes 1.32 or before.
  */
-export interface Role extends KubernetesObject {
+export interface Role extends NamespacedObject {
   /** Group and version. */
   readonly apiVersion?: "rbac.authorization.k8s.io/v1";
   /** The kind. */
@@ -85,7 +85,7 @@ export const Role: Resource<Role> = defineResource<Role>({
  *
  * Since Kubernetes 1.32 or before.
  */
-export interface RoleBinding extends KubernetesObject {
+export interface RoleBinding extends NamespacedObject {
   /** Group and version. */
   readonly apiVersion?: "rbac.authorization.k8s.io/v1";
   /** The kind. */

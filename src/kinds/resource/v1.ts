@@ -6,7 +6,15 @@
  *
  * @module
  */
-import type { KubernetesObject, ListMap, ObjectMeta, OpenEnum, Quantity, Time } from "../../api/object.ts";
+import type {
+  ClusterScopedObject,
+  ListMap,
+  NamespacedObject,
+  ObjectMeta,
+  OpenEnum,
+  Quantity,
+  Time,
+} from "../../api/object.ts";
 import { defineResource, type Resource } from "../../api/resource.ts";
 import type { NodeSelector } from "../core/v1_shared.ts";
 import type { Condition } from "../meta/v1.ts";
@@ -16,7 +24,7 @@ import type { Condition } from "../meta/v1.ts";
  *
  * Since Kubernetes 1.34.
  */
-export interface DeviceClass extends KubernetesObject {
+export interface DeviceClass extends ClusterScopedObject {
   /** Group and version. */
   readonly apiVersion?: "resource.k8s.io/v1";
   /** The kind. */
@@ -38,7 +46,7 @@ export const DeviceClass: Resource<DeviceClass> = defineResource<DeviceClass>({
  *
  * Since Kubernetes 1.37.
  */
-export interface DeviceTaintRule extends KubernetesObject {
+export interface DeviceTaintRule extends ClusterScopedObject {
   /** Group and version. */
   readonly apiVersion?: "resource.k8s.io/v1";
   /** The kind. */
@@ -62,7 +70,7 @@ export const DeviceTaintRule: Resource<DeviceTaintRule> = defineResource<DeviceT
  *
  * Since Kubernetes 1.34.
  */
-export interface ResourceClaim extends KubernetesObject {
+export interface ResourceClaim extends NamespacedObject {
   /** Group and version. */
   readonly apiVersion?: "resource.k8s.io/v1";
   /** The kind. */
@@ -85,7 +93,7 @@ export const ResourceClaim: Resource<ResourceClaim> = defineResource<ResourceCla
  *
  * Since Kubernetes 1.34.
  */
-export interface ResourceClaimTemplate extends KubernetesObject {
+export interface ResourceClaimTemplate extends NamespacedObject {
   /** Group and version. */
   readonly apiVersion?: "resource.k8s.io/v1";
   /** The kind. */
@@ -106,7 +114,7 @@ export const ResourceClaimTemplate: Resource<ResourceClaimTemplate> = defineReso
  *
  * Since Kubernetes 1.34.
  */
-export interface ResourceSlice extends KubernetesObject {
+export interface ResourceSlice extends ClusterScopedObject {
   /** Group and version. */
   readonly apiVersion?: "resource.k8s.io/v1";
   /** The kind. */

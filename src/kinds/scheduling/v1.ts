@@ -6,7 +6,7 @@
  *
  * @module
  */
-import type { KubernetesObject, OpenEnum } from "../../api/object.ts";
+import type { ClusterScopedObject, OpenEnum } from "../../api/object.ts";
 import { defineResource, type Resource } from "../../api/resource.ts";
 
 /**
@@ -14,7 +14,7 @@ import { defineResource, type Resource } from "../../api/resource.ts";
  *
  * Since Kubernetes 1.32 or before.
  */
-export interface PriorityClass extends KubernetesObject {
+export interface PriorityClass extends ClusterScopedObject {
   /** Group and version. */
   readonly apiVersion?: "scheduling.k8s.io/v1";
   /** The kind. */

@@ -6,7 +6,7 @@
  *
  * @module
  */
-import type { KubernetesObject, ListMap, OpenEnum, Quantity, Time } from "../../api/object.ts";
+import type { ClusterScopedObject, ListMap, NamespacedObject, OpenEnum, Quantity, Time } from "../../api/object.ts";
 import { defineResource, type Resource } from "../../api/resource.ts";
 import type { PersistentVolumeSpec, TopologySelectorTerm } from "../core/v1_shared.ts";
 import type { LabelSelector } from "../meta/v1.ts";
@@ -16,7 +16,7 @@ import type { LabelSelector } from "../meta/v1.ts";
  *
  * Since Kubernetes 1.32 or before.
  */
-export interface CSIDriver extends KubernetesObject {
+export interface CSIDriver extends ClusterScopedObject {
   /** Group and version. */
   readonly apiVersion?: "storage.k8s.io/v1";
   /** The kind. */
@@ -38,7 +38,7 @@ export const CSIDriver: Resource<CSIDriver> = defineResource<CSIDriver>({
  *
  * Since Kubernetes 1.32 or before.
  */
-export interface CSINode extends KubernetesObject {
+export interface CSINode extends ClusterScopedObject {
   /** Group and version. */
   readonly apiVersion?: "storage.k8s.io/v1";
   /** The kind. */
@@ -62,7 +62,7 @@ export const CSINode: Resource<CSINode> = defineResource<CSINode>({
  *
  * Since Kubernetes 1.32 or before.
  */
-export interface CSIStorageCapacity extends KubernetesObject {
+export interface CSIStorageCapacity extends NamespacedObject {
   /** Group and version. */
   readonly apiVersion?: "storage.k8s.io/v1";
   /** The kind. */
@@ -96,7 +96,7 @@ export const CSIStorageCapacity: Resource<CSIStorageCapacity> = defineResource<C
  *
  * Since Kubernetes 1.32 or before.
  */
-export interface StorageClass extends KubernetesObject {
+export interface StorageClass extends ClusterScopedObject {
   /** Group and version. */
   readonly apiVersion?: "storage.k8s.io/v1";
   /** The kind. */
@@ -134,7 +134,7 @@ export const StorageClass: Resource<StorageClass> = defineResource<StorageClass>
  *
  * Since Kubernetes 1.32 or before.
  */
-export interface VolumeAttachment extends KubernetesObject {
+export interface VolumeAttachment extends ClusterScopedObject {
   /** Group and version. */
   readonly apiVersion?: "storage.k8s.io/v1";
   /** The kind. */
@@ -158,7 +158,7 @@ export const VolumeAttachment: Resource<VolumeAttachment> = defineResource<Volum
  *
  * Since Kubernetes 1.34.
  */
-export interface VolumeAttributesClass extends KubernetesObject {
+export interface VolumeAttributesClass extends ClusterScopedObject {
   /** Group and version. */
   readonly apiVersion?: "storage.k8s.io/v1";
   /** The kind. */

@@ -6,7 +6,7 @@
  *
  * @module
  */
-import type { KubernetesObject, ListMap } from "../../api/object.ts";
+import type { ClusterScopedObject, ListMap } from "../../api/object.ts";
 import { defineResource, type Resource } from "../../api/resource.ts";
 import type { Condition, GroupResource } from "../meta/v1.ts";
 
@@ -15,7 +15,7 @@ import type { Condition, GroupResource } from "../meta/v1.ts";
  *
  * Since Kubernetes 1.37.
  */
-export interface StorageVersionMigration extends KubernetesObject {
+export interface StorageVersionMigration extends ClusterScopedObject {
   /** Group and version. */
   readonly apiVersion?: "storagemigration.k8s.io/v1";
   /** The kind. */

@@ -19,5 +19,6 @@ export type {
   Statement,
   UserChange,
 } from "./plan.ts";
+export type { FakeApiServer } from "../fake/fake_api_server.ts";
 export type { Random } from "../fake/random.ts";
 export type { ResourceDefinition } from "../fake/storage/definition.ts";

@@ -71,11 +71,11 @@ const NAMES = "name labels annotations finalizers ownerReferences uid resourceVe
 const NAMESPACED = `${NAMES} namespace` as const;
 
 /** Builds the metadata of an object; `cluster` omits the namespace. */
-function builtMetadata(
+function builtMetadata<M extends ObjectMeta>(
   kind: string,
   options: NamespacedBuildOptions,
   cluster = false,
-): Mutable<ObjectMeta> {
+): Mutable<M> {
   const { name, namespace = "default", resourceVersion = "1", labels, annotations, ownerReferences, finalizers } =
     options;
   return copyOf<ObjectMeta>({
@@ -91,7 +91,7 @@ function builtMetadata(
       finalizers,
     }),
     ...options.metadata,
-  });
+  }) as Mutable<M>;
 }
 
 /** Returns the uid of an object, derived from kind, namespace and name unless it is given. */
@@ -126,7 +126,7 @@ export function configMap(options: ConfigMapBuildOptions): BuiltConfigMap {
   return {
     kind: "ConfigMap",
     apiVersion: "v1",
-    metadata: builtMetadata("ConfigMap", options),
+    metadata: builtMetadata<ConfigMap["metadata"]>("ConfigMap", options),
     data: { ...data },
     ...defined({ binaryData: binaryData && { ...binaryData }, immutable }),
   };
@@ -163,7 +163,7 @@ export function deployment(options: DeploymentBuildOptions): BuiltDeployment {
   return {
     kind: "Deployment",
     apiVersion: "apps/v1",
-    metadata: { generation: 1, ...builtMetadata("Deployment", options) },
+    metadata: { generation: 1, ...builtMetadata<Deployment["metadata"]>("Deployment", options) },
     spec: copyOf(spec),
     status: copyOf({ replicas, readyReplicas, ...options.status }),
   };
@@ -204,7 +204,7 @@ export function lease(options: LeaseBuildOptions): BuiltLease {
   return {
     kind: "Lease",
     apiVersion: "coordination.k8s.io/v1",
-    metadata: builtMetadata("Lease", options),
+    metadata: builtMetadata<Lease["metadata"]>("Lease", options),
     spec: copyOf({
       holderIdentity: holder,
       leaseDurationSeconds: durationSeconds,
@@ -233,7 +233,7 @@ export function namespace(options: NamespaceBuildOptions): BuiltNamespace {
   return {
     kind: "Namespace",
     apiVersion: "v1",
-    metadata: builtMetadata("Namespace", options, true),
+    metadata: builtMetadata<Namespace["metadata"]>("Namespace", options, true),
     ...(options.spec === undefined ? {} : { spec: copyOf(options.spec) }),
     status: copyOf({ phase: options.phase ?? "Active", ...options.status }),
   };
@@ -266,7 +266,7 @@ export function node(options: NodeBuildOptions): BuiltNode {
   return {
     kind: "Node",
     apiVersion: "v1",
-    metadata: builtMetadata("Node", options, true),
+    metadata: builtMetadata<Node["metadata"]>("Node", options, true),
     spec: copyOf({ ...(unschedulable ? { unschedulable } : {}), ...options.spec }),
     status: copyOf(status),
   };
@@ -317,7 +317,7 @@ export function pod(options: PodBuildOptions): BuiltPod {
   return {
     kind: "Pod",
     apiVersion: "v1",
-    metadata: { generation: 1, ...builtMetadata("Pod", options) },
+    metadata: { generation: 1, ...builtMetadata<Pod["metadata"]>("Pod", options) },
     spec: copyOf(spec),
     status: copyOf(status),
   };

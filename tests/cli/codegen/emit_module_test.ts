@@ -28,11 +28,11 @@ Deno.test("emitModules writes an interface and a resource for each kind, and an 
  * @module
  */
 import type { PodSpec, PodStatus } from "./v1_shared.ts";
-import { type KubernetesObject, type Resource, defineResource } from "@kube/informer";
+import { type NamespacedObject, type Resource, defineResource } from "@kube/informer";
 export type * from "./v1_shared.ts";
 
 /** Pod is a kind. */
-export interface Pod extends KubernetesObject {
+export interface Pod extends NamespacedObject {
   /** Group and version. */
   readonly apiVersion?: "v1";
   /** The kind. */

@@ -218,7 +218,7 @@ Deno.test("kindsOfCrds reads names and descriptions of any kind, and nothing esc
 
 Deno.test("a kind that is named like a type of the package gets another name", () => {
   const text = emit(definition("a.dev", "Resource", "v1"), definition("a.dev", "ListMap", "v1"));
-  assertStringIncludes(text, "export interface Resource_ extends KubernetesObject");
+  assertStringIncludes(text, "export interface Resource_ extends ClusterScopedObject");
   assertStringIncludes(text, 'readonly kind?: "Resource";');
   assertStringIncludes(text, "export interface ListMap_ ");
 });

@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertInstanceOf } from "@std/assert";
-import { derive, type DerivedCollection, type DerivedObject, deriveGroups, type ReadObjects } from "@kube/informer";
+import { derive, type DerivedCollection, type DerivedObject, deriveGroups } from "@kube/informer";
+import type { ReadObjects } from "@kube/informer/types";
 import { DerivationError } from "../../../src/informer/derived/derivation.ts";
 import { added, deleted, entry, modified, type Thing } from "../../support/fixtures.ts";
 import { nextTurn } from "../../../src/async/signals.ts";

@@ -8,9 +8,8 @@ import {
   deriveGroups,
   keyOf,
   LabelSelector,
-  type ReadObjects,
-  type ReadQuery,
 } from "@kube/informer";
+import type { ReadObjects, ReadQuery } from "@kube/informer/types";
 import type { WatchChange } from "../../../src/api/lister_watcher.ts";
 import { DerivationError } from "../../../src/informer/derived/derivation.ts";
 import { Random } from "../../../src/testing/fake/random.ts";

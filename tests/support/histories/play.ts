@@ -1,12 +1,6 @@
 import { assert, assertEquals, assertMatch, assertRejects, assertThrows } from "@std/assert";
-import {
-  type CheckResult,
-  Client,
-  type InformerEvent,
-  type KubernetesObject,
-  SnapshotError,
-  type SyncedEvent,
-} from "@kube/informer";
+import { Client, type InformerEvent, type KubernetesObject, SnapshotError, type SyncedEvent } from "@kube/informer";
+import type { CheckResult } from "@kube/informer/types";
 import { ConfigMap } from "@kube/informer/kinds/core/v1";
 import { FakeApiServer, type HistoryStep, perform } from "@kube/informer/testing";
 import { causesOf } from "../../../src/errors/errors.ts";

@@ -3,12 +3,12 @@ import {
   type Client,
   type DeletedEvent,
   type KubernetesObject,
-  type ReflectorOptions,
   type Resource,
   type Selection,
   SharedIndexInformer,
   type UpdatedEvent,
 } from "@kube/informer";
+import type { ReflectorOptions } from "@kube/informer/types";
 import { assertEquals } from "@std/assert";
 import { assertEqualToServer } from "../cluster/compare.ts";
 import { Phases } from "../cluster/phases.ts";

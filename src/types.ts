@@ -1,0 +1,158 @@
+/**
+ * Types for declarations: the parts and the machinery of the types that the root entry exports.
+ *
+ * A program does not need this entry: the compiler infers these types. Import from it only to name an inferred type,
+ * for example the return type of an exported function. This entry has no values, so it loads no code.
+ *
+ * @example Name the options that a helper function passes on
+ * ```ts
+ * import type { ResourceClient } from "@kube/informer";
+ * import type { Pod } from "@kube/informer/kinds/core/v1";
+ * import type { DeleteOptions } from "@kube/informer/types";
+ *
+ * const GENTLY: DeleteOptions = { gracePeriodSeconds: 60 };
+ * export const evict = (pods: ResourceClient<Pod>, name: string): Promise<unknown> => pods.delete(name, GENTLY);
+ * ```
+ *
+ * @module
+ */
+
+export type {
+  AppliedItem,
+  AppliedValue,
+  ApplyFields,
+  ApplyMeta,
+  Complete,
+  DraftMeta,
+  EnumLiterals,
+  IsEphemeral,
+  IsReduced,
+  NamedDraftMeta,
+  quantity,
+  QuantityFormat,
+  reduced,
+  Scalar,
+  SentScalar,
+  SentValue,
+  WrittenScalar,
+  WrittenValue,
+} from "./api/object.ts";
+export type { SecretLike, TableColumn, WithoutData } from "./api/resource.ts";
+export type { AccessRule, PlacedRule, RolesOptions } from "./api/roles.ts";
+export type {
+  BracketPathKeys,
+  CheckedPath,
+  FieldPaths,
+  IdentifiedObject,
+  IsUnion,
+  KeysBelow,
+  MembersOf,
+  NoField,
+  PathKeys,
+  PathsAreKnown,
+  Picked,
+  PickedPart,
+  SparsePart,
+  UnknownValue,
+  UnnamedKeys,
+} from "./api/fields.ts";
+export type {
+  DecodeObserver,
+  DecodeOptions,
+  Impersonation,
+  KnownEntries,
+  Projection,
+  RequestOptions,
+  ShardOption,
+} from "./api/options.ts";
+export type { ShardField } from "./api/shard.ts";
+export type { FieldLiteral, FieldPath, FieldPredicate, Having } from "./entry/path.ts";
+export type {
+  Bookmark,
+  CheckpointChange,
+  ConnectionsStatus,
+  DeliveredVersion,
+  IdentitySource,
+  SnapshotLimit,
+} from "./api/lister_watcher.ts";
+export type { FieldRequirement, LabelSelectorFields, Requirement } from "./api/selector.ts";
+export type { StatusCause, StatusDetails } from "./api/status.ts";
+export type { ErrorJson } from "./errors/informer_error.ts";
+export type { BackoffOptions, Durations } from "./async/time.ts";
+export type { DiscoverOptions, InstallCrdsOptions } from "./client/client.ts";
+export type {
+  AppliedIfChanged,
+  ApplyIfChangedOptions,
+  ApplyOptions,
+  ApplyOwner,
+  DeleteCollectionOptions,
+  DeleteOptions,
+  FollowOptions,
+  GetOptions,
+  ObjectWrite,
+  Patch,
+  ResourceClientOptions,
+  ResourceClients,
+  SubresourceDraft,
+  WriteOptions,
+} from "./client/resource_client.ts";
+export type {
+  ListWatchObserver,
+  ObserveRequest,
+  ReflectorCounters,
+  ReflectorRequest,
+  Replacement,
+  RequestEnd,
+  RequestObserver,
+  WatchEnd,
+} from "./reflector/requests.ts";
+export type {
+  AttemptHistory,
+  ListingPhase,
+  PausedPhase,
+  StoppedPhase,
+  WaitingPhase,
+  WatchingPhase,
+} from "./reflector/transition.ts";
+export type { ReflectorOptions } from "./reflector/reflector.ts";
+export type { DeltaFIFOOptions, KnownObjects, QueueReplacement } from "./queue/delta_fifo.ts";
+export type { IndexerOptions, StoreReplacement, StoreReplacementOptions } from "./store/indexer.ts";
+export type { ControllerOptions } from "./informer/sync/controller.ts";
+export type { BacklogPolicy } from "./informer/events/event.ts";
+export type { CheckpointOptions } from "./informer/events/checkpoint.ts";
+export type {
+  CacheSelection,
+  FieldShare,
+  LargeObject,
+  MemoryReport,
+  NamespaceMemory,
+} from "./informer/cache/lister.ts";
+export type { WaitFailure } from "./informer/status.ts";
+export type { InformerState, NamespaceStatus } from "./informer/sync/state.ts";
+export type { FailingCalls, HandlerStatus } from "./informer/events/processor.ts";
+export type { CachedSelection, CacheOptions, ConsistencyCheckOptions, NamespacesByLabel } from "./informer/options.ts";
+export type { CheckOptions, CheckResult } from "./informer/sync/consistency_check.ts";
+export type { NamespaceSource } from "./informer/cache/cache_scope.ts";
+export type {
+  OrderedView,
+  RowChange,
+  SortKey,
+  SortOrder,
+  SortValue,
+  ViewOptions,
+  ViewUpdates,
+  ViewWindow,
+} from "./informer/view/cache_view.ts";
+export type { DeriveContext, DerivedStatus, DeriveOptions, ReadObjects } from "./informer/derived_collection.ts";
+export type { ReadQuery } from "./informer/derived/derivation.ts";
+export type { Cached, CachedOptions, InformerOfFactory, MemoryOfInformer } from "./informer/shared_informer_factory.ts";
+export type { CountedBytes, LargeCache } from "./informer/cache/memory_budget.ts";
+export type { FactorySnapshots, SnapshotOptions } from "./informer/snapshot.ts";
+export type { RunningKey, WorkQueueAddOptions, WorkQueueOptions, WorkQueueStatus } from "./workqueue/work_queue.ts";
+export type {
+  ExponentialBackoffOptions,
+  FastSlowOptions,
+  TokenBucketOptions,
+  WorkContext,
+  WorkQueueRunOptions,
+} from "./workqueue/run.ts";
