@@ -245,7 +245,7 @@ export {
   type StoreReplacement,
   type StoreReplacementOptions,
 } from "./src/store/indexer.ts";
-export { Controller, type ControllerOptions } from "./src/informer/sync/controller.ts";
+export { Controller, type ControllerOptions } from "./src/informer/controller.ts";
 export type {
   AddedEvent,
   BacklogPolicy,

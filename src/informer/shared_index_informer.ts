@@ -28,7 +28,7 @@ import { INFORMER_OPTIONS, type SharedIndexInformerOptions, withCacheDefaults } 
 import { CacheSnapshots, type SnapshotOptions } from "./snapshot.ts";
 import { type InformerStatus, syncStatus, Waits } from "./status.ts";
 import { type CheckOptions, type CheckResult, ConsistencyChecks } from "./sync/consistency_check.ts";
-import { CollectionSync } from "./sync/controller.ts";
+import { CollectionSync } from "./sync/collection_sync.ts";
 import { CacheView, type OrderedView, type ViewOptions } from "./view/cache_view.ts";
 
 /** The reading side of an informer, whatever its indexes: the parameter type of functions over several kinds. */
