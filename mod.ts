@@ -274,7 +274,8 @@ export type {
 } from "./src/informer/options.ts";
 export { CacheDifferenceError, type CheckOptions, type CheckResult } from "./src/informer/sync/consistency_check.ts";
 export { type NamespaceSource, OverlappingCachesError } from "./src/informer/cache/cache_scope.ts";
-export { type InformerView, SharedIndexInformer } from "./src/informer/shared_index_informer.ts";
+export type { CollectionEvent, IndexedCollection, ReadableCollection } from "./src/informer/readable_collection.ts";
+export { SharedIndexInformer } from "./src/informer/shared_index_informer.ts";
 export {
   applyViewUpdate,
   CacheView,
@@ -290,7 +291,6 @@ export {
   type ViewWindow,
 } from "./src/informer/view/cache_view.ts";
 export {
-  type CollectionSource,
   derive,
   type DeriveContext,
   type Derived,

@@ -14,13 +14,14 @@ import {
   defineResource,
   type DeletedEvent,
   DeltaFIFO,
+  derive,
   type DynamicObject,
   entryOf,
   field,
   type HandlerOptions,
+  type IndexedCollection,
   Indexer,
   type InformerEvent,
-  type InformerView,
   keyOf,
   type KnownObjects,
   type KubernetesObject,
@@ -28,6 +29,7 @@ import {
   type ObjectDraft,
   onlyFields,
   onlyMetadata,
+  type ReadableCollection,
   type ReadonlyIndexer,
   type ReconcileResult,
   type Reduced,
@@ -50,7 +52,10 @@ import type { connect } from "../src/connect/mod.ts";
 import { Deployment } from "../src/kinds/apps/v1.ts";
 import { Lease } from "../src/kinds/coordination/v1.ts";
 import { ConfigMap, Node, type PersistentVolumeClaimSpec, Pod, Secret } from "../src/kinds/core/v1.ts";
-import { FakeApiServer } from "../src/testing/mod.ts";
+import { ClusterSet } from "../src/controllers/clusters/mod.ts";
+import { subscribe } from "../src/relay/client/mod.ts";
+import { InformerRelay } from "../src/relay/server/mod.ts";
+import { FakeApiServer, pod } from "../src/testing/mod.ts";
 
 interface CronTab extends KubernetesObject {
   readonly spec: { readonly cronSpec: string; readonly replicas: number };
@@ -197,19 +202,54 @@ Deno.test("SharedIndexInformer infers the names of its indexes, and has the one 
   assertEquals(tab, undefined);
 });
 
-Deno.test("InformerView is a type for any informer, whatever its indexes", async () => {
+Deno.test("IndexedCollection is a type for any informer, whatever its indexes", async () => {
   using client = fakeClient();
   await using pods = new SharedIndexInformer<Pod, "node">(client.resource(Pod), {
     indexers: { node: (pod) => [pod.spec?.nodeName ?? ""] },
   });
   await using tabs = new SharedIndexInformer(client.resource(CronTab));
   same<typeof tabs, SharedIndexInformer<CronTab, never>>();
-  const views: readonly InformerView<KubernetesObject>[] = [pods, tabs];
-  const view: InformerView<Pod> = pods;
+  const views: readonly IndexedCollection<KubernetesObject>[] = [pods, tabs];
+  const view: IndexedCollection<Pod> = pods;
   assertEquals([...views, view].map((view) => view.status().state), ["idle", "idle", "idle"]);
   // @ts-expect-error pods are not crontabs
-  const wrong: InformerView<CronTab> = pods;
+  const wrong: IndexedCollection<CronTab> = pods;
   assertEquals(wrong.hasSynced, false);
+});
+
+Deno.test("ReadableCollection is a type for informers, derived collections, joined informers and subscriptions", async () => {
+  const server = new FakeApiServer();
+  for (const name of ["web-0", "web-1"]) server.create(Pod, pod({ name, namespace: "shop" }));
+  using client = new Client({ server: "http://fake", transport: server });
+  await using informers = new SharedInformerFactory(client);
+  await using relay = new InformerRelay(informers, { collections: { pods: Pod } });
+  await using clusters = new ClusterSet();
+  clusters.add("berlin", new Client({ server: "http://fake", transport: server }));
+  const pods = informers.forResource(Pod);
+  await using derived = derive(pods, ({ metadata: { name } }) => ({ metadata: { name } }));
+  const joined = clusters.forResource(Pod);
+  using copy = subscribe<Pod>("http://localhost", "pods", {
+    fetch: (input, init) => relay.fetch(new Request(input, init), { remoteAddr: { hostname: "127.0.0.1" } }),
+  });
+  type Named = { readonly metadata: { readonly name: string } };
+  const ofPods: readonly ReadableCollection<Pod>[] = [pods, copy];
+  const all: readonly ReadableCollection<Named, unknown, unknown>[] = [...ofPods, derived, joined];
+  const named = ({ metadata }: Named): boolean => metadata.name === "web-1";
+  const waits = Promise.all(all.map(async (collection) => {
+    await collection.waitForCacheSync();
+    await collection.until(named);
+    const types: string[] = [];
+    for await (const { type } of collection.events()) {
+      types.push(type);
+      if (type === "synced") break;
+    }
+    return [collection.hasSynced, collection.lister.list().length, types];
+  }));
+  informers.start();
+  clusters.start();
+  assertEquals(await waits, all.map(() => [true, 2, ["added", "added", "synced"]]));
+  // @ts-expect-error a subscription has no indexes, which derive() reads
+  assertThrows(() => derive(copy, () => undefined), TypeError, "Cannot derive from this value");
 });
 
 Deno.test("InformerEvent is a closed union, and each case has its own fields", () => {

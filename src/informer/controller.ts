@@ -29,9 +29,9 @@ export interface ControllerOptions<T extends KubernetesObject> {
  * Follows one collection: a {@linkcode Reflector} writes into a {@linkcode DeltaFIFO}, and `process` receives what the
  * queue holds. Use it if a store of your own takes the place of an informer's cache; otherwise create an informer.
  *
- * The controller drains the queue after each change of a watch. So it processes changes in the order in which the server
- * sent them, across keys, and in the turn in which their bytes arrived. After a list it drains the queue once the list
- * is committed. Only then does the version count as seen.
+ * The controller drains the queue after each change of a watch. So it processes changes in the order in which the
+ * server sent them, across keys, and in the turn in which their bytes arrived. After a list it drains the queue once
+ * the list is committed. Only then does the version count as seen.
  *
  * @example
  * ```ts

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
 import { DecodeError } from "../../src/api/status.ts";
 import { field } from "../../src/entry/path.ts";
-import type { Indexers } from "../../src/store/indexer.ts";
+import type { Indexer, Indexers } from "../../src/store/indexer.ts";
 import type { InformerEvent, SyncedEvent } from "../../src/informer/events/event.ts";
 import type { CacheEntry } from "../../src/api/options.ts";
 import {

@@ -11,7 +11,7 @@ import {
   type WatchOptions,
 } from "../../api/options.ts";
 import { type HashRange, ShardFilter } from "../../api/shard.ts";
-import type { KubernetesObject, ObjectKey } from "../../api/object.ts";
+import type { KubernetesObject, ObjectKey, ObjectMeta } from "../../api/object.ts";
 import { DeltaFIFO, type Deltas, type KnownObjects } from "../../queue/delta_fifo.ts";
 import type { ListerWatcher } from "../../api/lister_watcher.ts";
 import type { ReflectorCounters, ReflectorStore, Replacement } from "../../reflector/requests.ts";
@@ -21,7 +21,7 @@ import { isNotFound, isOlder, oldestVersion, UnexpectedKindError } from "../../a
 import { callObserver, type DerivedController, Latch, nextTurn } from "../../async/signals.ts";
 import { InformerError, withErrorJson } from "../../errors/informer_error.ts";
 import type { CachedCollection } from "../cache/cache_scope.ts";
-import type { ObjectCache } from "../cache/lister.ts";
+import { CacheOverlay, type ObjectCache } from "../cache/lister.ts";
 import { noteListed } from "../events/event.ts";
 import type { CountedCache } from "../cache/memory_budget.ts";
 import { unknownFields, UnknownFieldsError } from "../cache/entry_transform.ts";
@@ -522,7 +522,8 @@ function withDecodeOptions<T>(
 }
 
 /**
- * The lists and watches of an informer, a {@linkcode PartSync} for each source of its collection, and their common state.
+ * The lists and watches of an informer: a {@linkcode PartSync} for each source of its collection, and their common
+ * state.
  */
 export class CollectionSync<T extends KubernetesObject> {
   /** The sources, and the form of their objects. */
@@ -610,6 +611,22 @@ export class CollectionSync<T extends KubernetesObject> {
     return this.#hasSynced;
   }
 
+  /**
+   * `true` if a version says which state of the server is cached: not of kinds that are polled, whose versions may be
+   * the informer's own, nor where ranges or namespaces change.
+   */
+  get followsVersions(): boolean {
+    return this.sharesVersions && this.moves === undefined;
+  }
+
+  /**
+   * The number of objects that were removed as moved, where ranges of the shard or namespaces change, so that versions
+   * do not say what the cache has; `undefined` elsewhere.
+   */
+  get moves(): number | undefined {
+    return this.collection.scope.changing === undefined ? undefined : this.writer.moves;
+  }
+
   /** The number of changes that were dropped because they were older than the cached object. */
   get outdated(): number {
     return this.writer.outdated;
@@ -632,6 +649,33 @@ export class CollectionSync<T extends KubernetesObject> {
     if (part !== undefined) return [part];
     const names = this.parts.map(({ namespace }) => `"${namespace}"`).join(", ");
     throw new RangeError(`Cannot wait for namespace "${namespace}": ${this.informer} follows ${names}`);
+  }
+
+  /** Returns a reader of the cache that can show objects in other states than the cache has. */
+  overlay(): CacheOverlay<T> {
+    return new CacheOverlay<T>(this.cache, this.collection.scope);
+  }
+
+  /**
+   * Returns true if an object is one of the shard's, or of the namespaces that are followed, or there is no such limit:
+   * the cache has it, or will have it.
+   */
+  isInShard({ uid, namespace = "", ...metadata }: ObjectMeta): boolean {
+    const [{ source, namespace: first }] = this.parts;
+    if (this.collection.finder !== undefined && first !== undefined) {
+      return this.parts.some((part) => part.namespace === namespace);
+    }
+    return source.shard?.has({ uid, namespace, metadata }) ?? true;
+  }
+
+  /**
+   * Ends the lists or watches, and delivers the cached objects to all handlers as deleted, with the reason `"moved"`,
+   * because their cluster is no longer followed. Resolves when they have received that, after `graceMs` at the latest;
+   * those with a checkpoint do not. The cache stays as it is.
+   */
+  leave(): Promise<void> {
+    this.pause();
+    return this.processor.leave();
   }
 
   /** Ends the lists or watches until {@linkcode resume}. */
@@ -740,7 +784,7 @@ export class CollectionSync<T extends KubernetesObject> {
     this.changes.changed();
   }
 
-  /** Publishes the status: at once, or once in a turn where there are several parts, each of which it is computed from. */
+  /** Publishes the status: at once, or once in a turn if there are several parts, from which it is computed. */
   #publish(): void {
     if (this.parts.length === 1) return this.changes.changed();
     if (this.#isDue) return;
