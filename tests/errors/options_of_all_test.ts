@@ -28,7 +28,9 @@ const UNCHECKED: Readonly<Record<string, string>> = {
     "new ControlPlane, ControlPlane.start, new Checkpoint, new QueueReplacement, " +
     "new StoreReplacement",
   "It is a part of classes, whose methods are checked": "IdentitySource.listEntries, " +
-    "IndexedCollection.addEventHandler, IndexedCollection.events, IndexedCollection.view, ListerWatcher.listEntries, " +
+    "IndexedCollection.addEventHandler, IndexedCollection.events, IndexedCollection.statusChanges, " +
+    "IndexedCollection.view, IndexedCollection.waitForCacheSync, ReadableCollection.events, " +
+    "ReadableCollection.until, ReadableCollection.waitForCacheSync, ListerWatcher.listEntries, " +
     "ListerWatcher.watchChanges, OrderedView.changes, OrderedView.rows, ResourceClients.resource",
   "It needs programs of a control plane; it passes the options to `new Client`": "ControlPlane.client",
 };
@@ -204,6 +206,7 @@ function callsOfRelays(informers: core.SharedInformerFactory, signal: AbortSigna
   return {
     "RemoteView.changes": () => view.changes({ ...typo }),
     "Subscription.events": () => pods.events({ ...typo }),
+    "Subscription.until": () => pods.until(() => true, { ...typo }),
     "Subscription.waitForCacheSync": () => pods.waitForCacheSync({ ...typo }),
     "Subscription.lister.list": () => pods.lister.list({ ...typo }),
     "informerProbes": () => edge.informerProbes(informers, { ...typo }),
