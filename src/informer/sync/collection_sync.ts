@@ -1,3 +1,4 @@
+import { internals } from "../../errors/internals.ts";
 import {
   type Abortable,
   type CacheEntry,
@@ -108,7 +109,8 @@ export class PartSync<T extends KubernetesObject> implements ReflectorStore<Cach
       ...reflector,
       onPhase: (phase) => this.#entered(phase),
       onError: (error) => this.report(error),
-    }, this.#shard);
+      [internals]: this.#shard,
+    });
   }
 
   /** The first list has been processed. */
