@@ -119,7 +119,7 @@ export { type ReflectorPhase, RequestRateError, ShortWatchError } from "./src/re
 export { Reflector } from "./src/reflector/reflector.ts";
 export { type Delta, DeltaFIFO, type Deltas } from "./src/queue/delta_fifo.ts";
 export { Indexer, type Indexers, type IndexFunction, type ReadonlyIndexer } from "./src/store/indexer.ts";
-export { Controller } from "./src/informer/sync/controller.ts";
+export { Controller } from "./src/informer/controller.ts";
 export type {
   AddedEvent,
   DeletedEvent,
@@ -137,10 +137,10 @@ export { type InformerStatus, WaitError } from "./src/informer/status.ts";
 export type { SharedIndexInformerOptions, SharedInformerFactoryOptions } from "./src/informer/options.ts";
 export { CacheDifferenceError } from "./src/informer/sync/consistency_check.ts";
 export { OverlappingCachesError } from "./src/informer/cache/cache_scope.ts";
-export { type InformerView, SharedIndexInformer } from "./src/informer/shared_index_informer.ts";
+export type { ReadableCollection } from "./src/informer/readable_collection.ts";
+export { SharedIndexInformer } from "./src/informer/shared_index_informer.ts";
 export { applyViewUpdate, CacheView, type ViewRow, type ViewUpdate } from "./src/informer/view/cache_view.ts";
 export {
-  type CollectionSource,
   derive,
   type Derived,
   DerivedCollection,

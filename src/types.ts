@@ -117,7 +117,8 @@ export type {
 export type { ReflectorOptions } from "./reflector/reflector.ts";
 export type { DeltaFIFOOptions, KnownObjects, QueueReplacement } from "./queue/delta_fifo.ts";
 export type { IndexerOptions, StoreReplacement, StoreReplacementOptions } from "./store/indexer.ts";
-export type { ControllerOptions } from "./informer/sync/controller.ts";
+export type { ControllerOptions } from "./informer/controller.ts";
+export type { CollectionEvent, IndexedCollection } from "./informer/readable_collection.ts";
 export type { BacklogPolicy } from "./informer/events/event.ts";
 export type { CheckpointOptions } from "./informer/events/checkpoint.ts";
 export type {

@@ -2,6 +2,7 @@
  * The views of kinds as users write them: the code is type-checked, and each `@ts-expect-error` fails the check if the
  * compiler accepts the line.
  */
+import type { IndexedCollection } from "@kube/informer/types";
 import {
   type Apply,
   type Client,
@@ -9,7 +10,6 @@ import {
   defineResource,
   type DynamicObject,
   findResource,
-  type InformerView,
   type KubernetesObject,
   type MergePatch,
   type Mutable,
@@ -38,7 +38,7 @@ Deno.test("types: a quantity is sent as text or as a number, and read as text", 
   const named: ObjectDraft<Pod> = { metadata: { name: "a" }, spec: { containers: [{ name: 1 }] } };
   // @ts-expect-error what is read, changed and written back is text
   const changed: Mutable<Pod> = { ...pod({ name: "a" }), spec };
-  const read = (pod: Pod, names: InformerView<Pod>): void => {
+  const read = (pod: Pod, names: IndexedCollection<Pod>): void => {
     const cpu = pod.spec.containers[0].resources?.limits?.cpu;
     same<typeof cpu extends string | undefined ? true : false, true>();
     const text: string | undefined = cpu;
@@ -297,7 +297,7 @@ export async function dynamic(client: Client, informers: SharedInformerFactory):
   copy.spec = { replicas: 2 };
   await resource.update(copy);
   await resource.patch("a", { type: "merge", body: { spec: { replicas: null } } });
-  const views: InformerView<KubernetesObject>[] = [known, unknown, informers.forResource(Pod)];
+  const views: IndexedCollection<KubernetesObject>[] = [known, unknown, informers.forResource(Pod)];
   const resources: Resource[] = [found, Pod, Deployment];
   void [views, resources];
 }

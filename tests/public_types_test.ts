@@ -2,6 +2,7 @@
  * Expressions that must type-check, and others that must not. `deno check` does most of the work: it fails when a type
  * differs from the stated one, or when a line that is marked as wrong is right.
  */
+import type { IndexedCollection } from "@kube/informer/types";
 import { assert, assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
 import {
   type AddedEvent,
@@ -14,19 +15,20 @@ import {
   defineResource,
   type DeletedEvent,
   DeltaFIFO,
+  derive,
   type DynamicObject,
   entryOf,
   field,
   type HandlerOptions,
   Indexer,
   type InformerEvent,
-  type InformerView,
   keyOf,
   type KubernetesObject,
   type ListerWatcher,
   type ObjectDraft,
   onlyFields,
   onlyMetadata,
+  type ReadableCollection,
   type ReadonlyIndexer,
   type ReconcileResult,
   type Reduced,
@@ -49,7 +51,10 @@ import type { connect } from "../src/connect/mod.ts";
 import { Deployment } from "../src/kinds/apps/v1.ts";
 import { Lease } from "../src/kinds/coordination/v1.ts";
 import { ConfigMap, Node, type PersistentVolumeClaimSpec, Pod, Secret } from "../src/kinds/core/v1.ts";
-import { FakeApiServer } from "../src/testing/mod.ts";
+import { ClusterSet } from "../src/controllers/clusters/mod.ts";
+import { subscribe } from "../src/relay/client/mod.ts";
+import { InformerRelay } from "../src/relay/server/mod.ts";
+import { FakeApiServer, pod } from "../src/testing/mod.ts";
 
 interface CronTab extends KubernetesObject {
   readonly spec: { readonly cronSpec: string; readonly replicas: number };
@@ -196,19 +201,54 @@ Deno.test("SharedIndexInformer infers the names of its indexes, and has the one 
   assertEquals(tab, undefined);
 });
 
-Deno.test("InformerView is a type for any informer, whatever its indexes", async () => {
+Deno.test("IndexedCollection is a type for any informer, whatever its indexes", async () => {
   using client = fakeClient();
   await using pods = new SharedIndexInformer<Pod, "node">(client.resource(Pod), {
     indexers: { node: (pod) => [pod.spec?.nodeName ?? ""] },
   });
   await using tabs = new SharedIndexInformer(client.resource(CronTab));
   same<typeof tabs, SharedIndexInformer<CronTab, never>>();
-  const views: readonly InformerView<KubernetesObject>[] = [pods, tabs];
-  const view: InformerView<Pod> = pods;
+  const views: readonly IndexedCollection<KubernetesObject>[] = [pods, tabs];
+  const view: IndexedCollection<Pod> = pods;
   assertEquals([...views, view].map((view) => view.status().state), ["idle", "idle", "idle"]);
   // @ts-expect-error pods are not crontabs
-  const wrong: InformerView<CronTab> = pods;
+  const wrong: IndexedCollection<CronTab> = pods;
   assertEquals(wrong.hasSynced, false);
+});
+
+Deno.test("ReadableCollection is a type for informers, derived collections, joined informers and subscriptions", async () => {
+  const server = new FakeApiServer();
+  for (const name of ["web-0", "web-1"]) server.create(Pod, pod({ name, namespace: "shop" }));
+  using client = new Client({ server: "http://fake", transport: server });
+  await using informers = new SharedInformerFactory(client);
+  await using relay = new InformerRelay(informers, { collections: { pods: Pod } });
+  await using clusters = new ClusterSet();
+  clusters.add("berlin", new Client({ server: "http://fake", transport: server }));
+  const pods = informers.forResource(Pod);
+  await using derived = derive(pods, ({ metadata: { name } }) => ({ metadata: { name } }));
+  const joined = clusters.forResource(Pod);
+  using copy = subscribe<Pod>("http://localhost", "pods", {
+    fetch: (input, init) => relay.fetch(new Request(input, init), { remoteAddr: { hostname: "127.0.0.1" } }),
+  });
+  type Named = { readonly metadata: { readonly name: string } };
+  const ofPods: readonly ReadableCollection<Pod>[] = [pods, copy];
+  const all: readonly ReadableCollection<Named, unknown, unknown>[] = [...ofPods, derived, joined];
+  const named = ({ metadata }: Named): boolean => metadata.name === "web-1";
+  const waits = Promise.all(all.map(async (collection) => {
+    await collection.waitForCacheSync();
+    await collection.until(named);
+    const types: string[] = [];
+    for await (const { type } of collection.events()) {
+      types.push(type);
+      if (type === "synced") break;
+    }
+    return [collection.hasSynced, collection.lister.list().length, types];
+  }));
+  informers.start();
+  clusters.start();
+  assertEquals(await waits, all.map(() => [true, 2, ["added", "added", "synced"]]));
+  // @ts-expect-error a subscription has no indexes, which derive() reads
+  assertThrows(() => derive(copy, () => undefined), TypeError, "Cannot derive from this value");
 });
 
 Deno.test("InformerEvent is a closed union, and each case has its own fields", () => {
@@ -606,7 +646,7 @@ Deno.test("types: a generic function has the objects of an informer as Cached<T>
   const generic = <T extends KubernetesObject>(informers: SharedInformerFactory, resource: Resource<T>): void => {
     const lean: SharedIndexInformer<Cached<T>> = informers.forResource(resource);
     lean.addEventHandler({ onAdd: ({ object }) => object.metadata.uid });
-    const views: InformerView<KubernetesObject> = lean;
+    const views: IndexedCollection<KubernetesObject> = lean;
     const whole: SharedIndexInformer<T> = informers.forResource(resource, { secretData: "keep" });
     // @ts-expect-error it may be a Secret, which has no data then
     const wrong: SharedIndexInformer<T> = informers.forResource(resource);

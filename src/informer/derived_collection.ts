@@ -7,6 +7,7 @@
  * @module
  */
 import { checkNames } from "../errors/option_names.ts";
+import { internals } from "../errors/internals.ts";
 import { type Abortable, type CacheEntry, defined } from "../api/options.ts";
 import type { KubernetesObject, ObjectKey } from "../api/object.ts";
 import { checkDurations } from "../async/time.ts";
@@ -26,7 +27,7 @@ import {
 import type { HandlerOptions, HandlerRegistration, InformerEvent, ResourceEventHandler } from "./events/event.ts";
 import { Processor } from "./events/processor.ts";
 import { CACHE_DEFAULTS } from "./options.ts";
-import type { InformerView } from "./shared_index_informer.ts";
+import type { IndexedCollection } from "./readable_collection.ts";
 import { type InformerStatus, joined, Waits } from "./status.ts";
 import { StateKeeper } from "./sync/state.ts";
 import { CacheView, type OrderedView, type ViewOptions } from "./view/cache_view.ts";
@@ -44,24 +45,6 @@ export interface DerivedObject {
   };
 }
 
-/** A collection that others can be derived from: an informer, or a derived collection. */
-export interface CollectionSource<T, Name extends string = never> {
-  /** Its objects, by key and by index. */
-  readonly indexer: ReadonlyIndexer<T, Name | "namespace">;
-  /** `true` once it has had all objects. */
-  readonly hasSynced: boolean;
-  /** Resolves once {@linkcode hasSynced}. */
-  waitForCacheSync(options?: Abortable & { readonly patient?: boolean }): Promise<void>;
-  /** Yields its status, and ends when it stops. */
-  statusChanges(options?: Abortable): AsyncIterableIterator<Pick<InformerStatus, "state">>;
-  /**
-   * The parts that a derived collection follows.
-   *
-   * @internal
-   */
-  readonly followed: FollowedCollection;
-}
-
 /**
  * Reads another collection for the call in progress, which is made again when the result may be another one:
  *
@@ -77,10 +60,10 @@ export interface CollectionSource<T, Name extends string = never> {
  */
 export interface ReadObjects {
   /** Returns the object of a key; `undefined` if there is none. */
-  <T>(source: CollectionSource<T, string>, query: { readonly key: ObjectKey | undefined }): T | undefined;
+  <T>(source: IndexedCollection<T, string>, query: { readonly key: ObjectKey | undefined }): T | undefined;
   /** Returns the objects that a query selects. */
   <T, Name extends string>(
-    source: CollectionSource<T, Name>,
+    source: IndexedCollection<T, Name>,
     query: Exclude<ReadQuery<T, NoInfer<Name>>, { readonly key: unknown }>,
   ): T[];
 }
@@ -151,9 +134,10 @@ export interface DerivedStatus extends
 /** The number of failures and conflicts that the status names. */
 const NAMED = 10;
 
-/** Returns the collection. @throws {TypeError} when it is none. */
-function checkedSource<S extends CollectionSource<unknown, string>>(source: S): S {
-  if (source?.followed?.cache !== undefined) return source;
+/** Returns what a derived collection follows of a source. @throws {TypeError} when it is none. */
+function checkedSource(source: unknown): AnySource {
+  const { sync } = (source as Partial<AnySource> | undefined)?.[internals] ?? {};
+  if (sync?.cache !== undefined) return source as AnySource;
   throw new TypeError(
     "Cannot derive from this value: it is no informer and no derived collection; pass what forResource() of a factory " +
       "returns, of several clusters the informer of one, cluster(name)",
@@ -176,19 +160,15 @@ function checkedSource<S extends CollectionSource<unknown, string>>(source: S): 
  * - Its objects have no version: it has no snapshots, checks, waits for versions, or durable positions.
  */
 export class DerivedCollection<T extends DerivedObject, Name extends string = never>
-  implements CollectionSource<T, Name>, AsyncDisposable {
+  implements IndexedCollection<T, Name>, AsyncDisposable {
   /** The objects, indexed by namespace and by `indexers`. */
   readonly indexer: ReadonlyIndexer<T, Name | "namespace">;
   /** The same, as entries. */
   readonly entries: ReadonlyIndexer<CacheEntry<T>, Name | "namespace">;
   /** Reads the objects by namespace, name and label selector. */
   readonly lister: Lister<T>;
-  /**
-   * The parts that a derived collection follows.
-   *
-   * @internal
-   */
-  readonly followed: FollowedCollection;
+  /** @internal */
+  readonly [internals]: { readonly sync: FollowedCollection };
 
   readonly #derivation: Derivation;
   readonly #waits: Waits<KubernetesObject>;
@@ -215,7 +195,7 @@ export class DerivedCollection<T extends DerivedObject, Name extends string = ne
     options: DeriveOptions<T, Name>,
   ) {
     checkNames("derive a collection", options, "name indexers resyncMs graceMs onError");
-    const { name = `derived from "${input.source.followed.collection.name}"`, indexers } = options;
+    const { name = `derived from "${input.source[internals].sync.collection.name}"`, indexers } = options;
     const { resyncMs = CACHE_DEFAULTS.resyncMs, graceMs = CACHE_DEFAULTS.graceMs } = options;
     checkDurations("derive a collection", { resyncMs, graceMs });
     this.#onError = options.onError;
@@ -246,18 +226,14 @@ export class DerivedCollection<T extends DerivedObject, Name extends string = ne
         return this.#derivation.fetch(checkedSource(source), query);
       }) as ReadObjects,
     };
-    this.followed = this.#derivation = new Derivation({
-      collection,
-      cache,
-      processor,
-      state,
-    }, {
+    const sync = this.#derivation = new Derivation({ collection, cache, processor, state }, {
       input,
       compute: (input) => compute(input, context),
       report,
       onSource: (source) => void this.#follow(source as AnySource),
       onSynced: () => this.#changes.changed(),
     });
+    this[internals] = { sync };
     this.#waits = new Waits({ collection, processor, state, partsOf: () => [] });
     this.#derivation.begin();
     processor.begin();
@@ -270,7 +246,7 @@ export class DerivedCollection<T extends DerivedObject, Name extends string = ne
 
   /** Returns the present status. */
   status(): DerivedStatus {
-    const { state, since, cause, notLiveSince } = this.followed.state;
+    const { state, since, cause, notLiveSince } = this.#derivation.state;
     const failures = [...this.#derivation.failures];
     const conflicts = [...this.#derivation.conflicts];
     return withErrorJson({
@@ -288,7 +264,7 @@ export class DerivedCollection<T extends DerivedObject, Name extends string = ne
       failures: failures.slice(0, NAMED),
       conflicting: conflicts.length,
       conflicts: conflicts.slice(0, NAMED),
-      handlers: this.followed.processor.status,
+      handlers: this.#derivation.processor.status,
     });
   }
 
@@ -306,7 +282,7 @@ export class DerivedCollection<T extends DerivedObject, Name extends string = ne
    * @throws {TypeError} when it has a position: the objects have no version.
    */
   addEventHandler(handler: ResourceEventHandler<T>, options: HandlerOptions<T> = {}): HandlerRegistration {
-    return this.followed.processor.add(...this.#untyped(handler, options));
+    return this.#derivation.processor.add(...this.#untyped(handler, options));
   }
 
   /**
@@ -317,7 +293,7 @@ export class DerivedCollection<T extends DerivedObject, Name extends string = ne
    */
   events(options: HandlerOptions<T> = {}): AsyncIterableIterator<InformerEvent<T>> {
     const [, untyped] = this.#untyped({}, options);
-    return this.followed.processor.stream(untyped) as AsyncIterableIterator<
+    return this.#derivation.processor.stream(untyped) as AsyncIterableIterator<
       InformerEvent<unknown>
     > as AsyncIterableIterator<InformerEvent<T>>;
   }
@@ -330,10 +306,7 @@ export class DerivedCollection<T extends DerivedObject, Name extends string = ne
    * @throws {Error} when the collection has stopped.
    */
   view(options: ViewOptions<T> = {}): OrderedView<T> {
-    const untyped = this as Pick<DerivedCollection<T, Name>, "addEventHandler"> as unknown as InformerView<
-      KubernetesObject
-    >;
-    const view = new CacheView<KubernetesObject>(untyped, options as unknown as ViewOptions<KubernetesObject>);
+    const view = new CacheView<KubernetesObject>(this as never, options as unknown as ViewOptions<KubernetesObject>);
     return view as OrderedView<unknown> as OrderedView<T>;
   }
 
@@ -366,7 +339,7 @@ export class DerivedCollection<T extends DerivedObject, Name extends string = ne
   async waitForCacheSync(options: Abortable & { readonly patient?: boolean } = {}): Promise<void> {
     checkNames("wait for a sync", options, "signal patient");
     const { signal, patient } = options;
-    await this.#waits.wait(`"${this.followed.collection.name}" to sync`, signal, async () => {
+    await this.#waits.wait(`"${this.#derivation.collection.name}" to sync`, signal, async () => {
       for await (const _ of this.#changes.read({ signal })) {
         if (this.hasSynced) return;
         await joined((signal) => this.#sources.map((it) => it.waitForCacheSync({ signal, patient })), signal);
@@ -374,21 +347,6 @@ export class DerivedCollection<T extends DerivedObject, Name extends string = ne
       signal?.throwIfAborted();
       throw this.#waits.stopped;
     });
-  }
-
-  /** Always throws: the objects have no versions, which a snapshot would resume from. */
-  snapshot(): never {
-    throw this.#unversioned("make a snapshot of", "make snapshots of the informers that it is derived from");
-  }
-
-  /** Always throws: the objects have no versions, by which they could be compared with a server. */
-  checkConsistency(): never {
-    throw this.#unversioned("check", "check the informers that it is derived from");
-  }
-
-  /** Always throws: what is computed from several collections has no version that it could reach. */
-  waitForVersion(): never {
-    throw this.#unversioned("wait for a version of", "wait for that of an informer, or for an object by until()");
   }
 
   /**
@@ -400,7 +358,7 @@ export class DerivedCollection<T extends DerivedObject, Name extends string = ne
   }
 
   async #stop(): Promise<void> {
-    const { state, processor } = this.followed;
+    const { state, processor } = this.#derivation;
     this.#job.abort(new DOMException("The derived collection was disposed", "AbortError"));
     this.#derivation[Symbol.dispose]();
     state.stopped();
@@ -420,7 +378,7 @@ export class DerivedCollection<T extends DerivedObject, Name extends string = ne
   }
 
   #stateChanged(): void {
-    this.followed.state.follow(this.#sources.map(({ followed: { state } }) => state));
+    this.#derivation.state.follow(this.#sources.map(({ [internals]: { sync: { state } } }) => state));
     this.#changes.changed();
   }
 
@@ -429,26 +387,23 @@ export class DerivedCollection<T extends DerivedObject, Name extends string = ne
     options: HandlerOptions<T>,
   ): [ResourceEventHandler<KubernetesObject>, HandlerOptions<KubernetesObject>] {
     if (options.checkpoint !== undefined) {
-      throw this.#unversioned("begin at a checkpoint in", "leave out the checkpoint");
+      throw new TypeError(
+        `Cannot begin at a checkpoint in ${this.#derivation.collection.informer}: its objects have no ` +
+          "resourceVersion; leave out the checkpoint",
+      );
     }
     return [handler, options] as unknown as [ResourceEventHandler<KubernetesObject>, HandlerOptions<KubernetesObject>];
   }
 
-  #unversioned(action: string, instead: string): TypeError {
-    return new TypeError(
-      `Cannot ${action} ${this.followed.collection.informer}: its objects have no resourceVersion; ${instead}`,
-    );
-  }
-
   #report(error: unknown): void {
     this.#errors++;
-    if (this.#onError === undefined) this.#reporter.report(this.followed.collection.informer, error);
+    if (this.#onError === undefined) this.#reporter.report(this.#derivation.collection.informer, error);
     else callObserver(() => this.#onError?.(error));
   }
 }
 
 /** A source of any objects. */
-type AnySource = CollectionSource<never, string>;
+type AnySource = IndexedCollection<never, string> & DerivationInput["source"];
 
 /**
  * Derives a collection: calls `compute` for each object of `source`, and again when the object, or what the call has
@@ -492,11 +447,11 @@ type AnySource = CollectionSource<never, string>;
  * ```
  */
 export function derive<I, T extends DerivedObject, Name extends string = never>(
-  source: CollectionSource<I, string>,
+  source: IndexedCollection<I, string>,
   compute: (object: I, context: DeriveContext) => Derived<T>,
   options: DeriveOptions<T, Name> = {},
 ): DerivedCollection<T, Name> {
-  const { store, quarantine } = checkedSource(source).followed.cache;
+  const { store, quarantine } = checkedSource(source)[internals].sync.cache;
   const input: DerivationInput = {
     source: source as AnySource,
     idsOf: ({ key }) => [key],
@@ -537,16 +492,17 @@ export function derive<I, T extends DerivedObject, Name extends string = never>(
  * ```
  */
 export function deriveGroups<I, Of extends string, T extends DerivedObject, Name extends string = never>(
-  source: CollectionSource<I, Of>,
+  source: IndexedCollection<I, Of>,
   index: NoInfer<Of> | "namespace",
   compute: (group: ObjectGroup<I>, context: DeriveContext) => Derived<T>,
   options: DeriveOptions<T, Name> = {},
 ): DerivedCollection<T, Name> {
-  const { store, indexer } = checkedSource(source).followed.cache;
+  const { store, indexer } = checkedSource(source)[internals].sync.cache;
+  const { filed, filedBefore } = store[internals];
   store.indexValues(index); // an unknown index is refused here
   const input: DerivationInput = {
     source: source as AnySource,
-    idsOf: (entry, isBefore) => isBefore ? store.filedBefore(index, entry) : store.filed(index, entry.key),
+    idsOf: (entry, isBefore) => isBefore ? filedBefore(index, entry) : filed(index, entry.key),
     get: (value) => {
       const objects = indexer.byIndex(index as "namespace", value);
       return objects.length === 0 ? undefined : { value, objects };

@@ -6,6 +6,7 @@
  */
 import type { KubernetesObject, Reduced } from "../api/object.ts";
 import type { ListerWatcher } from "../api/lister_watcher.ts";
+import { internals } from "../errors/internals.ts";
 import type { Abortable } from "../api/options.ts";
 import { defineResource, DEFINITIONS, onlyMetadata, type Resource, resourceName } from "../api/resource.ts";
 import { hashesOf, type HashRange, type ShardSource } from "../api/shard.ts";
@@ -47,13 +48,13 @@ class Waiting implements Disposable {
   }
 
   #retry(): void {
-    this.#informer.retry();
+    this.#informer[internals].sync.retry();
     this.#timer.arm(this.#waitMs);
     this.#waitMs *= 2;
   }
 }
 
-type Informer = Pick<SharedIndexInformer<KubernetesObject>, "retry" | "statusChanges">;
+type Informer = Pick<SharedIndexInformer<KubernetesObject>, typeof internals | "statusChanges">;
 
 /**
  * The informers of a factory whose kinds the server need not have. While one of them waits for its kind, one watch of

@@ -9,9 +9,9 @@
  */
 
 import { checkNames } from "../errors/option_names.ts";
+import { internals } from "../errors/internals.ts";
 import { type Abortable, type CacheEntry, defined, type Selection } from "../api/options.ts";
-import type { KubernetesObject, ObjectKey, ObjectMeta } from "../api/object.ts";
-import type { HashRange } from "../api/shard.ts";
+import type { KubernetesObject, ObjectKey } from "../api/object.ts";
 import type { ListerWatcher } from "../api/lister_watcher.ts";
 import { callObserver, DerivedController } from "../async/signals.ts";
 import { Latest } from "../async/iterate.ts";
@@ -19,33 +19,17 @@ import { ConsoleReporter } from "../errors/errors.ts";
 import { withErrorJson } from "../errors/informer_error.ts";
 import type { Indexers, ReadonlyIndexer } from "../store/indexer.ts";
 import { CachedCollection, type NamespaceFinder, type NamespaceSource } from "./cache/cache_scope.ts";
-import { CacheOverlay, type Lister, type MemoryReport, ObjectCache } from "./cache/lister.ts";
+import { type Lister, type MemoryReport, ObjectCache } from "./cache/lister.ts";
 import type { CountedCache, MemoryBudget } from "./cache/memory_budget.ts";
-import type { FollowedCollection } from "./derived/derivation.ts";
 import type { HandlerOptions, HandlerRegistration, InformerEvent, ResourceEventHandler } from "./events/event.ts";
 import { Processor } from "./events/processor.ts";
 import { INFORMER_OPTIONS, type SharedIndexInformerOptions, withCacheDefaults } from "./options.ts";
 import { CacheSnapshots, type SnapshotOptions } from "./snapshot.ts";
+import type { IndexedCollection } from "./readable_collection.ts";
 import { type InformerStatus, syncStatus, Waits } from "./status.ts";
 import { type CheckOptions, type CheckResult, ConsistencyChecks } from "./sync/consistency_check.ts";
-import { CollectionSync } from "./sync/controller.ts";
-import { CacheView, type OrderedView, type ViewOptions } from "./view/cache_view.ts";
-
-/** The reading side of an informer, whatever its indexes: the parameter type of functions over several kinds. */
-export interface InformerView<T extends KubernetesObject> {
-  /** Reads the cache. */
-  readonly lister: Lister<T>;
-  /** `true` once the cache has been equal to the server. */
-  readonly hasSynced: boolean;
-  /** Returns the present status. */
-  status(): InformerStatus;
-  /** Calls `handler` for the cached objects, then for changes. */
-  addEventHandler(handler: ResourceEventHandler<T>, options?: HandlerOptions<T>): HandlerRegistration;
-  /** Returns the cached objects as events, then changes. */
-  events(options?: HandlerOptions<T>): AsyncIterableIterator<InformerEvent<T>>;
-  /** Returns the cached objects in order, for readers of a part of them. */
-  view(options?: ViewOptions<T>): OrderedView<T>;
-}
+import { CollectionSync } from "./sync/collection_sync.ts";
+import { CacheView, type ViewOptions } from "./view/cache_view.ts";
 
 /**
  * Lists and watches a collection, keeps its objects in a cache, and delivers its changes to any number of handlers.
@@ -76,7 +60,7 @@ export interface InformerView<T extends KubernetesObject> {
  * ```
  */
 export class SharedIndexInformer<T extends KubernetesObject, Name extends string = never>
-  implements InformerView<T>, AsyncDisposable {
+  implements IndexedCollection<T, Name>, AsyncDisposable {
   /** The cache, indexed by namespace and by `indexers`. Lists leave out objects that cannot be read. */
   readonly indexer: ReadonlyIndexer<T, Name | "namespace">;
   /** The same cache, as entries that are not parsed. */
@@ -89,20 +73,13 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
   /** `true` if the objects are Secrets with their data. */
   readonly keepsSecretData: boolean;
 
-  /**
-   * The part or form of the cached objects, where they are not those of the server, for messages.
-   *
-   * @internal
-   */
-  readonly reduction: string | undefined;
-
-  /**
-   * `true` if a version says which state of the server is cached: not of kinds that are polled, whose versions may be
-   * the informer's own, nor where ranges or namespaces change.
-   *
-   * @internal
-   */
-  readonly followsVersions: boolean;
+  /** @internal */
+  readonly [internals]: {
+    /** The cache, and what writes to it. A derived collection has those of its objects here. */
+    readonly sync: CollectionSync<T>;
+    /** The comparisons with the server. */
+    readonly checks: ConsistencyChecks<T>;
+  };
 
   readonly #collection: CachedCollection<T>;
   readonly #options: SharedIndexInformerOptions<T, Name>;
@@ -162,8 +139,6 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
     const { scope } = collection;
     this.selections = scope.parts;
     this.keepsSecretData = scope.keepsSecretData;
-    this.reduction = scope.reduction;
-    this.followsVersions = options.pollMs === undefined && scope.changing === undefined;
     const cache = this.#cache = new ObjectCache<T>(scope.resource, filled, report, budget !== undefined);
     const counted = this.#counted = budget?.count(scope.resource!, cache);
     this.entries = cache.store as ReadonlyIndexer<CacheEntry<T>, Name | "namespace">;
@@ -186,7 +161,8 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
       options.reflector,
       options.pollMs,
     );
-    this.#checks = new ConsistencyChecks<T>(sync, this.#job.signal);
+    const checks = this.#checks = new ConsistencyChecks<T>(sync, this.#job.signal);
+    this[internals] = { sync, checks };
     this.#snapshots = new CacheSnapshots<T>(sync);
     this.#waits = new Waits<T>(sync);
   }
@@ -249,58 +225,6 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
   measureDelivery(): void {
     const isSelective = this.selections.some((it) => it.labelSelector !== undefined || it.fieldSelector !== undefined);
     if (!isSelective) this.#processor.measureDelivery();
-  }
-
-  /**
-   * Returns a reader of the cache that can show objects in other states than the cache has.
-   *
-   * @internal
-   */
-  overlay(): CacheOverlay<T> {
-    return new CacheOverlay<T>(this.#cache, this.#collection.scope);
-  }
-
-  /**
-   * The number of objects that were removed as moved, where ranges of the shard or namespaces change, so that versions
-   * do not say what the cache has; `undefined` elsewhere.
-   *
-   * @internal
-   */
-  get moves(): number | undefined {
-    return this.#collection.scope.changing === undefined ? undefined : this.#sync.writer.moves;
-  }
-
-  /**
-   * Returns true if an object is one of the shard's, or of the namespaces that are followed, or there is no such limit:
-   * the cache has it, or will have it.
-   * @internal
-   */
-  isInShard({ uid, namespace = "", ...metadata }: ObjectMeta): boolean {
-    const { parts } = this.#sync;
-    const [{ source, namespace: first }] = parts;
-    if (this.#collection.finder !== undefined && first !== undefined) {
-      return parts.some((part) => part.namespace === namespace);
-    }
-    return source.shard?.has({ uid, namespace, metadata }) ?? true;
-  }
-
-  /**
-   * Resolves once the cache has what the server had at the call: with `ranges` of its shard, their objects, listed
-   * after these were taken; else it is compared with a list of metadata. Failures are reported, and tried again.
-   * @internal
-   */
-  async caughtUp(signal: AbortSignal, ranges?: readonly HashRange[]): Promise<void> {
-    if (ranges === undefined) await this.#checks.untilChecked(signal);
-    else await this.#sync.holding(ranges, signal);
-  }
-
-  /**
-   * The parts that a derived collection follows.
-   *
-   * @internal
-   */
-  get followed(): FollowedCollection {
-    return this.#sync as unknown as FollowedCollection;
   }
 
   /** Returns the sizes of the cached objects. It takes 0.1 to 0.3 s for a million of them, and parses none. */
@@ -439,30 +363,11 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
   }
 
   /**
-   * Ends the wait before the next attempt, if there is one.
-   * @internal
-   */
-  retry(): void {
-    this.#sync.retry();
-  }
-
-  /**
    * Ends a pause. The cache is `stale` until the watch is open, which resumes at the version of the cache, without a
    * list. If the server has that version no longer, the collection is listed, and handlers receive the difference.
    */
   resume(): void {
     this.#sync.resume();
-  }
-
-  /**
-   * Ends the list or watch, and delivers the cached objects to all handlers as deleted, with the reason `"moved"`, as
-   * those of a cluster that is no longer followed. Resolves when they have received that, after `graceMs` at the
-   * latest; those with a position do not. The cache stays as it is.
-   * @internal
-   */
-  leave(): Promise<void> {
-    this.#sync.pause();
-    return this.#processor.leave();
   }
 
   /**

@@ -7,6 +7,7 @@
  * @module
  */
 import { checkNames } from "../errors/option_names.ts";
+import { internals } from "../errors/internals.ts";
 import { type Abortable, checkSelectors, defined, namespacesOf, type Selection } from "../api/options.ts";
 import type { KubernetesObject, Reduced } from "../api/object.ts";
 import { callObserver, DerivedController, Latch } from "../async/signals.ts";
@@ -455,6 +456,54 @@ export class SharedInformerFactory implements AsyncDisposable {
   #isShutDown = false;
   /** `true` from `measureDelivery()` on. */
   #measuresDelivery = false;
+  /** @internal */
+  readonly [internals] = {
+    /**
+     * Returns the resource of an informer of this factory.
+     *
+     * @throws {TypeError} for an informer that another factory has made, or none.
+     */
+    resourceOf: <T extends KubernetesObject>(source: Resource<T> | SharedIndexInformer<T, string>): Resource<T> =>
+      "plural" in source ? source : this.#given(source).scope.resource as unknown as Resource<T>,
+    /**
+     * Returns the informer as `forResource()` does, for one follower, and what gives it back: the informer stops at
+     * once, and is forgotten, when it was nobody else's. An informer of this factory may be given itself.
+     *
+     * @throws as `resourceOf`.
+     */
+    follow: <T extends KubernetesObject>(
+      source: Resource<T> | SharedIndexInformer<T, string>,
+      options: Selection & SharedIndexInformerOptions<T, string>,
+    ): { readonly informer: SharedIndexInformer<T, string>; readonly release: () => void } => {
+      const shared = "plural" in source ? this.#shared(source, options as unknown as AnyOptions) : this.#given(source);
+      const release = shared.demand.acquire();
+      shared.followers++;
+      if (this.#run !== undefined) this.#start(shared, this.#run);
+      return {
+        informer: shared.informer as unknown as SharedIndexInformer<T, string>,
+        release: (): void => {
+          release();
+          shared.followers--;
+          if (shared.demand.state === "held") return;
+          shared.demand.end();
+          this.#informers.delete(shared.scope.name);
+          stop(shared);
+        },
+      };
+    },
+    /**
+     * Returns the namespaces that an informer with these options is limited to; `undefined` if it has all, or those
+     * that it finds.
+     */
+    namespacesFor: (
+      { scope }: Resource,
+      { namespace, namespaces }: { readonly namespace?: string; readonly namespaces?: CachedSelection["namespaces"] },
+    ): readonly string[] | undefined => {
+      if (scope === "Cluster" || findingOf(namespaces) !== undefined) return undefined;
+      const own = namespacesOf({ namespace, namespaces: namespaces as readonly string[] | undefined });
+      return own ?? (namespace === "" || this.#finding !== undefined ? undefined : namespacesOf(this.#options));
+    },
+  };
 
   /**
    * Makes a factory without informers. The caller disposes the client.
@@ -533,16 +582,6 @@ export class SharedInformerFactory implements AsyncDisposable {
     return shared.informer as unknown as SharedIndexInformer<Cached<T, P, D>, Name>;
   }
 
-  /**
-   * Returns the resource of an informer of this factory.
-   *
-   * @throws {TypeError} for an informer that another factory has made, or none.
-   * @internal
-   */
-  resourceOf<T extends KubernetesObject>(source: Resource<T> | SharedIndexInformer<T, string>): Resource<T> {
-    return "plural" in source ? source : this.#given(source).scope.resource as unknown as Resource<T>;
-  }
-
   #given(source: unknown): SharedInformer {
     const shared = [...this.#informers.values()].find(({ informer }) => informer as unknown === source);
     if (shared !== undefined) return shared;
@@ -556,34 +595,6 @@ export class SharedInformerFactory implements AsyncDisposable {
     const shared = this.#informers.get(scope.name) ?? this.#create(scope, placed);
     join(shared, placed);
     return shared;
-  }
-
-  /**
-   * Returns the informer as {@linkcode forResource} does, for one follower, and what gives it back: the informer stops
-   * at once, and is forgotten, when it was nobody else's. An informer of this factory may be given itself.
-   *
-   * @throws as {@linkcode resourceOf}.
-   * @internal
-   */
-  follow<T extends KubernetesObject>(
-    source: Resource<T> | SharedIndexInformer<T, string>,
-    options: Selection & SharedIndexInformerOptions<T, string>,
-  ): { readonly informer: SharedIndexInformer<T, string>; readonly release: () => void } {
-    const shared = "plural" in source ? this.#shared(source, options as unknown as AnyOptions) : this.#given(source);
-    const release = shared.demand.acquire();
-    shared.followers++;
-    if (this.#run !== undefined) this.#start(shared, this.#run);
-    return {
-      informer: shared.informer as unknown as SharedIndexInformer<T, string>,
-      release: (): void => {
-        release();
-        shared.followers--;
-        if (shared.demand.state === "held") return;
-        shared.demand.end();
-        this.#informers.delete(shared.scope.name);
-        stop(shared);
-      },
-    };
   }
 
   /**
@@ -824,22 +835,6 @@ export class SharedInformerFactory implements AsyncDisposable {
   }
 
   /**
-   * Returns the namespaces that an informer with these options is limited to; `undefined` if it has all, or those that
-   * it finds.
-   *
-   * @internal
-   */
-  namespacesFor(
-    { scope }: Resource,
-    { namespace, namespaces }: { readonly namespace?: string; readonly namespaces?: CachedSelection["namespaces"] },
-  ): readonly string[] | undefined {
-    if (scope === "Cluster" || findingOf(namespaces) !== undefined) return undefined;
-    const own = namespacesOf({ namespace, namespaces: namespaces as readonly string[] | undefined });
-    if (own !== undefined || namespace === "") return own;
-    return this.#finding === undefined ? namespacesOf(this.#options) : undefined;
-  }
-
-  /**
    * Returns the options with the shard that stands for namespaces by label, or with `readable`.
    *
    * @throws {TypeError} beside another shard or a namespace.
@@ -935,8 +930,7 @@ export class SharedInformerFactory implements AsyncDisposable {
     const run = by instanceof FactoryRun ? by : undefined;
     const wasStarted = shared.running !== undefined;
     if (run === undefined ? wasStarted : shared.run === run) return;
-    const { informer, scope, options } = shared;
-    const { graceMs = CACHE_DEFAULTS.graceMs } = options;
+    const { informer, scope, options, options: { graceMs = CACHE_DEFAULTS.graceMs } } = shared;
     const { signal } = by;
     const keepers = options.pollMs === undefined ? this.#keepers : undefined;
     shared.running ??= (keepers?.run(informer, scope, { signal, graceMs }) ?? informer.run({ signal }))

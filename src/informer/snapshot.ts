@@ -28,7 +28,7 @@ import {
 import { errorLine } from "../errors/errors.ts";
 import type { EntryTransform } from "./cache/entry_transform.ts";
 import { nextTurn, Pacer } from "../async/signals.ts";
-import type { CollectionSync } from "./sync/controller.ts";
+import type { CollectionSync } from "./sync/collection_sync.ts";
 
 /**
  * A snapshot cannot be restored.

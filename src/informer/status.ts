@@ -8,7 +8,7 @@
 import { checkNames } from "../errors/option_names.ts";
 import type { ConnectionsStatus } from "../api/lister_watcher.ts";
 import type { KubernetesObject, ObjectKey } from "../api/object.ts";
-import type { CollectionSync } from "./sync/controller.ts";
+import type { CollectionSync } from "./sync/collection_sync.ts";
 import type { InformerState, NamespaceStatus, StateKeeper } from "./sync/state.ts";
 import type { ReflectorCounters } from "../reflector/requests.ts";
 import type { CheckResult } from "./sync/consistency_check.ts";

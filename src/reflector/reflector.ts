@@ -8,6 +8,7 @@
  * @module
  */
 
+import { internals } from "../errors/internals.ts";
 import { checkBackoff, checkNames } from "../errors/option_names.ts";
 import {
   backoffMs,
@@ -62,6 +63,11 @@ const TIMES = "watchTimeoutMs listIdleMs initialEventsTimeoutMs resyncMs reconne
 
 /** Options for `Reflector`. */
 export interface ReflectorOptions {
+  /**
+   * Parts that come while the rest is watched. With them, every list is of the newest state.
+   * @internal
+   */
+  readonly [internals]?: ArrivingParts;
   /** The number of objects to a page of a list. @default {500} */
   readonly pageSize?: number;
   /**
@@ -212,24 +218,8 @@ export class Reflector<T extends KubernetesObject> {
    *
    * @throws {RangeError} when an option is out of range.
    */
-  constructor(source: ListerWatcher<T>, store: ReflectorStore<CacheEntry<T>>, options?: ReflectorOptions);
-  /**
-   * With parts that come while the rest is watched. Every list is of the newest state.
-   * @internal
-   */
-  constructor(
-    source: ListerWatcher<T>,
-    store: ReflectorStore<CacheEntry<T>>,
-    options: ReflectorOptions | undefined,
-    parts: ArrivingParts | undefined,
-  );
-  constructor(
-    source: ListerWatcher<T>,
-    store: ReflectorStore<CacheEntry<T>>,
-    options: ReflectorOptions = {},
-    parts?: ArrivingParts,
-  ) {
-    this.#parts = parts;
+  constructor(source: ListerWatcher<T>, store: ReflectorStore<CacheEntry<T>>, options: ReflectorOptions = {}) {
+    this.#parts = options[internals];
     const settings = checkReflectorOptions(options);
     const { streamingList, backoff, reconnectMs } = settings;
     const bucket = new LeakyBucket(UNWAITED.burst, UNWAITED.intervalMs);

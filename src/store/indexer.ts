@@ -7,6 +7,7 @@
  *
  * @module
  */
+import { internals } from "../errors/internals.ts";
 import { checkNames } from "../errors/option_names.ts";
 
 /** Returns the index values of a value: the names under which the index files it. An empty array is allowed. */
@@ -516,6 +517,19 @@ export class Indexer<V, Name extends string = never> implements ReadonlyIndexer<
   #lastRow = NO_ROW;
   /** `#revision` is the number of changes so far. */
   #revision = 0;
+  /** @internal */
+  readonly [internals] = {
+    /** The index values that the stored value of a key is filed under, without a call of the index function. */
+    filed: (name: string, key: string): readonly string[] => {
+      const row = this.#table.rowOf(key);
+      return row === NO_ROW ? NO_VALUES : this.#index(name).filed(row);
+    },
+    /** The index values of `value`, which the last change has replaced or removed, as it was filed. */
+    filedBefore: (name: string, value: V): readonly string[] => {
+      const index = this.#index(name);
+      return index.byKey ? index.valuesOf(value) : index.before; // a change does not file it again under its key
+    },
+  };
 
   /** An empty store. */
   constructor(options: IndexerOptions<V, Name>) {
@@ -616,26 +630,6 @@ export class Indexer<V, Name extends string = never> implements ReadonlyIndexer<
    */
   indexValuesOf(name: Name, value: V): readonly string[] {
     return this.#index(name).valuesOf(value);
-  }
-
-  /**
-   * The index values that the stored value of a key is filed under, without a call of the index function.
-   *
-   * @internal
-   */
-  filed(name: Name, key: string): readonly string[] {
-    const row = this.#table.rowOf(key);
-    return row === NO_ROW ? NO_VALUES : this.#index(name).filed(row);
-  }
-
-  /**
-   * The index values of `value`, which the last change has replaced or removed, as it was filed.
-   *
-   * @internal
-   */
-  filedBefore(name: Name, value: V): readonly string[] {
-    const index = this.#index(name);
-    return index.byKey ? index.valuesOf(value) : index.before; // a change does not file it again under its key
   }
 
   /**

@@ -27,9 +27,10 @@ const UNCHECKED: Readonly<Record<string, string>> = {
   "A function that is checked makes it":
     "new ControlPlane, ControlPlane.start, new Checkpoint, new QueueReplacement, " +
     "new StoreReplacement",
-  "It is a part of classes, whose methods are checked":
-    "CollectionSource.statusChanges, CollectionSource.waitForCacheSync, IdentitySource.listEntries, " +
-    "InformerView.addEventHandler, InformerView.events, InformerView.view, ListerWatcher.listEntries, " +
+  "It is a part of classes, whose methods are checked": "IdentitySource.listEntries, " +
+    "IndexedCollection.addEventHandler, IndexedCollection.events, IndexedCollection.statusChanges, " +
+    "IndexedCollection.view, IndexedCollection.waitForCacheSync, ReadableCollection.events, " +
+    "ReadableCollection.until, ReadableCollection.waitForCacheSync, ListerWatcher.listEntries, " +
     "ListerWatcher.watchChanges, OrderedView.changes, OrderedView.rows, ResourceClients.resource",
   "It needs programs of a control plane; it passes the options to `new Client`": "ControlPlane.client",
 };
@@ -205,7 +206,8 @@ function callsOfRelays(informers: core.SharedInformerFactory, signal: AbortSigna
   return {
     "RemoteView.changes": () => view.changes({ ...typo }),
     "Subscription.events": () => pods.events({ ...typo }),
-    "Subscription.waitForSync": () => pods.waitForSync({ ...typo }),
+    "Subscription.until": () => pods.until(() => true, { ...typo }),
+    "Subscription.waitForCacheSync": () => pods.waitForCacheSync({ ...typo }),
     "Subscription.lister.list": () => pods.lister.list({ ...typo }),
     "informerProbes": () => edge.informerProbes(informers, { ...typo }),
     "new InformerRelay": () => new edge.InformerRelay(informers, { collections: {}, ...typo } as never),

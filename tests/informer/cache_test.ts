@@ -1,9 +1,7 @@
 import { assert, assertEquals, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
 import { DecodeError } from "../../src/api/status.ts";
-import { Controller } from "../../src/informer/sync/controller.ts";
 import { field } from "../../src/entry/path.ts";
-import { DeltaFIFO } from "../../src/queue/delta_fifo.ts";
-import { Indexer, type Indexers } from "../../src/store/indexer.ts";
+import type { Indexer, Indexers } from "../../src/store/indexer.ts";
 import type { InformerEvent, SyncedEvent } from "../../src/informer/events/event.ts";
 import type { CacheEntry } from "../../src/api/options.ts";
 import {
@@ -23,7 +21,6 @@ import {
   unread,
 } from "../support/fixtures.ts";
 import { FakeTime } from "../support/fake_time.ts";
-import { PAGES } from "../support/followed_source.ts";
 import { END, ScriptedSource } from "../support/scripted_source.ts";
 import { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";
 import { holding, Notes, Run } from "../support/informer.ts";
@@ -107,42 +104,6 @@ function strip(object: Thing): Thing {
   const { name, namespace } = object.metadata;
   return { metadata: { name, ...(namespace === undefined ? {} : { namespace }) }, spec: object.spec } as Thing;
 }
-
-// client-go delivers the changes that succeeded and loses the others; here the next list has them.
-Deno.test("Controller lists again when its process function throws, so that no change is lost [C077]", async () => {
-  using time = new FakeTime();
-  const source = new ScriptedSource().list(part(1, []), END).watch([], [added("a", 2), added("b", 3), added("c", 4)])
-    .list(part(4, [entry("a", 2), entry("b", 3), entry("c", 4)]), END);
-  const keyOf = (entry: CacheEntry<Thing>): string => entry.key;
-  const store = new Indexer<CacheEntry<Thing>>({ keyOf });
-  const queue = new DeltaFIFO<CacheEntry<Thing>>({ keyOf, knownObjects: store });
-  const processed: string[] = [];
-  let refusals = 1;
-  const controller = new Controller<Thing>({
-    source,
-    queue,
-    process: ({ key, deltas }) => {
-      if (key === "default/b" && refusals-- > 0) throw new Error("cannot take b");
-      for (const delta of deltas) {
-        if (delta.type === "Deleted") store.deleteByKey(key);
-        else store.set(key, delta.value);
-      }
-      processed.push(key);
-    },
-    reflector: { ...PAGES, backoff: { jitter: 0 } },
-  });
-  const stop = new AbortController();
-  const running = controller.run({ signal: stop.signal });
-  await time.tickAsync(0);
-  assertEquals([processed, controller.lastSyncResourceVersion, controller.phase.name], [["default/a"], "1", "waiting"]);
-  await time.tickAsync(800);
-  assertEquals([seen(store), controller.lastSyncResourceVersion], [["default/a@2", "default/b@3", "default/c@4"], "4"]);
-  assertEquals([controller.hasSynced, controller.counters.lists], [true, 2]);
-  stop.abort();
-  await running;
-  assertThrows(() => queue.add(entry("d", 5)), Error, "closed");
-  assertEquals([source.open, time.timers], [0, 0]);
-});
 
 Deno.test("SharedIndexInformer caches and delivers the result of a transform, not the server's object [C081] [F32]", async () => {
   await using run = new Run(holding(entry("a", 1, { size: 2 })), {

@@ -1,7 +1,7 @@
+import { internals } from "../../src/errors/internals.ts";
 import { assert, assertEquals, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
 import {
   Checkpoint,
-  type CollectionSource,
   derive,
   type DerivedCollection,
   type DerivedObject,
@@ -9,7 +9,7 @@ import {
   MemoryCheckpoints,
   WaitError,
 } from "@kube/informer";
-import type { DeriveContext, DeriveOptions } from "@kube/informer/types";
+import type { DeriveContext, DeriveOptions, IndexedCollection } from "@kube/informer/types";
 import { added, deleted, entry, modified, part, refused, type Thing, unparsable } from "../support/fixtures.ts";
 import { FakeTime } from "../support/fake_time.ts";
 import { holding, Run } from "../support/informer.ts";
@@ -54,7 +54,7 @@ interface Watched<T extends DerivedObject> extends AsyncDisposable {
 }
 
 function watched<I extends DerivedObject, T extends DerivedObject & { readonly size: number }>(
-  source: CollectionSource<I, "tier">,
+  source: IndexedCollection<I, "tier">,
   compute: (item: I, context: DeriveContext) => T | readonly T[] | undefined,
   options: DeriveOptions<T, "tier"> = {},
 ): Watched<T> {
@@ -88,7 +88,7 @@ function messages(error: unknown): string {
 
 /** The size of a thing, and that of the other of the same name. */
 function joined(
-  others: CollectionSource<Thing, "tier">,
+  others: IndexedCollection<Thing, "tier">,
 ): (thing: Thing, context: DeriveContext) => DerivedObject & { readonly size: number } {
   return ({ metadata: { name, namespace = "" }, spec }: Thing, { read: fetch }: DeriveContext) => ({
     metadata: { name, namespace },
@@ -382,14 +382,6 @@ Deno.test("a derived collection has views, events, until() and resyncs, and refu
   collection.addEventHandler({ onUpdate: ({ resync }) => void (resyncs += resync ? 1 : 0) }, { resyncMs: 1_000 });
   await run.tick(2_500);
   assertEquals(resyncs, 2);
-  const unversioned = 'derived collection "sizes": its objects have no resourceVersion; ';
-  assertThrows(() => collection.snapshot(), TypeError, `Cannot make a snapshot of ${unversioned}make snapshots of`);
-  assertThrows(() => collection.checkConsistency(), TypeError, `Cannot check ${unversioned}check the informers`);
-  assertThrows(
-    () => collection.waitForVersion(),
-    TypeError,
-    `Cannot wait for a version of ${unversioned}wait for that of`,
-  );
   await using checkpoint = await Checkpoint.open(new MemoryCheckpoints(), { name: "p" });
   assertThrows(
     () => collection.addEventHandler({}, { checkpoint }),
@@ -428,7 +420,7 @@ Deno.test("a disposed collection follows nothing more, and its sources have no r
   await using all = await two(holding(entry("a", 1)), holding(entry("a", 3, { size: 3 })));
   const sizes = watched(all.things.informer, joined(all.others.informer));
   await all.time.tickAsync(0);
-  assertEquals([all.things, all.others].map(({ informer }) => informer.followed.processor.log.readers), [1, 1]);
+  assertEquals([all.things, all.others].map(({ informer }) => informer[internals].sync.processor.log.readers), [1, 1]);
   const waiting = sizes.collection.until(() => false).catch((error) => error);
   await all.time.tickAsync(0);
   await sizes.collection[Symbol.asyncDispose]();
@@ -437,7 +429,7 @@ Deno.test("a disposed collection follows nothing more, and its sources have no r
   sizes.take();
   await all.things.send(modified("a", 11, { size: 5 }));
   assertEquals(sizes.take(), { calls: [], events: [] });
-  assertEquals([all.things, all.others].map(({ informer }) => informer.followed.processor.log.readers), [0, 0]);
+  assertEquals([all.things, all.others].map(({ informer }) => informer[internals].sync.processor.log.readers), [0, 0]);
 });
 
 Deno.test("a wait for the sync rejects when a source is refused, and by its signal", async () => {

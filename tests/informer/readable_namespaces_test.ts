@@ -1,3 +1,4 @@
+import { internals } from "../../src/errors/internals.ts";
 import { assert, assertEquals, assertRejects, assertStringIncludes, assertThrows } from "@std/assert";
 import { isForbidden } from "../../src/api/status.ts";
 import { errorLine } from "../../src/errors/errors.ts";
@@ -237,13 +238,13 @@ Deno.test("a namespace that goes takes its refusal along, and what waits for its
   await fixture.start();
   assertEquals([maps.hasSynced, maps.status().state], [false, "listing"]);
   rights.delete("b");
-  maps.retry();
+  maps[internals].sync.retry();
   await fixture.tick();
   assertEquals([maps.hasSynced, maps.status().state, seen], [true, "live", ["=a/settings", "synced"]]);
   stalled[Symbol.dispose]();
 
   rights.add("b");
-  maps.retry();
+  maps[internals].sync.retry();
   await fixture.tick(5_000);
   rights.delete("b");
   stalled = server.stallNext(1, ({ resource }) => resource.startsWith("selfsubject"));
@@ -271,7 +272,7 @@ Deno.test("retry() asks for the namespaces at once; the check of one that goes e
   const checked = maps.checkConsistency();
   await fixture.tick(1_000);
   rights.delete("b");
-  maps.retry();
+  maps[internals].sync.retry();
   await fixture.tick(1_000);
   assertEquals([...maps.indexer.keys()], ["a/settings", "c/settings"]);
   stalled[Symbol.dispose]();
@@ -283,7 +284,7 @@ Deno.test("retry() asks for the namespaces at once; the check of one that goes e
   const refused = assertRejects(() => maps.checkConsistency(), Error, 'no longer follows "c"');
   await fixture.tick(1_000);
   rights.delete("c");
-  maps.retry();
+  maps[internals].sync.retry();
   await fixture.tick(1_000);
   await refused;
   stalled[Symbol.dispose]();

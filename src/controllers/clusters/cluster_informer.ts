@@ -8,6 +8,7 @@
  */
 import { checkNames } from "../../errors/option_names.ts";
 import type { KubernetesObject, ObjectKey } from "../../api/object.ts";
+import { internals } from "../../errors/internals.ts";
 import type { Abortable } from "../../api/options.ts";
 import { PolledIterator } from "../../async/iterate.ts";
 import { DerivedController } from "../../async/signals.ts";
@@ -22,6 +23,7 @@ import type {
   SyncedEvent,
   UpdatedEvent,
 } from "../../informer/events/event.ts";
+import type { ReadableCollection } from "../../informer/readable_collection.ts";
 import type { SharedIndexInformer } from "../../informer/shared_index_informer.ts";
 import type { SharedInformerFactory } from "../../informer/shared_informer_factory.ts";
 import { type InformerStatus, joinedWaitError, WaitError, Waits } from "../../informer/status.ts";
@@ -226,7 +228,8 @@ class ClusterEvents<T extends KubernetesObject> extends PolledIterator<InformerE
  *   cluster}, or for an object by {@linkcode until}.
  * - `derive()` takes the informer of one cluster: {@linkcode cluster}, or that of a factory in `ClusterSet.run()`.
  */
-export class ClusterInformer<T extends KubernetesObject, Name extends string = never> {
+export class ClusterInformer<T extends KubernetesObject, Name extends string = never>
+  implements ReadableCollection<T, ClusterObject<T>, readonly InformerStatus[]> {
   /** Reads the caches. */
   readonly lister: ClusterLister<T>;
   /** Reads the indexes. */
@@ -240,6 +243,25 @@ export class ClusterInformer<T extends KubernetesObject, Name extends string = n
   readonly #waits: Waits<T>;
   /** The number of names given out to handlers that have none. */
   #names = 0;
+  /** @internal */
+  readonly [internals] = {
+    /** Adds a cluster, with the informers that it has. */
+    joined: (cluster: string, informers: SharedInformerFactory): void => {
+      const informer = this.#make(informers);
+      this.#informers.set(cluster, informer);
+      for (const registration of this.#registrations) if (!registration.ended.aborted) registration.follow(informer);
+    },
+    /** Removes a cluster, and resolves when the handlers have received that. */
+    left: async (cluster: string): Promise<void> => {
+      const informer = this.#informers.get(cluster);
+      if (informer === undefined) return;
+      this.#informers.delete(cluster);
+      await informer[internals].sync.leave();
+      for (const registration of this.#registrations) registration.left(informer);
+    },
+    /** Ends handlers, iterators and views. */
+    end: (): void => this.#ended.abort(new DOMException("The clusters were disposed", "AbortError")),
+  };
 
   /** Made by `ClusterSet.forResource()`. `name` is that of the resource, `make` returns the informer of a cluster. */
   constructor(name: string, make: (informers: SharedInformerFactory) => SharedIndexInformer<T, Name>) {
@@ -367,39 +389,9 @@ export class ClusterInformer<T extends KubernetesObject, Name extends string = n
     return view;
   }
 
-  /**
-   * Adds a cluster, with the informers that it has.
-   * @internal
-   */
-  joined(cluster: string, informers: SharedInformerFactory): void {
-    const informer = this.#make(informers);
-    this.#informers.set(cluster, informer);
-    for (const registration of this.#registrations) if (!registration.ended.aborted) registration.follow(informer);
-  }
-
-  /**
-   * Removes a cluster, and resolves when the handlers have received that.
-   * @internal
-   */
-  async left(cluster: string): Promise<void> {
-    const informer = this.#informers.get(cluster);
-    if (informer === undefined) return;
-    this.#informers.delete(cluster);
-    await informer.leave();
-    for (const registration of this.#registrations) registration.left(informer);
-  }
-
-  /**
-   * Ends handlers, iterators and views.
-   * @internal
-   */
-  end(): void {
-    this.#ended.abort(new DOMException("The clusters were disposed", "AbortError"));
-  }
-
   /** The worst state of the clusters. */
   get #state(): StateKeeper {
-    const states = Array.from(this.#informers.values(), ({ followed }) => followed.state);
+    const states = Array.from(this.#informers.values(), ({ [internals]: { sync } }) => sync.state);
     if (states.length > 0 && !this.#ended.signal.aborted) return worstOf(states);
     const state = new StateKeeper();
     if (this.#ended.signal.aborted) state.stopped();

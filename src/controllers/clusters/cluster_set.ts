@@ -10,6 +10,7 @@
  */
 import { checkBackoff, checkNames } from "../../errors/option_names.ts";
 import { decoder, type KubernetesObject } from "../../api/object.ts";
+import { internals } from "../../errors/internals.ts";
 import { type Abortable, defined } from "../../api/options.ts";
 import { type ApiResource, type Resource, resourceName } from "../../api/resource.ts";
 import { callObserver, DerivedController, inTurn, isAbortOf, Latch } from "../../async/signals.ts";
@@ -129,11 +130,19 @@ class Cluster {
  * ```
  */
 export class ClusterSet implements AsyncDisposable {
-  /**
-   * The waits between tries.
-   * @internal
-   */
-  readonly backoff: BackoffOptions;
+  /** @internal */
+  readonly [internals] = {
+    /** Reports an error of a cluster, which may not have been added. */
+    report: (error: unknown, cluster: string, resource?: Resource): void => {
+      const subject = resource === undefined
+        ? `cluster "${cluster}"`
+        : `"${resourceName(resource)}" in cluster "${cluster}"`;
+      const { onError = (error) => this.#reporter.report(subject, error) } = this.#options;
+      callObserver(() => onError(error, cluster, resource));
+    },
+    /** The waits between tries. */
+    backoff: (): BackoffOptions => this.#options.backoff ?? {},
+  };
   readonly #options: ClusterSetOptions;
   readonly #clusters = new Map<string, Cluster>();
   /** Has a name until the cluster that was removed has ended. */
@@ -153,7 +162,7 @@ export class ClusterSet implements AsyncDisposable {
    */
   constructor(options: ClusterSetOptions = {}) {
     checkNames("make a set of clusters", options, `${FACTORY_OPTIONS} backoff`);
-    checkBackoff(this.backoff = options.backoff ?? {});
+    checkBackoff(options.backoff ?? {});
     this.#options = options;
   }
 
@@ -188,13 +197,13 @@ export class ClusterSet implements AsyncDisposable {
         ...options,
         ...(snapshots && { snapshots: ofCluster(snapshots, name) }),
         cluster: name,
-        onError: (error, resource) => this.report(error, name, resource),
+        onError: (error, resource) => this[internals].report(error, name, resource),
       }),
     );
     try {
-      for (const informer of this.#informers) informer.joined(name, cluster.informers);
+      for (const informer of this.#informers) informer[internals].joined(name, cluster.informers);
     } catch (error) {
-      for (const informer of this.#informers) void informer.left(name);
+      for (const informer of this.#informers) void informer[internals].left(name);
       void cluster.informers.shutdown();
       throw error;
     }
@@ -252,7 +261,7 @@ export class ClusterSet implements AsyncDisposable {
       (informers) => informers.forResource<T, Name, P, D>(resource, options),
     );
     for (const [name, cluster] of this.#clusters) {
-      informer.joined(name, cluster.informers);
+      informer[internals].joined(name, cluster.informers);
       if (this.#isStarted) cluster.informers.start();
     }
     this.#informers.add(informer as unknown as ClusterInformer<KubernetesObject, string>);
@@ -347,18 +356,6 @@ export class ClusterSet implements AsyncDisposable {
   }
 
   /**
-   * Reports an error of a cluster, which may not have been added.
-   * @internal
-   */
-  report(error: unknown, cluster: string, resource?: Resource): void {
-    const subject = resource === undefined
-      ? `cluster "${cluster}"`
-      : `"${resourceName(resource)}" in cluster "${cluster}"`;
-    const { onError = (error) => this.#reporter.report(subject, error) } = this.#options;
-    callObserver(() => onError(error, cluster, resource));
-  }
-
-  /**
    * Ends all handlers, iterators and views, stops informers and work, waits for them, and disposes the clients.
    *
    * @throws {Error} that names the handlers whose calls have not returned within `graceMs`; an `AggregateError` of
@@ -366,7 +363,7 @@ export class ClusterSet implements AsyncDisposable {
    */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#job.abort(new DOMException("The clusters were disposed", "AbortError"));
-    for (const informer of this.#informers) informer.end();
+    for (const informer of this.#informers) informer[internals].end();
     const ends = Array.from(this.#clusters.values(), (cluster) => cluster.end());
     this.#clusters.clear();
     const ended = await Promise.allSettled([...ends, ...this.#leaving.values()]);
@@ -377,7 +374,7 @@ export class ClusterSet implements AsyncDisposable {
 
   async #leave(name: string, cluster: Cluster): Promise<void> {
     cluster.job.abort(new DOMException(`Cluster "${name}" was removed`, "AbortError"));
-    await Promise.all(Array.from(this.#informers, (informer) => informer.left(name)));
+    await Promise.all(Array.from(this.#informers, (informer) => informer[internals].left(name)));
     await cluster.end();
   }
 
@@ -385,7 +382,7 @@ export class ClusterSet implements AsyncDisposable {
   async #repeat(name: string, cluster: Cluster, work: ClusterWork, run: AbortSignal): Promise<void> {
     using job = new DerivedController(run, cluster.job.signal);
     const { signal } = job;
-    const { backoff } = this;
+    const { backoff = {} } = this.#options;
     for (let failures = 0; !signal.aborted; failures++) {
       const beganMs = monotonicMs();
       try {
@@ -393,7 +390,7 @@ export class ClusterSet implements AsyncDisposable {
         return;
       } catch (error) {
         if (isAbortOf(signal, error)) return;
-        this.report(error, name);
+        this[internals].report(error, name);
         if (signal.aborted) return;
         cluster.failures.set(run, error);
       }
@@ -475,7 +472,7 @@ export async function followClusterSecrets(
   const running = new Set<Promise<void>>();
   await using secrets = new SharedIndexInformer<Secret>(client.resource(Secret, { namespace, labelSelector }), {
     secretData: "keep",
-    onError: (error) => clusters.report(error, `Secrets of ${namespace}`),
+    onError: (error) => clusters[internals].report(error, `Secrets of ${namespace}`),
   });
 
   async function apply(name: string, state: KnownSecret): Promise<void> {
@@ -485,7 +482,7 @@ export async function followClusterSecrets(
     const text = isGone ? undefined : decoded(secret.data?.[key]);
     if (text === state.text) return;
     const made = text === undefined ? undefined : await connect(text, name);
-    if (state.text !== undefined) await clusters.remove(name).catch((error) => clusters.report(error, name)); // it has left
+    if (state.text !== undefined) await clusters.remove(name).catch((error) => clusters[internals].report(error, name)); // it has left
     state.text = undefined;
     if (made === undefined) return;
     try {
@@ -505,8 +502,8 @@ export async function followClusterSecrets(
       state.failures = 0;
     }).catch((cause) => {
       const error = new InformerError(`Cannot use the kubeconfig of Secret "${namespace}/${name}"`, { cause });
-      clusters.report(error, name);
-      if (known.has(name)) state.retry.arm(backoffMs(state.failures++, clusters.backoff));
+      clusters[internals].report(error, name);
+      if (known.has(name)) state.retry.arm(backoffMs(state.failures++, clusters[internals].backoff()));
     }).finally(() => running.delete(applied));
     running.add(applied);
   };

@@ -17,7 +17,8 @@ import {
 } from "../../api/object.ts";
 import { type Abortable, defined } from "../../api/options.ts";
 import { elementsAt, LabelSelector, type LabelSelectorFields } from "../../api/selector.ts";
-import type { InformerView, SharedIndexInformer } from "../../informer/shared_index_informer.ts";
+import type { Lister } from "../../informer/cache/lister.ts";
+import type { IndexedCollection, ReadableCollection } from "../../informer/readable_collection.ts";
 import type { CustomResourceDefinition } from "../../kinds/apiextensions/v1.ts";
 import type { DaemonSet, Deployment, ReplicaSet, StatefulSet } from "../../kinds/apps/v1.ts";
 import type { Job } from "../../kinds/batch/v1.ts";
@@ -52,7 +53,7 @@ export interface ReadinessOptions {
    * The pods among which those of a workload are looked at, from the cache of this informer. One that fails, and has
    * what the pod template says now, makes a workload that is progressing `"failed"`. @default {none}
    */
-  readonly pods?: Pick<InformerView<Pod>, "lister">;
+  readonly pods?: Pick<IndexedCollection<Pod>, "lister">;
 }
 
 /** The time for which a pod may be unschedulable before it has failed, in milliseconds (kstatus `ScheduleWindow`). */
@@ -351,7 +352,7 @@ function ofScheduling({ metadata }: KubernetesObject, condition: Seen): Readines
  * The failure of one of a workload's pods. Those of an older template have the same labels: a pod counts if it has what
  * the template says now. One that has ended with a failure is replaced, and does not count.
  */
-function failureOfPods(object: KubernetesObject, pods: Pick<InformerView<Pod>, "lister">): Readiness | undefined {
+function failureOfPods(object: KubernetesObject, pods: Pick<IndexedCollection<Pod>, "lister">): Readiness | undefined {
   const { selector, template } = (object as Unseen<Deployment>).spec ?? {};
   if (selector === undefined || template === undefined) return undefined;
   const { matchLabels, matchExpressions } = selector as LabelSelectorFields;
@@ -385,7 +386,7 @@ export interface UntilReadyOptions extends Abortable {
   /** If `true`, the wait ends as soon as the object has failed, though it may recover. @default {false} */
   readonly failFast?: boolean;
   /** A running informer of pods, among which those of a workload are looked at for failures. @default {none} */
-  readonly pods?: Pick<InformerView<Pod>, "lister" | "addEventHandler">;
+  readonly pods?: Pick<IndexedCollection<Pod>, "lister" | "addEventHandler">;
 }
 
 /**
@@ -415,11 +416,13 @@ export class NotReadyError extends InformerError {
  * Resolves with the object of a key once it is ready, as {@linkcode readiness} says. An object that does not exist yet,
  * or is deleted and made again, is waited for.
  *
+ * It reads an informer, or a subscription to a relay.
+ *
  * With `failFast`, changes of pods in the object's namespace are looked at too, where `pods` is given.
  *
  * @throws {NotReadyError} when the signal aborts, with the last state; with `failFast` when the object has failed.
- * @throws {WaitError} when the signal aborts before the cache has synced, or the informer stops.
- * @throws {TypeError} when the informer's objects are reduced.
+ * @throws {WaitError} when the signal aborts before the cache has synced, or the collection stops.
+ * @throws {TypeError} when the collection's objects are reduced.
  *
  * @example
  * ```ts
@@ -438,7 +441,7 @@ export class NotReadyError extends InformerError {
  * ```
  */
 export async function untilReady<T extends KubernetesObject & Complete>(
-  informer: SharedIndexInformer<T, string>,
+  collection: ReadableCollection<T> & { readonly lister: Lister<T> },
   key: ObjectKey,
   options: UntilReadyOptions = {},
 ): Promise<T> {
@@ -455,7 +458,7 @@ export async function untilReady<T extends KubernetesObject & Complete>(
   };
   const again = (): void => {
     try {
-      isReady(informer.lister.get(key));
+      isReady(collection.lister.get(key));
     } catch (error) {
       if (!(error instanceof DecodeError)) job.abort(error); // of an object that cannot be read, the cache reports that
     }
@@ -467,14 +470,14 @@ export async function untilReady<T extends KubernetesObject & Complete>(
     pods.addEventHandler({ onAdd, onUpdate: look, onSynced: again }, { name: "untilReady", signal: job.signal });
   }
   try {
-    return await informer.until(isReady, { key, signal: job.signal });
+    return await collection.until(isReady, { key, signal: job.signal });
   } catch (error) {
     if (job.signal.reason instanceof NotReadyError) throw job.signal.reason;
-    if (!signal?.aborted || !informer.hasSynced) throw error;
+    if (!signal?.aborted || !collection.hasSynced) throw error;
     const waitedMs = monotonicMs() - beganMs;
-    const late = new NotReadyError(key, readiness(informer.lister.get(key), { pods }), { cause: error, waitedMs });
+    const late = new NotReadyError(key, readiness(collection.lister.get(key), { pods }), { cause: error, waitedMs });
     // The state is known to be the last one only while the cache follows its server.
-    if (nameOf(signal.reason) === "TimeoutError" && informer.status().state === "live") COMPLETE.add(late);
+    if (nameOf(signal.reason) === "TimeoutError" && collection.status().state === "live") COMPLETE.add(late);
     throw late;
   }
 }

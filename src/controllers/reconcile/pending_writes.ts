@@ -13,6 +13,7 @@ import { monotonicMs, sleep } from "../../async/time.ts";
 import type { ObjectWrite } from "../../client/resource_client.ts";
 import { idOf, OwnCalls } from "./own_calls.ts";
 import { FieldSelector, fieldValues, LabelSelector } from "../../api/selector.ts";
+import { internals } from "../../errors/internals.ts";
 import type { CacheEntry, Selection } from "../../api/options.ts";
 import { type Resource, resourceName } from "../../api/resource.ts";
 import { abortReason, DerivedController, isAbortOf, Latch, LazyController } from "../../async/signals.ts";
@@ -121,7 +122,7 @@ export class PendingWrites implements Disposable {
     const caches = this.#caches.get(name) ?? [];
     if (caches.includes(cache)) return;
     this.#caches.set(name, [...caches, cache]);
-    this.#overlays.set(cache, cache.overlay());
+    this.#overlays.set(cache, cache[internals].sync.overlay());
   }
 
   /** Returns the lister of a cache that shows the answers of writes. */
@@ -195,7 +196,7 @@ export class PendingWrites implements Disposable {
       await before?.wait({ signal });
       await sleep(before === undefined ? 0 : LIST_GAP_MS, { signal });
       catchUp.hasBegun = true;
-      await Promise.all(this.#caches.get(name)!.map((cache) => cache.caughtUp(signal)));
+      await Promise.all(this.#caches.get(name)!.map((cache) => cache[internals].checks.untilChecked(signal)));
     } catch (error) {
       if (isAbortOf(signal, error)) return;
       throw error;
@@ -355,7 +356,7 @@ const over = abortReason("The write is not followed any longer");
 function concernedBy(write: ObjectWrite, caches: readonly Cache[], before: Pending | undefined): Concerned[] {
   return caches.flatMap((cache) => {
     const selects = cache.selections.some((selection) => isSelected(write, selection)) &&
-      cache.isInShard(write.object!.metadata);
+      cache[internals].sync.isInShard(write.object!.metadata);
     const had = cache.entries.getByKey(write.key) !== undefined || before?.caches.some((it) => it.cache === cache);
     return selects || had ? [{ cache, selects }] : [];
   });

@@ -7,6 +7,7 @@
  * @module
  */
 
+import { internals } from "../../errors/internals.ts";
 import { type Abortable, defined } from "../../api/options.ts";
 import { keyOf, type KubernetesObject, type ObjectKey, type OwnerReference } from "../../api/object.ts";
 import { type Resource, resourceName } from "../../api/resource.ts";
@@ -278,7 +279,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
    */
   owns<O extends KubernetesObject>(source: WatchedKind<O>, options: WatchedKindOptions<O> = {}): this {
     const { group, kind, scope } = this.#resource;
-    const resource = this.informers.resourceOf(source);
+    const resource = this.informers[internals].resourceOf(source);
     checkNames(`own "${resourceName(resource)}" in the reconciler of "${this.name}"`, options, WATCHED_OPTIONS);
     if (scope === "Namespaced" && resource.scope === "Cluster") {
       throw new TypeError(
@@ -342,7 +343,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
     map: MapFunction<O>,
     options: WatchedKindOptions<O> = {},
   ): this {
-    const name = resourceName(this.informers.resourceOf(source));
+    const name = resourceName(this.informers[internals].resourceOf(source));
     checkNames(`watch "${name}" in the reconciler of "${this.name}"`, options, WATCHED_OPTIONS);
     this.#follow(source, options, map);
     return this;
@@ -443,7 +444,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
     map?: MapFunction<O>,
     shard?: ShardSource,
   ): SharedIndexInformer<O, string> {
-    const resource = this.informers.resourceOf(kind);
+    const resource = this.informers[internals].resourceOf(kind);
     const isKind = kind === resource;
     const action = `add "${resourceName(resource)}" to the reconciler of "${this.name}"`;
     if (this.#job.signal.aborted || this.#state === "stopping" || this.#state === "stopped") {
@@ -455,7 +456,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
     }
     const isSharded = isKind && shard !== undefined && selection.shard === undefined;
     const chosen = { ...defined({ optional, shard }), ...selection };
-    const { informer, release } = this.informers.follow<O>(kind, chosen);
+    const { informer, release } = this.informers[internals].follow<O>(kind, chosen);
     const predicates = typeof when === "function" ? [when] : when;
     const skips = options.ownWrites === "ignore" ? "all" : options.ownWrites ?? map ? "none" : "status";
     const shared: KeySource<O>["shared"] = new Map();

@@ -7,6 +7,7 @@
  *
  * @module
  */
+import { internals } from "../../errors/internals.ts";
 import { type KubernetesObject, type ObjectKey, splitKey } from "../../api/object.ts";
 import { commonRanges, type HashRange, rangesWithout, ShardFilter } from "../../api/shard.ts";
 import { abortReason, DerivedController, isAbortOf, withResolvers } from "../../async/signals.ts";
@@ -216,7 +217,8 @@ export class ShardedKeys implements Disposable {
     await Promise.all(
       Array.from(
         this.#reconciler.sources,
-        ({ informer, isSharded }) => informer.caughtUp(signal, isSharded ? ranges : undefined),
+        ({ informer: { [internals]: { sync, checks } }, isSharded }) =>
+          isSharded ? sync.holding(ranges, signal) : checks.untilChecked(signal),
       ),
     );
   }

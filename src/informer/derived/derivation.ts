@@ -7,6 +7,7 @@
  *
  * @module
  */
+import { internals } from "../../errors/internals.ts";
 import type { CacheEntry } from "../../api/options.ts";
 import { DecodeError } from "../../api/status.ts";
 import { keyOf, type KubernetesObject, type ObjectKey } from "../../api/object.ts";
@@ -185,9 +186,11 @@ class Dependents<C> implements LogFollower<KubernetesObject>, Disposable {
     this.#onChange(entry, before);
     this.#notify(this.#byKey.get(key));
     for (const [name, dependencies] of this.#byIndex) {
-      for (const value of entry === undefined ? NONE : store.filed(name, key)) this.#notify(dependencies.get(value));
+      for (const value of entry === undefined ? NONE : store[internals].filed(name, key)) {
+        this.#notify(dependencies.get(value));
+      }
       if (before === undefined) continue;
-      for (const value of store.filedBefore(name, before)) this.#notify(dependencies.get(value));
+      for (const value of store[internals].filedBefore(name, before)) this.#notify(dependencies.get(value));
     }
     this.#notifySelecting("", entry, before);
     if (namespace !== "") this.#notifySelecting(namespace, entry, before);
@@ -235,8 +238,10 @@ export interface FollowedCollection<T extends KubernetesObject = KubernetesObjec
 
 /** A collection that derivations read. */
 interface DerivationSource {
-  /** The parts that they follow: a {@linkcode Derivation}, where it is derived itself. */
-  readonly followed: FollowedCollection;
+  readonly [internals]: {
+    /** The parts that they follow: a {@linkcode Derivation}, if it is derived itself. */
+    readonly sync: FollowedCollection;
+  };
 }
 
 /** The inputs of a derivation: what its function is called with, by id. */
@@ -483,7 +488,7 @@ export class Derivation implements FollowedCollection, Disposable {
   begin(): void {
     const { source } = this.#options.input;
     this.#dependentsOf(source);
-    for (const entry of source.followed.cache.store) this.#inputChanged(entry, undefined);
+    for (const entry of source[internals].sync.cache.store) this.#inputChanged(entry, undefined);
     queue.add(this);
   }
 
@@ -515,11 +520,11 @@ export class Derivation implements FollowedCollection, Disposable {
   fetch(source: DerivationSource, query: ReadQuery<KubernetesObject>): unknown {
     const read = this.#read;
     if (read === undefined) {
-      const { informer } = source.followed.collection;
+      const { informer } = source[internals].sync.collection;
       throw new Error(`Cannot fetch from ${informer}: the call that fetch was passed to has returned`);
     }
     const dependents = this.#dependentsOf(source);
-    if (!source.followed.hasSynced) this.#isEarly = true;
+    if (!source[internals].sync.hasSynced) this.#isEarly = true;
     return dependents.read(query, (dependency) => {
       if (dependency.lastCall === calls) return;
       dependency.lastCall = calls;
@@ -588,7 +593,7 @@ export class Derivation implements FollowedCollection, Disposable {
   }
 
   #dependentsOf(source: DerivationSource): Dependents<Computation> {
-    const { followed } = source;
+    const { sync: followed } = source[internals];
     const known = this.#sources.get(followed);
     if (known !== undefined) return known;
     const { cache, processor: { log }, collection: { informer } } = followed;

@@ -9,6 +9,7 @@
  */
 import { checkNames } from "../../errors/option_names.ts";
 import type { ObjectKey } from "../../api/object.ts";
+import { internals } from "../../errors/internals.ts";
 import {
   type CheckpointChange,
   CheckpointError,
@@ -113,6 +114,54 @@ export class Checkpoint implements AsyncDisposable {
   #owner: CheckpointOwner | undefined;
   /** Set once the checkpoint cannot be written any more. */
   #failure: CheckpointError | undefined;
+  /** @internal */
+  readonly [internals] = {
+    /** Begins to read. @throws {CheckpointError} when it has a reader, or was lost. */
+    begin: (owner: CheckpointOwner): void => {
+      if (this.#failure !== undefined) throw this.#failure;
+      if (this.#owner !== undefined) {
+        throw new CheckpointError(
+          `Cannot read from checkpoint "${this.name}": it has a reader; open one for each`,
+          "held",
+        );
+      }
+      this.#owner = owner;
+    },
+    /** Returns `true` for an object that the checkpoint is kept in. */
+    isOwn: (uid: string): boolean => this.#store.isOwn?.(this.name, uid) ?? false,
+    /** Records that a state was delivered, or a deletion. */
+    delivered: (key: ObjectKey, state: DeliveredVersion | undefined): void => {
+      if (state === undefined) this.#objects.delete(key);
+      else this.#objects.set(key, state);
+      this.#changed.add(key);
+      this.#isDue = true;
+    },
+    /** Records that every change up to `version` was delivered. */
+    reached: (version: string): void => {
+      if (version === "" || version === this.#version) return; // versions of several namespaces may have no order
+      this.#isDue = true;
+      this.#version = version;
+    },
+    /** Writes what was recorded: now, with a promise that never rejects, or later. */
+    save: (): Promise<void> | undefined => {
+      if (!this.#isDue || this.#failure !== undefined) return undefined;
+      if (this.isImmediate) return this.#write();
+      if (!this.#timer.isArmed) this.#timer.arm(this.#intervalMs);
+    },
+    /** Writes what was recorded as soon as there was no write for a second. Never rejects. */
+    saveSoon: async (): Promise<void> => {
+      await this.#writing;
+      const waitMs = this.isImmediate ? 0 : this.#wroteAtMs + MIN_PERIOD_MS - monotonicMs();
+      const signal = this.#owner?.signal;
+      if (waitMs > 0) await sleep(waitMs, { signal }).catch(() => {}); // in the end at once
+      if (this.#isDue && this.#failure === undefined) await this.#write();
+    },
+    /** Ends the reader, and writes what is left. Never rejects. */
+    end: async (): Promise<void> => {
+      await this[Symbol.asyncDispose]();
+      this.#owner = undefined;
+    },
+  };
 
   /**
    * Reads a checkpoint, and takes it from the reader that it may have. One that the store does not have begins with the
@@ -161,84 +210,9 @@ export class Checkpoint implements AsyncDisposable {
     if (this.#isDue && this.#failure === undefined) await this.#write();
   }
 
-  /**
-   * Begins to read. @throws {CheckpointError} when it has a reader, or was lost.
-   * @internal
-   */
-  begin(owner: CheckpointOwner): void {
-    if (this.#failure !== undefined) throw this.#failure;
-    if (this.#owner !== undefined) {
-      throw new CheckpointError(
-        `Cannot read from checkpoint "${this.name}": it has a reader; open one for each`,
-        "held",
-      );
-    }
-    this.#owner = owner;
-  }
-
-  /**
-   * Returns `true` for an object that the checkpoint is kept in.
-   * @internal
-   */
-  isOwn(uid: string): boolean {
-    return this.#store.isOwn?.(this.name, uid) ?? false;
-  }
-
-  /**
-   * Records that a state was delivered, or a deletion.
-   * @internal
-   */
-  delivered(key: ObjectKey, state: DeliveredVersion | undefined): void {
-    if (state === undefined) this.#objects.delete(key);
-    else this.#objects.set(key, state);
-    this.#changed.add(key);
-    this.#isDue = true;
-  }
-
-  /**
-   * Records that every change up to `version` was delivered.
-   * @internal
-   */
-  reached(version: string): void {
-    if (version === "" || version === this.#version) return; // versions of several namespaces may have no order
-    this.#isDue = true;
-    this.#version = version;
-  }
-
   /** `true` if each write is waited for. */
   get isImmediate(): boolean {
     return this.#intervalMs === 0;
-  }
-
-  /**
-   * Writes what was recorded: now, with a promise that never rejects, or later.
-   * @internal
-   */
-  save(): Promise<void> | undefined {
-    if (!this.#isDue || this.#failure !== undefined) return undefined;
-    if (this.isImmediate) return this.#write();
-    if (!this.#timer.isArmed) this.#timer.arm(this.#intervalMs);
-  }
-
-  /**
-   * Writes what was recorded as soon as there was no write for a second. Never rejects.
-   * @internal
-   */
-  async saveSoon(): Promise<void> {
-    await this.#writing;
-    const waitMs = this.isImmediate ? 0 : this.#wroteAtMs + MIN_PERIOD_MS - monotonicMs();
-    const signal = this.#owner?.signal;
-    if (waitMs > 0) await sleep(waitMs, { signal }).catch(() => {}); // in the end at once
-    if (this.#isDue && this.#failure === undefined) await this.#write();
-  }
-
-  /**
-   * Ends the reader, and writes what is left. Never rejects.
-   * @internal
-   */
-  async end(): Promise<void> {
-    await this[Symbol.asyncDispose]();
-    this.#owner = undefined;
   }
 
   #write(): Promise<void> {

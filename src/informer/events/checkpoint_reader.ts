@@ -8,6 +8,7 @@
  * @module
  */
 import { DecodeError } from "../../api/status.ts";
+import { internals } from "../../errors/internals.ts";
 import type { CacheEntry } from "../../api/options.ts";
 import { type KubernetesObject, type ObjectKey, splitKey } from "../../api/object.ts";
 import { brokenEntry } from "../../entry/entry.ts";
@@ -44,6 +45,8 @@ interface CheckpointReaderOptions<T extends KubernetesObject> {
  */
 export class CheckpointReader<T extends KubernetesObject> implements EventReader<T> {
   readonly #checkpoint: Checkpoint;
+  /** Records deliveries in the checkpoint. */
+  readonly #writer: Checkpoint[typeof internals];
   readonly #options: CheckpointReaderOptions<T>;
   readonly #job = new AbortController();
   /** Resolves when `#cursor` is set, or the reader is closed. */
@@ -69,7 +72,8 @@ export class CheckpointReader<T extends KubernetesObject> implements EventReader
   constructor(checkpoint: Checkpoint, options: CheckpointReaderOptions<T>) {
     this.#checkpoint = checkpoint;
     this.#options = options;
-    checkpoint.begin({ ...options, signal: this.#job.signal });
+    this.#writer = checkpoint[internals];
+    this.#writer.begin({ ...options, signal: this.#job.signal });
     this.#opening = this.#open();
   }
 
@@ -118,8 +122,8 @@ export class CheckpointReader<T extends KubernetesObject> implements EventReader
   }
 
   settled(): Promise<void> {
-    for (const key of this.#announced) this.#checkpoint.delivered(key, undefined);
-    return this.#checkpoint.end();
+    for (const key of this.#announced) this.#writer.delivered(key, undefined);
+    return this.#writer.end();
   }
 
   async #open(): Promise<void> {
@@ -138,7 +142,7 @@ export class CheckpointReader<T extends KubernetesObject> implements EventReader
   #take(): boolean {
     const read = this.#cursor?.poll();
     if (read === undefined) return false;
-    if (read.type !== "synced" && this.#checkpoint.isOwn(read.uid)) return true;
+    if (read.type !== "synced" && this.#writer.isOwn(read.uid)) return true;
     if (this.#missing === undefined) this.#read.push(read);
     else for (const event of this.#differences(read, this.#missing)) this.#read.push(event);
     return true;
@@ -150,10 +154,10 @@ export class CheckpointReader<T extends KubernetesObject> implements EventReader
     for (const event of [next, ...this.#read]) {
       if (event !== next && (event.type !== "added" || this.#checkpoint.objects.get(event.key) !== undefined)) continue;
       const { key, uid } = event as Added<T>;
-      this.#checkpoint.delivered(key, [uid, ""]);
+      this.#writer.delivered(key, [uid, ""]);
       this.#announced.add(key);
     }
-    this.#saving = this.#checkpoint.saveSoon().finally(() => this.#saving = undefined);
+    this.#saving = this.#writer.saveSoon().finally(() => this.#saving = undefined);
   }
 
   /** Returns the events that lead from what was delivered to an initial entry, or behind all of them. */
@@ -185,7 +189,7 @@ export class CheckpointReader<T extends KubernetesObject> implements EventReader
     const hasFailed = this.#hasFailed;
     this.#current = undefined;
     this.#hasFailed = false;
-    const checkpoint = this.#checkpoint;
+    const checkpoint = this.#writer;
     if (event.type === "synced") checkpoint.reached(event.resourceVersion);
     else if (!hasFailed) {
       checkpoint.delivered(event.key, event.type === "deleted" ? undefined : [event.uid, event.resourceVersion]);

@@ -71,10 +71,10 @@ export class NamespaceKeys<V> implements KnownObjects<V> {
   }
 }
 
-/** Ends the waits of a controller whose namespace is no longer followed; they begin again with those that are. */
+/** Ends the waits of a part whose namespace is no longer followed; they begin again with those that are. */
 export class NamespaceLeft extends Error {}
 
-/** The controller of a namespace, or of all of them. */
+/** The part of a namespace, or of all of them. */
 interface NamespacePart<T> {
   readonly namespace: string | undefined;
   readonly known: { list(): readonly CacheEntry<T>[] };
@@ -92,14 +92,14 @@ interface NamespacePart<T> {
   end(error: Error, cause: unknown): void;
 }
 
-/** The collection whose controllers come and go. */
+/** The collection whose parts come and go. */
 interface NamespacedCollection<T, P extends NamespacePart<T>> {
   readonly parts: readonly P[];
   readonly writer: { moved(entry: CacheEntry<T>): void };
   readonly cache: { readonly entryTransform: { serverKeyOf(entry: CacheEntry<T>): ObjectKey } };
-  /** `true` if a watch may resume from the version that another controller has reached. */
+  /** `true` if a watch may resume from the version that another part has reached. */
   readonly sharesVersions: boolean;
-  /** Makes the controller of a namespace, or of all. */
+  /** Makes the part of a namespace, or of all. */
   make(namespace: string | undefined): P;
   /** Follows these from now on. */
   replace(parts: readonly P[]): void;
@@ -107,7 +107,7 @@ interface NamespacedCollection<T, P extends NamespacePart<T>> {
 }
 
 /**
- * The namespaces of an informer that the client may read, each with a controller of its own; one controller of all
+ * The namespaces of an informer that the client may read, each with a part of its own; one part of all
  * namespaces where these may be read at once, and where none may be, so that the server's refusal shows.
  *
  * The server is asked before anything is listed, after each request that it forbids, and each minute while there are
@@ -117,7 +117,7 @@ interface NamespacedCollection<T, P extends NamespacePart<T>> {
 export class ChangingNamespaces<T, P extends NamespacePart<T>> {
   readonly #finder: NamespaceFinder<T>;
   readonly #collection: NamespacedCollection<T, P>;
-  /** Has the controllers that have begun and are followed. */
+  /** Has the parts that have begun and are followed. */
   readonly #running = new Map<P, { readonly job: DerivedController; readonly ended: Promise<void> }>();
   /** The refusals since the last question, which are reported where its answer does not explain them. */
   #refusals: unknown[] = [];
@@ -136,7 +136,7 @@ export class ChangingNamespaces<T, P extends NamespacePart<T>> {
     this.#collection = collection;
   }
 
-  /** Follows the namespaces until the signal aborts. `failed` is called with an error that ends a controller. */
+  /** Follows the namespaces until the signal aborts. `failed` is called with an error that ends a part. */
   async run(signal: AbortSignal, failed: (error: unknown) => void): Promise<void> {
     while (!signal.aborted) {
       using work = this.#work = new DerivedController(signal);
@@ -213,7 +213,7 @@ export class ChangingNamespaces<T, P extends NamespacePart<T>> {
     return { minMs: backoffMs(this.#row.vain, {}), maxMs: names === undefined ? Infinity : periodMs };
   }
 
-  /** Ends and begins controllers, so that there is one for each of these namespaces. */
+  /** Ends and begins parts, so that there is one for each of these namespaces. */
   async #follow(
     wanted: readonly (string | undefined)[],
     signal: AbortSignal,

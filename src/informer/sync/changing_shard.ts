@@ -33,7 +33,7 @@ const GATHER_MS = 50;
 /** The longest wait of a list for its first or next object, in milliseconds. */
 const LIST_IDLE_MS = 70_000;
 
-/** The controller whose ranges change. */
+/** The part whose ranges change. */
 interface Sharded<T extends KubernetesObject> {
   readonly source: ListerWatcher<T>;
   readonly known: { list(): readonly CacheEntry<T>[] };
@@ -55,7 +55,7 @@ interface Sharded<T extends KubernetesObject> {
 }
 
 /**
- * The ranges of a shard that come and go while a controller follows their objects.
+ * The ranges of a shard that come and go while a part follows their objects.
  *
  * - A range that goes leaves at once: reads drop its objects from then on, and the cached ones are removed as moved.
  * - A range that comes ends the watch, at version W; it is listed alone, at V, which is not older, as the list is of
@@ -66,9 +66,9 @@ interface Sharded<T extends KubernetesObject> {
 export class ChangingShard<T extends KubernetesObject> implements ArrivingParts, Disposable {
   readonly #shard: ShardSource;
   readonly #filter: ShardFilter;
-  readonly #controller: Sharded<T>;
+  readonly #part: Sharded<T>;
   #subscription: Disposable | undefined;
-  readonly #gather: LongTimer = new LongTimer(() => this.#controller.renew());
+  readonly #gather: LongTimer = new LongTimer(() => this.#part.renew());
   /** The ranges that are being listed, or were last. */
   #listing: ShardFilter | undefined;
   /**
@@ -81,11 +81,11 @@ export class ChangingShard<T extends KubernetesObject> implements ArrivingParts,
   /** Ranges that were listed at a version that the watch has not reached. */
   #ahead: { readonly filter: ShardFilter; readonly version: string }[] = [];
 
-  /** `filter`, which all reads of the controller have, is kept at the ranges whose objects are cached. */
-  constructor(shard: ShardSource, filter: ShardFilter, controller: Sharded<T>) {
+  /** `filter`, which all reads of the part have, is kept at the ranges whose objects are cached. */
+  constructor(shard: ShardSource, filter: ShardFilter, part: Sharded<T>) {
     this.#shard = shard;
     this.#filter = filter;
-    this.#controller = controller;
+    this.#part = part;
   }
 
   /** Follows the changes of the ranges until it is disposed. */
@@ -123,7 +123,7 @@ export class ChangingShard<T extends KubernetesObject> implements ArrivingParts,
     while (this.#contents !== "empty" && !isCached()) await (this.#grown ??= new Latch()).wait({ signal });
   }
 
-  /** Records that nothing is cached, as the server does not have the kind, or the controller has ended. */
+  /** Records that nothing is cached, as the server does not have the kind, or the part has ended. */
   emptied(): void {
     this.#contents = "empty";
     this.#grow();
@@ -131,7 +131,7 @@ export class ChangingShard<T extends KubernetesObject> implements ArrivingParts,
 
   /** Lists the ranges that are due, and adds their objects. */
   async list(signal: AbortSignal): Promise<void> {
-    const { source, pageSize, gate } = this.#controller;
+    const { source, pageSize, gate } = this.#part;
     const filter = this.#listing = new ShardFilter(this.#shard.by, this.#due);
     const [namespace] = this.#shard.namespaces?.().filter((name) => filter.hasText(name)) ?? [];
     // One at a time: each has a version of its own.
@@ -139,8 +139,8 @@ export class ChangingShard<T extends KubernetesObject> implements ArrivingParts,
     let objects: readonly CacheEntry<T>[] = [];
     const staged = writerOfLists<T>(
       (entries) => objects = entries,
-      (error) => this.#controller.report(error),
-      (replacement) => this.#controller.counted(replacement),
+      (error) => this.#part.report(error),
+      (replacement) => this.#part.counted(replacement),
     );
     const range: ListerWatcher<T> = {
       shard: filter,
@@ -150,12 +150,12 @@ export class ChangingShard<T extends KubernetesObject> implements ArrivingParts,
     const version = await readPageList(range, staged, { version: "", signal, pageSize, listIdleMs: LIST_IDLE_MS });
     if (isOlder(version, gate.version)) {
       const reason = `the server's history went back from version ${gate.version} to ${version}`;
-      return this.#controller.relist(new Error(`A range that came asked for a list: ${reason}`));
+      return this.#part.relist(new Error(`A range that came asked for a list: ${reason}`));
     }
     this.#ahead.push({ filter, version });
     this.#filter.ranges = [...this.#filter.ranges, ...filter.ranges];
     // A range that went meanwhile is no longer among those of the filter.
-    for (const entry of objects) if (filter.has(entry)) this.#controller.repair(entry);
+    for (const entry of objects) if (filter.has(entry)) this.#part.repair(entry);
     this.#grow();
   }
 
@@ -165,7 +165,7 @@ export class ChangingShard<T extends KubernetesObject> implements ArrivingParts,
     return this.#ahead.some(({ filter, version }) => {
       if (isOlder(version, resourceVersion)) return false;
       if (filter.has(entry)) return true;
-      const cached = this.#controller.cached(key);
+      const cached = this.#part.cached(key);
       return cached !== undefined && isOlder(resourceVersion, cached.resourceVersion) && filter.has(cached);
     });
   }
@@ -213,7 +213,7 @@ export class ChangingShard<T extends KubernetesObject> implements ArrivingParts,
 
   #changed(): void {
     const held = this.#shard.ranges();
-    this.#controller.check?.listing(); // which compares with other ranges
+    this.#part.check?.listing(); // which compares with other ranges
     // What goes and comes again is listed again, also if it is being listed.
     for (const filter of [this.#listing, ...this.#ahead.map(({ filter }) => filter)]) {
       if (filter !== undefined) filter.ranges = commonRanges(filter.ranges, held);
@@ -227,10 +227,10 @@ export class ChangingShard<T extends KubernetesObject> implements ArrivingParts,
 
   /** Removes the cached objects that are no longer in the ranges. */
   #remove(): void {
-    for (const entry of this.#controller.known.list()) {
-      const { namespace = "" } = splitKey(this.#controller.serverKeyOf(entry));
+    for (const entry of this.#part.known.list()) {
+      const { namespace = "" } = splitKey(this.#part.serverKeyOf(entry));
       const object = this.#filter.by === "controller" ? entry : { uid: entry.uid, namespace };
-      if (!this.#filter.has(object)) this.#controller.moved(entry);
+      if (!this.#filter.has(object)) this.#part.moved(entry);
     }
   }
 }

@@ -17,7 +17,7 @@ import { ReadAhead } from "../../async/iterate.ts";
 import { backoffMs, sleep, TimeLimit } from "../../async/time.ts";
 import { ListDeadline } from "../../reflector/requests.ts";
 import { InformerError } from "../../errors/informer_error.ts";
-import type { CollectionSync, Controller, RunningCheck } from "./controller.ts";
+import type { CollectionSync, PartSync, RunningCheck } from "./collection_sync.ts";
 
 /** The number of keys in a {@linkcode CheckResult}. */
 const MOST_KEYS = 10;
@@ -101,9 +101,9 @@ const listedAnew = abortReason("The collection is being listed");
 /** The reason with which a wait for a silent watch ends. */
 const watchIsSilent = abortReason("The watch is silent");
 
-/** The controller whose objects are compared. */
+/** The part whose objects are compared. */
 type Checked<T extends KubernetesObject> = Pick<
-  Controller<T>,
+  PartSync<T>,
   "source" | "known" | "cached" | "serverKeyOf" | "gate" | "repair" | "remove" | "relist" | "pageSize" | "check"
 >;
 
@@ -139,7 +139,7 @@ interface Difference<T> {
  * the list's version, the collection is listed.
  */
 class ConsistencyCheck<T extends KubernetesObject> implements RunningCheck {
-  readonly #controller: Checked<T>;
+  readonly #part: Checked<T>;
   readonly #job: DerivedController;
   readonly #version: string;
   /**
@@ -148,8 +148,8 @@ class ConsistencyCheck<T extends KubernetesObject> implements RunningCheck {
   readonly #deleted = new Set<ObjectKey>();
 
   /** Sends no request yet. The check ends with `signal`. */
-  constructor(controller: Checked<T>, { signal, resourceVersion = "0" }: CheckOptions) {
-    this.#controller = controller;
+  constructor(part: Checked<T>, { signal, resourceVersion = "0" }: CheckOptions) {
+    this.#part = part;
     this.#job = new DerivedController(signal);
     this.#version = resourceVersion;
   }
@@ -168,19 +168,19 @@ class ConsistencyCheck<T extends KubernetesObject> implements RunningCheck {
 
   /** Compares and repairs. Rejects when a request fails, or with the reason of the signal. */
   async run(): Promise<CheckResult> {
-    this.#controller.check = this;
+    this.#part.check = this;
     try {
       return await this.#run();
     } catch (error) {
       if (this.#job.signal.reason === listedAnew()) return resultOf(0, [], "listed");
       throw error;
     } finally {
-      this.#controller.check = undefined;
+      this.#part.check = undefined;
     }
   }
 
   async #run(): Promise<CheckResult> {
-    const { gate } = this.#controller;
+    const { gate } = this.#part;
     const before = gate.version;
     const isNeeded = this.#version === "" || isOlder(before, this.#version);
     const compared = await this.#compare(isNeeded ? this.#version : before);
@@ -222,7 +222,7 @@ class ConsistencyCheck<T extends KubernetesObject> implements RunningCheck {
   }
 
   #relist({ objects }: Compared, differences: readonly Difference<T>[], reason: string): CheckResult {
-    this.#controller.relist(new Error(`A consistency check asked for a list: ${reason}`));
+    this.#part.relist(new Error(`A consistency check asked for a list: ${reason}`));
     return resultOf(objects, differences.map(keyOf), "list", reason);
   }
 
@@ -238,7 +238,7 @@ class ConsistencyCheck<T extends KubernetesObject> implements RunningCheck {
   }
 
   async #list(version: string): Promise<Compared> {
-    const { source, known, pageSize } = this.#controller;
+    const { source, known, pageSize } = this.#part;
     const identities: Pick<IdentitySource, "listEntries"> = source.identities ?? source;
     using job = new DerivedController(this.#job.signal);
     using deadline = new ListDeadline(job, { beginMs: LIST_IDLE_MS, progressMs: LIST_IDLE_MS });
@@ -266,7 +266,7 @@ class ConsistencyCheck<T extends KubernetesObject> implements RunningCheck {
       for (const entry of part.entries) {
         if (entry.key === "") continue; // the informer's own list has reported it
         compared.keys.add(entry.key);
-        if (!isSame(this.#controller.cached(entry.key), entry)) compared.suspects.push(entry);
+        if (!isSame(this.#part.cached(entry.key), entry)) compared.suspects.push(entry);
       }
     }
     return compared;
@@ -277,10 +277,10 @@ class ConsistencyCheck<T extends KubernetesObject> implements RunningCheck {
    * version.
    */
   #differences({ version, keys, suspects }: Compared): Difference<T>[] {
-    const { known } = this.#controller;
+    const { known } = this.#part;
     const differences: Difference<T>[] = [];
     for (const listed of suspects) {
-      const cached = this.#controller.cached(listed.key);
+      const cached = this.#part.cached(listed.key);
       if (cached === undefined) differences.push({ listed });
       else if (!isSame(cached, listed) && !isOlder(version, cached.resourceVersion)) {
         differences.push({ cached, listed });
@@ -288,7 +288,7 @@ class ConsistencyCheck<T extends KubernetesObject> implements RunningCheck {
     }
     for (const key of known.keys()) {
       const cached = known.getByKey(key)!;
-      if (keys.has(this.#controller.serverKeyOf(cached))) continue;
+      if (keys.has(this.#part.serverKeyOf(cached))) continue;
       if (!isOlder(version, cached.resourceVersion)) differences.push({ cached });
     }
     return differences;
@@ -299,7 +299,7 @@ class ConsistencyCheck<T extends KubernetesObject> implements RunningCheck {
     using job = new DerivedController(this.#job.signal);
     using _limit = new TimeLimit(() => job.abort(watchIsSilent()), SILENT_MS);
     try {
-      await this.#controller.gate.wait(version, { signal: job.signal });
+      await this.#part.gate.wait(version, { signal: job.signal });
       return true;
     } catch (error) {
       if (error === watchIsSilent()) return false;
@@ -309,24 +309,24 @@ class ConsistencyCheck<T extends KubernetesObject> implements RunningCheck {
 
   /** Repairs one object. Returns `true` if it differed. */
   async #repair({ cached, listed }: Difference<T>): Promise<boolean> {
-    const controller = this.#controller;
+    const part = this.#part;
     if (listed === undefined) {
-      if (controller.known.getByKey(cached!.key) !== cached) return false;
-      controller.remove(cached!);
+      if (part.known.getByKey(cached!.key) !== cached) return false;
+      part.remove(cached!);
       return true;
     }
     const read = await this.#read(listed);
-    const present = controller.cached(listed.key);
+    const present = part.cached(listed.key);
     const isNewer = read !== undefined && !this.#deleted.has(listed.key) &&
-      !isOlder(controller.gate.version, read.resourceVersion) &&
+      !isOlder(part.gate.version, read.resourceVersion) &&
       (present === undefined || isOlder(present.resourceVersion, read.resourceVersion));
-    if (isNewer) controller.repair(read);
+    if (isNewer) part.repair(read);
     return isNewer || cached !== undefined;
   }
 
   /** Reads an object by a list of it alone, to which the selectors of the cache apply. */
   async #read({ namespace, name }: CacheEntry<KubernetesObject>): Promise<CacheEntry<T> | undefined> {
-    const { source } = this.#controller;
+    const { source } = this.#part;
     using job = new DerivedController(this.#job.signal);
     using _deadline = new ListDeadline(job, { beginMs: LIST_IDLE_MS, progressMs: LIST_IDLE_MS });
     this.#deleted.clear();

@@ -10,7 +10,7 @@
 
 import { checkNames } from "../../errors/option_names.ts";
 import type { KubernetesObject, ObjectKey } from "../../api/object.ts";
-import { PolledIterator } from "../../async/iterate.ts";
+import { PolledIterator, Readers } from "../../async/iterate.ts";
 import { checkCounts } from "../../async/time.ts";
 import type { Abortable, CacheEntry } from "../../api/options.ts";
 import { elementsAt, parseFieldPath } from "../../api/selector.ts";
@@ -131,12 +131,7 @@ interface RowMove<T> {
 }
 
 /** The view of a {@linkcode ViewReader}. */
-type ReadView<T> = Pick<OrderedView<T>, "hasSynced" | "total" | "rows"> & {
-  /** Called when the reader begins. */
-  begun(reader: ViewReader<T>): void;
-  /** Called when the reader ends. */
-  ended(reader: ViewReader<T>): void;
-};
+type ReadView<T> = Pick<OrderedView<T>, "hasSynced" | "total" | "rows">;
 
 /** A few changes may be pending for a small window too. */
 const FEW_CHANGES = 16;
@@ -150,8 +145,13 @@ export class ViewReader<T> extends PolledIterator<ViewUpdate<T>> implements View
   /** `true` if and only if there is an update to take. */
   #isDue = true;
 
-  constructor(window: Required<ViewWindow>, view: ReadView<T>, signal?: AbortSignal) {
-    super(signal);
+  constructor(
+    window: Required<ViewWindow>,
+    view: ReadView<T>,
+    readers: Readers<ViewReader<T>>,
+    signal: AbortSignal | undefined,
+  ) {
+    super(signal, readers);
     this.#window = window;
     this.#view = view;
   }
@@ -193,14 +193,6 @@ export class ViewReader<T> extends PolledIterator<ViewUpdate<T>> implements View
     if (after === "inside") this.#add({ type: "entered", to: to - offset, row: row! });
     else if (after === "ahead") { if (first !== undefined) this.#add({ type: "entered", to: 0, row: first }); }
     else if (end !== undefined) this.#add({ type: "entered", to: limit - 1, row: end });
-  }
-
-  protected override begin(): void {
-    this.#view.begun(this);
-  }
-
-  protected override finish(): void {
-    this.#view.ended(this);
   }
 
   #add(change: RowChange<T>): void {
@@ -371,12 +363,9 @@ export class CacheView<T extends KubernetesObject> implements OrderedView<T> {
   /** `#rows` has a key if and only if `#tree` has that row. */
   readonly #rows = new Map<ObjectKey, Row<T>>();
   readonly #tree: RankTree<Row<T>>;
-  /** Has a reader if and only if it has begun and not ended. */
-  readonly #readers = new Set<ViewReader<T>>();
+  readonly #readers = new Readers<ViewReader<T>>();
   readonly #registration: HandlerRegistration;
   #hasSynced = false;
-  /** `true` from the disposal, or the end of the informer, on. */
-  #isOver = false;
 
   /**
    * Begins a view, which is a handler of `informer`.
@@ -445,24 +434,7 @@ export class CacheView<T extends KubernetesObject> implements OrderedView<T> {
    */
   changes(options: ViewWindow & Abortable = {}): ViewUpdates<T> {
     checkNames("read a view", options, "offset limit signal");
-    return new ViewReader<T>(checkedWindow(options, this.#window), this, options.signal);
-  }
-
-  /**
-   * Adds a reader, which has begun.
-   * @internal
-   */
-  begun(reader: ViewReader<T>): void {
-    if (this.#isOver) return reader.end();
-    this.#readers.add(reader);
-  }
-
-  /**
-   * Removes a reader, which has ended.
-   * @internal
-   */
-  ended(reader: ViewReader<T>): void {
-    this.#readers.delete(reader);
+    return new ViewReader<T>(checkedWindow(options, this.#window), this, this.#readers, options.signal);
   }
 
   /** Ends the view and its readers. The rows stay as they are. */
@@ -471,9 +443,8 @@ export class CacheView<T extends KubernetesObject> implements OrderedView<T> {
   }
 
   readonly #end = (): void => {
-    this.#isOver = true;
     this.#registration.remove();
-    for (const reader of this.#readers) reader.end();
+    this.#readers.end();
   };
 
   #put(event: AddedEvent<T> | UpdatedEvent<T>): void {
@@ -490,18 +461,24 @@ export class CacheView<T extends KubernetesObject> implements OrderedView<T> {
     if (row === undefined) this.#rows.delete(key);
     else this.#rows.set(key, row);
     if (row !== undefined && before !== undefined && this.#tree.replace(row)) {
-      if (this.#readers.size === 0) return;
-      const rank = this.#tree.rankOf(row);
-      for (const reader of this.#readers) reader.changed({ key, row, from: rank, to: rank }, this.#tree);
+      let rank: number | undefined; // costs O(log n), which only readers pay
+      for (const reader of this.#readers) {
+        rank ??= this.#rankOf(row);
+        reader.changed({ key, row, from: rank, to: rank }, this.#tree);
+      }
       return;
     }
     if (before !== undefined) this.#tree.delete(before);
-    if (this.#readers.size > 0) {
-      const from = before === undefined ? Infinity : this.#tree.rankOf(before);
-      const to = row === undefined ? Infinity : this.#tree.rankOf(row);
-      for (const reader of this.#readers) reader.changed({ key, row, from, to }, this.#tree);
+    let move: RowMove<T> | undefined;
+    for (const reader of this.#readers) {
+      move ??= { key, row, from: this.#rankOf(before), to: this.#rankOf(row) };
+      reader.changed(move, this.#tree);
     }
     if (row !== undefined) this.#tree.add(row);
+  }
+
+  #rankOf(row: Row<T> | undefined): number {
+    return row === undefined ? Infinity : this.#tree.rankOf(row);
   }
 
   #compare(a: Row<T>, b: Row<T>): number {

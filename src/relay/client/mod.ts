@@ -8,13 +8,13 @@
  *
  * @module
  */
+export type { CollectionEvent } from "../../informer/readable_collection.ts";
 export { type FetchLike, type RelayClientOptions, RelayError } from "./subscription.ts";
 export { RemoteView, type ViewSnapshot } from "./subscription.ts";
 export {
   subscribe,
   type SubscribeOptions,
   Subscription,
-  type SubscriptionEvent,
   type SubscriptionSnapshot,
   type SubscriptionState,
 } from "./subscription.ts";

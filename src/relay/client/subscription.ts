@@ -11,6 +11,8 @@ import { ConsoleReporter } from "../../errors/errors.ts";
 import { backoffMs, LongTimer, sleep } from "../../async/time.ts";
 import { fieldMatcher, labelMatcher } from "../../api/selector.ts";
 import { keyOf, type KubernetesObject, type ObjectKey } from "../../api/object.ts";
+import type { Abortable } from "../../api/options.ts";
+import type { CollectionEvent, ReadableCollection } from "../../informer/readable_collection.ts";
 import type { CacheSelection, Lister, NamespaceLister } from "../../informer/cache/lister.ts";
 import { DerivedController, Latch } from "../../async/signals.ts";
 import { ExternalStore, type IterationFailure, PolledIterator, Readers } from "../../async/iterate.ts";
@@ -259,15 +261,8 @@ class MapLister<T extends KubernetesObject> implements Lister<T> {
   }
 }
 
-/** An event of a subscription; the members are those of an informer's event of that type. */
-export type SubscriptionEvent<T> =
-  | { readonly type: "added"; readonly key: ObjectKey; readonly object: T; readonly initial: boolean }
-  | { readonly type: "updated"; readonly key: ObjectKey; readonly object: T; readonly previous: T }
-  | { readonly type: "deleted"; readonly key: ObjectKey; readonly object: T }
-  | { readonly type: "synced"; readonly objects: number };
-
 /** Makes events of the differences between the objects that a reader has seen and those that there are. */
-class EventReader<T extends KubernetesObject> extends PolledIterator<SubscriptionEvent<T>> {
+class EventReader<T extends KubernetesObject> extends PolledIterator<CollectionEvent<T>> {
   readonly #copy: Pick<Subscription<T>, "hasSynced">;
   readonly #objects: ReadonlyMap<ObjectKey, T>;
   /** The objects that the reader has seen. */
@@ -298,7 +293,7 @@ class EventReader<T extends KubernetesObject> extends PolledIterator<Subscriptio
     for (const key of this.#objects.keys()) this.#changed.add(key);
   }
 
-  protected override poll(): SubscriptionEvent<T> | undefined {
+  protected override poll(): CollectionEvent<T> | undefined {
     if (!this.#copy.hasSynced) return undefined;
     for (const key of this.#changed) {
       this.#changed.delete(key);
@@ -353,7 +348,8 @@ export interface SubscriptionSnapshot<T> {
  * It follows the relay until it is disposed: after a cut it resumes where it was, without a new snapshot where the
  * relay still has the changes since then; otherwise its events are the differences.
  */
-export class Subscription<T extends KubernetesObject> implements AsyncIterable<SubscriptionEvent<T>>, Disposable {
+export class Subscription<T extends KubernetesObject>
+  implements ReadableCollection<T>, AsyncIterable<CollectionEvent<T>>, Disposable {
   /** Reads the copy. */
   readonly lister: Lister<T>;
   readonly #job: DerivedController;
@@ -361,8 +357,7 @@ export class Subscription<T extends KubernetesObject> implements AsyncIterable<S
   readonly #readers = new Readers<EventReader<T>>();
   readonly #synced = new Latch();
   readonly #store = new ExternalStore<SubscriptionSnapshot<T>>(() => {
-    const { state, hasSynced } = this;
-    return { objects: [...this.#objects.values()], state, hasSynced, ...this.#failure };
+    return { objects: [...this.#objects.values()], ...this.status() };
   });
   /** The reason of the end, if it has failed. */
   #failure: IterationFailure | undefined;
@@ -393,9 +388,10 @@ export class Subscription<T extends KubernetesObject> implements AsyncIterable<S
     });
   }
 
-  /** The present state. */
-  get state(): SubscriptionState {
-    return this.#state;
+  /** Returns the present state, and the reason why the subscription has failed, if it has. */
+  status(): Omit<SubscriptionSnapshot<T>, "objects"> {
+    const { hasSynced } = this;
+    return { state: this.#state, hasSynced, ...this.#failure };
   }
 
   /** `true` once the copy has been equal to the relay's cache. */
@@ -404,7 +400,7 @@ export class Subscription<T extends KubernetesObject> implements AsyncIterable<S
   }
 
   /** Resolves once {@linkcode hasSynced}; rejects when the signal aborts, or the subscription ends first. */
-  async waitForSync(options: { readonly signal?: AbortSignal } = {}): Promise<void> {
+  async waitForCacheSync(options: Abortable = {}): Promise<void> {
     checkNames("wait for a subscription", options, "signal");
     await this.#synced.wait(options);
   }
@@ -432,19 +428,33 @@ export class Subscription<T extends KubernetesObject> implements AsyncIterable<S
    *
    * A slow reader receives the last state of each object, and not those in between.
    */
-  events(options: { readonly signal?: AbortSignal } = {}): AsyncIterableIterator<SubscriptionEvent<T>> {
+  events(options: { readonly signal?: AbortSignal } = {}): AsyncIterableIterator<CollectionEvent<T>> {
     checkNames("read events", options, "signal");
     return new EventReader<T>(this, this.#objects, this.#readers, options.signal);
   }
 
+  /**
+   * Resolves with the first object, in the copy or to come, for which the predicate holds; with `key`, only the object
+   * of that key is looked at. It rejects when the signal aborts, or the subscription ends first.
+   */
+  async until(predicate: (object: T) => boolean, options: Abortable & { readonly key?: ObjectKey } = {}): Promise<T> {
+    const { key, ...others } = options;
+    for await (const event of this.events(others)) {
+      if (event.type === "synced" || event.type === "deleted" || (key ?? event.key) !== event.key) continue;
+      if (predicate(event.object)) return event.object;
+    }
+    others.signal?.throwIfAborted();
+    throw new Error("Cannot wait for a subscription: it has ended");
+  }
+
   /** Returns {@linkcode events}. */
-  [Symbol.asyncIterator](): AsyncIterableIterator<SubscriptionEvent<T>> {
+  [Symbol.asyncIterator](): AsyncIterableIterator<CollectionEvent<T>> {
     return this.events();
   }
 
   /** Ends the subscription. The copy stays as it is. */
   [Symbol.dispose](): void {
-    this.#over(undefined, new Error("Cannot wait for a subscription to sync: it was disposed"));
+    this.#over(undefined, new Error("Cannot wait for a subscription: it has ended"));
     this.#job.abort(new DOMException("The subscription was disposed", "AbortError"));
   }
 
@@ -536,7 +546,7 @@ function isSame(known: KubernetesObject | undefined, object: KubernetesObject): 
  *   namespace: "shop",
  *   fetch: (input, init) => relay.fetch(new Request(input, init), connection),
  * });
- * await pods.waitForSync();
+ * await pods.waitForCacheSync();
  * assertEquals(pods.lister.namespace("shop").get("cart-0")?.metadata.name, "cart-0");
  * ```
  */
@@ -643,10 +653,9 @@ export class RemoteView<T> implements Disposable {
     return this.#store.getSnapshot;
   }
 
-  /** Applies an update. */
+  /** Applies an update; the subscription calls it. */
   accept({ total, offset, rows: all, changes }: ViewUpdate<T>): void {
-    const rows = all && this.#reused(all);
-    const update = rows === undefined ? { total, offset, changes } : { total, offset, rows, changes };
+    const update = { total, offset, ...(all && { rows: this.#reused(all) }), changes };
     this.#last = update;
     this.#rows = applyViewUpdate(this.#rows, update);
     this.#store.changed();
@@ -656,7 +665,7 @@ export class RemoteView<T> implements Disposable {
     }
   }
 
-  /** The stream of the view is open, or has ended. */
+  /** The stream of the view is open, or has ended; the subscription calls it. */
   connected(isConnected: boolean): void {
     this.#isConnected = isConnected;
     this.#store.changed();

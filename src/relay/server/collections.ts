@@ -18,6 +18,7 @@ import {
   ShownObject,
 } from "./objects.ts";
 import { encoder, type KubernetesObject } from "../../api/object.ts";
+import { internals } from "../../errors/internals.ts";
 import type { CacheEntry } from "../../api/options.ts";
 import { jsonOf } from "../../entry/entry.ts";
 import type { Resource, TableRow } from "../../api/resource.ts";
@@ -311,7 +312,7 @@ export class ServedCollection implements Disposable {
   /** Returns the objects that a selection asks for. */
   requested({ namespace }: { readonly namespace: string }): RequestedPart {
     const own = this.#derived === undefined
-      ? this.#informers.namespacesFor(this.resource, this.#collection)
+      ? this.#informers[internals].namespacesFor(this.resource, this.#collection)
       : undefined;
     const namespaces = namespace === "" ? own ?? "all" : [namespace];
     return { collection: this.name, resource: this.resource, namespaces };
@@ -334,7 +335,7 @@ export class ServedCollection implements Disposable {
     const status = informer.status();
     const { resourceVersion, namespaces = [] } = status;
     const head = { name: this.name, resourceVersion, ...stateOf(status) };
-    const { moves } = informer;
+    const { moves } = informer[internals].sync;
     const versions = this.#derived === undefined && moves === undefined
       ? namespaces.map((it) => it.resourceVersion)
       : [this.#life, ...[status.events, status.objects, moves].map(String)];

@@ -6,6 +6,7 @@
  *
  * @module
  */
+import { internals } from "../../errors/internals.ts";
 import { hashOf } from "../../api/shard.ts";
 import { isOlder, isResourceVersion } from "../../api/status.ts";
 import { encoder, type KubernetesObject, type ObjectKey } from "../../api/object.ts";
@@ -171,7 +172,7 @@ export class Feed extends CacheFeed {
     this.#show = show;
     this.#identity = identity;
     this.#state = JSON.stringify(stateOf(held.informer.status()));
-    const { followsVersions, selections } = held.informer;
+    const { selections, [internals]: { sync: { followsVersions } } } = held.informer;
     const namespaces = !followsVersions ? [] : selections.length > 1 ? selections.map((it) => it.namespace!) : [""];
     this.#logs = new Map(namespaces.map((namespace) => [namespace, this.#logOf(namespace)]));
   }

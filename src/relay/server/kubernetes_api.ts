@@ -6,6 +6,7 @@
  *
  * @module
  */
+import { internals } from "../../errors/internals.ts";
 import { type ApiResource, verbOf } from "../../api/resource.ts";
 import { isOlder, isResourceVersion, StatusError } from "../../api/status.ts";
 import { nextTurn } from "../../async/signals.ts";
@@ -147,10 +148,13 @@ class KubernetesCollection implements Disposable {
   }
 
   /** @throws {StatusError} 403 where the objects are not those of the server, or are not all that is asked for. */
-  #check({ informer: { reduction, selections } }: KubernetesFeed, { namespace, name = "" }: ResourceRoute): void {
+  #check(
+    { informer: { selections, [internals]: { sync } } }: KubernetesFeed,
+    { namespace, name = "" }: ResourceRoute,
+  ): void {
     const [{ namespace: only }] = selections;
     const refused = (why: string): StatusError => forbidden(this.collection.resource, name, why);
-    const problem = this.#problem(reduction);
+    const problem = this.#problem(sync.collection.scope.reduction);
     if (problem !== undefined) throw refused(problem);
     if (selections.length > 1) throw refused("the relay caches several namespaces, which have no version in common");
     if (only && only !== namespace) throw refused(`the relay caches the namespace "${only}" alone`);

@@ -1,3 +1,4 @@
+import { internals } from "../../../src/errors/internals.ts";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { CheckpointError } from "../../../src/api/lister_watcher.ts";
 import { Client } from "../../../src/client/client.ts";
@@ -29,15 +30,15 @@ Deno.test("ConfigMapCheckpoints continues when somebody else annotates its Confi
   const server = new FakeApiServer();
   const checkpoint = await Checkpoint.open(storeOf(server), { name: "mails", intervalMs: 0 });
   server.annotate(ConfigMap, "shop/mails", { "example.com/owner": "me" });
-  checkpoint.delivered("shop/a", ["u", "1"]);
-  await checkpoint.save();
+  checkpoint[internals].delivered("shop/a", ["u", "1"]);
+  await checkpoint[internals].save();
   assertEquals(JSON.parse(server.get(ConfigMap, "shop/mails")!.data!.objects), [["shop/a", "u", "1"]]);
   server.delete(ConfigMap, "shop/mails");
-  checkpoint.delivered("shop/a", undefined);
+  checkpoint[internals].delivered("shop/a", undefined);
   const lost: CheckpointError[] = [];
   const { signal } = new AbortController();
-  checkpoint.begin({ report: () => {}, onLost: (error) => lost.push(error), signal });
-  await checkpoint.save();
+  checkpoint[internals].begin({ report: () => {}, onLost: (error) => lost.push(error), signal });
+  await checkpoint[internals].save();
   assertEquals(lost.map(({ message }) => message), ['Cannot hold checkpoint "mails": it was removed since']);
 });
 

@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import type { KubernetesObject } from "../../../src/api/object.ts";
+import { internals } from "../../../src/errors/internals.ts";
 import type { Selection } from "../../../src/api/options.ts";
 import { nextTurn } from "../../../src/async/signals.ts";
 import type { ObjectWrite } from "../../../src/client/resource_client.ts";
@@ -27,12 +28,13 @@ class ScriptedCache {
     new ObjectCache<KubernetesObject>(ConfigMap, { freeze: false, parse: "lazy" }, () => {}),
     new CacheScope(ConfigMap, [{}]),
   );
-  readonly isInShard = (): boolean => true;
-  readonly overlay = (): CacheOverlay<KubernetesObject> => this.overlaid;
+  readonly [internals] = {
+    sync: { overlay: (): CacheOverlay<KubernetesObject> => this.overlaid, isInShard: (): boolean => true },
+    checks: { untilChecked: (signal: AbortSignal): Promise<void> => this.#wait("list", { signal }) },
+  };
   constructor(readonly selections: readonly Selection[] = [{}]) {}
   waitForVersion = (version: string, options: { signal: AbortSignal }): Promise<void> => this.#wait(version, options);
   until = (_: unknown, options: { signal: AbortSignal }): Promise<void> => this.#wait("until", options);
-  caughtUp = (signal: AbortSignal): Promise<void> => this.#wait("list", { signal });
   untilDeleted = (key: string, options: { signal: AbortSignal }): Promise<void> => this.#wait(`gone ${key}`, options);
 
   /** Ends the waits of these names that have begun, or all, after the cache has changed. */

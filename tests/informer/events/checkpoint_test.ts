@@ -1,3 +1,4 @@
+import { internals } from "../../../src/errors/internals.ts";
 import { assert, assertEquals, assertInstanceOf, assertRejects, assertThrows } from "@std/assert";
 import { Client } from "../../../src/client/client.ts";
 import { errorLine } from "../../../src/errors/errors.ts";
@@ -402,11 +403,11 @@ Deno.test("Checkpoint is disposed when a write has ended that the end of its rea
   const checkpoint = await Checkpoint.open(store, { name: "test" });
   isSlow = true;
   const reader = new AbortController();
-  checkpoint.begin({ signal: reader.signal, report: () => {}, onLost: () => {} });
-  checkpoint.delivered("shop/a", ["uid", "1"]);
-  void checkpoint.save();
+  checkpoint[internals].begin({ signal: reader.signal, report: () => {}, onLost: () => {} });
+  checkpoint[internals].delivered("shop/a", ["uid", "1"]);
+  void checkpoint[internals].save();
   reader.abort();
-  const ended = checkpoint.end();
+  const ended = checkpoint[internals].end();
   let isDisposed = false;
   const disposed = checkpoint[Symbol.asyncDispose]().then(() => isDisposed = true);
   gates[0].reject(new Error("the disk is full"));

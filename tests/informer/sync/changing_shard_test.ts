@@ -1,3 +1,4 @@
+import { internals } from "../../../src/errors/internals.ts";
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { type HashRange, hashRange, type ShardField, ShardFilter, type ShardSource } from "../../../src/api/shard.ts";
 import { nextTurn } from "../../../src/async/signals.ts";
@@ -224,9 +225,9 @@ Deno.test("A range that goes while it or all is listed does not come, and one th
 });
 
 /** Begins a wait for the objects of ranges, and returns whether it is over. */
-function waiting(informer: Pick<SharedIndexInformer<Pod>, "caughtUp">, ...indexes: number[]): () => boolean {
+function waiting(informer: Pick<SharedIndexInformer<Pod>, typeof internals>, ...indexes: number[]): () => boolean {
   let isOver = false;
-  void informer.caughtUp(new AbortController().signal, indexes.map(range)).then(() => isOver = true);
+  void informer[internals].sync.holding(indexes.map(range), new AbortController().signal).then(() => isOver = true);
   return () => isOver;
 }
 

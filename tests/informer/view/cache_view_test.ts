@@ -1,3 +1,4 @@
+import { Readers } from "../../../src/async/iterate.ts";
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import fc from "npm:fast-check@^4.10.2";
 import { added, deleted, entry, expired, modified, type Thing, unparsable } from "../../support/fixtures.ts";
@@ -349,18 +350,13 @@ Deno.test("a resync changes no view", async () => {
 });
 
 Deno.test("a reader leaves its view when it ends", async () => {
-  const calls: string[] = [];
-  const reader = new ViewReader<Thing>({ offset: 0, limit: 1 }, {
-    hasSynced: true,
-    rows: () => [],
-    total: 0,
-    begun: () => calls.push("begin"),
-    ended: () => calls.push("end"),
-  });
-  assertEquals(calls, []);
+  const readers = new Readers<ViewReader<Thing>>();
+  const view = { hasSynced: true, rows: () => [], total: 0 };
+  const reader = new ViewReader<Thing>({ offset: 0, limit: 1 }, view, readers, undefined);
+  assertEquals([...readers].length, 0);
   await reader.next();
-  assertEquals(calls, ["begin"]);
+  assertEquals([...readers], [reader]);
   await reader.return();
   await reader.return();
-  assertEquals(calls, ["begin", "end"]);
+  assertEquals([...readers].length, 0);
 });

@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertRejects, assertStrictEquals, assertStringIncludes } from "@std/assert";
 import { nextTurn } from "../../../src/async/signals.ts";
+import { untilReady } from "../../../src/controllers/readiness/readiness.ts";
 import { Pod } from "../../../src/kinds/core/v1.ts";
 import {
   RelayError,
@@ -8,8 +9,8 @@ import {
   type SubscribeOptions,
   subscribeViews,
   type Subscription,
-  type SubscriptionEvent,
 } from "../../../src/relay/client/subscription.ts";
+import type { CollectionEvent } from "../../../src/informer/readable_collection.ts";
 import { pod } from "../../../src/testing/mod.ts";
 import { Relayed, threePods } from "../../support/relayed.ts";
 import { CountedController } from "../../support/listeners.ts";
@@ -29,7 +30,7 @@ function create(network: Network, ...names: string[]): void {
 }
 
 /** The events of a subscription as lines, `"+ shop/a"`. */
-function noted(events: AsyncIterable<SubscriptionEvent<Pod>>): string[] {
+function noted(events: AsyncIterable<CollectionEvent<Pod>>): string[] {
   const lines: string[] = [];
   const marks = { added: "+", updated: "~", deleted: "-" };
   void (async () => {
@@ -50,10 +51,10 @@ Deno.test("a subscription has the objects of a relay, and events as those of an 
   create(network, "cart-0", "mail-0");
   using pods = subscribed(network);
   const lines = noted(pods);
-  assertEquals([pods.state, pods.hasSynced], ["connecting", false]);
+  assertEquals([pods.status().state, pods.hasSynced], ["connecting", false]);
   await network.tick();
-  await pods.waitForSync();
-  assertEquals([pods.state, lines.splice(0)], ["live", ["+ shop/cart-0", "+ shop/mail-0", "= 2"]]);
+  await pods.waitForCacheSync();
+  assertEquals([pods.status().state, lines.splice(0)], ["live", ["+ shop/cart-0", "+ shop/mail-0", "= 2"]]);
   create(network, "cart-1");
   network.server.patch(Pod, "shop/cart-0", { metadata: { labels: { tier: "1" } } });
   network.server.delete(Pod, "shop/mail-0");
@@ -65,6 +66,49 @@ Deno.test("a subscription has the objects of a relay, and events as those of an 
   assertEquals(pods.lister.list({ fieldSelector: "metadata.name!=cart-0" }).length, 1);
   assertEquals(pods.lister.namespace("shop").get("cart-0")?.metadata.labels?.tier, "1");
   assertEquals([pods.lister.namespace("mail").list(), pods.lister.get("cart-0")], [[], undefined]);
+});
+
+Deno.test("until() of a subscription resolves with the first object that the predicate holds for, there or to come", async () => {
+  await using network = new Network();
+  create(network, "cart-0", "mail-0");
+  using pods = subscribed(network);
+  const found: string[] = [];
+  const find = (label: string, options?: Parameters<typeof pods.until>[1]): Promise<unknown> =>
+    pods.until(({ metadata }) => metadata.labels?.tier === label, options).then(
+      ({ metadata }) => found.push(metadata.name),
+      (error) => found.push(error.message),
+    );
+  const stop = new AbortController();
+  const waits = [
+    find("1"),
+    find("1", { key: "shop/mail-0" }),
+    find("2", { signal: stop.signal }),
+    pods.until(({ metadata }) => metadata.name === "mail-0").then(() => found.push("there")),
+  ];
+  await network.tick();
+  assertEquals(found.splice(0), ["there"]);
+  network.server.patch(Pod, "shop/cart-0", { metadata: { labels: { tier: "1" } } });
+  await network.tick();
+  assertEquals(found.splice(0), ["cart-0"]);
+  stop.abort(new Error("enough"));
+  await network.tick();
+  assertEquals(found.splice(0), ["enough"]);
+  pods[Symbol.dispose]();
+  await Promise.all(waits);
+  assertEquals(found, ["Cannot wait for a subscription: it has ended"]);
+});
+
+Deno.test("untilReady() waits for an object of a subscription", async () => {
+  await using network = new Network();
+  create(network, "cart-0");
+  using pods = subscribed(network);
+  const waiting = untilReady(pods, "shop/cart-0");
+  await network.tick();
+  network.server.patch(Pod, "shop/cart-0", {
+    status: { phase: "Running", conditions: [{ type: "Ready", status: "True" }] },
+  });
+  await network.tick();
+  assertEquals((await waiting).status?.phase, "Running");
 });
 
 Deno.test("a subscription asks for what its options select", async () => {
@@ -152,11 +196,11 @@ Deno.test("a subscription that is cut resumes without a snapshot, and misses not
   lines.splice(0);
   network.cut();
   await network.tick();
-  assertEquals([pods.state, pods.hasSynced], ["disconnected", true]);
+  assertEquals([pods.status().state, pods.hasSynced], ["disconnected", true]);
   create(network, "cart-2");
   network.server.delete(Pod, "shop/cart-0");
   await network.tick(1_000);
-  assertEquals([pods.state, lines], ["live", ["+ shop/cart-2", "- shop/cart-0"]]);
+  assertEquals([pods.status().state, lines], ["live", ["+ shop/cart-2", "- shop/cart-0"]]);
   assertEquals(network.requests.length, 2);
   assert(network.requests[1].headers.get("last-event-id") !== null);
   assertStringIncludes(String(errors), "the network was cut");
@@ -237,10 +281,10 @@ Deno.test("a subscription that the relay refuses fails with the reason", async (
   await using network = new Network();
   using pods = subscribe(ADDRESS, "nodes", { fetch: network.fetch });
   const lines = noted(pods as unknown as Subscription<Pod>);
-  const wait = assertRejects(() => pods.waitForSync(), RelayError, "found no collection of that name");
+  const wait = assertRejects(() => pods.waitForCacheSync(), RelayError, "found no collection of that name");
   await network.tick();
   await wait;
-  assertEquals(pods.state, "failed");
+  assertEquals(pods.status().state, "failed");
   const { state, error } = pods.getSnapshot();
   assert(state === "failed" && error instanceof RelayError);
   assertStringIncludes(lines[0], "failed: Cannot subscribe to http://localhost/events/nodes: 404");
@@ -257,10 +301,10 @@ Deno.test("a subscription gives up a connection that is silent for longer than t
   network.answer = () => new Response(new ReadableStream({}));
   network.cut();
   await network.tick(1_000);
-  assertEquals([network.requests.length, pods.state], [2, "disconnected"]);
+  assertEquals([network.requests.length, pods.status().state], [2, "disconnected"]);
   network.answer = undefined;
   await network.tick(71_500);
-  assertEquals([network.requests.length, pods.state], [3, "live"]);
+  assertEquals([network.requests.length, pods.status().state], [3, "live"]);
 });
 
 Deno.test("a subscription ends with its disposal and its signal, and leaves no connection and no timer", async () => {
@@ -289,7 +333,7 @@ Deno.test("a subscription ends with its disposal and its signal, and leaves no c
     break;
   }
   assertEquals(watched.listeners, 0);
-  await assertRejects(() => aborted.waitForSync(), Error, "enough");
+  await assertRejects(() => aborted.waitForCacheSync(), Error, "enough");
   assertEquals(await pods[1].events().next(), { done: true, value: undefined });
 });
 
@@ -316,7 +360,7 @@ Deno.test("a snapshot that is cut is not seen, and the id that was reset is not 
   assertEquals([lines, pods.lister.list().length], [[], 1]);
   network.answer = undefined;
   await network.tick(5_000);
-  assertEquals([lines, pods.state], [[], "live"]);
+  assertEquals([lines, pods.status().state], [[], "live"]);
   assertEquals(network.requests.map(({ headers }) => headers.has("last-event-id")).slice(0, 3), [false, true, false]);
 });
 
@@ -331,7 +375,7 @@ Deno.test("a subscription that is disposed closes its connection, each time", as
   const address = `http://127.0.0.1:${http.addr.port}`;
   for (let round = 0; round < 30; round++) {
     using copy = subscribe(address, "pods");
-    await copy.waitForSync();
+    await copy.waitForCacheSync();
     using views = subscribeViews(address);
     for await (const _ of views.view({ of: "pods", limit: 5 }).changes()) break;
   }

@@ -389,7 +389,7 @@ Deno.test("a subscription and views follow a relay that changes between connecti
   using maps = subscribe<ConfigMap>("http://localhost", "maps", options);
   using views = subscribeViews("http://localhost", options);
   const view = views.view<ConfigMap>({ of: "maps" });
-  await maps.waitForSync();
+  await maps.waitForCacheSync();
   const value = (): unknown => maps.lister.get("shop/map-0")?.data?.value;
   for (let round = 1; round <= 3; round++) {
     for (const replica of all) replica.drop();

@@ -1,15 +1,9 @@
 // Random derivations over random changes, compared with the same functions over arrays, computed from nothing. Their
 // functions throw, block, and return what cannot be cached or compared; each of these concerns one input.
 import { assert, assertEquals } from "@std/assert";
-import {
-  type CollectionSource,
-  derive,
-  type DerivedCollection,
-  deriveGroups,
-  keyOf,
-  LabelSelector,
-} from "@kube/informer";
-import type { ReadObjects, ReadQuery } from "@kube/informer/types";
+import { derive, type DerivedCollection, deriveGroups, keyOf, LabelSelector } from "@kube/informer";
+import type { IndexedCollection, ReadObjects, ReadQuery } from "@kube/informer/types";
+import { internals } from "../../../src/errors/internals.ts";
 import type { WatchChange } from "../../../src/api/lister_watcher.ts";
 import { DerivationError } from "../../../src/informer/derived/derivation.ts";
 import { Random } from "../../../src/testing/fake/random.ts";
@@ -301,7 +295,7 @@ export async function playDerivations(seed: number): Promise<number> {
     [Symbol.asyncDispose]: async () => void await Promise.all(runs.map((run) => run[Symbol.asyncDispose]())),
   };
   if (random.next() < 0.5) await runs[random.below(2)].start();
-  const sources: CollectionSource<Item, "tier">[] = runs.map(({ informer }) => informer);
+  const sources: IndexedCollection<Item, "tier">[] = runs.map(({ informer }) => informer);
   await using stack = new AsyncDisposableStack();
   const made = (plan: Plan, name: string) => {
     const errors: unknown[] = [];
@@ -324,7 +318,7 @@ export async function playDerivations(seed: number): Promise<number> {
         own as never,
       )
       : derive(sources[plan.input], (item, { read: fetch }) => call(keyOf(item), [item], fetch), own as never);
-    sources.push(stack.use(collection) as unknown as CollectionSource<Item, "tier">);
+    sources.push(stack.use(collection) as unknown as IndexedCollection<Item, "tier">);
     const derived = collection as unknown as DerivedCollection<Item, "tier">;
     return {
       plan,
@@ -364,7 +358,7 @@ export async function playDerivations(seed: number): Promise<number> {
       return new Map(items.map((item) => [keyOf(item), item]));
     });
     for (const { plan, derived, errors, expected, mirror } of all) {
-      const what = `step ${step}, ${derived.followed.collection.informer}: ${JSON.stringify(plan)}`;
+      const what = `step ${step}, ${derived[internals].sync.collection.informer}: ${JSON.stringify(plan)}`;
       contents.push(expected.compute(contents));
       const { state, failing, failures, due, behindMs } = derived.status();
       assertEquals([state, due, behindMs], ["live", 0, 0], what);

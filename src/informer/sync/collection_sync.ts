@@ -1,13 +1,13 @@
 /**
  * Follows a collection, or one of several namespaces, and orders its changes.
  *
- * {@linkcode Controller} has a reflector and a queue for one source, and decides where a list is staged; {@linkcode
- * CollectionSync} has a controller for each source of an informer. Store, log and handlers are shared. It drains its
+ * {@linkcode PartSync} has a reflector and a queue for one source, and decides where a list is staged; {@linkcode
+ * CollectionSync} has a part for each source of an informer. Store, log and handlers are shared. It drains its
  * queue after each change, so events keep the order of the server.
  *
  * @module
  */
-import { checkNames } from "../../errors/option_names.ts";
+import { internals } from "../../errors/internals.ts";
 import {
   type Abortable,
   type CacheEntry,
@@ -21,7 +21,7 @@ import {
   type WatchOptions,
 } from "../../api/options.ts";
 import { type HashRange, ShardFilter } from "../../api/shard.ts";
-import type { KubernetesObject, ObjectKey } from "../../api/object.ts";
+import type { KubernetesObject, ObjectKey, ObjectMeta } from "../../api/object.ts";
 import { DeltaFIFO, type Deltas, type KnownObjects } from "../../queue/delta_fifo.ts";
 import type { ListerWatcher } from "../../api/lister_watcher.ts";
 import type { ReflectorCounters, ReflectorStore, Replacement } from "../../reflector/requests.ts";
@@ -31,7 +31,7 @@ import { isNotFound, isOlder, oldestVersion, UnexpectedKindError } from "../../a
 import { callObserver, type DerivedController, Latch, nextTurn } from "../../async/signals.ts";
 import { InformerError, withErrorJson } from "../../errors/informer_error.ts";
 import type { CachedCollection } from "../cache/cache_scope.ts";
-import type { ObjectCache } from "../cache/lister.ts";
+import { CacheOverlay, type ObjectCache } from "../cache/lister.ts";
 import { noteListed } from "../events/event.ts";
 import type { CountedCache } from "../cache/memory_budget.ts";
 import { unknownFields, UnknownFieldsError } from "../cache/entry_transform.ts";
@@ -44,21 +44,7 @@ import { type NamespaceStatus, reachNewest, snapshotMismatch, StateKeeper, Versi
 import type { Latest } from "../../async/iterate.ts";
 import type { Processor } from "../events/processor.ts";
 
-/** Options for a {@linkcode Controller}. */
-export interface ControllerOptions<T extends KubernetesObject> {
-  /** The collection to list and watch. */
-  readonly source: ListerWatcher<T>;
-  /** The queue that orders the changes. */
-  readonly queue: DeltaFIFO<CacheEntry<T>>;
-  /** Called synchronously with the changes of one key. If it throws, the reflector lists again. */
-  readonly process: (deltas: Deltas<CacheEntry<T>>) => void;
-  /** Called after each list, batch and bookmark, when everything up to `resourceVersion` has been processed. */
-  readonly onProgress?: (resourceVersion: string) => void;
-  /** Options for the reflector. */
-  readonly reflector?: ReflectorOptions;
-}
-
-/** A consistency check that runs, as the controller sees it whose objects are compared. */
+/** A consistency check that runs, as the part sees it whose objects are compared. */
 export interface RunningCheck {
   /** Records a deletion that the watch has sent, of an object that may not be cached. */
   deleted(key: ObjectKey): void;
@@ -69,76 +55,33 @@ export interface RunningCheck {
 }
 
 /**
- * Follows one collection, or one of several namespaces: a reflector writes into it, its queue orders the changes, and
- * `process` receives them.
+ * A part of an informer's collection, of one namespace or all: a reflector writes into it, its queue orders the
+ * changes, and the informer's cache receives them.
  *
  * The queue is drained after each change of a watch, so changes are processed in the order in which the server sent
  * them, across keys, and in the turn in which their bytes arrived. After a list it is drained once the list is
  * committed. Only then does the version count as seen.
  *
- * An informer has one for each namespace that it lists and watches: each has its own version, state and first sync, and
- * a relist deletes only its own objects. Store, handlers and errors belong to the informer.
- *
- * @example
- * ```ts
- * import { Client, Controller, DeltaFIFO, type CacheEntry, Indexer } from "@kube/informer";
- * import { Pod } from "@kube/informer/kinds/core/v1";
- * import { FakeApiServer, pod } from "@kube/informer/testing";
- * import { assertEquals } from "@std/assert";
- *
- * const server = new FakeApiServer();
- * server.create(Pod, pod({ name: "cart-0", namespace: "shop" }));
- * using client = new Client({ server: "http://fake", transport: server });
- * const keyOf = (entry: CacheEntry<Pod>) => entry.key;
- * const store = new Indexer<CacheEntry<Pod>>({ keyOf });
- * const stop = new AbortController();
- * const controller = new Controller({
- *   source: client.resource(Pod),
- *   queue: new DeltaFIFO<CacheEntry<Pod>>({ keyOf, knownObjects: store }),
- *   process: ({ key, deltas }) => {
- *     for (const { type, value } of deltas) {
- *       if (type === "Deleted") store.deleteByKey(key);
- *       else store.set(key, value);
- *     }
- *   },
- *   onProgress: () => stop.abort(),
- * });
- * await controller.run({ signal: stop.signal });
- * assertEquals([...store.keys()], ["shop/cart-0"]);
- * ```
+ * Each part has its own version, state and first sync, and a relist deletes only its own objects. Store, handlers and
+ * errors belong to the informer.
  */
-export class Controller<T extends KubernetesObject> implements ReflectorStore<CacheEntry<T>> {
-  /**
-   * The source, with the options that all reads have.
-   * @internal
-   */
+export class PartSync<T extends KubernetesObject> implements ReflectorStore<CacheEntry<T>> {
+  /** The source, with the options that all reads have. */
   readonly source: ListerWatcher<T>;
-  /**
-   * The state.
-   * @internal
-   */
+  /** The state. */
   readonly state: StateKeeper = new StateKeeper();
-  /**
-   * The version reached, and the waits for one.
-   * @internal
-   */
+  /** The version reached, and the waits for one. */
   readonly gate: VersionGate = new VersionGate();
-  /**
-   * Decides whether a change that is older than the cached object leads to a list.
-   * @internal
-   */
+  /** Decides whether a change that is older than the cached object leads to a list. */
   readonly outdated: OutdatedChanges;
-  /**
-   * Set while a consistency check runs.
-   * @internal
-   */
+  /** Set while a consistency check runs. */
   check: RunningCheck | undefined;
-  readonly #options: Partial<ControllerOptions<T>>;
+  readonly #options: ReflectorOptions | undefined;
   readonly #queue: DeltaFIFO<CacheEntry<T>>;
   readonly #process: (deltas: Deltas<CacheEntry<T>>) => void;
   readonly #reflector: Reflector<T>;
-  /** The informer's collection, of which this is a part; `undefined` for a controller of a program. */
-  readonly #collection: ControllerOwner<T> | undefined;
+  /** The collection, of which this is a part. */
+  readonly #collection: PartOwner<T>;
   /** The ranges that change, if there are such. */
   readonly #shard: ChangingShard<T> | undefined;
   /** `#keys` is `undefined` if and only if no other namespace shares the store. */
@@ -152,39 +95,31 @@ export class Controller<T extends KubernetesObject> implements ReflectorStore<Ca
   readonly #passedOver = new Set<string>();
 
   /**
-   * Sends no request before it runs.
+   * Sends no request before it runs. With `keys`, it is one of several namespaces.
    *
    * @throws {RangeError} if an option of the reflector is out of range.
    */
-  constructor(options: ControllerOptions<T>);
-  /**
-   * Makes a part of an informer's collection, which fills its cache: with `keys`, one of several namespaces.
-   * @internal
-   */
-  constructor(options: PartOptions<T>, collection: ControllerOwner<T>, keys?: NamespaceKeys<CacheEntry<T>>);
   constructor(
-    options: PartOptions<T> & Partial<ControllerOptions<T>>,
-    collection?: ControllerOwner<T>,
+    source: ListerWatcher<T>,
+    reflector: ReflectorOptions | undefined,
+    collection: PartOwner<T>,
     keys?: NamespaceKeys<CacheEntry<T>>,
   ) {
-    checkNames("create a controller", options, "source queue process onProgress reflector");
-    const { source, reflector } = options;
     this.source = source;
-    this.#options = options;
+    this.#options = reflector;
     this.#collection = collection;
     this.#keys = keys;
-    this.#queue = options.queue ?? this.#queueOf(collection!);
-    this.#process = options.process ?? this.#writing(collection!);
-    this.outdated = new OutdatedChanges(this, (error) => collection?.report(error));
-    const shard = collection?.collection.scope.shard;
+    this.#queue = this.#newQueue();
+    this.#process = this.#writing();
+    this.outdated = new OutdatedChanges(this, (error) => collection.report(error));
+    const { shard } = collection.collection.scope;
     if (shard?.onChange !== undefined) this.#shard = new ChangingShard<T>(shard, source.shard!, this);
     this.#reflector = new Reflector<T>(source, this, {
       ...reflector,
       onPhase: (phase) => this.#entered(phase),
-      ...(collection === undefined && reflector?.onError === undefined
-        ? {}
-        : { onError: (error: unknown) => this.report(error) }),
-    }, this.#shard);
+      onError: (error) => this.report(error),
+      [internals]: this.#shard,
+    });
   }
 
   /** The first list has been processed. */
@@ -207,52 +142,34 @@ export class Controller<T extends KubernetesObject> implements ReflectorStore<Ca
     return this.#reflector.counters;
   }
 
-  /**
-   * The namespace, if the informer has several.
-   * @internal
-   */
+  /** The namespace, if the informer has several. */
   get namespace(): string | undefined {
     return this.#keys?.namespace;
   }
 
-  /**
-   * The cached entries, of those of an informer.
-   * @internal
-   */
-  get known(): ControllerKnown<T> {
-    return this.#keys ?? this.#collection!.cache.store;
+  /** The cached entries, of those of an informer. */
+  get known(): KnownPart<T> {
+    return this.#keys ?? this.#collection.cache.store;
   }
 
-  /**
-   * Returns the cached entry of the object that has this key on the server, whatever key a transform has given it.
-   * @internal
-   */
+  /** Returns the cached entry of the object that has this key on the server, whatever key a transform has given it. */
   cached(key: ObjectKey): CacheEntry<T> | undefined {
-    const { entryTransform } = this.#collection!.cache;
+    const { entryTransform } = this.#collection.cache;
     const entry = this.known.getByKey(entryTransform.cachedKeyOf(key));
     return entry === undefined || entryTransform.serverKeyOf(entry) === key ? entry : undefined;
   }
 
-  /**
-   * Returns the key that the object of a cached entry has on the server.
-   * @internal
-   */
+  /** Returns the key that the object of a cached entry has on the server. */
   serverKeyOf(entry: CacheEntry<T>): ObjectKey {
-    return this.#collection!.cache.entryTransform.serverKeyOf(entry);
+    return this.#collection.cache.entryTransform.serverKeyOf(entry);
   }
 
-  /**
-   * The number of objects to a page of a list.
-   * @internal
-   */
+  /** The number of objects to a page of a list. */
   get pageSize(): number {
-    return this.#options.reflector?.pageSize ?? 500;
+    return this.#options?.pageSize ?? 500;
   }
 
-  /**
-   * The present status of this namespace.
-   * @internal
-   */
+  /** The present status of this namespace. */
   get status(): NamespaceStatus {
     const { state, since, cause } = this.state;
     return withErrorJson({
@@ -265,10 +182,7 @@ export class Controller<T extends KubernetesObject> implements ReflectorStore<Ca
     });
   }
 
-  /**
-   * Resolves after the first sync; rejects as `SharedIndexInformer.waitForCacheSync()` does.
-   * @internal
-   */
+  /** Resolves after the first sync; rejects as `SharedIndexInformer.waitForCacheSync()` does. */
   async waitForSync(options: Abortable & { readonly patient?: boolean }): Promise<void> {
     const { patient = false, signal } = options;
     for (;;) {
@@ -284,7 +198,6 @@ export class Controller<T extends KubernetesObject> implements ReflectorStore<Ca
   /**
    * Resolves once the store is not older than the call: after a first list of the newest state, or at the version that
    * the server has.
-   * @internal
    */
   async present(signal: AbortSignal): Promise<void> {
     if (!this.#hasBegun) {
@@ -296,9 +209,8 @@ export class Controller<T extends KubernetesObject> implements ReflectorStore<Ca
   }
 
   /**
-   * Takes cached entries over from another controller, before it runs, and resumes the watch from `version`, up to
+   * Takes cached entries over from another part, before it runs, and resumes the watch from `version`, up to
    * which they are all; with `""` it begins with a list of the newest state.
-   * @internal
    */
   join(entries: readonly CacheEntry<T>[], version: string): void {
     if (version !== "") return this.#reflector.restore(entries, version);
@@ -306,19 +218,13 @@ export class Controller<T extends KubernetesObject> implements ReflectorStore<Ca
     this.#reflector.listNewest();
   }
 
-  /**
-   * Enters a wait, because of `error`, before it runs.
-   * @internal
-   */
+  /** Enters a wait, because of `error`, before it runs. */
   delay(error: unknown, delayMs: number): void {
     const next = { name: "listing", resourceVersion: "0", by: "pages", history: NO_HISTORY } as const;
     this.#entered({ name: "waiting", delayMs, error, next });
   }
 
-  /**
-   * Resolves once the objects of ranges of the shard are cached; at once where its ranges do not change.
-   * @internal
-   */
+  /** Resolves once the objects of ranges of the shard are cached; at once where its ranges do not change. */
   async holding(ranges: readonly HashRange[], signal: AbortSignal): Promise<void> {
     await this.#shard?.holding(ranges, signal);
   }
@@ -347,22 +253,19 @@ export class Controller<T extends KubernetesObject> implements ReflectorStore<Ca
     const collection = this.#collection;
     // A first list is staged in the store's own table and swapped in. A table that other namespaces fill too cannot
     // be swapped, for its index buckets mix their rows.
-    const fills = this.#keys === undefined && !this.hasSynced && collection?.cache.store.size === 0;
-    const replacement = this.#ofShard(this.counted(fills ? collection!.writer.replacing() : this.#queue.replacing()));
+    const fills = this.#keys === undefined && !this.hasSynced && collection.cache.store.size === 0;
+    const replacement = this.#ofShard(this.counted(fills ? collection.writer.replacing() : this.#queue.replacing()));
     return this.#shard?.replacing(replacement) ?? replacement;
   }
 
-  /**
-   * Returns a replacement whose values are counted while they are staged, where the bytes of the cache are.
-   * @internal
-   */
+  /** Returns a replacement whose values are counted while they are staged, where the bytes of the cache are. */
   counted(replacement: Replacement<CacheEntry<T>>): Replacement<CacheEntry<T>> {
-    return this.#collection?.counted?.staging(replacement) ?? replacement;
+    return this.#collection.counted?.staging(replacement) ?? replacement;
   }
 
   /** Resolves once there is room for a list. */
   async room(signal: AbortSignal): Promise<void> {
-    await this.#collection?.counted?.room(signal);
+    await this.#collection.counted?.room(signal);
   }
 
   /** Queues a resync of all known objects. */
@@ -376,13 +279,12 @@ export class Controller<T extends KubernetesObject> implements ReflectorStore<Ca
     this.gate.reached(resourceVersion);
     this.outdated.reached(resourceVersion);
     this.#shard?.reached(resourceVersion);
-    this.#options.onProgress?.(resourceVersion);
     this.#settle();
   }
 
   /** Processes a newer state of an object, which was read beside list and watch. The version stays. */
   repair(entry: CacheEntry<T>): void {
-    const taken = this.#collection?.cache.entryTransform.apply(entry) ?? entry;
+    const taken = this.#collection.cache.entryTransform.apply(entry);
     noteListed(taken);
     this.#pass("Updated", taken);
   }
@@ -393,19 +295,13 @@ export class Controller<T extends KubernetesObject> implements ReflectorStore<Ca
     while (this.#queue.pop(this.#process));
   }
 
-  /**
-   * Removes a cached object that another process follows from now on.
-   * @internal
-   */
+  /** Removes a cached object that another process follows from now on. */
   moved(entry: CacheEntry<T>): void {
-    this.#collection!.writer.moved(entry);
+    this.#collection.writer.moved(entry);
     this.#keys?.touched(entry.key);
   }
 
-  /**
-   * Ends a watch, so that ranges that came are listed before it resumes.
-   * @internal
-   */
+  /** Ends a watch, so that ranges that came are listed before it resumes. */
   renew(): void {
     this.#reflector.renew();
   }
@@ -464,10 +360,7 @@ export class Controller<T extends KubernetesObject> implements ReflectorStore<Ca
     await this.#reflector.run(options);
   }
 
-  /**
-   * Enters the state `stopped`, with `cause` if there is one. Pending waits reject with `error`.
-   * @internal
-   */
+  /** Enters the state `stopped`, with `cause` if there is one. Pending waits reject with `error`. */
   end(error: Error, cause: unknown): void {
     this.state.stopped(cause);
     this.check?.abort(error);
@@ -483,22 +376,21 @@ export class Controller<T extends KubernetesObject> implements ReflectorStore<Ca
    * @throws whatever `process` throws; changes behind it stay queued.
    */
   #pass(type: "Added" | "Updated" | "Deleted", entry: CacheEntry<T>): void {
-    const collection = this.#collection;
-    if (collection === undefined || this.#queue.size > 0) {
+    if (this.#queue.size > 0) {
       if (type === "Added") this.#queue.add(entry);
       else if (type === "Updated") this.#queue.update(entry);
       else this.#queue.delete(entry);
       while (this.#queue.pop(this.#process));
       return;
     }
-    const value = collection.cache.entryTransform.apply(entry);
+    const value = this.#collection.cache.entryTransform.apply(entry);
     const { key } = value;
     if (type !== "Deleted") return this.#process({ key, deltas: [{ type, value }], initial: false });
     if (this.known.getByKey(key) === undefined) return;
     this.#process({ key, deltas: [{ type, value, finalStateUnknown: false }], initial: false });
   }
 
-  /** A replacement without the objects of other controllers, which a streaming list has. */
+  /** A replacement without the objects of other controllers of a shard, which a streaming list has. */
   #ofShard(replacement: Replacement<CacheEntry<T>>): Replacement<CacheEntry<T>> {
     const { shard } = this.source;
     if (shard?.by !== "controller") return replacement;
@@ -518,7 +410,8 @@ export class Controller<T extends KubernetesObject> implements ReflectorStore<Ca
     return true;
   }
 
-  #queueOf({ cache: { entryTransform, sizeOf } }: ControllerOwner<T>): DeltaFIFO<CacheEntry<T>> {
+  #newQueue(): DeltaFIFO<CacheEntry<T>> {
+    const { entryTransform, sizeOf } = this.#collection.cache;
     return new DeltaFIFO<CacheEntry<T>>({
       keyOf: (entry) => entry.key,
       knownObjects: this.known,
@@ -528,7 +421,8 @@ export class Controller<T extends KubernetesObject> implements ReflectorStore<Ca
     });
   }
 
-  #writing({ writer }: ControllerOwner<T>): ControllerOptions<T>["process"] {
+  #writing(): (deltas: Deltas<CacheEntry<T>>) => void {
+    const { writer } = this.#collection;
     const keys = this.#keys;
     if (keys === undefined) return (deltas) => writer.apply(deltas, !this.hasSynced, this.outdated);
     return (deltas) => {
@@ -544,7 +438,7 @@ export class Controller<T extends KubernetesObject> implements ReflectorStore<Ca
   async #askForRestored(signal: AbortSignal | undefined): Promise<void> {
     const collection = this.#collection;
     const { identities } = this.source;
-    if (collection === undefined || identities === undefined || signal?.aborted) return;
+    if (identities === undefined || signal?.aborted) return;
     const { entryTransform } = collection.cache;
     const originalKey = (entry: CacheEntry<unknown>): string => entryTransform.serverKeyOf(entry as CacheEntry<T>);
     const restored = { entries: this.known.list(), version: this.gate.version, originalKey };
@@ -565,23 +459,20 @@ export class Controller<T extends KubernetesObject> implements ReflectorStore<Ca
     this.outdated.entered(phase);
     const wasNotFound = this.state.state === "notFound";
     const changed = this.state.entered(phase, this.hasSynced);
-    if (this.#collection?.lacksKind(phase) && (!this.hasSynced || wasNotFound)) this.#empty();
+    if (this.#collection.lacksKind(phase) && (!this.hasSynced || wasNotFound)) this.#empty();
     if (phase.name === "waiting" && this.state.refusal !== undefined) this.#synced.interrupt(new Refused());
-    this.#collection?.entered(phase, changed);
-    this.#options.reflector?.onPhase?.(phase);
+    this.#collection.entered(phase, changed);
+    this.#options?.onPhase?.(phase);
   }
 
-  /**
-   * Reports an error that does not stop the controller.
-   * @internal
-   */
+  /** Reports an error that does not stop the part. */
   report(error: unknown): void {
     if (error instanceof UnexpectedKindError) {
       if (this.#passedOver.has(error.kind)) return;
       this.#passedOver.add(error.kind);
     }
-    callObserver(() => this.#options.reflector?.onError?.(error));
-    this.#collection?.report(error);
+    callObserver(() => this.#options?.onError?.(error));
+    this.#collection.report(error);
   }
 
   /**
@@ -597,7 +488,7 @@ export class Controller<T extends KubernetesObject> implements ReflectorStore<Ca
 
   #settle(): void {
     this.#synced.open();
-    this.#collection?.synced();
+    this.#collection.synced();
   }
 
   #endCheck(): void {
@@ -605,17 +496,14 @@ export class Controller<T extends KubernetesObject> implements ReflectorStore<Ca
   }
 }
 
-/** The options of a part of an informer's collection. */
-type PartOptions<T extends KubernetesObject> = Pick<ControllerOptions<T>, "source" | "reflector">;
-
-/** The collection of an informer, as its controllers see it. */
-type ControllerOwner<T extends KubernetesObject> = Pick<
+/** The collection of an informer, as its parts see it. */
+type PartOwner<T extends KubernetesObject> = Pick<
   CollectionSync<T>,
   "informer" | "collection" | "cache" | "counted" | "writer" | "lacksKind" | "entered" | "synced" | "report"
 >;
 
-/** The cached objects of a controller. */
-type ControllerKnown<T extends KubernetesObject> =
+/** The cached objects of a part. */
+type KnownPart<T extends KubernetesObject> =
   & KnownObjects<CacheEntry<T>>
   & Pick<ReadonlyIndexer<CacheEntry<T>>, "list">;
 
@@ -642,7 +530,7 @@ function withDecodeOptions<T>(
 }
 
 /**
- * The lists and watches of an informer, a {@linkcode Controller} for each source of its collection, and their common
+ * The lists and watches of an informer: a {@linkcode PartSync} for each source of its collection, and their common
  * state.
  */
 export class CollectionSync<T extends KubernetesObject> {
@@ -665,10 +553,10 @@ export class CollectionSync<T extends KubernetesObject> {
   /** `true` if a watch may resume from the version that another part has reached. */
   readonly sharesVersions: boolean;
   /** Makes the part of a namespace, or of all. */
-  readonly make: (namespace: string | undefined) => Controller<T>;
+  readonly make: (namespace: string | undefined) => PartSync<T>;
   /** The namespaces that come and go, if there are such. */
-  readonly #namespaces: ChangingNamespaces<T, Controller<T>> | undefined;
-  #parts: readonly Controller<T>[];
+  readonly #namespaces: ChangingNamespaces<T, PartSync<T>> | undefined;
+  #parts: readonly PartSync<T>[];
   /** `true` once the first list of each part has been applied; parts that come later do not change it. */
   #hasSynced = false;
   #stage: "new" | "running" | "stopped" = "new";
@@ -692,25 +580,25 @@ export class CollectionSync<T extends KubernetesObject> {
     this.counted = counted;
     this.writer = new CacheWriter<T>(cache, processor, collection.skipsUnchanged, counted);
     this.sharesVersions = pollMs === undefined;
-    const part = ({ namespace, source }: CachedCollection<T>["sources"][number]): Controller<T> => {
-      if (pollMs === undefined) return this.#controller(source, namespace, reflector);
+    const part = ({ namespace, source }: CachedCollection<T>["sources"][number]): PartSync<T> => {
+      if (pollMs === undefined) return this.#part(source, namespace, reflector);
       const polled = new PolledSource<T>(source, pollMs, reflector?.pageSize);
-      return this.#controller(polled, namespace, { ...reflector, streamingList: "off" });
+      return this.#part(polled, namespace, { ...reflector, streamingList: "off" });
     };
     const { finder, sources } = collection;
     this.make = (namespace) =>
       part(namespace === undefined ? sources[0] : { namespace, source: finder!.sourceOf(namespace) });
     this.#parts = sources.map(part);
-    this.#namespaces = finder && new ChangingNamespaces<T, Controller<T>>(finder, this);
+    this.#namespaces = finder && new ChangingNamespaces<T, PartSync<T>>(finder, this);
   }
 
   /** One for each source, in their order. */
-  get parts(): readonly Controller<T>[] {
+  get parts(): readonly PartSync<T>[] {
     return this.#parts;
   }
 
   /** Follows other parts from now on. */
-  replace(parts: readonly Controller<T>[]): void {
+  replace(parts: readonly PartSync<T>[]): void {
     this.#parts = parts;
     this.#stateChanged();
     this.synced();
@@ -731,6 +619,22 @@ export class CollectionSync<T extends KubernetesObject> {
     return this.#hasSynced;
   }
 
+  /**
+   * `true` if a version says which state of the server is cached: not of kinds that are polled, whose versions may be
+   * the informer's own, nor where ranges or namespaces change.
+   */
+  get followsVersions(): boolean {
+    return this.sharesVersions && this.moves === undefined;
+  }
+
+  /**
+   * The number of objects that were removed as moved, where ranges of the shard or namespaces change, so that versions
+   * do not say what the cache has; `undefined` elsewhere.
+   */
+  get moves(): number | undefined {
+    return this.collection.scope.changing === undefined ? undefined : this.writer.moves;
+  }
+
   /** The number of changes that were dropped because they were older than the cached object. */
   get outdated(): number {
     return this.writer.outdated;
@@ -747,12 +651,39 @@ export class CollectionSync<T extends KubernetesObject> {
    *
    * @throws {RangeError} when there are several, of other namespaces.
    */
-  partsOf(namespace: string | undefined): readonly Controller<T>[] {
+  partsOf(namespace: string | undefined): readonly PartSync<T>[] {
     if (namespace === undefined || this.parts[0].namespace === undefined) return this.parts;
     const part = this.parts.find((part) => part.namespace === namespace);
     if (part !== undefined) return [part];
     const names = this.parts.map(({ namespace }) => `"${namespace}"`).join(", ");
     throw new RangeError(`Cannot wait for namespace "${namespace}": ${this.informer} follows ${names}`);
+  }
+
+  /** Returns a reader of the cache that can show objects in other states than the cache has. */
+  overlay(): CacheOverlay<T> {
+    return new CacheOverlay<T>(this.cache, this.collection.scope);
+  }
+
+  /**
+   * Returns true if an object is one of the shard's, or of the namespaces that are followed, or there is no such limit:
+   * the cache has it, or will have it.
+   */
+  isInShard({ uid, namespace = "", ...metadata }: ObjectMeta): boolean {
+    const [{ source, namespace: first }] = this.parts;
+    if (this.collection.finder !== undefined && first !== undefined) {
+      return this.parts.some((part) => part.namespace === namespace);
+    }
+    return source.shard?.has({ uid, namespace, metadata }) ?? true;
+  }
+
+  /**
+   * Ends the lists or watches, and delivers the cached objects to all handlers as deleted, with the reason `"moved"`,
+   * because their cluster is no longer followed. Resolves when they have received that, after `graceMs` at the latest;
+   * those with a checkpoint do not. The cache stays as it is.
+   */
+  leave(): Promise<void> {
+    this.pause();
+    return this.processor.leave();
   }
 
   /** Ends the lists or watches until {@linkcode resume}. */
@@ -831,11 +762,11 @@ export class CollectionSync<T extends KubernetesObject> {
     void this.#checkFields();
   }
 
-  #controller(
+  #part(
     source: ListerWatcher<T>,
     namespace: string | undefined,
     reflector: ReflectorOptions | undefined,
-  ): Controller<T> {
+  ): PartSync<T> {
     const { collection: { scope }, cache: { store } } = this;
     const { shard } = scope;
     const decoded = withDecodeOptions(source, {
@@ -845,7 +776,7 @@ export class CollectionSync<T extends KubernetesObject> {
       knownNext: () => store.lookUpNext(),
     });
     const keys = namespace === undefined ? undefined : new NamespaceKeys<CacheEntry<T>>(namespace, store);
-    return new Controller<T>({ source: decoded, reflector }, this, keys);
+    return new PartSync<T>(decoded, reflector, this, keys);
   }
 
   /** Reports paths of fields that lead nowhere, of a kind that the compiler has not checked. */
@@ -861,9 +792,7 @@ export class CollectionSync<T extends KubernetesObject> {
     this.changes.changed();
   }
 
-  /**
-   * Publishes the status: at once, or once in a turn where there are several parts, each of which it is computed from.
-   */
+  /** Publishes the status: at once, or once in a turn if there are several parts, from which it is computed. */
   #publish(): void {
     if (this.parts.length === 1) return this.changes.changed();
     if (this.#isDue) return;
