@@ -90,13 +90,6 @@ export const LINE_SURVIVORS: readonly LineSurvivors[] = [
     ],
   },
   {
-    id: "no-readers",
-    reason: "Without it the rank of a row is computed for nobody: slower, with the same result.",
-    lines: [
-      ["src/informer/view/cache_view.ts", "if (this.#readers.size === 0) return;"],
-    ],
-  },
-  {
     id: "no-row",
     reason: "Without it an array is read at index -1, which is undefined: slower, with the same result.",
     lines: [

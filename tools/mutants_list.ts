@@ -57,7 +57,7 @@ export const MUTANTS: readonly Mutant[] = [
     id: "checkpoint-addition-not-announced",
     breaks: "an addition whose call is interrupted leaves no trace, so that its deletion is not delivered",
     file: "src/informer/events/checkpoint_reader.ts",
-    line: 'this.#checkpoint.delivered(key, [uid, ""]);',
+    line: 'this.#writer.delivered(key, [uid, ""]);',
     replace: "",
   },
   {
@@ -101,7 +101,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: "version-before-batch",
     breaks: "the version moves before the store has the batch",
-    file: "src/informer/sync/controller.ts",
+    file: "src/informer/sync/collection_sync.ts",
     line: 'if (type !== "Deleted") return this.#process({ key, deltas: [{ type, value }], initial: false });',
     replace:
       'if (type !== "Deleted") return void setTimeout(() => this.#process({ key, deltas: [{ type, value }], initial: false }));',
@@ -109,7 +109,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: "update-after-batch",
     breaks: "updates wait for the end of their batch",
-    file: "src/informer/sync/controller.ts",
+    file: "src/informer/sync/collection_sync.ts",
     line: 'this.#pass("Updated", entry);',
     replace: "return this.#queue.update(entry);",
   },
@@ -518,7 +518,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: "restored-of-other-history",
     breaks: "a snapshot is restored although the server has not its objects",
-    file: "src/informer/sync/controller.ts",
+    file: "src/informer/sync/collection_sync.ts",
     line: "const reason = await snapshotMismatch(restored, identities, signal);",
     replace: "return;",
   },

@@ -104,8 +104,8 @@ export class KubeconfigError extends InformerError {
   /** The field, such as `"client-key-data"`, if the error is about one field. */
   readonly field?: string;
   /**
-   * `"missing-file"` if a file that was named does not exist, `"missing-context"` if no context is chosen, or the
-   * chosen one does not exist. Then another option helps; other errors need another kubeconfig.
+   * `"missing-file"` if a file that was named does not exist, `"missing-context"` if no context is chosen, or the one
+   * that was asked for does not exist. Then another option helps; other errors need another kubeconfig.
    */
   readonly reason?: "missing-file" | "missing-context";
 
