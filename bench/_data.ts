@@ -2,8 +2,8 @@
  * Objects of the size and shape they have on a busy cluster, the same in every run: pods of 9.1 kB, of which
  * managedFields are 2.9 kB, and leases of 0.85 kB.
  */
-import { bigPod } from "../tests/support/big_pods.ts";
 import { Random } from "../src/testing/fake/random.ts";
+import { bigPod } from "../tests/support/big_pods.ts";
 
 const encoder = new TextEncoder();
 

@@ -4,9 +4,9 @@
  * bytes (client and walker too); there `JSON.parse` of ready lines is given for comparison.
  */
 import type { ListerWatcher, ListPart, WatchChange } from "../src/api/lister_watcher.ts";
+import type { Transport } from "../src/api/lister_watcher.ts";
 import { keyOf } from "../src/api/object.ts";
 import type { KubernetesObject } from "../src/api/object.ts";
-import type { Transport } from "../src/api/lister_watcher.ts";
 import { Client } from "../src/client/client.ts";
 import { entryOf } from "../src/entry/entry.ts";
 import { SharedIndexInformer } from "../src/informer/shared_index_informer.ts";

@@ -4,7 +4,7 @@
  * its limits, and is the program that is run for each side.
  */
 import { count, list, readFlags } from "../tools/flags.ts";
-import { isHeld, type Limit, type Measurement } from "./limits/measurement.ts";
+import { rounded, table } from "../tools/table.ts";
 import { FIELDS_HEAP, HEAP, WEIGHTS } from "./limits/cached.ts";
 import { CHURN } from "./limits/churned.ts";
 import { JOINED } from "./limits/clusters.ts";
@@ -20,21 +20,21 @@ import { IMPORT } from "./limits/imported.ts";
 import { LARGE as LARGE_LIST } from "./limits/large_list.ts";
 import { LATENCY } from "./limits/latency.ts";
 import { LARGE, LISTS } from "./limits/lists.ts";
+import { isHeld, type Limit, type Measurement } from "./limits/measurement.ts";
 import { MILLION } from "./limits/million.ts";
 import { PAGE } from "./limits/page.ts";
 import { PIPELINE } from "./limits/pipeline.ts";
-import * as relists from "./limits/relists.ts";
 import { PROCESSES } from "./limits/processes.ts";
 import { KUBERNETES_READERS } from "./limits/readers.ts";
 import { RELAY } from "./limits/relay.ts";
+import * as relists from "./limits/relists.ts";
 import { RESTORE } from "./limits/restore.ts";
 import { SELECT } from "./limits/select.ts";
 import { SHARDED_CACHE } from "./limits/sharded_cache.ts";
 import { SHARDS } from "./limits/shards.ts";
-import { STRANGERS } from "./limits/strangers.ts";
 import { STORE } from "./limits/store.ts";
+import { STRANGERS } from "./limits/strangers.ts";
 import { VIEW } from "./limits/view.ts";
-import { rounded, table } from "../tools/table.ts";
 
 const MEASUREMENTS: readonly Measurement[] = [
   decoding.PODS,

@@ -7,16 +7,16 @@
  */
 import { connect } from "../src/connect/mod.ts";
 import { FakeApiServer } from "../src/testing/mod.ts";
-import { serve } from "../tests/support/serve.ts";
 import { BreakableControlPlane } from "../tests/support/cluster/control_plane.ts";
 import { FaultProxy } from "../tests/support/recovery/fault_proxy.ts";
 import { faultSchedule } from "../tests/support/recovery/fault_schedule.ts";
 import { MarkerWriter } from "../tests/support/recovery/marker.ts";
 import { InformerFollower, recoveriesOf, type Recovery } from "../tests/support/recovery/recovery.ts";
+import { serve } from "../tests/support/serve.ts";
 import { choice, count, quit, readFlags } from "../tools/flags.ts";
+import { rounded, table } from "../tools/table.ts";
 import { ClientGo } from "./recovery/client_go.ts";
 import { median } from "./statistics.ts";
-import { rounded, table } from "../tools/table.ts";
 
 /** The time after the last fault after which a cache counts as not recovered. */
 const PATIENCE_MS = 90_000;

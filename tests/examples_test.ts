@@ -1,15 +1,15 @@
-import { delay } from "@std/async";
-import type { RecordedRequest } from "../src/testing/fake/http/exchange.ts";
 import { assert, assertEquals } from "@std/assert";
+import { delay } from "@std/async";
+import { CronTab as Tab } from "../examples/crontab_controller.ts";
+import { defineResource, type Resource } from "../src/api/resource.ts";
+import { FileCheckpoints } from "../src/connect/deno/stores.ts";
 import { Deployment } from "../src/kinds/apps/v1.ts";
 import { ConfigMap, Namespace, Pod } from "../src/kinds/core/v1.ts";
-import { defineResource, type Resource } from "../src/api/resource.ts";
+import type { RecordedRequest } from "../src/testing/fake/http/exchange.ts";
 import { deployment, FakeApiServer, pod } from "../src/testing/mod.ts";
-import { CronTab as Tab } from "../examples/crontab_controller.ts";
+import { writeKubeconfig } from "./support/host.ts";
 import { Program } from "./support/program.ts";
 import { Folder, serve } from "./support/serve.ts";
-import { FileCheckpoints } from "../src/connect/deno/stores.ts";
-import { writeKubeconfig } from "./support/host.ts";
 
 const CronTab: Resource = defineResource({
   group: "stable.example.com",

@@ -2,7 +2,6 @@
  * The views of kinds as users write them: the code is type-checked, and each `@ts-expect-error` fails the check if the
  * compiler accepts the line.
  */
-import type { IndexedCollection } from "@kube/informer/types";
 import {
   type Apply,
   type Client,
@@ -23,6 +22,7 @@ import { Deployment, type StatefulSet } from "@kube/informer/kinds/apps/v1";
 import type { SelfSubjectAccessReview } from "@kube/informer/kinds/authorization/v1";
 import { ConfigMap, type Node, Pod, type Service } from "@kube/informer/kinds/core/v1";
 import { pod } from "@kube/informer/testing";
+import type { IndexedCollection } from "@kube/informer/types";
 import { assertEquals, assertNotStrictEquals } from "@std/assert";
 
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends (<T>() => T extends B ? 1 : 2) ? true : false;

@@ -5,8 +5,8 @@
  *
  * @module
  */
-import { moduleId } from "../src/cli/codegen/read_schema.ts";
 import type { OpenApiDocument } from "../src/cli/codegen/read_documents.ts";
+import { moduleId } from "../src/cli/codegen/read_schema.ts";
 import { type GoField, GoModules } from "./go_types.ts";
 
 /** A part of an OpenAPI document. */

@@ -4,10 +4,10 @@
  *
  * @module
  */
-import { scriptOf } from "../tests/support/histories/script.ts";
-import { failureOf } from "../tests/support/histories/play.ts";
 import { positionFailureOf, positionScriptOf } from "../tests/support/histories/checkpoints.ts";
+import { failureOf } from "../tests/support/histories/play.ts";
 import { SCENARIOS } from "../tests/support/histories/scenarios.ts";
+import { scriptOf } from "../tests/support/histories/script.ts";
 
 /** The exit code when a history fails. */
 export const FAILED = 10;

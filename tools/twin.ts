@@ -4,10 +4,10 @@
  * @module
  */
 import { BreakableControlPlane } from "../tests/support/cluster/control_plane.ts";
+import { acceptedDifferences } from "../tests/support/twin/accepted.ts";
 import { caseOf } from "../tests/support/twin/cases.ts";
 import { CATEGORIES, compared, type Difference } from "../tests/support/twin/compare.ts";
 import { type Draft, readDrafts } from "../tests/support/twin/drafts.ts";
-import { acceptedDifferences } from "../tests/support/twin/accepted.ts";
 import { type Exchange, TwinPlayer } from "../tests/support/twin/play.ts";
 import { defineCustomKinds, fakeServer, realServer, typesOf, versionOf } from "../tests/support/twin/servers.ts";
 import { shrinkCase } from "../tests/support/twin/shrink_case.ts";

@@ -12,10 +12,10 @@
  */
 import process from "node:process";
 import { Client, type KubernetesObject, SharedInformerFactory } from "../../mod.ts";
-import { InformerRelay } from "../../src/relay/server/mod.ts";
 import { ConfigMap } from "../../src/kinds/core/v1.ts";
-import { configMap, FakeApiServer } from "../../src/testing/mod.ts";
+import { InformerRelay } from "../../src/relay/server/mod.ts";
 import { Random } from "../../src/testing/fake/random.ts";
+import { configMap, FakeApiServer } from "../../src/testing/mod.ts";
 import { serveProcess } from "./_serve_process.ts";
 
 const encoder = new TextEncoder();

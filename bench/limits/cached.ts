@@ -15,8 +15,8 @@ import {
 } from "../../mod.ts";
 import { Pod } from "../../src/kinds/core/v1.ts";
 import { statOf } from "../peers/child.ts";
-import { collect, expectObjects, type Limit, measureCase, type Measurement, ratio } from "./measurement.ts";
 import { Server } from "./_server.ts";
+import { collect, expectObjects, type Limit, measureCase, type Measurement, ratio } from "./measurement.ts";
 
 /** L14: what a cached pod weighs against the same object in a Map. */
 export const HEAP: Measurement = {

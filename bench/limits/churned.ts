@@ -6,8 +6,8 @@ import { Client, SharedIndexInformer } from "../../mod.ts";
 import { Pod } from "../../src/kinds/core/v1.ts";
 import { run, statOf } from "../peers/child.ts";
 import { quantile } from "../statistics.ts";
-import { caseCommand, collect, type Limit, type Measurement, numbersIn } from "./measurement.ts";
 import { Server } from "./_server.ts";
+import { caseCommand, collect, type Limit, type Measurement, numbersIn } from "./measurement.ts";
 
 const PODS = 100_000;
 const EVENTS = 60_000;

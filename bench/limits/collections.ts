@@ -5,6 +5,8 @@
  */
 import { Client, defineResource, type KubernetesObject, SharedInformerFactory } from "../../mod.ts";
 import { statOf } from "../peers/child.ts";
+import { Child } from "../peers/child.ts";
+import { denoRun } from "../peers/peer.ts";
 import { Delays } from "./_delays.ts";
 import { Turns } from "./_turns.ts";
 import {
@@ -19,8 +21,6 @@ import {
   ratio,
   TURN_MS,
 } from "./measurement.ts";
-import { Child } from "../peers/child.ts";
-import { denoRun } from "../peers/peer.ts";
 
 /** M4 and M5: many informers in one process, and many namespaces in one informer. */
 export const COLLECTIONS: Measurement = {

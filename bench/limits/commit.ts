@@ -11,8 +11,8 @@ import {
   SharedIndexInformer,
   type WatchChange,
 } from "../../mod.ts";
-import { small } from "./_scripted.ts";
 import { median } from "../statistics.ts";
+import { small } from "./_scripted.ts";
 import { Turns } from "./_turns.ts";
 import { collect, DELAY, measureCase, type Measurement, ms, ratio, TURN_MS } from "./measurement.ts";
 

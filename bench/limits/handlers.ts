@@ -3,9 +3,9 @@
  * 1,000 functions for each, in a process of its own: REPETITIONS.
  */
 import { type KubernetesObject, SharedIndexInformer } from "../../mod.ts";
-import { Scripted, small } from "./_scripted.ts";
 import { median } from "../statistics.ts";
 import { Delays } from "./_delays.ts";
+import { Scripted, small } from "./_scripted.ts";
 import { collect, measureCase, type Measurement, ms, ratio, TURN_MS } from "./measurement.ts";
 
 /** M3: one informer, many handlers. */

@@ -10,9 +10,9 @@ import { Pod } from "../../src/kinds/core/v1.ts";
 import { statOf } from "../peers/child.ts";
 import { quantile } from "../statistics.ts";
 import { Delays } from "./_delays.ts";
+import { Server } from "./_server.ts";
 import { Turns } from "./_turns.ts";
 import { DELAY, expectObjects, measureCase, type Measurement, medians, ms, ratio, TURN_MS } from "./measurement.ts";
-import { Server } from "./_server.ts";
 
 const PODS = 100_000;
 

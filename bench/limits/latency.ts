@@ -5,8 +5,8 @@
 import { Client, SharedIndexInformer } from "../../mod.ts";
 import { Lease } from "../../src/kinds/coordination/v1.ts";
 import { median, quantile } from "../statistics.ts";
-import { measureCase, type Measurement, ratio } from "./measurement.ts";
 import { Server } from "./_server.ts";
+import { measureCase, type Measurement, ratio } from "./measurement.ts";
 
 /** L15: how long a small event takes from the server's write to a handler. */
 export const LATENCY: Measurement = {

@@ -4,9 +4,9 @@
  */
 import { type CacheEntry, DeltaFIFO, Indexer, type KubernetesObject } from "../../mod.ts";
 import { sameVersion } from "../../src/api/options.ts";
-import { readChanges } from "../../tests/support/bodies.ts";
 import { Lease } from "../../src/kinds/coordination/v1.ts";
 import { Pod } from "../../src/kinds/core/v1.ts";
+import { readChanges } from "../../tests/support/bodies.ts";
 import { type Item, leaseItem, podItem, streamOf, typed, watchBody } from "../_data.ts";
 import { median } from "../statistics.ts";
 import { collect, measureCase, type Measurement } from "./measurement.ts";

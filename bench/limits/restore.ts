@@ -6,8 +6,8 @@ import { Client, SharedIndexInformer } from "../../mod.ts";
 import { FileSnapshots } from "../../src/connect/mod.ts";
 import { Pod } from "../../src/kinds/core/v1.ts";
 import { median } from "../statistics.ts";
-import { expectObjects, measureCase, type Measurement, ms, type Numbers, ratio } from "./measurement.ts";
 import { Server } from "./_server.ts";
+import { expectObjects, measureCase, type Measurement, ms, type Numbers, ratio } from "./measurement.ts";
 
 const PODS = 10_000;
 

@@ -3,10 +3,10 @@
  * REPETITIONS.
  */
 import { type CacheEntry, Indexer, type KubernetesObject, LabelSelector } from "../../mod.ts";
-import { readList } from "../../tests/support/bodies.ts";
-import { EntryLister } from "../../src/informer/cache/lister.ts";
 import { Quarantine } from "../../src/informer/cache/entry_transform.ts";
+import { EntryLister } from "../../src/informer/cache/lister.ts";
 import { Pod } from "../../src/kinds/core/v1.ts";
+import { readList } from "../../tests/support/bodies.ts";
 import { listBody, podItem, streamOf } from "../_data.ts";
 import { median } from "../statistics.ts";
 import { collect, DELAY, measureCase, type Measurement, ms, ratio, TURN_MS } from "./measurement.ts";

@@ -2,21 +2,21 @@
  * E5: the CPU time of what a relay reads before `authorize` is asked. Requests have the longest inputs that their
  * bounds allow. The readers are called with longer texts, too, which the bounds would hide.
  */
-import process from "node:process";
 import { accepts } from "@std/http/negotiation";
+import process from "node:process";
 import { FieldSelector, LabelSelector, SharedInformerFactory } from "../../mod.ts";
 import { Client } from "../../src/client/client.ts";
-import { parseToken } from "../../src/relay/server/feed.ts";
-import { InformerRelay } from "../../src/relay/server/informer_relay.ts";
-import { ObjectSelection } from "../../src/relay/server/objects.ts";
-import { ViewSelection } from "../../src/relay/server/views.ts";
-import { Pod } from "../../src/kinds/core/v1.ts";
 import {
   negotiateRepresentation,
   parseContinueToken,
   parseListOptions,
   parseRoute,
 } from "../../src/client/protocol/requests.ts";
+import { Pod } from "../../src/kinds/core/v1.ts";
+import { parseToken } from "../../src/relay/server/feed.ts";
+import { InformerRelay } from "../../src/relay/server/informer_relay.ts";
+import { ObjectSelection } from "../../src/relay/server/objects.ts";
+import { ViewSelection } from "../../src/relay/server/views.ts";
 import { FakeApiServer } from "../../src/testing/mod.ts";
 import { measureCase, type Measurement, ratio } from "./measurement.ts";
 

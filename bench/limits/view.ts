@@ -14,8 +14,8 @@ import {
 } from "../../mod.ts";
 import { median } from "../statistics.ts";
 import { Delays } from "./_delays.ts";
-import { measureCase, type Measurement, ms, type Numbers, TURN_MS } from "./measurement.ts";
 import { small } from "./_scripted.ts";
+import { measureCase, type Measurement, ms, type Numbers, TURN_MS } from "./measurement.ts";
 
 const COUNT = 100_000;
 const ROWS = 50;

@@ -3,8 +3,8 @@
  * With `--against` two versions of our own client, with `--reconcile` controllers. `--help` prints the flags.
  */
 import { choice, count, list, quit, readFlags } from "../../tools/flags.ts";
-import { median } from "../statistics.ts";
 import { rounded, table } from "../../tools/table.ts";
+import { median } from "../statistics.ts";
 import { PEERS } from "./peer.ts";
 import { race, type RaceOptions, type Result } from "./race.ts";
 import { raceOnApiServer } from "./real.ts";

@@ -5,8 +5,8 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { count, list, readFlags, text } from "../../tools/flags.ts";
-import { median, medianInterval } from "../statistics.ts";
 import { rounded, table } from "../../tools/table.ts";
+import { median, medianInterval } from "../statistics.ts";
 import { Child, type Command, run } from "./child.ts";
 import type { Job } from "./job.ts";
 import { denoRun, PEERS } from "./peer.ts";

@@ -2,8 +2,8 @@
 // README.md.
 import { SharedInformerFactory } from "@kube/informer";
 import { connect, type ConnectOptions, KvSnapshots, shutdownSignal } from "@kube/informer/connect";
-import { InformerRelay } from "@kube/informer/relay";
 import { Pod } from "@kube/informer/kinds/core/v1";
+import { InformerRelay } from "@kube/informer/relay";
 
 using signal = shutdownSignal();
 await using parts = new AsyncDisposableStack();

@@ -4,8 +4,8 @@ import { readiness } from "@kube/informer/readiness";
 import { EventRecorder } from "@kube/informer/reconcile";
 import { chaos, type FakeApiServer, type Random } from "@kube/informer/testing/chaos";
 import { controller, NAME } from "./controller.ts";
-import { Website } from "./kinds.ts";
 import { rollOut } from "./fake_deployments.ts";
+import { Website } from "./kinds.ts";
 
 const SEEDS = Number(Deno.args[0] ?? 25);
 const IMAGES = ["nginx:1", "nginx:2", "nginx:3"];

@@ -6,8 +6,8 @@ import { EventRecorder, findCondition } from "@kube/informer/reconcile";
 import { FakeApiServer } from "@kube/informer/testing";
 import { assertEquals } from "@std/assert";
 import { controller, NAME } from "./controller.ts";
-import { Website } from "./kinds.ts";
 import { rollOut } from "./fake_deployments.ts";
+import { Website } from "./kinds.ts";
 
 const KEY = "shop/blog";
 

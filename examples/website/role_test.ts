@@ -5,9 +5,9 @@ import { Event } from "@kube/informer/kinds/events/v1";
 import { FakeApiServer } from "@kube/informer/testing";
 import { assertAccess } from "@kube/informer/testing/roles";
 import { NAME } from "./controller.ts";
+import { rollOut } from "./fake_deployments.ts";
 import { Website } from "./kinds.ts";
 import { manager } from "./main.ts";
-import { rollOut } from "./fake_deployments.ts";
 
 Deno.test("the role grants what the program uses", async () => {
   const server = new FakeApiServer();

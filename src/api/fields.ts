@@ -6,9 +6,9 @@
  *
  * @module
  */
-import { formatFieldPath, parseFieldPath } from "./selector.ts";
 import type { EnumLiterals, KubernetesObject, ObjectMeta, Reduced, Scalar } from "./object.ts";
 import { type Resource, resourceName } from "./resource.ts";
+import { formatFieldPath, parseFieldPath } from "./selector.ts";
 
 /** The fields that a projection always keeps: those that identify an object, its version and its owners. */
 const ALWAYS: readonly string[] = [

@@ -8,12 +8,12 @@
  * @module
  */
 import { quoted } from "../errors/errors.ts";
-import type { ShardFilter } from "./shard.ts";
-import type { CacheEntry, ListOptions, Selection, WatchOptions } from "./options.ts";
-import type { KubernetesObject, ObjectKey } from "./object.ts";
-import type { Resource } from "./resource.ts";
-import { DecodeError, isExpired } from "./status.ts";
 import { InformerError } from "../errors/informer_error.ts";
+import type { KubernetesObject, ObjectKey } from "./object.ts";
+import type { CacheEntry, ListOptions, Selection, WatchOptions } from "./options.ts";
+import type { Resource } from "./resource.ts";
+import type { ShardFilter } from "./shard.ts";
+import { DecodeError, isExpired } from "./status.ts";
 
 /**
  * The two calls that a reflector needs. Both yield a batch for each chunk of the body, which is empty where the chunk

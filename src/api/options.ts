@@ -6,10 +6,10 @@
  *
  * @module
  */
-import type { ShardFilter } from "./shard.ts";
-import { type DecodeError, UnreachableError } from "./status.ts";
 import { encoder, type ObjectKey, type ObjectMeta } from "./object.ts";
 import { FieldSelector, LabelSelector } from "./selector.ts";
+import type { ShardFilter } from "./shard.ts";
+import { type DecodeError, UnreachableError } from "./status.ts";
 
 /**
  * One version of one object: its identity, and the object itself, parsed on first read.

@@ -7,23 +7,23 @@
  * @module
  */
 import { Command, EnumType, ValidationError } from "@cliffy/command";
-import { VERSION } from "../client/client.ts";
+import { isAbortOf } from "../async/signals.ts";
 import type { BackoffOptions } from "../async/time.ts";
+import { VERSION } from "../client/client.ts";
 import { commandOf, complete, completionScript, FILES_LINE, ServerNames, type Shell } from "./completions.ts";
 import { demo } from "./demo.ts";
 import { doctor } from "./doctor/doctor.ts";
 import { didYouMean, EXIT_CODE, explainError, UsageError } from "./errors/explain_error.ts";
 import { fake } from "./fake.ts";
 import { get } from "./get.ts";
-import { record } from "./record.ts";
 import { init } from "./init.ts";
 import { kinds } from "./kinds.ts";
 import { alertsYaml, dashboardJson } from "./monitoring.ts";
-import type { Terminal } from "./terminal/terminal.ts";
+import { record } from "./record.ts";
 import { serve } from "./serve.ts";
+import type { Terminal } from "./terminal/terminal.ts";
 import { wait } from "./wait.ts";
 import { watch } from "./watch.ts";
-import { isAbortOf } from "../async/signals.ts";
 
 /** The permissions of commands that connect. */
 const CONNECTED = "those that informer doctor prints; none with --fake";

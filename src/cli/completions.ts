@@ -6,13 +6,13 @@
  *
  * @module
  */
-import { timedController } from "../async/time.ts";
-import { type ApiResource, onlyMetadata, resourceName } from "../api/resource.ts";
-import { type Client, findResource } from "../client/client.ts";
 import { defined } from "../api/options.ts";
-import { Namespace } from "../kinds/core/v1.ts";
-import { denoHost } from "../connect/deno/host.ts";
+import { type ApiResource, onlyMetadata, resourceName } from "../api/resource.ts";
+import { timedController } from "../async/time.ts";
+import { type Client, findResource } from "../client/client.ts";
 import { loadKubeconfig } from "../connect/deno/connect.ts";
+import { denoHost } from "../connect/deno/host.ts";
+import { Namespace } from "../kinds/core/v1.ts";
 import { clientFor, type ConnectionFlags } from "./resources/resources_for.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 

@@ -6,16 +6,16 @@
  *
  * @module
  */
-import { Pod, type Pod as PodObject } from "../kinds/core/v1.ts";
 import { sleep } from "../async/time.ts";
 import { Client } from "../client/client.ts";
+import { errorLine } from "../errors/errors.ts";
 import type { SharedIndexInformer } from "../informer/shared_index_informer.ts";
 import { SharedInformerFactory } from "../informer/shared_informer_factory.ts";
+import { Pod, type Pod as PodObject } from "../kinds/core/v1.ts";
 import { FakeApiServer } from "../testing/mod.ts";
-import { samplePod } from "./resources/sample_pods.ts";
-import { checkNumbers, durationMs, SteadyChurn } from "./resources/resources_for.ts";
 import { EXIT_CODE } from "./errors/explain_error.ts";
-import { errorLine } from "../errors/errors.ts";
+import { checkNumbers, durationMs, SteadyChurn } from "./resources/resources_for.ts";
+import { samplePod } from "./resources/sample_pods.ts";
 import { LiveView } from "./terminal/live_view.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 

@@ -6,13 +6,13 @@
  *
  * @module
  */
-import { FakeApiServer, type FakeApiServerOptions } from "../testing/mod.ts";
-import { checkNumbers, durationMs, fillFakeServer, listen, SteadyChurn } from "./resources/resources_for.ts";
-import { unreadable, unwritable } from "./output_file.ts";
-import { EXIT_CODE, UsageError } from "./errors/explain_error.ts";
 import { replaceFile } from "../connect/deno/host.ts";
 import { refuse, RequestGuard } from "../relay/server/http.ts";
 import { LOOPBACK_HOSTS } from "../relay/server/options.ts";
+import { FakeApiServer, type FakeApiServerOptions } from "../testing/mod.ts";
+import { EXIT_CODE, UsageError } from "./errors/explain_error.ts";
+import { unreadable, unwritable } from "./output_file.ts";
+import { checkNumbers, durationMs, fillFakeServer, listen, SteadyChurn } from "./resources/resources_for.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 
 interface FakeFlags {

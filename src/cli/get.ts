@@ -5,13 +5,13 @@
  *
  * @module
  */
-import { isNotFound } from "../api/status.ts";
 import type { KubernetesObject } from "../api/object.ts";
-import { type Resource, resourceName } from "../api/resource.ts";
-import type { Client } from "../client/client.ts";
-import { EXIT_CODE } from "./errors/explain_error.ts";
-import { errorLine } from "../errors/errors.ts";
 import { defined } from "../api/options.ts";
+import { type Resource, resourceName } from "../api/resource.ts";
+import { isNotFound } from "../api/status.ts";
+import type { Client } from "../client/client.ts";
+import { errorLine } from "../errors/errors.ts";
+import { EXIT_CODE } from "./errors/explain_error.ts";
 import {
   clientsFor,
   type ClusterClient,

@@ -7,8 +7,8 @@
  * @module
  */
 import { join } from "node:path";
-import { EXIT_CODE, UsageError } from "./errors/explain_error.ts";
 import { messageOf } from "../errors/errors.ts";
+import { EXIT_CODE, UsageError } from "./errors/explain_error.ts";
 import { unwritable } from "./output_file.ts";
 import { PROJECT_FILES } from "./project_files.ts";
 import type { Terminal } from "./terminal/terminal.ts";

@@ -6,15 +6,15 @@
  *
  * @module
  */
+import { basename } from "node:path";
 import type { Client } from "../client/client.ts";
-import { type DocumentPart, isDocumentObject, memberOf } from "./codegen/read_schema.ts";
+import { replaceFile } from "../connect/deno/host.ts";
+import { CustomResourceDefinition } from "../kinds/apiextensions/v1.ts";
 import { emitModule } from "./codegen/emit_module.ts";
 import { kindsOfCrds } from "./codegen/read_documents.ts";
-import { CustomResourceDefinition } from "../kinds/apiextensions/v1.ts";
-import { basename } from "node:path";
-import { checkOutputFile, unreadable } from "./output_file.ts";
+import { type DocumentPart, isDocumentObject, memberOf } from "./codegen/read_schema.ts";
 import { didYouMean, EXIT_CODE, UsageError } from "./errors/explain_error.ts";
-import { replaceFile } from "../connect/deno/host.ts";
+import { checkOutputFile, unreadable } from "./output_file.ts";
 import { clientFor, type ConnectionFlags, definitionsIn } from "./resources/resources_for.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 

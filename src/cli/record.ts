@@ -6,16 +6,17 @@
  *
  * @module
  */
-import { parseFieldPath } from "../api/selector.ts";
-import type { CacheEntry } from "../api/options.ts";
 import type { ListerWatcher } from "../api/lister_watcher.ts";
 import { encoder, type KubernetesObject } from "../api/object.ts";
+import type { CacheEntry } from "../api/options.ts";
 import { type Resource, resourceName, SECRET_ANNOTATIONS } from "../api/resource.ts";
+import { parseFieldPath } from "../api/selector.ts";
 import { StatusError } from "../api/status.ts";
 import { DerivedController } from "../async/signals.ts";
 import { type BackoffOptions, humanDuration, LongTimer, monotonicMs } from "../async/time.ts";
 import { entryBytes } from "../entry/entry.ts";
 import { messageOf } from "../errors/errors.ts";
+import { Reflector } from "../reflector/reflector.ts";
 import type {
   ListWatchObserver,
   ReflectorRequest,
@@ -23,7 +24,6 @@ import type {
   Replacement,
   RequestEnd,
 } from "../reflector/requests.ts";
-import { Reflector } from "../reflector/reflector.ts";
 import type { RecordedLine, RecordingHeader } from "../testing/fake/recording.ts";
 import { EXIT_CODE, UsageError } from "./errors/explain_error.ts";
 import { unwritable } from "./output_file.ts";

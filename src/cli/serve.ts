@@ -6,18 +6,18 @@
  *
  * @module
  */
-import { PAGE_HTML, PAGE_POLICY } from "./page_html.ts";
-import { isSecret, type Resource, resourceName } from "../api/resource.ts";
 import type { KubernetesObject } from "../api/object.ts";
 import type { Selection } from "../api/options.ts";
-import { type ConnectionInfo, LOOPBACK_HOSTS, type RelayedCollection } from "../relay/server/options.ts";
-import { InformerRelay } from "../relay/server/informer_relay.ts";
+import { isSecret, type Resource, resourceName } from "../api/resource.ts";
 import { FileSnapshots } from "../connect/deno/stores.ts";
+import { errorLine } from "../errors/errors.ts";
 import { SharedInformerFactory } from "../informer/shared_informer_factory.ts";
 import type { ReflectorPhase } from "../reflector/transition.ts";
-import { checkOutputFile } from "./output_file.ts";
-import { errorLine } from "../errors/errors.ts";
+import { InformerRelay } from "../relay/server/informer_relay.ts";
+import { type ConnectionInfo, LOOPBACK_HOSTS, type RelayedCollection } from "../relay/server/options.ts";
 import { EXIT_CODE, UsageError } from "./errors/explain_error.ts";
+import { checkOutputFile } from "./output_file.ts";
+import { PAGE_HTML, PAGE_POLICY } from "./page_html.ts";
 import {
   checkNumbers,
   checkSelection,

@@ -9,16 +9,16 @@
 import type { KubernetesObject } from "../api/object.ts";
 import { defined, type Selection } from "../api/options.ts";
 import { type Resource, resourceName } from "../api/resource.ts";
-import { DerivedController, isAbortOf } from "../async/signals.ts";
 import { Latest } from "../async/iterate.ts";
+import { DerivedController, isAbortOf } from "../async/signals.ts";
 import { type BackoffOptions, humanDuration, LongTimer, monotonicMs } from "../async/time.ts";
 import type { Client } from "../client/client.ts";
+import { conditionsOf, type Readiness, readiness, unobserved } from "../controllers/readiness/readiness.ts";
 import { field } from "../entry/path.ts";
 import { errorLine } from "../errors/errors.ts";
 import { SharedIndexInformer } from "../informer/shared_index_informer.ts";
 import { WaitError } from "../informer/status.ts";
 import { Pod } from "../kinds/core/v1.ts";
-import { conditionsOf, type Readiness, readiness, unobserved } from "../controllers/readiness/readiness.ts";
 import { EXIT_CODE, UsageError } from "./errors/explain_error.ts";
 import {
   clientFor,

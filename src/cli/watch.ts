@@ -5,12 +5,13 @@
  *
  * @module
  */
-import { EXIT_CODE, UsageError } from "./errors/explain_error.ts";
-import { checkOutputFile, writeCacheFile } from "./output_file.ts";
 import type { KubernetesObject } from "../api/object.ts";
-import { isForbidden, isNotFound, isUnauthorized, StatusError } from "../api/status.ts";
-import { isSecret, type Resource, resourceName } from "../api/resource.ts";
 import { defined } from "../api/options.ts";
+import { isSecret, type Resource, resourceName } from "../api/resource.ts";
+import { isForbidden, isNotFound, isUnauthorized, StatusError } from "../api/status.ts";
+import { DerivedController, nextTurn } from "../async/signals.ts";
+import { type BackoffOptions, LongTimer } from "../async/time.ts";
+import { errorLine } from "../errors/errors.ts";
 import type {
   AddedEvent,
   DeletedEvent,
@@ -21,8 +22,22 @@ import type {
 import type { SharedIndexInformer } from "../informer/shared_index_informer.ts";
 import { SharedInformerFactory } from "../informer/shared_informer_factory.ts";
 import type { ReflectorPhase } from "../reflector/transition.ts";
-import { DerivedController, nextTurn } from "../async/signals.ts";
-import { type BackoffOptions, LongTimer } from "../async/time.ts";
+import { EXIT_CODE, UsageError } from "./errors/explain_error.ts";
+import { checkOutputFile, writeCacheFile } from "./output_file.ts";
+import {
+  checkSelection,
+  clientsFor,
+  type ClusterClient,
+  type ClustersFlags,
+  durationMs,
+  explainRefusal,
+  POLL_MS,
+  readableSelection,
+  resourcesFor,
+  type SelectionFlags,
+  selectionFor,
+} from "./resources/resources_for.ts";
+import { LiveView, WatchScreen } from "./terminal/live_view.ts";
 import {
   FailureReporter,
   formOf,
@@ -37,21 +52,6 @@ import {
   rowCells,
   type Terminal,
 } from "./terminal/terminal.ts";
-import {
-  checkSelection,
-  clientsFor,
-  type ClusterClient,
-  type ClustersFlags,
-  durationMs,
-  explainRefusal,
-  POLL_MS,
-  readableSelection,
-  resourcesFor,
-  type SelectionFlags,
-  selectionFor,
-} from "./resources/resources_for.ts";
-import { errorLine } from "../errors/errors.ts";
-import { LiveView, WatchScreen } from "./terminal/live_view.ts";
 
 interface WatchFlags extends ClustersFlags, SelectionFlags {
   /** Resync interval, as a duration. */

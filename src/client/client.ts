@@ -9,12 +9,8 @@
  *
  * @module
  */
-import { checkNames } from "../errors/option_names.ts";
-import { ConsoleReporter, editDistance } from "../errors/errors.ts";
-import { type ApiResource, apiVersionOf, DEFINITIONS, type Resource, resourceName } from "../api/resource.ts";
-import type { PlacedRule } from "../api/roles.ts";
-import { AccessLog, Connection, type Credentials, type RequestReport } from "./http/connection.ts";
-import type { ResourceClient, ResourceClientOptions, ResourceClients } from "./resource_client.ts";
+import type { Transport } from "../api/lister_watcher.ts";
+import type { Apply, KubernetesObject, ObjectDraft } from "../api/object.ts";
 import {
   type Abortable,
   checkSelectors,
@@ -23,13 +19,17 @@ import {
   namespacesOf,
   type Selection,
 } from "../api/options.ts";
+import { type ApiResource, apiVersionOf, DEFINITIONS, type Resource, resourceName } from "../api/resource.ts";
+import type { PlacedRule } from "../api/roles.ts";
 import { isNotFound } from "../api/status.ts";
-import type { Apply, KubernetesObject, ObjectDraft } from "../api/object.ts";
-import type { Transport } from "../api/lister_watcher.ts";
 import { checkCounts, checkDurations, monotonicMs, sleep } from "../async/time.ts";
-import { Collection } from "./collection.ts";
+import { ConsoleReporter, editDistance } from "../errors/errors.ts";
 import { InformerError } from "../errors/informer_error.ts";
+import { checkNames } from "../errors/option_names.ts";
 import type { CustomResourceDefinition } from "../kinds/apiextensions/v1.ts";
+import { Collection } from "./collection.ts";
+import { AccessLog, Connection, type Credentials, type RequestReport } from "./http/connection.ts";
+import type { ResourceClient, ResourceClientOptions, ResourceClients } from "./resource_client.ts";
 
 /** The options that exist. */
 const CLIENT_OPTIONS =

@@ -6,7 +6,6 @@
  *
  * @module
  */
-import { checkBackoff } from "../errors/option_names.ts";
 import {
   type ConnectionsStatus,
   type IdentitySource,
@@ -16,19 +15,14 @@ import {
   type WatchEvent,
 } from "../api/lister_watcher.ts";
 import {
-  type ApiStatus,
-  CredentialsError,
-  DecodeError,
-  isExpired,
-  isForbidden,
-  isNotFound,
-  isOlder,
-  isUnauthorized,
-  retryAfterMs,
-  StatusError,
-  statusFrom,
-  UnreachableError,
-} from "../api/status.ts";
+  type Apply,
+  type Complete,
+  type DynamicObject,
+  keyOf,
+  type KubernetesObject,
+  type Mutable,
+  type ObjectDraft,
+} from "../api/object.ts";
 import {
   type Abortable,
   type DecodeObserver,
@@ -45,9 +39,33 @@ import {
   watchTimeoutError,
   watchTimeoutSeconds,
 } from "../api/options.ts";
-import { backoffMs, monotonicMs, sleep, TimeLimit, unreachableBackoffMs } from "../async/time.ts";
+import { onlyMetadata, type Resource, resourceName } from "../api/resource.ts";
+import {
+  type ApiStatus,
+  CredentialsError,
+  DecodeError,
+  isExpired,
+  isForbidden,
+  isNotFound,
+  isOlder,
+  isUnauthorized,
+  retryAfterMs,
+  StatusError,
+  statusFrom,
+  UnreachableError,
+} from "../api/status.ts";
+import { CancellableStream, IteratorSource, ReadAhead } from "../async/iterate.ts";
 import { DerivedController, withResolvers } from "../async/signals.ts";
+import { backoffMs, monotonicMs, sleep, TimeLimit, unreachableBackoffMs } from "../async/time.ts";
+import { Reduction } from "../entry/entry.ts";
 import { ConsoleReporter } from "../errors/errors.ts";
+import { checkBackoff } from "../errors/option_names.ts";
+import type { ReadOptions } from "./decode/object_reader.ts";
+import { ListReader, RowReader, WatchReader } from "./decode/readers.ts";
+import type { Connection, RequestSpec } from "./http/connection.ts";
+import { WatchMemory } from "./http/open_watches.ts";
+import { isStatus } from "./http/response.ts";
+import { needToApply } from "./owned_fields.ts";
 import {
   type AppliedIfChanged,
   type ApplyIfChangedOptions,
@@ -77,24 +95,6 @@ import {
   writeOf,
   type WriteOptions,
 } from "./resource_client.ts";
-import { CancellableStream, IteratorSource, ReadAhead } from "../async/iterate.ts";
-import {
-  type Apply,
-  type Complete,
-  type DynamicObject,
-  keyOf,
-  type KubernetesObject,
-  type Mutable,
-  type ObjectDraft,
-} from "../api/object.ts";
-import { onlyMetadata, type Resource, resourceName } from "../api/resource.ts";
-import { Reduction } from "../entry/entry.ts";
-import { ListReader, RowReader, WatchReader } from "./decode/readers.ts";
-import type { ReadOptions } from "./decode/object_reader.ts";
-import type { Connection, RequestSpec } from "./http/connection.ts";
-import { WatchMemory } from "./http/open_watches.ts";
-import { isStatus } from "./http/response.ts";
-import { needToApply } from "./owned_fields.ts";
 import { RequestSource, type RequestSourceOptions, WatchSource } from "./watch_source.ts";
 
 /** The shortest time between the beginnings of two attempts (client-go `tools/watch/retrywatcher.go`). */

@@ -6,10 +6,10 @@
  *
  * @module
  */
+import type { KubernetesObject } from "../api/object.ts";
 import { type Abortable, defined } from "../api/options.ts";
 import { defineResource, onlyMetadata, type Resource } from "../api/resource.ts";
 import { isForbidden } from "../api/status.ts";
-import type { KubernetesObject } from "../api/object.ts";
 import type { ResourceClients } from "./resource_client.ts";
 
 const NAMESPACES = defineResource({ version: "v1", plural: "namespaces", kind: "Namespace", scope: "Cluster" });

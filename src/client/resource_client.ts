@@ -6,7 +6,7 @@
  *
  * @module
  */
-import { checkNames, namesOf } from "../errors/option_names.ts";
+import type { ListPart, WatchChange, WatchEvent } from "../api/lister_watcher.ts";
 import {
   type Apply,
   type ApplyFields,
@@ -22,8 +22,6 @@ import {
   type ObjectKey,
   refuseReduced,
 } from "../api/object.ts";
-import { apiVersionOf, pathOf, type PathParts, type Resource, resourceName } from "../api/resource.ts";
-import type { ListPart, WatchChange, WatchEvent } from "../api/lister_watcher.ts";
 import {
   checkSelectors,
   type ListOptions,
@@ -32,9 +30,11 @@ import {
   type ShardOption,
   type WatchOptions,
 } from "../api/options.ts";
+import { apiVersionOf, pathOf, type PathParts, type Resource, resourceName } from "../api/resource.ts";
 import type { ApiStatus } from "../api/status.ts";
 import { type BackoffOptions, checkCounts, checkDurations } from "../async/time.ts";
 import { nearest } from "../errors/errors.ts";
+import { checkNames, namesOf } from "../errors/option_names.ts";
 import type { RequestSpec } from "./http/connection.ts";
 
 /** A write that the server has accepted: an object has a new version, or was deleted. */

@@ -7,8 +7,7 @@
  *
  * @module
  */
-import type { CacheEntry, DecodeOptions, Identity, Projection } from "../api/options.ts";
-import { DecodeError } from "../api/status.ts";
+import { FieldTree, MANAGED_FIELDS, MAX_ARRAYS, namesManagedFields } from "../api/fields.ts";
 import {
   decoder,
   encoder,
@@ -19,9 +18,7 @@ import {
   type Reduced,
   reduced,
 } from "../api/object.ts";
-import { type FieldValue, fieldValues, formatFieldPath, isPlain, parseFieldPath, sameValue } from "../api/selector.ts";
-import { readValues, valuesAt } from "./path.ts";
-import { FieldTree, MANAGED_FIELDS, MAX_ARRAYS, namesManagedFields } from "../api/fields.ts";
+import type { CacheEntry, DecodeOptions, Identity, Projection } from "../api/options.ts";
 import {
   isSecret,
   type Resource,
@@ -30,6 +27,9 @@ import {
   type TableColumn,
   type TableRow,
 } from "../api/resource.ts";
+import { type FieldValue, fieldValues, formatFieldPath, isPlain, parseFieldPath, sameValue } from "../api/selector.ts";
+import { DecodeError } from "../api/status.ts";
+import { readValues, valuesAt } from "./path.ts";
 
 /**
  * Parses the JSON object that `text` begins with.

@@ -6,9 +6,9 @@
  *
  * @module
  */
+import type { CheckedPath, PathKeys } from "../api/fields.ts";
 import type { CacheEntry } from "../api/options.ts";
 import { type FieldValue, fieldValues, parseFieldPath } from "../api/selector.ts";
-import type { CheckedPath, PathKeys } from "../api/fields.ts";
 
 /** An entry that can read single fields without parsing its object. */
 interface UnreadFields {

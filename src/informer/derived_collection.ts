@@ -6,15 +6,15 @@
  *
  * @module
  */
-import { checkNames } from "../errors/option_names.ts";
-import { internals } from "../errors/internals.ts";
-import { type Abortable, type CacheEntry, defined } from "../api/options.ts";
 import type { KubernetesObject, ObjectKey } from "../api/object.ts";
-import { checkDurations } from "../async/time.ts";
-import { callObserver } from "../async/signals.ts";
+import { type Abortable, type CacheEntry, defined } from "../api/options.ts";
 import { Latest } from "../async/iterate.ts";
+import { callObserver } from "../async/signals.ts";
+import { checkDurations } from "../async/time.ts";
 import { ConsoleReporter } from "../errors/errors.ts";
 import { withErrorJson } from "../errors/informer_error.ts";
+import { internals } from "../errors/internals.ts";
+import { checkNames } from "../errors/option_names.ts";
 import type { Indexers, ReadonlyIndexer } from "../store/indexer.ts";
 import { type Lister, ObjectCache } from "./cache/lister.ts";
 import {

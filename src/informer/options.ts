@@ -6,12 +6,12 @@
  *
  * @module
  */
-import { checkNames } from "../errors/option_names.ts";
 import type { KubernetesObject } from "../api/object.ts";
 import { type DecodeOptions, defined, type Selection } from "../api/options.ts";
-import type { ShardSource } from "../api/shard.ts";
 import type { Resource } from "../api/resource.ts";
+import type { ShardSource } from "../api/shard.ts";
 import { checkDurations } from "../async/time.ts";
+import { checkNames } from "../errors/option_names.ts";
 import type { ReflectorOptions } from "../reflector/reflector.ts";
 import type { Indexers } from "../store/indexer.ts";
 import type { FactorySnapshots } from "./snapshot.ts";

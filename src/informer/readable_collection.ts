@@ -5,8 +5,8 @@
  * @module
  */
 import type { ObjectKey } from "../api/object.ts";
-import type { internals } from "../errors/internals.ts";
 import type { Abortable } from "../api/options.ts";
+import type { internals } from "../errors/internals.ts";
 import type { ReadonlyIndexer } from "../store/indexer.ts";
 import type { CacheSelection, Lister } from "./cache/lister.ts";
 import type { HandlerOptions, HandlerRegistration, InformerEvent, ResourceEventHandler } from "./events/event.ts";

@@ -8,15 +8,15 @@
  * @module
  */
 
-import { checkNames } from "../errors/option_names.ts";
-import { internals } from "../errors/internals.ts";
-import { type Abortable, type CacheEntry, defined, type Selection } from "../api/options.ts";
-import type { KubernetesObject, ObjectKey } from "../api/object.ts";
 import type { ListerWatcher } from "../api/lister_watcher.ts";
-import { callObserver, DerivedController } from "../async/signals.ts";
+import type { KubernetesObject, ObjectKey } from "../api/object.ts";
+import { type Abortable, type CacheEntry, defined, type Selection } from "../api/options.ts";
 import { Latest } from "../async/iterate.ts";
+import { callObserver, DerivedController } from "../async/signals.ts";
 import { ConsoleReporter } from "../errors/errors.ts";
 import { withErrorJson } from "../errors/informer_error.ts";
+import { internals } from "../errors/internals.ts";
+import { checkNames } from "../errors/option_names.ts";
 import type { Indexers, ReadonlyIndexer } from "../store/indexer.ts";
 import { CachedCollection, type NamespaceFinder, type NamespaceSource } from "./cache/cache_scope.ts";
 import { type Lister, type MemoryReport, ObjectCache } from "./cache/lister.ts";
@@ -24,11 +24,11 @@ import type { CountedCache, MemoryBudget } from "./cache/memory_budget.ts";
 import type { HandlerOptions, HandlerRegistration, InformerEvent, ResourceEventHandler } from "./events/event.ts";
 import { Processor } from "./events/processor.ts";
 import { INFORMER_OPTIONS, type SharedIndexInformerOptions, withCacheDefaults } from "./options.ts";
-import { CacheSnapshots, type SnapshotOptions } from "./snapshot.ts";
 import type { IndexedCollection } from "./readable_collection.ts";
+import { CacheSnapshots, type SnapshotOptions } from "./snapshot.ts";
 import { type InformerStatus, syncStatus, Waits } from "./status.ts";
-import { type CheckOptions, type CheckResult, ConsistencyChecks } from "./sync/consistency_check.ts";
 import { CollectionSync } from "./sync/collection_sync.ts";
+import { type CheckOptions, type CheckResult, ConsistencyChecks } from "./sync/consistency_check.ts";
 import { CacheView, type ViewOptions } from "./view/cache_view.ts";
 
 /**

@@ -6,24 +6,28 @@
  *
  * @module
  */
-import { checkNames } from "../errors/option_names.ts";
-import { internals } from "../errors/internals.ts";
-import { type Abortable, checkSelectors, defined, namespacesOf, type Selection } from "../api/options.ts";
+import { type FieldPaths, onlyFields, type Picked } from "../api/fields.ts";
 import type { KubernetesObject, Reduced } from "../api/object.ts";
-import { callObserver, DerivedController, Latch } from "../async/signals.ts";
-import type { PolledIterator } from "../async/iterate.ts";
-import type { MemoryReport } from "./cache/lister.ts";
-import type { Listener } from "./events/processor.ts";
-import type { HandlerOptions, HandlerRegistration, InformerEvent, ResourceEventHandler } from "./events/event.ts";
-import { SharedIndexInformer } from "./shared_index_informer.ts";
-import { type InformerStatus, joined, WaitError } from "./status.ts";
-import { CacheView, type ViewOptions } from "./view/cache_view.ts";
-import { checkDurations, LongTimer } from "../async/time.ts";
+import { type Abortable, checkSelectors, defined, namespacesOf, type Selection } from "../api/options.ts";
 import { type ApiResource, type Resource, resourceName, type SecretLike, type WithoutData } from "../api/resource.ts";
+import type { PolledIterator } from "../async/iterate.ts";
+import { callObserver, DerivedController, Latch } from "../async/signals.ts";
+import { checkDurations, LongTimer } from "../async/time.ts";
+import type { Client } from "../client/client.ts";
+import { readablePart } from "../client/readable_namespaces.ts";
+import type { ResourceClient } from "../client/resource_client.ts";
 import { parsesObjects } from "../entry/path.ts";
+import { ConsoleReporter, errorLine } from "../errors/errors.ts";
+import { InformerError } from "../errors/informer_error.ts";
+import { internals } from "../errors/internals.ts";
+import { checkNames } from "../errors/option_names.ts";
 import type { IndexFunction } from "../store/indexer.ts";
 import { CacheScope, OverlapFinder } from "./cache/cache_scope.ts";
+import type { MemoryReport } from "./cache/lister.ts";
 import { MemoryBudget } from "./cache/memory_budget.ts";
+import type { HandlerOptions, HandlerRegistration, InformerEvent, ResourceEventHandler } from "./events/event.ts";
+import type { Listener } from "./events/processor.ts";
+import { LabelledNamespaces, NAMESPACE_METADATA, OptionalKinds } from "./metadata_watches.ts";
 import {
   type AnyOptions,
   CACHE_DEFAULTS,
@@ -34,14 +38,10 @@ import {
   type SharedIndexInformerOptions,
   type SharedInformerFactoryOptions,
 } from "./options.ts";
+import { SharedIndexInformer } from "./shared_index_informer.ts";
 import { SnapshotKeepers } from "./snapshot_keeper.ts";
-import { LabelledNamespaces, NAMESPACE_METADATA, OptionalKinds } from "./metadata_watches.ts";
-import { type FieldPaths, onlyFields, type Picked } from "../api/fields.ts";
-import type { Client } from "../client/client.ts";
-import { readablePart } from "../client/readable_namespaces.ts";
-import type { ResourceClient } from "../client/resource_client.ts";
-import { ConsoleReporter, errorLine } from "../errors/errors.ts";
-import { InformerError } from "../errors/informer_error.ts";
+import { type InformerStatus, joined, WaitError } from "./status.ts";
+import { CacheView, type ViewOptions } from "./view/cache_view.ts";
 
 /**
  * One holder of a shared informer, made by `SharedInformerFactory.acquire()`.

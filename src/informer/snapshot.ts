@@ -7,14 +7,12 @@
  *
  * @module
  */
-import { checkNames } from "../errors/option_names.ts";
-import { InformerError } from "../errors/informer_error.ts";
 import { limitedSnapshot, type SnapshotLimit, type SnapshotStore, type StoredSnapshot } from "../api/lister_watcher.ts";
-import { DecodeError, isOlder } from "../api/status.ts";
-import { type CacheScope, inOrder, recordDifference, type ScopeRecord } from "./cache/cache_scope.ts";
-import type { CacheEntry, Identity } from "../api/options.ts";
 import { decoder, encoder, type KubernetesObject, type ObjectKey } from "../api/object.ts";
+import type { CacheEntry, Identity } from "../api/options.ts";
 import type { TableColumn, TableRow } from "../api/resource.ts";
+import { DecodeError, isOlder } from "../api/status.ts";
+import { nextTurn, Pacer } from "../async/signals.ts";
 import {
   brokenEntry,
   entryBytes,
@@ -26,8 +24,10 @@ import {
   WrittenRowEntry,
 } from "../entry/entry.ts";
 import { errorLine } from "../errors/errors.ts";
+import { InformerError } from "../errors/informer_error.ts";
+import { checkNames } from "../errors/option_names.ts";
+import { type CacheScope, inOrder, recordDifference, type ScopeRecord } from "./cache/cache_scope.ts";
 import type { EntryTransform } from "./cache/entry_transform.ts";
-import { nextTurn, Pacer } from "../async/signals.ts";
 import type { CollectionSync } from "./sync/collection_sync.ts";
 
 /**

@@ -6,14 +6,14 @@
  *
  * @module
  */
-import type { Abortable } from "../api/options.ts";
-import { isOlder } from "../api/status.ts";
 import type { KubernetesObject } from "../api/object.ts";
+import type { Abortable } from "../api/options.ts";
 import type { Resource } from "../api/resource.ts";
+import { isOlder } from "../api/status.ts";
 import { DerivedController, withResolvers } from "../async/signals.ts";
-import { checkNames } from "../errors/option_names.ts";
 import { LongTimer, monotonicMs } from "../async/time.ts";
 import { InformerError } from "../errors/informer_error.ts";
+import { checkNames } from "../errors/option_names.ts";
 import type { CacheScope } from "./cache/cache_scope.ts";
 import type { SharedIndexInformer } from "./shared_index_informer.ts";
 import type { FactorySnapshots } from "./snapshot.ts";

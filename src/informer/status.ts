@@ -5,24 +5,24 @@
  *
  * @module
  */
-import { checkNames } from "../errors/option_names.ts";
 import type { ConnectionsStatus } from "../api/lister_watcher.ts";
 import type { KubernetesObject, ObjectKey } from "../api/object.ts";
-import type { CollectionSync } from "./sync/collection_sync.ts";
-import type { InformerState, NamespaceStatus, StateKeeper } from "./sync/state.ts";
-import type { ReflectorCounters } from "../reflector/requests.ts";
-import type { CheckResult } from "./sync/consistency_check.ts";
-import type { CountedBytes } from "./cache/memory_budget.ts";
-import { DerivedController } from "../async/signals.ts";
-import { errorLine, messageOf } from "../errors/errors.ts";
-import { InformerError } from "../errors/informer_error.ts";
 import { type Abortable, defined } from "../api/options.ts";
+import { DerivedController } from "../async/signals.ts";
 import { type Durations, monotonicMs, sumOfDurations, TimeLimit } from "../async/time.ts";
 import { ofEntries } from "../entry/path.ts";
+import { errorLine, messageOf } from "../errors/errors.ts";
+import { InformerError } from "../errors/informer_error.ts";
+import { checkNames } from "../errors/option_names.ts";
+import type { ReflectorCounters } from "../reflector/requests.ts";
+import type { CountedBytes } from "./cache/memory_budget.ts";
 import type { FollowedCollection } from "./derived/derivation.ts";
 import type { HandlerOptions, InformerEvent } from "./events/event.ts";
 import { HandlerRemovedError, type HandlerStatus } from "./events/processor.ts";
 import { NamespaceLeft } from "./sync/changing_namespaces.ts";
+import type { CollectionSync } from "./sync/collection_sync.ts";
+import type { CheckResult } from "./sync/consistency_check.ts";
+import type { InformerState, NamespaceStatus, StateKeeper } from "./sync/state.ts";
 
 /** The status of an informer at one moment. */
 export interface InformerStatus {

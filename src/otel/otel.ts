@@ -19,17 +19,17 @@ import {
   trace,
   type Tracer,
 } from "@opentelemetry/api";
-import { VERSION } from "../client/client.ts";
-import { StatusError } from "../api/status.ts";
-import { errorLine } from "../errors/errors.ts";
-import { resourceName } from "../api/resource.ts";
-import { monotonicMs } from "../async/time.ts";
-import type { ObserveReconcile } from "../controllers/reconcile/options.ts";
-import type { ListWatchObserver, ObserveRequest, RequestEnd, RequestObserver } from "../reflector/requests.ts";
-import type { SharedInformerFactory } from "../informer/shared_informer_factory.ts";
-import { type Manager, managerMetrics } from "../controllers/reconcile/manager.ts";
-import type { MetricFamily } from "../informer/metrics.ts";
 import type { Transport } from "../api/lister_watcher.ts";
+import { resourceName } from "../api/resource.ts";
+import { StatusError } from "../api/status.ts";
+import { monotonicMs } from "../async/time.ts";
+import { VERSION } from "../client/client.ts";
+import { type Manager, managerMetrics } from "../controllers/reconcile/manager.ts";
+import type { ObserveReconcile } from "../controllers/reconcile/options.ts";
+import { errorLine } from "../errors/errors.ts";
+import type { MetricFamily } from "../informer/metrics.ts";
+import type { SharedInformerFactory } from "../informer/shared_informer_factory.ts";
+import type { ListWatchObserver, ObserveRequest, RequestEnd, RequestObserver } from "../reflector/requests.ts";
 
 /** Returns this package's tracer and meter of the global providers. */
 function globalProviders(): { readonly tracer: Tracer; readonly meter: Meter } {

@@ -8,8 +8,11 @@
  * @module
  */
 
-import { internals } from "../errors/internals.ts";
-import { checkBackoff, checkNames } from "../errors/option_names.ts";
+import type { ListerWatcher } from "../api/lister_watcher.ts";
+import type { KubernetesObject } from "../api/object.ts";
+import { type Abortable, type CacheEntry, defined, WatchRenewal, watchTimeoutSeconds } from "../api/options.ts";
+import { MemoryLimitError } from "../api/status.ts";
+import { abortReason, callObserver, DerivedController, Latch } from "../async/signals.ts";
 import {
   backoffMs,
   type BackoffOptions,
@@ -21,21 +24,9 @@ import {
   sleep,
   unreachableBackoffMs,
 } from "../async/time.ts";
-import {
-  failed,
-  firstPhase,
-  type ListingPhase,
-  type Outcome,
-  type ReflectorPhase,
-  RequestRateError,
-  resumedPhase,
-  toNewest,
-  transition,
-  type TransitionRules,
-  type WatchFacts,
-  type WatchingPhase,
-  withRelist,
-} from "./transition.ts";
+import { ConsoleReporter, messageOf } from "../errors/errors.ts";
+import { internals } from "../errors/internals.ts";
+import { checkBackoff, checkNames } from "../errors/option_names.ts";
 import {
   type ArrivingParts,
   type ListWatchObserver,
@@ -51,12 +42,21 @@ import {
   type RequestEnd,
   WatchStream,
 } from "./requests.ts";
-import { type Abortable, type CacheEntry, defined, WatchRenewal, watchTimeoutSeconds } from "../api/options.ts";
-import type { ListerWatcher } from "../api/lister_watcher.ts";
-import type { KubernetesObject } from "../api/object.ts";
-import { MemoryLimitError } from "../api/status.ts";
-import { abortReason, callObserver, DerivedController, Latch } from "../async/signals.ts";
-import { ConsoleReporter, messageOf } from "../errors/errors.ts";
+import {
+  failed,
+  firstPhase,
+  type ListingPhase,
+  type Outcome,
+  type ReflectorPhase,
+  RequestRateError,
+  resumedPhase,
+  toNewest,
+  transition,
+  type TransitionRules,
+  type WatchFacts,
+  type WatchingPhase,
+  withRelist,
+} from "./transition.ts";
 
 /** The names of options that are times. */
 const TIMES = "watchTimeoutMs listIdleMs initialEventsTimeoutMs resyncMs reconnectMs";

@@ -8,6 +8,13 @@
  * @module
  */
 import {
+  type ListerWatcher,
+  type ListPart,
+  type OpenPage,
+  readPages,
+  type WatchChange,
+} from "../api/lister_watcher.ts";
+import {
   type Abortable,
   type CacheEntry,
   defined,
@@ -17,19 +24,12 @@ import {
   watchTimeoutError,
 } from "../api/options.ts";
 import type { Resource } from "../api/resource.ts";
-import { type Durations, Histogram, monotonicMs, RecentCount, TimeLimit } from "../async/time.ts";
+import { Arrivals, type ShardFilter } from "../api/shard.ts";
 import { DecodeError, isOlder, StatusError, UnreachableError } from "../api/status.ts";
-import {
-  type ListerWatcher,
-  type ListPart,
-  type OpenPage,
-  readPages,
-  type WatchChange,
-} from "../api/lister_watcher.ts";
 import { cancellable, type CancellableStream, ReadAhead } from "../async/iterate.ts";
 import { DerivedController, Pacer } from "../async/signals.ts";
+import { type Durations, Histogram, monotonicMs, RecentCount, TimeLimit } from "../async/time.ts";
 import { failed, type FailedOutcome, type Outcome, type StreamFailure, type WatchFacts } from "./transition.ts";
-import { Arrivals, type ShardFilter } from "../api/shard.ts";
 
 /** A list or watch that a reflector begins. */
 export interface ReflectorRequest {

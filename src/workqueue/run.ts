@@ -6,8 +6,8 @@
  *
  * @module
  */
-import { checkNames } from "../errors/option_names.ts";
 import { checkCounts, checkDurations, LeakyBucket } from "../async/time.ts";
+import { checkNames } from "../errors/option_names.ts";
 
 /**
  * A reason why a key waits, for the worker and for `status()`. The queue compares triggers, and does not interpret

@@ -8,8 +8,11 @@
  * @module
  */
 
-import { checkNames } from "../errors/option_names.ts";
+import { DerivedController, isAbortOf, Latch, nextTurn, Pacer } from "../async/signals.ts";
 import { checkCounts, CoarseClock, type Durations, Histogram, LongTimer, monotonicMs } from "../async/time.ts";
+import { ConsoleReporter } from "../errors/errors.ts";
+import { withErrorJson } from "../errors/informer_error.ts";
+import { checkNames } from "../errors/option_names.ts";
 import {
   checkResult,
   defaultRateLimiter,
@@ -25,9 +28,6 @@ import {
   type WorkItem,
   type WorkQueueRunOptions,
 } from "./run.ts";
-import { DerivedController, isAbortOf, Latch, nextTurn, Pacer } from "../async/signals.ts";
-import { ConsoleReporter } from "../errors/errors.ts";
-import { withErrorJson } from "../errors/informer_error.ts";
 
 /**
  * A queue of keys that become ready after a delay.

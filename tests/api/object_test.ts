@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
+import fc from "npm:fast-check@^4.10.2";
 import {
   copyOf,
   keyOf,
@@ -9,7 +10,6 @@ import {
   refuseReduced,
   splitKey,
 } from "../../src/api/object.ts";
-import fc from "npm:fast-check@^4.10.2";
 import * as tables from "./_quantity_tables.ts";
 
 Deno.test("keyOf and splitKey: namespaced, cluster-scoped, and an error on more slashes [C084]", async (t) => {

@@ -1,4 +1,3 @@
-import { editDistance } from "../../src/errors/errors.ts";
 import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import type { KubernetesObject } from "../../src/api/object.ts";
 import {
@@ -11,6 +10,7 @@ import {
   resourceName,
   verbOf,
 } from "../../src/api/resource.ts";
+import { editDistance } from "../../src/errors/errors.ts";
 
 Deno.test("editDistance counts insertions, deletions, replacements and swaps of neighbours", () => {
   const cases: readonly (readonly [string, string, number])[] = [

@@ -1,5 +1,5 @@
-import { type AccessRule, mergeRules, rolesYaml } from "../../src/api/roles.ts";
 import { assertEquals } from "@std/assert";
+import { type AccessRule, mergeRules, rolesYaml } from "../../src/api/roles.ts";
 
 const rule = (verbs: string[], group: string, resource: string, names?: string[]): AccessRule => ({
   verbs,

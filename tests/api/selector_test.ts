@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertFalse, assertThrows } from "@std/assert";
+import fc from "npm:fast-check@^4.10.2";
 import {
   differences,
   FieldSelector,
@@ -8,7 +9,6 @@ import {
   parseFieldPath,
   type Requirement,
 } from "../../src/api/selector.ts";
-import fc from "npm:fast-check@^4.10.2";
 
 Deno.test("parseFieldPath reads keys separated by dots and keys in brackets", () => {
   const cases: readonly [string, readonly string[]][] = [

@@ -7,6 +7,7 @@ import {
   assertStringIncludes,
   assertThrows,
 } from "@std/assert";
+import fc from "npm:fast-check@^4.10.2";
 import {
   type ApiStatus,
   compareResourceVersions,
@@ -27,7 +28,6 @@ import {
   statusFrom,
   UnreachableError,
 } from "../../src/api/status.ts";
-import fc from "npm:fast-check@^4.10.2";
 
 function failure(status: Partial<ApiStatus>): StatusError {
   return new StatusError("Cannot list", { code: 500, reason: "Unknown", message: "", ...status });

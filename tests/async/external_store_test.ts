@@ -1,6 +1,6 @@
 import { assertEquals, assertStrictEquals } from "@std/assert";
-import { Uncaught } from "../support/informer.ts";
 import { ExternalStore } from "../../src/async/iterate.ts";
+import { Uncaught } from "../support/informer.ts";
 
 interface State {
   readonly rows: readonly object[];

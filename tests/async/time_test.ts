@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
+import fc from "npm:fast-check@^4.10.2";
 import {
   backoffMs,
   type BackoffOptions,
@@ -14,10 +15,9 @@ import {
   TimeLimit,
   unreachableBackoffMs,
 } from "../../src/async/time.ts";
-import { FakeTime } from "../support/fake_time.ts";
 import { seedGlobals } from "../../src/testing/fake/random.ts";
+import { FakeTime } from "../support/fake_time.ts";
 import { CountedController } from "../support/listeners.ts";
-import fc from "npm:fast-check@^4.10.2";
 
 function waits(options: BackoffOptions, count: number): number[] {
   return Array.from({ length: count }, (_, failures) => backoffMs(failures, options));

@@ -1,8 +1,8 @@
 // Projects that `informer init` writes: their files, what they do, and what it refuses.
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
-import { VERSION } from "../../src/client/client.ts";
-import { PROJECT_FILES } from "../../src/cli/project_files.ts";
 import { defineResource, type Resource } from "../../src/api/resource.ts";
+import { PROJECT_FILES } from "../../src/cli/project_files.ts";
+import { VERSION } from "../../src/client/client.ts";
 import { Deployment } from "../../src/kinds/apps/v1.ts";
 import { FakeApiServer } from "../../src/testing/mod.ts";
 import { writeKubeconfig } from "../support/host.ts";

@@ -11,16 +11,16 @@ import {
   SharedInformerFactory,
 } from "../../mod.ts";
 import { KNOWN_FIELDS, needToApply } from "../../src/client/owned_fields.ts";
-import { Deployment, StatefulSet } from "../../src/kinds/apps/v1.ts";
+import { Reconciler } from "../../src/controllers/reconcile/mod.ts";
 import { CustomResourceDefinition } from "../../src/kinds/apiextensions/v1.ts";
+import { Deployment, StatefulSet } from "../../src/kinds/apps/v1.ts";
 import { ConfigMap, Namespace, PersistentVolumeClaim, Secret, Service } from "../../src/kinds/core/v1.ts";
 import { NetworkPolicy } from "../../src/kinds/networking/v1.ts";
 import { PodDisruptionBudget } from "../../src/kinds/policy/v1.ts";
 import { RoleBinding } from "../../src/kinds/rbac/v1.ts";
-import { Reconciler } from "../../src/controllers/reconcile/mod.ts";
-import { FakeApiServer } from "../../src/testing/mod.ts";
 import { type Schema, schemaOf } from "../../src/testing/fake/schema/schema.ts";
 import { SERVED_TEXT } from "../../src/testing/fake/schema/served.ts";
+import { FakeApiServer } from "../../src/testing/mod.ts";
 import { customKinds } from "../support/twin/drafts.ts";
 
 type Body = Readonly<Record<string, unknown>>;

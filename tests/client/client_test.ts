@@ -3,6 +3,7 @@ import { type ApiResource, defineResource } from "../../src/api/resource.ts";
 import { rolesYaml } from "../../src/api/roles.ts";
 import { isForbidden, StatusError } from "../../src/api/status.ts";
 import { accessUsed, Client, findResource, installCrds, VERSION } from "../../src/client/client.ts";
+import { InformerError } from "../../src/errors/informer_error.ts";
 import { SharedInformerFactory } from "../../src/informer/shared_informer_factory.ts";
 import { Deployment } from "../../src/kinds/apps/v1.ts";
 import { ConfigMap, Node, Pod } from "../../src/kinds/core/v1.ts";
@@ -20,7 +21,6 @@ import {
   text,
   watchOf,
 } from "../support/transport.ts";
-import { InformerError } from "../../src/errors/informer_error.ts";
 import { definitionOf, Gadget, Widget } from "../support/widgets.ts";
 import config from "../../deno.json" with { type: "json" };
 

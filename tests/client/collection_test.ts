@@ -1,6 +1,14 @@
 import { assert, assertEquals, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
-import { DecodeError, isConflict, isExpired, StatusError } from "../../src/api/status.ts";
+import { onlyFields } from "../../src/api/fields.ts";
+import type { Transport } from "../../src/api/lister_watcher.ts";
+import { type KubernetesObject, type Mutable, reduced } from "../../src/api/object.ts";
 import { asTable, defineResource, onlyMetadata, type Resource } from "../../src/api/resource.ts";
+import { DecodeError, isConflict, isExpired, StatusError } from "../../src/api/status.ts";
+import { Client } from "../../src/client/client.ts";
+import { createOrUpdate, finalize, writeStatus } from "../../src/controllers/reconcile/objects.ts";
+import { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";
+import { ConfigMap } from "../../src/kinds/core/v1.ts";
+import { configMap, FakeApiServer } from "../../src/testing/mod.ts";
 import {
   bookmark,
   collect,
@@ -16,14 +24,6 @@ import {
   text,
   watchOf,
 } from "../support/transport.ts";
-import { type KubernetesObject, type Mutable, reduced } from "../../src/api/object.ts";
-import { onlyFields } from "../../src/api/fields.ts";
-import { Client } from "../../src/client/client.ts";
-import { ConfigMap } from "../../src/kinds/core/v1.ts";
-import { createOrUpdate, finalize, writeStatus } from "../../src/controllers/reconcile/objects.ts";
-import { configMap, FakeApiServer } from "../../src/testing/mod.ts";
-import type { Transport } from "../../src/api/lister_watcher.ts";
-import { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";
 
 interface Pod extends KubernetesObject {
   readonly spec?: { readonly nodeName?: string };

@@ -1,7 +1,7 @@
-import { brotliCompressSync } from "node:zlib";
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { DecodeError, isNotFound, StatusError, UnreachableError } from "../../src/api/status.ts";
+import { brotliCompressSync } from "node:zlib";
 import { defineResource } from "../../src/api/resource.ts";
+import { DecodeError, isNotFound, StatusError, UnreachableError } from "../../src/api/status.ts";
 import { Client } from "../../src/client/client.ts";
 import { collect, json, line, pod, podList, text } from "../support/transport.ts";
 

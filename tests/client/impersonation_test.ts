@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
-import { isForbidden } from "../../src/api/status.ts";
 import { rolesYaml } from "../../src/api/roles.ts";
+import { isForbidden } from "../../src/api/status.ts";
 import { accessUsed, Client, type ClientOptions } from "../../src/client/client.ts";
 import { SharedInformerFactory } from "../../src/informer/shared_informer_factory.ts";
 import { ConfigMap } from "../../src/kinds/core/v1.ts";

@@ -1,7 +1,7 @@
 import { assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { defineResource, onlyMetadata } from "../../src/api/resource.ts";
-import { Client } from "../../src/client/client.ts";
 import { StatusError } from "../../src/api/status.ts";
+import { Client } from "../../src/client/client.ts";
 import { json, pod, podList, refusal, ScriptedTransport } from "../support/transport.ts";
 
 const Pod = defineResource({ version: "v1", plural: "pods", kind: "Pod" });

@@ -1,4 +1,7 @@
 import { assert, assertEquals, assertMatch, assertRejects, assertThrows } from "@std/assert";
+import type { WatchEvent } from "../../src/api/lister_watcher.ts";
+import type { KubernetesObject } from "../../src/api/object.ts";
+import { defineResource } from "../../src/api/resource.ts";
 import {
   CredentialsError,
   DecodeError,
@@ -9,15 +12,12 @@ import {
   StatusError,
   UnreachableError,
 } from "../../src/api/status.ts";
-import type { WatchEvent } from "../../src/api/lister_watcher.ts";
-import type { KubernetesObject } from "../../src/api/object.ts";
-import { defineResource } from "../../src/api/resource.ts";
 import { Client } from "../../src/client/client.ts";
 import type { Credentials } from "../../src/client/http/connection.ts";
 import type { FollowOptions } from "../../src/client/resource_client.ts";
 import { Warnings } from "../support/console.ts";
-import { CountedController } from "../support/listeners.ts";
 import { FakeTime } from "../support/fake_time.ts";
+import { CountedController } from "../support/listeners.ts";
 import {
   type Answer,
   bookmark,

@@ -1,7 +1,7 @@
 import type { Client, KubernetesObject, Resource } from "@kube/informer";
+import { define, undefine } from "../support/cluster/definitions.ts";
 import type { CrashableServer, LimitedUser, ScenarioServer } from "../support/scenarios/scenario_server.ts";
 import type { PlaneSetting, Setting } from "./_cluster.ts";
-import { define, undefine } from "../support/cluster/definitions.ts";
 import { grantReading, newAccount } from "./_rights.ts";
 
 /** A real server, as the scenarios see it. */

@@ -1,6 +1,6 @@
 // A process of an election: KUBECONFIG NAMESPACE IDENTITY. Prints what it does, with the time of day in milliseconds.
-import { LeaderElector, LeadershipLostError } from "@kube/informer/reconcile";
 import { connect } from "@kube/informer/connect";
+import { LeaderElector, LeadershipLostError } from "@kube/informer/reconcile";
 
 const [kubeconfig, namespace, identity] = Deno.args;
 using client = await connect({ kubeconfig });

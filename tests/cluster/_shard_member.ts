@@ -1,7 +1,7 @@
 // A process of a shard group: KUBECONFIG NAMESPACE IDENTITY [default], with short durations or the default ones. Prints
 // the ranges that it acts on, and the writes that it sends, with the time of day in milliseconds.
-import { ShardGroup } from "@kube/informer/reconcile";
 import { connect } from "@kube/informer/connect";
+import { ShardGroup } from "@kube/informer/reconcile";
 
 const [kubeconfig, namespace, identity, durations] = Deno.args;
 using client = await connect({

@@ -8,11 +8,10 @@ import {
   SharedIndexInformer,
   SharedInformerFactory,
 } from "@kube/informer";
-import { accessReview, InformerRelay } from "@kube/informer/relay";
 import { ConfigMap } from "@kube/informer/kinds/core/v1";
+import { accessReview, InformerRelay } from "@kube/informer/relay";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { delay } from "@std/async";
-import { clusterTests, report, seconds, type Setting } from "./_cluster.ts";
 import { assertEqualToServer } from "../support/cluster/compare.ts";
 import {
   define,
@@ -22,10 +21,11 @@ import {
   undefine,
   versionsOf,
 } from "../support/cluster/definitions.ts";
-import { grantReading } from "./_rights.ts";
 import { EventChecker } from "../support/cluster/event_checker.ts";
 import { runSynced, untilStatus, withDeadline } from "../support/cluster/with_deadline.ts";
 import { settle } from "../support/cluster/writers.ts";
+import { clusterTests, report, seconds, type Setting } from "./_cluster.ts";
+import { grantReading } from "./_rights.ts";
 
 const cluster = clusterTests();
 

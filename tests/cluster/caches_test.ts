@@ -20,13 +20,13 @@ import {
 } from "@kube/informer";
 import { ConfigMap, Namespace, Pod, Secret, ServiceAccount } from "@kube/informer/kinds/core/v1";
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
-import { clusterTests, type PlaneSetting, report, seconds, type Setting, STREAMS } from "./_cluster.ts";
-import { needsOf } from "./_versions.ts";
 import { assertEqualToServer } from "../support/cluster/compare.ts";
-import { Requests } from "../support/cluster/requests.ts";
 import { EventChecker } from "../support/cluster/event_checker.ts";
+import { Requests } from "../support/cluster/requests.ts";
 import { runSynced, untilStatus, withDeadline } from "../support/cluster/with_deadline.ts";
 import { forEach, mapDraft, names, podDraft, settle, writeAtRandom } from "../support/cluster/writers.ts";
+import { clusterTests, type PlaneSetting, report, seconds, type Setting, STREAMS } from "./_cluster.ts";
+import { needsOf } from "./_versions.ts";
 
 // Caches of a real server that runs without faults, under many writes by several clients: they become equal to it.
 

@@ -4,10 +4,10 @@ import { ConfigMap } from "@kube/informer/kinds/core/v1";
 import { ConfigMapCheckpoints } from "@kube/informer/reconcile";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { delay } from "@std/async";
-import { clusterTests } from "./_cluster.ts";
-import { Folder } from "../support/serve.ts";
-import { Program } from "../support/program.ts";
 import { withDeadline } from "../support/cluster/with_deadline.ts";
+import { Program } from "../support/program.ts";
+import { Folder } from "../support/serve.ts";
+import { clusterTests } from "./_cluster.ts";
 
 const cluster = clusterTests();
 

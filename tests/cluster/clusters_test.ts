@@ -6,8 +6,8 @@ import { Reconciler } from "@kube/informer/reconcile";
 import { type ControlPlane, startControlPlane } from "@kube/informer/testing/control-plane";
 import { assertEquals } from "@std/assert";
 import { versionOf } from "../../src/connect/deno/host.ts";
-import { Program } from "../support/program.ts";
 import { withDeadline } from "../support/cluster/with_deadline.ts";
+import { Program } from "../support/program.ts";
 import { report, seconds, testOfAssets } from "./_cluster.ts";
 
 /** Returns a kubeconfig with a context for each server. */

@@ -4,12 +4,12 @@ import { Deployment } from "@kube/informer/kinds/apps/v1";
 import { ConfigMap, Namespace, Pod } from "@kube/informer/kinds/core/v1";
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { delay } from "@std/async";
-import { clusterTests, type PlaneSetting, report, seconds } from "./_cluster.ts";
 import { differences } from "../support/cluster/compare.ts";
 import { define, Definition, definitionName } from "../support/cluster/definitions.ts";
+import { forEach, mapDraft, names, podDraft } from "../support/cluster/writers.ts";
 import { type Ended, Program } from "../support/program.ts";
 import { Folder } from "../support/serve.ts";
-import { forEach, mapDraft, names, podDraft } from "../support/cluster/writers.ts";
+import { clusterTests, type PlaneSetting, report, seconds } from "./_cluster.ts";
 
 const cluster = clusterTests();
 

@@ -3,9 +3,9 @@ import { connect } from "@kube/informer/connect";
 import { ConfigMap, Pod, Secret, Service, ServiceAccount } from "@kube/informer/kinds/core/v1";
 import { assert, assertEquals } from "@std/assert";
 import { delay } from "@std/async";
-import { FaultProxy } from "../support/recovery/fault_proxy.ts";
 import { runSynced, untilStatus, withDeadline } from "../support/cluster/with_deadline.ts";
 import { mapDraft } from "../support/cluster/writers.ts";
+import { FaultProxy } from "../support/recovery/fault_proxy.ts";
 import { clusterTests, type PlaneSetting, report, seconds } from "./_cluster.ts";
 
 // A proxy between client and server swallows bytes: connections stay open, and nothing comes on them. Everything has

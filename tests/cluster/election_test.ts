@@ -3,9 +3,9 @@ import { isNotFound } from "@kube/informer";
 import { Lease } from "@kube/informer/kinds/coordination/v1";
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { delay } from "@std/async";
-import { clusterTests, report, seconds, type Setting } from "./_cluster.ts";
-import { Program } from "../support/program.ts";
 import { withDeadline } from "../support/cluster/with_deadline.ts";
+import { Program } from "../support/program.ts";
+import { clusterTests, report, seconds, type Setting } from "./_cluster.ts";
 
 const cluster = clusterTests();
 

@@ -3,14 +3,14 @@
 import { accessUsed, type Client, isForbidden, rolesYaml, SharedIndexInformer } from "@kube/informer";
 import { ConfigMap } from "@kube/informer/kinds/core/v1";
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
-import { Scripts } from "../support/plugin.ts";
-import { clusterTests, type PlaneSetting, report, seconds, type Setting } from "./_cluster.ts";
 import { assertEqualToServer } from "../support/cluster/compare.ts";
-import { deleteAccount, grant, grantReading, newAccount } from "./_rights.ts";
 import { EventChecker } from "../support/cluster/event_checker.ts";
-import { whoAmI } from "./_who_am_i.ts";
 import { runSynced, untilStatus, withDeadline } from "../support/cluster/with_deadline.ts";
 import { mapDraft, settle } from "../support/cluster/writers.ts";
+import { Scripts } from "../support/plugin.ts";
+import { clusterTests, type PlaneSetting, report, seconds, type Setting } from "./_cluster.ts";
+import { deleteAccount, grant, grantReading, newAccount } from "./_rights.ts";
+import { whoAmI } from "./_who_am_i.ts";
 
 const cluster = clusterTests();
 

@@ -5,13 +5,13 @@ import { Pod } from "@kube/informer/kinds/core/v1";
 import { Event } from "@kube/informer/kinds/events/v1";
 import { assert, assertEquals } from "@std/assert";
 import { loadAll } from "js-yaml";
+import { withDeadline } from "../support/cluster/with_deadline.ts";
+import { podDraft } from "../support/cluster/writers.ts";
 import { parseOpenMetrics } from "../support/parse_open_metrics.ts";
 import { clusterTests, report, seconds } from "./_cluster.ts";
 import { Image } from "./_image.ts";
 import { create } from "./_manifests.ts";
 import { tokenOf } from "./_rights.ts";
-import { withDeadline } from "../support/cluster/with_deadline.ts";
-import { podDraft } from "../support/cluster/writers.ts";
 
 const cluster = clusterTests();
 const NAME = "pod-labels";

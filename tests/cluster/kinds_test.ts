@@ -9,21 +9,21 @@ import {
   SharedIndexInformer,
   StatusError,
 } from "@kube/informer";
-import { assert, assertEquals, assertStringIncludes, equal } from "@std/assert";
-import { INTRODUCED, introducedIn, OLDEST_MINOR } from "../../tools/introduced.ts";
-import { differences, generateKinds } from "../../tools/kinds.ts";
-import { clusterTests, report } from "./_cluster.ts";
-import { differencesOf, isNewest, minorOfServer } from "./_versions.ts";
+import { CustomResourceDefinition } from "@kube/informer/kinds/apiextensions/v1";
 import { Namespace, Pod } from "@kube/informer/kinds/core/v1";
 import { RuntimeClass } from "@kube/informer/kinds/node/v1";
-import { MANIFESTS } from "../support/manifests.ts";
-import { deno, Program } from "../support/program.ts";
-import { fullDraft, pathsOf, Schemas } from "./_full_draft.ts";
-import { CustomResourceDefinition } from "@kube/informer/kinds/apiextensions/v1";
+import { FakeApiServer } from "@kube/informer/testing";
+import { assert, assertEquals, assertStringIncludes, equal } from "@std/assert";
+import { isBuiltInGroup } from "../../src/client/protocol/discovery.ts";
+import { INTRODUCED, introducedIn, OLDEST_MINOR } from "../../tools/introduced.ts";
+import { differences, generateKinds } from "../../tools/kinds.ts";
 import { CRONTAB_FILE, crontabDefinition } from "../support/crontab.ts";
 import { GeneratedProgram } from "../support/generated_program.ts";
-import { FakeApiServer } from "@kube/informer/testing";
-import { isBuiltInGroup } from "../../src/client/protocol/discovery.ts";
+import { MANIFESTS } from "../support/manifests.ts";
+import { deno, Program } from "../support/program.ts";
+import { clusterTests, report } from "./_cluster.ts";
+import { fullDraft, pathsOf, Schemas } from "./_full_draft.ts";
+import { differencesOf, isNewest, minorOfServer } from "./_versions.ts";
 
 // The kinds of a real server, beside the files that were generated from one.
 

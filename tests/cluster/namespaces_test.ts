@@ -3,11 +3,11 @@ import { isForbidden, SharedInformerFactory } from "@kube/informer";
 import { ConfigMap, Namespace } from "@kube/informer/kinds/core/v1";
 import { ClusterRole, ClusterRoleBinding, RoleBinding } from "@kube/informer/kinds/rbac/v1";
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
-import { clusterTests, report, seconds } from "./_cluster.ts";
-import { grantReading, newAccount } from "./_rights.ts";
 import { EventChecker } from "../support/cluster/event_checker.ts";
 import { untilStatus, withDeadline } from "../support/cluster/with_deadline.ts";
 import { mapDraft } from "../support/cluster/writers.ts";
+import { clusterTests, report, seconds } from "./_cluster.ts";
+import { grantReading, newAccount } from "./_rights.ts";
 
 const cluster = clusterTests();
 

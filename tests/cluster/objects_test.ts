@@ -1,4 +1,5 @@
 import { defineResource, isConflict, type KubernetesObject, type ObjectDraft, type Resource } from "@kube/informer";
+import { Deployment } from "@kube/informer/kinds/apps/v1";
 import { ConfigMap, Node, Pod } from "@kube/informer/kinds/core/v1";
 import {
   createOrUpdate,
@@ -10,14 +11,13 @@ import {
   writeStatus,
 } from "@kube/informer/reconcile";
 import { assert, assertEquals, assertRejects, assertStrictEquals } from "@std/assert";
-import { clusterTests, report } from "./_cluster.ts";
-import { podDraft } from "../support/cluster/writers.ts";
-import { Deployment } from "@kube/informer/kinds/apps/v1";
-import { withDeadline } from "../support/cluster/with_deadline.ts";
+import { delay } from "@std/async";
 import { ApplyPlayer, isLeftOut, type Outcome } from "../support/applies/play.ts";
+import { withDeadline } from "../support/cluster/with_deadline.ts";
+import { podDraft } from "../support/cluster/writers.ts";
 import { readDrafts } from "../support/twin/drafts.ts";
 import { defineCustomKinds, realServer, typesOf } from "../support/twin/servers.ts";
-import { delay } from "@std/async";
+import { clusterTests, report } from "./_cluster.ts";
 
 // The writes of controllers, as a real server checks them.
 

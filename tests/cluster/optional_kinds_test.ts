@@ -11,19 +11,19 @@ import {
   SharedInformerFactory,
 } from "@kube/informer";
 import { CustomResourceDefinition } from "@kube/informer/kinds/apiextensions/v1";
+import { APIService } from "@kube/informer/kinds/apiregistration/v1";
 import { ConfigMap, Service } from "@kube/informer/kinds/core/v1";
 import { ClusterRole, ClusterRoleBinding } from "@kube/informer/kinds/rbac/v1";
 import { Reconciler } from "@kube/informer/reconcile";
 import { assert, assertEquals, assertRejects } from "@std/assert";
+import { makeCertificates } from "../support/certificates.ts";
 import { define, definitionName, onceServed, undefine } from "../support/cluster/definitions.ts";
 import { untilStatus, withDeadline } from "../support/cluster/with_deadline.ts";
+import { MetricsServer, PodMetrics } from "../support/metrics_server.ts";
+import { informer } from "../support/program.ts";
 import { definitionOf } from "../support/widgets.ts";
 import { clusterTests, report, seconds } from "./_cluster.ts";
 import { newAccount } from "./_rights.ts";
-import { APIService } from "@kube/informer/kinds/apiregistration/v1";
-import { makeCertificates } from "../support/certificates.ts";
-import { MetricsServer, PodMetrics } from "../support/metrics_server.ts";
-import { informer } from "../support/program.ts";
 
 // A reconciler of a kind whose definition comes and goes, on a real server.
 

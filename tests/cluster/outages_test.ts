@@ -1,21 +1,21 @@
 import { type Client, isExpired, SharedIndexInformer } from "@kube/informer";
-import type { ReflectorOptions } from "@kube/informer/types";
+import { connect } from "@kube/informer/connect";
 import { ConfigMap, Pod } from "@kube/informer/kinds/core/v1";
+import type { ReflectorOptions } from "@kube/informer/types";
 import { assert, assertEquals } from "@std/assert";
 import { delay } from "@std/async";
-import { clusterTests, type PlaneSetting, report, seconds, STREAMS } from "./_cluster.ts";
 import { assertEqualToServer } from "../support/cluster/compare.ts";
 import type { BreakableControlPlane } from "../support/cluster/control_plane.ts";
-import { Phases } from "../support/cluster/phases.ts";
 import { EventChecker } from "../support/cluster/event_checker.ts";
+import { Phases } from "../support/cluster/phases.ts";
 import { untilStatus, withDeadline } from "../support/cluster/with_deadline.ts";
 import { forEach, mapDraft, names, podDraft, settle } from "../support/cluster/writers.ts";
-import { connect } from "@kube/informer/connect";
 import { FaultProxy } from "../support/recovery/fault_proxy.ts";
 import { DISCONNECTS } from "../support/recovery/fault_schedule.ts";
 import { MarkerWriter } from "../support/recovery/marker.ts";
 import { assertRecovery, InformerFollower, PATIENCE_MS, recoveriesOf } from "../support/recovery/recovery.ts";
 import { CRASHES, SCENARIOS } from "../support/scenarios/suite.ts";
+import { clusterTests, type PlaneSetting, report, seconds, STREAMS } from "./_cluster.ts";
 import { ClusterScenarioServer, CrashableClusterServer } from "./_cluster_scenario_server.ts";
 import { needsOf } from "./_versions.ts";
 

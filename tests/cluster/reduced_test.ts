@@ -14,20 +14,20 @@ import {
   SharedIndexInformer,
   type TableRow,
 } from "@kube/informer";
-import { ConfigMap, Namespace, Node, Pod, Secret } from "@kube/informer/kinds/core/v1";
 import { Deployment } from "@kube/informer/kinds/apps/v1";
+import { ConfigMap, Namespace, Node, Pod, Secret } from "@kube/informer/kinds/core/v1";
+import { createOrUpdate, finalize, writeStatus } from "@kube/informer/reconcile";
+import { FakeApiServer } from "@kube/informer/testing";
 import { assert, assertEquals, assertRejects, assertStringIncludes, equal } from "@std/assert";
-import { clusterTests, report, type Setting } from "./_cluster.ts";
-import { differencesOf, minorOfServer, needsOf } from "./_versions.ts";
+import { FieldTree } from "../../src/api/fields.ts";
+import { copyOf } from "../../src/api/object.ts";
+import { pickFields } from "../../src/entry/entry.ts";
 import { define, Definition, onceServed, undefine } from "../support/cluster/definitions.ts";
 import { runSynced, withDeadline } from "../support/cluster/with_deadline.ts";
 import { forEach, mapDraft, names, podDraft } from "../support/cluster/writers.ts";
 import { definitionOf } from "../support/widgets.ts";
-import { copyOf } from "../../src/api/object.ts";
-import { FakeApiServer } from "@kube/informer/testing";
-import { createOrUpdate, finalize, writeStatus } from "@kube/informer/reconcile";
-import { FieldTree } from "../../src/api/fields.ts";
-import { pickFields } from "../../src/entry/entry.ts";
+import { clusterTests, report, type Setting } from "./_cluster.ts";
+import { differencesOf, minorOfServer, needsOf } from "./_versions.ts";
 
 // Metadata alone, from a real server.
 

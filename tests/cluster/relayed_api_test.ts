@@ -9,14 +9,14 @@ import {
   SharedInformerFactory,
 } from "@kube/informer";
 import { FetchServer } from "@kube/informer/connect";
-import { InformerRelay } from "@kube/informer/relay";
 import { ConfigMap, Pod } from "@kube/informer/kinds/core/v1";
+import { InformerRelay } from "@kube/informer/relay";
 import { assert, assertEquals } from "@std/assert";
-import { ASSETS, clusterTests, report, seconds } from "./_cluster.ts";
 import { compareResourceVersions } from "../../src/api/status.ts";
 import { assertEqualToServer } from "../support/cluster/compare.ts";
 import { runSynced, untilStatus } from "../support/cluster/with_deadline.ts";
 import { forEach, mapDraft, names, settle, writeAtRandom } from "../support/cluster/writers.ts";
+import { ASSETS, clusterTests, report, seconds } from "./_cluster.ts";
 
 // Open watches end when the server shuts down, as behind a load balancer; otherwise they would stay open for a minute.
 const cluster = clusterTests({ flags: ["--shutdown-watch-termination-grace-period=2s"] });

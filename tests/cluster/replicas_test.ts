@@ -1,8 +1,8 @@
 // Three relays of a real server behind a proxy, killed one after the other under clients of event streams.
 import { assert, assertEquals } from "@std/assert";
-import { clusterTests, report } from "./_cluster.ts";
 import { shareOf } from "../support/replicas/checked_copy.ts";
 import { killReplicas } from "../support/replicas/killed_replicas.ts";
+import { clusterTests, report } from "./_cluster.ts";
 
 const cluster = clusterTests();
 

@@ -2,9 +2,9 @@
 import { Lease } from "@kube/informer/kinds/coordination/v1";
 import { assert, assertEquals } from "@std/assert";
 import { delay } from "@std/async";
-import { clusterTests, report, seconds, type Setting } from "./_cluster.ts";
-import { Program } from "../support/program.ts";
 import { withDeadline } from "../support/cluster/with_deadline.ts";
+import { Program } from "../support/program.ts";
+import { clusterTests, report, seconds, type Setting } from "./_cluster.ts";
 
 const cluster = clusterTests();
 

@@ -1,6 +1,6 @@
 // examples/sharded_controller.ts on a real server: three processes, one of which is killed, and a fourth one.
-import { ConfigMap } from "@kube/informer/kinds/core/v1";
 import { Lease } from "@kube/informer/kinds/coordination/v1";
+import { ConfigMap } from "@kube/informer/kinds/core/v1";
 import { assert, assertEquals } from "@std/assert";
 import { delay } from "@std/async";
 import { withDeadline } from "../support/cluster/with_deadline.ts";

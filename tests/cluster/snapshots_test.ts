@@ -7,12 +7,12 @@ import { assert, assertEquals, assertMatch } from "@std/assert";
 import { delay } from "@std/async";
 import { loadAll } from "js-yaml";
 import { errorLine } from "../../src/errors/errors.ts";
+import { untilStatus, withDeadline } from "../support/cluster/with_deadline.ts";
+import { podDraft } from "../support/cluster/writers.ts";
+import { Program } from "../support/program.ts";
 import { clusterTests, MINOR, report, seconds, STREAMS } from "./_cluster.ts";
 import { Issuer } from "./_issuer.ts";
 import { hasFeature } from "./_versions.ts";
-import { Program } from "../support/program.ts";
-import { untilStatus, withDeadline } from "../support/cluster/with_deadline.ts";
-import { podDraft } from "../support/cluster/writers.ts";
 
 const FOLDER = Deno.makeTempDirSync({ prefix: "informer-snapshots-" });
 const AUDIT = `${FOLDER}/audit.log`;

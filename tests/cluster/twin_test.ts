@@ -1,4 +1,9 @@
+import { ConfigMap, Pod, Secret } from "@kube/informer/kinds/core/v1";
 import { assert, assertEquals } from "@std/assert";
+import { differences } from "../support/cluster/compare.ts";
+import { forEach, mapDraft, names, podDraft } from "../support/cluster/writers.ts";
+import { informer } from "../support/program.ts";
+import { replayed, untilText } from "../support/recorded.ts";
 import { caseOf } from "../support/twin/cases.ts";
 import type { Category } from "../support/twin/compare.ts";
 import { readDrafts } from "../support/twin/drafts.ts";
@@ -9,11 +14,6 @@ import { checkStrictBodies } from "../support/twin/strict_bodies.ts";
 import { Summary } from "../support/twin/summary.ts";
 import { clusterTests, report } from "./_cluster.ts";
 import { isNewest, minorOfServer } from "./_versions.ts";
-import { ConfigMap, Pod, Secret } from "@kube/informer/kinds/core/v1";
-import { differences } from "../support/cluster/compare.ts";
-import { informer } from "../support/program.ts";
-import { replayed, untilText } from "../support/recorded.ts";
-import { forEach, mapDraft, names, podDraft } from "../support/cluster/writers.ts";
 
 // The fake beside this server: the same random requests, and what is equal today stays equal.
 

@@ -4,9 +4,9 @@ import { Deployment } from "@kube/informer/kinds/apps/v1";
 import { ConfigMap, Pod } from "@kube/informer/kinds/core/v1";
 import { NotReadyError, readiness, untilReady } from "@kube/informer/readiness";
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
-import { clusterTests } from "./_cluster.ts";
 import { define, Definition, definitionName } from "../support/cluster/definitions.ts";
 import { informer } from "../support/program.ts";
+import { clusterTests } from "./_cluster.ts";
 
 const cluster = clusterTests();
 

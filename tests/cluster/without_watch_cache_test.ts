@@ -2,14 +2,14 @@
 import { isExpired, SharedIndexInformer } from "@kube/informer";
 import { ConfigMap, Pod } from "@kube/informer/kinds/core/v1";
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { clusterTests, report, seconds } from "./_cluster.ts";
-import { needsOf } from "./_versions.ts";
 import { assertEqualToServer } from "../support/cluster/compare.ts";
+import { EventChecker } from "../support/cluster/event_checker.ts";
 import { Phases } from "../support/cluster/phases.ts";
 import { Requests } from "../support/cluster/requests.ts";
-import { EventChecker } from "../support/cluster/event_checker.ts";
 import { runSynced, untilStatus, withDeadline } from "../support/cluster/with_deadline.ts";
 import { forEach, mapDraft, names, podDraft, settle } from "../support/cluster/writers.ts";
+import { clusterTests, report, seconds } from "./_cluster.ts";
+import { needsOf } from "./_versions.ts";
 
 const cluster = clusterTests({ watchCache: false });
 

@@ -1,12 +1,12 @@
 import { assert, assertEquals } from "@std/assert";
 import { fileURLToPath } from "node:url";
-import { deno, printedBy } from "../support/program.ts";
 import type { Transport } from "../../src/api/lister_watcher.ts";
 import { Client } from "../../src/client/client.ts";
-import { ConfigMap } from "../../src/kinds/core/v1.ts";
 import { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";
+import { ConfigMap } from "../../src/kinds/core/v1.ts";
 import { FakeApiServer } from "../../src/testing/mod.ts";
 import { FakeTime } from "../support/fake_time.ts";
+import { deno, printedBy } from "../support/program.ts";
 
 Deno.test("the core follows a server with web standards alone, and without a permission [F40]", async () => {
   const program = fileURLToPath(new URL("./_bare.ts", import.meta.url));

@@ -1,9 +1,9 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { Deployment } from "../../src/kinds/apps/v1.ts";
-import { fixedShard, ShardFilter } from "../../src/api/shard.ts";
-import { Node, Pod } from "../../src/kinds/core/v1.ts";
-import { PROJECT_FILES } from "../../src/cli/project_files.ts";
 import { defineResource, type Resource } from "../../src/api/resource.ts";
+import { fixedShard, ShardFilter } from "../../src/api/shard.ts";
+import { PROJECT_FILES } from "../../src/cli/project_files.ts";
+import { Deployment } from "../../src/kinds/apps/v1.ts";
+import { Node, Pod } from "../../src/kinds/core/v1.ts";
 import { deployment, FakeApiServer, node, pod } from "../../src/testing/mod.ts";
 import { entriesIn } from "../../tools/node.ts";
 import { CRONTAB_FILE } from "../support/crontab.ts";

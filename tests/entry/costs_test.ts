@@ -2,10 +2,10 @@
 //
 // Steps are counted, by proxies around objects, texts and bytes; times are not measured. An object may be what a
 // kube-apiserver accepts: up to 10,000 levels, and 1.5 MB.
-import { assert } from "@std/assert";
 import { asTable, differences, field, onlyFields, onlyMetadata } from "@kube/informer";
-import type { KubernetesObject } from "../../src/api/object.ts";
+import { assert } from "@std/assert";
 import { FieldTree } from "../../src/api/fields.ts";
+import type { KubernetesObject } from "../../src/api/object.ts";
 import { elementsAt, FieldSelector, LabelSelector, membersAt, sameValue } from "../../src/api/selector.ts";
 import { JsonWalker, Projector } from "../../src/client/decode/json_text.ts";
 import { ObjectReader } from "../../src/client/decode/object_reader.ts";

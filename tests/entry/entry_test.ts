@@ -6,6 +6,7 @@ import {
   assertStrictEquals,
   assertThrows,
 } from "@std/assert";
+import fc from "npm:fast-check@^4.10.2";
 import { FieldTree } from "../../src/api/fields.ts";
 import type { KubernetesObject } from "../../src/api/object.ts";
 import { type CacheEntry, sameVersion } from "../../src/api/options.ts";
@@ -22,7 +23,6 @@ import {
   unreadEntry,
 } from "../../src/entry/entry.ts";
 import { IDENTITY, METADATA, parses, TEXT, type Thing, unread } from "../support/unread.ts";
-import fc from "npm:fast-check@^4.10.2";
 
 Deno.test("entryOf takes the entry's identity from the object's metadata", () => {
   const object = JSON.parse(TEXT) as Thing;

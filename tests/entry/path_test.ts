@@ -1,11 +1,11 @@
 import { assert, assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
+import fc from "npm:fast-check@^4.10.2";
 import type { CacheEntry } from "../../src/api/options.ts";
 import { fieldValues } from "../../src/api/selector.ts";
 import { DecodeError } from "../../src/api/status.ts";
 import { entryOf, frozenEntry } from "../../src/entry/entry.ts";
 import { field, ofEntries, readValues, valuesAt } from "../../src/entry/path.ts";
 import { METADATA, parses, TEXT, type Thing, unread } from "../support/unread.ts";
-import fc from "npm:fast-check@^4.10.2";
 
 const name = field("spec.containers.name");
 

@@ -1,9 +1,9 @@
 import { assert, assertEquals, assertRejects, assertStrictEquals } from "@std/assert";
+import { StatusError } from "../../src/api/status.ts";
 import { Client } from "../../src/client/client.ts";
+import { InformerError, withErrorJson } from "../../src/errors/informer_error.ts";
 import { Pod } from "../../src/kinds/core/v1.ts";
 import { FakeApiServer } from "../../src/testing/mod.ts";
-import { StatusError } from "../../src/api/status.ts";
-import { InformerError, withErrorJson } from "../../src/errors/informer_error.ts";
 
 function deep(depth: number, make: () => Error): Error {
   return depth === 0 ? make() : deep(depth - 1, make);

@@ -1,18 +1,13 @@
 // Everything that takes `onError` or `onInterrupted` under the same two promises: without it each new cause is written
 // to the console once, and with it never.
 import { assert, assertEquals } from "@std/assert";
-import type { CacheEntry } from "../../src/api/options.ts";
 import { keyOf } from "../../src/api/object.ts";
+import type { CacheEntry } from "../../src/api/options.ts";
 import { Client } from "../../src/client/client.ts";
-import { ClusterSet } from "../../src/controllers/clusters/cluster_set.ts";
 import { FetchServer } from "../../src/connect/deno/run_manager.ts";
-import { InformerRelay } from "../../src/relay/server/informer_relay.ts";
-import { derive } from "../../src/informer/derived_collection.ts";
-import { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";
-import { SharedInformerFactory } from "../../src/informer/shared_informer_factory.ts";
-import { ConfigMap } from "../../src/kinds/core/v1.ts";
-import { LeaderElector } from "../../src/controllers/reconcile/leader_elector.ts";
+import { ClusterSet } from "../../src/controllers/clusters/cluster_set.ts";
 import { EventRecorder } from "../../src/controllers/reconcile/event_recorder.ts";
+import { LeaderElector } from "../../src/controllers/reconcile/leader_elector.ts";
 import {
   type ReconcileFunction,
   type ReconcilerOptions,
@@ -20,9 +15,14 @@ import {
 } from "../../src/controllers/reconcile/options.ts";
 import { Reconciler } from "../../src/controllers/reconcile/reconciler.ts";
 import { ShardGroup } from "../../src/controllers/reconcile/shard_group.ts";
+import { derive } from "../../src/informer/derived_collection.ts";
+import { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";
+import { SharedInformerFactory } from "../../src/informer/shared_informer_factory.ts";
+import { ConfigMap } from "../../src/kinds/core/v1.ts";
 import { Reflector } from "../../src/reflector/reflector.ts";
-import { Indexer } from "../../src/store/indexer.ts";
 import { subscribe, subscribeViews } from "../../src/relay/client/mod.ts";
+import { InformerRelay } from "../../src/relay/server/informer_relay.ts";
+import { Indexer } from "../../src/store/indexer.ts";
 import { FakeApiServer } from "../../src/testing/fake/fake_api_server.ts";
 import { requeueAfter } from "../../src/workqueue/run.ts";
 import { WorkQueue } from "../../src/workqueue/work_queue.ts";

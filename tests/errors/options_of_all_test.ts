@@ -1,15 +1,15 @@
 /** Each function of the public API that takes options refuses those that do not exist. */
 import { assert, assertEquals } from "@std/assert";
 import * as core from "../../mod.ts";
-import * as clusters from "../../src/controllers/clusters/mod.ts";
 import * as deno from "../../src/connect/mod.ts";
-import { startControlPlane } from "../../src/testing/control_plane/mod.ts";
-import * as edge from "../../src/relay/server/mod.ts";
-import { ConfigMap, Pod, Secret } from "../../src/kinds/core/v1.ts";
-import { chaos } from "../../src/testing/chaos/mod.ts";
+import * as clusters from "../../src/controllers/clusters/mod.ts";
 import * as ready from "../../src/controllers/readiness/mod.ts";
 import * as reconcile from "../../src/controllers/reconcile/mod.ts";
+import { ConfigMap, Pod, Secret } from "../../src/kinds/core/v1.ts";
 import * as relay from "../../src/relay/client/mod.ts";
+import * as edge from "../../src/relay/server/mod.ts";
+import { chaos } from "../../src/testing/chaos/mod.ts";
+import { startControlPlane } from "../../src/testing/control_plane/mod.ts";
 import * as testing from "../../src/testing/mod.ts";
 import { functionsWithOptions } from "../../tools/api.ts";
 

@@ -6,22 +6,22 @@ import {
   assertStringIncludes,
   assertThrows,
 } from "@std/assert";
+import type { Selection } from "../../src/api/options.ts";
+import { onlyMetadata, type Resource } from "../../src/api/resource.ts";
 import { Client } from "../../src/client/client.ts";
 import { errorLine } from "../../src/errors/errors.ts";
 import type { ResourceEventHandler } from "../../src/informer/events/event.ts";
-import { type AcquiredInformer, SharedInformerFactory } from "../../src/informer/shared_informer_factory.ts";
 import type { SharedInformerFactoryOptions } from "../../src/informer/options.ts";
-import type { Selection } from "../../src/api/options.ts";
-import { onlyMetadata, type Resource } from "../../src/api/resource.ts";
+import { type AcquiredInformer, SharedInformerFactory } from "../../src/informer/shared_informer_factory.ts";
 import { ConfigMap, Node, Pod } from "../../src/kinds/core/v1.ts";
-import { FakeApiServer, history, perform, pod } from "../../src/testing/mod.ts";
-import { collectHeap } from "../support/heap.ts";
-import { gate } from "../support/informer.ts";
-import { FactoryFixture } from "./_factory_fixture.ts";
-import { AllListeners, CountedController } from "../support/listeners.ts";
 import { Random } from "../../src/testing/fake/random.ts";
+import { FakeApiServer, history, perform, pod } from "../../src/testing/mod.ts";
 import { EventChecker } from "../support/cluster/event_checker.ts";
 import { FakeTime } from "../support/fake_time.ts";
+import { collectHeap } from "../support/heap.ts";
+import { gate } from "../support/informer.ts";
+import { AllListeners, CountedController } from "../support/listeners.ts";
+import { FactoryFixture } from "./_factory_fixture.ts";
 
 class AcquireFixture extends FactoryFixture {
   constructor(options: SharedInformerFactoryOptions = {}) {

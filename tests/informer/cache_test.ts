@@ -1,9 +1,11 @@
 import { assert, assertEquals, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
+import type { CacheEntry } from "../../src/api/options.ts";
 import { DecodeError } from "../../src/api/status.ts";
 import { field } from "../../src/entry/path.ts";
-import type { Indexer, Indexers } from "../../src/store/indexer.ts";
 import type { InformerEvent, SyncedEvent } from "../../src/informer/events/event.ts";
-import type { CacheEntry } from "../../src/api/options.ts";
+import { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";
+import type { Indexer, Indexers } from "../../src/store/indexer.ts";
+import { FakeTime } from "../support/fake_time.ts";
 import {
   added,
   bookmark,
@@ -20,10 +22,8 @@ import {
   unparsable,
   unread,
 } from "../support/fixtures.ts";
-import { FakeTime } from "../support/fake_time.ts";
-import { END, ScriptedSource } from "../support/scripted_source.ts";
-import { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";
 import { holding, Notes, Run } from "../support/informer.ts";
+import { END, ScriptedSource } from "../support/scripted_source.ts";
 
 Deno.test("SharedIndexInformer delivers the changes of a relist, deletions first, after the cache has all of them [C073] [F07]", async () => {
   for (const streaming of [false, true]) {

@@ -3,8 +3,8 @@ import { Client } from "../../src/client/client.ts";
 import type { SharedInformerFactoryOptions } from "../../src/informer/options.ts";
 import { SharedInformerFactory } from "../../src/informer/shared_informer_factory.ts";
 import { ConfigMap, Namespace } from "../../src/kinds/core/v1.ts";
-import { FakeApiServer, history, namespace, perform } from "../../src/testing/mod.ts";
 import { Random, seedGlobals } from "../../src/testing/fake/random.ts";
+import { FakeApiServer, history, namespace, perform } from "../../src/testing/mod.ts";
 import { EventChecker } from "../support/cluster/event_checker.ts";
 import { FakeTime } from "../support/fake_time.ts";
 

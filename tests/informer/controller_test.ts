@@ -1,8 +1,8 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import type { CacheEntry } from "../../src/api/options.ts";
 import { Controller } from "../../src/informer/controller.ts";
-import type { ReflectorPhase } from "../../src/reflector/transition.ts";
 import { DeltaFIFO } from "../../src/queue/delta_fifo.ts";
+import type { ReflectorPhase } from "../../src/reflector/transition.ts";
 import { Indexer } from "../../src/store/indexer.ts";
 import { FakeTime } from "../support/fake_time.ts";
 import { added, bookmark, deleted, entry, modified, part, seen, type Thing } from "../support/fixtures.ts";

@@ -1,5 +1,3 @@
-import { internals } from "../../src/errors/internals.ts";
-import { assert, assertEquals, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
 import {
   Checkpoint,
   derive,
@@ -10,11 +8,13 @@ import {
   WaitError,
 } from "@kube/informer";
 import type { DeriveContext, DeriveOptions, IndexedCollection } from "@kube/informer/types";
-import { added, deleted, entry, modified, part, refused, type Thing, unparsable } from "../support/fixtures.ts";
+import { assert, assertEquals, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
+import { internals } from "../../src/errors/internals.ts";
 import { FakeTime } from "../support/fake_time.ts";
+import { added, deleted, entry, modified, part, refused, type Thing, unparsable } from "../support/fixtures.ts";
+import { groupsOf, KINDS } from "../support/histories/kinds.ts";
 import { holding, Run } from "../support/informer.ts";
 import { END, ScriptedSource } from "../support/scripted_source.ts";
-import { groupsOf, KINDS } from "../support/histories/kinds.ts";
 
 const byTier = {
   indexers: {

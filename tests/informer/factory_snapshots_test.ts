@@ -8,16 +8,16 @@ import {
   assertThrows,
 } from "@std/assert";
 import type { SnapshotStore, StoredSnapshot } from "../../src/api/lister_watcher.ts";
-import { type FactorySnapshots, MemorySnapshots } from "../../src/informer/snapshot.ts";
+import { isForbidden } from "../../src/api/status.ts";
+import { errorLine } from "../../src/errors/errors.ts";
+import type { CacheOptions, SharedInformerFactoryOptions } from "../../src/informer/options.ts";
 import type { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";
 import { SharedInformerFactory } from "../../src/informer/shared_informer_factory.ts";
-import { errorLine } from "../../src/errors/errors.ts";
+import { type FactorySnapshots, MemorySnapshots } from "../../src/informer/snapshot.ts";
+import { WaitError } from "../../src/informer/status.ts";
 import { Namespace, Node, Pod, Secret } from "../../src/kinds/core/v1.ts";
 import { type FakeApiServerOptions, node, pod } from "../../src/testing/mod.ts";
 import { FactoryFixture } from "./_factory_fixture.ts";
-import { WaitError } from "../../src/informer/status.ts";
-import { isForbidden } from "../../src/api/status.ts";
-import type { CacheOptions, SharedInformerFactoryOptions } from "../../src/informer/options.ts";
 
 /** A store that notes its calls. */
 class NotedStore implements SnapshotStore {

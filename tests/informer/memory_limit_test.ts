@@ -1,24 +1,24 @@
 import { assert, assertAlmostEquals, assertEquals, assertMatch, assertRejects, assertThrows } from "@std/assert";
-import type { CacheEntry } from "../../src/api/options.ts";
-import type { KubernetesObject } from "../../src/api/object.ts";
 import { onlyFields } from "../../src/api/fields.ts";
+import type { KubernetesObject } from "../../src/api/object.ts";
+import type { CacheEntry } from "../../src/api/options.ts";
 import { asTable, onlyMetadata, type Resource } from "../../src/api/resource.ts";
 import { MemoryLimitError } from "../../src/api/status.ts";
-import { field } from "../../src/entry/path.ts";
 import { entryOf } from "../../src/entry/entry.ts";
-import { MemoryBudget, MemoryWarning } from "../../src/informer/cache/memory_budget.ts";
+import { field } from "../../src/entry/path.ts";
 import { heldBytes, ObjectCache } from "../../src/informer/cache/lister.ts";
+import { MemoryBudget, MemoryWarning } from "../../src/informer/cache/memory_budget.ts";
 import { derive } from "../../src/informer/derived_collection.ts";
+import { informerMetrics } from "../../src/informer/metrics.ts";
 import type { SharedInformerFactoryOptions } from "../../src/informer/options.ts";
 import type { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";
 import { SharedInformerFactory } from "../../src/informer/shared_informer_factory.ts";
 import { MemorySnapshots } from "../../src/informer/snapshot.ts";
 import { WaitError } from "../../src/informer/status.ts";
 import { ConfigMap, Namespace, Node, Pod } from "../../src/kinds/core/v1.ts";
-import { informerMetrics } from "../../src/informer/metrics.ts";
 import { Indexer } from "../../src/store/indexer.ts";
-import { configMap, type FakeApiServerOptions, history, perform, pod } from "../../src/testing/mod.ts";
 import { Random } from "../../src/testing/fake/random.ts";
+import { configMap, type FakeApiServerOptions, history, perform, pod } from "../../src/testing/mod.ts";
 import { FactoryFixture } from "./_factory_fixture.ts";
 
 /** A factory with a limit, whose errors are kept. */

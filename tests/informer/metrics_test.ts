@@ -1,7 +1,7 @@
 import { assertEquals, assertThrows } from "@std/assert";
+import fc from "npm:fast-check@^4.10.2";
 import { type MetricFamily, openMetricsText } from "../../src/informer/metrics.ts";
 import { parseOpenMetrics } from "../support/parse_open_metrics.ts";
-import fc from "npm:fast-check@^4.10.2";
 
 const family = (more: Partial<MetricFamily>): MetricFamily => ({
   name: "a",

@@ -1,8 +1,15 @@
-import { type InformerStatus, WaitError } from "../../src/informer/status.ts";
 import { assert, assertEquals, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
 import { StatusError, UnreachableError } from "../../src/api/status.ts";
-import { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";
+import { Client } from "../../src/client/client.ts";
 import type { SharedIndexInformerOptions } from "../../src/informer/options.ts";
+import { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";
+import { SharedInformerFactory } from "../../src/informer/shared_informer_factory.ts";
+import { type InformerStatus, WaitError } from "../../src/informer/status.ts";
+import { ConfigMap } from "../../src/kinds/core/v1.ts";
+import { seedGlobals } from "../../src/testing/fake/random.ts";
+import { FakeApiServer, history, perform } from "../../src/testing/mod.ts";
+import { EventChecker } from "../support/cluster/event_checker.ts";
+import { FakeTime } from "../support/fake_time.ts";
 import {
   added,
   bookmark,
@@ -15,16 +22,9 @@ import {
   seen,
   type Thing,
 } from "../support/fixtures.ts";
-import { FakeTime } from "../support/fake_time.ts";
 import { PAGES } from "../support/followed_source.ts";
-import { END, ScriptedSource } from "../support/scripted_source.ts";
 import { Notes } from "../support/informer.ts";
-import { Client } from "../../src/client/client.ts";
-import { SharedInformerFactory } from "../../src/informer/shared_informer_factory.ts";
-import { ConfigMap } from "../../src/kinds/core/v1.ts";
-import { FakeApiServer, history, perform } from "../../src/testing/mod.ts";
-import { seedGlobals } from "../../src/testing/fake/random.ts";
-import { EventChecker } from "../support/cluster/event_checker.ts";
+import { END, ScriptedSource } from "../support/scripted_source.ts";
 
 const A = { namespace: "a" };
 const B = { namespace: "b" };

@@ -1,8 +1,8 @@
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import { isNotFound } from "../../src/api/status.ts";
 import type { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";
-import { ConfigMap } from "../../src/kinds/core/v1.ts";
 import { CustomResourceDefinition } from "../../src/kinds/apiextensions/v1.ts";
+import { ConfigMap } from "../../src/kinds/core/v1.ts";
 import type { FakeApiServer } from "../../src/testing/fake/fake_api_server.ts";
 import { createWidget, define, Gadget, undefine, Widget } from "../support/widgets.ts";
 import { FactoryFixture } from "./_factory_fixture.ts";

@@ -1,19 +1,19 @@
 import { assertEquals, assertMatch, assertStrictEquals } from "@std/assert";
+import fc from "npm:fast-check@^4.10.2";
 import type { Transport } from "../../src/api/lister_watcher.ts";
+import { onlyMetadata } from "../../src/api/resource.ts";
 import { Client } from "../../src/client/client.ts";
 import type { InformerEvent } from "../../src/informer/events/event.ts";
-import { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";
-import { added, deleted, entry, expired, modified, part, seen, Thing, thing } from "../support/fixtures.ts";
-import { utf8Of } from "../support/bodies.ts";
-import { chunking } from "../support/texts.ts";
-import { gate, holding, line, Notes, Run } from "../support/informer.ts";
-import { OutdatedChanges } from "../../src/informer/sync/cache_writer.ts";
-import { FakeTime } from "../support/fake_time.ts";
-import { END } from "../support/scripted_source.ts";
-import { Wire } from "./_wire.ts";
 import type { SharedIndexInformerOptions } from "../../src/informer/options.ts";
-import { onlyMetadata } from "../../src/api/resource.ts";
-import fc from "npm:fast-check@^4.10.2";
+import { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";
+import { OutdatedChanges } from "../../src/informer/sync/cache_writer.ts";
+import { utf8Of } from "../support/bodies.ts";
+import { FakeTime } from "../support/fake_time.ts";
+import { added, deleted, entry, expired, modified, part, seen, Thing, thing } from "../support/fixtures.ts";
+import { gate, holding, line, Notes, Run } from "../support/informer.ts";
+import { END } from "../support/scripted_source.ts";
+import { chunking } from "../support/texts.ts";
+import { Wire } from "./_wire.ts";
 
 Deno.test("SharedIndexInformer delivers the changes of one batch in the server's order, across objects", async () => {
   await using run = await new Run(holding()).start();

@@ -1,14 +1,14 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";
-import { added, bookmark, entry, expired, modified, part, refused, type Thing } from "../support/fixtures.ts";
-import { FakeTime } from "../support/fake_time.ts";
-import { PAGES } from "../support/followed_source.ts";
-import { holding, Run } from "../support/informer.ts";
-import { END, ScriptedSource } from "../support/scripted_source.ts";
 import { SharedInformerFactory } from "../../src/informer/shared_informer_factory.ts";
 import { Pod } from "../../src/kinds/core/v1.ts";
 import { pod } from "../../src/testing/mod.ts";
 import { Warnings } from "../support/console.ts";
+import { FakeTime } from "../support/fake_time.ts";
+import { added, bookmark, entry, expired, modified, part, refused, type Thing } from "../support/fixtures.ts";
+import { PAGES } from "../support/followed_source.ts";
+import { holding, Run } from "../support/informer.ts";
+import { END, ScriptedSource } from "../support/scripted_source.ts";
 import { FactoryFixture } from "./_factory_fixture.ts";
 
 Deno.test("SharedIndexInformer that is paused keeps cache, indexes and handlers, and delivers what happened when it is resumed", async () => {

@@ -1,9 +1,9 @@
-import { internals } from "../../src/errors/internals.ts";
 import { assert, assertEquals, assertRejects, assertStringIncludes, assertThrows } from "@std/assert";
 import { isForbidden } from "../../src/api/status.ts";
 import { errorLine } from "../../src/errors/errors.ts";
-import type { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";
+import { internals } from "../../src/errors/internals.ts";
 import { Checkpoint, MemoryCheckpoints } from "../../src/informer/events/checkpoint.ts";
+import type { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";
 import { WaitError } from "../../src/informer/status.ts";
 import { ConfigMap, Namespace, Node } from "../../src/kinds/core/v1.ts";
 import { namespace } from "../../src/testing/mod.ts";

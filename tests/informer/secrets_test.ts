@@ -1,13 +1,13 @@
 import { assert, assertEquals, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
 import { onlyFields } from "../../src/api/fields.ts";
-import { asTable, onlyMetadata, type Resource, SECRET_ANNOTATIONS } from "../../src/api/resource.ts";
-import type { KubernetesObject } from "../../src/api/object.ts";
 import type { StoredSnapshot } from "../../src/api/lister_watcher.ts";
-import { InformerRelay } from "../../src/relay/server/informer_relay.ts";
+import type { KubernetesObject } from "../../src/api/object.ts";
+import { asTable, onlyMetadata, type Resource, SECRET_ANNOTATIONS } from "../../src/api/resource.ts";
 import { field } from "../../src/entry/path.ts";
 import type { InformerEvent } from "../../src/informer/events/event.ts";
 import { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";
 import { ConfigMap, Secret } from "../../src/kinds/core/v1.ts";
+import { InformerRelay } from "../../src/relay/server/informer_relay.ts";
 import { FactoryFixture } from "./_factory_fixture.ts";
 
 const LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";

@@ -7,8 +7,8 @@ import {
   assertThrows,
 } from "@std/assert";
 import { onlyFields } from "../../src/api/fields.ts";
-import { asTable, onlyMetadata, type Resource } from "../../src/api/resource.ts";
 import type { KubernetesObject } from "../../src/api/object.ts";
+import { asTable, onlyMetadata, type Resource } from "../../src/api/resource.ts";
 import { fixedShard, hashOf, hashRange, type ShardField, ShardFilter } from "../../src/api/shard.ts";
 import { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";
 import { ConfigMap, Node, Pod } from "../../src/kinds/core/v1.ts";

@@ -6,20 +6,20 @@ import {
   assertStrictEquals,
   assertThrows,
 } from "@std/assert";
+import fc from "npm:fast-check@^4.10.2";
+import { onlyMetadata } from "../../src/api/resource.ts";
+import { Client } from "../../src/client/client.ts";
+import { field } from "../../src/entry/path.ts";
+import { errorLine } from "../../src/errors/errors.ts";
+import { InformerError } from "../../src/errors/informer_error.ts";
 import { Demand, SharedInformerFactory } from "../../src/informer/shared_informer_factory.ts";
+import { WaitError } from "../../src/informer/status.ts";
+import { Deployment } from "../../src/kinds/apps/v1.ts";
 import { ConfigMap, Namespace, Pod } from "../../src/kinds/core/v1.ts";
 import { configMap, FakeApiServer, pod } from "../../src/testing/mod.ts";
 import { FakeTime } from "../support/fake_time.ts";
-import { FactoryFixture } from "./_factory_fixture.ts";
 import { gate, Uncaught } from "../support/informer.ts";
-import { WaitError } from "../../src/informer/status.ts";
-import { InformerError } from "../../src/errors/informer_error.ts";
-import { errorLine } from "../../src/errors/errors.ts";
-import { Client } from "../../src/client/client.ts";
-import { onlyMetadata } from "../../src/api/resource.ts";
-import { field } from "../../src/entry/path.ts";
-import { Deployment } from "../../src/kinds/apps/v1.ts";
-import fc from "npm:fast-check@^4.10.2";
+import { FactoryFixture } from "./_factory_fixture.ts";
 
 function demandOf(idleTimeoutMs: number, cacheTtlMs: number): { readonly demand: Demand; readonly calls: string[] } {
   const calls: string[] = [];

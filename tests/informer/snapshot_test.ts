@@ -1,18 +1,19 @@
 import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes, assertThrows } from "@std/assert";
-import type { CacheEntry } from "../../src/api/options.ts";
+import { onlyFields } from "../../src/api/fields.ts";
 import type { WatchChange } from "../../src/api/lister_watcher.ts";
-import type { JsonEntry } from "../../src/entry/entry.ts";
+import { reduced } from "../../src/api/object.ts";
+import type { CacheEntry } from "../../src/api/options.ts";
+import { asTable, onlyMetadata, SECRET_ANNOTATIONS, type TableRow } from "../../src/api/resource.ts";
+import { nextTurn } from "../../src/async/signals.ts";
 import { Client } from "../../src/client/client.ts";
-import { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";
+import type { JsonEntry } from "../../src/entry/entry.ts";
+import { CacheScope, recordDifference } from "../../src/informer/cache/cache_scope.ts";
 import type { SharedIndexInformerOptions } from "../../src/informer/options.ts";
+import { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";
 import { SnapshotError, type SnapshotHeader, snapshotStream } from "../../src/informer/snapshot.ts";
 import { Pod, Secret } from "../../src/kinds/core/v1.ts";
-import { onlyFields } from "../../src/api/fields.ts";
-import { reduced } from "../../src/api/object.ts";
-import { nextTurn } from "../../src/async/signals.ts";
-import { asTable, onlyMetadata, SECRET_ANNOTATIONS, type TableRow } from "../../src/api/resource.ts";
-import { CacheScope, recordDifference } from "../../src/informer/cache/cache_scope.ts";
 import { FakeApiServer, pod } from "../../src/testing/mod.ts";
+import { FakeTime } from "../support/fake_time.ts";
 import {
   added,
   bookmark,
@@ -26,7 +27,6 @@ import {
   unparsable,
   unread,
 } from "../support/fixtures.ts";
-import { FakeTime } from "../support/fake_time.ts";
 import { holding, Run } from "../support/informer.ts";
 import { END, ScriptedSource } from "../support/scripted_source.ts";
 

@@ -1,11 +1,11 @@
-import { type InformerStatus, WaitError } from "../../src/informer/status.ts";
 import { assert, assertEquals, assertRejects, assertStrictEquals } from "@std/assert";
 import { UnreachableError } from "../../src/api/status.ts";
-import { added, bookmark, deleted, endBookmark, entry, expired, modified, part, refused } from "../support/fixtures.ts";
+import { type InformerStatus, WaitError } from "../../src/informer/status.ts";
 import { FakeTime } from "../support/fake_time.ts";
+import { added, bookmark, deleted, endBookmark, entry, expired, modified, part, refused } from "../support/fixtures.ts";
+import { holding, Notes, Run } from "../support/informer.ts";
 import { CountedController } from "../support/listeners.ts";
 import { END, ScriptedSource } from "../support/scripted_source.ts";
-import { holding, Notes, Run } from "../support/informer.ts";
 
 Deno.test("waitForCacheSync resolves when the cache equals the server, and at once from then on", async () => {
   await using run = new Run(holding(entry("a", 1)));

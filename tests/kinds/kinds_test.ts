@@ -1,9 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { dirname, join, relative } from "node:path/posix";
-import { apiVersionOf, type Resource } from "../../src/api/resource.ts";
-import { builtInResources, sameResource } from "../../src/testing/fake/storage/definition.ts";
-import { deno } from "../support/program.ts";
 import type { DynamicObject, KubernetesObject, ObjectDraft } from "../../mod.ts";
+import { apiVersionOf, type Resource } from "../../src/api/resource.ts";
 import * as admissionregistrationV1 from "../../src/kinds/admissionregistration/v1.ts";
 import * as apiextensionsV1 from "../../src/kinds/apiextensions/v1.ts";
 import * as apiregistrationV1 from "../../src/kinds/apiregistration/v1.ts";
@@ -28,6 +26,8 @@ import * as resourceV1 from "../../src/kinds/resource/v1.ts";
 import * as schedulingV1 from "../../src/kinds/scheduling/v1.ts";
 import * as storageV1 from "../../src/kinds/storage/v1.ts";
 import * as storagemigrationV1 from "../../src/kinds/storagemigration/v1.ts";
+import { builtInResources, sameResource } from "../../src/testing/fake/storage/definition.ts";
+import { deno } from "../support/program.ts";
 
 const ROOT = join(import.meta.dirname!, "../..");
 const KINDS = join(ROOT, "src/kinds");

@@ -1,10 +1,6 @@
 import { context, ROOT_CONTEXT, SpanStatusCode, trace } from "@opentelemetry/api";
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { Client } from "../../src/client/client.ts";
-import type { SharedInformerFactoryOptions } from "../../src/informer/options.ts";
-import { SharedInformerFactory } from "../../src/informer/shared_informer_factory.ts";
-import { ConfigMap, Secret } from "../../src/kinds/core/v1.ts";
-import { observeReconciles, observeStatus, observeTransport } from "../../src/otel/otel.ts";
 import { Manager } from "../../src/controllers/reconcile/manager.ts";
 import {
   type ReconcileFunction,
@@ -12,6 +8,10 @@ import {
   TerminalError,
 } from "../../src/controllers/reconcile/options.ts";
 import { Reconciler } from "../../src/controllers/reconcile/reconciler.ts";
+import type { SharedInformerFactoryOptions } from "../../src/informer/options.ts";
+import { SharedInformerFactory } from "../../src/informer/shared_informer_factory.ts";
+import { ConfigMap, Secret } from "../../src/kinds/core/v1.ts";
+import { observeReconciles, observeStatus, observeTransport } from "../../src/otel/otel.ts";
 import type { ReflectorOptions } from "../../src/reflector/reflector.ts";
 import { FakeApiServer } from "../../src/testing/fake/fake_api_server.ts";
 import { requeueAfter, retry } from "../../src/workqueue/run.ts";

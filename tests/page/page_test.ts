@@ -1,12 +1,12 @@
-import axe from "npm:axe-core@^4.14.1";
 import { assert, assertEquals } from "@std/assert";
+import axe from "npm:axe-core@^4.14.1";
+import { PAGE_HTML } from "../../src/cli/page_html.ts";
 import { ConfigMap, Pod } from "../../src/kinds/core/v1.ts";
 import { ClusterRole } from "../../src/kinds/rbac/v1.ts";
 import { configMap, FakeApiServer, pod } from "../../src/testing/mod.ts";
-import { PAGE_HTML } from "../../src/cli/page_html.ts";
 import { Folder, serve } from "../support/serve.ts";
-import { Session } from "../support/session.ts";
 import { browserTest, Changes, closeBrowser, ServedPage, Visit } from "../support/served_page.ts";
+import { Session } from "../support/session.ts";
 
 Deno.test.afterAll(closeBrowser);
 

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
-import fc from "npm:fast-check@^4.10.2";
 import { load } from "js-yaml";
+import fc from "npm:fast-check@^4.10.2";
 import { yamlOf } from "../../page/yaml_of.ts";
 
 const text = fc.oneof(

@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes, assertThrows } from "@std/assert";
 import type { WatchChange } from "../../src/api/lister_watcher.ts";
 import { DecodeError, UnreachableError } from "../../src/api/status.ts";
+import { Reflector } from "../../src/reflector/reflector.ts";
 import { FakeTime } from "../support/fake_time.ts";
 import {
   added,
@@ -18,7 +19,6 @@ import {
 } from "../support/fixtures.ts";
 import { Follow, NotingStore, PAGES } from "../support/followed_source.ts";
 import { END, ScriptedSource, type Step } from "../support/scripted_source.ts";
-import { Reflector } from "../../src/reflector/reflector.ts";
 
 const a1 = added("a", 1);
 const b2 = added("b", 2);

@@ -1,5 +1,7 @@
 import { assertEquals, assertRejects, assertThrows } from "@std/assert";
+import { defineResource } from "../../src/api/resource.ts";
 import { UnreachableError } from "../../src/api/status.ts";
+import { Client } from "../../src/client/client.ts";
 import {
   type ListWatchObserver,
   type ObserveRequest,
@@ -11,8 +13,6 @@ import { added, bookmark, endBookmark, entry, modified, part, type Thing } from 
 import { Follow, PAGES } from "../support/followed_source.ts";
 import { Uncaught } from "../support/informer.ts";
 import { END, ScriptedSource } from "../support/scripted_source.ts";
-import { defineResource } from "../../src/api/resource.ts";
-import { Client } from "../../src/client/client.ts";
 import { line, pod } from "../support/transport.ts";
 
 /** Notes each call, with the number of the list or watch. */

@@ -1,15 +1,15 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes, assertThrows } from "@std/assert";
-import { Reflector } from "../../src/reflector/reflector.ts";
-import { pagesOfSource } from "../support/read_pages.ts";
-import { added, bookmark, entry, expired, modified, part, refused, type Thing } from "../support/fixtures.ts";
-import { FakeTime } from "../support/fake_time.ts";
-import { Follow, NotingStore, PAGES } from "../support/followed_source.ts";
-import { END, ScriptedSource } from "../support/scripted_source.ts";
-import { observeMoments } from "../support/moments.ts";
-import { SCRIPTS } from "./_scripts.ts";
 import type { ListerWatcher, ListPart, WatchChange } from "../../src/api/lister_watcher.ts";
-import { UnreachableError } from "../../src/api/status.ts";
 import type { ListOptions, WatchOptions } from "../../src/api/options.ts";
+import { UnreachableError } from "../../src/api/status.ts";
+import { Reflector } from "../../src/reflector/reflector.ts";
+import { FakeTime } from "../support/fake_time.ts";
+import { added, bookmark, entry, expired, modified, part, refused, type Thing } from "../support/fixtures.ts";
+import { Follow, NotingStore, PAGES } from "../support/followed_source.ts";
+import { observeMoments } from "../support/moments.ts";
+import { pagesOfSource } from "../support/read_pages.ts";
+import { END, ScriptedSource } from "../support/scripted_source.ts";
+import { SCRIPTS } from "./_scripts.ts";
 
 Deno.test("Reflector that stops calls return() of a list that never answers, and of the page fetched ahead", async () => {
   using time = new FakeTime();

@@ -1,11 +1,11 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { UnreachableError } from "../../src/api/status.ts";
-import { RequestRateError, ShortWatchError } from "../../src/reflector/transition.ts";
 import type { ReflectorOptions } from "../../src/reflector/reflector.ts";
-import { added, bookmark, deleted, entry, expired, modified, nameless, part, refused } from "../support/fixtures.ts";
+import { RequestRateError, ShortWatchError } from "../../src/reflector/transition.ts";
 import { FakeTime } from "../support/fake_time.ts";
-import { collectHeap } from "../support/heap.ts";
+import { added, bookmark, deleted, entry, expired, modified, nameless, part, refused } from "../support/fixtures.ts";
 import { Follow, PAGES } from "../support/followed_source.ts";
+import { collectHeap } from "../support/heap.ts";
 import { END, ScriptedSource } from "../support/scripted_source.ts";
 
 /** A reflector that has listed an empty collection at version 10. */

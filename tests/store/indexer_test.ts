@@ -1,11 +1,11 @@
 import { assert, assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
-import { Indexer, type IndexFunction } from "../../src/store/indexer.ts";
+import type { KubernetesObject, ObjectMeta } from "../../src/api/object.ts";
 import type { CacheEntry } from "../../src/api/options.ts";
 import { DecodeError } from "../../src/api/status.ts";
-import type { KubernetesObject, ObjectMeta } from "../../src/api/object.ts";
 import { brokenEntry, entryOf } from "../../src/entry/entry.ts";
-import { EntryLister } from "../../src/informer/cache/lister.ts";
 import { Quarantine } from "../../src/informer/cache/entry_transform.ts";
+import { EntryLister } from "../../src/informer/cache/lister.ts";
+import { Indexer, type IndexFunction } from "../../src/store/indexer.ts";
 
 interface Thing {
   readonly name: string;

@@ -1,11 +1,11 @@
 import type { ListPart, WatchChange } from "../../src/api/lister_watcher.ts";
-import type { CacheEntry } from "../../src/api/options.ts";
 import type { KubernetesObject } from "../../src/api/object.ts";
+import type { CacheEntry } from "../../src/api/options.ts";
 import { defineResource, type Resource } from "../../src/api/resource.ts";
 import { CancellableStream } from "../../src/async/iterate.ts";
 import { BodyReader } from "../../src/client/decode/body_reader.ts";
-import { ListReader, WatchReader } from "../../src/client/decode/readers.ts";
 import type { ReadOptions } from "../../src/client/decode/object_reader.ts";
+import { ListReader, WatchReader } from "../../src/client/decode/readers.ts";
 
 /** The built-in kind that most tests read. */
 export const Pod: Resource = defineResource({ version: "v1", plural: "pods", kind: "Pod" });

@@ -1,11 +1,11 @@
 import { assertEquals } from "@std/assert";
 import type { CacheEntry } from "../../src/api/options.ts";
+import { Reflector, type ReflectorOptions } from "../../src/reflector/reflector.ts";
 import type { ReflectorStore, Replacement } from "../../src/reflector/requests.ts";
 import type { ReflectorPhase } from "../../src/reflector/transition.ts";
-import { Reflector, type ReflectorOptions } from "../../src/reflector/reflector.ts";
 import { Indexer } from "../../src/store/indexer.ts";
-import { seen, type Thing } from "./fixtures.ts";
 import { FakeTime } from "./fake_time.ts";
+import { seen, type Thing } from "./fixtures.ts";
 import type { ScriptedSource } from "./scripted_source.ts";
 
 /** A store that records its calls, and fails on command. */

@@ -1,12 +1,12 @@
-import { errorLine } from "../../src/errors/errors.ts";
 import { assertEquals } from "@std/assert";
 import type { WatchChange } from "../../src/api/lister_watcher.ts";
 import type { CacheEntry } from "../../src/api/options.ts";
+import { errorLine } from "../../src/errors/errors.ts";
 import type { HandlerOptions, InformerEvent, ResourceEventHandler } from "../../src/informer/events/event.ts";
 import type { SharedIndexInformerOptions } from "../../src/informer/options.ts";
 import { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";
-import { part, seen, type Thing } from "./fixtures.ts";
 import { FakeTime } from "./fake_time.ts";
+import { part, seen, type Thing } from "./fixtures.ts";
 import { PAGES } from "./followed_source.ts";
 import { END, ScriptedSource } from "./scripted_source.ts";
 

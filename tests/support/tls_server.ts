@@ -1,7 +1,7 @@
-import https from "node:https";
 import http from "node:http";
-import type { TLSSocket } from "node:tls";
+import https from "node:https";
 import type { AddressInfo } from "node:net";
+import type { TLSSocket } from "node:tls";
 import type { Certificates } from "./certificates.ts";
 
 /** A request that a test server received. */

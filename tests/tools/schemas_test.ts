@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
-import { readStructs } from "../../tools/go_types.ts";
 import type { SchemaNode, TypeField } from "../../tools/built_in_types.ts";
+import { readStructs } from "../../tools/go_types.ts";
 import { DefaultsCollector } from "../../tools/schema_defaults.ts";
 
 Deno.test("structs of Go are read with names, numbers, pointers, embedded types and patch tags", () => {

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
-import { folderSizes, publishedFiles, urlsIn } from "../../tools/size.ts";
 import { countLines, internalOptions, nameUses, repeatedGroups, usedByANeighbour } from "../../tools/code_size.ts";
 import { borrowed, headless, problems } from "../../tools/layers.ts";
+import { folderSizes, publishedFiles, urlsIn } from "../../tools/size.ts";
 
 Deno.test("size reads the files from the output of a dry run", () => {
   const output = `Warning Publishing (of a library) may take long.

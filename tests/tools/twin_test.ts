@@ -1,17 +1,17 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { caseOf } from "../support/twin/cases.ts";
-import { drawn, overlaid, readDrafts } from "../support/twin/drafts.ts";
-import { MUTATIONS } from "../support/twin/mutations.ts";
-import { type Case, lineOf, PATCH_TYPES, type Step } from "../support/twin/step.ts";
-import { Types } from "../support/twin/types.ts";
 import { Random } from "../../src/testing/fake/random.ts";
 import { equalJson, type JsonObject } from "../../src/testing/fake/wire/json.ts";
 import { acceptedDifferences } from "../support/twin/accepted.ts";
+import { caseOf } from "../support/twin/cases.ts";
 import { answerOf, compared, fieldsOf, objectOf } from "../support/twin/compare.ts";
+import { drawn, overlaid, readDrafts } from "../support/twin/drafts.ts";
+import { MUTATIONS } from "../support/twin/mutations.ts";
 import type { Answer, Exchange } from "../support/twin/play.ts";
-import { partOf, signatureOf } from "../support/twin/signature.ts";
-import { Summary } from "../support/twin/summary.ts";
 import { shrinkCase, smallerBodies } from "../support/twin/shrink_case.ts";
+import { partOf, signatureOf } from "../support/twin/signature.ts";
+import { type Case, lineOf, PATCH_TYPES, type Step } from "../support/twin/step.ts";
+import { Summary } from "../support/twin/summary.ts";
+import { Types } from "../support/twin/types.ts";
 
 // The cases of `deno task twin`: what is drawn for a seed, and in which shares.
 

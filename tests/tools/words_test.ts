@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
-import { type Finding, isAllowed, wideLinesIn, wordsIn } from "../../tools/words.ts";
 import { INTRODUCED, introducedIn, minorOf } from "../../tools/introduced.ts";
 import { countsOf, TESTED } from "../../tools/versions.ts";
+import { type Finding, isAllowed, wideLinesIn, wordsIn } from "../../tools/words.ts";
 
 /** `"3 told"` for each finding in a source. */
 function found(source: string): string[] {

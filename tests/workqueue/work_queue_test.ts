@@ -1,11 +1,11 @@
 import { assert, assertEquals, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
-import { type Durations, Histogram } from "../../src/async/time.ts";
+import fc from "npm:fast-check@^4.10.2";
 import { nextTurn } from "../../src/async/signals.ts";
+import { type Durations, Histogram } from "../../src/async/time.ts";
 import { exponentialBackoff, requeueAfter, retry } from "../../src/workqueue/run.ts";
 import { DelayQueue, WorkQueue, type WorkQueueStatus } from "../../src/workqueue/work_queue.ts";
 import { FakeTime } from "../support/fake_time.ts";
 import { collectHeap } from "../support/heap.ts";
-import fc from "npm:fast-check@^4.10.2";
 
 Deno.test("WorkQueue addAfter adds a key after its delay, not before [C125]", () => {
   using time = new FakeTime();

@@ -2,10 +2,10 @@
  * `npm:kubernetes-fluent-client`, its Watch as its README has it, as a process: URL PODS EVENTS CHANGED. Fetched when
  * it is first measured, like client-node.
  */
-import process from "node:process";
 import { mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import process from "node:process";
 import { Progress } from "../progress.ts";
 
 interface FluentClient {

@@ -7,6 +7,7 @@
  * @module
  */
 import { type ApiResource, apiVersionOf, defineResource } from "../../api/resource.ts";
+import { messageOf } from "../../errors/errors.ts";
 import {
   capitalized,
   type DocumentObject,
@@ -33,7 +34,6 @@ import {
   textsAt,
   type TypeDefinition,
 } from "./read_schema.ts";
-import { messageOf } from "../../errors/errors.ts";
 
 /** Groups and versions become paths of files, so they are what Kubernetes allows: a DNS name and a label. */
 const GROUP = /^(?:[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*)?$/;

@@ -6,20 +6,20 @@
  *
  * @module
  */
-import type { ConnectOptions, FoundConnection } from "../../connect/deno/connect_options.ts";
-import { findConnection } from "../../connect/deno/connect.ts";
-import { type Checkup, type Expiry, expiryOf, type Finding, reasonFor, span } from "./checkup.ts";
-import { EXIT_CODE, explainError } from "../errors/explain_error.ts";
-import { type CheckedServer, ServerAccess, SLOW_SERVER_ADVICE } from "./connection_checks.ts";
-import { termOfToken } from "../../connect/kubeconfig/text.ts";
-import { type ApiResource, apiVersionOf, type Resource, resourceName } from "../../api/resource.ts";
 import type { WatchChange } from "../../api/lister_watcher.ts";
-import { isForbidden, StatusError } from "../../api/status.ts";
 import type { KubernetesObject } from "../../api/object.ts";
 import type { WatchOptions } from "../../api/options.ts";
+import { type ApiResource, apiVersionOf, type Resource, resourceName } from "../../api/resource.ts";
+import { isForbidden, StatusError } from "../../api/status.ts";
 import { findResource } from "../../client/client.ts";
 import type { ResourceClient } from "../../client/resource_client.ts";
+import { findConnection } from "../../connect/deno/connect.ts";
+import type { ConnectOptions, FoundConnection } from "../../connect/deno/connect_options.ts";
+import { termOfToken } from "../../connect/kubeconfig/text.ts";
 import { errorLine } from "../../errors/errors.ts";
+import { EXIT_CODE, explainError } from "../errors/explain_error.ts";
+import { type Checkup, type Expiry, expiryOf, type Finding, reasonFor, span } from "./checkup.ts";
+import { type CheckedServer, ServerAccess, SLOW_SERVER_ADVICE } from "./connection_checks.ts";
 
 /** Finds the configuration; returns `undefined` if there is no usable one. @throws {TypeError} for invalid flags. */
 export async function checkConfiguration(checkup: Checkup, options: ConnectOptions): Promise<ServerAccess | undefined> {

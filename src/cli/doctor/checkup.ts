@@ -14,14 +14,14 @@ import {
   StatusError,
   UnreachableError,
 } from "../../api/status.ts";
-import { ConnectError } from "../../connect/deno/connect_options.ts";
-import { KubeconfigError } from "../../connect/kubeconfig/parse_kubeconfig.ts";
-import { EXIT_CODE, explainError } from "../errors/explain_error.ts";
-import { withoutAddress } from "../../errors/errors.ts";
 import { DerivedController } from "../../async/signals.ts";
 import { LongTimer } from "../../async/time.ts";
-import { plain } from "../terminal/terminal.ts";
+import { ConnectError } from "../../connect/deno/connect_options.ts";
+import { KubeconfigError } from "../../connect/kubeconfig/parse_kubeconfig.ts";
 import type { Term } from "../../connect/kubeconfig/text.ts";
+import { withoutAddress } from "../../errors/errors.ts";
+import { EXIT_CODE, explainError } from "../errors/explain_error.ts";
+import { plain } from "../terminal/terminal.ts";
 
 /** A problem and its remedy. */
 interface ReasonAndRemedy {

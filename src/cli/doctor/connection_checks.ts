@@ -7,17 +7,17 @@
  * @module
  */
 
-import { timedController } from "../../async/time.ts";
+import { connect, type PeerCertificate as NodeCertificate } from "node:tls";
 import { decoder } from "../../api/object.ts";
+import { timedController } from "../../async/time.ts";
 import { Client } from "../../client/client.ts";
 import { RequestReporter } from "../../client/http/connection.ts";
 import { clientOptionsOf, type FoundConnection } from "../../connect/deno/connect_options.ts";
 import { environmentProxy } from "../../connect/deno/http_client.ts";
 import { isLoopback } from "../../connect/kubeconfig/resolve_context.ts";
-import { type Checkup, expiryOf, type Finding, reasonFor, seconds, span } from "./checkup.ts";
-import { EXIT_CODE } from "../errors/explain_error.ts";
-import { connect, type PeerCertificate as NodeCertificate } from "node:tls";
 import { messageOf } from "../../errors/errors.ts";
+import { EXIT_CODE } from "../errors/explain_error.ts";
+import { type Checkup, expiryOf, type Finding, reasonFor, seconds, span } from "./checkup.ts";
 
 /**
  * Sends requests to the server with the connection and credentials of the configuration. Disposing it aborts running

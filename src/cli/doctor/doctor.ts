@@ -7,26 +7,16 @@
  * @module
  */
 
-import { jsonText, tableLines, type Terminal } from "../terminal/terminal.ts";
 import { readPages } from "../../api/lister_watcher.ts";
 import type { KubernetesObject } from "../../api/object.ts";
 import { type ApiResource, type Resource, resourceName } from "../../api/resource.ts";
 import { type PlacedRule, rolesYaml } from "../../api/roles.ts";
+import { StatusError } from "../../api/status.ts";
 import { ReadAhead } from "../../async/iterate.ts";
 import type { Client } from "../../client/client.ts";
 import { errorLine } from "../../errors/errors.ts";
 import { bytesText, MemoryMeter, type MemoryReport } from "../../informer/cache/lister.ts";
 import { EXIT_CODE, UsageError } from "../errors/explain_error.ts";
-import { Checkup, CHECKUP_LIMITS, type CheckupLimits, seconds, type Step, type StepStatus } from "./checkup.ts";
-import { StatusError } from "../../api/status.ts";
-import {
-  checkAddress,
-  checkCertificate,
-  type CheckedServer,
-  checkServer,
-  type ServerAccess,
-} from "./connection_checks.ts";
-import { checkConfiguration, checkCredentials, checkDiscovery, checkLogin, checkResource } from "./access_checks.ts";
 import {
   checkSelection,
   clientFor,
@@ -36,6 +26,16 @@ import {
   type SelectionFlags,
   selectionFor,
 } from "../resources/resources_for.ts";
+import { jsonText, tableLines, type Terminal } from "../terminal/terminal.ts";
+import { checkConfiguration, checkCredentials, checkDiscovery, checkLogin, checkResource } from "./access_checks.ts";
+import { Checkup, CHECKUP_LIMITS, type CheckupLimits, seconds, type Step, type StepStatus } from "./checkup.ts";
+import {
+  checkAddress,
+  checkCertificate,
+  type CheckedServer,
+  checkServer,
+  type ServerAccess,
+} from "./connection_checks.ts";
 
 /** The number of objects to a page. */
 const PAGE = 500;

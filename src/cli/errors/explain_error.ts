@@ -6,7 +6,6 @@
  *
  * @module
  */
-import { causesOf, errorLine, messageOf, nearest, oneLine } from "../../errors/errors.ts";
 import { ValidationError } from "@cliffy/command";
 import {
   CredentialsError,
@@ -18,6 +17,7 @@ import {
 } from "../../api/status.ts";
 import { ConnectError } from "../../connect/deno/connect_options.ts";
 import { KubeconfigError } from "../../connect/kubeconfig/parse_kubeconfig.ts";
+import { causesOf, errorLine, messageOf, nearest, oneLine } from "../../errors/errors.ts";
 
 /** Exit codes of the process. */
 export const EXIT_CODE = {

@@ -6,27 +6,27 @@
  *
  * @module
  */
-import { DerivedController, nextTurn } from "../../async/signals.ts";
-import { Namespace, Node, Pod, type Pod as PodObject } from "../../kinds/core/v1.ts";
-import { samplePod } from "./sample_pods.ts";
-import { churn, type ChurnOptions, FakeApiServer, namespace, node } from "../../testing/mod.ts";
-import { FetchServer } from "../../connect/deno/run_manager.ts";
-import { errorLine, messageOf } from "../../errors/errors.ts";
-import type { Terminal } from "../terminal/terminal.ts";
-import { UsageError } from "../errors/explain_error.ts";
-import { Client, findResource } from "../../client/client.ts";
-import { logRequests } from "../../client/http/connection.ts";
-import type { ConnectOptions } from "../../connect/deno/connect_options.ts";
-import { connect, connectContexts } from "../../connect/deno/connect.ts";
+import { ValidationError } from "@cliffy/command";
 import { loadAll, YAMLException } from "js-yaml";
-import { type DocumentPart, isDocumentObject, memberOf, objectAt, pathTo } from "../codegen/read_schema.ts";
+import type { KubernetesObject } from "../../api/object.ts";
+import { checkSelectors, defined, type Selection } from "../../api/options.ts";
 import { type ApiResource, asTable, onlyMetadata, type Resource } from "../../api/resource.ts";
 import { DecodeError, StatusError, UnreachableError } from "../../api/status.ts";
+import { DerivedController, nextTurn } from "../../async/signals.ts";
+import { Client, findResource } from "../../client/client.ts";
+import { logRequests } from "../../client/http/connection.ts";
 import { readablePart } from "../../client/readable_namespaces.ts";
 import type { ResourceClient } from "../../client/resource_client.ts";
-import type { KubernetesObject } from "../../api/object.ts";
-import { ValidationError } from "@cliffy/command";
-import { checkSelectors, defined, type Selection } from "../../api/options.ts";
+import { connect, connectContexts } from "../../connect/deno/connect.ts";
+import type { ConnectOptions } from "../../connect/deno/connect_options.ts";
+import { FetchServer } from "../../connect/deno/run_manager.ts";
+import { errorLine, messageOf } from "../../errors/errors.ts";
+import { Namespace, Node, Pod, type Pod as PodObject } from "../../kinds/core/v1.ts";
+import { churn, type ChurnOptions, FakeApiServer, namespace, node } from "../../testing/mod.ts";
+import { type DocumentPart, isDocumentObject, memberOf, objectAt, pathTo } from "../codegen/read_schema.ts";
+import { UsageError } from "../errors/explain_error.ts";
+import type { Terminal } from "../terminal/terminal.ts";
+import { samplePod } from "./sample_pods.ts";
 
 /** The first pods are in the namespace "default", in which commands look without -n and -A. */
 const IN_DEFAULT = 20;

@@ -8,6 +8,7 @@
  */
 import type { KubernetesObject } from "../../api/object.ts";
 import { type Resource, resourceName } from "../../api/resource.ts";
+import type { HandlerRegistration } from "../../informer/events/event.ts";
 import type { SharedIndexInformer } from "../../informer/shared_index_informer.ts";
 import type { InformerStatus } from "../../informer/status.ts";
 import {
@@ -22,7 +23,6 @@ import {
   shortened,
   type Terminal,
 } from "./terminal.ts";
-import type { HandlerRegistration } from "../../informer/events/event.ts";
 
 const PERIOD_MS = 250;
 /** Period of the event rate, in milliseconds. */

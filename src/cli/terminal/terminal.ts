@@ -5,7 +5,9 @@
  *
  * @module
  */
-import { errorLine, REDACTED } from "../../errors/errors.ts";
+import { type Document, dump, SCALAR_STYLE, visit } from "js-yaml";
+import { fstatSync } from "node:fs";
+import { encoder, type KubernetesObject } from "../../api/object.ts";
 import {
   isSecret,
   type Resource,
@@ -15,9 +17,7 @@ import {
   type TableRow,
 } from "../../api/resource.ts";
 import { humanDuration } from "../../async/time.ts";
-import { encoder, type KubernetesObject } from "../../api/object.ts";
-import { fstatSync } from "node:fs";
-import { type Document, dump, SCALAR_STYLE, visit } from "js-yaml";
+import { errorLine, REDACTED } from "../../errors/errors.ts";
 
 /** Control characters, and characters that reorder or break lines: foreign text must not control the terminal. */
 // deno-lint-ignore no-control-regex -- these are what is looked for

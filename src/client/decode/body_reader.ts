@@ -9,8 +9,8 @@
  */
 
 import { decoder } from "../../api/object.ts";
-import type { StreamSource } from "../../async/iterate.ts";
 import { DecodeError } from "../../api/status.ts";
+import type { StreamSource } from "../../async/iterate.ts";
 
 const BUFFER_BYTES = 65_536;
 

@@ -7,8 +7,8 @@
  *
  * @module
  */
-import { encoder } from "../../api/object.ts";
 import { type FieldTree, MAX_ARRAYS } from "../../api/fields.ts";
+import { encoder } from "../../api/object.ts";
 
 // All that scans bytes of JSON is in this file: with imported constants the scan of a list takes 1.5 times as long.
 const SPACE = 32;

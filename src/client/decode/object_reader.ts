@@ -7,10 +7,10 @@
  *
  * @module
  */
-import type { CacheEntry, DecodeOptions, Identity, KnownEntries, Projection, ShardOption } from "../../api/options.ts";
-import { DecodeError, UnexpectedKindError } from "../../api/status.ts";
 import { decoder, encoder, keyOf, type KubernetesObject, type ObjectKey, type ObjectMeta } from "../../api/object.ts";
+import type { CacheEntry, DecodeOptions, Identity, KnownEntries, Projection, ShardOption } from "../../api/options.ts";
 import { isSecret, type Resource, resourceName } from "../../api/resource.ts";
+import { DecodeError, UnexpectedKindError } from "../../api/status.ts";
 import {
   brokenEntry,
   entryOf,
@@ -21,8 +21,8 @@ import {
   Reduction,
   unreadEntry,
 } from "../../entry/entry.ts";
-import { JsonWalker, Projector, skipSpace, skipValue } from "./json_text.ts";
 import { messageOf } from "../../errors/errors.ts";
+import { JsonWalker, Projector, skipSpace, skipValue } from "./json_text.ts";
 
 /**
  * Options for reading objects. An object that `known` has in the same version is not decoded: the known entry is

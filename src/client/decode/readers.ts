@@ -6,15 +6,15 @@
  *
  * @module
  */
-import type { CacheEntry } from "../../api/options.ts";
-import { DecodeError, StatusError, statusFrom } from "../../api/status.ts";
+import type { ListPart, WatchChange } from "../../api/lister_watcher.ts";
 import { decoder, encoder, type KubernetesObject } from "../../api/object.ts";
+import type { CacheEntry } from "../../api/options.ts";
 import { isSecret, resourceName, type TableColumn } from "../../api/resource.ts";
+import { DecodeError, StatusError, statusFrom } from "../../api/status.ts";
 import { JsonEntry, RowEntry } from "../../entry/entry.ts";
+import { asciiOf, type BodyDecoder, ByteBuffer, LARGEST_TEXT, LineSplitter, MAX_OBJECT_BYTES } from "./body_reader.ts";
 import { ItemScanner, skipValue } from "./json_text.ts";
 import { notJson, ObjectReader, type ReadOptions, startsWith } from "./object_reader.ts";
-import { asciiOf, type BodyDecoder, ByteBuffer, LARGEST_TEXT, LineSplitter, MAX_OBJECT_BYTES } from "./body_reader.ts";
-import type { ListPart, WatchChange } from "../../api/lister_watcher.ts";
 
 const CELLS = encoder.encode(`{"cells":[`);
 const OBJECT = encoder.encode(`,"object":`);

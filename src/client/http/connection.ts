@@ -6,15 +6,15 @@
  *
  * @module
  */
-import { checkNames } from "../../errors/option_names.ts";
 import type { Transport } from "../../api/lister_watcher.ts";
 import { defined, impersonating, type Impersonation } from "../../api/options.ts";
-import { backoffMs, LongTimer, monotonicMs, sleep } from "../../async/time.ts";
-import { DecodeError, RETRY_AFTER_MAX_MS, StatusError, UnreachableError } from "../../api/status.ts";
-import { callObserver, DerivedController } from "../../async/signals.ts";
-import { causesOf, errorLine, messageOf, REDACTED, redactSecrets, withoutAddress } from "../../errors/errors.ts";
 import { placeOf, type ResourcePlace, verbOf } from "../../api/resource.ts";
 import type { PlacedRule } from "../../api/roles.ts";
+import { DecodeError, RETRY_AFTER_MAX_MS, StatusError, UnreachableError } from "../../api/status.ts";
+import { callObserver, DerivedController } from "../../async/signals.ts";
+import { backoffMs, LongTimer, monotonicMs, sleep } from "../../async/time.ts";
+import { causesOf, errorLine, messageOf, REDACTED, redactSecrets, withoutAddress } from "../../errors/errors.ts";
+import { checkNames } from "../../errors/option_names.ts";
 import { MAX_OBJECT_BYTES } from "../decode/body_reader.ts";
 import { OpenWatches, type WatchHealth } from "./open_watches.ts";
 import { checkEncoding, readJsonResponse, retryAfterMsOf, statusErrorOf, warningsOf } from "./response.ts";

@@ -7,8 +7,8 @@
  */
 import { decoder } from "../../api/object.ts";
 import { type ApiStatus, DecodeError, StatusError, statusFrom } from "../../api/status.ts";
-import { ByteBuffer, chunksOf } from "../decode/body_reader.ts";
 import { oneLine } from "../../errors/errors.ts";
+import { ByteBuffer, chunksOf } from "../decode/body_reader.ts";
 
 /** The bytes that are read of an error's body that is not JSON (client-go `rest/request.go` reads as many). */
 const MAX_TEXT_BYTES = 2048;

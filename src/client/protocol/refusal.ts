@@ -6,9 +6,9 @@
  *
  * @module
  */
-import { type ApiStatus, reasonOf, type StatusCause, type StatusDetails, StatusError } from "../../api/status.ts";
-import { resourceName } from "../../api/resource.ts";
 import { defined } from "../../api/options.ts";
+import { resourceName } from "../../api/resource.ts";
+import { type ApiStatus, reasonOf, type StatusCause, type StatusDetails, StatusError } from "../../api/status.ts";
 
 /** Parts of an error response besides code and message. */
 interface RefusalParts {

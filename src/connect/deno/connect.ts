@@ -6,7 +6,38 @@
  *
  * @module
  */
+import { fileURLToPath } from "node:url";
+import { defined, type Impersonation, impersonationHeaders, impersonationProblem } from "../../api/options.ts";
+import { callObserver } from "../../async/signals.ts";
+import { checkDurations } from "../../async/time.ts";
+import { Client } from "../../client/client.ts";
+import { InformerError } from "../../errors/informer_error.ts";
 import { checkNames } from "../../errors/option_names.ts";
+import type { ExecCluster, ExecPlugin } from "../kubeconfig/exec_plugin.ts";
+import {
+  EntryFields,
+  type FieldPlace,
+  isEmptyKubeconfig,
+  type Kubeconfig,
+  type KubeconfigEntry,
+  type KubeconfigError,
+  kubeconfigError,
+  mergeKubeconfigs,
+  parseKubeconfig,
+} from "../kubeconfig/parse_kubeconfig.ts";
+import {
+  credentialsProblem,
+  type Material,
+  type ProxyAddress,
+  proxyHref,
+  proxyName,
+  proxyPort,
+  resolveContext,
+  type ResolvedCluster,
+  type ResolvedUser,
+  serverProblem,
+} from "../kubeconfig/resolve_context.ts";
+import { certificateProblem, privateKeyProblem, Secret, validityOf } from "../kubeconfig/text.ts";
 import {
   clientOptionsOf,
   CONNECT_OPTIONS,
@@ -21,6 +52,17 @@ import {
   type InClusterOptions,
 } from "./connect_options.ts";
 import {
+  BasicLogin,
+  BearerToken,
+  ExecLogin,
+  KubeconfigLogin,
+  PLUGIN_TIMEOUT_MS,
+  pluginCommand,
+  runPlugin,
+  TokenFile,
+  tokenLogin,
+} from "./credentials.ts";
+import {
   denoHost,
   envFlag,
   type ExplainFileProblem,
@@ -32,50 +74,8 @@ import {
   readFlag,
   RecordingHost,
 } from "./host.ts";
-import { Client } from "../../client/client.ts";
-import { InformerError } from "../../errors/informer_error.ts";
-import {
-  BasicLogin,
-  BearerToken,
-  ExecLogin,
-  KubeconfigLogin,
-  PLUGIN_TIMEOUT_MS,
-  pluginCommand,
-  runPlugin,
-  TokenFile,
-  tokenLogin,
-} from "./credentials.ts";
-import { certificateProblem, privateKeyProblem, Secret, validityOf } from "../kubeconfig/text.ts";
-import {
-  credentialsProblem,
-  type Material,
-  type ProxyAddress,
-  proxyHref,
-  proxyName,
-  proxyPort,
-  resolveContext,
-  type ResolvedCluster,
-  type ResolvedUser,
-  serverProblem,
-} from "../kubeconfig/resolve_context.ts";
 import { filePemSource, type PemSource, type PemSources, TlsFiles, type TlsMaterial } from "./http_client.ts";
 import { DenoTransport } from "./transport.ts";
-import { fileURLToPath } from "node:url";
-import {
-  EntryFields,
-  type FieldPlace,
-  isEmptyKubeconfig,
-  type Kubeconfig,
-  type KubeconfigEntry,
-  type KubeconfigError,
-  kubeconfigError,
-  mergeKubeconfigs,
-  parseKubeconfig,
-} from "../kubeconfig/parse_kubeconfig.ts";
-import type { ExecCluster, ExecPlugin } from "../kubeconfig/exec_plugin.ts";
-import { checkDurations } from "../../async/time.ts";
-import { defined, type Impersonation, impersonationHeaders, impersonationProblem } from "../../api/options.ts";
-import { callObserver } from "../../async/signals.ts";
 
 /** The credentials sent as `Authorization`. */
 type Login =

@@ -5,10 +5,10 @@
  *
  * @module
  */
-import { InformerError } from "../../errors/informer_error.ts";
-import type { Abortable, Impersonation } from "../../api/options.ts";
 import type { Transport } from "../../api/lister_watcher.ts";
+import type { Abortable, Impersonation } from "../../api/options.ts";
 import type { Credentials, RequestReport } from "../../client/http/connection.ts";
+import { InformerError } from "../../errors/informer_error.ts";
 
 /** One place that was searched for a configuration, and the reason why it is not used. */
 export interface ConnectAttempt {

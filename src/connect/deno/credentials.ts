@@ -7,9 +7,11 @@
  * @module
  */
 import { type Abortable, utf8AsLatin1 } from "../../api/options.ts";
-import { Redacted, Secret, termOfToken, tokenProblem } from "../kubeconfig/text.ts";
 import { CredentialsError } from "../../api/status.ts";
+import { LongTimer, monotonicMs } from "../../async/time.ts";
 import type { Credentials } from "../../client/http/connection.ts";
+import { messageOf, REDACTED, redactSecrets } from "../../errors/errors.ts";
+import { InformerError } from "../../errors/informer_error.ts";
 import {
   type ExecCluster,
   ExecCredential,
@@ -18,12 +20,10 @@ import {
   type ExecPlugin,
   parseExecCredential,
 } from "../kubeconfig/exec_plugin.ts";
-import { LongTimer, monotonicMs } from "../../async/time.ts";
-import { messageOf, REDACTED, redactSecrets } from "../../errors/errors.ts";
-import { type ExplainFileProblem, FileProblem, type Host, pathBeside, readCheckedFile, runFlag } from "./host.ts";
+import { Redacted, Secret, termOfToken, tokenProblem } from "../kubeconfig/text.ts";
 import type { InClusterOptions } from "./connect_options.ts";
+import { type ExplainFileProblem, FileProblem, type Host, pathBeside, readCheckedFile, runFlag } from "./host.ts";
 import { pairProblem, type PemSources, type TlsFiles, type TlsMaterial } from "./http_client.ts";
-import { InformerError } from "../../errors/informer_error.ts";
 
 /** Basic authentication by user name and password. Prints as `[redacted]`. */
 export class BasicLogin extends Redacted {

@@ -6,8 +6,8 @@
  *
  * @module
  */
-import { decoder } from "../../api/object.ts";
 import { basename, dirname, isAbsolute, join, resolve } from "node:path";
+import { decoder } from "../../api/object.ts";
 import { messageOf } from "../../errors/errors.ts";
 import { InformerError } from "../../errors/informer_error.ts";
 

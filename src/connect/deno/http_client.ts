@@ -7,10 +7,10 @@
  * @module
  */
 import { encoder } from "../../api/object.ts";
-import { certificateProblem, privateKeyProblem, Secret, validityOf, validityProblem } from "../kubeconfig/text.ts";
-import { type ProxyAddress, proxyHref, proxyName, proxyPort } from "../kubeconfig/resolve_context.ts";
-import { type ExplainFileProblem, FileProblem, type Host, readCheckedFile } from "./host.ts";
 import { messageOf } from "../../errors/errors.ts";
+import { type ProxyAddress, proxyHref, proxyName, proxyPort } from "../kubeconfig/resolve_context.ts";
+import { certificateProblem, privateKeyProblem, Secret, validityOf, validityProblem } from "../kubeconfig/text.ts";
+import { type ExplainFileProblem, FileProblem, type Host, readCheckedFile } from "./host.ts";
 
 /** The environment variables in which Deno looks for a proxy for this server, in its order. */
 function variablesFor(server: URL): readonly string[] {

@@ -6,7 +6,6 @@
  *
  * @module
  */
-import { checkNames } from "../../errors/option_names.ts";
 import {
   type CheckpointChange,
   type CheckpointRecord,
@@ -18,11 +17,12 @@ import {
   type StoredCheckpoint,
   type StoredSnapshot,
 } from "../../api/lister_watcher.ts";
-import { InformerError } from "../../errors/informer_error.ts";
-import { folderPermissions, replaceFile } from "./host.ts";
+import { decoder, encoder, type ObjectKey } from "../../api/object.ts";
 import { hashOf } from "../../api/shard.ts";
 import { isOlder } from "../../api/status.ts";
-import { decoder, encoder, type ObjectKey } from "../../api/object.ts";
+import { InformerError } from "../../errors/informer_error.ts";
+import { checkNames } from "../../errors/option_names.ts";
+import { folderPermissions, replaceFile } from "./host.ts";
 
 /** The number of bytes that are read at once. */
 const CHUNK_BYTES = 2 * 1_024 * 1_024;

@@ -6,9 +6,11 @@
  *
  * @module
  */
-import { checkNames } from "../../errors/option_names.ts";
+import type { Transport } from "../../api/lister_watcher.ts";
+import { copyImpersonation, isImpersonation } from "../../api/options.ts";
 import { checkDurations, LongTimer, monotonicMs } from "../../async/time.ts";
 import { causesOf, messageOf, withoutAddress } from "../../errors/errors.ts";
+import { checkNames } from "../../errors/option_names.ts";
 import {
   isLoopback,
   parseProxy,
@@ -25,8 +27,6 @@ import {
   type TlsMaterial,
   TlsNameProxy,
 } from "./http_client.ts";
-import { copyImpersonation, isImpersonation } from "../../api/options.ts";
-import type { Transport } from "../../api/lister_watcher.ts";
 
 /**
  * Long-running requests, whose response may begin late (apiserver `longRunningRequestCheck`: the verb `proxy`, and

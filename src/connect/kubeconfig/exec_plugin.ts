@@ -7,6 +7,7 @@
  * @module
  */
 import { base64Of, isRecord } from "../../api/object.ts";
+import type { EntryFields, FieldPlace } from "./parse_kubeconfig.ts";
 import {
   certificateProblem,
   describeValue,
@@ -17,7 +18,6 @@ import {
   Secret,
   tokenProblem,
 } from "./text.ts";
-import type { EntryFields, FieldPlace } from "./parse_kubeconfig.ts";
 
 /** Credentials from a plugin: a token, a certificate with its key, or both. Prints as `[redacted]`. */
 export class ExecCredential extends Redacted {

@@ -6,10 +6,6 @@
  *
  * @module
  */
-import { nameOf } from "../../errors/errors.ts";
-import { describeValue, quote, quoteAll, suggestion } from "./text.ts";
-import { isRecord } from "../../api/object.ts";
-import { InformerError } from "../../errors/informer_error.ts";
 import {
   boolCoreTag,
   CORE_SCHEMA,
@@ -20,7 +16,11 @@ import {
   type Schema,
   YAMLException,
 } from "js-yaml";
+import { isRecord } from "../../api/object.ts";
 import { defined } from "../../api/options.ts";
+import { nameOf } from "../../errors/errors.ts";
+import { InformerError } from "../../errors/informer_error.ts";
+import { describeValue, quote, quoteAll, suggestion } from "./text.ts";
 
 /** Name of the cluster extension for credential plugins. */
 const EXEC_EXTENSION = "client.authentication.k8s.io/exec";

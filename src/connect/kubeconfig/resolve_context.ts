@@ -8,6 +8,9 @@
  * @module
  */
 
+import { isRecord } from "../../api/object.ts";
+import { defined, type Impersonation, impersonationProblem } from "../../api/options.ts";
+import { type ExecPlugin, readExec } from "./exec_plugin.ts";
 import {
   EntryFields,
   type EntryKind,
@@ -29,9 +32,6 @@ import {
   suggestion,
   tokenProblem,
 } from "./text.ts";
-import { isRecord } from "../../api/object.ts";
-import { type ExecPlugin, readExec } from "./exec_plugin.ts";
-import { defined, type Impersonation, impersonationProblem } from "../../api/options.ts";
 
 /** A certificate or key inside the kubeconfig. */
 interface InlineMaterial {

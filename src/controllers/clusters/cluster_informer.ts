@@ -6,12 +6,12 @@
  *
  * @module
  */
-import { checkNames } from "../../errors/option_names.ts";
 import type { KubernetesObject, ObjectKey } from "../../api/object.ts";
-import { internals } from "../../errors/internals.ts";
 import type { Abortable } from "../../api/options.ts";
 import { PolledIterator } from "../../async/iterate.ts";
 import { DerivedController } from "../../async/signals.ts";
+import { internals } from "../../errors/internals.ts";
+import { checkNames } from "../../errors/option_names.ts";
 import type { CacheSelection } from "../../informer/cache/lister.ts";
 import type {
   AddedEvent,

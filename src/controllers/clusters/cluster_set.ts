@@ -8,16 +8,18 @@
  *
  * @module
  */
-import { checkBackoff, checkNames } from "../../errors/option_names.ts";
 import { decoder, type KubernetesObject } from "../../api/object.ts";
-import { internals } from "../../errors/internals.ts";
 import { type Abortable, defined } from "../../api/options.ts";
 import { type ApiResource, type Resource, resourceName } from "../../api/resource.ts";
 import { callObserver, DerivedController, inTurn, isAbortOf, Latch } from "../../async/signals.ts";
 import { backoffMs, type BackoffOptions, LongTimer, monotonicMs, sleep } from "../../async/time.ts";
 import type { Client } from "../../client/client.ts";
 import { ConsoleReporter, messageOf } from "../../errors/errors.ts";
+import { InformerError } from "../../errors/informer_error.ts";
+import { internals } from "../../errors/internals.ts";
+import { checkBackoff, checkNames } from "../../errors/option_names.ts";
 import { FACTORY_OPTIONS, type SharedInformerFactoryOptions } from "../../informer/options.ts";
+import { SharedIndexInformer } from "../../informer/shared_index_informer.ts";
 import {
   type Cached,
   type CachedOptions,
@@ -25,10 +27,8 @@ import {
   SharedInformerFactory,
 } from "../../informer/shared_informer_factory.ts";
 import type { FactorySnapshots } from "../../informer/snapshot.ts";
-import { ClusterInformer, type InCluster, settled } from "./cluster_informer.ts";
-import { InformerError } from "../../errors/informer_error.ts";
-import { SharedIndexInformer } from "../../informer/shared_index_informer.ts";
 import { Secret } from "../../kinds/core/v1.ts";
+import { ClusterInformer, type InCluster, settled } from "./cluster_informer.ts";
 
 /** Options of a {@linkcode ClusterSet}: the defaults of its informers. */
 export interface ClusterSetOptions extends Omit<SharedInformerFactoryOptions, "onError" | "cluster"> {

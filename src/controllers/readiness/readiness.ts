@@ -6,7 +6,6 @@
  *
  * @module
  */
-import { checkNames } from "../../errors/option_names.ts";
 import {
   type Complete,
   type KubernetesObject,
@@ -17,18 +16,19 @@ import {
 } from "../../api/object.ts";
 import { type Abortable, defined } from "../../api/options.ts";
 import { elementsAt, LabelSelector, type LabelSelectorFields } from "../../api/selector.ts";
-import type { Lister } from "../../informer/cache/lister.ts";
-import type { IndexedCollection, ReadableCollection } from "../../informer/readable_collection.ts";
-import type { CustomResourceDefinition } from "../../kinds/apiextensions/v1.ts";
-import type { DaemonSet, Deployment, ReplicaSet, StatefulSet } from "../../kinds/apps/v1.ts";
-import type { Job } from "../../kinds/batch/v1.ts";
-import type { PersistentVolumeClaim, Pod, Service } from "../../kinds/core/v1.ts";
 import { DecodeError } from "../../api/status.ts";
 import { DerivedController } from "../../async/signals.ts";
 import { humanDuration, LongTimer, monotonicMs } from "../../async/time.ts";
 import { COMPLETE, nameOf } from "../../errors/errors.ts";
 import { InformerError } from "../../errors/informer_error.ts";
+import { checkNames } from "../../errors/option_names.ts";
+import type { Lister } from "../../informer/cache/lister.ts";
 import type { AddedEvent, ObjectEvent } from "../../informer/events/event.ts";
+import type { IndexedCollection, ReadableCollection } from "../../informer/readable_collection.ts";
+import type { CustomResourceDefinition } from "../../kinds/apiextensions/v1.ts";
+import type { DaemonSet, Deployment, ReplicaSet, StatefulSet } from "../../kinds/apps/v1.ts";
+import type { Job } from "../../kinds/batch/v1.ts";
+import type { PersistentVolumeClaim, Pod, Service } from "../../kinds/core/v1.ts";
 
 /**
  * `"ready"`: the object is as its spec wants it. `"progressing"`: its controller works on that, or has not seen it yet.

@@ -7,11 +7,11 @@
  * @module
  */
 import type { KubernetesObject, ObjectKey } from "../../api/object.ts";
+import type { Resource } from "../../api/resource.ts";
 import { LazyController } from "../../async/signals.ts";
 import { LongTimer, monotonicMs } from "../../async/time.ts";
 import type { Client } from "../../client/client.ts";
 import type { ObjectWrite, ResourceClients } from "../../client/resource_client.ts";
-import type { Resource } from "../../api/resource.ts";
 import type { Lister } from "../../informer/cache/lister.ts";
 import { MAX_TRIGGERS, type ReconcileResult, type Trigger, type WorkContext } from "../../workqueue/run.ts";
 import type { ObjectChange, ReconcileContext, ReconcileFunction } from "./options.ts";

@@ -6,11 +6,7 @@
  *
  * @module
  */
-import { checkNames } from "../../errors/option_names.ts";
 import { encoder, type KubernetesObject, type ObjectDraft } from "../../api/object.ts";
-import type { ObjectReference } from "../../kinds/core/v1_shared.ts";
-import { Event, type EventSeries as SeriesCount } from "../../kinds/events/v1.ts";
-import { microTimestampNow } from "./objects.ts";
 import { isAlreadyExists, isNotFound, StatusError } from "../../api/status.ts";
 import { callObserver, Latch } from "../../async/signals.ts";
 import {
@@ -25,6 +21,10 @@ import {
 import type { Client } from "../../client/client.ts";
 import type { ResourceClient } from "../../client/resource_client.ts";
 import { ConsoleReporter } from "../../errors/errors.ts";
+import { checkNames } from "../../errors/option_names.ts";
+import type { ObjectReference } from "../../kinds/core/v1_shared.ts";
+import { Event, type EventSeries as SeriesCount } from "../../kinds/events/v1.ts";
+import { microTimestampNow } from "./objects.ts";
 
 /** Returns a reference to `object`. @throws {TypeError} when it lacks apiVersion, kind or name. */
 function objectReferenceTo(object: KubernetesObject): ObjectReference & { readonly name: string } {

@@ -7,15 +7,15 @@
  *
  * @module
  */
-import { checkNames } from "../../errors/option_names.ts";
 import type { Abortable } from "../../api/options.ts";
-import { checkDurations, monotonicMs, sleep } from "../../async/time.ts";
-import { Lease } from "../../kinds/coordination/v1.ts";
 import { isAlreadyExists, isConflict, isNotFound, messageOf } from "../../api/status.ts";
-import { microTimestampNow } from "./objects.ts";
 import { callObserver, DerivedController, isAbortOf } from "../../async/signals.ts";
+import { checkDurations, monotonicMs, sleep } from "../../async/time.ts";
 import type { Client } from "../../client/client.ts";
 import { ConsoleReporter } from "../../errors/errors.ts";
+import { checkNames } from "../../errors/option_names.ts";
+import { Lease } from "../../kinds/coordination/v1.ts";
+import { microTimestampNow } from "./objects.ts";
 
 /** The options that exist. */
 const ELECTOR_OPTIONS =

@@ -8,12 +8,14 @@
  * @module
  */
 
+import type { KubernetesObject } from "../../api/object.ts";
+import { type Abortable, defined } from "../../api/options.ts";
+import { resourceName } from "../../api/resource.ts";
+import { isForbidden, isNotFound, isUnauthorized } from "../../api/status.ts";
+import { callObserver, DerivedController, withResolvers } from "../../async/signals.ts";
+import { checkDurations } from "../../async/time.ts";
+import { errorLine, redactSecrets } from "../../errors/errors.ts";
 import { checkNames } from "../../errors/option_names.ts";
-import type { InformerOfFactory, SharedInformerFactory } from "../../informer/shared_informer_factory.ts";
-import { type LeaderElector, type LeaderElectorStatus, UnfinishedWorkError } from "./leader_elector.ts";
-import type { ShardGroup, ShardGroupStatus } from "./shard_group.ts";
-import type { EventRecorder, EventRecorderStatus } from "./event_recorder.ts";
-import type { ReconcilerRunOptions, ReconcilerStatus } from "./options.ts";
 import {
   answerProbe,
   counter,
@@ -26,15 +28,13 @@ import {
   secondsGauge,
   secondsSample,
 } from "../../informer/metrics.ts";
-import { isForbidden, isNotFound, isUnauthorized } from "../../api/status.ts";
-import type { KubernetesObject } from "../../api/object.ts";
-import { type Abortable, defined } from "../../api/options.ts";
-import { resourceName } from "../../api/resource.ts";
-import { callObserver, DerivedController, withResolvers } from "../../async/signals.ts";
-import { checkDurations } from "../../async/time.ts";
+import type { InformerOfFactory, SharedInformerFactory } from "../../informer/shared_informer_factory.ts";
 import { joined } from "../../informer/status.ts";
-import { errorLine, redactSecrets } from "../../errors/errors.ts";
+import type { EventRecorder, EventRecorderStatus } from "./event_recorder.ts";
+import { type LeaderElector, type LeaderElectorStatus, UnfinishedWorkError } from "./leader_elector.ts";
+import type { ReconcilerRunOptions, ReconcilerStatus } from "./options.ts";
 import type { Reconciler } from "./reconciler.ts";
+import type { ShardGroup, ShardGroupStatus } from "./shard_group.ts";
 
 /**
  * The phase of a manager. Phases follow one another in this order; a manager without an elector is never `"standby"`,

@@ -6,11 +6,6 @@
  *
  * @module
  */
-import { checkBackoff, checkNames } from "../../errors/option_names.ts";
-import type { Condition } from "../../kinds/meta/v1.ts";
-import { isAlreadyExists, isConflict, isNotFound } from "../../api/status.ts";
-import { type Abortable, defined } from "../../api/options.ts";
-import { backoffMs, type BackoffOptions, checkCounts, sleep } from "../../async/time.ts";
 import {
   type Complete,
   copyOf,
@@ -23,7 +18,12 @@ import {
   type OwnerReference,
   refuseReduced,
 } from "../../api/object.ts";
+import { type Abortable, defined } from "../../api/options.ts";
+import { isAlreadyExists, isConflict, isNotFound } from "../../api/status.ts";
+import { backoffMs, type BackoffOptions, checkCounts, sleep } from "../../async/time.ts";
 import type { ResourceClient, WriteOptions } from "../../client/resource_client.ts";
+import { checkBackoff, checkNames } from "../../errors/option_names.ts";
+import type { Condition } from "../../kinds/meta/v1.ts";
 
 /** Returns the present time of day as `metav1.Time` has it: RFC 3339 without fractions of seconds. */
 export function timestampNow(): string {

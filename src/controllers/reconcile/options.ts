@@ -6,19 +6,19 @@
  *
  * @module
  */
-import { membersAt, parseFieldPath, sameValue } from "../../api/selector.ts";
 import type { KubernetesObject, ObjectKey, ObjectMeta } from "../../api/object.ts";
-import type { AddedEvent, DeletedEvent, UpdatedEvent } from "../../informer/events/event.ts";
-import type { RateLimiter, ReconcileResult, Trigger } from "../../workqueue/run.ts";
-import type { WorkQueueStatus } from "../../workqueue/work_queue.ts";
-import type { Durations } from "../../async/time.ts";
-import type { Resource } from "../../api/resource.ts";
 import type { Abortable, Selection } from "../../api/options.ts";
+import type { Resource } from "../../api/resource.ts";
+import { membersAt, parseFieldPath, sameValue } from "../../api/selector.ts";
+import type { Durations } from "../../async/time.ts";
 import type { ResourceClients } from "../../client/resource_client.ts";
-import type { SharedIndexInformerOptions } from "../../informer/options.ts";
 import type { Lister } from "../../informer/cache/lister.ts";
+import type { AddedEvent, DeletedEvent, UpdatedEvent } from "../../informer/events/event.ts";
+import type { SharedIndexInformerOptions } from "../../informer/options.ts";
 import type { SharedIndexInformer } from "../../informer/shared_index_informer.ts";
 import type { SharedInformerFactory } from "../../informer/shared_informer_factory.ts";
+import type { RateLimiter, ReconcileResult, Trigger } from "../../workqueue/run.ts";
+import type { WorkQueueStatus } from "../../workqueue/work_queue.ts";
 import type { ShardGroup } from "./shard_group.ts";
 
 /** An event about an object. Its fields are parsed when they are first read. */

@@ -8,17 +8,17 @@
  * @module
  */
 import { type KubernetesObject, type ObjectKey, reduced } from "../../api/object.ts";
-import { compareResourceVersions, isOlder, isResourceVersion } from "../../api/status.ts";
-import { monotonicMs, sleep } from "../../async/time.ts";
-import type { ObjectWrite } from "../../client/resource_client.ts";
-import { idOf, OwnCalls } from "./own_calls.ts";
-import { FieldSelector, fieldValues, LabelSelector } from "../../api/selector.ts";
-import { internals } from "../../errors/internals.ts";
 import type { CacheEntry, Selection } from "../../api/options.ts";
 import { type Resource, resourceName } from "../../api/resource.ts";
+import { FieldSelector, fieldValues, LabelSelector } from "../../api/selector.ts";
+import { compareResourceVersions, isOlder, isResourceVersion } from "../../api/status.ts";
 import { abortReason, DerivedController, isAbortOf, Latch, LazyController } from "../../async/signals.ts";
-import type { SharedIndexInformer } from "../../informer/shared_index_informer.ts";
+import { monotonicMs, sleep } from "../../async/time.ts";
+import type { ObjectWrite } from "../../client/resource_client.ts";
+import { internals } from "../../errors/internals.ts";
 import type { CacheOverlay, Cover } from "../../informer/cache/lister.ts";
+import type { SharedIndexInformer } from "../../informer/shared_index_informer.ts";
+import { idOf, OwnCalls } from "./own_calls.ts";
 
 /** The wait before each list after unanswered writes of a kind but the first, in milliseconds: a server may be busy. */
 const LIST_GAP_MS = 1_000;

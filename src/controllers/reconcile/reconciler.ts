@@ -7,14 +7,33 @@
  * @module
  */
 
-import { internals } from "../../errors/internals.ts";
-import { type Abortable, defined } from "../../api/options.ts";
 import { keyOf, type KubernetesObject, type ObjectKey, type OwnerReference } from "../../api/object.ts";
+import { type Abortable, defined } from "../../api/options.ts";
 import { type Resource, resourceName } from "../../api/resource.ts";
-import { isConflict } from "../../api/status.ts";
 import { controlledBy, type ShardSource } from "../../api/shard.ts";
+import { isConflict } from "../../api/status.ts";
+import { abortReason, callObserver, DerivedController, isAbortOf, Latch, withResolvers } from "../../async/signals.ts";
+import { checkCounts, checkDurations, Histogram, LongTimer, monotonicMs, TimeLimit } from "../../async/time.ts";
+import type { Client } from "../../client/client.ts";
+import { ConsoleReporter } from "../../errors/errors.ts";
+import { internals } from "../../errors/internals.ts";
+import { checkNames } from "../../errors/option_names.ts";
 import type { SharedIndexInformer } from "../../informer/shared_index_informer.ts";
+import { SharedInformerFactory } from "../../informer/shared_informer_factory.ts";
+import { joined } from "../../informer/status.ts";
+import {
+  exponentialBackoff,
+  ReconcileResult,
+  retry,
+  SETTLED,
+  type TriggerList,
+  withTrigger,
+  withTriggers,
+  type WorkContext,
+} from "../../workqueue/run.ts";
 import { WorkQueue, type WorkQueueAddOptions } from "../../workqueue/work_queue.ts";
+import { type ReconcileCall, RunningCalls } from "./calls.ts";
+import { additionOf, checkKey, type KeySource, KeySources, type MapFunction } from "./key_sources.ts";
 import {
   type InformerSelection,
   type ObjectChange,
@@ -31,25 +50,6 @@ import {
   type WatchedKind,
   type WatchedKindOptions,
 } from "./options.ts";
-import { abortReason, callObserver, DerivedController, isAbortOf, Latch, withResolvers } from "../../async/signals.ts";
-import type { Client } from "../../client/client.ts";
-import {
-  exponentialBackoff,
-  ReconcileResult,
-  retry,
-  SETTLED,
-  type TriggerList,
-  withTrigger,
-  withTriggers,
-  type WorkContext,
-} from "../../workqueue/run.ts";
-import { checkCounts, checkDurations, Histogram, LongTimer, monotonicMs, TimeLimit } from "../../async/time.ts";
-import { ConsoleReporter } from "../../errors/errors.ts";
-import { checkNames } from "../../errors/option_names.ts";
-import { joined } from "../../informer/status.ts";
-import { SharedInformerFactory } from "../../informer/shared_informer_factory.ts";
-import { type ReconcileCall, RunningCalls } from "./calls.ts";
-import { additionOf, checkKey, type KeySource, KeySources, type MapFunction } from "./key_sources.ts";
 import { PendingWrites, type Superseded } from "./pending_writes.ts";
 import { ShardedKeys } from "./sharded_keys.ts";
 

@@ -7,7 +7,6 @@
  * @module
  */
 
-import { checkNames } from "../../errors/option_names.ts";
 import { copyOf } from "../../api/object.ts";
 import type { Abortable } from "../../api/options.ts";
 import { type HashRange, hashRange, mergedRanges, type ShardField, type ShardSource } from "../../api/shard.ts";
@@ -15,6 +14,7 @@ import { compareResourceVersions, isAlreadyExists, isConflict, isNotFound } from
 import { abortReason, callObserver, DerivedController } from "../../async/signals.ts";
 import type { Client } from "../../client/client.ts";
 import { ConsoleReporter } from "../../errors/errors.ts";
+import { checkNames } from "../../errors/option_names.ts";
 import { Lease } from "../../kinds/coordination/v1.ts";
 import {
   GROUP_LABEL,

@@ -7,11 +7,11 @@
  *
  * @module
  */
-import { internals } from "../../errors/internals.ts";
 import { type KubernetesObject, type ObjectKey, splitKey } from "../../api/object.ts";
 import { commonRanges, type HashRange, rangesWithout, ShardFilter } from "../../api/shard.ts";
 import { abortReason, DerivedController, isAbortOf, withResolvers } from "../../async/signals.ts";
 import { LongTimer } from "../../async/time.ts";
+import { internals } from "../../errors/internals.ts";
 import { type TriggerList, withTriggers } from "../../workqueue/run.ts";
 import type { ReconcileCall } from "./calls.ts";
 import type { KeySources } from "./key_sources.ts";

@@ -7,6 +7,8 @@
  *
  * @module
  */
+import type { ListerWatcher } from "../../api/lister_watcher.ts";
+import type { KubernetesObject } from "../../api/object.ts";
 import {
   type Abortable,
   type DecodeOptions,
@@ -14,10 +16,8 @@ import {
   type Projection,
   type Selection,
 } from "../../api/options.ts";
-import { ShardFilter, shardOf, type ShardSource } from "../../api/shard.ts";
-import type { ListerWatcher } from "../../api/lister_watcher.ts";
 import { apiVersionOf, isSecret, pathOf, type Resource, resourceName, SECRET_ANNOTATIONS } from "../../api/resource.ts";
-import type { KubernetesObject } from "../../api/object.ts";
+import { ShardFilter, shardOf, type ShardSource } from "../../api/shard.ts";
 import { metadataWith, Reduction } from "../../entry/entry.ts";
 import { InformerError } from "../../errors/informer_error.ts";
 

@@ -6,8 +6,6 @@
  *
  * @module
  */
-import type { CacheEntry, Identity } from "../../api/options.ts";
-import { DecodeError } from "../../api/status.ts";
 import {
   keyOf,
   type KubernetesObject,
@@ -16,12 +14,14 @@ import {
   type Reduced,
   reduced,
 } from "../../api/object.ts";
+import type { CacheEntry, Identity } from "../../api/options.ts";
+import { type FieldValue, membersAt, parseFieldPath } from "../../api/selector.ts";
+import { DecodeError } from "../../api/status.ts";
+import { nextTurn } from "../../async/signals.ts";
 import { brokenEntry, frozenEntry } from "../../entry/entry.ts";
 import { ofEntries, valuesAt } from "../../entry/path.ts";
 import { InformerError } from "../../errors/informer_error.ts";
 import type { IndexFunction } from "../../store/indexer.ts";
-import { type FieldValue, membersAt, parseFieldPath } from "../../api/selector.ts";
-import { nextTurn } from "../../async/signals.ts";
 
 /** Options for an {@linkcode EntryTransform}. */
 export interface EntryTransformOptions<T extends KubernetesObject> {

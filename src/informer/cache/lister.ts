@@ -6,19 +6,19 @@
  *
  * @module
  */
-import { checkNames } from "../../errors/option_names.ts";
-import type { CacheEntry } from "../../api/options.ts";
-import type { KubernetesObject, ObjectKey } from "../../api/object.ts";
 import { FieldTree } from "../../api/fields.ts";
+import type { KubernetesObject, ObjectKey } from "../../api/object.ts";
+import type { CacheEntry } from "../../api/options.ts";
 import type { Resource, TableRow } from "../../api/resource.ts";
 import { FieldSelector, formatFieldPath, LabelSelector } from "../../api/selector.ts";
-import { entryOf, entryText, entryWithin, jsonOf, parseObject } from "../../entry/entry.ts";
 import { DecodeError } from "../../api/status.ts";
-import { parsesObjects, valuesAt } from "../../entry/path.ts";
-import { Indexer, type Indexers, type IndexFunction, type ReadonlyIndexer } from "../../store/indexer.ts";
-import { EntryTransform, type EntryTransformOptions, Quarantine } from "./entry_transform.ts";
 import { monotonicMs } from "../../async/time.ts";
+import { entryOf, entryText, entryWithin, jsonOf, parseObject } from "../../entry/entry.ts";
+import { parsesObjects, valuesAt } from "../../entry/path.ts";
+import { checkNames } from "../../errors/option_names.ts";
+import { Indexer, type Indexers, type IndexFunction, type ReadonlyIndexer } from "../../store/indexer.ts";
 import type { CacheScope } from "./cache_scope.ts";
+import { EntryTransform, type EntryTransformOptions, Quarantine } from "./entry_transform.ts";
 
 /** The number of objects in {@linkcode MemoryReport.largest}. */
 const MOST_LARGEST = 10;

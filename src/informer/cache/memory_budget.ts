@@ -7,8 +7,8 @@
  *
  * @module
  */
-import type { CacheEntry } from "../../api/options.ts";
 import type { KubernetesObject } from "../../api/object.ts";
+import type { CacheEntry } from "../../api/options.ts";
 import { type Resource, resourceName } from "../../api/resource.ts";
 import { MemoryLimitError } from "../../api/status.ts";
 import { Latch } from "../../async/signals.ts";

@@ -7,17 +7,17 @@
  *
  * @module
  */
-import { internals } from "../../errors/internals.ts";
-import type { CacheEntry } from "../../api/options.ts";
-import { DecodeError } from "../../api/status.ts";
 import { keyOf, type KubernetesObject, type ObjectKey } from "../../api/object.ts";
-import type { CacheSelection, EntrySelector, ObjectCache } from "../cache/lister.ts";
-import type { EventLog, LogFollower } from "../events/event_log.ts";
-import { Added, Deleted, type LoggedEvent, Updated } from "../events/event.ts";
+import type { CacheEntry } from "../../api/options.ts";
+import { isPlain, sameValue } from "../../api/selector.ts";
+import { DecodeError } from "../../api/status.ts";
 import { callObserver, Pacer } from "../../async/signals.ts";
 import { monotonicMs } from "../../async/time.ts";
-import { isPlain, sameValue } from "../../api/selector.ts";
 import { InformerError } from "../../errors/informer_error.ts";
+import { internals } from "../../errors/internals.ts";
+import type { CacheSelection, EntrySelector, ObjectCache } from "../cache/lister.ts";
+import { Added, Deleted, type LoggedEvent, Updated } from "../events/event.ts";
+import type { EventLog, LogFollower } from "../events/event_log.ts";
 import type { Processor } from "../events/processor.ts";
 import type { StateKeeper } from "../sync/state.ts";
 

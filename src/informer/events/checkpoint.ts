@@ -7,9 +7,6 @@
  *
  * @module
  */
-import { checkNames } from "../../errors/option_names.ts";
-import type { ObjectKey } from "../../api/object.ts";
-import { internals } from "../../errors/internals.ts";
 import {
   type CheckpointChange,
   CheckpointError,
@@ -18,8 +15,11 @@ import {
   type DeliveredVersion,
   type StoredCheckpoint,
 } from "../../api/lister_watcher.ts";
+import type { ObjectKey } from "../../api/object.ts";
 import { backoffMs, checkDurations, LongTimer, monotonicMs, sleep } from "../../async/time.ts";
 import { InformerError } from "../../errors/informer_error.ts";
+import { internals } from "../../errors/internals.ts";
+import { checkNames } from "../../errors/option_names.ts";
 
 /** The shortest time between two writes of additions that are announced, in milliseconds. */
 const MIN_PERIOD_MS = 1_000;

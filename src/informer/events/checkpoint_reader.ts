@@ -7,16 +7,16 @@
  *
  * @module
  */
-import { DecodeError } from "../../api/status.ts";
-import { internals } from "../../errors/internals.ts";
-import type { CacheEntry } from "../../api/options.ts";
+import type { DeliveredVersion } from "../../api/lister_watcher.ts";
 import { type KubernetesObject, type ObjectKey, splitKey } from "../../api/object.ts";
+import type { CacheEntry } from "../../api/options.ts";
+import { DecodeError } from "../../api/status.ts";
 import { brokenEntry } from "../../entry/entry.ts";
+import { internals } from "../../errors/internals.ts";
+import type { Quarantine } from "../cache/entry_transform.ts";
+import type { Checkpoint } from "./checkpoint.ts";
 import { Added, Deleted, type LoggedEvent, Updated } from "./event.ts";
 import type { Cursor, EventReader } from "./event_log.ts";
-import type { Quarantine } from "../cache/entry_transform.ts";
-import type { DeliveredVersion } from "../../api/lister_watcher.ts";
-import type { Checkpoint } from "./checkpoint.ts";
 
 /** The connections of a reader. */
 interface CheckpointReaderOptions<T extends KubernetesObject> {

@@ -6,12 +6,12 @@
  *
  * @module
  */
-import { type Abortable, type CacheEntry, defined } from "../../api/options.ts";
-import type { DecodeError } from "../../api/status.ts";
-import type { FieldValue } from "../../api/selector.ts";
 import type { KubernetesObject, ObjectKey, ObjectMeta } from "../../api/object.ts";
-import type { Quarantine } from "../cache/entry_transform.ts";
+import { type Abortable, type CacheEntry, defined } from "../../api/options.ts";
+import type { FieldValue } from "../../api/selector.ts";
+import type { DecodeError } from "../../api/status.ts";
 import { ofEntries } from "../../entry/path.ts";
+import type { Quarantine } from "../cache/entry_transform.ts";
 import type { Checkpoint } from "./checkpoint.ts";
 
 /**

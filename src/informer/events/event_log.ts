@@ -7,11 +7,11 @@
  *
  * @module
  */
-import type { CacheEntry } from "../../api/options.ts";
 import type { KubernetesObject, ObjectKey } from "../../api/object.ts";
-import { Added, type BacklogPolicy, EventFilter, type LoggedEvent, type SyncedEvent, Updated } from "./event.ts";
+import type { CacheEntry } from "../../api/options.ts";
 import { nextTurn, type Pacer } from "../../async/signals.ts";
 import type { Quarantine } from "../cache/entry_transform.ts";
+import { Added, type BacklogPolicy, EventFilter, type LoggedEvent, type SyncedEvent, Updated } from "./event.ts";
 
 /** A position in the log, behind `event` or behind `initial`. It keeps all later events alive, and none before it. */
 interface LogPosition<T extends KubernetesObject> {

@@ -9,7 +9,10 @@
  * @module
  */
 
-import { checkNames, namesOf } from "../../errors/option_names.ts";
+import type { KubernetesObject, ObjectKey } from "../../api/object.ts";
+import { type Abortable, type CacheEntry, defined } from "../../api/options.ts";
+import { PolledIterator } from "../../async/iterate.ts";
+import { DerivedController, Latch, Pacer, withResolvers } from "../../async/signals.ts";
 import {
   backoffMs,
   checkCounts,
@@ -20,20 +23,10 @@ import {
   LongTimer,
   sleep,
 } from "../../async/time.ts";
-import { type Abortable, type CacheEntry, defined } from "../../api/options.ts";
-import type { KubernetesObject, ObjectKey } from "../../api/object.ts";
 import { errorLine } from "../../errors/errors.ts";
 import { InformerError } from "../../errors/informer_error.ts";
-import { DerivedController, Latch, Pacer, withResolvers } from "../../async/signals.ts";
-import { PolledIterator } from "../../async/iterate.ts";
-import {
-  type Cursor,
-  type CursorOptions,
-  type CursorStart,
-  EventLog,
-  type EventReader,
-  openCursor,
-} from "./event_log.ts";
+import { checkNames, namesOf } from "../../errors/option_names.ts";
+import type { ObjectCache } from "../cache/lister.ts";
 import type { Checkpoint } from "./checkpoint.ts";
 import { CheckpointReader } from "./checkpoint_reader.ts";
 import {
@@ -46,7 +39,14 @@ import {
   type ResourceEventHandler,
   type SyncedEvent,
 } from "./event.ts";
-import type { ObjectCache } from "../cache/lister.ts";
+import {
+  type Cursor,
+  type CursorOptions,
+  type CursorStart,
+  EventLog,
+  type EventReader,
+  openCursor,
+} from "./event_log.ts";
 
 const HANDLERS = namesOf<ResourceEventHandler<KubernetesObject>>()("onAdd onUpdate onDelete onSynced");
 

@@ -7,13 +7,13 @@
  *
  * @module
  */
-import { type CacheEntry, sameVersion } from "../../api/options.ts";
 import type { KubernetesObject, ObjectKey } from "../../api/object.ts";
+import { type CacheEntry, sameVersion } from "../../api/options.ts";
 import { isOlder, isResourceVersion } from "../../api/status.ts";
-import type { ReflectorPhase } from "../../reflector/transition.ts";
 import { LongTimer, monotonicMs } from "../../async/time.ts";
 import { sameFields } from "../../entry/entry.ts";
 import type { Delta, Deltas } from "../../queue/delta_fifo.ts";
+import type { ReflectorPhase } from "../../reflector/transition.ts";
 import type { Indexer, StoreReplacement } from "../../store/indexer.ts";
 import type { EntryTransform, Quarantine } from "../cache/entry_transform.ts";
 import type { ObjectCache } from "../cache/lister.ts";

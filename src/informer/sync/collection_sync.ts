@@ -7,7 +7,8 @@
  *
  * @module
  */
-import { internals } from "../../errors/internals.ts";
+import type { ListerWatcher } from "../../api/lister_watcher.ts";
+import type { KubernetesObject, ObjectKey, ObjectMeta } from "../../api/object.ts";
 import {
   type Abortable,
   type CacheEntry,
@@ -21,28 +22,27 @@ import {
   type WatchOptions,
 } from "../../api/options.ts";
 import { type HashRange, ShardFilter } from "../../api/shard.ts";
-import type { KubernetesObject, ObjectKey, ObjectMeta } from "../../api/object.ts";
-import { DeltaFIFO, type Deltas, type KnownObjects } from "../../queue/delta_fifo.ts";
-import type { ListerWatcher } from "../../api/lister_watcher.ts";
-import type { ReflectorCounters, ReflectorStore, Replacement } from "../../reflector/requests.ts";
-import { NO_HISTORY, type ReflectorPhase } from "../../reflector/transition.ts";
-import { Reflector, type ReflectorOptions } from "../../reflector/reflector.ts";
 import { isNotFound, isOlder, oldestVersion, UnexpectedKindError } from "../../api/status.ts";
+import type { Latest } from "../../async/iterate.ts";
 import { callObserver, type DerivedController, Latch, nextTurn } from "../../async/signals.ts";
 import { InformerError, withErrorJson } from "../../errors/informer_error.ts";
-import type { CachedCollection } from "../cache/cache_scope.ts";
-import { CacheOverlay, type ObjectCache } from "../cache/lister.ts";
-import { noteListed } from "../events/event.ts";
-import type { CountedCache } from "../cache/memory_budget.ts";
-import { unknownFields, UnknownFieldsError } from "../cache/entry_transform.ts";
+import { internals } from "../../errors/internals.ts";
+import { DeltaFIFO, type Deltas, type KnownObjects } from "../../queue/delta_fifo.ts";
+import { Reflector, type ReflectorOptions } from "../../reflector/reflector.ts";
+import type { ReflectorCounters, ReflectorStore, Replacement } from "../../reflector/requests.ts";
+import { NO_HISTORY, type ReflectorPhase } from "../../reflector/transition.ts";
 import type { ReadonlyIndexer } from "../../store/indexer.ts";
+import type { CachedCollection } from "../cache/cache_scope.ts";
+import { unknownFields, UnknownFieldsError } from "../cache/entry_transform.ts";
+import { CacheOverlay, type ObjectCache } from "../cache/lister.ts";
+import type { CountedCache } from "../cache/memory_budget.ts";
+import { noteListed } from "../events/event.ts";
+import type { Processor } from "../events/processor.ts";
+import { CacheWriter, OutdatedChanges } from "./cache_writer.ts";
 import { ChangingNamespaces, NamespaceKeys } from "./changing_namespaces.ts";
 import { ChangingShard } from "./changing_shard.ts";
 import { PolledSource } from "./polled_source.ts";
-import { CacheWriter, OutdatedChanges } from "./cache_writer.ts";
 import { type NamespaceStatus, reachNewest, snapshotMismatch, StateKeeper, VersionGate } from "./state.ts";
-import type { Latest } from "../../async/iterate.ts";
-import type { Processor } from "../events/processor.ts";
 
 /** A consistency check that runs, as the part sees it whose objects are compared. */
 export interface RunningCheck {

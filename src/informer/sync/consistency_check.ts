@@ -7,16 +7,16 @@
  *
  * @module
  */
-import { Arrivals } from "../../api/shard.ts";
+import { type IdentitySource, readPages } from "../../api/lister_watcher.ts";
 import type { KubernetesObject, ObjectKey } from "../../api/object.ts";
 import { type Abortable, type CacheEntry, defined, sameVersion } from "../../api/options.ts";
+import { Arrivals } from "../../api/shard.ts";
 import { isOlder, isResourceVersion, isTooLargeResourceVersion } from "../../api/status.ts";
-import { type IdentitySource, readPages } from "../../api/lister_watcher.ts";
-import { abortReason, DerivedController, inTurn } from "../../async/signals.ts";
 import { ReadAhead } from "../../async/iterate.ts";
+import { abortReason, DerivedController, inTurn } from "../../async/signals.ts";
 import { backoffMs, sleep, TimeLimit } from "../../async/time.ts";
-import { ListDeadline } from "../../reflector/requests.ts";
 import { InformerError } from "../../errors/informer_error.ts";
+import { ListDeadline } from "../../reflector/requests.ts";
 import type { CollectionSync, PartSync, RunningCheck } from "./collection_sync.ts";
 
 /** The number of keys in a {@linkcode CheckResult}. */

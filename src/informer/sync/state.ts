@@ -6,7 +6,10 @@
  *
  * @module
  */
+import type { IdentitySource, ListerWatcher } from "../../api/lister_watcher.ts";
+import { type KubernetesObject, type ObjectKey, splitKey } from "../../api/object.ts";
 import type { Abortable } from "../../api/options.ts";
+import type { CacheEntry } from "../../api/options.ts";
 import {
   cannotOrder,
   compareResourceVersions,
@@ -21,14 +24,11 @@ import {
   StatusError,
   UnreachableError,
 } from "../../api/status.ts";
+import { ReadAhead } from "../../async/iterate.ts";
+import { Latch } from "../../async/signals.ts";
 import { backoffMs, monotonicMs, sleep, timedController } from "../../async/time.ts";
 import { causesOf } from "../../errors/errors.ts";
 import type { ReflectorPhase } from "../../reflector/transition.ts";
-import type { CacheEntry } from "../../api/options.ts";
-import { type KubernetesObject, type ObjectKey, splitKey } from "../../api/object.ts";
-import type { IdentitySource, ListerWatcher } from "../../api/lister_watcher.ts";
-import { Latch } from "../../async/signals.ts";
-import { ReadAhead } from "../../async/iterate.ts";
 
 /**
  * The state of an informer.

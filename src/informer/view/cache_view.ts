@@ -8,12 +8,12 @@
  * @module
  */
 
-import { checkNames } from "../../errors/option_names.ts";
 import type { KubernetesObject, ObjectKey } from "../../api/object.ts";
-import { PolledIterator, Readers } from "../../async/iterate.ts";
-import { checkCounts } from "../../async/time.ts";
 import type { Abortable, CacheEntry } from "../../api/options.ts";
 import { elementsAt, parseFieldPath } from "../../api/selector.ts";
+import { PolledIterator, Readers } from "../../async/iterate.ts";
+import { checkCounts } from "../../async/time.ts";
+import { checkNames } from "../../errors/option_names.ts";
 import { RankTree } from "../../store/rank_tree.ts";
 import type { Quarantine } from "../cache/entry_transform.ts";
 import type {

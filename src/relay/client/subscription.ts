@@ -6,16 +6,18 @@
  *
  * @module
  */
-import { checkNames } from "../../errors/option_names.ts";
-import { ConsoleReporter } from "../../errors/errors.ts";
-import { backoffMs, LongTimer, sleep } from "../../async/time.ts";
-import { fieldMatcher, labelMatcher } from "../../api/selector.ts";
 import { keyOf, type KubernetesObject, type ObjectKey } from "../../api/object.ts";
 import type { Abortable } from "../../api/options.ts";
-import type { CollectionEvent, ReadableCollection } from "../../informer/readable_collection.ts";
-import type { CacheSelection, Lister, NamespaceLister } from "../../informer/cache/lister.ts";
-import { DerivedController, Latch } from "../../async/signals.ts";
+import { fieldMatcher, labelMatcher } from "../../api/selector.ts";
 import { ExternalStore, type IterationFailure, PolledIterator, Readers } from "../../async/iterate.ts";
+import { DerivedController, Latch } from "../../async/signals.ts";
+import { backoffMs, LongTimer, sleep } from "../../async/time.ts";
+import { ConsoleReporter } from "../../errors/errors.ts";
+import { checkNames } from "../../errors/option_names.ts";
+import type { CacheSelection, Lister, NamespaceLister } from "../../informer/cache/lister.ts";
+import type { CollectionEvent, ReadableCollection } from "../../informer/readable_collection.ts";
+import type { InformerState } from "../../informer/sync/state.ts";
+import { applyViewUpdate, type ViewRow, type ViewUpdate } from "../../informer/view/cache_view.ts";
 import type {
   CollectionData,
   DeletedData,
@@ -25,8 +27,6 @@ import type {
   ViewData,
   ViewRequest,
 } from "../server/format.ts";
-import type { InformerState } from "../../informer/sync/state.ts";
-import { applyViewUpdate, type ViewRow, type ViewUpdate } from "../../informer/view/cache_view.ts";
 
 /** A function that sends a request, as `fetch` does. */
 export type FetchLike = (input: string, init: RequestInit) => Promise<Response>;

@@ -8,11 +8,11 @@
  * @module
  */
 import { encoder, type ObjectKey } from "../../api/object.ts";
-import { type ObjectSelection, objectTexts, PART_OBJECTS, type ShownObject } from "./objects.ts";
 import { RankTree } from "../../store/rank_tree.ts";
-import type { ByteBudget, Keeper } from "./options.ts";
 import { eventText, heartbeatText, type RelayEvents, withoutId } from "./format.ts";
 import type { RelayStream } from "./http.ts";
+import { type ObjectSelection, objectTexts, PART_OBJECTS, type ShownObject } from "./objects.ts";
+import type { ByteBudget, Keeper } from "./options.ts";
 import type { LoggedChange } from "./version_log.ts";
 
 /** One change as an event, or several. */

@@ -6,31 +6,22 @@
  *
  * @module
  */
+import { eTag, ifNoneMatch } from "@std/http/etag";
+import { accepts } from "@std/http/negotiation";
+import { encoder, type KubernetesObject } from "../../api/object.ts";
+import type { CacheEntry } from "../../api/options.ts";
+import type { Resource, TableRow } from "../../api/resource.ts";
 import { nextTurn } from "../../async/signals.ts";
 import { LongTimer, timedController } from "../../async/time.ts";
-import {
-  ObjectSelection,
-  type ObjectTexts,
-  objectTexts,
-  PART_OBJECTS,
-  type Show,
-  showFor,
-  ShownObject,
-} from "./objects.ts";
-import { encoder, type KubernetesObject } from "../../api/object.ts";
-import { internals } from "../../errors/internals.ts";
-import type { CacheEntry } from "../../api/options.ts";
 import { jsonOf } from "../../entry/entry.ts";
-import type { Resource, TableRow } from "../../api/resource.ts";
-import type { Hold, RelayedCollection, RelaySettings, RequestedPart } from "./options.ts";
+import { messageOf } from "../../errors/errors.ts";
+import { InformerError } from "../../errors/informer_error.ts";
+import { internals } from "../../errors/internals.ts";
 import { CacheScope } from "../../informer/cache/cache_scope.ts";
 import { DerivedCollection, type DerivedObject } from "../../informer/derived_collection.ts";
 import type { SharedIndexInformer } from "../../informer/shared_index_informer.ts";
 import { AcquiredInformer, type SharedInformerFactory } from "../../informer/shared_informer_factory.ts";
 import { Feed } from "./feed.ts";
-import { UNKNOWN_BYTES } from "./version_log.ts";
-import { Right } from "./rights.ts";
-import { eTag, ifNoneMatch } from "@std/http/etag";
 import { type CollectionList, stateOf } from "./format.ts";
 import {
   type Access,
@@ -44,9 +35,18 @@ import {
   type RequestPlan,
   STREAM_HEADERS,
 } from "./http.ts";
-import { accepts } from "@std/http/negotiation";
-import { messageOf } from "../../errors/errors.ts";
-import { InformerError } from "../../errors/informer_error.ts";
+import {
+  ObjectSelection,
+  type ObjectTexts,
+  objectTexts,
+  PART_OBJECTS,
+  type Show,
+  showFor,
+  ShownObject,
+} from "./objects.ts";
+import type { Hold, RelayedCollection, RelaySettings, RequestedPart } from "./options.ts";
+import { Right } from "./rights.ts";
+import { UNKNOWN_BYTES } from "./version_log.ts";
 
 /** The number of rights whose digests are kept. */
 const KNOWN_DIGESTS = 1_000;

@@ -6,20 +6,20 @@
  *
  * @module
  */
-import { internals } from "../../errors/internals.ts";
+import { encoder, type KubernetesObject, type ObjectKey } from "../../api/object.ts";
 import { hashOf } from "../../api/shard.ts";
 import { isOlder, isResourceVersion } from "../../api/status.ts";
-import { encoder, type KubernetesObject, type ObjectKey } from "../../api/object.ts";
 import { nextTurn } from "../../async/signals.ts";
 import { monotonicMs, timedController } from "../../async/time.ts";
-import type { AcquiredInformer } from "../../informer/shared_informer_factory.ts";
-import { type DeletedEvent, entryOfEvent, type ObjectEvent } from "../../informer/events/event.ts";
-import type { InformerStatus } from "../../informer/status.ts";
-import { eventText, stateOf, withId } from "./format.ts";
 import { InformerError } from "../../errors/informer_error.ts";
-import { type ObjectSelection, type Show, ShownObject } from "./objects.ts";
+import { internals } from "../../errors/internals.ts";
+import { type DeletedEvent, entryOfEvent, type ObjectEvent } from "../../informer/events/event.ts";
+import type { AcquiredInformer } from "../../informer/shared_informer_factory.ts";
+import type { InformerStatus } from "../../informer/status.ts";
 import { type Batch, Channel, type FeedChange, type PositionedChange, PresentObjects } from "./channel.ts";
+import { eventText, stateOf, withId } from "./format.ts";
 import { type Access, type OpenRequest, RelayStream } from "./http.ts";
+import { type ObjectSelection, type Show, ShownObject } from "./objects.ts";
 import type { RelaySettings } from "./options.ts";
 import { CacheFeed, changeBytes, isSeen, VersionLog, type VersionRange } from "./version_log.ts";
 

@@ -6,10 +6,10 @@
  *
  * @module
  */
-import { defined } from "../../api/options.ts";
 import { encoder, type KubernetesObject } from "../../api/object.ts";
-import type { InformerState } from "../../informer/sync/state.ts";
+import { defined } from "../../api/options.ts";
 import type { InformerStatus } from "../../informer/status.ts";
+import type { InformerState } from "../../informer/sync/state.ts";
 import type { ViewUpdate } from "../../informer/view/cache_view.ts";
 
 const LINE_END = 10;

@@ -9,10 +9,10 @@
 import { encoder } from "../../api/object.ts";
 import { nextTurn } from "../../async/signals.ts";
 import { LongTimer, monotonicMs } from "../../async/time.ts";
-import { type EndData, eventText } from "./format.ts";
+import { refusal as statusError, statusJson } from "../../client/protocol/refusal.ts";
 import { quoted } from "../../errors/errors.ts";
 import { InformerError } from "../../errors/informer_error.ts";
-import { refusal as statusError, statusJson } from "../../client/protocol/refusal.ts";
+import { type EndData, eventText } from "./format.ts";
 import type { ConnectionInfo, Grant, RelaySettings, RequestedData, RequestedPart } from "./options.ts";
 import { checkGrant } from "./rights.ts";
 

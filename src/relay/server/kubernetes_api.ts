@@ -6,7 +6,6 @@
  *
  * @module
  */
-import { internals } from "../../errors/internals.ts";
 import { type ApiResource, verbOf } from "../../api/resource.ts";
 import { isOlder, isResourceVersion, StatusError } from "../../api/status.ts";
 import { nextTurn } from "../../async/signals.ts";
@@ -38,6 +37,7 @@ import {
   type ServerListOptions,
 } from "../../client/protocol/requests.ts";
 import { quoted } from "../../errors/errors.ts";
+import { internals } from "../../errors/internals.ts";
 import { ListBody, type ListedVersion, type ServedCollection, SharedLists } from "./collections.ts";
 import {
   type Access,

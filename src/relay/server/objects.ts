@@ -6,12 +6,12 @@
  *
  * @module
  */
-import { FieldSelector, LabelSelector, readFieldPath, refuseFieldPath } from "../../api/selector.ts";
 import { FieldTree } from "../../api/fields.ts";
 import { keyOf, type KubernetesObject, type ObjectKey } from "../../api/object.ts";
-import { jsonOf, pickFields } from "../../entry/entry.ts";
-import { DecodeError } from "../../api/status.ts";
 import { isSecret, type Resource, resourceName, type TableRow } from "../../api/resource.ts";
+import { FieldSelector, LabelSelector, readFieldPath, refuseFieldPath } from "../../api/selector.ts";
+import { DecodeError } from "../../api/status.ts";
+import { jsonOf, pickFields } from "../../entry/entry.ts";
 import { quoted } from "../../errors/errors.ts";
 import { InformerError } from "../../errors/informer_error.ts";
 import type { RelaySettings } from "./options.ts";

@@ -6,13 +6,13 @@
  *
  * @module
  */
-import { checkNames } from "../../errors/option_names.ts";
 import type { KubernetesObject } from "../../api/object.ts";
 import type { Selection } from "../../api/options.ts";
 import type { Resource } from "../../api/resource.ts";
 import { callObserver } from "../../async/signals.ts";
 import { checkCounts, checkDurations } from "../../async/time.ts";
 import { ConsoleReporter } from "../../errors/errors.ts";
+import { checkNames } from "../../errors/option_names.ts";
 import type { DerivedCollection, DerivedObject } from "../../informer/derived_collection.ts";
 import type { SharedIndexInformerOptions } from "../../informer/options.ts";
 

@@ -9,10 +9,10 @@
 import { type KubernetesObject, type ObjectKey, reduced, splitKey } from "../../api/object.ts";
 import type { CacheEntry } from "../../api/options.ts";
 import { type Resource, resourceName, type TableRow } from "../../api/resource.ts";
-import { InformerError } from "../../errors/informer_error.ts";
-import type { Authorization, Grant, ObjectPredicate, ObjectRight, RelaySettings, RequestedData } from "./options.ts";
-import { SubjectAccessReview } from "../../kinds/authorization/v1.ts";
 import type { Client } from "../../client/client.ts";
+import { InformerError } from "../../errors/informer_error.ts";
+import { SubjectAccessReview } from "../../kinds/authorization/v1.ts";
+import type { Authorization, Grant, ObjectPredicate, ObjectRight, RelaySettings, RequestedData } from "./options.ts";
 
 /** The options of a relay that rights depend on. */
 type RightSettings = Pick<RelaySettings, "predicates" | "onError">;

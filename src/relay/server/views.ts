@@ -8,6 +8,10 @@
  */
 import { encoder, isRecord, type KubernetesObject } from "../../api/object.ts";
 import type { TableRow } from "../../api/resource.ts";
+import { LongTimer, sleep } from "../../async/time.ts";
+import { messageOf, quoted } from "../../errors/errors.ts";
+import { InformerError } from "../../errors/informer_error.ts";
+import type { AcquiredInformer } from "../../informer/shared_informer_factory.ts";
 import {
   type CacheView,
   checkedWindow,
@@ -19,9 +23,8 @@ import {
   type ViewUpdates,
   type ViewWindow,
 } from "../../informer/view/cache_view.ts";
+import type { ServedCollection } from "./collections.ts";
 import { eventText, heartbeatText, stateOf, type ViewRequest } from "./format.ts";
-import { ObjectSelection, type Show } from "./objects.ts";
-import { LongTimer, sleep } from "../../async/time.ts";
 import {
   type Access,
   ANSWER_HEADERS,
@@ -33,11 +36,8 @@ import {
   requestedOf,
   type RequestPlan,
 } from "./http.ts";
+import { ObjectSelection, type Show } from "./objects.ts";
 import type { Hold, RelaySettings, RequestedPart } from "./options.ts";
-import type { ServedCollection } from "./collections.ts";
-import type { AcquiredInformer } from "../../informer/shared_informer_factory.ts";
-import { messageOf, quoted } from "../../errors/errors.ts";
-import { InformerError } from "../../errors/informer_error.ts";
 import type { Right } from "./rights.ts";
 
 /** The longest window. */

@@ -8,8 +8,9 @@
  *
  * @module
  */
-import { checkNames } from "../../errors/option_names.ts";
+import { checkCounts } from "../../async/time.ts";
 import { messageOf } from "../../errors/errors.ts";
+import { checkNames } from "../../errors/option_names.ts";
 import { FakeApiServer } from "../fake/fake_api_server.ts";
 import { FakeTime } from "../fake/fake_time.ts";
 import { performFault, requestsOf, shrink } from "../fake/history.ts";
@@ -18,7 +19,6 @@ import { Random, seedGlobals } from "../fake/random.ts";
 import { Cluster, isAuxiliary, TrialChecks, type TrialRecord } from "./checks.ts";
 import { type ChaosOptions, type ChaosPlan, type ChaosStep, planOf, type UserChange, weightOf } from "./plan.ts";
 import { Network, PendingTimers, ProcessSlots } from "./process.ts";
-import { checkCounts } from "../../async/time.ts";
 
 const STATEMENTS = "controller changes converges invariants setup world environment resources keeps";
 

@@ -7,13 +7,13 @@
  * @module
  */
 import { abortable } from "@std/async/abortable";
-import { isAbortOf, withResolvers } from "../../async/signals.ts";
 import { verbOf } from "../../api/resource.ts";
+import { isAbortOf, withResolvers } from "../../async/signals.ts";
 import { Client } from "../../client/client.ts";
+import { parseRoute, type ResourceRoute } from "../../client/protocol/requests.ts";
 import { messageOf } from "../../errors/errors.ts";
 import { isWrite } from "../fake/history.ts";
 import { isStreamingList, type RecordedRequest } from "../fake/http/exchange.ts";
-import { parseRoute, type ResourceRoute } from "../../client/protocol/requests.ts";
 import { Random } from "../fake/random.ts";
 import { isAuxiliary, type TrialChecks } from "./checks.ts";
 import type { ChaosPlan, ControllerFunction } from "./plan.ts";

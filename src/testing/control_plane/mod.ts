@@ -14,23 +14,23 @@
  *
  * @module
  */
-import { checkNames } from "../../errors/option_names.ts";
+import { loadAll, YAMLException } from "js-yaml";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { loadAll, YAMLException } from "js-yaml";
-import type { ObjectDraft } from "../../api/object.ts";
 import type { Transport } from "../../api/lister_watcher.ts";
+import type { ObjectDraft } from "../../api/object.ts";
 import type { Abortable } from "../../api/options.ts";
 import { isNotFound } from "../../api/status.ts";
 import { DerivedController } from "../../async/signals.ts";
 import { monotonicMs, sleep, timedController } from "../../async/time.ts";
 import { Client, type ClientOptions, installCrds } from "../../client/client.ts";
-import { InformerError } from "../../errors/informer_error.ts";
-import type { CustomResourceDefinition } from "../../kinds/apiextensions/v1.ts";
-import { Namespace } from "../../kinds/core/v1.ts";
-import { lastCertificate } from "../../connect/kubeconfig/text.ts";
 import { findServerPrograms, programPath } from "../../connect/deno/host.ts";
 import { denoTransport } from "../../connect/deno/transport.ts";
+import { lastCertificate } from "../../connect/kubeconfig/text.ts";
+import { InformerError } from "../../errors/informer_error.ts";
+import { checkNames } from "../../errors/option_names.ts";
+import type { CustomResourceDefinition } from "../../kinds/apiextensions/v1.ts";
+import { Namespace } from "../../kinds/core/v1.ts";
 
 /** Options for {@linkcode startControlPlane}. */
 export interface ControlPlaneOptions extends Abortable {

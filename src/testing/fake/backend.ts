@@ -6,18 +6,18 @@
  *
  * @module
  */
+import { Discovery } from "../../client/protocol/discovery.ts";
 import { checkNames } from "../../errors/option_names.ts";
-import { AccessControl, type Authorize, type OpenRecord, type Tokens } from "./http/exchange.ts";
-import { builtInResources, crdResources, define, definitionOf, type ResourceDefinition } from "./storage/definition.ts";
 import { Faults } from "./faults/faults.ts";
+import { AccessControl, type Authorize, type OpenRecord, type Tokens } from "./http/exchange.ts";
 import { Random } from "./random.ts";
 import { CollectionLister } from "./reads/lists.ts";
 import { type ServerFeatures, Watches } from "./reads/watch.ts";
-import { Discovery } from "../../client/protocol/discovery.ts";
 import { OpenApi } from "./server/open_api.ts";
-import { PodRequests } from "./server/subresources.ts";
 import { RequestHandler, Reviews } from "./server/request_handler.ts";
 import { ResourceHandler } from "./server/resource_handler.ts";
+import { PodRequests } from "./server/subresources.ts";
+import { builtInResources, crdResources, define, definitionOf, type ResourceDefinition } from "./storage/definition.ts";
 import { parseStored, Store, type StoredCollection, type StoreEvent } from "./storage/store.ts";
 import { FIRST_NAMESPACES, NAMESPACES, RealNamespaces } from "./writes/identity.ts";
 import { ServiceAddresses } from "./writes/strategies.ts";

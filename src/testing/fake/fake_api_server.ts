@@ -6,25 +6,25 @@
  *
  * @module
  */
-import { checkNames } from "../../errors/option_names.ts";
 import { abortable } from "@std/async/abortable";
-import type { Fixture } from "./objects.ts";
-import { StatusError } from "../../api/status.ts";
 import { keyOf, type KubernetesObject, type ObjectKey } from "../../api/object.ts";
 import type { Abortable, Selection } from "../../api/options.ts";
 import { defineResource, type Resource, resourceName } from "../../api/resource.ts";
+import { StatusError } from "../../api/status.ts";
+import { notFound } from "../../client/protocol/refusal.ts";
+import { checkNames } from "../../errors/option_names.ts";
 import { Backend, type FakeApiServerOptions } from "./backend.ts";
 import { FaultVerbs } from "./fault_verbs.ts";
 import type { RecordedRequest } from "./http/exchange.ts";
-import { notFound } from "../../client/protocol/refusal.ts";
+import type { Fixture } from "./objects.ts";
 import { mergePatch } from "./patches/patches.ts";
 import { StoredSelection } from "./reads/lists.ts";
 import { Playback, readRecording, type ReplayEnd, type ReplayOptions } from "./recording.ts";
 import { definitionOf, type ResourceDefinition } from "./storage/definition.ts";
 import { parseStored, type Store, type StoredCollection } from "./storage/store.ts";
 import type { JsonObject } from "./wire/json.ts";
-import type { AdmissionHook, WriteMode, Writer } from "./writes/writer.ts";
 import { collectGarbage, finalizeNamespaces } from "./writes/controllers.ts";
+import type { AdmissionHook, WriteMode, Writer } from "./writes/writer.ts";
 
 /** Options for {@linkcode untilObject}. */
 interface ObjectWait<T> {

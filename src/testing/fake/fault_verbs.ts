@@ -6,10 +6,11 @@
  *
  * @module
  */
-import { checkNames } from "../../errors/option_names.ts";
 import type { Resource } from "../../api/resource.ts";
 import type { ApiStatus } from "../../api/status.ts";
 import { checkCounts } from "../../async/time.ts";
+import { refusalOf, statusJson } from "../../client/protocol/refusal.ts";
+import { checkNames } from "../../errors/option_names.ts";
 import type { Backend } from "./backend.ts";
 import {
   type BodyFault,
@@ -19,7 +20,6 @@ import {
   type RequestHook,
 } from "./faults/faults.ts";
 import { isStreamingList } from "./http/exchange.ts";
-import { refusalOf, statusJson } from "../../client/protocol/refusal.ts";
 import type { Watch } from "./reads/watch.ts";
 import type { ByteBody } from "./wire/byte_body.ts";
 

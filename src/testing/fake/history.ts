@@ -6,16 +6,16 @@
  *
  * @module
  */
-import { checkNames } from "../../errors/option_names.ts";
-import { Random } from "./random.ts";
 import { keyOf, type KubernetesObject, type ObjectKey } from "../../api/object.ts";
 import { defineResource, type Resource } from "../../api/resource.ts";
+import { isNotFound } from "../../api/status.ts";
+import { parseRoute } from "../../client/protocol/requests.ts";
+import { checkNames } from "../../errors/option_names.ts";
 import type { FakeApiServer } from "./fake_api_server.ts";
 import type { RequestFilter } from "./faults/faults.ts";
-import { type Fixture, pod } from "./objects.ts";
 import { isStreamingList, type RecordedRequest } from "./http/exchange.ts";
-import { parseRoute } from "../../client/protocol/requests.ts";
-import { isNotFound } from "../../api/status.ts";
+import { type Fixture, pod } from "./objects.ts";
+import { Random } from "./random.ts";
 
 /**
  * A moment between a request and its response, or between two requests.

@@ -6,7 +6,6 @@
  *
  * @module
  */
-import { checkNames } from "../../errors/option_names.ts";
 import {
   copyOf,
   type KubernetesObject,
@@ -16,7 +15,10 @@ import {
   type OwnerReference,
   type WrittenValue,
 } from "../../api/object.ts";
-import { Random } from "./random.ts";
+import { defined } from "../../api/options.ts";
+import { checkNames } from "../../errors/option_names.ts";
+import type { Deployment, DeploymentSpec, DeploymentStatus } from "../../kinds/apps/v1.ts";
+import type { Lease, LeaseSpec } from "../../kinds/coordination/v1.ts";
 import type {
   ConfigMap,
   Namespace,
@@ -29,9 +31,7 @@ import type {
   PodSpec,
   PodStatus,
 } from "../../kinds/core/v1.ts";
-import type { Deployment, DeploymentSpec, DeploymentStatus } from "../../kinds/apps/v1.ts";
-import type { Lease, LeaseSpec } from "../../kinds/coordination/v1.ts";
-import { defined } from "../../api/options.ts";
+import { Random } from "./random.ts";
 
 /** Options of all builders. Fields of an object that they set replace those that the builder fills in. */
 export interface BuildOptions {

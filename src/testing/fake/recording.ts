@@ -8,11 +8,11 @@
  * @module
  */
 
-import { DerivedController, nextTurn } from "../../async/signals.ts";
-import { monotonicMs, sleep } from "../../async/time.ts";
-import type { ApiStatus } from "../../api/status.ts";
 import { keyOf, type KubernetesObject, type ObjectKey } from "../../api/object.ts";
 import { defineResource, type Resource } from "../../api/resource.ts";
+import type { ApiStatus } from "../../api/status.ts";
+import { DerivedController, nextTurn } from "../../async/signals.ts";
+import { monotonicMs, sleep } from "../../async/time.ts";
 import { parseStored, type Store } from "./storage/store.ts";
 import type { JsonObject } from "./wire/json.ts";
 

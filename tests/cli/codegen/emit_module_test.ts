@@ -1,12 +1,12 @@
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
+import fc from "npm:fast-check@^4.10.2";
 import type { ApiResource } from "../../../src/api/resource.ts";
 import { emitModules } from "../../../src/cli/codegen/emit_module.ts";
-import { SchemaError } from "../../../src/cli/codegen/read_schema.ts";
 import { type OpenApiDocument, readOpenApi } from "../../../src/cli/codegen/read_documents.ts";
+import { SchemaError } from "../../../src/cli/codegen/read_schema.ts";
 import { documentOf, DOCUMENTS, kindSchema, ref, resource, RESOURCES, SHARED } from "./_documents.ts";
 import { anything, mutated, mutation } from "./_mutations.ts";
 import { assertTypesOnly } from "./_types_only.ts";
-import fc from "npm:fast-check@^4.10.2";
 
 function emit(documents: readonly OpenApiDocument[], resources: readonly ApiResource[]): Map<string, string> {
   return emitModules(

@@ -1,12 +1,12 @@
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
+import fc from "npm:fast-check@^4.10.2";
 import { emitModule } from "../../../src/cli/codegen/emit_module.ts";
-import { type ModuleContent, moduleId, SchemaError, type TypeModel } from "../../../src/cli/codegen/read_schema.ts";
 import { kindsOfCrds, readOpenApi } from "../../../src/cli/codegen/read_documents.ts";
+import { type ModuleContent, moduleId, SchemaError, type TypeModel } from "../../../src/cli/codegen/read_schema.ts";
 import { crontabDefinition, type Members } from "../../support/crontab.ts";
+import { documentOf, DOCUMENTS, kindSchema, ref, resource, RESOURCES, SHARED } from "./_documents.ts";
 import { mutated, mutation } from "./_mutations.ts";
 import { assertTypesOnly } from "./_types_only.ts";
-import { documentOf, DOCUMENTS, kindSchema, ref, resource, RESOURCES, SHARED } from "./_documents.ts";
-import fc from "npm:fast-check@^4.10.2";
 
 function read(...definitions: readonly unknown[]): ModuleContent {
   return kindsOfCrds(definitions.map((value, i) => ({ value, path: `crd.yaml, document ${i + 1}#` })));

@@ -2,8 +2,8 @@ import { assertEquals, assertRejects } from "@std/assert";
 import { StatusError } from "../../../src/api/status.ts";
 import { Checkup, type CheckupLimits, expiryOf, type Finding, span } from "../../../src/cli/doctor/checkup.ts";
 import { termOfToken } from "../../../src/connect/kubeconfig/text.ts";
-import { webToken } from "./_doctor.ts";
 import { FakeTime } from "../../support/fake_time.ts";
+import { webToken } from "./_doctor.ts";
 
 const LIMITS: CheckupLimits = { stepMs: 3_000, pluginMs: 5_000, totalMs: 14_000 };
 const OPTIONS = { late: "wait", advice: "correct it" };

@@ -1,6 +1,14 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { loadAll } from "js-yaml";
 import { type Report, reportLines } from "../../../src/cli/doctor/doctor.ts";
+import { makeCertificates } from "../../support/certificates.ts";
+import { ConfigMap } from "../../support/fake_server.ts";
+import { writeKubeconfig } from "../../support/host.ts";
+import { Scripts, V1 } from "../../support/plugin.ts";
+import { Program } from "../../support/program.ts";
+import { serveProxy } from "../../support/proxy.ts";
+import { Folder } from "../../support/serve.ts";
+import { run, Session } from "../../support/session.ts";
 import {
   BlackHole,
   datedCertificate,
@@ -11,14 +19,6 @@ import {
   serveVersion,
   webToken,
 } from "./_doctor.ts";
-import { makeCertificates } from "../../support/certificates.ts";
-import { ConfigMap } from "../../support/fake_server.ts";
-import { writeKubeconfig } from "../../support/host.ts";
-import { Scripts, V1 } from "../../support/plugin.ts";
-import { Program } from "../../support/program.ts";
-import { serveProxy } from "../../support/proxy.ts";
-import { Folder } from "../../support/serve.ts";
-import { run, Session } from "../../support/session.ts";
 
 /** Long enough for what answers, short enough to wait for what does not. */
 const SHORT = { stepMs: 400, pluginMs: 400 };

@@ -1,10 +1,10 @@
-import { assertEquals } from "@std/assert";
 import { ValidationError } from "@cliffy/command";
+import { assertEquals } from "@std/assert";
 import { DecodeError, StatusError, UnreachableError } from "../../../src/api/status.ts";
 import { explainError, UsageError } from "../../../src/cli/errors/explain_error.ts";
-import { errorLine } from "../../../src/errors/errors.ts";
 import { ConnectError } from "../../../src/connect/deno/connect_options.ts";
 import { KubeconfigError } from "../../../src/connect/kubeconfig/parse_kubeconfig.ts";
+import { errorLine } from "../../../src/errors/errors.ts";
 
 function status(code: number, reason: string): StatusError {
   return new StatusError(`Cannot list "pods": ${code} ${reason}: no`, { code, reason, message: "no" });

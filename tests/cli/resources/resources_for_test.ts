@@ -1,17 +1,17 @@
 import { assert, assertEquals, assertMatch, assertThrows } from "@std/assert";
+import { kindsOfCrds } from "../../../src/cli/codegen/read_documents.ts";
+import { SchemaError } from "../../../src/cli/codegen/read_schema.ts";
 import { UsageError } from "../../../src/cli/errors/explain_error.ts";
 import { definitionsIn, durationMs, fillFakeServer, SteadyChurn } from "../../../src/cli/resources/resources_for.ts";
-import { SchemaError } from "../../../src/cli/codegen/read_schema.ts";
-import { kindsOfCrds } from "../../../src/cli/codegen/read_documents.ts";
 import { Namespace, Node, Pod } from "../../../src/kinds/core/v1.ts";
 import { FakeApiServer, pod } from "../../../src/testing/mod.ts";
 import { pods } from "../../support/big_pods.ts";
 import { makeCertificates } from "../../support/certificates.ts";
 import { CRONTAB_FILE, crontabDefinition } from "../../support/crontab.ts";
+import { FakeTime } from "../../support/fake_time.ts";
 import { writeKubeconfig } from "../../support/host.ts";
 import { Folder, serve } from "../../support/serve.ts";
 import { run, Session } from "../../support/session.ts";
-import { FakeTime } from "../../support/fake_time.ts";
 
 Deno.test("informer trusts only the CA of the kubeconfig, and exits with 3 for another", async () => {
   await using certificates = await makeCertificates();

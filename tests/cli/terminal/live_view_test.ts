@@ -1,15 +1,15 @@
 import { assert, assertEquals } from "@std/assert";
+import fc from "npm:fast-check@^4.10.2";
 import type { KubernetesObject } from "../../../src/api/object.ts";
 import { asTable, type TableRow } from "../../../src/api/resource.ts";
+import { Histogram } from "../../../src/async/time.ts";
 import { FramePainter, LiveTable, LiveView, ScrollPosition } from "../../../src/cli/terminal/live_view.ts";
 import { Terminal } from "../../../src/cli/terminal/terminal.ts";
 import type { InformerStatus } from "../../../src/informer/status.ts";
 import { ConfigMap, Pod } from "../../../src/kinds/core/v1.ts";
-import { Histogram } from "../../../src/async/time.ts";
 import { FakeTime } from "../../support/fake_time.ts";
 import { Captured } from "../../support/session.ts";
 import { ShownScreen } from "../../support/shown_screen.ts";
-import fc from "npm:fast-check@^4.10.2";
 
 function status(part: Partial<InformerStatus>): InformerStatus {
   return {

@@ -1,4 +1,8 @@
 import { assert, assertEquals, assertRejects, assertStrictEquals } from "@std/assert";
+import { load } from "js-yaml";
+import fc from "npm:fast-check@^4.10.2";
+import type { KubernetesObject, ObjectMeta } from "../../../src/api/object.ts";
+import { asTable, defineResource, onlyMetadata, type Resource, type TableRow } from "../../../src/api/resource.ts";
 import {
   ageOf,
   FailureReporter,
@@ -13,13 +17,9 @@ import {
   Terminal,
   yamlText,
 } from "../../../src/cli/terminal/terminal.ts";
-import { Captured } from "../../support/session.ts";
-import { load } from "js-yaml";
-import type { KubernetesObject, ObjectMeta } from "../../../src/api/object.ts";
-import { asTable, defineResource, onlyMetadata, type Resource, type TableRow } from "../../../src/api/resource.ts";
 import { Deployment } from "../../../src/kinds/apps/v1.ts";
 import { ConfigMap, Node, Pod } from "../../../src/kinds/core/v1.ts";
-import fc from "npm:fast-check@^4.10.2";
+import { Captured } from "../../support/session.ts";
 
 function listen(): { readonly reporter: FailureReporter; readonly said: string[] } {
   const said: string[] = [];

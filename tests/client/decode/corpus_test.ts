@@ -1,10 +1,9 @@
 import { assert, assertEquals, assertInstanceOf, assertStrictEquals, assertStringIncludes } from "@std/assert";
+import type { KubernetesObject } from "../../../src/api/object.ts";
 import type { CacheEntry } from "../../../src/api/options.ts";
 import { DecodeError, StatusError } from "../../../src/api/status.ts";
-import type { KubernetesObject } from "../../../src/api/object.ts";
 import type { ReadOptions } from "../../../src/client/decode/object_reader.ts";
 import { statusErrorOf } from "../../../src/client/http/response.ts";
-import { type Recorded, recorded } from "../../support/recorded_exchange.ts";
 import {
   changePortrait,
   inChunksOf,
@@ -14,6 +13,7 @@ import {
   utf8Of,
   watchReading,
 } from "../../support/bodies.ts";
+import { type Recorded, recorded } from "../../support/recorded_exchange.ts";
 
 type Json = Record<string, unknown>;
 

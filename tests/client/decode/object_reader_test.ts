@@ -1,9 +1,9 @@
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import fc from "npm:fast-check@^4.10.2";
-import { DecodeError, UnexpectedKindError } from "../../../src/api/status.ts";
 import type { KubernetesObject } from "../../../src/api/object.ts";
-import { ObjectReader } from "../../support/readers.ts";
+import { DecodeError, UnexpectedKindError } from "../../../src/api/status.ts";
 import { Pod, portrait, utf8Of } from "../../support/bodies.ts";
+import { ObjectReader } from "../../support/readers.ts";
 import { asRead, memberText } from "../../support/texts.ts";
 
 function reader(managedFields: "drop" | "keep" = "drop"): ObjectReader<KubernetesObject> {

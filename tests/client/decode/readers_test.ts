@@ -1,11 +1,12 @@
 import { assert, assertEquals, assertInstanceOf, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
-import { DecodeError, StatusError } from "../../../src/api/status.ts";
-import type { CacheEntry } from "../../../src/api/options.ts";
+import fc from "npm:fast-check@^4.10.2";
 import type { WatchChange } from "../../../src/api/lister_watcher.ts";
 import type { KubernetesObject } from "../../../src/api/object.ts";
+import type { CacheEntry } from "../../../src/api/options.ts";
 import { asTable, type TableRow } from "../../../src/api/resource.ts";
-import { ListReader, WatchReader } from "../../../src/client/decode/readers.ts";
+import { DecodeError, StatusError } from "../../../src/api/status.ts";
 import type { ReadOptions } from "../../../src/client/decode/object_reader.ts";
+import { ListReader, WatchReader } from "../../../src/client/decode/readers.ts";
 import { ConfigMap, Pod } from "../../../src/kinds/core/v1.ts";
 import {
   bodyOf,
@@ -21,7 +22,6 @@ import {
   watchReading,
 } from "../../support/bodies.ts";
 import { asRead, chunking, memberText } from "../../support/texts.ts";
-import fc from "npm:fast-check@^4.10.2";
 
 const encoder = new TextEncoder();
 const OPTIONS: ReadOptions = { resource: asTable(ConfigMap), expectedKind: "ConfigMap", managedFields: "drop" };

@@ -1,13 +1,13 @@
 import { assert, assertEquals } from "@std/assert";
-import fc from "npm:fast-check@^4.10.2";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import type { CacheEntry } from "../../../src/api/options.ts";
+import fc from "npm:fast-check@^4.10.2";
 import type { KubernetesObject } from "../../../src/api/object.ts";
+import type { CacheEntry } from "../../../src/api/options.ts";
 import { asciiOf, LineSplitter } from "../../../src/client/decode/body_reader.ts";
-import { ObjectReader } from "../../support/readers.ts";
 import { JsonWalker } from "../../../src/client/decode/json_text.ts";
 import { changePortrait, Pod, portrait, utf8Of, watchReading } from "../../support/bodies.ts";
+import { ObjectReader } from "../../support/readers.ts";
 import { chunking, memberText, objectText } from "../../support/texts.ts";
 
 const decoder = new TextDecoder();

@@ -1,12 +1,12 @@
 import { assert, assertEquals, assertInstanceOf, assertRejects, assertStrictEquals } from "@std/assert";
-import { isForbidden, isUnauthorized, StatusError, UnreachableError } from "../../../src/api/status.ts";
 import type { KubernetesObject } from "../../../src/api/object.ts";
 import { defineResource } from "../../../src/api/resource.ts";
+import { isForbidden, isUnauthorized, StatusError, UnreachableError } from "../../../src/api/status.ts";
 import { Client, type ClientOptions } from "../../../src/client/client.ts";
 import type { Credentials } from "../../../src/client/http/connection.ts";
 import type { ResourceClient } from "../../../src/client/resource_client.ts";
-import { CountedController } from "../../support/listeners.ts";
 import { FakeTime } from "../../support/fake_time.ts";
+import { CountedController } from "../../support/listeners.ts";
 import {
   type Answer,
   collect,

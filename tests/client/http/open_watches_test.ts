@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
-import { UnreachableError } from "../../../src/api/status.ts";
 import type { ListerWatcher, Transport } from "../../../src/api/lister_watcher.ts";
 import { defineResource, type Resource } from "../../../src/api/resource.ts";
+import { UnreachableError } from "../../../src/api/status.ts";
 import { Client } from "../../../src/client/client.ts";
 import { SharedIndexInformer } from "../../../src/informer/shared_index_informer.ts";
 import { ConfigMap, Node, Pod } from "../../../src/kinds/core/v1.ts";

@@ -1,12 +1,12 @@
 // Where the programs of a control plane are found, and starts that fail. tests/cluster/control_plane_test.ts has a real
 // one.
 import { readCrds, startControlPlane } from "@kube/informer/testing/control-plane";
-import { pathToFileURL } from "node:url";
-import { delay } from "@std/async";
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import { delay } from "@std/async";
+import { pathToFileURL } from "node:url";
 import { findServerPrograms, type Machine, storedPrograms } from "../../../src/connect/deno/host.ts";
-import { Folder } from "../../support/serve.ts";
 import { Program } from "../../support/program.ts";
+import { Folder } from "../../support/serve.ts";
 
 const ignore = Deno.build.os === "windows";
 

@@ -19,11 +19,11 @@ import {
   TokenFile,
   tokenLogin,
 } from "../../../src/connect/deno/credentials.ts";
-import { InformerError } from "../../../src/errors/informer_error.ts";
 import type { FileProblem, Program } from "../../../src/connect/deno/host.ts";
-import { errorLine } from "../../../src/errors/errors.ts";
 import { ExecCredential } from "../../../src/connect/kubeconfig/exec_plugin.ts";
 import { Secret } from "../../../src/connect/kubeconfig/text.ts";
+import { errorLine } from "../../../src/errors/errors.ts";
+import { InformerError } from "../../../src/errors/informer_error.ts";
 import { makeCertificates } from "../../support/certificates.ts";
 import { FakeTime } from "../../support/fake_time.ts";
 import { hostWith, notCapable } from "../../support/host.ts";

@@ -1,15 +1,15 @@
-import { clientOptionsOf } from "../../../src/connect/deno/connect_options.ts";
 import { assert, assertEquals, assertFalse, assertRejects, assertStringIncludes, assertThrows } from "@std/assert";
 import { UnreachableError } from "../../../src/api/status.ts";
 import { Client } from "../../../src/client/client.ts";
 import { findConnection } from "../../../src/connect/deno/connect.ts";
+import { clientOptionsOf } from "../../../src/connect/deno/connect_options.ts";
+import { TlsNameProxy } from "../../../src/connect/deno/http_client.ts";
 import { denoTransport } from "../../../src/connect/deno/transport.ts";
 import { type Certificates, makeCertificates } from "../../support/certificates.ts";
+import { FakeTime } from "../../support/fake_time.ts";
 import { ask, hostWith, writeKubeconfig } from "../../support/host.ts";
 import { serveProxy } from "../../support/proxy.ts";
 import { serve, type TestServer, values } from "../../support/tls_server.ts";
-import { TlsNameProxy } from "../../../src/connect/deno/http_client.ts";
-import { FakeTime } from "../../support/fake_time.ts";
 
 Deno.test("connect uses the proxy of proxy-url: http, https and socks5, with and without a login", async () => {
   await using certificates = await makeCertificates();

@@ -1,16 +1,16 @@
 import { assert, assertEquals, assertInstanceOf, assertMatch, assertRejects, assertStringIncludes } from "@std/assert";
-import { FileCheckpoints, FileSnapshots, KvCheckpoints, KvSnapshots } from "../../../src/connect/deno/stores.ts";
-import { deno, printedBy } from "../../support/program.ts";
-import { Folder } from "../../support/serve.ts";
 import type { CheckpointRecord } from "../../../src/api/lister_watcher.ts";
-import { MemoryCheckpoints } from "../../../src/informer/events/checkpoint.ts";
-import { checkCheckpointStore } from "../../support/checkpoint_store.ts";
+import { findConnection } from "../../../src/connect/deno/connect.ts";
+import { FileCheckpoints, FileSnapshots, KvCheckpoints, KvSnapshots } from "../../../src/connect/deno/stores.ts";
 import { KubeconfigError } from "../../../src/connect/kubeconfig/parse_kubeconfig.ts";
 import { validityOf, validityProblem } from "../../../src/connect/kubeconfig/text.ts";
-import { findConnection } from "../../../src/connect/deno/connect.ts";
-import { FakeTime } from "../../support/fake_time.ts";
+import { MemoryCheckpoints } from "../../../src/informer/events/checkpoint.ts";
 import { makeCertificates, openssl } from "../../support/certificates.ts";
+import { checkCheckpointStore } from "../../support/checkpoint_store.ts";
+import { FakeTime } from "../../support/fake_time.ts";
 import { ask, hostWith, writeKubeconfig } from "../../support/host.ts";
+import { deno, printedBy } from "../../support/program.ts";
+import { Folder } from "../../support/serve.ts";
 import { serve } from "../../support/tls_server.ts";
 
 /** Child programs import modules that need it. */

@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertFalse, assertInstanceOf, assertStringIncludes, assertThrows } from "@std/assert";
+import fc from "npm:fast-check@^4.10.2";
 import {
   ENTRY_FIELDS,
   type EntryKind,
@@ -7,9 +8,8 @@ import {
   mergeKubeconfigs,
   parseKubeconfig,
 } from "../../../src/connect/kubeconfig/parse_kubeconfig.ts";
-import { kubeconfigObject, kubeconfigText, pemData } from "../../support/kubeconfig.ts";
 import { resolveContext } from "../../../src/connect/kubeconfig/resolve_context.ts";
-import fc from "npm:fast-check@^4.10.2";
+import { kubeconfigObject, kubeconfigText, pemData } from "../../support/kubeconfig.ts";
 
 Deno.test("mergeKubeconfigs takes each entry entirely from the first file that defines its name", () => {
   const config = mergeKubeconfigs([

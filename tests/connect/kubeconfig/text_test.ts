@@ -1,5 +1,4 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import { nearest } from "../../../src/errors/errors.ts";
 import {
   certificateProblem,
   decodeBase64,
@@ -9,6 +8,7 @@ import {
   quote,
   quoteAll,
 } from "../../../src/connect/kubeconfig/text.ts";
+import { nearest } from "../../../src/errors/errors.ts";
 import { pem } from "../../support/kubeconfig.ts";
 
 Deno.test("nearest finds a name with a typo, and none that differs much", () => {

@@ -7,22 +7,22 @@ import {
   assertThrows,
 } from "@std/assert";
 import { type DynamicObject, reduced } from "../../../src/api/object.ts";
+import { Client } from "../../../src/client/client.ts";
 import {
   NotReadyError,
   readiness,
   untilReady,
   type UntilReadyOptions,
 } from "../../../src/controllers/readiness/mod.ts";
-import { FakeTime } from "../../support/fake_time.ts";
-import { KSTATUS_CASES, VERSIONS } from "./_kstatus_cases.ts";
 import { errorLine } from "../../../src/errors/errors.ts";
-import { WaitError } from "../../../src/informer/status.ts";
-import { SharedInformerFactory } from "../../../src/informer/shared_informer_factory.ts";
 import type { SharedIndexInformer } from "../../../src/informer/shared_index_informer.ts";
-import { Client } from "../../../src/client/client.ts";
+import { SharedInformerFactory } from "../../../src/informer/shared_informer_factory.ts";
+import { WaitError } from "../../../src/informer/status.ts";
 import { Deployment } from "../../../src/kinds/apps/v1.ts";
 import { Pod } from "../../../src/kinds/core/v1.ts";
 import { deployment, FakeApiServer, pod } from "../../../src/testing/mod.ts";
+import { FakeTime } from "../../support/fake_time.ts";
+import { KSTATUS_CASES, VERSIONS } from "./_kstatus_cases.ts";
 
 /** An object of a kind, made a long time ago, at generation 1. */
 function objectOf(kind: string, parts: { readonly [member: string]: unknown } = {}): DynamicObject {

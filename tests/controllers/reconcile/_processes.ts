@@ -1,13 +1,13 @@
 import { assertEquals } from "@std/assert";
-import type { ObjectKey } from "../../../src/api/object.ts";
 import type { Transport } from "../../../src/api/lister_watcher.ts";
+import type { ObjectKey } from "../../../src/api/object.ts";
 import { sleep } from "../../../src/async/time.ts";
 import { Client } from "../../../src/client/client.ts";
+import type { ReconcileFunction, ReconcilerOptions } from "../../../src/controllers/reconcile/options.ts";
 import { Reconciler } from "../../../src/controllers/reconcile/reconciler.ts";
 import { ShardGroup, type ShardGroupOptions } from "../../../src/controllers/reconcile/shard_group.ts";
-import { FakeApiServer } from "../../../src/testing/fake/fake_api_server.ts";
-import type { ReconcileFunction, ReconcilerOptions } from "../../../src/controllers/reconcile/options.ts";
 import { ConfigMap } from "../../../src/kinds/core/v1.ts";
+import { FakeApiServer } from "../../../src/testing/fake/fake_api_server.ts";
 import { FakeTime } from "../../support/fake_time.ts";
 
 /** One process: its client, its group, its reconciler and the calls of that. */

@@ -1,10 +1,10 @@
 import { assertEquals } from "@std/assert";
-import type { KubernetesObject } from "../../../src/api/object.ts";
 import type { Transport } from "../../../src/api/lister_watcher.ts";
+import type { KubernetesObject } from "../../../src/api/object.ts";
 import { Client } from "../../../src/client/client.ts";
-import { ConfigMap } from "../../../src/kinds/core/v1.ts";
 import type { ReconcileFunction, ReconcilerOptions } from "../../../src/controllers/reconcile/options.ts";
 import { Reconciler } from "../../../src/controllers/reconcile/reconciler.ts";
+import { ConfigMap } from "../../../src/kinds/core/v1.ts";
 import { FakeApiServer } from "../../../src/testing/fake/fake_api_server.ts";
 import { FakeTime } from "../../support/fake_time.ts";
 

@@ -1,14 +1,14 @@
-import { internals } from "../../../src/errors/internals.ts";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { CheckpointError } from "../../../src/api/lister_watcher.ts";
 import { Client } from "../../../src/client/client.ts";
+import { ConfigMapCheckpoints } from "../../../src/controllers/reconcile/config_map_checkpoints.ts";
+import { internals } from "../../../src/errors/internals.ts";
 import { Checkpoint } from "../../../src/informer/events/checkpoint.ts";
 import { SharedIndexInformer } from "../../../src/informer/shared_index_informer.ts";
 import { ConfigMap } from "../../../src/kinds/core/v1.ts";
-import { ConfigMapCheckpoints } from "../../../src/controllers/reconcile/config_map_checkpoints.ts";
 import { FakeApiServer } from "../../../src/testing/mod.ts";
-import { FakeTime } from "../../support/fake_time.ts";
 import { checkCheckpointStore } from "../../support/checkpoint_store.ts";
+import { FakeTime } from "../../support/fake_time.ts";
 
 function storeOf(server: FakeApiServer): ConfigMapCheckpoints {
   const client = new Client({ server: "http://fake", transport: server });

@@ -3,8 +3,8 @@ import { Event } from "@kube/informer/kinds/events/v1";
 import { type EventDetails, EventRecorder, type EventRecorderOptions } from "@kube/informer/reconcile";
 import { FakeApiServer, type FakeApiServerOptions } from "@kube/informer/testing";
 import { assert, assertEquals, assertThrows } from "@std/assert";
-import { FakeTime } from "../../support/fake_time.ts";
 import { seedGlobals } from "../../../src/testing/fake/random.ts";
+import { FakeTime } from "../../support/fake_time.ts";
 import { thing } from "../../support/fixtures.ts";
 
 const MINUTE = 60_000;

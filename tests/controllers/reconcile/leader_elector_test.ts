@@ -8,11 +8,11 @@ import {
 } from "@kube/informer/reconcile";
 import { FakeApiServer, type RecordedRequest } from "@kube/informer/testing";
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
-import { leaseRecordOf, leaseSpecOf } from "../../../src/controllers/reconcile/leader_elector.ts";
-import { sleep } from "../../../src/async/time.ts";
-import { FakeTime } from "../../support/fake_time.ts";
-import { seedGlobals } from "../../../src/testing/fake/random.ts";
 import * as fc from "npm:fast-check@^4.10.2";
+import { sleep } from "../../../src/async/time.ts";
+import { leaseRecordOf, leaseSpecOf } from "../../../src/controllers/reconcile/leader_elector.ts";
+import { seedGlobals } from "../../../src/testing/fake/random.ts";
+import { FakeTime } from "../../support/fake_time.ts";
 
 const START = Date.UTC(2026, 0, 1);
 

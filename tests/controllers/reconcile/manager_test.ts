@@ -1,21 +1,21 @@
 import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes, assertThrows } from "@std/assert";
 import type { KubernetesObject } from "../../../src/api/object.ts";
-import { ConfigMap, Namespace, Pod } from "../../../src/kinds/core/v1.ts";
-import { Lease } from "../../../src/kinds/coordination/v1.ts";
 import { sleep } from "../../../src/async/time.ts";
-import { SharedInformerFactory } from "../../../src/informer/shared_informer_factory.ts";
-import { WaitError } from "../../../src/informer/status.ts";
+import { EventRecorder } from "../../../src/controllers/reconcile/event_recorder.ts";
 import {
   LeaderElector,
   LeadershipLostError,
   UnfinishedWorkError,
 } from "../../../src/controllers/reconcile/leader_elector.ts";
-import { ShardGroup } from "../../../src/controllers/reconcile/shard_group.ts";
-import { EventRecorder } from "../../../src/controllers/reconcile/event_recorder.ts";
 import { Manager, type ManagerOptions } from "../../../src/controllers/reconcile/manager.ts";
+import { ShardGroup } from "../../../src/controllers/reconcile/shard_group.ts";
 import { OPEN_METRICS_TYPE } from "../../../src/informer/metrics.ts";
-import { parseOpenMetrics } from "../../support/parse_open_metrics.ts";
+import { SharedInformerFactory } from "../../../src/informer/shared_informer_factory.ts";
+import { WaitError } from "../../../src/informer/status.ts";
+import { Lease } from "../../../src/kinds/coordination/v1.ts";
+import { ConfigMap, Namespace, Pod } from "../../../src/kinds/core/v1.ts";
 import { Warnings } from "../../support/console.ts";
+import { parseOpenMetrics } from "../../support/parse_open_metrics.ts";
 import { Widget } from "../../support/widgets.ts";
 import { Session } from "./_session.ts";
 

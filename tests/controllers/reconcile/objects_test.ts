@@ -25,6 +25,7 @@ import {
 } from "@kube/informer/reconcile";
 import { FakeApiServer } from "@kube/informer/testing";
 import { assert, assertEquals, assertMatch, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
+import * as fc from "npm:fast-check@^4.10.2";
 import { nextTurn } from "../../../src/async/signals.ts";
 import { mergeDiff, microTimestampNow, timestampNow } from "../../../src/controllers/reconcile/objects.ts";
 import { mergePatch } from "../../../src/testing/fake/patches/patches.ts";
@@ -32,7 +33,6 @@ import type { Json } from "../../../src/testing/fake/wire/json.ts";
 import { ConfigMap, Pod } from "../../support/fake_server.ts";
 import { FakeTime } from "../../support/fake_time.ts";
 import { refused, thing } from "../../support/fixtures.ts";
-import * as fc from "npm:fast-check@^4.10.2";
 
 const START = "2026-01-01T00:00:00Z";
 

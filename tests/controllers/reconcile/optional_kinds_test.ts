@@ -1,17 +1,17 @@
 import { assertEquals, assertRejects, assertThrows } from "@std/assert";
 import type { KubernetesObject, ObjectKey } from "../../../src/api/object.ts";
+import type { Resource } from "../../../src/api/resource.ts";
+import { Manager } from "../../../src/controllers/reconcile/manager.ts";
+import { Reconciler } from "../../../src/controllers/reconcile/reconciler.ts";
 import { errorLine } from "../../../src/errors/errors.ts";
 import { SharedInformerFactory } from "../../../src/informer/shared_informer_factory.ts";
 import { WaitError } from "../../../src/informer/status.ts";
 import { ConfigMap, Pod } from "../../../src/kinds/core/v1.ts";
-import { Manager } from "../../../src/controllers/reconcile/manager.ts";
-import { Reconciler } from "../../../src/controllers/reconcile/reconciler.ts";
 import { pod } from "../../../src/testing/fake/objects.ts";
+import { Random, seedGlobals } from "../../../src/testing/fake/random.ts";
 import { CONTAINERS } from "../../support/fake_server.ts";
 import { createWidget, define, Gadget, undefine, Widget } from "../../support/widgets.ts";
 import { Session } from "./_session.ts";
-import type { Resource } from "../../../src/api/resource.ts";
-import { Random, seedGlobals } from "../../../src/testing/fake/random.ts";
 
 /** Longer than any wait of a back-off. */
 const LONG_MS = 40_000;

@@ -1,6 +1,7 @@
 import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
+import { onlyFields } from "../../../src/api/fields.ts";
 import type { KubernetesObject } from "../../../src/api/object.ts";
-import { ConfigMap } from "../../../src/kinds/core/v1.ts";
+import { Client } from "../../../src/client/client.ts";
 import {
   annotationsChanged,
   fieldsChanged,
@@ -10,12 +11,11 @@ import {
   type Predicate,
   type ReconcilerOptions,
 } from "../../../src/controllers/reconcile/options.ts";
-import { Session } from "./_session.ts";
-import { onlyFields } from "../../../src/api/fields.ts";
-import { Client } from "../../../src/client/client.ts";
 import { Reconciler } from "../../../src/controllers/reconcile/reconciler.ts";
+import { ConfigMap } from "../../../src/kinds/core/v1.ts";
 import { configMap, FakeApiServer } from "../../../src/testing/mod.ts";
 import { FakeTime } from "../../support/fake_time.ts";
+import { Session } from "./_session.ts";
 
 /** The triggers of the reconciles that `patches` lead to, and of a deletion after them. */
 async function causesOf(when: ReconcilerOptions<ConfigMap>["when"], ...patches: object[]): Promise<string[]> {

@@ -1,11 +1,11 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import type { KubernetesObject } from "../../../src/api/object.ts";
 import { sleep } from "../../../src/async/time.ts";
-import { Deployment } from "../../../src/kinds/apps/v1.ts";
-import { ConfigMap, Pod, Secret } from "../../../src/kinds/core/v1.ts";
 import { controllerOf, withController } from "../../../src/controllers/reconcile/objects.ts";
 import type { ObjectChange, ReconcilerOptions } from "../../../src/controllers/reconcile/options.ts";
 import { OwnCalls } from "../../../src/controllers/reconcile/own_calls.ts";
+import { Deployment } from "../../../src/kinds/apps/v1.ts";
+import { ConfigMap, Pod, Secret } from "../../../src/kinds/core/v1.ts";
 import { pod } from "../../../src/testing/fake/objects.ts";
 import { requeueAfter } from "../../../src/workqueue/run.ts";
 import { FakeTime } from "../../support/fake_time.ts";

@@ -1,22 +1,22 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
+import { onlyFields } from "../../../src/api/fields.ts";
 import type { KubernetesObject } from "../../../src/api/object.ts";
-import { internals } from "../../../src/errors/internals.ts";
 import type { Selection } from "../../../src/api/options.ts";
+import { asTable, onlyMetadata } from "../../../src/api/resource.ts";
 import { nextTurn } from "../../../src/async/signals.ts";
 import type { ObjectWrite } from "../../../src/client/resource_client.ts";
-import { asTable, onlyMetadata } from "../../../src/api/resource.ts";
+import type { ReconcileContext } from "../../../src/controllers/reconcile/options.ts";
+import { type Cache, PendingWrites } from "../../../src/controllers/reconcile/pending_writes.ts";
+import type { Reconciler } from "../../../src/controllers/reconcile/reconciler.ts";
+import { internals } from "../../../src/errors/internals.ts";
 import { CacheScope } from "../../../src/informer/cache/cache_scope.ts";
 import { CacheOverlay, ObjectCache } from "../../../src/informer/cache/lister.ts";
+import { SharedInformerFactory } from "../../../src/informer/shared_informer_factory.ts";
+import { Deployment } from "../../../src/kinds/apps/v1.ts";
 import { ConfigMap, Namespace, Pod, Secret } from "../../../src/kinds/core/v1.ts";
-import { type Cache, PendingWrites } from "../../../src/controllers/reconcile/pending_writes.ts";
 import { pod } from "../../../src/testing/fake/objects.ts";
 import { FakeTime } from "../../support/fake_time.ts";
 import { Session } from "./_session.ts";
-import { onlyFields } from "../../../src/api/fields.ts";
-import { SharedInformerFactory } from "../../../src/informer/shared_informer_factory.ts";
-import { Deployment } from "../../../src/kinds/apps/v1.ts";
-import type { ReconcileContext } from "../../../src/controllers/reconcile/options.ts";
-import type { Reconciler } from "../../../src/controllers/reconcile/reconciler.ts";
 
 /** A cache whose state is set by hand, and whose waits end by hand. */
 class ScriptedCache {

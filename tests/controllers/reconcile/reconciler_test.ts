@@ -1,10 +1,9 @@
 import { assert, assertEquals, assertMatch, assertRejects, assertThrows } from "@std/assert";
 import { abortable } from "@std/async/abortable";
+import type { Transport } from "../../../src/api/lister_watcher.ts";
 import type { ResourceClient } from "../../../src/client/resource_client.ts";
-import { SharedInformerFactory } from "../../../src/informer/shared_informer_factory.ts";
-import { WaitError } from "../../../src/informer/status.ts";
-import { Deployment } from "../../../src/kinds/apps/v1.ts";
-import { ConfigMap, Namespace, Node, Pod } from "../../../src/kinds/core/v1.ts";
+import { LeadershipLostError } from "../../../src/controllers/reconcile/leader_elector.ts";
+import { withController } from "../../../src/controllers/reconcile/objects.ts";
 import {
   generationChanged,
   labelsChanged,
@@ -12,13 +11,14 @@ import {
   TerminalError,
 } from "../../../src/controllers/reconcile/options.ts";
 import { Reconciler } from "../../../src/controllers/reconcile/reconciler.ts";
+import { SharedInformerFactory } from "../../../src/informer/shared_informer_factory.ts";
+import { WaitError } from "../../../src/informer/status.ts";
+import { Deployment } from "../../../src/kinds/apps/v1.ts";
 import { Job } from "../../../src/kinds/batch/v1.ts";
-import { withController } from "../../../src/controllers/reconcile/objects.ts";
+import { ConfigMap, Namespace, Node, Pod } from "../../../src/kinds/core/v1.ts";
+import type { FakeApiServer } from "../../../src/testing/fake/fake_api_server.ts";
 import { configMap, pod } from "../../../src/testing/fake/objects.ts";
 import { requeueAfter, retry, type Trigger } from "../../../src/workqueue/run.ts";
-import { LeadershipLostError } from "../../../src/controllers/reconcile/leader_elector.ts";
-import type { Transport } from "../../../src/api/lister_watcher.ts";
-import type { FakeApiServer } from "../../../src/testing/fake/fake_api_server.ts";
 import { Uncaught } from "../../support/informer.ts";
 import { Session } from "./_session.ts";
 

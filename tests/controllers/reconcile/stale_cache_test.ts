@@ -1,7 +1,8 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import type { Transport } from "../../../src/api/lister_watcher.ts";
-import { SharedInformerFactory } from "../../../src/informer/shared_informer_factory.ts";
-import { ConfigMap, Namespace, Pod, Secret } from "../../../src/kinds/core/v1.ts";
+import type { KubernetesObject } from "../../../src/api/object.ts";
+import { sleep } from "../../../src/async/time.ts";
+import { controllerOf, withController, writeStatus } from "../../../src/controllers/reconcile/objects.ts";
 import {
   generationChanged,
   type InformerSelection,
@@ -9,17 +10,16 @@ import {
   type ReconcileContext,
   type ReconcilerOptions,
 } from "../../../src/controllers/reconcile/options.ts";
-import { pod } from "../../../src/testing/fake/objects.ts";
-import type { FakeApiServer } from "../../../src/testing/fake/fake_api_server.ts";
-import { requeueAfter, retry } from "../../../src/workqueue/run.ts";
-import { Session } from "./_session.ts";
-import type { KubernetesObject } from "../../../src/api/object.ts";
-import { sleep } from "../../../src/async/time.ts";
+import { OwnCalls } from "../../../src/controllers/reconcile/own_calls.ts";
+import { Reconciler } from "../../../src/controllers/reconcile/reconciler.ts";
 import { isWatched } from "../../../src/informer/events/event.ts";
 import { SharedIndexInformer } from "../../../src/informer/shared_index_informer.ts";
-import { controllerOf, withController, writeStatus } from "../../../src/controllers/reconcile/objects.ts";
-import { Reconciler } from "../../../src/controllers/reconcile/reconciler.ts";
-import { OwnCalls } from "../../../src/controllers/reconcile/own_calls.ts";
+import { SharedInformerFactory } from "../../../src/informer/shared_informer_factory.ts";
+import { ConfigMap, Namespace, Pod, Secret } from "../../../src/kinds/core/v1.ts";
+import type { FakeApiServer } from "../../../src/testing/fake/fake_api_server.ts";
+import { pod } from "../../../src/testing/fake/objects.ts";
+import { requeueAfter, retry } from "../../../src/workqueue/run.ts";
+import { Session } from "./_session.ts";
 
 Deno.test("a reconcile never sees a cache without its own writes, whatever the delay of watches [F16]", {
   timeout: 600_000,

@@ -1,7 +1,12 @@
 import { assert, assertEquals, assertNotStrictEquals, assertStrictEquals, assertThrows } from "@std/assert";
+import { onlyFields } from "../../../src/api/fields.ts";
 import type { CacheEntry } from "../../../src/api/options.ts";
+import { onlyMetadata, type Resource } from "../../../src/api/resource.ts";
 import { DecodeError } from "../../../src/api/status.ts";
+import { Client } from "../../../src/client/client.ts";
 import { brokenEntry, entryOf, frozenEntry, RowEntry, unreadEntry } from "../../../src/entry/entry.ts";
+import { CacheScope } from "../../../src/informer/cache/cache_scope.ts";
+import { Quarantine, unknownFields } from "../../../src/informer/cache/entry_transform.ts";
 import {
   bytesText,
   heldBytes,
@@ -9,18 +14,13 @@ import {
   MemoryMeter,
   namespaceIndex,
 } from "../../../src/informer/cache/lister.ts";
-import { entry, type Thing, thing, unparsable, unread } from "../../support/fixtures.ts";
-import { holding, Run } from "../../support/informer.ts";
-import { onlyFields } from "../../../src/api/fields.ts";
-import { onlyMetadata, type Resource } from "../../../src/api/resource.ts";
-import { CacheScope } from "../../../src/informer/cache/cache_scope.ts";
+import { SharedInformerFactory } from "../../../src/informer/shared_informer_factory.ts";
 import { Deployment } from "../../../src/kinds/apps/v1.ts";
 import { Secret } from "../../../src/kinds/core/v1.ts";
-import { Quarantine, unknownFields } from "../../../src/informer/cache/entry_transform.ts";
-import { Client } from "../../../src/client/client.ts";
-import { SharedInformerFactory } from "../../../src/informer/shared_informer_factory.ts";
 import { FakeApiServer } from "../../../src/testing/mod.ts";
 import { ConfigMap } from "../../support/fake_server.ts";
+import { entry, type Thing, thing, unparsable, unread } from "../../support/fixtures.ts";
+import { holding, Run } from "../../support/informer.ts";
 
 Deno.test("Lister list parses only the labels of objects that a selector does not match", async () => {
   const labels = [{ app: "web" }, { app: "api" }, undefined];

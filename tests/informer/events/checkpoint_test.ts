@@ -1,11 +1,11 @@
-import { internals } from "../../../src/errors/internals.ts";
 import { assert, assertEquals, assertInstanceOf, assertRejects, assertThrows } from "@std/assert";
+import { CheckpointError, type CheckpointRecord, type CheckpointStore } from "../../../src/api/lister_watcher.ts";
+import { DecodeError } from "../../../src/api/status.ts";
 import { Client } from "../../../src/client/client.ts";
 import { errorLine } from "../../../src/errors/errors.ts";
-import { DecodeError } from "../../../src/api/status.ts";
-import type { HandlerOptions, InformerEvent } from "../../../src/informer/events/event.ts";
-import { CheckpointError, type CheckpointRecord, type CheckpointStore } from "../../../src/api/lister_watcher.ts";
+import { internals } from "../../../src/errors/internals.ts";
 import { Checkpoint, MemoryCheckpoints } from "../../../src/informer/events/checkpoint.ts";
+import type { HandlerOptions, InformerEvent } from "../../../src/informer/events/event.ts";
 import type { SharedIndexInformerOptions } from "../../../src/informer/options.ts";
 import { SharedIndexInformer } from "../../../src/informer/shared_index_informer.ts";
 import { ConfigMap } from "../../../src/kinds/core/v1.ts";

@@ -1,8 +1,8 @@
-import { errorLine } from "../../../src/errors/errors.ts";
-import { WaitError } from "../../../src/informer/status.ts";
 import { assert, assertEquals, assertRejects, assertStrictEquals } from "@std/assert";
 import { Pacer } from "../../../src/async/signals.ts";
+import { errorLine } from "../../../src/errors/errors.ts";
 import type { InformerEvent } from "../../../src/informer/events/event.ts";
+import { WaitError } from "../../../src/informer/status.ts";
 import {
   added,
   bookmark,
@@ -14,9 +14,9 @@ import {
   type Thing,
   unparsable,
 } from "../../support/fixtures.ts";
-import { END, ScriptedSource } from "../../support/scripted_source.ts";
 import { holding, line, Run } from "../../support/informer.ts";
 import { CountedController } from "../../support/listeners.ts";
+import { END, ScriptedSource } from "../../support/scripted_source.ts";
 
 async function take(events: AsyncIterator<InformerEvent<Thing>>, count: number): Promise<string[]> {
   const lines: string[] = [];

@@ -1,14 +1,14 @@
 import { assert, assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
-import { Added, type AddedEvent, type UpdatedEvent } from "../../../src/informer/events/event.ts";
-import { added, deleted, entry, expired, modified, nameless, type Thing, unparsable } from "../../support/fixtures.ts";
-import { gate, holding, Notes, Run, Uncaught } from "../../support/informer.ts";
-import { ConfigMap } from "../../../src/kinds/core/v1.ts";
 import type { Durations } from "../../../src/async/time.ts";
-import { FactoryFixture } from "../_factory_fixture.ts";
-import { ObjectCache } from "../../../src/informer/cache/lister.ts";
 import { Quarantine } from "../../../src/informer/cache/entry_transform.ts";
+import { ObjectCache } from "../../../src/informer/cache/lister.ts";
+import { Added, type AddedEvent, type UpdatedEvent } from "../../../src/informer/events/event.ts";
 import { Processor } from "../../../src/informer/events/processor.ts";
+import { ConfigMap } from "../../../src/kinds/core/v1.ts";
+import { added, deleted, entry, expired, modified, nameless, type Thing, unparsable } from "../../support/fixtures.ts";
 import { collectHeap } from "../../support/heap.ts";
+import { gate, holding, Notes, Run, Uncaught } from "../../support/informer.ts";
+import { FactoryFixture } from "../_factory_fixture.ts";
 
 Deno.test("SharedIndexInformer delivers the cached objects, a synced event, and then changes", async () => {
   await using run = new Run(holding(entry("a", 1), entry("b", 2)));

@@ -1,11 +1,11 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { EventLog } from "../../../src/informer/events/event_log.ts";
-import type { HandlerOptions, HandlerRegistration } from "../../../src/informer/events/event.ts";
-import type { SharedIndexInformer } from "../../../src/informer/shared_index_informer.ts";
-import { added, deleted, entry, modified, type Thing } from "../../support/fixtures.ts";
-import { FakeTime } from "../../support/fake_time.ts";
-import { gate, holding, line, Notes, Run } from "../../support/informer.ts";
 import type { WatchChange } from "../../../src/api/lister_watcher.ts";
+import type { HandlerOptions, HandlerRegistration } from "../../../src/informer/events/event.ts";
+import { EventLog } from "../../../src/informer/events/event_log.ts";
+import type { SharedIndexInformer } from "../../../src/informer/shared_index_informer.ts";
+import { FakeTime } from "../../support/fake_time.ts";
+import { added, deleted, entry, modified, type Thing } from "../../support/fixtures.ts";
+import { gate, holding, line, Notes, Run } from "../../support/informer.ts";
 
 const OBJECTS = 20_000;
 

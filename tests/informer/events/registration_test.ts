@@ -1,13 +1,13 @@
-import { InformerError } from "../../../src/errors/informer_error.ts";
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import type { CacheEntry } from "../../../src/api/options.ts";
+import { InformerError } from "../../../src/errors/informer_error.ts";
 import type { HandlerRegistration, ResourceEventHandler, SyncedEvent } from "../../../src/informer/events/event.ts";
+import { ResyncTimer } from "../../../src/informer/events/processor.ts";
 import type { SharedIndexInformerOptions } from "../../../src/informer/options.ts";
 import { WaitError } from "../../../src/informer/status.ts";
-import { added, deleted, entry, expired, modified, type Thing, unparsable } from "../../support/fixtures.ts";
 import { FakeTime } from "../../support/fake_time.ts";
+import { added, deleted, entry, expired, modified, type Thing, unparsable } from "../../support/fixtures.ts";
 import { gate, holding, line, Notes, Run } from "../../support/informer.ts";
-import { ResyncTimer } from "../../../src/informer/events/processor.ts";
 
 Deno.test("HandlerRegistration is removed once, without others, and the same handler may be added twice [C092]", async () => {
   await using run = new Run(holding(entry("a", 1)));

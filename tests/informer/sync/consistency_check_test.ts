@@ -1,15 +1,14 @@
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
-import { Client } from "../../../src/client/client.ts";
-import { onlyMetadata, type Resource } from "../../../src/api/resource.ts";
 import type { KubernetesObject } from "../../../src/api/object.ts";
-import { internals } from "../../../src/errors/internals.ts";
 import type { Selection } from "../../../src/api/options.ts";
+import { onlyMetadata, type Resource } from "../../../src/api/resource.ts";
+import { Client } from "../../../src/client/client.ts";
+import { internals } from "../../../src/errors/internals.ts";
 import { SharedIndexInformer } from "../../../src/informer/shared_index_informer.ts";
 import { CacheDifferenceError, type CheckResult } from "../../../src/informer/sync/consistency_check.ts";
+import { seedGlobals } from "../../../src/testing/fake/random.ts";
 import { FakeApiServer } from "../../../src/testing/mod.ts";
 import { ConfigMap } from "../../support/fake_server.ts";
-import { seedGlobals } from "../../../src/testing/fake/random.ts";
-import { FactoryFixture } from "../_factory_fixture.ts";
 import {
   added,
   bookmark,
@@ -26,6 +25,7 @@ import {
 } from "../../support/fixtures.ts";
 import { holding, Run } from "../../support/informer.ts";
 import { END, ScriptedSource } from "../../support/scripted_source.ts";
+import { FactoryFixture } from "../_factory_fixture.ts";
 
 /** An informer at version 10 on a scripted server, which has lists for the check behind those of `source`. */
 class NotedRun extends Run {

@@ -1,6 +1,6 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import type { AttemptHistory } from "../../../src/reflector/transition.ts";
 import { StateKeeper, VersionGate } from "../../../src/informer/sync/state.ts";
+import type { AttemptHistory } from "../../../src/reflector/transition.ts";
 import { FakeTime } from "../../support/fake_time.ts";
 
 Deno.test("StateKeeper counts the time in a state from when that was entered, not from a repetition of it", () => {

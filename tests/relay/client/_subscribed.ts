@@ -1,9 +1,9 @@
 import { nextTurn } from "../../../src/async/signals.ts";
-import type { RelayOptions } from "../../../src/relay/server/options.ts";
 import type { FetchLike } from "../../../src/relay/client/subscription.ts";
-import { LOCAL, Relayed } from "../../support/relayed.ts";
+import type { RelayOptions } from "../../../src/relay/server/options.ts";
 import { FakeApiServer } from "../../../src/testing/mod.ts";
 import { FakeTime } from "../../support/fake_time.ts";
+import { LOCAL, Relayed } from "../../support/relayed.ts";
 
 /** A relay of a fake server, and a network to it that can be cut, under fake time. */
 export class Network implements AsyncDisposable {

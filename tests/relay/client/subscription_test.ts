@@ -1,6 +1,8 @@
 import { assert, assertEquals, assertRejects, assertStrictEquals, assertStringIncludes } from "@std/assert";
+import fc from "npm:fast-check@^4.10.2";
 import { nextTurn } from "../../../src/async/signals.ts";
 import { untilReady } from "../../../src/controllers/readiness/readiness.ts";
+import type { CollectionEvent } from "../../../src/informer/readable_collection.ts";
 import { Pod } from "../../../src/kinds/core/v1.ts";
 import {
   RelayError,
@@ -10,12 +12,10 @@ import {
   subscribeViews,
   type Subscription,
 } from "../../../src/relay/client/subscription.ts";
-import type { CollectionEvent } from "../../../src/informer/readable_collection.ts";
 import { pod } from "../../../src/testing/mod.ts";
-import { Relayed, threePods } from "../../support/relayed.ts";
 import { CountedController } from "../../support/listeners.ts";
+import { Relayed, threePods } from "../../support/relayed.ts";
 import { Network } from "./_subscribed.ts";
-import fc from "npm:fast-check@^4.10.2";
 
 const ADDRESS = "http://localhost";
 

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertStrictEquals, assertStringIncludes, assertThrows } from "@std/assert";
-import { Pod } from "../../../src/kinds/core/v1.ts";
 import type { ViewUpdate } from "../../../src/informer/view/cache_view.ts";
+import { Pod } from "../../../src/kinds/core/v1.ts";
 import {
   RelayError,
   type RemoteView,

@@ -1,10 +1,10 @@
-import { assertEquals, assertNotEquals } from "@std/assert";
 import { applyViewUpdate, Client, derive, SharedInformerFactory, type ViewRow } from "@kube/informer";
 import { Node, Pod } from "@kube/informer/kinds/core/v1";
 import { subscribe } from "@kube/informer/relay/client";
 import { FakeApiServer, node, pod } from "@kube/informer/testing";
-import type { RelayOptions } from "../../../src/relay/server/options.ts";
+import { assertEquals, assertNotEquals } from "@std/assert";
 import { nextTurn } from "../../../src/async/signals.ts";
+import type { RelayOptions } from "../../../src/relay/server/options.ts";
 import { LOCAL, Relayed } from "../../support/relayed.ts";
 
 interface Placed extends AsyncDisposable {

@@ -1,14 +1,14 @@
 import { assert, assertEquals, assertMatch, assertNotEquals } from "@std/assert";
+import fc from "npm:fast-check@^4.10.2";
 import { nextTurn } from "../../../src/async/signals.ts";
 import { Client } from "../../../src/client/client.ts";
-import { parseToken, tokenText } from "../../../src/relay/server/feed.ts";
-import { InformerRelay } from "../../../src/relay/server/informer_relay.ts";
 import type { SharedInformerFactoryOptions } from "../../../src/informer/options.ts";
 import { SharedInformerFactory } from "../../../src/informer/shared_informer_factory.ts";
 import { Namespace, Pod } from "../../../src/kinds/core/v1.ts";
+import { parseToken, tokenText } from "../../../src/relay/server/feed.ts";
+import { InformerRelay } from "../../../src/relay/server/informer_relay.ts";
 import { FakeApiServer, FakeTime, namespace, pod } from "../../../src/testing/mod.ts";
 import { Events, LOCAL, Relayed } from "../../support/relayed.ts";
-import fc from "npm:fast-check@^4.10.2";
 
 /** A server with `count` pods, `shop/cart-0` and so on. */
 function shop(count: number): FakeApiServer {

@@ -1,15 +1,15 @@
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
-import { answerPage } from "../../../src/cli/serve.ts";
 import { nextTurn } from "../../../src/async/signals.ts";
+import { answerPage } from "../../../src/cli/serve.ts";
 import { errorLine } from "../../../src/errors/errors.ts";
-import { OpenRequest, OpenRequests, refuse, RelayStream } from "../../../src/relay/server/http.ts";
-import type { RequestedData } from "../../../src/relay/server/options.ts";
-import { informerProbes } from "../../../src/relay/server/informer_relay.ts";
 import { ConfigMap, Node, Pod, Secret } from "../../../src/kinds/core/v1.ts";
+import { OpenRequest, OpenRequests, refuse, RelayStream } from "../../../src/relay/server/http.ts";
+import { informerProbes } from "../../../src/relay/server/informer_relay.ts";
+import type { RequestedData } from "../../../src/relay/server/options.ts";
 import { FakeTime, pod } from "../../../src/testing/mod.ts";
+import { FakeTime as StreamFakeTime } from "../../support/fake_time.ts";
 import { Events, LOCAL, names, refusal, Relayed, threePods } from "../../support/relayed.ts";
 import { answerOf, statusOf } from "./_sent.ts";
-import { FakeTime as StreamFakeTime } from "../../support/fake_time.ts";
 
 const REMOTE = { remoteAddr: { hostname: "203.0.113.7" } };
 

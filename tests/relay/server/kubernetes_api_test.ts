@@ -1,6 +1,6 @@
 import { asTable, onlyFields, onlyMetadata } from "@kube/informer";
-import type { RelayOptions } from "@kube/informer/relay";
 import { ConfigMap, Node, Pod, Secret } from "@kube/informer/kinds/core/v1";
+import type { RelayOptions } from "@kube/informer/relay";
 import { FakeApiServer, FakeTime, pod } from "@kube/informer/testing";
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { LOCAL, names, Relayed, threePods } from "../../support/relayed.ts";

@@ -1,12 +1,12 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { nextTurn } from "../../../src/async/signals.ts";
 import { Client } from "../../../src/client/client.ts";
-import type { RelayOptions } from "../../../src/relay/server/options.ts";
 import { derive } from "../../../src/informer/derived_collection.ts";
-import { SharedInformerFactory } from "../../../src/informer/shared_informer_factory.ts";
 import { SharedIndexInformer } from "../../../src/informer/shared_index_informer.ts";
+import { SharedInformerFactory } from "../../../src/informer/shared_informer_factory.ts";
 import { ConfigMap, Pod } from "../../../src/kinds/core/v1.ts";
 import { subscribe, subscribeViews } from "../../../src/relay/client/mod.ts";
+import type { RelayOptions } from "../../../src/relay/server/options.ts";
 import { configMap, FakeApiServer, FakeTime, pod } from "../../../src/testing/mod.ts";
 import { Events } from "../../support/relayed.ts";
 import { Balancer, FakeReplica } from "../../support/replicas/fake_replicas.ts";

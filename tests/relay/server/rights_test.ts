@@ -1,7 +1,9 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
-import { nextTurn } from "../../../src/async/signals.ts";
 import type { KubernetesObject } from "../../../src/api/object.ts";
 import { asTable } from "../../../src/api/resource.ts";
+import { nextTurn } from "../../../src/async/signals.ts";
+import { Client } from "../../../src/client/client.ts";
+import { ConfigMap, Node, Pod } from "../../../src/kinds/core/v1.ts";
 import type {
   Authorization,
   Grant,
@@ -9,11 +11,9 @@ import type {
   ObjectRight,
   RequestedData,
 } from "../../../src/relay/server/options.ts";
-import { ConfigMap, Node, Pod } from "../../../src/kinds/core/v1.ts";
+import { accessReview } from "../../../src/relay/server/rights.ts";
 import { configMap, FakeApiServer, FakeTime, pod } from "../../../src/testing/mod.ts";
 import { Events, LOCAL, names, refusal, Relayed, threePods } from "../../support/relayed.ts";
-import { Client } from "../../../src/client/client.ts";
-import { accessReview } from "../../../src/relay/server/rights.ts";
 
 /** A predicate on the label `app`, and one on the kind. */
 const PREDICATES: Readonly<Record<string, ObjectPredicate>> = {

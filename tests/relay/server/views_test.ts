@@ -1,15 +1,15 @@
 import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes } from "@std/assert";
 import type { KubernetesObject } from "../../../src/api/object.ts";
 import { asTable } from "../../../src/api/resource.ts";
-import type { ViewRequest } from "../../../src/relay/server/format.ts";
-import type { RelayOptions } from "../../../src/relay/server/options.ts";
-import { OpenRequest } from "../../../src/relay/server/http.ts";
-import { type ViewHub, ViewSelection, ViewStream } from "../../../src/relay/server/views.ts";
 import { applyViewUpdate, type ViewRow, type ViewUpdate } from "../../../src/informer/view/cache_view.ts";
 import { Pod, Secret } from "../../../src/kinds/core/v1.ts";
+import type { ViewRequest } from "../../../src/relay/server/format.ts";
+import { OpenRequest } from "../../../src/relay/server/http.ts";
+import type { RelayOptions } from "../../../src/relay/server/options.ts";
+import { type ViewHub, ViewSelection, ViewStream } from "../../../src/relay/server/views.ts";
 import { FakeApiServer, FakeTime, pod } from "../../../src/testing/mod.ts";
-import { type Events, LOCAL, Relayed } from "../../support/relayed.ts";
 import { FakeTime as ViewStreamFakeTime } from "../../support/fake_time.ts";
+import { type Events, LOCAL, Relayed } from "../../support/relayed.ts";
 
 type Views = Readonly<Record<string, ViewRequest>>;
 

@@ -1,8 +1,8 @@
 import { Client, type KubernetesObject, type Resource, type Transport } from "@kube/informer";
 import { Namespace } from "@kube/informer/kinds/core/v1";
 import { FakeApiServer } from "@kube/informer/testing";
-import { onServeError } from "../../support/serve.ts";
 import type { CrashableServer, LimitedUser } from "../../support/scenarios/scenario_server.ts";
+import { onServeError } from "../../support/serve.ts";
 
 const ADMIN = "admin-token";
 const LIMITED_USER = "limited-token";

@@ -1,5 +1,5 @@
-import { delay } from "@std/async";
 import { ControlPlane } from "@kube/informer/testing/control-plane";
+import { delay } from "@std/async";
 import { byCertificate, type Keys, makeKeys, type UserFields } from "./keys.ts";
 import { Servers } from "./servers.ts";
 

@@ -1,5 +1,5 @@
-import { delay } from "@std/async/delay";
 import { type Client, defineResource, isNotFound, type KubernetesObject, type Resource } from "@kube/informer";
+import { delay } from "@std/async/delay";
 import { withDeadline } from "./with_deadline.ts";
 
 /** A custom resource, as it is described to the server. */

@@ -1,4 +1,3 @@
-import { assert, assertEquals } from "@std/assert";
 import {
   Checkpoint,
   type CheckpointRecord,
@@ -12,6 +11,7 @@ import {
 } from "@kube/informer";
 import { ConfigMap } from "@kube/informer/kinds/core/v1";
 import { FakeApiServer, history, type HistoryStep, perform, type WriteStep } from "@kube/informer/testing";
+import { assert, assertEquals } from "@std/assert";
 import { onceAt, shrink } from "../../../src/testing/fake/history.ts";
 import { Random, seedGlobals } from "../../../src/testing/fake/random.ts";
 import { FakeTime } from "../fake_time.ts";

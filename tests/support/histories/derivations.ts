@@ -1,10 +1,10 @@
 // Random derivations over random changes, compared with the same functions over arrays, computed from nothing. Their
 // functions throw, block, and return what cannot be cached or compared; each of these concerns one input.
-import { assert, assertEquals } from "@std/assert";
 import { derive, type DerivedCollection, deriveGroups, keyOf, LabelSelector } from "@kube/informer";
 import type { IndexedCollection, ReadObjects, ReadQuery } from "@kube/informer/types";
-import { internals } from "../../../src/errors/internals.ts";
+import { assert, assertEquals } from "@std/assert";
 import type { WatchChange } from "../../../src/api/lister_watcher.ts";
+import { internals } from "../../../src/errors/internals.ts";
 import { DerivationError } from "../../../src/informer/derived/derivation.ts";
 import { Random } from "../../../src/testing/fake/random.ts";
 import { WorkTime } from "../fake_time.ts";

@@ -7,8 +7,8 @@ import {
   SharedIndexInformer,
   SharedInformerFactory,
 } from "@kube/informer";
-import { InformerRelay } from "@kube/informer/relay";
 import { ConfigMap } from "@kube/informer/kinds/core/v1";
+import { InformerRelay } from "@kube/informer/relay";
 import { FakeApiServer, history, perform } from "@kube/informer/testing";
 import { assert, assertEquals } from "@std/assert";
 import { compareResourceVersions } from "../../../src/api/status.ts";

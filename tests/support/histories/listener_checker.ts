@@ -1,5 +1,5 @@
-import { assert, assertEquals } from "@std/assert";
 import { compareResourceVersions, type InformerEvent, type KubernetesObject } from "@kube/informer";
+import { assert, assertEquals } from "@std/assert";
 import type { ServerHistory } from "./server_history.ts";
 import type { CacheState } from "./snapshot.ts";
 

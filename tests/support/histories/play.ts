@@ -1,14 +1,15 @@
-import { assert, assertEquals, assertMatch, assertRejects, assertThrows } from "@std/assert";
 import { Client, type InformerEvent, type KubernetesObject, SnapshotError, type SyncedEvent } from "@kube/informer";
-import type { CheckResult } from "@kube/informer/types";
 import { ConfigMap } from "@kube/informer/kinds/core/v1";
 import { FakeApiServer, type HistoryStep, perform } from "@kube/informer/testing";
+import type { CheckResult } from "@kube/informer/types";
+import { assert, assertEquals, assertMatch, assertRejects, assertThrows } from "@std/assert";
+import { FieldTree } from "../../../src/api/fields.ts";
+import { pickFields } from "../../../src/entry/entry.ts";
 import { causesOf } from "../../../src/errors/errors.ts";
 import { onceAt, shrink } from "../../../src/testing/fake/history.ts";
 import { Random, seedGlobals } from "../../../src/testing/fake/random.ts";
-import { FieldTree } from "../../../src/api/fields.ts";
-import { pickFields } from "../../../src/entry/entry.ts";
 import { FakeTime } from "../fake_time.ts";
+import { FaultyTransport, MOST_REQUESTS } from "./faulty_transport.ts";
 import {
   cacheStateOf,
   canonical,
@@ -21,12 +22,11 @@ import {
   skips,
   stop,
 } from "./following.ts";
-import { FaultyTransport, MOST_REQUESTS } from "./faulty_transport.ts";
+import { ListenerChecker } from "./listener_checker.ts";
 import { beginningOf, checkBeginning, checkFirstRequests, otherPlan, type Restored } from "./restored.ts";
 import type { InformerPlan, ListenerPlan, Script, ScriptStep, SnapshotFault, WentBack } from "./script.ts";
-import { bytesOf, chunksOf, CLUSTER, damaged, type SnapshotOfCache } from "./snapshot.ts";
-import { ListenerChecker } from "./listener_checker.ts";
 import { ServerHistory } from "./server_history.ts";
+import { bytesOf, chunksOf, CLUSTER, damaged, type SnapshotOfCache } from "./snapshot.ts";
 
 /** The result of a history. */
 export interface Outcome {

@@ -1,10 +1,10 @@
 import { assertEquals } from "@std/assert";
 import { nextTurn } from "../../../src/async/signals.ts";
-import type { ObjectPredicate, ObjectRight } from "../../../src/relay/server/options.ts";
 import { applyViewUpdate, type ViewRow } from "../../../src/informer/view/cache_view.ts";
 import { ConfigMap } from "../../../src/kinds/core/v1.ts";
-import { configMap, FakeApiServer, FakeTime } from "../../../src/testing/mod.ts";
+import type { ObjectPredicate, ObjectRight } from "../../../src/relay/server/options.ts";
 import { Random } from "../../../src/testing/fake/random.ts";
+import { configMap, FakeApiServer, FakeTime } from "../../../src/testing/mod.ts";
 import { Events, LOCAL, Relayed } from "../relayed.ts";
 
 const USERS = 25;

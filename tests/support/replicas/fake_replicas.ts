@@ -1,6 +1,6 @@
 import { Client, SharedInformerFactory } from "@kube/informer";
-import { InformerRelay, type RelayOptions } from "@kube/informer/relay";
 import { ConfigMap } from "@kube/informer/kinds/core/v1";
+import { InformerRelay, type RelayOptions } from "@kube/informer/relay";
 import type { FakeApiServer } from "@kube/informer/testing";
 import { abortable } from "@std/async";
 import { LOCAL } from "../relayed.ts";

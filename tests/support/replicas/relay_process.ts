@@ -1,8 +1,8 @@
 // A relay of the config maps of one namespace, a process of its own: KUBECONFIG NAMESPACE PORT. Prints its port.
 import { SharedInformerFactory } from "@kube/informer";
 import { connect, FetchServer } from "@kube/informer/connect";
-import { InformerRelay } from "@kube/informer/relay";
 import { ConfigMap } from "@kube/informer/kinds/core/v1";
+import { InformerRelay } from "@kube/informer/relay";
 
 const [kubeconfig, namespace, port] = Deno.args;
 using client = await connect({ kubeconfig });

@@ -11,9 +11,9 @@ import {
 import type { ReflectorOptions } from "@kube/informer/types";
 import { assertEquals } from "@std/assert";
 import { assertEqualToServer } from "../cluster/compare.ts";
+import { EventChecker } from "../cluster/event_checker.ts";
 import { Phases } from "../cluster/phases.ts";
 import { Requests } from "../cluster/requests.ts";
-import { EventChecker } from "../cluster/event_checker.ts";
 import { withDeadline } from "../cluster/with_deadline.ts";
 import { settle } from "../cluster/writers.ts";
 import type { ScenarioServer } from "./scenario_server.ts";

@@ -1,3 +1,4 @@
+import { Random } from "../../../src/testing/fake/random.ts";
 import {
   isObject,
   type Json,
@@ -5,7 +6,6 @@ import {
   type MutableJson,
   objectOr,
 } from "../../../src/testing/fake/wire/json.ts";
-import { Random } from "../../../src/testing/fake/random.ts";
 import { type Draft, type Drafts, drawn, drawnObject, overlaid } from "./drafts.ts";
 import { MUTATIONS } from "./mutations.ts";
 import { patchOf } from "./patch_bodies.ts";

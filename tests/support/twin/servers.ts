@@ -1,5 +1,5 @@
-import { delay } from "@std/async";
 import { FakeApiServer } from "@kube/informer/testing";
+import { delay } from "@std/async";
 import { findConnection } from "../../../src/connect/deno/connect.ts";
 import type { JsonObject } from "../../../src/testing/fake/wire/json.ts";
 import { customKinds, type Draft } from "./drafts.ts";

@@ -1,5 +1,5 @@
-import { isObject, type Json, type JsonObject, objectOr } from "../../../src/testing/fake/wire/json.ts";
 import type { Random } from "../../../src/testing/fake/random.ts";
+import { isObject, type Json, type JsonObject, objectOr } from "../../../src/testing/fake/wire/json.ts";
 import type { Step } from "./step.ts";
 
 /** A uid that no object has. */

@@ -1,4 +1,7 @@
-import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes } from "@std/assert";
+import { type Client, copyOf, defineResource, isAlreadyExists, SharedIndexInformer } from "@kube/informer";
+import { Lease } from "@kube/informer/kinds/coordination/v1";
+import { ConfigMap } from "@kube/informer/kinds/core/v1";
+import { type FakeApiServer, FakeTime } from "@kube/informer/testing";
 import {
   chaos,
   ChaosError,
@@ -6,15 +9,12 @@ import {
   type ChaosStep,
   type ControllerFunction,
 } from "@kube/informer/testing/chaos";
-import { type Client, copyOf, defineResource, isAlreadyExists, SharedIndexInformer } from "@kube/informer";
-import { type FakeApiServer, FakeTime } from "@kube/informer/testing";
+import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes } from "@std/assert";
+import { sleep } from "../../../src/async/time.ts";
+import { type TrialResult, tryPlan } from "../../../src/testing/chaos/chaos.ts";
 import { planOf } from "../../../src/testing/chaos/plan.ts";
 import { APP, type Outside } from "../../support/chaos/app.ts";
 import { appController } from "../../support/chaos/app_controller.ts";
-import { Lease } from "@kube/informer/kinds/coordination/v1";
-import { ConfigMap } from "@kube/informer/kinds/core/v1";
-import { sleep } from "../../../src/async/time.ts";
-import { type TrialResult, tryPlan } from "../../../src/testing/chaos/chaos.ts";
 
 const OPTIONS: ChaosOptions<Outside> = { ...APP, controller: appController() };
 

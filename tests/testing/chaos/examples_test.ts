@@ -1,5 +1,5 @@
-import { assertEquals } from "@std/assert";
 import { chaos } from "@kube/informer/testing/chaos";
+import { assertEquals } from "@std/assert";
 import { EXAMPLES } from "../../support/chaos/examples.ts";
 
 /** `deno task chaos --seeds 2000` tries more. */

@@ -1,7 +1,7 @@
-import { assert } from "@std/assert";
 import type { ChaosOptions } from "@kube/informer/testing/chaos";
-import { planOf } from "../../../src/testing/chaos/plan.ts";
+import { assert } from "@std/assert";
 import { tryPlan } from "../../../src/testing/chaos/chaos.ts";
+import { planOf } from "../../../src/testing/chaos/plan.ts";
 import { APP } from "../../support/chaos/app.ts";
 import { appController, type Bug, BUGS } from "../../support/chaos/app_controller.ts";
 import { elected, ELECTION_BUGS } from "../../support/chaos/elected.ts";

@@ -4,8 +4,8 @@ import { defineResource } from "../../../src/api/resource.ts";
 import { Client } from "../../../src/client/client.ts";
 import { Node, Pod } from "../../../src/kinds/core/v1.ts";
 import { FakeApiServer, node, pod } from "../../../src/testing/mod.ts";
-import { FakeTime } from "../../support/fake_time.ts";
 import { ConfigMap, CONTAINERS, fiveMaps, MAPS } from "../../support/fake_server.ts";
+import { FakeTime } from "../../support/fake_time.ts";
 
 Deno.test("FakeApiServer until() resolves with the object once the predicate holds, now or after a write", async () => {
   using time = new FakeTime();

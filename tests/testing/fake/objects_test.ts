@@ -1,9 +1,9 @@
-import { bigPod, pods } from "../../support/big_pods.ts";
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
 import { Deployment } from "../../../src/kinds/apps/v1.ts";
 import { Lease } from "../../../src/kinds/coordination/v1.ts";
 import { ConfigMap, Namespace, Node, Pod } from "../../../src/kinds/core/v1.ts";
 import { churn, configMap, deployment, FakeApiServer, lease, namespace, node, pod } from "../../../src/testing/mod.ts";
+import { bigPod, pods } from "../../support/big_pods.ts";
 
 Deno.test("pod fills in the members that a server's object has", () => {
   const built: Pod = pod({ name: "web-0", namespace: "shop", node: "worker-1", labels: { app: "web" } });

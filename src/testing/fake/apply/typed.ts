@@ -6,8 +6,8 @@
  *
  * @module
  */
-import { equalJson, goText, isObject, type Json, type JsonObject, type MutableJson, setMember } from "../wire/json.ts";
 import type { Field, ListOf, MapOf, ScalarSchema, Schema, Struct } from "../schema/schema.ts";
+import { equalJson, goText, isObject, type Json, type JsonObject, type MutableJson, setMember } from "../wire/json.ts";
 import { compareElements, FieldSet, keyElement, type PathElement, printPath, valueElement } from "./field_set.ts";
 
 type Value = Json | undefined;

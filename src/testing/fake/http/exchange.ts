@@ -7,11 +7,11 @@
  * @module
  */
 import { encoder } from "../../../api/object.ts";
+import { resourceName } from "../../../api/resource.ts";
 import { type ApiStatus, StatusError } from "../../../api/status.ts";
+import { detailsOf, PlainRefusal, refusal, refusalOf, statusJson } from "../../../client/protocol/refusal.ts";
 import { ByteBody } from "../wire/byte_body.ts";
 import { goJson } from "../wire/json.ts";
-import { detailsOf, PlainRefusal, refusal, refusalOf, statusJson } from "../../../client/protocol/refusal.ts";
-import { resourceName } from "../../../api/resource.ts";
 
 /** A request that is being answered, and settings of its response. */
 export interface RequestContext {

@@ -7,6 +7,9 @@
  * @module
  */
 import { badRequest, refusal } from "../../../client/protocol/refusal.ts";
+import { unsupportedMediaType } from "../http/exchange.ts";
+import type { ListOf, Schema } from "../schema/schema.ts";
+import { repeatedFields } from "../schema/strict.ts";
 import {
   cloneJson,
   equalJson,
@@ -18,9 +21,6 @@ import {
   objectOr,
   setMember,
 } from "../wire/json.ts";
-import type { ListOf, Schema } from "../schema/schema.ts";
-import { repeatedFields } from "../schema/strict.ts";
-import { unsupportedMediaType } from "../http/exchange.ts";
 
 /**
  * Applies a JSON patch (RFC 6902) as kube-apiserver does: indices may count from the end, a replacement need not have

@@ -7,8 +7,8 @@
  * @module
  */
 import { humanDuration } from "../../../async/time.ts";
-import { at, isObject, type JsonObject, objectOr, textOf } from "../wire/json.ts";
 import { convertEvent } from "../storage/store.ts";
+import { at, isObject, type JsonObject, objectOr, textOf } from "../wire/json.ts";
 
 /** The value of a table cell. */
 export type Cell = string | number | boolean | null;

@@ -6,7 +6,15 @@
  * @module
  */
 import { encoder } from "../../../api/object.ts";
+import { LabelSelector } from "../../../api/selector.ts";
 import { badRequest, expired, refusal, tooLarge } from "../../../client/protocol/refusal.ts";
+import {
+  formatContinueToken,
+  parseContinueToken,
+  parseRevision,
+  type ServerListOptions,
+} from "../../../client/protocol/requests.ts";
+import type { Definition } from "../storage/definition.ts";
 import {
   type CollectionSlice,
   partialOf,
@@ -16,14 +24,6 @@ import {
 } from "../storage/store.ts";
 import { goJson } from "../wire/json.ts";
 import { type ResponseView, tableHead, tableRow } from "./table.ts";
-import type { Definition } from "../storage/definition.ts";
-import { LabelSelector } from "../../../api/selector.ts";
-import {
-  formatContinueToken,
-  parseContinueToken,
-  parseRevision,
-  type ServerListOptions,
-} from "../../../client/protocol/requests.ts";
 
 /** A list, or a page of one, before serialization. */
 interface ListPage {

@@ -7,11 +7,11 @@
  * @module
  */
 import { decoder, encoder } from "../../../api/object.ts";
+import { badRequest } from "../../../client/protocol/refusal.ts";
 import type { Definition, PrintedColumn } from "../storage/definition.ts";
+import { parseStored, partialOf, type StoredObject } from "../storage/store.ts";
 import { at, goJson, type JsonObject, objectOr, textOf } from "../wire/json.ts";
 import { age, type Cell, COMMON, KINDS, type ReadCell, UNKNOWN } from "./cells.ts";
-import { badRequest } from "../../../client/protocol/refusal.ts";
-import { parseStored, partialOf, type StoredObject } from "../storage/store.ts";
 
 /** A column of a kind's table. */
 interface Column extends PrintedColumn {

@@ -7,7 +7,12 @@
  * @module
  */
 import { encoder } from "../../../api/object.ts";
+import type { Resource } from "../../../api/resource.ts";
+import type { StatusError } from "../../../api/status.ts";
+import { expired, statusJson, tooLarge } from "../../../client/protocol/refusal.ts";
+import { parseRevision, type ServerListOptions } from "../../../client/protocol/requests.ts";
 import { type LineFault, LineFaults } from "../faults/faults.ts";
+import { sameResource } from "../storage/definition.ts";
 import {
   partialOf,
   restamped,
@@ -18,13 +23,8 @@ import {
 } from "../storage/store.ts";
 import { ByteBody, joinBytes } from "../wire/byte_body.ts";
 import { goJson, type JsonObject } from "../wire/json.ts";
-import { bookmarkTable, type ResponseView, tableOfOne } from "./table.ts";
 import type { StoredSelection } from "./lists.ts";
-import type { StatusError } from "../../../api/status.ts";
-import type { Resource } from "../../../api/resource.ts";
-import { expired, statusJson, tooLarge } from "../../../client/protocol/refusal.ts";
-import { parseRevision, type ServerListOptions } from "../../../client/protocol/requests.ts";
-import { sameResource } from "../storage/definition.ts";
+import { bookmarkTable, type ResponseView, tableOfOne } from "./table.ts";
 
 /** Settings of a watch. */
 interface WatchPlan {

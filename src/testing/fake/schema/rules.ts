@@ -53,8 +53,8 @@ import {
   textsOf,
   wildcard,
 } from "./checks.ts";
-import { checkAmount, POD_RULES, quantitiesOf } from "./rules_pod.ts";
 import { isExternallyAccessible } from "./computed.ts";
+import { checkAmount, POD_RULES, quantitiesOf } from "./rules_pod.ts";
 import { APPS_RULES, BATCH_RULES } from "./rules_workloads.ts";
 
 /** A host's name, which may end with a dot. */

@@ -10,8 +10,8 @@ import { type ParsedQuantity, parseQuantity } from "../../../api/object.ts";
 import { type Causes, forbiddenField, invalidField, requiredField } from "../../../client/protocol/refusal.ts";
 import { at, equalJson, goJson, type Json, type JsonObject, type MutableJson, objectOr, textOf } from "../wire/json.ts";
 import { numberOf, objectsOf, refuseValue, textsOf } from "./checks.ts";
-import { checkGenerated } from "./rules_workloads.ts";
 import { checkNewPod, qosClass } from "./rules_pod.ts";
+import { checkGenerated } from "./rules_workloads.ts";
 import type { Struct } from "./schema.ts";
 
 /** Finds what an update changes that cannot be changed. */

@@ -8,9 +8,9 @@
  */
 import { KUBERNETES_VERSION } from "../../../client/protocol/discovery.ts";
 import type { Field, ScalarType, Schema, Struct } from "../schema/schema.ts";
-import type { Json, JsonObject, MutableJson } from "../wire/json.ts";
 import type { Definition } from "../storage/definition.ts";
 import type { Store } from "../storage/store.ts";
+import type { Json, JsonObject, MutableJson } from "../wire/json.ts";
 
 const SCALARS: Readonly<Record<ScalarType, JsonObject>> = {
   string: { type: "string" },

@@ -6,6 +6,16 @@
  *
  * @module
  */
+import { verbOf } from "../../../api/resource.ts";
+import type { Discovery } from "../../../client/protocol/discovery.ts";
+import { badRequest, invalid, invalidField, noMethod, noPath } from "../../../client/protocol/refusal.ts";
+import {
+  negotiateRepresentation,
+  parseRoute,
+  type ResourceRoute,
+  type Route,
+} from "../../../client/protocol/requests.ts";
+import { BrokenConnection, type Faults, gzipResponse } from "../faults/faults.ts";
 import {
   type AccessControl,
   answerError,
@@ -17,18 +27,8 @@ import {
   type RequestContext,
   userInfo,
 } from "../http/exchange.ts";
-import { badRequest, invalid, invalidField, noMethod, noPath } from "../../../client/protocol/refusal.ts";
-import {
-  negotiateRepresentation,
-  parseRoute,
-  type ResourceRoute,
-  type Route,
-} from "../../../client/protocol/requests.ts";
-import { goJson, isObject, type JsonObject, objectOr, textOf } from "../wire/json.ts";
-import { BrokenConnection, type Faults, gzipResponse } from "../faults/faults.ts";
 import type { ByteBody } from "../wire/byte_body.ts";
-import { verbOf } from "../../../api/resource.ts";
-import type { Discovery } from "../../../client/protocol/discovery.ts";
+import { goJson, isObject, type JsonObject, objectOr, textOf } from "../wire/json.ts";
 import { type OpenApi, SERVER_VERSION } from "./open_api.ts";
 import { requestBodyObject, requestBodyText, type ResourceHandler } from "./resource_handler.ts";
 

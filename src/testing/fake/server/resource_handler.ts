@@ -7,19 +7,8 @@
  * @module
  */
 import { decoder } from "../../../api/object.ts";
-import {
-  answerBytes,
-  answerError,
-  answerJson,
-  answerStream,
-  answerText,
-  mediaTypeOf,
-  PROTOBUF,
-  type RequestAttributes,
-  type RequestContext,
-  requireReadable,
-} from "../http/exchange.ts";
-import { negotiateRepresentation, type Representation } from "../../../client/protocol/requests.ts";
+import { isBuiltInGroup } from "../../../client/protocol/discovery.ts";
+import type { Discovery } from "../../../client/protocol/discovery.ts";
 import {
   badRequest,
   type Causes,
@@ -36,26 +25,37 @@ import {
   requiredField,
   unsupportedField,
 } from "../../../client/protocol/refusal.ts";
-import { ByteBody, joinBytes } from "../wire/byte_body.ts";
-import { isDeeper, isObject, type Json, type JsonObject, type MutableJson, objectOr, textOf } from "../wire/json.ts";
+import { negotiateRepresentation, type Representation } from "../../../client/protocol/requests.ts";
 import {
   parseListOptions,
   parseRevision,
   type ResourceRoute,
   type ServerListOptions,
 } from "../../../client/protocol/requests.ts";
-import { decodeTyped, type FieldValidation, readProtobuf } from "../schema/decode.ts";
+import {
+  answerBytes,
+  answerError,
+  answerJson,
+  answerStream,
+  answerText,
+  mediaTypeOf,
+  PROTOBUF,
+  type RequestAttributes,
+  type RequestContext,
+  requireReadable,
+} from "../http/exchange.ts";
 import { applyPatch, type PatchType, patchType, repeatedInPatch } from "../patches/patches.ts";
 import { type CollectionLister, listPageBytes, StoredSelection } from "../reads/lists.ts";
 import { includeObjectOf, type ResponseView, tableOfOne, tableOfScale } from "../reads/table.ts";
 import type { ServerFeatures, Watches } from "../reads/watch.ts";
+import { decodeTyped, type FieldValidation, readProtobuf } from "../schema/decode.ts";
 import { structNamed } from "../schema/schema.ts";
 import { type Definition, schemaOfDefinition } from "../storage/definition.ts";
-import { isBuiltInGroup } from "../../../client/protocol/discovery.ts";
 import { parseStored, partialOf, type Store, type StoredCollection, type StoredObject } from "../storage/store.ts";
+import { ByteBody, joinBytes } from "../wire/byte_body.ts";
+import { isDeeper, isObject, type Json, type JsonObject, type MutableJson, objectOr, textOf } from "../wire/json.ts";
 import type { RealNamespaces } from "../writes/identity.ts";
 import type { DeleteMode, WriteMode, Writer } from "../writes/writer.ts";
-import type { Discovery } from "../../../client/protocol/discovery.ts";
 import { type PodRequests, scaled, scaledConfig, scaleOf } from "./subresources.ts";
 
 /** Maximum nesting of objects and arrays: kube-apiserver takes 10,000 levels, which overflow the stack here. */

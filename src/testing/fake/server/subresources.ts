@@ -6,11 +6,11 @@
  *
  * @module
  */
+import { LabelSelector } from "../../../api/selector.ts";
 import { badRequest, conflict, invalid, invalidField, notFound, refusal } from "../../../client/protocol/refusal.ts";
 import type { Definition, ScalePaths } from "../storage/definition.ts";
-import { at, isObject, type JsonObject, type MutableJson, objectOr, textOf } from "../wire/json.ts";
-import { LabelSelector } from "../../../api/selector.ts";
 import { parseStored, type Store, type StoredCollection, type StoredObject } from "../storage/store.ts";
+import { at, isObject, type JsonObject, type MutableJson, objectOr, textOf } from "../wire/json.ts";
 import type { WriteMode, Writer } from "../writes/writer.ts";
 
 const PATHS: ScalePaths = { specReplicasPath: ".spec.replicas", statusReplicasPath: ".status.replicas" };

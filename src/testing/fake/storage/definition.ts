@@ -6,11 +6,11 @@
  *
  * @module
  */
+import { apiVersionOf, type Resource } from "../../../api/resource.ts";
 import { isBuiltInGroup, type Subresource } from "../../../client/protocol/discovery.ts";
 import { schemaOf, schemaOfKind, type Struct, structNamed } from "../schema/schema.ts";
-import { apiVersionOf, type Resource } from "../../../api/resource.ts";
-import { at, isObject, type Json, type JsonObject, type MutableJson, objectOr, textOf } from "../wire/json.ts";
 import { SERVED_TEXT } from "../schema/served.ts";
+import { at, isObject, type Json, type JsonObject, type MutableJson, objectOr, textOf } from "../wire/json.ts";
 
 /** A column of a custom resource's table, as in `additionalPrinterColumns`. */
 export interface PrinterColumn {

@@ -7,9 +7,12 @@
  * @module
  */
 import { type Causes, forbidden, invalid, invalidField } from "../../../client/protocol/refusal.ts";
+import { managedFieldsOf } from "../apply/managed_fields.ts";
+import { userInfo } from "../http/exchange.ts";
 import { objectsOf, readAddress, refuseValue } from "../schema/checks.ts";
 import { familyCauses } from "../schema/rules.ts";
 import { qosClass } from "../schema/rules_pod.ts";
+import { crdDefaults, type Definition } from "../storage/definition.ts";
 import {
   equalJson,
   goJson,
@@ -20,9 +23,6 @@ import {
   objectOr,
   textOf,
 } from "../wire/json.ts";
-import { userInfo } from "../http/exchange.ts";
-import { crdDefaults, type Definition } from "../storage/definition.ts";
-import { managedFieldsOf } from "../apply/managed_fields.ts";
 
 const FIRST_ADDRESS = 10;
 const ADDRESSES = 0x10000;

@@ -19,7 +19,15 @@ import {
   notFound,
   refusal,
 } from "../../../client/protocol/refusal.ts";
+import { applyConfiguration, type FieldManager, managedFieldsAfterUpdate } from "../apply/managed_fields.ts";
+import { mergePatch } from "../patches/patches.ts";
+import { checkMetadata, checkMetadataUpdate, checkName } from "../schema/checks.ts";
+import { PREPARED } from "../schema/computed.ts";
+import { decodeCustom, decodeTyped, emptyOf, type FieldValidation } from "../schema/decode.ts";
+import { validateCreate, validatePart, validateUpdate } from "../schema/updates.ts";
+import { validateCustom, validateTyped } from "../schema/validate.ts";
 import { type Definition, sameResource } from "../storage/definition.ts";
+import { parseStored, type Store, type StoredCollection, type StoredObject, toStoredObject } from "../storage/store.ts";
 import {
   cloneJson,
   equalJson,
@@ -31,13 +39,6 @@ import {
   objectOr,
   textOf,
 } from "../wire/json.ts";
-import { decodeCustom, decodeTyped, emptyOf, type FieldValidation } from "../schema/decode.ts";
-import { PREPARED } from "../schema/computed.ts";
-import { checkMetadata, checkMetadataUpdate, checkName } from "../schema/checks.ts";
-import { validateCreate, validatePart, validateUpdate } from "../schema/updates.ts";
-import { validateCustom, validateTyped } from "../schema/validate.ts";
-import { parseStored, type Store, type StoredCollection, type StoredObject, toStoredObject } from "../storage/store.ts";
-import { applyConfiguration, type FieldManager, managedFieldsAfterUpdate } from "../apply/managed_fields.ts";
 import {
   checkCustomType,
   checkNewApplied,
@@ -67,7 +68,6 @@ import {
   TERMINATING,
   withPropagation,
 } from "./strategies.ts";
-import { mergePatch } from "../patches/patches.ts";
 
 /** A write before admission. */
 export interface AdmissionRequest<T extends KubernetesObject> {

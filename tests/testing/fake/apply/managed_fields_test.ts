@@ -1,9 +1,9 @@
 import { assert, assertEquals } from "@std/assert";
-import { FakeApiServer } from "../../../../src/testing/mod.ts";
-import { type Answer, ask, ConfigMap, MAPS, patch, Widget } from "../../../support/fake_server.ts";
 import { Comparison, newFields } from "../../../../src/testing/fake/apply/typed.ts";
 import { schemaOf, schemaOfKind, type Struct, structNamed } from "../../../../src/testing/fake/schema/schema.ts";
 import type { JsonObject } from "../../../../src/testing/fake/wire/json.ts";
+import { FakeApiServer } from "../../../../src/testing/mod.ts";
+import { type Answer, ask, ConfigMap, MAPS, patch, Widget } from "../../../support/fake_server.ts";
 import { readDrafts } from "../../../support/twin/drafts.ts";
 
 const PATH = `${MAPS}/settings`;

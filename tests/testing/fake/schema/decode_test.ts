@@ -1,15 +1,15 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
-import { FakeApiServer } from "../../../../src/testing/mod.ts";
-import { type Schema, schemaOf, schemaOfOpenApi, type Struct } from "../../../../src/testing/fake/schema/schema.ts";
-import { validateCustom } from "../../../../src/testing/fake/schema/validate.ts";
-import type { Json, JsonObject, MutableJson } from "../../../../src/testing/fake/wire/json.ts";
 import { Random } from "../../../../src/testing/fake/random.ts";
 import { readProtobuf } from "../../../../src/testing/fake/schema/decode.ts";
+import { type Schema, schemaOf, schemaOfOpenApi, type Struct } from "../../../../src/testing/fake/schema/schema.ts";
 import { SCHEMA_TEXTS } from "../../../../src/testing/fake/schema/texts.ts";
+import { validateCustom } from "../../../../src/testing/fake/schema/validate.ts";
+import type { Json, JsonObject, MutableJson } from "../../../../src/testing/fake/wire/json.ts";
+import { FakeApiServer } from "../../../../src/testing/mod.ts";
 import { type Answer, MAPS, Widget } from "../../../support/fake_server.ts";
-import { checkStrictBodies } from "../../../support/twin/strict_bodies.ts";
 import { checkLimits } from "../../../support/twin/limits.ts";
 import { defineCustomKinds, fakeServer } from "../../../support/twin/servers.ts";
+import { checkStrictBodies } from "../../../support/twin/strict_bodies.ts";
 import { body, encode, message } from "./_protobuf.ts";
 
 interface Checked {

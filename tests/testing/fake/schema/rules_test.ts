@@ -1,10 +1,10 @@
 import { assertEquals } from "@std/assert";
 import type { Resource } from "../../../../src/api/resource.ts";
-import { FakeApiServer } from "../../../../src/testing/mod.ts";
-import { rangeFaults, readAddress } from "../../../../src/testing/fake/schema/checks.ts";
-import { schedule, timeZone } from "../../../../src/testing/fake/schema/rules_workloads.ts";
 import { Deployment } from "../../../../src/kinds/apps/v1.ts";
 import { Pod } from "../../../../src/kinds/core/v1.ts";
+import { rangeFaults, readAddress } from "../../../../src/testing/fake/schema/checks.ts";
+import { schedule, timeZone } from "../../../../src/testing/fake/schema/rules_workloads.ts";
+import { FakeApiServer } from "../../../../src/testing/mod.ts";
 import { ask } from "../../../support/fake_server.ts";
 import { REFUSED } from "./_refused.ts";
 

@@ -1,9 +1,9 @@
 import { assertEquals } from "@std/assert";
-import { FakeApiServer, type FakeApiServerOptions } from "../../../../src/testing/mod.ts";
-import { FakeTime } from "../../../support/fake_time.ts";
-import { ask, type ConfigMap, MAPS, OPEN_SCHEMA } from "../../../support/fake_server.ts";
-import { comparable, recorded } from "../../../support/recorded_exchange.ts";
 import fc from "npm:fast-check@^4.10.2";
+import { FakeApiServer, type FakeApiServerOptions } from "../../../../src/testing/mod.ts";
+import { ask, type ConfigMap, MAPS, OPEN_SCHEMA } from "../../../support/fake_server.ts";
+import { FakeTime } from "../../../support/fake_time.ts";
+import { comparable, recorded } from "../../../support/recorded_exchange.ts";
 
 // What a real kube-apiserver (1.36.3) answered, against what the fake answers to the same requests in the same state:
 // status, headers that mean something, and the body member by member, in order, with the versions that were recorded.

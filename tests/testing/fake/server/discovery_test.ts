@@ -1,13 +1,13 @@
 import { assert, assertEquals, assertMatch, assertRejects, assertThrows } from "@std/assert";
-import { FakeApiServer } from "../../../../src/testing/mod.ts";
-import { ask, brief, Lines, OPEN_SCHEMA, Widget } from "../../../support/fake_server.ts";
-import { statusObject } from "../../../support/transport.ts";
+import { defineResource } from "../../../../src/api/resource.ts";
+import { isExpired, StatusError } from "../../../../src/api/status.ts";
+import { Client } from "../../../../src/client/client.ts";
 import { Deployment } from "../../../../src/kinds/apps/v1.ts";
 import { ConfigMap } from "../../../../src/kinds/core/v1.ts";
 import { PodDisruptionBudget } from "../../../../src/kinds/policy/v1.ts";
-import { Client } from "../../../../src/client/client.ts";
-import { isExpired, StatusError } from "../../../../src/api/status.ts";
-import { defineResource } from "../../../../src/api/resource.ts";
+import { FakeApiServer } from "../../../../src/testing/mod.ts";
+import { ask, brief, Lines, OPEN_SCHEMA, Widget } from "../../../support/fake_server.ts";
+import { statusObject } from "../../../support/transport.ts";
 
 const AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json";
 

@@ -1,11 +1,11 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { deployment, FakeApiServer, pod } from "../../../../src/testing/mod.ts";
 import { defineResource } from "../../../../src/api/resource.ts";
 import { Deployment } from "../../../../src/kinds/apps/v1.ts";
 import { HorizontalPodAutoscaler } from "../../../../src/kinds/autoscaling/v2.ts";
 import { CertificateSigningRequest } from "../../../../src/kinds/certificates/v1.ts";
 import { Pod, ServiceAccount } from "../../../../src/kinds/core/v1.ts";
 import { PodDisruptionBudget } from "../../../../src/kinds/policy/v1.ts";
+import { deployment, FakeApiServer, pod } from "../../../../src/testing/mod.ts";
 import { ask, Widget } from "../../../support/fake_server.ts";
 
 const PODS = "/api/v1/namespaces/default/pods";

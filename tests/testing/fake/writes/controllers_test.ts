@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
-import { FakeApiServer } from "../../../../src/testing/mod.ts";
 import { ConfigMap, Namespace } from "../../../../src/kinds/core/v1.ts";
+import { FakeApiServer } from "../../../../src/testing/mod.ts";
 import { type Answer, ask, MAPS, patch, Pod } from "../../../support/fake_server.ts";
 
 /** A config map that those of the other names own. */
