@@ -8,6 +8,7 @@
  *   lines.
  * - Only `src/connect/deno` and `src/cli` say `Deno`, and only `src/errors/errors.ts` prints, by `console.warn`.
  * - No regular expression with a repeated group reads what strangers send to a relay.
+ * - No literal is spread into a literal: `...{ a, b }` is `a, b`.
  * - No constant of a module is an error, which reads the source map of its module and slows each import.
  * - Outside of `src`, a file whose name begins with `_` serves its own folder and those below it. What several folders
  *   share is in `tests/support`: of `tests`, bench and tools import that alone.
@@ -169,6 +170,9 @@ export function problems(sources: readonly Source[]): string[] {
       for (const pattern of repeatedGroups({ path, text })) {
         found.push(`src/${path}: ${pattern} repeats a group; texts of strangers are read by scanners, in linear time`);
       }
+    }
+    if (/^\s+\.\.\.\{ \w[^}]*\},$/m.test(withoutComments(text)) && !isGenerated(path)) {
+      found.push(`src/${path}: spreads a literal; write its members`);
     }
     if (/^(?:export )?const \w+(?:: \w+)? = new \w*(?:Error|Exception)\(/m.test(text)) {
       found.push(`src/${path}: creates an error as it is loaded; abortReason() creates one on first use`);

@@ -115,7 +115,11 @@ export function defineResource<T extends KubernetesObject>(definition: {
   prefixOf({ group, version });
   checkSegment("plural", plural);
   return Object.freeze({
-    ...{ group, version, plural, kind, scope },
+    group,
+    version,
+    plural,
+    kind,
+    scope,
     ...shortNames && { shortNames },
     ...categories && { categories },
   });

@@ -156,7 +156,9 @@ const fnv1a = new Fnv1a();
 export function controlledBy(shard: ShardSource): ShardSource {
   const { name, onChange } = shard;
   return {
-    ...{ name, by: "controller", ranges: () => shard.ranges() },
+    name,
+    by: "controller",
+    ranges: () => shard.ranges(),
     ...(onChange === undefined ? {} : { onChange: (listener: () => void) => onChange.call(shard, listener) }),
   };
 }

@@ -279,9 +279,17 @@ export function dashboardJson(): string {
         list: [
           { name: "datasource", label: "Prometheus", type: "datasource", query: "prometheus" },
           {
-            ...{ name: "job", label: "Job", type: "query", datasource: DATASOURCE, refresh: 2, sort: 1 },
-            ...{ query: "label_values(manager_phase, job)", multi: true, includeAll: true, allValue: ".+" },
-            ...{ current: { text: "All", value: "$__all" } },
+            name: "job",
+            label: "Job",
+            type: "query",
+            datasource: DATASOURCE,
+            refresh: 2,
+            sort: 1,
+            query: "label_values(manager_phase, job)",
+            multi: true,
+            includeAll: true,
+            allValue: ".+",
+            current: { text: "All", value: "$__all" },
           },
         ],
       },
@@ -297,7 +305,12 @@ function panelOf(id: number, [title, unit, queries]: Panel, gridPos: object): ob
     return { refId: String.fromCharCode(65 + index), datasource: DATASOURCE, expr, legendFormat };
   });
   return {
-    ...{ id, type: "timeseries", title, datasource: DATASOURCE, gridPos, targets },
+    id,
+    type: "timeseries",
+    title,
+    datasource: DATASOURCE,
+    gridPos,
+    targets,
     fieldConfig: { defaults: { unit, min: 0 }, overrides: [] },
     options: { legend: { displayMode: "list", placement: "bottom" }, tooltip: { mode: "multi", sort: "desc" } },
   };

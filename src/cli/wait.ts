@@ -95,7 +95,8 @@ export async function wait(
     using client = await clientFor(flags, terminal);
     const found = await targetsFor(client, targets, "watch", { form: "object", signal: job.signal, terminal });
     const selection = await readableSelection(flags, client, found.map(({ resource }) => resource), {
-      ...{ say: (line) => terminal.say(line), signal: job.signal },
+      say: (line) => terminal.say(line),
+      signal: job.signal,
     });
     await using waiting = new Waiting(client, found, goal, { ...flags, selection }, terminal);
     for await (const verdicts of waiting.verdicts(job.signal)) {

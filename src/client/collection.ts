@@ -663,8 +663,17 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
     const isMetadata = this.resource.representation === "metadata";
     const expectedKind = parse === "later" && !isMetadata ? this.resource.kind : undefined;
     return {
-      ...{ resource: this.resource, expectedKind, managedFields, known, knownNext, fields },
-      ...{ secretData, secretAnnotations, shard, parse, maxObjectBytes },
+      resource: this.resource,
+      expectedKind,
+      managedFields,
+      known,
+      knownNext,
+      fields,
+      secretData,
+      secretAnnotations,
+      shard,
+      parse,
+      maxObjectBytes,
     };
   }
 }

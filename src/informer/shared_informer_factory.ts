@@ -911,8 +911,15 @@ export class SharedInformerFactory implements AsyncDisposable {
       stop(shared);
     });
     const shared: SharedInformer = {
-      ...{ scope, informer, options, demand, indexers: new Map() },
-      ...{ isKept: false, followers: 0, running: undefined, run: undefined },
+      scope,
+      informer,
+      options,
+      demand,
+      indexers: new Map(),
+      isKept: false,
+      followers: 0,
+      running: undefined,
+      run: undefined,
     };
     const others = Array.from(this.#informers.values(), ({ scope }) => scope).filter(({ name }) => name !== scope.name);
     const overlap = this.#overlaps.find(scope, others);

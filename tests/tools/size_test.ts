@@ -116,6 +116,13 @@ Deno.test("layers names functions that are too long, also those in classes and v
   ]);
 });
 
+Deno.test("layers refuses a literal that is spread into a literal, and no condition", () => {
+  const lines = (line: string): string[] =>
+    problems([{ path: "errors/a.ts", text: `const a = {\n  ${line}\n};\n`, imports: [] }]);
+  assertEquals(lines("...{ b, c },"), ["src/errors/a.ts: spreads a literal; write its members"]);
+  assertEquals(lines("...(b ? { c } : {}),"), []);
+});
+
 Deno.test("layers allows helpers to their own folder, and those of tests/support to all", () => {
   const imports = (path: string, specifier: string): string[] => borrowed([{ path, imports: [specifier] }]);
   assertEquals(imports("tests/relay/server/a_test.ts", "./_a.ts"), []);

@@ -68,7 +68,8 @@ export class LiveView implements Disposable {
 
   #show(): void {
     const all = this.#viewed.map(({ cluster, resource, informer }) => ({
-      ...{ cluster, resource },
+      cluster,
+      resource,
       status: informer.status(),
     }));
     const now = performance.now();

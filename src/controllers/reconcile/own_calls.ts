@@ -118,9 +118,18 @@ export class OwnCalls {
   /** The reconcile of `key` has written. */
   wrote(key: ObjectKey, write: ObjectWrite): void {
     const writer = this.#of(key) ?? {
-      ...{ written: new Map(), before: new Map(), others: new Set(), objects: new Set() },
-      ...{ atMs: 0, own: 0, repeated: 0, isNew: false },
-      ...{ hasChanged: false, hasOwn: false, wasOwn: false, isHot: false },
+      written: new Map(),
+      before: new Map(),
+      others: new Set(),
+      objects: new Set(),
+      atMs: 0,
+      own: 0,
+      repeated: 0,
+      isNew: false,
+      hasChanged: false,
+      hasOwn: false,
+      wasOwn: false,
+      isHot: false,
     };
     const mark = write.resourceVersion || write.uid;
     writer.hasChanged ||= !writer.before.has(mark);

@@ -240,7 +240,9 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
     this.#ownedShard = shards?.by === "uid" ? controlledBy(shards) : shards;
     this.informer = this.#follow(resource, options, undefined, this.#ownShard);
     this.#shards = shards && new ShardedKeys(shards, {
-      ...{ name: this.name, sources: this.#sources, graceMs },
+      name: this.name,
+      sources: this.#sources,
+      graceMs,
       uidOf: (key) => this.informer.entries.getByKey(key)?.uid,
       add: (key, cause) => this.#queue.add(key, { trigger: cause }),
       report: (error, key) => this.#report(error, key),

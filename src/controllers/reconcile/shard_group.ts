@@ -230,8 +230,17 @@ export class ShardGroup implements ShardSource {
     const labels = { [GROUP_LABEL]: name };
     const retryMs = Math.min(RETRY_MS, renewMs);
     this.#elector = new LeaderElector(client, {
-      ...{ name: `${name}-member-${identity}`, namespace, identity, labels, release: false, onError, clock },
-      ...{ leaseMs, renewDeadlineMs, renewMs, retryMs },
+      name: `${name}-member-${identity}`,
+      namespace,
+      identity,
+      labels,
+      release: false,
+      onError,
+      clock,
+      leaseMs,
+      renewDeadlineMs,
+      renewMs,
+      retryMs,
     });
     this.#namespace = namespace!;
     this.#leaseMs = leaseMs;
@@ -281,7 +290,8 @@ export class ShardGroup implements ShardSource {
       members: [...members].sort(),
       ranges: isHeld ? this.#held : [],
       releasing: this.#releasing.length,
-      ...{ sinceRenewalMs, lastError },
+      sinceRenewalMs,
+      lastError,
     };
   }
 

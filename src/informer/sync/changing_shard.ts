@@ -248,7 +248,9 @@ export function writerOfLists<T>(
     throw new Error("Cannot change the objects of a range: it is only listed");
   };
   const store = {
-    ...{ add: unused, update: unused, delete: unused },
+    add: unused,
+    update: unused,
+    delete: unused,
     replacing: () => {
       const staged: (readonly CacheEntry<T>[])[] = [];
       return wrap({

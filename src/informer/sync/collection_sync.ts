@@ -396,7 +396,9 @@ export class PartSync<T extends KubernetesObject> implements ReflectorStore<Cach
     if (shard?.by !== "controller") return replacement;
     const { delete: remove, commit, abandon } = replacement;
     return {
-      ...{ delete: remove.bind(replacement), commit: commit.bind(replacement), abandon: abandon.bind(replacement) },
+      delete: remove.bind(replacement),
+      commit: commit.bind(replacement),
+      abandon: abandon.bind(replacement),
       add: (entries) => replacement.add(entries.filter((entry) => shard.has(entry))),
     };
   }
@@ -517,7 +519,9 @@ function withDecodeOptions<T>(
   const { resource, selection, identities } = source;
   const { shard } = decode;
   return {
-    ...{ resource, selection, shard },
+    resource,
+    selection,
+    shard,
     identities: identities && shard !== undefined
       ? { server: identities.server, listEntries: (options) => identities.listEntries({ shard, ...options }) }
       : identities,

@@ -58,7 +58,8 @@ import type { RelaySettings } from "./options.ts";
 /** The answer of `/version`: the Kubernetes as which the relay answers, not that of the server behind it. */
 const VERSION = {
   ...KUBERNETES_VERSION,
-  ...{ gitVersion: `${KUBERNETES_VERSION.gitVersion}+informer-relay`, gitCommit: "informer-relay" },
+  gitVersion: `${KUBERNETES_VERSION.gitVersion}+informer-relay`,
+  gitCommit: "informer-relay",
 };
 
 /** The answer of `/openapi/v3`: there are no schemas, which only writers and explanations need. */

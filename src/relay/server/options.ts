@@ -386,7 +386,16 @@ export function relaySettings(options: RelayOptions): RelaySettings {
   const { onError = (error) => reporter.report("relay", error) } = options;
   return {
     ...options,
-    ...{ hosts, origins, predicates, cluster, maxConnections, maxBytes, heartbeatMs, stallMs, syncMs, lingerMs },
+    hosts,
+    origins,
+    predicates,
+    cluster,
+    maxConnections,
+    maxBytes,
+    heartbeatMs,
+    stallMs,
+    syncMs,
+    lingerMs,
     onError: (error) => callObserver(() => onError(error)),
     isReplica: options.cluster !== undefined,
     budget: new ByteBudget(maxBytes),

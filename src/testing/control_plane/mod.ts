@@ -311,7 +311,9 @@ export class ControlPlane implements Transport, AsyncDisposable {
         args: [
           ...[`--data-dir=${folder}/data`, "--unsafe-no-fsync", "--log-level=warn"],
           ...[`--listen-client-urls=${etcdUrl}`, `--advertise-client-urls=${etcdUrl}`],
-          ...["--listen-peer-urls=http://127.0.0.1:0", "--heartbeat-interval=20", "--election-timeout=100"],
+          "--listen-peer-urls=http://127.0.0.1:0",
+          "--heartbeat-interval=20",
+          "--election-timeout=100",
           // As kubeadm sets it: bookmarks of quiet kinds follow within seconds instead of ten minutes.
           "--watch-progress-notify-interval=5s",
         ],
@@ -323,9 +325,12 @@ export class ControlPlane implements Transport, AsyncDisposable {
       log: `${folder}/apiserver.log`,
       args: [
         ...[`--etcd-servers=${etcdUrl}`, "--bind-address=127.0.0.1", `--secure-port=${this.#ports.apiserver}`],
-        ...["--advertise-address=127.0.0.1", "--endpoint-reconciler-type=none", "--profiling=false"],
+        "--advertise-address=127.0.0.1",
+        "--endpoint-reconciler-type=none",
+        "--profiling=false",
         ...[`--cert-dir=${folder}`, `--token-auth-file=${folder}/tokens.csv`, "--authorization-mode=RBAC"],
-        ...["--service-account-issuer=https://kubernetes.default.svc", "--disable-admission-plugins=ServiceAccount"],
+        "--service-account-issuer=https://kubernetes.default.svc",
+        "--disable-admission-plugins=ServiceAccount",
         ...[`--service-account-key-file=${folder}/accounts.pub`],
         ...[`--service-account-signing-key-file=${folder}/accounts.key`, "--service-cluster-ip-range=10.96.0.0/16"],
         ...this.#flags,
