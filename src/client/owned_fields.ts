@@ -63,7 +63,7 @@ export function needToApply(
   // A manager without fields has no entry.
   const entry = live.managedFields.find((entry) => isApplied(entry, fieldManager)) ?? { apiVersion };
   if (entry.apiVersion !== apiVersion) return `"${fieldManager}" has applied ${entry.apiVersion}`;
-  const comparison = new Comparison(isBuiltIn(resource));
+  const comparison = new OwnedFieldsComparison(isBuiltIn(resource));
   const same = comparison.hasMembers(
     applied,
     entry.fieldsV1 ?? {},
@@ -163,7 +163,7 @@ const DEFAULTS: ReadonlyMap<string, Members> = new Map<string, Members>(Object.e
 }));
 
 /** Compares a draft with the fields that its manager owns, and with a live object. */
-class Comparison {
+class OwnedFieldsComparison {
   /** The path of the first field that differs, when something does. */
   differsAt: readonly string[] = [];
   readonly #isBuiltIn: boolean;

@@ -28,7 +28,7 @@ import type { HandlerOptions, HandlerRegistration, InformerEvent, ResourceEventH
 import { Processor } from "./events/processor.ts";
 import { CACHE_DEFAULTS } from "./options.ts";
 import type { IndexedCollection } from "./readable_collection.ts";
-import { type InformerStatus, joined, Waits } from "./status.ts";
+import { type InformerStatus, InformerWaits, joined } from "./status.ts";
 import { StateKeeper } from "./sync/state.ts";
 import { CacheView, type OrderedView, type ViewOptions } from "./view/cache_view.ts";
 
@@ -171,7 +171,7 @@ export class DerivedCollection<T extends DerivedObject, Name extends string = ne
   readonly [internals]: { readonly sync: FollowedCollection };
 
   readonly #derivation: Derivation;
-  readonly #waits: Waits<KubernetesObject>;
+  readonly #waits: InformerWaits<KubernetesObject>;
   readonly #changes: Latest<DerivedStatus>;
   readonly #onError: DeriveOptions<T>["onError"];
   /** Receives the errors of a collection without `onError`. */
@@ -234,7 +234,7 @@ export class DerivedCollection<T extends DerivedObject, Name extends string = ne
       onSynced: () => this.#changes.changed(),
     });
     this[internals] = { sync };
-    this.#waits = new Waits({ collection, processor, state, partsOf: () => [] });
+    this.#waits = new InformerWaits({ collection, processor, state, partsOf: () => [] });
     this.#derivation.begin();
     processor.begin();
   }

@@ -26,7 +26,7 @@ import { Processor } from "./events/processor.ts";
 import { INFORMER_OPTIONS, type SharedIndexInformerOptions, withCacheDefaults } from "./options.ts";
 import type { IndexedCollection } from "./readable_collection.ts";
 import { CacheSnapshots, type SnapshotOptions } from "./snapshot.ts";
-import { type InformerStatus, syncStatus, Waits } from "./status.ts";
+import { type InformerStatus, InformerWaits, syncStatus } from "./status.ts";
 import { CollectionSync } from "./sync/collection_sync.ts";
 import { type CheckOptions, type CheckResult, ConsistencyChecks } from "./sync/consistency_check.ts";
 import { CacheView, type ViewOptions } from "./view/cache_view.ts";
@@ -89,7 +89,7 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
   readonly #checks: ConsistencyChecks<T>;
   readonly #counted: CountedCache<T> | undefined;
   readonly #snapshots: CacheSnapshots<T>;
-  readonly #waits: Waits<T>;
+  readonly #waits: InformerWaits<T>;
   readonly #changes: Latest<InformerStatus>;
   readonly #job = new DerivedController();
   /** Set by the first `run()`; settles when the informer has stopped. */
@@ -164,7 +164,7 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
     const checks = this.#checks = new ConsistencyChecks<T>(sync, this.#job.signal);
     this[internals] = { sync, checks };
     this.#snapshots = new CacheSnapshots<T>(sync);
-    this.#waits = new Waits<T>(sync);
+    this.#waits = new InformerWaits<T>(sync);
   }
 
   /** `true` once the cache has been equal to the server; of several namespaces, in each of them. */

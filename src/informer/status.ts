@@ -1,7 +1,8 @@
 /**
  * The status of an informer, and the waits of its callers with their errors.
  *
- * {@linkcode InformerStatus} and {@linkcode Waits} are the entry points. State itself is kept by `sync/state.ts`.
+ * {@linkcode InformerStatus} and {@linkcode InformerWaits} are the entry points. State itself is kept by
+ * `sync/state.ts`.
  *
  * @module
  */
@@ -309,7 +310,7 @@ type AwaitedCollection<T extends KubernetesObject> =
   & { readonly processor: { stream(options: HandlerOptions<T>, key?: ObjectKey): AsyncIterable<InformerEvent<T>> } };
 
 /** The waits of an informer's callers. They reject as those methods of `SharedIndexInformer` do. */
-export class Waits<T extends KubernetesObject> {
+export class InformerWaits<T extends KubernetesObject> {
   readonly #sync: AwaitedCollection<T>;
 
   /** Waits for what `sync` reaches, and its processor delivers. */

@@ -369,7 +369,7 @@ const PREFIXES = TYPES.map((type) => ({ type, bytes: encoder.encode(`{"type":"${
  */
 export class WatchReader<T extends KubernetesObject> implements BodyDecoder<readonly WatchChange<T>[]> {
   readonly #lines: LineSplitter;
-  readonly #events: EventReader<T>;
+  readonly #events: WatchEventReader<T>;
   /** The changes of the current chunk. */
   #batch: WatchChange<T>[] = [];
   #failure: { readonly error: unknown } | undefined;
@@ -378,7 +378,7 @@ export class WatchReader<T extends KubernetesObject> implements BodyDecoder<read
   constructor(options: ReadOptions) {
     const lines = new LineSplitter(options.maxObjectBytes);
     this.#lines = lines;
-    this.#events = new EventReader<T>(options);
+    this.#events = new WatchEventReader<T>(options);
   }
 
   /** The error that ends the watch, behind the latest batch. */
@@ -415,7 +415,7 @@ interface Bookmarked {
 }
 
 /** Decodes one line of a watch. */
-class EventReader<T extends KubernetesObject> {
+class WatchEventReader<T extends KubernetesObject> {
   readonly #options: ReadOptions;
   readonly #objects: Pick<ObjectReader<T>, "read" | "entryOf">;
   /** The reader of rows, if tables were asked for. */

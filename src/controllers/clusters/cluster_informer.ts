@@ -26,7 +26,7 @@ import type {
 import type { ReadableCollection } from "../../informer/readable_collection.ts";
 import type { SharedIndexInformer } from "../../informer/shared_index_informer.ts";
 import type { SharedInformerFactory } from "../../informer/shared_informer_factory.ts";
-import { type InformerStatus, joinedWaitError, WaitError, Waits } from "../../informer/status.ts";
+import { type InformerStatus, InformerWaits, joinedWaitError, WaitError } from "../../informer/status.ts";
 import { StateKeeper, worstOf } from "../../informer/sync/state.ts";
 import { CacheView, type ViewOptions } from "../../informer/view/cache_view.ts";
 
@@ -240,7 +240,7 @@ export class ClusterInformer<T extends KubernetesObject, Name extends string = n
   readonly #registrations = new Set<ClusterRegistration<T>>();
   readonly #ended = new AbortController();
   readonly #make: (informers: SharedInformerFactory) => SharedIndexInformer<T, Name>;
-  readonly #waits: Waits<T>;
+  readonly #waits: InformerWaits<T>;
   /** The number of names given out to handlers that have none. */
   #names = 0;
   /** @internal */
@@ -268,7 +268,7 @@ export class ClusterInformer<T extends KubernetesObject, Name extends string = n
     this.#make = make;
     const subject = `"${name}" in several clusters`;
     const stateOf = (): StateKeeper => this.#state;
-    this.#waits = new Waits<T>({
+    this.#waits = new InformerWaits<T>({
       collection: { name, subject, informer: `the informer of ${subject}` },
       get state() {
         return stateOf();

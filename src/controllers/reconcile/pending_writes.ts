@@ -40,7 +40,7 @@ interface Concerned {
 }
 
 /** Receives the key that was reconciled when a write of it was superseded, and the write. */
-export type Superseded = (key: ObjectKey, write: { readonly resource: string; readonly object: ObjectKey }) => void;
+export type OnSuperseded = (key: ObjectKey, write: { readonly resource: string; readonly object: ObjectKey }) => void;
 
 /** The last writes of one object by one key. */
 interface Pending {
@@ -85,7 +85,7 @@ export class PendingWrites implements Disposable {
    * Has a key if and only if one of its writes was perhaps not seen when it was last looked at. Each write is followed.
    */
   readonly #writes = new Map<ObjectKey, Map<string, Pending>>();
-  readonly #onSuperseded: Superseded;
+  readonly #onSuperseded: OnSuperseded;
   /** Called when no cache has the managedFields of an object, once for each resource. */
   onBlind: ((key: ObjectKey, resource: string) => void) | undefined;
   /** The names of the resources that `onBlind` was called with. */
@@ -102,7 +102,7 @@ export class PendingWrites implements Disposable {
    * @param expects See `OwnCalls`.
    */
   constructor(
-    onSuperseded: Superseded,
+    onSuperseded: OnSuperseded,
     readYourWritesTimeoutMs = Infinity,
     expects?: ConstructorParameters<typeof OwnCalls>[0],
   ) {

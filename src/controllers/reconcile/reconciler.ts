@@ -50,7 +50,7 @@ import {
   type WatchedKind,
   type WatchedKindOptions,
 } from "./options.ts";
-import { PendingWrites, type Superseded } from "./pending_writes.ts";
+import { type OnSuperseded, PendingWrites } from "./pending_writes.ts";
 import { ShardedKeys } from "./sharded_keys.ts";
 
 /** The options of `watches()` and `owns()`, for `checkNames`. */
@@ -221,7 +221,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
     this.informers = options.informers ?? new SharedInformerFactory(client);
     const { rateLimiter = exponentialBackoff<ObjectKey>() } = options;
     this.#queue = new WorkQueue({ name: this.name, rateLimiter });
-    const superseded: Superseded = (key, { resource, object }) => {
+    const superseded: OnSuperseded = (key, { resource, object }) => {
       const cause = { type: "superseded", source: resource, object: object === key ? undefined : object };
       this.#add(key, { trigger: defined(cause) }, "superseded");
     };

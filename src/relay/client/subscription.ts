@@ -262,7 +262,7 @@ class MapLister<T extends KubernetesObject> implements Lister<T> {
 }
 
 /** Makes events of the differences between the objects that a reader has seen and those that there are. */
-class EventReader<T extends KubernetesObject> extends PolledIterator<CollectionEvent<T>> {
+class SubscriptionReader<T extends KubernetesObject> extends PolledIterator<CollectionEvent<T>> {
   readonly #copy: Pick<Subscription<T>, "hasSynced">;
   readonly #objects: ReadonlyMap<ObjectKey, T>;
   /** The objects that the reader has seen. */
@@ -275,7 +275,7 @@ class EventReader<T extends KubernetesObject> extends PolledIterator<CollectionE
   constructor(
     copy: Pick<Subscription<T>, "hasSynced">,
     objects: ReadonlyMap<ObjectKey, T>,
-    readers: Readers<EventReader<T>>,
+    readers: Readers<SubscriptionReader<T>>,
     signal: AbortSignal | undefined,
   ) {
     super(signal, readers);
@@ -354,7 +354,7 @@ export class Subscription<T extends KubernetesObject>
   readonly lister: Lister<T>;
   readonly #job: DerivedController;
   readonly #objects = new Map<ObjectKey, T>();
-  readonly #readers = new Readers<EventReader<T>>();
+  readonly #readers = new Readers<SubscriptionReader<T>>();
   readonly #synced = new Latch();
   readonly #store = new ExternalStore<SubscriptionSnapshot<T>>(() => {
     return { objects: [...this.#objects.values()], ...this.status() };
@@ -430,7 +430,7 @@ export class Subscription<T extends KubernetesObject>
    */
   events(options: { readonly signal?: AbortSignal } = {}): AsyncIterableIterator<CollectionEvent<T>> {
     checkNames("read events", options, "signal");
-    return new EventReader<T>(this, this.#objects, this.#readers, options.signal);
+    return new SubscriptionReader<T>(this, this.#objects, this.#readers, options.signal);
   }
 
   /**

@@ -12,7 +12,7 @@ import { RankTree } from "../../store/rank_tree.ts";
 import { eventText, heartbeatText, type RelayEvents, withoutId } from "./format.ts";
 import type { RelayStream } from "./http.ts";
 import { type ObjectSelection, objectTexts, PART_OBJECTS, type ShownObject } from "./objects.ts";
-import type { ByteBudget, Keeper } from "./options.ts";
+import type { ByteBudget, Evictable } from "./options.ts";
 import type { LoggedChange } from "./version_log.ts";
 
 /** One change as an event, or several. */
@@ -273,7 +273,7 @@ interface ObjectsPart {
 /**
  * The changes and the present objects of one selection as bytes, made once, and shared by all streams that ask for it.
  */
-export class Channel implements Keeper, Disposable {
+export class Channel implements Evictable, Disposable {
   /** The selection of its objects. */
   readonly selection: ObjectSelection;
   /**

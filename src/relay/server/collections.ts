@@ -44,7 +44,7 @@ import {
   showFor,
   ShownObject,
 } from "./objects.ts";
-import type { Hold, RelayedCollection, RelaySettings, RequestedPart } from "./options.ts";
+import type { HeldBytes, RelayedCollection, RelaySettings, RequestedPart } from "./options.ts";
 import { Right } from "./rights.ts";
 import { UNKNOWN_BYTES } from "./version_log.ts";
 
@@ -152,7 +152,7 @@ export interface ListedVersion {
   readonly objects: readonly ShownObject[];
   /** The same in the order of their keys, which says nothing of objects that a reader may not see. */
   readonly sorted: () => readonly ShownObject[];
-  readonly hold: Hold;
+  readonly hold: HeldBytes;
   readonly readers: Set<ReadList>;
 }
 

@@ -23,7 +23,7 @@ const LIMITS = "maxConnections maxBytes heartbeatMs stallMs syncMs lingerMs maxS
  * A part of a relay that keeps bytes it can do without: changes for clients that resume, and parts of snapshots that
  * are made again.
  */
-export interface Keeper {
+export interface Evictable {
   /** The number of bytes. */
   readonly bytes: number;
   /** Drops some of them, of which there are some. */
@@ -31,14 +31,14 @@ export interface Keeper {
 }
 
 /** Bytes that an answer needs, until its disposal. */
-export class Hold implements Disposable {
+export class HeldBytes implements Disposable {
   /** Ends what the bytes are held for, where others need them; `undefined` while that may not be. */
   giveUp: (() => void) | undefined;
-  readonly #resize: (hold: Hold, bytes: number) => void;
+  readonly #resize: (hold: HeldBytes, bytes: number) => void;
   #bytes = 0;
 
   /** None yet. `resize` is called before each change of their number. */
-  constructor(resize: (hold: Hold, bytes: number) => void, giveUp: (() => void) | undefined) {
+  constructor(resize: (hold: HeldBytes, bytes: number) => void, giveUp: (() => void) | undefined) {
     this.#resize = resize;
     this.giveUp = giveUp;
   }
@@ -66,9 +66,9 @@ export class Hold implements Disposable {
  */
 export class ByteBudget {
   readonly #limits: { readonly kept: number; readonly held: number };
-  readonly #keepers = new Set<Keeper>();
+  readonly #keepers = new Set<Evictable>();
   /** From the oldest on. */
-  readonly #holds = new Set<Hold>();
+  readonly #holds = new Set<HeldBytes>();
   #kept = 0;
   #held = 0;
 
@@ -85,7 +85,7 @@ export class ByteBudget {
   /**
    * Counts `bytes` more of a keeper, which has them; where all keepers have too many, those with the most drop some.
    */
-  keep(keeper: Keeper, bytes: number): void {
+  keep(keeper: Evictable, bytes: number): void {
     this.#keepers.add(keeper);
     this.#kept += bytes;
     while (this.#kept > this.#limits.kept) {
@@ -97,7 +97,7 @@ export class ByteBudget {
   }
 
   /** Counts a keeper no more, which has `bytes`. */
-  drop(keeper: Keeper): void {
+  drop(keeper: Evictable): void {
     if (this.#keepers.delete(keeper)) this.#kept -= keeper.bytes;
   }
 
@@ -105,16 +105,16 @@ export class ByteBudget {
    * Holds bytes, for which the oldest holds that can be are given up where they are too many; `undefined` if they still
    * are. One hold has as many as it needs, whatever the limit.
    */
-  hold(bytes: number, giveUp?: () => void): Hold | undefined {
+  hold(bytes: number, giveUp?: () => void): HeldBytes | undefined {
     this.#make(bytes);
     if (this.#held > 0 && this.#held + bytes > this.#limits.held) return undefined;
-    const hold = new Hold((it, next) => this.#resize(it, next), giveUp);
+    const hold = new HeldBytes((it, next) => this.#resize(it, next), giveUp);
     hold.resize(bytes);
     this.#holds.add(hold);
     return hold;
   }
 
-  #resize(hold: Hold, bytes: number): void {
+  #resize(hold: HeldBytes, bytes: number): void {
     this.#held += bytes - hold.bytes;
     if (bytes === 0) this.#holds.delete(hold);
     else if (bytes > hold.bytes && this.#holds.has(hold)) this.#make(0);

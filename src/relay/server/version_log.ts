@@ -19,7 +19,7 @@ import {
 import type { AcquiredInformer } from "../../informer/shared_informer_factory.ts";
 import type { InformerStatus } from "../../informer/status.ts";
 import type { RelayStream } from "./http.ts";
-import type { ByteBudget, Keeper, RelaySettings } from "./options.ts";
+import type { ByteBudget, Evictable, RelaySettings } from "./options.ts";
 
 /** A change of a collection, as a watch of the server has sent it. */
 export interface LoggedChange {
@@ -147,7 +147,7 @@ interface LogOwner<C> {
  * A list may hide changes, as it shows only the newest state: behind one, and behind everything else that did not come
  * by a watch in order, the changes before are forgotten, and the log begins at the next version that is known.
  */
-export class VersionLog<C extends LoggedChange> implements Keeper, Disposable {
+export class VersionLog<C extends LoggedChange> implements Evictable, Disposable {
   readonly #held: AcquiredInformer<KubernetesObject>;
   readonly #namespace: string | undefined;
   readonly #budget: ByteBudget;

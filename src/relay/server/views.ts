@@ -37,7 +37,7 @@ import {
   type RequestPlan,
 } from "./http.ts";
 import { ObjectSelection, type Show } from "./objects.ts";
-import type { Hold, RelaySettings, RequestedPart } from "./options.ts";
+import type { HeldBytes, RelaySettings, RequestedPart } from "./options.ts";
 import type { Right } from "./rights.ts";
 
 /** The longest window. */
@@ -358,7 +358,7 @@ interface SharedView {
   readonly show: Show;
   readonly linger: LongTimer;
   /** The rows; they can be given up while there are no readers. */
-  readonly hold: Hold;
+  readonly hold: HeldBytes;
   readonly rowBytes: number;
   readers: number;
 }

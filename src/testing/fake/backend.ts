@@ -16,10 +16,10 @@ import { type ServerFeatures, Watches } from "./reads/watch.ts";
 import { OpenApi } from "./server/open_api.ts";
 import { RequestHandler, Reviews } from "./server/request_handler.ts";
 import { ResourceHandler } from "./server/resource_handler.ts";
-import { PodRequests } from "./server/subresources.ts";
+import { PodSubresources } from "./server/subresources.ts";
 import { builtInResources, crdResources, define, definitionOf, type ResourceDefinition } from "./storage/definition.ts";
 import { parseStored, Store, type StoredCollection, type StoreEvent } from "./storage/store.ts";
-import { FIRST_NAMESPACES, NAMESPACES, RealNamespaces } from "./writes/identity.ts";
+import { FIRST_NAMESPACES, NamespaceLifecycle, NAMESPACES } from "./writes/identity.ts";
 import { ServiceAddresses } from "./writes/strategies.ts";
 import { Admission, Writer } from "./writes/writer.ts";
 
@@ -145,7 +145,7 @@ export class Backend {
     const now = (): number => clock() + this.faults.skewMs;
     const { features } = this;
     this.watches = new Watches(store, { bookmarkMs, timeoutMs, chunkBytes, features });
-    const namespaces = options.namespaces === "real" ? new RealNamespaces(store) : undefined;
+    const namespaces = options.namespaces === "real" ? new NamespaceLifecycle(store) : undefined;
     this.writer = new Writer(store, {
       now,
       uid: () => random.uid(),
@@ -160,7 +160,7 @@ export class Backend {
     const { watches, writer } = this;
     const discovery = new Discovery(() => Array.from(store.collections(), ({ definition }) => definition));
     const lister = new CollectionLister(store);
-    const podRequests = new PodRequests(store, writer, now);
+    const podRequests = new PodSubresources(store, writer, now);
     const parts = { store, lister, watches, writer, podRequests, namespaces, discovery, features, now };
     const resources = new ResourceHandler(parts);
     this.handler = this.#handler(options, { discovery, resources, chunkBytes, now });

@@ -1,8 +1,8 @@
 import { assertEquals } from "@std/assert";
-import { ByteBudget, type Keeper } from "../../../src/relay/server/options.ts";
+import { ByteBudget, type Evictable } from "../../../src/relay/server/options.ts";
 
 /** Keeps parts of given lengths, and drops the oldest. */
-class Parts implements Keeper {
+class Parts implements Evictable {
   readonly parts: number[] = [];
   readonly #budget: ByteBudget;
 

@@ -12,11 +12,11 @@ import { type Definition, schemaOfDefinition } from "../storage/definition.ts";
 import { equalJson, isObject, type Json, type JsonObject, type MutableJson, objectOr, textOf } from "../wire/json.ts";
 import { FieldSet, type PathElement, printPath } from "./field_set.ts";
 import {
-  Comparison,
   mergeTyped,
   newFields,
   ownedBy,
   removeTyped,
+  TypedComparison,
   typeErrors,
   withAtomicFields,
   withNamedFields,
@@ -235,7 +235,7 @@ function recordUpdate(
 ): void {
   const { name, subresource, time } = manager;
   const schema = schemaOfDefinition(kind);
-  const comparison = new Comparison(before, after, schema);
+  const comparison = new TypedComparison(before, after, schema);
   comparison.exclude(fixedFields(kind, manager));
   const changed = comparison.modified.union(comparison.added);
   reconcile(managers, schema);
@@ -377,7 +377,7 @@ function attemptApply(live: JsonObject, config: JsonObject, kind: ManagedKind, m
   managers.set(id, { ...identity, time: last?.time, fields });
   const merged = objectOr(mergeTyped(live, config, schema));
   const next = last === undefined ? merged : prune(merged, last.fields, managers, schema);
-  const comparison = new Comparison(live, next, schema);
+  const comparison = new TypedComparison(live, next, schema);
   comparison.exclude(fixed);
   yieldFields(managers, id, comparison, force);
   const own = managers.get(id);
@@ -389,7 +389,7 @@ function attemptApply(live: JsonObject, config: JsonObject, kind: ManagedKind, m
 }
 
 /** Takes what an apply changes from the other managers. */
-function yieldFields(managers: Managers, own: string, comparison: Comparison, force: boolean): void {
+function yieldFields(managers: Managers, own: string, comparison: TypedComparison, force: boolean): void {
   const changed = comparison.modified.union(comparison.added);
   const conflicts: Conflict[] = [];
   const kept = new Map<string, FieldSet>();
@@ -443,7 +443,7 @@ function unchangedSince(annotation: string, live: JsonObject, kind: ManagedKind)
     throw error;
   }
   if (applied.apiVersion !== kind.apiVersion || typeErrors(applied, schema).length > 0) return NO_FIELDS;
-  const { added, modified, removed } = new Comparison(applied, live, schema);
+  const { added, modified, removed } = new TypedComparison(applied, live, schema);
   return ownedBy(applied, schema).difference(modified).difference(added).difference(removed);
 }
 

@@ -1,7 +1,7 @@
 /**
  * Compares, merges and removes values by their schema.
  *
- * {@linkcode Comparison}, {@linkcode mergeTyped} and {@linkcode removeTyped} are the entry points. It knows no
+ * {@linkcode TypedComparison}, {@linkcode mergeTyped} and {@linkcode removeTyped} are the entry points. It knows no
  * managers; `managed_fields.ts` does.
  *
  * @module
@@ -113,7 +113,7 @@ function elementsOf(schema: ListOf, list: readonly Json[], typed: boolean): Map<
 }
 
 /** The differences of two objects. */
-export class Comparison {
+export class TypedComparison {
   /** Fields that only the second one has. */
   added: FieldSet = new FieldSet();
   /** Fields of both with other values. */
@@ -237,8 +237,9 @@ export class Comparison {
 const OWN: JsonObject = {};
 
 /**
- * Returns what a {@linkcode Comparison} of `zero` and `value` adds and modifies, as FieldsV1; undefined for nothing. It
- * serves new objects, which are many, and builds no sets. `zero` is absent, or the value that Go gives an absent field.
+ * Returns what a {@linkcode TypedComparison} of `zero` and `value` adds and modifies, as FieldsV1; undefined for
+ * nothing. It serves new objects, which are many, and builds no sets. `zero` is absent, or the value that Go gives an
+ * absent field.
  */
 export function newFields(zero: Value, value: Value, declared: Schema): JsonObject | undefined {
   const schema = schemaFor(declared, value);

@@ -54,9 +54,9 @@ import { type Definition, schemaOfDefinition } from "../storage/definition.ts";
 import { parseStored, partialOf, type Store, type StoredCollection, type StoredObject } from "../storage/store.ts";
 import { ByteBody, joinBytes } from "../wire/byte_body.ts";
 import { isDeeper, isObject, type Json, type JsonObject, type MutableJson, objectOr, textOf } from "../wire/json.ts";
-import type { RealNamespaces } from "../writes/identity.ts";
+import type { NamespaceLifecycle } from "../writes/identity.ts";
 import type { DeleteMode, WriteMode, Writer } from "../writes/writer.ts";
-import { type PodRequests, scaled, scaledConfig, scaleOf } from "./subresources.ts";
+import { type PodSubresources, scaled, scaledConfig, scaleOf } from "./subresources.ts";
 
 /** Maximum nesting of objects and arrays: kube-apiserver takes 10,000 levels, which overflow the stack here. */
 const MAX_DEPTH = 1_000;
@@ -156,9 +156,9 @@ interface ResourceHandlerParts {
   /** Validates and writes objects. */
   readonly writer: Writer;
   /** Evicts and binds pods, and issues tokens. */
-  readonly podRequests: PodRequests;
+  readonly podRequests: PodSubresources;
   /** The rules for namespaces, if there are any. */
-  readonly namespaces: RealNamespaces | undefined;
+  readonly namespaces: NamespaceLifecycle | undefined;
   /** Known groups and versions. */
   readonly discovery: Discovery;
   /** The server's clock, in milliseconds since 1970. */

@@ -206,7 +206,7 @@ interface Placed {
 }
 
 /** Namespaces that have to exist, and end as they do on the server. */
-export class RealNamespaces {
+export class NamespaceLifecycle {
   readonly #store: Store;
 
   /** Reads the namespaces of `store`. */
@@ -235,7 +235,7 @@ export class RealNamespaces {
    *
    * @throws {StatusError} 403 if it is one.
    */
-  checkMortal(definition: Definition, name: string): void {
+  checkDeletable(definition: Definition, name: string): void {
     if (isNamespaces(definition) && FIRST_NAMESPACES.includes(name)) {
       throw forbidden(NAMESPACES, name, "this namespace may not be deleted");
     }

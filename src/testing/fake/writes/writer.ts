@@ -49,9 +49,9 @@ import {
   checkUid,
   checkUrlName,
   checkVersion,
+  type NamespaceLifecycle,
   namespaceOf,
   type Preconditions,
-  type RealNamespaces,
 } from "./identity.ts";
 import {
   desiredStateDiffers,
@@ -205,7 +205,7 @@ interface WriterOptions {
   /** The addresses of Services that arrive as requests. */
   readonly addresses: ServiceAddresses;
   /** The rules for namespaces; without them, these need not exist and are deleted at once. */
-  readonly namespaces: RealNamespaces | undefined;
+  readonly namespaces: NamespaceLifecycle | undefined;
 }
 
 /** The first line of the refusal of an apply, which is YAML to the server. */
@@ -718,7 +718,7 @@ export class Writer {
 
   #judgeDeletion({ definition }: StoredCollection, stored: StoredObject, { dryRun }: DeleteMode): void {
     const { admission, namespaces } = this.#options;
-    namespaces?.checkMortal(definition, stored.name);
+    namespaces?.checkDeletable(definition, stored.name);
     if (admission.ignores(definition)) return;
     const old = parseStored(stored) as unknown as KubernetesObject;
     admission.validate(definition, { operation: "DELETE", object: undefined, old, subresource: "", dryRun });

@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { Comparison, newFields } from "../../../../src/testing/fake/apply/typed.ts";
+import { newFields, TypedComparison } from "../../../../src/testing/fake/apply/typed.ts";
 import { schemaOf, schemaOfKind, type Struct, structNamed } from "../../../../src/testing/fake/schema/schema.ts";
 import type { JsonObject } from "../../../../src/testing/fake/wire/json.ts";
 import { FakeApiServer } from "../../../../src/testing/mod.ts";
@@ -285,7 +285,7 @@ Deno.test("kubectl takes over what its own client-side apply has set", async () 
 
 function assertSame(object: JsonObject, schema: Struct): void {
   const empty = { apiVersion: object.apiVersion, kind: object.kind };
-  const { added, modified } = new Comparison(empty, object, schema);
+  const { added, modified } = new TypedComparison(empty, object, schema);
   assertEquals(JSON.stringify(newFields(empty, object, schema) ?? {}), JSON.stringify(modified.union(added).toJSON()));
 }
 
