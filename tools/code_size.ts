@@ -48,6 +48,18 @@ export function repeatedGroups({ path, text }: SourceText): string[] {
   return found;
 }
 
+/** Counts what the compiler takes on trust: casts (`as`, but for `as const`), and `!` behind a value. */
+export function trusted({ path, text }: SourceText): { readonly casts: number; readonly assertions: number } {
+  let [casts, assertions] = [0, 0];
+  const visit = (node: ts.Node): void => {
+    if (ts.isAsExpression(node) && !ts.isConstTypeReference(node.type)) casts++;
+    if (ts.isNonNullExpression(node)) assertions++;
+    ts.forEachChild(node, visit);
+  };
+  visit(ts.createSourceFile(path, text, ts.ScriptTarget.ESNext, false));
+  return { casts, assertions };
+}
+
 /** Counts the lines of a text by its tokens; a line with code and a comment is code. */
 export function countLines({ path, text }: SourceText): LineCounts {
   const source = ts.createSourceFile(path, text, ts.ScriptTarget.ESNext, false);

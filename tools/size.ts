@@ -6,7 +6,15 @@
  */
 import { join, relative } from "node:path/posix";
 import { fileURLToPath } from "node:url";
-import { countLines, internalOptions, nameUses, readSources, type SourceText, usedByANeighbour } from "./code_size.ts";
+import {
+  countLines,
+  internalOptions,
+  nameUses,
+  readSources,
+  type SourceText,
+  trusted,
+  usedByANeighbour,
+} from "./code_size.ts";
 import { readFlags } from "./flags.ts";
 import { table } from "./table.ts";
 
@@ -91,7 +99,7 @@ if (import.meta.main) {
     task: "size",
     summary:
       "Prints what deno publish would send, in files and bytes by folder; and the code of src without kinds, of " +
-      "tests, bench and tools, by a lexer: lines, exports, and internal interfaces of options.",
+      "tests, bench and tools, by a lexer: lines, exports, internal interfaces of options, and casts.",
     flags: {},
   });
   const files = await publishedFiles();
@@ -115,13 +123,14 @@ if (import.meta.main) {
       line.split(" ").at(-1)!
     ),
   );
+  const trust = all.filter(({ path }) => !isGenerated(path)).map(trusted);
+  const inAll = (of: "casts" | "assertions"): number => trust.reduce((sum, counts) => sum + counts[of], 0);
   const uses = nameUses(all).filter(({ path }) => !isGenerated(path));
   const options = internalOptions(uses, publicNames);
   const sum = (of: "all" | "callbacks"): number => options.reduce((sum, { members }) => sum + members![of], 0);
   console.log(`
 exports                             ${uses.filter(({ isExported }) => isExported).length}
   not public, one file uses at most ${usedByANeighbour(uses, publicNames).length}
-internal interfaces of options      ${options.length}, with ${sum("all")} members, ${
-    sum("callbacks")
-  } of them callbacks`);
+internal interfaces of options      ${options.length}, with ${sum("all")} members, ${sum("callbacks")} of them callbacks
+casts, and values with "!"          ${inAll("casts")}, ${inAll("assertions")}`);
 }

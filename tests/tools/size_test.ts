@@ -1,5 +1,12 @@
 import { assertEquals } from "@std/assert";
-import { countLines, internalOptions, nameUses, repeatedGroups, usedByANeighbour } from "../../tools/code_size.ts";
+import {
+  countLines,
+  internalOptions,
+  nameUses,
+  repeatedGroups,
+  trusted,
+  usedByANeighbour,
+} from "../../tools/code_size.ts";
 import { borrowed, headless, problems } from "../../tools/layers.ts";
 import { folderSizes, publishedFiles, urlsIn } from "../../tools/size.ts";
 
@@ -114,6 +121,11 @@ Deno.test("layers names functions that are too long, also those in classes and v
     "src/errors/errors.ts: #read has 61 lines, at most 60; which are its steps?",
     "src/errors/errors.ts: run has 62 lines, at most 60; which are its steps?",
   ]);
+});
+
+Deno.test("size counts casts and assertions, and no constant", () => {
+  const text = "const a = b as string;\nconst c = [1] as const;\nd!.e = f![0]!;\n";
+  assertEquals(trusted({ path: "a.ts", text }), { casts: 1, assertions: 3 });
 });
 
 Deno.test("layers refuses a literal that is spread into a literal, and no condition", () => {
