@@ -66,8 +66,11 @@ Deno.test("a program that runs from an address carries the files, and links the 
   await using folder = new Folder();
   const project = folder.file("web");
   const answer = async (request: Request): Promise<Response> => {
-    const text = await Deno.readTextFile(new URL(`.${new URL(request.url).pathname}`, ROOT));
-    return new Response(text, { headers: { "content-type": "application/typescript" } });
+    const { pathname } = new URL(request.url);
+    const type = pathname.endsWith(".json") ? "json" : "typescript";
+    return new Response(await Deno.readTextFile(new URL(`.${pathname}`, ROOT)), {
+      headers: { "content-type": `application/${type}` },
+    });
   };
   await using server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, answer);
   const flags = ["--no-lock", "--no-check", "--no-prompt", `--allow-read=${project}`, `--allow-write=${project}`];

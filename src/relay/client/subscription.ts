@@ -401,7 +401,7 @@ export class Subscription<T extends KubernetesObject>
 
   /** Resolves once {@linkcode hasSynced}; rejects when the signal aborts, or the subscription ends first. */
   async waitForCacheSync(options: Abortable = {}): Promise<void> {
-    checkNames("wait for a subscription", options, "signal");
+    checkNames("wait", options, "signal");
     await this.#synced.wait(options);
   }
 
@@ -444,7 +444,7 @@ export class Subscription<T extends KubernetesObject>
       if (predicate(event.object)) return event.object;
     }
     others.signal?.throwIfAborted();
-    throw new Error("Cannot wait for a subscription: it has ended");
+    throw new Error("Cannot wait: the subscription has ended");
   }
 
   /** Returns {@linkcode events}. */
@@ -454,7 +454,7 @@ export class Subscription<T extends KubernetesObject>
 
   /** Ends the subscription. The copy stays as it is. */
   [Symbol.dispose](): void {
-    this.#over(undefined, new Error("Cannot wait for a subscription: it has ended"));
+    this.#over(undefined, new Error("Cannot wait: the subscription has ended"));
     this.#job.abort(new DOMException("The subscription was disposed", "AbortError"));
   }
 

@@ -95,7 +95,7 @@ Deno.test("until() of a subscription resolves with the first object that the pre
   assertEquals(found.splice(0), ["enough"]);
   pods[Symbol.dispose]();
   await Promise.all(waits);
-  assertEquals(found, ["Cannot wait for a subscription: it has ended"]);
+  assertEquals(found, ["Cannot wait: the subscription has ended"]);
 });
 
 Deno.test("untilReady() waits for an object of a subscription", async () => {
