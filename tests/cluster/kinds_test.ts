@@ -172,13 +172,13 @@ cluster.withPlane(
 );
 
 cluster.withPlane("a draft with every field that the server knows type-checks", async ({ client }) => {
-  const lines = [`import type { Draft } from "${new URL("mod.ts", ROOT)}";`];
+  const lines = [`import type { ObjectDraft } from "${new URL("mod.ts", ROOT)}";`];
   for (const [i, [{ group, version, kind }, draft]] of (await fullDrafts(client)).entries()) {
     const module = new URL(`src/kinds/${group.split(".")[0] || "core"}/${version}.ts`, ROOT);
     lines.push(`import type { ${kind} as Kind${i} } from "${module}";`);
-    lines.push(`export const draft${i}: Draft<Kind${i}> = ${JSON.stringify(draft)};`);
+    lines.push(`export const draft${i}: ObjectDraft<Kind${i}> = ${JSON.stringify(draft)};`);
     lines.push(`// @ts-expect-error A field that the kind does not have.`);
-    lines.push(`export const wrong${i}: Draft<Kind${i}> = { ...draft${i}, unheardOf: 1 };`);
+    lines.push(`export const wrong${i}: ObjectDraft<Kind${i}> = { ...draft${i}, unheardOf: 1 };`);
   }
   const file = await Deno.makeTempFile({ suffix: ".ts" });
   try {
@@ -196,7 +196,7 @@ cluster.withPlane("a draft with every field that the server knows type-checks", 
  * Creates by a draft, applies, updates and patches, each seen by an informer; prints what the informer has in the end.
  */
 const PROGRAM = `
-import { Client, copyOf, type Draft, SharedInformerFactory, StatusError } from "@kube/informer";
+import { Client, copyOf, type ObjectDraft, SharedInformerFactory, StatusError } from "@kube/informer";
 import { connect } from "@kube/informer/connect";
 import { CronTab } from "./kinds.ts";
 
@@ -208,7 +208,7 @@ informers.start();
 await informer.waitForCacheSync();
 
 const tabs = client.resource(CronTab, { namespace });
-const draft: Draft<CronTab> = {
+const draft: ObjectDraft<CronTab> = {
   metadata: { name: "nightly", labels: { tier: "batch" } },
   spec: {
     concurrency: "Forbid",

@@ -18,7 +18,7 @@ export interface Manifest {
   readonly draft: ObjectDraft<KubernetesObject>;
 }
 
-/** Returns a manifest, whose draft the compiler checks as a `Draft` of its kind. */
+/** Returns a manifest, whose draft the compiler checks as an `ObjectDraft` of its kind. */
 function manifest<T extends KubernetesObject>(resource: Resource<T>, draft: NoInfer<ObjectDraft<T>>): Manifest {
   return { resource, draft: draft as ObjectDraft<KubernetesObject> };
 }

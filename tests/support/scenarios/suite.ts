@@ -296,7 +296,7 @@ export const SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    name: "SharedIndexInformer.atLeast waits until the cache has the caller's own write",
+    name: "SharedIndexInformer.waitForVersion waits until the cache has the caller's own write",
     async run(server): Promise<string> {
       const { client, namespace } = server;
       const maps = client.resource(ConfigMap, { namespace });
