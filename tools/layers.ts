@@ -6,7 +6,8 @@
  * - Each file begins with a comment that says what it is, and ends with `@module`.
  * - No exported name exists twice. A file is a concept: it has at most 600 lines of code, and a function at most 60
  *   lines.
- * - Only `src/connect/deno` and `src/cli` say `Deno`, and only `src/errors/errors.ts` prints, by `console.warn`.
+ * - Only `src/connect`, `src/testing/control_plane` and `src/cli` say `Deno`, and only `src/errors/errors.ts` prints,
+ *   by `console.warn`.
  * - No regular expression with a repeated group reads what strangers send to a relay.
  * - No literal is spread into a literal: `...{ a, b }` is `a, b`.
  * - No constant of a module is an error, which reads the source map of its module and slows each import.

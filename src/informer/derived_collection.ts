@@ -279,7 +279,7 @@ export class DerivedCollection<T extends DerivedObject, Name extends string = ne
    *
    * @throws {Error} when the collection has stopped.
    * @throws {RangeError} when an option is out of range.
-   * @throws {TypeError} when it has a position: the objects have no version.
+   * @throws {TypeError} when it has a checkpoint: the objects have no version.
    */
   addEventHandler(handler: ResourceEventHandler<T>, options: HandlerOptions<T> = {}): HandlerRegistration {
     return this.#derivation.processor.add(...this.#untyped(handler, options));
@@ -289,7 +289,7 @@ export class DerivedCollection<T extends DerivedObject, Name extends string = ne
    * Returns the objects as events, then changes; see `SharedIndexInformer`.
    *
    * @throws {RangeError} when an option is out of range.
-   * @throws {TypeError} when it has a position: the objects have no version.
+   * @throws {TypeError} when it has a checkpoint: the objects have no version.
    */
   events(options: HandlerOptions<T> = {}): AsyncIterableIterator<InformerEvent<T>> {
     const [, untyped] = this.#untyped({}, options);

@@ -247,8 +247,8 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
    *
    * @throws {Error} when the informer has stopped.
    * @throws {RangeError} when an option is out of range.
-   * @throws {TypeError} when it has a position, and the ranges of the informer's shard, or its namespaces, change: what
-   * moved meanwhile would count as deleted.
+   * @throws {TypeError} when it has a checkpoint, and the ranges of the informer's shard, or its namespaces, change:
+   * what moved meanwhile would count as deleted.
    */
   addEventHandler(handler: ResourceEventHandler<T>, options: HandlerOptions<T> = {}): HandlerRegistration {
     return this.#processor.add(handler, this.#checked(options));

@@ -348,7 +348,7 @@ export class ClusterInformer<T extends KubernetesObject, Name extends string = n
    *
    * @throws {Error} when the set was disposed.
    * @throws {RangeError} when an option is out of range.
-   * @throws {TypeError} when it has a position, which is of one cluster: give it to a handler of {@linkcode cluster}.
+   * @throws {TypeError} when it has a checkpoint, which is of one cluster: give it to a handler of {@linkcode cluster}.
    */
   addEventHandler(handler: ClusterEventHandler<T>, options: HandlerOptions<T> = {}): HandlerRegistration {
     return this.#register(handler, options);
