@@ -6,8 +6,9 @@
  *
  * @module
  */
+import { impersonating, type Impersonation } from "../../api/impersonation.ts";
 import type { Transport } from "../../api/lister_watcher.ts";
-import { defined, impersonating, type Impersonation } from "../../api/options.ts";
+import { defined } from "../../api/options.ts";
 import { placeOf, type ResourcePlace, verbOf } from "../../api/resource.ts";
 import type { PlacedRule } from "../../api/roles.ts";
 import { DecodeError, RETRY_AFTER_MAX_MS, StatusError, UnreachableError } from "../../api/status.ts";

@@ -8,8 +8,8 @@
  */
 import { eTag, ifNoneMatch } from "@std/http/etag";
 import { accepts } from "@std/http/negotiation";
+import type { CacheEntry } from "../../api/entry.ts";
 import { encoder, type KubernetesObject } from "../../api/object.ts";
-import type { CacheEntry } from "../../api/options.ts";
 import type { Resource, TableRow } from "../../api/resource.ts";
 import { nextTurn } from "../../async/signals.ts";
 import { LongTimer, timedController } from "../../async/time.ts";

@@ -6,8 +6,8 @@
  *
  * @module
  */
+import type { CacheEntry } from "../../api/entry.ts";
 import { encoder, type KubernetesObject, type ObjectKey } from "../../api/object.ts";
-import type { CacheEntry } from "../../api/options.ts";
 import { apiVersionOf, type Resource } from "../../api/resource.ts";
 import { FieldSelector, LabelSelector } from "../../api/selector.ts";
 import { isOlder, type StatusError } from "../../api/status.ts";

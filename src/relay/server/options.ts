@@ -9,8 +9,8 @@
 import type { KubernetesObject } from "../../api/object.ts";
 import type { Selection } from "../../api/options.ts";
 import type { Resource } from "../../api/resource.ts";
+import { checkCounts, checkDurations } from "../../async/checks.ts";
 import { callObserver } from "../../async/signals.ts";
-import { checkCounts, checkDurations } from "../../async/time.ts";
 import { ConsoleReporter } from "../../errors/errors.ts";
 import { checkNames } from "../../errors/option_names.ts";
 import type { DerivedCollection, DerivedObject } from "../../informer/derived_collection.ts";

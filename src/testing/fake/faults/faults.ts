@@ -9,8 +9,8 @@
 
 import { encoder } from "../../../api/object.ts";
 import type { ApiStatus } from "../../../api/status.ts";
+import { checkCounts } from "../../../async/checks.ts";
 import { withResolvers } from "../../../async/signals.ts";
-import { checkCounts } from "../../../async/time.ts";
 import { PlainRefusal, refusalOf } from "../../../client/protocol/refusal.ts";
 import type { RecordedRequest } from "../http/exchange.ts";
 import type { ByteBody } from "../wire/byte_body.ts";

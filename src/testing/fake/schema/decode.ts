@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { parseQuantity } from "../../../api/object.ts";
+import { parseQuantity } from "../../../api/quantity.ts";
 import { badRequest } from "../../../client/protocol/refusal.ts";
 import { cloneJson, isObject, type Json, type JsonObject, type MutableJson, setMember, textOf } from "../wire/json.ts";
 import { COMPUTED } from "./computed.ts";

@@ -6,7 +6,7 @@
  *
  * @module
  */
-import { parseQuantity } from "../../../api/object.ts";
+import { parseQuantity } from "../../../api/quantity.ts";
 import {
   type Causes,
   duplicateField,

@@ -6,7 +6,7 @@
  *
  * @module
  */
-import { type ParsedQuantity, parseQuantity } from "../../../api/object.ts";
+import { type ParsedQuantity, parseQuantity } from "../../../api/quantity.ts";
 import { type Causes, forbiddenField, invalidField, requiredField } from "../../../client/protocol/refusal.ts";
 import { at, equalJson, goJson, type Json, type JsonObject, type MutableJson, objectOr, textOf } from "../wire/json.ts";
 import { numberOf, objectsOf, refuseValue, textsOf } from "./checks.ts";
