@@ -7,6 +7,7 @@
  * @module
  */
 import type { CacheEntry } from "../../api/entry.ts";
+import { lowerBound } from "../../api/lower_bound.ts";
 import { encoder, type KubernetesObject, type ObjectKey } from "../../api/object.ts";
 import { apiVersionOf, type Resource } from "../../api/resource.ts";
 import { FieldSelector, LabelSelector } from "../../api/selector.ts";
@@ -19,10 +20,11 @@ import { type DeletedEvent, entryOfEvent, type ObjectEvent } from "../../informe
 import type { SharedIndexInformer } from "../../informer/shared_index_informer.ts";
 import type { AcquiredInformer } from "../../informer/shared_informer_factory.ts";
 import type { ListedVersion } from "./collections.ts";
-import { type Access, type OpenRequest, RelayStream } from "./http.ts";
+import type { Access, OpenRequest } from "./http.ts";
 import { textsFrom } from "./objects.ts";
 import type { RelaySettings } from "./options.ts";
 import type { Right } from "./rights.ts";
+import { RelayStream } from "./stream.ts";
 import {
   CacheFeed,
   changeBytes,
@@ -367,7 +369,7 @@ export class KubernetesFeed extends CacheFeed {
     const present = this.#keys ??= [...this.#objects.keys()].sort();
     const gone = [...later].flatMap(([key, entry]) => entry !== undefined && !this.#objects.has(key) ? key : []);
     const keys = gone.length === 0 ? present : [...present, ...gone].sort();
-    for (let at = indexOf(keys, from); at < keys.length; at++) {
+    for (let at = lowerBound(keys.length, (index) => keys[index] < from); at < keys.length; at++) {
       const key = keys[at];
       const entry = later.has(key) ? later.get(key) : this.#objects.get(key);
       if (entry !== undefined && entry.error === undefined) yield entry;
@@ -418,15 +420,4 @@ export class KubernetesFeed extends CacheFeed {
     }
     this.written.clear();
   }
-}
-
-/** Returns the index of the first key that is not below `from`. */
-function indexOf(keys: readonly ObjectKey[], from: string): number {
-  let [low, high] = [0, keys.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (keys[middle] < from) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }
