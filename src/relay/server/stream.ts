@@ -1,5 +1,5 @@
 /**
- * A response that goes on: the events for one client.
+ * A response that is written as events come, for one client.
  *
  * {@linkcode RelayStream} is the entry point. It writes when its client has read, and buffers nothing. Its subclasses
  * say what comes next: events, views, watches of the Kubernetes API.
