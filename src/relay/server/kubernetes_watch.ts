@@ -15,7 +15,7 @@ import { isOlder, type StatusError } from "../../api/status.ts";
 import { LongTimer, timedController } from "../../async/time.ts";
 import { badRequest, expired, statusJson } from "../../client/protocol/refusal.ts";
 import { entryText, entryWithin } from "../../entry/entry.ts";
-import { valuesAt } from "../../entry/path.ts";
+import { EntrySelector } from "../../informer/cache/lister.ts";
 import { type DeletedEvent, entryOfEvent, type ObjectEvent } from "../../informer/events/event.ts";
 import type { SharedIndexInformer } from "../../informer/shared_index_informer.ts";
 import type { AcquiredInformer } from "../../informer/shared_informer_factory.ts";
@@ -50,8 +50,7 @@ export class KubernetesSelection {
   readonly type: { readonly kind: string; readonly apiVersion: string };
   /** The objects of them that the client may see. @default {all} */
   readonly right: Right | undefined;
-  readonly #labels: LabelSelector;
-  readonly #fields: FieldSelector;
+  readonly #selector: EntrySelector;
   readonly #isPartial: boolean;
 
   /** @throws {StatusError} 400 when a selector does not parse. */
@@ -71,8 +70,7 @@ export class KubernetesSelection {
     this.type = isPartial ? PARTIAL : { kind: resource.kind, apiVersion: apiVersionOf(resource) };
     this.id = JSON.stringify([namespace, labelSelector, fieldSelector, isPartial, right?.id]);
     try {
-      this.#labels = LabelSelector.parse(labelSelector);
-      this.#fields = FieldSelector.parse(fieldSelector);
+      this.#selector = new EntrySelector(LabelSelector.parse(labelSelector), FieldSelector.parse(fieldSelector));
     } catch (error) {
       throw badRequest((error as SyntaxError).message);
     }
@@ -86,9 +84,7 @@ export class KubernetesSelection {
   /** Returns `true` if an object is selected, and the client may see it. */
   matches(entry: ObjectEntry): boolean {
     return (this.namespace === "" || entry.namespace === this.namespace) && this.shows(entry) &&
-      this.#holds(entry, () => {
-        return this.#labels.matches(entry.labels) && this.#fields.matchesValues((keys) => valuesAt(entry, keys));
-      });
+      this.#holds(entry, () => this.#selector.matches(entry));
   }
 
   #holds(entry: ObjectEntry, condition: () => boolean): boolean {
