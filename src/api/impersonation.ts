@@ -1,7 +1,7 @@
 /**
  * Impersonation: requests that a client sends as another user.
  *
- * {@linkcode impersonating} sets the headers of a request, {@linkcode copyImpersonation} keeps them in a copy. This
+ * {@linkcode impersonating} sets the headers of a request, {@linkcode copyLines} keeps them in a copy. This
  * file does not ask whether the client may impersonate: the API server does.
  *
  * @module
@@ -56,24 +56,38 @@ export function impersonationHeaders({ user, uid, groups = [], extra = {} }: Imp
   return lines;
 }
 
-/** Has the function that has set the user of a request, because a copy of a request joins the lines of one name. */
-const SETTERS = new WeakMap<Request, (request: Request) => void>();
+/** A header line. */
+type Line = readonly [name: string, value: string];
+
+/** Has the lines that {@linkcode appendLines} has added to a request: `Headers` join the lines of one name. */
+const LINES = new WeakMap<Request, readonly Line[]>();
+
+/** Appends header lines to a request, of which several may have one name. */
+export function appendLines(request: Request, lines: readonly Line[]): void {
+  for (const [name, value] of lines) request.headers.append(name, value);
+  LINES.set(request, [...linesOf(request), ...lines]);
+}
+
+/** Returns the lines that {@linkcode appendLines} has added, each by itself. */
+export function linesOf(request: Request): readonly Line[] {
+  return LINES.get(request) ?? [];
+}
+
+/** Separates the lines of a copy of a request, which `Request` has joined, if {@linkcode appendLines} has added any. */
+export function copyLines(request: Request, copy: Request): void {
+  const lines = linesOf(request);
+  for (const [name] of lines) copy.headers.delete(name);
+  if (lines.length > 0) appendLines(copy, lines);
+}
 
 /** Returns a function that makes a request one of this user, and of no other user. */
 export function impersonating(user: Impersonation): (request: Request) => void {
   const lines = impersonationHeaders(user);
-  const set = (request: Request): void => {
-    const { headers } = request;
-    for (const name of [...headers.keys()].filter(isImpersonation)) headers.delete(name);
-    for (const [name, value] of lines) headers.append(name, value);
-    SETTERS.set(request, set);
+  return (request) => {
+    for (const name of [...request.headers.keys()].filter(isImpersonation)) request.headers.delete(name);
+    LINES.delete(request);
+    appendLines(request, lines);
   };
-  return set;
-}
-
-/** Sets the user of a request that {@linkcode impersonating} has set, if any, on a copy of it. */
-export function copyImpersonation(request: Request, copy: Request): void {
-  SETTERS.get(request)?.(copy);
 }
 
 /** Returns `true` for the name of a header that is a part of an impersonation. */

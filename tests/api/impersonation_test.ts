@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import {
-  copyImpersonation,
+  copyLines,
   impersonating,
   type Impersonation,
   impersonationHeaders,
@@ -65,9 +65,9 @@ Deno.test("impersonating replaces the user of a request, and can do so for a cop
   const found = [["impersonate-group", "a, b, c"], ["impersonate-user", "ada"], ["user-agent", "test"]];
   assertEquals([...request.headers], found);
   const copy = new Request("http://other", { headers: { "impersonate-uid": "8", "user-agent": "test" } });
-  copyImpersonation(request, copy);
+  copyLines(request, copy);
   assertEquals([...copy.headers], found);
   const plain = new Request("http://fake", { headers });
-  copyImpersonation(plain, copy);
+  copyLines(plain, copy);
   assertEquals([...copy.headers], found);
 });

@@ -6,7 +6,7 @@
  *
  * @module
  */
-import { copyImpersonation, isImpersonation } from "../../api/impersonation.ts";
+import { appendLines, copyLines, isImpersonation } from "../../api/impersonation.ts";
 import type { Transport } from "../../api/lister_watcher.ts";
 import { checkDurations } from "../../async/checks.ts";
 import { LongTimer, monotonicMs } from "../../async/time.ts";
@@ -275,7 +275,7 @@ export class DenoTransport implements Transport, Disposable {
       // Groups and uid of one user do not go with the name of another.
       const acts = sent.headers.has("impersonate-user");
       const missing = this.#headers.filter(([name]) => !sent.headers.has(name) && !(acts && isImpersonation(name)));
-      for (const [name, value] of missing) sent.headers.append(name, value);
+      appendLines(sent, missing);
       const deadline = new AnswerDeadline(request, this.#answerTimeoutMs);
       try {
         const response = await fetch(sent, { client, signal: deadline.signal });
@@ -414,7 +414,7 @@ function renamed(request: Request, serverName: string): Request {
   const { host } = url;
   url.hostname = serverName.includes(":") && !serverName.startsWith("[") ? `[${serverName}]` : serverName;
   const copy = new Request(url, request);
-  copyImpersonation(request, copy);
+  copyLines(request, copy);
   if (!copy.headers.has("host")) copy.headers.set("host", host);
   return copy;
 }
