@@ -10,10 +10,10 @@ import { defined } from "../api/options.ts";
 import { type ApiResource, onlyMetadata, resourceName } from "../api/resource.ts";
 import { timedController } from "../async/time.ts";
 import { type Client, findResource } from "../client/client.ts";
-import { loadKubeconfig } from "../connect/deno/connect.ts";
 import { denoHost } from "../connect/deno/host.ts";
+import { loadKubeconfig } from "../connect/deno/plan.ts";
 import { Namespace } from "../kinds/core/v1.ts";
-import { clientFor, type ConnectionFlags } from "./resources/resources_for.ts";
+import { clientFor, type ConnectionFlags } from "./shared/connect.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 
 /** Names on a server and in a kubeconfig, for completion. */

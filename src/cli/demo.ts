@@ -13,9 +13,9 @@ import type { SharedIndexInformer } from "../informer/shared_index_informer.ts";
 import { SharedInformerFactory } from "../informer/shared_informer_factory.ts";
 import { Pod, type Pod as PodObject } from "../kinds/core/v1.ts";
 import { FakeApiServer } from "../testing/mod.ts";
-import { EXIT_CODE } from "./errors/explain_error.ts";
-import { checkNumbers, durationMs, SteadyChurn } from "./resources/resources_for.ts";
-import { samplePod } from "./resources/sample_pods.ts";
+import { EXIT_CODE } from "./shared/explain_error.ts";
+import { samplePod, SteadyChurn } from "./shared/fake_server.ts";
+import { checkNumbers, durationMs } from "./shared/flag_values.ts";
 import { LiveView } from "./terminal/live_view.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 

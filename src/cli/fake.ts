@@ -6,13 +6,15 @@
  *
  * @module
  */
-import { replaceFile } from "../connect/deno/host.ts";
+import { replaceFile } from "../connect/deno/files.ts";
 import { refuse, RequestGuard } from "../relay/server/http.ts";
 import { LOOPBACK_HOSTS } from "../relay/server/options.ts";
 import { FakeApiServer, type FakeApiServerOptions } from "../testing/mod.ts";
-import { EXIT_CODE, UsageError } from "./errors/explain_error.ts";
+import { listen } from "./loopback.ts";
 import { unreadable, unwritable } from "./output_file.ts";
-import { checkNumbers, durationMs, fillFakeServer, listen, SteadyChurn } from "./resources/resources_for.ts";
+import { EXIT_CODE, UsageError } from "./shared/explain_error.ts";
+import { fillFakeServer, SteadyChurn } from "./shared/fake_server.ts";
+import { checkNumbers, durationMs } from "./shared/flag_values.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 
 interface FakeFlags {

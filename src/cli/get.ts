@@ -11,11 +11,9 @@ import { type Resource, resourceName } from "../api/resource.ts";
 import { isNotFound } from "../api/status.ts";
 import type { Client } from "../client/client.ts";
 import { errorLine } from "../errors/errors.ts";
-import { EXIT_CODE } from "./errors/explain_error.ts";
+import { clientsFor, type ClusterClient, type ClustersFlags } from "./shared/connect.ts";
+import { EXIT_CODE } from "./shared/explain_error.ts";
 import {
-  clientsFor,
-  type ClusterClient,
-  type ClustersFlags,
   collectionsOf,
   explainRefusal,
   type FoundTarget,
@@ -24,7 +22,7 @@ import {
   type SelectionFlags,
   selectionFor,
   targetsFor,
-} from "./resources/resources_for.ts";
+} from "./shared/targets.ts";
 import {
   formOf,
   jsonText,

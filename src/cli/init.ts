@@ -8,9 +8,9 @@
  */
 import { join } from "node:path";
 import { messageOf } from "../errors/errors.ts";
-import { EXIT_CODE, UsageError } from "./errors/explain_error.ts";
 import { unwritable } from "./output_file.ts";
 import { PROJECT_FILES } from "./project_files.ts";
+import { EXIT_CODE, UsageError } from "./shared/explain_error.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 
 interface InitFlags {

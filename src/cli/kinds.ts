@@ -6,16 +6,19 @@
  *
  * @module
  */
+import { loadAll, YAMLException } from "js-yaml";
 import { basename } from "node:path";
 import type { Client } from "../client/client.ts";
-import { replaceFile } from "../connect/deno/host.ts";
+import { replaceFile } from "../connect/deno/files.ts";
+import { messageOf } from "../errors/errors.ts";
 import { CustomResourceDefinition } from "../kinds/apiextensions/v1.ts";
 import { emitModule } from "./codegen/emit_module.ts";
 import { kindsOfCrds } from "./codegen/read_documents.ts";
-import { type DocumentPart, isDocumentObject, memberOf } from "./codegen/read_schema.ts";
-import { didYouMean, EXIT_CODE, UsageError } from "./errors/explain_error.ts";
+import { type DocumentPart, isDocumentObject, memberOf, objectAt, pathTo } from "./codegen/read_schema.ts";
 import { checkOutputFile, unreadable } from "./output_file.ts";
-import { clientFor, type ConnectionFlags, definitionsIn } from "./resources/resources_for.ts";
+import { didYouMean, EXIT_CODE, UsageError } from "./shared/explain_error.ts";
+
+import { clientFor, type ConnectionFlags } from "./shared/connect.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 
 interface KindsFlags extends Omit<ConnectionFlags, "fake"> {
@@ -117,4 +120,54 @@ function nothingDefined(all: readonly DocumentPart[], group: string | undefined)
   }
   const others = didYouMean(group, groups) || `; the groups are ${groups.slice(0, 20).join(", ")}`;
   return new UsageError(`--group "${group}" has no custom kinds${others}`);
+}
+
+const KIND = "CustomResourceDefinition";
+
+/** The depth of nested values that is read. Two levels are one level of a schema. */
+const MAX_DEPTH = 400;
+
+/**
+ * Returns the CustomResourceDefinitions in the text of a file: YAML of any number of documents, or JSON. Those in lists
+ * are found too; objects of other kinds are skipped.
+ *
+ * @param file The path of the file, for messages.
+ * @throws {UsageError} when it is not YAML, or has no definition.
+ * @throws {SchemaError} when a document is no object.
+ */
+export function definitionsIn(text: string, file: string): DocumentPart[] {
+  let documents: unknown[];
+  try {
+    // Aliases would let a small file grow without bound; generators of definitions write none.
+    documents = loadAll(text, { maxAliases: 0, maxDepth: MAX_DEPTH });
+  } catch (cause) {
+    const place = cause instanceof YAMLException && cause.mark !== undefined
+      ? `${cause.reason} at line ${cause.mark.line + 1}, column ${cause.mark.column + 1}`
+      : messageOf(cause);
+    throw new UsageError(`--file: "${file}" is neither YAML nor JSON that can be read: ${place}`, { cause });
+  }
+  const parts = documents.map((value, i) => ({
+    value,
+    path: documents.length === 1 ? `${file}#` : `${file}, document ${i + 1}#`,
+  }));
+  const objects = parts.filter(({ value }) => value !== null && value !== undefined).flatMap(objectsAt);
+  const found = objects.filter((part) => memberOf(objectAt(part), "kind") === KIND);
+  if (found.length === 0) {
+    throw new UsageError(`--file: "${file}" has no ${KIND} among its ${objects.length} objects; name another file`);
+  }
+  return found;
+}
+
+/** The items of a list, or the object itself. */
+function objectsAt(part: DocumentPart): DocumentPart[] {
+  const object = objectAt(part);
+  const items = memberOf(object, "items");
+  const kind = memberOf(object, "kind");
+  if (!Array.isArray(items) || !(typeof kind === "string" && kind.endsWith("List"))) return [part];
+  // The items of a typed list need not say of which kind they are.
+  const typed = kind === `${KIND}List`;
+  return items.map((item, i) => ({
+    value: typed && isDocumentObject(item) ? { kind: KIND, ...item } : item,
+    path: pathTo(part.path, "items", i),
+  }));
 }

@@ -8,9 +8,9 @@
  */
 import { dirname } from "node:path";
 import { encoder, type KubernetesObject } from "../api/object.ts";
-import { folderPermissions, readProblem, replaceFile, temporaryPath } from "../connect/deno/host.ts";
+import { folderPermissions, readProblem, replaceFile, temporaryPath } from "../connect/deno/files.ts";
 import { messageOf } from "../errors/errors.ts";
-import { UsageError } from "./errors/explain_error.ts";
+import { UsageError } from "./shared/explain_error.ts";
 
 /**
  * Checks that the file that a flag names can be written, by creating a temporary file in the same folder.

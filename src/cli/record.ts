@@ -25,20 +25,18 @@ import type {
   RequestEnd,
 } from "../reflector/requests.ts";
 import type { RecordedLine, RecordingHeader } from "../testing/fake/recording.ts";
-import { EXIT_CODE, UsageError } from "./errors/explain_error.ts";
 import { unwritable } from "./output_file.ts";
+import { clientFor, type ConnectionFlags } from "./shared/connect.ts";
+import { EXIT_CODE, UsageError } from "./shared/explain_error.ts";
+import { checkNumbers, durationMs } from "./shared/flag_values.ts";
 import {
-  checkNumbers,
   checkSelection,
-  clientFor,
   collectionsOf,
-  type ConnectionFlags,
-  durationMs,
   explainRefusal,
   readableSelection,
   resourcesFor,
   type SelectionFlags,
-} from "./resources/resources_for.ts";
+} from "./shared/targets.ts";
 import { FailureReporter, type Terminal } from "./terminal/terminal.ts";
 import { isRefused } from "./watch.ts";
 

@@ -9,28 +9,26 @@
 import type { KubernetesObject } from "../api/object.ts";
 import type { Selection } from "../api/options.ts";
 import { isSecret, type Resource, resourceName } from "../api/resource.ts";
-import { FileSnapshots } from "../connect/deno/stores.ts";
+import { FileSnapshots } from "../connect/deno/file_stores.ts";
 import { errorLine } from "../errors/errors.ts";
 import { SharedInformerFactory } from "../informer/shared_informer_factory.ts";
 import type { ReflectorPhase } from "../reflector/transition.ts";
 import { InformerRelay } from "../relay/server/informer_relay.ts";
 import { type ConnectionInfo, LOOPBACK_HOSTS, type RelayedCollection } from "../relay/server/options.ts";
-import { EXIT_CODE, UsageError } from "./errors/explain_error.ts";
+import { listen } from "./loopback.ts";
 import { checkOutputFile } from "./output_file.ts";
 import { PAGE_HTML, PAGE_POLICY } from "./page_html.ts";
+import { clientsFor, type ClusterClient, type ClustersFlags } from "./shared/connect.ts";
+import { EXIT_CODE, UsageError } from "./shared/explain_error.ts";
+import { checkNumbers, sizeInBytes } from "./shared/flag_values.ts";
 import {
-  checkNumbers,
   checkSelection,
-  clientsFor,
-  type ClusterClient,
-  type ClustersFlags,
-  listen,
   POLL_MS,
   readableSelection,
   resourcesFor,
   type SelectionFlags,
   selectionFor,
-} from "./resources/resources_for.ts";
+} from "./shared/targets.ts";
 import { FailureReporter, type Terminal } from "./terminal/terminal.ts";
 
 /** Headers of the page. */
@@ -263,18 +261,4 @@ function collectionsOf(
     };
   }
   return collections;
-}
-
-/**
- * Returns the bytes of a size such as `512MB`, `1.5G` or `512MiB`.
- *
- * @throws {UsageError} that names the flag.
- */
-function sizeInBytes(text: string, flag: string): number {
-  const [, number, unit = "", binary = ""] = /^(\d+(?:\.\d+)?)([KMG]?)(i?)B?$/i.exec(text) ?? [];
-  const bytes = Math.floor(
-    Number(number) * (binary === "" ? 1_000 : 1_024) ** " KMG".indexOf(unit.toUpperCase() || " "),
-  );
-  if (bytes > 0) return bytes;
-  throw new UsageError(`--${flag} must be a size such as "512MB" or "1GiB", found "${text}"`);
 }

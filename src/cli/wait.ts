@@ -19,19 +19,18 @@ import { errorLine } from "../errors/errors.ts";
 import { SharedIndexInformer } from "../informer/shared_index_informer.ts";
 import { WaitError } from "../informer/status.ts";
 import { Pod } from "../kinds/core/v1.ts";
-import { EXIT_CODE, UsageError } from "./errors/explain_error.ts";
+import { clientFor, type ConnectionFlags } from "./shared/connect.ts";
+import { EXIT_CODE, UsageError } from "./shared/explain_error.ts";
+import { durationMs } from "./shared/flag_values.ts";
 import {
-  clientFor,
   collectionsOf,
-  type ConnectionFlags,
-  durationMs,
   explainRefusal,
   type FoundTarget,
   getTargets,
   readableSelection,
   type SelectionFlags,
   targetsFor,
-} from "./resources/resources_for.ts";
+} from "./shared/targets.ts";
 import { FailureReporter, nothingFound, qualifiedName, type Terminal } from "./terminal/terminal.ts";
 
 interface WaitFlags extends ConnectionFlags, SelectionFlags {

@@ -22,21 +22,19 @@ import type {
 import type { SharedIndexInformer } from "../informer/shared_index_informer.ts";
 import { SharedInformerFactory } from "../informer/shared_informer_factory.ts";
 import type { ReflectorPhase } from "../reflector/transition.ts";
-import { EXIT_CODE, UsageError } from "./errors/explain_error.ts";
 import { checkOutputFile, writeCacheFile } from "./output_file.ts";
+import { clientsFor, type ClusterClient, type ClustersFlags } from "./shared/connect.ts";
+import { EXIT_CODE, UsageError } from "./shared/explain_error.ts";
+import { durationMs } from "./shared/flag_values.ts";
 import {
   checkSelection,
-  clientsFor,
-  type ClusterClient,
-  type ClustersFlags,
-  durationMs,
   explainRefusal,
   POLL_MS,
   readableSelection,
   resourcesFor,
   type SelectionFlags,
   selectionFor,
-} from "./resources/resources_for.ts";
+} from "./shared/targets.ts";
 import { LiveView, WatchScreen } from "./terminal/live_view.ts";
 import {
   FailureReporter,

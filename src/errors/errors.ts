@@ -2,7 +2,7 @@
  * Errors as text: one line, the chain of causes, redaction, similar names, and the console.
  *
  * {@linkcode errorLine} and {@linkcode ConsoleReporter} are the entry points. This is the only file that writes to the
- * console, where a program has no `onError`. Remedies are in the messages themselves, and for commands in `cli/errors`.
+ * console, where a program has no `onError`. Remedies are in the messages themselves, and for commands in `cli/shared`.
  *
  * @module
  */

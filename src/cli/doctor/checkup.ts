@@ -18,9 +18,9 @@ import { DerivedController } from "../../async/signals.ts";
 import { LongTimer } from "../../async/time.ts";
 import { ConnectError } from "../../connect/deno/connect_options.ts";
 import { KubeconfigError } from "../../connect/kubeconfig/parse_kubeconfig.ts";
-import type { Term } from "../../connect/kubeconfig/text.ts";
+import type { Term } from "../../connect/kubeconfig/secrets.ts";
 import { withoutAddress } from "../../errors/errors.ts";
-import { EXIT_CODE, explainError } from "../errors/explain_error.ts";
+import { EXIT_CODE, explainError } from "../shared/explain_error.ts";
 import { plain } from "../terminal/terminal.ts";
 
 /** A problem and its remedy. */

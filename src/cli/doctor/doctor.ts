@@ -16,16 +16,9 @@ import { ReadAhead } from "../../async/iterate.ts";
 import type { Client } from "../../client/client.ts";
 import { errorLine } from "../../errors/errors.ts";
 import { bytesText, MemoryMeter, type MemoryReport } from "../../informer/cache/lister.ts";
-import { EXIT_CODE, UsageError } from "../errors/explain_error.ts";
-import {
-  checkSelection,
-  clientFor,
-  type ConnectionFlags,
-  connectOptionsFor,
-  resourcesFor,
-  type SelectionFlags,
-  selectionFor,
-} from "../resources/resources_for.ts";
+import { clientFor, type ConnectionFlags, connectOptionsFor } from "../shared/connect.ts";
+import { EXIT_CODE, UsageError } from "../shared/explain_error.ts";
+import { checkSelection, resourcesFor, type SelectionFlags, selectionFor } from "../shared/targets.ts";
 import { jsonText, tableLines, type Terminal } from "../terminal/terminal.ts";
 import { checkConfiguration, checkCredentials, checkDiscovery, checkLogin, checkResource } from "./access_checks.ts";
 import { Checkup, CHECKUP_LIMITS, type CheckupLimits, seconds, type Step, type StepStatus } from "./checkup.ts";

@@ -20,10 +20,12 @@ import {
   type ExecPlugin,
   parseExecCredential,
 } from "../kubeconfig/exec_plugin.ts";
-import { Redacted, Secret, termOfToken, tokenProblem } from "../kubeconfig/text.ts";
+import { Redacted, Secret, termOfToken, tokenProblem } from "../kubeconfig/secrets.ts";
 import type { InClusterOptions } from "./connect_options.ts";
-import { type ExplainFileProblem, FileProblem, type Host, pathBeside, readCheckedFile, runFlag } from "./host.ts";
-import { pairProblem, type PemSources, type TlsFiles, type TlsMaterial } from "./http_client.ts";
+import { type ExplainFileProblem, FileProblem, pathBeside, readCheckedFile } from "./files.ts";
+import { type Host, runFlag } from "./host.ts";
+import { pairProblem, type TlsMaterial } from "./http_client.ts";
+import type { PemSources, TlsFiles } from "./tls_files.ts";
 
 /** Basic authentication by user name and password. Prints as `[redacted]`. */
 export class BasicLogin extends Redacted {

@@ -20,13 +20,8 @@ import {
 } from "../kubeconfig/resolve_context.ts";
 import type { ExecLogin, KubeconfigLogin } from "./credentials.ts";
 import { netFlag } from "./host.ts";
-import {
-  createDirectHttpClient,
-  createHttpClient,
-  isSameMaterial,
-  type TlsMaterial,
-  TlsNameProxy,
-} from "./http_client.ts";
+import { createDirectHttpClient, createHttpClient, isSameMaterial, type TlsMaterial } from "./http_client.ts";
+import { TlsNameProxy } from "./tls_name_proxy.ts";
 
 /**
  * Long-running requests, whose response may begin late (apiserver `longRunningRequestCheck`: the verb `proxy`, and

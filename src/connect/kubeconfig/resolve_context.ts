@@ -10,6 +10,7 @@
 
 import { isRecord } from "../../api/object.ts";
 import { defined, type Impersonation, impersonationProblem } from "../../api/options.ts";
+import { certificateProblem, privateKeyProblem } from "./certificates.ts";
 import { type ExecPlugin, readExec } from "./exec_plugin.ts";
 import {
   EntryFields,
@@ -21,17 +22,11 @@ import {
   type KubeconfigEntry,
   type KubeconfigError,
   kubeconfigError,
-} from "./parse_kubeconfig.ts";
-import {
-  certificateProblem,
-  decodeBase64,
-  privateKeyProblem,
   quote,
   quoteAll,
-  Secret,
   suggestion,
-  tokenProblem,
-} from "./text.ts";
+} from "./parse_kubeconfig.ts";
+import { decodeBase64, Secret, tokenProblem } from "./secrets.ts";
 
 /** A certificate or key inside the kubeconfig. */
 interface InlineMaterial {

@@ -19,9 +19,10 @@ import {
   TokenFile,
   tokenLogin,
 } from "../../../src/connect/deno/credentials.ts";
-import type { FileProblem, Program } from "../../../src/connect/deno/host.ts";
+import type { FileProblem } from "../../../src/connect/deno/files.ts";
+import type { Program } from "../../../src/connect/deno/programs.ts";
 import { ExecCredential } from "../../../src/connect/kubeconfig/exec_plugin.ts";
-import { Secret } from "../../../src/connect/kubeconfig/text.ts";
+import { Secret } from "../../../src/connect/kubeconfig/secrets.ts";
 import { errorLine } from "../../../src/errors/errors.ts";
 import { InformerError } from "../../../src/errors/informer_error.ts";
 import { makeCertificates } from "../../support/certificates.ts";

@@ -1,127 +1,12 @@
 /**
- * Texts in kubeconfigs: secrets, certificates, keys and tokens, checked without being shown.
+ * Certificates and keys in PEM, which are checked without being shown.
  *
- * {@linkcode Secret}, {@linkcode certificateProblem} and {@linkcode termOfToken} are entry points. No function quotes a
- * secret, and no signature is verified.
+ * {@linkcode certificateProblem} and {@linkcode privateKeyProblem} are the entry points. No signature is verified.
  *
  * @module
  */
 import { decoder } from "../../api/object.ts";
-import { nearest, REDACTED } from "../../errors/errors.ts";
-
-/** Returns the type of an invalid value, for messages; never the value itself, which may be a credential. */
-export function describeValue(value: unknown): string {
-  if (value === null || value === undefined) return "nothing";
-  if (Array.isArray(value)) return "a list";
-  if (typeof value === "object") return "a mapping";
-  return typeof value === "string" ? "text" : `a ${typeof value}`;
-}
-
-/** Quotes a name for a message, shortened to 80 characters. */
-export function quote(name: string): string {
-  return JSON.stringify(name.length > 80 ? `${name.slice(0, 77)}...` : name);
-}
-
-/** Quotes names for a message, `"a", "b"`: the first ten, in their order. */
-export function quoteAll(names: Iterable<string>): string {
-  const all = [...names];
-  const shown = all.slice(0, 10).map(quote).join(", ");
-  return all.length > 10 ? `${shown} and ${all.length - 10} more` : shown;
-}
-
-/** The method that Deno and Node call to print an object. */
-const INSPECT: unique symbol = Symbol.for("nodejs.util.inspect.custom");
-
-/** An object that hides its content when it is printed, concatenated or serialized. */
-export abstract class Redacted {
-  /** Always `"[redacted]"`. */
-  toString(): string {
-    return REDACTED;
-  }
-
-  /** Always `"[redacted]"`. */
-  toJSON(): string {
-    return REDACTED;
-  }
-
-  /** Printed by consoles: always `"[redacted]"`. */
-  [INSPECT](): string {
-    return REDACTED;
-  }
-}
-
-/** A secret text; only {@linkcode Secret.reveal} returns it. */
-export class Secret extends Redacted {
-  readonly #text: string;
-
-  /** Wraps `text`. */
-  constructor(text: string) {
-    super();
-    this.#text = text;
-  }
-
-  /** Returns the text. */
-  reveal(): string {
-    return this.#text;
-  }
-}
-
-/** Returns ` (did you mean "prod"?)` if one of the candidates is similar to the name, else an empty text. */
-export function suggestion(name: string, candidates: Iterable<string>): string {
-  const found = nearest(name, candidates);
-  return found === undefined ? "" : ` (did you mean ${quote(found)}?)`;
-}
-
-/** A validity period, in milliseconds since 1970. */
-export interface Term {
-  /** Not before this. @default {any time} */
-  readonly fromMs?: number;
-  /** Not after this. */
-  readonly untilMs: number;
-}
-
-/**
- * Returns the validity period of a bearer token, if it is a JSON Web Token that states it (RFC 7519 4.1). The signature
- * is not verified.
- */
-export function termOfToken(token: string): Term | undefined {
-  const [, payload] = token.split(".");
-  if (payload === undefined || token.split(".").length !== 3) return undefined;
-  let claims: { readonly exp?: unknown; readonly nbf?: unknown; readonly iat?: unknown };
-  try {
-    claims = JSON.parse(atob(payload.replaceAll("-", "+").replaceAll("_", "/")));
-  } catch {
-    // Not a JSON Web Token, though it has two dots.
-    return undefined;
-  }
-  if (typeof claims?.exp !== "number") return undefined;
-  const from = [claims.nbf, claims.iat].find((claim) => typeof claim === "number");
-  return { untilMs: claims.exp * 1_000, ...(typeof from === "number" && { fromMs: from * 1_000 }) };
-}
-
-/**
- * Returns the problem with a bearer token, to follow its name in a sentence; `undefined` if it can be sent. Never
- * quotes the token.
- */
-export function tokenProblem(token: string): string | undefined {
-  if (token === "") return "is empty";
-  return /^[\x21-\x7e]+$/.test(token)
-    ? undefined
-    : "holds blanks, line ends or characters beyond ASCII, which no token has";
-}
-
-/** Decodes the text in a `-data` field; returns `undefined` if it is not base64. */
-export function decodeBase64(data: string): string | undefined {
-  const bytes = base64Bytes(data);
-  return bytes === undefined ? undefined : decoder.decode(bytes);
-}
-
-/** Decodes base64 with or without line ends; returns `undefined` if it is not base64. */
-function base64Bytes(base64: string): Uint8Array<ArrayBuffer> | undefined {
-  const plain = base64.replaceAll(/\s/g, "");
-  if (!/^[A-Za-z0-9+/]*={0,2}$/.test(plain) || plain.length % 4 !== 0) return undefined;
-  return Uint8Array.from(atob(plain), (character) => character.charCodeAt(0));
-}
+import { base64Bytes } from "./secrets.ts";
 
 const BLOCK = /-----BEGIN ([A-Z0-9 ]+)-----\s([^-]*(?:-(?!----)[^-]*)*)-----END \1-----/g;
 
@@ -169,7 +54,7 @@ function blocksOf(text: string): { readonly label: string; readonly body: string
   return [...text.matchAll(BLOCK)].map(([, label, body]) => ({ label, body }));
 }
 
-function found(text: string, blocks: readonly { readonly label: string }[]): string {
+export function found(text: string, blocks: readonly { readonly label: string }[]): string {
   if (text.trim() === "") return "it is empty";
   if (blocks.length === 0) return text.includes("-----BEGIN ") ? "only the beginning of a block" : "no PEM at all";
   return `only ${[...new Set(blocks.map((block) => `"${block.label}"`))].join(", ")}`;
