@@ -42,6 +42,26 @@ export async function checkOutputFile(flag: string, path: string): Promise<void>
   }
 }
 
+/**
+ * Checks that a file can be written, and is absent, empty, or one that `isOwn` recognizes as written by the command.
+ *
+ * @throws {UsageError}
+ */
+export async function checkOrigin(flag: string, path: string, isOwn: (text: string) => boolean): Promise<void> {
+  await checkOutputFile(flag, path);
+  let text: string;
+  try {
+    text = await Deno.readTextFile(path);
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return;
+    throw unwritable(flag, path, error);
+  }
+  if (text === "" || isOwn(text)) return;
+  throw new UsageError(
+    `${flag}: "${path}" exists and was not written by this command; name another file, or delete it`,
+  );
+}
+
 async function infoOf(place: string, flag: string, path: string): Promise<Deno.FileInfo | undefined> {
   try {
     return await Deno.stat(place);

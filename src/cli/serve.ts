@@ -9,6 +9,7 @@
 import type { KubernetesObject } from "../api/object.ts";
 import type { Selection } from "../api/options.ts";
 import { isSecret, type Resource, resourceName } from "../api/resource.ts";
+import { sleep } from "../async/time.ts";
 import { FileSnapshots } from "../connect/deno/file_stores.ts";
 import { errorLine } from "../errors/errors.ts";
 import { SharedInformerFactory } from "../informer/shared_informer_factory.ts";
@@ -29,7 +30,7 @@ import {
   type SelectionFlags,
   selectionFor,
 } from "./shared/targets.ts";
-import { FailureReporter, type Terminal } from "./terminal/terminal.ts";
+import { type CommandContext, FailureReporter, type Terminal } from "./terminal/terminal.ts";
 
 /** Headers of the page. */
 const HEADERS: Readonly<Record<string, string>> = {
@@ -80,26 +81,20 @@ interface ServeFlags extends ClustersFlags, SelectionFlags {
 }
 
 /** Serves caches of resources over HTTP on loopback until the signal aborts. Returns the exit code. */
-export async function serve(
-  flags: ServeFlags,
-  names: readonly string[],
-  terminal: Terminal,
-  signal: AbortSignal,
-): Promise<number> {
+export async function serve(flags: ServeFlags, names: readonly string[], context: CommandContext): Promise<number> {
+  const { terminal, signal } = context;
   checkSelection(flags, names);
   checkNumbers({ port: flags.port });
   const maxBytes = flags.maxBytes === undefined ? undefined : sizeInBytes(flags.maxBytes, "max-bytes");
   const store = await snapshotsFor(flags, names);
   using clients = await clientsFor(flags, terminal);
   const polled = new Set<Resource<KubernetesObject>>();
-  const resources = await clients.ask(
-    (client, signal) => resourcesFor(client, names, "watch", { form: "table", signal, terminal, polled }),
-    signal,
-  );
+  const options = { form: "table", terminal, polled } as const;
+  const resources = await clients.ask((...asked) => resourcesFor(names, "watch", options, ...asked), signal);
   // Of several clusters, one that does not answer is not waited for.
   const [{ cluster, client }] = clients.all;
   const readable = cluster === undefined
-    ? await readableSelection(flags, client, resources, { say: (line) => terminal.say(line), signal })
+    ? await readableSelection(flags, client, resources, { terminal, signal })
     : undefined;
   const served = clients.all.map((member) => {
     const selection = readable ?? selectionFor(flags, member.client);
@@ -117,10 +112,7 @@ export async function serve(
     terminal.say(
       `serving ${plurals.join(", ")} on ${address}; open it in a browser, or try: curl -N ${place}events/${plurals[0]}`,
     );
-    await new Promise<void>((resolve) => {
-      if (signal.aborted) resolve();
-      else signal.addEventListener("abort", () => resolve(), { once: true });
-    });
+    await sleep(Infinity, { signal }).catch(() => {}); // it is interrupted
   } finally {
     for (const { relay } of served) await relay[Symbol.asyncDispose]();
     await http[Symbol.asyncDispose]();

@@ -86,6 +86,15 @@ export function withoutAddress(message: string): string {
 /** Stands for a secret. */
 export const REDACTED = "[redacted]";
 
+/**
+ * Redacts known secrets in a text, the longest first, so that a secret that contains another one is redacted
+ * completely. Texts of less than four characters are not secrets: redacting them would damage words.
+ */
+export function withoutSecrets(text: string, secrets: Iterable<string>): string {
+  const known = [...secrets].filter(({ length }) => length >= 4).sort((a, b) => b.length - a.length);
+  return known.reduce((rest, secret) => rest.replaceAll(secret, REDACTED), text);
+}
+
 /** Words that precede a secret or end the name of one. */
 const SECRET_WORD = "secret|token|passw(?:or)?d|passphrase|credential|key";
 

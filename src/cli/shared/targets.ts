@@ -9,7 +9,7 @@
 import { ValidationError } from "@cliffy/command";
 import type { KubernetesObject } from "../../api/object.ts";
 import { checkSelectors, defined, type Selection } from "../../api/options.ts";
-import { type ApiResource, asTable, onlyMetadata, type Resource } from "../../api/resource.ts";
+import { type ApiResource, asTable, onlyMetadata, type Resource, resourceName } from "../../api/resource.ts";
 import { DecodeError, StatusError, UnreachableError } from "../../api/status.ts";
 import { type Client, findResource } from "../../client/client.ts";
 import { readablePart } from "../../client/readable_namespaces.ts";
@@ -73,20 +73,30 @@ export interface FoundTarget {
   readonly names: readonly string[];
 }
 
+/** Options of looking for resources. */
+interface ResourceOptions {
+  /** The form in which objects are needed. */
+  readonly form: keyof typeof FORMS;
+  readonly terminal: Terminal;
+  /** Resources to watch that can only be listed are added to this. @default {they are refused} */
+  readonly polled?: Set<Resource<KubernetesObject>>;
+}
+
 /**
  * Finds the resources of what {@linkcode getTargets} returns, as {@linkcode resourcesFor} does.
  *
  * @throws {UsageError} when a name is unknown, or that of a category before names of objects.
  */
 export async function targetsFor(
-  client: Client,
   targets: readonly GetTarget[],
   verb: "list" | "watch",
-  options: Parameters<typeof resourcesFor>[3],
+  options: ResourceOptions,
+  client: Client,
+  signal: AbortSignal,
 ): Promise<FoundTarget[]> {
   const found: FoundTarget[] = [];
   for (const { kind, names } of targets) {
-    const resources = await resourcesFor(client, [kind], verb, options);
+    const resources = await resourcesFor([kind], verb, options, client, signal);
     if (names.length > 0 && resources.length > 1) {
       throw new UsageError(`"${kind}" is a category, whose objects are listed; name the kind of ${names[0]}`);
     }
@@ -95,9 +105,23 @@ export async function targetsFor(
   return found;
 }
 
-const FORMS: Readonly<
-  Record<"object" | "metadata" | "table", (resource: Resource) => Resource<KubernetesObject>>
-> = { object: (resource) => resource, metadata: onlyMetadata, table: asTable };
+const FORMS = { object: (resource: Resource) => resource, metadata: onlyMetadata, table: asTable };
+
+/** Returns the resources of the server, and reports API versions that it does not describe. */
+export async function discover(
+  client: Client,
+  terminal: Terminal,
+  signal: AbortSignal,
+): Promise<readonly ApiResource[]> {
+  const warnings: string[] = [];
+  const known = await client.discover({
+    signal,
+    onError: (error, groupVersion) => warnings.push(`warning: ${groupVersion} was not discovered: ${errorLine(error)}`),
+  });
+  // If all groups had failed, `discover` would have thrown.
+  for (const warning of warnings) terminal.say(warning);
+  return known;
+}
 
 /**
  * Finds the resources with these names on the server, each once, in the form in which objects are needed. The name of a
@@ -106,24 +130,13 @@ const FORMS: Readonly<
  * @throws {UsageError} when a name is unknown, or its resource does not support `verb`.
  */
 export async function resourcesFor(
-  client: Client,
   names: readonly string[],
   verb: "list" | "watch",
-  options: {
-    readonly form: "object" | "metadata" | "table";
-    readonly signal: AbortSignal;
-    readonly terminal: Terminal;
-    /** Resources to watch that can only be listed are added to this. @default {they are refused} */
-    readonly polled?: Set<Resource<KubernetesObject>>;
-  },
+  { form, terminal, polled }: ResourceOptions,
+  client: Client,
+  signal: AbortSignal,
 ): Promise<Resource<KubernetesObject>[]> {
-  const warnings: string[] = [];
-  const known = await client.discover({
-    signal: options.signal,
-    onError: (error, groupVersion) => warnings.push(`warning: ${groupVersion} was not discovered: ${errorLine(error)}`),
-  });
-  // If all groups had failed, `discover` would have thrown.
-  for (const warning of warnings) options.terminal.say(warning);
+  const known = await discover(client, terminal, signal);
   if (known.length === 0) {
     throw new DecodeError(
       "Cannot discover resources: the server lists none; check that its address is that of an API server",
@@ -132,17 +145,16 @@ export async function resourcesFor(
   const found = new Map<string, Resource<KubernetesObject>>();
   for (const name of names.flatMap((name) => name.split(",")).filter((name) => name !== "")) {
     for (const resource of named(known, name)) {
-      const isPolled = options.polled !== undefined && !resource.verbs.includes(verb);
+      const isPolled = polled !== undefined && !resource.verbs.includes(verb);
       if (!resource.verbs.includes(isPolled ? "list" : verb)) {
         throw new UsageError(`"${resource.plural}" cannot be ${verb === "list" ? "listed" : "watched"} on this server`);
       }
-      const { group, version, plural, kind, scope, shortNames, categories } = resource;
-      const plain: Resource = { group, version, plural, kind, scope, shortNames, categories };
-      const formed = FORMS[options.form](plain);
-      found.set(`${group}/${plural}`, formed);
+      const { verbs: _, preferred: _preferred, ...plain } = resource;
+      const formed: Resource<KubernetesObject> = FORMS[form](plain);
+      found.set(resourceName(resource), formed);
       if (!isPolled) continue;
-      options.polled!.add(formed);
-      options.terminal.say(`"${plural}" cannot be watched, and is listed every ${POLL_MS / 1_000} s`);
+      polled.add(formed);
+      terminal.say(`"${resource.plural}" cannot be watched, and is listed every ${POLL_MS / 1_000} s`);
     }
   }
   if (found.size === 0) throw new UsageError("name at least one resource, such as pods");
@@ -222,8 +234,9 @@ export async function readableSelection(
   flags: SelectionFlags,
   client: Client,
   resources: readonly Resource<KubernetesObject>[],
-  { say, ...options }: {
-    readonly say: (line: string) => void;
+  { terminal, cluster, ...options }: {
+    readonly terminal: Terminal;
+    readonly cluster?: string;
     readonly signal: AbortSignal;
     readonly verbs?: readonly "list"[];
   },
@@ -235,7 +248,8 @@ export async function readableSelection(
     const namespaces = await readablePart(client, placed, options) ?? [];
     if (namespaces.length === 0) return selection;
     const kinds = placed.map(({ plural }) => plural).join(", ");
-    say(`${kinds} of all namespaces may not be read; reading those of ${namespaces.join(", ")}`);
+    const place = cluster === undefined ? "" : `${cluster}: `;
+    terminal.say(`${place}${kinds} of all namespaces may not be read; reading those of ${namespaces.join(", ")}`);
     return { ...selection, namespaces };
   } catch (error) {
     if (error instanceof StatusError || error instanceof UnreachableError) return selection; // the requests find out

@@ -11,7 +11,6 @@ import { callObserver } from "../../async/signals.ts";
 import { Client } from "../../client/client.ts";
 import { InformerError } from "../../errors/informer_error.ts";
 import { checkNames } from "../../errors/option_names.ts";
-import { validityOf } from "../kubeconfig/certificates.ts";
 import { EntryFields, type KubeconfigEntry, parseKubeconfig } from "../kubeconfig/parse_kubeconfig.ts";
 import { proxyHref, proxyName, proxyPort, resolveContext, serverProblem } from "../kubeconfig/resolve_context.ts";
 import {
@@ -27,10 +26,10 @@ import {
   type InClusterOptions,
 } from "./connect_options.ts";
 import { KubeconfigLogin, TokenFile } from "./credentials.ts";
-import { denoHost, type Host, netFlag, RecordingHost } from "./host.ts";
+import { denoHost, type Host, netFlag, type RecordingHost, recordingHost, runFlag } from "./host.ts";
 import type { TlsMaterial } from "./http_client.ts";
 import { choosePlan, type ConnectionPlan, isAttempt, loadKubeconfig, planFromContext, planInCluster } from "./plan.ts";
-import { TlsFiles } from "./tls_files.ts";
+import { TlsFiles, validityOf } from "./tls_files.ts";
 import { DenoTransport } from "./transport.ts";
 
 /**
@@ -49,7 +48,6 @@ async function executePlan(
   const headers = as && impersonationHeaders(as);
   const files = new TlsFiles(plan, onWarning);
   if (login?.credentials instanceof TokenFile) await login.credentials.ready();
-  if (login?.type === "exec") host.willRun(login.command);
   const material = await files.read();
   files.check(material);
   const kubeconfig = again && new KubeconfigLogin(plan, files, again);
@@ -68,23 +66,29 @@ async function executePlan(
     userAgent,
     onWarning,
     onRequest: options.onRequest,
-    origin: { ...originOf(plan, material, host), ...(as && { actsAs: as.user }) },
+    origin: { ...await originOf(plan, material, host), ...(as && { actsAs: as.user }) },
   });
 }
 
-function originOf(plan: ConnectionPlan, material: TlsMaterial, host: RecordingHost): ConnectionOrigin {
+async function originOf(
+  plan: ConnectionPlan,
+  material: TlsMaterial,
+  host: RecordingHost,
+): Promise<ConnectionOrigin> {
   const { login, proxy, tlsServerName, insecure } = plan;
-  const validity = material.cert === undefined ? undefined : validityOf(material.cert);
+  const plugin = login?.type === "exec" ? login.command : undefined;
+  const run = plugin === undefined ? [] : [runFlag(plugin)];
+  const validity = material.cert === undefined ? undefined : await validityOf(material.cert);
   return defined({
     ...plan.origin,
     login: login?.type ?? "none" as const,
     clientCertificate: plan.cert !== undefined,
     certificateExpires: validity && new Date(validity.untilMs),
-    plugin: login?.type === "exec" ? login.command : undefined,
+    plugin,
     proxy: proxy && proxyName(proxy),
     tlsServerName,
     insecure: insecure || undefined,
-    permissions: [...host.permissions, netFlag(plan.server, ...alsoReached(plan))],
+    permissions: [...host.permissions, ...run, netFlag(plan.server, ...alsoReached(plan))],
   });
 }
 
@@ -131,7 +135,7 @@ function checkOptions(options: ConnectOptions): void {
 export async function findConnection(options: ConnectOptions = {}, machine: Host = denoHost): Promise<FoundConnection> {
   checkNames("connect", options, CONNECT_OPTIONS);
   checkOptions(options);
-  const host = new RecordingHost(machine);
+  const host = recordingHost(machine);
   return await executePlan(await choosePlan(options, host), options, host);
 }
 
@@ -145,7 +149,7 @@ export async function findInClusterConnection(
   machine: Host = denoHost,
 ): Promise<FoundConnection> {
   checkOptions(options);
-  const host = new RecordingHost(machine);
+  const host = recordingHost(machine);
   const plan = await planInCluster(options, host);
   if (isAttempt(plan)) throw new ConnectError("Cannot connect from inside a cluster:", [plan]);
   return await executePlan(plan, options, host);
@@ -245,7 +249,7 @@ export async function connectKubeconfig(
   refuseOfThisMachine(config.clusters.get(context.cluster.name)!, ["certificate-authority"]);
   const named = ["exec", "tokenFile", "client-certificate", "client-key"];
   if (context.user !== undefined) refuseOfThisMachine(config.users.get(context.user.name)!, named);
-  const host = new RecordingHost(denoHost);
+  const host = recordingHost(denoHost);
   return clientOf(await executePlan(planFromContext(config, options, host), options, host), options);
 }
 

@@ -119,10 +119,10 @@ function refuse(what: string, problem: string | undefined): void {
   if (problem !== undefined) throw new TypeError(`Cannot use ${what}: ${problem}`);
 }
 
-/** Returns the problem with a certificate and key as a pair; `undefined` if TLS accepts them. */
-export function pairProblem(cert: string, key: string): string | undefined {
+/** Returns the problem that TLS has with certificates and key, such as a key of another one; `undefined` for none. */
+export function tlsProblem(material: TlsMaterial): string | undefined {
   try {
-    createHttpClient({ cert, key }, {}).close();
+    createHttpClient(material, {}).close();
   } catch (error) {
     return messageOf(error);
   }

@@ -76,11 +76,6 @@ const REMOVED_BATCH = 40;
 /** The age from which a write counts as given up, in milliseconds. */
 const GIVEN_UP_MS = 600_000;
 
-/**
- * All values are bytes: other values are written as V8 of the moment writes them, and an older version may be unable to
- * read that.
- */
-
 /** The number of times that a snapshot is read which is replaced meanwhile. */
 const READS = 3;
 
@@ -107,9 +102,6 @@ export class KvSnapshots implements SnapshotStore, Disposable {
   readonly #prefix: readonly string[];
   readonly #maxBytes: number;
 
-  /** `#opened` is the database if {@linkcode open} has opened it. */
-  #opened: Disposable | undefined;
-
   /**
    * Opens the default database of the program, or the one of a path or address, and keeps snapshots in it. The disposal
    * closes it.
@@ -118,10 +110,8 @@ export class KvSnapshots implements SnapshotStore, Disposable {
    */
   static async open(options: KvSnapshotsOptions & { readonly path?: string } = {}): Promise<KvSnapshots> {
     checkNames("keep snapshots", options, "path prefix maxBytes");
-    const kv = await openKv(options.path);
-    const snapshots = new KvSnapshots(kv, { prefix: options.prefix, maxBytes: options.maxBytes });
-    snapshots.#opened = kv;
-    return snapshots;
+    const { path, ...rest } = options;
+    return new KvSnapshots(await openKv(path), rest);
   }
 
   /** Keeps snapshots in a database that the caller closes. The default of `maxBytes` is 16 MiB. */
@@ -135,8 +125,7 @@ export class KvSnapshots implements SnapshotStore, Disposable {
 
   /** Closes the database if {@linkcode open} has opened it. */
   [Symbol.dispose](): void {
-    this.#opened?.[Symbol.dispose]();
-    this.#opened = undefined;
+    close(this.#kv);
   }
 
   /**
@@ -250,7 +239,10 @@ export class KvSnapshots implements SnapshotStore, Disposable {
   }
 }
 
-/** Returns a value as JSON, in bytes; see {@linkcode encoder}. */
+/**
+ * Returns a value as JSON, in bytes: other values are written as V8 of the moment writes them, and an older version may
+ * be unable to read that.
+ */
 function bytesOf(value: unknown): Uint8Array<ArrayBuffer> {
   return encoder.encode(JSON.stringify(value));
 }
@@ -301,11 +293,22 @@ interface Stamp {
   readonly versionstamp: string | null;
 }
 
-/** Opens Deno KV. @throws {Error} when Deno has none. */
-async function openKv(path: string | undefined): Promise<SnapshotKv & Disposable> {
+/** Opens Deno KV, for {@linkcode close}. @throws {Error} when Deno has none. */
+async function openKv(path: string | undefined): Promise<SnapshotKv> {
   const { openKv } = Deno as { readonly openKv?: (path?: string) => Promise<SnapshotKv & Disposable> };
   if (openKv === undefined) throw new InformerError("Cannot open Deno KV: run Deno with --unstable-kv");
-  return await openKv(path);
+  const kv = await openKv(path);
+  opened.set(kv, kv);
+  return kv;
+}
+
+/** The open databases of {@linkcode openKv}. */
+const opened = new WeakMap<SnapshotKv, Disposable>();
+
+/** Closes a database that {@linkcode openKv} has opened; leaves others to the caller. */
+function close(kv: SnapshotKv): void {
+  opened.get(kv)?.[Symbol.dispose]();
+  opened.delete(kv);
 }
 
 /** The number of objects that are written at once: an atomic write has 80 KiB of keys at most. */
@@ -327,8 +330,6 @@ const CHECKPOINT_BATCH = 100;
 export class KvCheckpoints implements CheckpointStore, Disposable {
   readonly #kv: SnapshotKv;
   readonly #prefix: readonly string[];
-  /** The database if {@linkcode open} has opened it. */
-  #opened: Disposable | undefined;
 
   /**
    * Opens the default database of the program, or the one of a path or address, and keeps checkpoints in it. The
@@ -340,10 +341,8 @@ export class KvCheckpoints implements CheckpointStore, Disposable {
     options: { readonly path?: string; readonly prefix?: readonly string[] } = {},
   ): Promise<KvCheckpoints> {
     checkNames("keep checkpoints", options, "path prefix");
-    const kv = await openKv(options.path);
-    const checkpoints = new KvCheckpoints(kv, { prefix: options.prefix });
-    checkpoints.#opened = kv;
-    return checkpoints;
+    const { path, ...rest } = options;
+    return new KvCheckpoints(await openKv(path), rest);
   }
 
   /** Keeps checkpoints in a database that the caller closes, under keys that begin with `informer-checkpoints`. */
@@ -355,8 +354,7 @@ export class KvCheckpoints implements CheckpointStore, Disposable {
 
   /** Closes the database if {@linkcode open} has opened it. */
   [Symbol.dispose](): void {
-    this.#opened?.[Symbol.dispose]();
-    this.#opened = undefined;
+    close(this.#kv);
   }
 
   /** Returns the checkpoint of a name, if there is one. @throws what the database throws. */

@@ -32,9 +32,8 @@ import {
 import { Secret } from "../kubeconfig/secrets.ts";
 import { type ConnectAttempt, ConnectError, type ConnectionOrigin, type ConnectOptions } from "./connect_options.ts";
 import {
-  BasicLogin,
-  BearerToken,
   ExecLogin,
+  FixedLogin,
   PLUGIN_TIMEOUT_MS,
   pluginCommand,
   runPlugin,
@@ -47,9 +46,9 @@ import { filePemSource, type PemSource, type PemSources } from "./tls_files.ts";
 
 /** The credentials sent as `Authorization`. */
 type Login =
-  | { readonly type: "token"; readonly credentials: BearerToken | ExecLogin }
+  | { readonly type: "token"; readonly credentials: FixedLogin | ExecLogin }
   | { readonly type: "tokenFile"; readonly credentials: TokenFile }
-  | { readonly type: "basic"; readonly credentials: BasicLogin }
+  | { readonly type: "basic"; readonly credentials: FixedLogin }
   | { readonly type: "exec"; readonly credentials: ExecLogin; readonly command: string };
 
 /** A configuration whose certificate files are not read yet. */
@@ -103,7 +102,7 @@ function givenLogin(
     throw new TypeError(`Cannot connect: "${login}" ${problem}; use an "https://" server`);
   }
   if (typeof token === "function") return { type: "token", credentials: tokenLogin(token) };
-  if (token !== undefined) return { type: "token", credentials: new BearerToken(token) };
+  if (token !== undefined) return { type: "token", credentials: FixedLogin.bearer(token) };
   const path = pathOfOption("tokenFile", tokenFile!);
   const explain = explainOption("tokenFile", path);
   return { type: "tokenFile", credentials: new TokenFile(path, host, explain, options) };
@@ -359,10 +358,10 @@ function loginOf(user: ResolvedUser | undefined, options: ConnectOptions, host: 
     const credentials = new TokenFile(path, host, explainPlace(place, path), options, user.token);
     return { type: "tokenFile", credentials };
   }
-  if (user?.token !== undefined) return { type: "token", credentials: new BearerToken(user.token.reveal()) };
+  if (user?.token !== undefined) return { type: "token", credentials: FixedLogin.bearer(user.token.reveal()) };
   if (user?.basic === undefined) return undefined;
   const { username, password } = user.basic;
-  return { type: "basic", credentials: new BasicLogin(username, password.reveal()) };
+  return { type: "basic", credentials: FixedLogin.basic(username, password.reveal()) };
 }
 
 /** A file of the pod's service account cannot be used. */

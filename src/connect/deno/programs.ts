@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { abortable } from "@std/async/abortable";
 
 /** A program to run. */
 export interface Program {
@@ -48,28 +49,20 @@ export async function runProgram(program: Program, signal: AbortSignal): Promise
     stderr: interactive ? "inherit" : "piped",
   }).spawn();
   const readers = [child.stdout.getReader(), ...(interactive ? [] : [child.stderr.getReader()])];
-  const killed = Promise.withResolvers<never>();
-  const kill = (): void => {
-    try {
-      child.kill("SIGKILL");
-    } catch (error) {
-      // It has just ended.
-      if (!(error instanceof TypeError) && !(error instanceof Deno.errors.NotFound)) return killed.reject(error);
-    }
-    killed.reject(signal.reason);
-  };
-  signal.addEventListener("abort", kill, { once: true });
   try {
-    const [stdout, stderr = ""] = await Promise.race([Promise.all(readers.map(readText)), killed.promise]);
-    const { code } = await Promise.race([child.status, killed.promise]);
+    const ended = Promise.all([child.status, ...readers.map(readText)] as const);
+    const [{ code }, stdout, stderr = ""] = await abortable(ended, signal);
     return { code, stdout, stderr };
   } catch (error) {
-    if (!signal.aborted) child.kill("SIGKILL");
+    try {
+      child.kill("SIGKILL");
+    } catch (failure) {
+      // It has just ended.
+      if (!(failure instanceof TypeError) && !(failure instanceof Deno.errors.NotFound)) throw failure;
+    }
     await Promise.all(readers.map((reader) => reader.cancel()));
     await child.status;
     throw error;
-  } finally {
-    signal.removeEventListener("abort", kill);
   }
 }
 

@@ -5,11 +5,9 @@
  *
  * @module
  */
-import { messageOf } from "../../errors/errors.ts";
-import { validityOf, validityProblem } from "../kubeconfig/certificates.ts";
 import { type ExplainFileProblem, FileProblem, readCheckedFile } from "./files.ts";
 import type { Host } from "./host.ts";
-import { createHttpClient, type TlsMaterial } from "./http_client.ts";
+import { type TlsMaterial, tlsProblem } from "./http_client.ts";
 
 /** A PEM text, inline or in a file that may change. */
 export interface PemSource {
@@ -73,7 +71,7 @@ export class TlsFiles {
       ...(cert && { cert: await cert.read() }),
       ...(key && { key: await key.read() }),
     };
-    const validity = material.cert === undefined ? undefined : validityOf(material.cert);
+    const validity = material.cert === undefined ? undefined : await validityOf(material.cert);
     const problem = validity && validityProblem(validity, Date.now());
     if (problem !== undefined && problem !== this.#warned) {
       this.warn(cert!.explain(new FileProblem(`the certificate ${problem}`)).message);
@@ -87,8 +85,12 @@ export class TlsFiles {
    * names the source.
    */
   check({ caCerts, cert, key }: TlsMaterial): void {
-    tryTls({ caCerts }, this.#sources.ca);
-    tryTls({ cert, key }, this.#sources.cert);
+    const { ca, cert: certificate } = this.#sources;
+    for (const [source, part] of [[ca, { caCerts }], [certificate, { cert, key }]] as const) {
+      if (source === undefined) continue;
+      const problem = tlsProblem(part);
+      if (problem !== undefined) throw source.explain(new FileProblem(problem));
+    }
   }
 
   /** Reports a problem after which the last material stays in use. */
@@ -97,11 +99,33 @@ export class TlsFiles {
   }
 }
 
-function tryTls(material: TlsMaterial, source: PemSource | undefined): void {
-  if (source === undefined) return;
+/** The validity period of a certificate, in milliseconds since 1970. */
+interface Validity {
+  /** Not before this. */
+  readonly fromMs: number;
+  /** Not after this. */
+  readonly untilMs: number;
+}
+
+/** Returns the validity of the first certificate in a PEM text; `undefined` if it cannot be read. */
+export async function validityOf(pem: string): Promise<Validity | undefined> {
+  // Loading it takes 20 ms, which only programs with a client certificate wait.
+  const { X509Certificate } = await import("node:crypto");
   try {
-    createHttpClient(material, {}).close();
-  } catch (cause) {
-    throw source.explain(new FileProblem(messageOf(cause), { cause }));
+    const { validFrom, validTo } = new X509Certificate(pem);
+    return { fromMs: Date.parse(validFrom), untilMs: Date.parse(validTo) };
+  } catch {
+    return undefined; // TLS says what is wrong with it
   }
+}
+
+/**
+ * Returns the problem with the validity of a certificate, to follow its name in a sentence; `undefined` if it is valid
+ * for the next hour.
+ */
+export function validityProblem(validity: Validity, nowMs: number): string | undefined {
+  const { fromMs, untilMs } = validity;
+  if (nowMs < fromMs) return `is valid only from ${new Date(fromMs).toISOString()} on; is this machine's clock right`;
+  if (nowMs > untilMs) return `expired on ${new Date(untilMs).toISOString()}`;
+  return untilMs - nowMs < 3_600_000 ? `expires on ${new Date(untilMs).toISOString()}` : undefined;
 }

@@ -5,7 +5,6 @@
  *
  * @module
  */
-import { decoder } from "../../api/object.ts";
 import { base64Bytes } from "./secrets.ts";
 
 const BLOCK = /-----BEGIN ([A-Z0-9 ]+)-----\s([^-]*(?:-(?!----)[^-]*)*)-----END \1-----/g;
@@ -69,83 +68,4 @@ function isDer(body: string): boolean {
   let length = bytes[1] < 0x80 ? bytes[1] : 0;
   for (const byte of bytes.subarray(2, 2 + lengthBytes)) length = length * 256 + byte;
   return bytes.length === 2 + lengthBytes + length;
-}
-
-/** The validity period of a certificate. */
-interface Validity {
-  /** Not before this, in milliseconds since 1970. */
-  readonly fromMs: number;
-  /** Not after this, in milliseconds since 1970. */
-  readonly untilMs: number;
-}
-
-/** DER tags before and in the validity (X.690, RFC 5280 4.1). */
-const SEQUENCE = 0x30;
-const VERSION = 0xa0;
-const UTC_TIME = 0x17;
-const GENERALIZED_TIME = 0x18;
-
-/** Returns the validity of the first certificate in a PEM text; `undefined` if it cannot be read. */
-export function validityOf(pem: string): Validity | undefined {
-  const body = /-----BEGIN CERTIFICATE-----([^-]+)-----END CERTIFICATE-----/.exec(pem)?.[1];
-  const bytes = base64Bytes(body ?? "");
-  if (bytes === undefined) return undefined;
-  const certificate = elementAt(bytes, 0);
-  const tbs = certificate && elementAt(bytes, certificate.start);
-  if (tbs?.tag !== SEQUENCE) return undefined;
-  let at = tbs.start;
-  if (bytes[at] === VERSION) at = elementAt(bytes, at)?.end ?? bytes.length;
-  // Serial number, signature algorithm and issuer precede it.
-  for (let skipped = 0; skipped < 3; skipped++) at = elementAt(bytes, at)?.end ?? bytes.length;
-  const validity = elementAt(bytes, at);
-  if (validity?.tag !== SEQUENCE) return undefined;
-  const from = elementAt(bytes, validity.start);
-  const until = from && elementAt(bytes, from.end);
-  const fromMs = from && timeOf(bytes, from);
-  const untilMs = until && timeOf(bytes, until);
-  return fromMs === undefined || untilMs === undefined ? undefined : { fromMs, untilMs };
-}
-
-/**
- * Returns the problem with the validity of a certificate, to follow its name in a sentence; `undefined` if it is valid
- * for the next hour.
- */
-export function validityProblem(validity: Validity, nowMs: number): string | undefined {
-  const { fromMs, untilMs } = validity;
-  if (nowMs < fromMs) return `is valid only from ${new Date(fromMs).toISOString()} on; is this machine's clock right`;
-  if (nowMs > untilMs) return `expired on ${new Date(untilMs).toISOString()}`;
-  return untilMs - nowMs < 3_600_000 ? `expires on ${new Date(untilMs).toISOString()}` : undefined;
-}
-
-interface Element {
-  readonly tag: number;
-  readonly start: number;
-  readonly end: number;
-}
-
-/** Returns the element that begins at `at`; `undefined` if it does not end within the bytes. */
-function elementAt(bytes: Uint8Array, at: number): Element | undefined {
-  if (at + 2 > bytes.length) return undefined;
-  const first = bytes[at + 1];
-  const count = first < 0x80 ? 0 : first & 0x7f;
-  if (count > 4) return undefined;
-  const start = at + 2 + count;
-  let length = first < 0x80 ? first : 0;
-  for (const byte of bytes.subarray(at + 2, start)) length = length * 256 + byte;
-  const end = start + length;
-  return end > bytes.length ? undefined : { tag: bytes[at], start, end };
-}
-
-/** Parses `260131120000Z`, in which years from 50 mean 19xx, or `20260131120000Z` (RFC 5280 4.1.2.5). */
-function timeOf(bytes: Uint8Array, { tag, start, end }: Element): number | undefined {
-  if (tag !== UTC_TIME && tag !== GENERALIZED_TIME) return undefined;
-  const text = decoder.decode(bytes.subarray(start, end));
-  const match =
-    (tag === UTC_TIME ? /^(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)Z$/ : /^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)Z$/)
-      .exec(text);
-  if (match === null) return undefined;
-  const [year, month, ...rest] = match.slice(1).map(Number);
-  const full = tag === GENERALIZED_TIME ? year : year + (year >= 50 ? 1900 : 2000);
-  const [day, hour, minute, second] = rest;
-  return Date.UTC(full, month - 1, day, hour, minute, second);
 }

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertInstanceOf, assertRejects, assertStringIncludes } from "@std/assert";
 import { findConnection } from "../../../src/connect/deno/connect.ts";
-import { validityOf, validityProblem } from "../../../src/connect/kubeconfig/certificates.ts";
+import { validityOf, validityProblem } from "../../../src/connect/deno/tls_files.ts";
 import { KubeconfigError } from "../../../src/connect/kubeconfig/parse_kubeconfig.ts";
 import { makeCertificates, openssl } from "../../support/certificates.ts";
 import { FakeTime } from "../../support/fake_time.ts";
@@ -61,51 +61,44 @@ Deno.test("connect accepts client keys of every form that openssl writes, except
   }
 });
 
-/** The beginning of a certificate as far as its validity, in DER. */
-function certificateOf(...times: readonly (readonly [tag: number, text: string])[]): string {
-  const der = (tag: number, ...parts: string[]): string => {
-    const body = parts.join("");
-    return String.fromCharCode(tag, body.length) + body;
-  };
-  const validity = der(0x30, ...times.map(([tag, text]) => der(tag, text)));
-  const tbs = der(0x30, der(0xa0, der(2, "\x02")), der(2, "\x01"), der(0x30), der(0x30), validity);
-  return `-----BEGIN CERTIFICATE-----\n${btoa(der(0x30, tbs))}\n-----END CERTIFICATE-----\n`;
+/** Returns the bytes of a certificate, a character each. */
+function derOf(pem: string): string {
+  return atob(pem.split("\n").filter((line) => !line.startsWith("-")).join(""));
+}
+
+function pemOf(der: string): string {
+  return `-----BEGIN CERTIFICATE-----\n${btoa(der).replaceAll(/.{64}/g, "$&\n")}\n-----END CERTIFICATE-----\n`;
 }
 
 Deno.test("validityOf reads certificates of openssl, with both forms of years", async () => {
   await using certificates = await makeCertificates();
-  const dates = await openssl(certificates.folder, "x509", "-in", "client.crt", "-noout", "-dates");
-  const [from, until] = dates.split("\n").map((line) => Date.parse(line.split("=")[1]));
-  assertEquals(validityOf(certificates.text("client.crt")), { fromMs: from, untilMs: until });
-  assertEquals(validityOf(certificateOf([0x17, "991231235959Z"], [0x17, "490102030405Z"])), {
+  const { folder } = certificates;
+  // What ends after 2049 has a year of four digits.
+  await openssl(folder, "req", "-x509", "-key", "client.key", "-subj", "/CN=far", "-days", "12000", "-out", "far.crt");
+  for (const file of ["client.crt", "far.crt"]) {
+    const dates = await openssl(folder, "x509", "-in", file, "-noout", "-dates");
+    const [fromMs, untilMs] = dates.split("\n").map((line) => Date.parse(line.split("=")[1]));
+    const pem = await Deno.readTextFile(certificates.path(file));
+    const chain = `a certificate\n${pem}${certificates.text("ca.crt")}`;
+    assertEquals(await validityOf(chain), { fromMs, untilMs });
+  }
+  const far = derOf(await Deno.readTextFile(certificates.path("far.crt")))
+    .replace(/(?<=[^]\r)\d{12}Z(?=[^]{2}\d{14}Z)/, "991231235959Z").replace(/\d{14}Z/, "99991231235959Z");
+  assertEquals(await validityOf(pemOf(far)), {
     fromMs: Date.UTC(1999, 11, 31, 23, 59, 59),
-    untilMs: Date.UTC(2049, 0, 2, 3, 4, 5),
-  });
-  assertEquals(validityOf(certificateOf([0x18, "20500101000000Z"], [0x18, "99991231235959Z"])), {
-    fromMs: Date.UTC(2050, 0, 1),
     untilMs: Date.UTC(9999, 11, 31, 23, 59, 59),
   });
 });
 
 Deno.test("validityOf is undefined for other data, and for a certificate that was cut off", async () => {
   await using certificates = await makeCertificates();
-  for (
-    const text of [
-      ...[
-        "",
-        "x",
-        "-----BEGIN CERTIFICATE-----\n***\n-----END CERTIFICATE-----",
-        "-----BEGIN CERTIFICATE-----\nMAUCAgICAg==\n-----END CERTIFICATE-----",
-      ],
-      ...[certificateOf([0x17, "x"], [0x17, "490102030405Z"]), certificateOf([4, "991231235959Z"]), certificateOf()],
-    ]
-  ) {
-    assertEquals(validityOf(text), undefined);
+  const broken = "-----BEGIN CERTIFICATE-----\n***\n-----END CERTIFICATE-----";
+  for (const text of ["", "x", broken, pemOf("0\x05\x02\x02\x02\x02\x02")]) {
+    assertEquals(await validityOf(text), undefined);
   }
-  const der = atob(certificates.text("ca.crt").split("\n").filter((line) => !line.startsWith("-")).join(""));
+  const der = derOf(certificates.text("ca.crt"));
   for (let length = 0; length < der.length; length++) {
-    const cut = `-----BEGIN CERTIFICATE-----\n${btoa(der.slice(0, length))}\n-----END CERTIFICATE-----`;
-    assertEquals(validityOf(cut), undefined);
+    assertEquals(await validityOf(pemOf(der.slice(0, length))), undefined);
   }
 });
 
