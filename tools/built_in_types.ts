@@ -5,9 +5,8 @@
  *
  * @module
  */
-import type { OpenApiDocument } from "../src/cli/codegen/read_documents.ts";
-import { moduleId } from "../src/cli/codegen/read_schema.ts";
 import { type GoField, GoModules } from "./go_types.ts";
+import { moduleId, type OpenApiDocument } from "./open_api.ts";
 
 /** A part of an OpenAPI document. */
 export interface SchemaNode {

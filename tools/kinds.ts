@@ -9,15 +9,13 @@
  */
 import { basename, dirname, join } from "node:path";
 import type { Client } from "../mod.ts";
-import { emitModules } from "../src/cli/codegen/emit_module.ts";
 import type { ImportedName } from "../src/cli/codegen/emit_module.ts";
-import { type OpenApiDocument, readOpenApi } from "../src/cli/codegen/read_documents.ts";
-import type { ModuleModel } from "../src/cli/codegen/read_schema.ts";
 import { isBuiltInGroup } from "../src/client/protocol/discovery.ts";
 import { connect } from "../src/connect/deno/connect.ts";
 import { BuiltInTypes } from "./built_in_types.ts";
 import { quit, readFlags, text, toggle } from "./flags.ts";
 import { INTRODUCED, type Introduced, introducedIn, OLDEST_MINOR, recordIntroduced } from "./introduced.ts";
+import { emitModules, type ModuleModel, type OpenApiDocument, readOpenApi } from "./open_api.ts";
 import { codeDefaults } from "./schema_defaults.ts";
 import { schemaModule } from "./schemas.ts";
 import { servedModule } from "./served.ts";

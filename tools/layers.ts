@@ -51,7 +51,7 @@ const LAYERS: Readonly<Record<string, { readonly folders: readonly string[]; rea
     "connect/kubeconfig": { folders: ["api", "errors"], packages: ["js-yaml"] },
     connect: {
       folders: ["api", "client", "connect/kubeconfig", "async", "errors", "kinds"],
-      packages: ["js-yaml", "node:path", "node:url"],
+      packages: ["@std/async", "node:crypto", "node:path", "node:url"],
     },
     otel: {
       folders: ["api", "async", "errors", "client", "reflector", "informer", "controllers/reconcile"],
@@ -75,7 +75,7 @@ const LAYERS: Readonly<Record<string, { readonly folders: readonly string[]; rea
       folders: ["api", "entry", "async", "errors", "client", "reflector", "queue", "store", "informer", "workqueue"],
       packages: [],
     },
-    cli: { folders: ["*"], packages: ["@cliffy/command", "js-yaml", "node:fs", "node:path", "node:tls"] },
+    cli: { folders: ["*"], packages: ["@cliffy/command", "@std/async", "js-yaml", "node:fs", "node:path", "node:tls"] },
   };
 
 /** Files that may import one more folder than their layer. */

@@ -14,7 +14,6 @@
  *
  * @module
  */
-import type { OpenApiDocument } from "../src/cli/codegen/read_documents.ts";
 import {
   apiVersionOf,
   BODIES,
@@ -28,6 +27,7 @@ import {
   typeOf,
 } from "./built_in_types.ts";
 import type { GoField } from "./go_types.ts";
+import type { OpenApiDocument } from "./open_api.ts";
 import type { CodeDefaults } from "./schema_defaults.ts";
 
 /** Types of which JSON shows one field, with their fields: OpenAPI does not have these. */

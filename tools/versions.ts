@@ -7,7 +7,7 @@
  * @module
  */
 import { basename, dirname, join } from "node:path";
-import { programPath, storedPrograms, versionOf } from "../src/connect/deno/host.ts";
+import { programPath, storedPrograms, versionOf } from "../src/testing/control_plane/server_programs.ts";
 import { list, quit, readFlags, toggle } from "./flags.ts";
 import { table } from "./table.ts";
 

@@ -2,7 +2,7 @@
  * Errors that several rooms know, and the `Status` of a server.
  *
  * {@linkcode StatusError} is the entry point; `isNotFound` and similar functions classify it. Which error leads to
- * which recovery is decided in `reflector/transition.ts`, and which exit code it has in `cli/errors`.
+ * which recovery is decided in `reflector/transition.ts`, and which exit code it has in `cli/shared/explain_error.ts`.
  *
  * @module
  */

@@ -10,10 +10,10 @@ import { defined } from "../api/options.ts";
 import { type ApiResource, onlyMetadata, resourceName } from "../api/resource.ts";
 import { timedController } from "../async/time.ts";
 import { type Client, findResource } from "../client/client.ts";
-import { loadKubeconfig } from "../connect/deno/connect.ts";
 import { denoHost } from "../connect/deno/host.ts";
+import { loadKubeconfig } from "../connect/deno/plan.ts";
 import { Namespace } from "../kinds/core/v1.ts";
-import { clientFor, type ConnectionFlags } from "./resources/resources_for.ts";
+import { clientFor, type ConnectionFlags } from "./shared/connect.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 
 /** Names on a server and in a kubeconfig, for completion. */
@@ -203,7 +203,7 @@ async function argumentsOf(
   current: string,
   cluster: ClusterNames,
 ): Promise<readonly string[]> {
-  if (command === "completions") return given.length === 0 ? ["bash", "fish", "zsh"] : [];
+  if (command === "completions") return given.length === 0 ? SHELLS : [];
   if (!["get", "wait", "watch", "serve", "doctor"].includes(command)) return [];
   const slash = current.indexOf("/");
   const isNamed = command === "get" || command === "wait";
@@ -241,16 +241,13 @@ function startingWith(current: string, candidates: readonly Candidate[]): Candid
   return candidates.filter(({ word }) => word.startsWith(current));
 }
 
-/** Shells with a completion script. */
-export type Shell = "bash" | "fish" | "zsh";
-
 /**
  * The answer to a script: a line for each word, with its description behind a tab; or this line alone, for paths of
  * files.
  */
 export const FILES_LINE = ":files";
 
-const SCRIPTS: Readonly<Record<Shell, string>> = {
+const SCRIPTS: Readonly<Record<string, string>> = {
   bash: `# bash completion for informer: source <(informer completions bash)
 _informer() {
   local line
@@ -295,7 +292,10 @@ end
 complete -c informer -f -a '(_informer)'`,
 };
 
-/** Returns the script that a shell sources; the program is found in PATH as `informer`. */
-export function completionScript(shell: Shell): string {
+/** Shells with a completion script. */
+export const SHELLS: readonly string[] = Object.keys(SCRIPTS).sort();
+
+/** Returns the script that one of {@linkcode SHELLS} sources; the program is found in PATH as `informer`. */
+export function completionScript(shell: string): string {
   return SCRIPTS[shell];
 }

@@ -13,11 +13,12 @@ import type { SharedIndexInformer } from "../informer/shared_index_informer.ts";
 import { SharedInformerFactory } from "../informer/shared_informer_factory.ts";
 import { Pod, type Pod as PodObject } from "../kinds/core/v1.ts";
 import { FakeApiServer } from "../testing/mod.ts";
-import { EXIT_CODE } from "./errors/explain_error.ts";
-import { checkNumbers, durationMs, SteadyChurn } from "./resources/resources_for.ts";
-import { samplePod } from "./resources/sample_pods.ts";
+import { listen } from "./loopback.ts";
+import { EXIT_CODE } from "./shared/explain_error.ts";
+import { samplePod, SteadyChurn } from "./shared/fake_server.ts";
+import { checkNumbers, durationMs } from "./shared/flag_values.ts";
 import { LiveView } from "./terminal/live_view.ts";
-import type { Terminal } from "./terminal/terminal.ts";
+import type { CommandContext } from "./terminal/terminal.ts";
 
 interface DemoFlags {
   /** Initial number of pods. */
@@ -31,18 +32,14 @@ interface DemoFlags {
 /**
  * Runs a fake API server over real HTTP and an informer on it, and compares the two at the end. Returns the exit code.
  */
-export async function demo(flags: DemoFlags, terminal: Terminal, signal: AbortSignal): Promise<number> {
+export async function demo(flags: DemoFlags, _args: readonly string[], context: CommandContext): Promise<number> {
+  const { terminal, signal } = context;
   const forMs = flags.for === undefined ? (terminal.interactive ? undefined : 10_000) : durationMs(flags.for, "for");
   checkNumbers({ pods: flags.pods, churn: flags.churn });
   using server = new FakeApiServer({ bookmarkMs: 1_000 });
   for (let index = 0; index < flags.pods; index++) server.create(Pod, samplePod(index));
-  const { promise: listening, resolve } = Promise.withResolvers<Deno.NetAddr>();
-  const http = Deno.serve(
-    { hostname: "127.0.0.1", port: 0, onListen: resolve },
-    (request, info) => server.fetch(request, info),
-  );
-  const { port } = await listening;
-  const address = `http://127.0.0.1:${port}`;
+  const http = listen(0, (request, info) => server.fetch(request, info), terminal);
+  const address = `http://127.0.0.1:${http.port}`;
   using client = new Client({ server: address });
   const informers = new SharedInformerFactory(client, {
     onError: (error, resource) => terminal.say(`${resource.plural}: ${errorLine(error)}`),
@@ -78,7 +75,7 @@ export async function demo(flags: DemoFlags, terminal: Terminal, signal: AbortSi
     churn.stop();
     await informers.shutdown();
     server[Symbol.dispose]();
-    await http.shutdown();
+    await http[Symbol.asyncDispose]();
   }
 }
 

@@ -6,14 +6,17 @@
  *
  * @module
  */
-import { replaceFile } from "../connect/deno/host.ts";
+import { sleep } from "../async/time.ts";
+import { replaceFile } from "../connect/deno/files.ts";
 import { refuse, RequestGuard } from "../relay/server/http.ts";
 import { LOOPBACK_HOSTS } from "../relay/server/options.ts";
 import { FakeApiServer, type FakeApiServerOptions } from "../testing/mod.ts";
-import { EXIT_CODE, UsageError } from "./errors/explain_error.ts";
-import { unreadable, unwritable } from "./output_file.ts";
-import { checkNumbers, durationMs, fillFakeServer, listen, SteadyChurn } from "./resources/resources_for.ts";
-import type { Terminal } from "./terminal/terminal.ts";
+import { listen } from "./loopback.ts";
+import { checkOrigin, unreadable, unwritable } from "./output_file.ts";
+import { EXIT_CODE, UsageError } from "./shared/explain_error.ts";
+import { fillFakeServer, SteadyChurn } from "./shared/fake_server.ts";
+import { checkNumbers, durationMs } from "./shared/flag_values.ts";
+import type { CommandContext, Terminal } from "./terminal/terminal.ts";
 
 interface FakeFlags {
   /** The port; 0 is any free one. */
@@ -44,13 +47,17 @@ interface FakeFlags {
 const SLOW = 2_000;
 
 /** Serves the fake API server over HTTP until the signal aborts. */
-export async function fake(flags: FakeFlags, terminal: Terminal, signal: AbortSignal): Promise<number> {
+export async function fake(
+  flags: FakeFlags,
+  _args: readonly string[],
+  { terminal, signal }: CommandContext,
+): Promise<number> {
   const forMs = flags.churnFor === undefined ? Infinity : durationMs(flags.churnFor, "churn-for");
   checkNumbers({ port: flags.port, pods: flags.pods, churn: flags.churn });
   if (flags.churnFor !== undefined && flags.churn === 0) {
     throw new UsageError("--churn-for ends what --churn begins; add --churn, or leave it out");
   }
-  if (flags.kubeconfig !== undefined) await checkKubeconfig(flags.kubeconfig);
+  if (flags.kubeconfig !== undefined) await checkOrigin("--kubeconfig", flags.kubeconfig, isOwn);
   using server = await serverOf(flags);
   const { promise: filled, resolve: fill } = Promise.withResolvers<void>();
   const hosts = [...LOOPBACK_HOSTS, ...flags.host ?? []];
@@ -87,10 +94,7 @@ export async function fake(flags: FakeFlags, terminal: Terminal, signal: AbortSi
     terminal.say(`serving ${what} on ${address}; try: informer watch pods -A ${then}`);
     churn.start();
     const playing = flags.from === undefined ? undefined : firstWatch.then(() => play(server, flags, terminal, signal));
-    await new Promise<void>((resolve) => {
-      if (signal.aborted) resolve();
-      else signal.addEventListener("abort", () => resolve(), { once: true });
-    });
+    await sleep(Infinity, { signal }).catch(() => {}); // it is interrupted
     watched();
     await playing;
   } finally {
@@ -130,23 +134,9 @@ async function play(server: FakeApiServer, flags: FakeFlags, terminal: Terminal,
   if (!signal.aborted) terminal.say(`the recording ${until}, after ${writes} changes; the server stays`);
 }
 
-/** Checks that the file is absent, empty, or was written by `fake`. @throws {UsageError} */
-async function checkKubeconfig(path: string): Promise<void> {
-  if (path.startsWith("-")) throw new UsageError(`--kubeconfig needs a file, found "${path}"`);
-  let text: string;
-  try {
-    const { isFile } = await Deno.stat(path);
-    if (!isFile) throw new UsageError(`--kubeconfig: "${path}" is no regular file; name another`);
-    text = await Deno.readTextFile(path);
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return;
-    throw error instanceof UsageError ? error : unwritable("--kubeconfig", path, error);
-  }
-  const server = /"server": "(http:\/\/127\.0\.0\.1:\d+)"/.exec(text)?.[1] ?? "";
-  if (text === "" || text === kubeconfigOf(server)) return;
-  throw new UsageError(
-    `--kubeconfig: "${path}" exists and was not written by this command; name another file, or delete it`,
-  );
+/** Returns `true` for a kubeconfig that `fake` has written. */
+function isOwn(text: string): boolean {
+  return text === kubeconfigOf(/"server": "(http:\/\/127\.0\.0\.1:\d+)"/.exec(text)?.[1] ?? "");
 }
 
 async function writeKubeconfig(path: string, server: string): Promise<void> {

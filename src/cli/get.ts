@@ -6,16 +6,13 @@
  * @module
  */
 import type { KubernetesObject } from "../api/object.ts";
-import { defined } from "../api/options.ts";
 import { type Resource, resourceName } from "../api/resource.ts";
 import { isNotFound } from "../api/status.ts";
 import type { Client } from "../client/client.ts";
 import { errorLine } from "../errors/errors.ts";
-import { EXIT_CODE } from "./errors/explain_error.ts";
+import { clientsFor, type ClusterClient, type ClustersFlags } from "./shared/connect.ts";
+import { EXIT_CODE } from "./shared/explain_error.ts";
 import {
-  clientsFor,
-  type ClusterClient,
-  type ClustersFlags,
   collectionsOf,
   explainRefusal,
   type FoundTarget,
@@ -24,8 +21,9 @@ import {
   type SelectionFlags,
   selectionFor,
   targetsFor,
-} from "./resources/resources_for.ts";
+} from "./shared/targets.ts";
 import {
+  type CommandContext,
   formOf,
   jsonText,
   nothingFound,
@@ -52,7 +50,7 @@ interface GetFlags extends ClustersFlags, SelectionFlags {
 /** The objects of one kind in one cluster. */
 interface Found {
   /** The name of the cluster, if there may be several. */
-  readonly cluster?: string;
+  readonly cluster: string | undefined;
   readonly resource: Resource;
   readonly objects: KubernetesObject[];
   /** The version of the list; `""` for objects that were named. */
@@ -64,30 +62,22 @@ interface Found {
  *
  * Of several named objects, those that exist are printed; each other one is reported, and the exit code is 1.
  */
-export async function get(
-  flags: GetFlags,
-  args: readonly string[],
-  terminal: Terminal,
-  signal: AbortSignal,
-): Promise<number> {
+export async function get(flags: GetFlags, args: readonly string[], context: CommandContext): Promise<number> {
+  const { terminal, signal } = context;
   const targets = getTargets(args, flags);
   const named = targets.some(({ names }) => names.length > 0);
   using clients = await clientsFor(flags, terminal);
-  const form = formOf(flags.output);
-  const wanted = await clients.ask(
-    (client, signal) => targetsFor(client, targets, "list", { form, signal, terminal }),
-    signal,
-  );
-  const missing: { readonly cluster?: string; readonly error: unknown }[] = [];
-  const reads = await Promise.allSettled(clients.all.map(({ cluster, client }) => {
-    const gone = (error: unknown): void => void missing.push({ error, ...defined({ cluster }) });
-    return read({ client, ...defined({ cluster }) }, wanted, flags, terminal, signal, gone);
+  const options = { terminal, form: formOf(flags.output) };
+  const wanted = await clients.ask((...asked) => targetsFor(targets, "list", options, ...asked), signal);
+  const missing: { readonly cluster: string | undefined; readonly error: unknown }[] = [];
+  const reads = await Promise.allSettled(clients.all.map((member) => {
+    return read(member, wanted, flags, context, (error) => missing.push({ error, cluster: member.cluster }));
   }));
   const found: Found[] = [];
   let hasFailed = false;
   for (const [i, read] of reads.entries()) {
     const { cluster } = clients.all[i];
-    if (read.status === "fulfilled") found.push(...read.value.map((it) => ({ ...it, ...defined({ cluster }) })));
+    if (read.status === "fulfilled") found.push(...read.value);
     else if (cluster === undefined || signal.aborted) throw read.reason;
     else {
       terminal.say(`error: ${cluster}: ${errorLine(read.reason)}`);
@@ -114,18 +104,19 @@ export async function get(
 
 /** Reads the objects of one cluster; two names of one kind list it once. */
 async function read(
-  cluster: ClusterClient,
+  { cluster, client }: ClusterClient,
   wanted: readonly FoundTarget[],
   flags: GetFlags,
-  terminal: Terminal,
-  signal: AbortSignal,
+  context: CommandContext,
   gone: (error: unknown) => void,
 ): Promise<Found[]> {
   const found: Found[] = [];
-  for (const [i, { resource, names }] of wanted.entries()) {
-    if (names.length > 0) found.push(await getNamed(cluster.client, resource, names, flags, signal, gone));
-    else if (wanted.findIndex((other) => resourceName(other.resource) === resourceName(resource)) === i) {
-      found.push(await list(cluster, resource, flags, terminal, signal));
+  for (const { resource, names } of wanted) {
+    if (names.length > 0) {
+      const objects = await getNamed(client, resource, names, flags, context, gone);
+      found.push({ cluster, resource, objects, resourceVersion: "" });
+    } else if (!found.some((other) => resourceName(other.resource) === resourceName(resource))) {
+      found.push({ cluster, resource, ...await list({ cluster, client }, resource, flags, context) });
     }
   }
   return found;
@@ -137,9 +128,9 @@ async function getNamed(
   resource: Resource<KubernetesObject>,
   names: readonly string[],
   flags: GetFlags,
-  signal: AbortSignal,
+  { signal }: CommandContext,
   gone: (error: unknown) => void,
-): Promise<Found> {
+): Promise<KubernetesObject[]> {
   const collection = client.resource(resource, selectionFor(flags, client));
   const objects: KubernetesObject[] = [];
   for (const name of names) {
@@ -150,7 +141,7 @@ async function getNamed(
       gone(error);
     }
   }
-  return { resource, objects, resourceVersion: "" };
+  return objects;
 }
 
 /** Lists a kind in pages, and shows the progress. Lists of several namespaces have no one version. */
@@ -158,11 +149,9 @@ async function list(
   { cluster, client }: ClusterClient,
   resource: Resource<KubernetesObject>,
   flags: GetFlags,
-  terminal: Terminal,
-  signal: AbortSignal,
-): Promise<Found> {
-  const say = (line: string): void => terminal.say(cluster === undefined ? line : `${cluster}: ${line}`);
-  const selection = await readableSelection(flags, client, [resource], { say, signal, verbs: ["list"] });
+  { terminal, signal }: CommandContext,
+): Promise<Pick<Found, "objects" | "resourceVersion">> {
+  const selection = await readableSelection(flags, client, [resource], { terminal, signal, cluster, verbs: ["list"] });
   const collections = collectionsOf(client, resource, selection);
   const objects: KubernetesObject[] = [];
   let resourceVersion = "";
@@ -179,7 +168,7 @@ async function list(
   } catch (error) {
     throw explainRefusal(error, flags);
   }
-  return { resource, objects, resourceVersion };
+  return { objects, resourceVersion };
 }
 
 /** Returns an object as it may be printed. The object of a row is dropped, as a table shows the cells alone. */
@@ -216,9 +205,9 @@ function printAll(
     if (i > 0) terminal.result("");
     const [{ cluster, objects: [first] }] = parts;
     const rows = parts.flatMap(({ cluster, objects }) => {
-      return objects.map((object) => rowCells(resource, object, { ...style, ...defined({ cluster }) }));
+      return objects.map((object) => rowCells(resource, object, { ...style, cluster }));
     });
-    const heads = rowHeads(resource, first, { ...style, ...defined({ cluster }) });
+    const heads = rowHeads(resource, first, { ...style, cluster });
     for (const line of tableLines([heads, ...rows])) terminal.result(line);
   }
 }

@@ -8,10 +8,10 @@
  */
 import { join } from "node:path";
 import { messageOf } from "../errors/errors.ts";
-import { EXIT_CODE, UsageError } from "./errors/explain_error.ts";
 import { unwritable } from "./output_file.ts";
 import { PROJECT_FILES } from "./project_files.ts";
-import type { Terminal } from "./terminal/terminal.ts";
+import { EXIT_CODE, UsageError } from "./shared/explain_error.ts";
+import type { CommandContext } from "./terminal/terminal.ts";
 
 interface InitFlags {
   /** The kind, in CamelCase; it must be given. */
@@ -38,7 +38,8 @@ const CLONE = import.meta.url.startsWith("file:") ? new URL("../../", import.met
  * Writes the files of a new project, after all checks. Returns the exit code. A program that runs from a clone links
  * the project to that.
  */
-export async function init(flags: InitFlags, name: string, terminal: Terminal): Promise<number> {
+export async function init(flags: InitFlags, [name]: readonly string[], context: CommandContext): Promise<number> {
+  const { terminal } = context;
   const { dir = name, force = false } = flags;
   const words = wordsOf(name, flags);
   const pattern = new RegExp(Object.keys(words).join("|").replaceAll(".", "\\."), "g");

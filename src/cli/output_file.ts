@@ -8,9 +8,9 @@
  */
 import { dirname } from "node:path";
 import { encoder, type KubernetesObject } from "../api/object.ts";
-import { folderPermissions, readProblem, replaceFile, temporaryPath } from "../connect/deno/host.ts";
+import { folderPermissions, readProblem, replaceFile, temporaryPath } from "../connect/deno/files.ts";
 import { messageOf } from "../errors/errors.ts";
-import { UsageError } from "./errors/explain_error.ts";
+import { UsageError } from "./shared/explain_error.ts";
 
 /**
  * Checks that the file that a flag names can be written, by creating a temporary file in the same folder.
@@ -40,6 +40,26 @@ export async function checkOutputFile(flag: string, path: string): Promise<void>
   } catch (error) {
     throw unwritable(flag, path, error);
   }
+}
+
+/**
+ * Checks that a file can be written, and is absent, empty, or one that `isOwn` recognizes as written by the command.
+ *
+ * @throws {UsageError}
+ */
+export async function checkOrigin(flag: string, path: string, isOwn: (text: string) => boolean): Promise<void> {
+  await checkOutputFile(flag, path);
+  let text: string;
+  try {
+    text = await Deno.readTextFile(path);
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return;
+    throw unwritable(flag, path, error);
+  }
+  if (text === "" || isOwn(text)) return;
+  throw new UsageError(
+    `${flag}: "${path}" exists and was not written by this command; name another file, or delete it`,
+  );
 }
 
 async function infoOf(place: string, flag: string, path: string): Promise<Deno.FileInfo | undefined> {

@@ -25,21 +25,19 @@ import type {
   RequestEnd,
 } from "../reflector/requests.ts";
 import type { RecordedLine, RecordingHeader } from "../testing/fake/recording.ts";
-import { EXIT_CODE, UsageError } from "./errors/explain_error.ts";
 import { unwritable } from "./output_file.ts";
+import { clientFor, type ConnectionFlags } from "./shared/connect.ts";
+import { EXIT_CODE, UsageError } from "./shared/explain_error.ts";
+import { checkNumbers, durationMs } from "./shared/flag_values.ts";
 import {
-  checkNumbers,
   checkSelection,
-  clientFor,
   collectionsOf,
-  type ConnectionFlags,
-  durationMs,
   explainRefusal,
   readableSelection,
   resourcesFor,
   type SelectionFlags,
-} from "./resources/resources_for.ts";
-import { FailureReporter, type Terminal } from "./terminal/terminal.ts";
+} from "./shared/targets.ts";
+import { type CommandContext, FailureReporter, type Terminal } from "./terminal/terminal.ts";
 import { isRefused } from "./watch.ts";
 
 interface RecordFlags extends ConnectionFlags, SelectionFlags {
@@ -51,17 +49,11 @@ interface RecordFlags extends ConnectionFlags, SelectionFlags {
   readonly maxMb: number;
   /** Time limit, as a duration. */
   readonly timeout?: string;
-  /** Back-off of lists and watches after failures. @default {that of the library} */
-  readonly backoff?: BackoffOptions;
 }
 
 /** Writes the lists and watches of kinds to a file until the signal aborts. Returns the exit code. */
-export async function record(
-  flags: RecordFlags,
-  names: readonly string[],
-  terminal: Terminal,
-  signal: AbortSignal,
-): Promise<number> {
+export async function record(flags: RecordFlags, names: readonly string[], context: CommandContext): Promise<number> {
+  const { terminal, signal } = context;
   checkSelection(flags, names);
   const { out, maxMb } = flags;
   if (out === undefined) throw new UsageError("name the file to write by --out");
@@ -69,15 +61,15 @@ export async function record(
   const redaction = new Redaction(flags.redact ?? []);
   const timeoutMs = flags.timeout === undefined ? Infinity : durationMs(flags.timeout, "timeout");
   using client = await clientFor(flags, terminal);
-  const resources = await resourcesFor(client, names, "watch", { form: "object", signal, terminal });
-  const recorder = new Recorder(flags, terminal, signal);
+  const resources = await resourcesFor(names, "watch", { form: "object", terminal }, client, signal);
+  const recorder = new Recorder(context);
   using timer = new LongTimer(() => recorder.end());
   using file = RecordingFile.create(out, maxMb * 1e6, (error) => {
     if (error !== undefined) return recorder.end(error);
     terminal.say(`"${out}" has the ${maxMb} MB of --max-mb; the recording ends`);
     recorder.end();
   });
-  const selection = await readableSelection(flags, client, resources, { say: (line) => terminal.say(line), signal });
+  const selection = await readableSelection(flags, client, resources, { terminal, signal });
   // Each of several namespaces is a kind of its own to the lines.
   const followed = resources.flatMap((resource) => collectionsOf(client, resource, selection));
   file.write(JSON.stringify(headerOf(followed.map(({ source }) => source.resource), redaction)));
@@ -106,8 +98,8 @@ class Recorder {
   /** The error for which it ended; `undefined` where nothing failed. */
   error: unknown;
 
-  constructor(flags: RecordFlags, terminal: Terminal, signal: AbortSignal) {
-    this.#backoff = flags.backoff;
+  constructor({ terminal, signal, backoff }: CommandContext) {
+    this.#backoff = backoff;
     this.#terminal = terminal;
     this.#stop = new DerivedController(signal);
   }

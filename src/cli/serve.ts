@@ -9,29 +9,28 @@
 import type { KubernetesObject } from "../api/object.ts";
 import type { Selection } from "../api/options.ts";
 import { isSecret, type Resource, resourceName } from "../api/resource.ts";
-import { FileSnapshots } from "../connect/deno/stores.ts";
+import { sleep } from "../async/time.ts";
+import { FileSnapshots } from "../connect/deno/file_stores.ts";
 import { errorLine } from "../errors/errors.ts";
 import { SharedInformerFactory } from "../informer/shared_informer_factory.ts";
 import type { ReflectorPhase } from "../reflector/transition.ts";
 import { InformerRelay } from "../relay/server/informer_relay.ts";
 import { type ConnectionInfo, LOOPBACK_HOSTS, type RelayedCollection } from "../relay/server/options.ts";
-import { EXIT_CODE, UsageError } from "./errors/explain_error.ts";
+import { listen } from "./loopback.ts";
 import { checkOutputFile } from "./output_file.ts";
 import { PAGE_HTML, PAGE_POLICY } from "./page_html.ts";
+import { clientsFor, type ClusterClient, type ClustersFlags } from "./shared/connect.ts";
+import { EXIT_CODE, UsageError } from "./shared/explain_error.ts";
+import { checkNumbers, sizeInBytes } from "./shared/flag_values.ts";
 import {
-  checkNumbers,
   checkSelection,
-  clientsFor,
-  type ClusterClient,
-  type ClustersFlags,
-  listen,
   POLL_MS,
   readableSelection,
   resourcesFor,
   type SelectionFlags,
   selectionFor,
-} from "./resources/resources_for.ts";
-import { FailureReporter, type Terminal } from "./terminal/terminal.ts";
+} from "./shared/targets.ts";
+import { type CommandContext, FailureReporter, type Terminal } from "./terminal/terminal.ts";
 
 /** Headers of the page. */
 const HEADERS: Readonly<Record<string, string>> = {
@@ -82,26 +81,20 @@ interface ServeFlags extends ClustersFlags, SelectionFlags {
 }
 
 /** Serves caches of resources over HTTP on loopback until the signal aborts. Returns the exit code. */
-export async function serve(
-  flags: ServeFlags,
-  names: readonly string[],
-  terminal: Terminal,
-  signal: AbortSignal,
-): Promise<number> {
+export async function serve(flags: ServeFlags, names: readonly string[], context: CommandContext): Promise<number> {
+  const { terminal, signal } = context;
   checkSelection(flags, names);
   checkNumbers({ port: flags.port });
   const maxBytes = flags.maxBytes === undefined ? undefined : sizeInBytes(flags.maxBytes, "max-bytes");
   const store = await snapshotsFor(flags, names);
   using clients = await clientsFor(flags, terminal);
   const polled = new Set<Resource<KubernetesObject>>();
-  const resources = await clients.ask(
-    (client, signal) => resourcesFor(client, names, "watch", { form: "table", signal, terminal, polled }),
-    signal,
-  );
+  const options = { form: "table", terminal, polled } as const;
+  const resources = await clients.ask((...asked) => resourcesFor(names, "watch", options, ...asked), signal);
   // Of several clusters, one that does not answer is not waited for.
   const [{ cluster, client }] = clients.all;
   const readable = cluster === undefined
-    ? await readableSelection(flags, client, resources, { say: (line) => terminal.say(line), signal })
+    ? await readableSelection(flags, client, resources, { terminal, signal })
     : undefined;
   const served = clients.all.map((member) => {
     const selection = readable ?? selectionFor(flags, member.client);
@@ -119,10 +112,7 @@ export async function serve(
     terminal.say(
       `serving ${plurals.join(", ")} on ${address}; open it in a browser, or try: curl -N ${place}events/${plurals[0]}`,
     );
-    await new Promise<void>((resolve) => {
-      if (signal.aborted) resolve();
-      else signal.addEventListener("abort", () => resolve(), { once: true });
-    });
+    await sleep(Infinity, { signal }).catch(() => {}); // it is interrupted
   } finally {
     for (const { relay } of served) await relay[Symbol.asyncDispose]();
     await http[Symbol.asyncDispose]();
@@ -263,18 +253,4 @@ function collectionsOf(
     };
   }
   return collections;
-}
-
-/**
- * Returns the bytes of a size such as `512MB`, `1.5G` or `512MiB`.
- *
- * @throws {UsageError} that names the flag.
- */
-function sizeInBytes(text: string, flag: string): number {
-  const [, number, unit = "", binary = ""] = /^(\d+(?:\.\d+)?)([KMG]?)(i?)B?$/i.exec(text) ?? [];
-  const bytes = Math.floor(
-    Number(number) * (binary === "" ? 1_000 : 1_024) ** " KMG".indexOf(unit.toUpperCase() || " "),
-  );
-  if (bytes > 0) return bytes;
-  throw new UsageError(`--${flag} must be a size such as "512MB" or "1GiB", found "${text}"`);
 }

@@ -10,8 +10,8 @@ import type { KubernetesObject } from "../api/object.ts";
 import { defined, type Selection } from "../api/options.ts";
 import { type Resource, resourceName } from "../api/resource.ts";
 import { Latest } from "../async/iterate.ts";
-import { DerivedController, isAbortOf } from "../async/signals.ts";
-import { type BackoffOptions, humanDuration, LongTimer, monotonicMs } from "../async/time.ts";
+import { isAbortOf } from "../async/signals.ts";
+import { humanDuration, monotonicMs, timedController } from "../async/time.ts";
 import type { Client } from "../client/client.ts";
 import { conditionsOf, type Readiness, readiness, unobserved } from "../controllers/readiness/readiness.ts";
 import { field } from "../entry/path.ts";
@@ -19,20 +19,25 @@ import { errorLine } from "../errors/errors.ts";
 import { SharedIndexInformer } from "../informer/shared_index_informer.ts";
 import { WaitError } from "../informer/status.ts";
 import { Pod } from "../kinds/core/v1.ts";
-import { EXIT_CODE, UsageError } from "./errors/explain_error.ts";
+import { clientFor, type ConnectionFlags } from "./shared/connect.ts";
+import { EXIT_CODE, UsageError } from "./shared/explain_error.ts";
+import { durationMs } from "./shared/flag_values.ts";
 import {
-  clientFor,
   collectionsOf,
-  type ConnectionFlags,
-  durationMs,
   explainRefusal,
   type FoundTarget,
   getTargets,
   readableSelection,
   type SelectionFlags,
   targetsFor,
-} from "./resources/resources_for.ts";
-import { FailureReporter, nothingFound, qualifiedName, type Terminal } from "./terminal/terminal.ts";
+} from "./shared/targets.ts";
+import {
+  type CommandContext,
+  FailureReporter,
+  nothingFound,
+  qualifiedName,
+  type Terminal,
+} from "./terminal/terminal.ts";
 
 interface WaitFlags extends ConnectionFlags, SelectionFlags {
   /** The awaited state, see {@linkcode goalOf}. */
@@ -43,8 +48,6 @@ interface WaitFlags extends ConnectionFlags, SelectionFlags {
   readonly all?: boolean;
   /** If `true`, ends when an object has failed. */
   readonly failFast?: boolean;
-  /** Back-off of informers after failures. @default {that of the library} */
-  readonly backoff?: BackoffOptions;
 }
 
 /** The state that is waited for. */
@@ -72,12 +75,8 @@ interface Verdict {
  * Waits until all objects have reached a state. Returns 0 then; 1 when the time is over, the wait is interrupted, or
  * an object has failed with `--fail-fast`. `args` are those of {@linkcode getTargets}.
  */
-export async function wait(
-  flags: WaitFlags,
-  args: readonly string[],
-  terminal: Terminal,
-  stop: AbortSignal,
-): Promise<number> {
+export async function wait(flags: WaitFlags, args: readonly string[], context: CommandContext): Promise<number> {
+  const { terminal, signal, backoff } = context;
   const targets = getTargets(args, flags);
   const isSelected = flags.selector !== undefined || flags.fieldSelector !== undefined || flags.all;
   if (!isSelected && targets.every(({ names }) => names.length === 0)) {
@@ -86,19 +85,14 @@ export async function wait(
   const goal = goalOf(flags.for);
   const timeoutMs = durationMs(flags.timeout, "timeout");
   if (timeoutMs === 0) throw new UsageError("--timeout must be longer than 0");
-  using job = new DerivedController(stop);
-  const timeUp = new DOMException(`the time of --timeout ${flags.timeout} is over`, "TimeoutError");
-  using timer = new LongTimer(() => job.abort(timeUp));
-  timer.arm(timeoutMs);
+  using job = timedController(timeoutMs, `the time of --timeout ${flags.timeout} is over`, signal);
   let unmet: readonly Verdict[] = [];
   try {
     using client = await clientFor(flags, terminal);
-    const found = await targetsFor(client, targets, "watch", { form: "object", signal: job.signal, terminal });
-    const selection = await readableSelection(flags, client, found.map(({ resource }) => resource), {
-      say: (line) => terminal.say(line),
-      signal: job.signal,
-    });
-    await using waiting = new Waiting(client, found, goal, { ...flags, selection }, terminal);
+    const found = await targetsFor(targets, "watch", { form: "object", terminal }, client, job.signal);
+    const resources = found.map(({ resource }) => resource);
+    const selection = await readableSelection(flags, client, resources, { terminal, signal: job.signal });
+    await using waiting = new Waiting(client, found, goal, { ...flags, selection, backoff }, terminal);
     for await (const verdicts of waiting.verdicts(job.signal)) {
       for (const { name, failure } of verdicts) {
         if (failure !== undefined) throw new Error(`${name} has failed: ${failure.reason}: ${failure.message}`);
@@ -112,7 +106,8 @@ export async function wait(
     if (!isAbortOf(job.signal, error)) throw error;
     if (unmet.length === 0) unmet = [{ name: args.join(" "), met: false, text: errorLine(error) }];
   }
-  const ended = job.signal.reason === timeUp ? `within --timeout ${flags.timeout}` : "yet, as the wait was interrupted";
+  const isInterrupted = job.signal.reason === signal.reason;
+  const ended = isInterrupted ? "yet, as the wait was interrupted" : `within --timeout ${flags.timeout}`;
   throw new Error(`not ${goal.name} ${ended}: ${linesOf(unmet)}`);
 }
 
@@ -144,7 +139,7 @@ interface Watched {
 class Waiting implements AsyncDisposable {
   readonly #client: Client;
   readonly #goal: Goal;
-  readonly #flags: WaitFlags;
+  readonly #flags: WaitFlags & Pick<CommandContext, "backoff">;
   readonly #terminal: Terminal;
   readonly #selection: Selection;
   /** By kind and name: an object that is named twice is one. */
@@ -160,7 +155,7 @@ class Waiting implements AsyncDisposable {
     client: Client,
     targets: readonly FoundTarget[],
     goal: Goal,
-    flags: WaitFlags & { readonly selection: Selection },
+    flags: WaitFlags & Pick<CommandContext, "backoff"> & { readonly selection: Selection },
     terminal: Terminal,
   ) {
     this.#client = client;

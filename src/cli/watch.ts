@@ -10,7 +10,7 @@ import { defined } from "../api/options.ts";
 import { isSecret, type Resource, resourceName } from "../api/resource.ts";
 import { isForbidden, isNotFound, isUnauthorized, StatusError } from "../api/status.ts";
 import { DerivedController, nextTurn } from "../async/signals.ts";
-import { type BackoffOptions, LongTimer } from "../async/time.ts";
+import { type BackoffOptions, LongTimer, sleep } from "../async/time.ts";
 import { errorLine } from "../errors/errors.ts";
 import type {
   AddedEvent,
@@ -22,23 +22,22 @@ import type {
 import type { SharedIndexInformer } from "../informer/shared_index_informer.ts";
 import { SharedInformerFactory } from "../informer/shared_informer_factory.ts";
 import type { ReflectorPhase } from "../reflector/transition.ts";
-import { EXIT_CODE, UsageError } from "./errors/explain_error.ts";
 import { checkOutputFile, writeCacheFile } from "./output_file.ts";
+import { clientsFor, type ClusterClient, type ClustersFlags } from "./shared/connect.ts";
+import { EXIT_CODE, UsageError } from "./shared/explain_error.ts";
+import { durationMs } from "./shared/flag_values.ts";
 import {
   checkSelection,
-  clientsFor,
-  type ClusterClient,
-  type ClustersFlags,
-  durationMs,
   explainRefusal,
   POLL_MS,
   readableSelection,
   resourcesFor,
   type SelectionFlags,
   selectionFor,
-} from "./resources/resources_for.ts";
+} from "./shared/targets.ts";
 import { LiveView, WatchScreen } from "./terminal/live_view.ts";
 import {
+  type CommandContext,
   FailureReporter,
   formOf,
   GrowingTable,
@@ -72,8 +71,6 @@ interface WatchFlags extends ClustersFlags, SelectionFlags {
   readonly object: boolean;
   /** Format of the results. */
   readonly output: OutputFormat;
-  /** Back-off of informers after failures. @default {that of the library} */
-  readonly backoff?: BackoffOptions;
 }
 
 /** The flags as read, and what was found out. */
@@ -83,6 +80,7 @@ interface FollowFlags extends WatchFlags {
   readonly timeUp: DOMException;
   /** The resources that cannot be watched. */
   readonly polled: ReadonlySet<Resource>;
+  readonly backoff: BackoffOptions | undefined;
 }
 
 interface Watched {
@@ -94,12 +92,8 @@ interface Watched {
 }
 
 /** Runs informers and prints their events, until `stop` aborts. Returns the exit code. */
-export async function watch(
-  flags: WatchFlags,
-  names: readonly string[],
-  terminal: Terminal,
-  stop: AbortController,
-): Promise<number> {
+export async function watch(flags: WatchFlags, names: readonly string[], context: CommandContext): Promise<number> {
+  const { terminal, stop, signal, backoff } = context;
   checkSelection(flags, names);
   const resyncMs = flags.resync === undefined ? 0 : durationMs(flags.resync, "resync");
   const timeoutMs = flags.timeout === undefined ? undefined : durationMs(flags.timeout, "timeout");
@@ -113,7 +107,6 @@ export async function watch(
     }
     await checkOutputFile("--cache", flags.cache);
   }
-  const { signal } = stop;
   const timeUp = new DOMException(`the time of --timeout ${flags.timeout} is over`, "TimeoutError");
   using timer = new LongTimer(() => stop.abort(timeUp));
   timer.arm(timeoutMs ?? Infinity);
@@ -125,13 +118,18 @@ export async function watch(
     // Events in the form of names have the objects, which --cache writes.
     const form = metadataOnly ? "metadata" : formOf(output) === "table" && flags.object ? "table" : "object";
     const polled = new Set<Resource<KubernetesObject>>();
-    const resources = await clients.ask(
-      (client, signal) => resourcesFor(client, names, "watch", { form, signal, terminal, polled }),
+    const options = { form, terminal, polled } as const;
+    const resources = await clients.ask((...asked) => resourcesFor(names, "watch", options, ...asked), signal);
+    return await follow(
+      clients.all,
+      resources,
+      { ...flags, polled, resyncMs, timeUp, backoff },
+      terminal,
       signal,
+      () => {
+        stop.abort(new DOMException("Quit", "AbortError"));
+      },
     );
-    return await follow(clients.all, resources, { polled, ...flags, resyncMs, timeUp }, terminal, signal, () => {
-      stop.abort(new DOMException("Quit", "AbortError"));
-    });
   } catch (error) {
     if (error !== timeUp) throw error;
     const [code, kind] = flags.untilSynced ? [EXIT_CODE.failed, "error"] : [EXIT_CODE.done, "warning"];
@@ -170,11 +168,12 @@ async function follow(
   for (const { cluster, client } of clients) {
     // Of several clusters, one that does not answer is not waited for.
     const selection = cluster === undefined
-      ? await readableSelection(flags, client, resources, { say: (line) => terminal.say(line), signal })
+      ? await readableSelection(flags, client, resources, { terminal, signal })
       : selectionFor(flags, client);
     const informers = new SharedInformerFactory(client, {
-      ...{ ...selection, resyncMs: flags.resyncMs },
+      ...selection,
       ...defined({ cluster }),
+      resyncMs: flags.resyncMs,
     });
     factories.push(informers);
     for (const resource of resources) {
@@ -192,7 +191,7 @@ async function follow(
     failed = await synced(watched, job.signal);
     if (untilSynced) {
       for (const { informer, printer } of watched) if (informer.hasSynced) await printer.waitForSync({ signal });
-    } else throw await aborted(job.signal);
+    } else await sleep(Infinity, { signal: job.signal });
   } catch (error) {
     if (!signal.aborted) throw explainRefusal(job.signal.aborted ? job.signal.reason : error, flags);
   } finally {
@@ -401,12 +400,4 @@ export function isRefused(error: unknown): boolean {
 /** Resolves in a turn in which all delivered events are printed. */
 async function drained(watched: readonly Watched[]): Promise<void> {
   while (watched.some(({ printer }) => printer.pending > 0)) await nextTurn();
-}
-
-/** Resolves with the reason when the signal aborts. */
-function aborted(signal: AbortSignal): Promise<unknown> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve(signal.reason);
-    else signal.addEventListener("abort", () => resolve(signal.reason), { once: true });
-  });
 }

@@ -27,15 +27,14 @@ export {
   shutdownSignal,
 } from "./deno/run_manager.ts";
 export {
-  FileCheckpoints,
-  FileSnapshots,
   KvCheckpoints,
   KvSnapshots,
   type KvSnapshotsOptions,
   type SnapshotKv,
   type SnapshotKvKey,
   type SnapshotKvWrite,
-} from "./deno/stores.ts";
+} from "./deno/kv_stores.ts";
+export { FileCheckpoints, FileSnapshots } from "./deno/file_stores.ts";
 export {
   type ConnectAttempt,
   type ConnectContextsOptions,

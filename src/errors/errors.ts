@@ -2,7 +2,7 @@
  * Errors as text: one line, the chain of causes, redaction, similar names, and the console.
  *
  * {@linkcode errorLine} and {@linkcode ConsoleReporter} are the entry points. This is the only file that writes to the
- * console, where a program has no `onError`. Remedies are in the messages themselves, and for commands in `cli/errors`.
+ * console, where a program has no `onError`. Remedies are in the messages themselves, and for commands in `cli/shared`.
  *
  * @module
  */
@@ -85,6 +85,15 @@ export function withoutAddress(message: string): string {
 
 /** Stands for a secret. */
 export const REDACTED = "[redacted]";
+
+/**
+ * Redacts known secrets in a text, the longest first, so that a secret that contains another one is redacted
+ * completely. Texts of less than four characters are not secrets: redacting them would damage words.
+ */
+export function withoutSecrets(text: string, secrets: Iterable<string>): string {
+  const known = [...secrets].filter(({ length }) => length >= 4).sort((a, b) => b.length - a.length);
+  return known.reduce((rest, secret) => rest.replaceAll(secret, REDACTED), text);
+}
 
 /** Words that precede a secret or end the name of one. */
 const SECRET_WORD = "secret|token|passw(?:or)?d|passphrase|credential|key";

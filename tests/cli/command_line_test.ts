@@ -123,7 +123,7 @@ Deno.test("informer reports a usage error in one line, and exits with 2", async 
     [/"--churn-mix" must be .* "update", "all"/, "fake", "--churn-mix", "some"],
     [/--churn-for ends what --churn begins/, "fake", "--churn-for", "3s"],
     [/--kubeconfig needs a file, found "--pods"/, "fake", "--kubeconfig", "--pods"],
-    [/--kubeconfig: "\/nonexistent\/k" cannot be written/, "fake", "--kubeconfig", "/nonexistent/k"],
+    [/--kubeconfig: folder "\/nonexistent" does not exist; make it first/, "fake", "--kubeconfig", "/nonexistent/k"],
     [/No arguments allowed for command "informer fake"/, "fake", "pods"],
     [/--for must be a duration/, "demo", "--for", "long"],
     [/--churn must be a number that is at least 0/, "demo", "--churn", "-1"],

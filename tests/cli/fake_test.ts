@@ -35,7 +35,7 @@ Deno.test("informer fake does not overwrite a file that it has not written itsel
     assertEquals(await Deno.readTextFile(path), text);
   }
   const { code, err } = await run("fake", "--kubeconfig", folder.path);
-  assertEquals([code, err], [2, [`error: --kubeconfig: "${folder.path}" is no regular file; name another`]]);
+  assertEquals([code, err], [2, [`error: --kubeconfig: "${folder.path}" is a folder; name a file`]]);
 });
 
 Deno.test("informer fake replaces its own kubeconfig or an empty file atomically", async () => {

@@ -1,8 +1,8 @@
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import type { KubernetesObject } from "../../src/api/object.ts";
 import { defineResource } from "../../src/api/resource.ts";
-import { UsageError } from "../../src/cli/errors/explain_error.ts";
 import { checkOutputFile, writeCacheFile } from "../../src/cli/output_file.ts";
+import { UsageError } from "../../src/cli/shared/explain_error.ts";
 import { Deployment } from "../../src/kinds/apps/v1.ts";
 import { ConfigMap, Pod } from "../../src/kinds/core/v1.ts";
 import { configMap, deployment, FakeApiServer, pod } from "../../src/testing/mod.ts";

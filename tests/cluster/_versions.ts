@@ -1,6 +1,6 @@
 // What servers of some versions lack: tests that need it name it, and are printed as NOT RUN there.
 import type { Client } from "@kube/informer";
-import { programPath } from "../../src/connect/deno/host.ts";
+import { programPath } from "../../src/testing/control_plane/server_programs.ts";
 import { minorOf } from "../../tools/introduced.ts";
 import { TESTED } from "../../tools/versions.ts";
 

@@ -5,7 +5,7 @@ import { ConfigMap, Secret } from "@kube/informer/kinds/core/v1";
 import { Reconciler } from "@kube/informer/reconcile";
 import { type ControlPlane, startControlPlane } from "@kube/informer/testing/control-plane";
 import { assertEquals } from "@std/assert";
-import { versionOf } from "../../src/connect/deno/host.ts";
+import { versionOf } from "../../src/testing/control_plane/server_programs.ts";
 import { withDeadline } from "../support/cluster/with_deadline.ts";
 import { Program } from "../support/program.ts";
 import { report, seconds, testOfAssets } from "./_cluster.ts";

@@ -6,7 +6,7 @@ import { ConfigMap } from "@kube/informer/kinds/core/v1";
 import { FakeApiServer } from "@kube/informer/testing";
 import { startControlPlane } from "@kube/informer/testing/control-plane";
 import { assertEquals, assertMatch, assertRejects } from "@std/assert";
-import { versionOf } from "../../src/connect/deno/host.ts";
+import { versionOf } from "../../src/testing/control_plane/server_programs.ts";
 import { definitionOf } from "../support/widgets.ts";
 import { report, seconds, testOfAssets } from "./_cluster.ts";
 

@@ -13,8 +13,8 @@ import * as net from "node:net";
 import * as os from "node:os";
 import * as path from "node:path";
 import { Readable, Writable } from "node:stream";
-import * as tls from "node:tls";
 import { setTimeout as sleep } from "node:timers/promises";
+import * as tls from "node:tls";
 import { inspect } from "node:util";
 
 /** The time after which a test has failed, in milliseconds. */
@@ -61,7 +61,7 @@ function contextOf(name: string): TestContext {
   return {
     name,
     origin: file,
-    async step(...given) {
+    async step(...given: readonly unknown[]): Promise<boolean> {
       const { name: step, fn, ignore } = definitionOf(given);
       if (ignore) return true;
       await fn(contextOf(step));
@@ -221,6 +221,7 @@ function asDeno<R>(call: () => R): R {
       : cause;
   }
 }
+// deno-lint-ignore require-await
 const later = <A extends readonly unknown[], R>(call: (...args: A) => R) => async (...args: A): Promise<R> =>
   asDeno(() => call(...args));
 
@@ -646,13 +647,15 @@ Object.assign(globalThis, {
     chmod: later((name: string, mode: number) => fs.chmodSync(name, mode)),
     utime: later((name: string, atime: Date, mtime: Date) => fs.utimesSync(name, atime, mtime)),
     readDirSync: entriesOf,
-    async *readDir(folder: string) {
+    // deno-lint-ignore require-await
+    async *readDir(folder: string): AsyncGenerator<object> {
       yield* entriesOf(folder);
     },
     memoryUsage: () => process.memoryUsage(),
     kill: (pid: number, signal: NodeJS.Signals) => process.kill(pid, signal),
     listen: (options: object) => new Listener(net.createServer({ allowHalfOpen: true }), "connection", options),
-    listenTls: (options: tls.TlsOptions) => new Listener(tls.createServer(options), "secureConnection", options),
+    listenTls: (options: tls.TlsOptions & { hostname?: string; port?: number }) =>
+      new Listener(tls.createServer(options), "secureConnection", options),
     addSignalListener: (name: NodeJS.Signals, handler: () => void) => {
       const it = (): void => handler();
       handlers.set(handler, it);

@@ -4,13 +4,13 @@
  *
  * @module
  */
-import { registerHooks } from "node:module";
+import { registerHooks, type ResolveFnOutput } from "node:module";
 
 const ROOT = new URL("../../", import.meta.url).href;
 const PACKAGE = `${ROOT}node_modules/@kube/informer/`;
 
 registerHooks({
-  resolve(specifier, context, next) {
+  resolve(specifier, context, next): ResolveFnOutput {
     const npm = /^npm:((?:@[^/]+\/)?[^@/]+)(?:@[^/]+)?(\/.*)?$/.exec(specifier);
     if (npm !== null) return next(`${npm[1]}${npm[2] ?? ""}`, context);
     if (specifier.startsWith(".") && context.parentURL?.startsWith(ROOT) && !context.parentURL.startsWith(PACKAGE)) {

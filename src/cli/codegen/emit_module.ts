@@ -1,7 +1,7 @@
 /**
  * Writes the text of TypeScript modules from a model of kinds.
  *
- * {@linkcode emitModule} and {@linkcode emitModules} are the entry points. They read no documents, and write no files.
+ * {@linkcode emitModule} is the entry point. It reads no documents, and writes no files.
  *
  * @module
  */
@@ -10,11 +10,8 @@ import {
   identifierOf,
   type KindModel,
   type ModuleContent,
-  moduleId,
-  type ModuleModel,
   type ObjectModel,
   type SharedTypeName,
-  sharedTypes,
   type TypeDefinition,
   type TypeModel,
 } from "./read_schema.ts";
@@ -31,7 +28,7 @@ export type ImportedName =
   | "Resource"
   | "defineResource";
 
-interface EmitOptions {
+export interface EmitOptions {
   /** Paragraphs of the module's doc comment, before its tags. */
   readonly header: readonly string[];
   /** Returns the specifier from which a name of the package is imported. */
@@ -208,37 +205,6 @@ class Emitter {
 
 function capital(word: string): string {
   return word.charAt(0).toUpperCase() + word.slice(1);
-}
-
-/**
- * Returns the texts of files by their paths: `core/v1.ts` with the kinds of a module, and `core/v1_shared.ts` with
- * those of its types that other modules use, if there are any. Files import each other by relative paths, and a name of
- * the package from the specifier that `importedFrom` returns. `headerOf` returns the paragraphs of a file's doc
- * comment; `shared` is true for a file of types that other groups use.
- */
-export function emitModules(
-  modules: readonly ModuleModel[],
-  headerOf: (module: ModuleModel, shared: boolean) => readonly string[],
-  importedFrom: EmitOptions["importedFrom"],
-): Map<string, string> {
-  const split = new Map(modules.map((module) => [moduleId(module), sharedTypes(module, modules)]));
-  const files = new Map<string, string>();
-  // Other modules refer only to shared types, where a module has them.
-  const fileOf = (id: string): string => `${id}${split.get(id) === undefined ? "" : "_shared"}.ts`;
-  for (const module of modules) {
-    const id = moduleId(module);
-    const parts = split.get(id);
-    const moduleFrom = (to: string): string => to.startsWith("./") ? to : `../${fileOf(to)}`;
-    if (parts === undefined) {
-      files.set(`${id}.ts`, emitModule(module, { header: headerOf(module, false), importedFrom, moduleFrom }));
-      continue;
-    }
-    const { own, shared } = parts;
-    const base = { ...shared, id: `./${module.version}_shared.ts` };
-    files.set(`${id}.ts`, emitModule(own, { header: headerOf(own, false), importedFrom, moduleFrom, base }));
-    files.set(`${id}_shared.ts`, emitModule(shared, { header: headerOf(shared, true), importedFrom, moduleFrom }));
-  }
-  return files;
 }
 
 /** The width of lines. */

@@ -1,33 +1,27 @@
 /**
- * Turns CustomResourceDefinitions and documents of `/openapi/v3` into a model of kinds.
+ * Turns CustomResourceDefinitions into a model of kinds.
  *
- * {@linkcode kindsOfCrds} and {@linkcode readOpenApi} are the entry points. A document that cannot be read is refused
- * with the path of the problem. Schemas in it are read by `read_schema.ts`; nothing is fetched here.
+ * {@linkcode kindsOfCrds} is the entry point. A definition that cannot be read is refused with the path of the problem.
+ * Schemas in it are read by `read_schema.ts`; nothing is fetched here.
  *
  * @module
  */
-import { type ApiResource, apiVersionOf, defineResource } from "../../api/resource.ts";
+import { defineResource } from "../../api/resource.ts";
 import { messageOf } from "../../errors/errors.ts";
 import {
   capitalized,
-  type DocumentObject,
   type DocumentPart,
   identifierOf,
   isDocumentObject,
   type KindModel,
   memberOf,
   type ModuleContent,
-  moduleId,
-  type ModuleModel,
   namedTypes,
   objectAt,
   pathTo,
   readKind,
-  readObject,
-  type ResolvedReference,
   SchemaError,
   type SchemaSource,
-  type SharedTypeName,
   shown,
   summaryOf,
   textAt,
@@ -40,7 +34,7 @@ const GROUP = /^(?:[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z
 const VERSION = /^[a-z](?:[-a-z0-9]*[a-z0-9])?$/;
 
 /** Checks that a group and a version are names that Kubernetes allows. @throws {SchemaError} */
-function checkGroupVersion(
+export function checkGroupVersion(
   { group, version }: { readonly group: string; readonly version: string },
   path: string,
 ): void {
@@ -50,7 +44,7 @@ function checkGroupVersion(
 }
 
 /** Checks that a resource can be defined: its parts are segments of paths. @throws {SchemaError} */
-function checkResourceNames(resource: Parameters<typeof defineResource>[0], path: string): void {
+export function checkResourceNames(resource: Parameters<typeof defineResource>[0], path: string): void {
   try {
     defineResource(resource);
   } catch (cause) {
@@ -262,256 +256,4 @@ function rankOf(version: string): readonly number[] {
   if (match === null) return [0, 0, 0];
   const [, major, stage, minor] = match;
   return [stage === undefined ? 3 : stage === "beta" ? 2 : 1, Number(major), Number(minor ?? 0)];
-}
-
-/** A document of a server's `/openapi/v3`: that of one version of one group. */
-export interface OpenApiDocument {
-  /** Its name in the index: `"apis/apps/v1"`, `"api/v1"`. */
-  readonly name: string;
-  /** The parsed document. */
-  readonly content: unknown;
-}
-
-const META = "io.k8s.apimachinery.pkg.apis.meta.v1";
-
-/** Schemas whose types are written by hand. */
-const SHARED: ReadonlyMap<string, SharedTypeName> = new Map([
-  [`${META}.ObjectMeta`, "EmbeddedMeta"],
-  [`${META}.OwnerReference`, "OwnerReference"],
-  [`${META}.ManagedFieldsEntry`, "ManagedFieldsEntry"],
-  [`${META}.Time`, "Time"],
-  [`${META}.MicroTime`, "MicroTime"],
-  ["io.k8s.apimachinery.pkg.api.resource.Quantity", "Quantity"],
-  ["io.k8s.apimachinery.pkg.util.intstr.IntOrString", "IntOrString"],
-]);
-
-const REFERENCE = "#/components/schemas/";
-
-/** The number of schemas that may be read in place of references to them. Kubernetes has a few hundred. */
-const MAX_INLINED = 100_000;
-
-/**
- * Returns a module for each version of a group that has one of `resources`, with these kinds and the types that they
- * need, and one for the types that all groups share (`"meta/v1"`). Documents of other groups are not read.
- *
- * @throws {SchemaError} when a document is malformed or missing, a resource has no schema, two resources of a version
- * have one kind, or two groups begin with the same label.
- */
-export function readOpenApi(documents: readonly OpenApiDocument[], resources: readonly ApiResource[]): ModuleModel[] {
-  const builder = new Builder(documents);
-  const places = new Map<string, ApiResource[]>();
-  for (const resource of resources) {
-    const place = apiVersionOf(resource);
-    places.set(place, [...(places.get(place) ?? []), resource]);
-  }
-  const names = [...places.keys()].sort();
-  for (const name of names) builder.declare(places.get(name)!);
-  for (const name of names) builder.read(places.get(name)!);
-  return builder.modules();
-}
-
-/** A module that is being built. */
-interface ModuleDraft {
-  readonly group: string;
-  readonly version: string;
-  readonly document?: Document;
-  readonly kinds: KindModel[];
-  readonly types: TypeDefinition[];
-  /** The names of kinds and types, by the schemas that they are of. */
-  readonly names: Map<string, string>;
-  readonly used: Set<string>;
-}
-
-/** The schemas of one document. */
-interface Document {
-  readonly path: string;
-  readonly schemas: DocumentObject;
-}
-
-class Builder {
-  readonly #documents = new Map<string, DocumentPart>();
-  readonly #modules = new Map<string, ModuleDraft>();
-  /** The modules that own the schemas whose names begin so. */
-  readonly #owners = new Map<string, ModuleDraft>();
-  /** Reads the types that have a name already. */
-  readonly #unread: (() => void)[] = [];
-  #inlined = 0;
-
-  constructor(documents: readonly OpenApiDocument[]) {
-    for (const { name, content } of documents) this.#documents.set(name, { value: content, path: name });
-    const meta: ModuleDraft = { group: "meta", version: "v1", kinds: [], types: [], names: new Map(), used: new Set() };
-    this.#modules.set(moduleId(meta), meta);
-    this.#owners.set(META, meta);
-  }
-
-  /** Makes the module of one version of a group, and reserves the names of its kinds. */
-  declare(resources: readonly ApiResource[]): void {
-    const [{ group, version }] = resources;
-    checkGroupVersion({ group, version }, `${group}/${version}`);
-    const id = moduleId({ group, version });
-    const other = this.#modules.get(id);
-    if (other !== undefined) {
-      throw new SchemaError(id, `the groups ${shown(other.group)} and ${shown(group)} begin with the same label`);
-    }
-    const name = group === "" ? `api/${version}` : `apis/${group}/${version}`;
-    const found = this.#documents.get(name);
-    if (found === undefined) throw new SchemaError(name, "the server has no document of it");
-    const module = {
-      group,
-      version,
-      document: schemasOf(found),
-      kinds: [],
-      types: [],
-      names: new Map(),
-      used: new Set<string>(),
-    };
-    this.#modules.set(id, module);
-    const plurals = new Map<string, string>();
-    for (const resource of resources) {
-      const { kind, plural } = resource;
-      const path = `${name}#${typeof kind === "string" ? kind : shown(kind)}`;
-      checkResourceNames(resource, path);
-      const twin = plurals.get(kind);
-      if (twin !== undefined) {
-        throw new SchemaError(path, `the resources ${shown(twin)} and ${shown(plural)} have this kind`);
-      }
-      plurals.set(kind, plural);
-      this.#reserve(module, schemaOf(module, kind));
-    }
-  }
-
-  /** Reads the kinds of a version of a group, and the types that they need. */
-  read(resources: readonly ApiResource[]): void {
-    const module = this.#modules.get(moduleId(resources[0]))!;
-    for (const resource of resources) {
-      const { group, version, plural, scope, shortNames, categories, verbs } = resource;
-      const place = { group, version, plural, scope, shortNames, categories };
-      this.#readKind(module, resource.kind, place, verbs.includes("get"));
-    }
-    // Not by recursion: a chain of references may be longer than the stack is deep.
-    for (let next = this.#unread.shift(); next !== undefined; next = this.#unread.shift()) next();
-  }
-
-  modules(): ModuleModel[] {
-    return [...this.#modules.values()]
-      .filter(({ kinds, types }) => kinds.length + types.length > 0)
-      .map(({ group, version, kinds, types }) => ({ group, version, kinds: byName(kinds), types: byName(types) }))
-      .sort((a, b) => (moduleId(a) < moduleId(b) ? -1 : 1));
-  }
-
-  #reserve(module: ModuleDraft, schemaName: string): void {
-    const name = identifierOf(lastLabel(schemaName), module.used);
-    module.used.add(name);
-    module.names.set(schemaName, name);
-    const prefix = schemaName.slice(0, -lastLabel(schemaName).length - 1);
-    if (prefix !== "" && !this.#owners.has(prefix)) this.#owners.set(prefix, module);
-  }
-
-  #readKind(module: ModuleDraft, kind: string, resource: KindModel["resource"], stored: boolean): void {
-    const schemaName = schemaOf(module, kind);
-    const { path, schemas } = module.document!;
-    const schema = { value: schemas[schemaName], path: pathTo(path, schemaName) };
-    module.kinds.push({
-      name: module.names.get(schemaName)!,
-      kind,
-      doc: summaryOf(schema),
-      type: readKind(schema, this.#source(module, module.document!)),
-      resource,
-      stored,
-    });
-  }
-
-  #source(module: ModuleDraft, document: Document): SchemaSource {
-    return { resolve: (reference, path) => this.#resolve(reference, path, module, document) };
-  }
-
-  #resolve(reference: string, path: string, from: ModuleDraft, document: Document): ResolvedReference {
-    const name = reference.startsWith(REFERENCE)
-      ? reference.slice(REFERENCE.length).replaceAll("~1", "/").replaceAll("~0", "~")
-      : undefined;
-    if (name === undefined || !Object.hasOwn(document.schemas, name)) {
-      throw new SchemaError(path, `it refers to ${shown(reference)}, which the document does not have`);
-    }
-    const label = lastLabel(name);
-    const owner = this.#owners.get(name.slice(0, -label.length - 1)) ?? from;
-    // A group's own document is read rather than the copies in others.
-    const home = owner.document !== undefined && Object.hasOwn(owner.document.schemas, name)
-      ? owner.document
-      : document;
-    const schema = { value: home.schemas[name], path: pathTo(home.path, name) };
-    // A schema without a name becomes a part of the type that refers to it.
-    const source = this.#source(from, home);
-    const object = objectAt(schema);
-    const shared = SHARED.get(name);
-    if (shared !== undefined) return { type: { type: "shared", name: shared }, schema, source };
-    if (!isNamedObject(object)) {
-      if (++this.#inlined > MAX_INLINED) {
-        throw new SchemaError(path, `more than ${MAX_INLINED} schemas would stand in place of references to them`);
-      }
-      return { schema, source };
-    }
-    return {
-      type: {
-        type: "ref",
-        name: this.#define(owner, name, schema, home),
-        ...(owner === from ? {} : { module: moduleId(owner) }),
-      },
-      schema,
-      source,
-    };
-  }
-
-  /** Returns the name of a type, which is read when it is first referred to. */
-  #define(owner: ModuleDraft, schemaName: string, schema: DocumentPart, home: Document): string {
-    const known = owner.names.get(schemaName);
-    if (known !== undefined) return known;
-    const name = identifierOf(lastLabel(schemaName), owner.used);
-    owner.used.add(name);
-    owner.names.set(schemaName, name);
-    const source = this.#source(owner, home);
-    this.#unread.push(() => owner.types.push({ name, doc: summaryOf(schema), type: readObject(schema, source) }));
-    return name;
-  }
-}
-
-function schemasOf(document: DocumentPart): Document {
-  const content = objectAt(document);
-  const components = objectAt({ value: memberOf(content, "components"), path: `${document.path}#/components` });
-  const path = `${document.path}#/components/schemas`;
-  return { path, schemas: objectAt({ value: memberOf(components, "schemas"), path }) };
-}
-
-/** Returns the name of the schema of a kind, which says of what group, version and kind it is. */
-function schemaOf({ group, version, document }: ModuleDraft, kind: string): string {
-  const { path, schemas } = document!;
-  const found = Object.keys(schemas).filter((name) => {
-    const kinds = isDocumentObject(schemas[name])
-      ? memberOf(schemas[name], "x-kubernetes-group-version-kind")
-      : undefined;
-    return Array.isArray(kinds) && kinds.length === 1 && isDocumentObject(kinds[0]) &&
-      memberOf(kinds[0], "group") === group &&
-      memberOf(kinds[0], "version") === version && memberOf(kinds[0], "kind") === kind;
-  });
-  if (found.length === 1) return found[0];
-  throw new SchemaError(
-    path,
-    found.length === 0
-      ? `it has no schema of the kind ${shown(kind)}`
-      : `it has ${found.length} schemas of the kind ${shown(kind)}: ${shown(found)}`,
-  );
-}
-
-/** Returns true for schemas that become a type of their own: objects with fields that are no kinds themselves. */
-function isNamedObject(schema: DocumentObject): boolean {
-  const properties = memberOf(schema, "properties");
-  if (!isDocumentObject(properties) || Object.keys(properties).length === 0) return false;
-  return !(Object.hasOwn(schema, "x-kubernetes-group-version-kind") && Object.hasOwn(properties, "metadata"));
-}
-
-function lastLabel(name: string): string {
-  return name.slice(name.lastIndexOf(".") + 1);
-}
-
-function byName<T extends { readonly name: string }>(items: readonly T[]): T[] {
-  return [...items].sort((a, b) => (a.name < b.name ? -1 : 1));
 }

@@ -1,10 +1,9 @@
 /**
- * Generation of TypeScript from the descriptions that a server has of its kinds.
+ * Reads the schemas of kinds into a model of types.
  *
- * A reader turns documents into a model: {@linkcode readOpenApi} reads those of `/openapi/v3`, of built-in kinds, and
- * {@linkcode kindsOfCrds} the definitions of custom ones. The emitter, `emitModule`, turns a model into the text of a
- * module. The model knows neither schemas nor TypeScript. This folder neither sends requests nor reads files, and runs
- * wherever web standards are.
+ * {@linkcode readObject} and {@linkcode readKind} are the entry points. `read_documents.ts` reads the documents around
+ * the schemas, and `emitModule` turns the model into the text of a module. This folder neither sends requests nor reads
+ * files, and runs wherever web standards are.
  *
  * @module
  */
@@ -49,7 +48,7 @@ export type TypeModel =
     readonly type: "ref";
     /** Its name, which {@linkcode TypeDefinition} has too. */
     readonly name: string;
-    /** The module that defines it, as {@linkcode moduleId} writes it; absent for the module of the reference. */
+    /** The module that defines it, `"apps/v1"`; absent for the module of the reference. */
     readonly module?: string;
   }
   | {
@@ -132,19 +131,6 @@ export interface ModuleContent {
   readonly kinds: readonly KindModel[];
   /** The other types, by name in ascending order. */
   readonly types: readonly TypeDefinition[];
-}
-
-/** The kinds and types of one version of one group. */
-export interface ModuleModel extends ModuleContent {
-  /** API group, `""` for the core group. */
-  readonly group: string;
-  /** API version, `"v1"`. */
-  readonly version: string;
-}
-
-/** Returns the id of a module: the first label of its group and the version, `"apps/v1"`, `"core/v1"`. */
-export function moduleId({ group, version }: { readonly group: string; readonly version: string }): string {
-  return `${group === "" ? "core" : group.split(".")[0]}/${version}`;
 }
 
 /** A document that cannot be turned into types. The message begins with the path of the part that is wrong. */
@@ -560,57 +546,6 @@ export function namedTypes(kind: KindModel, used: Set<string>): ModuleContent {
 /** Returns a text as a part of a name: its words, each with a capital letter. */
 export function capitalized(text: string): string {
   return text.split(/[^\w$]+/).map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join("");
-}
-
-/** A module without the types that other modules need, and these. */
-interface SharedTypes {
-  /** The kinds, and the types that are only used here. */
-  readonly own: ModuleModel;
-  /** The types that other modules use, and those that they consist of. */
-  readonly shared: ModuleModel;
-}
-
-/**
- * Returns a module in two parts, so that importing another module loads the types that it shares with this one alone;
- * `undefined` for a module that no other one uses, or that has no kinds.
- */
-export function sharedTypes(module: ModuleModel, modules: readonly ModuleModel[]): SharedTypes | undefined {
-  const id = moduleId(module);
-  const wanted = modules.filter((other) => other !== module)
-    .flatMap(({ kinds, types }) => [...kinds, ...types])
-    .flatMap(({ type }) => referencesOf(type)).filter((reference) => reference.module === id);
-  if (wanted.length === 0 || module.kinds.length === 0) return undefined;
-  const types = new Map(module.types.map((type) => [type.name, type]));
-  const names = new Set<string>();
-  const queue = wanted.map(({ name }) => name);
-  for (let name = queue.pop(); name !== undefined; name = queue.pop()) {
-    const definition = types.get(name);
-    if (definition === undefined || names.has(name)) continue;
-    names.add(name);
-    for (const reference of referencesOf(definition.type)) {
-      if (reference.module === undefined) queue.push(reference.name);
-    }
-  }
-  const part = (isIn: boolean): typeof module.types => module.types.filter(({ name }) => names.has(name) === isIn);
-  return { own: { ...module, types: part(false) }, shared: { ...module, kinds: [], types: part(true) } };
-}
-
-function referencesOf(type: TypeModel): { readonly name: string; readonly module?: string }[] {
-  switch (type.type) {
-    case "ref":
-      return [type];
-    case "list":
-    case "listMap":
-      return referencesOf(type.items);
-    case "map":
-      return referencesOf(type.values);
-    case "nullable":
-      return referencesOf(type.of);
-    case "object":
-      return type.fields.flatMap((field) => referencesOf(field.type));
-    default:
-      return [];
-  }
 }
 
 /** Returns the first sentence of a description; all of it if it has no end. */

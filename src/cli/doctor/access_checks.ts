@@ -15,9 +15,9 @@ import { findResource } from "../../client/client.ts";
 import type { ResourceClient } from "../../client/resource_client.ts";
 import { findConnection } from "../../connect/deno/connect.ts";
 import type { ConnectOptions, FoundConnection } from "../../connect/deno/connect_options.ts";
-import { termOfToken } from "../../connect/kubeconfig/text.ts";
+import { termOfToken } from "../../connect/kubeconfig/secrets.ts";
 import { errorLine } from "../../errors/errors.ts";
-import { EXIT_CODE, explainError } from "../errors/explain_error.ts";
+import { EXIT_CODE, explainError } from "../shared/explain_error.ts";
 import { type Checkup, type Expiry, expiryOf, type Finding, reasonFor, span } from "./checkup.ts";
 import { type CheckedServer, ServerAccess, SLOW_SERVER_ADVICE } from "./connection_checks.ts";
 

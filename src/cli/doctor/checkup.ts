@@ -6,6 +6,7 @@
  *
  * @module
  */
+import { abortable } from "@std/async/abortable";
 import {
   CredentialsError,
   DecodeError,
@@ -18,9 +19,9 @@ import { DerivedController } from "../../async/signals.ts";
 import { LongTimer } from "../../async/time.ts";
 import { ConnectError } from "../../connect/deno/connect_options.ts";
 import { KubeconfigError } from "../../connect/kubeconfig/parse_kubeconfig.ts";
-import type { Term } from "../../connect/kubeconfig/text.ts";
-import { withoutAddress } from "../../errors/errors.ts";
-import { EXIT_CODE, explainError } from "../errors/explain_error.ts";
+import type { Term } from "../../connect/kubeconfig/secrets.ts";
+import { withoutAddress, withoutSecrets } from "../../errors/errors.ts";
+import { EXIT_CODE, explainError } from "../shared/explain_error.ts";
 import { plain } from "../terminal/terminal.ts";
 
 /** A problem and its remedy. */
@@ -241,8 +242,7 @@ export class Checkup {
 
   /** Redacts a secret in all steps. */
   hide(secret: string): void {
-    // Shorter texts are not secrets, and redacting them would damage words.
-    if (secret.length >= 4) this.#secrets.add(secret);
+    this.#secrets.add(secret);
   }
 
   /**
@@ -263,14 +263,11 @@ export class Checkup {
     const limitMs = Math.min(options.limitMs ?? this.limits.stepMs, leftMs);
     using controller = new DerivedController(this.#signal);
     const { signal } = controller;
-    const over = new Promise<never>((_, reject) => {
-      signal.addEventListener("abort", () => reject(signal.reason), { once: true });
-    });
     using timer = new LongTimer(() => controller.abort(new StepTimeout(`no answer within ${seconds(limitMs)}`)));
     timer.arm(limitMs);
     let finding: Finding;
     try {
-      finding = await Promise.race([look(signal), over]);
+      finding = await abortable(look(signal), signal);
     } catch (error) {
       this.#signal.throwIfAborted();
       const { late, advice } = options;
@@ -313,12 +310,7 @@ export class Checkup {
   }
 
   #clean(text: string): string {
-    let cleaned = text;
-    // Longest first, so that a secret that contains another one is redacted completely.
-    for (const secret of [...this.#secrets].sort((a, b) => b.length - a.length)) {
-      cleaned = cleaned.replaceAll(secret, "[redacted]");
-    }
-    return plain(cleaned);
+    return plain(withoutSecrets(text, this.#secrets));
   }
 }
 

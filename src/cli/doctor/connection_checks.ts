@@ -16,7 +16,7 @@ import { clientOptionsOf, type FoundConnection } from "../../connect/deno/connec
 import { environmentProxy } from "../../connect/deno/http_client.ts";
 import { isLoopback } from "../../connect/kubeconfig/resolve_context.ts";
 import { messageOf } from "../../errors/errors.ts";
-import { EXIT_CODE } from "../errors/explain_error.ts";
+import { EXIT_CODE } from "../shared/explain_error.ts";
 import { type Checkup, expiryOf, type Finding, reasonFor, seconds, span } from "./checkup.ts";
 
 /**

@@ -16,17 +16,10 @@ import { ReadAhead } from "../../async/iterate.ts";
 import type { Client } from "../../client/client.ts";
 import { errorLine } from "../../errors/errors.ts";
 import { bytesText, MemoryMeter, type MemoryReport } from "../../informer/cache/lister.ts";
-import { EXIT_CODE, UsageError } from "../errors/explain_error.ts";
-import {
-  checkSelection,
-  clientFor,
-  type ConnectionFlags,
-  connectOptionsFor,
-  resourcesFor,
-  type SelectionFlags,
-  selectionFor,
-} from "../resources/resources_for.ts";
-import { jsonText, tableLines, type Terminal } from "../terminal/terminal.ts";
+import { clientFor, type ConnectionFlags, connectOptionsFor } from "../shared/connect.ts";
+import { EXIT_CODE, UsageError } from "../shared/explain_error.ts";
+import { checkSelection, discover, resourcesFor, type SelectionFlags, selectionFor } from "../shared/targets.ts";
+import { type CommandContext, jsonText, tableLines, type Terminal } from "../terminal/terminal.ts";
 import { checkConfiguration, checkCredentials, checkDiscovery, checkLogin, checkResource } from "./access_checks.ts";
 import { Checkup, CHECKUP_LIMITS, type CheckupLimits, seconds, type Step, type StepStatus } from "./checkup.ts";
 import {
@@ -294,8 +287,7 @@ interface Scope {
 export async function doctor(
   flags: DoctorFlags,
   resources: readonly string[],
-  terminal: Terminal,
-  signal: AbortSignal,
+  { terminal, signal }: Pick<CommandContext, "terminal" | "signal">,
   settings: DoctorSettings = {},
 ): Promise<number> {
   const { limits = CHECKUP_LIMITS, style = processStyle() } = settings;
@@ -307,14 +299,14 @@ export async function doctor(
   if (flags.rbac) {
     if (flags.output === "json") throw new UsageError("--rbac prints YAML; leave out -o json");
     using client = await clientFor(flags, terminal);
-    const found = await resourcesFor(client, scope.names, "watch", { form: "object", signal, terminal });
+    const found = await resourcesFor(scope.names, "watch", { form: "object", terminal }, client, signal);
     printRoles(found, selectionFor(flags, client).namespace, terminal);
     return EXIT_CODE.done;
   }
   if (flags.memory) {
     using client = await clientFor(flags, terminal);
     const found = names.length > 0
-      ? await resourcesFor(client, names, "list", { form: "object", signal, terminal })
+      ? await resourcesFor(names, "list", { form: "object", terminal }, client, signal)
       : await cachedKinds(client, terminal, signal);
     return await measureMemory(client, found, flags, terminal, signal);
   }
@@ -332,21 +324,14 @@ export async function doctor(
 
 /** Returns the kinds that an informer can follow, each in one version. */
 async function cachedKinds(client: Client, terminal: Terminal, signal: AbortSignal): Promise<Resource[]> {
-  const known = await client.discover({
-    signal,
-    onError: (error, groupVersion) => terminal.say(`warning: ${groupVersion} was not discovered: ${errorLine(error)}`),
-  });
   const found = new Map<string, ApiResource>();
-  for (const kind of known) {
+  for (const kind of await discover(client, terminal, signal)) {
     const { verbs, group, preferred } = kind;
     // Events of this group are those of the core group.
     if (!verbs.includes("list") || !verbs.includes("watch") || group === "events.k8s.io") continue;
     if (preferred || !found.has(resourceName(kind))) found.set(resourceName(kind), kind);
   }
-  return Array.from(
-    found.values(),
-    ({ group, version, plural, kind, scope }) => ({ group, version, plural, kind, scope }),
-  );
+  return [...found.values()];
 }
 
 /** The server and permissions of a report. */

@@ -16,7 +16,7 @@ import {
   type TableColumn,
   type TableRow,
 } from "../../api/resource.ts";
-import { humanDuration } from "../../async/time.ts";
+import { type BackoffOptions, humanDuration } from "../../async/time.ts";
 import { errorLine, REDACTED } from "../../errors/errors.ts";
 
 /** Control characters, and characters that reorder or break lines: foreign text must not control the terminal. */
@@ -78,6 +78,17 @@ const MESSAGES = 20;
 
 /** Number of unwritten characters above which {@linkcode Terminal.room} asks to wait. */
 const ROOM = 4_194_304;
+
+/** The terminal of a command, and the signal that ends it. */
+export interface CommandContext {
+  readonly terminal: Terminal;
+  /** Aborts when the program is interrupted, or by the command. */
+  readonly stop: AbortController;
+  /** The signal of `stop`. */
+  readonly signal: AbortSignal;
+  /** Back-off of informers after failures. @default {the library's} */
+  readonly backoff?: BackoffOptions;
+}
 
 /** Standard output, or standard error. */
 export interface Output {

@@ -6,12 +6,14 @@
  *
  * @module
  */
+import { abortable } from "@std/async/abortable";
 import { utf8AsLatin1 } from "../../api/impersonation.ts";
 import type { Abortable } from "../../api/options.ts";
 import { CredentialsError } from "../../api/status.ts";
+import { DerivedController } from "../../async/signals.ts";
 import { LongTimer, monotonicMs } from "../../async/time.ts";
 import type { Credentials } from "../../client/http/connection.ts";
-import { messageOf, REDACTED, redactSecrets } from "../../errors/errors.ts";
+import { messageOf, redactSecrets, withoutSecrets } from "../../errors/errors.ts";
 import { InformerError } from "../../errors/informer_error.ts";
 import {
   type ExecCluster,
@@ -21,38 +23,32 @@ import {
   type ExecPlugin,
   parseExecCredential,
 } from "../kubeconfig/exec_plugin.ts";
-import { Redacted, Secret, termOfToken, tokenProblem } from "../kubeconfig/text.ts";
+import { Redacted, Secret, termOfToken, tokenProblem } from "../kubeconfig/secrets.ts";
 import type { InClusterOptions } from "./connect_options.ts";
-import { type ExplainFileProblem, FileProblem, type Host, pathBeside, readCheckedFile, runFlag } from "./host.ts";
-import { pairProblem, type PemSources, type TlsFiles, type TlsMaterial } from "./http_client.ts";
+import { type ExplainFileProblem, FileProblem, pathBeside, readCheckedFile } from "./files.ts";
+import { type Host, runFlag } from "./host.ts";
+import { isSameMaterial, type TlsMaterial, tlsProblem } from "./http_client.ts";
+import type { PemSources, TlsFiles } from "./tls_files.ts";
 
-/** Basic authentication by user name and password. Prints as `[redacted]`. */
-export class BasicLogin extends Redacted {
+/** A header that does not change. Prints as `[redacted]`. */
+export class FixedLogin extends Redacted {
   readonly #header: string;
 
-  /** `username` must not contain a colon (RFC 7617). */
-  constructor(username: string, password: string) {
+  private constructor(header: string) {
     super();
-    this.#header = `Basic ${btoa(utf8AsLatin1(`${username}:${password}`))}`;
+    this.#header = header;
   }
 
-  /** Sets `Authorization`, unless the request has one already. Returns `false`: a refresh finds nothing new. */
-  apply(headers: Headers): false {
-    if (!headers.has("authorization")) headers.set("authorization", this.#header);
-    return false;
+  /** Basic authentication; `username` must not contain a colon (RFC 7617). */
+  static basic(username: string, password: string): FixedLogin {
+    return new FixedLogin(`Basic ${btoa(utf8AsLatin1(`${username}:${password}`))}`);
   }
-}
 
-/** A fixed bearer token. Prints as `[redacted]`. */
-export class BearerToken extends Redacted {
-  readonly #header: string;
-
-  /** @throws {TypeError} when `token` cannot be sent in a header. */
-  constructor(token: string) {
-    super();
+  /** A bearer token. @throws {TypeError} when it cannot be sent in a header. */
+  static bearer(token: string): FixedLogin {
     const problem = tokenProblem(token);
     if (problem !== undefined) throw new TypeError(`Cannot use token: it ${problem}`);
-    this.#header = `Bearer ${token}`;
+    return new FixedLogin(`Bearer ${token}`);
   }
 
   /** Sets `Authorization`, unless the request has one already. Returns `false`: a refresh finds nothing new. */
@@ -166,13 +162,9 @@ export class ExecLogin extends Redacted implements Credentials {
     }
     const run = this.#run;
     run.waiting++;
-    const gone = Promise.withResolvers<never>();
-    const leave = (): void => gone.reject(signal!.reason);
-    signal?.addEventListener("abort", leave, { once: true });
     try {
-      await Promise.race([run.promise, gone.promise]);
+      await (signal === undefined ? run.promise : abortable(run.promise, signal));
     } finally {
-      signal?.removeEventListener("abort", leave);
       if (--run.waiting === 0 && signal?.aborted) run.controller.abort(signal.reason);
     }
   }
@@ -194,42 +186,29 @@ export class ExecLogin extends Redacted implements Credentials {
     // Short-lived credentials are renewed after half of their lifetime.
     this.#endsMs = expiresMs - Math.min(LEEWAY_MS, (expiresMs - Date.now()) / 2);
     this.#leastUntilMs = monotonicMs() + LEAST_USE_MS;
-    const last = this.#certificate;
-    const key = certificate?.key.reveal();
-    if (last?.cert === certificate?.cert && last?.key === key) return;
-    this.#certificate = certificate && { cert: certificate.cert, key: key! };
+    const next = certificate && { cert: certificate.cert, key: certificate.key.reveal() };
+    if (!isSameMaterial(next ?? {}, this.#certificate ?? {})) this.#certificate = next;
   }
 }
 
 /** Names of variables and flags that hold secrets. */
 const SECRET_NAME = /secret|token|passw|credential|api.?key|private.?key|access.?key|assertion/i;
 
+/** The longest part of a program's message that is kept, in characters. */
+const MAX_MESSAGE = 1_000;
+
 /**
  * Redacts secrets in the message of a program: values that it received under the name of a secret, and texts that have
- * the form of one. Removes control characters and returns the last `maxLength` characters, on one line.
+ * the form of one. Removes control characters and returns the end of the message, on one line.
  */
-export function redactMessage(
-  text: string,
-  given: { readonly args: readonly string[]; readonly env: readonly (readonly [name: string, value: string])[] },
-  maxLength = 1_000,
-): string {
-  let message = text;
-  for (const secret of secretsOf(given)) message = message.replaceAll(secret, REDACTED);
-  message = redactSecrets(message);
-  return message.length > maxLength ? `...${message.slice(-maxLength)}` : message;
-}
-
-/** Longest first, so that a secret that contains another one is redacted completely. */
-function secretsOf(given: Parameters<typeof redactMessage>[1]): string[] {
-  const { args, env } = given;
-  const found = env.filter(([name]) => SECRET_NAME.test(name)).map(([, value]) => value);
-  for (const [index, arg] of args.entries()) {
-    const flag = /^--?([\w-]+)(?:=([\s\S]*))?$/.exec(arg);
-    if (flag === null || !SECRET_NAME.test(flag[1])) continue;
-    const value = flag[2] ?? args[index + 1];
-    if (value !== undefined) found.push(value);
-  }
-  return found.filter((value) => value.length >= 4).sort((a, b) => b.length - a.length);
+export function redactMessage(text: string, { args, env }: Pick<ExecPlugin, "args" | "env">): string {
+  const flags = args.map((arg, index): readonly [string, string] => {
+    const [, name = "", value = args[index + 1] ?? ""] = /^--?([\w-]+)(?:=([\s\S]*))?$/.exec(arg) ?? [];
+    return [name, value];
+  });
+  const secrets = [...env, ...flags].filter(([name]) => SECRET_NAME.test(name)).map(([, value]) => value);
+  const message = redactSecrets(withoutSecrets(text, secrets));
+  return message.length > MAX_MESSAGE ? `...${message.slice(-MAX_MESSAGE)}` : message;
 }
 
 /** Default time limit of a plugin, in milliseconds; five times as long if it may prompt on the terminal. */
@@ -277,10 +256,7 @@ export async function runPlugin(
   const info = execInfo(plugin, { interactive, ...(cluster && { cluster }) });
   const env = { ...Object.fromEntries(plugin.env), KUBERNETES_EXEC_INFO: info };
   const timeoutMs = limitMs * (interactive ? 5 : 1);
-  const deadline = new AbortController();
-  const stop = (): void => deadline.abort(signal.reason);
-  if (signal.aborted) stop();
-  else signal.addEventListener("abort", stop, { once: true });
+  using deadline = new DerivedController(signal);
   using timer = new LongTimer(() => {
     deadline.abort(fail(`it did not end within ${timeoutMs / 1_000} s and was killed`));
   });
@@ -291,8 +267,6 @@ export async function runPlugin(
   } catch (cause) {
     if (deadline.signal.aborted) throw deadline.signal.reason;
     throw fail(startProblem(cause, command, plugin), { cause });
-  } finally {
-    signal.removeEventListener("abort", stop);
   }
   const { code, stdout, stderr } = result;
   if (code !== 0) {
@@ -302,7 +276,7 @@ export async function runPlugin(
   try {
     const credential = parseExecCredential(stdout, plugin.apiVersion);
     const { certificate } = credential;
-    const problem = certificate && pairProblem(certificate.cert, certificate.key.reveal());
+    const problem = certificate && tlsProblem({ cert: certificate.cert, key: certificate.key.reveal() });
     if (problem !== undefined) throw new ExecOutputError(`printed a certificate that cannot be used: ${problem}`);
     return credential;
   } catch (cause) {

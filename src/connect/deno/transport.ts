@@ -9,6 +9,7 @@
 import { appendLines, copyLines, isImpersonation } from "../../api/impersonation.ts";
 import type { Transport } from "../../api/lister_watcher.ts";
 import { checkDurations } from "../../async/checks.ts";
+import { DerivedController } from "../../async/signals.ts";
 import { LongTimer, monotonicMs } from "../../async/time.ts";
 import { causesOf, messageOf, withoutAddress } from "../../errors/errors.ts";
 import { checkNames } from "../../errors/option_names.ts";
@@ -21,109 +22,14 @@ import {
 } from "../kubeconfig/resolve_context.ts";
 import type { ExecLogin, KubeconfigLogin } from "./credentials.ts";
 import { netFlag } from "./host.ts";
-import {
-  createDirectHttpClient,
-  createHttpClient,
-  isSameMaterial,
-  type TlsMaterial,
-  TlsNameProxy,
-} from "./http_client.ts";
+import { createDirectHttpClient, createHttpClient, isSameMaterial, type TlsMaterial } from "./http_client.ts";
+import { TlsNameProxy } from "./tls_name_proxy.ts";
 
 /**
  * Long-running requests, whose response may begin late (apiserver `longRunningRequestCheck`: the verb `proxy`, and
  * these subresources).
  */
 const LONG = /\/(?:attach|exec|portforward|log)$|\/proxy(?:\/|$)/;
-
-/**
- * Aborts a request whose response does not begin in time. After that, only the request's own signal aborts it. Call
- * {@linkcode AnswerDeadline.stop} when the response has begun or failed.
- */
-class AnswerDeadline {
-  readonly #controller = new AbortController();
-  /** Armed from construction until it fires or {@linkcode AnswerDeadline.stop}; `undefined` without a time limit. */
-  #timer: LongTimer | undefined;
-
-  /** Starts the timer, unless `ms` is 0 or `Infinity`, or the request is long-running. */
-  constructor(request: Request, ms: number) {
-    const { signal } = request;
-    const stop = (): void => this.#controller.abort(signal.reason);
-    if (signal.aborted) stop();
-    else signal.addEventListener("abort", stop, { once: true });
-    const { url } = request;
-    // Behind "https://" and the host; parsing the URL would cost more than the timer.
-    const path = url.slice(url.indexOf("/", 8)).split("?", 1)[0];
-    if (ms === 0 || LONG.test(path)) return;
-    this.#timer = new LongTimer(() => this.#controller.abort(new TypeError(`no answer within ${ms / 1_000} s`)));
-    this.#timer.arm(ms);
-  }
-
-  /** Aborts with the request's signal, or when the time is over. */
-  get signal(): AbortSignal {
-    return this.#controller.signal;
-  }
-
-  /** Stops the timer. */
-  stop(): void {
-    this.#timer?.[Symbol.dispose]();
-  }
-}
-
-/** The proxies and TLS settings of a request, for error messages. */
-interface RouteInfo {
-  /** The name that the certificate is verified for. */
-  readonly serverName?: string;
-  /** The proxy of the configuration. */
-  readonly proxy?: ProxyAddress;
-  /** The proxy of that name, if any. */
-  readonly nameProxy?: TlsNameProxy;
-  /** `true` if the configuration disables verification of the certificate. */
-  readonly insecure?: boolean;
-}
-
-/** Returns the error to throw for a failed request: the cause, and a remedy if one is known. */
-function explainFailure(error: unknown, request: Request, way: RouteInfo): unknown {
-  const url = new URL(request.url);
-  if (error instanceof Deno.errors.NotCapable) return withoutPermission(error, url, way);
-  if (!(error instanceof TypeError)) return error;
-  const reason = deepest(error);
-  if (way.insecure && /certificate/i.test(reason)) {
-    const host = (way.serverName ?? url.hostname).replace(/^\[(.*)\]$/, "$1");
-    return new TypeError(
-      `${reason}; "insecure-skip-tls-verify" takes effect only when Deno is started with ` +
-        `--unsafely-ignore-certificate-errors=${host}`,
-    );
-  }
-  if (way.nameProxy !== undefined) {
-    const { problem, carried } = way.nameProxy;
-    if (problem instanceof Deno.errors.NotCapable) return withoutPermission(problem, url, way);
-    if (carried === 0 && way.serverName !== undefined) {
-      return new TypeError(
-        `${reason}; "tls-server-name" needs a proxy on loopback, which NO_PROXY bypasses: remove "${way.serverName}" from it`,
-      );
-    }
-    if (problem instanceof Error) return new TypeError(`${reason}: ${problem.message}`);
-  }
-  if (way.proxy === undefined || reason.startsWith("no answer")) return error;
-  return new TypeError(`${reason} (through proxy "${proxyName(way.proxy)}")`);
-}
-
-/** Deno names the host that needs permission, which after a redirect is not the host of the request. */
-function withoutPermission(cause: Error, url: URL, way: RouteInfo): Error {
-  if (cause.message.startsWith("Cannot use proxy")) return cause;
-  const missed = /access to "([^"]+)"/.exec(cause.message)?.[1];
-  // The port of a name's proxy differs each time.
-  const flag = missed === undefined
-    ? netFlag(url)
-    : `--allow-net=${way.serverName !== undefined && missed.startsWith("127.0.0.1:") ? "127.0.0.1" : missed}`;
-  // The caller says which address it cannot reach.
-  return new Deno.errors.NotCapable(`missing permission: run this program with ${flag}`, { cause });
-}
-
-/** Returns the message of the innermost cause, without the address, which the caller adds. */
-function deepest(error: Error): string {
-  return withoutAddress(messageOf(causesOf(error).at(-1)));
-}
 
 /** Options for {@linkcode denoTransport}. */
 export interface DenoTransportOptions extends TlsMaterial {
@@ -276,31 +182,68 @@ export class DenoTransport implements Transport, Disposable {
       const acts = sent.headers.has("impersonate-user");
       const missing = this.#headers.filter(([name]) => !sent.headers.has(name) && !(acts && isImpersonation(name)));
       appendLines(sent, missing);
-      const deadline = new AnswerDeadline(request, this.#answerTimeoutMs);
-      try {
-        const response = await fetch(sent, { client, signal: deadline.signal });
-        if (nameProxy?.carried === 0) {
-          await response.body?.cancel();
-          throw new TypeError("the request bypassed the proxy on loopback");
-        }
-        // The client certificate may have been replaced: the next request reads it again.
-        if (response.status === 401 && this.#material.cert !== undefined) this.#lookedAt = Number.NEGATIVE_INFINITY;
-        return response;
-      } finally {
-        deadline.stop();
+      // Not disposed: after the response has begun, the request's own signal aborts its body.
+      const deadline = new DerivedController(request.signal);
+      const ms = this.#answerTimeoutMs;
+      using timer = new LongTimer(() => deadline.abort(new TypeError(`no answer within ${ms / 1_000} s`)));
+      // Behind "https://" and the host; parsing the URL would cost more than the timer.
+      const path = request.url.slice(request.url.indexOf("/", 8)).split("?", 1)[0];
+      if (ms > 0 && !LONG.test(path)) timer.arm(ms);
+      const response = await fetch(sent, { client, signal: deadline.signal });
+      if (nameProxy?.carried === 0) {
+        await response.body?.cancel();
+        throw new TypeError("the request bypassed the proxy on loopback");
       }
+      // The client certificate may have been replaced: the next request reads it again.
+      if (response.status === 401 && this.#material.cert !== undefined) this.#lookedAt = Number.NEGATIVE_INFINITY;
+      return response;
     } catch (cause) {
       // The CA or the client certificate may just have been replaced.
       if (request.signal.aborted) throw cause;
       this.#hasFailed = true;
       this.#lookedAt = Number.NEGATIVE_INFINITY;
-      throw explainFailure(cause, request, {
-        serverName: this.#serverName,
-        proxy: this.#proxy,
-        nameProxy: this.#nameProxy?.proxy,
-        insecure: this.#insecure,
-      });
+      throw this.#explain(cause, new URL(request.url));
     }
+  }
+
+  /** Returns the error to throw for a failed request: the cause, and a remedy if one is known. */
+  #explain(error: unknown, url: URL): unknown {
+    if (error instanceof Deno.errors.NotCapable) return this.#withoutPermission(error, url);
+    if (!(error instanceof TypeError)) return error;
+    // The innermost cause, without the address, which the caller adds.
+    const reason = withoutAddress(messageOf(causesOf(error).at(-1)));
+    const serverName = this.#serverName;
+    if (this.#insecure && /certificate/i.test(reason)) {
+      const host = (serverName ?? url.hostname).replace(/^\[(.*)\]$/, "$1");
+      return new TypeError(
+        `${reason}; "insecure-skip-tls-verify" takes effect only when Deno is started with ` +
+          `--unsafely-ignore-certificate-errors=${host}`,
+      );
+    }
+    if (this.#nameProxy !== undefined) {
+      const { problem, carried } = this.#nameProxy.proxy;
+      if (problem instanceof Deno.errors.NotCapable) return this.#withoutPermission(problem, url);
+      if (carried === 0) {
+        return new TypeError(
+          `${reason}; "tls-server-name" needs a proxy on loopback, which NO_PROXY bypasses: remove "${serverName}" from it`,
+        );
+      }
+      if (problem instanceof Error) return new TypeError(`${reason}: ${problem.message}`);
+    }
+    if (this.#proxy === undefined || reason.startsWith("no answer")) return error;
+    return new TypeError(`${reason} (through proxy "${proxyName(this.#proxy)}")`);
+  }
+
+  /** Deno names the host that needs permission, which after a redirect is not the host of the request. */
+  #withoutPermission(cause: Error, url: URL): Error {
+    if (cause.message.startsWith("Cannot use proxy")) return cause;
+    const missed = /access to "([^"]+)"/.exec(cause.message)?.[1];
+    // The port of a name's proxy differs each time.
+    const flag = missed === undefined
+      ? netFlag(url)
+      : `--allow-net=${this.#serverName !== undefined && missed.startsWith("127.0.0.1:") ? "127.0.0.1" : missed}`;
+    // The caller says which address it cannot reach.
+    return new Deno.errors.NotCapable(`missing permission: run this program with ${flag}`, { cause });
   }
 
   /** Asks for `url` over a connection of its own, with the certificates and the proxy of requests. */

@@ -7,17 +7,9 @@
  * @module
  */
 import { base64Of, isRecord } from "../../api/object.ts";
-import type { EntryFields, FieldPlace } from "./parse_kubeconfig.ts";
-import {
-  certificateProblem,
-  describeValue,
-  privateKeyProblem,
-  quote,
-  quoteAll,
-  Redacted,
-  Secret,
-  tokenProblem,
-} from "./text.ts";
+import { certificateProblem, privateKeyProblem } from "./certificates.ts";
+import { describeValue, type EntryFields, type FieldPlace, quote, quoteAll } from "./parse_kubeconfig.ts";
+import { Redacted, Secret, tokenProblem } from "./secrets.ts";
 
 /** Credentials from a plugin: a token, a certificate with its key, or both. Prints as `[redacted]`. */
 export class ExecCredential extends Redacted {

@@ -18,9 +18,8 @@ import {
 } from "js-yaml";
 import { isRecord } from "../../api/object.ts";
 import { defined } from "../../api/options.ts";
-import { nameOf } from "../../errors/errors.ts";
+import { nameOf, nearest } from "../../errors/errors.ts";
 import { InformerError } from "../../errors/informer_error.ts";
-import { describeValue, quote, quoteAll, suggestion } from "./text.ts";
 
 /** Name of the cluster extension for credential plugins. */
 const EXEC_EXTENSION = "client.authentication.k8s.io/exec";
@@ -476,4 +475,30 @@ export class EntryFields {
   #expected(what: string, value: unknown): string {
     return `must be ${what}, found ${describeValue(value)}`;
   }
+}
+
+/** Returns the type of an invalid value, for messages; never the value itself, which may be a credential. */
+export function describeValue(value: unknown): string {
+  if (value === null || value === undefined) return "nothing";
+  if (Array.isArray(value)) return "a list";
+  if (typeof value === "object") return "a mapping";
+  return typeof value === "string" ? "text" : `a ${typeof value}`;
+}
+
+/** Quotes a name for a message, shortened to 80 characters. */
+export function quote(name: string): string {
+  return JSON.stringify(name.length > 80 ? `${name.slice(0, 77)}...` : name);
+}
+
+/** Quotes names for a message, `"a", "b"`: the first ten, in their order. */
+export function quoteAll(names: Iterable<string>): string {
+  const all = [...names];
+  const shown = all.slice(0, 10).map(quote).join(", ");
+  return all.length > 10 ? `${shown} and ${all.length - 10} more` : shown;
+}
+
+/** Returns ` (did you mean "prod"?)` if one of the candidates is similar to the name, else an empty text. */
+export function suggestion(name: string, candidates: Iterable<string>): string {
+  const found = nearest(name, candidates);
+  return found === undefined ? "" : ` (did you mean ${quote(found)}?)`;
 }

@@ -11,6 +11,7 @@
 import { type Impersonation, impersonationProblem } from "../../api/impersonation.ts";
 import { isRecord } from "../../api/object.ts";
 import { defined } from "../../api/options.ts";
+import { certificateProblem, privateKeyProblem } from "./certificates.ts";
 import { type ExecPlugin, readExec } from "./exec_plugin.ts";
 import {
   EntryFields,
@@ -22,17 +23,11 @@ import {
   type KubeconfigEntry,
   type KubeconfigError,
   kubeconfigError,
-} from "./parse_kubeconfig.ts";
-import {
-  certificateProblem,
-  decodeBase64,
-  privateKeyProblem,
   quote,
   quoteAll,
-  Secret,
   suggestion,
-  tokenProblem,
-} from "./text.ts";
+} from "./parse_kubeconfig.ts";
+import { decodeBase64, Secret, tokenProblem } from "./secrets.ts";
 
 /** A certificate or key inside the kubeconfig. */
 interface InlineMaterial {

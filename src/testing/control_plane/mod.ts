@@ -24,13 +24,13 @@ import type { ObjectDraft } from "../../api/written.ts";
 import { DerivedController } from "../../async/signals.ts";
 import { monotonicMs, sleep, timedController } from "../../async/time.ts";
 import { Client, type ClientOptions, installCrds } from "../../client/client.ts";
-import { findServerPrograms, programPath } from "../../connect/deno/host.ts";
 import { denoTransport } from "../../connect/deno/transport.ts";
-import { lastCertificate } from "../../connect/kubeconfig/text.ts";
+import { lastCertificate } from "../../connect/kubeconfig/certificates.ts";
 import { InformerError } from "../../errors/informer_error.ts";
 import { checkNames } from "../../errors/option_names.ts";
 import type { CustomResourceDefinition } from "../../kinds/apiextensions/v1.ts";
 import { Namespace } from "../../kinds/core/v1.ts";
+import { findServerPrograms, programPath } from "./server_programs.ts";
 
 /** Options for {@linkcode startControlPlane}. */
 export interface ControlPlaneOptions extends Abortable {

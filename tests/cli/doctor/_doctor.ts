@@ -38,7 +38,7 @@ export async function examine(
   const settings = { limits: { ...CHECKUP_LIMITS, ...limits } };
   const startedAt = performance.now();
   const stop = new AbortController();
-  const code = await doctor({ output: "json", ...flags }, resources, terminal, stop.signal, settings);
+  const code = await doctor({ output: "json", ...flags }, resources, { terminal, signal: stop.signal }, settings);
   const ms = performance.now() - startedAt;
   await terminal.flush();
   const report = JSON.parse(stdout.text) as Examined["report"];

@@ -10,18 +10,18 @@ import {
 } from "@std/assert";
 import { inspect } from "node:util";
 import {
-  BasicLogin,
-  BearerToken,
   CredentialPluginError,
   ExecLogin,
+  FixedLogin,
   pluginCommand,
   redactMessage,
   TokenFile,
   tokenLogin,
 } from "../../../src/connect/deno/credentials.ts";
-import type { FileProblem, Program } from "../../../src/connect/deno/host.ts";
+import type { FileProblem } from "../../../src/connect/deno/files.ts";
+import type { Program } from "../../../src/connect/deno/programs.ts";
 import { ExecCredential } from "../../../src/connect/kubeconfig/exec_plugin.ts";
-import { Secret } from "../../../src/connect/kubeconfig/text.ts";
+import { Secret } from "../../../src/connect/kubeconfig/secrets.ts";
 import { errorLine } from "../../../src/errors/errors.ts";
 import { InformerError } from "../../../src/errors/informer_error.ts";
 import { makeCertificates } from "../../support/certificates.ts";
@@ -35,19 +35,19 @@ function sent(credentials: { apply(headers: Headers): void }, init?: HeadersInit
   return headers.get("authorization");
 }
 
-Deno.test("BearerToken sends its token", () => {
-  assertEquals(sent(new BearerToken("abc.def")), "Bearer abc.def");
+Deno.test("FixedLogin.bearer sends its token", () => {
+  assertEquals(sent(FixedLogin.bearer("abc.def")), "Bearer abc.def");
 });
 
-Deno.test("BasicLogin sends name and password in UTF-8 [C147]", () => {
-  assertEquals(sent(new BasicLogin("ada", "a:b")), `Basic ${btoa("ada:a:b")}`);
-  assertEquals(sent(new BasicLogin("ada", "ü✓")), "Basic YWRhOsO84pyT");
-  assertEquals(sent(new BasicLogin("ada", "")), `Basic ${btoa("ada:")}`);
+Deno.test("FixedLogin.basic sends name and password in UTF-8 [C147]", () => {
+  assertEquals(sent(FixedLogin.basic("ada", "a:b")), `Basic ${btoa("ada:a:b")}`);
+  assertEquals(sent(FixedLogin.basic("ada", "ü✓")), "Basic YWRhOsO84pyT");
+  assertEquals(sent(FixedLogin.basic("ada", "")), `Basic ${btoa("ada:")}`);
 });
 
-Deno.test("BearerToken refuses characters that a header cannot have, without showing the token", () => {
+Deno.test("FixedLogin.bearer refuses characters that a header cannot have, without showing the token", () => {
   for (const token of ["", "hunter2\nhunter3", "hunter✓"]) {
-    const error = assertThrows(() => new BearerToken(token), TypeError, "Cannot use token: it ");
+    const error = assertThrows(() => FixedLogin.bearer(token), TypeError, "Cannot use token: it ");
     assertFalse(Deno.inspect(error).includes("hunter"));
   }
 });
@@ -56,7 +56,12 @@ Deno.test("credentials print as [redacted], however they are printed [F38]", asy
   const file = new TokenFile("/run/token", hostWith({}, { readTextFile: () => Promise.resolve("hunter2") }), explained);
   await file.ready();
   for (
-    const credentials of [new BearerToken("hunter2"), new BasicLogin("hunter2", "hunter2"), file, new Secret("hunter2")]
+    const credentials of [
+      FixedLogin.bearer("hunter2"),
+      FixedLogin.basic("hunter2", "hunter2"),
+      file,
+      new Secret("hunter2"),
+    ]
   ) {
     const printed = [
       Deno.inspect(credentials),
@@ -551,7 +556,7 @@ Deno.test("TokenFile names the Deno flag for a missing permission", async () => 
 Deno.test("no login replaces a request's own Authorization, or reads or runs anything for it [C138]", async () => {
   const file = new FakeFile();
   const plugin = new Counted();
-  const logins = [new BearerToken("abc"), new BasicLogin("ada", "b"), file.tokenFile(), plugin.login];
+  const logins = [FixedLogin.bearer("abc"), FixedLogin.basic("ada", "b"), file.tokenFile(), plugin.login];
   for (const login of logins) {
     const headers = new Headers({ authorization: "Bearer own" });
     await login.apply(headers, { refresh: true });

@@ -1,14 +1,18 @@
 import { assert, assertEquals, assertFalse, assertInstanceOf, assertStringIncludes, assertThrows } from "@std/assert";
 import fc from "npm:fast-check@^4.10.2";
 import {
+  describeValue,
   ENTRY_FIELDS,
   type EntryKind,
   isEmptyKubeconfig,
   KubeconfigError,
   mergeKubeconfigs,
   parseKubeconfig,
+  quote,
+  quoteAll,
 } from "../../../src/connect/kubeconfig/parse_kubeconfig.ts";
 import { resolveContext } from "../../../src/connect/kubeconfig/resolve_context.ts";
+import { nearest } from "../../../src/errors/errors.ts";
 import { kubeconfigObject, kubeconfigText, pemData } from "../../support/kubeconfig.ts";
 
 Deno.test("mergeKubeconfigs takes each entry entirely from the first file that defines its name", () => {
@@ -272,4 +276,29 @@ Deno.test("KubeconfigError never shows a credential, wherever the damage is", ()
     }
   }
   assert(failures > 100, `only ${failures} of the texts were refused`);
+});
+
+Deno.test("nearest finds a name with a typo, and none that differs much", () => {
+  const names = ["production", "staging", "dev"];
+  assertEquals(nearest("prodution", names), "production");
+  assertEquals(nearest("Staging", names), "staging");
+  assertEquals(nearest("dve", names), "dev");
+  assertEquals(nearest("de", names), "dev");
+  assertEquals(nearest("kind", names), undefined);
+  assertEquals(nearest("a", []), undefined);
+  assertEquals(nearest("a".repeat(10_000), names), undefined);
+});
+
+Deno.test("quote and quoteAll shorten long values", () => {
+  assertEquals(quote(`a"b`), `"a\\"b"`);
+  assertEquals(quote("x".repeat(100)).length, 82);
+  assertEquals(quoteAll(["a", "b"]), `"a", "b"`);
+  assertEquals(quoteAll(Array.from({ length: 13 }, (_, index) => `n${index}`)).endsWith(`"n9" and 3 more`), true);
+});
+
+Deno.test("describeValue names the type of a value, never the value", () => {
+  assertEquals(
+    [null, undefined, [], {}, "x", true, 5].map(describeValue),
+    ["nothing", "nothing", "a list", "a mapping", "text", "a boolean", "a number"],
+  );
 });

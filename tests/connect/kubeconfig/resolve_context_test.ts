@@ -10,7 +10,7 @@ import {
   type ResolvedUser,
   type ResolveOptions,
 } from "../../../src/connect/kubeconfig/resolve_context.ts";
-import { tokenProblem } from "../../../src/connect/kubeconfig/text.ts";
+import { tokenProblem } from "../../../src/connect/kubeconfig/secrets.ts";
 import { kubeconfig, type Parts, pem, pemData } from "../../support/kubeconfig.ts";
 
 function resolved(user: Record<string, unknown>, server = "https://farm.example"): ResolvedUser {

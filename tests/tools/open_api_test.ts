@@ -1,12 +1,20 @@
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import fc from "npm:fast-check@^4.10.2";
-import type { ApiResource } from "../../../src/api/resource.ts";
-import { emitModules } from "../../../src/cli/codegen/emit_module.ts";
-import { type OpenApiDocument, readOpenApi } from "../../../src/cli/codegen/read_documents.ts";
-import { SchemaError } from "../../../src/cli/codegen/read_schema.ts";
-import { documentOf, DOCUMENTS, kindSchema, ref, resource, RESOURCES, SHARED } from "./_documents.ts";
-import { anything, mutated, mutation } from "./_mutations.ts";
-import { assertTypesOnly } from "./_types_only.ts";
+import type { ApiResource } from "../../src/api/resource.ts";
+import { SchemaError, type TypeModel } from "../../src/cli/codegen/read_schema.ts";
+import { emitModules, moduleId, type OpenApiDocument, readOpenApi } from "../../tools/open_api.ts";
+import {
+  documentOf,
+  DOCUMENTS,
+  kindSchema,
+  ref,
+  resource,
+  RESOURCES,
+  SHARED,
+  typeOf,
+} from "../support/codegen/documents.ts";
+import { anything, mutated, mutation } from "../support/codegen/mutations.ts";
+import { assertTypesOnly } from "../support/codegen/types_only.ts";
 
 function emit(documents: readonly OpenApiDocument[], resources: readonly ApiResource[]): Map<string, string> {
   return emitModules(
@@ -158,4 +166,144 @@ Deno.test("emitModules of any document gives types alone, or an error of ours th
     { numRuns: 200 },
   );
   assert(generated > 20 && refused > 20, `${generated} generated, ${refused} refused`);
+});
+
+Deno.test("readOpenApi reads kinds, the types that they need, and those that groups share", () => {
+  const modules = readOpenApi(DOCUMENTS, RESOURCES);
+  assertEquals(
+    modules.map((module) => [moduleId(module), module.kinds.map((it) => it.name), module.types.map((it) => it.name)]),
+    [
+      ["apps/v1", ["Set"], ["Container", "SetSpec"]],
+      ["core/v1", ["Pod"], ["Container", "PodSpec", "PodStatus", "PodTemplateSpec"]],
+      ["meta/v1", [], ["LabelSelector"]],
+    ],
+  );
+  const [apps, core] = modules;
+  const { fields: _fields, ...pod } = { ...core.kinds[0], fields: 0, type: undefined };
+  assertEquals(pod, {
+    name: "Pod",
+    kind: "Pod",
+    doc: ["Pod is a kind."],
+    type: undefined,
+    resource: {
+      group: "",
+      version: "v1",
+      plural: "pods",
+      scope: "Namespaced",
+      shortNames: ["po"],
+      categories: ["all"],
+    },
+    stored: true,
+  });
+  assertEquals(apps.kinds[0].stored, false);
+  assertEquals(core.kinds[0].type.fields, [
+    { name: "spec", type: { type: "ref", name: "PodSpec" }, required: true, doc: ["The desired state."] },
+    { name: "status", type: { type: "ref", name: "PodStatus" }, required: false, doc: [] },
+  ]);
+  assertEquals(core.types[1], {
+    name: "PodSpec",
+    doc: ["PodSpec describes a pod (e.g. Its containers)."],
+    type: {
+      type: "object",
+      open: false,
+      fields: [
+        {
+          name: "containers",
+          type: { type: "listMap", items: { type: "ref", name: "Container" }, keys: ["name"] },
+          required: true,
+          doc: [],
+        },
+        {
+          name: "overhead",
+          type: { type: "map", values: { type: "shared", name: "Quantity" } },
+          required: false,
+          doc: [],
+        },
+        {
+          name: "restartPolicy",
+          type: { type: "enum", values: ["Always", "Never"] },
+          required: false,
+          doc: ["It restarts."],
+        },
+      ],
+    },
+  });
+});
+
+Deno.test("readOpenApi refers to the types of other groups, and puts kinds inside others in their place", () => {
+  const [apps] = readOpenApi(DOCUMENTS, RESOURCES);
+  const types = new Map(apps.types.find(({ name }) => name === "SetSpec")!.type.fields.map((it) => [it.name, it.type]));
+  assertEquals(types.get("selector"), { type: "ref", name: "LabelSelector", module: "meta/v1" });
+  assertEquals(types.get("template"), { type: "ref", name: "PodTemplateSpec", module: "core/v1" });
+  assertEquals(types.get("raw"), { type: "map", values: { type: "unknown" } });
+  assertEquals(types.get("any"), { type: "unknown" });
+  const pods = types.get("pods") as TypeModel & { readonly type: "list" };
+  const pod = pods.items as TypeModel & { readonly type: "object" };
+  assertEquals(pod.fields.map(({ name }) => name), ["apiVersion", "kind", "metadata", "spec", "status"]);
+  assertEquals(pod.fields[2].type, { type: "shared", name: "EmbeddedMeta" });
+  assertEquals(pod.fields[3].type, { type: "ref", name: "PodSpec", module: "core/v1" });
+});
+
+Deno.test("readOpenApi reads a chain of types that is longer than the stack is deep", () => {
+  const chain = Array.from({ length: 20_000 }, (_, i) => [`dev.acme.v1.T${i}`, {
+    type: "object",
+    properties: { next: i === 19_999 ? {} : ref(`dev.acme.v1.T${i + 1}`) },
+  }]);
+  assertEquals(typeOf(ref("dev.acme.v1.T0"), Object.fromEntries(chain)), { type: "ref", name: "T0" });
+});
+
+Deno.test("readOpenApi refuses kinds within kinds that would grow without bound", () => {
+  const kinds = Array.from({ length: 30 }, (_, i) => {
+    const inner = i === 29 ? {} : ref(`dev.acme.v1.K${i + 1}`);
+    return [`dev.acme.v1.K${i}`, kindSchema("acme.dev", "v1", `K${i}`, { a: inner, b: inner })];
+  });
+  assertThrows(() => typeOf(ref("dev.acme.v1.K0"), Object.fromEntries(kinds)), SchemaError, "more than 100000 schemas");
+});
+
+Deno.test("readOpenApi refuses documents and resources that do not fit each other", () => {
+  const tab = resource("acme.dev", "v1", "Tab");
+  const document = documentOf("apis/acme.dev/v1", {
+    ...SHARED,
+    "dev.acme.v1.Tab": kindSchema("acme.dev", "v1", "Tab", {}),
+  });
+  const cases: [() => unknown, string, string][] = [
+    [() => readOpenApi([], [tab]), "apis/acme.dev/v1", "the server has no document of it"],
+    [
+      () => readOpenApi([{ ...document, content: undefined }], [tab]),
+      "apis/acme.dev/v1",
+      "must be an object, found nothing",
+    ],
+    [() => readOpenApi([{ ...document, content: {} }], [tab]), "apis/acme.dev/v1#/components", "must be an object"],
+    [
+      () => readOpenApi([document], [tab, resource("acme.dev", "v1", "Other")]),
+      "apis/acme.dev/v1#/components/schemas",
+      'it has no schema of the kind "Other"',
+    ],
+    [
+      () => readOpenApi([document], [tab, { ...tab, plural: "tablets" }]),
+      "apis/acme.dev/v1#Tab",
+      'the resources "tabs" and "tablets" have this kind',
+    ],
+    [
+      () =>
+        readOpenApi([document, { ...document, name: "apis/acme.com/v1" }], [tab, resource("acme.com", "v1", "Tab")]),
+      "apis/acme.com/v1#/components/schemas",
+      "it has no schema of the kind",
+    ],
+    [
+      () => {
+        const twin = documentOf("apis/acme.com/v1", { "com.acme.v1.Tab": kindSchema("acme.com", "v1", "Tab", {}) });
+        return readOpenApi([document, twin], [tab, resource("acme.com", "v1", "Tab")]);
+      },
+      "acme/v1",
+      'the groups "acme.com" and "acme.dev" begin with the same label',
+    ],
+    [() => readOpenApi([document], [{ ...tab, version: "../v1" }]), "acme.dev/../v1", "a version a label"],
+    [() => readOpenApi([document], [{ ...tab, group: "../a" }]), "../a/v1", "a group must be a DNS name"],
+    [() => readOpenApi([document], [{ ...tab, plural: "a/b" }]), "apis/acme.dev/v1#Tab", 'Cannot use "a/b" as plural'],
+  ];
+  for (const [run, path, message] of cases) {
+    const error = assertThrows(run, SchemaError, message);
+    assertEquals(error.path, path);
+  }
 });

@@ -1,13 +1,12 @@
 /**
- * Stores of snapshots and checkpoints, in files and in Deno KV.
+ * Stores of snapshots and checkpoints in Deno KV.
  *
- * {@linkcode FileSnapshots}, {@linkcode KvSnapshots}, {@linkcode FileCheckpoints} and {@linkcode KvCheckpoints} are the
- * entry points. They do not know what the bytes mean.
+ * {@linkcode KvSnapshots} and {@linkcode KvCheckpoints} are the entry points. They do not know what the bytes mean.
+ * Stores in files are in `file_stores.ts`.
  *
  * @module
  */
 import { decoder, encoder, type ObjectKey } from "../../api/object.ts";
-import { hashOf } from "../../api/shard.ts";
 import { isOlder } from "../../api/status.ts";
 import {
   type CheckpointChange,
@@ -22,127 +21,6 @@ import {
 } from "../../api/stores.ts";
 import { InformerError } from "../../errors/informer_error.ts";
 import { checkNames } from "../../errors/option_names.ts";
-import { folderPermissions, replaceFile } from "./host.ts";
-
-/** The number of bytes that are read at once. */
-const CHUNK_BYTES = 2 * 1_024 * 1_024;
-
-/**
- * Keeps snapshots in files, for one process: each in one of its own, which is replaced in one step. A crash leaves the
- * old one, and may leave a file `NAME.….tmp` beside it, which a write removes that comes 10 minutes later.
- *
- * It needs `--allow-read` and `--allow-write` of the folder.
- *
- * @example
- * ```ts ignore
- * import { SharedInformerFactory } from "@kube/informer";
- * import { connect, FileSnapshots, shutdownSignal } from "@kube/informer/connect";
- * import { Pod } from "@kube/informer/kinds/core/v1";
- *
- * using signal = shutdownSignal();
- * using client = await connect();
- * const snapshots = { store: new FileSnapshots("/var/cache/watch-pods") };
- * await using informers = new SharedInformerFactory(client, { snapshots });
- * informers.forResource(Pod).addEventHandler({ onAdd: ({ key }) => console.log("there is", key) });
- * await informers.run({ signal }); // the disposal writes what has changed
- * ```
- */
-export class FileSnapshots implements SnapshotStore {
-  readonly #pathOf: (name: string) => string;
-  readonly #maxBytes: number;
-
-  /**
-   * Keeps snapshots in a folder, which exists, as `NAME.snapshot`, or where `place` says. A name of more than 180 bytes
-   * is cut, and ends with a hash of the whole name. The default of `maxBytes` is no limit.
-   */
-  constructor(place: string | ((name: string) => string), options: SnapshotLimit = {}) {
-    checkNames("keep snapshots", options, "maxBytes");
-    this.#pathOf = typeof place === "string" ? (name) => `${place}/${fileName(name)}.snapshot` : place;
-    this.#maxBytes = options.maxBytes ?? Infinity;
-  }
-
-  /** Returns the content of the file of a name, if there is one. @throws {Error} when it cannot be read. */
-  async get(name: string): Promise<AsyncIterable<Uint8Array> | undefined> {
-    const path = this.#pathOf(name);
-    try {
-      return chunksOf(await Deno.open(path));
-    } catch (cause) {
-      if (cause instanceof Deno.errors.NotFound) return undefined;
-      throw new InformerError(`Cannot read "${path}"${hint(path, cause)}`, { cause });
-    }
-  }
-
-  /**
-   * Replaces the file of a name.
-   *
-   * @throws {RangeError} when the snapshot is too large. @throws {Error} when the file cannot be written; then it is as
-   *   it was.
-   */
-  async set(name: string, { bytes }: StoredSnapshot): Promise<boolean> {
-    await replaceByChunks(this.#pathOf(name), limitedSnapshot(name, bytes, this.#maxBytes));
-    return true;
-  }
-}
-
-/** Replaces a file, which its owner alone can read. @throws a `RangeError` of the chunks as it is. */
-async function replaceByChunks(
-  path: string,
-  chunks: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
-): Promise<void> {
-  try {
-    await replaceFile(path, `Cannot write "${path}"`, async (beside) => {
-      using file = await Deno.open(beside, { createNew: true, write: true, mode: 0o600 });
-      for await (const chunk of chunks) await writeAll(file, chunk);
-      await file.syncData();
-    });
-  } catch (error) {
-    const { message, cause } = error as Error;
-    if (cause instanceof RangeError) throw cause;
-    throw new InformerError(`${message}${hint(path, cause)}`, { cause });
-  }
-}
-
-/** Writes all of the bytes. */
-async function writeAll(file: Deno.FsFile, bytes: Uint8Array): Promise<void> {
-  for (let at = 0; at < bytes.length;) at += await file.write(bytes.subarray(at));
-}
-
-async function* chunksOf(file: Deno.FsFile): AsyncGenerator<Uint8Array, void> {
-  using _file = file;
-  const read = async (): Promise<Uint8Array | undefined> => {
-    const chunk = new Uint8Array(CHUNK_BYTES);
-    const length = await file.read(chunk);
-    return length === null ? undefined : chunk.subarray(0, length);
-  };
-  // The next chunk is read while this one is used.
-  let next = read();
-  try {
-    for (;;) {
-      const chunk = await next;
-      if (chunk === undefined) return;
-      next = read();
-      yield chunk;
-    }
-  } finally {
-    await next.catch(() => {}); // an error was thrown above, or is of a chunk behind the part that the reader wanted
-  }
-}
-
-/** File systems take names of 255 bytes, and a temporary file has an ending of its own. */
-const LONGEST_NAME = 180;
-
-/** Returns a name that files may have everywhere. A long one is cut, and has a hash of the whole name. */
-function fileName(name: string): string {
-  const full = encodeURIComponent(name).replaceAll("*", "%2A");
-  if (full.length <= LONGEST_NAME) return full;
-  const hash = `~${hashOf(full).toString(16)}`;
-  return full.slice(0, LONGEST_NAME - hash.length) + hash;
-}
-
-/** Returns the end of the message of an error: the flags that would permit it, if they are missing. */
-function hint(path: string, cause: unknown): string {
-  return cause instanceof Deno.errors.NotCapable ? `; run Deno with ${folderPermissions(path)}` : "";
-}
 
 /** A key of Deno KV, as {@linkcode KvSnapshots} uses them. */
 export type SnapshotKvKey = readonly (string | number)[];
@@ -198,11 +76,6 @@ const REMOVED_BATCH = 40;
 /** The age from which a write counts as given up, in milliseconds. */
 const GIVEN_UP_MS = 600_000;
 
-/**
- * All values are bytes: other values are written as V8 of the moment writes them, and an older version may be unable to
- * read that.
- */
-
 /** The number of times that a snapshot is read which is replaced meanwhile. */
 const READS = 3;
 
@@ -229,9 +102,6 @@ export class KvSnapshots implements SnapshotStore, Disposable {
   readonly #prefix: readonly string[];
   readonly #maxBytes: number;
 
-  /** `#opened` is the database if {@linkcode open} has opened it. */
-  #opened: Disposable | undefined;
-
   /**
    * Opens the default database of the program, or the one of a path or address, and keeps snapshots in it. The disposal
    * closes it.
@@ -240,10 +110,8 @@ export class KvSnapshots implements SnapshotStore, Disposable {
    */
   static async open(options: KvSnapshotsOptions & { readonly path?: string } = {}): Promise<KvSnapshots> {
     checkNames("keep snapshots", options, "path prefix maxBytes");
-    const kv = await openKv(options.path);
-    const snapshots = new KvSnapshots(kv, { prefix: options.prefix, maxBytes: options.maxBytes });
-    snapshots.#opened = kv;
-    return snapshots;
+    const { path, ...rest } = options;
+    return new KvSnapshots(await openKv(path), rest);
   }
 
   /** Keeps snapshots in a database that the caller closes. The default of `maxBytes` is 16 MiB. */
@@ -257,8 +125,7 @@ export class KvSnapshots implements SnapshotStore, Disposable {
 
   /** Closes the database if {@linkcode open} has opened it. */
   [Symbol.dispose](): void {
-    this.#opened?.[Symbol.dispose]();
-    this.#opened = undefined;
+    close(this.#kv);
   }
 
   /**
@@ -372,7 +239,10 @@ export class KvSnapshots implements SnapshotStore, Disposable {
   }
 }
 
-/** Returns a value as JSON, in bytes; see {@linkcode encoder}. */
+/**
+ * Returns a value as JSON, in bytes: other values are written as V8 of the moment writes them, and an older version may
+ * be unable to read that.
+ */
 function bytesOf(value: unknown): Uint8Array<ArrayBuffer> {
   return encoder.encode(JSON.stringify(value));
 }
@@ -414,128 +284,6 @@ async function* piecesOf(chunks: readonly Uint8Array[]): AsyncGenerator<Uint8Arr
   yield* chunks;
 }
 
-/** A line of a file behind the first: the version, and objects that were delivered or, without a version, deleted. */
-interface Line {
-  readonly version: string;
-  readonly objects: readonly (readonly [ObjectKey, ...DeliveredVersion] | readonly [ObjectKey])[];
-}
-
-/** The first line of a file: `{"holder":"UUID"}`. */
-const HEAD_BYTES = 50;
-
-/** A file is written anew when so many bytes were appended, and as many as it had then. */
-const APPENDED_BYTES = 64 * 1_024;
-
-/**
- * Keeps checkpoints in files, each in one of its own: a write appends a line, and now and then the file is replaced in
- * one step. A crash of the machine may lose the last lines, so that their events are repeated.
- *
- * It needs `--allow-read` and `--allow-write` of the folder.
- *
- * @example
- * ```ts ignore
- * import { Checkpoint, SharedInformerFactory } from "@kube/informer";
- * import { connect, FileCheckpoints, shutdownSignal } from "@kube/informer/connect";
- * import { Pod } from "@kube/informer/kinds/core/v1";
- *
- * using signal = shutdownSignal();
- * using client = await connect();
- * await using checkpoint = await Checkpoint.open(new FileCheckpoints("/var/lib/notifier"), { name: "pods" });
- * await using informers = new SharedInformerFactory(client);
- * informers.forResource(Pod).addEventHandler({ onAdd: ({ key }) => console.log("new", key) }, { checkpoint });
- * await informers.run({ signal });
- * ```
- */
-export class FileCheckpoints implements CheckpointStore {
-  readonly #folder: string;
-  /** The number of bytes of files that were replaced last, and of those appended since; unset after a failure. */
-  readonly #sizes = new Map<string, { replaced: number; appended: number }>();
-
-  /** Keeps checkpoints in a folder, which exists, as `NAME.checkpoint`. */
-  constructor(folder: string) {
-    this.#folder = folder;
-  }
-
-  /** Returns the checkpoint of a name, if there is one. @throws {Error} when the file cannot be read. */
-  async get(name: string): Promise<StoredCheckpoint | undefined> {
-    const path = this.#pathOf(name);
-    let text: string;
-    try {
-      text = await Deno.readTextFile(path);
-    } catch (cause) {
-      if (cause instanceof Deno.errors.NotFound) return undefined;
-      throw new InformerError(`Cannot read "${path}"${hint(path, cause)}`, { cause });
-    }
-    const [head, ...lines] = text.split("\n");
-    const holder = holderOf(head);
-    if (holder === undefined) {
-      throw new InformerError(
-        `Cannot read "${path}": found ${JSON.stringify(head.slice(0, HEAD_BYTES))}, no checkpoint`,
-      );
-    }
-    const objects = new Map<ObjectKey, DeliveredVersion>();
-    let version = "";
-    for (const text of lines.slice(0, -1)) { // behind the last end of a line there is nothing, or a part of a line
-      const line = JSON.parse(text) as Line;
-      version = line.version;
-      for (const [key, uid, resourceVersion] of line.objects) {
-        if (uid === undefined || resourceVersion === undefined) objects.delete(key);
-        else objects.set(key, [uid, resourceVersion]);
-      }
-    }
-    return { record: { holder, version, objects }, stamp: holder };
-  }
-
-  /** Writes a checkpoint, unless another reader has written it. @throws {Error} when the file cannot be written. */
-  async set(name: string, record: CheckpointRecord, { stamp, keys }: CheckpointChange): Promise<unknown> {
-    const path = this.#pathOf(name);
-    const sizes = this.#sizes.get(name);
-    const { holder, version } = record;
-    const isReplaced = sizes === undefined || stamp !== holder ||
-      sizes.appended > Math.max(APPENDED_BYTES, sizes.replaced);
-    const written = isReplaced ? record.objects.keys() : keys;
-    const objects = Array.from(written, (key): Line["objects"][number] => [key, ...record.objects.get(key) ?? []]);
-    const line = `${JSON.stringify({ version, objects } satisfies Line)}\n`;
-    const bytes = encoder.encode(isReplaced ? `${JSON.stringify({ holder })}\n${line}` : line);
-    this.#sizes.delete(name);
-    try {
-      using file = await openCheckpoint(path);
-      if (await holderIn(file) !== stamp) return undefined;
-      if (!isReplaced) await writeAll(file!, bytes);
-    } catch (cause) {
-      throw new InformerError(`Cannot write "${path}"${hint(path, cause)}`, { cause });
-    }
-    if (isReplaced) await replaceByChunks(path, [bytes]);
-    const { replaced, appended } = isReplaced ? { replaced: bytes.length, appended: -bytes.length } : sizes;
-    this.#sizes.set(name, { replaced, appended: appended + bytes.length });
-    return holder;
-  }
-
-  #pathOf(name: string): string {
-    return `${this.#folder}/${fileName(name)}.checkpoint`;
-  }
-}
-
-/** Opens a file to read and append; `undefined` if there is none. */
-async function openCheckpoint(path: string): Promise<Deno.FsFile | undefined> {
-  try {
-    return await Deno.open(path, { read: true, append: true });
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return undefined;
-    throw error;
-  }
-}
-
-/** Returns the holder that a file begins with. */
-async function holderIn(file: Deno.FsFile | undefined): Promise<string | undefined> {
-  const head = new Uint8Array(HEAD_BYTES);
-  return holderOf(decoder.decode(head.subarray(0, await file?.read(head) ?? 0)));
-}
-
-function holderOf(head: string): string | undefined {
-  return /^\{"holder":"([0-9a-f-]+)"\}/.exec(head)?.[1];
-}
-
 /** The head of a checkpoint in Deno KV. */
 type CheckpointHead = Pick<CheckpointRecord, "holder" | "version">;
 
@@ -545,11 +293,22 @@ interface Stamp {
   readonly versionstamp: string | null;
 }
 
-/** Opens Deno KV. @throws {Error} when Deno has none. */
-async function openKv(path: string | undefined): Promise<SnapshotKv & Disposable> {
+/** Opens Deno KV, for {@linkcode close}. @throws {Error} when Deno has none. */
+async function openKv(path: string | undefined): Promise<SnapshotKv> {
   const { openKv } = Deno as { readonly openKv?: (path?: string) => Promise<SnapshotKv & Disposable> };
   if (openKv === undefined) throw new InformerError("Cannot open Deno KV: run Deno with --unstable-kv");
-  return await openKv(path);
+  const kv = await openKv(path);
+  opened.set(kv, kv);
+  return kv;
+}
+
+/** The open databases of {@linkcode openKv}. */
+const opened = new WeakMap<SnapshotKv, Disposable>();
+
+/** Closes a database that {@linkcode openKv} has opened; leaves others to the caller. */
+function close(kv: SnapshotKv): void {
+  opened.get(kv)?.[Symbol.dispose]();
+  opened.delete(kv);
 }
 
 /** The number of objects that are written at once: an atomic write has 80 KiB of keys at most. */
@@ -571,8 +330,6 @@ const CHECKPOINT_BATCH = 100;
 export class KvCheckpoints implements CheckpointStore, Disposable {
   readonly #kv: SnapshotKv;
   readonly #prefix: readonly string[];
-  /** The database if {@linkcode open} has opened it. */
-  #opened: Disposable | undefined;
 
   /**
    * Opens the default database of the program, or the one of a path or address, and keeps checkpoints in it. The
@@ -584,10 +341,8 @@ export class KvCheckpoints implements CheckpointStore, Disposable {
     options: { readonly path?: string; readonly prefix?: readonly string[] } = {},
   ): Promise<KvCheckpoints> {
     checkNames("keep checkpoints", options, "path prefix");
-    const kv = await openKv(options.path);
-    const checkpoints = new KvCheckpoints(kv, { prefix: options.prefix });
-    checkpoints.#opened = kv;
-    return checkpoints;
+    const { path, ...rest } = options;
+    return new KvCheckpoints(await openKv(path), rest);
   }
 
   /** Keeps checkpoints in a database that the caller closes, under keys that begin with `informer-checkpoints`. */
@@ -599,8 +354,7 @@ export class KvCheckpoints implements CheckpointStore, Disposable {
 
   /** Closes the database if {@linkcode open} has opened it. */
   [Symbol.dispose](): void {
-    this.#opened?.[Symbol.dispose]();
-    this.#opened = undefined;
+    close(this.#kv);
   }
 
   /** Returns the checkpoint of a name, if there is one. @throws what the database throws. */

@@ -4,7 +4,11 @@ import { readCrds, startControlPlane } from "@kube/informer/testing/control-plan
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { delay } from "@std/async";
 import { pathToFileURL } from "node:url";
-import { findServerPrograms, type Machine, storedPrograms } from "../../../src/connect/deno/host.ts";
+import {
+  findServerPrograms,
+  type Machine,
+  storedPrograms,
+} from "../../../src/testing/control_plane/server_programs.ts";
 import { Program } from "../../support/program.ts";
 import { Folder } from "../../support/serve.ts";
 

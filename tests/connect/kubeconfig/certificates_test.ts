@@ -1,40 +1,10 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import {
   certificateProblem,
-  decodeBase64,
-  describeValue,
   lastCertificate,
   privateKeyProblem,
-  quote,
-  quoteAll,
-} from "../../../src/connect/kubeconfig/text.ts";
-import { nearest } from "../../../src/errors/errors.ts";
+} from "../../../src/connect/kubeconfig/certificates.ts";
 import { pem } from "../../support/kubeconfig.ts";
-
-Deno.test("nearest finds a name with a typo, and none that differs much", () => {
-  const names = ["production", "staging", "dev"];
-  assertEquals(nearest("prodution", names), "production");
-  assertEquals(nearest("Staging", names), "staging");
-  assertEquals(nearest("dve", names), "dev");
-  assertEquals(nearest("de", names), "dev");
-  assertEquals(nearest("kind", names), undefined);
-  assertEquals(nearest("a", []), undefined);
-  assertEquals(nearest("a".repeat(10_000), names), undefined);
-});
-
-Deno.test("quote and quoteAll shorten long values", () => {
-  assertEquals(quote(`a"b`), `"a\\"b"`);
-  assertEquals(quote("x".repeat(100)).length, 82);
-  assertEquals(quoteAll(["a", "b"]), `"a", "b"`);
-  assertEquals(quoteAll(Array.from({ length: 13 }, (_, index) => `n${index}`)).endsWith(`"n9" and 3 more`), true);
-});
-
-Deno.test("describeValue names the type of a value, never the value", () => {
-  assertEquals(
-    [null, undefined, [], {}, "x", true, 5].map(describeValue),
-    ["nothing", "nothing", "a list", "a mapping", "text", "a boolean", "a number"],
-  );
-});
 
 Deno.test("certificateProblem accepts one certificate or several, with text between them", () => {
   assertEquals(certificateProblem(pem("CERTIFICATE")), undefined);
@@ -82,12 +52,6 @@ Deno.test("privateKeyProblem names the PEM blocks that it found instead", () => 
   assertStringIncludes(privateKeyProblem(pem("CERTIFICATE")) ?? "", `only "CERTIFICATE"`);
   assertStringIncludes(privateKeyProblem("") ?? "", "it is empty");
   assertEquals(privateKeyProblem(pem("PRIVATE KEY").replace("MAUC", "MAYC")), "the key in it is cut short or damaged");
-});
-
-Deno.test("decodeBase64 accepts line breaks and refuses text that is not base64", () => {
-  assertEquals(decodeBase64("aGVs\n  bG8=\n"), "hello");
-  assertEquals(decodeBase64("w7w="), "ü");
-  for (const data of ["a", "a===", "aGVsbG8", "aGVs_G8=", "=aaa"]) assertEquals(decodeBase64(data), undefined, data);
 });
 
 Deno.test("the last certificate of a chain is complete, also where its base64 has END", () => {

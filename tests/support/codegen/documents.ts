@@ -1,5 +1,6 @@
 import type { ApiResource } from "../../../src/api/resource.ts";
-import type { OpenApiDocument } from "../../../src/cli/codegen/read_documents.ts";
+import type { TypeModel } from "../../../src/cli/codegen/read_schema.ts";
+import { type OpenApiDocument, readOpenApi } from "../../../tools/open_api.ts";
 
 const META = "io.k8s.apimachinery.pkg.apis.meta.v1";
 
@@ -151,3 +152,10 @@ export const RESOURCES: readonly ApiResource[] = [
   resource("", "v1", "Pod", { shortNames: ["po"], categories: ["all"] }),
   resource("apps", "v1", "Set", { scope: "Cluster", verbs: ["create"] }),
 ];
+
+/** The type of `spec.field` of the kind Tab, whose spec has this one field. */
+export function typeOf(field: unknown, more: Record<string, unknown> = {}): TypeModel {
+  const schemas = { ...SHARED, "dev.acme.v1.Tab": kindSchema("acme.dev", "v1", "Tab", { field }), ...more };
+  const [module] = readOpenApi([documentOf("apis/acme.dev/v1", schemas)], [resource("acme.dev", "v1", "Tab")]);
+  return module.kinds[0].type.fields[0].type;
+}

@@ -1,0 +1,30 @@
+/**
+ * The port of commands that serve.
+ *
+ * {@linkcode listen} is the entry point. It listens on this machine only.
+ *
+ * @module
+ */
+import { FetchServer } from "../connect/deno/run_manager.ts";
+import { errorLine } from "../errors/errors.ts";
+import { UsageError } from "./shared/explain_error.ts";
+import type { Terminal } from "./terminal/terminal.ts";
+
+/**
+ * Serves `handler` on a port of loopback; 0 is any free one. Failures of the server, which listens again, are written
+ * to `terminal`.
+ *
+ * @throws {UsageError} when the port is out of range, or this program may not listen. @throws {Error} when it is taken.
+ */
+export function listen(port: number, handler: Deno.ServeHandler<Deno.NetAddr>, terminal: Terminal): FetchServer {
+  if (port > 65_535) throw new UsageError(`--port must be at most 65535, found ${port}`);
+  try {
+    return new FetchServer(handler, { port, onError: (error) => terminal.say(`error: ${errorLine(error)}`) });
+  } catch (error) {
+    if (error instanceof Deno.errors.NotCapable) {
+      throw new UsageError(`this program may not listen; run Deno with --allow-net=127.0.0.1`, { cause: error });
+    }
+    const reason = error instanceof Deno.errors.AddrInUse ? "is taken" : "cannot be used";
+    throw new Error(`port ${port} ${reason}; choose another, or 0 for any free one`, { cause: error });
+  }
+}

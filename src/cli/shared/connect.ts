@@ -1,0 +1,147 @@
+/**
+ * The flags that choose a server, and the clients that they stand for.
+ *
+ * {@linkcode clientFor} and {@linkcode clientsFor} are the entry points. With `--fake` a client has a fake API server
+ * of its own. No function prints a result.
+ *
+ * @module
+ */
+import { defined } from "../../api/options.ts";
+import { DerivedController } from "../../async/signals.ts";
+import { Client } from "../../client/client.ts";
+import { logRequests } from "../../client/http/connection.ts";
+import { connect, connectContexts } from "../../connect/deno/connect.ts";
+import type { ConnectOptions } from "../../connect/deno/connect_options.ts";
+import { errorLine } from "../../errors/errors.ts";
+import { FakeApiServer } from "../../testing/mod.ts";
+import type { Terminal } from "../terminal/terminal.ts";
+import { UsageError } from "./explain_error.ts";
+import { fillFakeServer, SteadyChurn } from "./fake_server.ts";
+
+/** The flags that choose the server and the credentials. */
+export interface ConnectionFlags {
+  /** Path of a kubeconfig. */
+  readonly kubeconfig?: string;
+  /** Name of a context in it. */
+  readonly context?: string;
+  /** Address of the API server. */
+  readonly server?: string;
+  /** Path of a file with a bearer token. */
+  readonly tokenFile?: string;
+  /** The user to act as. */
+  readonly as?: string;
+  /** The groups of that user. */
+  readonly asGroup?: readonly string[];
+  /** The uid of that user. */
+  readonly asUid?: string;
+  /** If `true`, prints a line about each request. */
+  readonly verbose?: boolean;
+  /** If `true`, uses a fake server in this process. */
+  readonly fake?: boolean;
+}
+
+/** Returns the options of `connect()` that the flags stand for. @throws {UsageError} */
+export function connectOptionsFor(flags: ConnectionFlags, terminal: Terminal): ConnectOptions {
+  const { kubeconfig, context, server, tokenFile, as: user, asGroup: groups, asUid: uid, verbose } = flags;
+  if (user === undefined && (groups ?? uid) !== undefined) {
+    throw new UsageError(`${groups === undefined ? "--as-uid" : "--as-group"} is of a user; name it by --as`);
+  }
+  const as = user === undefined ? undefined : defined({ user, groups, uid });
+  const onRequest = verbose ? logRequests((line) => terminal.say(line)) : undefined;
+  return defined({ kubeconfig, context, server, tokenFile, as, onRequest });
+}
+
+/** Returns a client for the server that the flags name. Disposing it also disposes the fake server, if any. */
+export async function clientFor(flags: ConnectionFlags, terminal: Terminal): Promise<Client> {
+  const onWarning = (warning: string): void => terminal.say(`warning: ${warning}`);
+  const options = { ...connectOptionsFor(flags, terminal), onWarning };
+  if (!flags.fake) return await connect(options);
+  const { kubeconfig, context, server, tokenFile, as } = flags;
+  for (const [flag, value] of Object.entries({ kubeconfig, context, server, "token-file": tokenFile, as })) {
+    if (value !== undefined) throw new UsageError(`--fake is a server of its own; leave out --${flag}`);
+  }
+  const fake = new FakeApiServer();
+  await fillFakeServer(fake, { count: 100 });
+  const churn = new SteadyChurn(fake, 5, { mix: "all" });
+  churn.start();
+  const transport = {
+    fetch: (request: Request) => fake.fetch(request),
+    [Symbol.dispose]: () => {
+      churn.stop();
+      fake[Symbol.dispose]();
+    },
+  };
+  const { onRequest } = options;
+  return new Client(defined({ server: "http://fake", namespace: "default", transport, onWarning, onRequest }));
+}
+
+/** The flags that choose one server, or several. */
+export interface ClustersFlags extends ConnectionFlags {
+  /** Names of contexts, separated by commas. */
+  readonly contexts?: string;
+  /** If `true`, all contexts of the kubeconfig. */
+  readonly allContexts?: boolean;
+}
+
+/** A client, with the name of its cluster where the flags may name several. */
+export interface ClusterClient {
+  /** The name of the context. */
+  readonly cluster?: string;
+  readonly client: Client;
+}
+
+/** The clients of a command, which a disposal disposes. */
+class ClusterClients implements Disposable {
+  readonly all: readonly ClusterClient[];
+
+  constructor(all: readonly ClusterClient[]) {
+    this.all = all;
+  }
+
+  /**
+   * Finds the resources with these names, as {@linkcode targetsFor} and {@linkcode resourcesFor} do, by the first
+   * cluster that answers and has them.
+   *
+   * @throws the error of the first cluster, if none has.
+   */
+  async ask<R>(find: (client: Client, signal: AbortSignal) => Promise<R>, signal: AbortSignal): Promise<R> {
+    using job = new DerivedController(signal);
+    const found = this.all.map(({ client }) => find(client, job.signal));
+    try {
+      return await Promise.any(found);
+    } catch (error) {
+      throw error instanceof AggregateError ? error.errors[0] : error;
+    }
+  }
+
+  [Symbol.dispose](): void {
+    for (const { client } of this.all) client[Symbol.dispose]();
+  }
+}
+
+/**
+ * Returns the client of {@linkcode clientFor}, or one for each context that the flags name. Contexts that cannot be
+ * used are reported.
+ *
+ * @throws {UsageError} when flags contradict each other, or no context can be used.
+ */
+export async function clientsFor(flags: ClustersFlags, terminal: Terminal): Promise<ClusterClients> {
+  const { contexts, allContexts, context, server, tokenFile, fake } = flags;
+  if (contexts === undefined && !allContexts) return new ClusterClients([{ client: await clientFor(flags, terminal) }]);
+  const flag = contexts === undefined ? "--all-contexts" : "--contexts";
+  if (contexts !== undefined && allContexts) throw new UsageError("--contexts and --all-contexts: leave one out");
+  for (const [name, value] of Object.entries({ context, server, "token-file": tokenFile, fake })) {
+    if (value) throw new UsageError(`${flag} names several clusters; leave out --${name}`);
+  }
+  const names = contexts?.split(",").filter((name) => name !== "");
+  if (names?.length === 0) throw new UsageError(`--contexts must name contexts, as a,b, found "${contexts}"`);
+  const onWarning = (warning: string): void => terminal.say(`warning: ${warning}`);
+  const clients = await connectContexts({
+    ...connectOptionsFor(flags, terminal),
+    ...defined({ contexts: names }),
+    onWarning,
+    onRefused: (error, name) => terminal.say(`error: ${name}: ${errorLine(error)}`),
+  });
+  if (clients.size === 0) throw new UsageError(`${flag}: no context can be used; look into the kubeconfig`);
+  return new ClusterClients(Array.from(clients, ([cluster, client]) => ({ cluster, client })));
+}

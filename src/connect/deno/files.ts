@@ -1,0 +1,119 @@
+/**
+ * Files: reading with reasons and permission flags, and replacing in one step.
+ *
+ * {@linkcode readCheckedFile} and {@linkcode replaceFile} are the entry points. What a file means is not known here.
+ *
+ * @module
+ */
+import { basename, dirname, isAbsolute, join } from "node:path";
+import { messageOf } from "../../errors/errors.ts";
+import { type Host, readFlag } from "./host.ts";
+
+/** A file cannot be used. The message follows the path in a sentence, and says what to do. */
+export class FileProblem extends Error {
+  /** `"FileProblem"`. */
+  override readonly name = "FileProblem";
+
+  /** `"missing-file"` if there is no such file. */
+  get reason(): "missing-file" | undefined {
+    return this.cause instanceof Deno.errors.NotFound ? "missing-file" : undefined;
+  }
+}
+
+/**
+ * Reads and validates a file.
+ *
+ * @param problemOf Returns the problem with the content; `undefined` if it is valid.
+ * @throws {FileProblem} when it cannot be read, or its content is invalid.
+ */
+export async function readCheckedFile(
+  path: string,
+  host: Pick<Host, "readTextFile">,
+  problemOf: (text: string) => string | undefined = () => undefined,
+): Promise<string> {
+  let text: string;
+  try {
+    text = await host.readTextFile(path);
+  } catch (cause) {
+    throw new FileProblem(readProblem(cause, path), { cause });
+  }
+  const problem = problemOf(text);
+  if (problem !== undefined) throw new FileProblem(problem);
+  return text;
+}
+
+/** Converts a problem to an error that says which setting named the file. The problem is its cause. */
+export type ExplainFileProblem = (problem: FileProblem) => Error;
+
+/** Resolves a path that is written in `file`: relative paths start from that file's folder. */
+export function pathBeside(file: string, path: string): string {
+  return isAbsolute(path) ? path : join(dirname(file), path);
+}
+
+/** Returns the reason why a file cannot be read, with the permission flag that is missing. */
+export function readProblem(error: unknown, path: string): string {
+  if (error instanceof Deno.errors.NotFound) return "there is no such file";
+  if (error instanceof Deno.errors.NotCapable) return `this program may not read it, run it with ${readFlag(path)}`;
+  if (error instanceof Deno.errors.PermissionDenied) return "the user who runs this program may not read it";
+  if (error instanceof Deno.errors.IsADirectory) return "it is a folder";
+  return messageOf(error);
+}
+
+/** The age from which a temporary file is one of a process that was killed, in milliseconds. */
+const LEFT_MS = 600_000;
+
+/** Returns the path of a temporary file, in the folder of `path`, so that it can be renamed to it. */
+export function temporaryPath(path: string): string {
+  return `${path}.${crypto.randomUUID().slice(0, 8)}.tmp`;
+}
+
+/** Returns the Deno flags with which {@linkcode replaceFile} can replace a file: its folder is read and written. */
+export function folderPermissions(path: string): string {
+  const folder = dirname(path);
+  return `--allow-read=${folder} --allow-write=${folder}`;
+}
+
+/**
+ * Replaces a file atomically: `write` creates a file at the temporary path, which is then renamed to `path`. Temporary
+ * files of the same `path` that are older than 10 minutes, as a process leaves them that is killed meanwhile, are
+ * removed.
+ *
+ * @throws {Error} with the message `failure` and the underlying error as its cause; the file at `path` stays unchanged.
+ */
+export async function replaceFile(
+  path: string,
+  failure: string,
+  write: (beside: string) => Promise<void>,
+): Promise<void> {
+  const beside = temporaryPath(path);
+  try {
+    await removeLeft(path);
+    await write(beside);
+    await Deno.rename(beside, path);
+  } catch (cause) {
+    try {
+      await Deno.remove(beside);
+    } catch (second) {
+      // It was never created, or the folder cannot be written.
+      const isAbsent = second instanceof Deno.errors.NotFound || second instanceof Deno.errors.NotCapable;
+      if (!isAbsent) throw new AggregateError([cause, second], failure, { cause });
+    }
+    throw new Error(failure, { cause });
+  }
+}
+
+/** Removes the temporary files that earlier processes have left of a file, where that is permitted. */
+async function removeLeft(path: string): Promise<void> {
+  const [folder, name] = [dirname(path), basename(path)];
+  try {
+    for await (const { name: other } of Deno.readDir(folder)) {
+      if (!other.startsWith(`${name}.`) || !/^[0-9a-f]{8}\.tmp$/.test(other.slice(name.length + 1))) continue;
+      const { mtime } = await Deno.stat(join(folder, other));
+      if (mtime !== null && Date.now() - mtime.getTime() > LEFT_MS) await Deno.remove(join(folder, other));
+    }
+  } catch (error) {
+    // Another process has removed it, or may; a folder that is missing is found by the write.
+    const { NotFound, NotCapable, PermissionDenied } = Deno.errors;
+    if (!(error instanceof NotFound || error instanceof NotCapable || error instanceof PermissionDenied)) throw error;
+  }
+}

@@ -1,0 +1,131 @@
+/**
+ * Certificates and keys of a connection, inline or in files that may change.
+ *
+ * {@linkcode TlsFiles} is the entry point. It reads and validates; `transport.ts` decides when.
+ *
+ * @module
+ */
+import { type ExplainFileProblem, FileProblem, readCheckedFile } from "./files.ts";
+import type { Host } from "./host.ts";
+import { type TlsMaterial, tlsProblem } from "./http_client.ts";
+
+/** A PEM text, inline or in a file that may change. */
+export interface PemSource {
+  /** `true` if another read may return another text. */
+  readonly isFile: boolean;
+  /** Returns the validated text. The error names its source. */
+  read(): Promise<string>;
+  /** Adds the source to a problem with the text. */
+  readonly explain: ExplainFileProblem;
+}
+
+/** A PEM file, read and validated with each call of `read`. */
+export function filePemSource(
+  path: string,
+  host: Host,
+  problemOf: (pem: string) => string | undefined,
+  explain: ExplainFileProblem,
+): PemSource {
+  const read = async (): Promise<string> => {
+    try {
+      return await readCheckedFile(path, host, problemOf);
+    } catch (error) {
+      throw error instanceof FileProblem ? explain(error) : error;
+    }
+  };
+  return { isFile: true, read, explain };
+}
+
+/** The sources of the CA certificates, the client certificate and its key. */
+export type PemSources = Partial<Record<"ca" | "cert" | "key", PemSource>>;
+
+/** The certificates and the key of a connection, inline or in files that may change. */
+export class TlsFiles {
+  readonly #sources: PemSources;
+  readonly #onWarning: ((warning: string) => void) | undefined;
+  /** The last problem with the validity of the certificate, which is reported once. */
+  #warned: string | undefined;
+
+  /** Nothing is read yet. `onWarning` is called for a certificate that is expired or not yet valid. */
+  constructor(sources: PemSources, onWarning?: (warning: string) => void) {
+    this.#sources = sources;
+    this.#onWarning = onWarning;
+  }
+
+  /** Returns those of other sources, with the same reports. */
+  of(sources: PemSources): TlsFiles {
+    return new TlsFiles(sources, this.#onWarning);
+  }
+
+  /** `true` if another read may return another material. */
+  get mayChange(): boolean {
+    const { ca, cert, key } = this.#sources;
+    return [ca, cert, key].some((source) => source?.isFile);
+  }
+
+  /** Returns the material as it is now. @throws {Error} when a file cannot be read. */
+  async read(): Promise<TlsMaterial> {
+    const { ca, cert, key } = this.#sources;
+    const material = {
+      ...(ca && { caCerts: [await ca.read()] }),
+      ...(cert && { cert: await cert.read() }),
+      ...(key && { key: await key.read() }),
+    };
+    const validity = material.cert === undefined ? undefined : await validityOf(material.cert);
+    const problem = validity && validityProblem(validity, Date.now());
+    if (problem !== undefined && problem !== this.#warned) {
+      this.warn(cert!.explain(new FileProblem(`the certificate ${problem}`)).message);
+    }
+    this.#warned = problem;
+    return material;
+  }
+
+  /**
+   * Rejects material that only the TLS stack finds invalid, such as a key of another certificate, with an error that
+   * names the source.
+   */
+  check({ caCerts, cert, key }: TlsMaterial): void {
+    const { ca, cert: certificate } = this.#sources;
+    for (const [source, part] of [[ca, { caCerts }], [certificate, { cert, key }]] as const) {
+      if (source === undefined) continue;
+      const problem = tlsProblem(part);
+      if (problem !== undefined) throw source.explain(new FileProblem(problem));
+    }
+  }
+
+  /** Reports a problem after which the last material stays in use. */
+  warn(warning: string): void {
+    this.#onWarning?.(warning);
+  }
+}
+
+/** The validity period of a certificate, in milliseconds since 1970. */
+interface Validity {
+  /** Not before this. */
+  readonly fromMs: number;
+  /** Not after this. */
+  readonly untilMs: number;
+}
+
+/** Returns the validity of the first certificate in a PEM text; `undefined` if it cannot be read. */
+export async function validityOf(pem: string): Promise<Validity | undefined> {
+  // Loading it takes 20 ms, which only programs with a client certificate wait.
+  const { X509Certificate } = await import("node:crypto");
+  try {
+    const { validFrom, validTo } = new X509Certificate(pem);
+    return { fromMs: Date.parse(validFrom), untilMs: Date.parse(validTo) };
+  } catch {
+    return undefined; // TLS says what is wrong with it
+  }
+}
+
+/**
+ * Returns the problem with the validity of a certificate, to follow its name in a sentence; `undefined` if it is valid
+ * for the next hour.
+ */
+export function validityProblem(validity: Validity, nowMs: number): string | undefined {
+  const { fromMs, untilMs } = validity;
+  if (nowMs < fromMs) return `is valid only from ${new Date(fromMs).toISOString()} on; is this machine's clock right`;
+  if (nowMs > untilMs) return `expired on ${new Date(untilMs).toISOString()}`;
+  return untilMs - nowMs < 3_600_000 ? `expires on ${new Date(untilMs).toISOString()}` : undefined;
+}
