@@ -2,7 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import { delay } from "@std/async";
 import { CronTab as Tab } from "../examples/crontab_controller.ts";
 import { defineResource, type Resource } from "../src/api/resource.ts";
-import { FileCheckpoints } from "../src/connect/deno/file_stores.ts";
+import { FileCheckpoints } from "../src/connect/file_stores.ts";
 import { Deployment } from "../src/kinds/apps/v1.ts";
 import { ConfigMap, Namespace, Pod } from "../src/kinds/core/v1.ts";
 import type { RecordedRequest } from "../src/testing/fake/http/exchange.ts";

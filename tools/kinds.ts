@@ -11,7 +11,7 @@ import { basename, dirname, join } from "node:path";
 import type { Client } from "../mod.ts";
 import type { ImportedName } from "../src/cli/codegen/emit_module.ts";
 import { isBuiltInGroup } from "../src/client/protocol/discovery.ts";
-import { connect } from "../src/connect/deno/connect.ts";
+import { connect } from "../src/connect/connect.ts";
 import { BuiltInTypes } from "./built_in_types.ts";
 import { quit, readFlags, text, toggle } from "./flags.ts";
 import { INTRODUCED, type Introduced, introducedIn, OLDEST_MINOR, recordIntroduced } from "./introduced.ts";

@@ -7,7 +7,7 @@
  * @module
  */
 import { sleep } from "../async/time.ts";
-import { replaceFile } from "../connect/deno/files.ts";
+import { replaceFile } from "../connect/files.ts";
 import { refuse, RequestGuard } from "../relay/server/http.ts";
 import { LOOPBACK_HOSTS } from "../relay/server/options.ts";
 import { FakeApiServer, type FakeApiServerOptions } from "../testing/mod.ts";

@@ -9,7 +9,7 @@
 import { loadAll, YAMLException } from "js-yaml";
 import { basename } from "node:path";
 import type { Client } from "../client/client.ts";
-import { replaceFile } from "../connect/deno/files.ts";
+import { replaceFile } from "../connect/files.ts";
 import { messageOf } from "../errors/errors.ts";
 import { CustomResourceDefinition } from "../kinds/apiextensions/v1.ts";
 import { emitModule } from "./codegen/emit_module.ts";

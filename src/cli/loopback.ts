@@ -5,7 +5,7 @@
  *
  * @module
  */
-import { FetchServer } from "../connect/deno/run_manager.ts";
+import { FetchServer } from "../connect/run_manager.ts";
 import { errorLine } from "../errors/errors.ts";
 import { UsageError } from "./shared/explain_error.ts";
 import type { Terminal } from "./terminal/terminal.ts";

@@ -8,7 +8,7 @@
  */
 import { dirname } from "node:path";
 import { encoder, type KubernetesObject } from "../api/object.ts";
-import { folderPermissions, readProblem, replaceFile, temporaryPath } from "../connect/deno/files.ts";
+import { folderPermissions, readProblem, replaceFile, temporaryPath } from "../connect/files.ts";
 import { messageOf } from "../errors/errors.ts";
 import { UsageError } from "./shared/explain_error.ts";
 

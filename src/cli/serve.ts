@@ -10,7 +10,7 @@ import type { KubernetesObject } from "../api/object.ts";
 import type { Selection } from "../api/options.ts";
 import { isSecret, type Resource, resourceName } from "../api/resource.ts";
 import { sleep } from "../async/time.ts";
-import { FileSnapshots } from "../connect/deno/file_stores.ts";
+import { FileSnapshots } from "../connect/file_stores.ts";
 import { errorLine } from "../errors/errors.ts";
 import { SharedInformerFactory } from "../informer/shared_informer_factory.ts";
 import type { ReflectorPhase } from "../reflector/transition.ts";

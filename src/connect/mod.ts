@@ -16,8 +16,8 @@
  *
  * @module
  */
-export { connect, connectContexts, connectInCluster, connectKubeconfig, requiredPermissions } from "./deno/connect.ts";
-export { CredentialPluginError } from "./deno/credentials.ts";
+export { connect, connectContexts, connectInCluster, connectKubeconfig, requiredPermissions } from "./connect.ts";
+export { CredentialPluginError } from "./credentials.ts";
 export {
   FetchServer,
   type FetchServerOptions,
@@ -25,7 +25,7 @@ export {
   type RunManagerOptions,
   type RunnableManager,
   shutdownSignal,
-} from "./deno/run_manager.ts";
+} from "./run_manager.ts";
 export {
   KvCheckpoints,
   KvSnapshots,
@@ -33,15 +33,15 @@ export {
   type SnapshotKv,
   type SnapshotKvKey,
   type SnapshotKvWrite,
-} from "./deno/kv_stores.ts";
-export { FileCheckpoints, FileSnapshots } from "./deno/file_stores.ts";
+} from "./kv_stores.ts";
+export { FileCheckpoints, FileSnapshots } from "./file_stores.ts";
 export {
   type ConnectAttempt,
   type ConnectContextsOptions,
   ConnectError,
   type ConnectOptions,
   type InClusterOptions,
-} from "./deno/connect_options.ts";
-export { denoTransport, type DenoTransportOptions } from "./deno/transport.ts";
-export type { TlsMaterial } from "./deno/http_client.ts";
+} from "./connect_options.ts";
+export { denoTransport, type DenoTransportOptions } from "./transport.ts";
+export type { TlsMaterial } from "./deno/connections.ts";
 export { KubeconfigError, type KubeconfigPlace } from "./kubeconfig/parse_kubeconfig.ts";

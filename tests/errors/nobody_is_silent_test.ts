@@ -4,7 +4,7 @@ import { assert, assertEquals } from "@std/assert";
 import type { CacheEntry } from "../../src/api/entry.ts";
 import { keyOf } from "../../src/api/object.ts";
 import { Client } from "../../src/client/client.ts";
-import { FetchServer } from "../../src/connect/deno/run_manager.ts";
+import { FetchServer } from "../../src/connect/run_manager.ts";
 import { ClusterSet } from "../../src/controllers/clusters/cluster_set.ts";
 import { EventRecorder } from "../../src/controllers/reconcile/event_recorder.ts";
 import { LeaderElector } from "../../src/controllers/reconcile/leader_elector.ts";

@@ -1,6 +1,6 @@
-import type { FoundConnection } from "../../src/connect/deno/connect_options.ts";
-import type { Host } from "../../src/connect/deno/host.ts";
-import { runProgram } from "../../src/connect/deno/programs.ts";
+import type { FoundConnection } from "../../src/connect/connect_options.ts";
+import type { Host } from "../../src/connect/host.ts";
+import { runProgram } from "../../src/connect/programs.ts";
 import type { Seen } from "./tls_server.ts";
 
 /** A machine that has the real files and only these variables. */

@@ -1,6 +1,6 @@
 import { assert } from "@std/assert";
-import { ExecLogin, runPlugin } from "../../src/connect/deno/credentials.ts";
-import type { Host } from "../../src/connect/deno/host.ts";
+import { ExecLogin, runPlugin } from "../../src/connect/credentials.ts";
+import type { Host } from "../../src/connect/host.ts";
 import type { ExecCluster, ExecCredential, ExecPlugin } from "../../src/connect/kubeconfig/exec_plugin.ts";
 import { parseKubeconfig } from "../../src/connect/kubeconfig/parse_kubeconfig.ts";
 import { resolveContext } from "../../src/connect/kubeconfig/resolve_context.ts";

@@ -13,8 +13,8 @@ import { type ApiResource, apiVersionOf, type Resource, resourceName } from "../
 import { isForbidden, StatusError } from "../../api/status.ts";
 import { findResource } from "../../client/client.ts";
 import type { ResourceClient } from "../../client/resource_client.ts";
-import { findConnection } from "../../connect/deno/connect.ts";
-import type { ConnectOptions, FoundConnection } from "../../connect/deno/connect_options.ts";
+import { findConnection } from "../../connect/connect.ts";
+import type { ConnectOptions, FoundConnection } from "../../connect/connect_options.ts";
 import { termOfToken } from "../../connect/kubeconfig/secrets.ts";
 import { errorLine } from "../../errors/errors.ts";
 import { EXIT_CODE, explainError } from "../shared/explain_error.ts";

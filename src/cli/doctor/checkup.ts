@@ -17,7 +17,7 @@ import {
 } from "../../api/status.ts";
 import { DerivedController } from "../../async/signals.ts";
 import { LongTimer } from "../../async/time.ts";
-import { ConnectError } from "../../connect/deno/connect_options.ts";
+import { ConnectError } from "../../connect/connect_options.ts";
 import { KubeconfigError } from "../../connect/kubeconfig/parse_kubeconfig.ts";
 import type { Term } from "../../connect/kubeconfig/secrets.ts";
 import { withoutAddress, withoutSecrets } from "../../errors/errors.ts";

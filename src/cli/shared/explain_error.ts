@@ -15,7 +15,7 @@ import {
   isUnauthorized,
   UnreachableError,
 } from "../../api/status.ts";
-import { ConnectError } from "../../connect/deno/connect_options.ts";
+import { ConnectError } from "../../connect/connect_options.ts";
 import { KubeconfigError } from "../../connect/kubeconfig/parse_kubeconfig.ts";
 import { causesOf, errorLine, messageOf, nearest, oneLine } from "../../errors/errors.ts";
 

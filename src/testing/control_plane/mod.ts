@@ -24,7 +24,7 @@ import type { ObjectDraft } from "../../api/written.ts";
 import { DerivedController } from "../../async/signals.ts";
 import { monotonicMs, sleep, timedController } from "../../async/time.ts";
 import { Client, type ClientOptions, installCrds } from "../../client/client.ts";
-import { denoTransport } from "../../connect/deno/transport.ts";
+import { denoTransport } from "../../connect/transport.ts";
 import { lastCertificate } from "../../connect/kubeconfig/certificates.ts";
 import { InformerError } from "../../errors/informer_error.ts";
 import { checkNames } from "../../errors/option_names.ts";

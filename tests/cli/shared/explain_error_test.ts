@@ -2,7 +2,7 @@ import { ValidationError } from "@cliffy/command";
 import { assertEquals, assertMatch } from "@std/assert";
 import { DecodeError, StatusError, UnreachableError } from "../../../src/api/status.ts";
 import { explainError, UsageError } from "../../../src/cli/shared/explain_error.ts";
-import { ConnectError } from "../../../src/connect/deno/connect_options.ts";
+import { ConnectError } from "../../../src/connect/connect_options.ts";
 import { KubeconfigError } from "../../../src/connect/kubeconfig/parse_kubeconfig.ts";
 import { errorLine } from "../../../src/errors/errors.ts";
 import { Pod } from "../../../src/kinds/core/v1.ts";

@@ -1,10 +1,10 @@
 import { assert, assertEquals, assertFalse, assertRejects, assertStringIncludes, assertThrows } from "@std/assert";
 import { UnreachableError } from "../../../src/api/status.ts";
 import { Client } from "../../../src/client/client.ts";
-import { findConnection } from "../../../src/connect/deno/connect.ts";
-import { clientOptionsOf } from "../../../src/connect/deno/connect_options.ts";
+import { findConnection } from "../../../src/connect/connect.ts";
+import { clientOptionsOf } from "../../../src/connect/connect_options.ts";
 import { TlsNameProxy } from "../../../src/connect/deno/tls_name_proxy.ts";
-import { denoTransport } from "../../../src/connect/deno/transport.ts";
+import { denoTransport } from "../../../src/connect/transport.ts";
 import { type Certificates, makeCertificates } from "../../support/certificates.ts";
 import { FakeTime } from "../../support/fake_time.ts";
 import { ask, hostWith, writeKubeconfig } from "../../support/host.ts";

@@ -1,6 +1,6 @@
 import { FakeApiServer } from "@kube/informer/testing";
 import { delay } from "@std/async";
-import { findConnection } from "../../../src/connect/deno/connect.ts";
+import { findConnection } from "../../../src/connect/connect.ts";
 import type { JsonObject } from "../../../src/testing/fake/wire/json.ts";
 import { customKinds, type Draft } from "./drafts.ts";
 import type { TwinServer } from "./play.ts";

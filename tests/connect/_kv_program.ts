@@ -1,4 +1,4 @@
-import { KvSnapshots, type SnapshotKv } from "../../../src/connect/deno/kv_stores.ts";
+import { KvSnapshots, type SnapshotKv } from "../../src/connect/kv_stores.ts";
 
 /** Writes and reads snapshots in a database of Deno KV, and prints what it finds, as JSON. `deno run --unstable-kv`. */
 

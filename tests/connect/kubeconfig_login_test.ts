@@ -1,21 +1,21 @@
 import { assert, assertEquals, assertFalse, assertInstanceOf, assertRejects, assertStringIncludes } from "@std/assert";
-import { StatusError, UnreachableError } from "../../../src/api/status.ts";
-import { Client } from "../../../src/client/client.ts";
-import { findConnection } from "../../../src/connect/deno/connect.ts";
-import { clientOptionsOf } from "../../../src/connect/deno/connect_options.ts";
-import type { ConnectOptions, FoundConnection } from "../../../src/connect/deno/connect_options.ts";
-import { CredentialPluginError } from "../../../src/connect/deno/credentials.ts";
-import { KubeconfigError } from "../../../src/connect/mod.ts";
-import { SharedIndexInformer } from "../../../src/informer/shared_index_informer.ts";
-import type { InformerStatus } from "../../../src/informer/status.ts";
-import type { InformerState } from "../../../src/informer/sync/state.ts";
-import { type Pod, Pod as PodResource } from "../../../src/kinds/core/v1.ts";
-import { pod } from "../../../src/testing/mod.ts";
-import { type Certificates, makeCertificates } from "../../support/certificates.ts";
-import { hostWith, writeKubeconfig } from "../../support/host.ts";
-import { Scripts, V1 } from "../../support/plugin.ts";
-import { type Caller, serveApi, type TlsApiServer } from "../../support/tls_api_server.ts";
-import { serve } from "../../support/tls_server.ts";
+import { StatusError, UnreachableError } from "../../src/api/status.ts";
+import { Client } from "../../src/client/client.ts";
+import { findConnection } from "../../src/connect/connect.ts";
+import { clientOptionsOf } from "../../src/connect/connect_options.ts";
+import type { ConnectOptions, FoundConnection } from "../../src/connect/connect_options.ts";
+import { CredentialPluginError } from "../../src/connect/credentials.ts";
+import { KubeconfigError } from "../../src/connect/mod.ts";
+import { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";
+import type { InformerStatus } from "../../src/informer/status.ts";
+import type { InformerState } from "../../src/informer/sync/state.ts";
+import { type Pod, Pod as PodResource } from "../../src/kinds/core/v1.ts";
+import { pod } from "../../src/testing/mod.ts";
+import { type Certificates, makeCertificates } from "../support/certificates.ts";
+import { hostWith, writeKubeconfig } from "../support/host.ts";
+import { Scripts, V1 } from "../support/plugin.ts";
+import { type Caller, serveApi, type TlsApiServer } from "../support/tls_api_server.ts";
+import { serve } from "../support/tls_server.ts";
 
 /** A client by a kubeconfig that changes, and the server that it is for. */
 class Rotation implements AsyncDisposable {

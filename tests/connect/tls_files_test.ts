@@ -1,11 +1,11 @@
 import { assert, assertEquals, assertInstanceOf, assertRejects, assertStringIncludes } from "@std/assert";
-import { findConnection } from "../../../src/connect/deno/connect.ts";
-import { validityOf, validityProblem } from "../../../src/connect/deno/tls_files.ts";
-import { KubeconfigError } from "../../../src/connect/kubeconfig/parse_kubeconfig.ts";
-import { makeCertificates, openssl } from "../../support/certificates.ts";
-import { FakeTime } from "../../support/fake_time.ts";
-import { ask, hostWith, writeKubeconfig } from "../../support/host.ts";
-import { serve } from "../../support/tls_server.ts";
+import { findConnection } from "../../src/connect/connect.ts";
+import { validityOf, validityProblem } from "../../src/connect/tls_files.ts";
+import { KubeconfigError } from "../../src/connect/kubeconfig/parse_kubeconfig.ts";
+import { makeCertificates, openssl } from "../support/certificates.ts";
+import { FakeTime } from "../support/fake_time.ts";
+import { ask, hostWith, writeKubeconfig } from "../support/host.ts";
+import { serve } from "../support/tls_server.ts";
 
 /** Commands that make keys and write them in a form, and the label of that form. */
 const FORMS: Readonly<Record<string, { readonly make: string[]; readonly write: string[]; readonly label: string }>> = {

@@ -6,12 +6,12 @@
  *
  * @module
  */
-import type { Abortable } from "../../api/options.ts";
-import { callObserver, DerivedController } from "../../async/signals.ts";
-import { sleep } from "../../async/time.ts";
-import { ConsoleReporter } from "../../errors/errors.ts";
-import { InformerError } from "../../errors/informer_error.ts";
-import { checkNames } from "../../errors/option_names.ts";
+import type { Abortable } from "../api/options.ts";
+import { callObserver, DerivedController } from "../async/signals.ts";
+import { sleep } from "../async/time.ts";
+import { ConsoleReporter } from "../errors/errors.ts";
+import { InformerError } from "../errors/informer_error.ts";
+import { checkNames } from "../errors/option_names.ts";
 
 /** The time from a failure to the next attempt to listen, in milliseconds. */
 const AGAIN_MS = 1_000;

@@ -5,11 +5,11 @@
  *
  * @module
  */
-import type { Impersonation } from "../../api/impersonation.ts";
-import type { Transport } from "../../api/lister_watcher.ts";
-import type { Abortable } from "../../api/options.ts";
-import type { Credentials, RequestReport } from "../../client/http/connection.ts";
-import { InformerError } from "../../errors/informer_error.ts";
+import type { Impersonation } from "../api/impersonation.ts";
+import type { Transport } from "../api/lister_watcher.ts";
+import type { Abortable } from "../api/options.ts";
+import type { Credentials, RequestReport } from "../client/http/connection.ts";
+import { InformerError } from "../errors/informer_error.ts";
 
 /** One place that was searched for a configuration, and the reason why it is not used. */
 export interface ConnectAttempt {

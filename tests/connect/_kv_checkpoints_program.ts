@@ -1,5 +1,5 @@
-import { KvCheckpoints, type SnapshotKv } from "../../../src/connect/deno/kv_stores.ts";
-import { checkCheckpointStore } from "../../support/checkpoint_store.ts";
+import { KvCheckpoints, type SnapshotKv } from "../../src/connect/kv_stores.ts";
+import { checkCheckpointStore } from "../support/checkpoint_store.ts";
 
 /** Checks the checkpoints of a database of Deno KV. `deno run --unstable-kv`. */
 

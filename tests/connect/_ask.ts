@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { connect, requiredPermissions } from "../../../src/connect/mod.ts";
+import { connect, requiredPermissions } from "../../src/connect/mod.ts";
 
 const [kubeconfig = "", mode = "ask"] = Deno.args;
 const options = kubeconfig === "" ? {} : { kubeconfig };

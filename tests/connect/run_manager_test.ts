@@ -1,18 +1,18 @@
 import { assertEquals, assertRejects, assertStringIncludes, assertThrows } from "@std/assert";
-import { Client } from "../../../src/client/client.ts";
+import { Client } from "../../src/client/client.ts";
 import {
   FetchServer,
   runManager,
   type RunnableManager,
   shutdownSignalOf,
   type SignalHost,
-} from "../../../src/connect/deno/run_manager.ts";
-import { denoTransport } from "../../../src/connect/deno/transport.ts";
-import { SharedIndexInformer } from "../../../src/informer/shared_index_informer.ts";
-import { Pod } from "../../../src/kinds/core/v1.ts";
-import { FakeApiServer, pod } from "../../../src/testing/mod.ts";
-import { makeCertificates } from "../../support/certificates.ts";
-import { FakeTime } from "../../support/fake_time.ts";
+} from "../../src/connect/run_manager.ts";
+import { denoTransport } from "../../src/connect/transport.ts";
+import { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";
+import { Pod } from "../../src/kinds/core/v1.ts";
+import { FakeApiServer, pod } from "../../src/testing/mod.ts";
+import { makeCertificates } from "../support/certificates.ts";
+import { FakeTime } from "../support/fake_time.ts";
 
 Deno.test("an FetchServer answers until it is disposed, and throws where its port is in use", async () => {
   const ports: number[] = [];

@@ -2,22 +2,22 @@ import { DecodeError, isUnauthorized, UnexpectedKindError } from "@kube/informer
 import { connectContexts, connectKubeconfig } from "@kube/informer/connect";
 import { Pod } from "@kube/informer/kinds/core/v1";
 import { assertEquals, assertFalse, assertInstanceOf, assertRejects, assertStringIncludes } from "@std/assert";
-import { UnreachableError } from "../../../src/api/status.ts";
-import { Client } from "../../../src/client/client.ts";
-import { findConnection } from "../../../src/connect/deno/connect.ts";
-import { clientOptionsOf } from "../../../src/connect/deno/connect_options.ts";
-import { ConnectError } from "../../../src/connect/deno/connect_options.ts";
+import { UnreachableError } from "../../src/api/status.ts";
+import { Client } from "../../src/client/client.ts";
+import { findConnection } from "../../src/connect/connect.ts";
+import { clientOptionsOf } from "../../src/connect/connect_options.ts";
+import { ConnectError } from "../../src/connect/connect_options.ts";
 import {
   connect,
   connectInCluster,
   type ConnectOptions,
   denoTransport,
   KubeconfigError,
-} from "../../../src/connect/mod.ts";
-import { makeCertificates } from "../../support/certificates.ts";
-import { hostWith, notCapable, writeKubeconfig } from "../../support/host.ts";
-import { kubeconfigText, pemData } from "../../support/kubeconfig.ts";
-import { type Seen, serve, values } from "../../support/tls_server.ts";
+} from "../../src/connect/mod.ts";
+import { makeCertificates } from "../support/certificates.ts";
+import { hostWith, notCapable, writeKubeconfig } from "../support/host.ts";
+import { kubeconfigText, pemData } from "../support/kubeconfig.ts";
+import { type Seen, serve, values } from "../support/tls_server.ts";
 
 async function get(client: Client, path = "/version"): Promise<Seen> {
   return await (await client.fetch(path)).json();

@@ -6,24 +6,24 @@
  *
  * @module
  */
-import { appendLines, copyLines, isImpersonation } from "../../api/impersonation.ts";
-import type { Transport } from "../../api/lister_watcher.ts";
-import { checkDurations } from "../../async/checks.ts";
-import { DerivedController } from "../../async/signals.ts";
-import { LongTimer, monotonicMs } from "../../async/time.ts";
-import { causesOf, messageOf, withoutAddress } from "../../errors/errors.ts";
-import { checkNames } from "../../errors/option_names.ts";
+import { appendLines, copyLines, isImpersonation } from "../api/impersonation.ts";
+import type { Transport } from "../api/lister_watcher.ts";
+import { checkDurations } from "../async/checks.ts";
+import { DerivedController } from "../async/signals.ts";
+import { LongTimer, monotonicMs } from "../async/time.ts";
+import { causesOf, messageOf, withoutAddress } from "../errors/errors.ts";
+import { checkNames } from "../errors/option_names.ts";
 import {
   isLoopback,
   parseProxy,
   type ProxyAddress,
   proxyName,
   serverNameProblem,
-} from "../kubeconfig/resolve_context.ts";
+} from "./kubeconfig/resolve_context.ts";
 import type { ExecLogin, KubeconfigLogin } from "./credentials.ts";
 import { netFlag } from "./host.ts";
-import { createDirectHttpClient, createHttpClient, isSameMaterial, type TlsMaterial } from "./http_client.ts";
-import { TlsNameProxy } from "./tls_name_proxy.ts";
+import { createDirectHttpClient, createHttpClient, isSameMaterial, type TlsMaterial } from "./deno/connections.ts";
+import { TlsNameProxy } from "./deno/tls_name_proxy.ts";
 
 /**
  * Long-running requests, whose response may begin late (apiserver `longRunningRequestCheck`: the verb `proxy`, and

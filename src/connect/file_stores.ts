@@ -6,8 +6,8 @@
  *
  * @module
  */
-import { decoder, encoder, type ObjectKey } from "../../api/object.ts";
-import { hashOf } from "../../api/shard.ts";
+import { decoder, encoder, type ObjectKey } from "../api/object.ts";
+import { hashOf } from "../api/shard.ts";
 import {
   type CheckpointChange,
   type CheckpointRecord,
@@ -18,9 +18,9 @@ import {
   type SnapshotStore,
   type StoredCheckpoint,
   type StoredSnapshot,
-} from "../../api/stores.ts";
-import { InformerError } from "../../errors/informer_error.ts";
-import { checkNames } from "../../errors/option_names.ts";
+} from "../api/stores.ts";
+import { InformerError } from "../errors/informer_error.ts";
+import { checkNames } from "../errors/option_names.ts";
 import { folderPermissions, replaceFile } from "./files.ts";
 
 /** The number of bytes that are read at once. */

@@ -1,8 +1,8 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { KvCheckpoints, KvSnapshots } from "../../../src/connect/deno/kv_stores.ts";
-import { MemoryCheckpoints } from "../../../src/informer/events/checkpoint.ts";
-import { checkCheckpointStore } from "../../support/checkpoint_store.ts";
-import { printedBy } from "../../support/program.ts";
+import { KvCheckpoints, KvSnapshots } from "../../src/connect/kv_stores.ts";
+import { MemoryCheckpoints } from "../../src/informer/events/checkpoint.ts";
+import { checkCheckpointStore } from "../support/checkpoint_store.ts";
+import { printedBy } from "../support/program.ts";
 
 Deno.test("KvSnapshots and KvCheckpoints name the flag that they need", async () => {
   for (const store of [KvSnapshots, KvCheckpoints]) {

@@ -1,26 +1,26 @@
 import { assert, assertEquals, assertInstanceOf } from "@std/assert";
 import { inspect } from "node:util";
-import type { KubernetesObject } from "../../../src/api/object.ts";
-import { defineResource } from "../../../src/api/resource.ts";
-import { StatusError, UnreachableError } from "../../../src/api/status.ts";
-import { Client } from "../../../src/client/client.ts";
-import { logRequests, type RequestReport } from "../../../src/client/http/connection.ts";
-import { findConnection } from "../../../src/connect/deno/connect.ts";
-import { clientOptionsOf } from "../../../src/connect/deno/connect_options.ts";
-import type { ConnectOptions } from "../../../src/connect/deno/connect_options.ts";
-import { CredentialPluginError } from "../../../src/connect/deno/credentials.ts";
+import type { KubernetesObject } from "../../src/api/object.ts";
+import { defineResource } from "../../src/api/resource.ts";
+import { StatusError, UnreachableError } from "../../src/api/status.ts";
+import { Client } from "../../src/client/client.ts";
+import { logRequests, type RequestReport } from "../../src/client/http/connection.ts";
+import { findConnection } from "../../src/connect/connect.ts";
+import { clientOptionsOf } from "../../src/connect/connect_options.ts";
+import type { ConnectOptions } from "../../src/connect/connect_options.ts";
+import { CredentialPluginError } from "../../src/connect/credentials.ts";
 import {
   KubeconfigError,
   mergeKubeconfigs,
   parseKubeconfig,
-} from "../../../src/connect/kubeconfig/parse_kubeconfig.ts";
-import { resolveContext } from "../../../src/connect/kubeconfig/resolve_context.ts";
-import { denoTransport } from "../../../src/connect/mod.ts";
-import { SharedInformerFactory } from "../../../src/informer/shared_informer_factory.ts";
-import { type Certificates, makeCertificates } from "../../support/certificates.ts";
-import { hostWith, writeKubeconfig } from "../../support/host.ts";
-import { Scripts, V1 } from "../../support/plugin.ts";
-import { serveApi } from "../../support/tls_api_server.ts";
+} from "../../src/connect/kubeconfig/parse_kubeconfig.ts";
+import { resolveContext } from "../../src/connect/kubeconfig/resolve_context.ts";
+import { denoTransport } from "../../src/connect/mod.ts";
+import { SharedInformerFactory } from "../../src/informer/shared_informer_factory.ts";
+import { type Certificates, makeCertificates } from "../support/certificates.ts";
+import { hostWith, writeKubeconfig } from "../support/host.ts";
+import { Scripts, V1 } from "../support/plugin.ts";
+import { serveApi } from "../support/tls_api_server.ts";
 
 interface SecretObject extends KubernetesObject {
   readonly data?: Readonly<Record<string, string>>;

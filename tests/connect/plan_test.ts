@@ -1,12 +1,12 @@
 import { assertEquals, assertFalse, assertInstanceOf, assertRejects, assertStringIncludes } from "@std/assert";
-import { findConnection, findInClusterConnection } from "../../../src/connect/deno/connect.ts";
-import { ConnectError, type ConnectOptions } from "../../../src/connect/deno/connect_options.ts";
-import type { Host } from "../../../src/connect/deno/host.ts";
-import { KubeconfigError } from "../../../src/connect/kubeconfig/parse_kubeconfig.ts";
-import { type Certificates, makeCertificates } from "../../support/certificates.ts";
-import { FakeTime } from "../../support/fake_time.ts";
-import { ask, hostWith, notCapable, writeKubeconfig } from "../../support/host.ts";
-import { serve, values } from "../../support/tls_server.ts";
+import { findConnection, findInClusterConnection } from "../../src/connect/connect.ts";
+import { ConnectError, type ConnectOptions } from "../../src/connect/connect_options.ts";
+import type { Host } from "../../src/connect/host.ts";
+import { KubeconfigError } from "../../src/connect/kubeconfig/parse_kubeconfig.ts";
+import { type Certificates, makeCertificates } from "../support/certificates.ts";
+import { FakeTime } from "../support/fake_time.ts";
+import { ask, hostWith, notCapable, writeKubeconfig } from "../support/host.ts";
+import { serve, values } from "../support/tls_server.ts";
 
 /** A folder for kubeconfigs, removed on disposal. */
 async function makeFolder(): Promise<{ readonly path: string } & AsyncDisposable> {

@@ -1,11 +1,11 @@
 import { assert, assertEquals, assertInstanceOf, assertRejects, assertStringIncludes, assertThrows } from "@std/assert";
-import { UnreachableError } from "../../../src/api/status.ts";
-import { Client } from "../../../src/client/client.ts";
-import type { TlsMaterial } from "../../../src/connect/deno/http_client.ts";
-import { DenoTransport, denoTransport } from "../../../src/connect/deno/transport.ts";
-import { makeCertificates } from "../../support/certificates.ts";
-import { FakeTime } from "../../support/fake_time.ts";
-import { type Seen, serve, values } from "../../support/tls_server.ts";
+import { UnreachableError } from "../../src/api/status.ts";
+import { Client } from "../../src/client/client.ts";
+import type { TlsMaterial } from "../../src/connect/deno/connections.ts";
+import { DenoTransport, denoTransport } from "../../src/connect/transport.ts";
+import { makeCertificates } from "../support/certificates.ts";
+import { FakeTime } from "../support/fake_time.ts";
+import { type Seen, serve, values } from "../support/tls_server.ts";
 
 /** A server that answers on command, and whose bodies stay open until then. */
 class SlowServer implements AsyncDisposable {

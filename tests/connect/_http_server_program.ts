@@ -1,5 +1,5 @@
 /** A manager with probes, which prints its port and then the errors of its server, until its standard input ends. */
-import { runManager } from "../../../src/connect/deno/run_manager.ts";
+import { runManager } from "../../src/connect/run_manager.ts";
 
 const stop = new AbortController();
 const running = runManager({

@@ -1,12 +1,12 @@
 import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes } from "@std/assert";
-import type { CheckpointRecord } from "../../../src/api/stores.ts";
-import { FileCheckpoints, FileSnapshots } from "../../../src/connect/deno/file_stores.ts";
-import { checkCheckpointStore } from "../../support/checkpoint_store.ts";
-import { deno } from "../../support/program.ts";
-import { Folder } from "../../support/serve.ts";
+import type { CheckpointRecord } from "../../src/api/stores.ts";
+import { FileCheckpoints, FileSnapshots } from "../../src/connect/file_stores.ts";
+import { checkCheckpointStore } from "../support/checkpoint_store.ts";
+import { deno } from "../support/program.ts";
+import { Folder } from "../support/serve.ts";
 
 /** Child programs import modules that need it. */
-const CONFIG = new URL("../../../deno.json", import.meta.url).pathname;
+const CONFIG = new URL("../../deno.json", import.meta.url).pathname;
 
 /** Writes a text, or chunks of it and then an error. */
 function set(store: FileSnapshots, name: string, chunks: readonly (string | Error)[]): Promise<boolean> {
@@ -78,7 +78,7 @@ Deno.test("FileSnapshots leaves the old file when the process is killed while it
   const store = new FileSnapshots(() => folder.file("pods"));
   await set(store, "pods/v1", ["old"]);
   const program = `
-    import { FileSnapshots } from "${import.meta.resolve("../../../src/connect/deno/file_stores.ts")}";
+    import { FileSnapshots } from "${import.meta.resolve("../../src/connect/file_stores.ts")}";
     const bytes = (async function* () {
       yield new Uint8Array(1_000_000);
       console.log("writing");
@@ -110,7 +110,7 @@ Deno.test("FileSnapshots leaves the old file when the process is killed while it
 Deno.test("FileSnapshots names the flags of Deno that are missing", async () => {
   await using folder = new Folder();
   const program = `
-    import { FileSnapshots } from "${import.meta.resolve("../../../src/connect/deno/file_stores.ts")}";
+    import { FileSnapshots } from "${import.meta.resolve("../../src/connect/file_stores.ts")}";
     const store = new FileSnapshots("${folder.path}");
     const bytes = (async function* () {})();
     for (const call of [store.get("pods"), store.set("pods", { bytes, version: "", replacesNewer: false })]) {

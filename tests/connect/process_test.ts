@@ -1,11 +1,11 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { type Certificates, makeCertificates } from "../../support/certificates.ts";
-import { writeKubeconfig } from "../../support/host.ts";
-import { Scripts, V1 } from "../../support/plugin.ts";
-import { deno } from "../../support/program.ts";
-import { serveProxy } from "../../support/proxy.ts";
-import { Folder } from "../../support/serve.ts";
-import { serve } from "../../support/tls_server.ts";
+import { type Certificates, makeCertificates } from "../support/certificates.ts";
+import { writeKubeconfig } from "../support/host.ts";
+import { Scripts, V1 } from "../support/plugin.ts";
+import { deno } from "../support/program.ts";
+import { serveProxy } from "../support/proxy.ts";
+import { Folder } from "../support/serve.ts";
+import { serve } from "../support/tls_server.ts";
 
 const PROXIES = ["HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "NO_PROXY", "https_proxy", "http_proxy", "all_proxy"];
 
@@ -17,7 +17,7 @@ async function ask(
 ): Promise<string> {
   const own = Object.fromEntries(Object.entries(Deno.env.toObject()).filter(([name]) => !PROXIES.includes(name)));
   const { out, err } = await deno(
-    ["run", "--quiet", "--no-prompt", "--no-check", "--cached-only", ...flags, "tests/connect/deno/_ask.ts", ...args],
+    ["run", "--quiet", "--no-prompt", "--no-check", "--cached-only", ...flags, "tests/connect/_ask.ts", ...args],
     // Deno looks for a newer one after half a second, by the proxy too.
     { env: { ...own, DENO_NO_UPDATE_CHECK: "1", ...env }, clearEnv: true },
   );

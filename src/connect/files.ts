@@ -6,7 +6,7 @@
  * @module
  */
 import { basename, dirname, isAbsolute, join } from "node:path";
-import { messageOf } from "../../errors/errors.ts";
+import { messageOf } from "../errors/errors.ts";
 import { type Host, readFlag } from "./host.ts";
 
 /** A file cannot be used. The message follows the path in a sentence, and says what to do. */

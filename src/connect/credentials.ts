@@ -7,14 +7,14 @@
  * @module
  */
 import { abortable } from "@std/async/abortable";
-import { utf8AsLatin1 } from "../../api/impersonation.ts";
-import type { Abortable } from "../../api/options.ts";
-import { CredentialsError } from "../../api/status.ts";
-import { DerivedController } from "../../async/signals.ts";
-import { LongTimer, monotonicMs } from "../../async/time.ts";
-import type { Credentials } from "../../client/http/connection.ts";
-import { messageOf, redactSecrets, withoutSecrets } from "../../errors/errors.ts";
-import { InformerError } from "../../errors/informer_error.ts";
+import { utf8AsLatin1 } from "../api/impersonation.ts";
+import type { Abortable } from "../api/options.ts";
+import { CredentialsError } from "../api/status.ts";
+import { DerivedController } from "../async/signals.ts";
+import { LongTimer, monotonicMs } from "../async/time.ts";
+import type { Credentials } from "../client/http/connection.ts";
+import { messageOf, redactSecrets, withoutSecrets } from "../errors/errors.ts";
+import { InformerError } from "../errors/informer_error.ts";
 import {
   type ExecCluster,
   ExecCredential,
@@ -22,12 +22,12 @@ import {
   ExecOutputError,
   type ExecPlugin,
   parseExecCredential,
-} from "../kubeconfig/exec_plugin.ts";
-import { Redacted, Secret, termOfToken, tokenProblem } from "../kubeconfig/secrets.ts";
+} from "./kubeconfig/exec_plugin.ts";
+import { Redacted, Secret, termOfToken, tokenProblem } from "./kubeconfig/secrets.ts";
 import type { InClusterOptions } from "./connect_options.ts";
 import { type ExplainFileProblem, FileProblem, pathBeside, readCheckedFile } from "./files.ts";
 import { type Host, runFlag } from "./host.ts";
-import { isSameMaterial, type TlsMaterial, tlsProblem } from "./http_client.ts";
+import { isSameMaterial, type TlsMaterial, tlsProblem } from "./deno/connections.ts";
 import type { PemSources, TlsFiles } from "./tls_files.ts";
 
 /** A header that does not change. Prints as `[redacted]`. */

@@ -6,14 +6,14 @@
  *
  * @module
  */
-import { impersonationHeaders, impersonationProblem } from "../../api/impersonation.ts";
-import { defined } from "../../api/options.ts";
-import { callObserver } from "../../async/signals.ts";
-import { Client } from "../../client/client.ts";
-import { InformerError } from "../../errors/informer_error.ts";
-import { checkNames } from "../../errors/option_names.ts";
-import { EntryFields, type KubeconfigEntry, parseKubeconfig } from "../kubeconfig/parse_kubeconfig.ts";
-import { proxyHref, proxyName, proxyPort, resolveContext, serverProblem } from "../kubeconfig/resolve_context.ts";
+import { impersonationHeaders, impersonationProblem } from "../api/impersonation.ts";
+import { defined } from "../api/options.ts";
+import { callObserver } from "../async/signals.ts";
+import { Client } from "../client/client.ts";
+import { InformerError } from "../errors/informer_error.ts";
+import { checkNames } from "../errors/option_names.ts";
+import { EntryFields, type KubeconfigEntry, parseKubeconfig } from "./kubeconfig/parse_kubeconfig.ts";
+import { proxyHref, proxyName, proxyPort, resolveContext, serverProblem } from "./kubeconfig/resolve_context.ts";
 import {
   clientOptionsOf,
   CONNECT_OPTIONS,
@@ -28,7 +28,7 @@ import {
 } from "./connect_options.ts";
 import { KubeconfigLogin, TokenFile } from "./credentials.ts";
 import { denoHost, type Host, netFlag, type RecordingHost, recordingHost, runFlag } from "./host.ts";
-import type { TlsMaterial } from "./http_client.ts";
+import type { TlsMaterial } from "./deno/connections.ts";
 import { choosePlan, type ConnectionPlan, isAttempt, loadKubeconfig, planFromContext, planInCluster } from "./plan.ts";
 import { TlsFiles, validityOf } from "./tls_files.ts";
 import { DenoTransport } from "./transport.ts";

@@ -17,17 +17,17 @@ import {
   redactMessage,
   TokenFile,
   tokenLogin,
-} from "../../../src/connect/deno/credentials.ts";
-import type { FileProblem } from "../../../src/connect/deno/files.ts";
-import type { Program } from "../../../src/connect/deno/programs.ts";
-import { ExecCredential } from "../../../src/connect/kubeconfig/exec_plugin.ts";
-import { Secret } from "../../../src/connect/kubeconfig/secrets.ts";
-import { errorLine } from "../../../src/errors/errors.ts";
-import { InformerError } from "../../../src/errors/informer_error.ts";
-import { makeCertificates } from "../../support/certificates.ts";
-import { FakeTime } from "../../support/fake_time.ts";
-import { hostWith, notCapable } from "../../support/host.ts";
-import { authorization, loginBy, pluginOf, run, Scripts, V1 } from "../../support/plugin.ts";
+} from "../../src/connect/credentials.ts";
+import type { FileProblem } from "../../src/connect/files.ts";
+import type { Program } from "../../src/connect/programs.ts";
+import { ExecCredential } from "../../src/connect/kubeconfig/exec_plugin.ts";
+import { Secret } from "../../src/connect/kubeconfig/secrets.ts";
+import { errorLine } from "../../src/errors/errors.ts";
+import { InformerError } from "../../src/errors/informer_error.ts";
+import { makeCertificates } from "../support/certificates.ts";
+import { FakeTime } from "../support/fake_time.ts";
+import { hostWith, notCapable } from "../support/host.ts";
+import { authorization, loginBy, pluginOf, run, Scripts, V1 } from "../support/plugin.ts";
 
 function sent(credentials: { apply(headers: Headers): void }, init?: HeadersInit): string | null {
   const headers = new Headers(init);

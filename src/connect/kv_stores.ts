@@ -6,8 +6,8 @@
  *
  * @module
  */
-import { decoder, encoder, type ObjectKey } from "../../api/object.ts";
-import { isOlder } from "../../api/status.ts";
+import { decoder, encoder, type ObjectKey } from "../api/object.ts";
+import { isOlder } from "../api/status.ts";
 import {
   type CheckpointChange,
   type CheckpointRecord,
@@ -18,9 +18,9 @@ import {
   type SnapshotStore,
   type StoredCheckpoint,
   type StoredSnapshot,
-} from "../../api/stores.ts";
-import { InformerError } from "../../errors/informer_error.ts";
-import { checkNames } from "../../errors/option_names.ts";
+} from "../api/stores.ts";
+import { InformerError } from "../errors/informer_error.ts";
+import { checkNames } from "../errors/option_names.ts";
 
 /** A key of Deno KV, as {@linkcode KvSnapshots} uses them. */
 export type SnapshotKvKey = readonly (string | number)[];

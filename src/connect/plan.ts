@@ -7,11 +7,11 @@
  * @module
  */
 import { fileURLToPath } from "node:url";
-import type { Impersonation } from "../../api/impersonation.ts";
-import { defined } from "../../api/options.ts";
-import { checkDurations } from "../../async/checks.ts";
-import { certificateProblem, privateKeyProblem } from "../kubeconfig/certificates.ts";
-import type { ExecCluster, ExecPlugin } from "../kubeconfig/exec_plugin.ts";
+import type { Impersonation } from "../api/impersonation.ts";
+import { defined } from "../api/options.ts";
+import { checkDurations } from "../async/checks.ts";
+import { certificateProblem, privateKeyProblem } from "./kubeconfig/certificates.ts";
+import type { ExecCluster, ExecPlugin } from "./kubeconfig/exec_plugin.ts";
 import {
   type FieldPlace,
   isEmptyKubeconfig,
@@ -20,7 +20,7 @@ import {
   kubeconfigError,
   mergeKubeconfigs,
   parseKubeconfig,
-} from "../kubeconfig/parse_kubeconfig.ts";
+} from "./kubeconfig/parse_kubeconfig.ts";
 import {
   credentialsProblem,
   type Material,
@@ -29,8 +29,8 @@ import {
   resolveContext,
   type ResolvedCluster,
   type ResolvedUser,
-} from "../kubeconfig/resolve_context.ts";
-import { Secret } from "../kubeconfig/secrets.ts";
+} from "./kubeconfig/resolve_context.ts";
+import { Secret } from "./kubeconfig/secrets.ts";
 import { type ConnectAttempt, ConnectError, type ConnectionOrigin, type ConnectOptions } from "./connect_options.ts";
 import {
   ExecLogin,
