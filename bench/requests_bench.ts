@@ -4,7 +4,7 @@
  * the transport that `connect()` uses, where the server is in this process and costs the same in all rows.
  */
 import { Client } from "../src/client/client.ts";
-import { denoTransport } from "../src/connect/transport.ts";
+import { httpTransport } from "../src/connect/transport.ts";
 import { ConfigMap } from "../src/kinds/core/v1.ts";
 
 const answer = new TextEncoder().encode(JSON.stringify({
@@ -27,7 +27,7 @@ for (
     },
     {
       name: "HTTP on loopback",
-      transport: denoTransport(),
+      transport: httpTransport(),
       address: () => {
         server ??= Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, async (request) => {
           await request.text();

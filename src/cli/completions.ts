@@ -10,7 +10,7 @@ import { defined } from "../api/options.ts";
 import { type ApiResource, onlyMetadata, resourceName } from "../api/resource.ts";
 import { timedController } from "../async/time.ts";
 import { type Client, findResource } from "../client/client.ts";
-import { denoHost } from "../connect/host.ts";
+import { thisHost } from "../connect/host.ts";
 import { loadKubeconfig } from "../connect/plan.ts";
 import { Namespace } from "../kinds/core/v1.ts";
 import { clientFor, type ConnectionFlags } from "./shared/connect.ts";
@@ -84,7 +84,7 @@ export class ServerNames implements ClusterNames {
   /** As {@linkcode ClusterNames.contexts}. Sends no request. */
   async contexts(): Promise<readonly string[]> {
     try {
-      const config = await loadKubeconfig({ kubeconfig: this.#flags.kubeconfig }, denoHost);
+      const config = await loadKubeconfig({ kubeconfig: this.#flags.kubeconfig }, thisHost);
       return "problem" in config ? [] : [...config.contexts.keys()].sort();
     } catch {
       return [];

@@ -12,8 +12,6 @@ import { callObserver } from "../async/signals.ts";
 import { Client } from "../client/client.ts";
 import { InformerError } from "../errors/informer_error.ts";
 import { checkNames } from "../errors/option_names.ts";
-import { EntryFields, type KubeconfigEntry, parseKubeconfig } from "./kubeconfig/parse_kubeconfig.ts";
-import { proxyHref, proxyName, proxyPort, resolveContext, serverProblem } from "./kubeconfig/resolve_context.ts";
 import {
   clientOptionsOf,
   CONNECT_OPTIONS,
@@ -26,12 +24,14 @@ import {
   IN_CLUSTER_OPTIONS,
   type InClusterOptions,
 } from "./connect_options.ts";
+import type { TlsMaterial } from "./connections.ts";
 import { KubeconfigLogin, TokenFile } from "./credentials.ts";
-import { denoHost, type Host, netFlag, type RecordingHost, recordingHost, runFlag } from "./host.ts";
-import type { TlsMaterial } from "./deno/connections.ts";
+import { type Host, netFlag, type RecordingHost, recordingHost, runFlag, thisHost } from "./host.ts";
+import { EntryFields, type KubeconfigEntry, parseKubeconfig } from "./kubeconfig/parse_kubeconfig.ts";
+import { proxyHref, proxyName, proxyPort, resolveContext, serverProblem } from "./kubeconfig/resolve_context.ts";
 import { choosePlan, type ConnectionPlan, isAttempt, loadKubeconfig, planFromContext, planInCluster } from "./plan.ts";
 import { TlsFiles, validityOf } from "./tls_files.ts";
-import { DenoTransport } from "./transport.ts";
+import { HttpTransport } from "./transport.ts";
 
 /**
  * Reads the files of the plan and sets up the transport. A credential plugin runs later, with the first request.
@@ -52,7 +52,7 @@ async function executePlan(
   const material = await files.read();
   files.check(material);
   const kubeconfig = again && new KubeconfigLogin(plan, files, again);
-  const transport = new DenoTransport(
+  const transport = new HttpTransport(
     { ...material, http2, headers, tlsServerName, answerTimeoutMs, proxyUrl: proxy && proxyHref(proxy) },
     kubeconfig ?? (files.mayChange ? files : undefined),
     kubeconfig,
@@ -133,7 +133,7 @@ function checkOptions(options: ConnectOptions): void {
  * @throws {KubeconfigError} when there is a kubeconfig and it cannot be used.
  * @throws {TypeError} when the options cannot be used.
  */
-export async function findConnection(options: ConnectOptions = {}, machine: Host = denoHost): Promise<FoundConnection> {
+export async function findConnection(options: ConnectOptions = {}, machine: Host = thisHost): Promise<FoundConnection> {
   checkNames("connect", options, CONNECT_OPTIONS);
   checkOptions(options);
   const host = recordingHost(machine);
@@ -147,7 +147,7 @@ export async function findConnection(options: ConnectOptions = {}, machine: Host
  */
 export async function findInClusterConnection(
   options: InClusterOptions = {},
-  machine: Host = denoHost,
+  machine: Host = thisHost,
 ): Promise<FoundConnection> {
   checkOptions(options);
   const host = recordingHost(machine);
@@ -250,7 +250,7 @@ export async function connectKubeconfig(
   refuseOfThisMachine(config.clusters.get(context.cluster.name)!, ["certificate-authority"]);
   const named = ["exec", "tokenFile", "client-certificate", "client-key"];
   if (context.user !== undefined) refuseOfThisMachine(config.users.get(context.user.name)!, named);
-  const host = recordingHost(denoHost);
+  const host = recordingHost(thisHost);
   return clientOf(await executePlan(planFromContext(config, options, host), options, host), options);
 }
 
@@ -287,7 +287,7 @@ function refuseOfThisMachine(entry: KubeconfigEntry, names: readonly string[]): 
 export async function connectContexts(options: ConnectContextsOptions = {}): Promise<Map<string, Client>> {
   checkNames("connect to contexts", options, CONTEXTS_OPTIONS);
   const { contexts, onRefused, ...rest } = options;
-  const config = await loadKubeconfig(rest, denoHost);
+  const config = await loadKubeconfig(rest, thisHost);
   if ("problem" in config) throw new ConnectError("Cannot connect to contexts: found no kubeconfig", [config]);
   const clients = new Map<string, Client>();
   try {

@@ -1,12 +1,18 @@
 /**
  * The contract between a transport and the runtime: connections with fixed certificates and one proxy.
  *
- * {@linkcode Connections} is what `deno` and `node` implement; {@linkcode openConnections} asks for the runtime when it
- * is called. `transport.ts` decides when connections are replaced.
+ * {@linkcode openConnections} is the entry point: it asks for the runtime when it is called. `deno` and `node` implement
+ * {@linkcode Connections}. `transport.ts` decides when connections are replaced.
  *
  * @module
  */
+import process from "node:process";
+import { messageOf } from "../errors/errors.ts";
+import { DenoConnections } from "./deno/connections.ts";
+import { certificateProblem, privateKeyProblem } from "./kubeconfig/certificates.ts";
 import type { ProxyAddress } from "./kubeconfig/resolve_context.ts";
+import { NodeConnections } from "./node/connections.ts";
+import { isDeno } from "./runtime.ts";
 
 /** CA certificates, client certificate and key of a connection, as PEM texts. */
 export interface TlsMaterial {
@@ -23,13 +29,13 @@ export interface TlsMaterial {
 
 /** What connections have from their beginning to their end. */
 export interface ConnectionsOptions extends TlsMaterial {
-  /** Uses HTTP/2 where the server offers it, and the runtime can. */
+  /** Uses HTTP/2 where the server offers it; only Deno does. */
   readonly http2?: boolean;
-  /** The proxy. @default {those of the environment} */
+  /** The proxy. @default {the one that the environment names} */
   readonly proxy?: ProxyAddress;
   /** The name that the server's certificate must have. @default {the host of the URL} */
   readonly serverName?: string;
-  /** Accepts any certificate of the server, if the runtime can. */
+  /** Accepts any certificate of the server. Deno needs a flag for it, which the error names. */
   readonly insecure?: boolean;
 }
 
@@ -38,10 +44,63 @@ export interface Connections {
   /**
    * Sends a request, and resolves with its response. Redirects are not followed.
    *
-   * @throws {TypeError} when there is no response: with the network's reason.
+   * @throws {TypeError} when there is no response: with the reason, and what to do where that is known.
+   * @throws {Error} named `NotCapable` when Deno may not reach the host: with the flag.
    * @throws the signal's reason.
    */
   fetch(request: Request, signal: AbortSignal): Promise<Response>;
   /** Closes idle connections. Bodies that are being read end with their signals. */
   close(): void;
+}
+
+/**
+ * Makes connections of this runtime. None is opened yet.
+ *
+ * @throws {TypeError} when a certificate or key is invalid, or the runtime cannot use the proxy.
+ */
+export function openConnections(options: ConnectionsOptions): Connections {
+  const { caCerts = [], cert, key } = options;
+  for (const ca of caCerts) refuse("CA certificate", certificateProblem(ca));
+  if (cert !== undefined) refuse("client certificate", certificateProblem(cert));
+  if (key !== undefined) refuse("client key", privateKeyProblem(key));
+  if ((cert === undefined) !== (key === undefined)) {
+    const [has, lacks] = cert === undefined ? ["key", "cert"] : ["certificate", "key"];
+    throw new TypeError(`Cannot use client ${has}: ${lacks} is missing`);
+  }
+  return isDeno() ? new DenoConnections(options) : new NodeConnections(options);
+}
+
+function refuse(what: string, problem: string | undefined): void {
+  if (problem !== undefined) throw new TypeError(`Cannot use ${what}: ${problem}`);
+}
+
+/** Returns the problem that TLS has with certificates and key, such as a key of another one; `undefined` for none. */
+export function tlsProblem(material: TlsMaterial): string | undefined {
+  try {
+    openConnections(material).close();
+  } catch (error) {
+    return messageOf(error);
+  }
+  return undefined;
+}
+
+/** Returns `true` if both have the same certificates and key. */
+export function isSameMaterial(a: TlsMaterial, b: TlsMaterial): boolean {
+  return a.cert === b.cert && a.key === b.key && JSON.stringify(a.caCerts) === JSON.stringify(b.caCerts);
+}
+
+/** Returns the environment variables in which a runtime looks for a proxy for this server, in its order. */
+export function proxyVariables(server: URL): readonly string[] {
+  const scheme = server.protocol === "https:" ? "https_proxy" : "http_proxy";
+  return ["ALL_PROXY", "all_proxy", scheme.toUpperCase(), scheme];
+}
+
+/** Returns the variable that names a proxy for this server, of those that the program may read. It never prompts. */
+export function environmentProxy(server: URL): string | undefined {
+  return proxyVariables(server).find((variable) => mayReadVariable(variable) && process.env[variable]);
+}
+
+/** Returns `true` if the program may read an environment variable. It never prompts. */
+export function mayReadVariable(variable: string): boolean {
+  return !isDeno() || Deno.permissions.querySync({ name: "env", variable }).state === "granted";
 }

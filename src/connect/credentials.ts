@@ -15,6 +15,10 @@ import { LongTimer, monotonicMs } from "../async/time.ts";
 import type { Credentials } from "../client/http/connection.ts";
 import { messageOf, redactSecrets, withoutSecrets } from "../errors/errors.ts";
 import { InformerError } from "../errors/informer_error.ts";
+import type { InClusterOptions } from "./connect_options.ts";
+import { isSameMaterial, type TlsMaterial, tlsProblem } from "./connections.ts";
+import { type ExplainFileProblem, FileProblem, pathBeside, readCheckedFile } from "./files.ts";
+import { type Host, runFlag } from "./host.ts";
 import {
   type ExecCluster,
   ExecCredential,
@@ -24,10 +28,7 @@ import {
   parseExecCredential,
 } from "./kubeconfig/exec_plugin.ts";
 import { Redacted, Secret, termOfToken, tokenProblem } from "./kubeconfig/secrets.ts";
-import type { InClusterOptions } from "./connect_options.ts";
-import { type ExplainFileProblem, FileProblem, pathBeside, readCheckedFile } from "./files.ts";
-import { type Host, runFlag } from "./host.ts";
-import { isSameMaterial, type TlsMaterial, tlsProblem } from "./deno/connections.ts";
+import { reasonOf } from "./runtime.ts";
 import type { PemSources, TlsFiles } from "./tls_files.ts";
 
 /** A header that does not change. Prints as `[redacted]`. */
@@ -286,17 +287,18 @@ export async function runPlugin(
 }
 
 function startProblem(error: unknown, command: string, plugin: ExecPlugin): string {
-  if (error instanceof Deno.errors.NotFound) {
+  const reason = reasonOf(error);
+  if (reason === "missing") {
     const place = command === plugin.command ? "there is no such program in PATH" : `there is no file "${command}"`;
     const hint = plugin.installHint === undefined ? "" : `; ${plugin.installHint}`;
     return `${place}: install it${hint}`;
   }
-  if (error instanceof Deno.errors.NotCapable) {
+  if (reason === "no permission flag") {
     // Deno requires the permission to run any program when these variables are set.
     const loader = plugin.env.some(([name]) => /^(?:LD|DYLD)_/.test(name));
     return `this program may not run it, run it with ${loader ? "--allow-run" : runFlag(command)}`;
   }
-  if (error instanceof Deno.errors.PermissionDenied) return "the user who runs this program may not run it";
+  if (reason === "refused") return "the user who runs this program may not run it";
   return messageOf(error);
 }
 

@@ -6,6 +6,7 @@
  *
  * @module
  */
+import { constants, type FileHandle, open, readFile } from "node:fs/promises";
 import { decoder, encoder, type ObjectKey } from "../api/object.ts";
 import { hashOf } from "../api/shard.ts";
 import {
@@ -22,6 +23,7 @@ import {
 import { InformerError } from "../errors/informer_error.ts";
 import { checkNames } from "../errors/option_names.ts";
 import { folderPermissions, replaceFile } from "./files.ts";
+import { reasonOf } from "./runtime.ts";
 
 /** The number of bytes that are read at once. */
 const CHUNK_BYTES = 2 * 1_024 * 1_024;
@@ -64,9 +66,9 @@ export class FileSnapshots implements SnapshotStore {
   async get(name: string): Promise<AsyncIterable<Uint8Array> | undefined> {
     const path = this.#pathOf(name);
     try {
-      return chunksOf(await Deno.open(path));
+      return chunksOf(await open(path));
     } catch (cause) {
-      if (cause instanceof Deno.errors.NotFound) return undefined;
+      if (reasonOf(cause) === "missing") return undefined;
       throw new InformerError(`Cannot read "${path}"${hint(path, cause)}`, { cause });
     }
   }
@@ -90,9 +92,9 @@ async function replaceByChunks(
 ): Promise<void> {
   try {
     await replaceFile(path, `Cannot write "${path}"`, async (beside) => {
-      using file = await Deno.open(beside, { createNew: true, write: true, mode: 0o600 });
+      await using file = await open(beside, "wx", 0o600);
       for await (const chunk of chunks) await writeAll(file, chunk);
-      await file.syncData();
+      await file.datasync();
     });
   } catch (error) {
     const { message, cause } = error as Error;
@@ -102,16 +104,16 @@ async function replaceByChunks(
 }
 
 /** Writes all of the bytes. */
-async function writeAll(file: Deno.FsFile, bytes: Uint8Array): Promise<void> {
-  for (let at = 0; at < bytes.length;) at += await file.write(bytes.subarray(at));
+async function writeAll(file: FileHandle, bytes: Uint8Array): Promise<void> {
+  for (let at = 0; at < bytes.length;) at += (await file.write(bytes, at)).bytesWritten;
 }
 
-async function* chunksOf(file: Deno.FsFile): AsyncGenerator<Uint8Array, void> {
-  using _file = file;
+async function* chunksOf(file: FileHandle): AsyncGenerator<Uint8Array, void> {
+  await using _file = file;
   const read = async (): Promise<Uint8Array | undefined> => {
     const chunk = new Uint8Array(CHUNK_BYTES);
-    const length = await file.read(chunk);
-    return length === null ? undefined : chunk.subarray(0, length);
+    const { bytesRead } = await file.read(chunk);
+    return bytesRead === 0 ? undefined : chunk.subarray(0, bytesRead);
   };
   // The next chunk is read while this one is used.
   let next = read();
@@ -140,7 +142,7 @@ function fileName(name: string): string {
 
 /** Returns the end of the message of an error: the flags that would permit it, if they are missing. */
 function hint(path: string, cause: unknown): string {
-  return cause instanceof Deno.errors.NotCapable ? `; run Deno with ${folderPermissions(path)}` : "";
+  return reasonOf(cause) === "no permission flag" ? `; run Deno with ${folderPermissions(path)}` : "";
 }
 
 /** A line of a file behind the first: the version, and objects that were delivered or, without a version, deleted. */
@@ -190,9 +192,9 @@ export class FileCheckpoints implements CheckpointStore {
     const path = this.#pathOf(name);
     let text: string;
     try {
-      text = await Deno.readTextFile(path);
+      text = await readFile(path, "utf8");
     } catch (cause) {
-      if (cause instanceof Deno.errors.NotFound) return undefined;
+      if (reasonOf(cause) === "missing") return undefined;
       throw new InformerError(`Cannot read "${path}"${hint(path, cause)}`, { cause });
     }
     const [head, ...lines] = text.split("\n");
@@ -228,7 +230,7 @@ export class FileCheckpoints implements CheckpointStore {
     const bytes = encoder.encode(isReplaced ? `${JSON.stringify({ holder })}\n${line}` : line);
     this.#sizes.delete(name);
     try {
-      using file = await openCheckpoint(path);
+      await using file = await openCheckpoint(path);
       if (await holderIn(file) !== stamp) return undefined;
       if (!isReplaced) await writeAll(file!, bytes);
     } catch (cause) {
@@ -246,19 +248,20 @@ export class FileCheckpoints implements CheckpointStore {
 }
 
 /** Opens a file to read and append; `undefined` if there is none. */
-async function openCheckpoint(path: string): Promise<Deno.FsFile | undefined> {
+async function openCheckpoint(path: string): Promise<FileHandle | undefined> {
   try {
-    return await Deno.open(path, { read: true, append: true });
+    return await open(path, constants.O_RDWR | constants.O_APPEND);
   } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return undefined;
+    if (reasonOf(error) === "missing") return undefined;
     throw error;
   }
 }
 
 /** Returns the holder that a file begins with. */
-async function holderIn(file: Deno.FsFile | undefined): Promise<string | undefined> {
+async function holderIn(file: FileHandle | undefined): Promise<string | undefined> {
   const head = new Uint8Array(HEAD_BYTES);
-  return holderOf(decoder.decode(head.subarray(0, await file?.read(head) ?? 0)));
+  const { bytesRead = 0 } = await file?.read(head, 0, HEAD_BYTES, 0) ?? {};
+  return holderOf(decoder.decode(head.subarray(0, bytesRead)));
 }
 
 function holderOf(head: string): string | undefined {

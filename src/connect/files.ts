@@ -5,9 +5,11 @@
  *
  * @module
  */
+import { readdir, rename, stat, unlink } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join } from "node:path";
 import { messageOf } from "../errors/errors.ts";
 import { type Host, readFlag } from "./host.ts";
+import { reasonOf } from "./runtime.ts";
 
 /** A file cannot be used. The message follows the path in a sentence, and says what to do. */
 export class FileProblem extends Error {
@@ -16,7 +18,7 @@ export class FileProblem extends Error {
 
   /** `"missing-file"` if there is no such file. */
   get reason(): "missing-file" | undefined {
-    return this.cause instanceof Deno.errors.NotFound ? "missing-file" : undefined;
+    return reasonOf(this.cause) === "missing" ? "missing-file" : undefined;
   }
 }
 
@@ -52,11 +54,11 @@ export function pathBeside(file: string, path: string): string {
 
 /** Returns the reason why a file cannot be read, with the permission flag that is missing. */
 export function readProblem(error: unknown, path: string): string {
-  if (error instanceof Deno.errors.NotFound) return "there is no such file";
-  if (error instanceof Deno.errors.NotCapable) return `this program may not read it, run it with ${readFlag(path)}`;
-  if (error instanceof Deno.errors.PermissionDenied) return "the user who runs this program may not read it";
-  if (error instanceof Deno.errors.IsADirectory) return "it is a folder";
-  return messageOf(error);
+  const reason = reasonOf(error);
+  if (reason === "missing") return "there is no such file";
+  if (reason === "no permission flag") return `this program may not read it, run it with ${readFlag(path)}`;
+  if (reason === "refused") return "the user who runs this program may not read it";
+  return reason === "folder" ? "it is a folder" : messageOf(error);
 }
 
 /** The age from which a temporary file is one of a process that was killed, in milliseconds. */
@@ -89,14 +91,15 @@ export async function replaceFile(
   try {
     await removeLeft(path);
     await write(beside);
-    await Deno.rename(beside, path);
+    await rename(beside, path);
   } catch (cause) {
     try {
-      await Deno.remove(beside);
+      await unlink(beside);
     } catch (second) {
       // It was never created, or the folder cannot be written.
-      const isAbsent = second instanceof Deno.errors.NotFound || second instanceof Deno.errors.NotCapable;
-      if (!isAbsent) throw new AggregateError([cause, second], failure, { cause });
+      if (!["missing", "no permission flag"].includes(reasonOf(second) ?? "")) {
+        throw new AggregateError([cause, second], failure, { cause });
+      }
     }
     throw new Error(failure, { cause });
   }
@@ -106,14 +109,13 @@ export async function replaceFile(
 async function removeLeft(path: string): Promise<void> {
   const [folder, name] = [dirname(path), basename(path)];
   try {
-    for await (const { name: other } of Deno.readDir(folder)) {
+    for (const other of await readdir(folder)) {
       if (!other.startsWith(`${name}.`) || !/^[0-9a-f]{8}\.tmp$/.test(other.slice(name.length + 1))) continue;
-      const { mtime } = await Deno.stat(join(folder, other));
-      if (mtime !== null && Date.now() - mtime.getTime() > LEFT_MS) await Deno.remove(join(folder, other));
+      const { mtimeMs } = await stat(join(folder, other));
+      if (Date.now() - mtimeMs > LEFT_MS) await unlink(join(folder, other));
     }
   } catch (error) {
     // Another process has removed it, or may; a folder that is missing is found by the write.
-    const { NotFound, NotCapable, PermissionDenied } = Deno.errors;
-    if (!(error instanceof NotFound || error instanceof NotCapable || error instanceof PermissionDenied)) throw error;
+    if (!["missing", "no permission flag", "refused"].includes(reasonOf(error) ?? "")) throw error;
   }
 }

@@ -1,11 +1,14 @@
 /**
  * The machine: environment, files, programs, and the permissions that they need.
  *
- * {@linkcode Host} is the entry point, and {@linkcode denoHost} this machine; tests replace it. {@linkcode
+ * {@linkcode Host} is the entry point, and {@linkcode thisHost} this machine; tests replace it. {@linkcode
  * recordingHost} notes permissions for `requiredPermissions()`.
  *
  * @module
  */
+import { readFile } from "node:fs/promises";
+import process from "node:process";
+import { isatty } from "node:tty";
 import { type Program, type ProgramResult, runProgram } from "./programs.ts";
 
 /** Access to the environment, files and programs of a machine; tests replace it. */
@@ -13,10 +16,10 @@ export interface Host {
   /**
    * Returns the value of an environment variable.
    *
-   * @throws {Deno.errors.NotCapable} when the program may not read it.
+   * @throws {Error} named `NotCapable` when Deno may not read it.
    */
   env(name: string): string | undefined;
-  /** Returns the content of a file. Throws the errors of `Deno.readTextFile`. */
+  /** Returns the content of a file. Throws the errors of `node:fs`. */
   readTextFile(path: string): Promise<string>;
   /** Runs a program to its end; see {@linkcode runProgram}. */
   runProgram(program: Program, signal: AbortSignal): Promise<ProgramResult>;
@@ -29,12 +32,12 @@ export interface Host {
 }
 
 /** This machine. */
-export const denoHost: Host = {
-  env: (name) => Deno.env.get(name),
-  readTextFile: (path) => Deno.readTextFile(path),
+export const thisHost: Host = {
+  env: (name) => process.env[name],
+  readTextFile: (path) => readFile(path, "utf8"),
   runProgram,
-  isTerminal: () => Deno.stdin.isTerminal(),
-  windows: Deno.build.os === "windows",
+  isTerminal: () => isatty(0),
+  windows: process.platform === "win32",
   serviceAccountFolder: "/var/run/secrets/kubernetes.io/serviceaccount",
 };
 

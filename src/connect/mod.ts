@@ -42,6 +42,6 @@ export {
   type ConnectOptions,
   type InClusterOptions,
 } from "./connect_options.ts";
-export { denoTransport, type DenoTransportOptions } from "./transport.ts";
-export type { TlsMaterial } from "./deno/connections.ts";
+export { httpTransport, type HttpTransportOptions } from "./transport.ts";
+export type { TlsMaterial } from "./connections.ts";
 export { KubeconfigError, type KubeconfigPlace } from "./kubeconfig/parse_kubeconfig.ts";

@@ -10,6 +10,18 @@ import { fileURLToPath } from "node:url";
 import type { Impersonation } from "../api/impersonation.ts";
 import { defined } from "../api/options.ts";
 import { checkDurations } from "../async/checks.ts";
+import { type ConnectAttempt, ConnectError, type ConnectionOrigin, type ConnectOptions } from "./connect_options.ts";
+import {
+  ExecLogin,
+  FixedLogin,
+  PLUGIN_TIMEOUT_MS,
+  pluginCommand,
+  runPlugin,
+  TokenFile,
+  tokenLogin,
+} from "./credentials.ts";
+import { type ExplainFileProblem, FileProblem, pathBeside, readCheckedFile } from "./files.ts";
+import { envFlag, type Host, readFlag } from "./host.ts";
 import { certificateProblem, privateKeyProblem } from "./kubeconfig/certificates.ts";
 import type { ExecCluster, ExecPlugin } from "./kubeconfig/exec_plugin.ts";
 import {
@@ -31,18 +43,7 @@ import {
   type ResolvedUser,
 } from "./kubeconfig/resolve_context.ts";
 import { Secret } from "./kubeconfig/secrets.ts";
-import { type ConnectAttempt, ConnectError, type ConnectionOrigin, type ConnectOptions } from "./connect_options.ts";
-import {
-  ExecLogin,
-  FixedLogin,
-  PLUGIN_TIMEOUT_MS,
-  pluginCommand,
-  runPlugin,
-  TokenFile,
-  tokenLogin,
-} from "./credentials.ts";
-import { type ExplainFileProblem, FileProblem, pathBeside, readCheckedFile } from "./files.ts";
-import { envFlag, type Host, readFlag } from "./host.ts";
+import { reasonOf } from "./runtime.ts";
 import { filePemSource, type PemSource, type PemSources } from "./tls_files.ts";
 
 /** The credentials sent as `Authorization`. */
@@ -171,8 +172,8 @@ export async function loadKubeconfig(
       configs.push(parseKubeconfig(text, path));
     } catch (error) {
       if (!(error instanceof FileProblem)) throw error;
-      if (error.cause instanceof Deno.errors.NotFound && !choice.mustExist) continue;
-      if (error.cause instanceof Deno.errors.NotCapable && !choice.mustBeAllowed) {
+      if (reasonOf(error.cause) === "missing" && !choice.mustExist) continue;
+      if (reasonOf(error.cause) === "no permission flag" && !choice.mustBeAllowed) {
         return { source: choice.source, problem: error.message, cause: error };
       }
       throw kubeconfigError({ file: path }, error.message, { cause: error, reason: error.reason });
@@ -207,7 +208,7 @@ function choose(options: Pick<ConnectOptions, "kubeconfig">, host: Host): Choice
     if (paths.length === 0) home = host.env(homeName);
   } catch (cause) {
     // KUBECONFIG may name another cluster than the file in the home folder, so that file is not tried.
-    if (!(cause instanceof Deno.errors.NotCapable)) throw cause;
+    if (reasonOf(cause) !== "no permission flag") throw cause;
     const flag = envFlag("KUBECONFIG", homeName);
     return { source: "KUBECONFIG", problem: `this program may not read it, run it with ${flag}`, cause };
   }
@@ -414,7 +415,7 @@ function readServer(host: Host): URL | ConnectAttempt {
     name = host.env(HOST);
     port = host.env(PORT);
   } catch (cause) {
-    if (!(cause instanceof Deno.errors.NotCapable)) throw cause;
+    if (reasonOf(cause) !== "no permission flag") throw cause;
     const problem = `this program may not read where the API server is, run it with ${envFlag(HOST, PORT)}`;
     return { source: "in-cluster", problem, cause };
   }
@@ -453,13 +454,13 @@ async function podNamespace(folder: string, host: Host): Promise<string | undefi
     if (name) return name;
   } catch (error) {
     // Without the permission, the namespace file is used.
-    if (!(error instanceof Deno.errors.NotCapable)) throw error;
+    if (reasonOf(error) !== "no permission flag") throw error;
   }
   try {
     return (await readCheckedFile(path, host)).trim() || undefined;
   } catch (error) {
     if (!(error instanceof FileProblem)) throw error;
-    if (error.cause instanceof Deno.errors.NotFound) return undefined;
+    if (reasonOf(error.cause) === "missing") return undefined;
     throw explainPodFile(folder, path)(error);
   }
 }
@@ -467,9 +468,9 @@ async function podNamespace(folder: string, host: Host): Promise<string | undefi
 /** The flag names the folder, because its files are links to other files in it, which change. */
 function explainPodFile(folder: string, path: string, hint = ""): ExplainFileProblem {
   return (cause) => {
-    const problem = cause.cause instanceof Deno.errors.NotCapable
+    const problem = reasonOf(cause.cause) === "no permission flag"
       ? `this program may not read it, run it with ${readFlag(folder)}`
-      : `${cause.message}${cause.cause instanceof Deno.errors.NotFound ? hint : ""}`;
+      : `${cause.message}${reasonOf(cause.cause) === "missing" ? hint : ""}`;
     return new ServiceAccountError(`${JSON.stringify(path)}: ${problem}`, { cause });
   };
 }

@@ -1,12 +1,12 @@
 /**
- * The transport of `connect()`: sends requests through an HTTP client of Deno.
+ * The transport of `connect()`: requests over connections whose certificates may change.
  *
- * {@linkcode denoTransport} is the entry point. It replaces its HTTP client when certificates change, and adds no
+ * {@linkcode httpTransport} is the entry point. It replaces its connections when certificates change, and adds no
  * credentials; the connection of the client does.
  *
  * @module
  */
-import { appendLines, copyLines, isImpersonation } from "../api/impersonation.ts";
+import { appendLines, isImpersonation } from "../api/impersonation.ts";
 import type { Transport } from "../api/lister_watcher.ts";
 import { checkDurations } from "../async/checks.ts";
 import { DerivedController } from "../async/signals.ts";
@@ -14,16 +14,14 @@ import { LongTimer, monotonicMs } from "../async/time.ts";
 import { causesOf, messageOf, withoutAddress } from "../errors/errors.ts";
 import { checkNames } from "../errors/option_names.ts";
 import {
-  isLoopback,
-  parseProxy,
-  type ProxyAddress,
-  proxyName,
-  serverNameProblem,
-} from "./kubeconfig/resolve_context.ts";
+  type Connections,
+  type ConnectionsOptions,
+  isSameMaterial,
+  openConnections,
+  type TlsMaterial,
+} from "./connections.ts";
 import type { ExecLogin, KubeconfigLogin } from "./credentials.ts";
-import { netFlag } from "./host.ts";
-import { createDirectHttpClient, createHttpClient, isSameMaterial, type TlsMaterial } from "./deno/connections.ts";
-import { TlsNameProxy } from "./deno/tls_name_proxy.ts";
+import { parseProxy, type ProxyAddress, proxyName, serverNameProblem } from "./kubeconfig/resolve_context.ts";
 
 /**
  * Long-running requests, whose response may begin late (apiserver `longRunningRequestCheck`: the verb `proxy`, and
@@ -31,11 +29,11 @@ import { TlsNameProxy } from "./deno/tls_name_proxy.ts";
  */
 const LONG = /\/(?:attach|exec|portforward|log)$|\/proxy(?:\/|$)/;
 
-/** Options for {@linkcode denoTransport}. */
-export interface DenoTransportOptions extends TlsMaterial {
+/** Options for {@linkcode httpTransport}. */
+export interface HttpTransportOptions extends TlsMaterial {
   /**
-   * If `true`, uses HTTP/2 where the server offers it: one connection for all watches instead of one each. Off by
-   * default because reading a body over a reused HTTP/2 connection can hang (denoland/deno#21749). @default {false}
+   * If `true`, uses HTTP/2 where the server offers it, on Deno: one connection for all watches instead of one each. Off
+   * by default because reading a body over a reused HTTP/2 connection can hang (denoland/deno#21749). @default {false}
    */
   readonly http2?: boolean;
   /**
@@ -44,14 +42,14 @@ export interface DenoTransportOptions extends TlsMaterial {
    */
   readonly headers?: readonly (readonly [name: string, value: string])[];
   /**
-   * URL of a proxy: `http://`, `https://` or `socks5://`, with user and password if needed. Deno bypasses it for hosts
-   * in the environment's `NO_PROXY`.
+   * URL of a proxy: `http://` or `https://`, and on Deno `socks5://`, with user and password if needed. Deno bypasses it
+   * for hosts in the environment's `NO_PROXY`.
    * @default {HTTPS_PROXY, HTTP_PROXY or ALL_PROXY of the environment; none for plain HTTP to this machine}
    */
   readonly proxyUrl?: string;
   /**
-   * The name that the server's certificate must have, instead of the host of the URL. All requests must then go to one
-   * server; they pass through a proxy on loopback. Excludes `proxyUrl`, and the environment's proxies are not used.
+   * The name that the server's certificate must have, instead of the host of the URL. On Deno all requests must then go
+   * to one server; they pass through a proxy on loopback. Excludes `proxyUrl`, and the environment's proxies are not used.
    * @default {the host of the URL}
    */
   readonly tlsServerName?: string;
@@ -72,64 +70,53 @@ type MaterialSource = Pick<KubeconfigLogin, "read" | "warn"> & Partial<Pick<Kube
 const RELOAD_MS = 5 * 60_000;
 
 /**
- * Creates a transport over `Deno.createHttpClient`, with certificates, keys, header lines and a proxy. Dispose it to
- * close its connections; a client disposes the transport that it was given.
+ * Creates a transport with certificates, keys, header lines and a proxy: over `Deno.createHttpClient` on Deno, and over
+ * `node:https` on Node and Bun. Dispose it to close its connections; a client disposes the transport that it was given.
  *
  * @throws {TypeError} when a certificate or key is not PEM, is damaged, encrypted or without the other, or an option is
  * invalid.
  *
  * @example
  * ```ts ignore
+ * import { readFile } from "node:fs/promises";
  * import { Client } from "@kube/informer";
- * import { denoTransport } from "@kube/informer/connect";
+ * import { httpTransport } from "@kube/informer/connect";
  *
- * const transport = denoTransport({ caCerts: [await Deno.readTextFile("ca.crt")] });
+ * const transport = httpTransport({ caCerts: [await readFile("ca.crt", "utf8")] });
  * using client = new Client({ server: "https://10.0.0.1:6443", transport });
  * ```
  */
-export function denoTransport(options: DenoTransportOptions = {}): Transport & Disposable {
+export function httpTransport(options: HttpTransportOptions = {}): Transport & Disposable {
   checkNames("make a transport", options, "http2 headers proxyUrl tlsServerName answerTimeoutMs caCerts cert key");
-  return new DenoTransport(options);
+  return new HttpTransport(options);
 }
 
 /**
- * Sends requests through one HTTP client, which it replaces when the certificate files or the plugin's certificate have
+ * Sends requests through connections, which it replaces when the certificate files or the plugin's certificate have
  * changed. Files are read again by the first request 5 minutes after the last read, and by the request after one that
- * failed, or got a 401 with a client certificate. Open watches stay on the client that they began with; their next
- * request uses the new one.
+ * failed, or got a 401 with a client certificate. Open watches stay on the connections that they began with; their next
+ * request uses the new ones.
  */
-export class DenoTransport implements Transport, Disposable {
-  readonly #http2: boolean;
+export class HttpTransport implements Transport, Disposable {
   readonly #headers: readonly (readonly [name: string, value: string])[];
-  readonly #proxy: ProxyAddress | undefined;
-  readonly #serverName: string | undefined;
+  readonly #fixed: Pick<ConnectionsOptions, "http2" | "proxy" | "serverName" | "insecure">;
   readonly #answerTimeoutMs: number;
   /** The files of `#material`; `undefined` if it cannot change. */
   readonly #files: MaterialSource | undefined;
   readonly #plugin: Pick<ExecLogin, "certificate"> | undefined;
-  readonly #insecure: boolean;
-  /** The certificates and key last read from files; `#client` uses them unless the plugin returned a certificate. */
+  /** The certificates and key last read from files; connections use them unless the plugin returned a certificate. */
   #material: TlsMaterial;
-  /**
-   * The client of new requests, closed when it is replaced; `undefined` until the first request with a proxy.
-   */
-  #client: Deno.HttpClient | undefined;
-  /** By host: clients for plain HTTP to this machine, which bypass the environment's proxy. */
-  readonly #direct = new Map<string, Deno.HttpClient>();
-  /**
-   * The proxy of the server's name, and the host that it serves; `undefined` before the first request, or without
-   * `tlsServerName`.
-   */
-  #nameProxy: { readonly server: string; readonly proxy: TlsNameProxy } | undefined;
-  /** The plugin's certificate that `#client` was created with. */
+  /** The plugin's certificate that `#connections` were made with. */
   #certificate: ExecLogin["certificate"];
+  /** The connections of new requests, closed when they are replaced. */
+  #connections: Connections;
   /** `true` from a request that failed to the next read of the files. */
   #hasFailed = false;
   /** Start of the last read of the files, by the monotonic clock; `-Infinity` makes the next request read them. */
   #lookedAt = monotonicMs();
   /** The read of the files in progress, which concurrent requests share; `undefined` between reads. */
   #looking: Promise<void> | undefined;
-  /** Once `true`, no request is sent and no client is created. */
+  /** Once `true`, no request is sent and no connection is opened. */
   #isDisposed = false;
 
   /**
@@ -139,49 +126,38 @@ export class DenoTransport implements Transport, Disposable {
    * @throws {TypeError} when a certificate, key or option is invalid.
    */
   constructor(
-    options: DenoTransportOptions,
+    options: HttpTransportOptions,
     files?: MaterialSource,
     plugin?: Pick<ExecLogin, "certificate">,
     insecure = false,
   ) {
-    const { http2 = false, headers = [], caCerts, cert, key, proxyUrl, tlsServerName, answerTimeoutMs = 65_000 } =
-      options;
+    const { http2, headers = [], caCerts, cert, key, proxyUrl, tlsServerName, answerTimeoutMs = 65_000 } = options;
     checkDurations("connect", { answerTimeoutMs });
-    this.#http2 = http2;
     this.#headers = headers;
-    this.#proxy = proxyOf(proxyUrl);
-    this.#serverName = serverNameOf(tlsServerName, proxyUrl);
+    this.#fixed = { http2, proxy: proxyOf(proxyUrl), serverName: serverNameOf(tlsServerName, proxyUrl), insecure };
     this.#answerTimeoutMs = answerTimeoutMs;
     this.#files = files;
     this.#plugin = plugin;
-    this.#insecure = insecure;
     this.#material = { caCerts, cert, key };
-    // With a proxy the client is created by the first request: it needs permission, and that of a name the address.
-    const client = this.#newClient(this.#material, undefined);
-    if (this.#serverName === undefined && this.#proxy === undefined) this.#client = client;
-    else client.close();
+    this.#connections = this.#open(this.#material);
   }
 
   /**
    * Sends a request. Appends header lines to the request itself: a copy would join lines of one name into one.
    *
-   * @throws {Deno.errors.NotCapable} when the program may not reach the host, naming the flag; otherwise the errors of
-   * `fetch`.
+   * @throws as {@linkcode Connections.fetch}.
    */
   async fetch(request: Request): Promise<Response> {
     if (this.#files !== undefined) await this.#look(this.#files);
     if (this.#isDisposed) {
       throw new TypeError(`Cannot send a request to "${new URL(request.url).host}": the connection is disposed`);
     }
-    let sent = request;
     try {
-      const nameProxy = this.#serverName === undefined ? undefined : this.#nameProxyFor(request);
-      if (nameProxy !== undefined) sent = renamed(request, this.#serverName!);
-      const client = this.#directClient(request) ?? this.#currentClient(nameProxy);
+      if (this.#plugin?.certificate !== this.#certificate) this.#replace(this.#material);
       // Groups and uid of one user do not go with the name of another.
-      const acts = sent.headers.has("impersonate-user");
-      const missing = this.#headers.filter(([name]) => !sent.headers.has(name) && !(acts && isImpersonation(name)));
-      appendLines(sent, missing);
+      const acts = request.headers.has("impersonate-user");
+      const missing = this.#headers.filter(([name]) => !request.headers.has(name) && !(acts && isImpersonation(name)));
+      if (missing.length > 0) appendLines(request, missing);
       // Not disposed: after the response has begun, the request's own signal aborts its body.
       const deadline = new DerivedController(request.signal);
       const ms = this.#answerTimeoutMs;
@@ -189,11 +165,7 @@ export class DenoTransport implements Transport, Disposable {
       // Behind "https://" and the host; parsing the URL would cost more than the timer.
       const path = request.url.slice(request.url.indexOf("/", 8)).split("?", 1)[0];
       if (ms > 0 && !LONG.test(path)) timer.arm(ms);
-      const response = await fetch(sent, { client, signal: deadline.signal });
-      if (nameProxy?.carried === 0) {
-        await response.body?.cancel();
-        throw new TypeError("the request bypassed the proxy on loopback");
-      }
+      const response = await this.#connections.fetch(request, deadline.signal);
       // The client certificate may have been replaced: the next request reads it again.
       if (response.status === 401 && this.#material.cert !== undefined) this.#lookedAt = Number.NEGATIVE_INFINITY;
       return response;
@@ -202,121 +174,48 @@ export class DenoTransport implements Transport, Disposable {
       if (request.signal.aborted) throw cause;
       this.#hasFailed = true;
       this.#lookedAt = Number.NEGATIVE_INFINITY;
-      throw this.#explain(cause, new URL(request.url));
+      throw this.#throughProxy(cause);
     }
   }
 
-  /** Returns the error to throw for a failed request: the cause, and a remedy if one is known. */
-  #explain(error: unknown, url: URL): unknown {
-    if (error instanceof Deno.errors.NotCapable) return this.#withoutPermission(error, url);
-    if (!(error instanceof TypeError)) return error;
-    // The innermost cause, without the address, which the caller adds.
+  /** Adds the proxy to the reason of a failure. */
+  #throughProxy(error: unknown): unknown {
+    const { proxy } = this.#fixed;
+    if (proxy === undefined || !(error instanceof TypeError)) return error;
     const reason = withoutAddress(messageOf(causesOf(error).at(-1)));
-    const serverName = this.#serverName;
-    if (this.#insecure && /certificate/i.test(reason)) {
-      const host = (serverName ?? url.hostname).replace(/^\[(.*)\]$/, "$1");
-      return new TypeError(
-        `${reason}; "insecure-skip-tls-verify" takes effect only when Deno is started with ` +
-          `--unsafely-ignore-certificate-errors=${host}`,
-      );
-    }
-    if (this.#nameProxy !== undefined) {
-      const { problem, carried } = this.#nameProxy.proxy;
-      if (problem instanceof Deno.errors.NotCapable) return this.#withoutPermission(problem, url);
-      if (carried === 0) {
-        return new TypeError(
-          `${reason}; "tls-server-name" needs a proxy on loopback, which NO_PROXY bypasses: remove "${serverName}" from it`,
-        );
-      }
-      if (problem instanceof Error) return new TypeError(`${reason}: ${problem.message}`);
-    }
-    if (this.#proxy === undefined || reason.startsWith("no answer")) return error;
-    return new TypeError(`${reason} (through proxy "${proxyName(this.#proxy)}")`);
-  }
-
-  /** Deno names the host that needs permission, which after a redirect is not the host of the request. */
-  #withoutPermission(cause: Error, url: URL): Error {
-    if (cause.message.startsWith("Cannot use proxy")) return cause;
-    const missed = /access to "([^"]+)"/.exec(cause.message)?.[1];
-    // The port of a name's proxy differs each time.
-    const flag = missed === undefined
-      ? netFlag(url)
-      : `--allow-net=${this.#serverName !== undefined && missed.startsWith("127.0.0.1:") ? "127.0.0.1" : missed}`;
-    // The caller says which address it cannot reach.
-    return new Deno.errors.NotCapable(`missing permission: run this program with ${flag}`, { cause });
+    return reason.startsWith("no answer") ? error : new TypeError(`${reason} (through proxy "${proxyName(proxy)}")`);
   }
 
   /** Asks for `url` over a connection of its own, with the certificates and the proxy of requests. */
   async probe(signal: AbortSignal, url: string): Promise<void> {
-    const request = new Request(url, { signal, redirect: "manual" });
-    const nameProxy = this.#serverName === undefined ? undefined : this.#nameProxyFor(request);
-    const client = this.#isDirect(new URL(url))
-      ? createDirectHttpClient(new URL(url))
-      : this.#newClient({ ...this.#material, ...this.#plugin?.certificate }, nameProxy?.address ?? this.#proxy);
+    const fresh = this.#open(this.#material);
     try {
-      const response = await fetch(nameProxy === undefined ? request : renamed(request, this.#serverName!), { client });
+      const response = await fresh.fetch(new Request(url, { signal, redirect: "manual" }), signal);
       await response.body?.cancel();
     } finally {
-      client.close();
+      fresh.close();
     }
   }
 
-  /**
-   * Rejects new requests and closes idle connections. Bodies that are being read end with their signals, or at once if
-   * they pass through a proxy on loopback. Idempotent.
-   */
+  /** Rejects new requests and closes idle connections. Bodies that are being read end with their signals. Idempotent. */
   [Symbol.dispose](): void {
     if (this.#isDisposed) return;
     this.#isDisposed = true;
-    this.#client?.close();
-    for (const client of this.#direct.values()) client.close();
-    this.#nameProxy?.proxy[Symbol.dispose]();
+    this.#connections.close();
   }
 
-  #newClient(material: TlsMaterial, proxy: ProxyAddress | undefined): Deno.HttpClient {
-    return createHttpClient(material, { http2: this.#http2, allowHost: this.#serverName !== undefined }, proxy);
+  #open(material: TlsMaterial): Connections {
+    return openConnections({ ...this.#fixed, ...material, ...this.#plugin?.certificate });
   }
 
-  /**
-   * Returns the client for the current certificates; creates a new one if the plugin has returned another certificate.
-   */
-  #currentClient(nameProxy: TlsNameProxy | undefined): Deno.HttpClient {
+  /** Replaces the connections by ones with this material. @throws {TypeError} when it is invalid; then nothing is. */
+  #replace(material: TlsMaterial): void {
     const certificate = this.#plugin?.certificate;
-    if (this.#client !== undefined && certificate === this.#certificate) return this.#client;
-    const client = this.#newClient({ ...this.#material, ...certificate }, nameProxy?.address ?? this.#proxy);
-    this.#client?.close();
-    this.#client = client;
+    const next = this.#open(material);
+    this.#connections.close();
+    this.#connections = next;
     this.#certificate = certificate;
-    return client;
-  }
-
-  /**
-   * Returns a client that bypasses the environment's proxy, for plain HTTP to this machine: Deno would send such
-   * requests, and the credentials in them, to the proxy in clear text. Returns `undefined` for all other requests.
-   */
-  #directClient(request: Request): Deno.HttpClient | undefined {
-    if (this.#proxy !== undefined) return undefined; // without a look at the URL
-    const url = new URL(request.url);
-    if (!this.#isDirect(url)) return undefined;
-    let client = this.#direct.get(url.host);
-    if (client === undefined) this.#direct.set(url.host, client = createDirectHttpClient(url));
-    return client;
-  }
-
-  #isDirect(url: URL): boolean {
-    return this.#proxy === undefined && url.protocol === "http:" && isLoopback(url.hostname);
-  }
-
-  #nameProxyFor(request: Request): TlsNameProxy {
-    const { hostname, port, host } = new URL(request.url);
-    if (this.#nameProxy === undefined || this.#nameProxy.proxy.isEnded) {
-      this.#client?.close();
-      this.#client = undefined;
-      const proxy = new TlsNameProxy({ hostname, port: Number(port || "443") });
-      this.#nameProxy = { server: host, proxy };
-    }
-    if (this.#nameProxy.server === host) return this.#nameProxy.proxy;
-    throw new TypeError(`a transport with tlsServerName serves only one server, "${this.#nameProxy.server}"`);
+    this.#material = material;
   }
 
   async #look(files: MaterialSource): Promise<void> {
@@ -331,35 +230,13 @@ export class DenoTransport implements Transport, Disposable {
     this.#lookedAt = monotonicMs();
     const isStale = this.#hasFailed;
     this.#hasFailed = false;
-    let next: Deno.HttpClient;
-    let material: TlsMaterial;
     try {
-      material = await files.read(isStale);
-      if (this.#isDisposed || isSameMaterial(material, this.#material)) return;
-      next = this.#newClient({ ...material, ...this.#certificate }, this.#nameProxy?.proxy.address ?? this.#proxy);
+      const material = await files.read(isStale);
+      if (!this.#isDisposed && !isSameMaterial(material, this.#material)) this.#replace(material);
     } catch (error) {
       files.warn(`${messageOf(error)}; the previous certificates stay in use`);
-      return;
     }
-    this.#client?.close();
-    this.#client = next;
-    this.#material = material;
-    if (this.#serverName === undefined || this.#nameProxy !== undefined) return;
-    // Without the proxy of a name, the first request creates both.
-    next.close();
-    this.#client = undefined;
   }
-}
-
-/** Returns the request with the host replaced by `serverName`; the `Host` header keeps the original host. */
-function renamed(request: Request, serverName: string): Request {
-  const url = new URL(request.url);
-  const { host } = url;
-  url.hostname = serverName.includes(":") && !serverName.startsWith("[") ? `[${serverName}]` : serverName;
-  const copy = new Request(url, request);
-  copyLines(request, copy);
-  if (!copy.headers.has("host")) copy.headers.set("host", host);
-  return copy;
 }
 
 function proxyOf(text: string | undefined): ProxyAddress | undefined {

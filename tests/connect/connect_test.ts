@@ -11,7 +11,7 @@ import {
   connect,
   connectInCluster,
   type ConnectOptions,
-  denoTransport,
+  httpTransport,
   KubeconfigError,
 } from "../../src/connect/mod.ts";
 import { makeCertificates } from "../support/certificates.ts";
@@ -269,10 +269,10 @@ Deno.test("connect reads KUBECONFIG of this process", async () => {
   }
 });
 
-Deno.test("denoTransport is disposed with its client", async () => {
+Deno.test("httpTransport is disposed with its client", async () => {
   await using certificates = await makeCertificates();
   await using server = await serve({ certificates });
-  const transport = denoTransport({ caCerts: [certificates.text("ca.crt")] });
+  const transport = httpTransport({ caCerts: [certificates.text("ca.crt")] });
   {
     using client = new Client({ server: server.url, transport });
     assertEquals((await get(client)).path, "/version");

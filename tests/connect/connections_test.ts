@@ -3,7 +3,7 @@ import { UnreachableError } from "../../src/api/status.ts";
 import { Client } from "../../src/client/client.ts";
 import { findConnection } from "../../src/connect/connect.ts";
 import { clientOptionsOf } from "../../src/connect/connect_options.ts";
-import { denoTransport } from "../../src/connect/transport.ts";
+import { httpTransport } from "../../src/connect/transport.ts";
 import { makeCertificates } from "../support/certificates.ts";
 import { ask, hostWith, writeKubeconfig } from "../support/host.ts";
 import { serveProxy } from "../support/proxy.ts";
@@ -72,7 +72,7 @@ Deno.test("connect refuses to send a token of its options over plain HTTP throug
   }
 });
 
-Deno.test("denoTransport refuses an unsupported proxy, without showing its password", () => {
+Deno.test("httpTransport refuses an unsupported proxy, without showing its password", () => {
   for (
     const [proxyUrl, includes] of [
       ["socks4://ada:hunter2@p", `must begin with "http://"`],
@@ -80,7 +80,7 @@ Deno.test("denoTransport refuses an unsupported proxy, without showing its passw
       ["http://ada:hunter2@p/x", "must end with the host and port"],
     ]
   ) {
-    const error = assertThrows(() => denoTransport({ proxyUrl }), TypeError);
+    const error = assertThrows(() => httpTransport({ proxyUrl }), TypeError);
     assertStringIncludes(error.message, `Cannot use proxyUrl: it ${includes}`);
     assertFalse(Deno.inspect(error).includes("hunter2"));
   }

@@ -19,9 +19,9 @@ import {
   tokenLogin,
 } from "../../src/connect/credentials.ts";
 import type { FileProblem } from "../../src/connect/files.ts";
-import type { Program } from "../../src/connect/programs.ts";
 import { ExecCredential } from "../../src/connect/kubeconfig/exec_plugin.ts";
 import { Secret } from "../../src/connect/kubeconfig/secrets.ts";
+import type { Program } from "../../src/connect/programs.ts";
 import { errorLine } from "../../src/errors/errors.ts";
 import { InformerError } from "../../src/errors/informer_error.ts";
 import { makeCertificates } from "../support/certificates.ts";

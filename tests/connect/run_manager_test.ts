@@ -7,7 +7,7 @@ import {
   shutdownSignalOf,
   type SignalHost,
 } from "../../src/connect/run_manager.ts";
-import { denoTransport } from "../../src/connect/transport.ts";
+import { httpTransport } from "../../src/connect/transport.ts";
 import { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";
 import { Pod } from "../../src/kinds/core/v1.ts";
 import { FakeApiServer, pod } from "../../src/testing/mod.ts";
@@ -239,7 +239,7 @@ const WATCHES = 20;
 const ROUNDS = 10;
 
 for (const http2 of [false, true]) {
-  const name = `denoTransport carries ${WATCHES} watches and ${WATCHES * ROUNDS} lists at once over HTTP/${
+  const name = `httpTransport carries ${WATCHES} watches and ${WATCHES * ROUNDS} lists at once over HTTP/${
     http2 ? 2 : 1
   }`;
   Deno.test(name, async () => {
@@ -255,7 +255,7 @@ for (const http2 of [false, true]) {
       return fake.fetch(request, info);
     });
     {
-      const transport = denoTransport({ caCerts: [certificates.text("ca.crt")], http2 });
+      const transport = httpTransport({ caCerts: [certificates.text("ca.crt")], http2 });
       using client = new Client({ server: `https://127.0.0.1:${server.addr.port}`, transport });
       const namespaces = Array.from({ length: WATCHES }, (_, index) => `n-${index}`);
       const informers = namespaces.map((namespace) => new SharedIndexInformer(client.resource(Pod, { namespace })));

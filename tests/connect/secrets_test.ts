@@ -9,13 +9,9 @@ import { findConnection } from "../../src/connect/connect.ts";
 import { clientOptionsOf } from "../../src/connect/connect_options.ts";
 import type { ConnectOptions } from "../../src/connect/connect_options.ts";
 import { CredentialPluginError } from "../../src/connect/credentials.ts";
-import {
-  KubeconfigError,
-  mergeKubeconfigs,
-  parseKubeconfig,
-} from "../../src/connect/kubeconfig/parse_kubeconfig.ts";
+import { KubeconfigError, mergeKubeconfigs, parseKubeconfig } from "../../src/connect/kubeconfig/parse_kubeconfig.ts";
 import { resolveContext } from "../../src/connect/kubeconfig/resolve_context.ts";
-import { denoTransport } from "../../src/connect/mod.ts";
+import { httpTransport } from "../../src/connect/mod.ts";
 import { SharedInformerFactory } from "../../src/informer/shared_informer_factory.ts";
 import { type Certificates, makeCertificates } from "../support/certificates.ts";
 import { hostWith, writeKubeconfig } from "../support/host.ts";
@@ -225,7 +221,7 @@ Deno.test("connect never shows a secret when it fails", async () => {
   const kubeconfig = await writeKubeconfig(certificates.path("config"), cluster, { tokenFile: "token" });
   search.check("token file", await findConnection({ kubeconfig }, hostWith()).catch((error) => error));
   for (const proxy of [`http://ada:${PLANTED}@127.0.0.1:1`, `socks5://ada:${PLANTED}@127.0.0.1:1`]) {
-    using client = new Client({ server: "https://farm.example", transport: denoTransport({ proxyUrl: proxy }) });
+    using client = new Client({ server: "https://farm.example", transport: httpTransport({ proxyUrl: proxy }) });
     const error = await client.fetch("/api").catch((error) => error);
     assertInstanceOf(error, UnreachableError);
     search.check("proxy", error, client);

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertInstanceOf, assertRejects, assertStringIncludes } from "@std/assert";
 import { findConnection } from "../../src/connect/connect.ts";
-import { validityOf, validityProblem } from "../../src/connect/tls_files.ts";
 import { KubeconfigError } from "../../src/connect/kubeconfig/parse_kubeconfig.ts";
+import { validityOf, validityProblem } from "../../src/connect/tls_files.ts";
 import { makeCertificates, openssl } from "../support/certificates.ts";
 import { FakeTime } from "../support/fake_time.ts";
 import { ask, hostWith, writeKubeconfig } from "../support/host.ts";

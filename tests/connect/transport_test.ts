@@ -2,7 +2,7 @@ import { assert, assertEquals, assertInstanceOf, assertRejects, assertStringIncl
 import { UnreachableError } from "../../src/api/status.ts";
 import { Client } from "../../src/client/client.ts";
 import type { TlsMaterial } from "../../src/connect/deno/connections.ts";
-import { DenoTransport, denoTransport } from "../../src/connect/transport.ts";
+import { HttpTransport, httpTransport } from "../../src/connect/transport.ts";
 import { makeCertificates } from "../support/certificates.ts";
 import { FakeTime } from "../support/fake_time.ts";
 import { type Seen, serve, values } from "../support/tls_server.ts";
@@ -52,10 +52,10 @@ class SlowServer implements AsyncDisposable {
   }
 }
 
-Deno.test("denoTransport gives up after 65 s without a response", async () => {
+Deno.test("httpTransport gives up after 65 s without a response", async () => {
   await using server = new SlowServer(false);
   using time = new FakeTime();
-  using client = new Client({ server: server.url, transport: denoTransport() });
+  using client = new Client({ server: server.url, transport: httpTransport() });
   const refused = assertRejects(() => client.fetch("/api"), UnreachableError);
   await server.asked();
   await time.tickAsync(64_999);
@@ -65,7 +65,7 @@ Deno.test("denoTransport gives up after 65 s without a response", async () => {
   assertEquals(time.timers, 0);
 });
 
-Deno.test("denoTransport.probe uses a connection of its own, and accepts any response", async () => {
+Deno.test("httpTransport.probe uses a connection of its own, and accepts any response", async () => {
   const ports = new Set<number>();
   await using server = Deno.serve(
     { hostname: "127.0.0.1", port: 0, onListen: () => {} },
@@ -75,7 +75,7 @@ Deno.test("denoTransport.probe uses a connection of its own, and accepts any res
     },
   );
   const url = `http://127.0.0.1:${server.addr.port}`;
-  using transport = denoTransport({ headers: [["authorization", "Bearer secret"]] });
+  using transport = httpTransport({ headers: [["authorization", "Bearer secret"]] });
   for (let i = 0; i < 2; i++) await (await transport.fetch(new Request(url))).body?.cancel();
   assertEquals(ports.size, 1);
   for (const path of ["/version", "/k8s/clusters/a/version"]) {
@@ -84,9 +84,9 @@ Deno.test("denoTransport.probe uses a connection of its own, and accepts any res
   assertEquals(ports.size, 3);
 });
 
-Deno.test("denoTransport.probe rejects if nothing is answered before its signal aborts", async () => {
+Deno.test("httpTransport.probe rejects if nothing is answered before its signal aborts", async () => {
   await using server = new SlowServer(false);
-  using transport = denoTransport();
+  using transport = httpTransport();
   const stop = new AbortController();
   const probing = assertRejects(() => transport.probe!(stop.signal, `${server.url}/version`), Error, "no response");
   await server.asked();
@@ -94,10 +94,10 @@ Deno.test("denoTransport.probe rejects if nothing is answered before its signal 
   await probing;
 });
 
-Deno.test("denoTransport sets no time limit on a response's body [F03]", async () => {
+Deno.test("httpTransport sets no time limit on a response's body [F03]", async () => {
   await using server = new SlowServer(true);
   using time = new FakeTime();
-  using transport = denoTransport({ answerTimeoutMs: 1_000 });
+  using transport = httpTransport({ answerTimeoutMs: 1_000 });
   const response = await transport.fetch(new Request(server.url));
   await time.tickAsync(1_000_000);
   assertEquals(time.timers, 0);
@@ -105,7 +105,7 @@ Deno.test("denoTransport sets no time limit on a response's body [F03]", async (
   assertEquals(await response.text(), "begun done");
 });
 
-Deno.test("denoTransport has no deadline for logs and proxied requests, nor when the deadline is turned off", async () => {
+Deno.test("httpTransport has no deadline for logs and proxied requests, nor when the deadline is turned off", async () => {
   for (
     const [path, answerTimeoutMs, timers] of [
       ["/api/v1/namespaces/a/pods/b/log?follow=true", 1_000, 0],
@@ -118,7 +118,7 @@ Deno.test("denoTransport has no deadline for logs and proxied requests, nor when
   ) {
     await using server = new SlowServer(false);
     using time = new FakeTime();
-    using transport = denoTransport({ answerTimeoutMs });
+    using transport = httpTransport({ answerTimeoutMs });
     const pending = transport.fetch(new Request(`${server.url}${path}`));
     await server.asked();
     assertEquals(time.timers, timers, path);
@@ -127,11 +127,11 @@ Deno.test("denoTransport has no deadline for logs and proxied requests, nor when
   }
 });
 
-Deno.test("denoTransport can wait for a response longer than the runtime's timers allow", async () => {
+Deno.test("httpTransport can wait for a response longer than the runtime's timers allow", async () => {
   await using server = new SlowServer(false);
   using time = new FakeTime();
   const answerTimeoutMs = 2 ** 31;
-  using transport = denoTransport({ answerTimeoutMs });
+  using transport = httpTransport({ answerTimeoutMs });
   const refused = assertRejects(() => transport.fetch(new Request(server.url)), TypeError, "no answer within");
   await server.asked();
   await time.tickAsync(answerTimeoutMs - 1);
@@ -141,15 +141,15 @@ Deno.test("denoTransport can wait for a response longer than the runtime's timer
   assertEquals(time.timers, 0);
 });
 
-Deno.test("denoTransport rejects with the reason of a request that is aborted while it waits", async () => {
+Deno.test("httpTransport rejects with the reason of a request that is aborted while it waits", async () => {
   await using server = new SlowServer(false);
-  using transport = denoTransport();
+  using transport = httpTransport();
   const controller = new AbortController();
   const pending = transport.fetch(new Request(server.url, { signal: controller.signal }));
   await server.asked();
   controller.abort(new Error("enough"));
   await assertRejects(() => pending, Error, "enough");
-  const error = assertThrows(() => denoTransport({ answerTimeoutMs: -1 }), RangeError);
+  const error = assertThrows(() => httpTransport({ answerTimeoutMs: -1 }), RangeError);
   assertStringIncludes(
     error.message,
     "answerTimeoutMs must be at least 0 milliseconds, or Infinity for never, found -1",
@@ -172,30 +172,30 @@ async function failure(promise: Promise<unknown>): Promise<string> {
   return text;
 }
 
-Deno.test("denoTransport trusts the authorities that it is given, and no others that are not public", async () => {
+Deno.test("httpTransport trusts the authorities that it is given, and no others that are not public", async () => {
   await using certificates = await makeCertificates();
   await using server = await serve({ certificates });
-  using transport = denoTransport({ caCerts: [certificates.text("other-ca.crt"), certificates.text("ca.crt")] });
+  using transport = httpTransport({ caCerts: [certificates.text("other-ca.crt"), certificates.text("ca.crt")] });
   assertEquals((await get(transport, `${server.url}/a`)).path, "/a");
-  using wrong = denoTransport({ caCerts: [certificates.text("other-ca.crt")] });
+  using wrong = httpTransport({ caCerts: [certificates.text("other-ca.crt")] });
   assertStringIncludes(await failure(get(wrong, server.url)), "UnknownIssuer");
-  using none = denoTransport();
+  using none = httpTransport();
   assertStringIncludes(await failure(get(none, server.url)), "UnknownIssuer");
 });
 
-Deno.test("denoTransport presents its client certificate", async () => {
+Deno.test("httpTransport presents its client certificate", async () => {
   await using certificates = await makeCertificates();
   await using server = await serve({ certificates, requestCert: true });
   const caCerts = [certificates.text("ca.crt")];
-  using transport = denoTransport({
+  using transport = httpTransport({
     caCerts,
     cert: certificates.text("client.crt"),
     key: certificates.text("client.key"),
   });
   assertEquals((await get(transport, server.url)).clientName, "client");
-  using without = denoTransport({ caCerts });
+  using without = httpTransport({ caCerts });
   await assertRejects(() => get(without, server.url), TypeError);
-  using otherClient = denoTransport({
+  using otherClient = httpTransport({
     caCerts,
     cert: certificates.text("other-client.crt"),
     key: certificates.text("other-client.key"),
@@ -203,22 +203,22 @@ Deno.test("denoTransport presents its client certificate", async () => {
   await assertRejects(() => get(otherClient, server.url), TypeError);
 });
 
-Deno.test("denoTransport reuses one connection [C137] [F33]", async () => {
+Deno.test("httpTransport reuses one connection [C137] [F33]", async () => {
   await using certificates = await makeCertificates();
   await using server = await serve({ certificates });
-  using transport = denoTransport({ caCerts: [certificates.text("ca.crt")] });
+  using transport = httpTransport({ caCerts: [certificates.text("ca.crt")] });
   for (let i = 0; i < 5; i++) await get(transport, server.url);
   assertEquals(server.connections, 1);
 });
 
-Deno.test("denoTransport offers HTTP/2 only when that is enabled", async () => {
+Deno.test("httpTransport offers HTTP/2 only when that is enabled", async () => {
   await using certificates = await makeCertificates();
   using listener = Deno.listenTls({
     ...{ hostname: "127.0.0.1", port: 0, alpnProtocols: ["h2", "http/1.1"] },
     ...{ cert: certificates.text("server.crt"), key: certificates.text("server.key") },
   });
   for (const [http2, chosen] of [[true, "h2"], [false, "http/1.1"], [undefined, "http/1.1"]] as const) {
-    using transport = denoTransport({ caCerts: [certificates.text("ca.crt")], http2 });
+    using transport = httpTransport({ caCerts: [certificates.text("ca.crt")], http2 });
     const refused = assertRejects(() => get(transport, `https://127.0.0.1:${listener.addr.port}`), TypeError);
     const connection = await listener.accept();
     const { alpnProtocol } = await connection.handshake();
@@ -228,9 +228,9 @@ Deno.test("denoTransport offers HTTP/2 only when that is enabled", async () => {
   }
 });
 
-Deno.test("denoTransport sends its extra headers one by one, unless the request has a header of that name", async () => {
+Deno.test("httpTransport sends its extra headers one by one, unless the request has a header of that name", async () => {
   await using server = await serve();
-  using transport = denoTransport({
+  using transport = httpTransport({
     headers: [["impersonate-user", "J\u00c3\u00bcrgen"], ["Impersonate-Group", "dev"], [
       "Impersonate-Group",
       "ops, all",
@@ -247,15 +247,15 @@ Deno.test("denoTransport sends its extra headers one by one, unless the request 
   assertEquals(values(own, "impersonate-user").length, 1);
 });
 
-Deno.test("denoTransport sends its extra headers once when a request is sent again", async () => {
+Deno.test("httpTransport sends its extra headers once when a request is sent again", async () => {
   await using server = await serve();
-  using transport = denoTransport({ headers: [["impersonate-group", "dev"], ["impersonate-group", "ops"]] });
+  using transport = httpTransport({ headers: [["impersonate-group", "dev"], ["impersonate-group", "ops"]] });
   const request = new Request(server.url);
   await (await transport.fetch(request)).body?.cancel();
   assertEquals(values(await (await transport.fetch(request)).json(), "impersonate-group"), ["dev", "ops"]);
 });
 
-Deno.test("denoTransport validates certificates and keys before it passes them to Deno", async () => {
+Deno.test("httpTransport validates certificates and keys before it passes them to Deno", async () => {
   await using certificates = await makeCertificates();
   const cert = certificates.text("client.crt");
   const key = certificates.text("client.key");
@@ -272,12 +272,12 @@ Deno.test("denoTransport validates certificates and keys before it passes them t
     [{ cert, key: certificates.text("other-client.key") }, "Cannot set up TLS with the certificates given: "],
   ];
   for (const [material, includes] of cases) {
-    const error = assertThrows(() => denoTransport(material), TypeError);
+    const error = assertThrows(() => httpTransport(material), TypeError);
     assertStringIncludes(error.message, includes);
   }
 });
 
-Deno.test("denoTransport aborts with the request's signal, and releases the body", async () => {
+Deno.test("httpTransport aborts with the request's signal, and releases the body", async () => {
   let cancelled = 0;
   const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, () => {
     return new Response(
@@ -288,7 +288,7 @@ Deno.test("denoTransport aborts with the request's signal, and releases the body
     );
   });
   {
-    using transport = denoTransport();
+    using transport = httpTransport();
     const controller = new AbortController();
     const response = await transport.fetch(
       new Request(`http://127.0.0.1:${server.addr.port}`, { signal: controller.signal }),
@@ -302,21 +302,21 @@ Deno.test("denoTransport aborts with the request's signal, and releases the body
   assertEquals(cancelled, 1);
 });
 
-Deno.test("denoTransport refuses requests after its disposal, and may be disposed twice", async () => {
+Deno.test("httpTransport refuses requests after its disposal, and may be disposed twice", async () => {
   await using server = await serve();
-  const transport = denoTransport();
+  const transport = httpTransport();
   await get(transport, server.url);
   transport[Symbol.dispose]();
   transport[Symbol.dispose]();
   await assertRejects(() => get(transport, server.url), TypeError, "the connection is disposed");
 });
 
-Deno.test("denoTransport that is disposed lets an open watch continue until its signal aborts", async () => {
+Deno.test("httpTransport that is disposed lets an open watch continue until its signal aborts", async () => {
   const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, () => {
     return new Response(new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(10)) }));
   });
   const controller = new AbortController();
-  const transport = denoTransport();
+  const transport = httpTransport();
   const response = await transport.fetch(
     new Request(`http://127.0.0.1:${server.addr.port}`, { signal: controller.signal }),
   );
@@ -331,10 +331,10 @@ Deno.test("denoTransport that is disposed lets an open watch continue until its 
 });
 
 Deno.test({
-  name: "denoTransport names the Deno flag when the program may not connect to the host",
+  name: "httpTransport names the Deno flag when the program may not connect to the host",
   permissions: { net: ["127.0.0.1:1"] },
   fn: async () => {
-    using transport = denoTransport();
+    using transport = httpTransport();
     for (
       const [url, flag] of [
         ["https://10.1.2.3:6443/api", "--allow-net=10.1.2.3:6443"],
@@ -355,8 +355,8 @@ class Files {
   reads = 0;
   readonly warnings: string[] = [];
 
-  transport(): DenoTransport {
-    return new DenoTransport(this.material as TlsMaterial, {
+  transport(): HttpTransport {
+    return new HttpTransport(this.material as TlsMaterial, {
       read: () => {
         this.reads++;
         return this.material instanceof Error ? Promise.reject(this.material) : Promise.resolve(this.material);
@@ -366,7 +366,7 @@ class Files {
   }
 }
 
-Deno.test("DenoTransport reads its CA file again after 5 minutes, and not before, whatever the time of day is set to [C139]", async () => {
+Deno.test("HttpTransport reads its CA file again after 5 minutes, and not before, whatever the time of day is set to [C139]", async () => {
   await using certificates = await makeCertificates();
   await using server = await serve({ certificates });
   await using moved = await serve({ certificates, other: true });
@@ -388,7 +388,7 @@ Deno.test("DenoTransport reads its CA file again after 5 minutes, and not before
   }
 });
 
-Deno.test("DenoTransport reads its CA file again after a failed request", async () => {
+Deno.test("HttpTransport reads its CA file again after a failed request", async () => {
   await using certificates = await makeCertificates();
   await using server = await serve({ certificates, other: true });
   const files = new Files();
@@ -400,7 +400,7 @@ Deno.test("DenoTransport reads its CA file again after a failed request", async 
   assertEquals(files.reads, 1);
 });
 
-Deno.test("DenoTransport keeps its certificates when the files are missing, invalid or unchanged", async () => {
+Deno.test("HttpTransport keeps its certificates when the files are missing, invalid or unchanged", async () => {
   await using certificates = await makeCertificates();
   await using server = await serve({ certificates });
   using time = new FakeTime();
@@ -421,7 +421,7 @@ Deno.test("DenoTransport keeps its certificates when the files are missing, inva
   assertEquals(server.connections, 1);
 });
 
-Deno.test("DenoTransport presents a new client certificate on new connections, and keeps open bodies open [C140]", async () => {
+Deno.test("HttpTransport presents a new client certificate on new connections, and keeps open bodies open [C140]", async () => {
   await using certificates = await makeCertificates();
   await using server = await serve({ certificates, requestCert: true });
   using time = new FakeTime();
@@ -437,7 +437,7 @@ Deno.test("DenoTransport presents a new client certificate on new connections, a
   assertEquals((await open.json() as Seen).clientName, "client");
 });
 
-Deno.test("DenoTransport reads its files once for simultaneous requests", async () => {
+Deno.test("HttpTransport reads its files once for simultaneous requests", async () => {
   await using server = await serve();
   using time = new FakeTime();
   const files = new Files();

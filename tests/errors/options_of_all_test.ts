@@ -226,7 +226,7 @@ function callsOfDeno(): Calls {
     "connect": () => deno.connect({ ...typo }),
     "connectContexts": () => deno.connectContexts({ ...typo }),
     "connectKubeconfig": () => deno.connectKubeconfig("", "a", { ...typo }),
-    "denoTransport": () => deno.denoTransport({ ...typo }),
+    "httpTransport": () => deno.httpTransport({ ...typo }),
     "connectInCluster": () => deno.connectInCluster({ ...typo }),
     "new FileSnapshots": () => new deno.FileSnapshots("folder", { ...typo }),
     "new FetchServer": () => new deno.FetchServer(() => new Response(), { port: 0, ...typo }),

@@ -13,7 +13,7 @@ import { timedController } from "../../async/time.ts";
 import { Client } from "../../client/client.ts";
 import { RequestReporter } from "../../client/http/connection.ts";
 import { clientOptionsOf, type FoundConnection } from "../../connect/connect_options.ts";
-import { environmentProxy } from "../../connect/deno/connections.ts";
+import { environmentProxy } from "../../connect/connections.ts";
 import { isLoopback } from "../../connect/kubeconfig/resolve_context.ts";
 import { messageOf } from "../../errors/errors.ts";
 import { EXIT_CODE } from "../shared/explain_error.ts";

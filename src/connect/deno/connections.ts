@@ -1,57 +1,124 @@
 /**
- * HTTP clients of Deno, with certificates and proxies.
+ * HTTP connections of Deno, with certificates and proxies.
  *
- * {@linkcode createHttpClient} is the entry point. Requests are sent by `transport.ts`.
+ * {@linkcode DenoConnections} is the entry point: `fetch` over `Deno.createHttpClient`. `transport.ts` decides when
+ * certificates are read again.
  *
  * @module
  */
-import { messageOf } from "../../errors/errors.ts";
-import { certificateProblem, privateKeyProblem } from "../kubeconfig/certificates.ts";
-import { type ProxyAddress, proxyHref, proxyName, proxyPort } from "../kubeconfig/resolve_context.ts";
-
-/** The environment variables in which Deno looks for a proxy for this server, in its order. */
-function variablesFor(server: URL): readonly string[] {
-  const scheme = server.protocol === "https:" ? "https_proxy" : "http_proxy";
-  return ["ALL_PROXY", "all_proxy", scheme.toUpperCase(), scheme];
-}
-
-function mayRead(variable: string): boolean {
-  return Deno.permissions.querySync({ name: "env", variable }).state === "granted";
-}
-
-/**
- * Returns the variable that names a proxy for this server, of those that the program may read. Never prompts for
- * permission.
- */
-export function environmentProxy(server: URL): string | undefined {
-  return variablesFor(server).find((variable) => mayRead(variable) && Deno.env.get(variable));
-}
-
-/** Returns `true` if the environment names a proxy for this server, or the program may not read the variables. */
-function mayHaveEnvironmentProxy(server: URL): boolean {
-  return variablesFor(server).some((variable) => !mayRead(variable) || Deno.env.get(variable));
-}
-
-/** CA certificates, client certificate and key of a connection, as PEM texts. */
-export interface TlsMaterial {
-  /**
-   * The CA certificates to trust, in addition to the public ones of Deno: `Deno.createHttpClient` can add certificates,
-   * and cannot replace the public ones. Start the process with an empty `DENO_TLS_CA_STORE` to trust only these.
-   */
-  readonly caCerts?: readonly string[];
-  /** The client certificate with its chain; needs `key`. */
-  readonly cert?: string;
-  /** The private key of `cert`, not encrypted. */
-  readonly key?: string;
-}
-
-/** Returns `true` if both have the same certificates and key. */
-export function isSameMaterial(a: TlsMaterial, b: TlsMaterial): boolean {
-  return a.cert === b.cert && a.key === b.key && JSON.stringify(a.caCerts) === JSON.stringify(b.caCerts);
-}
+import process from "node:process";
+import { copyLines } from "../../api/impersonation.ts";
+import { causesOf, messageOf, withoutAddress } from "../../errors/errors.ts";
+import { type Connections, type ConnectionsOptions, mayReadVariable, proxyVariables } from "../connections.ts";
+import { netFlag } from "../host.ts";
+import { isLoopback, type ProxyAddress, proxyHref, proxyName, proxyPort } from "../kubeconfig/resolve_context.ts";
+import { TlsNameProxy } from "./tls_name_proxy.ts";
 
 /** Idle timeout of a connection, in milliseconds: shorter than that of load balancers and API servers. */
 const IDLE_MS = 30_000;
+
+/** Connections of Deno. None is opened before the first request. */
+export class DenoConnections implements Connections {
+  readonly #options: ConnectionsOptions;
+  /** `undefined` until the first request with a proxy. */
+  #client: Deno.HttpClient | undefined;
+  /** By host: clients for plain HTTP to this machine, which bypass the environment's proxy. */
+  readonly #direct = new Map<string, Deno.HttpClient>();
+  /** The proxy of the server's name, and the host that it serves; `undefined` before the first request. */
+  #nameProxy: { readonly server: string; readonly proxy: TlsNameProxy } | undefined;
+
+  /** @throws {TypeError} when TLS refuses the certificates or the key. */
+  constructor(options: ConnectionsOptions) {
+    this.#options = options;
+    // With a proxy the client is created by the first request: it needs permission, and that of a name the address.
+    const client = createHttpClient(options, undefined);
+    if (options.serverName === undefined && options.proxy === undefined) this.#client = client;
+    else client.close();
+  }
+
+  async fetch(request: Request, signal: AbortSignal): Promise<Response> {
+    const { serverName } = this.#options;
+    try {
+      if (serverName === undefined) return await fetch(request, { client: this.#clientFor(request), signal });
+      const proxy = this.#nameProxyFor(request);
+      const client = this.#client ??= createHttpClient(this.#options, proxy.address);
+      const response = await fetch(renamed(request, serverName), { client, signal });
+      if (proxy.carried > 0) return response;
+      await response.body?.cancel();
+      throw new TypeError("the request bypassed the proxy on loopback");
+    } catch (cause) {
+      throw signal.aborted ? cause : this.#explain(cause, new URL(request.url));
+    }
+  }
+
+  close(): void {
+    this.#client?.close();
+    for (const client of this.#direct.values()) client.close();
+    this.#nameProxy?.proxy.retire();
+  }
+
+  /**
+   * Returns the client for a request: one that bypasses the environment's proxy, for plain HTTP to this machine. Deno
+   * would send such requests, and the credentials in them, to the proxy in clear text.
+   */
+  #clientFor(request: Request): Deno.HttpClient {
+    const { proxy } = this.#options;
+    if (proxy !== undefined) return this.#client ??= createHttpClient(this.#options, proxy);
+    const url = request.url.startsWith("http:") ? new URL(request.url) : undefined;
+    if (url === undefined || !isLoopback(url.hostname)) return this.#client!;
+    let client = this.#direct.get(url.host);
+    if (client === undefined) this.#direct.set(url.host, client = createDirectHttpClient(url));
+    return client;
+  }
+
+  #nameProxyFor(request: Request): TlsNameProxy {
+    const { hostname, port, host } = new URL(request.url);
+    if (this.#nameProxy === undefined || this.#nameProxy.proxy.isEnded) {
+      this.#client?.close();
+      this.#client = undefined;
+      const proxy = new TlsNameProxy({ hostname, port: Number(port || "443") });
+      this.#nameProxy = { server: host, proxy };
+    }
+    if (this.#nameProxy.server === host) return this.#nameProxy.proxy;
+    throw new TypeError(`a transport with tlsServerName serves only one server, "${this.#nameProxy.server}"`);
+  }
+
+  /** Returns the error to throw for a failed request: the cause, and a remedy if one is known. */
+  #explain(error: unknown, url: URL): unknown {
+    if (error instanceof Deno.errors.NotCapable) return this.#withoutPermission(error, url);
+    if (!(error instanceof TypeError)) return error;
+    // The innermost cause, without the address, which the caller adds.
+    const reason = withoutAddress(messageOf(causesOf(error).at(-1)));
+    const { serverName, insecure } = this.#options;
+    if (insecure && /certificate/i.test(reason)) {
+      const host = (serverName ?? url.hostname).replace(/^\[(.*)\]$/, "$1");
+      return new TypeError(
+        `${reason}; "insecure-skip-tls-verify" takes effect only when Deno is started with ` +
+          `--unsafely-ignore-certificate-errors=${host}`,
+      );
+    }
+    if (this.#nameProxy === undefined) return error;
+    const { problem, carried } = this.#nameProxy.proxy;
+    if (problem instanceof Deno.errors.NotCapable) return this.#withoutPermission(problem, url);
+    if (carried === 0) {
+      return new TypeError(
+        `${reason}; "tls-server-name" needs a proxy on loopback, which NO_PROXY bypasses: remove "${serverName}" from it`,
+      );
+    }
+    return problem instanceof Error ? new TypeError(`${reason}: ${problem.message}`) : error;
+  }
+
+  /** Deno names the host that needs permission, which after a redirect is not the host of the request. */
+  #withoutPermission(cause: Error, url: URL): Error {
+    if (cause.message.startsWith("Cannot use proxy")) return cause;
+    const missed = /access to "([^"]+)"/.exec(cause.message)?.[1];
+    // The port of a name's proxy differs each time.
+    const isOwn = this.#options.serverName !== undefined && missed?.startsWith("127.0.0.1:");
+    const flag = missed === undefined ? netFlag(url) : `--allow-net=${isOwn ? "127.0.0.1" : missed}`;
+    // The caller says which address it cannot reach.
+    return new Deno.errors.NotCapable(`missing permission: run this program with ${flag}`, { cause });
+  }
+}
 
 /**
  * Creates an HTTP client of Deno. No connection is opened yet.
@@ -59,24 +126,17 @@ const IDLE_MS = 30_000;
  * @throws {TypeError} when a certificate or key is invalid.
  * @throws {Deno.errors.NotCapable} when the program may not reach the proxy, naming the flag.
  */
-export function createHttpClient(
-  { caCerts, cert, key }: TlsMaterial,
-  options: Pick<Deno.CreateHttpClientOptions, "http2" | "allowHost">,
-  proxy?: ProxyAddress,
+function createHttpClient(
+  { caCerts, cert, key, http2 = false, serverName }: ConnectionsOptions,
+  proxy: ProxyAddress | undefined,
 ): Deno.HttpClient {
-  for (const ca of caCerts ?? []) refuse("CA certificate", certificateProblem(ca));
-  if (cert !== undefined) refuse("client certificate", certificateProblem(cert));
-  if (key !== undefined) refuse("client key", privateKeyProblem(key));
-  if ((cert === undefined) !== (key === undefined)) {
-    const [has, lacks] = cert === undefined ? ["key", "cert"] : ["certificate", "key"];
-    throw new TypeError(`Cannot use client ${has}: ${lacks} is missing`);
-  }
   try {
     return Deno.createHttpClient({
       ...(caCerts === undefined ? {} : { caCerts: [...caCerts] }),
       ...(cert === undefined || key === undefined ? {} : { cert, key }),
       ...(proxy && { proxy: denoProxy(proxy) }),
-      ...options,
+      http2,
+      allowHost: serverName !== undefined,
       poolIdleTimeout: IDLE_MS,
     });
   } catch (cause) {
@@ -100,10 +160,11 @@ export function createHttpClient(
  *
  * @throws {Deno.errors.NotCapable} when the program may not reach the server.
  */
-export function createDirectHttpClient(server: URL): Deno.HttpClient {
+function createDirectHttpClient(server: URL): Deno.HttpClient {
   const { hostname, port } = server;
+  const mayHaveProxy = proxyVariables(server).some((variable) => !mayReadVariable(variable) || process.env[variable]);
   return Deno.createHttpClient({
-    ...(mayHaveEnvironmentProxy(server) && { proxy: { transport: "tcp", hostname, port: Number(port || "80") } }),
+    ...(mayHaveProxy && { proxy: { transport: "tcp", hostname, port: Number(port || "80") } }),
     poolIdleTimeout: IDLE_MS,
   });
 }
@@ -115,16 +176,13 @@ function denoProxy(proxy: ProxyAddress): Deno.Proxy {
   return { transport: url.protocol === "https:" ? "https" : "http", url: url.href, ...(basicAuth && { basicAuth }) };
 }
 
-function refuse(what: string, problem: string | undefined): void {
-  if (problem !== undefined) throw new TypeError(`Cannot use ${what}: ${problem}`);
-}
-
-/** Returns the problem that TLS has with certificates and key, such as a key of another one; `undefined` for none. */
-export function tlsProblem(material: TlsMaterial): string | undefined {
-  try {
-    createHttpClient(material, {}).close();
-  } catch (error) {
-    return messageOf(error);
-  }
-  return undefined;
+/** Returns the request with the host replaced by `serverName`; the `Host` header keeps the original host. */
+function renamed(request: Request, serverName: string): Request {
+  const url = new URL(request.url);
+  const { host } = url;
+  url.hostname = serverName.includes(":") && !serverName.startsWith("[") ? `[${serverName}]` : serverName;
+  const copy = new Request(url, request);
+  copyLines(request, copy);
+  if (!copy.headers.has("host")) copy.headers.set("host", host);
+  return copy;
 }

@@ -46,6 +46,7 @@ export class TlsNameProxy implements Disposable {
   readonly #connections = new Set<Deno.Conn>();
   /** Connections that have not sent a CONNECT request yet, oldest first. */
   readonly #waiting = new Set<Deno.Conn>();
+  #isRetired = false;
   /** Number of accepted CONNECT requests; never decreases. */
   #carried = 0;
   /** The last error, of reaching the target or of a connection; cleared by the next connection to the target. */
@@ -85,11 +86,17 @@ export class TlsNameProxy implements Disposable {
     return this.#ending.signal.aborted;
   }
 
+  /** Accepts no more connections; open ones stay until they end. */
+  retire(): void {
+    this.#isRetired = true;
+    this.#listener.close();
+  }
+
   /** Closes all connections. Idempotent. */
   [Symbol.dispose](): void {
     if (this.#ending.signal.aborted) return;
     this.#ending.abort();
-    this.#listener.close();
+    if (!this.#isRetired) this.#listener.close();
     for (const connection of this.#connections) this.#close(connection);
   }
 
@@ -99,6 +106,7 @@ export class TlsNameProxy implements Disposable {
       try {
         inner = await this.#listener.accept();
       } catch (error) {
+        if (this.#isRetired) return;
         // For example, no file descriptors are left. The transport creates another proxy.
         if (!this.#ending.signal.aborted) this.#problem = error;
         return this[Symbol.dispose]();

@@ -9,11 +9,12 @@
 import type { ClientRequest, IncomingMessage, RequestOptions } from "node:http";
 import type { Agent, AgentOptions } from "node:https";
 import type { Socket } from "node:net";
+import process from "node:process";
 import type { Readable } from "node:stream";
 import type { ConnectionOptions } from "node:tls";
 import { linesOf } from "../../api/impersonation.ts";
 import { messageOf } from "../../errors/errors.ts";
-import type { Connections, ConnectionsOptions } from "../connections.ts";
+import { type Connections, type ConnectionsOptions, environmentProxy } from "../connections.ts";
 import { isLoopback, parseProxy, type ProxyAddress, proxyName, proxyPort } from "../kubeconfig/resolve_context.ts";
 
 /** Idle timeout of a connection, in milliseconds: shorter than that of load balancers and API servers. */
@@ -49,7 +50,11 @@ export class NodeConnections implements Connections {
     }
     const { checkServerIdentity, createSecureContext } = builtin("tls");
     const material = { ca: caCerts && [...caCerts], cert, key };
-    createSecureContext(material);
+    try {
+      createSecureContext(material);
+    } catch (cause) {
+      throw new TypeError(`Cannot set up TLS with the certificates given: ${messageOf(cause)}`);
+    }
     this.#proxy = proxy;
     const common: AgentOptions = { keepAlive: true, timeout: IDLE_MS };
     const name = serverName?.replace(/^\[(.*)\]$/, "$1");
@@ -90,7 +95,7 @@ export class NodeConnections implements Connections {
   }
 
   #proxyFor(url: URL): ProxyAddress | undefined {
-    return this.#proxy ?? environmentProxy(url, process.env);
+    return this.#proxy ?? namedProxy(url);
   }
 
   #requestFor(request: Request): ClientRequest {
@@ -274,17 +279,13 @@ function loginOf({ login }: ProxyAddress): Record<string, string> {
 }
 
 /**
- * Returns the proxy that the environment names for an address, as Deno would use it: none for this machine, and for
- * hosts of `NO_PROXY`.
+ * Returns the proxy that the environment names for an address: none for this machine, and for hosts of `NO_PROXY`.
  *
  * @throws {TypeError} when the variable has no address of a proxy.
  */
-export function environmentProxy(
-  url: URL,
-  env: Readonly<Record<string, string | undefined>>,
-): ProxyAddress | undefined {
-  const scheme = url.protocol === "https:" ? "https_proxy" : "http_proxy";
-  const name = ["ALL_PROXY", "all_proxy", scheme.toUpperCase(), scheme].find((variable) => env[variable]);
+function namedProxy(url: URL): ProxyAddress | undefined {
+  const name = environmentProxy(url);
+  const { env } = process;
   if (name === undefined || isLoopback(url.hostname) || isExcluded(url, env.NO_PROXY ?? env.no_proxy ?? "")) {
     return undefined;
   }

@@ -24,8 +24,8 @@ import type { ObjectDraft } from "../../api/written.ts";
 import { DerivedController } from "../../async/signals.ts";
 import { monotonicMs, sleep, timedController } from "../../async/time.ts";
 import { Client, type ClientOptions, installCrds } from "../../client/client.ts";
-import { denoTransport } from "../../connect/transport.ts";
 import { lastCertificate } from "../../connect/kubeconfig/certificates.ts";
+import { httpTransport } from "../../connect/transport.ts";
 import { InformerError } from "../../errors/informer_error.ts";
 import { checkNames } from "../../errors/option_names.ts";
 import type { CustomResourceDefinition } from "../../kinds/apiextensions/v1.ts";
@@ -237,7 +237,7 @@ export class ControlPlane implements Transport, AsyncDisposable {
   readonly #abort = (): void => void this[Symbol.asyncDispose]();
 
   #connection(): Transport & Disposable {
-    return denoTransport({ caCerts: [this.#ca], headers: [["authorization", `Bearer ${this.token}`]] });
+    return httpTransport({ caCerts: [this.#ca], headers: [["authorization", `Bearer ${this.token}`]] });
   }
 
   /** Waits until `check` passes; gives up when the process has ended, or the time is over. */

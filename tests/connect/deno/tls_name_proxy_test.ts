@@ -4,7 +4,7 @@ import { Client } from "../../../src/client/client.ts";
 import { findConnection } from "../../../src/connect/connect.ts";
 import { clientOptionsOf } from "../../../src/connect/connect_options.ts";
 import { TlsNameProxy } from "../../../src/connect/deno/tls_name_proxy.ts";
-import { denoTransport } from "../../../src/connect/transport.ts";
+import { httpTransport } from "../../../src/connect/transport.ts";
 import { type Certificates, makeCertificates } from "../../support/certificates.ts";
 import { FakeTime } from "../../support/fake_time.ts";
 import { ask, hostWith, writeKubeconfig } from "../../support/host.ts";
@@ -60,25 +60,25 @@ Deno.test("connect refuses a certificate that is not for tls-server-name", async
   await assertUnreachable(await connectAs(certificates, untrusted, "127.0.0.1"), "UnknownIssuer");
 });
 
-Deno.test("denoTransport accepts an IP address as tlsServerName of a server addressed by name", async () => {
+Deno.test("httpTransport accepts an IP address as tlsServerName of a server addressed by name", async () => {
   await using certificates = await makeCertificates();
   await using server = await serve({ certificates });
   const { port } = new URL(server.url);
-  using transport = denoTransport({ caCerts: [certificates.text("ca.crt")], tlsServerName: "127.0.0.1" });
+  using transport = httpTransport({ caCerts: [certificates.text("ca.crt")], tlsServerName: "127.0.0.1" });
   const response = await transport.fetch(new Request(`https://localhost:${port}/a`));
   assertEquals(values(await response.json(), "host"), [`localhost:${port}`]);
 });
 
-Deno.test("denoTransport with tlsServerName sends bodies, and connects to one server only", async () => {
+Deno.test("httpTransport with tlsServerName sends bodies, and connects to one server only", async () => {
   await using certificates = await makeCertificates();
   await using server = await serve({ certificates, named: true });
-  using transport = denoTransport({ caCerts: [certificates.text("ca.crt")], tlsServerName: "kubernetes.test" });
+  using transport = httpTransport({ caCerts: [certificates.text("ca.crt")], tlsServerName: "kubernetes.test" });
   const body = "x".repeat(300_000);
   const response = await transport.fetch(new Request(server.url, { method: "POST", body }));
   assertEquals(values(await response.json(), "content-length"), ["300000"]);
   await assertRejects(() => transport.fetch(new Request("https://127.0.0.1:1/")), TypeError, "serves only one server");
-  assertThrows(() => denoTransport({ tlsServerName: "a:1" }), TypeError, "Cannot use tlsServerName: it must be a host");
-  assertThrows(() => denoTransport({ tlsServerName: "a", proxyUrl: "http://p" }), TypeError, "it excludes proxyUrl");
+  assertThrows(() => httpTransport({ tlsServerName: "a:1" }), TypeError, "Cannot use tlsServerName: it must be a host");
+  assertThrows(() => httpTransport({ tlsServerName: "a", proxyUrl: "http://p" }), TypeError, "it excludes proxyUrl");
 });
 
 Deno.test("connect explains why a server with tls-server-name cannot be reached", async () => {

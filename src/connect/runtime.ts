@@ -1,0 +1,26 @@
+/**
+ * The runtime that this program runs on.
+ *
+ * {@linkcode isDeno} is the entry point: it is asked when something is called, so that no module needs `Deno` to load.
+ * Files and the environment are read by `node:` modules, which Deno has too, with the same permissions.
+ *
+ * @module
+ */
+import process from "node:process";
+
+/** Returns `true` on Deno; Node and Bun have the same modules. */
+export function isDeno(): boolean {
+  return process.versions.deno !== undefined;
+}
+
+/**
+ * Returns why a file or a program cannot be used. Node's codes are those of Deno's `node:` modules too; its own errors
+ * have names.
+ */
+export function reasonOf(error: unknown): "missing" | "no permission flag" | "refused" | "folder" | undefined {
+  const { name, code } = (error ?? {}) as { readonly name?: unknown; readonly code?: unknown };
+  if (code === "ENOENT" || name === "NotFound") return "missing";
+  if (name === "NotCapable") return "no permission flag";
+  if (code === "EACCES" || code === "EPERM" || name === "PermissionDenied") return "refused";
+  return code === "EISDIR" || name === "IsADirectory" ? "folder" : undefined;
+}
