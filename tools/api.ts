@@ -38,7 +38,7 @@ interface DocumentedSymbol {
 interface Declaration {
   readonly kind: string;
   readonly def?: Partial<DocumentedFunction> & {
-    readonly constructors?: readonly DocumentedFunction[];
+    readonly constructors?: readonly (DocumentedFunction & { readonly accessibility?: string })[];
     readonly methods?: readonly (Partial<DocumentedFunction> & {
       readonly name: string;
       readonly functionDef?: DocumentedFunction;
@@ -114,7 +114,7 @@ export async function functionsWithOptions(): Promise<string[]> {
     for (const { name, declarations } of symbols) {
       for (const { def = {} } of declarations) {
         add(name, def);
-        for (const made of def.constructors ?? []) add(`new ${name}`, made);
+        for (const made of def.constructors ?? []) if (made.accessibility !== "private") add(`new ${name}`, made);
         for (const method of def.methods ?? []) {
           add(`${name}.${method.name}`, { params: (method.functionDef ?? method).params, jsDoc: method.jsDoc });
         }

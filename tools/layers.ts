@@ -49,9 +49,33 @@ const LAYERS: Readonly<Record<string, { readonly folders: readonly string[]; rea
     },
     "relay/client": { folders: ["api", "async", "errors", "informer", "relay/server"], packages: [] },
     "connect/kubeconfig": { folders: ["api", "errors"], packages: ["js-yaml"] },
+    "connect/runtime": {
+      folders: ["api", "async", "errors", "connect/kubeconfig"],
+      packages: [
+        "@std/async",
+        "node:child_process",
+        "node:http",
+        "node:https",
+        "node:net",
+        "node:os",
+        "node:process",
+        "node:stream",
+        "node:tls",
+        "node:zlib",
+      ],
+    },
     connect: {
-      folders: ["api", "client", "connect/kubeconfig", "async", "errors", "kinds"],
-      packages: ["@std/async", "node:crypto", "node:path", "node:url"],
+      folders: ["api", "client", "connect/kubeconfig", "connect/runtime", "async", "errors", "kinds"],
+      packages: [
+        "@std/async",
+        "js-yaml",
+        "node:crypto",
+        "node:fs",
+        "node:path",
+        "node:process",
+        "node:tty",
+        "node:url",
+      ],
     },
     otel: {
       folders: ["api", "async", "errors", "client", "reflector", "informer", "controllers/reconcile"],
@@ -128,7 +152,7 @@ const BUNDLE = "cli/page_html.ts";
 const UNTRUSTED = ["api", "relay/server", "entry", "client/protocol"];
 
 /** Folders that may name the runtime. */
-const RUNTIME = ["connect", "testing/control_plane", "cli"];
+const RUNTIME = ["connect", "connect/runtime", "testing/control_plane", "cli"];
 
 interface Source {
   readonly path: string;

@@ -76,6 +76,7 @@ export function linesOf(request: Request): readonly Line[] {
 /** Separates the lines of a copy of a request, which `Request` has joined, if {@linkcode appendLines} has added any. */
 export function copyLines(request: Request, copy: Request): void {
   const lines = linesOf(request);
+  if (lines.some(([name]) => isImpersonation(name))) withoutUser(copy);
   for (const [name] of lines) copy.headers.delete(name);
   if (lines.length > 0) appendLines(copy, lines);
 }
@@ -84,10 +85,14 @@ export function copyLines(request: Request, copy: Request): void {
 export function impersonating(user: Impersonation): (request: Request) => void {
   const lines = impersonationHeaders(user);
   return (request) => {
-    for (const name of [...request.headers.keys()].filter(isImpersonation)) request.headers.delete(name);
+    withoutUser(request);
     LINES.delete(request);
     appendLines(request, lines);
   };
+}
+
+function withoutUser({ headers }: Request): void {
+  for (const name of [...headers.keys()].filter(isImpersonation)) headers.delete(name);
 }
 
 /** Returns `true` for the name of a header that is a part of an impersonation. */

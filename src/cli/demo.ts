@@ -38,7 +38,7 @@ export async function demo(flags: DemoFlags, _args: readonly string[], context: 
   checkNumbers({ pods: flags.pods, churn: flags.churn });
   using server = new FakeApiServer({ bookmarkMs: 1_000 });
   for (let index = 0; index < flags.pods; index++) server.create(Pod, samplePod(index));
-  const http = listen(0, (request, info) => server.fetch(request, info), terminal);
+  const http = await listen(0, (request, info) => server.fetch(request, info), terminal);
   const address = `http://127.0.0.1:${http.port}`;
   using client = new Client({ server: address });
   const informers = new SharedInformerFactory(client, {

@@ -74,7 +74,7 @@ export async function fake(
     return response;
   };
   const { promise: firstWatch, resolve: watched } = Promise.withResolvers<void>();
-  const http = listen(flags.port, answer, terminal);
+  const http = await listen(flags.port, answer, terminal);
   const address = `http://127.0.0.1:${http.port}`;
   let churn: SteadyChurn | undefined;
   try {

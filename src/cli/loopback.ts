@@ -6,6 +6,8 @@
  * @module
  */
 import { FetchServer } from "../connect/run_manager.ts";
+import { failureKind } from "../connect/runtime/runtime.ts";
+import type { FetchHandler } from "../connect/runtime/servers.ts";
 import { errorLine } from "../errors/errors.ts";
 import { UsageError } from "./shared/explain_error.ts";
 import type { Terminal } from "./terminal/terminal.ts";
@@ -16,15 +18,15 @@ import type { Terminal } from "./terminal/terminal.ts";
  *
  * @throws {UsageError} when the port is out of range, or this program may not listen. @throws {Error} when it is taken.
  */
-export function listen(port: number, handler: Deno.ServeHandler<Deno.NetAddr>, terminal: Terminal): FetchServer {
+export async function listen(port: number, handler: FetchHandler, terminal: Terminal): Promise<FetchServer> {
   if (port > 65_535) throw new UsageError(`--port must be at most 65535, found ${port}`);
   try {
-    return new FetchServer(handler, { port, onError: (error) => terminal.say(`error: ${errorLine(error)}`) });
+    return await FetchServer.listen(handler, { port, onError: (error) => terminal.say(`error: ${errorLine(error)}`) });
   } catch (error) {
-    if (error instanceof Deno.errors.NotCapable) {
+    if (failureKind(error) === "no permission flag") {
       throw new UsageError(`this program may not listen; run Deno with --allow-net=127.0.0.1`, { cause: error });
     }
-    const reason = error instanceof Deno.errors.AddrInUse ? "is taken" : "cannot be used";
+    const reason = failureKind(error) === "in use" ? "is taken" : "cannot be used";
     throw new Error(`port ${port} ${reason}; choose another, or 0 for any free one`, { cause: error });
   }
 }

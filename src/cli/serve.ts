@@ -103,7 +103,7 @@ export async function serve(flags: ServeFlags, names: readonly string[], context
   const isMany = served[0].cluster !== undefined;
   const answer = (request: Request, info: ConnectionInfo): Response | Promise<Response> =>
     isMany ? answerClusters(request, info, served) : answerServed(request, info, served[0].relay);
-  const http = listen(flags.port, answer, terminal);
+  const http = await listen(flags.port, answer, terminal);
   const address = `http://127.0.0.1:${http.port}`;
   try {
     terminal.result(address);

@@ -24,12 +24,13 @@ import {
   IN_CLUSTER_OPTIONS,
   type InClusterOptions,
 } from "./connect_options.ts";
-import type { TlsMaterial } from "./connections.ts";
 import { KubeconfigLogin, TokenFile } from "./credentials.ts";
-import { type Host, netFlag, type RecordingHost, recordingHost, runFlag, thisHost } from "./host.ts";
+import { type Host, type RecordingHost, recordingHost, thisHost } from "./host.ts";
 import { EntryFields, type KubeconfigEntry, parseKubeconfig } from "./kubeconfig/parse_kubeconfig.ts";
 import { proxyHref, proxyName, proxyPort, resolveContext, serverProblem } from "./kubeconfig/resolve_context.ts";
 import { choosePlan, type ConnectionPlan, isAttempt, loadKubeconfig, planFromContext, planInCluster } from "./plan.ts";
+import type { TlsMaterial } from "./runtime/connections.ts";
+import { netFlag, runFlag } from "./runtime/permissions.ts";
 import { TlsFiles, validityOf } from "./tls_files.ts";
 import { HttpTransport } from "./transport.ts";
 

@@ -16,9 +16,8 @@ import type { Credentials } from "../client/http/connection.ts";
 import { messageOf, redactSecrets, withoutSecrets } from "../errors/errors.ts";
 import { InformerError } from "../errors/informer_error.ts";
 import type { InClusterOptions } from "./connect_options.ts";
-import { isSameMaterial, type TlsMaterial, tlsProblem } from "./connections.ts";
 import { type ExplainFileProblem, FileProblem, pathBeside, readCheckedFile } from "./files.ts";
-import { type Host, runFlag } from "./host.ts";
+import type { Host } from "./host.ts";
 import {
   type ExecCluster,
   ExecCredential,
@@ -28,7 +27,10 @@ import {
   parseExecCredential,
 } from "./kubeconfig/exec_plugin.ts";
 import { Redacted, Secret, termOfToken, tokenProblem } from "./kubeconfig/secrets.ts";
-import { reasonOf } from "./runtime.ts";
+import { isSameMaterial, type TlsMaterial } from "./runtime/connections.ts";
+import { tlsProblem } from "./runtime/open_connections.ts";
+import { runFlag } from "./runtime/permissions.ts";
+import { failureKind } from "./runtime/runtime.ts";
 import type { PemSources, TlsFiles } from "./tls_files.ts";
 
 /** A header that does not change. Prints as `[redacted]`. */
@@ -287,7 +289,7 @@ export async function runPlugin(
 }
 
 function startProblem(error: unknown, command: string, plugin: ExecPlugin): string {
-  const reason = reasonOf(error);
+  const reason = failureKind(error);
   if (reason === "missing") {
     const place = command === plugin.command ? "there is no such program in PATH" : `there is no file "${command}"`;
     const hint = plugin.installHint === undefined ? "" : `; ${plugin.installHint}`;

@@ -23,7 +23,7 @@ import {
 import { InformerError } from "../errors/informer_error.ts";
 import { checkNames } from "../errors/option_names.ts";
 import { folderPermissions, replaceFile } from "./files.ts";
-import { reasonOf } from "./runtime.ts";
+import { failureKind } from "./runtime/runtime.ts";
 
 /** The number of bytes that are read at once. */
 const CHUNK_BYTES = 2 * 1_024 * 1_024;
@@ -68,7 +68,7 @@ export class FileSnapshots implements SnapshotStore {
     try {
       return chunksOf(await open(path));
     } catch (cause) {
-      if (reasonOf(cause) === "missing") return undefined;
+      if (failureKind(cause) === "missing") return undefined;
       throw new InformerError(`Cannot read "${path}"${hint(path, cause)}`, { cause });
     }
   }
@@ -142,7 +142,7 @@ function fileName(name: string): string {
 
 /** Returns the end of the message of an error: the flags that would permit it, if they are missing. */
 function hint(path: string, cause: unknown): string {
-  return reasonOf(cause) === "no permission flag" ? `; run Deno with ${folderPermissions(path)}` : "";
+  return failureKind(cause) === "no permission flag" ? `; run Deno with ${folderPermissions(path)}` : "";
 }
 
 /** A line of a file behind the first: the version, and objects that were delivered or, without a version, deleted. */
@@ -194,7 +194,7 @@ export class FileCheckpoints implements CheckpointStore {
     try {
       text = await readFile(path, "utf8");
     } catch (cause) {
-      if (reasonOf(cause) === "missing") return undefined;
+      if (failureKind(cause) === "missing") return undefined;
       throw new InformerError(`Cannot read "${path}"${hint(path, cause)}`, { cause });
     }
     const [head, ...lines] = text.split("\n");
@@ -252,7 +252,7 @@ async function openCheckpoint(path: string): Promise<FileHandle | undefined> {
   try {
     return await open(path, constants.O_RDWR | constants.O_APPEND);
   } catch (error) {
-    if (reasonOf(error) === "missing") return undefined;
+    if (failureKind(error) === "missing") return undefined;
     throw error;
   }
 }

@@ -8,8 +8,9 @@
 import { readdir, rename, stat, unlink } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join } from "node:path";
 import { messageOf } from "../errors/errors.ts";
-import { type Host, readFlag } from "./host.ts";
-import { reasonOf } from "./runtime.ts";
+import type { Host } from "./host.ts";
+import { readFlag } from "./runtime/permissions.ts";
+import { failureKind } from "./runtime/runtime.ts";
 
 /** A file cannot be used. The message follows the path in a sentence, and says what to do. */
 export class FileProblem extends Error {
@@ -18,7 +19,7 @@ export class FileProblem extends Error {
 
   /** `"missing-file"` if there is no such file. */
   get reason(): "missing-file" | undefined {
-    return reasonOf(this.cause) === "missing" ? "missing-file" : undefined;
+    return failureKind(this.cause) === "missing" ? "missing-file" : undefined;
   }
 }
 
@@ -54,7 +55,7 @@ export function pathBeside(file: string, path: string): string {
 
 /** Returns the reason why a file cannot be read, with the permission flag that is missing. */
 export function readProblem(error: unknown, path: string): string {
-  const reason = reasonOf(error);
+  const reason = failureKind(error);
   if (reason === "missing") return "there is no such file";
   if (reason === "no permission flag") return `this program may not read it, run it with ${readFlag(path)}`;
   if (reason === "refused") return "the user who runs this program may not read it";
@@ -97,7 +98,7 @@ export async function replaceFile(
       await unlink(beside);
     } catch (second) {
       // It was never created, or the folder cannot be written.
-      if (!["missing", "no permission flag"].includes(reasonOf(second) ?? "")) {
+      if (!["missing", "no permission flag"].includes(failureKind(second) ?? "")) {
         throw new AggregateError([cause, second], failure, { cause });
       }
     }
@@ -116,6 +117,6 @@ async function removeLeft(path: string): Promise<void> {
     }
   } catch (error) {
     // Another process has removed it, or may; a folder that is missing is found by the write.
-    if (!["missing", "no permission flag", "refused"].includes(reasonOf(error) ?? "")) throw error;
+    if (!["missing", "no permission flag", "refused"].includes(failureKind(error) ?? "")) throw error;
   }
 }

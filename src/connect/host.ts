@@ -9,7 +9,8 @@
 import { readFile } from "node:fs/promises";
 import process from "node:process";
 import { isatty } from "node:tty";
-import { type Program, type ProgramResult, runProgram } from "./programs.ts";
+import { envFlag, readFlag } from "./runtime/permissions.ts";
+import { type Program, type ProgramResult, runProgram } from "./runtime/programs.ts";
 
 /** Access to the environment, files and programs of a machine; tests replace it. */
 export interface Host {
@@ -40,31 +41,6 @@ export const thisHost: Host = {
   windows: process.platform === "win32",
   serviceAccountFolder: "/var/run/secrets/kubernetes.io/serviceaccount",
 };
-
-/** Returns the flag that permits reading environment variables. */
-export function envFlag(...names: readonly string[]): string {
-  return `--allow-env=${names.join(",")}`;
-}
-
-/** Returns the flag that permits reading files and folders, quoted for a shell. */
-export function readFlag(...paths: readonly string[]): string {
-  return `--allow-read=${shellWord(paths.join(","))}`;
-}
-
-/** Returns the flag that permits running programs, quoted for a shell. */
-export function runFlag(...commands: readonly string[]): string {
-  return `--allow-run=${shellWord(commands.join(","))}`;
-}
-
-/** Returns the flag that permits connecting to a server, and to the hosts in `more`. */
-export function netFlag(server: URL, ...more: readonly string[]): string {
-  const host = `${server.hostname}:${server.port || (server.protocol === "https:" ? "443" : "80")}`;
-  return `--allow-net=${[host, ...more].join(",")}`;
-}
-
-function shellWord(text: string): string {
-  return /^[\w./,:@%+=~\\-]*$/.test(text) ? text : JSON.stringify(text);
-}
 
 /** A host that records the permissions needed for the accesses made through it. */
 export interface RecordingHost extends Host {

@@ -21,6 +21,7 @@ import {
 } from "../api/stores.ts";
 import { InformerError } from "../errors/informer_error.ts";
 import { checkNames } from "../errors/option_names.ts";
+import { isDeno } from "./runtime/runtime.ts";
 
 /** A key of Deno KV, as {@linkcode KvSnapshots} uses them. */
 export type SnapshotKvKey = readonly (string | number)[];
@@ -295,8 +296,14 @@ interface Stamp {
 
 /** Opens Deno KV, for {@linkcode close}. @throws {Error} when Deno has none. */
 async function openKv(path: string | undefined): Promise<SnapshotKv> {
-  const { openKv } = Deno as { readonly openKv?: (path?: string) => Promise<SnapshotKv & Disposable> };
-  if (openKv === undefined) throw new InformerError("Cannot open Deno KV: run Deno with --unstable-kv");
+  const { openKv } = (isDeno() ? Deno : {}) as { openKv?: (path?: string) => Promise<SnapshotKv & Disposable> };
+  if (openKv === undefined) {
+    throw new InformerError(
+      isDeno()
+        ? "Cannot open Deno KV: run Deno with --unstable-kv"
+        : "Cannot open Deno KV: this runtime has none; keep them in files, or give a database of the package @deno/kv",
+    );
+  }
   const kv = await openKv(path);
   opened.set(kv, kv);
   return kv;

@@ -43,5 +43,5 @@ export {
   type InClusterOptions,
 } from "./connect_options.ts";
 export { httpTransport, type HttpTransportOptions } from "./transport.ts";
-export type { TlsMaterial } from "./connections.ts";
+export type { TlsMaterial } from "./runtime/connections.ts";
 export { KubeconfigError, type KubeconfigPlace } from "./kubeconfig/parse_kubeconfig.ts";

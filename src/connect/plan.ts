@@ -21,7 +21,7 @@ import {
   tokenLogin,
 } from "./credentials.ts";
 import { type ExplainFileProblem, FileProblem, pathBeside, readCheckedFile } from "./files.ts";
-import { envFlag, type Host, readFlag } from "./host.ts";
+import type { Host } from "./host.ts";
 import { certificateProblem, privateKeyProblem } from "./kubeconfig/certificates.ts";
 import type { ExecCluster, ExecPlugin } from "./kubeconfig/exec_plugin.ts";
 import {
@@ -43,7 +43,8 @@ import {
   type ResolvedUser,
 } from "./kubeconfig/resolve_context.ts";
 import { Secret } from "./kubeconfig/secrets.ts";
-import { reasonOf } from "./runtime.ts";
+import { envFlag, readFlag } from "./runtime/permissions.ts";
+import { failureKind } from "./runtime/runtime.ts";
 import { filePemSource, type PemSource, type PemSources } from "./tls_files.ts";
 
 /** The credentials sent as `Authorization`. */
@@ -172,8 +173,8 @@ export async function loadKubeconfig(
       configs.push(parseKubeconfig(text, path));
     } catch (error) {
       if (!(error instanceof FileProblem)) throw error;
-      if (reasonOf(error.cause) === "missing" && !choice.mustExist) continue;
-      if (reasonOf(error.cause) === "no permission flag" && !choice.mustBeAllowed) {
+      if (failureKind(error.cause) === "missing" && !choice.mustExist) continue;
+      if (failureKind(error.cause) === "no permission flag" && !choice.mustBeAllowed) {
         return { source: choice.source, problem: error.message, cause: error };
       }
       throw kubeconfigError({ file: path }, error.message, { cause: error, reason: error.reason });
@@ -208,7 +209,7 @@ function choose(options: Pick<ConnectOptions, "kubeconfig">, host: Host): Choice
     if (paths.length === 0) home = host.env(homeName);
   } catch (cause) {
     // KUBECONFIG may name another cluster than the file in the home folder, so that file is not tried.
-    if (reasonOf(cause) !== "no permission flag") throw cause;
+    if (failureKind(cause) !== "no permission flag") throw cause;
     const flag = envFlag("KUBECONFIG", homeName);
     return { source: "KUBECONFIG", problem: `this program may not read it, run it with ${flag}`, cause };
   }
@@ -415,7 +416,7 @@ function readServer(host: Host): URL | ConnectAttempt {
     name = host.env(HOST);
     port = host.env(PORT);
   } catch (cause) {
-    if (reasonOf(cause) !== "no permission flag") throw cause;
+    if (failureKind(cause) !== "no permission flag") throw cause;
     const problem = `this program may not read where the API server is, run it with ${envFlag(HOST, PORT)}`;
     return { source: "in-cluster", problem, cause };
   }
@@ -454,13 +455,13 @@ async function podNamespace(folder: string, host: Host): Promise<string | undefi
     if (name) return name;
   } catch (error) {
     // Without the permission, the namespace file is used.
-    if (reasonOf(error) !== "no permission flag") throw error;
+    if (failureKind(error) !== "no permission flag") throw error;
   }
   try {
     return (await readCheckedFile(path, host)).trim() || undefined;
   } catch (error) {
     if (!(error instanceof FileProblem)) throw error;
-    if (reasonOf(error.cause) === "missing") return undefined;
+    if (failureKind(error.cause) === "missing") return undefined;
     throw explainPodFile(folder, path)(error);
   }
 }
@@ -468,9 +469,9 @@ async function podNamespace(folder: string, host: Host): Promise<string | undefi
 /** The flag names the folder, because its files are links to other files in it, which change. */
 function explainPodFile(folder: string, path: string, hint = ""): ExplainFileProblem {
   return (cause) => {
-    const problem = reasonOf(cause.cause) === "no permission flag"
+    const problem = failureKind(cause.cause) === "no permission flag"
       ? `this program may not read it, run it with ${readFlag(folder)}`
-      : `${cause.message}${reasonOf(cause.cause) === "missing" ? hint : ""}`;
+      : `${cause.message}${failureKind(cause.cause) === "missing" ? hint : ""}`;
     return new ServiceAccountError(`${JSON.stringify(path)}: ${problem}`, { cause });
   };
 }

@@ -6,12 +6,15 @@
  *
  * @module
  */
+import process from "node:process";
 import type { Abortable } from "../api/options.ts";
 import { callObserver, DerivedController } from "../async/signals.ts";
 import { sleep } from "../async/time.ts";
 import { ConsoleReporter } from "../errors/errors.ts";
 import { InformerError } from "../errors/informer_error.ts";
 import { checkNames } from "../errors/option_names.ts";
+import { failureKind } from "./runtime/runtime.ts";
+import { type FetchHandler, type PortServer, servePort } from "./runtime/servers.ts";
 
 /** The time from a failure to the next attempt to listen, in milliseconds. */
 const AGAIN_MS = 1_000;
@@ -32,48 +35,53 @@ export interface FetchServerOptions {
 }
 
 /**
- * A server of Deno that listens again after a failure: `Deno.serve` ends for ever, and the process with it, at the
- * first connection that it cannot accept, such as one for which there is no open file any more.
+ * A server that listens again after a failure: `Deno.serve` ends for ever, and the process with it, at the first
+ * connection that it cannot accept, such as one for which there is no open file any more.
  *
  * When it fails, it closes its connections, since these may be what has used up the open files, and listens again 1 s
  * later, each second until it succeeds.
  *
- * Needs `--allow-net=<hostname>:<port>`.
+ * On Deno it needs `--allow-net=<hostname>:<port>`.
  *
  * @example
  * ```ts ignore
  * import { FetchServer } from "@kube/informer/connect";
  *
- * await using server = new FetchServer(() => new Response("ok"), { port: 8080, onListen: console.log });
+ * await using server = await FetchServer.listen(() => new Response("ok"), { port: 8080, onListen: console.log });
  * ```
  */
 export class FetchServer implements AsyncDisposable {
   /** The port. */
   readonly port: number;
-  readonly #handler: Deno.ServeHandler<Deno.NetAddr>;
+  readonly #handler: FetchHandler;
   readonly #options: FetchServerOptions;
   readonly #reporter = new ConsoleReporter();
   /** Aborts with the disposal. */
   readonly #stop = new AbortController();
   /** Aborts with the connections of the present server. */
-  #connections = new AbortController();
-  #server: Deno.HttpServer<Deno.NetAddr>;
+  #connections: AbortController;
+  #server: PortServer;
   readonly #running: Promise<void>;
 
-  /**
-   * Listens at once.
-   *
-   * @throws {Deno.errors.AddrInUse} when the port is in use.
-   * @throws {Deno.errors.NotCapable} without permission.
-   */
-  constructor(handler: Deno.ServeHandler<Deno.NetAddr>, options: FetchServerOptions = {}) {
-    checkNames("serve HTTP", options, "port hostname onListen onError");
+  private constructor(handler: FetchHandler, options: FetchServerOptions, first: Listening) {
     this.#handler = handler;
     this.#options = options;
-    this.#server = this.#listen(options.port ?? 8080);
-    this.port = this.#server.addr.port;
+    this.#server = first.server;
+    this.#connections = first.connections;
+    this.port = first.server.port;
     this.#running = this.#run();
     options.onListen?.(this.port);
+  }
+
+  /**
+   * Listens on a port, and resolves when it is open.
+   *
+   * @throws {Error} with the name `AddrInUse` on Deno, or the code `EADDRINUSE`, when the port is in use.
+   * @throws {Error} named `NotCapable` when Deno may not listen there.
+   */
+  static async listen(handler: FetchHandler, options: FetchServerOptions = {}): Promise<FetchServer> {
+    checkNames("serve HTTP", options, "port hostname onListen onError");
+    return new FetchServer(handler, options, await listen(handler, options, options.port ?? 8080));
   }
 
   /**
@@ -86,13 +94,6 @@ export class FetchServer implements AsyncDisposable {
     await this.#server.shutdown().catch(() => {}); // it has failed, which was reported
     clearTimeout(grace);
     await this.#running;
-  }
-
-  #listen(port: number): Deno.HttpServer<Deno.NetAddr> {
-    const { hostname = "127.0.0.1" } = this.#options;
-    this.#connections = new AbortController();
-    const { signal } = this.#connections;
-    return Deno.serve({ port, hostname, signal, onListen: () => {} }, this.#handler);
   }
 
   async #run(): Promise<void> {
@@ -114,7 +115,9 @@ export class FetchServer implements AsyncDisposable {
       await sleep(AGAIN_MS, { signal }).catch(() => {}); // it was aborted, which the next line finds
       if (signal.aborted) return;
       try {
-        this.#server = this.#listen(this.port);
+        const { server, connections } = await listen(this.#handler, this.#options, this.port);
+        this.#server = server;
+        this.#connections = connections;
         return;
       } catch (cause) {
         this.#report(cause);
@@ -131,27 +134,35 @@ export class FetchServer implements AsyncDisposable {
   }
 }
 
+/** A port that is open. */
+interface Listening {
+  readonly server: PortServer;
+  /** Aborts its connections. */
+  readonly connections: AbortController;
+}
+
+async function listen(handler: FetchHandler, options: FetchServerOptions, port: number): Promise<Listening> {
+  const { hostname = "127.0.0.1" } = options;
+  const connections = new AbortController();
+  return { server: await servePort(handler, { port, hostname, signal: connections.signal }), connections };
+}
+
 /** Exit codes of a process that a signal has ended, as shells report them: 128 and the signal's number. */
 const EXIT_CODES = { SIGINT: 130, SIGTERM: 143, SIGBREAK: 149 } as const;
 
+type ShutdownName = keyof typeof EXIT_CODES;
+
 /** The parts of the runtime that {@linkcode shutdownSignal} uses; tests replace them. */
 export interface SignalHost {
-  /** The operating system. */
-  readonly os: string;
+  /** The operating system, as Node names it. */
+  readonly platform: string;
   /** Calls `handler` at each signal. */
-  readonly addSignalListener: (signal: Deno.Signal, handler: () => void) => void;
-  /** Undoes {@linkcode SignalHost.addSignalListener}. */
-  readonly removeSignalListener: (signal: Deno.Signal, handler: () => void) => void;
+  readonly on: (signal: ShutdownName, handler: () => void) => unknown;
+  /** Undoes {@linkcode SignalHost.on}. */
+  readonly off: (signal: ShutdownName, handler: () => void) => unknown;
   /** Ends the process. */
   readonly exit: (code: number) => void;
 }
-
-const DENO: SignalHost = {
-  os: Deno.build.os,
-  addSignalListener: Deno.addSignalListener,
-  removeSignalListener: Deno.removeSignalListener,
-  exit: Deno.exit,
-};
 
 /**
  * Returns a signal that aborts when the process is asked to end: by Ctrl-C (SIGINT) or by SIGTERM, which Kubernetes
@@ -175,25 +186,25 @@ const DENO: SignalHost = {
  * ```
  */
 export function shutdownSignal(): AbortSignal & Disposable {
-  return shutdownSignalOf(DENO);
+  return shutdownSignalOf(process);
 }
 
 /** As {@linkcode shutdownSignal}, with the signals of `host`. */
 export function shutdownSignalOf(host: SignalHost): AbortSignal & Disposable {
   const controller = new AbortController();
   // Deno knows SIGTERM on Windows by name, and throws when it is listened to.
-  const names = host.os === "windows" ? ["SIGINT", "SIGBREAK"] as const : ["SIGINT", "SIGTERM"] as const;
+  const names = host.platform === "win32" ? ["SIGINT", "SIGBREAK"] as const : ["SIGINT", "SIGTERM"] as const;
   const listeners = names.map((name) => {
     const listener = (): void => {
       if (controller.signal.aborted) return host.exit(EXIT_CODES[name]);
       controller.abort(new DOMException(`The process received ${name}`, "AbortError"));
     };
-    host.addSignalListener(name, listener);
+    host.on(name, listener);
     return { name, listener };
   });
   return Object.assign(controller.signal, {
     [Symbol.dispose]: (): void => {
-      for (const { name, listener } of listeners.splice(0)) host.removeSignalListener(name, listener);
+      for (const { name, listener } of listeners.splice(0)) host.off(name, listener);
     },
   });
 }
@@ -222,10 +233,10 @@ export interface RunManagerOptions extends Abortable, FetchServerOptions {
  * {@linkcode FetchServer} does, while the manager runs on. A second signal ends the process at once, as in
  * {@linkcode shutdownSignal}.
  *
- * Needs `--allow-net=<hostname>:<port>`, by default `--allow-net=[::]:8080` or, for IPv4 alone,
+ * On Deno it needs `--allow-net=<hostname>:<port>`, by default `--allow-net=[::]:8080` or, for IPv4 alone,
  * `--allow-net=0.0.0.0:8080`.
  *
- * @throws {Deno.errors.AddrInUse} when the port is in use.
+ * @throws {Error} with the name `AddrInUse` on Deno, or the code `EADDRINUSE`, when the port is in use.
  * @throws the error of the manager.
  *
  * @example
@@ -244,18 +255,18 @@ export async function runManager(manager: RunnableManager, options: RunManagerOp
   using shutdown = shutdownSignal();
   const { signal, ...rest } = options;
   using stop = new DerivedController(shutdown, signal);
-  const serve = (hostname: string): FetchServer =>
-    new FetchServer((request) => manager.fetch(request), { ...rest, hostname });
-  await using _server = options.hostname === undefined ? listenOnAll(serve) : serve(options.hostname);
+  const listen = (hostname: string): Promise<FetchServer> =>
+    FetchServer.listen((request) => manager.fetch(request), { ...rest, hostname });
+  await using _server = await (options.hostname === undefined ? listenOnAll(listen) : listen(options.hostname));
   await manager.run({ signal: stop.signal });
 }
 
 /** Listens on all addresses: of both families, or of IPv4 where the host or the permissions have no IPv6. */
-function listenOnAll<S>(listen: (hostname: string) => S): S {
+async function listenOnAll<S>(listen: (hostname: string) => Promise<S>): Promise<S> {
   try {
-    return listen("::");
+    return await listen("::");
   } catch (error) {
-    if (error instanceof Deno.errors.AddrInUse) throw error;
-    return listen("0.0.0.0");
+    if (failureKind(error) === "in use") throw error;
+    return await listen("0.0.0.0");
   }
 }

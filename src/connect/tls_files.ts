@@ -5,9 +5,10 @@
  *
  * @module
  */
-import { type TlsMaterial, tlsProblem } from "./connections.ts";
 import { type ExplainFileProblem, FileProblem, readCheckedFile } from "./files.ts";
 import type { Host } from "./host.ts";
+import type { TlsMaterial } from "./runtime/connections.ts";
+import { tlsProblem } from "./runtime/open_connections.ts";
 
 /** A PEM text, inline or in a file that may change. */
 export interface PemSource {

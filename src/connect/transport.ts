@@ -13,15 +13,10 @@ import { DerivedController } from "../async/signals.ts";
 import { LongTimer, monotonicMs } from "../async/time.ts";
 import { causesOf, messageOf, withoutAddress } from "../errors/errors.ts";
 import { checkNames } from "../errors/option_names.ts";
-import {
-  type Connections,
-  type ConnectionsOptions,
-  isSameMaterial,
-  openConnections,
-  type TlsMaterial,
-} from "./connections.ts";
 import type { ExecLogin, KubeconfigLogin } from "./credentials.ts";
 import { parseProxy, type ProxyAddress, proxyName, serverNameProblem } from "./kubeconfig/resolve_context.ts";
+import { type Connections, type ConnectionsOptions, isSameMaterial, type TlsMaterial } from "./runtime/connections.ts";
+import { openConnections } from "./runtime/open_connections.ts";
 
 /**
  * Long-running requests, whose response may begin late (apiserver `longRunningRequestCheck`: the verb `proxy`, and

@@ -30,9 +30,14 @@ class ServedRelay implements AsyncDisposable {
   #relay!: InformerRelay;
   #http!: FetchServer;
 
-  constructor(client: Client) {
+  private constructor(client: Client) {
     this.#client = client;
-    this.start();
+  }
+
+  static async start(client: Client): Promise<ServedRelay> {
+    const served = new ServedRelay(client);
+    await served.start();
+    return served;
   }
 
   get address(): string {
@@ -44,10 +49,10 @@ class ServedRelay implements AsyncDisposable {
     return this.#informers.status().reduce((sum, { status }) => sum + status.watches, 0);
   }
 
-  start(): void {
+  async start(): Promise<void> {
     this.#informers = new SharedInformerFactory(this.#client, { onError: (error) => this.#errors.push(error) });
     this.#relay = new InformerRelay(this.#informers, { collections: { maps: ConfigMap, pods: Pod } });
-    this.#http = new FetchServer(this.#relay.fetch, { port: this.#port });
+    this.#http = await FetchServer.listen(this.#relay.fetch, { port: this.#port });
     this.#port = this.#http.port;
   }
 
@@ -94,7 +99,7 @@ async function* valuesOf(output: ReadableStream<Uint8Array>): AsyncGenerator<Kub
 cluster.withPlane("kubectl reads through a relay what it reads from the server, and watches", async (setting) => {
   const { client, namespace, kubeconfig } = setting;
   await forEach(names("map", 20), (name) => client.resource(ConfigMap, { namespace }).create(mapDraft(name)));
-  await using relay = new ServedRelay(client);
+  await using relay = await ServedRelay.start(client);
   const get = ["get", "configmaps", "-n", namespace, "-o", "json"];
   const direct = new Deno.Command(`${ASSETS}/kubectl`, { args: ["--kubeconfig", kubeconfig, ...get] });
   const [relayed, expected] = [await outputOf(kubectl(relay.address, ...get)), await outputOf(direct)];
@@ -125,7 +130,7 @@ cluster.withPlane("kubectl reads through a relay what it reads from the server, 
 
 cluster.withPlane("caches behind a relay equal the server, after relays and servers were killed", async (setting) => {
   const { client, namespace, plane } = setting;
-  await using relay = new ServedRelay(client);
+  await using relay = await ServedRelay.start(client);
   using reader = new Client({ server: relay.address });
   const readers: SharedIndexInformer<KubernetesObject>[] = [];
   const problems: string[] = [];
@@ -173,7 +178,7 @@ cluster.withPlane("caches behind a relay equal the server, after relays and serv
     const writing = write(2);
     await relay.stop();
     await writing;
-    relay.start();
+    await relay.start();
     await check("relay restarted");
 
     await plane.kill9("apiserver");

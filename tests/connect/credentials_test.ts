@@ -21,7 +21,7 @@ import {
 import type { FileProblem } from "../../src/connect/files.ts";
 import { ExecCredential } from "../../src/connect/kubeconfig/exec_plugin.ts";
 import { Secret } from "../../src/connect/kubeconfig/secrets.ts";
-import type { Program } from "../../src/connect/programs.ts";
+import type { Program } from "../../src/connect/runtime/programs.ts";
 import { errorLine } from "../../src/errors/errors.ts";
 import { InformerError } from "../../src/errors/informer_error.ts";
 import { makeCertificates } from "../support/certificates.ts";

@@ -59,7 +59,7 @@ Deno.test("FileSnapshots names the reason for which a file cannot be written, al
   await using folder = new Folder();
   const store = new FileSnapshots(() => folder.file("a".repeat(260)));
   const error = await assertRejects(() => set(store, "pods/v1", ["new"]), Error, "Cannot write");
-  assertStringIncludes((error.cause as Error).message, "File name too long");
+  assertStringIncludes((error.cause as Error).message, "name too long");
 });
 
 Deno.test("FileSnapshots leaves the old file where the writing fails, or the snapshot is too large", async () => {

@@ -1,4 +1,4 @@
-import { assertEquals, assertRejects, assertStringIncludes, assertThrows } from "@std/assert";
+import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { Client } from "../../src/client/client.ts";
 import {
   FetchServer,
@@ -7,6 +7,7 @@ import {
   shutdownSignalOf,
   type SignalHost,
 } from "../../src/connect/run_manager.ts";
+import { failureKind } from "../../src/connect/runtime/runtime.ts";
 import { httpTransport } from "../../src/connect/transport.ts";
 import { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";
 import { Pod } from "../../src/kinds/core/v1.ts";
@@ -16,20 +17,21 @@ import { FakeTime } from "../support/fake_time.ts";
 
 Deno.test("an FetchServer answers until it is disposed, and throws where its port is in use", async () => {
   const ports: number[] = [];
-  const server = new FetchServer(({ url }) => new Response(new URL(url).pathname), {
+  const server = await FetchServer.listen(({ url }) => new Response(new URL(url).pathname), {
     port: 0,
     onListen: (it) => ports.push(it),
   });
   assertEquals(ports, [server.port]);
-  assertThrows(() => new FetchServer(() => new Response(), { port: server.port }), Deno.errors.AddrInUse);
+  const again = await assertRejects(() => FetchServer.listen(() => new Response(), { port: server.port }), Error);
+  assertEquals(failureKind(again), "in use");
   assertEquals(await (await fetch(`http://127.0.0.1:${server.port}/path`)).text(), "/path");
   await server[Symbol.asyncDispose]();
-  await using other = new FetchServer(() => new Response(), { port: server.port });
+  await using other = await FetchServer.listen(() => new Response(), { port: server.port });
   assertEquals(other.port, server.port);
 });
 
 Deno.test("an FetchServer that is disposed does not wait for a request that never ends", async () => {
-  const server = new FetchServer(() => new Response(), { port: 0 });
+  const server = await FetchServer.listen(() => new Response(), { port: 0 });
   using connection = await Deno.connect({ hostname: "127.0.0.1", port: server.port });
   await connection.write(new TextEncoder().encode("GET / HTTP/1.1\r\nhost: localhost\r\n"));
   await (await fetch(`http://127.0.0.1:${server.port}/`)).body?.cancel();
@@ -52,7 +54,7 @@ Deno.test("an FetchServer that fails closes its connections, and listens on its 
   }) as unknown as typeof serve;
   using _restore = { [Symbol.dispose]: () => void (Deno.serve = serve) };
   const causes: unknown[] = [];
-  const server = new FetchServer(() => new Response(), {
+  const server = await FetchServer.listen(() => new Response(), {
     port: 0,
     onError: (error) => causes.push(((error as Error).cause as Error).message),
   });
@@ -184,16 +186,16 @@ function hasIPv6(): boolean {
 class Signals implements SignalHost {
   readonly listeners = new Map<string, Set<() => void>>();
   readonly exits: number[] = [];
-  readonly os: string;
+  readonly platform: string;
 
-  constructor(os: string) {
-    this.os = os;
+  constructor(platform: string) {
+    this.platform = platform;
   }
 
-  readonly addSignalListener = (name: string, handler: () => void): void => {
+  readonly on = (name: string, handler: () => void): void => {
     this.listeners.set(name, (this.listeners.get(name) ?? new Set()).add(handler));
   };
-  readonly removeSignalListener = (name: string, handler: () => void): void => {
+  readonly off = (name: string, handler: () => void): void => {
     this.listeners.get(name)?.delete(handler);
   };
   readonly exit = (code: number): void => void this.exits.push(code);
@@ -228,7 +230,7 @@ Deno.test("shutdownSignal removes its listeners when it is disposed", () => {
 });
 
 Deno.test("shutdownSignal listens on Windows only to signals that Windows has", () => {
-  const signals = new Signals("windows");
+  const signals = new Signals("win32");
   using signal = shutdownSignalOf(signals);
   assertEquals([...signals.listeners.keys()], ["SIGINT", "SIGBREAK"]);
   signals.send("SIGBREAK");

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertInstanceOf, assertRejects, assertStringIncludes, assertThrows } from "@std/assert";
 import { UnreachableError } from "../../src/api/status.ts";
 import { Client } from "../../src/client/client.ts";
-import type { TlsMaterial } from "../../src/connect/deno/connections.ts";
+import type { TlsMaterial } from "../../src/connect/runtime/connections.ts";
 import { HttpTransport, httpTransport } from "../../src/connect/transport.ts";
 import { makeCertificates } from "../support/certificates.ts";
 import { FakeTime } from "../support/fake_time.ts";

@@ -236,14 +236,14 @@ const ROWS: Record<string, Record<string, Row>> = {
       for (let i = 0; i < 2; i++) await client.discover({ onError, maxAgeMs: 0 });
     },
   },
-  "connect/deno/run_manager.ts": {
+  "connect/run_manager.ts": {
     "a connection that cannot be accepted": async ({ onError, pass }) => {
       const { serve } = Deno;
       const failed = { addr: { port: 8080 }, shutdown: () => Promise.resolve() };
       const failing = () => ({ ...failed, finished: Promise.reject(new Error("too many open files")) });
       Deno.serve = failing as unknown as typeof serve;
       try {
-        await using _server = new FetchServer(() => new Response(), { onError });
+        await using _server = await FetchServer.listen(() => new Response(), { onError });
         await pass(5_000);
       } finally {
         Deno.serve = serve;
@@ -259,7 +259,7 @@ const ROWS: Record<string, Record<string, Row>> = {
       await response[0].text();
     },
   },
-  "relay/client/subscription.ts": {
+  "relay/client/server_events.ts": {
     "a collection": async ({ onError, pass }) => {
       using _copy = subscribe("http://relay", "pods", { fetch: () => Promise.reject(new Error("cut")), onError });
       await pass(20_000);

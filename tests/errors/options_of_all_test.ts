@@ -229,7 +229,7 @@ function callsOfDeno(): Calls {
     "httpTransport": () => deno.httpTransport({ ...typo }),
     "connectInCluster": () => deno.connectInCluster({ ...typo }),
     "new FileSnapshots": () => new deno.FileSnapshots("folder", { ...typo }),
-    "new FetchServer": () => new deno.FetchServer(() => new Response(), { port: 0, ...typo }),
+    "FetchServer.listen": () => deno.FetchServer.listen(() => new Response(), { port: 0, ...typo }),
     "KvCheckpoints.open": () => deno.KvCheckpoints.open({ ...typo }),
     "new KvCheckpoints": () => new deno.KvCheckpoints(kv, { ...typo }),
     "new KvSnapshots": () => new deno.KvSnapshots(kv, { ...typo }),

@@ -647,7 +647,6 @@ Object.assign(globalThis, {
     chmod: later((name: string, mode: number) => fs.chmodSync(name, mode)),
     utime: later((name: string, atime: Date, mtime: Date) => fs.utimesSync(name, atime, mtime)),
     readDirSync: entriesOf,
-    // deno-lint-ignore require-await
     async *readDir(folder: string): AsyncGenerator<object> {
       yield* entriesOf(folder);
     },

@@ -12,6 +12,6 @@ await using relay = new InformerRelay(informers, {
   cluster: "replicas",
   heartbeatMs: 5_000,
 });
-await using server = new FetchServer(relay.fetch, { port: Number(port) });
+await using server = await FetchServer.listen(relay.fetch, { port: Number(port) });
 console.log(server.port);
 await new Promise(() => {}); // until it is killed

@@ -14,13 +14,16 @@ export function isDeno(): boolean {
 }
 
 /**
- * Returns why a file or a program cannot be used. Node's codes are those of Deno's `node:` modules too; its own errors
+ * Returns why a file, a program or a port cannot be used. Node's codes are those of Deno's `node:` modules too; its own errors
  * have names.
  */
-export function reasonOf(error: unknown): "missing" | "no permission flag" | "refused" | "folder" | undefined {
+export function failureKind(
+  error: unknown,
+): "missing" | "no permission flag" | "refused" | "folder" | "in use" | undefined {
   const { name, code } = (error ?? {}) as { readonly name?: unknown; readonly code?: unknown };
   if (code === "ENOENT" || name === "NotFound") return "missing";
   if (name === "NotCapable") return "no permission flag";
   if (code === "EACCES" || code === "EPERM" || name === "PermissionDenied") return "refused";
+  if (code === "EADDRINUSE" || name === "AddrInUse") return "in use";
   return code === "EISDIR" || name === "IsADirectory" ? "folder" : undefined;
 }

@@ -9,9 +9,9 @@
 import process from "node:process";
 import { copyLines } from "../../api/impersonation.ts";
 import { causesOf, messageOf, withoutAddress } from "../../errors/errors.ts";
-import { type Connections, type ConnectionsOptions, mayReadVariable, proxyVariables } from "../connections.ts";
-import { netFlag } from "../host.ts";
 import { isLoopback, type ProxyAddress, proxyHref, proxyName, proxyPort } from "../kubeconfig/resolve_context.ts";
+import { type Connections, type ConnectionsOptions, mayReadVariable, proxyVariables } from "./connections.ts";
+import { netFlag } from "./permissions.ts";
 import { TlsNameProxy } from "./tls_name_proxy.ts";
 
 /** Idle timeout of a connection, in milliseconds: shorter than that of load balancers and API servers. */

@@ -1,17 +1,13 @@
 /**
  * The contract between a transport and the runtime: connections with fixed certificates and one proxy.
  *
- * {@linkcode openConnections} is the entry point: it asks for the runtime when it is called. `deno` and `node` implement
- * {@linkcode Connections}. `transport.ts` decides when connections are replaced.
+ * {@linkcode Connections} is the entry point, which `deno_connections.ts` and `node_connections.ts` implement. This file
+ * opens none.
  *
  * @module
  */
 import process from "node:process";
-import { messageOf } from "../errors/errors.ts";
-import { DenoConnections } from "./deno/connections.ts";
-import { certificateProblem, privateKeyProblem } from "./kubeconfig/certificates.ts";
-import type { ProxyAddress } from "./kubeconfig/resolve_context.ts";
-import { NodeConnections } from "./node/connections.ts";
+import type { ProxyAddress } from "../kubeconfig/resolve_context.ts";
 import { isDeno } from "./runtime.ts";
 
 /** CA certificates, client certificate and key of a connection, as PEM texts. */
@@ -51,37 +47,6 @@ export interface Connections {
   fetch(request: Request, signal: AbortSignal): Promise<Response>;
   /** Closes idle connections. Bodies that are being read end with their signals. */
   close(): void;
-}
-
-/**
- * Makes connections of this runtime. None is opened yet.
- *
- * @throws {TypeError} when a certificate or key is invalid, or the runtime cannot use the proxy.
- */
-export function openConnections(options: ConnectionsOptions): Connections {
-  const { caCerts = [], cert, key } = options;
-  for (const ca of caCerts) refuse("CA certificate", certificateProblem(ca));
-  if (cert !== undefined) refuse("client certificate", certificateProblem(cert));
-  if (key !== undefined) refuse("client key", privateKeyProblem(key));
-  if ((cert === undefined) !== (key === undefined)) {
-    const [has, lacks] = cert === undefined ? ["key", "cert"] : ["certificate", "key"];
-    throw new TypeError(`Cannot use client ${has}: ${lacks} is missing`);
-  }
-  return isDeno() ? new DenoConnections(options) : new NodeConnections(options);
-}
-
-function refuse(what: string, problem: string | undefined): void {
-  if (problem !== undefined) throw new TypeError(`Cannot use ${what}: ${problem}`);
-}
-
-/** Returns the problem that TLS has with certificates and key, such as a key of another one; `undefined` for none. */
-export function tlsProblem(material: TlsMaterial): string | undefined {
-  try {
-    openConnections(material).close();
-  } catch (error) {
-    return messageOf(error);
-  }
-  return undefined;
 }
 
 /** Returns `true` if both have the same certificates and key. */

@@ -14,8 +14,9 @@ import type { Readable } from "node:stream";
 import type { ConnectionOptions } from "node:tls";
 import { linesOf } from "../../api/impersonation.ts";
 import { messageOf } from "../../errors/errors.ts";
-import { type Connections, type ConnectionsOptions, environmentProxy } from "../connections.ts";
 import { isLoopback, parseProxy, type ProxyAddress, proxyName, proxyPort } from "../kubeconfig/resolve_context.ts";
+import { type Connections, type ConnectionsOptions, environmentProxy } from "./connections.ts";
+import { builtin } from "./node_modules.ts";
 
 /** Idle timeout of a connection, in milliseconds: shorter than that of load balancers and API servers. */
 const IDLE_MS = 30_000;
@@ -25,18 +26,6 @@ const EMPTY: readonly number[] = [204, 205, 304];
 
 /** The number of bytes that a response holds for a reader that is slower than the server. */
 const HELD_BYTES = 65_536;
-
-/** The modules of Node, which only Node and Bun load. */
-function builtin<Name extends "http" | "https" | "net" | "tls" | "zlib">(name: Name): Builtin[Name] {
-  return process.getBuiltinModule(`node:${name}`) as Builtin[Name];
-}
-interface Builtin {
-  readonly http: typeof import("node:http");
-  readonly https: typeof import("node:https");
-  readonly net: typeof import("node:net");
-  readonly tls: typeof import("node:tls");
-  readonly zlib: typeof import("node:zlib");
-}
 
 /** Connections of Node. None is opened before the first request. */
 export class NodeConnections implements Connections {

@@ -3,7 +3,7 @@ import { UnreachableError } from "../../../src/api/status.ts";
 import { Client } from "../../../src/client/client.ts";
 import { findConnection } from "../../../src/connect/connect.ts";
 import { clientOptionsOf } from "../../../src/connect/connect_options.ts";
-import { TlsNameProxy } from "../../../src/connect/deno/tls_name_proxy.ts";
+import { TlsNameProxy } from "../../../src/connect/runtime/tls_name_proxy.ts";
 import { httpTransport } from "../../../src/connect/transport.ts";
 import { type Certificates, makeCertificates } from "../../support/certificates.ts";
 import { FakeTime } from "../../support/fake_time.ts";

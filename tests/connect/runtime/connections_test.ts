@@ -1,13 +1,13 @@
 import { assert, assertEquals, assertFalse, assertRejects, assertStringIncludes, assertThrows } from "@std/assert";
-import { UnreachableError } from "../../src/api/status.ts";
-import { Client } from "../../src/client/client.ts";
-import { findConnection } from "../../src/connect/connect.ts";
-import { clientOptionsOf } from "../../src/connect/connect_options.ts";
-import { httpTransport } from "../../src/connect/transport.ts";
-import { makeCertificates } from "../support/certificates.ts";
-import { ask, hostWith, writeKubeconfig } from "../support/host.ts";
-import { serveProxy } from "../support/proxy.ts";
-import { serve } from "../support/tls_server.ts";
+import { UnreachableError } from "../../../src/api/status.ts";
+import { Client } from "../../../src/client/client.ts";
+import { findConnection } from "../../../src/connect/connect.ts";
+import { clientOptionsOf } from "../../../src/connect/connect_options.ts";
+import { httpTransport } from "../../../src/connect/transport.ts";
+import { makeCertificates } from "../../support/certificates.ts";
+import { ask, hostWith, writeKubeconfig } from "../../support/host.ts";
+import { serveProxy } from "../../support/proxy.ts";
+import { serve } from "../../support/tls_server.ts";
 
 Deno.test("connect uses the proxy of proxy-url: http, https and socks5, with and without a login", async () => {
   await using certificates = await makeCertificates();

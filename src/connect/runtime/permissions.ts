@@ -1,0 +1,32 @@
+/**
+ * The flags of Deno that permit what a program has been refused.
+ *
+ * Errors and `requiredPermissions()` name them. This file asks for no permission.
+ *
+ * @module
+ */
+
+/** Returns the flag that permits reading environment variables. */
+export function envFlag(...names: readonly string[]): string {
+  return `--allow-env=${names.join(",")}`;
+}
+
+/** Returns the flag that permits reading files and folders, quoted for a shell. */
+export function readFlag(...paths: readonly string[]): string {
+  return `--allow-read=${shellWord(paths.join(","))}`;
+}
+
+/** Returns the flag that permits running programs, quoted for a shell. */
+export function runFlag(...commands: readonly string[]): string {
+  return `--allow-run=${shellWord(commands.join(","))}`;
+}
+
+/** Returns the flag that permits connecting to a server, and to the hosts in `more`. */
+export function netFlag(server: URL, ...more: readonly string[]): string {
+  const host = `${server.hostname}:${server.port || (server.protocol === "https:" ? "443" : "80")}`;
+  return `--allow-net=${[host, ...more].join(",")}`;
+}
+
+function shellWord(text: string): string {
+  return /^[\w./,:@%+=~\\-]*$/.test(text) ? text : JSON.stringify(text);
+}

@@ -1,0 +1,121 @@
+/**
+ * HTTP servers of Deno, and of Node and Bun.
+ *
+ * {@linkcode servePort} is the entry point: it has a handler of `fetch` answer the requests to a port, until that fails or
+ * is shut down. `run_manager.ts` decides what follows a failure.
+ *
+ * @module
+ */
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { ReadableStream as NodeStream } from "node:stream/web";
+import { builtin } from "./node_modules.ts";
+import { isDeno } from "./runtime.ts";
+
+/** The connection of a request. */
+export interface RequestConnection {
+  /** The address of the client. */
+  readonly remoteAddr: { readonly transport: "tcp" | "udp"; readonly hostname: string; readonly port: number };
+  /** Resolves when the response was sent; rejects when the connection ended before. */
+  readonly completed: Promise<void>;
+}
+
+/** Answers a request. */
+export type FetchHandler = (request: Request, connection: RequestConnection) => Response | Promise<Response>;
+
+/** A port that is served. */
+export interface PortServer {
+  /** The port. */
+  readonly port: number;
+  /** Resolves when the server has shut down; rejects when it has failed. */
+  readonly finished: Promise<void>;
+  /** Accepts no more connections, and resolves when the requests that are being answered have been. */
+  shutdown(): Promise<void>;
+}
+
+/** The address to listen on. */
+export interface ServeOptions {
+  /** The port; 0 is a free one. */
+  readonly port: number;
+  /** The address of the interface. */
+  readonly hostname: string;
+  /** Cuts all connections, and ends the server. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Listens on a port, and resolves when it is open.
+ *
+ * @throws {Error} with the name `AddrInUse` or the code `EADDRINUSE` when the port is in use.
+ * @throws {Error} named `NotCapable` when Deno may not listen there.
+ */
+export async function servePort(handler: FetchHandler, options: ServeOptions): Promise<PortServer> {
+  if (!isDeno()) return await serveOnNode(handler, options);
+  const server = Deno.serve({ ...options, onListen: () => {} }, handler);
+  return { port: server.addr.port, finished: server.finished, shutdown: () => server.shutdown() };
+}
+
+async function serveOnNode(handler: FetchHandler, { port, hostname, signal }: ServeOptions): Promise<PortServer> {
+  const server = builtin("http").createServer((incoming, outgoing) => void answer(handler, incoming, outgoing));
+  const { promise: finished, resolve, reject } = Promise.withResolvers<void>();
+  finished.catch(() => {}); // whoever waits for it receives the error
+  server.on("close", resolve).on("error", reject);
+  signal.addEventListener("abort", () => {
+    server.close();
+    server.closeAllConnections();
+  });
+  const listening = Promise.withResolvers<void>();
+  server.listen(port, hostname, listening.resolve);
+  await Promise.race([listening.promise, finished]);
+  const shutdown = async (): Promise<void> => {
+    server.close(); // connections without a request are closed, too
+    await finished;
+  };
+  return { port: (server.address() as AddressInfo).port, finished, shutdown };
+}
+
+/** Has a handler answer a request of Node. */
+async function answer(handler: FetchHandler, incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+  const gone = new AbortController();
+  outgoing.on("close", () => gone.abort(new DOMException("The client has gone", "AbortError")));
+  for (const side of [incoming, outgoing]) side.on("error", () => {}); // "close" follows
+  const request = requestOf(incoming, gone.signal);
+  if (request === undefined) return void outgoing.writeHead(400).end();
+  const { remoteAddress: hostname = "", remotePort: port = 0 } = incoming.socket;
+  const completed = new Promise<void>((resolve, reject) =>
+    outgoing.on("close", () => outgoing.writableFinished ? resolve() : reject(gone.signal.reason))
+  );
+  completed.catch(() => {}); // whoever waits for it receives the error
+  const response = await handler(request, { remoteAddr: { transport: "tcp", hostname, port }, completed });
+  outgoing.writeHead(response.status, response.statusText || undefined, [...response.headers].flat());
+  outgoing.flushHeaders();
+  if (response.body === null) return void outgoing.end();
+  const reader = response.body.getReader();
+  gone.signal.addEventListener("abort", () => void reader.cancel(gone.signal.reason).catch(() => {}));
+  try {
+    for (let part = await reader.read(); !part.done; part = await reader.read()) {
+      if (!outgoing.write(part.value)) await drained(outgoing);
+    }
+    outgoing.end();
+  } catch {
+    outgoing.destroy(); // the body has broken off, which its client sees
+  }
+}
+
+/** Resolves when the client has taken what was written, or has gone. */
+function drained(outgoing: ServerResponse): Promise<void> {
+  return new Promise((resolve) => outgoing.closed ? resolve() : outgoing.once("drain", resolve).once("close", resolve));
+}
+
+/** Returns the request that has arrived; `undefined` if its host makes no address. */
+function requestOf(incoming: IncomingMessage, signal: AbortSignal): Request | undefined {
+  const { method = "GET", url: path = "/", rawHeaders } = incoming;
+  const headers = new Headers();
+  for (let at = 0; at < rawHeaders.length; at += 2) headers.append(rawHeaders[at], rawHeaders[at + 1]);
+  const url = URL.parse(path.startsWith("/") ? `http://${headers.get("host") ?? "localhost"}${path}` : path);
+  if (url === null) return undefined;
+  const hasBody = method !== "GET" && method !== "HEAD";
+  const body = hasBody ? builtin("stream").Readable.toWeb(incoming) as NodeStream<Uint8Array> : undefined;
+  const init = { method, headers, signal, body, duplex: "half" }; // Node requires it of a stream
+  return new Request(url, init as unknown as RequestInit);
+}
