@@ -54,6 +54,7 @@ const LAYERS: Readonly<Record<string, { readonly folders: readonly string[]; rea
       packages: [
         "@std/async",
         "node:child_process",
+        "node:crypto",
         "node:http",
         "node:https",
         "node:net",

@@ -14,6 +14,7 @@ import { pod } from "../../src/testing/mod.ts";
 import { type Certificates, makeCertificates } from "../support/certificates.ts";
 import { hostWith, writeKubeconfig } from "../support/host.ts";
 import { Scripts, V1 } from "../support/plugin.ts";
+import { REASONS } from "../support/runtime.ts";
 import { type Caller, serveApi, type TlsApiServer } from "../support/tls_api_server.ts";
 import { serve } from "../support/tls_server.ts";
 
@@ -178,7 +179,7 @@ Deno.test("KubeconfigLogin trusts the authority that the kubeconfig has now, aft
     });
   const kubeconfig = await write("ca.crt");
   using client = new Client(clientOptionsOf(await findConnection({ kubeconfig }, hostWith())));
-  await assertRejects(() => client.fetch("/version"), UnreachableError, "UnknownIssuer");
+  await assertRejects(() => client.fetch("/version"), UnreachableError, REASONS.untrusted);
   await write("other-ca.crt");
   assertEquals((await (await client.fetch("/version")).json()).path, "/version");
 });
@@ -193,7 +194,7 @@ Deno.test("KubeconfigLogin reads files of certificates again where the kubeconfi
   const warnings: string[] = [];
   const onWarning = (warning: string): void => void warnings.push(warning);
   using client = new Client(clientOptionsOf(await findConnection({ kubeconfig, onWarning }, hostWith())));
-  await assertRejects(() => client.fetch("/version"), UnreachableError, "UnknownIssuer");
+  await assertRejects(() => client.fetch("/version"), UnreachableError, REASONS.untrusted);
   await Deno.remove(kubeconfig);
   await Deno.writeTextFile(certificates.path("ca.crt"), certificates.text("other-ca.crt"));
   assertEquals((await (await client.fetch("/version")).json()).path, "/version");

@@ -16,6 +16,7 @@ import { SharedInformerFactory } from "../../src/informer/shared_informer_factor
 import { type Certificates, makeCertificates } from "../support/certificates.ts";
 import { hostWith, writeKubeconfig } from "../support/host.ts";
 import { Scripts, V1 } from "../support/plugin.ts";
+import { ON_DENO } from "../support/runtime.ts";
 import { serveApi } from "../support/tls_api_server.ts";
 
 interface SecretObject extends KubernetesObject {
@@ -220,7 +221,8 @@ Deno.test("connect never shows a secret when it fails", async () => {
   await Deno.writeTextFile(certificates.path("token"), `${PLANTED}\n${PLANTED}`);
   const kubeconfig = await writeKubeconfig(certificates.path("config"), cluster, { tokenFile: "token" });
   search.check("token file", await findConnection({ kubeconfig }, hostWith()).catch((error) => error));
-  for (const proxy of [`http://ada:${PLANTED}@127.0.0.1:1`, `socks5://ada:${PLANTED}@127.0.0.1:1`]) {
+  for (const scheme of ["http", ...ON_DENO ? ["socks5"] : []]) {
+    const proxy = `${scheme}://ada:${PLANTED}@127.0.0.1:1`;
     using client = new Client({ server: "https://farm.example", transport: httpTransport({ proxyUrl: proxy }) });
     const error = await client.fetch("/api").catch((error) => error);
     assertInstanceOf(error, UnreachableError);

@@ -13,7 +13,9 @@ registerHooks({
   resolve(specifier, context, next): ResolveFnOutput {
     const npm = /^npm:((?:@[^/]+\/)?[^@/]+)(?:@[^/]+)?(\/.*)?$/.exec(specifier);
     if (npm !== null) return next(`${npm[1]}${npm[2] ?? ""}`, context);
-    if (specifier.startsWith(".") && context.parentURL?.startsWith(ROOT) && !context.parentURL.startsWith(PACKAGE)) {
+    if (
+      /^(?:\.|file:)/.test(specifier) && context.parentURL?.startsWith(ROOT) && !context.parentURL.startsWith(PACKAGE)
+    ) {
       const { href } = new URL(specifier, context.parentURL);
       if (href.startsWith(`${ROOT}src/`) || href === `${ROOT}mod.ts`) {
         return next(`${PACKAGE}${href.slice(ROOT.length).replace(/\.ts(?=$|\?)/, ".js")}`, context);

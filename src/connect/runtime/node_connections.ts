@@ -21,6 +21,8 @@ import { builtin } from "./node_modules.ts";
 /** Idle timeout of a connection, in milliseconds: shorter than that of load balancers and API servers. */
 const IDLE_MS = 30_000;
 
+const CERTIFICATE = /-----BEGIN [A-Z0-9 ]*CERTIFICATE-----[^-]*-----END [A-Z0-9 ]*CERTIFICATE-----/g;
+
 /** Statuses of responses without a body. */
 const EMPTY: readonly number[] = [204, 205, 304];
 
@@ -39,8 +41,11 @@ export class NodeConnections implements Connections {
     }
     const { checkServerIdentity, createSecureContext } = builtin("tls");
     const material = { ca: caCerts && [...caCerts], cert, key };
+    const { X509Certificate } = builtin("crypto");
     try {
       createSecureContext(material);
+      // TLS ignores what it cannot read of them.
+      for (const block of caCerts?.join("\n").match(CERTIFICATE) ?? []) new X509Certificate(block);
     } catch (cause) {
       throw new TypeError(`Cannot set up TLS with the certificates given: ${messageOf(cause)}`);
     }
@@ -57,14 +62,14 @@ export class NodeConnections implements Connections {
       }),
     });
     this.#agents = { "http:": new (builtin("http").Agent)(common) as Agent, "https:": secure };
-    tunnelled(secure, (host) => this.#proxyFor(new URL(`https://${host}`)));
+    tunnelled(secure, (host) => this.#proxyFor(new URL(`https://${host}`)), { ca: material.ca });
   }
 
   /** Sends a request. One that was sent on a connection that has just closed is sent again, if it only reads. */
   async fetch(request: Request, signal: AbortSignal): Promise<Response> {
     const body = request.body === null ? undefined : new Uint8Array(await request.arrayBuffer());
     for (;;) {
-      const exchange = new Exchange(this.#requestFor(request), signal, body);
+      const exchange = new Exchange(this.#requestFor(request, body), signal, body);
       try {
         return await exchange.response;
       } catch (error) {
@@ -87,13 +92,13 @@ export class NodeConnections implements Connections {
     return this.#proxy ?? namedProxy(url);
   }
 
-  #requestFor(request: Request): ClientRequest {
+  #requestFor(request: Request, body: Uint8Array | undefined): ClientRequest {
     const url = new URL(request.url);
     const secure = url.protocol === "https:";
     const options: RequestOptions = {
       agent: this.#agents[secure ? "https:" : "http:"],
       method: request.method,
-      headers: headersOf(request),
+      headers: headersOf(request, body),
       host: url.hostname.replace(/^\[(.*)\]$/, "$1"),
       port: url.port || undefined,
       path: `${url.pathname}${url.search}`,
@@ -206,29 +211,37 @@ class Exchange {
       pull: () => void source.resume(),
       cancel: (reason) => {
         this.#controller = undefined;
-        this.#end(reason);
+        // A response that has arrived leaves its connection to the next request.
+        if (!this.#incoming?.complete) return this.#end(reason);
+        this.#release();
+        return new Promise((resolve) => source.on("close", resolve).resume());
       },
     }, { highWaterMark: HELD_BYTES, size: ({ byteLength }) => byteLength });
   }
 }
 
 /** Returns the headers of a request. Lines of one name that a transport or an impersonation has added stay apart. */
-function headersOf(request: Request): Record<string, string | string[]> {
+function headersOf(request: Request, body: Uint8Array | undefined): Record<string, string | string[]> {
   const headers: Record<string, string | string[]> = Object.fromEntries(request.headers);
+  if (body !== undefined) headers["content-length"] = String(body.length);
   const lines = Map.groupBy(linesOf(request), ([name]) => name.toLowerCase());
   for (const [name, values] of lines) headers[name] = values.map(([, value]) => value);
   return headers;
 }
 
 /** Has an agent open its connections through a proxy, where there is one for the host. */
-function tunnelled(agent: Agent, proxyFor: (host: string) => ProxyAddress | undefined): void {
+function tunnelled(
+  agent: Agent,
+  proxyFor: (host: string) => ProxyAddress | undefined,
+  toProxy: ConnectionOptions,
+): void {
   const direct = agent.createConnection.bind(agent);
   const open = (options: ConnectionOptions, done: (error: Error | null, socket: Socket) => void): unknown => {
     const { host = "localhost", port = 443 } = options;
     const at = `${host.includes(":") ? `[${host}]` : host}:${port}`;
     const proxy = proxyFor(at);
     if (proxy === undefined) return direct(options, done as Parameters<Agent["createConnection"]>[1]);
-    openTunnel(proxy, at).then(
+    openTunnel(proxy, at, toProxy).then(
       (socket) => done(null, builtin("tls").connect({ ...options, socket })),
       (error) => done(error, undefined as never),
     );
@@ -237,7 +250,7 @@ function tunnelled(agent: Agent, proxyFor: (host: string) => ProxyAddress | unde
 }
 
 /** Asks a proxy for a connection to `at`. */
-function openTunnel(proxy: ProxyAddress, at: string): Promise<Socket> {
+function openTunnel(proxy: ProxyAddress, at: string, tls: ConnectionOptions): Promise<Socket> {
   const { promise, resolve, reject } = Promise.withResolvers<Socket>();
   const request = builtin(proxy.url.protocol === "https:" ? "https" : "http").request({
     method: "CONNECT",
@@ -246,16 +259,18 @@ function openTunnel(proxy: ProxyAddress, at: string): Promise<Socket> {
     path: at,
     headers: { host: at, ...loginOf(proxy) },
     agent: false,
+    ...tls,
   });
-  request.on("connect", ({ statusCode }, socket) => {
-    if (statusCode === 200) return resolve(socket as Socket);
-    socket.destroy();
-    reject(new TypeError(`the proxy answered ${statusCode}`));
-  });
-  request.on("response", ({ statusCode }) => {
+  const refuse = ({ statusCode }: IncomingMessage): void => {
     request.destroy();
-    reject(new TypeError(`the proxy answered ${statusCode}`));
+    reject(new TypeError(statusCode === 407 ? "proxy authentication required" : `the proxy answered ${statusCode}`));
+  };
+  request.on("connect", (answer, socket) => {
+    if (answer.statusCode === 200) return resolve(socket as Socket);
+    socket.destroy();
+    refuse(answer);
   });
+  request.on("response", refuse);
   request.on("error", reject);
   request.end();
   return promise;

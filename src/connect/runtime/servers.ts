@@ -56,7 +56,13 @@ export async function servePort(handler: FetchHandler, options: ServeOptions): P
 }
 
 async function serveOnNode(handler: FetchHandler, { port, hostname, signal }: ServeOptions): Promise<PortServer> {
-  const server = builtin("http").createServer((incoming, outgoing) => void answer(handler, incoming, outgoing));
+  const answers = new Set<Promise<void>>();
+  const server = builtin("http").createServer((incoming, outgoing) => {
+    const answering = answer(handler, incoming, outgoing).catch(() => void outgoing.destroy()).finally(() =>
+      answers.delete(answering)
+    );
+    answers.add(answering);
+  });
   const { promise: finished, resolve, reject } = Promise.withResolvers<void>();
   finished.catch(() => {}); // whoever waits for it receives the error
   server.on("close", resolve).on("error", reject);
@@ -70,6 +76,7 @@ async function serveOnNode(handler: FetchHandler, { port, hostname, signal }: Se
   const shutdown = async (): Promise<void> => {
     server.close(); // connections without a request are closed, too
     await finished;
+    await Promise.all(answers);
   };
   return { port: (server.address() as AddressInfo).port, finished, shutdown };
 }

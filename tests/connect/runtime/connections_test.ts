@@ -7,6 +7,7 @@ import { httpTransport } from "../../../src/connect/transport.ts";
 import { makeCertificates } from "../../support/certificates.ts";
 import { ask, hostWith, writeKubeconfig } from "../../support/host.ts";
 import { serveProxy } from "../../support/proxy.ts";
+import { ON_DENO } from "../../support/runtime.ts";
 import { serve } from "../../support/tls_server.ts";
 
 Deno.test("connect uses the proxy of proxy-url: http, https and socks5, with and without a login", async () => {
@@ -25,6 +26,7 @@ Deno.test("connect uses the proxy of proxy-url: http, https and socks5, with and
       [socks, `socks5://ada:p%40ss@${socks.host}`, `SOCKS ${host} ada:p@ss`],
     ] as const
   ) {
+    if (proxy === socks && !ON_DENO) continue;
     const kubeconfig = await writeKubeconfig(certificates.path("config"), {
       server: server.url,
       "certificate-authority": "ca.crt",
@@ -83,5 +85,39 @@ Deno.test("httpTransport refuses an unsupported proxy, without showing its passw
     const error = assertThrows(() => httpTransport({ proxyUrl }), TypeError);
     assertStringIncludes(error.message, `Cannot use proxyUrl: it ${includes}`);
     assertFalse(Deno.inspect(error).includes("hunter2"));
+  }
+});
+
+Deno.test("httpTransport refuses SOCKS on Node, by name", { ignore: ON_DENO }, () => {
+  const error = assertThrows(() => httpTransport({ proxyUrl: "socks5://ada:hunter2@proxy.example:1080" }), TypeError);
+  assertStringIncludes(error.message, `Cannot use proxy "socks5://proxy.example:1080": Node has no SOCKS`);
+});
+
+Deno.test("httpTransport uses the proxy of the environment on Node, unless NO_PROXY names the server", {
+  ignore: ON_DENO,
+}, async () => {
+  await using proxy = serveProxy({ kind: "connect", refuse: "403 Forbidden" });
+  const before = { ...Deno.env.toObject() };
+  Deno.env.set("HTTPS_PROXY", `http://${proxy.host}`);
+  try {
+    const get = async (url: string): Promise<unknown> => {
+      using transport = httpTransport();
+      return await transport.fetch(new Request(url)).catch((error) => error);
+    };
+    assertStringIncludes(String(await get("https://farm.invalid:6443/")), "the proxy answered 403");
+    assertEquals(proxy.asked, ["CONNECT farm.invalid:6443"]);
+    for (const list of ["farm.invalid", ".invalid", "*.invalid", "a.example, FARM.invalid:6443", "*"]) {
+      Deno.env.set("NO_PROXY", list);
+      assertStringIncludes(String(await get("https://farm.invalid:6443/")), "ENOTFOUND", list);
+    }
+    Deno.env.set("NO_PROXY", "invalid.example, rm.invalid");
+    await get("https://farm.invalid:6443/");
+    await get("https://127.0.0.1:1/"); // this machine needs no proxy
+    assertEquals(proxy.asked.length, 2);
+  } finally {
+    for (const name of ["HTTPS_PROXY", "NO_PROXY"]) {
+      if (before[name] === undefined) Deno.env.delete(name);
+      else Deno.env.set(name, before[name]);
+    }
   }
 });

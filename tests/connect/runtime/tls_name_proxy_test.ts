@@ -8,6 +8,7 @@ import { httpTransport } from "../../../src/connect/transport.ts";
 import { type Certificates, makeCertificates } from "../../support/certificates.ts";
 import { FakeTime } from "../../support/fake_time.ts";
 import { ask, hostWith, writeKubeconfig } from "../../support/host.ts";
+import { REASONS } from "../../support/runtime.ts";
 import { serve, type TestServer, values } from "../../support/tls_server.ts";
 
 /** A connection to `server`, whose certificate is to have the name `name`. */
@@ -53,11 +54,11 @@ Deno.test("connect verifies the certificate against tls-server-name, and keeps H
 Deno.test("connect refuses a certificate that is not for tls-server-name", async () => {
   await using certificates = await makeCertificates();
   await using server = await serve({ certificates, named: true });
-  for (const [name, includes] of [["other.test", "not valid for name"], ["127.0.0.1", "not valid for name"]]) {
+  for (const [name, includes] of [["other.test", REASONS.otherName], ["127.0.0.1", REASONS.otherName]]) {
     await assertUnreachable(await connectAs(certificates, server, name), includes);
   }
   await using untrusted = await serve({ certificates, other: true });
-  await assertUnreachable(await connectAs(certificates, untrusted, "127.0.0.1"), "UnknownIssuer");
+  await assertUnreachable(await connectAs(certificates, untrusted, "127.0.0.1"), REASONS.untrusted);
 });
 
 Deno.test("httpTransport accepts an IP address as tlsServerName of a server addressed by name", async () => {
@@ -85,7 +86,7 @@ Deno.test("connect explains why a server with tls-server-name cannot be reached"
   await using certificates = await makeCertificates();
   const server = await serve({ certificates });
   await server[Symbol.asyncDispose]();
-  await assertUnreachable(await connectAs(certificates, server, "kubernetes.test"), "onnection refused");
+  await assertUnreachable(await connectAs(certificates, server, "kubernetes.test"), REASONS.refused);
 });
 
 Deno.test("connect uses a CA file that changes, also with tls-server-name", async () => {
