@@ -91,8 +91,18 @@ const LAYERS: Readonly<Record<string, { readonly folders: readonly string[]; rea
       packages: ["@std/async"],
     },
     "testing/control_plane": {
-      folders: ["api", "async", "client", "errors", "kinds", "connect", "connect/kubeconfig"],
-      packages: ["js-yaml", "node:path", "node:url"],
+      folders: ["api", "async", "client", "errors", "kinds", "connect", "connect/kubeconfig", "connect/runtime"],
+      packages: [
+        "js-yaml",
+        "node:child_process",
+        "node:fs",
+        "node:net",
+        "node:os",
+        "node:path",
+        "node:process",
+        "node:url",
+        "node:util",
+      ],
     },
     "cli/codegen": { folders: ["api", "errors"], packages: [] },
     // The entry for declarations, which exports types of the same rooms as mod.ts.
@@ -153,7 +163,7 @@ const BUNDLE = "cli/page_html.ts";
 const UNTRUSTED = ["api", "relay/server", "entry", "client/protocol"];
 
 /** Folders that may name the runtime. */
-const RUNTIME = ["connect", "connect/runtime", "testing/control_plane", "cli"];
+const RUNTIME = ["connect/runtime", "cli"];
 
 interface Source {
   readonly path: string;

@@ -296,7 +296,9 @@ interface Stamp {
 
 /** Opens Deno KV, for {@linkcode close}. @throws {Error} when Deno has none. */
 async function openKv(path: string | undefined): Promise<SnapshotKv> {
-  const { openKv } = (isDeno() ? Deno : {}) as { openKv?: (path?: string) => Promise<SnapshotKv & Disposable> };
+  const { openKv } = (isDeno() ? globalThis.Deno : {}) as {
+    openKv?: (path?: string) => Promise<SnapshotKv & Disposable>;
+  };
   if (openKv === undefined) {
     throw new InformerError(
       isDeno()

@@ -15,7 +15,12 @@
  * @module
  */
 import { loadAll, YAMLException } from "js-yaml";
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { type AddressInfo, createServer } from "node:net";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
+import process from "node:process";
 import { fileURLToPath } from "node:url";
 import type { Transport } from "../../api/lister_watcher.ts";
 import type { Abortable } from "../../api/options.ts";
@@ -142,8 +147,8 @@ export class ControlPlane implements Transport, AsyncDisposable {
   /** As {@linkcode startControlPlane}, of programs in a folder, kept by `processes`, which it disposes. */
   static async start(assets: string, options: ControlPlaneOptions, processes: ServerProcesses): Promise<ControlPlane> {
     const definitions = (await Promise.all((options.crds ?? []).map(definitionsOf))).flat();
-    const ports = freePorts();
-    const folder = await Deno.makeTempDir({ prefix: "informer-cluster-" });
+    const ports = await freePorts();
+    const folder = await mkdtemp(join(tmpdir(), "informer-cluster-"));
     const plane = new ControlPlane(assets, folder, ports, options, processes);
     try {
       await plane.#writeKeys();
@@ -207,7 +212,7 @@ export class ControlPlane implements Transport, AsyncDisposable {
     await this.#ready("etcd", until, async (signal) => await ok(fetch(`${this.etcdUrl}/health`, { signal })));
     await this.#ready("apiserver", until, async (signal) => {
       // It makes its certificate itself: its own, and then that of the authority.
-      this.#ca = lastCertificate(await Deno.readTextFile(`${this.folder}/apiserver.crt`)) ?? "";
+      this.#ca = lastCertificate(await readFile(`${this.folder}/apiserver.crt`, "utf8")) ?? "";
       using connection = this.#connection();
       await ok(connection.fetch(new Request(`${this.url}/readyz`, { signal })));
     });
@@ -229,9 +234,7 @@ export class ControlPlane implements Transport, AsyncDisposable {
     this.#stop[Symbol.dispose]();
     this.#transport?.[Symbol.dispose]();
     await this.#processes[Symbol.asyncDispose]();
-    await Deno.remove(this.folder, { recursive: true }).catch((error) => {
-      if (!(error instanceof Deno.errors.NotFound)) throw error; // its processes have removed it
-    });
+    await rm(this.folder, { recursive: true, force: true }); // its processes may have removed it
   }
 
   readonly #abort = (): void => void this[Symbol.asyncDispose]();
@@ -258,7 +261,7 @@ export class ControlPlane implements Transport, AsyncDisposable {
   }
 
   async #fail(name: ServerName, why: string, cause: unknown): Promise<never> {
-    const log = await Deno.readTextFile(`${this.folder}/${name}.log`).catch(() => "");
+    const log = await readFile(`${this.folder}/${name}.log`, "utf8").catch(() => "");
     throw new InformerError(`Cannot start ${name}: ${why}. The end of its log:\n${log.slice(-1_500)}`, { cause });
   }
 
@@ -298,7 +301,7 @@ export class ControlPlane implements Transport, AsyncDisposable {
       "tokens.csv": `${this.token},admin,admin,"system:masters"\n`,
     };
     for (const [name, text] of Object.entries(files)) {
-      await Deno.writeTextFile(`${this.folder}/${name}`, text, { mode: 0o600 });
+      await writeFile(`${this.folder}/${name}`, text, { mode: 0o600 });
     }
   }
 
@@ -345,13 +348,13 @@ export class ControlPlane implements Transport, AsyncDisposable {
  * and for a `FakeApiServer`, which creates them. Needs `--allow-read`.
  *
  * @throws {InformerError} when there is none, or a file is neither YAML nor JSON.
- * @throws {Deno.errors.NotFound} when there is no such file or folder.
+ * @throws {Error} with the code `ENOENT` when there is no such file or folder.
  */
 export async function readCrds(path: string | URL): Promise<ObjectDraft<CustomResourceDefinition>[]> {
   const files = [path];
-  if ((await Deno.stat(path)).isDirectory) {
+  if ((await stat(path)).isDirectory()) {
     const folder = path instanceof URL ? fileURLToPath(path) : path;
-    const names = (await Array.fromAsync(Deno.readDir(folder))).map(({ name }) => name);
+    const names = await readdir(folder);
     files.splice(
       0,
       1,
@@ -362,7 +365,7 @@ export async function readCrds(path: string | URL): Promise<ObjectDraft<CustomRe
   for (const file of files) {
     try {
       const documents = loadAll(
-        await Deno.readTextFile(file),
+        await readFile(file, "utf8"),
       ) as (ObjectDraft<CustomResourceDefinition> | null | undefined)[];
       found.push(...documents.filter((document) => document?.kind === "CustomResourceDefinition") as typeof found);
     } catch (cause) {
@@ -392,15 +395,20 @@ function pem(label: string, bytes: ArrayBuffer): string {
 }
 
 /** Two ports that nobody listens on. */
-function freePorts(): { readonly [Name in ServerName]: number } {
-  using first = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  using second = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  return { apiserver: first.addr.port, etcd: second.addr.port };
+async function freePorts(): Promise<{ readonly [Name in ServerName]: number }> {
+  const servers = await Promise.all([1, 2].map(async () => {
+    const server = createServer();
+    await new Promise((resolve) => server.listen(0, "127.0.0.1", () => resolve(undefined)));
+    return server;
+  }));
+  const [apiserver, etcd] = servers.map((server) => (server.address() as AddressInfo).port);
+  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
+  return { apiserver, etcd };
 }
 
 /**
  * A shell that runs a server, and ends with it. Its second half waits until standard input ends, kills the server and
- * removes the folder of its log: also a test program that was killed, and Deno with it the shell, leaves nothing
+ * removes the folder of its log: also a test program that was killed, and the runtime with it the shell, leaves nothing
  * behind. The other server may still write there, so that the removal has a second attempt.
  */
 const SHELL = `exec 3<&0
@@ -415,39 +423,38 @@ if [ -d "$folder" ] && [ ! -e "$LOG.end" ]; then kill "$watcher" 2>/dev/null; fi
 wait "$watcher"
 exit "$code"`;
 
+const IS_WINDOWS: boolean = process.platform === "win32";
+
 /** Processes that end when this is disposed. */
 class HostProcesses implements ServerProcesses {
-  readonly #children = new Map<string, Deno.ChildProcess>();
-  readonly #ended = new Set<string>();
+  readonly #children = new Map<string, ChildProcess>();
+  readonly #ended = new Map<string, Promise<unknown>>();
 
   /** Starts a process; on Windows without a shell, so that its output is lost. */
   start(name: string, { command, args, env, log }: ServerProgram): Promise<void> {
-    const isWindows = Deno.build.os === "windows";
-    const child = new Deno.Command(isWindows ? command : "/bin/sh", {
-      args: isWindows ? [...args] : ["-c", SHELL, "sh", command, ...args],
-      env: { ...env, LOG: log },
-      stdin: isWindows ? "null" : "piped",
-      stdout: "null",
-      stderr: "null",
-    }).spawn();
+    const [program, ...given] = IS_WINDOWS ? [command, ...args] : ["/bin/sh", "-c", SHELL, "sh", command, ...args];
+    const child = spawn(program, given, {
+      env: { ...process.env, ...env, LOG: log },
+      stdio: [IS_WINDOWS ? "ignore" : "pipe", "ignore", "ignore"],
+    });
     this.#children.set(name, child);
-    this.#ended.delete(name);
-    child.status.then(() => this.#ended.add(name));
-    return Promise.resolve();
+    this.#ended.set(name, new Promise((resolve) => child.on("close", resolve)));
+    return new Promise((resolve, reject) => child.on("spawn", resolve).on("error", reject));
   }
 
   /** Returns `true` while a process runs. */
   isRunning(name: string): Promise<boolean> {
-    return Promise.resolve(this.#children.has(name) && !this.#ended.has(name));
+    const child = this.#children.get(name);
+    return Promise.resolve(child !== undefined && child.exitCode === null && child.signalCode === null);
   }
 
   /** Kills all, and waits until they have ended. */
   async [Symbol.asyncDispose](): Promise<void> {
-    for (const [name, child] of this.#children) {
-      if (Deno.build.os !== "windows") await child.stdin.close();
-      else if (!this.#ended.has(name)) child.kill("SIGKILL");
+    for (const child of this.#children.values()) {
+      if (IS_WINDOWS) child.kill("SIGKILL");
+      else child.stdin!.end();
     }
-    await Promise.all([...this.#children.values()].map(({ status }) => status));
+    await Promise.all(this.#ended.values());
     this.#children.clear();
   }
 }

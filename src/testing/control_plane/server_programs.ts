@@ -5,17 +5,21 @@
  *
  * @module
  */
+import { execFile } from "node:child_process";
+import { readdir, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { decoder } from "../../api/object.ts";
+import process from "node:process";
+import { promisify } from "node:util";
+import { failureKind } from "../../connect/runtime/runtime.ts";
 import { InformerError } from "../../errors/informer_error.ts";
 
 /** The parts of a machine that decide where programs are looked for; tests replace them. */
 export interface Machine {
   /** Returns the value of an environment variable. */
   env(name: string): string | undefined;
-  /** As `Deno.build` has it. */
+  /** The operating system, as Node names it: `"win32"`. */
   readonly os: string;
-  /** As `Deno.build` has it. */
+  /** The processor, as Node names it: `"x64"`. */
   readonly arch: string;
 }
 
@@ -27,14 +31,14 @@ interface ServerPrograms {
   readonly version: string;
 }
 
-const thisMachine: Machine = { env: (name) => Deno.env.get(name), os: Deno.build.os, arch: Deno.build.arch };
+const thisMachine: Machine = { env: (name) => process.env[name], os: process.platform, arch: process.arch };
 
-/** The names that Go has for what Deno calls otherwise. */
-const GO_ARCH: Readonly<Record<string, string>> = { x86_64: "amd64", aarch64: "arm64" };
+/** The names that Go has for what Node calls otherwise. */
+const GO_NAMES: Readonly<Record<string, string>> = { x64: "amd64", win32: "windows" };
 
 /** Returns the path of a program of a control plane. */
-export function programPath(folder: string, name: "etcd" | "kube-apiserver", os: string = Deno.build.os): string {
-  return join(folder, os === "windows" ? `${name}.exe` : name);
+export function programPath(folder: string, name: "etcd" | "kube-apiserver", os: string = process.platform): string {
+  return join(folder, os === "win32" ? `${name}.exe` : name);
 }
 
 /**
@@ -90,17 +94,17 @@ function notFound(wanted: string, looked: readonly string[]): InformerError {
 export async function storedPrograms(machine: Machine = thisMachine): Promise<readonly ServerPrograms[]> {
   const store = storeFolder(machine);
   if (store === undefined) return [];
-  const platform = `-${machine.os}-${GO_ARCH[machine.arch] ?? machine.arch}`;
+  const platform = `-${GO_NAMES[machine.os] ?? machine.os}-${GO_NAMES[machine.arch] ?? machine.arch}`;
   const found: ServerPrograms[] = [];
   try {
-    for await (const { name } of Deno.readDir(store)) {
+    for (const name of await readdir(store)) {
       const version = name.slice(0, -platform.length);
       if (!name.endsWith(platform) || !/^\d+\.\d+\.\d+$/.test(version)) continue;
       const folder = join(store, name);
       if (await missingIn(folder, machine.os) === undefined) found.push({ folder, version });
     }
   } catch (error) {
-    if (!(error instanceof Deno.errors.NotFound)) throw error;
+    if (failureKind(error) !== "missing") throw error;
   }
   const numbers = ({ version }: ServerPrograms): number => {
     const [major, minor, patch] = version.split(".").map(Number);
@@ -112,7 +116,7 @@ export async function storedPrograms(machine: Machine = thisMachine): Promise<re
 /** The folder in which setup-envtest keeps a folder for each version (its `store/helpers.go`). */
 function storeFolder({ env, os }: Machine): string | undefined {
   const home = env("HOME");
-  if (os === "windows") {
+  if (os === "win32") {
     const data = env("LocalAppData");
     return data && join(data, "kubebuilder-envtest", "k8s");
   }
@@ -138,9 +142,9 @@ function isVersion(version: string, wanted: string): boolean {
 async function missingIn(folder: string, os: string): Promise<string | undefined> {
   for (const name of ["etcd", "kube-apiserver"] as const) {
     try {
-      await Deno.stat(programPath(folder, name, os));
+      await stat(programPath(folder, name, os));
     } catch (error) {
-      if (!(error instanceof Deno.errors.NotFound)) throw error;
+      if (failureKind(error) !== "missing") throw error;
       return name;
     }
   }
@@ -150,8 +154,8 @@ async function missingIn(folder: string, os: string): Promise<string | undefined
 /** Asks a kube-apiserver which version it is. */
 export async function versionOf(folder: string): Promise<string> {
   const command = programPath(folder, "kube-apiserver");
-  const { stdout } = await new Deno.Command(command, { args: ["--version"], stdin: "null" }).output();
-  const text = decoder.decode(stdout).trim();
+  const { stdout } = await promisify(execFile)(command, ["--version"]);
+  const text = stdout.trim();
   const [, version] = /^Kubernetes v(\d+\.\d+\.\d+)/.exec(text) ?? [];
   if (version === undefined) throw new InformerError(`Cannot read the version of "${command}": it printed "${text}"`);
   return version;

@@ -16,7 +16,7 @@ const ignore = Deno.build.os === "windows";
 
 /** A machine with these variables, Linux on amd64 unless said. */
 function machine(variables: Readonly<Record<string, string>>, more: Partial<Machine> = {}): Machine {
-  return { env: (name) => variables[name], os: "linux", arch: "x86_64", ...more };
+  return { env: (name) => variables[name], os: "linux", arch: "x64", ...more };
 }
 
 /** Writes the two programs as shell scripts; those of no text say that they are Kubernetes of a version. */
@@ -68,10 +68,10 @@ Deno.test("startControlPlane finds what setup-envtest has left on each system", 
     `${home}/Library/Application Support/io.kubebuilder.envtest/k8s/1.37.2-darwin-arm64`,
     "1.37.2",
   );
-  assertEquals(await findServerPrograms({}, machine({ HOME: home }, { os: "darwin", arch: "aarch64" })), mac);
+  assertEquals(await findServerPrograms({}, machine({ HOME: home }, { os: "darwin", arch: "arm64" })), mac);
   const windows = `${home}/kubebuilder-envtest/k8s/1.37.2-windows-amd64`;
   writePrograms(windows, "1.37.2", "exit 1", ".exe");
-  assertEquals(await findServerPrograms({}, machine({ LocalAppData: home }, { os: "windows" })), windows);
+  assertEquals(await findServerPrograms({}, machine({ LocalAppData: home }, { os: "win32" })), windows);
   const linux = writePrograms(`${home}/data/kubebuilder-envtest/k8s/1.37.2-linux-amd64`, "1.37.2");
   assertEquals(await findServerPrograms({}, machine({ XDG_DATA_HOME: `${home}/data`, HOME: "/nowhere" })), linux);
 });
@@ -175,5 +175,5 @@ Deno.test("readCrds reads a file, or those of a folder, and says which has none"
   assertStringIncludes(await message("README.md"), 'README.md": ');
   // Before anything is started.
   const assets = writePrograms(`${folder.path}/bin`, "1.37.2");
-  await assertRejects(() => startControlPlane({ assets, crds: [`${crds}/none.yaml`] }), Deno.errors.NotFound);
+  await assertRejects(() => startControlPlane({ assets, crds: [`${crds}/none.yaml`] }), Error, "no such file");
 });
