@@ -61,6 +61,10 @@ function test(...given: readonly unknown[]): void {
 }
 test.ignore = (...given: readonly unknown[]): void => void tests.push({ ...definitionOf(given), ignore: true, file });
 test.only = test;
+const before: (() => unknown)[] = [];
+const after: (() => unknown)[] = [];
+test.beforeAll = (call: () => unknown): void => void before.push(call);
+test.afterAll = (call: () => unknown): void => void after.push(call);
 
 function contextOf(name: string): TestContext {
   return {
@@ -115,7 +119,7 @@ export async function runFiles(files: readonly string[]): Promise<void> {
   process.on("unhandledRejection", uncaught);
   const { log } = console;
   for (file of files) {
-    tests.length = 0;
+    tests.length = before.length = after.length = 0;
     current = "";
     try {
       await import(file);
@@ -123,6 +127,7 @@ export async function runFiles(files: readonly string[]): Promise<void> {
       failures.push({ name: "(import)", file, error: inspect(error) });
       continue;
     }
+    for (const call of before) await call();
     for (const { name, fn, ignore, permissions, sanitizeResources = true } of tests) {
       current = name;
       const tests = new URL("../", import.meta.url).href;
@@ -132,7 +137,7 @@ export async function runFiles(files: readonly string[]): Promise<void> {
         : "flags of Deno";
       if (reason !== undefined) leftOut.push(`${file.slice(tests.length)}: ${name}: ${reason}`);
       if (ignore || reason !== undefined) continue;
-      const before = resources();
+      const known = resources();
       const errors = failures.length;
       let timer: NodeJS.Timeout | undefined;
       try {
@@ -143,7 +148,7 @@ export async function runFiles(files: readonly string[]): Promise<void> {
           }),
         ]);
         clearTimeout(timer);
-        const more = sanitizeResources ? await leftBehind(before) : [];
+        const more = sanitizeResources ? await leftBehind(known) : [];
         if (more.length > 0) throw new Error(`it has left ${more.join(", ")}`);
         if (failures.length === errors) passed++;
       } catch (error) {
@@ -152,6 +157,7 @@ export async function runFiles(files: readonly string[]): Promise<void> {
         clearTimeout(timer);
       }
     }
+    for (const call of after.reverse()) await call();
   }
   log(`RESULT ${JSON.stringify({ passed, failures, leftOut })}`);
   process.exit(0);
@@ -579,6 +585,14 @@ class Command {
       },
     };
   }
+  outputSync(): object {
+    const { args = [], cwd, env } = this.#options;
+    const { status, stdout, stderr } = childProcess.spawnSync(this.#command, args, {
+      cwd,
+      env: { ...process.env, ...env },
+    });
+    return { success: status === 0, code: status, stdout: new Uint8Array(stdout), stderr: new Uint8Array(stderr) };
+  }
   async output(): Promise<object> {
     const child = this.#start("pipe");
     if (child.pid === undefined) throw new NotFound(`Failed to spawn '${this.#command}': entity not found`);
@@ -626,6 +640,13 @@ Object.assign(globalThis, {
     connect,
     args: process.argv.slice(2),
     pid: process.pid,
+    stdin: {
+      get readable() {
+        return Readable.toWeb(process.stdin);
+      },
+    },
+    stdout: { writeSync: (bytes: Uint8Array) => fs.writeSync(1, bytes) },
+    stderr: { writeSync: (bytes: Uint8Array) => fs.writeSync(2, bytes) },
     execPath: () => EXEC_PATH,
     cwd: () => process.cwd(),
     exit: process.exit,

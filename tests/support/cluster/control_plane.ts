@@ -1,3 +1,4 @@
+import { httpTransport } from "@kube/informer/connect";
 import { ControlPlane } from "@kube/informer/testing/control-plane";
 import { delay } from "@std/async";
 import { byCertificate, type Keys, makeKeys, type UserFields } from "./keys.ts";
@@ -187,13 +188,12 @@ export class BreakableControlPlane implements AsyncDisposable {
 
   /** Returns `true` if a server answers a request within {@linkcode SILENT_MS}. */
   async #answersNow(name: ServerName): Promise<boolean> {
-    using http = Deno.createHttpClient({ caCerts: [this.#control.ca], ...this.#keys.admin });
+    using http = httpTransport({ caCerts: [this.#control.ca], ...this.#keys.admin });
     const deadline = new AbortController();
     const timer = setTimeout(() => deadline.abort(), SILENT_MS);
     try {
-      const options = name === "apiserver" ? { client: http } : {};
       const url = name === "apiserver" ? `${this.url}/livez/ping` : `${this.#control.etcdUrl}/health`;
-      await (await fetch(url, { signal: deadline.signal, ...options })).text();
+      await (await http.fetch(new Request(url, { signal: deadline.signal }))).text();
       return true;
     } catch (error) {
       if (!deadline.signal.aborted) throw error;
