@@ -8,13 +8,14 @@
  */
 import { loadAll, YAMLException } from "js-yaml";
 import { basename } from "node:path";
+import { isRecord } from "../api/object.ts";
 import type { Client } from "../client/client.ts";
 import { replaceFile } from "../connect/deno/files.ts";
 import { messageOf } from "../errors/errors.ts";
 import { CustomResourceDefinition } from "../kinds/apiextensions/v1.ts";
 import { emitModule } from "./codegen/emit_module.ts";
 import { kindsOfCrds } from "./codegen/read_documents.ts";
-import { type DocumentPart, isDocumentObject, memberOf, objectAt, pathTo } from "./codegen/read_schema.ts";
+import { type DocumentPart, memberOf, objectAt, pathTo } from "./codegen/read_schema.ts";
 import { checkOrigin, unreadable } from "./output_file.ts";
 import { didYouMean, EXIT_CODE, UsageError } from "./shared/explain_error.ts";
 
@@ -96,8 +97,8 @@ async function listDefinitions(
 }
 
 function groupOf({ value }: DocumentPart): unknown {
-  const spec = isDocumentObject(value) ? memberOf(value, "spec") : undefined;
-  return isDocumentObject(spec) ? memberOf(spec, "group") : undefined;
+  const spec = isRecord(value) ? memberOf(value, "spec") : undefined;
+  return isRecord(spec) ? memberOf(spec, "group") : undefined;
 }
 
 function nothingDefined(all: readonly DocumentPart[], group: string | undefined): Error {
@@ -156,7 +157,7 @@ function objectsAt(part: DocumentPart): DocumentPart[] {
   // The items of a typed list need not say of which kind they are.
   const typed = kind === `${KIND}List`;
   return items.map((item, i) => ({
-    value: typed && isDocumentObject(item) ? { kind: KIND, ...item } : item,
+    value: typed && isRecord(item) ? { kind: KIND, ...item } : item,
     path: pathTo(part.path, "items", i),
   }));
 }

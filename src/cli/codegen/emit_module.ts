@@ -236,7 +236,7 @@ function plainText(text: string): string {
 }
 
 /** Breaks a text into lines of at most `width` characters, unless a word is longer. */
-function wrap(text: string, width: number): string[] {
+export function wrap(text: string, width: number): string[] {
   const lines: string[] = [];
   for (const word of text.split(" ")) {
     const last = lines.at(-1);

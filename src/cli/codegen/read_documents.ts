@@ -6,13 +6,13 @@
  *
  * @module
  */
+import { isRecord } from "../../api/object.ts";
 import { defineResource } from "../../api/resource.ts";
 import { messageOf } from "../../errors/errors.ts";
 import {
   capitalized,
   type DocumentPart,
   identifierOf,
-  isDocumentObject,
   type KindModel,
   memberOf,
   type ModuleContent,
@@ -206,7 +206,7 @@ function rulesAt(schema: DocumentPart): readonly string[] {
     return `Rule: \`${nameAt(at(item, "rule"))}\`${message === "" ? "" : `: ${message}`}`;
   });
   const inside = ["items", "additionalProperties"].map((name) => at(schema, name))
-    .filter(({ value }) => isDocumentObject(value));
+    .filter(({ value }) => isRecord(value));
   return [...rules, ...inside.flatMap(rulesAt)];
 }
 

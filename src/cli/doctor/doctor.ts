@@ -14,8 +14,10 @@ import { type PlacedRule, rolesYaml } from "../../api/roles.ts";
 import { StatusError } from "../../api/status.ts";
 import { ReadAhead } from "../../async/iterate.ts";
 import type { Client } from "../../client/client.ts";
+import { withoutBrackets } from "../../connect/kubeconfig/resolve_context.ts";
 import { errorLine } from "../../errors/errors.ts";
 import { bytesText, MemoryMeter, type MemoryReport } from "../../informer/cache/lister.ts";
+import { wrap } from "../codegen/emit_module.ts";
 import { clientFor, type ConnectionFlags, connectOptionsFor } from "../shared/connect.ts";
 import { EXIT_CODE, UsageError } from "../shared/explain_error.ts";
 import { checkSelection, discover, resourcesFor, type SelectionFlags, selectionFor } from "../shared/targets.ts";
@@ -201,11 +203,11 @@ function prettyReport(report: Report, { colours, columns }: ReportStyle): string
   const room = Math.max(24, Math.min(columns, 120) - indent.length);
   const lines = [paint(BOLD, server === undefined ? "informer doctor" : `informer doctor  ${server}`), ""];
   for (const { status, name, what, remedy } of steps) {
-    const [first, ...rest] = folded(what, room);
+    const [first, ...rest] = wrap(what, room);
     lines.push(`  ${paint(COLOURS[status], SYMBOLS[status])} ${name.padEnd(width)}  ${first}`);
     lines.push(...rest.map((line) => indent + line));
     if (remedy === undefined) continue;
-    const [advice, ...more] = folded(remedy, room - 2);
+    const [advice, ...more] = wrap(remedy, room - 2);
     lines.push(paint(COLOURS[status], `${indent}→ ${advice}`));
     lines.push(...more.map((line) => paint(COLOURS[status], `${indent}  ${line}`)));
   }
@@ -232,21 +234,6 @@ function summaryOf({ steps, ms }: Report): string {
     ? `informers can run, with ${warnings}`
     : "all is well: informers can run";
   return `${verdict} (${seconds(ms)})`;
-}
-
-/** Wraps a text to lines of at most `room` characters, unless a word is longer. */
-function folded(text: string, room: number): string[] {
-  const lines: string[] = [];
-  let line = "";
-  for (const word of text.split(" ")) {
-    if (line !== "" && line.length + 1 + word.length > room) {
-      lines.push(line);
-      line = word;
-    } else {
-      line = line === "" ? word : `${line} ${word}`;
-    }
-  }
-  return [...lines, line];
 }
 
 export interface DoctorFlags extends ConnectionFlags, Pick<SelectionFlags, "namespace" | "allNamespaces"> {
@@ -361,7 +348,7 @@ async function examine(checkup: Checkup, scope: Scope, terminal: Terminal): Prom
     checkup.note("warning", { status: "warn", what, remedy: "see what the server's release notes say about it" });
   }
   const { origin, server: address } = access.connection;
-  const insecure = `--unsafely-ignore-certificate-errors=${address.hostname.replace(/^\[(.*)\]$/, "$1")}`;
+  const insecure = `--unsafely-ignore-certificate-errors=${withoutBrackets(address.hostname)}`;
   return {
     server: address.href.replace(/\/$/, ""),
     permissions: [...origin.permissions, ...(origin.insecure ? [insecure] : [])],

@@ -67,10 +67,8 @@ export function explainError(error: unknown): { readonly code: number; readonly 
   }
   if (error instanceof CredentialsError) return { code: EXIT_CODE.connection, message };
   if (isUnauthorized(error)) {
-    return {
-      code: EXIT_CODE.connection,
-      message: `${message}; the credentials are not known to the server, renew them`,
-    };
+    const advice = "the credentials are not known to the server, renew them";
+    return { code: EXIT_CODE.connection, message: `${message}; ${advice}` };
   }
   if (isForbidden(error)) {
     // Definitions have no namespace.

@@ -17,6 +17,8 @@ import {
   type TableRow,
 } from "../../api/resource.ts";
 import { type BackoffOptions, humanDuration } from "../../async/time.ts";
+import { writeAll } from "../../connect/deno/files.ts";
+import { permittedEnv } from "../../connect/deno/host.ts";
 import { errorLine, REDACTED } from "../../errors/errors.ts";
 
 /** Control characters, and characters that reorder or break lines: foreign text must not control the terminal. */
@@ -143,8 +145,6 @@ interface Screen {
 export class Terminal {
   readonly #stop: () => void;
   readonly #screen: Screen;
-  /** `true` if results and the live line are on one screen. */
-  readonly #shared: boolean;
   /** Results not passed to standard output yet; empty once it is closed. */
   #waiting: string[] = [];
   /** Number of characters that are not written yet: those of `#waiting` and of the running write. */
@@ -167,13 +167,15 @@ export class Terminal {
   #messages: string[] | undefined;
   /** `true` if standard error is a terminal that can show a live line. */
   readonly interactive: boolean;
+  /** `true` if both outputs are one terminal, so that {@linkcode Terminal.takeOver} can be called. */
+  readonly hasFullScreen: boolean;
 
   /** `stop` is called when standard output is closed or cannot be written. */
   constructor(stop: () => void, screen: Screen = processScreen()) {
     this.#stop = stop;
     this.#screen = screen;
     this.interactive = screen.stderr.isTerminal() && screen.capable;
-    this.#shared = this.interactive && screen.stdout.isTerminal();
+    this.hasFullScreen = this.interactive && screen.stdout.isTerminal();
   }
 
   /** Prints one line of the result. Lines are buffered; await {@linkcode Terminal.room} to bound the buffer. */
@@ -195,11 +197,6 @@ export class Terminal {
   unblock(): void {
     this.#hurried = true;
     this.#makeRoom();
-  }
-
-  /** `true` if {@linkcode Terminal.takeOver} can be called: both outputs are one terminal. */
-  get hasFullScreen(): boolean {
-    return this.#shared;
   }
 
   /** Takes over the screen. Results must not be printed until it is given back. `onKey` is called with each key. */
@@ -298,8 +295,8 @@ export class Terminal {
         const text = this.#waiting.join("");
         this.#waiting = [];
         // Synchronously, so that no other output comes between.
-        if (this.#shared) this.#above(text);
-        else await writeAll(this.#screen.stdout, text);
+        if (this.hasFullScreen) this.#above(text);
+        else await writeAll(this.#screen.stdout, encoder.encode(text));
         this.#waitingLength -= text.length;
       }
     } catch (error) {
@@ -355,7 +352,7 @@ function processScreen(): Screen {
     columns: () => Deno.consoleSize().columns || 80,
     rows: () => Deno.consoleSize().rows || 24,
     ...(Deno.stdin.isTerminal() && Deno.build.os !== "windows" && { keyboard: KEYBOARD }),
-    capable: !environment("CI") && environment("TERM") !== "dumb" && !isPiped(),
+    capable: !permittedEnv("CI") && permittedEnv("TERM") !== "dumb" && !isPiped(),
   };
 }
 
@@ -366,17 +363,6 @@ function isPiped(): boolean {
   } catch {
     return false; // it is closed
   }
-}
-
-/** Returns a variable of the environment; `undefined` without the permission, which is not asked for. */
-function environment(variable: string): string | undefined {
-  const { state } = Deno.permissions.querySync({ name: "env", variable });
-  return state === "granted" ? Deno.env.get(variable) : undefined;
-}
-
-async function writeAll(to: Output, text: string): Promise<void> {
-  const bytes = encoder.encode(text);
-  for (let written = 0; written < bytes.length;) written += await to.write(bytes.subarray(written));
 }
 
 function writeAllSync(to: Output, text: string): void {

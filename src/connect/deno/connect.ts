@@ -12,7 +12,14 @@ import { Client } from "../../client/client.ts";
 import { InformerError } from "../../errors/informer_error.ts";
 import { checkNames } from "../../errors/option_names.ts";
 import { EntryFields, type KubeconfigEntry, parseKubeconfig } from "../kubeconfig/parse_kubeconfig.ts";
-import { proxyHref, proxyName, proxyPort, resolveContext, serverProblem } from "../kubeconfig/resolve_context.ts";
+import {
+  proxyHref,
+  proxyName,
+  proxyPort,
+  resolveContext,
+  serverProblem,
+  withoutBrackets,
+} from "../kubeconfig/resolve_context.ts";
 import {
   clientOptionsOf,
   CONNECT_OPTIONS,
@@ -96,7 +103,7 @@ async function originOf(
 function alsoReached({ server, proxy, tlsServerName }: ConnectionPlan): string[] {
   if (proxy !== undefined) return [`${proxy.url.hostname}:${proxyPort(proxy.url)}`];
   if (tlsServerName === undefined) return [];
-  const name = tlsServerName.includes(":") ? `[${tlsServerName.replace(/^\[(.*)\]$/, "$1")}]` : tlsServerName;
+  const name = tlsServerName.includes(":") ? `[${withoutBrackets(tlsServerName)}]` : tlsServerName;
   return [`${name}:${server.port || "443"}`, "127.0.0.1"];
 }
 

@@ -21,7 +21,7 @@ import { decoder, encoder, type ObjectKey } from "../../api/object.ts";
 import { hashOf } from "../../api/shard.ts";
 import { InformerError } from "../../errors/informer_error.ts";
 import { checkNames } from "../../errors/option_names.ts";
-import { folderPermissions, replaceFile } from "./files.ts";
+import { folderPermissions, replaceFile, writeAll } from "./files.ts";
 
 /** The number of bytes that are read at once. */
 const CHUNK_BYTES = 2 * 1_024 * 1_024;
@@ -99,11 +99,6 @@ async function replaceByChunks(
     if (cause instanceof RangeError) throw cause;
     throw new InformerError(`${message}${hint(path, cause)}`, { cause });
   }
-}
-
-/** Writes all of the bytes. */
-async function writeAll(file: Deno.FsFile, bytes: Uint8Array): Promise<void> {
-  for (let at = 0; at < bytes.length;) at += await file.write(bytes.subarray(at));
 }
 
 async function* chunksOf(file: Deno.FsFile): AsyncGenerator<Uint8Array, void> {

@@ -117,3 +117,11 @@ async function removeLeft(path: string): Promise<void> {
     if (!(error instanceof NotFound || error instanceof NotCapable || error instanceof PermissionDenied)) throw error;
   }
 }
+
+/** Writes all of the bytes to a file or a connection. */
+export async function writeAll(
+  to: { write(bytes: Uint8Array): Promise<number> },
+  bytes: Uint8Array,
+): Promise<void> {
+  for (let at = 0; at < bytes.length;) at += await to.write(bytes.subarray(at));
+}

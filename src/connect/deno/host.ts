@@ -38,6 +38,16 @@ export const denoHost: Host = {
   serviceAccountFolder: "/var/run/secrets/kubernetes.io/serviceaccount",
 };
 
+/** Returns `true` if the program may read a variable of the environment. Never prompts for permission. */
+export function mayReadEnv(variable: string): boolean {
+  return Deno.permissions.querySync({ name: "env", variable }).state === "granted";
+}
+
+/** Returns a variable of the environment; `undefined` without the permission, which is not asked for. */
+export function permittedEnv(variable: string): string | undefined {
+  return mayReadEnv(variable) ? Deno.env.get(variable) : undefined;
+}
+
 /** Returns the flag that permits reading environment variables. */
 export function envFlag(...names: readonly string[]): string {
   return `--allow-env=${names.join(",")}`;

@@ -8,6 +8,7 @@
 import { messageOf } from "../../errors/errors.ts";
 import { certificateProblem, privateKeyProblem } from "../kubeconfig/certificates.ts";
 import { type ProxyAddress, proxyHref, proxyName, proxyPort } from "../kubeconfig/resolve_context.ts";
+import { mayReadEnv, permittedEnv } from "./host.ts";
 
 /** The environment variables in which Deno looks for a proxy for this server, in its order. */
 function variablesFor(server: URL): readonly string[] {
@@ -15,21 +16,17 @@ function variablesFor(server: URL): readonly string[] {
   return ["ALL_PROXY", "all_proxy", scheme.toUpperCase(), scheme];
 }
 
-function mayRead(variable: string): boolean {
-  return Deno.permissions.querySync({ name: "env", variable }).state === "granted";
-}
-
 /**
  * Returns the variable that names a proxy for this server, of those that the program may read. Never prompts for
  * permission.
  */
 export function environmentProxy(server: URL): string | undefined {
-  return variablesFor(server).find((variable) => mayRead(variable) && Deno.env.get(variable));
+  return variablesFor(server).find(permittedEnv);
 }
 
 /** Returns `true` if the environment names a proxy for this server, or the program may not read the variables. */
 function mayHaveEnvironmentProxy(server: URL): boolean {
-  return variablesFor(server).some((variable) => !mayRead(variable) || Deno.env.get(variable));
+  return variablesFor(server).some((variable) => !mayReadEnv(variable) || Deno.env.get(variable));
 }
 
 /** CA certificates, client certificate and key of a connection, as PEM texts. */

@@ -280,31 +280,26 @@ export function planFromContext(config: Kubeconfig, options: ConnectOptions, hos
   const key = pemSource(user?.clientCertificate?.key, privateKeyProblem, host);
   const login = givenLogin(options, cluster, host) ??
     pluginLogin(user?.exec, cluster, ca, options, host) ?? loginOf(user, options, host);
-  const impersonation = user?.impersonation;
+  const { server: address, tlsServerName, proxy } = cluster;
   return {
-    server: cluster.server,
-    ...(resolved.namespace !== undefined && { namespace: resolved.namespace }),
-    ...(ca && { ca }),
-    ...(cert && { cert }),
-    ...(key && { key }),
-    ...(login && { login }),
+    server: address,
+    namespace: resolved.namespace,
+    ca,
+    cert,
+    key,
+    login,
     compress: !cluster.disableCompression,
-    ...(cluster.tlsServerName !== undefined && { tlsServerName: cluster.tlsServerName }),
-    ...(cluster.proxy && { proxy: cluster.proxy }),
+    tlsServerName,
+    proxy,
     // A CA given as an option enables verification again (clientcmd overrides); plain HTTP has no certificate.
-    insecure: cluster.server.protocol === "https:" && cluster.insecureSkipTlsVerify && options.caFile === undefined &&
+    insecure: address.protocol === "https:" && cluster.insecureSkipTlsVerify && options.caFile === undefined &&
       options.ca === undefined,
-    ...(impersonation && { impersonation }),
+    impersonation: user?.impersonation,
     entries: new Secret(JSON.stringify([
       config.clusters.get(cluster.name)?.fields(),
       user && config.users.get(user.name)?.fields(),
     ])),
-    origin: {
-      source: "kubeconfig",
-      files: config.files,
-      context: resolved.name,
-      ...(user && { user: user.name }),
-    },
+    origin: { source: "kubeconfig", files: config.files, context: resolved.name, user: user?.name },
   };
 }
 
@@ -340,10 +335,10 @@ function pluginLogin(
   checkDurations("connect", { pluginTimeoutMs: timeoutMs });
   const tellCluster = async (): Promise<ExecCluster> => ({
     server: cluster.server.href.replace(/\/$/, ""),
-    ...(cluster.tlsServerName !== undefined && { tlsServerName: cluster.tlsServerName }),
+    tlsServerName: cluster.tlsServerName,
     insecureSkipTlsVerify: cluster.insecureSkipTlsVerify,
-    ...(ca && { certificateAuthority: await ca.read() }),
-    ...(cluster.proxy && { proxyUrl: proxyHref(cluster.proxy) }),
+    certificateAuthority: await ca?.read(),
+    proxyUrl: cluster.proxy && proxyHref(cluster.proxy),
     disableCompression: cluster.disableCompression,
     config: cluster.execConfig,
   });
@@ -393,13 +388,7 @@ export async function planInCluster(options: ConnectOptions, host: Host): Promis
     const login = givenLogin(options, { server }, host) ?? await podLogin(folder, options, host);
     const ca = givenCa(options, server, host) ?? await podCa(folder, host);
     const namespace = options.namespace ?? await podNamespace(folder, host);
-    return {
-      server,
-      ...(namespace !== undefined && { namespace }),
-      ca,
-      login,
-      origin: { source: "in-cluster", files: [] },
-    };
+    return { server, namespace, ca, login, origin: { source: "in-cluster", files: [] } };
   } catch (error) {
     if (!(error instanceof ServiceAccountError)) throw error;
     return { source: "in-cluster", problem: error.problem, cause: error };
@@ -496,12 +485,7 @@ function planFromOptions(options: ConnectOptions, host: Host): ConnectionPlan {
   const server = new URL(options.server!);
   const ca = givenCa(options, server, host);
   const login = givenLogin(options, { server }, host);
-  return {
-    server,
-    ...(ca && { ca }),
-    ...(login && { login }),
-    origin: { source: "options", files: [] },
-  };
+  return { server, ca, login, origin: { source: "options", files: [] } };
 }
 
 export function isAttempt(value: ConnectionPlan | ConnectAttempt): value is ConnectAttempt {

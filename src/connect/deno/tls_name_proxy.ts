@@ -7,8 +7,9 @@
  * @module
  */
 import { encoder } from "../../api/object.ts";
-import type { ProxyAddress } from "../kubeconfig/resolve_context.ts";
+import { type ProxyAddress, withoutBrackets } from "../kubeconfig/resolve_context.ts";
 import { Secret } from "../kubeconfig/secrets.ts";
+import { writeAll } from "./files.ts";
 
 /** Maximum length of a CONNECT request, in bytes. */
 const MAX_HEAD_BYTES = 8_192;
@@ -121,7 +122,7 @@ export class TlsNameProxy implements Disposable {
     try {
       const { hostname, port } = this.#target;
       outer = await Deno.connect({
-        hostname: hostname.replace(/^\[(.*)\]$/, "$1"),
+        hostname: withoutBrackets(hostname),
         port,
         signal: this.#ending.signal,
       });
@@ -193,10 +194,6 @@ function isBroken(error: unknown): boolean {
 
 async function answer(connection: Deno.Conn, status: string): Promise<void> {
   await writeAll(connection, encoder.encode(`HTTP/1.1 ${status}\r\n\r\n`));
-}
-
-async function writeAll(connection: Deno.Conn, bytes: Uint8Array): Promise<void> {
-  for (let at = 0; at < bytes.length;) at += await connection.write(bytes.subarray(at));
 }
 
 /**

@@ -18,6 +18,7 @@ import {
   type ProxyAddress,
   proxyName,
   serverNameProblem,
+  withoutBrackets,
 } from "../kubeconfig/resolve_context.ts";
 import type { ExecLogin, KubeconfigLogin } from "./credentials.ts";
 import { netFlag } from "./host.ts";
@@ -213,7 +214,7 @@ export class DenoTransport implements Transport, Disposable {
     const reason = withoutAddress(messageOf(causesOf(error).at(-1)));
     const serverName = this.#serverName;
     if (this.#insecure && /certificate/i.test(reason)) {
-      const host = (serverName ?? url.hostname).replace(/^\[(.*)\]$/, "$1");
+      const host = withoutBrackets(serverName ?? url.hostname);
       return new TypeError(
         `${reason}; "insecure-skip-tls-verify" takes effect only when Deno is started with ` +
           `--unsafely-ignore-certificate-errors=${host}`,

@@ -117,7 +117,12 @@ export function parseProxy(text: string): ProxyAddress | string {
   return { url, ...(login && { login }) };
 }
 
-/** Returns the port of a proxy: the one of its URL, else the default of its scheme. */
+/** Returns the host of a URL without the brackets of an IPv6 address. */
+export function withoutBrackets(hostname: string): string {
+  return hostname.replace(/^\[(.*)\]$/, "$1");
+}
+
+/** Returns the port of a proxy or server: the one of its URL, else the default of its scheme. */
 export function proxyPort(url: URL): string {
   return url.port || (url.protocol === "https:" ? "443" : url.protocol === "http:" ? "80" : "1080");
 }
@@ -337,15 +342,8 @@ function resolveUser(
       throw fields.error(field, `${problem}: use an "https://" server or remove it`);
     }
   }
-  return {
-    name: entry.name,
-    ...(clientCertificate && { clientCertificate }),
-    ...(token && { token }),
-    ...(path !== undefined && { tokenFile: { type: "file" as const, path, place: fields.place("tokenFile") } }),
-    ...(basic && { basic }),
-    ...(exec && { exec }),
-    ...(impersonation && { impersonation }),
-  };
+  const tokenFile = path === undefined ? undefined : { type: "file" as const, path, place: fields.place("tokenFile") };
+  return defined({ name: entry.name, clientCertificate, token, tokenFile, basic, exec, impersonation });
 }
 
 /** Replacements of the providers that client-go used to have built in, by name. */
