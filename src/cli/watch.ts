@@ -21,7 +21,6 @@ import type {
 } from "../informer/events/event.ts";
 import type { SharedIndexInformer } from "../informer/shared_index_informer.ts";
 import { SharedInformerFactory } from "../informer/shared_informer_factory.ts";
-import type { ReflectorPhase } from "../reflector/transition.ts";
 import { checkOutputFile, writeCacheFile } from "./output_file.ts";
 import { clientsFor, type ClusterClient, type ClustersFlags } from "./shared/connect.ts";
 import { EXIT_CODE, UsageError } from "./shared/explain_error.ts";
@@ -217,19 +216,13 @@ function inform(
   refused: (error: unknown) => void,
 ): SharedIndexInformer<KubernetesObject> {
   const failures = new FailureReporter(nameOf({ cluster, resource }), (line) => terminal.say(line));
-  let wasLive = false;
-  const onPhase = (phase: ReflectorPhase): void => {
-    if (phase.name !== "watching" || !phase.open) return;
-    wasLive = true;
-    failures.recovered();
-  };
   const informer = informers.forResource(resource, {
     pollMs: polled.has(resource) ? POLL_MS : undefined,
     secretData: isSecret(resource) ? "keep" : undefined, // redacted when it is printed
-    reflector: { streamingList, onPhase, backoff },
+    reflector: { streamingList, backoff, onPhase: (phase) => failures.onPhase(phase) },
     onError: (error) => {
       const trying = informer.status().cause === error;
-      if (cluster === undefined && trying && !wasLive && isRefused(error)) refused(error);
+      if (cluster === undefined && trying && !failures.wasLive && isRefused(error)) refused(error);
       else failures.report(error, trying);
     },
   });

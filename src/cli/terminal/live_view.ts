@@ -137,13 +137,18 @@ export class FramePainter {
   }
 }
 
+/** Keys, and the row to which they lead from the first one; a page has `page` rows. */
+type Move = readonly [keys: readonly string[], to: (first: number, page: number) => number];
+
 /** Keys, as a terminal sends them: letters, and CSI sequences of ECMA-48 and xterm. */
-const UP: readonly string[] = ["k", "\x1b[A", "\x1bOA"];
-const DOWN: readonly string[] = ["j", "\x1b[B", "\x1bOB"];
-const PAGE_UP: readonly string[] = ["b", "\x1b[5~"];
-const PAGE_DOWN: readonly string[] = [" ", "f", "\x1b[6~"];
-const FIRST: readonly string[] = ["g", "\x1b[H", "\x1b[1~", "\x1bOH"];
-const LAST: readonly string[] = ["G", "\x1b[F", "\x1b[4~", "\x1bOF"];
+const MOVES: readonly Move[] = [
+  [["k", "\x1b[A", "\x1bOA"], (first) => first - 1],
+  [["j", "\x1b[B", "\x1bOB"], (first) => first + 1],
+  [["b", "\x1b[5~"], (first, page) => first - page],
+  [[" ", "f", "\x1b[6~"], (first, page) => first + page],
+  [["g", "\x1b[H", "\x1b[1~", "\x1bOH"], () => 0],
+  [["G", "\x1b[F", "\x1b[4~", "\x1bOF"], () => Number.MAX_SAFE_INTEGER],
+];
 
 /**
  * The first row of a long table that a screen shows; keys move it, as in `less`. A page moves by one row less than fit.
@@ -162,13 +167,8 @@ export class ScrollPosition {
   /** Moves by a key; other keys do nothing. Returns `true` if it moved. */
   press(key: string): boolean {
     const before = this.#first;
-    if (UP.includes(key)) this.#first--;
-    else if (DOWN.includes(key)) this.#first++;
-    else if (PAGE_UP.includes(key)) this.#first -= Math.max(1, this.#height - 1);
-    else if (PAGE_DOWN.includes(key)) this.#first += Math.max(1, this.#height - 1);
-    else if (FIRST.includes(key)) this.#first = 0;
-    else if (LAST.includes(key)) this.#first = Number.MAX_SAFE_INTEGER;
-    this.#first = Math.max(0, this.#first);
+    const [, to] = MOVES.find(([keys]) => keys.includes(key)) ?? [];
+    if (to !== undefined) this.#first = Math.max(0, to(before, Math.max(1, this.#height - 1)));
     return this.#first !== before;
   }
 }
@@ -221,13 +221,6 @@ export class LiveTable {
   delete(resource: Resource, key: string, cluster?: string): void {
     const section = this.#sections.get(resourceName(resource))!;
     if (section.objects.delete(placeOf(key, cluster))) section.keys = undefined;
-  }
-
-  /** Number of objects. */
-  get size(): number {
-    let size = 0;
-    for (const { objects } of this.#sections.values()) size += objects.size;
-    return size;
   }
 
   /** Number of lines: of each resource that has objects, its heads and rows; an empty line between two resources. */

@@ -20,6 +20,7 @@ import { type BackoffOptions, humanDuration } from "../../async/time.ts";
 import { writeAll } from "../../connect/deno/files.ts";
 import { permittedEnv } from "../../connect/deno/host.ts";
 import { errorLine, REDACTED } from "../../errors/errors.ts";
+import type { ReflectorPhase } from "../../reflector/transition.ts";
 
 /** Control characters, and characters that reorder or break lines: foreign text must not control the terminal. */
 // deno-lint-ignore no-control-regex -- these are what is looked for
@@ -365,8 +366,9 @@ function isPiped(): boolean {
   }
 }
 
-function writeAllSync(to: Output, text: string): void {
-  const bytes = encoder.encode(text);
+/** Writes all of a text or of bytes. */
+export function writeAllSync(to: Pick<Output, "writeSync">, text: string | Uint8Array): void {
+  const bytes = typeof text === "string" ? encoder.encode(text) : text;
   for (let written = 0; written < bytes.length;) written += to.writeSync(bytes.subarray(written));
 }
 
@@ -382,6 +384,8 @@ export class FailureReporter {
   readonly #said = new Set<string>();
   /** `true` from a failure that is retried until the recovery. */
   #ill = false;
+  /** `true` once a watch was open. */
+  wasLive = false;
 
   /** Messages begin with `name`. */
   constructor(name: string, say: (line: string) => void) {
@@ -399,8 +403,10 @@ export class FailureReporter {
     this.#say(line);
   }
 
-  /** Reports the recovery, if a failure was being retried. */
-  recovered(): void {
+  /** Follows the phases of a reflector: reports the recovery, if a failure was being retried. */
+  onPhase(phase: ReflectorPhase): void {
+    if (phase.name !== "watching" || !phase.open) return;
+    this.wasLive = true;
     if (!this.#ill) return;
     this.#ill = false;
     this.#said.clear();
