@@ -7,6 +7,7 @@
  * @module
  */
 
+import { abortable } from "@std/async/abortable";
 import { connect, type PeerCertificate as NodeCertificate } from "node:tls";
 import { decoder, isRecord } from "../../api/object.ts";
 import { timedController } from "../../async/time.ts";
@@ -177,8 +178,6 @@ async function readPeer(server: URL, serverName: string | undefined, signal: Abo
     ...(isAddress(servername) ? {} : { servername }),
   });
   const closed = new Promise<void>((resolve) => socket.once("close", () => resolve()));
-  const stop = (): void => reject(signal.reason);
-  signal.addEventListener("abort", stop, { once: true });
   let chain: readonly PeerCertificate[] = [];
   let head = "";
   socket.once("secureConnect", () => {
@@ -199,9 +198,8 @@ async function readPeer(server: URL, serverName: string | undefined, signal: Abo
   socket.on("error", ended);
   socket.on("end", () => ended());
   try {
-    return await promise;
+    return await abortable(promise, signal);
   } finally {
-    signal.removeEventListener("abort", stop);
     socket.destroy();
     await closed;
   }

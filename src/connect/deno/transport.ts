@@ -116,11 +116,8 @@ export class DenoTransport implements Transport, Disposable {
   #client: Deno.HttpClient | undefined;
   /** By host: clients for plain HTTP to this machine, which bypass the environment's proxy. */
   readonly #direct = new Map<string, Deno.HttpClient>();
-  /**
-   * The proxy of the server's name, and the host that it serves; `undefined` before the first request, or without
-   * `tlsServerName`.
-   */
-  #nameProxy: { readonly server: string; readonly proxy: TlsNameProxy } | undefined;
+  /** The proxy of the server's name; `undefined` before the first request, or without `tlsServerName`. */
+  #nameProxy: TlsNameProxy | undefined;
   /** The plugin's certificate that `#client` was created with. */
   #certificate: ExecLogin["certificate"];
   /** `true` from a request that failed to the next read of the files. */
@@ -221,7 +218,7 @@ export class DenoTransport implements Transport, Disposable {
       );
     }
     if (this.#nameProxy !== undefined) {
-      const { problem, carried } = this.#nameProxy.proxy;
+      const { problem, carried } = this.#nameProxy;
       if (problem instanceof Deno.errors.NotCapable) return this.#withoutPermission(problem, url);
       if (carried === 0) {
         return new TypeError(
@@ -270,7 +267,7 @@ export class DenoTransport implements Transport, Disposable {
     this.#isDisposed = true;
     this.#client?.close();
     for (const client of this.#direct.values()) client.close();
-    this.#nameProxy?.proxy[Symbol.dispose]();
+    this.#nameProxy?.[Symbol.dispose]();
   }
 
   #newClient(material: TlsMaterial, proxy: ProxyAddress | undefined): Deno.HttpClient {
@@ -308,15 +305,15 @@ export class DenoTransport implements Transport, Disposable {
   }
 
   #nameProxyFor(request: Request): TlsNameProxy {
-    const { hostname, port, host } = new URL(request.url);
-    if (this.#nameProxy === undefined || this.#nameProxy.proxy.isEnded) {
+    const url = new URL(request.url);
+    if (this.#nameProxy === undefined || this.#nameProxy.isEnded) {
       this.#client?.close();
       this.#client = undefined;
-      const proxy = new TlsNameProxy({ hostname, port: Number(port || "443") });
-      this.#nameProxy = { server: host, proxy };
+      this.#nameProxy = new TlsNameProxy(url);
     }
-    if (this.#nameProxy.server === host) return this.#nameProxy.proxy;
-    throw new TypeError(`a transport with tlsServerName serves only one server, "${this.#nameProxy.server}"`);
+    const { host } = this.#nameProxy.target;
+    if (host === url.host) return this.#nameProxy;
+    throw new TypeError(`a transport with tlsServerName serves only one server, "${host}"`);
   }
 
   async #look(files: MaterialSource): Promise<void> {
@@ -336,7 +333,7 @@ export class DenoTransport implements Transport, Disposable {
     try {
       material = await files.read(isStale);
       if (this.#isDisposed || isSameMaterial(material, this.#material)) return;
-      next = this.#newClient({ ...material, ...this.#certificate }, this.#nameProxy?.proxy.address ?? this.#proxy);
+      next = this.#newClient({ ...material, ...this.#certificate }, this.#nameProxy?.address ?? this.#proxy);
     } catch (error) {
       files.warn(`${messageOf(error)}; the previous certificates stay in use`);
       return;
