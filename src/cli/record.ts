@@ -65,7 +65,7 @@ export async function record(flags: RecordFlags, names: readonly string[], conte
   const resources = await resourcesFor(names, "watch", { form: "object", terminal }, client, signal);
   const recorder = new Recorder(context);
   using timer = new LongTimer(() => recorder.end());
-  using file = RecordingFile.create(out, maxMb * 1e6, (error) => {
+  using file = new RecordingFile(out, maxMb * 1e6, (error) => {
     if (error !== undefined) return recorder.end(error);
     terminal.say(`"${out}" has the ${maxMb} MB of --max-mb; the recording ends`);
     recorder.end();
@@ -272,24 +272,20 @@ class RecordingFile implements Disposable {
   /** Bytes so far. */
   bytes = 0;
 
-  private constructor(file: Deno.FsFile, maxBytes: number, onEnd: (error?: unknown) => void) {
-    this.#file = file;
-    this.#maxBytes = maxBytes;
-    this.#onEnd = onEnd;
-  }
-
   /**
    * Creates the file. `onEnd` is called once, when a line would exceed `maxBytes`, or with the error of a write.
    *
    * @throws {UsageError} when the file exists, or cannot be written.
    */
-  static create(path: string, maxBytes: number, onEnd: (error?: unknown) => void): RecordingFile {
+  constructor(path: string, maxBytes: number, onEnd: (error?: unknown) => void) {
     try {
-      return new RecordingFile(Deno.openSync(path, { write: true, createNew: true, mode: 0o600 }), maxBytes, onEnd);
+      this.#file = Deno.openSync(path, { write: true, createNew: true, mode: 0o600 });
     } catch (error) {
       if (!(error instanceof Deno.errors.AlreadyExists)) throw unwritable("--out", path, error);
       throw new UsageError(`--out: "${path}" exists; name another file, or delete it`, { cause: error });
     }
+    this.#maxBytes = maxBytes;
+    this.#onEnd = onEnd;
   }
 
   /** Milliseconds since the beginning. */

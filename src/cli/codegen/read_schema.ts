@@ -446,11 +446,12 @@ function fieldsAt(place: Place): ObjectModel {
     const at = { ...place, value: properties[name], path: pathTo(place.path, "properties", name) };
     const type = typeAt(at);
     const own = docOf(at);
+    const target = own.length > 0 ? undefined : targetOf(at);
     return {
       name,
       type,
       required: (required.has(name) && !isFilled(at)) || isNeededSpec(name, at),
-      doc: own.length > 0 ? own : targetDoc(at),
+      doc: target === undefined ? own : docOf(target),
     };
   });
   const open = memberOf(schema, "x-kubernetes-preserve-unknown-fields") === true;
@@ -485,11 +486,6 @@ function targetOf(place: Place): Place | undefined {
 
 function docOf(place: Place): readonly string[] {
   return place.source.docOf?.(place) ?? summaryOf(place);
-}
-
-function targetDoc(place: Place): readonly string[] {
-  const target = targetOf(place);
-  return target === undefined ? [] : docOf(target);
 }
 
 function part(place: Place, name: string): Place {

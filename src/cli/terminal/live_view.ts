@@ -14,6 +14,7 @@ import type { InformerStatus } from "../../informer/status.ts";
 import {
   ageOf,
   cellsOf,
+  type CommandContext,
   type FullScreen,
   GrowingTable,
   nothingFound,
@@ -295,18 +296,17 @@ export class WatchScreen implements Disposable {
   #status = "";
   #isSynced = false;
 
-  /** Takes over the screen. `quit` is called when the key q is pressed. */
+  /** Takes over the screen. The key q stops the command. */
   constructor(
     resources: readonly Resource[],
     style: Pick<RowStyle, "wide" | "namespaces">,
     namespace: string | undefined,
-    terminal: Terminal,
-    quit: () => void,
+    { terminal, stop }: Pick<CommandContext, "terminal" | "stop">,
   ) {
     this.#table = new LiveTable(resources, style);
     this.#where = nothingFound(resources, namespace);
     this.#screen = terminal.takeOver((key) => {
-      if (key === "q") quit();
+      if (key === "q") stop.abort(new DOMException("Quit", "AbortError"));
       else if (this.#scroll.press(key)) this.paint(this.#status);
     });
   }

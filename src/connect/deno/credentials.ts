@@ -24,7 +24,7 @@ import {
 } from "../kubeconfig/exec_plugin.ts";
 import { Redacted, Secret, termOfToken, tokenProblem } from "../kubeconfig/secrets.ts";
 import type { InClusterOptions } from "./connect_options.ts";
-import { type ExplainFileProblem, FileProblem, pathBeside, readCheckedFile } from "./files.ts";
+import { type ExplainFileProblem, pathBeside, readCheckedFile } from "./files.ts";
 import { type Host, runFlag } from "./host.ts";
 import { isSameMaterial, type TlsMaterial, tlsProblem } from "./http_client.ts";
 import type { PemSources, TlsFiles } from "./tls_files.ts";
@@ -381,15 +381,11 @@ export class TokenFile extends Redacted {
   }
 
   async #read(): Promise<Secret> {
-    let text: string;
-    try {
-      text = await readCheckedFile(this.#path, this.#host, (content) => {
-        const problem = tokenProblem(content.trim());
-        return problem === undefined ? undefined : `what it holds ${problem}`;
-      });
-    } catch (error) {
-      throw error instanceof FileProblem ? this.#explain(error) : error;
-    }
+    const problemOf = (content: string): string | undefined => {
+      const problem = tokenProblem(content.trim());
+      return problem && `what it holds ${problem}`;
+    };
+    const text = await readCheckedFile(this.#path, this.#host, problemOf, this.#explain);
     this.#token = new Secret(text.trim());
     this.#readAt = monotonicMs();
     this.#warned = false;

@@ -7,7 +7,7 @@
  * @module
  */
 import { fileURLToPath } from "node:url";
-import { defined, type Impersonation } from "../../api/options.ts";
+import type { Impersonation } from "../../api/options.ts";
 import { checkDurations } from "../../async/time.ts";
 import { certificateProblem, privateKeyProblem } from "../kubeconfig/certificates.ts";
 import type { ExecCluster, ExecPlugin } from "../kubeconfig/exec_plugin.ts";
@@ -264,15 +264,10 @@ async function planAgain(plan: ConnectionPlan, options: ConnectOptions, host: Ho
 }
 
 export function planFromContext(config: Kubeconfig, options: ConnectOptions, host: Host): ConnectionPlan {
-  const { context, server, token, tokenFile } = options;
-  const resolved = resolveContext(
-    config,
-    defined({
-      context,
-      server: server === undefined ? undefined : String(server),
-      withoutUser: token !== undefined || tokenFile !== undefined,
-    }),
-  );
+  const { context, token, tokenFile } = options;
+  const address = options.server === undefined ? undefined : String(options.server);
+  const withoutUser = token !== undefined || tokenFile !== undefined;
+  const resolved = resolveContext(config, { context, server: address, withoutUser });
   const { cluster, user } = resolved;
   const ca = givenCa(options, cluster.server, host) ??
     pemSource(cluster.certificateAuthority, certificateProblem, host);
@@ -280,9 +275,9 @@ export function planFromContext(config: Kubeconfig, options: ConnectOptions, hos
   const key = pemSource(user?.clientCertificate?.key, privateKeyProblem, host);
   const login = givenLogin(options, cluster, host) ??
     pluginLogin(user?.exec, cluster, ca, options, host) ?? loginOf(user, options, host);
-  const { server: address, tlsServerName, proxy } = cluster;
+  const { server, tlsServerName, proxy } = cluster;
   return {
-    server: address,
+    server,
     namespace: resolved.namespace,
     ca,
     cert,
@@ -292,7 +287,7 @@ export function planFromContext(config: Kubeconfig, options: ConnectOptions, hos
     tlsServerName,
     proxy,
     // A CA given as an option enables verification again (clientcmd overrides); plain HTTP has no certificate.
-    insecure: address.protocol === "https:" && cluster.insecureSkipTlsVerify && options.caFile === undefined &&
+    insecure: server.protocol === "https:" && cluster.insecureSkipTlsVerify && options.caFile === undefined &&
       options.ca === undefined,
     impersonation: user?.impersonation,
     entries: new Secret(JSON.stringify([
@@ -406,12 +401,12 @@ function readServer(host: Host): URL | ConnectAttempt {
     const problem = `this program may not read where the API server is, run it with ${envFlag(HOST, PORT)}`;
     return { source: "in-cluster", problem, cause };
   }
-  const missing = [...(name ? [] : [HOST]), ...(port ? [] : [PORT])];
-  if (missing.length > 0) {
+  if (!name || !port) {
+    const missing = [...(name ? [] : [HOST]), ...(port ? [] : [PORT])];
     const problem = `${missing.join(" and ")} ${missing.length === 1 ? "is" : "are"} not set, so this is not a pod`;
     return { source: "in-cluster", problem };
   }
-  const server = URL.parse(`https://${name!.includes(":") ? `[${name}]` : name}:${port}`);
+  const server = URL.parse(`https://${name.includes(":") ? `[${name}]` : name}:${port}`);
   if (server !== null && server.pathname === "/" && server.username === "") return server;
   return {
     source: "in-cluster",

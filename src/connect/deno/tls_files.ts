@@ -26,14 +26,7 @@ export function filePemSource(
   problemOf: (pem: string) => string | undefined,
   explain: ExplainFileProblem,
 ): PemSource {
-  const read = async (): Promise<string> => {
-    try {
-      return await readCheckedFile(path, host, problemOf);
-    } catch (error) {
-      throw error instanceof FileProblem ? explain(error) : error;
-    }
-  };
-  return { isFile: true, read, explain };
+  return { isFile: true, read: () => readCheckedFile(path, host, problemOf, explain), explain };
 }
 
 /** The sources of the CA certificates, the client certificate and its key. */

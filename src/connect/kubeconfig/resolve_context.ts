@@ -378,12 +378,9 @@ function readPlugin(fields: EntryFields): ExecPlugin | undefined {
 function readClientCertificate(fields: EntryFields): ResolvedUser["clientCertificate"] {
   const certificate = readMaterial(fields, "client-certificate", certificateProblem);
   const key = readMaterial(fields, "client-key", privateKeyProblem);
-  if (certificate === undefined && key === undefined) return undefined;
   if (certificate === undefined) {
-    throw fields.error(
-      key!.place.field,
-      `has no certificate: add "client-certificate" or "client-certificate-data"`,
-    );
+    if (key === undefined) return undefined;
+    throw fields.error(key.place.field, `has no certificate: add "client-certificate" or "client-certificate-data"`);
   }
   if (key === undefined) {
     throw fields.error(certificate.place.field, `has no key: add "client-key" or "client-key-data"`);
@@ -432,8 +429,8 @@ function readImpersonation(fields: EntryFields): Impersonation | undefined {
     return undefined;
   }
   const impersonation = defined({ user, uid, groups, extra });
-  const [member, problem] = impersonationProblem(impersonation) ?? [];
-  if (member !== undefined) throw fields.error(IMPERSONATION_FIELDS[member], problem!);
+  const problem = impersonationProblem(impersonation);
+  if (problem !== undefined) throw fields.error(IMPERSONATION_FIELDS[problem[0]], problem[1]);
   return impersonation;
 }
 
