@@ -139,14 +139,20 @@ export async function complete(
   cluster: ClusterNames,
 ): Promise<readonly Candidate[] | "files"> {
   const current = words.at(-1) ?? "";
-  const command = commandOf(program, words[0]);
+  const found = await candidates(program, words, current, cluster);
+  return found === "files" ? found : found.filter(({ word }) => word.startsWith(current));
+}
+
+async function candidates(
+  program: CompletedCommand,
+  words: readonly string[],
+  current: string,
+  cluster: ClusterNames,
+): Promise<readonly Candidate[] | "files"> {
   if (words.length <= 1) {
-    const commands = program.getCommands();
-    return startingWith(
-      current,
-      commands.map((each) => ({ word: each.getName(), description: firstSentence(each) })),
-    );
+    return program.getCommands().map((each) => ({ word: each.getName(), description: firstSentence(each) }));
   }
+  const command = commandOf(program, words[0]);
   if (command === undefined) return [];
   const options = command.getOptions();
   const optionOf = (flag: string): (typeof options)[number] | undefined =>
@@ -156,24 +162,21 @@ export async function complete(
   const waiting = optionOf(before.at(-1) ?? "");
   if (waiting !== undefined && waiting.args.length > 0) {
     if (waiting.flags.some((flag) => FILES.includes(flag))) return "files";
-    if (waiting.flags.includes("--context")) return startingWith(current, wordsOf(await cluster.contexts()));
+    if (waiting.flags.includes("--context")) return wordsOf(await cluster.contexts());
     if (waiting.flags.includes("--contexts")) {
-      return startingWith(current, wordsOf((await cluster.contexts()).map((name) => listBefore(current) + name)));
+      return wordsOf((await cluster.contexts()).map((name) => listBefore(current) + name));
     }
-    if (waiting.flags.includes("--namespace")) return startingWith(current, wordsOf(await cluster.namespaces()));
+    if (waiting.flags.includes("--namespace")) return wordsOf(await cluster.namespaces());
     if (command.getName() === "wait" && waiting.flags.includes("--for")) {
-      return startingWith(current, wordsOf(["ready", "deleted", "condition="]));
+      return wordsOf(["ready", "deleted", "condition="]);
     }
-    return startingWith(current, wordsOf(valuesOf(command.getType(waiting.args[0].type)?.handler)));
+    return wordsOf(valuesOf(command.getType(waiting.args[0].type)?.handler));
   }
   if (current.startsWith("-")) {
-    return startingWith(
-      current,
-      options.flatMap(({ flags, description }) => flags.map((word) => ({ word, description }))),
-    );
+    return options.flatMap(({ flags, description }) => flags.map((word) => ({ word, description })));
   }
   const given = before.filter((word, i) => !word.startsWith("-") && !(optionOf(before[i - 1])?.args.length));
-  return startingWith(current, wordsOf(await argumentsOf(command.getName(), given, current, cluster)));
+  return wordsOf(await argumentsOf(command.getName(), given, current, cluster));
 }
 
 async function argumentsOf(
@@ -214,10 +217,6 @@ function valuesOf(type: unknown): readonly string[] {
 
 function wordsOf(words: readonly string[]): Candidate[] {
   return words.map((word) => ({ word }));
-}
-
-function startingWith(current: string, candidates: readonly Candidate[]): Candidate[] {
-  return candidates.filter(({ word }) => word.startsWith(current));
 }
 
 /**

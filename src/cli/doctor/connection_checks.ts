@@ -16,6 +16,7 @@ import { RequestReporter } from "../../client/http/connection.ts";
 import { clientOptionsOf, type FoundConnection } from "../../connect/deno/connect_options.ts";
 import { environmentProxy } from "../../connect/deno/http_client.ts";
 import { isLoopback, proxyPort, withoutBrackets } from "../../connect/kubeconfig/resolve_context.ts";
+import type { Term } from "../../connect/kubeconfig/secrets.ts";
 import { messageOf } from "../../errors/errors.ts";
 import { EXIT_CODE } from "../shared/explain_error.ts";
 import { type Checkup, expiryOf, type Finding, reasonFor, seconds, span } from "./checkup.ts";
@@ -135,16 +136,12 @@ function isLocalPlainHttp({ server, origin }: FoundConnection): boolean {
 }
 
 /** The fields of a server's certificate. */
-interface PeerCertificate {
+interface PeerCertificate extends Required<Term> {
   /** Subject: the common name, or the first name that it is valid for. */
   readonly subject: string;
   readonly issuer: string;
   /** Names and addresses that it is valid for. */
   readonly names: readonly string[];
-  /** Not before this, in milliseconds since 1970. */
-  readonly fromMs: number;
-  /** Not after this, in milliseconds since 1970. */
-  readonly untilMs: number;
 }
 
 /** The certificates and clock of a server, not verified. */

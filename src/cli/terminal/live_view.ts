@@ -103,26 +103,19 @@ function progressOf({ objects, remaining }: { readonly objects: number; readonly
   return remaining === undefined ? `${objects} listed` : `${objects} of ${objects + remaining} listed`;
 }
 
-/** Size of a screen, in characters. */
-interface ScreenSize {
-  /** Characters in a row. */
-  readonly columns: number;
-  readonly rows: number;
-}
-
 const CLEAR = "\x1b[H\x1b[2J";
 
 /** Draws frames on a screen, and writes only rows that differ from those of the frame before. */
 export class FramePainter {
   #shown: readonly string[] = [];
-  #size: ScreenSize = { columns: 0, rows: 0 };
+  #size: FullScreen["size"] = { columns: 0, rows: 0 };
 
   /**
    * Returns the text that turns the latest frame into this one; `""` if nothing differs. After a change of the size,
    * all is drawn anew. Rows that the screen does not have are left out, and longer lines are shortened. Lines have no
    * control characters.
    */
-  paint(lines: readonly string[], size: ScreenSize): string {
+  paint(lines: readonly string[], size: FullScreen["size"]): string {
     const { columns, rows } = size;
     const frame = lines.slice(0, rows).map((line) => shortened(line, columns));
     const isResized = columns !== this.#size.columns || rows !== this.#size.rows;

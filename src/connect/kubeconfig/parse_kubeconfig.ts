@@ -340,14 +340,7 @@ export const ENTRY_FIELDS: Readonly<Record<EntryKind, readonly string[]>> = {
 };
 
 /** The place of a setting, for messages and as the base of relative paths. */
-export interface FieldPlace extends KubeconfigPlace {
-  /** Path of the file, as it was given. */
-  readonly file: string;
-  /** The entry, `user "admin"`. */
-  readonly entry: string;
-  /** The field of the entry. */
-  readonly field: string;
-}
+export type FieldPlace = Required<KubeconfigPlace>;
 
 /** A mapping within an entry. */
 interface Section {
