@@ -297,7 +297,7 @@ export async function checkResource(
   await checkBookmarks(checkup, target, ended);
 }
 
-/** Checks a permission, and that what it permits works: `attempt` returns the words for the milliseconds that it took. */
+/** Checks a permission, and that its use works: `attempt` returns the words for the milliseconds that it took. */
 async function checkVerb(
   checkup: Checkup,
   server: CheckedServer,
