@@ -322,10 +322,7 @@ async function cachedKinds(client: Client, terminal: Terminal, signal: AbortSign
 }
 
 /** The server and permissions of a report. */
-interface Found {
-  readonly server?: string;
-  readonly permissions: readonly string[];
-}
+type Found = Pick<Report, "server" | "permissions">;
 
 async function examineFake(checkup: Checkup, scope: Scope, terminal: Terminal): Promise<Found> {
   using client = await clientFor(scope.flags, terminal);

@@ -494,31 +494,29 @@ export function objectIn(resource: Resource, object: KubernetesObject): Kubernet
 
 /** Returns the heads of the columns of an object, as kubectl prints them: `"NAMESPACE"`, `"NAME"`, `"READY"`. */
 export function rowHeads(resource: Resource, object: KubernetesObject, style: RowStyle): string[] {
-  const heads = columnsOf(resource, object).filter(({ priority }) => style.wide || priority === 0);
+  const shown = columnsOf(resource, object).filter(({ priority }) => style.wide || priority === 0);
   return [
-    ...(style.cluster === undefined ? [] : ["CLUSTER"]),
-    ...(style.namespaces && resource.scope === "Namespaced" ? ["NAMESPACE"] : []),
-    ...heads.map(({ name }) => plain(name.toUpperCase())),
+    ...placeCells(resource, style, "CLUSTER", "NAMESPACE"),
+    ...shown.map(({ name }) => plain(name.toUpperCase())),
   ];
 }
 
 /** Returns the cells of an object: those of the server, or name and age if only metadata was fetched. */
 export function rowCells(resource: Resource, object: KubernetesObject, style: RowStyle): string[] {
-  const { metadata } = object;
-  const columns = columnsOf(resource, object);
-  const cells = resource.representation === "table"
-    ? (object as TableRow).cells
-    : [metadata.name, ageOf(metadata.creationTimestamp)];
-  const shown: string[] = [];
-  if (style.cluster !== undefined) shown.push(plain(style.cluster));
-  if (style.namespaces && resource.scope === "Namespaced") shown.push(plain(metadata.namespace ?? ""));
-  columns.forEach(({ name, format, priority }, i) => {
-    if (priority > 0 && !style.wide) return;
-    if (format === "name" && style.kinds) shown.push(plain(qualifiedName(resource, metadata.name)));
-    else if (name === "Age" && style.now !== undefined) shown.push(ageOf(metadata.creationTimestamp, style.now));
-    else shown.push(cellText(cells[i]));
+  const { name: ownName, namespace = "", creationTimestamp } = object.metadata;
+  const cells = resource.representation === "table" ? (object as TableRow).cells : [ownName, ageOf(creationTimestamp)];
+  const shown = columnsOf(resource, object).flatMap(({ name, format, priority }, i) => {
+    if (priority > 0 && !style.wide) return [];
+    if (format === "name" && style.kinds) return plain(qualifiedName(resource, ownName));
+    return name === "Age" && style.now !== undefined ? ageOf(creationTimestamp, style.now) : cellText(cells[i]);
   });
-  return shown;
+  return [...placeCells(resource, style, style.cluster ?? "", namespace), ...shown];
+}
+
+/** Returns the cells of the columns that a style puts first, for an object in a place, or for the heads. */
+function placeCells(resource: Resource, style: RowStyle, cluster: string, namespace: string): string[] {
+  const hasNamespace = style.namespaces && resource.scope === "Namespaced";
+  return [...(style.cluster === undefined ? [] : [cluster]), ...(hasNamespace ? [namespace] : [])].map(plain);
 }
 
 function columnsOf(resource: Resource, object: KubernetesObject): readonly TableColumn[] {

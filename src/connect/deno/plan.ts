@@ -304,7 +304,7 @@ function pemSource(
   host: Host,
 ): PemSource | undefined {
   if (material === undefined) return undefined;
-  if (material.type === "inline") {
+  if ("pem" in material) {
     const { pem, place } = material;
     const explain: ExplainFileProblem = (cause) =>
       kubeconfigError(place, `cannot be used: ${cause.message}`, { cause });

@@ -28,27 +28,16 @@ import {
 } from "./parse_kubeconfig.ts";
 import { decodeBase64, Secret, tokenProblem } from "./secrets.ts";
 
-/** A certificate or key inside the kubeconfig. */
-interface InlineMaterial {
-  /** Always `"inline"`. */
-  readonly type: "inline";
-  /** The PEM text, validated. */
-  readonly pem: Secret;
-  readonly place: FieldPlace;
-}
-
 /** A file whose path is in the kubeconfig. */
-interface FileMaterial {
-  /** Always `"file"`. */
-  readonly type: "file";
+interface NamedFile {
   /** The path as written; a relative path starts from the folder of `place.file`. */
   readonly path: string;
   /** The field that holds the path. */
   readonly place: FieldPlace;
 }
 
-/** A certificate or key. */
-export type Material = InlineMaterial | FileMaterial;
+/** A certificate or key: in a file, or a PEM text inside the kubeconfig, validated. */
+export type Material = NamedFile | { readonly pem: Secret; readonly place: FieldPlace };
 
 /** Reads `field` (a path) or `field-data` (base64 of PEM, validated here); returns `undefined` if both are absent. */
 function readMaterial(
@@ -62,13 +51,13 @@ function readMaterial(
   if (path !== undefined && data !== undefined) {
     throw fields.error(dataField, `is set together with "${field}", and they may differ: remove one of them`);
   }
-  if (path !== undefined) return { type: "file", path, place: fields.place(field) };
+  if (path !== undefined) return { path, place: fields.place(field) };
   if (data === undefined) return undefined;
   const pem = decodeBase64(data);
   if (pem === undefined) throw fields.error(dataField, `is not base64: use "${field}" for the path of a file`);
   const problem = problemOf(pem);
   if (problem !== undefined) throw fields.error(dataField, `cannot be used: ${problem}`);
-  return { type: "inline", pem: new Secret(pem), place: fields.place(dataField) };
+  return { pem: new Secret(pem), place: fields.place(dataField) };
 }
 
 /** A proxy. Printing it does not show the password. */
@@ -297,7 +286,7 @@ export interface ResolvedUser {
   /** A bearer token. If there is a token file too, this token is used only until the file can be read. */
   readonly token?: Secret;
   /** A file with a bearer token, read again when it changes. */
-  readonly tokenFile?: FileMaterial;
+  readonly tokenFile?: NamedFile;
   /** A user name and password. */
   readonly basic?: { readonly username: string; readonly password: Secret };
   /** A credential plugin, which returns a token or a client certificate. */
@@ -342,7 +331,7 @@ function resolveUser(
       throw fields.error(field, `${problem}: use an "https://" server or remove it`);
     }
   }
-  const tokenFile = path === undefined ? undefined : { type: "file" as const, path, place: fields.place("tokenFile") };
+  const tokenFile = path === undefined ? undefined : { path, place: fields.place("tokenFile") };
   return defined({ name: entry.name, clientCertificate, token, tokenFile, basic, exec, impersonation });
 }
 
