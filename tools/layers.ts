@@ -110,7 +110,19 @@ const LAYERS: Readonly<Record<string, { readonly folders: readonly string[]; rea
       folders: ["api", "entry", "async", "errors", "client", "reflector", "queue", "store", "informer", "workqueue"],
       packages: [],
     },
-    cli: { folders: ["*"], packages: ["@cliffy/command", "@std/async", "js-yaml", "node:fs", "node:path", "node:tls"] },
+    cli: {
+      folders: ["*"],
+      packages: [
+        "@cliffy/command",
+        "@std/async",
+        "js-yaml",
+        "node:fs",
+        "node:path",
+        "node:process",
+        "node:tls",
+        "node:tty",
+      ],
+    },
   };
 
 /** Files that may import one more folder than their layer. */

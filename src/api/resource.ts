@@ -313,6 +313,20 @@ function checkSegment(field: string, value: string): string {
   return encodeURIComponent(value);
 }
 
+/**
+ * Compares versions of a group as Kubernetes orders them (apimachinery `version.CompareKubeAwareVersionStrings`): `v2`,
+ * `v1`, `v1beta1`, `v1alpha1`, then all others by their text. Returns a negative number if `a` comes first.
+ */
+export function compareVersionPriority(a: string, b: string): number {
+  const [rankA, rankB] = [a, b].map((version) => {
+    const [, major, stage, minor = 0] = /^v([1-9]\d*)(?:(alpha|beta)([1-9]\d*))?$/.exec(version) ?? [];
+    if (major === undefined) return [0, 0, 0];
+    return [stage === undefined ? 3 : stage === "beta" ? 2 : 1, Number(major), Number(minor)];
+  });
+  const different = rankA.findIndex((rank, i) => rank !== rankB[i]);
+  return different === -1 ? (a < b ? -1 : a > b ? 1 : 0) : rankB[different] - rankA[different];
+}
+
 /** A kind that the server has, as discovery describes it. */
 export interface ApiResource extends Resource<DynamicObject> {
   /** The singular name in lower case: `"pod"`. */

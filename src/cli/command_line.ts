@@ -7,6 +7,7 @@
  * @module
  */
 import { Command, EnumType, ValidationError } from "@cliffy/command";
+import { isatty } from "node:tty";
 import { defined } from "../api/options.ts";
 import { isAbortOf } from "../async/signals.ts";
 import type { BackoffOptions } from "../async/time.ts";
@@ -100,7 +101,7 @@ export class CommandLine {
       .name("informer")
       .version(VERSION)
       .description("Watches a Kubernetes cluster through caches that stay equal to it.")
-      .help({ colors: Deno.stdout.isTerminal() })
+      .help({ colors: isatty(1) })
       .example("All pods, as they are and as they change", "informer watch pods -A")
       .example("Without a cluster", "informer watch pods --fake")
       .throwErrors()

@@ -6,8 +6,9 @@
  *
  * @module
  */
+import type { Command } from "@cliffy/command";
 import { defined } from "../api/options.ts";
-import { type ApiResource, onlyMetadata, resourceName } from "../api/resource.ts";
+import { onlyMetadata, resourceName } from "../api/resource.ts";
 import { timedController } from "../async/time.ts";
 import { type Client, findResource } from "../client/client.ts";
 import { thisHost } from "../connect/host.ts";
@@ -16,16 +17,8 @@ import { Namespace } from "../kinds/core/v1.ts";
 import { clientFor, type ConnectionFlags } from "./shared/connect.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 
-/** Names on a server and in a kubeconfig, for completion. */
-export interface ClusterNames {
-  /** Returns the plurals of kinds that can be listed; with the group where two kinds have the same. */
-  kinds(): Promise<readonly string[]>;
-  /** Returns the names of the contexts in the kubeconfig. */
-  contexts(): Promise<readonly string[]>;
-  namespaces(): Promise<readonly string[]>;
-  /** Returns the names of objects of a kind, in the namespace of the command line. */
-  names(kind: string): Promise<readonly string[]>;
-}
+/** The names on a server and in a kubeconfig. */
+export type ClusterNames = Pick<ServerNames, "kinds" | "contexts" | "namespaces" | "names">;
 
 /** A shell waits for the answer: more than that is no help. */
 const TIMEOUT_MS = 5_000;
@@ -45,7 +38,7 @@ const CONNECTION = {
  * Names on the server, and in the kubeconfig, that the words of a command line choose. Where the server cannot be
  * asked, or the kubeconfig cannot be read, there are none: a shell has no place for an error.
  */
-export class ServerNames implements ClusterNames {
+export class ServerNames {
   readonly #flags: ConnectionFlags;
   readonly #namespace: string | undefined;
   readonly #terminal: Terminal;
@@ -69,19 +62,17 @@ export class ServerNames implements ClusterNames {
     this.#signal = signal;
   }
 
+  /** Returns the plurals of kinds that can be listed; with the group where two kinds have the same. */
   kinds(): Promise<readonly string[]> {
     return this.#ask(async (client, signal) => {
-      const listed = (await client.discover({ signal })).filter(({ verbs, preferred }) =>
-        verbs.includes("list") && preferred
-      );
-      const counts = Map.groupBy(listed, ({ plural }) => plural);
-      const nameOf = (resource: ApiResource): string =>
-        counts.get(resource.plural)!.length > 1 ? resourceName(resource) : resource.plural;
-      return listed.map(nameOf);
+      const known = await client.discover({ signal });
+      const listed = known.filter(({ verbs, preferred }) => verbs.includes("list") && preferred);
+      const byPlural = [...Map.groupBy(listed, ({ plural }) => plural)];
+      return byPlural.flatMap(([plural, same]) => same.length > 1 ? same.map(resourceName) : plural);
     });
   }
 
-  /** As {@linkcode ClusterNames.contexts}. Sends no request. */
+  /** Returns the names of the contexts in the kubeconfig. Sends no request. */
   async contexts(): Promise<readonly string[]> {
     try {
       const config = await loadKubeconfig({ kubeconfig: this.#flags.kubeconfig }, thisHost);
@@ -98,6 +89,7 @@ export class ServerNames implements ClusterNames {
     });
   }
 
+  /** Returns the names of objects of a kind, in the namespace of the command line. */
   names(kind: string): Promise<readonly string[]> {
     return this.#ask(async (client, signal) => {
       const resource = findResource(await client.discover({ signal }), kind);
@@ -127,20 +119,7 @@ interface Candidate {
   readonly description?: string;
 }
 
-/** The part of a command of `@cliffy/command` that is read here. */
-interface CompletedCommand {
-  getName(): string;
-  /** The first line of the description. */
-  getShortDescription(): string;
-  /** The subcommands. */
-  getCommands(): readonly CompletedCommand[];
-  getOptions(): readonly {
-    readonly flags: readonly string[];
-    readonly description: string;
-    readonly args: readonly { readonly type: string }[];
-  }[];
-  getType(name: string): { readonly handler: unknown } | undefined;
-}
+type CompletedCommand = Pick<Command, "getName" | "getShortDescription" | "getCommands" | "getOptions" | "getType">;
 
 /** Returns the subcommand of a name, if there is one. */
 export function commandOf(program: CompletedCommand, name: string): CompletedCommand | undefined {
@@ -160,14 +139,20 @@ export async function complete(
   cluster: ClusterNames,
 ): Promise<readonly Candidate[] | "files"> {
   const current = words.at(-1) ?? "";
-  const command = commandOf(program, words[0]);
+  const found = await candidates(program, words, current, cluster);
+  return found === "files" ? found : found.filter(({ word }) => word.startsWith(current));
+}
+
+async function candidates(
+  program: CompletedCommand,
+  words: readonly string[],
+  current: string,
+  cluster: ClusterNames,
+): Promise<readonly Candidate[] | "files"> {
   if (words.length <= 1) {
-    const commands = program.getCommands();
-    return startingWith(
-      current,
-      commands.map((each) => ({ word: each.getName(), description: firstSentence(each) })),
-    );
+    return program.getCommands().map((each) => ({ word: each.getName(), description: firstSentence(each) }));
   }
+  const command = commandOf(program, words[0]);
   if (command === undefined) return [];
   const options = command.getOptions();
   const optionOf = (flag: string): (typeof options)[number] | undefined =>
@@ -177,24 +162,21 @@ export async function complete(
   const waiting = optionOf(before.at(-1) ?? "");
   if (waiting !== undefined && waiting.args.length > 0) {
     if (waiting.flags.some((flag) => FILES.includes(flag))) return "files";
-    if (waiting.flags.includes("--context")) return startingWith(current, wordsOf(await cluster.contexts()));
+    if (waiting.flags.includes("--context")) return wordsOf(await cluster.contexts());
     if (waiting.flags.includes("--contexts")) {
-      return startingWith(current, wordsOf((await cluster.contexts()).map((name) => listBefore(current) + name)));
+      return wordsOf((await cluster.contexts()).map((name) => listBefore(current) + name));
     }
-    if (waiting.flags.includes("--namespace")) return startingWith(current, wordsOf(await cluster.namespaces()));
+    if (waiting.flags.includes("--namespace")) return wordsOf(await cluster.namespaces());
     if (command.getName() === "wait" && waiting.flags.includes("--for")) {
-      return startingWith(current, wordsOf(["ready", "deleted", "condition="]));
+      return wordsOf(["ready", "deleted", "condition="]);
     }
-    return startingWith(current, wordsOf(valuesOf(command.getType(waiting.args[0].type)?.handler)));
+    return wordsOf(valuesOf(command.getType(waiting.args[0].type)?.handler));
   }
   if (current.startsWith("-")) {
-    return startingWith(
-      current,
-      options.flatMap(({ flags, description }) => flags.map((word) => ({ word, description }))),
-    );
+    return options.flatMap(({ flags, description }) => flags.map((word) => ({ word, description })));
   }
   const given = before.filter((word, i) => !word.startsWith("-") && !(optionOf(before[i - 1])?.args.length));
-  return startingWith(current, wordsOf(await argumentsOf(command.getName(), given, current, cluster)));
+  return wordsOf(await argumentsOf(command.getName(), given, current, cluster));
 }
 
 async function argumentsOf(
@@ -235,10 +217,6 @@ function valuesOf(type: unknown): readonly string[] {
 
 function wordsOf(words: readonly string[]): Candidate[] {
   return words.map((word) => ({ word }));
-}
-
-function startingWith(current: string, candidates: readonly Candidate[]): Candidate[] {
-  return candidates.filter(({ word }) => word.startsWith(current));
 }
 
 /**

@@ -13,6 +13,7 @@ import type { SharedIndexInformer } from "../informer/shared_index_informer.ts";
 import { SharedInformerFactory } from "../informer/shared_informer_factory.ts";
 import { Pod, type Pod as PodObject } from "../kinds/core/v1.ts";
 import { FakeApiServer } from "../testing/mod.ts";
+import { withoutManagedFields } from "./get.ts";
 import { listen } from "./loopback.ts";
 import { EXIT_CODE } from "./shared/explain_error.ts";
 import { samplePod, SteadyChurn } from "./shared/fake_server.ts";
@@ -101,10 +102,7 @@ function results(
 
 /** Returns `true` if the cache equals the server, apart from managedFields, which the informer drops. */
 function sameObjects(server: FakeApiServer, cached: readonly PodObject[]): boolean {
-  const textOf = (pod: PodObject): string => {
-    const { managedFields: _dropped, ...metadata } = pod.metadata;
-    return canonical({ ...pod, metadata });
-  };
+  const textOf = (pod: PodObject): string => canonical(withoutManagedFields(pod));
   const ours = cached.map(textOf).sort();
   const theirs = server.list(Pod).map(textOf).sort();
   return ours.length === theirs.length && ours.every((text, i) => text === theirs[i]);

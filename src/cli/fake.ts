@@ -6,8 +6,10 @@
  *
  * @module
  */
+import { type FileHandle, open, writeFile } from "node:fs/promises";
 import { sleep } from "../async/time.ts";
 import { replaceFile } from "../connect/files.ts";
+import type { RequestConnection } from "../connect/runtime/servers.ts";
 import { refuse, RequestGuard } from "../relay/server/http.ts";
 import { LOOPBACK_HOSTS } from "../relay/server/options.ts";
 import { FakeApiServer, type FakeApiServerOptions } from "../testing/mod.ts";
@@ -62,7 +64,7 @@ export async function fake(
   const { promise: filled, resolve: fill } = Promise.withResolvers<void>();
   const hosts = [...LOOPBACK_HOSTS, ...flags.host ?? []];
   const guard = new RequestGuard({ hosts, origins: [], authorize: () => true });
-  const answer = async (request: Request, info: Deno.ServeHandlerInfo): Promise<Response> => {
+  const answer = async (request: Request, info: RequestConnection): Promise<Response> => {
     // A page of another site could read a recording of a cluster under a name of its own.
     const refusal = guard.checkHost(request);
     if (refusal !== undefined) return refuse(request, refusal);
@@ -115,13 +117,13 @@ async function serverOf({ from, speed, seed, namespaces, pods, churn }: FakeFlag
   }
   if (pods > 0 || churn > 0) throw new UsageError("--from plays what a server did; leave out --pods and --churn");
   if (speed !== undefined && !(speed > 0)) throw new UsageError(`--speed must be above 0, found ${speed}`);
-  let file: Deno.FsFile;
+  let file: FileHandle;
   try {
-    file = await Deno.open(from);
+    file = await open(from);
   } catch (cause) {
     throw unreadable("--from", from, "a file of informer record", cause);
   }
-  return await FakeApiServer.from(file.readable, options);
+  return await FakeApiServer.from(file.readableWebStream({ autoClose: true }) as ReadableStream<Uint8Array>, options);
 }
 
 /** Plays the recording, and says how it ended. */
@@ -142,7 +144,7 @@ function isOwn(text: string): boolean {
 async function writeKubeconfig(path: string, server: string): Promise<void> {
   try {
     await replaceFile(path, `Cannot write "${path}"`, (beside) => {
-      return Deno.writeTextFile(beside, kubeconfigOf(server), { createNew: true });
+      return writeFile(beside, kubeconfigOf(server), { flag: "wx" });
     });
   } catch (error) {
     throw unwritable("--kubeconfig", path, (error as Error).cause);

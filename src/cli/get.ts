@@ -230,7 +230,8 @@ function printList(found: readonly Found[], output: "json" | "yaml", terminal: T
   terminal.result(yamlText({ kind: "List", metadata }));
 }
 
-function withoutManagedFields<T extends KubernetesObject>(object: T, keep: boolean): T {
+/** Returns the object without managedFields, unless these are kept. */
+export function withoutManagedFields<T extends KubernetesObject>(object: T, keep = false): T {
   if (keep || object.metadata.managedFields === undefined) return object;
   const { managedFields: _dropped, ...metadata } = object.metadata;
   return { ...object, metadata };

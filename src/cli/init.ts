@@ -6,7 +6,9 @@
  *
  * @module
  */
+import { lstat, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { failureKind } from "../connect/runtime/runtime.ts";
 import { messageOf } from "../errors/errors.ts";
 import { unwritable } from "./output_file.ts";
 import { PROJECT_FILES } from "./project_files.ts";
@@ -54,9 +56,9 @@ export async function init(flags: InitFlags, [name]: readonly string[], context:
     const others = present.length === 1 ? "exists" : `and ${present.length - 1} more of the files exist`;
     throw new UsageError(`"${present[0]}" ${others}; name another folder with --dir, or replace them with --force`);
   }
-  await attempt(files[0].path, () => Deno.mkdir(dir, { recursive: true }));
+  await attempt(files[0].path, () => mkdir(dir, { recursive: true }));
   for (const { path, text } of files) {
-    await attempt(path, () => Deno.writeTextFile(path, text, { createNew: !force }));
+    await attempt(path, () => writeFile(path, text, { flag: force ? "w" : "wx" }));
     terminal.say(`wrote ${path}`);
   }
   if (CLONE !== undefined) terminal.say(`${join(dir, "deno.json")} links the package to ${CLONE}`);
@@ -113,11 +115,11 @@ function pluralOf(kind: string): string {
 /** Returns true for a file, false where there is nothing. @throws {UsageError} for anything else. */
 async function isFileAt(path: string): Promise<boolean> {
   const info = await attempt(path, () =>
-    Deno.lstat(path).catch((error) => {
-      if (error instanceof Deno.errors.NotFound) return undefined;
+    lstat(path).catch((error) => {
+      if (failureKind(error) === "missing") return undefined;
       throw error;
     }));
-  if (info?.isFile === false) throw new UsageError(`"${path}" is no regular file; name another folder with --dir`);
+  if (info?.isFile() === false) throw new UsageError(`"${path}" is no regular file; name another folder with --dir`);
   return info !== undefined;
 }
 
@@ -126,7 +128,7 @@ async function attempt<R>(path: string, access: () => Promise<R>): Promise<R> {
   try {
     return await access();
   } catch (error) {
-    if (error instanceof Deno.errors.NotCapable) throw unwritable("--dir", path, error);
+    if (failureKind(error) === "no permission flag") throw unwritable("--dir", path, error);
     throw new UsageError(`"${path}" cannot be written: ${messageOf(error)}; name another folder with --dir`, {
       cause: error,
     });

@@ -7,14 +7,16 @@
  * @module
  */
 import { loadAll, YAMLException } from "js-yaml";
+import { readFile, writeFile } from "node:fs/promises";
 import { basename } from "node:path";
+import { isRecord } from "../api/object.ts";
 import type { Client } from "../client/client.ts";
 import { replaceFile } from "../connect/files.ts";
 import { messageOf } from "../errors/errors.ts";
 import { CustomResourceDefinition } from "../kinds/apiextensions/v1.ts";
 import { emitModule } from "./codegen/emit_module.ts";
 import { kindsOfCrds } from "./codegen/read_documents.ts";
-import { type DocumentPart, isDocumentObject, memberOf, objectAt, pathTo } from "./codegen/read_schema.ts";
+import { type DocumentPart, memberOf, objectAt, pathTo } from "./codegen/read_schema.ts";
 import { checkOrigin, unreadable } from "./output_file.ts";
 import { didYouMean, EXIT_CODE, UsageError } from "./shared/explain_error.ts";
 
@@ -64,7 +66,7 @@ export async function kinds(flags: KindsFlags, _args: readonly string[], context
   });
   if (out === undefined) terminal.result(text.trimEnd());
   else {
-    await replaceFile(out, `Cannot write "${out}"`, (beside) => Deno.writeTextFile(beside, text, { createNew: true }));
+    await replaceFile(out, `Cannot write "${out}"`, (beside) => writeFile(beside, text, { flag: "wx" }));
     const { length } = module.kinds;
     terminal.say(`${length} ${length === 1 ? "kind" : "kinds"} of ${groups.join(", ")} written to ${out}`);
   }
@@ -78,7 +80,7 @@ async function definitionsOf(file: string, flags: KindsFlags): Promise<DocumentP
   }
   let text: string;
   try {
-    text = await Deno.readTextFile(file);
+    text = await readFile(file, "utf8");
   } catch (cause) {
     throw unreadable("--file", file, "a file of definitions", cause);
   }
@@ -96,8 +98,8 @@ async function listDefinitions(
 }
 
 function groupOf({ value }: DocumentPart): unknown {
-  const spec = isDocumentObject(value) ? memberOf(value, "spec") : undefined;
-  return isDocumentObject(spec) ? memberOf(spec, "group") : undefined;
+  const spec = isRecord(value) ? memberOf(value, "spec") : undefined;
+  return isRecord(spec) ? memberOf(spec, "group") : undefined;
 }
 
 function nothingDefined(all: readonly DocumentPart[], group: string | undefined): Error {
@@ -156,7 +158,7 @@ function objectsAt(part: DocumentPart): DocumentPart[] {
   // The items of a typed list need not say of which kind they are.
   const typed = kind === `${KIND}List`;
   return items.map((item, i) => ({
-    value: typed && isDocumentObject(item) ? { kind: KIND, ...item } : item,
+    value: typed && isRecord(item) ? { kind: KIND, ...item } : item,
     path: pathTo(part.path, "items", i),
   }));
 }

@@ -18,6 +18,7 @@
  * @module
  */
 
+import process from "node:process";
 import { CommandLine } from "./command_line.ts";
 import { Terminal } from "./terminal/terminal.ts";
 
@@ -41,17 +42,17 @@ export async function main(args: string[]): Promise<number> {
   const terminal = new Terminal(() => stop.abort(new DOMException("The output is no longer read", "AbortError")));
   let interruptedAt: number | undefined;
   const interrupt = (): void => {
-    if (interruptedAt !== undefined && performance.now() - interruptedAt > ECHO_MS) Deno.exit(130);
+    if (interruptedAt !== undefined && performance.now() - interruptedAt > ECHO_MS) process.exit(130);
     interruptedAt ??= performance.now();
     stop.abort(new DOMException("Interrupted", "AbortError"));
   };
-  const signals: Deno.Signal[] = Deno.build.os === "windows" ? ["SIGINT", "SIGBREAK"] : ["SIGINT", "SIGTERM"];
-  for (const signal of signals) Deno.addSignalListener(signal, interrupt);
+  const signals = process.platform === "win32" ? ["SIGINT", "SIGBREAK"] as const : ["SIGINT", "SIGTERM"] as const;
+  for (const signal of signals) process.on(signal, interrupt);
   try {
     return await new CommandLine(terminal, stop).execute(args);
   } finally {
-    for (const signal of signals) Deno.removeSignalListener(signal, interrupt);
+    for (const signal of signals) process.off(signal, interrupt);
   }
 }
 
-if (import.meta.main) Deno.exit(await main(Deno.args));
+if (import.meta.main) process.exit(await main(process.argv.slice(2)));

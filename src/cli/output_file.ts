@@ -6,9 +6,12 @@
  *
  * @module
  */
+import type { Stats } from "node:fs";
+import { open, readFile, stat, unlink, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
-import { encoder, type KubernetesObject } from "../api/object.ts";
+import type { KubernetesObject } from "../api/object.ts";
 import { folderPermissions, readProblem, replaceFile, temporaryPath } from "../connect/files.ts";
+import { failureKind } from "../connect/runtime/runtime.ts";
 import { messageOf } from "../errors/errors.ts";
 import { UsageError } from "./shared/explain_error.ts";
 
@@ -25,18 +28,18 @@ export async function checkOutputFile(flag: string, path: string): Promise<void>
   const folder = dirname(path);
   const there = await infoOf(folder, flag, path);
   if (there === undefined) throw new UsageError(`${flag}: folder "${folder}" does not exist; make it first`);
-  if (!there.isDirectory) {
+  if (!there.isDirectory()) {
     throw new UsageError(`${flag}: "${folder}" is not a folder; name a file in a folder that exists`);
   }
   const old = await infoOf(path, flag, path);
-  if (old?.isDirectory) throw new UsageError(`${flag}: "${path}" is a folder; name a file`);
-  if (old !== undefined && !old.isFile) {
+  if (old?.isDirectory()) throw new UsageError(`${flag}: "${path}" is a folder; name a file`);
+  if (old !== undefined && !old.isFile()) {
     throw new UsageError(`${flag}: "${path}" is a device or a pipe, which would be replaced; name a file`);
   }
   const beside = temporaryPath(path);
   try {
-    await Deno.writeFile(beside, new Uint8Array(), { createNew: true });
-    await Deno.remove(beside);
+    await writeFile(beside, "", { flag: "wx" });
+    await unlink(beside);
   } catch (error) {
     throw unwritable(flag, path, error);
   }
@@ -51,9 +54,9 @@ export async function checkOrigin(flag: string, path: string, isOwn: (text: stri
   await checkOutputFile(flag, path);
   let text: string;
   try {
-    text = await Deno.readTextFile(path);
+    text = await readFile(path, "utf8");
   } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return;
+    if (failureKind(error) === "missing") return;
     throw unwritable(flag, path, error);
   }
   if (text === "" || isOwn(text)) return;
@@ -62,24 +65,24 @@ export async function checkOrigin(flag: string, path: string, isOwn: (text: stri
   );
 }
 
-async function infoOf(place: string, flag: string, path: string): Promise<Deno.FileInfo | undefined> {
+async function infoOf(place: string, flag: string, path: string): Promise<Stats | undefined> {
   try {
-    return await Deno.stat(place);
+    return await stat(place);
   } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return undefined;
+    if (failureKind(error) === "missing") return undefined;
     throw unwritable(flag, path, error);
   }
 }
 
 /** Returns the error for a file that a flag names and that cannot be read; `what` is a file that can be named. */
 export function unreadable(flag: string, path: string, what: string, cause: unknown): UsageError {
-  const advice = cause instanceof Deno.errors.NotCapable ? "" : `; name ${what}`;
+  const advice = failureKind(cause) === "no permission flag" ? "" : `; name ${what}`;
   return new UsageError(`${flag}: "${path}" cannot be read: ${readProblem(cause, path)}${advice}`, { cause });
 }
 
 /** Returns the error for a file that cannot be written, with the flags that are missing or the reason. */
 export function unwritable(flag: string, path: string, cause: unknown): UsageError {
-  if (cause instanceof Deno.errors.NotCapable) {
+  if (failureKind(cause) === "no permission flag") {
     const flags = folderPermissions(path);
     const message = `this program may not write "${path}"; run Deno with ${flags} or install it again with them`;
     return new UsageError(`${flag}: ${message}`, { cause });
@@ -99,18 +102,16 @@ export async function writeCacheFile(
   objects: Iterable<KubernetesObject>,
 ): Promise<void> {
   await replaceFile(path, `Cannot write the cache to "${path}"`, async (beside) => {
-    using file = await Deno.open(beside, { write: true, createNew: true, mode: 0o600 });
-    const writer = file.writable.getWriter();
+    await using file = await open(beside, "wx", 0o600);
     let text = "[";
     let first = true;
     for (const object of objects) {
       text += `${first ? "\n" : ",\n"}${JSON.stringify(object)}`;
       first = false;
       if (text.length < 1_048_576) continue;
-      await writer.write(encoder.encode(text));
+      await file.appendFile(text);
       text = "";
     }
-    await writer.write(encoder.encode(`${text}${first ? "" : "\n"}]\n`));
-    await writer.close();
+    await file.appendFile(`${text}${first ? "" : "\n"}]\n`);
   });
 }

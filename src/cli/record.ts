@@ -6,16 +6,18 @@
  *
  * @module
  */
+import { closeSync, openSync, writeFileSync } from "node:fs";
 import type { CacheEntry } from "../api/entry.ts";
 import type { ListerWatcher } from "../api/lister_watcher.ts";
-import { encoder, type KubernetesObject } from "../api/object.ts";
+import { encoder, isRecord, type KubernetesObject } from "../api/object.ts";
 import { type Resource, resourceName, SECRET_ANNOTATIONS } from "../api/resource.ts";
 import { parseFieldPath } from "../api/selector.ts";
 import { StatusError } from "../api/status.ts";
 import { DerivedController } from "../async/signals.ts";
-import { type BackoffOptions, humanDuration, LongTimer, monotonicMs } from "../async/time.ts";
+import { humanDuration, LongTimer, monotonicMs } from "../async/time.ts";
+import { failureKind } from "../connect/runtime/runtime.ts";
 import { entryBytes } from "../entry/entry.ts";
-import { messageOf } from "../errors/errors.ts";
+import { messageOf, REDACTED } from "../errors/errors.ts";
 import { Reflector } from "../reflector/reflector.ts";
 import type {
   ListWatchObserver,
@@ -25,6 +27,7 @@ import type {
   RequestEnd,
 } from "../reflector/requests.ts";
 import type { RecordedLine, RecordingHeader } from "../testing/fake/recording.ts";
+import { joinBytes } from "../testing/fake/wire/byte_body.ts";
 import { unwritable } from "./output_file.ts";
 import { clientFor, type ConnectionFlags } from "./shared/connect.ts";
 import { EXIT_CODE, UsageError } from "./shared/explain_error.ts";
@@ -37,7 +40,7 @@ import {
   resourcesFor,
   type SelectionFlags,
 } from "./shared/targets.ts";
-import { type CommandContext, FailureReporter, type Terminal } from "./terminal/terminal.ts";
+import { type CommandContext, FailureReporter } from "./terminal/terminal.ts";
 import { isRefused } from "./watch.ts";
 
 interface RecordFlags extends ConnectionFlags, SelectionFlags {
@@ -64,7 +67,7 @@ export async function record(flags: RecordFlags, names: readonly string[], conte
   const resources = await resourcesFor(names, "watch", { form: "object", terminal }, client, signal);
   const recorder = new Recorder(context);
   using timer = new LongTimer(() => recorder.end());
-  using file = RecordingFile.create(out, maxMb * 1e6, (error) => {
+  using file = new RecordingFile(out, maxMb * 1e6, (error) => {
     if (error !== undefined) return recorder.end(error);
     terminal.say(`"${out}" has the ${maxMb} MB of --max-mb; the recording ends`);
     recorder.end();
@@ -92,16 +95,14 @@ function headerOf(resources: readonly Resource[], { paths }: Redaction): Recordi
 
 /** Lists and watches kinds until it ends for all of them. */
 class Recorder {
-  readonly #backoff: BackoffOptions | undefined;
-  readonly #terminal: Terminal;
+  readonly #context: CommandContext;
   readonly #stop: DerivedController;
   /** The error for which it ended; `undefined` where nothing failed. */
   error: unknown;
 
-  constructor({ terminal, signal, backoff }: CommandContext) {
-    this.#backoff = backoff;
-    this.#terminal = terminal;
-    this.#stop = new DerivedController(signal);
+  constructor(context: CommandContext) {
+    this.#context = context;
+    this.#stop = new DerivedController(context.signal);
   }
 
   /** Ends it, with `error` if that is the reason. */
@@ -115,24 +116,20 @@ class Recorder {
     source: ListerWatcher<KubernetesObject> & { readonly resource: Resource },
     lines: KindLines,
   ): Promise<void> {
-    const failures = new FailureReporter(resourceName(source.resource), (line) => this.#terminal.say(line));
-    let wasLive = false;
+    const failures = new FailureReporter(resourceName(source.resource), (line) => this.#context.terminal.say(line));
     const withoutData: ListerWatcher<KubernetesObject> = {
       listEntries: (options) => source.listEntries({ ...options, secretData: "drop" }),
       watchChanges: (options) => source.watchChanges({ ...options, secretData: "drop" }),
     };
     const reflector = new Reflector(withoutData, lines, {
-      backoff: this.#backoff,
+      backoff: this.#context.backoff,
       observe: (request) => lines.observe(request),
       onError: (error) => failures.report(error, false),
       onPhase: (phase) => {
-        if (phase.name === "watching" && phase.open) {
-          wasLive = true;
-          failures.recovered();
-        } else if (phase.name === "waiting" && phase.error !== undefined) {
-          if (!wasLive && isRefused(phase.error)) this.end(phase.error);
-          else failures.report(phase.error, true);
-        }
+        failures.onPhase(phase);
+        if (phase.name !== "waiting" || phase.error === undefined) return;
+        if (!failures.wasLive && isRefused(phase.error)) this.end(phase.error);
+        else failures.report(phase.error, true);
       },
     });
     await reflector.run({ signal: this.#stop.signal });
@@ -208,8 +205,8 @@ class KindLines implements ReflectorStore<CacheEntry<KubernetesObject>> {
   }
 }
 
-/** The name that stands for a text that was replaced. */
-const REDACTED = "[redacted]";
+/** The values that stand for others, by their type. */
+const BLANKS: Readonly<Record<string, unknown>> = { string: REDACTED, number: 0, boolean: false };
 
 /** The fields that make an object the one that it is. */
 const IDENTITY = /^(apiVersion|kind|metadata|metadata\.(name|namespace|uid|resourceVersion))$/;
@@ -253,21 +250,11 @@ class Redaction {
 function redact(value: unknown, keys: readonly string[]): unknown {
   if (Array.isArray(value)) return value.map((element) => redact(element, keys));
   const [key, ...rest] = keys;
-  if (typeof value === "object" && value !== null) {
-    const members = value as Readonly<Record<string, unknown>>;
-    if (key !== undefined) {
-      return Object.hasOwn(members, key) ? { ...members, [key]: redact(members[key], rest) } : value;
-    }
-    return Object.fromEntries(Object.entries(members).map(([name, member]) => [name, redact(member, keys)]));
+  if (isRecord(value)) {
+    if (key !== undefined) return Object.hasOwn(value, key) ? { ...value, [key]: redact(value[key], rest) } : value;
+    return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, redact(member, keys)]));
   }
-  if (key !== undefined) return value;
-  return typeof value === "string"
-    ? REDACTED
-    : typeof value === "number"
-    ? 0
-    : typeof value === "boolean"
-    ? false
-    : value;
+  return key === undefined && Object.hasOwn(BLANKS, typeof value) ? BLANKS[typeof value] : value;
 }
 
 const NEWLINE = 0x0a;
@@ -276,7 +263,7 @@ const BUFFERED_BYTES = 262_144;
 /** A new file of lines, up to a size. Its owner alone can read it. */
 class RecordingFile implements Disposable {
   readonly startedMs: number = monotonicMs();
-  readonly #file: Deno.FsFile;
+  readonly #file: number;
   readonly #maxBytes: number;
   readonly #onEnd: (error?: unknown) => void;
   #buffer: Uint8Array[] = [];
@@ -287,24 +274,20 @@ class RecordingFile implements Disposable {
   /** Bytes so far. */
   bytes = 0;
 
-  private constructor(file: Deno.FsFile, maxBytes: number, onEnd: (error?: unknown) => void) {
-    this.#file = file;
-    this.#maxBytes = maxBytes;
-    this.#onEnd = onEnd;
-  }
-
   /**
    * Creates the file. `onEnd` is called once, when a line would exceed `maxBytes`, or with the error of a write.
    *
    * @throws {UsageError} when the file exists, or cannot be written.
    */
-  static create(path: string, maxBytes: number, onEnd: (error?: unknown) => void): RecordingFile {
+  constructor(path: string, maxBytes: number, onEnd: (error?: unknown) => void) {
     try {
-      return new RecordingFile(Deno.openSync(path, { write: true, createNew: true, mode: 0o600 }), maxBytes, onEnd);
+      this.#file = openSync(path, "wx", 0o600);
     } catch (error) {
-      if (!(error instanceof Deno.errors.AlreadyExists)) throw unwritable("--out", path, error);
+      if (failureKind(error) !== "there") throw unwritable("--out", path, error);
       throw new UsageError(`--out: "${path}" exists; name another file, or delete it`, { cause: error });
     }
+    this.#maxBytes = maxBytes;
+    this.#onEnd = onEnd;
   }
 
   /** Milliseconds since the beginning. */
@@ -330,15 +313,10 @@ class RecordingFile implements Disposable {
 
   /** Writes what is buffered. */
   flush(): void {
-    const text = new Uint8Array(this.#buffered);
-    let at = 0;
-    for (const part of this.#buffer.splice(0)) {
-      text.set(part, at);
-      at += part.length;
-    }
+    const bytes = joinBytes(...this.#buffer.splice(0));
     this.#buffered = 0;
     try {
-      for (let written = 0; written < text.length;) written += this.#file.writeSync(text.subarray(written));
+      writeFileSync(this.#file, bytes);
     } catch (error) {
       this.#ended = true;
       this.#onEnd(new Error(`Cannot write the recording: ${messageOf(error)}`, { cause: error }));
@@ -347,6 +325,6 @@ class RecordingFile implements Disposable {
 
   [Symbol.dispose](): void {
     this.flush();
-    this.#file.close();
+    closeSync(this.#file);
   }
 }

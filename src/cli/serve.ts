@@ -13,7 +13,6 @@ import { sleep } from "../async/time.ts";
 import { FileSnapshots } from "../connect/file_stores.ts";
 import { errorLine } from "../errors/errors.ts";
 import { SharedInformerFactory } from "../informer/shared_informer_factory.ts";
-import type { ReflectorPhase } from "../reflector/transition.ts";
 import { InformerRelay } from "../relay/server/informer_relay.ts";
 import { type ConnectionInfo, LOOPBACK_HOSTS, type RelayedCollection } from "../relay/server/options.ts";
 import { listen } from "./loopback.ts";
@@ -244,11 +243,7 @@ function collectionsOf(
       resource,
       pollMs: polled.has(resource) ? POLL_MS : undefined,
       secretData: keepsData && isSecret(resource) ? "keep" : undefined,
-      reflector: {
-        onPhase: (phase: ReflectorPhase): void => {
-          if (phase.name === "watching" && phase.open) failures.recovered();
-        },
-      },
+      reflector: { onPhase: (phase): void => failures.onPhase(phase) },
       onError: (error): void => failures.report(error, true),
     };
   }

@@ -10,7 +10,7 @@ import { defined } from "../api/options.ts";
 import { isSecret, type Resource, resourceName } from "../api/resource.ts";
 import { isForbidden, isNotFound, isUnauthorized, StatusError } from "../api/status.ts";
 import { DerivedController, nextTurn } from "../async/signals.ts";
-import { type BackoffOptions, LongTimer, sleep } from "../async/time.ts";
+import { LongTimer, sleep } from "../async/time.ts";
 import { errorLine } from "../errors/errors.ts";
 import type {
   AddedEvent,
@@ -21,7 +21,6 @@ import type {
 } from "../informer/events/event.ts";
 import type { SharedIndexInformer } from "../informer/shared_index_informer.ts";
 import { SharedInformerFactory } from "../informer/shared_informer_factory.ts";
-import type { ReflectorPhase } from "../reflector/transition.ts";
 import { checkOutputFile, writeCacheFile } from "./output_file.ts";
 import { clientsFor, type ClusterClient, type ClustersFlags } from "./shared/connect.ts";
 import { EXIT_CODE, UsageError } from "./shared/explain_error.ts";
@@ -80,7 +79,6 @@ interface FollowFlags extends WatchFlags {
   readonly timeUp: DOMException;
   /** The resources that cannot be watched. */
   readonly polled: ReadonlySet<Resource>;
-  readonly backoff: BackoffOptions | undefined;
 }
 
 interface Watched {
@@ -93,7 +91,7 @@ interface Watched {
 
 /** Runs informers and prints their events, until `stop` aborts. Returns the exit code. */
 export async function watch(flags: WatchFlags, names: readonly string[], context: CommandContext): Promise<number> {
-  const { terminal, stop, signal, backoff } = context;
+  const { terminal, stop, signal } = context;
   checkSelection(flags, names);
   const resyncMs = flags.resync === undefined ? 0 : durationMs(flags.resync, "resync");
   const timeoutMs = flags.timeout === undefined ? undefined : durationMs(flags.timeout, "timeout");
@@ -120,16 +118,7 @@ export async function watch(flags: WatchFlags, names: readonly string[], context
     const polled = new Set<Resource<KubernetesObject>>();
     const options = { form, terminal, polled } as const;
     const resources = await clients.ask((...asked) => resourcesFor(names, "watch", options, ...asked), signal);
-    return await follow(
-      clients.all,
-      resources,
-      { ...flags, polled, resyncMs, timeUp, backoff },
-      terminal,
-      signal,
-      () => {
-        stop.abort(new DOMException("Quit", "AbortError"));
-      },
-    );
+    return await follow(clients.all, resources, { ...flags, polled, resyncMs, timeUp }, context);
   } catch (error) {
     if (error !== timeUp) throw error;
     const [code, kind] = flags.untilSynced ? [EXIT_CODE.failed, "error"] : [EXIT_CODE.done, "warning"];
@@ -150,15 +139,14 @@ async function follow(
   clients: readonly ClusterClient[],
   resources: readonly Resource<KubernetesObject>[],
   flags: FollowFlags,
-  terminal: Terminal,
-  signal: AbortSignal,
-  quit: () => void,
+  context: CommandContext,
 ): Promise<number> {
+  const { terminal, signal } = context;
   const { output, untilSynced } = flags;
   const namespaces = flags.allNamespaces ?? false;
   const [{ namespace }] = clients.map(({ client }) => selectionFor(flags, client));
   using screen = wantsScreen(flags, terminal)
-    ? new WatchScreen(resources, { wide: output === "wide", namespaces }, namespace, terminal, quit)
+    ? new WatchScreen(resources, { wide: output === "wide", namespaces }, namespace, context)
     : undefined;
   /** Aborted when the server rejects a resource that was never live: retrying cannot help. */
   using job = new DerivedController(signal);
@@ -177,8 +165,8 @@ async function follow(
     });
     factories.push(informers);
     for (const resource of resources) {
-      const informer = inform(informers, resource, flags, cluster, terminal, (error) => job.abort(error));
-      const lines = new EventLines(resource, flags, table, namespaces, resources.length > 1);
+      const informer = inform(informers, resource, flags, cluster, context, (error) => job.abort(error));
+      const lines = eventLines(resource, flags, table, namespaces, resources.length > 1);
       const printer = screen?.follow(resource, informer) ??
         print(resource, informer, lines, selection.namespace, terminal);
       watched.push({ cluster, resource, informer, printer });
@@ -211,25 +199,19 @@ async function follow(
 function inform(
   informers: SharedInformerFactory,
   resource: Resource<KubernetesObject>,
-  { streamingList, backoff, polled }: FollowFlags,
+  { streamingList, polled }: FollowFlags,
   cluster: string | undefined,
-  terminal: Terminal,
+  { terminal, backoff }: CommandContext,
   refused: (error: unknown) => void,
 ): SharedIndexInformer<KubernetesObject> {
   const failures = new FailureReporter(nameOf({ cluster, resource }), (line) => terminal.say(line));
-  let wasLive = false;
-  const onPhase = (phase: ReflectorPhase): void => {
-    if (phase.name !== "watching" || !phase.open) return;
-    wasLive = true;
-    failures.recovered();
-  };
   const informer = informers.forResource(resource, {
     pollMs: polled.has(resource) ? POLL_MS : undefined,
     secretData: isSecret(resource) ? "keep" : undefined, // redacted when it is printed
-    reflector: { streamingList, onPhase, backoff },
+    reflector: { streamingList, backoff, onPhase: (phase) => failures.onPhase(phase) },
     onError: (error) => {
       const trying = informer.status().cause === error;
-      if (cluster === undefined && trying && !wasLive && isRefused(error)) refused(error);
+      if (cluster === undefined && trying && !failures.wasLive && isRefused(error)) refused(error);
       else failures.report(error, trying);
     },
   });
@@ -282,56 +264,46 @@ type PrintedEvent =
   | DeletedEvent<KubernetesObject>;
 
 /** Formats the events of one resource as lines. */
-class EventLines {
-  readonly #resource: Resource<KubernetesObject>;
-  readonly #flags: WatchFlags;
-  readonly #table: GrowingTable;
-  readonly #namespaces: boolean;
-  readonly #of: { readonly resource?: string };
-
-  /**
-   * Formats events of `resource` for a table that all resources share, with the column `namespaces`, and the name of
-   * the resource where there are several.
-   */
-  constructor(
-    resource: Resource<KubernetesObject>,
-    flags: WatchFlags,
-    table: GrowingTable,
-    namespaces: boolean,
-    several: boolean,
-  ) {
-    this.#resource = resource;
-    this.#flags = flags;
-    this.#table = table;
-    this.#namespaces = namespaces;
-    this.#of = several ? { resource: resourceName(resource) } : {};
-  }
-
+interface EventLines {
   /** Returns the line for an event. Parses the object only if it is printed. */
-  of(event: PrintedEvent): string {
-    const { output, object, secretData = false } = this.#flags;
-    const resource = this.#resource;
-    const namespaces = this.#namespaces;
-    const { cluster } = event;
-    const inCluster = cluster === undefined ? [] : [cluster];
-    if (output === "name") return [...inCluster, qualifiedName(resource, event.name)].map(plain).join(" ");
-    if (output === "json") {
-      const { type, ...rest } = event.toJSON() as { readonly type: string };
-      const shown = object ? { object: redactObject(objectIn(resource, event.object), resource, secretData) } : {};
-      return jsonText({ type, ...this.#of, ...rest, ...shown });
-    }
-    const verb = event.type === "updated" && event.resync ? "resync" : event.type;
-    const place = namespaces && resource.scope === "Namespaced" ? [event.namespace, event.name] : [event.name];
-    const style = { wide: output === "wide", namespaces, ...defined({ cluster }) };
-    const cells = object ? rowCells(resource, event.object, style) : [...inCluster, ...place].map(plain);
-    return this.#table.line([verb, ...(this.#of.resource === undefined ? [] : [resource.plural]), ...cells]);
-  }
-
+  of(event: PrintedEvent): string;
   /** Returns the line for the initial sync; `undefined` for formats without such a line. */
-  synced({ cluster, objects, resourceVersion }: SyncedEvent): string | undefined {
-    if (this.#flags.output !== "json") return undefined;
-    return JSON.stringify({ type: "synced", ...this.#of, cluster, objects, resourceVersion });
-  }
+  synced(event: SyncedEvent): string | undefined;
+}
+
+/**
+ * Returns functions that format events of `resource` for a table that all resources share, with the column
+ * `namespaces`, and the name of the resource where there are several.
+ */
+function eventLines(
+  resource: Resource<KubernetesObject>,
+  { output, object, secretData = false }: WatchFlags,
+  table: GrowingTable,
+  namespaces: boolean,
+  several: boolean,
+): EventLines {
+  const named = several ? { resource: resourceName(resource) } : {};
+  return {
+    of: (event) => {
+      const { cluster } = event;
+      const inCluster = cluster === undefined ? [] : [cluster];
+      if (output === "name") return [...inCluster, qualifiedName(resource, event.name)].map(plain).join(" ");
+      if (output === "json") {
+        const { type, ...rest } = event.toJSON() as { readonly type: string };
+        const shown = object ? { object: redactObject(objectIn(resource, event.object), resource, secretData) } : {};
+        return jsonText({ type, ...named, ...rest, ...shown });
+      }
+      const verb = event.type === "updated" && event.resync ? "resync" : event.type;
+      const place = namespaces && resource.scope === "Namespaced" ? [event.namespace, event.name] : [event.name];
+      const style = { wide: output === "wide", namespaces, cluster };
+      const cells = object ? rowCells(resource, event.object, style) : [...inCluster, ...place].map(plain);
+      return table.line([verb, ...(several ? [resource.plural] : []), ...cells]);
+    },
+    synced: ({ cluster, objects, resourceVersion }) => {
+      if (output !== "json") return undefined;
+      return JSON.stringify({ type: "synced", ...named, cluster, objects, resourceVersion });
+    },
+  };
 }
 
 /** Prints each event as a line, in order; waits while the reader of the output is slower. */

@@ -27,7 +27,14 @@ import {
 import { KubeconfigLogin, TokenFile } from "./credentials.ts";
 import { type Host, type RecordingHost, recordingHost, thisHost } from "./host.ts";
 import { EntryFields, type KubeconfigEntry, parseKubeconfig } from "./kubeconfig/parse_kubeconfig.ts";
-import { proxyHref, proxyName, proxyPort, resolveContext, serverProblem } from "./kubeconfig/resolve_context.ts";
+import {
+  proxyHref,
+  proxyName,
+  proxyPort,
+  resolveContext,
+  serverProblem,
+  withoutBrackets,
+} from "./kubeconfig/resolve_context.ts";
 import { choosePlan, type ConnectionPlan, isAttempt, loadKubeconfig, planFromContext, planInCluster } from "./plan.ts";
 import type { TlsMaterial } from "./runtime/connections.ts";
 import { netFlag, runFlag } from "./runtime/permissions.ts";
@@ -98,7 +105,7 @@ async function originOf(
 function alsoReached({ server, proxy, tlsServerName }: ConnectionPlan): string[] {
   if (proxy !== undefined) return [`${proxy.url.hostname}:${proxyPort(proxy.url)}`];
   if (tlsServerName === undefined) return [];
-  const name = tlsServerName.includes(":") ? `[${tlsServerName.replace(/^\[(.*)\]$/, "$1")}]` : tlsServerName;
+  const name = tlsServerName.includes(":") ? `[${withoutBrackets(tlsServerName)}]` : tlsServerName;
   return [`${name}:${server.port || "443"}`, "127.0.0.1"];
 }
 

@@ -16,7 +16,7 @@ import type { Credentials } from "../client/http/connection.ts";
 import { messageOf, redactSecrets, withoutSecrets } from "../errors/errors.ts";
 import { InformerError } from "../errors/informer_error.ts";
 import type { InClusterOptions } from "./connect_options.ts";
-import { type ExplainFileProblem, FileProblem, pathBeside, readCheckedFile } from "./files.ts";
+import { type ExplainFileProblem, pathBeside, readCheckedFile } from "./files.ts";
 import type { Host } from "./host.ts";
 import {
   type ExecCluster,
@@ -386,15 +386,11 @@ export class TokenFile extends Redacted {
   }
 
   async #read(): Promise<Secret> {
-    let text: string;
-    try {
-      text = await readCheckedFile(this.#path, this.#host, (content) => {
-        const problem = tokenProblem(content.trim());
-        return problem === undefined ? undefined : `what it holds ${problem}`;
-      });
-    } catch (error) {
-      throw error instanceof FileProblem ? this.#explain(error) : error;
-    }
+    const problemOf = (content: string): string | undefined => {
+      const problem = tokenProblem(content.trim());
+      return problem && `what it holds ${problem}`;
+    };
+    const text = await readCheckedFile(this.#path, this.#host, problemOf, this.#explain);
     this.#token = new Secret(text.trim());
     this.#readAt = monotonicMs();
     this.#warned = false;

@@ -27,21 +27,23 @@ export class FileProblem extends Error {
  * Reads and validates a file.
  *
  * @param problemOf Returns the problem with the content; `undefined` if it is valid.
- * @throws {FileProblem} when it cannot be read, or its content is invalid.
+ * @param explain Returns the error to throw for a problem.
+ * @throws {FileProblem} when it cannot be read, or its content is invalid, unless `explain` returns another error.
  */
 export async function readCheckedFile(
   path: string,
   host: Pick<Host, "readTextFile">,
   problemOf: (text: string) => string | undefined = () => undefined,
+  explain: ExplainFileProblem = (problem) => problem,
 ): Promise<string> {
   let text: string;
   try {
     text = await host.readTextFile(path);
   } catch (cause) {
-    throw new FileProblem(readProblem(cause, path), { cause });
+    throw explain(new FileProblem(readProblem(cause, path), { cause }));
   }
   const problem = problemOf(text);
-  if (problem !== undefined) throw new FileProblem(problem);
+  if (problem !== undefined) throw explain(new FileProblem(problem));
   return text;
 }
 

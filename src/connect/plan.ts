@@ -8,7 +8,6 @@
  */
 import { fileURLToPath } from "node:url";
 import type { Impersonation } from "../api/impersonation.ts";
-import { defined } from "../api/options.ts";
 import { checkDurations } from "../async/checks.ts";
 import { type ConnectAttempt, ConnectError, type ConnectionOrigin, type ConnectOptions } from "./connect_options.ts";
 import {
@@ -267,15 +266,10 @@ async function planAgain(plan: ConnectionPlan, options: ConnectOptions, host: Ho
 }
 
 export function planFromContext(config: Kubeconfig, options: ConnectOptions, host: Host): ConnectionPlan {
-  const { context, server, token, tokenFile } = options;
-  const resolved = resolveContext(
-    config,
-    defined({
-      context,
-      server: server === undefined ? undefined : String(server),
-      withoutUser: token !== undefined || tokenFile !== undefined,
-    }),
-  );
+  const { context, token, tokenFile } = options;
+  const address = options.server === undefined ? undefined : String(options.server);
+  const withoutUser = token !== undefined || tokenFile !== undefined;
+  const resolved = resolveContext(config, { context, server: address, withoutUser });
   const { cluster, user } = resolved;
   const ca = givenCa(options, cluster.server, host) ??
     pemSource(cluster.certificateAuthority, certificateProblem, host);
@@ -283,31 +277,26 @@ export function planFromContext(config: Kubeconfig, options: ConnectOptions, hos
   const key = pemSource(user?.clientCertificate?.key, privateKeyProblem, host);
   const login = givenLogin(options, cluster, host) ??
     pluginLogin(user?.exec, cluster, ca, options, host) ?? loginOf(user, options, host);
-  const impersonation = user?.impersonation;
+  const { server, tlsServerName, proxy } = cluster;
   return {
-    server: cluster.server,
-    ...(resolved.namespace !== undefined && { namespace: resolved.namespace }),
-    ...(ca && { ca }),
-    ...(cert && { cert }),
-    ...(key && { key }),
-    ...(login && { login }),
+    server,
+    namespace: resolved.namespace,
+    ca,
+    cert,
+    key,
+    login,
     compress: !cluster.disableCompression,
-    ...(cluster.tlsServerName !== undefined && { tlsServerName: cluster.tlsServerName }),
-    ...(cluster.proxy && { proxy: cluster.proxy }),
+    tlsServerName,
+    proxy,
     // A CA given as an option enables verification again (clientcmd overrides); plain HTTP has no certificate.
-    insecure: cluster.server.protocol === "https:" && cluster.insecureSkipTlsVerify && options.caFile === undefined &&
+    insecure: server.protocol === "https:" && cluster.insecureSkipTlsVerify && options.caFile === undefined &&
       options.ca === undefined,
-    ...(impersonation && { impersonation }),
+    impersonation: user?.impersonation,
     entries: new Secret(JSON.stringify([
       config.clusters.get(cluster.name)?.fields(),
       user && config.users.get(user.name)?.fields(),
     ])),
-    origin: {
-      source: "kubeconfig",
-      files: config.files,
-      context: resolved.name,
-      ...(user && { user: user.name }),
-    },
+    origin: { source: "kubeconfig", files: config.files, context: resolved.name, user: user?.name },
   };
 }
 
@@ -317,7 +306,7 @@ function pemSource(
   host: Host,
 ): PemSource | undefined {
   if (material === undefined) return undefined;
-  if (material.type === "inline") {
+  if ("pem" in material) {
     const { pem, place } = material;
     const explain: ExplainFileProblem = (cause) =>
       kubeconfigError(place, `cannot be used: ${cause.message}`, { cause });
@@ -343,10 +332,10 @@ function pluginLogin(
   checkDurations("connect", { pluginTimeoutMs: timeoutMs });
   const tellCluster = async (): Promise<ExecCluster> => ({
     server: cluster.server.href.replace(/\/$/, ""),
-    ...(cluster.tlsServerName !== undefined && { tlsServerName: cluster.tlsServerName }),
+    tlsServerName: cluster.tlsServerName,
     insecureSkipTlsVerify: cluster.insecureSkipTlsVerify,
-    ...(ca && { certificateAuthority: await ca.read() }),
-    ...(cluster.proxy && { proxyUrl: proxyHref(cluster.proxy) }),
+    certificateAuthority: await ca?.read(),
+    proxyUrl: cluster.proxy && proxyHref(cluster.proxy),
     disableCompression: cluster.disableCompression,
     config: cluster.execConfig,
   });
@@ -396,13 +385,7 @@ export async function planInCluster(options: ConnectOptions, host: Host): Promis
     const login = givenLogin(options, { server }, host) ?? await podLogin(folder, options, host);
     const ca = givenCa(options, server, host) ?? await podCa(folder, host);
     const namespace = options.namespace ?? await podNamespace(folder, host);
-    return {
-      server,
-      ...(namespace !== undefined && { namespace }),
-      ca,
-      login,
-      origin: { source: "in-cluster", files: [] },
-    };
+    return { server, namespace, ca, login, origin: { source: "in-cluster", files: [] } };
   } catch (error) {
     if (!(error instanceof ServiceAccountError)) throw error;
     return { source: "in-cluster", problem: error.problem, cause: error };
@@ -420,12 +403,12 @@ function readServer(host: Host): URL | ConnectAttempt {
     const problem = `this program may not read where the API server is, run it with ${envFlag(HOST, PORT)}`;
     return { source: "in-cluster", problem, cause };
   }
-  const missing = [...(name ? [] : [HOST]), ...(port ? [] : [PORT])];
-  if (missing.length > 0) {
+  if (!name || !port) {
+    const missing = [...(name ? [] : [HOST]), ...(port ? [] : [PORT])];
     const problem = `${missing.join(" and ")} ${missing.length === 1 ? "is" : "are"} not set, so this is not a pod`;
     return { source: "in-cluster", problem };
   }
-  const server = URL.parse(`https://${name!.includes(":") ? `[${name}]` : name}:${port}`);
+  const server = URL.parse(`https://${name.includes(":") ? `[${name}]` : name}:${port}`);
   if (server !== null && server.pathname === "/" && server.username === "") return server;
   return {
     source: "in-cluster",
@@ -499,12 +482,7 @@ function planFromOptions(options: ConnectOptions, host: Host): ConnectionPlan {
   const server = new URL(options.server!);
   const ca = givenCa(options, server, host);
   const login = givenLogin(options, { server }, host);
-  return {
-    server,
-    ...(ca && { ca }),
-    ...(login && { login }),
-    origin: { source: "options", files: [] },
-  };
+  return { server, ca, login, origin: { source: "options", files: [] } };
 }
 
 export function isAttempt(value: ConnectionPlan | ConnectAttempt): value is ConnectAttempt {

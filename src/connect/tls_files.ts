@@ -7,6 +7,7 @@
  */
 import { type ExplainFileProblem, FileProblem, readCheckedFile } from "./files.ts";
 import type { Host } from "./host.ts";
+import type { Term } from "./kubeconfig/secrets.ts";
 import type { TlsMaterial } from "./runtime/connections.ts";
 import { tlsProblem } from "./runtime/open_connections.ts";
 
@@ -27,14 +28,7 @@ export function filePemSource(
   problemOf: (pem: string) => string | undefined,
   explain: ExplainFileProblem,
 ): PemSource {
-  const read = async (): Promise<string> => {
-    try {
-      return await readCheckedFile(path, host, problemOf);
-    } catch (error) {
-      throw error instanceof FileProblem ? explain(error) : error;
-    }
-  };
-  return { isFile: true, read, explain };
+  return { isFile: true, read: () => readCheckedFile(path, host, problemOf, explain), explain };
 }
 
 /** The sources of the CA certificates, the client certificate and its key. */
@@ -100,16 +94,8 @@ export class TlsFiles {
   }
 }
 
-/** The validity period of a certificate, in milliseconds since 1970. */
-interface Validity {
-  /** Not before this. */
-  readonly fromMs: number;
-  /** Not after this. */
-  readonly untilMs: number;
-}
-
 /** Returns the validity of the first certificate in a PEM text; `undefined` if it cannot be read. */
-export async function validityOf(pem: string): Promise<Validity | undefined> {
+export async function validityOf(pem: string): Promise<Required<Term> | undefined> {
   // Loading it takes 20 ms, which only programs with a client certificate wait.
   const { X509Certificate } = await import("node:crypto");
   try {
@@ -124,7 +110,7 @@ export async function validityOf(pem: string): Promise<Validity | undefined> {
  * Returns the problem with the validity of a certificate, to follow its name in a sentence; `undefined` if it is valid
  * for the next hour.
  */
-export function validityProblem(validity: Validity, nowMs: number): string | undefined {
+export function validityProblem(validity: Required<Term>, nowMs: number): string | undefined {
   const { fromMs, untilMs } = validity;
   if (nowMs < fromMs) return `is valid only from ${new Date(fromMs).toISOString()} on; is this machine's clock right`;
   if (nowMs > untilMs) return `expired on ${new Date(untilMs).toISOString()}`;

@@ -2,6 +2,7 @@ import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import type { KubernetesObject } from "../../src/api/object.ts";
 import {
   apiVersionOf,
+  compareVersionPriority,
   defineResource,
   onlyMetadata,
   pathOf,
@@ -176,4 +177,20 @@ Deno.test("verbOf is the verb that rules have for a request", () => {
     ["create", "update", "patch", "options"],
   );
   assertEquals([of("DELETE"), of("DELETE", "a")], ["deletecollection", "delete"]);
+});
+
+Deno.test("compareVersionPriority orders versions as Kubernetes does, those of another form last", () => {
+  const versions = ["v1alpha1", "foo", "v1", "v10", "v2beta1", "v1beta2", "bar", "v2", "v1beta1", "v01"];
+  assertEquals(versions.sort(compareVersionPriority), [
+    "v10",
+    "v2",
+    "v1",
+    "v2beta1",
+    "v1beta2",
+    "v1beta1",
+    "v1alpha1",
+    "bar",
+    "foo",
+    "v01",
+  ]);
 });

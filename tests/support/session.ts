@@ -1,5 +1,6 @@
 import { CommandLine } from "../../src/cli/command_line.ts";
-import { type Output, Terminal } from "../../src/cli/terminal/terminal.ts";
+import type { Output } from "../../src/cli/terminal/process_screen.ts";
+import { Terminal } from "../../src/cli/terminal/terminal.ts";
 
 /** After this time a line that was waited for counts as never printed. */
 const GIVE_UP_MS = 20_000;

@@ -6,6 +6,7 @@
  * @module
  */
 import {
+  capitalized,
   type FieldModel,
   identifierOf,
   type KindModel,
@@ -189,7 +190,7 @@ class Emitter {
     const known = this.#imports.get(specifier)?.get(name);
     if (known !== undefined) return known;
     // A name that the module has already gets the group in front: CoreResourceClaim.
-    const here = this.#used.has(name) ? identifierOf(`${capital(module.split("/")[0])}${name}`, this.#used) : name;
+    const here = this.#used.has(name) ? identifierOf(`${capitalized(module.split("/")[0])}${name}`, this.#used) : name;
     this.#used.add(here);
     return this.#import(specifier, name, here);
   }
@@ -201,10 +202,6 @@ class Emitter {
     this.#imports.set(specifier, names);
     return here;
   }
-}
-
-function capital(word: string): string {
-  return word.charAt(0).toUpperCase() + word.slice(1);
 }
 
 /** The width of lines. */
@@ -236,7 +233,7 @@ function plainText(text: string): string {
 }
 
 /** Breaks a text into lines of at most `width` characters, unless a word is longer. */
-function wrap(text: string, width: number): string[] {
+export function wrap(text: string, width: number): string[] {
   const lines: string[] = [];
   for (const word of text.split(" ")) {
     const last = lines.at(-1);

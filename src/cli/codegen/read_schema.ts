@@ -7,7 +7,7 @@
  *
  * @module
  */
-
+import { isRecord } from "../../api/object.ts";
 /** The type of a value. */
 export type TypeModel =
   | {
@@ -189,14 +189,9 @@ export interface DocumentPart {
   readonly path: string;
 }
 
-/** Returns true for objects that are neither lists nor null. */
-export function isDocumentObject(value: unknown): value is DocumentObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 /** Returns the value as an object. @throws {SchemaError} when it is none. */
 export function objectAt({ value, path }: DocumentPart): DocumentObject {
-  if (!isDocumentObject(value)) throw new SchemaError(path, `it must be an object, found ${shown(value)}`);
+  if (!isRecord(value)) throw new SchemaError(path, `it must be an object, found ${shown(value)}`);
   return value;
 }
 
@@ -357,7 +352,7 @@ function untyped(schema: DocumentObject, place: Place): TypeModel {
   if (!Array.isArray(all)) throw new SchemaError(pathTo(place.path, "allOf"), `it must be a list, found ${shown(all)}`);
   if (all.length === 1) return typeAt({ ...place, value: all[0], path: pathTo(place.path, "allOf", 0) });
   const typed = all.some((one) =>
-    isDocumentObject(one) && ["$ref", "type", "properties"].some((name) => Object.hasOwn(one, name))
+    isRecord(one) && ["$ref", "type", "properties"].some((name) => Object.hasOwn(one, name))
   );
   if (typed) {
     throw new SchemaError(pathTo(place.path, "allOf"), `it joins ${all.length} schemas; only one can be the type`);
@@ -408,7 +403,7 @@ function fieldNames({ value, path, source }: Place): ReadonlySet<string> {
   if (properties === undefined && Array.isArray(all) && all.length === 1) {
     return fieldNames({ value: all[0], path: pathTo(path, "allOf", 0), source, around: [] });
   }
-  return new Set(isDocumentObject(properties) ? Object.keys(properties) : []);
+  return new Set(isRecord(properties) ? Object.keys(properties) : []);
 }
 
 /** An object within an object. The server refuses it without the two fields that say of which kind it is. */
@@ -431,11 +426,11 @@ function embeddedAt(place: Place): ObjectModel {
 
 function objectTypeAt(schema: DocumentObject, place: Place): TypeModel {
   const properties = memberOf(schema, "properties");
-  if (properties !== undefined && !(isDocumentObject(properties) && Object.keys(properties).length === 0)) {
+  if (properties !== undefined && !(isRecord(properties) && Object.keys(properties).length === 0)) {
     return fieldsAt(place);
   }
   const values = memberOf(schema, "additionalProperties");
-  if (isDocumentObject(values)) return { type: "map", values: typeAt(part(place, "additionalProperties")) };
+  if (isRecord(values)) return { type: "map", values: typeAt(part(place, "additionalProperties")) };
   if (values === undefined || typeof values === "boolean") return { type: "map", values: { type: "unknown" } };
   throw new SchemaError(
     pathTo(place.path, "additionalProperties"),
@@ -451,11 +446,12 @@ function fieldsAt(place: Place): ObjectModel {
     const at = { ...place, value: properties[name], path: pathTo(place.path, "properties", name) };
     const type = typeAt(at);
     const own = docOf(at);
+    const target = own.length > 0 ? undefined : targetOf(at);
     return {
       name,
       type,
       required: (required.has(name) && !isFilled(at)) || isNeededSpec(name, at),
-      doc: own.length > 0 ? own : targetDoc(at),
+      doc: target === undefined ? own : docOf(target),
     };
   });
   const open = memberOf(schema, "x-kubernetes-preserve-unknown-fields") === true;
@@ -472,7 +468,7 @@ function isFilled({ value, source }: Place): boolean {
  * it has required fields itself: pods have a spec, because they have containers.
  */
 function isNeededSpec(name: string, place: Place): boolean {
-  if (name !== "spec" || !isDocumentObject(memberOf(objectAt(place), "default"))) return false;
+  if (name !== "spec" || !isRecord(memberOf(objectAt(place), "default"))) return false;
   const target = targetOf(place);
   return target !== undefined && textsAt(part(target, "required")).length > 0;
 }
@@ -481,7 +477,7 @@ function isNeededSpec(name: string, place: Place): boolean {
 function targetOf(place: Place): Place | undefined {
   const schema = objectAt(place);
   const all = memberOf(schema, "allOf");
-  const one = Array.isArray(all) && all.length === 1 && isDocumentObject(all[0]) ? all[0] : schema;
+  const one = Array.isArray(all) && all.length === 1 && isRecord(all[0]) ? all[0] : schema;
   const reference = memberOf(one, "$ref");
   if (typeof reference !== "string") return undefined;
   const { schema: target, source } = place.source.resolve(reference, place.path);
@@ -490,11 +486,6 @@ function targetOf(place: Place): Place | undefined {
 
 function docOf(place: Place): readonly string[] {
   return place.source.docOf?.(place) ?? summaryOf(place);
-}
-
-function targetDoc(place: Place): readonly string[] {
-  const target = targetOf(place);
-  return target === undefined ? [] : docOf(target);
 }
 
 function part(place: Place, name: string): Place {

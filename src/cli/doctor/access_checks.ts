@@ -19,7 +19,13 @@ import { termOfToken } from "../../connect/kubeconfig/secrets.ts";
 import { errorLine } from "../../errors/errors.ts";
 import { EXIT_CODE, explainError } from "../shared/explain_error.ts";
 import { type Checkup, type Expiry, expiryOf, type Finding, reasonFor, span } from "./checkup.ts";
-import { type CheckedServer, ServerAccess, SLOW_SERVER_ADVICE } from "./connection_checks.ts";
+import {
+  asRecord,
+  type CheckedServer,
+  parseJsonObject,
+  ServerAccess,
+  SLOW_SERVER_ADVICE,
+} from "./connection_checks.ts";
 
 /** Finds the configuration; returns `undefined` if there is no usable one. @throws {TypeError} for invalid flags. */
 export async function checkConfiguration(checkup: Checkup, options: ConnectOptions): Promise<ServerAccess | undefined> {
@@ -71,6 +77,8 @@ function configurationFinding({ origin, namespace }: FoundConnection): Finding {
   };
 }
 
+const NAME_A_USER = "name a user in the context, or pass --token-file";
+
 /** Gets the credentials and checks their kind and expiry, without the server. Returns `true` if they are usable. */
 export async function checkCredentials(checkup: Checkup, access: ServerAccess): Promise<boolean> {
   const { connection } = access;
@@ -117,9 +125,7 @@ function ofToken({ origin, credentials }: FoundConnection, authorization: string
     ? "bearer token"
     : login === "tokenFile"
     ? "bearer token of a file"
-    : `plugin ${JSON.stringify(plugin ?? "")}, which took ${
-      span(took) === "0 s" ? "less than 1 s" : span(took)
-    }, gives `;
+    : `plugin ${JSON.stringify(plugin ?? "")}, which took ${took < 1_000 ? "less than 1 s" : span(took)}, gives `;
   const token = authorization?.startsWith("Bearer ") ? authorization.slice("Bearer ".length) : undefined;
   const said = token === undefined ? undefined : termOfToken(token);
   const endsMs = credentials?.expiresMs;
@@ -140,11 +146,7 @@ function ofCertificate({ origin }: FoundConnection): Expiry[] {
 function ofNobody({ server }: FoundConnection): Finding {
   // A proxy on this machine, such as `kubectl proxy`, adds its own credentials.
   if (server.protocol === "http:") return { status: "ok", what: "none, as is usual with plain HTTP" };
-  return {
-    status: "warn",
-    what: `none: the server sees "system:anonymous"`,
-    remedy: "name a user in the context, or pass --token-file",
-  };
+  return { status: "warn", what: `none: the server sees "system:anonymous"`, remedy: NAME_A_USER };
 }
 
 /** Discovers the resources of the server; returns `undefined` if that fails. */
@@ -178,14 +180,24 @@ export async function checkLogin(checkup: Checkup, server: CheckedServer): Promi
     advice: "log in again, or renew what the user entry holds",
   };
   return await checkup.check("login", options, async (signal) => {
-    const review = { apiVersion: "authentication.k8s.io/v1", kind: "SelfSubjectReview" };
-    const response = await server.ask("/apis/authentication.k8s.io/v1/selfsubjectreviews", {
-      method: "POST",
-      headers: { accept: "application/json", "content-type": "application/json" },
-      body: JSON.stringify(review),
-      signal,
-    });
+    const response = await postReview(server, "authentication.k8s.io/v1", "SelfSubjectReview", {}, signal);
     return loginFinding(response.status, await response.text());
+  });
+}
+
+/** Creates a review, which the server answers and does not store. */
+function postReview(
+  server: CheckedServer,
+  apiVersion: string,
+  kind: string,
+  more: object,
+  signal: AbortSignal,
+): Promise<Response> {
+  return server.ask(`/apis/${apiVersion}/${kind.toLowerCase()}s`, {
+    method: "POST",
+    headers: { accept: "application/json", "content-type": "application/json" },
+    body: JSON.stringify({ apiVersion, kind, ...more }),
+    signal,
   });
 }
 
@@ -193,26 +205,17 @@ function loginFinding(status: number, text: string): Finding {
   const answer = parseJsonObject(text);
   if (status === 401) {
     const remedy = "log in again, or renew what the user entry holds, and check that it is for this cluster";
-    return {
-      status: "fail",
-      what: "the server does not know these credentials (401)",
-      remedy,
-      code: EXIT_CODE.connection,
-    };
+    return { status: "fail", what: "the server does not know these credentials (401)", remedy };
   }
   const said = typeof answer.message === "string" ? answer.message : text.replace(/\s+/g, " ").slice(0, 120);
   if (status === 403) {
     if (said.includes("system:anonymous")) {
-      return {
-        status: "warn",
-        what: `seen as "system:anonymous", which has almost no rights`,
-        remedy: "name a user in the context, or pass --token-file",
-      };
+      return { status: "warn", what: `seen as "system:anonymous", which has almost no rights`, remedy: NAME_A_USER };
     }
     // The server checks the right to impersonate first.
     if (/cannot impersonate/.test(said)) {
       const remedy = `ask for the verb "impersonate", or leave out --as, or "as" of the user entry`;
-      return { status: "fail", what: said, remedy, code: EXIT_CODE.connection };
+      return { status: "fail", what: said, remedy };
     }
     return { status: "ok", what: "known; the server does not say as whom" };
   }
@@ -222,7 +225,7 @@ function loginFinding(status: number, text: string): Finding {
   if (status >= 300) {
     return { status: "warn", what: `not certain: the server answered ${status}: ${said}`, remedy: SLOW_SERVER_ADVICE };
   }
-  const { userInfo = {} } = asRecord(answer.status) as { readonly userInfo?: Record<string, unknown> };
+  const userInfo = asRecord(asRecord(answer.status).userInfo);
   const groups = Array.isArray(userInfo.groups) ? userInfo.groups.map(String) : [];
   const shown = groups.slice(0, 4).map((group) => JSON.stringify(group)).join(", ");
   const more = groups.length > 4 ? ` and ${groups.length - 4} more` : "";
@@ -246,6 +249,7 @@ const NOBODY = "metadata.name=informer-doctor-looks-for-nothing";
 /** Duration of watches, in seconds: bookmarks come 2 s before the end (apiserver `cacheWatcher.nextBookmarkTime`). */
 const WATCH_SECONDS = 3;
 
+const OVERLOADED = "ask who runs the server: it is overloaded, or its etcd is";
 const HELD_BACK = "look for a proxy or load balancer on the way that holds back answers until they are whole: " +
   "watches need theirs line by line";
 
@@ -261,12 +265,8 @@ export async function checkResource(
   try {
     found = findResource(known, name);
   } catch (error) {
-    return checkup.note(`list ${name}`, {
-      status: "fail",
-      what: errorLine(error),
-      remedy: "correct the name, or leave it out",
-      code: EXIT_CODE.usage,
-    });
+    const remedy = "correct the name, or leave it out";
+    return checkup.note(`list ${name}`, { status: "fail", what: errorLine(error), remedy, code: EXIT_CODE.usage });
   }
   const { group, version, plural, kind, scope, verbs } = found;
   const resource: Resource = { group, version, plural, kind, scope };
@@ -283,39 +283,41 @@ export async function checkResource(
     const finding = { status: "fail", what, remedy: "choose another resource", code: EXIT_CODE.usage } as const;
     return checkup.note(`${verb} ${full}`, finding);
   }
-  await checkList(checkup, server, target);
-  if (!await checkWatch(checkup, server, target)) return;
+  await checkVerb(checkup, server, target, "list", OVERLOADED, async (signal) => {
+    const { items, remainingItemCount = 0 } = await objects.list({ limit: 1, signal });
+    const count = items.length + remainingItemCount;
+    return (ms) => `${count} ${count === 1 ? "object" : "objects"}, ${ms} ms`;
+  });
+  const isWatched = await checkVerb(checkup, server, target, "watch", HELD_BACK, async (signal) => {
+    await watchUntil(target, { timeoutSeconds: WATCH_SECONDS }, signal, () => true);
+    return (ms) => `open after ${ms} ms`;
+  });
+  if (!isWatched) return;
   const ended = await checkStreaming(checkup, target);
   await checkBookmarks(checkup, target, ended);
 }
 
-async function checkList(checkup: Checkup, server: CheckedServer, target: Target): Promise<boolean> {
-  const { resource, objects, where } = target;
-  const options = {
-    late: "ask who runs the server: it is overloaded, or its etcd is",
-    advice: "look into the server's log",
-  };
-  return await checkup.check(`list ${resourceName(resource)}`, options, async (signal) => {
+/** Checks a permission, and that its use works: `attempt` returns the words for the milliseconds that it took. */
+async function checkVerb(
+  checkup: Checkup,
+  server: CheckedServer,
+  target: Target,
+  verb: "list" | "watch",
+  late: string,
+  attempt: (signal: AbortSignal) => Promise<(ms: number) => string>,
+): Promise<boolean> {
+  const options = { late, advice: "look into the server's log" };
+  return await checkup.check(`${verb} ${resourceName(target.resource)}`, options, async (signal) => {
     const startedAt = performance.now();
-    if (await mayI(server, target, "list", signal) === false) return forbidden(target);
-    const list = await unlessForbidden(objects.list({ limit: 1, signal }));
-    if (list === undefined) return forbidden(target);
-    const { items, remainingItemCount = 0 } = list;
-    const count = items.length + remainingItemCount;
-    const ms = Math.round(performance.now() - startedAt);
-    return { status: "ok", what: `allowed ${where}; ${count} ${count === 1 ? "object" : "objects"}, ${ms} ms` };
-  });
-}
-
-async function checkWatch(checkup: Checkup, server: CheckedServer, target: Target): Promise<boolean> {
-  const { resource, where } = target;
-  const options = { late: HELD_BACK, advice: "look into the server's log" };
-  return await checkup.check(`watch ${resourceName(resource)}`, options, async (signal) => {
-    const startedAt = performance.now();
-    if (await mayI(server, target, "watch", signal) === false) return forbidden(target);
-    const open = await unlessForbidden(watchUntil(target, { timeoutSeconds: WATCH_SECONDS }, signal, () => true));
-    if (open === undefined) return forbidden(target);
-    return { status: "ok", what: `allowed ${where}; open after ${Math.round(performance.now() - startedAt)} ms` };
+    if (await mayI(server, target, verb, signal) === false) return forbidden(target);
+    try {
+      const words = await attempt(signal);
+      const ms = Math.round(performance.now() - startedAt);
+      return { status: "ok", what: `allowed ${target.where}; ${words(ms)}` };
+    } catch (error) {
+      if (!isForbidden(error)) throw error; // possible if the permission could not be reviewed
+      return forbidden(target);
+    }
   });
 }
 
@@ -351,13 +353,10 @@ async function checkBookmarks(checkup: Checkup, target: Target, ended: boolean):
   const options = { late: none, advice: "look into the server's log", limitMs: checkup.limits.stepMs * 4 / 3 };
   await checkup.check(name, options, async (signal) => {
     const isBookmark = (change: WatchChange<KubernetesObject>): boolean => change.type === "BOOKMARK";
-    const seen = await watchUntil(
-      target,
-      { timeoutSeconds: WATCH_SECONDS },
-      signal,
-      (batch) => batch.some(isBookmark),
-    );
-    return seen ? { status: "ok", what: "sent" } : none;
+    const watched = { timeoutSeconds: WATCH_SECONDS };
+    return await watchUntil(target, watched, signal, (batch) => batch.some(isBookmark))
+      ? { status: "ok", what: "sent" }
+      : none;
   });
 }
 
@@ -387,56 +386,17 @@ async function mayI(
 ): Promise<boolean | undefined> {
   const { group, version, plural } = resource;
   const resourceAttributes = { verb, group, version, resource: plural, ...(namespace !== undefined && { namespace }) };
-  const response = await server.ask("/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", {
-    method: "POST",
-    headers: { accept: "application/json", "content-type": "application/json" },
-    body: JSON.stringify({
-      apiVersion: "authorization.k8s.io/v1",
-      kind: "SelfSubjectAccessReview",
-      spec: { resourceAttributes },
-    }),
-    signal,
-  });
-  const answer = parseJsonObject(await response.text());
-  if (!response.ok) return undefined;
-  const { allowed } = (answer.status ?? {}) as { readonly allowed?: unknown };
-  return typeof allowed === "boolean" ? allowed : undefined;
-}
-
-/** Returns the result; `undefined` after a 403, which is possible if the permission could not be reviewed. */
-async function unlessForbidden<R>(result: Promise<R>): Promise<R | undefined> {
-  try {
-    return await result;
-  } catch (error) {
-    if (!isForbidden(error)) throw error;
-    return undefined;
-  }
+  const body = { spec: { resourceAttributes } };
+  const response = await postReview(server, "authorization.k8s.io/v1", "SelfSubjectAccessReview", body, signal);
+  const { allowed } = asRecord(parseJsonObject(await response.text()).status);
+  return response.ok && typeof allowed === "boolean" ? allowed : undefined;
 }
 
 function forbidden({ resource, namespace, where }: Target): Finding {
   const full = resourceName(resource);
   const role = namespace === undefined ? "ClusterRole" : `Role in namespace ${JSON.stringify(namespace)}`;
   const elsewhere = namespace === undefined && resource.scope === "Namespaced" ? ", or choose a namespace with -n" : "";
-  return {
-    status: "fail",
-    what: `not allowed ${where}`,
-    remedy: `ask for a ${role} with the verbs "list" and "watch" on ${
-      JSON.stringify(full)
-    }, as --rbac prints it${elsewhere}`,
-    code: EXIT_CODE.connection,
-  };
-}
-
-/** Parses a JSON object; returns an empty one for other texts. */
-function parseJsonObject(text: string): Record<string, unknown> {
-  try {
-    return asRecord(JSON.parse(text));
-  } catch {
-    // A proxy's page, or plain text.
-    return {};
-  }
-}
-
-function asRecord(value: unknown): Record<string, unknown> {
-  return typeof value === "object" && value !== null ? value as Record<string, unknown> : {};
+  const rights = `the verbs "list" and "watch" on ${JSON.stringify(full)}`;
+  const remedy = `ask for a ${role} with ${rights}, as --rbac prints it${elsewhere}`;
+  return { status: "fail", what: `not allowed ${where}`, remedy, code: EXIT_CODE.connection };
 }

@@ -15,8 +15,7 @@ import {
   StatusError,
   UnreachableError,
 } from "../../api/status.ts";
-import { DerivedController } from "../../async/signals.ts";
-import { LongTimer } from "../../async/time.ts";
+import { timedController } from "../../async/time.ts";
 import { ConnectError } from "../../connect/connect_options.ts";
 import { KubeconfigError } from "../../connect/kubeconfig/parse_kubeconfig.ts";
 import type { Term } from "../../connect/kubeconfig/secrets.ts";
@@ -204,11 +203,6 @@ interface CheckOptions {
   readonly code?: number;
 }
 
-/** A check exceeded its time limit. */
-class StepTimeout extends Error {
-  override readonly name = "StepTimeout";
-}
-
 /**
  * Runs checks one after the other and records their findings.
  *
@@ -261,18 +255,17 @@ export class Checkup {
     }
     this.#onCheck(name);
     const limitMs = Math.min(options.limitMs ?? this.limits.stepMs, leftMs);
-    using controller = new DerivedController(this.#signal);
+    const over = `no answer within ${seconds(limitMs)}`;
+    using controller = timedController(limitMs, over, this.#signal);
     const { signal } = controller;
-    using timer = new LongTimer(() => controller.abort(new StepTimeout(`no answer within ${seconds(limitMs)}`)));
-    timer.arm(limitMs);
     let finding: Finding;
     try {
       finding = await abortable(look(signal), signal);
     } catch (error) {
       this.#signal.throwIfAborted();
       const { late, advice } = options;
-      finding = error instanceof StepTimeout
-        ? typeof late === "string" ? { status: "fail", what: error.message, remedy: late } : late
+      finding = error === signal.reason
+        ? typeof late === "string" ? { status: "fail", what: over, remedy: late } : late
         : { status: "fail", remedy: advice, ...reasonFor(error) };
     }
     this.note(name, { ...options.code !== undefined && { code: options.code }, ...finding }, startedAt);

@@ -7,14 +7,18 @@
  * @module
  */
 
+import { abortable } from "@std/async/abortable";
 import { connect, type PeerCertificate as NodeCertificate } from "node:tls";
-import { decoder } from "../../api/object.ts";
+import { decoder, isRecord } from "../../api/object.ts";
 import { timedController } from "../../async/time.ts";
 import { Client } from "../../client/client.ts";
 import { RequestReporter } from "../../client/http/connection.ts";
 import { clientOptionsOf, type FoundConnection } from "../../connect/connect_options.ts";
-import { isLoopback } from "../../connect/kubeconfig/resolve_context.ts";
+import { isLoopback, proxyPort, withoutBrackets } from "../../connect/kubeconfig/resolve_context.ts";
+import type { Term } from "../../connect/kubeconfig/secrets.ts";
 import { environmentProxy } from "../../connect/runtime/connections.ts";
+import { dial } from "../../connect/runtime/dial.ts";
+import { failureKind } from "../../connect/runtime/runtime.ts";
 import { messageOf } from "../../errors/errors.ts";
 import { EXIT_CODE } from "../shared/explain_error.ts";
 import { type Checkup, expiryOf, type Finding, reasonFor, seconds, span } from "./checkup.ts";
@@ -91,52 +95,32 @@ export async function checkAddress(checkup: Checkup, { connection }: ServerAcces
   const environment = proxy || isLocalPlainHttp(connection) ? undefined : environmentProxy(server);
   return await checkup.check("address", options, async (signal) => {
     if (environment !== undefined) {
-      return {
-        status: "ok",
-        what: `${shown}, through the proxy that ${environment} names unless NO_PROXY says otherwise`,
-      };
+      const by = `through the proxy that ${environment} names unless NO_PROXY says otherwise`;
+      return { status: "ok", what: `${shown}, ${by}` };
     }
     const startedAt = performance.now();
     const target = proxy ?? server;
     const by = proxy ? `, through proxy ${JSON.stringify(origin.proxy)}` : "";
     try {
-      const found = await dial(target, signal);
+      const found = await dial(withoutBrackets(target.hostname), Number(proxyPort(target)), signal);
       const ms = Math.round(performance.now() - startedAt);
-      const is = found === hostOf(target) ? "" : proxy ? "" : ` is ${found}`;
+      const is = found === withoutBrackets(target.hostname) ? "" : proxy ? "" : ` is ${found}`;
       return { status: "ok", what: `${shown}${is}${by}, connected in ${ms} ms` };
     } catch (error) {
       signal.throwIfAborted();
-      if (error instanceof Deno.errors.NotCapable) {
+      if (failureKind(error) === "no permission flag") {
         // The last flag is `--allow-net`.
         const flag = origin.permissions.at(-1);
         return {
           status: "fail",
           what: `${shown}${by}: this program may not reach it`,
           remedy: `run Deno with ${flag}`,
-          code: EXIT_CODE.connection,
         };
       }
       const { what, remedy = options.advice } = reasonFor(error);
-      return { status: "fail", what: `${shown}${by}: ${what}`, remedy, code: EXIT_CODE.connection };
+      return { status: "fail", what: `${shown}${by}: ${what}`, remedy };
     }
   });
-}
-
-/** Opens and closes a connection; returns the IP address of the host. */
-async function dial(url: URL, signal: AbortSignal): Promise<string> {
-  const connection = await Deno.connect({ hostname: hostOf(url), port: portOf(url), signal });
-  const { remoteAddr } = connection;
-  connection.close();
-  return remoteAddr.hostname;
-}
-
-function hostOf(url: URL): string {
-  return url.hostname.replace(/^\[(.*)\]$/, "$1");
-}
-
-function portOf(url: URL): number {
-  if (url.port !== "") return Number(url.port);
-  return url.protocol === "https:" ? 443 : url.protocol.startsWith("socks") ? 1080 : 80;
 }
 
 /** Returns `true` if requests are plain HTTP to this machine, which bypass the environment's proxy. */
@@ -145,16 +129,12 @@ function isLocalPlainHttp({ server, origin }: FoundConnection): boolean {
 }
 
 /** The fields of a server's certificate. */
-interface PeerCertificate {
+interface PeerCertificate extends Required<Term> {
   /** Subject: the common name, or the first name that it is valid for. */
   readonly subject: string;
   readonly issuer: string;
   /** Names and addresses that it is valid for. */
   readonly names: readonly string[];
-  /** Not before this, in milliseconds since 1970. */
-  readonly fromMs: number;
-  /** Not after this, in milliseconds since 1970. */
-  readonly untilMs: number;
 }
 
 /** The certificates and clock of a server, not verified. */
@@ -174,25 +154,20 @@ const MOST = 8;
  * `fetch` reports only that a certificate is not valid, so this opens its own connection, without verification. It
  * sends no credentials, only one public request, to read the `Date` of the response.
  */
-async function readPeer(
-  target: { readonly hostname: string; readonly port: number; readonly serverName?: string },
-  signal: AbortSignal,
-): Promise<Peer> {
+async function readPeer(server: URL, serverName: string | undefined, signal: AbortSignal): Promise<Peer> {
   signal.throwIfAborted();
-  const host = target.hostname.replace(/^\[(.*)\]$/, "$1");
-  const servername = target.serverName ?? host;
+  const host = withoutBrackets(server.hostname);
+  const servername = serverName ?? host;
   const { promise, resolve, reject } = Promise.withResolvers<Peer>();
   const socket = connect({
     host,
-    port: target.port,
+    port: Number(proxyPort(server)),
     rejectUnauthorized: false,
     ALPNProtocols: ["http/1.1"],
     // An address is no server name (RFC 6066 3).
     ...(isAddress(servername) ? {} : { servername }),
   });
   const closed = new Promise<void>((resolve) => socket.once("close", () => resolve()));
-  const stop = (): void => reject(signal.reason);
-  signal.addEventListener("abort", stop, { once: true });
   let chain: readonly PeerCertificate[] = [];
   let head = "";
   socket.once("secureConnect", () => {
@@ -213,9 +188,8 @@ async function readPeer(
   socket.on("error", ended);
   socket.on("end", () => ended());
   try {
-    return await promise;
+    return await abortable(promise, signal);
   } finally {
-    signal.removeEventListener("abort", stop);
     socket.destroy();
     await closed;
   }
@@ -256,14 +230,11 @@ export async function checkCertificate(checkup: Checkup, access: ServerAccess): 
   const { connection } = access;
   const { server, origin } = connection;
   if (server.protocol !== "https:") {
-    checkup.note(
-      "certificate",
-      isLocalPlainHttp(connection) ? { status: "skip", what: "plain HTTP, which does not leave this machine" } : {
-        status: "warn",
-        what: "plain HTTP: others can read and change all requests",
-        remedy: `use an "https://" address`,
-      },
-    );
+    const remedy = `use an "https://" address`;
+    const finding: Finding = isLocalPlainHttp(connection)
+      ? { status: "skip", what: "plain HTTP, which does not leave this machine" }
+      : { status: "warn", what: "plain HTTP: others can read and change all requests", remedy };
+    checkup.note("certificate", finding);
     return true;
   }
   const options = {
@@ -308,12 +279,7 @@ async function peerOf(
   if (origin.proxy !== undefined) return "not seen by way of a proxy";
   using controller = timedController(limitMs, `not shown within ${seconds(limitMs)}`, signal);
   try {
-    const target = {
-      hostname: server.hostname,
-      port: portOf(server),
-      ...(origin.tlsServerName !== undefined && { serverName: origin.tlsServerName }),
-    };
-    return await readPeer(target, controller.signal);
+    return await readPeer(server, origin.tlsServerName, controller.signal);
   } catch (error) {
     signal.throwIfAborted();
     return messageOf(error);
@@ -339,7 +305,7 @@ function trusted({ origin }: FoundConnection, peer: Peer | string): Finding {
 function untrusted(failure: unknown, peer: Peer | string): Finding {
   const { what, remedy, code } = reasonFor(failure);
   if (typeof peer === "string" || peer.chain.length === 0) {
-    return { status: "fail", what, ...(remedy !== undefined && { remedy }), code };
+    return { status: "fail", what, remedy, code };
   }
   const now = Date.now();
   const ill = peer.chain.find((certificate) => expiryOf(certificate, now, true).status === "fail");
@@ -403,34 +369,34 @@ function serverFinding({ status, headers }: Response, text: string, took: number
   }
   const said = text.replace(/\s+/g, " ").trim().slice(0, 120);
   if (said.includes("HTTP request to an HTTPS server")) {
-    return {
-      status: "fail",
-      what: "the server does not speak plain HTTP",
-      remedy: `write "https://" instead of "http://"`,
-    };
+    const remedy = `write "https://" instead of "http://"`;
+    return { status: "fail", what: "the server does not speak plain HTTP", remedy };
   }
   if (status >= 500) {
     const remedy = "look into the log of the server, or of the load balancer in front of it";
     return { status: "fail", what: `answers with ${status}: ${said}`, remedy };
   }
-  const version = status === 200 ? versionIn(text) : undefined;
-  if (version !== undefined) {
-    return { status: "ok", what: `Kubernetes ${version}, answered in ${Math.round(took)} ms` };
+  const { gitVersion } = parseJsonObject(text);
+  if (status === 200 && typeof gitVersion === "string") {
+    return { status: "ok", what: `Kubernetes ${gitVersion}, answered in ${Math.round(took)} ms` };
   }
-  const what = `the server that answers is not an API server: ${status} with ${
-    headers.get("content-type") ?? "no content type"
-  }`;
+  const type = headers.get("content-type") ?? "no content type";
+  const what = `the server that answers is not an API server: ${status} with ${type}`;
   return { status: "fail", what, remedy: isApiServer };
 }
 
-function versionIn(text: string): string | undefined {
+/** Parses a JSON object; returns an empty one for other texts, such as a proxy's page. */
+export function parseJsonObject(text: string): Record<string, unknown> {
   try {
-    const { gitVersion } = JSON.parse(text) as { readonly gitVersion?: unknown };
-    return typeof gitVersion === "string" ? gitVersion : undefined;
+    return asRecord(JSON.parse(text));
   } catch {
-    // Not JSON, so not the version.
-    return undefined;
+    return {};
   }
+}
+
+/** Returns an object itself, and an empty one for other values. */
+export function asRecord(value: unknown): Record<string, unknown> {
+  return isRecord(value) ? value : {};
 }
 
 /** Compares the clocks, by a `Date` header that the server sent at `hereMs`. */
@@ -441,13 +407,10 @@ function clockFinding(date: string | null, hereMs: number): Finding | undefined 
   const ahead = dateMs + 500 - hereMs;
   const apart = Math.max(0, Math.abs(ahead) - 500);
   if (apart < SKEW_MS) return { status: "ok", what: `as the server's, to ${seconds(Math.max(1_000, apart))}` };
+  const what = `${seconds(apart)} ${ahead > 0 ? "behind" : "ahead of"} the server's`;
   return {
     status: "warn",
-    what:
-      `${seconds(apart)} ${
-        ahead > 0 ? "behind" : "ahead of"
-      } the server's: certificates, tokens and leases end at the ` +
-      "wrong time",
+    what: `${what}: certificates, tokens and leases end at the wrong time`,
     remedy: "set this machine's clock, or the server's, by NTP",
   };
 }

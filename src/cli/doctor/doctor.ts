@@ -7,6 +7,7 @@
  * @module
  */
 
+import { isatty } from "node:tty";
 import { readPages } from "../../api/lister_watcher.ts";
 import type { KubernetesObject } from "../../api/object.ts";
 import { type ApiResource, type Resource, resourceName } from "../../api/resource.ts";
@@ -14,11 +15,15 @@ import { type PlacedRule, rolesYaml } from "../../api/roles.ts";
 import { StatusError } from "../../api/status.ts";
 import { ReadAhead } from "../../async/iterate.ts";
 import type { Client } from "../../client/client.ts";
+import { withoutBrackets } from "../../connect/kubeconfig/resolve_context.ts";
+import { permittedEnv } from "../../connect/runtime/permissions.ts";
 import { errorLine } from "../../errors/errors.ts";
 import { bytesText, MemoryMeter, type MemoryReport } from "../../informer/cache/lister.ts";
+import { wrap } from "../codegen/emit_module.ts";
 import { clientFor, type ConnectionFlags, connectOptionsFor } from "../shared/connect.ts";
 import { EXIT_CODE, UsageError } from "../shared/explain_error.ts";
 import { checkSelection, discover, resourcesFor, type SelectionFlags, selectionFor } from "../shared/targets.ts";
+import { terminalSize } from "../terminal/process_screen.ts";
 import { type CommandContext, jsonText, tableLines, type Terminal } from "../terminal/terminal.ts";
 import { checkConfiguration, checkCredentials, checkDiscovery, checkLogin, checkResource } from "./access_checks.ts";
 import { Checkup, CHECKUP_LIMITS, type CheckupLimits, seconds, type Step, type StepStatus } from "./checkup.ts";
@@ -201,11 +206,11 @@ function prettyReport(report: Report, { colours, columns }: ReportStyle): string
   const room = Math.max(24, Math.min(columns, 120) - indent.length);
   const lines = [paint(BOLD, server === undefined ? "informer doctor" : `informer doctor  ${server}`), ""];
   for (const { status, name, what, remedy } of steps) {
-    const [first, ...rest] = folded(what, room);
+    const [first, ...rest] = wrap(what, room);
     lines.push(`  ${paint(COLOURS[status], SYMBOLS[status])} ${name.padEnd(width)}  ${first}`);
     lines.push(...rest.map((line) => indent + line));
     if (remedy === undefined) continue;
-    const [advice, ...more] = folded(remedy, room - 2);
+    const [advice, ...more] = wrap(remedy, room - 2);
     lines.push(paint(COLOURS[status], `${indent}→ ${advice}`));
     lines.push(...more.map((line) => paint(COLOURS[status], `${indent}  ${line}`)));
   }
@@ -232,21 +237,6 @@ function summaryOf({ steps, ms }: Report): string {
     ? `informers can run, with ${warnings}`
     : "all is well: informers can run";
   return `${verdict} (${seconds(ms)})`;
-}
-
-/** Wraps a text to lines of at most `room` characters, unless a word is longer. */
-function folded(text: string, room: number): string[] {
-  const lines: string[] = [];
-  let line = "";
-  for (const word of text.split(" ")) {
-    if (line !== "" && line.length + 1 + word.length > room) {
-      lines.push(line);
-      line = word;
-    } else {
-      line = line === "" ? word : `${line} ${word}`;
-    }
-  }
-  return [...lines, line];
 }
 
 export interface DoctorFlags extends ConnectionFlags, Pick<SelectionFlags, "namespace" | "allNamespaces"> {
@@ -335,10 +325,7 @@ async function cachedKinds(client: Client, terminal: Terminal, signal: AbortSign
 }
 
 /** The server and permissions of a report. */
-interface Found {
-  readonly server?: string;
-  readonly permissions: readonly string[];
-}
+type Found = Pick<Report, "server" | "permissions">;
 
 async function examineFake(checkup: Checkup, scope: Scope, terminal: Terminal): Promise<Found> {
   using client = await clientFor(scope.flags, terminal);
@@ -361,7 +348,7 @@ async function examine(checkup: Checkup, scope: Scope, terminal: Terminal): Prom
     checkup.note("warning", { status: "warn", what, remedy: "see what the server's release notes say about it" });
   }
   const { origin, server: address } = access.connection;
-  const insecure = `--unsafely-ignore-certificate-errors=${address.hostname.replace(/^\[(.*)\]$/, "$1")}`;
+  const insecure = `--unsafely-ignore-certificate-errors=${withoutBrackets(address.hostname)}`;
   return {
     server: address.href.replace(/\/$/, ""),
     permissions: [...origin.permissions, ...(origin.insecure ? [insecure] : [])],
@@ -398,6 +385,6 @@ async function askClient(client: Client, path: string, init: RequestInit): Promi
 }
 
 function processStyle(): ReportStyle {
-  const pretty = Deno.stdout.isTerminal();
-  return { pretty, colours: pretty && !Deno.noColor, columns: pretty ? Deno.consoleSize().columns || 80 : 80 };
+  const pretty = isatty(1);
+  return { pretty, colours: pretty && !permittedEnv("NO_COLOR"), columns: pretty ? terminalSize().columns : 80 };
 }

@@ -17,6 +17,7 @@ import {
 } from "../../api/status.ts";
 import { ConnectError } from "../../connect/connect_options.ts";
 import { KubeconfigError } from "../../connect/kubeconfig/parse_kubeconfig.ts";
+import { failureKind } from "../../connect/runtime/runtime.ts";
 import { causesOf, errorLine, messageOf, nearest, oneLine } from "../../errors/errors.ts";
 
 /** Exit codes of the process. */
@@ -61,16 +62,14 @@ export function explainError(error: unknown): { readonly code: number; readonly 
   if (error instanceof SyntaxError || refused) return { code: EXIT_CODE.usage, message: withFlags(message) };
   if (error instanceof UnreachableError) {
     // The message ends with the flag that is missing.
-    const isDenied = causesOf(error).some((cause) => cause instanceof Deno.errors.NotCapable);
+    const isDenied = causesOf(error).some((cause) => failureKind(cause) === "no permission flag");
     if (isDenied) return { code: EXIT_CODE.connection, message: oneLine(messageOf(error)) };
     return { code: EXIT_CODE.connection, message: `${message}; ${wayOut(message)}` };
   }
   if (error instanceof CredentialsError) return { code: EXIT_CODE.connection, message };
   if (isUnauthorized(error)) {
-    return {
-      code: EXIT_CODE.connection,
-      message: `${message}; the credentials are not known to the server, renew them`,
-    };
+    const advice = "the credentials are not known to the server, renew them";
+    return { code: EXIT_CODE.connection, message: `${message}; ${advice}` };
   }
   if (isForbidden(error)) {
     // Definitions have no namespace.

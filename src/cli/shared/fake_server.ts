@@ -85,11 +85,6 @@ export class SteadyChurn {
     this.#step = churn(server, { resource: Pod, make: (index) => samplePod(index, options.seed), ...options });
   }
 
-  /** Number of changes so far. */
-  get done(): number {
-    return this.#done;
-  }
-
   /** Starts the changes. The average rate is exact, even if timers are late. */
   start(): void {
     if (this.#perSecond <= 0) return;

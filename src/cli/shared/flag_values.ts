@@ -28,15 +28,11 @@ const LONGEST_MS = 2 ** 31 - 1;
  */
 export function durationMs(text: string, flag: string): number {
   if (text === "0") return 0;
-  let total = 0;
-  for (let rest = text; rest !== "" || text === "";) {
-    const match = /^([0-9]+(?:\.[0-9]+)?)(ms|s|m|h)/.exec(rest);
-    if (match === null) {
-      throw new UsageError(`--${flag} must be a duration such as "30s", "1m30s" or "250ms", found "${text}"`);
-    }
-    total += Number(match[1]) * UNITS[match[2]];
-    rest = rest.slice(match[0].length);
+  const parts = [...text.matchAll(/([0-9]+(?:\.[0-9]+)?)(ms|s|m|h)/g)];
+  if (text === "" || parts.map(([part]) => part).join("") !== text) {
+    throw new UsageError(`--${flag} must be a duration such as "30s", "1m30s" or "250ms", found "${text}"`);
   }
+  const total = parts.reduce((sum, [, number, unit]) => sum + Number(number) * UNITS[unit], 0);
   if (total > LONGEST_MS) throw new UsageError(`--${flag} must be at most "596h", found "${text}"`);
   return total;
 }

@@ -14,6 +14,7 @@ import type { InformerStatus } from "../../informer/status.ts";
 import {
   ageOf,
   cellsOf,
+  type CommandContext,
   type FullScreen,
   GrowingTable,
   nothingFound,
@@ -102,26 +103,19 @@ function progressOf({ objects, remaining }: { readonly objects: number; readonly
   return remaining === undefined ? `${objects} listed` : `${objects} of ${objects + remaining} listed`;
 }
 
-/** Size of a screen, in characters. */
-interface ScreenSize {
-  /** Characters in a row. */
-  readonly columns: number;
-  readonly rows: number;
-}
-
 const CLEAR = "\x1b[H\x1b[2J";
 
 /** Draws frames on a screen, and writes only rows that differ from those of the frame before. */
 export class FramePainter {
   #shown: readonly string[] = [];
-  #size: ScreenSize = { columns: 0, rows: 0 };
+  #size: FullScreen["size"] = { columns: 0, rows: 0 };
 
   /**
    * Returns the text that turns the latest frame into this one; `""` if nothing differs. After a change of the size,
    * all is drawn anew. Rows that the screen does not have are left out, and longer lines are shortened. Lines have no
    * control characters.
    */
-  paint(lines: readonly string[], size: ScreenSize): string {
+  paint(lines: readonly string[], size: FullScreen["size"]): string {
     const { columns, rows } = size;
     const frame = lines.slice(0, rows).map((line) => shortened(line, columns));
     const isResized = columns !== this.#size.columns || rows !== this.#size.rows;
@@ -137,13 +131,18 @@ export class FramePainter {
   }
 }
 
+/** Keys, and the row to which they lead from the first one; a page has `page` rows. */
+type Move = readonly [keys: readonly string[], to: (first: number, page: number) => number];
+
 /** Keys, as a terminal sends them: letters, and CSI sequences of ECMA-48 and xterm. */
-const UP: readonly string[] = ["k", "\x1b[A", "\x1bOA"];
-const DOWN: readonly string[] = ["j", "\x1b[B", "\x1bOB"];
-const PAGE_UP: readonly string[] = ["b", "\x1b[5~"];
-const PAGE_DOWN: readonly string[] = [" ", "f", "\x1b[6~"];
-const FIRST: readonly string[] = ["g", "\x1b[H", "\x1b[1~", "\x1bOH"];
-const LAST: readonly string[] = ["G", "\x1b[F", "\x1b[4~", "\x1bOF"];
+const MOVES: readonly Move[] = [
+  [["k", "\x1b[A", "\x1bOA"], (first) => first - 1],
+  [["j", "\x1b[B", "\x1bOB"], (first) => first + 1],
+  [["b", "\x1b[5~"], (first, page) => first - page],
+  [[" ", "f", "\x1b[6~"], (first, page) => first + page],
+  [["g", "\x1b[H", "\x1b[1~", "\x1bOH"], () => 0],
+  [["G", "\x1b[F", "\x1b[4~", "\x1bOF"], () => Number.MAX_SAFE_INTEGER],
+];
 
 /**
  * The first row of a long table that a screen shows; keys move it, as in `less`. A page moves by one row less than fit.
@@ -162,13 +161,8 @@ export class ScrollPosition {
   /** Moves by a key; other keys do nothing. Returns `true` if it moved. */
   press(key: string): boolean {
     const before = this.#first;
-    if (UP.includes(key)) this.#first--;
-    else if (DOWN.includes(key)) this.#first++;
-    else if (PAGE_UP.includes(key)) this.#first -= Math.max(1, this.#height - 1);
-    else if (PAGE_DOWN.includes(key)) this.#first += Math.max(1, this.#height - 1);
-    else if (FIRST.includes(key)) this.#first = 0;
-    else if (LAST.includes(key)) this.#first = Number.MAX_SAFE_INTEGER;
-    this.#first = Math.max(0, this.#first);
+    const [, to] = MOVES.find(([keys]) => keys.includes(key)) ?? [];
+    if (to !== undefined) this.#first = Math.max(0, to(before, Math.max(1, this.#height - 1)));
     return this.#first !== before;
   }
 }
@@ -221,13 +215,6 @@ export class LiveTable {
   delete(resource: Resource, key: string, cluster?: string): void {
     const section = this.#sections.get(resourceName(resource))!;
     if (section.objects.delete(placeOf(key, cluster))) section.keys = undefined;
-  }
-
-  /** Number of objects. */
-  get size(): number {
-    let size = 0;
-    for (const { objects } of this.#sections.values()) size += objects.size;
-    return size;
   }
 
   /** Number of lines: of each resource that has objects, its heads and rows; an empty line between two resources. */
@@ -302,18 +289,17 @@ export class WatchScreen implements Disposable {
   #status = "";
   #isSynced = false;
 
-  /** Takes over the screen. `quit` is called when the key q is pressed. */
+  /** Takes over the screen. The key q stops the command. */
   constructor(
     resources: readonly Resource[],
     style: Pick<RowStyle, "wide" | "namespaces">,
     namespace: string | undefined,
-    terminal: Terminal,
-    quit: () => void,
+    { terminal, stop }: Pick<CommandContext, "terminal" | "stop">,
   ) {
     this.#table = new LiveTable(resources, style);
     this.#where = nothingFound(resources, namespace);
     this.#screen = terminal.takeOver((key) => {
-      if (key === "q") quit();
+      if (key === "q") stop.abort(new DOMException("Quit", "AbortError"));
       else if (this.#scroll.press(key)) this.paint(this.#status);
     });
   }

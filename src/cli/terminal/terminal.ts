@@ -6,7 +6,6 @@
  * @module
  */
 import { type Document, dump, SCALAR_STYLE, visit } from "js-yaml";
-import { fstatSync } from "node:fs";
 import { encoder, type KubernetesObject } from "../../api/object.ts";
 import {
   isSecret,
@@ -17,7 +16,11 @@ import {
   type TableRow,
 } from "../../api/resource.ts";
 import { type BackoffOptions, humanDuration } from "../../async/time.ts";
+import { failureKind } from "../../connect/runtime/runtime.ts";
 import { errorLine, REDACTED } from "../../errors/errors.ts";
+import type { ReflectorPhase } from "../../reflector/transition.ts";
+import { processScreen } from "./process_screen.ts";
+import type { Keyboard, Output, Screen } from "./process_screen.ts";
 
 /** Control characters, and characters that reorder or break lines: foreign text must not control the terminal. */
 // deno-lint-ignore no-control-regex -- these are what is looked for
@@ -90,23 +93,6 @@ export interface CommandContext {
   readonly backoff?: BackoffOptions;
 }
 
-/** Standard output, or standard error. */
-export interface Output {
-  /** Writes some of the bytes; returns their number. */
-  write(bytes: Uint8Array): Promise<number>;
-  /** As `write`, synchronously. */
-  writeSync(bytes: Uint8Array): number;
-  isTerminal(): boolean;
-}
-
-/** The keyboard of a terminal. */
-interface Keyboard {
-  /** Reads keys; `null` at the end of the input. */
-  read(bytes: Uint8Array): Promise<number | null>;
-  /** Chooses between keys one by one, and lines. Interrupts stay signals. */
-  setKeys(one: boolean): void;
-}
-
 /** The screen of a terminal, taken over by {@linkcode Terminal.takeOver}. Disposing it gives the screen back. */
 export interface FullScreen extends Disposable {
   /** Width and height, in characters. */
@@ -115,22 +101,6 @@ export interface FullScreen extends Disposable {
   readonly messages: readonly string[];
   /** Writes to the screen; `text` may have control sequences. */
   draw(text: string): void;
-}
-
-/** The outputs of a {@linkcode Terminal}. */
-interface Screen {
-  /** For results. */
-  readonly stdout: Output;
-  /** For people. */
-  readonly stderr: Output;
-  /** Returns the width, in characters. */
-  readonly columns: () => number;
-  /** Returns the height, in rows. @default {24} */
-  readonly rows?: () => number;
-  /** The keyboard. @default {none} */
-  readonly keyboard?: Keyboard;
-  /** `true` if it can erase a line. */
-  readonly capable: boolean;
 }
 
 /**
@@ -143,8 +113,6 @@ interface Screen {
 export class Terminal {
   readonly #stop: () => void;
   readonly #screen: Screen;
-  /** `true` if results and the live line are on one screen. */
-  readonly #shared: boolean;
   /** Results not passed to standard output yet; empty once it is closed. */
   #waiting: string[] = [];
   /** Number of characters that are not written yet: those of `#waiting` and of the running write. */
@@ -167,13 +135,15 @@ export class Terminal {
   #messages: string[] | undefined;
   /** `true` if standard error is a terminal that can show a live line. */
   readonly interactive: boolean;
+  /** `true` if both outputs are one terminal, so that {@linkcode Terminal.takeOver} can be called. */
+  readonly hasFullScreen: boolean;
 
   /** `stop` is called when standard output is closed or cannot be written. */
   constructor(stop: () => void, screen: Screen = processScreen()) {
     this.#stop = stop;
     this.#screen = screen;
     this.interactive = screen.stderr.isTerminal() && screen.capable;
-    this.#shared = this.interactive && screen.stdout.isTerminal();
+    this.hasFullScreen = this.interactive && screen.stdout.isTerminal();
   }
 
   /** Prints one line of the result. Lines are buffered; await {@linkcode Terminal.room} to bound the buffer. */
@@ -195,11 +165,6 @@ export class Terminal {
   unblock(): void {
     this.#hurried = true;
     this.#makeRoom();
-  }
-
-  /** `true` if {@linkcode Terminal.takeOver} can be called: both outputs are one terminal. */
-  get hasFullScreen(): boolean {
-    return this.#shared;
   }
 
   /** Takes over the screen. Results must not be printed until it is given back. `onKey` is called with each key. */
@@ -286,7 +251,7 @@ export class Terminal {
       writeAllSync(this.#screen.stderr, text);
     } catch (error) {
       // Results may still have a reader.
-      if (!(error instanceof Deno.errors.BrokenPipe)) throw error;
+      if (failureKind(error) !== "not read") throw error;
       this.#unheard = true;
     }
   }
@@ -298,7 +263,7 @@ export class Terminal {
         const text = this.#waiting.join("");
         this.#waiting = [];
         // Synchronously, so that no other output comes between.
-        if (this.#shared) this.#above(text);
+        if (this.hasFullScreen) this.#above(text);
         else await writeAll(this.#screen.stdout, text);
         this.#waitingLength -= text.length;
       }
@@ -306,7 +271,7 @@ export class Terminal {
       this.#closed = true;
       this.#waiting = [];
       this.#waitingLength = 0;
-      if (!(error instanceof Deno.errors.BrokenPipe)) {
+      if (failureKind(error) !== "not read") {
         this.#failure = new Error("Cannot write the results to standard output", { cause: error });
       }
       this.#stop();
@@ -328,11 +293,6 @@ export class Terminal {
   }
 }
 
-const KEYBOARD: Keyboard = {
-  read: (bytes) => Deno.stdin.read(bytes),
-  setKeys: (one) => Deno.stdin.setRaw(one, { cbreak: one }),
-};
-
 /** Calls `onKey` with what the keyboard sends at a time, mostly one key, until it ends or `isOpen` is `false`. */
 async function readKeys(keyboard: Keyboard, onKey: (key: string) => void, isOpen: () => boolean): Promise<void> {
   const bytes = new Uint8Array(64);
@@ -344,42 +304,14 @@ async function readKeys(keyboard: Keyboard, onKey: (key: string) => void, isOpen
   }
 }
 
-/**
- * The outputs of this process. A dumb terminal, and a log of continuous integration, get no live line, and neither does
- * a terminal on which the reader of a pipe may print in the middle of it.
- */
-function processScreen(): Screen {
-  return {
-    stdout: Deno.stdout,
-    stderr: Deno.stderr,
-    columns: () => Deno.consoleSize().columns || 80,
-    rows: () => Deno.consoleSize().rows || 24,
-    ...(Deno.stdin.isTerminal() && Deno.build.os !== "windows" && { keyboard: KEYBOARD }),
-    capable: !environment("CI") && environment("TERM") !== "dumb" && !isPiped(),
-  };
-}
-
-/** Returns `true` if another program reads standard output. */
-function isPiped(): boolean {
-  try {
-    return fstatSync(1).isFIFO();
-  } catch {
-    return false; // it is closed
-  }
-}
-
-/** Returns a variable of the environment; `undefined` without the permission, which is not asked for. */
-function environment(variable: string): string | undefined {
-  const { state } = Deno.permissions.querySync({ name: "env", variable });
-  return state === "granted" ? Deno.env.get(variable) : undefined;
-}
-
+/** Writes all of a text. */
 async function writeAll(to: Output, text: string): Promise<void> {
   const bytes = encoder.encode(text);
   for (let written = 0; written < bytes.length;) written += await to.write(bytes.subarray(written));
 }
 
-function writeAllSync(to: Output, text: string): void {
+/** Writes all of a text. */
+function writeAllSync(to: Pick<Output, "writeSync">, text: string): void {
   const bytes = encoder.encode(text);
   for (let written = 0; written < bytes.length;) written += to.writeSync(bytes.subarray(written));
 }
@@ -396,6 +328,8 @@ export class FailureReporter {
   readonly #said = new Set<string>();
   /** `true` from a failure that is retried until the recovery. */
   #ill = false;
+  /** `true` once a watch was open. */
+  wasLive = false;
 
   /** Messages begin with `name`. */
   constructor(name: string, say: (line: string) => void) {
@@ -413,8 +347,10 @@ export class FailureReporter {
     this.#say(line);
   }
 
-  /** Reports the recovery, if a failure was being retried. */
-  recovered(): void {
+  /** Follows the phases of a reflector: reports the recovery, if a failure was being retried. */
+  onPhase(phase: ReflectorPhase): void {
+    if (phase.name !== "watching" || !phase.open) return;
+    this.wasLive = true;
     if (!this.#ill) return;
     this.#ill = false;
     this.#said.clear();
@@ -502,31 +438,29 @@ export function objectIn(resource: Resource, object: KubernetesObject): Kubernet
 
 /** Returns the heads of the columns of an object, as kubectl prints them: `"NAMESPACE"`, `"NAME"`, `"READY"`. */
 export function rowHeads(resource: Resource, object: KubernetesObject, style: RowStyle): string[] {
-  const heads = columnsOf(resource, object).filter(({ priority }) => style.wide || priority === 0);
+  const shown = columnsOf(resource, object).filter(({ priority }) => style.wide || priority === 0);
   return [
-    ...(style.cluster === undefined ? [] : ["CLUSTER"]),
-    ...(style.namespaces && resource.scope === "Namespaced" ? ["NAMESPACE"] : []),
-    ...heads.map(({ name }) => plain(name.toUpperCase())),
+    ...placeCells(resource, style, "CLUSTER", "NAMESPACE"),
+    ...shown.map(({ name }) => plain(name.toUpperCase())),
   ];
 }
 
 /** Returns the cells of an object: those of the server, or name and age if only metadata was fetched. */
 export function rowCells(resource: Resource, object: KubernetesObject, style: RowStyle): string[] {
-  const { metadata } = object;
-  const columns = columnsOf(resource, object);
-  const cells = resource.representation === "table"
-    ? (object as TableRow).cells
-    : [metadata.name, ageOf(metadata.creationTimestamp)];
-  const shown: string[] = [];
-  if (style.cluster !== undefined) shown.push(plain(style.cluster));
-  if (style.namespaces && resource.scope === "Namespaced") shown.push(plain(metadata.namespace ?? ""));
-  columns.forEach(({ name, format, priority }, i) => {
-    if (priority > 0 && !style.wide) return;
-    if (format === "name" && style.kinds) shown.push(plain(qualifiedName(resource, metadata.name)));
-    else if (name === "Age" && style.now !== undefined) shown.push(ageOf(metadata.creationTimestamp, style.now));
-    else shown.push(cellText(cells[i]));
+  const { name: ownName, namespace = "", creationTimestamp } = object.metadata;
+  const cells = resource.representation === "table" ? (object as TableRow).cells : [ownName, ageOf(creationTimestamp)];
+  const shown = columnsOf(resource, object).flatMap(({ name, format, priority }, i) => {
+    if (priority > 0 && !style.wide) return [];
+    if (format === "name" && style.kinds) return plain(qualifiedName(resource, ownName));
+    return name === "Age" && style.now !== undefined ? ageOf(creationTimestamp, style.now) : cellText(cells[i]);
   });
-  return shown;
+  return [...placeCells(resource, style, style.cluster ?? "", namespace), ...shown];
+}
+
+/** Returns the cells of the columns that a style puts first, for an object in a place, or for the heads. */
+function placeCells(resource: Resource, style: RowStyle, cluster: string, namespace: string): string[] {
+  const hasNamespace = style.namespaces && resource.scope === "Namespaced";
+  return [...(style.cluster === undefined ? [] : [cluster]), ...(hasNamespace ? [namespace] : [])].map(plain);
 }
 
 function columnsOf(resource: Resource, object: KubernetesObject): readonly TableColumn[] {

@@ -5,7 +5,7 @@
  *
  * @module
  */
-import type { Resource } from "../../api/resource.ts";
+import { compareVersionPriority, type Resource } from "../../api/resource.ts";
 
 /** The groups of Kubernetes itself: all others are custom, even if the name ends in `k8s.io`. */
 const GROUPS: ReadonlySet<string> = new Set([
@@ -159,24 +159,13 @@ export class Discovery {
 
   #versionsOf(group: string): string[] {
     const versions = this.#definitions().filter((definition) => definition.group === group).map((d) => d.version);
-    return [...new Set(versions)].sort(byPreference);
+    return [...new Set(versions)].sort(compareVersionPriority);
   }
 
   #group(name: string): Record<string, unknown> {
     const versions = this.#versionsOf(name).map((version) => ({ groupVersion: `${name}/${version}`, version }));
     return { name, versions, preferredVersion: versions[0] };
   }
-}
-
-/** Orders versions: stable before beta before alpha, the newest first. */
-function byPreference(a: string, b: string): number {
-  const rank = (version: string): readonly number[] => {
-    const [, major = "0", stage = "", minor = "0"] = /^v(\d+)(?:(alpha|beta)(\d+))?$/.exec(version) ?? [];
-    return [stage === "" ? 2 : stage === "beta" ? 1 : 0, Number(major), Number(minor)];
-  };
-  const [left, right] = [rank(a), rank(b)];
-  const differs = left.findIndex((value, place) => value !== right[place]);
-  return differs < 0 ? 0 : right[differs] - left[differs];
 }
 
 function resourcesOf(definition: DiscoveredResource): unknown[] {

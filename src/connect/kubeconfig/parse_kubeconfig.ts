@@ -154,14 +154,8 @@ const FIELDS = ["apiVersion", "kind", "preferences", "clusters", "users", "conte
  */
 export function parseKubeconfig(text: string, file: string): Kubeconfig {
   const root = parseYaml(text, file);
-  for (const field of Object.keys(root)) {
-    if (!FIELDS.includes(field)) {
-      throw kubeconfigError(
-        { file, field },
-        `is not known${suggestion(field, FIELDS)}: a kubeconfig has ${quoteAll(FIELDS)}`,
-      );
-    }
-  }
+  const [unknown, problem] = unknownField(root, FIELDS, "a kubeconfig") ?? [];
+  if (problem !== undefined) throw kubeconfigError({ file, field: unknown }, problem);
   expectValue(root, "kind", "Config", file);
   expectValue(root, "apiVersion", "v1", file);
   const current = root["current-context"] ?? "";
@@ -179,6 +173,18 @@ export function parseKubeconfig(text: string, file: string): Kubeconfig {
     contexts: parseEntries(root, "contexts", "context", file),
     users: parseEntries(root, "users", "user", file),
   };
+}
+
+/** Returns the first field of `fields` that is not known, and the problem with it; `what` has the known ones. */
+function unknownField(
+  fields: Readonly<Record<string, unknown>>,
+  known: readonly string[],
+  what: string,
+): readonly [field: string, problem: string] | undefined {
+  const field = Object.keys(fields).find((name) => !known.includes(name));
+  return field === undefined
+    ? undefined
+    : [field, `is not known${suggestion(field, known)}: ${what} has ${quoteAll(known)}`];
 }
 
 function parseYaml(text: string, file: string, schema: Schema = SCHEMA): Record<string, unknown> {
@@ -268,20 +274,12 @@ function parseEntry(
   if (typeof name !== "string" || name === "") {
     throw kubeconfigError(place, `has no name: found ${name === "" ? "an empty text" : describeValue(name)}`);
   }
-  for (const key of Object.keys(item)) {
-    if (key !== "name" && key !== kind) {
-      throw kubeconfigError(
-        { ...place, entry: `${kind} ${quote(name)}`, field: key },
-        `is not known${suggestion(key, ["name", kind])}: an entry has "name" and "${kind}"`,
-      );
-    }
-  }
+  const entry = `${kind} ${quote(name)}`;
+  const [unknown, problem] = unknownField(item, ["name", kind], "an entry") ?? [];
+  if (problem !== undefined) throw kubeconfigError({ ...place, entry, field: unknown }, problem);
   const fields = item[kind] ?? {};
   if (!isRecord(fields)) {
-    throw kubeconfigError(
-      { ...place, entry: `${kind} ${quote(name)}`, field: kind },
-      `must be a mapping, found ${describeValue(fields)}`,
-    );
+    throw kubeconfigError({ ...place, entry, field: kind }, `must be a mapping, found ${describeValue(fields)}`);
   }
   return new KubeconfigEntry(kind, name, place.file, fields);
 }
@@ -342,14 +340,7 @@ export const ENTRY_FIELDS: Readonly<Record<EntryKind, readonly string[]>> = {
 };
 
 /** The place of a setting, for messages and as the base of relative paths. */
-export interface FieldPlace extends KubeconfigPlace {
-  /** Path of the file, as it was given. */
-  readonly file: string;
-  /** The entry, `user "admin"`. */
-  readonly entry: string;
-  /** The field of the entry. */
-  readonly field: string;
-}
+export type FieldPlace = Required<KubeconfigPlace>;
 
 /** A mapping within an entry. */
 interface Section {
@@ -374,15 +365,13 @@ export class EntryFields {
     this.#section = section;
     const { known, fields } = section ?? { known: ENTRY_FIELDS[entry.kind], fields: entry.fields() };
     const what = section === undefined ? `a ${entry.kind}` : `"${section.name}"`;
-    for (const field of Object.keys(fields)) {
-      if (known.includes(field)) continue;
-      throw this.error(field, `is not known${suggestion(field, known)}: ${what} has ${quoteAll(known)}`);
-    }
+    const unknown = unknownField(fields, known, what);
+    if (unknown !== undefined) throw this.error(...unknown);
   }
 
   /** Returns the fields of the mapping in `field`, which messages name `field.name`; `undefined` if it is absent. */
   section(field: string, known: readonly string[]): EntryFields | undefined {
-    const value = this.#get(field);
+    const value = this.raw(field);
     if (value === undefined || value === null) return undefined;
     if (!isRecord(value)) throw this.error(field, this.#expected("a mapping", value));
     return new EntryFields(this.#entry, { name: field, known, fields: value });
@@ -400,21 +389,21 @@ export class EntryFields {
 
   /** Returns `false` if the field is absent, null, an empty text, or an empty list or mapping. */
   has(field: string): boolean {
-    const value = this.#get(field);
+    const value = this.raw(field);
     if (value === undefined || value === null || value === "") return false;
     return typeof value !== "object" || Object.keys(value).length > 0;
   }
 
   /** Returns a text; an empty text counts as absent. */
   text(field: string): string | undefined {
-    const value = this.#get(field) ?? "";
+    const value = this.raw(field) ?? "";
     if (typeof value !== "string") throw this.error(field, this.#expected("text, in quotes if need be", value));
     return value === "" ? undefined : value;
   }
 
   /** Returns a boolean; absent counts as false. */
   flag(field: string): boolean {
-    const value = this.#get(field) ?? false;
+    const value = this.raw(field) ?? false;
     // A quoted value, or `yes` of YAML 1.1, is a text.
     if (typeof value !== "boolean") throw this.error(field, this.#expected("true or false", value));
     return value;
@@ -422,19 +411,19 @@ export class EntryFields {
 
   /** Returns a list of texts; absent counts as empty. */
   texts(field: string): readonly string[] {
-    return this.#texts(field, this.#get(field) ?? []);
+    return this.#texts(field, this.raw(field) ?? []);
   }
 
   /** Returns lists of texts by name; absent counts as empty. */
   textLists(field: string): readonly (readonly [name: string, values: readonly string[]])[] {
-    const value = this.#get(field) ?? {};
+    const value = this.raw(field) ?? {};
     if (!isRecord(value)) throw this.error(field, this.#expected("a mapping of lists", value));
     return Object.entries(value).map(([name, values]) => [name, this.#texts(field, values ?? [])] as const);
   }
 
   /** Returns a list of `{ name, value }`; absent counts as empty. */
   pairs(field: string): readonly (readonly [name: string, value: string])[] {
-    const value = this.#get(field) ?? [];
+    const value = this.raw(field) ?? [];
     const expected = `a list of "name" and "value"`;
     if (!Array.isArray(value)) throw this.error(field, this.#expected(expected, value));
     return value.map((item: unknown) => {
@@ -454,11 +443,6 @@ export class EntryFields {
     });
   }
 
-  /** Returns the value as written. */
-  raw(field: string): unknown {
-    return this.#get(field);
-  }
-
   #texts(field: string, value: unknown): readonly string[] {
     if (!Array.isArray(value)) throw this.error(field, this.#expected("a list of texts", value));
     for (const item of value) {
@@ -467,7 +451,8 @@ export class EntryFields {
     return value;
   }
 
-  #get(field: string): unknown {
+  /** Returns the value as written. */
+  raw(field: string): unknown {
     const fields = this.#section?.fields ?? this.#entry.fields();
     return Object.hasOwn(fields, field) ? fields[field] : undefined;
   }

@@ -29,27 +29,16 @@ import {
 } from "./parse_kubeconfig.ts";
 import { decodeBase64, Secret, tokenProblem } from "./secrets.ts";
 
-/** A certificate or key inside the kubeconfig. */
-interface InlineMaterial {
-  /** Always `"inline"`. */
-  readonly type: "inline";
-  /** The PEM text, validated. */
-  readonly pem: Secret;
-  readonly place: FieldPlace;
-}
-
 /** A file whose path is in the kubeconfig. */
-interface FileMaterial {
-  /** Always `"file"`. */
-  readonly type: "file";
+interface NamedFile {
   /** The path as written; a relative path starts from the folder of `place.file`. */
   readonly path: string;
   /** The field that holds the path. */
   readonly place: FieldPlace;
 }
 
-/** A certificate or key. */
-export type Material = InlineMaterial | FileMaterial;
+/** A certificate or key: in a file, or a PEM text inside the kubeconfig, validated. */
+export type Material = NamedFile | { readonly pem: Secret; readonly place: FieldPlace };
 
 /** Reads `field` (a path) or `field-data` (base64 of PEM, validated here); returns `undefined` if both are absent. */
 function readMaterial(
@@ -63,13 +52,13 @@ function readMaterial(
   if (path !== undefined && data !== undefined) {
     throw fields.error(dataField, `is set together with "${field}", and they may differ: remove one of them`);
   }
-  if (path !== undefined) return { type: "file", path, place: fields.place(field) };
+  if (path !== undefined) return { path, place: fields.place(field) };
   if (data === undefined) return undefined;
   const pem = decodeBase64(data);
   if (pem === undefined) throw fields.error(dataField, `is not base64: use "${field}" for the path of a file`);
   const problem = problemOf(pem);
   if (problem !== undefined) throw fields.error(dataField, `cannot be used: ${problem}`);
-  return { type: "inline", pem: new Secret(pem), place: fields.place(dataField) };
+  return { pem: new Secret(pem), place: fields.place(dataField) };
 }
 
 /** A proxy. Printing it does not show the password. */
@@ -118,7 +107,12 @@ export function parseProxy(text: string): ProxyAddress | string {
   return { url, ...(login && { login }) };
 }
 
-/** Returns the port of a proxy: the one of its URL, else the default of its scheme. */
+/** Returns the host of a URL without the brackets of an IPv6 address. */
+export function withoutBrackets(hostname: string): string {
+  return hostname.replace(/^\[(.*)\]$/, "$1");
+}
+
+/** Returns the port of a proxy or server: the one of its URL, else the default of its scheme. */
 export function proxyPort(url: URL): string {
   return url.port || (url.protocol === "https:" ? "443" : url.protocol === "http:" ? "80" : "1080");
 }
@@ -293,7 +287,7 @@ export interface ResolvedUser {
   /** A bearer token. If there is a token file too, this token is used only until the file can be read. */
   readonly token?: Secret;
   /** A file with a bearer token, read again when it changes. */
-  readonly tokenFile?: FileMaterial;
+  readonly tokenFile?: NamedFile;
   /** A user name and password. */
   readonly basic?: { readonly username: string; readonly password: Secret };
   /** A credential plugin, which returns a token or a client certificate. */
@@ -338,15 +332,8 @@ function resolveUser(
       throw fields.error(field, `${problem}: use an "https://" server or remove it`);
     }
   }
-  return {
-    name: entry.name,
-    ...(clientCertificate && { clientCertificate }),
-    ...(token && { token }),
-    ...(path !== undefined && { tokenFile: { type: "file" as const, path, place: fields.place("tokenFile") } }),
-    ...(basic && { basic }),
-    ...(exec && { exec }),
-    ...(impersonation && { impersonation }),
-  };
+  const tokenFile = path === undefined ? undefined : { path, place: fields.place("tokenFile") };
+  return defined({ name: entry.name, clientCertificate, token, tokenFile, basic, exec, impersonation });
 }
 
 /** Replacements of the providers that client-go used to have built in, by name. */
@@ -381,12 +368,9 @@ function readPlugin(fields: EntryFields): ExecPlugin | undefined {
 function readClientCertificate(fields: EntryFields): ResolvedUser["clientCertificate"] {
   const certificate = readMaterial(fields, "client-certificate", certificateProblem);
   const key = readMaterial(fields, "client-key", privateKeyProblem);
-  if (certificate === undefined && key === undefined) return undefined;
   if (certificate === undefined) {
-    throw fields.error(
-      key!.place.field,
-      `has no certificate: add "client-certificate" or "client-certificate-data"`,
-    );
+    if (key === undefined) return undefined;
+    throw fields.error(key.place.field, `has no certificate: add "client-certificate" or "client-certificate-data"`);
   }
   if (key === undefined) {
     throw fields.error(certificate.place.field, `has no key: add "client-key" or "client-key-data"`);
@@ -435,8 +419,8 @@ function readImpersonation(fields: EntryFields): Impersonation | undefined {
     return undefined;
   }
   const impersonation = defined({ user, uid, groups, extra });
-  const [member, problem] = impersonationProblem(impersonation) ?? [];
-  if (member !== undefined) throw fields.error(IMPERSONATION_FIELDS[member], problem!);
+  const problem = impersonationProblem(impersonation);
+  if (problem !== undefined) throw fields.error(IMPERSONATION_FIELDS[problem[0]], problem[1]);
   return impersonation;
 }
 

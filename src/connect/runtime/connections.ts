@@ -6,9 +6,8 @@
  *
  * @module
  */
-import process from "node:process";
 import type { ProxyAddress } from "../kubeconfig/resolve_context.ts";
-import { isDeno } from "./runtime.ts";
+import { permittedEnv } from "./permissions.ts";
 
 /** CA certificates, client certificate and key of a connection, as PEM texts. */
 export interface TlsMaterial {
@@ -62,10 +61,5 @@ export function proxyVariables(server: URL): readonly string[] {
 
 /** Returns the variable that names a proxy for this server, of those that the program may read. It never prompts. */
 export function environmentProxy(server: URL): string | undefined {
-  return proxyVariables(server).find((variable) => mayReadVariable(variable) && process.env[variable]);
-}
-
-/** Returns `true` if the program may read an environment variable. It never prompts. */
-export function mayReadVariable(variable: string): boolean {
-  return !isDeno() || Deno.permissions.querySync({ name: "env", variable }).state === "granted";
+  return proxyVariables(server).find(permittedEnv);
 }

@@ -9,9 +9,16 @@
 import process from "node:process";
 import { copyLines } from "../../api/impersonation.ts";
 import { causesOf, messageOf, withoutAddress } from "../../errors/errors.ts";
-import { isLoopback, type ProxyAddress, proxyHref, proxyName, proxyPort } from "../kubeconfig/resolve_context.ts";
-import { type Connections, type ConnectionsOptions, mayReadVariable, proxyVariables } from "./connections.ts";
-import { netFlag } from "./permissions.ts";
+import {
+  isLoopback,
+  type ProxyAddress,
+  proxyHref,
+  proxyName,
+  proxyPort,
+  withoutBrackets,
+} from "../kubeconfig/resolve_context.ts";
+import { type Connections, type ConnectionsOptions, proxyVariables } from "./connections.ts";
+import { mayReadEnv, netFlag } from "./permissions.ts";
 import { TlsNameProxy } from "./tls_name_proxy.ts";
 
 /** Idle timeout of a connection, in milliseconds: shorter than that of load balancers and API servers. */
@@ -24,8 +31,8 @@ export class DenoConnections implements Connections {
   #client: Deno.HttpClient | undefined;
   /** By host: clients for plain HTTP to this machine, which bypass the environment's proxy. */
   readonly #direct = new Map<string, Deno.HttpClient>();
-  /** The proxy of the server's name, and the host that it serves; `undefined` before the first request. */
-  #nameProxy: { readonly server: string; readonly proxy: TlsNameProxy } | undefined;
+  /** The proxy of the server's name; `undefined` before the first request. */
+  #nameProxy: TlsNameProxy | undefined;
 
   /** @throws {TypeError} when TLS refuses the certificates or the key. */
   constructor(options: ConnectionsOptions) {
@@ -54,7 +61,7 @@ export class DenoConnections implements Connections {
   close(): void {
     this.#client?.close();
     for (const client of this.#direct.values()) client.close();
-    this.#nameProxy?.proxy.retire();
+    this.#nameProxy?.retire();
   }
 
   /**
@@ -72,15 +79,15 @@ export class DenoConnections implements Connections {
   }
 
   #nameProxyFor(request: Request): TlsNameProxy {
-    const { hostname, port, host } = new URL(request.url);
-    if (this.#nameProxy === undefined || this.#nameProxy.proxy.isEnded) {
+    const url = new URL(request.url);
+    if (this.#nameProxy === undefined || this.#nameProxy.isEnded) {
       this.#client?.close();
       this.#client = undefined;
-      const proxy = new TlsNameProxy({ hostname, port: Number(port || "443") });
-      this.#nameProxy = { server: host, proxy };
+      this.#nameProxy = new TlsNameProxy(url);
     }
-    if (this.#nameProxy.server === host) return this.#nameProxy.proxy;
-    throw new TypeError(`a transport with tlsServerName serves only one server, "${this.#nameProxy.server}"`);
+    const { host } = this.#nameProxy.target;
+    if (host === url.host) return this.#nameProxy;
+    throw new TypeError(`a transport with tlsServerName serves only one server, "${host}"`);
   }
 
   /** Returns the error to throw for a failed request: the cause, and a remedy if one is known. */
@@ -91,14 +98,14 @@ export class DenoConnections implements Connections {
     const reason = withoutAddress(messageOf(causesOf(error).at(-1)));
     const { serverName, insecure } = this.#options;
     if (insecure && /certificate/i.test(reason)) {
-      const host = (serverName ?? url.hostname).replace(/^\[(.*)\]$/, "$1");
+      const host = withoutBrackets(serverName ?? url.hostname);
       return new TypeError(
         `${reason}; "insecure-skip-tls-verify" takes effect only when Deno is started with ` +
           `--unsafely-ignore-certificate-errors=${host}`,
       );
     }
     if (this.#nameProxy === undefined) return error;
-    const { problem, carried } = this.#nameProxy.proxy;
+    const { problem, carried } = this.#nameProxy;
     if (problem instanceof Deno.errors.NotCapable) return this.#withoutPermission(problem, url);
     if (carried === 0) {
       return new TypeError(
@@ -162,7 +169,7 @@ function createHttpClient(
  */
 function createDirectHttpClient(server: URL): Deno.HttpClient {
   const { hostname, port } = server;
-  const mayHaveProxy = proxyVariables(server).some((variable) => !mayReadVariable(variable) || process.env[variable]);
+  const mayHaveProxy = proxyVariables(server).some((variable) => !mayReadEnv(variable) || process.env[variable]);
   return Deno.createHttpClient({
     ...(mayHaveProxy && { proxy: { transport: "tcp", hostname, port: Number(port || "80") } }),
     poolIdleTimeout: IDLE_MS,

@@ -14,7 +14,14 @@ import type { Readable } from "node:stream";
 import type { ConnectionOptions } from "node:tls";
 import { linesOf } from "../../api/impersonation.ts";
 import { messageOf } from "../../errors/errors.ts";
-import { isLoopback, parseProxy, type ProxyAddress, proxyName, proxyPort } from "../kubeconfig/resolve_context.ts";
+import {
+  isLoopback,
+  parseProxy,
+  type ProxyAddress,
+  proxyName,
+  proxyPort,
+  withoutBrackets,
+} from "../kubeconfig/resolve_context.ts";
 import { type Connections, type ConnectionsOptions, environmentProxy } from "./connections.ts";
 import { builtin } from "./node_modules.ts";
 
@@ -51,7 +58,7 @@ export class NodeConnections implements Connections {
     }
     this.#proxy = proxy;
     const common: AgentOptions = { keepAlive: true, timeout: IDLE_MS };
-    const name = serverName?.replace(/^\[(.*)\]$/, "$1");
+    const name = serverName === undefined ? undefined : withoutBrackets(serverName);
     const secure = new (builtin("https").Agent)({
       ...common,
       ...material,
@@ -99,7 +106,7 @@ export class NodeConnections implements Connections {
       agent: this.#agents[secure ? "https:" : "http:"],
       method: request.method,
       headers: headersOf(request, body),
-      host: url.hostname.replace(/^\[(.*)\]$/, "$1"),
+      host: withoutBrackets(url.hostname),
       port: url.port || undefined,
       path: `${url.pathname}${url.search}`,
     };
@@ -254,7 +261,7 @@ function openTunnel(proxy: ProxyAddress, at: string, tls: ConnectionOptions): Pr
   const { promise, resolve, reject } = Promise.withResolvers<Socket>();
   const request = builtin(proxy.url.protocol === "https:" ? "https" : "http").request({
     method: "CONNECT",
-    host: proxy.url.hostname.replace(/^\[(.*)\]$/, "$1"),
+    host: withoutBrackets(proxy.url.hostname),
     port: proxyPort(proxy.url),
     path: at,
     headers: { host: at, ...loginOf(proxy) },

@@ -5,6 +5,8 @@
  *
  * @module
  */
+import process from "node:process";
+import { isDeno } from "./runtime.ts";
 
 /** Returns the flag that permits reading environment variables. */
 export function envFlag(...names: readonly string[]): string {
@@ -29,4 +31,14 @@ export function netFlag(server: URL, ...more: readonly string[]): string {
 
 function shellWord(text: string): string {
   return /^[\w./,:@%+=~\\-]*$/.test(text) ? text : JSON.stringify(text);
+}
+
+/** Returns `true` if the program may read a variable of the environment. Never prompts for permission. */
+export function mayReadEnv(variable: string): boolean {
+  return !isDeno() || Deno.permissions.querySync({ name: "env", variable }).state === "granted";
+}
+
+/** Returns a variable of the environment; `undefined` without the permission, which is not asked for. */
+export function permittedEnv(variable: string): string | undefined {
+  return mayReadEnv(variable) ? process.env[variable] : undefined;
 }

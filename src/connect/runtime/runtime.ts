@@ -14,16 +14,18 @@ export function isDeno(): boolean {
 }
 
 /**
- * Returns why a file, a program or a port cannot be used. Node's codes are those of Deno's `node:` modules too; its own errors
+ * Returns why a file, a program, a port or a pipe cannot be used. Node's codes are those of Deno's `node:` modules too; its own errors
  * have names.
  */
 export function failureKind(
   error: unknown,
-): "missing" | "no permission flag" | "refused" | "folder" | "in use" | undefined {
+): "missing" | "no permission flag" | "refused" | "folder" | "in use" | "there" | "not read" | undefined {
   const { name, code } = (error ?? {}) as { readonly name?: unknown; readonly code?: unknown };
   if (code === "ENOENT" || name === "NotFound") return "missing";
   if (name === "NotCapable") return "no permission flag";
   if (code === "EACCES" || code === "EPERM" || name === "PermissionDenied") return "refused";
+  if (code === "EEXIST" || name === "AlreadyExists") return "there";
+  if (code === "EPIPE" || name === "BrokenPipe") return "not read";
   if (code === "EADDRINUSE" || name === "AddrInUse") return "in use";
   return code === "EISDIR" || name === "IsADirectory" ? "folder" : undefined;
 }

@@ -7,7 +7,7 @@
  * @module
  */
 import { encoder } from "../../api/object.ts";
-import type { ProxyAddress } from "../kubeconfig/resolve_context.ts";
+import { type ProxyAddress, proxyPort, withoutBrackets } from "../kubeconfig/resolve_context.ts";
 import { Secret } from "../kubeconfig/secrets.ts";
 
 /** Maximum length of a CONNECT request, in bytes. */
@@ -18,14 +18,6 @@ const HEAD_MS = 5_000;
 
 /** Maximum number of connections without a tunnel; beyond it the oldest is closed. */
 const MAX_WAITING = 64;
-
-/** The address that a {@linkcode TlsNameProxy} connects to. */
-interface ProxyTarget {
-  /** Host name or IP address; IPv6 in brackets, as in URLs. */
-  readonly hostname: string;
-  /** TCP port. */
-  readonly port: number;
-}
 
 /**
  * A CONNECT proxy on loopback that connects to one fixed address, whatever host is requested. Deno verifies a server's
@@ -38,7 +30,8 @@ interface ProxyTarget {
  * reach the target.
  */
 export class TlsNameProxy implements Disposable {
-  readonly #target: ProxyTarget;
+  /** The server that it connects to. */
+  readonly target: URL;
   readonly #listener: Deno.TcpListener;
   readonly #password = crypto.randomUUID();
   readonly #ending = new AbortController();
@@ -48,13 +41,13 @@ export class TlsNameProxy implements Disposable {
   readonly #waiting = new Set<Deno.Conn>();
   #isRetired = false;
   /** Number of accepted CONNECT requests; never decreases. */
-  #carried = 0;
+  carried = 0;
   /** The last error, of reaching the target or of a connection; cleared by the next connection to the target. */
-  #problem: unknown;
+  problem: unknown;
 
   /** Listens on a free port. @throws {Deno.errors.NotCapable} when the program may not. */
-  constructor(target: ProxyTarget) {
-    this.#target = target;
+  constructor(target: URL) {
+    this.target = target;
     this.#listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
     this.#listener.unref();
     this.#accept();
@@ -66,19 +59,9 @@ export class TlsNameProxy implements Disposable {
     return { url, login: { username: "informer", password: new Secret(this.#password) } };
   }
 
-  /** Number of CONNECT requests so far. */
-  get carried(): number {
-    return this.#carried;
-  }
-
   /** Number of connections that have not sent a CONNECT request yet. */
   get waiting(): number {
     return this.#waiting.size;
-  }
-
-  /** The error of the last attempt to reach the target; `undefined` if it succeeded. */
-  get problem(): unknown {
-    return this.#problem;
   }
 
   /** `true` once it is disposed or can no longer accept connections. */
@@ -108,11 +91,11 @@ export class TlsNameProxy implements Disposable {
       } catch (error) {
         if (this.#isRetired) return;
         // For example, no file descriptors are left. The transport creates another proxy.
-        if (!this.#ending.signal.aborted) this.#problem = error;
+        if (!this.#ending.signal.aborted) this.problem = error;
         return this[Symbol.dispose]();
       }
       inner.unref();
-      this.#carry(inner).catch((error) => this.#problem = error).finally(() => this.#close(inner));
+      this.#carry(inner).catch((error) => this.problem = error).finally(() => this.#close(inner));
     }
   }
 
@@ -124,20 +107,17 @@ export class TlsNameProxy implements Disposable {
     const lines = head.text.split("\r\n");
     const isAllowed = lines.some((line) => line.replace(/^[^:]*: *\w+/, (name) => name.toLowerCase()) === expected);
     if (!lines[0].startsWith("CONNECT ") || !isAllowed) return await answer(inner, "403 Forbidden");
-    this.#carried++;
+    this.carried++;
     let outer: Deno.TcpConn;
     try {
-      const { hostname, port } = this.#target;
-      outer = await Deno.connect({
-        hostname: hostname.replace(/^\[(.*)\]$/, "$1"),
-        port,
-        signal: this.#ending.signal,
-      });
+      const port = Number(proxyPort(this.target));
+      const hostname = withoutBrackets(this.target.hostname);
+      outer = await Deno.connect({ hostname, port, signal: this.#ending.signal });
     } catch (error) {
-      this.#problem = error;
+      this.problem = error;
       return await answer(inner, "502 Bad Gateway");
     }
-    this.#problem = undefined;
+    this.problem = undefined;
     outer.unref();
     this.#connections.add(outer);
     try {

@@ -19,6 +19,7 @@ import {
 } from "../../../src/cli/terminal/terminal.ts";
 import { Deployment } from "../../../src/kinds/apps/v1.ts";
 import { ConfigMap, Node, Pod } from "../../../src/kinds/core/v1.ts";
+import { NO_HISTORY, type ReflectorPhase } from "../../../src/reflector/transition.ts";
 import { Captured } from "../../support/session.ts";
 
 function listen(): { readonly reporter: FailureReporter; readonly said: string[] } {
@@ -26,14 +27,22 @@ function listen(): { readonly reporter: FailureReporter; readonly said: string[]
   return { reporter: new FailureReporter("pods", (line) => said.push(line)), said };
 }
 
+const LIVE: ReflectorPhase = {
+  name: "watching",
+  resourceVersion: "7",
+  open: true,
+  after: "pages",
+  history: NO_HISTORY,
+};
+
 Deno.test("FailureReporter prints the same failure once until the informer is live again", () => {
   const { reporter, said } = listen();
   for (let i = 0; i < 3; i++) {
     reporter.report(new Error("no answer"), true);
     reporter.report(new Error("refused"), true);
   }
-  reporter.recovered();
-  reporter.recovered();
+  reporter.onPhase(LIVE);
+  reporter.onPhase(LIVE);
   reporter.report(new Error("no answer"), true);
   assertEquals(said, [
     "pods: no answer; trying again",
@@ -46,7 +55,7 @@ Deno.test("FailureReporter prints the same failure once until the informer is li
 Deno.test('FailureReporter does not print "live again" after a failure that was not retried', () => {
   const { reporter, said } = listen();
   reporter.report(new Error("object a/b cannot be read", { cause: new Error("end of text") }), false);
-  reporter.recovered();
+  reporter.onPhase(LIVE);
   assertEquals(said, ["pods: object a/b cannot be read: end of text"]);
 });
 

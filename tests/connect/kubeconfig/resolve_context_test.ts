@@ -5,6 +5,7 @@ import {
   parseKubeconfig,
 } from "../../../src/connect/kubeconfig/parse_kubeconfig.ts";
 import {
+  type Material,
   resolveContext,
   type ResolvedContext,
   type ResolvedUser,
@@ -23,6 +24,11 @@ function refused(user: Record<string, unknown>, server?: string): KubeconfigErro
   const error = assertThrows(() => resolved(user, server), KubeconfigError);
   assertEquals([error.file, error.entry], ["/etc/kube/config", `user "ada"`]);
   return error;
+}
+
+/** Returns where a certificate or key is. */
+function formOf(material: Material | undefined): "inline" | "file" | undefined {
+  return material && ("pem" in material ? "inline" : "file");
 }
 
 Deno.test("resolveUser applies impersonation", () => {
@@ -385,7 +391,7 @@ Deno.test("resolveContext with another server drops the cluster fields that belo
   const config = kubeconfig({ cluster: { "tls-server-name": "kubernetes", "certificate-authority": "ca.crt" } });
   const secure = resolveContext(config, { server: "https://other.example" });
   assertEquals(secure.cluster.server.host, "other.example");
-  assertEquals(secure.cluster.certificateAuthority?.type, "file");
+  assertEquals(formOf(secure.cluster.certificateAuthority), "file");
   const plain = resolveContext(config, { server: "http://localhost:8001" });
   assertFalse("certificateAuthority" in plain.cluster);
   assertThrows(() => resolveContext(config, { server: "other" }), TypeError, "Cannot use server");
@@ -425,12 +431,12 @@ const FIELDS: readonly [
 ][] = [
   ["cluster", { server: "https://a.example:1/base" }, "https://a.example:1/base", (c) => c.cluster.server.href],
   ["cluster", { server: "https://[::1]:6443" }, "[::1]", (c) => c.cluster.server.hostname],
-  ["cluster", { "certificate-authority": "ca.crt" }, "file", (c) => c.cluster.certificateAuthority?.type],
+  ["cluster", { "certificate-authority": "ca.crt" }, "file", (c) => formOf(c.cluster.certificateAuthority)],
   [
     "cluster",
     { "certificate-authority-data": pemData("CERTIFICATE") },
     "inline",
-    (c) => c.cluster.certificateAuthority?.type,
+    (c) => formOf(c.cluster.certificateAuthority),
   ],
   ["cluster", { "insecure-skip-tls-verify": true }, true, (c) => c.cluster.insecureSkipTlsVerify],
   ["cluster", { "tls-server-name": "kubernetes" }, "kubernetes", (c) => c.cluster.tlsServerName],
@@ -446,19 +452,20 @@ const FIELDS: readonly [
   ["context", { user: "ada" }, "ada", (c) => c.user?.name],
   ["context", { namespace: "shop" }, "shop", (c) => c.namespace],
   ["context", { extensions: [{ name: "minikube" }] }, "home", (c) => c.name],
-  ["user", { ...CERT, ...KEY }, "file", (c) => c.user?.clientCertificate?.certificate.type],
+  ["user", { ...CERT, ...KEY }, "file", (c) => formOf(c.user?.clientCertificate?.certificate)],
   [
     "user",
     { "client-certificate-data": pemData("CERTIFICATE"), ...KEY },
     "inline",
-    (c) => c.user?.clientCertificate?.certificate.type,
+    (c) => formOf(c.user?.clientCertificate?.certificate),
   ],
-  ["user", { ...KEY, ...CERT }, "file", (c) => c.user?.clientCertificate?.key.type],
+  ["user", { ...KEY, ...CERT }, "file", (c) => formOf(c.user?.clientCertificate?.key)],
   [
     "user",
     { "client-key-data": pemData("RSA PRIVATE KEY"), ...CERT },
     pem("RSA PRIVATE KEY"),
-    (c) => c.user?.clientCertificate?.key.type === "inline" && c.user.clientCertificate.key.pem.reveal(),
+    (c) =>
+      c.user?.clientCertificate && "pem" in c.user.clientCertificate.key && c.user.clientCertificate.key.pem.reveal(),
   ],
   ["user", { token: "abc" }, "abc", (c) => c.user?.token?.reveal()],
   ["user", { tokenFile: "t" }, "t", (c) => c.user?.tokenFile?.path],

@@ -111,7 +111,7 @@ Deno.test("connect uses a CA file that changes, also with tls-server-name", asyn
 Deno.test("TlsNameProxy closes connections that send no CONNECT in time, and the oldest of too many", async () => {
   await using server = await serve();
   using time = new FakeTime();
-  using proxy = new TlsNameProxy({ hostname: "127.0.0.1", port: Number(new URL(server.url).port) });
+  using proxy = new TlsNameProxy(new URL(server.url));
   const { url, login } = proxy.address;
   const connect = (): Promise<Deno.TcpConn> => Deno.connect({ hostname: "127.0.0.1", port: Number(url.port) });
   const connections: Deno.TcpConn[] = [];
@@ -155,7 +155,7 @@ Deno.test("TlsNameProxy closes connections that send no CONNECT in time, and the
 
 Deno.test("TlsNameProxy refuses clients without its password, and requests that are not for a tunnel", async () => {
   await using server = await serve();
-  using proxy = new TlsNameProxy({ hostname: "127.0.0.1", port: Number(new URL(server.url).port) });
+  using proxy = new TlsNameProxy(new URL(server.url));
   const { url, login } = proxy.address;
   const say = async (text: string): Promise<string> => {
     using connection = await Deno.connect({ hostname: "127.0.0.1", port: Number(url.port) });
