@@ -125,7 +125,7 @@ Deno.test("informer serve exits with 1 if it could not write its snapshot", asyn
   await Deno.remove(folder.file("snapshots"), { recursive: true });
   session.interrupt();
   assertEquals(await session.code, 1);
-  assertMatch(session.err.lines.at(-1)!, /^error: pods: Cannot keep a snapshot of "pods.*No such file or directory/);
+  assertMatch(session.err.lines.at(-1)!, /^error: pods: Cannot keep a snapshot of "pods.*no such file or directory/);
 });
 
 Deno.test("informer serve lists the short names of its kinds for kubectl", async () => {
