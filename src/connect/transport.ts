@@ -37,14 +37,15 @@ export interface HttpTransportOptions extends TlsMaterial {
    */
   readonly headers?: readonly (readonly [name: string, value: string])[];
   /**
-   * URL of a proxy: `http://` or `https://`, and on Deno `socks5://`, with user and password if needed. Deno bypasses it
-   * for hosts in the environment's `NO_PROXY`.
+   * URL of a proxy: `http://` or `https://`, and on Deno `socks5://`, with user and password if needed. Deno bypasses
+   * it for hosts in the environment's `NO_PROXY`.
    * @default {HTTPS_PROXY, HTTP_PROXY or ALL_PROXY of the environment; none for plain HTTP to this machine}
    */
   readonly proxyUrl?: string;
   /**
    * The name that the server's certificate must have, instead of the host of the URL. On Deno all requests must then go
-   * to one server; they pass through a proxy on loopback. Excludes `proxyUrl`, and the environment's proxies are not used.
+   * to one server; they pass through a proxy on loopback. Excludes `proxyUrl`, and the environment's proxies are not
+   * used.
    * @default {the host of the URL}
    */
   readonly tlsServerName?: string;
@@ -192,7 +193,9 @@ export class HttpTransport implements Transport, Disposable {
     }
   }
 
-  /** Rejects new requests and closes idle connections. Bodies that are being read end with their signals. Idempotent. */
+  /**
+   * Rejects new requests and closes idle connections. Bodies that are being read end with their signals. Idempotent.
+   */
   [Symbol.dispose](): void {
     if (this.#isDisposed) return;
     this.#isDisposed = true;

@@ -1,3 +1,4 @@
+import { noColor } from "./runtime.ts";
 /** Text in colours and weights, or as it is. */
 export interface Colors {
   /** Heavier. */
@@ -21,7 +22,7 @@ export interface Colors {
 /** Colours if they are wanted and `NO_COLOR` does not forbid them. */
 export function colors(wanted: boolean): Colors {
   const style = (open: number, close: number) => (text: string): string =>
-    wanted && !Deno.noColor && text !== "" ? `\u001b[${open}m${text}\u001b[${close}m` : text;
+    wanted && !noColor && text !== "" ? `\u001b[${open}m${text}\u001b[${close}m` : text;
   return {
     bold: style(1, 22),
     dim: style(2, 22),

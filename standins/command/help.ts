@@ -1,3 +1,4 @@
+import process from "node:process";
 import { type Colors, colors } from "./colors.ts";
 import type { Definition, OptionDefinition } from "./definition.ts";
 import type { ValueDefinition } from "./flag_text.ts";
@@ -131,5 +132,5 @@ function dedent(text: string): string {
 }
 
 function terminalWidth(): number {
-  return Deno.stdout.isTerminal() ? Deno.consoleSize().columns || 150 : 150;
+  return process.stdout.isTTY ? process.stdout.columns || 150 : 150;
 }

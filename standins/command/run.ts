@@ -1,3 +1,5 @@
+import process from "node:process";
+import { noColor } from "./runtime.ts";
 import type { CommandResult, Definition, OptionDefinition } from "./definition.ts";
 import { FlagError } from "./flag_error.ts";
 import { FlagParser, type Grammar } from "./flag_parser.ts";
@@ -121,16 +123,16 @@ class Run<Cmd extends Runnable> {
     if (error instanceof ValidationError) error.cmd = command;
     if (!(error instanceof ValidationError) || definition.line().some(({ throwsErrors }) => throwsErrors)) return error;
     command.showHelp();
-    const red = Deno.noColor ? "" : "\u001b[31m";
-    const end = Deno.noColor ? "" : "\u001b[39m";
+    const red = noColor ? "" : "\u001b[31m";
+    const end = noColor ? "" : "\u001b[39m";
     // deno-lint-ignore no-console -- as the real package does by default
     console.error(`${red}  error: ${error.message}\n${end}`);
-    Deno.exit(error.exitCode);
+    process.exit(error.exitCode);
   }
 
   /** Ends the process, unless that was switched off. */
   #exit(): void {
     const setting = this.#definition.line().map(({ exits }) => exits).find((exits) => exits !== undefined);
-    if (setting ?? true) Deno.exit(0);
+    if (setting ?? true) process.exit(0);
   }
 }

@@ -1,8 +1,8 @@
 /**
  * The contract between a transport and the runtime: connections with fixed certificates and one proxy.
  *
- * {@linkcode Connections} is the entry point, which `deno_connections.ts` and `node_connections.ts` implement. This file
- * opens none.
+ * {@linkcode Connections} is the entry point, which `deno_connections.ts` and `node_connections.ts` implement. This
+ * file opens none.
  *
  * @module
  */
@@ -22,7 +22,7 @@ export interface TlsMaterial {
   readonly key?: string;
 }
 
-/** What connections have from their beginning to their end. */
+/** The parts of connections that never change. */
 export interface ConnectionsOptions extends TlsMaterial {
   /** Uses HTTP/2 where the server offers it; only Deno does. */
   readonly http2?: boolean;

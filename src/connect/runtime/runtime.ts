@@ -14,8 +14,8 @@ export function isDeno(): boolean {
 }
 
 /**
- * Returns why a file, a program, a port or a pipe cannot be used. Node's codes are those of Deno's `node:` modules too; its own errors
- * have names.
+ * Returns why a file, a program, a port or a pipe cannot be used. Node's codes are those of Deno's `node:` modules too;
+ * its own errors have names.
  */
 export function failureKind(
   error: unknown,

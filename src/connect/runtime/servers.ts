@@ -1,8 +1,8 @@
 /**
  * HTTP servers of Deno, and of Node and Bun.
  *
- * {@linkcode servePort} is the entry point: it has a handler of `fetch` answer the requests to a port, until that fails or
- * is shut down. `run_manager.ts` decides what follows a failure.
+ * {@linkcode servePort} is the entry point: it has a handler of `fetch` answer the requests to a port, until that fails
+ * or is shut down. `run_manager.ts` decides what follows a failure.
  *
  * @module
  */
@@ -64,7 +64,7 @@ async function serveOnNode(handler: FetchHandler, { port, hostname, signal }: Se
     answers.add(answering);
   });
   const { promise: finished, resolve, reject } = Promise.withResolvers<void>();
-  finished.catch(() => {}); // whoever waits for it receives the error
+  finished.catch(() => {}); // a caller that waits for it receives the error
   server.on("close", resolve).on("error", reject);
   signal.addEventListener("abort", () => {
     server.close();
@@ -92,7 +92,7 @@ async function answer(handler: FetchHandler, incoming: IncomingMessage, outgoing
   const completed = new Promise<void>((resolve, reject) =>
     outgoing.on("close", () => outgoing.writableFinished ? resolve() : reject(gone.signal.reason))
   );
-  completed.catch(() => {}); // whoever waits for it receives the error
+  completed.catch(() => {}); // a caller that waits for it receives the error
   const response = await handler(request, { remoteAddr: { transport: "tcp", hostname, port }, completed });
   outgoing.writeHead(response.status, response.statusText || undefined, [...response.headers].flat());
   outgoing.flushHeaders();

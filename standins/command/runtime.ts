@@ -1,0 +1,9 @@
+/**
+ * What Deno and Node have in common.
+ *
+ * @module
+ */
+import process from "node:process";
+
+/** `true` if the environment asks for no colours. */
+export const noColor: boolean = process.versions.deno === undefined ? Boolean(process.env.NO_COLOR) : Deno.noColor;
