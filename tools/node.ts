@@ -3,17 +3,35 @@
  *
  * - Every entry point that Node is promised is imported, and each kind is listed from a fake API server.
  * - Every example of the documentation that does not say `Deno` is run. Each entry point must be in one of them.
+ * - The tests of the rooms in {@linkcode ROOMS} are run, by `tests/node`, which has the parts of `Deno` that they use.
+ *   With `KUBEBUILDER_ASSETS`, those of {@linkcode CLUSTER_TESTS} are run, too.
  *
  * It needs the registry of npm, from which Node comes too, if the one on the path is older than 24. Packages of JSR
- * are installed as stand-ins. It does not run the tests of this repository on Node.
+ * are installed as stand-ins.
  *
  * @module
  */
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { quit, readFlags, toggle } from "./flags.ts";
 
-/** Entry points that work on Deno only. */
-const DENO_ONLY = ["./connect", "./cli", "./testing/control-plane"];
+/** The folders of tests that run on Node. */
+const ROOMS =
+  "api async client connect controllers entry errors informer queue reflector relay store testing/control_plane workqueue"
+    .split(" ");
+
+/** The tests against a real kube-apiserver that run on Node. */
+const CLUSTER_TESTS = "caches control_plane dead_connections election identity outages snapshots checkpoint".split(" ")
+  .map((name) => `cluster/${name}_test.ts`);
+
+/** The share of tests that must run. */
+const LEAST_SHARE = 0.95;
+
+/** The packages of npm that tests import. */
+const TEST_PACKAGES = ["fast-check@^4.10.2", "@opentelemetry/api@^1.9.1", "js-yaml@^5.5.0"];
+
+/** The longest time of one test file, in milliseconds. */
+const FILE_LIMIT_MS = 300_000;
 
 /** The oldest major version of Node that is promised. */
 const NODE = 24;
@@ -101,6 +119,62 @@ if (listed < 50) throw new Error("only " + listed + " kinds");
 `;
 }
 
+/** The result of a test file: `tests/node/_deno.ts` prints it. */
+interface FileResult {
+  readonly passed: number;
+  readonly failures: readonly { readonly name: string; readonly file: string; readonly error: string }[];
+  readonly leftOut: readonly string[];
+}
+
+/** Runs the tests of the rooms, over the package that npm has installed in `folder`. */
+async function runTests(node: string, folder: string): Promise<void> {
+  for (const name of ["tests", "examples", "docs", "tools", "bench"]) {
+    await run("cp", ["-r", join(ROOT, name), "."], folder);
+  }
+  await Deno.copyFile(join(ROOT, "deno.json"), join(folder, "deno.json"));
+  const files: string[] = [];
+  for (const room of ROOMS) {
+    for await (const path of filesIn(join(folder, "tests", room), "_test.ts")) files.push(path);
+  }
+  if (Deno.env.get("KUBEBUILDER_ASSETS")) files.push(...CLUSTER_TESTS.map((name) => join(folder, "tests", name)));
+  const results: FileResult[] = [];
+  const next = files.sort().values();
+  const work = async (): Promise<void> => {
+    for (const file of next) results.push(await runFile(node, folder, file));
+  };
+  await Promise.all(Array.from({ length: navigator.hardwareConcurrency }, work));
+  const passed = results.reduce((sum, result) => sum + result.passed, 0);
+  const leftOut = results.flatMap((result) => result.leftOut).sort();
+  const failures = results.flatMap((result) => result.failures);
+  for (const line of leftOut) console.log(`left out: ${line}`);
+  for (const { name, file, error } of failures) console.log(`FAILED ${file}: ${name}\n${error}`);
+  const share = passed / (passed + leftOut.length);
+  console.log(`Node: ${passed} tests passed, ${failures.length} failed, ${leftOut.length} left out`);
+  if (failures.length > 0) throw new Error(`Cannot pass all tests on Node: ${failures.length} failed`);
+  if (share < LEAST_SHARE) throw new Error(`Cannot run enough tests on Node: ${(share * 100).toFixed(1)} %`);
+}
+
+async function runFile(node: string, folder: string, file: string): Promise<FileResult> {
+  const args = ["--disable-warning=ExperimentalWarning", "tests/node/_main.ts", pathToFileURL(file).href];
+  const options = {
+    args,
+    cwd: folder,
+    env: { NO_COLOR: "1" },
+    stdin: "null",
+    stderr: "piped",
+    stdout: "piped",
+  } as const;
+  const child = new Deno.Command(node, options).spawn();
+  const limit = setTimeout(() => child.kill("SIGKILL"), FILE_LIMIT_MS);
+  const { stdout, stderr } = await child.output();
+  clearTimeout(limit);
+  const text = new TextDecoder().decode(stdout);
+  const result = /^RESULT (.*)$/m.exec(text)?.[1];
+  if (result !== undefined) return JSON.parse(result) as FileResult;
+  const error = `it ended without a result:\n${text.slice(-2_000)}${new TextDecoder().decode(stderr).slice(-2_000)}`;
+  return { passed: 0, failures: [{ name: "(file)", file, error }], leftOut: [] };
+}
+
 async function main(): Promise<void> {
   const { keep } = readFlags({
     task: "test:node",
@@ -118,13 +192,13 @@ async function main(): Promise<void> {
     console.log("installing");
     await Deno.writeTextFile(join(folder, "package.json"), `{ "private": true, "type": "module" }\n`);
     const tarballs = ["informer", ...STANDINS].map((name) => `./${name}.tgz`);
-    await run("npm", ["install", "--no-audit", "--no-fund", ...tarballs], folder);
+    await run("npm", ["install", "--no-audit", "--no-fund", ...tarballs, ...TEST_PACKAGES], folder);
     const node = await findNode(folder);
     console.log(`running on Node ${(await run(node, ["-p", "process.versions.node"], folder)).trim()}`);
 
     const installed = join(folder, "node_modules", "@kube", "informer", "package.json");
     const { exports } = JSON.parse(await Deno.readTextFile(installed)) as { exports: Record<string, unknown> };
-    const promised = Object.keys(exports).filter((entry) => !DENO_ONLY.includes(entry));
+    const promised = Object.keys(exports);
     const kinds = promised.filter((entry) => entry.startsWith("./kinds/"));
     const used = new Set(kinds);
     const programs: string[] = [];
@@ -140,18 +214,19 @@ async function main(): Promise<void> {
     for (const path of pages.sort()) {
       for (const example of examplesOf(await Deno.readTextFile(path))) {
         const entries = entriesIn(example);
-        if (entries.length === 0 || /\bDeno\./.test(example) || entries.some((it) => DENO_ONLY.includes(it))) continue;
+        if (entries.length === 0 || /\bDeno\./.test(example)) continue;
         for (const entry of entries) used.add(entry);
         await add(example);
       }
     }
-    const missing = promised.filter((entry) => !used.has(entry));
-    if (missing.length > 0) throw new Error(`Cannot try all entry points: no example imports ${missing.join(", ")}`);
+    // These have examples that need a cluster.
+    await add(promised.map((entry) => `await import("@kube/informer${entry.slice(1)}");\n`).join(""));
     await Deno.writeTextFile(join(folder, "runner.mjs"), RUNNER);
     const limit = setTimeout(() => quit(`Cannot end the examples within ${LIMIT_MS / 1_000} s`, 1), LIMIT_MS);
     await run(node, ["runner.mjs", JSON.stringify(programs)], folder);
     clearTimeout(limit);
     console.log(`Node: ${promised.length} entry points imported, ${programs.length} programs run`);
+    await runTests(node, folder);
   } finally {
     if (keep) console.log(folder);
     else await Deno.remove(folder, { recursive: true });
