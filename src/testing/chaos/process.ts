@@ -13,8 +13,8 @@ import { Client } from "../../client/client.ts";
 import { parseRoute, type ResourceRoute } from "../../client/protocol/requests.ts";
 import { messageOf } from "../../errors/errors.ts";
 import { isWrite } from "../fake/history.ts";
-import { isStreamingList, type RecordedRequest } from "../fake/http/exchange.ts";
 import { Random } from "../fake/random.ts";
+import { isStreamingList, type RecordedRequest } from "../fake/wire/exchange.ts";
 import { isAuxiliary, type TrialChecks } from "./checks.ts";
 import type { ChaosPlan, ControllerFunction } from "./plan.ts";
 

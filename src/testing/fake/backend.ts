@@ -8,8 +8,6 @@
  */
 import { Discovery } from "../../client/protocol/discovery.ts";
 import { checkNames } from "../../errors/option_names.ts";
-import { Faults } from "./faults/faults.ts";
-import { AccessControl, type Authorize, type OpenRecord, type Tokens } from "./http/exchange.ts";
 import { Random } from "./random.ts";
 import { CollectionLister } from "./reads/lists.ts";
 import { type ServerFeatures, Watches } from "./reads/watch.ts";
@@ -19,9 +17,12 @@ import { ResourceHandler } from "./server/resource_handler.ts";
 import { PodSubresources } from "./server/subresources.ts";
 import { builtInResources, crdResources, define, definitionOf, type ResourceDefinition } from "./storage/definition.ts";
 import { parseStored, Store, type StoredCollection, type StoreEvent } from "./storage/store.ts";
+import { AccessControl, type Authorize, type OpenRecord, type Tokens } from "./wire/exchange.ts";
+import { Faults } from "./wire/faults.ts";
+import { Admission } from "./writes/admission.ts";
 import { FIRST_NAMESPACES, NamespaceLifecycle, NAMESPACES } from "./writes/identity.ts";
-import { ServiceAddresses } from "./writes/strategies.ts";
-import { Admission, Writer } from "./writes/writer.ts";
+import { ServiceAddresses } from "./writes/service_addresses.ts";
+import { Writer } from "./writes/writer.ts";
 
 /** The names of options that say which parts of a server there are. */
 const PARTS = "resources namespaces schemas managedFields streamingList shards tokens authorize";

@@ -13,18 +13,19 @@ import { defineResource, type Resource, resourceName } from "../../api/resource.
 import { StatusError } from "../../api/status.ts";
 import { notFound } from "../../client/protocol/refusal.ts";
 import { checkNames } from "../../errors/option_names.ts";
+import { mergePatch } from "./apply/patches.ts";
 import { Backend, type FakeApiServerOptions } from "./backend.ts";
 import { FaultVerbs } from "./fault_verbs.ts";
-import type { RecordedRequest } from "./http/exchange.ts";
 import type { Fixture } from "./objects.ts";
-import { mergePatch } from "./patches/patches.ts";
 import { StoredSelection } from "./reads/lists.ts";
 import { Playback, readRecording, type ReplayEnd, type ReplayOptions } from "./recording.ts";
 import { definitionOf, type ResourceDefinition } from "./storage/definition.ts";
 import { parseStored, type Store, type StoredCollection } from "./storage/store.ts";
+import type { RecordedRequest } from "./wire/exchange.ts";
 import type { JsonObject } from "./wire/json.ts";
+import type { AdmissionHook } from "./writes/admission.ts";
 import { collectGarbage, finalizeNamespaces } from "./writes/controllers.ts";
-import type { AdmissionHook, WriteMode, Writer } from "./writes/writer.ts";
+import type { WriteMode, Writer } from "./writes/writer.ts";
 
 /** Options for {@linkcode untilObject}. */
 interface ObjectWait<T> {

@@ -2,7 +2,7 @@
  * The faults of a fake API server, as methods for tests.
  *
  * {@linkcode FaultVerbs} is the entry point; `FakeApiServer` extends it. The methods only arm faults:
- * `faults/faults.ts` and `reads/watch.ts` apply them.
+ * `wire/faults.ts` and `reads/watch.ts` apply them.
  *
  * @module
  */
@@ -12,16 +12,16 @@ import { checkCounts } from "../../async/time.ts";
 import { refusalOf, statusJson } from "../../client/protocol/refusal.ts";
 import { checkNames } from "../../errors/option_names.ts";
 import type { Backend } from "./backend.ts";
+import type { Watch } from "./reads/watch.ts";
+import type { ByteBody } from "./wire/byte_body.ts";
+import { isStreamingList } from "./wire/exchange.ts";
 import {
   type BodyFault,
   BrokenConnection,
   type RequestFailure,
   type RequestFilter,
   type RequestHook,
-} from "./faults/faults.ts";
-import { isStreamingList } from "./http/exchange.ts";
-import type { Watch } from "./reads/watch.ts";
-import type { ByteBody } from "./wire/byte_body.ts";
+} from "./wire/faults.ts";
 
 /** The highest version that fits exactly into every number type in use. */
 const HIGHEST_REVISION = 999_999_999_999_999;

@@ -12,10 +12,10 @@ import { isNotFound } from "../../api/status.ts";
 import { parseRoute } from "../../client/protocol/requests.ts";
 import { checkNames } from "../../errors/option_names.ts";
 import type { FakeApiServer } from "./fake_api_server.ts";
-import type { RequestFilter } from "./faults/faults.ts";
-import { isStreamingList, type RecordedRequest } from "./http/exchange.ts";
 import { type Fixture, pod } from "./objects.ts";
 import { Random } from "./random.ts";
+import { isStreamingList, type RecordedRequest } from "./wire/exchange.ts";
+import type { RequestFilter } from "./wire/faults.ts";
 
 /**
  * A moment between a request and its response, or between two requests.

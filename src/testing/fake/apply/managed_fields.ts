@@ -9,7 +9,16 @@
 import { badRequest, refusal } from "../../../client/protocol/refusal.ts";
 import type { Struct } from "../schema/schema.ts";
 import { type Definition, schemaOfDefinition } from "../storage/definition.ts";
-import { equalJson, isObject, type Json, type JsonObject, type MutableJson, objectOr, textOf } from "../wire/json.ts";
+import {
+  equalJson,
+  isList,
+  isObject,
+  type Json,
+  type JsonObject,
+  type MutableJson,
+  objectOr,
+  textOf,
+} from "../wire/json.ts";
 import { FieldSet, type PathElement, printPath } from "./field_set.ts";
 import {
   mergeTyped,
@@ -62,7 +71,7 @@ function identityOf({ manager, operation, apiVersion, subresource }: Omit<Entry,
 /** Returns the managedFields of an object. */
 export function managedFieldsOf(object: JsonObject): readonly JsonObject[] {
   const { managedFields } = objectOr(object.metadata);
-  return Array.isArray(managedFields) ? (managedFields as readonly Json[]).filter(isObject) : [];
+  return isList(managedFields) ? managedFields.filter(isObject) : [];
 }
 
 /** Reads managedFields; undefined if an entry is malformed. */
@@ -213,8 +222,8 @@ function ownersOfNew(object: JsonObject, kind: ManagedKind, manager: FieldManage
 function startingManagers(before: JsonObject | undefined, after: JsonObject, subresource: string): Managers {
   const live = (): Managers => parseManagers(managedFieldsOf(before ?? {})) ?? new Map();
   const { managedFields } = objectOr(after.metadata);
-  if (subresource !== "" || !Array.isArray(managedFields)) return live();
-  const [first, ...rest] = managedFields as readonly Json[];
+  if (subresource !== "" || !isList(managedFields)) return live();
+  const [first, ...rest] = managedFields;
   if (rest.length === 0 && (first === undefined || (isObject(first) && Object.keys(first).length === 0))) {
     return new Map();
   }
@@ -343,7 +352,7 @@ function checkConfiguration(config: JsonObject, { apiVersion, kind }: ManagedKin
   if (config.apiVersion !== apiVersion || config.kind !== kind) {
     throw badRequest(`invalid object type: ${kindText(textOf(config.apiVersion), textOf(config.kind))}`);
   }
-  if (Array.isArray(objectOr(config.metadata).managedFields)) throw badRequest("metadata.managedFields must be nil");
+  if (isList(objectOr(config.metadata).managedFields)) throw badRequest("metadata.managedFields must be nil");
   const errors = typeErrors(config, schema);
   if (errors.length === 0) return;
   const { namespace, name } = objectOr(config.metadata);
@@ -451,7 +460,7 @@ function unchangedSince(annotation: string, live: JsonObject, kind: ManagedKind)
 function withLastApplied(object: MutableJson, config: JsonObject): MutableJson {
   if (lastAppliedOf(object) === undefined) return object;
   const metadata = { ...objectOr(config.metadata) } as MutableJson;
-  const { [LAST_APPLIED]: _, ...annotations } = objectOr(metadata.annotations) as MutableJson;
+  const { [LAST_APPLIED]: _, ...annotations } = objectOr(metadata.annotations);
   if (Object.keys(annotations).length > 0) metadata.annotations = annotations;
   else delete metadata.annotations;
   const text = `${JSON.stringify(sortKeys({ ...config, metadata }))}\n`;
@@ -460,7 +469,7 @@ function withLastApplied(object: MutableJson, config: JsonObject): MutableJson {
 }
 
 function sortKeys(value: Json): Json {
-  if (Array.isArray(value)) return (value as readonly Json[]).map(sortKeys);
+  if (isList(value)) return value.map(sortKeys);
   if (!isObject(value)) return value;
   return Object.fromEntries(Object.keys(value).sort().map((key) => [key, sortKeys(value[key]!)]));
 }

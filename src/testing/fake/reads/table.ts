@@ -10,7 +10,7 @@ import { decoder, encoder } from "../../../api/object.ts";
 import { badRequest } from "../../../client/protocol/refusal.ts";
 import type { Definition, PrintedColumn } from "../storage/definition.ts";
 import { parseStored, partialOf, type StoredObject } from "../storage/store.ts";
-import { at, goJson, type JsonObject, objectOr, textOf } from "../wire/json.ts";
+import { at, goJson, isList, type JsonObject, objectOr, textOf } from "../wire/json.ts";
 import { age, type Cell, COMMON, KINDS, type ReadCell, UNKNOWN } from "./cells.ts";
 
 /** A column of a kind's table. */
@@ -59,7 +59,7 @@ function memberNamed({ name, type }: PrintedColumn): ReadCell {
     const value = [object, object.spec, object.status].map((part) => objectOr(part)[key]).find((it) =>
       it !== undefined
     );
-    if (Array.isArray(value) && type === "integer") return value.length;
+    if (isList(value) && type === "integer") return value.length;
     return value === null || value === undefined || typeof value === "object" ? none : value;
   };
 }

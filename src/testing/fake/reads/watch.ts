@@ -11,7 +11,6 @@ import type { Resource } from "../../../api/resource.ts";
 import type { StatusError } from "../../../api/status.ts";
 import { expired, statusJson, tooLarge } from "../../../client/protocol/refusal.ts";
 import { parseRevision, type ServerListOptions } from "../../../client/protocol/requests.ts";
-import { type LineFault, LineFaults } from "../faults/faults.ts";
 import { sameResource } from "../storage/definition.ts";
 import {
   partialOf,
@@ -22,6 +21,7 @@ import {
   type StoreEvent,
 } from "../storage/store.ts";
 import { ByteBody, joinBytes } from "../wire/byte_body.ts";
+import { type LineFault, LineFaults } from "../wire/faults.ts";
 import { goJson, type JsonObject } from "../wire/json.ts";
 import type { StoredSelection } from "./lists.ts";
 import { bookmarkTable, type ResponseView, tableOfOne } from "./table.ts";

@@ -15,7 +15,19 @@ import {
   tooLong,
   unsupportedField,
 } from "../../../client/protocol/refusal.ts";
-import { equalJson, goJson, isObject, type Json, type JsonObject, objectOr, textOf } from "../wire/json.ts";
+import {
+  equalJson,
+  goJson,
+  isList,
+  isObject,
+  type Json,
+  type JsonObject,
+  listOr,
+  objectOr,
+  objectsOf,
+  textOf,
+  textsOf,
+} from "../wire/json.ts";
 
 /** A range of addresses: `"10.0.0.0/8"`. */
 interface AddressRange {
@@ -236,7 +248,7 @@ export function fields(rows: Readonly<Record<string, Check>>): Rule {
       const isRequired = key.endsWith("!");
       return memberRule(key.slice(0, isRequired ? -1 : undefined).split("."), isRequired, (value, at, causes) => {
         const isAbsent = value === undefined || value === null || value === "" ||
-          (isRequired && (value === 0 || (Array.isArray(value) && value.length === 0)));
+          (isRequired && (value === 0 || (isList(value) && value.length === 0)));
         if (!isAbsent) check(value, at, causes);
         else if (isRequired) causes.push(requiredField(at));
       });
@@ -351,16 +363,6 @@ export function numberOf(value: Json | undefined): number {
   return typeof value === "number" ? value : 0;
 }
 
-/** The objects of a list. */
-export function objectsOf(value: Json | undefined): readonly JsonObject[] {
-  return Array.isArray(value) ? value.map(objectOr) : [];
-}
-
-/** The elements of a list, which are texts where the list is one of texts. */
-export function textsOf(value: Json | undefined): readonly string[] {
-  return Array.isArray(value) ? value as readonly string[] : [];
-}
-
 /** Reports keys and values of labels. */
 export function checkLabels(labels: Json | undefined, at: string, causes: Causes): void {
   for (const [key, value] of Object.entries(objectOr(labels))) {
@@ -456,7 +458,7 @@ export function checkMetadata(kind: Kind, metadata: JsonObject, causes: Causes):
   if (labels !== undefined) checkLabels(labels, "metadata.labels", causes);
   if (isObject(annotations)) checkAnnotations(annotations, "metadata.annotations", causes);
   if (ownerReferences !== undefined) checkOwners(ownerReferences, causes);
-  if (Array.isArray(finalizers) && finalizers.length > 0) checkFinalizers(kind, finalizers.map(textOf), causes);
+  if (isList(finalizers) && finalizers.length > 0) checkFinalizers(kind, finalizers.map(textOf), causes);
 }
 
 const OWNER = ["apiVersion", "kind", "name", "uid"];
@@ -510,8 +512,8 @@ export function checkMetadataUpdate(old: JsonObject, given: JsonObject, causes: 
   const isSet = (value: Json | undefined): boolean => value !== undefined && value !== null && value !== "";
   const fixed = (name: string, value: Json | undefined): void =>
     refuseValue(causes, `metadata.${name}`, value, "field is immutable");
-  if (old.deletionTimestamp !== undefined && Array.isArray(finalizers)) {
-    const before = Array.isArray(old.finalizers) ? old.finalizers : [];
+  if (old.deletionTimestamp !== undefined && isList(finalizers)) {
+    const before = listOr(old.finalizers);
     const added = finalizers.filter((finalizer) => !before.includes(finalizer)).sort();
     if (added.length > 0) {
       const why = "no new finalizers can be added if the object is being deleted, found new finalizers " +

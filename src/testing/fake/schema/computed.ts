@@ -7,8 +7,18 @@
  * @module
  */
 import { base64Of } from "../../../api/object.ts";
-import { equalJson, isObject, type Json, type JsonObject, type MutableJson, objectOr, textOf } from "../wire/json.ts";
-import { objectsOf } from "./checks.ts";
+import {
+  equalJson,
+  isList,
+  isObject,
+  type Json,
+  type JsonObject,
+  memberObject,
+  type MutableJson,
+  objectOr,
+  objectsOf,
+  textOf,
+} from "../wire/json.ts";
 import { JOB_LABELS } from "./rules_workloads.ts";
 
 /** Fills in members of an object of one type that follow from its other members, or from those that were given. */
@@ -33,7 +43,7 @@ const SCALE_DOWN = [{ type: "Percent", value: 100, periodSeconds: 15 }];
 const behavior: Compute = (behavior, given) => {
   const fill = (name: string, policies: Json, others: JsonObject): void => {
     const rules = objectOr(behavior[name]);
-    const isGiven = Array.isArray(objectOr(given[name]).policies);
+    const isGiven = isList(objectOr(given[name]).policies);
     behavior[name] = { ...others, ...rules, ...(isGiven ? {} : { policies }) };
   };
   fill("scaleUp", SCALE_UP, { stabilizationWindowSeconds: 0 });
@@ -41,8 +51,8 @@ const behavior: Compute = (behavior, given) => {
 };
 
 const job: Compute = (job) => {
-  const spec = job.spec as MutableJson;
-  const metadata = job.metadata as MutableJson;
+  const spec = memberObject(job, "spec");
+  const metadata = memberObject(job, "metadata");
   if (spec.completions === undefined && spec.parallelism === undefined) spec.completions = 1;
   spec.parallelism ??= 1;
   spec.backoffLimit ??= spec.backoffLimitPerIndex === undefined ? 6 : 2 ** 31 - 1;
@@ -55,7 +65,7 @@ const job: Compute = (job) => {
 };
 
 const statefulSet: Compute = (spec) => {
-  if (!Array.isArray(spec.volumeClaimTemplates)) return;
+  if (!isList(spec.volumeClaimTemplates)) return;
   spec.volumeClaimTemplates = objectsOf(spec.volumeClaimTemplates).map(({ status, ...claim }) => ({
     ...claim,
     apiVersion: "v1",
@@ -65,7 +75,7 @@ const statefulSet: Compute = (spec) => {
 };
 
 const definition: Compute = (spec) => {
-  const names = spec.names as MutableJson;
+  const names = memberObject(spec, "names");
   const kind = textOf(names.kind);
   if (kind === "") return;
   names.singular ??= kind.toLowerCase();
@@ -86,12 +96,12 @@ const WORKLOAD_DEFAULTS: Readonly<Record<string, Compute>> = {
   "batch/v1.Job": job,
   "meta/v1.ObjectMeta": (metadata) => {
     const { ownerReferences } = metadata;
-    if (Array.isArray(ownerReferences) && ownerReferences.length > 1) {
+    if (isList(ownerReferences) && ownerReferences.length > 1) {
       metadata.ownerReferences = distinctOwners(metadata);
     }
   },
   "networking/v1.NetworkPolicySpec": (spec) => {
-    if (Array.isArray(spec.policyTypes)) return;
+    if (isList(spec.policyTypes)) return;
     spec.policyTypes = objectsOf(spec.egress).length > 0 ? ["Ingress", "Egress"] : ["Ingress"];
   },
   "rbac/v1.Subject": (subject) => {
@@ -103,9 +113,9 @@ const WORKLOAD_DEFAULTS: Readonly<Record<string, Compute>> = {
 type Prepare = (object: MutableJson, old: JsonObject | undefined) => void;
 
 const prepareJob: Prepare = (job, old) => {
-  const spec = job.spec as MutableJson;
+  const spec = memberObject(job, "spec");
   if (old !== undefined || spec.manualSelector === true) return;
-  const metadata = job.metadata as MutableJson;
+  const metadata = memberObject(job, "metadata");
   const template = objectOr(spec.template);
   const labels: MutableJson = { ...objectOr(objectOr(template.metadata).labels) };
   for (const key of JOB_LABELS.name) labels[key] ??= metadata.name;
@@ -126,13 +136,13 @@ const GENERATION = "deprecated.daemonset.template.generation";
 
 /** The annotation is there before the generation is counted: the creator of the object owns it. */
 function countTemplates(set: MutableJson): void {
-  const metadata = set.metadata as MutableJson;
+  const metadata = memberObject(set, "metadata");
   const annotations = objectOr(metadata.annotations);
   if (annotations[GENERATION] === undefined) metadata.annotations = { [GENERATION]: "0", ...annotations };
 }
 
 const prepareDaemonSet: Prepare = (set, old) => {
-  const metadata = set.metadata as MutableJson;
+  const metadata = memberObject(set, "metadata");
   const [before, after] = [objectOr(old?.spec).template, objectOr(set.spec).template];
   const last = Number(objectOr(objectOr(old?.metadata).annotations)[GENERATION] ?? 0);
   const generation = old !== undefined && equalJson(before, after) ? last : last + 1;
@@ -148,7 +158,7 @@ export const PREPARED: Readonly<Record<string, Prepare>> = {
 
 /** The elements of a list that was decoded; the caller owns them. */
 function listOf(value: Json | undefined): readonly MutableJson[] {
-  return Array.isArray(value) ? value as MutableJson[] : [];
+  return isList(value) ? value as MutableJson[] : [];
 }
 
 /** Sets the pull policy by the tag of an image. */
@@ -172,7 +182,7 @@ function filled(map: Json | undefined, more: Json | undefined): JsonObject {
 }
 
 function pod(object: MutableJson): void {
-  const spec = object.spec as MutableJson;
+  const spec = memberObject(object, "spec");
   spec.enableServiceLinks ??= true;
   for (const container of [...listOf(spec.containers), ...listOf(spec.initContainers)]) {
     const resources = container.resources as MutableJson;
@@ -192,7 +202,7 @@ function podStatus(status: MutableJson): void {
 /** True for a Service that can be reached from outside. */
 export function isExternallyAccessible({ type, externalIPs }: JsonObject): boolean {
   return type === "LoadBalancer" || type === "NodePort" ||
-    (type !== "ExternalName" && Array.isArray(externalIPs) && externalIPs.length > 0);
+    (type !== "ExternalName" && isList(externalIPs) && externalIPs.length > 0);
 }
 
 function service(spec: MutableJson): void {

@@ -15,7 +15,7 @@ import {
   requiredField,
   tooLong,
 } from "../../../client/protocol/refusal.ts";
-import { isObject, type Json, type JsonObject, objectOr, textOf } from "../wire/json.ts";
+import { isObject, type Json, type JsonObject, objectOr, objectsOf, textOf, textsOf } from "../wire/json.ts";
 import {
   addressFaults,
   all,
@@ -38,7 +38,6 @@ import {
   letterLabel,
   noneBelowZero,
   numberOf,
-  objectsOf,
   oneOf,
   pathSegment,
   port,
@@ -50,7 +49,6 @@ import {
   refuseValue,
   type Rule,
   subdomain,
-  textsOf,
   wildcard,
 } from "./checks.ts";
 import { isExternallyAccessible } from "./computed.ts";

@@ -14,7 +14,7 @@ import {
   requiredField,
   unsupportedField,
 } from "../../../client/protocol/refusal.ts";
-import { isObject, type Json, type JsonObject, objectOr, textOf } from "../wire/json.ts";
+import { isObject, type Json, type JsonObject, objectOr, objectsOf, textOf, textsOf } from "../wire/json.ts";
 import {
   addressFaults,
   all,
@@ -34,7 +34,6 @@ import {
   labelValue,
   noneBelowZero,
   numberOf,
-  objectsOf,
   oneOf,
   port,
   portName,
@@ -43,7 +42,6 @@ import {
   refuseValue,
   type Rule,
   subdomain,
-  textsOf,
 } from "./checks.ts";
 
 /** Reports a text that goes up in a path, or, unless `absolute`, begins at the root. */

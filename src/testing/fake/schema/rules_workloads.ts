@@ -8,7 +8,7 @@
 import { parseQuantity } from "../../../api/object.ts";
 import { LabelSelector, type LabelSelectorFields } from "../../../api/selector.ts";
 import { type Causes, forbiddenField, requiredField, unsupportedField } from "../../../client/protocol/refusal.ts";
-import { isObject, type Json, type JsonObject, objectOr, textOf } from "../wire/json.ts";
+import { isObject, type Json, type JsonObject, objectOr, objectsOf, textOf } from "../wire/json.ts";
 import {
   all,
   atLeast,
@@ -24,7 +24,6 @@ import {
   formed,
   noneBelowZero,
   numberOf,
-  objectsOf,
   oneOf,
   pathSegment,
   present,

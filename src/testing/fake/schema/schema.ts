@@ -7,7 +7,7 @@
  *
  * @module
  */
-import { isObject, type Json, type JsonObject, objectOr, textOf } from "../wire/json.ts";
+import { isList, isObject, type Json, type JsonObject, objectOr, textOf } from "../wire/json.ts";
 import { SCHEMA_TEXTS } from "./texts.ts";
 
 /** The type of a value that has no members. */
@@ -24,6 +24,19 @@ export type ScalarType =
   | "intOrString"
   /** Any JSON: RawExtension, FieldsV1, JSONSchemaProps' default, a custom kind's unknown fields. */
   | "any";
+
+/** The zero values of types that Go has no pointers for. */
+export const ZERO: Readonly<Record<string, Json>> = {
+  boolean: false,
+  int32: 0,
+  int64: 0,
+  intOrString: 0,
+  microTime: null,
+  number: 0,
+  quantity: "0",
+  string: "",
+  time: null,
+};
 
 /** The type of a value. */
 export type Schema = ScalarSchema | Struct | MapOf | ListOf;
@@ -383,5 +396,5 @@ function isAtomic(rules: JsonObject): boolean {
 }
 
 function stringsOf(value: Json | undefined): string[] {
-  return Array.isArray(value) ? (value as readonly Json[]).filter((item) => typeof item === "string") : [];
+  return isList(value) ? value.filter((item) => typeof item === "string") : [];
 }

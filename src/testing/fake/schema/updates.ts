@@ -8,8 +8,20 @@
  */
 import { type ParsedQuantity, parseQuantity } from "../../../api/object.ts";
 import { type Causes, forbiddenField, invalidField, requiredField } from "../../../client/protocol/refusal.ts";
-import { at, equalJson, goJson, type Json, type JsonObject, type MutableJson, objectOr, textOf } from "../wire/json.ts";
-import { numberOf, objectsOf, refuseValue, textsOf } from "./checks.ts";
+import {
+  at,
+  equalJson,
+  goJson,
+  isList,
+  type Json,
+  type JsonObject,
+  type MutableJson,
+  objectOr,
+  objectsOf,
+  textOf,
+  textsOf,
+} from "../wire/json.ts";
+import { numberOf, refuseValue } from "./checks.ts";
 import { checkNewPod, qosClass } from "./rules_pod.ts";
 import { checkGenerated } from "./rules_workloads.ts";
 import type { Struct } from "./schema.ts";
@@ -78,8 +90,8 @@ const pod: UpdateRule = (old, object, causes) => {
 const service: UpdateRule = (old, object, causes) => {
   const [before, spec] = [objectOr(old.spec), objectOr(object.spec)];
   const place = "spec.clusterIPs[0]";
-  const [ip] = Array.isArray(before.clusterIPs) ? before.clusterIPs as readonly string[] : [];
-  const ips = Array.isArray(spec.clusterIPs) ? spec.clusterIPs as readonly string[] : [];
+  const [ip] = textsOf(before.clusterIPs);
+  const ips = textsOf(spec.clusterIPs);
   if (ip !== undefined && before.type !== "ExternalName" && spec.type !== "ExternalName") {
     if (ips.length === 0) refuseValue(causes, place, ips, "primary clusterIP can not be unset");
     else if (ips[0] !== ip) refuseValue(causes, place, ips, "may not change once set");
@@ -144,11 +156,11 @@ function fixed(...paths: readonly string[]): UpdateRule {
 const DIRECTIVES = ["affinity", "nodeSelector", "tolerations", "schedulingGates"];
 
 function withoutDirectives(template: Json | undefined): MutableJson {
-  const { metadata: _, spec, ...rest } = objectOr(template) as MutableJson;
-  const pod: MutableJson = { ...objectOr(spec) as MutableJson };
+  const { metadata: _, spec, ...rest } = objectOr(template);
+  const pod: MutableJson = { ...objectOr(spec) };
   for (const name of DIRECTIVES) delete pod[name];
   for (const name of ["containers", "initContainers"]) {
-    if (Array.isArray(pod[name])) pod[name] = pod[name].map((one) => ({ ...objectOr(one), resources: null }));
+    if (isList(pod[name])) pod[name] = pod[name].map((one) => ({ ...objectOr(one), resources: null }));
   }
   return { ...rest, spec: pod };
 }

@@ -10,7 +10,7 @@ import { KUBERNETES_VERSION } from "../../../client/protocol/discovery.ts";
 import type { Field, ScalarType, Schema, Struct } from "../schema/schema.ts";
 import type { Definition } from "../storage/definition.ts";
 import type { Store } from "../storage/store.ts";
-import type { Json, JsonObject, MutableJson } from "../wire/json.ts";
+import type { JsonObject, MutableJson } from "../wire/json.ts";
 
 const SCALARS: Readonly<Record<ScalarType, JsonObject>> = {
   string: { type: "string" },
@@ -58,7 +58,7 @@ function addSchemas(schemas: MutableJson, struct: Struct): void {
 function fieldOf(schemas: MutableJson, { schema, allowed, default: value }: Field): JsonObject {
   return {
     ...typeOf(schemas, schema),
-    ...(allowed.length === 0 ? {} : { enum: allowed as readonly Json[] }),
+    ...(allowed.length === 0 ? {} : { enum: allowed }),
     ...(value === undefined ? {} : { default: value }),
   };
 }

@@ -15,7 +15,7 @@ import {
   type ResourceRoute,
   type Route,
 } from "../../../client/protocol/requests.ts";
-import { BrokenConnection, type Faults, gzipResponse } from "../faults/faults.ts";
+import type { ByteBody } from "../wire/byte_body.ts";
 import {
   type AccessControl,
   answerError,
@@ -26,8 +26,8 @@ import {
   type RequestAttributes,
   type RequestContext,
   userInfo,
-} from "../http/exchange.ts";
-import type { ByteBody } from "../wire/byte_body.ts";
+} from "../wire/exchange.ts";
+import { BrokenConnection, type Faults, gzipResponse } from "../wire/faults.ts";
 import { goJson, isObject, type JsonObject, objectOr, textOf } from "../wire/json.ts";
 import { type OpenApi, SERVER_VERSION } from "./open_api.ts";
 import { requestBodyObject, requestBodyText, type ResourceHandler } from "./resource_handler.ts";

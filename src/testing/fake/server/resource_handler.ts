@@ -32,6 +32,16 @@ import {
   type ResourceRoute,
   type ServerListOptions,
 } from "../../../client/protocol/requests.ts";
+import { applyPatch, type PatchType, patchType, repeatedInPatch } from "../apply/patches.ts";
+import { type CollectionLister, listPageBytes, StoredSelection } from "../reads/lists.ts";
+import { includeObjectOf, type ResponseView, tableOfOne, tableOfScale } from "../reads/table.ts";
+import type { ServerFeatures, Watches } from "../reads/watch.ts";
+import { decodeTyped, type FieldValidation } from "../schema/decode.ts";
+import { readProtobuf } from "../schema/protobuf.ts";
+import { structNamed } from "../schema/schema.ts";
+import { type Definition, schemaOfDefinition } from "../storage/definition.ts";
+import { parseStored, partialOf, type Store, type StoredCollection, type StoredObject } from "../storage/store.ts";
+import { ByteBody, joinBytes } from "../wire/byte_body.ts";
 import {
   answerBytes,
   answerError,
@@ -43,17 +53,17 @@ import {
   type RequestAttributes,
   type RequestContext,
   requireReadable,
-} from "../http/exchange.ts";
-import { applyPatch, type PatchType, patchType, repeatedInPatch } from "../patches/patches.ts";
-import { type CollectionLister, listPageBytes, StoredSelection } from "../reads/lists.ts";
-import { includeObjectOf, type ResponseView, tableOfOne, tableOfScale } from "../reads/table.ts";
-import type { ServerFeatures, Watches } from "../reads/watch.ts";
-import { decodeTyped, type FieldValidation, readProtobuf } from "../schema/decode.ts";
-import { structNamed } from "../schema/schema.ts";
-import { type Definition, schemaOfDefinition } from "../storage/definition.ts";
-import { parseStored, partialOf, type Store, type StoredCollection, type StoredObject } from "../storage/store.ts";
-import { ByteBody, joinBytes } from "../wire/byte_body.ts";
-import { isDeeper, isObject, type Json, type JsonObject, type MutableJson, objectOr, textOf } from "../wire/json.ts";
+} from "../wire/exchange.ts";
+import {
+  isDeeper,
+  isList,
+  isObject,
+  type Json,
+  type JsonObject,
+  type MutableJson,
+  objectOr,
+  textOf,
+} from "../wire/json.ts";
 import type { NamespaceLifecycle } from "../writes/identity.ts";
 import type { DeleteMode, WriteMode, Writer } from "../writes/writer.ts";
 import { type PodSubresources, scaled, scaledConfig, scaleOf } from "./subresources.ts";
@@ -556,7 +566,7 @@ function deleteMode({ url: { searchParams } }: RequestContext, text: string): De
   if (policy !== undefined && !POLICIES.slice(0, 3).includes(textOf(policy))) {
     causes.push(unsupportedField("propagationPolicy", policy, POLICIES));
   }
-  const dryRun = (Array.isArray(options.dryRun) ? options.dryRun.map(textOf) : []).filter((value) => value !== "");
+  const dryRun = (isList(options.dryRun) ? options.dryRun.map(textOf) : []).filter((value) => value !== "");
   if (dryRun.some((value) => value !== "All")) causes.push(unsupportedField("dryRun", dryRun, ["All"]));
   if (causes.length > 0) throw invalid({ group: "meta.k8s.io", kind: "DeleteOptions", name: "" }, causes);
   return {

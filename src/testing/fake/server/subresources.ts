@@ -10,7 +10,7 @@ import { LabelSelector } from "../../../api/selector.ts";
 import { badRequest, conflict, invalid, invalidField, notFound, refusal } from "../../../client/protocol/refusal.ts";
 import type { Definition, ScalePaths } from "../storage/definition.ts";
 import { parseStored, type Store, type StoredCollection, type StoredObject } from "../storage/store.ts";
-import { at, isObject, type JsonObject, type MutableJson, objectOr, textOf } from "../wire/json.ts";
+import { at, isList, isObject, type JsonObject, listOr, type MutableJson, objectOr, textOf } from "../wire/json.ts";
 import type { WriteMode, Writer } from "../writes/writer.ts";
 
 const PATHS: ScalePaths = { specReplicasPath: ".spec.replicas", statusReplicasPath: ".status.replicas" };
@@ -122,7 +122,7 @@ export class PodSubresources {
   evict(pods: StoredCollection, key: string, body: JsonObject, mode: WriteMode): JsonObject {
     const stored = this.#named(pods, key, body, "Eviction");
     const options = objectOr(body.deleteOptions);
-    const dryRun = mode.dryRun || (Array.isArray(options.dryRun) && options.dryRun.includes("All"));
+    const dryRun = mode.dryRun || (isList(options.dryRun) && options.dryRun.includes("All"));
     const { gracePeriodSeconds: grace, propagationPolicy: policy } = options;
     const { uid, resourceVersion } = objectOr(options.preconditions);
     const budget = this.#budgetOf(stored);
@@ -186,11 +186,11 @@ export class PodSubresources {
       };
       if (objectOr(pod.metadata).deletionTimestamp) refuse("is being deleted, cannot be assigned to a host");
       if (spec.nodeName) refuse(`is already assigned to node ${JSON.stringify(spec.nodeName)}`);
-      if (Array.isArray(spec.schedulingGates) && spec.schedulingGates.length > 0) {
+      if (isList(spec.schedulingGates) && spec.schedulingGates.length > 0) {
         refuse("has non-empty .spec.schedulingGates");
       }
-      const { conditions, ...status } = objectOr(pod.status) as MutableJson;
-      const others = (Array.isArray(conditions) ? conditions : []).filter((it) => objectOr(it).type !== "PodScheduled");
+      const { conditions, ...status } = objectOr(pod.status);
+      const others = listOr(conditions).filter((it) => objectOr(it).type !== "PodScheduled");
       const scheduled = {
         type: "PodScheduled",
         status: "True",
@@ -214,7 +214,7 @@ export class PodSubresources {
     const { audiences, expirationSeconds, boundObjectRef = null } = objectOr(body.spec);
     const seconds = typeof expirationSeconds === "number" ? expirationSeconds : 3_600;
     checkLifetime(seconds);
-    const audience = Array.isArray(audiences) && audiences.length > 0 ? audiences : [ISSUER];
+    const audience = isList(audiences) && audiences.length > 0 ? audiences : [ISSUER];
     const issued = Math.floor(this.#now() / 1_000);
     const subject = `system:serviceaccount:${namespace}:${name}`;
     const claims = { aud: audience, exp: issued + seconds, iat: issued, iss: ISSUER, nbf: issued, sub: subject };

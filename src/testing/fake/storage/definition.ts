@@ -10,7 +10,18 @@ import { apiVersionOf, type Resource } from "../../../api/resource.ts";
 import { isBuiltInGroup, type Subresource } from "../../../client/protocol/discovery.ts";
 import { schemaOf, schemaOfKind, type Struct, structNamed } from "../schema/schema.ts";
 import { SERVED_TEXT } from "../schema/served.ts";
-import { at, isObject, type Json, type JsonObject, type MutableJson, objectOr, textOf } from "../wire/json.ts";
+import {
+  at,
+  isList,
+  isObject,
+  type Json,
+  type JsonObject,
+  listOr,
+  type MutableJson,
+  objectOr,
+  objectsOf,
+  textOf,
+} from "../wire/json.ts";
 
 /** A column of a custom resource's table, as in `additionalPrinterColumns`. */
 export interface PrinterColumn {
@@ -255,11 +266,11 @@ export function crdDefaults(object: MutableJson, time: string): void {
 export function crdResources(crd: JsonObject): ResourceDefinition[] {
   const spec = objectOr(crd.spec);
   const names = objectOr(spec.names);
-  const strings = (value: unknown): string[] => Array.isArray(value) ? value.map(textOf) : [];
+  const strings = (value: unknown): string[] => isList(value) ? value.map(textOf) : [];
   return versionsOf(crd).filter((version) => version.served === true).map((version) => {
     const subresources = objectOr(version.subresources);
     const { openAPIV3Schema: schema } = objectOr(version.schema);
-    const fields = Array.isArray(version.selectableFields) ? version.selectableFields.map(objectOr) : [];
+    const fields = objectsOf(version.selectableFields);
     return {
       group: textOf(spec.group),
       version: textOf(version.name),
@@ -279,7 +290,7 @@ export function crdResources(crd: JsonObject): ResourceDefinition[] {
 }
 
 function columnsOf(value: unknown): PrinterColumn[] {
-  return (Array.isArray(value) ? value as readonly Json[] : []).filter(isObject).map((column) => ({
+  return listOr(value).filter(isObject).map((column) => ({
     name: textOf(column.name),
     type: textOf(column.type ?? "string"),
     jsonPath: textOf(column.jsonPath),
@@ -291,7 +302,7 @@ function columnsOf(value: unknown): PrinterColumn[] {
 
 function versionsOf(crd: JsonObject): readonly JsonObject[] {
   const { versions } = objectOr(crd.spec);
-  return Array.isArray(versions) ? (versions as readonly Json[]).filter(isObject) : [];
+  return isList(versions) ? versions.filter(isObject) : [];
 }
 
 /** Selectable fields, by group and plural name. */

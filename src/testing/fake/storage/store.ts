@@ -8,155 +8,18 @@
  * @module
  */
 import { decoder, encoder } from "../../../api/object.ts";
-import { goJson, isObject, type Json, type JsonObject, type MutableJson, objectOr, setMember } from "../wire/json.ts";
+import {
+  goJson,
+  isList,
+  isObject,
+  type Json,
+  type JsonObject,
+  memberObject,
+  type MutableJson,
+  setMember,
+} from "../wire/json.ts";
 import { type Definition, resourceId } from "./definition.ts";
-
-/** The ids of the two resources of events, which are one collection: a write to one of them writes to the other. */
-const CORE = "/v1/events";
-const NEWER = "events.k8s.io/v1/events";
-
-/** The members of an event of events.k8s.io/v1, in their order, and their names in core/v1. */
-const NEWER_MEMBERS: readonly (readonly [name: string, core: string])[] = [
-  ["eventTime", "eventTime"],
-  ["series", "series"],
-  ["reportingController", "reportingComponent"],
-  ["reportingInstance", "reportingInstance"],
-  ["action", "action"],
-  ["reason", "reason"],
-  ["regarding", "involvedObject"],
-  ["related", "related"],
-  ["note", "message"],
-  ["type", "type"],
-  ["deprecatedSource", "source"],
-  ["deprecatedFirstTimestamp", "firstTimestamp"],
-  ["deprecatedLastTimestamp", "lastTimestamp"],
-  ["deprecatedCount", "count"],
-];
-
-/** The order of the members in core/v1. */
-const CORE_ORDER = [6, 5, 8, 10, 11, 12, 13, 9, 0, 1, 4, 7, 2, 3];
-const CORE_MEMBERS = CORE_ORDER.map((at) => [NEWER_MEMBERS[at][1], NEWER_MEMBERS[at][0]] as const);
-
-/** The values of members that the server writes although they are absent; it leaves out all others. */
-const ABSENT: Readonly<Record<string, Readonly<Record<string, Json>>>> = {
-  [CORE]: {
-    involvedObject: {},
-    source: {},
-    firstTimestamp: null,
-    lastTimestamp: null,
-    eventTime: null,
-    reportingComponent: "",
-    reportingInstance: "",
-  },
-  [NEWER]: {
-    eventTime: null,
-    regarding: {},
-    deprecatedSource: {},
-    deprecatedFirstTimestamp: null,
-    deprecatedLastTimestamp: null,
-  },
-};
-
-const HPA = "autoscaling/v1/horizontalpodautoscalers";
-const NEWER_HPA = "autoscaling/v2/horizontalpodautoscalers";
-
-const OTHERS: Readonly<Record<string, string>> = { [CORE]: NEWER, [NEWER]: CORE, [HPA]: NEWER_HPA, [NEWER_HPA]: HPA };
-
-/** Returns the id of the resource that has the same objects in another form; undefined if there is none. */
-function otherForm(id: string): string | undefined {
-  return OTHERS[id];
-}
-
-/**
- * Returns an object of one form in the other one, that of the resource `id`, as kube-apiserver converts it. `before` is
- * the existing object in that form. Autoscalers of v1 have the metric of the CPU alone: the others, the behavior and
- * the conditions are those of `before`.
- */
-function convert(object: JsonObject, id: string, before: JsonObject | undefined): MutableJson {
-  if (id === HPA) return olderAutoscaler(object);
-  return id === NEWER_HPA ? newerAutoscaler(object, before ?? {}) : convertEvent(object, id);
-}
-
-function olderAutoscaler({ metadata, spec, status }: JsonObject): MutableJson {
-  const { metrics, behavior: _, ...rest } = objectOr(spec) as MutableJson;
-  const { currentMetrics, conditions: __, ...counts } = objectOr(status) as MutableJson;
-  const [target] = metricsOf(metrics).map((metric) => objectOr(objectOr(metric.resource).target));
-  const current = metricsOf(currentMetrics).map((metric) => objectOr(objectOr(metric.resource).current)).at(0);
-  return {
-    kind: "HorizontalPodAutoscaler",
-    apiVersion: "autoscaling/v1",
-    metadata,
-    spec: { ...rest, ...(target === undefined ? {} : { targetCPUUtilizationPercentage: target.averageUtilization }) },
-    status: {
-      currentReplicas: 0,
-      desiredReplicas: 0,
-      ...counts,
-      ...(current === undefined ? {} : { currentCPUUtilizationPercentage: current.averageUtilization }),
-    },
-  };
-}
-
-function newerAutoscaler({ metadata, spec, status }: JsonObject, before: JsonObject): MutableJson {
-  const { targetCPUUtilizationPercentage: target, ...rest } = objectOr(spec) as MutableJson;
-  const { currentCPUUtilizationPercentage: current, ...counts } = objectOr(status) as MutableJson;
-  const [old, oldStatus] = [objectOr(before.spec), objectOr(before.status)];
-  const metrics = [...cpu("target", target), ...others(old.metrics)];
-  const currentMetrics = [...cpu("current", current), ...others(oldStatus.currentMetrics)];
-  return {
-    kind: "HorizontalPodAutoscaler",
-    apiVersion: "autoscaling/v2",
-    metadata,
-    spec: {
-      ...rest,
-      ...(metrics.length === 0 ? {} : { metrics }),
-      ...(old.behavior === undefined ? {} : { behavior: old.behavior }),
-    },
-    status: {
-      ...counts,
-      currentMetrics: currentMetrics.length === 0 ? null : currentMetrics,
-      ...(oldStatus.conditions === undefined ? {} : { conditions: oldStatus.conditions }),
-    },
-  };
-}
-
-function cpu(member: "target" | "current", percentage: Json | undefined): JsonObject[] {
-  if (percentage === undefined) return [];
-  const value = { ...(member === "target" ? { type: "Utilization" } : {}), averageUtilization: percentage };
-  return [{ type: "Resource", resource: { name: "cpu", [member]: value } }];
-}
-
-/** The metrics of the CPU's utilization. */
-function metricsOf(value: Json | undefined): JsonObject[] {
-  return objectsOf(value).filter(isCpu);
-}
-
-function others(value: Json | undefined): JsonObject[] {
-  return objectsOf(value).filter((metric) => !isCpu(metric));
-}
-
-function isCpu({ type, resource }: JsonObject): boolean {
-  const { name, target, current } = objectOr(resource);
-  return type === "Resource" && name === "cpu" && objectOr(target ?? current).averageUtilization !== undefined;
-}
-
-function objectsOf(value: Json | undefined): JsonObject[] {
-  return Array.isArray(value) ? (value as readonly Json[]).filter(isObject) : [];
-}
-
-/** Returns an event of one form in the other one, that of the resource `id`, as kube-apiserver converts it. */
-export function convertEvent(event: JsonObject, id: string): MutableJson {
-  const [version, absent] = [id === CORE ? "v1" : "events.k8s.io/v1", ABSENT[id]];
-  const converted: MutableJson = { kind: "Event", apiVersion: version, metadata: event.metadata };
-  for (const [name, from] of id === CORE ? CORE_MEMBERS : NEWER_MEMBERS) {
-    const value = event[from];
-    const isAbsent = value === undefined || value === null || value === "" || value === 0 ||
-      (isObject(value) && Object.keys(value).length === 0);
-    if (!isAbsent) converted[name] = value;
-    else if (absent[name] !== undefined) converted[name] = absent[name];
-  }
-  return converted;
-}
-
+import { convert, otherForm } from "./forms.ts";
 /** One state of one object, serialized; each read parses it again. */
 export interface StoredObject {
   /** Key: `"namespace/name"` or `"name"`. */
@@ -197,7 +60,7 @@ export function toStoredObject(
   revision: number,
   previous?: StoredObject,
 ): StoredObject {
-  const metadata = object.metadata as MutableJson;
+  const metadata = memberObject(object, "metadata");
   const written = goJson(orderMetadata(definition, metadata, revision > 0 ? String(revision) : undefined));
   const { head, tail } = around(definition, object);
   const bytes = encoder.encode(head + written + tail);
@@ -354,7 +217,7 @@ function orderMetadata(definition: Definition, metadata: JsonObject, resourceVer
 function inOrder(metadata: JsonObject, order: readonly string[]): JsonObject {
   const ordered: MutableJson = {};
   for (const key of order) if (!isEmpty(metadata[key])) ordered[key] = metadata[key];
-  if (Array.isArray(ordered.managedFields)) {
+  if (isList(ordered.managedFields)) {
     ordered.managedFields = (ordered.managedFields as JsonObject[]).map((entry) =>
       inOrder(entry, MANAGED_FIELDS_ORDER)
     );
@@ -368,12 +231,12 @@ function inOrder(metadata: JsonObject, order: readonly string[]): JsonObject {
 /** Go omits empty values. */
 function isEmpty(value: Json | undefined): boolean {
   if (value === undefined || value === null || value === "") return true;
-  if (Array.isArray(value)) return value.length === 0;
+  if (isList(value)) return value.length === 0;
   return isObject(value) && Object.keys(value).length === 0;
 }
 
 function sorted(value: Json): Json {
-  if (Array.isArray(value)) return value.map(sorted);
+  if (isList(value)) return value.map(sorted);
   if (!isObject(value)) return value;
   const copy: MutableJson = {};
   for (const key of sortedKeys(value)) setMember(copy, key, sorted(value[key] as Json));

@@ -23,9 +23,35 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** Returns true if `value` is a list. */
+export function isList(value: unknown): value is readonly Json[] {
+  return Array.isArray(value);
+}
+
 /** Returns `value` if it is an object, else an empty object. */
 export function objectOr(value: unknown): JsonObject {
   return isObject(value) ? value : {};
+}
+
+/** Returns `value` if it is a list, else an empty list. */
+export function listOr(value: unknown): readonly Json[] {
+  return isList(value) ? value : [];
+}
+
+/** Returns the objects of a list, at their places. */
+export function objectsOf(value: unknown): readonly JsonObject[] {
+  return listOr(value).map(objectOr);
+}
+
+/** Returns the elements of a list, which are texts where the list is one of texts. */
+export function textsOf(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** Returns the object in a member, to be changed; an empty one is put there if there is none. */
+export function memberObject(object: MutableJson, name: string): MutableJson {
+  const value = object[name];
+  return isObject(value) ? value : object[name] = {};
 }
 
 /** Returns a string, number or boolean as text; `""` for anything else, as the server takes a missing field. */

@@ -7,7 +7,16 @@
  * @module
  */
 import { parseStored, type Store, type StoredCollection, type StoredObject } from "../storage/store.ts";
-import { isObject, type Json, type JsonObject, type MutableJson, objectOr, textOf } from "../wire/json.ts";
+import {
+  isList,
+  isObject,
+  type Json,
+  type JsonObject,
+  listOr,
+  type MutableJson,
+  objectOr,
+  textOf,
+} from "../wire/json.ts";
 import { NAMESPACES } from "./identity.ts";
 import type { Writer } from "./writer.ts";
 
@@ -90,7 +99,7 @@ function candidates(store: Store): Candidate[] {
     for (const stored of collection.slice({ namespace: "", revision: store.revision })) {
       const object = parseStored(stored);
       const { ownerReferences } = objectOr(object.metadata);
-      const owners = Array.isArray(ownerReferences) ? (ownerReferences as readonly Json[]).filter(isObject) : [];
+      const owners = isList(ownerReferences) ? ownerReferences.filter(isObject) : [];
       found.push({ collection, stored, object, owners });
     }
   }
@@ -115,7 +124,7 @@ function isForeground(object: JsonObject): boolean {
 
 function finalizersOf(object: JsonObject): readonly Json[] {
   const { finalizers } = objectOr(object.metadata);
-  return Array.isArray(finalizers) ? finalizers as readonly Json[] : [];
+  return listOr(finalizers);
 }
 
 function withoutFinalizer(object: JsonObject, name: string): JsonObject {
@@ -138,7 +147,7 @@ export function finalizeNamespaces(store: Store, writer: Pick<Writer, "delete" |
     if (objectOr(object.metadata).deletionTimestamp === undefined) continue;
     changes += empty(store, stored.name, writer);
     const { finalizers } = objectOr(object.spec);
-    if (!Array.isArray(finalizers) || !finalizers.includes("kubernetes") || !isEmpty(store, stored.name)) continue;
+    if (!isList(finalizers) || !finalizers.includes("kubernetes") || !isEmpty(store, stored.name)) continue;
     const kept = finalizers.filter((finalizer) => finalizer !== "kubernetes");
     const finalize = { manager: "fake", subresource: "finalize", dryRun: false, direct: true };
     writer.update(spaces, stored.key, { ...object, spec: { finalizers: kept } }, finalize);

@@ -20,7 +20,7 @@ import {
 } from "../../../client/protocol/refusal.ts";
 import type { Definition } from "../storage/definition.ts";
 import { parseStored, type Store, type StoredCollection, type StoredObject } from "../storage/store.ts";
-import { type Json, type JsonObject, objectOr, textOf } from "../wire/json.ts";
+import { isList, type Json, type JsonObject, objectOr, textOf } from "../wire/json.ts";
 
 /** 400: the object's namespace differs from that of the request. */
 function namespaceMismatch(): StatusError {
@@ -90,7 +90,7 @@ export function checkObjectType({ definition }: StoredCollection, body: JsonObje
   for (const field of STRINGS) {
     const value = metadata[field] ?? "";
     if (typeof value === "string") continue;
-    const found = Array.isArray(value) ? "array" : typeof value === "boolean" ? "bool" : typeof value;
+    const found = isList(value) ? "array" : typeof value === "boolean" ? "bool" : typeof value;
     refuse(`json: cannot unmarshal ${found} into Go struct field ObjectMeta.metadata.${field} of type string`);
   }
   for (const field of ["labels", "annotations"]) {
@@ -245,7 +245,7 @@ export class NamespaceLifecycle {
   isHeld(definition: Definition, { metadata, spec }: JsonObject): boolean {
     if (!isNamespaces(definition)) return false;
     const { finalizers } = objectOr(spec);
-    return objectOr(metadata).deletionTimestamp === undefined || (Array.isArray(finalizers) && finalizers.length > 0);
+    return objectOr(metadata).deletionTimestamp === undefined || (isList(finalizers) && finalizers.length > 0);
   }
 }
 

@@ -8,8 +8,7 @@
  * @module
  */
 import type { KubernetesObject } from "../../../api/object.ts";
-import type { Resource } from "../../../api/resource.ts";
-import { type ApiStatus, StatusError } from "../../../api/status.ts";
+import { StatusError } from "../../../api/status.ts";
 import {
   alreadyExists,
   badRequest,
@@ -20,25 +19,28 @@ import {
   refusal,
 } from "../../../client/protocol/refusal.ts";
 import { applyConfiguration, type FieldManager, managedFieldsAfterUpdate } from "../apply/managed_fields.ts";
-import { mergePatch } from "../patches/patches.ts";
+import { mergePatch } from "../apply/patches.ts";
 import { checkMetadata, checkMetadataUpdate, checkName } from "../schema/checks.ts";
 import { PREPARED } from "../schema/computed.ts";
 import { decodeCustom, decodeTyped, emptyOf, type FieldValidation } from "../schema/decode.ts";
 import { validateCreate, validatePart, validateUpdate } from "../schema/updates.ts";
 import { validateCustom, validateTyped } from "../schema/validate.ts";
-import { type Definition, sameResource } from "../storage/definition.ts";
+import type { Definition } from "../storage/definition.ts";
 import { parseStored, type Store, type StoredCollection, type StoredObject, toStoredObject } from "../storage/store.ts";
 import {
   cloneJson,
   equalJson,
   goJson,
+  isList,
   isObject,
   type Json,
   type JsonObject,
+  memberObject,
   type MutableJson,
   objectOr,
   textOf,
 } from "../wire/json.ts";
+import type { Admission } from "./admission.ts";
 import {
   checkCustomType,
   checkNewApplied,
@@ -53,6 +55,7 @@ import {
   namespaceOf,
   type Preconditions,
 } from "./identity.ts";
+import type { ServiceAddresses } from "./service_addresses.ts";
 import {
   desiredStateDiffers,
   fieldOwnersDiffer,
@@ -60,7 +63,6 @@ import {
   objectContent,
   ORPHANING,
   PARTS,
-  type ServiceAddresses,
   setKindDefaults,
   STATUS_ALONE,
   strategyOf,
@@ -68,86 +70,6 @@ import {
   TERMINATING,
   withPropagation,
 } from "./strategies.ts";
-
-/** A write before admission. */
-export interface AdmissionRequest<T extends KubernetesObject> {
-  /** The operation. */
-  readonly operation: "CREATE" | "UPDATE" | "DELETE";
-  /** The new object; undefined for a deletion. The hook owns it. */
-  readonly object: T | undefined;
-  /** The existing object; undefined for a creation. */
-  readonly old: T | undefined;
-  /** `"status"`, `"scale"`, or `""` for the main resource. */
-  readonly subresource: string;
-  /** True if nothing will be written. */
-  readonly dryRun: boolean;
-}
-
-/** A hook that sees writes to a resource before they are committed, like an admission webhook. */
-export interface AdmissionHook<T extends KubernetesObject> {
-  /** Name of the hook in error messages. @default {"fake"} */
-  readonly name?: string;
-  /** Changes an object: returns the object to write, or undefined to leave it. Not called for deletions. */
-  readonly mutate?: (request: AdmissionRequest<T>) => T | undefined | void;
-  /** Validates a write: returns a message (400) or a Status to deny it, or undefined to allow it. */
-  readonly validate?: (request: AdmissionRequest<T>) => string | Partial<ApiStatus> | undefined | void;
-}
-
-interface Registered {
-  readonly resource: Resource;
-  readonly hook: AdmissionHook<KubernetesObject>;
-}
-
-type GroupVersionResource = { readonly group: string; readonly version: string; readonly plural: string };
-
-/** The registered hooks, in order: first all mutate, then all validate the result. */
-export class Admission {
-  readonly #hooks = new Set<Registered>();
-
-  /** Registers a hook; disposing the returned value removes it. */
-  add<T extends KubernetesObject>(resource: Resource<T>, hook: AdmissionHook<T>): Disposable {
-    const registered = { resource, hook: hook as unknown as AdmissionHook<KubernetesObject> } as Registered;
-    this.#hooks.add(registered);
-    return { [Symbol.dispose]: (): void => void this.#hooks.delete(registered) };
-  }
-
-  /** Returns the object after all mutating hooks. */
-  mutate(resource: GroupVersionResource, request: AdmissionRequest<KubernetesObject>): JsonObject {
-    let { object } = request;
-    for (const { hook } of this.#of(resource)) object = hook.mutate?.({ ...request, object }) ?? object;
-    return object as unknown as JsonObject;
-  }
-
-  /**
-   * Runs all validating hooks.
-   *
-   * @throws {StatusError} if a hook denies the write.
-   */
-  validate(resource: GroupVersionResource, request: AdmissionRequest<KubernetesObject>): void {
-    for (const { hook } of this.#of(resource)) {
-      const verdict = hook.validate?.(request);
-      if (verdict === undefined) continue;
-      const status: Partial<ApiStatus> = isObject(verdict)
-        ? verdict as Partial<ApiStatus>
-        : { message: String(verdict) };
-      const { code = 400, reason, message, details } = status;
-      const why = message || reason;
-      // apiserver admission/plugin/webhook/errors/statuserror.go
-      const text = `admission webhook ${JSON.stringify(hook.name ?? "fake")} denied the request` +
-        (why ? `: ${why}` : " without explanation");
-      throw refusal(Math.max(400, code), text, { reason: reason ?? "", details });
-    }
-  }
-
-  /** Returns true if no hook is registered for a resource. */
-  ignores(resource: GroupVersionResource): boolean {
-    return this.#of(resource).length === 0;
-  }
-
-  #of(resource: GroupVersionResource): Registered[] {
-    return this.#hooks.size === 0 ? [] : [...this.#hooks].filter((other) => sameResource(other.resource, resource));
-  }
-}
 
 /** Returns the object with the status of a new one, as its kind has it. */
 function withoutStatus({ status: _, ...object }: MutableJson, { schema, custom }: Definition): MutableJson {
@@ -460,7 +382,7 @@ export class Writer {
     if (!mode.direct) PREPARED[type]?.(next, old);
     const object = this.#admit(collection, "UPDATE", old, next, mode);
     this.#validate(definition, old, object, mode, mode.direct ? [] : checkMetadataUpdate(oldMetadata, given, []));
-    const metadata = object.metadata as MutableJson;
+    const metadata = memberObject(object, "metadata");
     if (equalJson(objectContent(old), objectContent(object)) && !fieldOwnersDiffer(old, object)) {
       return { stored: before, object: old };
     }
@@ -497,7 +419,7 @@ export class Writer {
     checkPreconditions(definition, before, mode.preconditions ?? {});
     if (mode.force) return { stored: this.#store.remove(collection, before), gone: true };
     const object = parseStored(before);
-    const metadata = object.metadata as MutableJson;
+    const metadata = memberObject(object, "metadata");
     const isSpace = this.#options.namespaces?.isHeld(definition, object) === true;
     if (isSpace && metadata.deletionTimestamp !== undefined) return { stored: before, gone: false };
     if (!mode.direct) this.#judgeDeletion(collection, before, mode);
@@ -678,11 +600,11 @@ export class Writer {
     object: MutableJson,
     mode: WriteMode,
   ): void {
-    const metadata = object.metadata as MutableJson;
+    const metadata = memberObject(object, "metadata");
     if (mode.operation === "Apply") return;
     if (mode.subresource === "binding") return; // the scheduler owns nothing of a pod
     // New objects of the test itself keep the managedFields that they have.
-    if (before === undefined && mode.direct && Array.isArray(metadata.managedFields)) return;
+    if (before === undefined && mode.direct && isList(metadata.managedFields)) return;
     const managedFields = this.#options.managedFields
       ? managedFieldsAfterUpdate(before, object, definition, this.#manager(mode))
       : objectOr(before?.metadata).managedFields;

@@ -12,8 +12,8 @@ import type { ApiStatus } from "../../../api/status.ts";
 import { withResolvers } from "../../../async/signals.ts";
 import { checkCounts } from "../../../async/time.ts";
 import { PlainRefusal, refusalOf } from "../../../client/protocol/refusal.ts";
-import type { RecordedRequest } from "../http/exchange.ts";
-import type { ByteBody } from "../wire/byte_body.ts";
+import type { ByteBody } from "./byte_body.ts";
+import type { RecordedRequest } from "./exchange.ts";
 
 /** Selects the requests that a fault applies to. */
 export type RequestFilter = (request: RecordedRequest) => boolean;

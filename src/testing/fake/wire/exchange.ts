@@ -10,8 +10,8 @@ import { encoder } from "../../../api/object.ts";
 import { resourceName } from "../../../api/resource.ts";
 import { type ApiStatus, StatusError } from "../../../api/status.ts";
 import { detailsOf, PlainRefusal, refusal, refusalOf, statusJson } from "../../../client/protocol/refusal.ts";
-import { ByteBody } from "../wire/byte_body.ts";
-import { goJson } from "../wire/json.ts";
+import { ByteBody } from "./byte_body.ts";
+import { goJson } from "./json.ts";
 
 /** A request that is being answered, and settings of its response. */
 export interface RequestContext {
