@@ -400,6 +400,11 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 const YEAR = 365 * DAY;
 
+/** Formats a time of day as `metav1.Time` has it: RFC 3339 without fractions of seconds. */
+export function rfc3339(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 19)}Z`;
+}
+
 /** Formats a duration like the server's tables: the longer, the less exact (apimachinery `HumanDuration`). */
 export function humanDuration(ms: number): string {
   const seconds = Math.floor(ms / 1_000);

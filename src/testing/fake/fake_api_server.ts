@@ -25,7 +25,8 @@ import type { RecordedRequest } from "./wire/exchange.ts";
 import type { JsonObject } from "./wire/json.ts";
 import type { AdmissionHook } from "./writes/admission.ts";
 import { collectGarbage, finalizeNamespaces } from "./writes/controllers.ts";
-import type { WriteMode, Writer } from "./writes/writer.ts";
+import type { WriteMode } from "./writes/steps.ts";
+import type { Writer } from "./writes/writer.ts";
 
 /** Options for {@linkcode untilObject}. */
 interface ObjectWait<T> {

@@ -17,6 +17,7 @@ import {
   type JsonObject,
   type MutableJson,
   objectOr,
+  sorted,
   textOf,
 } from "../wire/json.ts";
 import { FieldSet, type PathElement, printPath } from "./field_set.ts";
@@ -463,15 +464,9 @@ function withLastApplied(object: MutableJson, config: JsonObject): MutableJson {
   const { [LAST_APPLIED]: _, ...annotations } = objectOr(metadata.annotations);
   if (Object.keys(annotations).length > 0) metadata.annotations = annotations;
   else delete metadata.annotations;
-  const text = `${JSON.stringify(sortKeys({ ...config, metadata }))}\n`;
+  const text = `${JSON.stringify(sorted({ ...config, metadata }))}\n`;
   const own = objectOr(object.metadata);
   return { ...object, metadata: { ...own, annotations: { ...objectOr(own.annotations), [LAST_APPLIED]: text } } };
-}
-
-function sortKeys(value: Json): Json {
-  if (isList(value)) return value.map(sortKeys);
-  if (!isObject(value)) return value;
-  return Object.fromEntries(Object.keys(value).sort().map((key) => [key, sortKeys(value[key]!)]));
 }
 
 function applyConflict(conflicts: readonly Conflict[]): Error {

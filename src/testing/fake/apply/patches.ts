@@ -10,10 +10,10 @@ import { badRequest, refusal } from "../../../client/protocol/refusal.ts";
 import type { ListOf, Schema } from "../schema/schema.ts";
 import { repeatedFields } from "../schema/strict.ts";
 import { unsupportedMediaType } from "../wire/exchange.ts";
+import { goText, goType, jsonType } from "../wire/go_text.ts";
 import {
   cloneJson,
   equalJson,
-  goText,
   isList,
   isObject,
   type Json,
@@ -21,6 +21,7 @@ import {
   type MutableJson,
   objectOr,
   setMember,
+  sorted,
 } from "../wire/json.ts";
 
 /**
@@ -30,10 +31,8 @@ import {
  * @throws {StatusError} 400 if the patch is malformed, 422 if an operation cannot be applied.
  */
 function jsonPatch(object: JsonObject, patch: Json): Json {
-  const refuse = (value: Json, type: string): Error => {
-    const found = isList(value) ? "array" : isObject(value) ? "object" : GO_NAMES[typeof value] ?? "null";
-    return badRequest(`error decoding patch: json: cannot unmarshal ${found} into Go value of type ${type}`);
-  };
+  const refuse = (value: Json, type: string): Error =>
+    badRequest(`error decoding patch: json: cannot unmarshal ${jsonType(value)} into Go value of type ${type}`);
   if (!isList(patch)) throw refuse(patch, "[]handlers.jsonPatchOp");
   const odd = patch.find((operation) => !isObject(operation) && operation !== null);
   if (odd !== undefined) throw refuse(odd, "handlers.jsonPatchOp");
@@ -45,8 +44,6 @@ function jsonPatch(object: JsonObject, patch: Json): Json {
   for (const operation of patch) document = operate(document, objectOr(operation));
   return document;
 }
-
-const GO_NAMES: Readonly<Record<string, string>> = { string: "string", number: "number", boolean: "bool" };
 
 function operate(document: Json, { op, path, from, value = null }: JsonObject): Json {
   if (typeof path !== "string") throw unprocessable();
@@ -349,16 +346,11 @@ function isDirective(item: Json): boolean {
 
 /** Returns true for lists of objects, false for those of scalars; lists must not have both. */
 function checkElementTypes(lists: readonly (readonly Json[])[]): boolean {
-  const types = new Set(lists.flat().map(goKind));
+  const types = new Set(lists.flat().map(goType));
   if (types.size === 0) throw failure("no elements in any of the given slices");
   if (types.has("[]interface {}")) throw unprocessable();
   if (types.size > 1) throw failure(`list element types are not identical: ${goText(lists)}`);
   return types.has("map[string]interface {}");
-}
-
-function goKind(value: Json): string {
-  if (isList(value)) return "[]interface {}";
-  return isObject(value) ? "map[string]interface {}" : value === null ? "%!s(<nil>)" : typeof value;
 }
 
 function fieldSchema(schema: Schema, key: string): Schema {
@@ -402,12 +394,12 @@ function withoutNulls(value: Json): Json {
 
 function listOrFail(value: Json): readonly Json[] {
   if (isList(value)) return value;
-  throw failure(`expected a []interface {}, but received a ${goKind(value)}`);
+  throw failure(`expected a []interface {}, but received a ${goType(value)}`);
 }
 
 function objectOrFail(value: Json): JsonObject {
   if (isObject(value)) return value;
-  throw failure(`expected a map[string]interface {}, but received a ${goKind(value)}`);
+  throw failure(`expected a map[string]interface {}, but received a ${goType(value)}`);
 }
 
 /** 500, without a reason. */
@@ -479,8 +471,7 @@ export function applyPatch(
   }
   if (patch === null && type === "merge") throw badRequest("Invalid JSON Patch");
   if (!isObject(patch)) {
-    const found = isList(patch) ? "array" : typeof patch === "boolean" ? "bool" : typeof patch;
-    const why = `json: cannot unmarshal ${found} into Go value of type map[string]interface {}`;
+    const why = `json: cannot unmarshal ${jsonType(patch)} into Go value of type map[string]interface {}`;
     throw badRequest(type === "merge" ? `error decoding patch: ${why}` : why);
   }
   return type === "merge" ? objectOr(mergePatch(object, patch)) : strategicMerge(object, patch, schema);

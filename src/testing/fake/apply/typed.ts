@@ -15,16 +15,8 @@ import {
   type Struct,
   ZERO,
 } from "../schema/schema.ts";
-import {
-  equalJson,
-  goText,
-  isList,
-  isObject,
-  type Json,
-  type JsonObject,
-  type MutableJson,
-  setMember,
-} from "../wire/json.ts";
+import { goSyntax, goText, goType } from "../wire/go_text.ts";
+import { equalJson, isList, isObject, type Json, type JsonObject, type MutableJson, setMember } from "../wire/json.ts";
 import { compareElements, FieldSet, keyElement, type PathElement, printPath, valueElement } from "./field_set.ts";
 
 type Value = Json | undefined;
@@ -565,20 +557,4 @@ function scalarError(value: Json, expected: Expected): string | undefined {
   if (expected === "numeric" && found !== "number") return `expected numeric (int or float), got ${goType(value)}`;
   if (expected === "boolean" && found !== "boolean") return `expected boolean, got &{${goText(value)}}`;
   return found === "object" ? `expected any scalar, got &{${goText(value)}}` : undefined;
-}
-
-/** The type of a value that Go has decoded from JSON, as `%T` prints it. */
-function goType(value: Json | undefined): string {
-  if (isObject(value)) return "map[string]interface {}";
-  if (isList(value)) return "[]interface {}";
-  if (typeof value === "number") return Number.isInteger(value) ? "int64" : "float64";
-  return typeof value === "boolean" ? "bool" : "string";
-}
-
-/** A value as `%#v` prints it. */
-function goSyntax(value: Json | undefined): string {
-  if (isList(value)) return `[]interface {}{${value.map(goSyntax).join(", ")}}`;
-  if (!isObject(value)) return value === null || value === undefined ? "interface {}(nil)" : JSON.stringify(value);
-  const members = Object.keys(value).sort().map((key) => `${JSON.stringify(key)}:${goSyntax(value[key])}`);
-  return `map[string]interface {}{${members.join(", ")}}`;
 }

@@ -22,7 +22,7 @@ import {
   type StoredCollection,
   type StoredObject,
 } from "../storage/store.ts";
-import { goJson } from "../wire/json.ts";
+import { goJson } from "../wire/go_text.ts";
 import { type ResponseView, tableHead, tableRow } from "./table.ts";
 
 /** A list, or a page of one, before serialization. */

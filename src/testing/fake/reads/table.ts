@@ -10,7 +10,8 @@ import { decoder, encoder } from "../../../api/object.ts";
 import { badRequest } from "../../../client/protocol/refusal.ts";
 import type { Definition, PrintedColumn } from "../storage/definition.ts";
 import { parseStored, partialOf, type StoredObject } from "../storage/store.ts";
-import { at, goJson, isList, type JsonObject, objectOr, textOf } from "../wire/json.ts";
+import { goJson } from "../wire/go_text.ts";
+import { at, isList, type JsonObject, objectOr, textOf } from "../wire/json.ts";
 import { age, type Cell, COMMON, KINDS, type ReadCell, UNKNOWN } from "./cells.ts";
 
 /** A column of a kind's table. */

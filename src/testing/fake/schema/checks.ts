@@ -15,9 +15,9 @@ import {
   tooLong,
   unsupportedField,
 } from "../../../client/protocol/refusal.ts";
+import { goJson } from "../wire/go_text.ts";
 import {
   equalJson,
-  goJson,
   isList,
   isObject,
   type Json,
@@ -424,6 +424,13 @@ interface Kind {
   readonly custom: boolean;
 }
 
+/** An object to check, and what is wrong with it. */
+interface CheckedObject {
+  readonly definition: Kind;
+  readonly object: JsonObject;
+  readonly causes: Causes;
+}
+
 const RBAC = "rbac.authorization.k8s.io";
 
 /** The forms of names, where they are not subdomains of DNS, by group and kind. */
@@ -441,7 +448,8 @@ const NAMES: Readonly<Record<string, Form>> = {
 };
 
 /** Finds what is wrong with the name of a new object. */
-export function checkName({ group, kind }: Kind, { name, generateName }: JsonObject, causes: Causes): Causes {
+export function checkName({ definition: { group, kind }, object, causes }: CheckedObject): void {
+  const { name, generateName } = objectOr(object.metadata);
   const form = NAMES[`${group}/${kind}`] ?? subdomain;
   if (textOf(generateName) !== "") {
     const prefix = textOf(generateName).replace(/(.)-$/, "a");
@@ -449,7 +457,6 @@ export function checkName({ group, kind }: Kind, { name, generateName }: JsonObj
   }
   if (textOf(name) === "") causes.push(requiredField("metadata.name", "name or generateName is required"));
   else checkForm(name, "metadata.name", form, causes);
-  return causes;
 }
 
 /** Finds what is wrong with the metadata of an object of any kind, besides its name. */
@@ -507,7 +514,13 @@ function checkFinalizers({ group, custom }: Kind, finalizers: readonly string[],
 }
 
 /** Finds what an update of metadata changes that cannot be changed; what it leaves out stays. */
-export function checkMetadataUpdate(old: JsonObject, given: JsonObject, causes: Causes): Causes {
+export function checkMetadataUpdate(draft: {
+  readonly old: JsonObject;
+  readonly given: JsonObject;
+  readonly causes: Causes;
+}): void {
+  const { given, causes } = draft;
+  const old = objectOr(draft.old.metadata);
   const { finalizers, uid, deletionTimestamp, deletionGracePeriodSeconds: grace } = given;
   const isSet = (value: Json | undefined): boolean => value !== undefined && value !== null && value !== "";
   const fixed = (name: string, value: Json | undefined): void =>
@@ -524,5 +537,4 @@ export function checkMetadataUpdate(old: JsonObject, given: JsonObject, causes: 
   if (isSet(uid) && uid !== old.uid) fixed("uid", uid);
   if (isSet(deletionTimestamp) && old.deletionTimestamp === undefined) fixed("deletionTimestamp", deletionTimestamp);
   if (isSet(grace) && !equalJson(grace, old.deletionGracePeriodSeconds)) fixed("deletionGracePeriodSeconds", grace);
-  return causes;
 }

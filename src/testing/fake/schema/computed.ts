@@ -1,7 +1,7 @@
 /**
  * Defaults that the server computes from other fields.
  *
- * {@linkcode COMPUTED} and {@linkcode PREPARED} are the entry points, by the name of the type. Constant defaults are in
+ * {@linkcode COMPUTED} is the entry point, by the name of the type. Constant defaults are in
  * the generated schemas.
  *
  * @module
@@ -109,12 +109,10 @@ const WORKLOAD_DEFAULTS: Readonly<Record<string, Compute>> = {
   },
 };
 
-/** Changes an object before it is stored, as the registry of its kind does; `old` is undefined for a new one. */
-type Prepare = (object: MutableJson, old: JsonObject | undefined) => void;
-
-const prepareJob: Prepare = (job, old) => {
+/** Gives a new job its selector and labels, as its registry does. */
+export function prepareJob(job: MutableJson): void {
   const spec = memberObject(job, "spec");
-  if (old !== undefined || spec.manualSelector === true) return;
+  if (spec.manualSelector === true) return;
   const metadata = memberObject(job, "metadata");
   const template = objectOr(spec.template);
   const labels: MutableJson = { ...objectOr(objectOr(template.metadata).labels) };
@@ -130,7 +128,7 @@ const prepareJob: Prepare = (job, old) => {
     selector: { matchLabels: { ...objectOr(matchLabels), ...(isOwn ? {} : { [own]: metadata.uid }) }, ...selector },
     template: { ...template, metadata: { ...objectOr(template.metadata), labels } },
   };
-};
+}
 
 const GENERATION = "deprecated.daemonset.template.generation";
 
@@ -141,20 +139,14 @@ function countTemplates(set: MutableJson): void {
   if (annotations[GENERATION] === undefined) metadata.annotations = { [GENERATION]: "0", ...annotations };
 }
 
-const prepareDaemonSet: Prepare = (set, old) => {
+/** Counts the template of a new or changed daemon set, as its registry does. */
+export function prepareDaemonSet(set: MutableJson, old: JsonObject = {}): void {
   const metadata = memberObject(set, "metadata");
-  const [before, after] = [objectOr(old?.spec).template, objectOr(set.spec).template];
-  const last = Number(objectOr(objectOr(old?.metadata).annotations)[GENERATION] ?? 0);
-  const generation = old !== undefined && equalJson(before, after) ? last : last + 1;
-  metadata.annotations = { [GENERATION]: String(generation), ...objectOr(metadata.annotations) };
-  metadata.annotations = { ...metadata.annotations, [GENERATION]: String(generation) };
-};
-
-/** Members that the registries of kinds fill in, by the name of the type. */
-export const PREPARED: Readonly<Record<string, Prepare>> = {
-  "apps/v1.DaemonSet": prepareDaemonSet,
-  "batch/v1.Job": prepareJob,
-};
+  const last = Number(objectOr(objectOr(old.metadata).annotations)[GENERATION] ?? 0);
+  const isSame = equalJson(objectOr(old.spec).template, objectOr(set.spec).template);
+  const generation = { [GENERATION]: String(isSame ? last : last + 1) };
+  metadata.annotations = { ...generation, ...objectOr(metadata.annotations), ...generation };
+}
 
 /** The elements of a list that was decoded; the caller owns them. */
 function listOf(value: Json | undefined): readonly MutableJson[] {

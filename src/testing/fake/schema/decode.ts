@@ -6,6 +6,7 @@
  */
 import { parseQuantity } from "../../../api/object.ts";
 import { badRequest } from "../../../client/protocol/refusal.ts";
+import { jsonType } from "../wire/go_text.ts";
 import {
   cloneJson,
   isList,
@@ -164,11 +165,10 @@ class Decoder {
   }
 
   #refuse(value: Json, schema: Schema, what = ""): never {
-    const found = isList(value) ? "array" : typeof value === "boolean" ? "bool" : typeof value;
     const place = this.#names.length === 0
       ? "Go value"
       : `Go struct field ${goName(this.#owner)}.${this.#names.join(".")}`;
-    throw new Mismatch(`json: cannot unmarshal ${found}${what} into ${place} of type ${goType(schema)}`);
+    throw new Mismatch(`json: cannot unmarshal ${jsonType(value)}${what} into ${place} of type ${goType(schema)}`);
   }
 }
 

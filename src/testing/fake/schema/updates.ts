@@ -8,10 +8,10 @@
  */
 import { type ParsedQuantity, parseQuantity } from "../../../api/object.ts";
 import { type Causes, forbiddenField, invalidField, requiredField } from "../../../client/protocol/refusal.ts";
+import { goJson } from "../wire/go_text.ts";
 import {
   at,
   equalJson,
-  goJson,
   isList,
   type Json,
   type JsonObject,

@@ -28,7 +28,8 @@ import {
   userInfo,
 } from "../wire/exchange.ts";
 import { BrokenConnection, type Faults, gzipResponse } from "../wire/faults.ts";
-import { goJson, isObject, type JsonObject, objectOr, textOf } from "../wire/json.ts";
+import { goJson } from "../wire/go_text.ts";
+import { isObject, type JsonObject, objectOr, textOf } from "../wire/json.ts";
 import { type OpenApi, SERVER_VERSION } from "./open_api.ts";
 import { requestBodyObject, requestBodyText, type ResourceHandler } from "./resource_handler.ts";
 

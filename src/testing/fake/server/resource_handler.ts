@@ -65,7 +65,8 @@ import {
   textOf,
 } from "../wire/json.ts";
 import type { NamespaceLifecycle } from "../writes/identity.ts";
-import type { DeleteMode, WriteMode, Writer } from "../writes/writer.ts";
+import type { WriteMode } from "../writes/steps.ts";
+import type { DeleteMode, Writer } from "../writes/writer.ts";
 import { type PodSubresources, scaled, scaledConfig, scaleOf } from "./subresources.ts";
 
 /** Maximum nesting of objects and arrays: kube-apiserver takes 10,000 levels, which overflow the stack here. */

@@ -11,7 +11,8 @@ import { badRequest, conflict, invalid, invalidField, notFound, refusal } from "
 import type { Definition, ScalePaths } from "../storage/definition.ts";
 import { parseStored, type Store, type StoredCollection, type StoredObject } from "../storage/store.ts";
 import { at, isList, isObject, type JsonObject, listOr, type MutableJson, objectOr, textOf } from "../wire/json.ts";
-import type { WriteMode, Writer } from "../writes/writer.ts";
+import type { WriteMode } from "../writes/steps.ts";
+import type { Writer } from "../writes/writer.ts";
 
 const PATHS: ScalePaths = { specReplicasPath: ".spec.replicas", statusReplicasPath: ".status.replicas" };
 

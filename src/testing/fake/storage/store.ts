@@ -8,15 +8,18 @@
  * @module
  */
 import { decoder, encoder } from "../../../api/object.ts";
+import { notFound } from "../../../client/protocol/refusal.ts";
+import { goJson } from "../wire/go_text.ts";
 import {
-  goJson,
   isList,
   isObject,
   type Json,
   type JsonObject,
   memberObject,
   type MutableJson,
-  setMember,
+  objectOr,
+  sorted,
+  textOf,
 } from "../wire/json.ts";
 import { type Definition, resourceId } from "./definition.ts";
 import { convert, otherForm } from "./forms.ts";
@@ -50,6 +53,16 @@ export interface StoredObject {
   partial: Uint8Array | undefined;
 }
 
+/** Returns the key of an object by its metadata: `"namespace/name"` or `"name"`. */
+export function storedKey({ namespace, name }: { readonly namespace?: unknown; readonly name?: unknown }): string {
+  return textOf(namespace) === "" ? textOf(name) : `${namespace}/${textOf(name)}`;
+}
+
+/** Returns the name in a key. */
+export function nameIn(key: string): string {
+  return key.slice(key.indexOf("/") + 1);
+}
+
 /**
  * Serializes an object. `revision` becomes its resourceVersion; 0 means that the object is not stored. The result
  * shares nothing with `object` but labels and fields.
@@ -62,19 +75,17 @@ export function toStoredObject(
 ): StoredObject {
   const metadata = memberObject(object, "metadata");
   const written = goJson(orderMetadata(definition, metadata, revision > 0 ? String(revision) : undefined));
-  const { head, tail } = around(definition, object);
+  const [head, tail] = around(definition, object);
   const bytes = encoder.encode(head + written + tail);
   // The text before metadata is ASCII, except for members of custom resources that sort before it.
   const ascii = bytes.length === head.length + written.length + tail.length;
   const metadataStart = ascii ? head.length : encoder.encode(head).length;
   const metadataEnd = metadataStart + (ascii ? written.length : encoder.encode(written).length);
-  const namespace = typeof metadata.namespace === "string" ? metadata.namespace : "";
-  const name = metadata.name as string;
   return {
-    key: namespace === "" ? name : `${namespace}/${name}`,
-    namespace,
-    name,
-    uid: metadata.uid as string,
+    key: storedKey(metadata),
+    namespace: textOf(metadata.namespace),
+    name: textOf(metadata.name),
+    uid: textOf(metadata.uid),
     revision,
     bytes,
     metadataStart,
@@ -167,25 +178,17 @@ export function partialOf(definition: Definition, stored: StoredObject): Uint8Ar
 }
 
 /** Serializes everything but metadata, as the text before and after it. */
-function around(definition: Definition, object: JsonObject): { readonly head: string; readonly tail: string } {
-  const { kind, apiVersion } = definition;
-  if (!definition.custom) {
-    let tail = "";
-    for (const key in object) {
-      if (key === "kind" || key === "apiVersion" || key === "metadata" || object[key] === undefined) continue;
-      tail += `,${goJson(key)}:${goJson(object[key])}`;
-    }
-    return { head: `{"kind":${goJson(kind)},"apiVersion":${goJson(apiVersion)},"metadata":`, tail: `${tail}}` };
+function around({ kind, apiVersion, custom }: Definition, object: JsonObject): readonly [head: string, tail: string] {
+  const { kind: _, apiVersion: __, metadata: ___, ...others } = object;
+  const members: JsonObject = custom ? sorted({ ...others, kind, apiVersion }) : { kind, apiVersion, ...others };
+  let [head, tail] = ["", ""];
+  for (const key in members) {
+    if (members[key] === undefined) continue;
+    const text = `${goJson(key)}:${goJson(members[key])}`;
+    if (custom ? key < "metadata" : key === "kind" || key === "apiVersion") head += `${text},`;
+    else tail += `,${text}`;
   }
-  let head = "";
-  let tail = "";
-  for (const key of sortedKeys({ ...object, kind, apiVersion })) {
-    if (key === "metadata") continue;
-    const value = key === "kind" ? kind : key === "apiVersion" ? apiVersion : sorted(object[key] as Json);
-    if (key < "metadata") head += `${goJson(key)}:${goJson(value)},`;
-    else tail += `,${goJson(key)}:${goJson(value)}`;
-  }
-  return { head: `{${head}"metadata":`, tail: `${tail}}` };
+  return [`{${head}"metadata":`, `${tail}}`];
 }
 
 /** The key order of Go's ObjectMeta, which built-in kinds use. */
@@ -210,7 +213,7 @@ const METADATA_ORDER = [
 const MANAGED_FIELDS_ORDER = ["manager", "operation", "apiVersion", "time", "fieldsType", "fieldsV1", "subresource"];
 
 function orderMetadata(definition: Definition, metadata: JsonObject, resourceVersion: string | undefined): JsonObject {
-  if (definition.custom) return sorted({ ...metadata, resourceVersion }) as JsonObject;
+  if (definition.custom) return sorted({ ...metadata, resourceVersion });
   return inOrder({ ...metadata, resourceVersion }, METADATA_ORDER);
 }
 
@@ -233,18 +236,6 @@ function isEmpty(value: Json | undefined): boolean {
   if (value === undefined || value === null || value === "") return true;
   if (isList(value)) return value.length === 0;
   return isObject(value) && Object.keys(value).length === 0;
-}
-
-function sorted(value: Json): Json {
-  if (isList(value)) return value.map(sorted);
-  if (!isObject(value)) return value;
-  const copy: MutableJson = {};
-  for (const key of sortedKeys(value)) setMember(copy, key, sorted(value[key] as Json));
-  return copy;
-}
-
-function sortedKeys(object: JsonObject): string[] {
-  return Object.keys(object).filter((key) => object[key] !== undefined).sort();
 }
 
 /** A part of a collection at a revision. */
@@ -298,6 +289,13 @@ export class StoredCollection {
   get(key: string): StoredObject | undefined {
     const stored = this.#newest.get(key);
     return stored === undefined || stored.deleted ? undefined : stored;
+  }
+
+  /** Returns the current state of an object. @throws {StatusError} 404 if there is none. */
+  existing(key: string): StoredObject {
+    const stored = this.get(key);
+    if (stored === undefined) throw notFound(this.#definition, nameIn(key));
+    return stored;
   }
 
   /** Returns the newest state of a key, which may be a tombstone. */
@@ -538,10 +536,7 @@ export class Store {
    * whose last state it is.
    */
   commitAt(collection: StoredCollection, object: JsonObject, revision: number, deleted = false): StoredObject {
-    const { namespace, name } = object.metadata as JsonObject;
-    const previous = collection.newest(
-      typeof namespace === "string" && namespace !== "" ? `${namespace}/${name}` : String(name),
-    );
+    const previous = collection.newest(storedKey(objectOr(object.metadata)));
     const before = previous?.deleted ? undefined : previous;
     if (deleted) this.#listener.removing(collection, before!);
     const next = toStoredObject(collection.definition, object, revision, previous);

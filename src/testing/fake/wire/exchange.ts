@@ -11,7 +11,7 @@ import { resourceName } from "../../../api/resource.ts";
 import { type ApiStatus, StatusError } from "../../../api/status.ts";
 import { detailsOf, PlainRefusal, refusal, refusalOf, statusJson } from "../../../client/protocol/refusal.ts";
 import { ByteBody } from "./byte_body.ts";
-import { goJson } from "./json.ts";
+import { goJson } from "./go_text.ts";
 
 /** A request that is being answered, and settings of its response. */
 export interface RequestContext {

@@ -1,7 +1,8 @@
 /**
- * JSON values of the fake server: comparison, copies, and text as Go writes it.
+ * JSON values of the fake server: types, comparison, and copies.
  *
- * {@linkcode Json}, {@linkcode equalJson} and {@linkcode goJson} are entry points. It knows no kinds and no schemas.
+ * {@linkcode Json} and {@linkcode equalJson} are entry points. It knows no kinds and no schemas; `go_text.ts` writes
+ * values as Go does.
  *
  * @module
  */
@@ -107,22 +108,11 @@ export function at(value: unknown, ...path: readonly string[]): unknown {
   return here;
 }
 
-/** Serializes a value like Go's encoder, which escapes `<`, `>`, `&`, U+2028 and U+2029. */
-export function goJson(value: unknown): string {
-  const text = JSON.stringify(value);
-  return UNSAFE.test(text) ? text.replace(UNSAFE_ALL, escape) : text;
-}
-
-/** Formats a value as Go prints what it has decoded from JSON: `map[a:1 b:[x]]`. */
-export function goText(value: Json | undefined): string {
-  if (Array.isArray(value)) return `[${(value as readonly Json[]).map(goText).join(" ")}]`;
-  if (!isObject(value)) return value === null || value === undefined ? "<nil>" : String(value);
-  return `map[${Object.keys(value).sort().map((key) => `${key}:${goText(value[key])}`).join(" ")}]`;
-}
-
-const UNSAFE = /[<>&\u2028\u2029]/;
-const UNSAFE_ALL = /[<>&\u2028\u2029]/g;
-
-function escape(character: string): string {
-  return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+/** Returns a copy whose members are sorted, at any depth. */
+export function sorted<T>(value: T): T {
+  if (Array.isArray(value)) return value.map(sorted) as T;
+  if (!isObject(value)) return value;
+  const copy: MutableJson = {};
+  for (const key of Object.keys(value).sort()) if (value[key] !== undefined) setMember(copy, key, sorted(value[key]));
+  return copy as T;
 }

@@ -11,6 +11,7 @@ import type { Resource } from "../../../api/resource.ts";
 import type { ApiStatus } from "../../../api/status.ts";
 import { refusal } from "../../../client/protocol/refusal.ts";
 import { sameResource } from "../storage/definition.ts";
+import { parseStored, type StoredObject } from "../storage/store.ts";
 import { isObject, type JsonObject } from "../wire/json.ts";
 
 /** A write before admission. */
@@ -81,6 +82,13 @@ export class Admission {
         (why ? `: ${why}` : " without explanation");
       throw refusal(Math.max(400, code), text, { reason: reason ?? "", details });
     }
+  }
+
+  /** Runs all validating hooks on a deletion. @throws {StatusError} if a hook denies it. */
+  deleting(resource: GroupVersionResource, stored: StoredObject, dryRun: boolean): void {
+    if (this.ignores(resource)) return;
+    const old = parseStored(stored) as unknown as KubernetesObject;
+    this.validate(resource, { operation: "DELETE", object: undefined, old, subresource: "", dryRun });
   }
 
   /** Returns true if no hook is registered for a resource. */

@@ -18,9 +18,28 @@ import {
   notFound,
   refusal,
 } from "../../../client/protocol/refusal.ts";
+import type { Struct } from "../schema/schema.ts";
 import type { Definition } from "../storage/definition.ts";
-import { parseStored, type Store, type StoredCollection, type StoredObject } from "../storage/store.ts";
+import { parseStored, type Store, type StoredObject } from "../storage/store.ts";
 import { isList, type Json, type JsonObject, objectOr, textOf } from "../wire/json.ts";
+
+/** What the checks look at in a write. */
+export interface CheckedWrite {
+  readonly definition: Definition;
+  /** The object as it was sent. */
+  readonly object: JsonObject;
+  /** The schema that it follows, if there is one. */
+  readonly schema: Struct | undefined;
+  /** Its metadata. */
+  readonly given: JsonObject;
+  readonly mode: { readonly direct: boolean };
+}
+
+/** What they look at in a write to an existing object. */
+interface CheckedUpdate extends CheckedWrite {
+  /** The existing state. */
+  readonly before: StoredObject;
+}
 
 /** 400: the object's namespace differs from that of the request. */
 function namespaceMismatch(): StatusError {
@@ -44,17 +63,12 @@ export function namespaceOf(namespace: string, metadata: JsonObject, { direct }:
  *
  * @throws {StatusError} 400 or 422 if not.
  */
-export function checkObjectIdentity(
-  collection: StoredCollection,
-  before: StoredObject,
-  body: JsonObject,
-  mode: { readonly direct: boolean },
-): void {
-  const { name, namespace, resourceVersion } = objectOr(body.metadata);
-  if (name !== undefined || !mode.direct) checkUrlName(before.name, body);
+export function checkObjectIdentity({ definition, before, given, mode: { direct } }: CheckedUpdate): void {
+  const { group, plural, unconditionalUpdate } = definition;
+  const { name, namespace, resourceVersion } = given;
+  if (name !== undefined || !direct) checkUrlName(before.name, given);
   if (before.namespace !== "" && (namespace ?? "") !== "" && namespace !== before.namespace) throw namespaceMismatch();
-  if (mode.direct || collection.definition.unconditionalUpdate || (resourceVersion ?? "") !== "") return;
-  const { group, plural } = collection.definition;
+  if (direct || unconditionalUpdate || (resourceVersion ?? "") !== "") return;
   const causes = [invalidField("metadata.resourceVersion", "0", "must be specified for an update")];
   throw invalid({ group, kind: plural, name: before.name }, causes);
 }
@@ -65,8 +79,7 @@ function nameMissing(name: string): StatusError {
 }
 
 /** @throws {StatusError} 400 if an object has no name, or another one than its path. */
-export function checkUrlName(name: string, { metadata }: JsonObject): void {
-  const { name: found } = objectOr(metadata);
+export function checkUrlName(name: string, { name: found }: JsonObject): void {
   if ((found ?? "") === "") throw nameMissing(name);
   if (found !== name) {
     throw badRequest(`the name of the object (${found}) does not match the name on the URL (${name})`);
@@ -81,7 +94,8 @@ const STRINGS = ["name", "generateName", "namespace", "uid", "resourceVersion"];
  *
  * @throws {StatusError} 400 if they are invalid.
  */
-export function checkObjectType({ definition }: StoredCollection, body: JsonObject, isTyped: boolean): void {
+export function checkObjectType({ definition, object: body, schema }: CheckedWrite): void {
+  const isTyped = schema !== undefined;
   const metadata = isTyped ? {} : objectOr(body.metadata);
   const refuse = (why: string): never => {
     const version = JSON.stringify(definition.version);
@@ -117,7 +131,7 @@ function isText(value: Json): value is string {
 }
 
 /** @throws {StatusError} 422 if an object of a custom kind has another kind or version. */
-export function checkCustomType(definition: Definition, { kind, apiVersion, metadata }: JsonObject): void {
+export function checkCustomType({ definition, object: { kind, apiVersion, metadata } }: CheckedWrite): void {
   if (!definition.custom) return;
   const causes: Causes = [];
   for (const [field, value] of Object.entries({ kind, apiVersion })) {
@@ -174,16 +188,16 @@ function uidDiffers(wanted: Json | undefined, found: string): string {
 }
 
 /** @throws {StatusError} 400 or 409 if an apply cannot create its object: by its name, or because it has a uid. */
-export function checkNewApplied(definition: Definition, name: string, object: JsonObject): void {
-  checkUrlName(name, object);
-  const uid = textOf(objectOr(object.metadata).uid);
+export function checkNewApplied(definition: Definition, name: string, metadata: JsonObject): void {
+  checkUrlName(name, metadata);
+  const uid = textOf(metadata.uid);
   if (uid === "") return;
   const why = `the provided object specified uid ${uid}, and no existing object was found`;
   throw conflict(definition, name, `uid mismatch: ${why}`);
 }
 
 /** @throws {StatusError} 409 if an object has changed since the version that an update is of, 500 if that is none. */
-export function checkVersion(definition: Definition, before: StoredObject, version: Json | undefined): void {
+export function checkVersion({ definition, before, given: { resourceVersion: version } }: CheckedUpdate): void {
   if (!version || version === String(before.revision)) return;
   if (!/^\d+$/.test(textOf(version))) {
     throw refusal(500, `strconv.ParseUint: parsing ${JSON.stringify(version)}: invalid syntax`, { reason: "" });

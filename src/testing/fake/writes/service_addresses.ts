@@ -9,8 +9,8 @@
 import { type Causes, invalid, invalidField } from "../../../client/protocol/refusal.ts";
 import { readAddress, refuseValue } from "../schema/checks.ts";
 import { familyCauses } from "../schema/rules.ts";
+import { goJson } from "../wire/go_text.ts";
 import {
-  goJson,
   isList,
   type Json,
   type JsonObject,

@@ -8,6 +8,7 @@
  */
 import { forbidden } from "../../../client/protocol/refusal.ts";
 import { managedFieldsOf } from "../apply/managed_fields.ts";
+import { prepareDaemonSet, prepareJob } from "../schema/computed.ts";
 import { qosClass } from "../schema/rules_pod.ts";
 import { crdDefaults, type Definition } from "../storage/definition.ts";
 import { userInfo } from "../wire/exchange.ts";
@@ -40,7 +41,10 @@ export interface Surroundings {
 }
 
 /** The steps of the server's registry and admission plugins with a decoded object before it is checked. */
-interface Strategy {
+export interface Strategy {
+  /** Fills in members of a new object that its writer owns. */
+  readonly defaults?: (object: MutableJson, around: Surroundings) => void;
+  /** Completes a new object; nobody owns what it adds. */
   readonly create?: (object: MutableJson, around: Surroundings) => void;
   readonly update?: (old: JsonObject, object: MutableJson, around: Surroundings) => void;
   /** The same for an update of the status. */
@@ -183,8 +187,17 @@ function timeConditions(old: JsonObject, object: MutableJson, { time }: Surround
   object.status = { ...objectOr(object.status), conditions };
 }
 
+const DEFINITION = "apiextensions/v1.CustomResourceDefinition";
+
 /** Strategies by the name of the type. */
 const STRATEGIES: Readonly<Record<string, Strategy>> = {
+  [DEFINITION]: { defaults: (object, { time }) => crdDefaults(object, time) },
+  "apps/v1.DaemonSet": {
+    create: (object) => prepareDaemonSet(object),
+    update: (old, object) => prepareDaemonSet(object, old),
+    status: (old, object) => prepareDaemonSet(object, old),
+  },
+  "batch/v1.Job": { create: prepareJob },
   "core/v1.Pod": { create: createPod, update: updatePod, status: keepQuality },
   "core/v1.Namespace": {
     create: (object) => {
@@ -234,36 +247,32 @@ const STRATEGIES: Readonly<Record<string, Strategy>> = {
   "storage/v1.VolumeAttributesClass": protectedBy("kubernetes.io/vac-protection"),
 };
 
-/** Returns the strategy of a type; an empty one where nothing is special. */
-export function strategyOf(type: string): Strategy {
-  return STRATEGIES[type] ?? {};
-}
-
-/** Fills in the defaults of new objects of some kinds, as far as clients depend on them. */
-export function setKindDefaults(definition: Definition, object: MutableJson, time: string): void {
-  if (definition.custom) return;
-  const metadata = memberObject(object, "metadata");
-  switch (definition.plural) {
-    case "pods":
-      object.status = { phase: "Pending", qosClass: "BestEffort", ...objectOr(object.status) };
-      return;
-    case "namespaces":
+/** What objects that follow no schema get, as far as clients depend on it. */
+const UNTYPED: Readonly<Record<string, Strategy>> = {
+  "core/v1.Pod": {
+    defaults: (object) => object.status = { phase: "Pending", qosClass: "BestEffort", ...objectOr(object.status) },
+  },
+  "core/v1.Namespace": {
+    defaults: (object) => {
+      const metadata = memberObject(object, "metadata");
       metadata.labels = { ...objectOr(metadata.labels), "kubernetes.io/metadata.name": metadata.name };
       object.spec = { finalizers: ["kubernetes"], ...objectOr(object.spec) };
       object.status ??= { phase: "Active" };
-      return;
-    case "secrets":
-      object.type ??= "Opaque";
-      return;
-    case "customresourcedefinitions":
-      crdDefaults(object, time);
-  }
+    },
+  },
+  "core/v1.Secret": { defaults: (object) => object.type ??= "Opaque" },
+  [DEFINITION]: STRATEGIES[DEFINITION],
+};
+
+/** Returns the strategy of a kind, for objects that follow its schema or do not; an empty one if nothing is special. */
+export function strategyOf({ custom, schema }: Definition, isTyped: boolean): Strategy {
+  return (!custom && schema && (isTyped ? STRATEGIES : UNTYPED)[schema.name]) || {};
 }
 
 /** Kinds whose dependents stay, unless a request says otherwise. */
 export const ORPHANING = ["batch/v1.Job", "core/v1.ReplicationController"];
 /** Kinds that are marked for deletion without a grace period. */
-export const TERMINATING = ["core/v1.Namespace", "apiextensions/v1.CustomResourceDefinition"];
+export const TERMINATING = ["core/v1.Namespace", DEFINITION];
 
 /** Grace period in seconds: 0 for pods that were never scheduled or are finished. */
 export function gracePeriod(object: JsonObject, asked: number | undefined): number {
