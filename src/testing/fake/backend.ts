@@ -11,8 +11,7 @@ import { checkNames } from "../../errors/option_names.ts";
 import { Random } from "./random.ts";
 import { CollectionLister } from "./reads/lists.ts";
 import { type ServerFeatures, Watches } from "./reads/watch.ts";
-import { OpenApi } from "./server/open_api.ts";
-import { RequestHandler, Reviews } from "./server/request_handler.ts";
+import { RequestHandler } from "./server/request_handler.ts";
 import { ResourceHandler } from "./server/resource_handler.ts";
 import { PodSubresources } from "./server/subresources.ts";
 import { builtInResources, crdResources, define, definitionOf, type ResourceDefinition } from "./storage/definition.ts";
@@ -176,13 +175,11 @@ export class Backend {
       readonly now: () => number;
     },
   ): RequestHandler {
-    const access = new AccessControl(options.tokens, options.authorize);
     return new RequestHandler({
       ...parts,
-      access,
-      reviews: new Reviews(access),
+      access: new AccessControl(options.tokens, options.authorize),
       faults: this.faults,
-      openApi: new OpenApi(this.store),
+      store: this.store,
       record: (request) => {
         if (this.requests.length >= REQUESTS) this.requests.splice(0, REQUESTS / 10);
         this.requests.push(request);

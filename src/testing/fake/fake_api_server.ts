@@ -11,6 +11,8 @@ import { keyOf, type KubernetesObject, type ObjectKey } from "../../api/object.t
 import type { Abortable, Selection } from "../../api/options.ts";
 import { defineResource, type Resource, resourceName } from "../../api/resource.ts";
 import { StatusError } from "../../api/status.ts";
+import { withResolvers } from "../../async/signals.ts";
+import { timedController } from "../../async/time.ts";
 import { notFound } from "../../client/protocol/refusal.ts";
 import { checkNames } from "../../errors/option_names.ts";
 import { mergePatch } from "./apply/patches.ts";
@@ -27,56 +29,6 @@ import type { AdmissionHook } from "./writes/admission.ts";
 import { collectGarbage, finalizeNamespaces } from "./writes/controllers.ts";
 import type { WriteMode } from "./writes/steps.ts";
 import type { Writer } from "./writes/writer.ts";
-
-/** Options for {@linkcode untilObject}. */
-interface ObjectWait<T> {
-  /** The object in messages. */
-  readonly what: string;
-  /** Returns the present object, if there is one. */
-  readonly read: () => T | undefined;
-  /** Ends the wait. */
-  readonly predicate: (object: T | undefined) => boolean;
-  /** Functions to call after each write. */
-  readonly listeners: Set<(event: unknown) => void>;
-  /** Ends the wait with its reason. */
-  readonly signal?: AbortSignal;
-  /** The longest wait, in milliseconds; `Infinity` is no limit. @default {5_000} */
-  readonly timeoutMs?: number;
-}
-
-/** Resolves with the present object as soon as the predicate holds for it. It leaves no listener and no timer. */
-function untilObject<T>(wait: ObjectWait<T>): Promise<T | undefined> {
-  const { what, read, predicate, listeners, signal, timeoutMs = 5_000 } = wait;
-  return new Promise((resolve, reject) => {
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const end = (settle: () => void): void => {
-      listeners.delete(look);
-      signal?.removeEventListener("abort", stop);
-      clearTimeout(timer);
-      settle();
-    };
-    const stop = (): void => end(() => reject(signal!.reason));
-    const look = (): void => {
-      try {
-        const object = read();
-        if (predicate(object)) end(() => resolve(object));
-      } catch (error) {
-        end(() => reject(error));
-      }
-    };
-    if (signal?.aborted) return reject(signal.reason);
-    listeners.add(look);
-    signal?.addEventListener("abort", stop, { once: true });
-    if (timeoutMs !== Infinity) {
-      timer = setTimeout(() => {
-        const object = read();
-        const found = object === undefined ? "there is no such object" : `found ${JSON.stringify(object)}`;
-        end(() => reject(new Error(`Cannot wait for ${what} any longer than ${timeoutMs} ms: ${found}`)));
-      }, timeoutMs);
-    }
-    look();
-  });
-}
 
 const DIRECT_WRITE: WriteMode = { manager: "fake", subresource: "", dryRun: false, direct: true };
 
@@ -361,20 +313,38 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
    * @throws {Error} when that does not happen within `timeoutMs`, 5 s unless given; it has the present object.
    * @throws the signal's reason, or what `predicate` throws.
    */
-  until<T extends KubernetesObject>(
+  async until<T extends KubernetesObject>(
     resource: Resource<T>,
     key: ObjectKey,
     predicate: (object: T | undefined) => boolean,
     options: Abortable & { readonly timeoutMs?: number } = {},
   ): Promise<T | undefined> {
     checkNames("wait for an object", options, "signal timeoutMs");
-    return untilObject({
-      what: `${resourceName(resource)} "${key}"`,
-      read: () => this.get(resource, key),
-      predicate,
-      listeners: this.#backend.listeners,
-      ...options,
-    });
+    const { signal, timeoutMs = 5_000 } = options;
+    const { listeners } = this.#backend;
+    const { promise, resolve, reject } = withResolvers<T | undefined>();
+    const look = (): void => {
+      try {
+        const object = this.get(resource, key);
+        if (predicate(object)) resolve(object);
+      } catch (error) {
+        reject(error);
+      }
+    };
+    using limit = timedController(timeoutMs, "the time is over", signal);
+    listeners.add(look);
+    try {
+      if (!signal?.aborted) look();
+      return await abortable(promise, limit.signal);
+    } catch (error) {
+      if (signal?.aborted || error !== limit.signal.reason) throw error;
+      const object = this.get(resource, key);
+      const found = object === undefined ? "there is no such object" : `found ${JSON.stringify(object)}`;
+      const what = `${resourceName(resource)} "${key}"`;
+      throw new Error(`Cannot wait for ${what} any longer than ${timeoutMs} ms: ${found}`);
+    } finally {
+      listeners.delete(look);
+    }
   }
 
   /**

@@ -16,10 +16,9 @@ import {
   type Json,
   type JsonObject,
   type MutableJson,
-  objectOr,
-  sorted,
-  textOf,
+  sortMembers,
 } from "../wire/json.ts";
+import { objectOr, textOf } from "../wire/members.ts";
 import { FieldSet, type PathElement, printPath } from "./field_set.ts";
 import {
   mergeTyped,
@@ -464,7 +463,7 @@ function withLastApplied(object: MutableJson, config: JsonObject): MutableJson {
   const { [LAST_APPLIED]: _, ...annotations } = objectOr(metadata.annotations);
   if (Object.keys(annotations).length > 0) metadata.annotations = annotations;
   else delete metadata.annotations;
-  const text = `${JSON.stringify(sorted({ ...config, metadata }))}\n`;
+  const text = `${JSON.stringify(sortMembers({ ...config, metadata }))}\n`;
   const own = objectOr(object.metadata);
   return { ...object, metadata: { ...own, annotations: { ...objectOr(own.annotations), [LAST_APPLIED]: text } } };
 }

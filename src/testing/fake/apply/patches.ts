@@ -19,10 +19,9 @@ import {
   type Json,
   type JsonObject,
   type MutableJson,
-  objectOr,
   setMember,
-  sorted,
 } from "../wire/json.ts";
+import { objectOr } from "../wire/members.ts";
 
 /**
  * Applies a JSON patch (RFC 6902) as kube-apiserver does: indices may count from the end, a replacement need not have

@@ -8,7 +8,8 @@
  */
 import { humanDuration } from "../../../async/time.ts";
 import { convertEvent } from "../storage/forms.ts";
-import { at, isList, isObject, type JsonObject, listOr, objectOr, sorted, textOf } from "../wire/json.ts";
+import { isList, isObject, type JsonObject } from "../wire/json.ts";
+import { at, listOr, objectOr, textOf } from "../wire/members.ts";
 
 /** The value of a table cell. */
 export type Cell = string | number | boolean | null;

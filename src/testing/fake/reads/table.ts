@@ -11,7 +11,8 @@ import { badRequest } from "../../../client/protocol/refusal.ts";
 import type { Definition, PrintedColumn } from "../storage/definition.ts";
 import { parseStored, partialOf, type StoredObject } from "../storage/store.ts";
 import { goJson } from "../wire/go_text.ts";
-import { at, isList, type JsonObject, objectOr, textOf } from "../wire/json.ts";
+import { isList, type JsonObject } from "../wire/json.ts";
+import { at, objectOr, textOf } from "../wire/members.ts";
 import { age, type Cell, COMMON, KINDS, type ReadCell, UNKNOWN } from "./cells.ts";
 
 /** A column of a kind's table. */

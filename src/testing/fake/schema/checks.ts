@@ -16,18 +16,8 @@ import {
   unsupportedField,
 } from "../../../client/protocol/refusal.ts";
 import { goJson } from "../wire/go_text.ts";
-import {
-  equalJson,
-  isList,
-  isObject,
-  type Json,
-  type JsonObject,
-  listOr,
-  objectOr,
-  objectsOf,
-  textOf,
-  textsOf,
-} from "../wire/json.ts";
+import { equalJson, isList, isObject, type Json, type JsonObject } from "../wire/json.ts";
+import { listOr, objectOr, objectsOf, textOf, textsOf } from "../wire/members.ts";
 
 /** A range of addresses: `"10.0.0.0/8"`. */
 interface AddressRange {
@@ -69,13 +59,13 @@ function readRange(text: string): AddressRange | undefined {
 }
 
 /** Returns what is wrong with an address that a client gives, in the words of the server. */
-export function addressFaults(text: string): readonly string[] {
+function addressFaults(text: string): readonly string[] {
   if (readAddress(text) === undefined) return ["must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"];
   return /(^|\.)0\d/.test(text) && !text.includes(":") ? ["must not have leading 0s"] : [];
 }
 
 /** Returns what is wrong with a range of addresses that a client gives, in the words of the server. */
-export function rangeFaults(text: string): readonly string[] {
+function rangeFaults(text: string): readonly string[] {
   const range = readRange(text);
   if (range === undefined) return ["must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)"];
   const zeros = !text.includes(":") && /(^|[./])0\d/.test(text)
@@ -112,7 +102,7 @@ const KEY = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]";
 const RUN = "must consist of lower case alphanumeric characters";
 
 /** Several labels of DNS. */
-export const subdomain: Form = limited(
+const subdomain: Form = limited(
   253,
   pattern(
     SUBDOMAIN,
@@ -123,7 +113,7 @@ export const subdomain: Form = limited(
 );
 
 /** A label of DNS (RFC 1123). */
-export const dnsLabel: Form = limited(63, (text) => {
+const dnsLabel: Form = limited(63, (text) => {
   const faults = labelForm(text);
   return faults.length > 0 && subdomain(text).length === 0 ? ["must not contain dots"] : faults;
 }, "characters");
@@ -136,7 +126,7 @@ const labelForm = pattern(
 );
 
 /** A label of DNS that begins with a letter (RFC 1035). */
-export const letterLabel: Form = limited(
+const letterLabel: Form = limited(
   63,
   pattern(
     "[a-z]([-a-z0-9]*[a-z0-9])?",
@@ -148,7 +138,7 @@ export const letterLabel: Form = limited(
 );
 
 /** A subdomain below `*.`. */
-export const wildcard: Form = limited(
+const wildcard: Form = limited(
   253,
   pattern(
     `\\*\\.${SUBDOMAIN}`,
@@ -168,7 +158,7 @@ const keyForm = pattern(
 );
 
 /** The key of a label: a name, which may have a domain before it. */
-export const labelKey: Form = (text) => {
+const labelKey: Form = (text) => {
   const parts = text.split("/");
   if (parts.length > 2) {
     const [why = keyForm("")[0]] = keyForm(text);
@@ -184,7 +174,7 @@ export const labelKey: Form = (text) => {
 };
 
 /** The value of a label. */
-export const labelValue: Form = limited(
+const labelValue: Form = limited(
   63,
   pattern(
     `(${KEY})?`,
@@ -198,7 +188,7 @@ export const labelValue: Form = limited(
 );
 
 /** A name that may stand in a path. */
-export const pathSegment: Form = (text) =>
+const pathSegment: Form = (text) =>
   text === "." || text === ".."
     ? [`may not be '${text}'`]
     : ["/", "%"].filter((part) => text.includes(part)).map((part) => `may not contain '${part}'`);
@@ -212,7 +202,7 @@ const PORT_NAME: readonly (readonly [fault: RegExp, why: string])[] = [
 ];
 
 /** The name of a port. */
-export const portName: Form = (text) => PORT_NAME.filter(([fault]) => fault.test(text)).map(([, why]) => why);
+const portName: Form = (text) => PORT_NAME.filter(([fault]) => fault.test(text)).map(([, why]) => why);
 
 /** A percentage: `"25%"`. */
 const percentage: Form = pattern(
@@ -223,7 +213,7 @@ const percentage: Form = pattern(
 );
 
 /** The key of a ConfigMap or Secret. */
-export const configKey: Form = (text) => [
+const configKey: Form = (text) => [
   ...(text.length > 253 ? ["must be no more than 253 characters"] : []),
   ...(/^[-._a-zA-Z0-9]+$/.test(text) ? [] : [
     "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME', " +
@@ -232,6 +222,29 @@ export const configKey: Form = (text) => [
   ...(text === "." ? ["must not be '.'"] : text.startsWith("..") ? ["must not start with '..'"] : []),
 ];
 
+/** The forms by the names that rules have for them. */
+const FORMS = {
+  address: addressFaults,
+  addressRange: rangeFaults,
+  configKey,
+  dnsLabel,
+  labelKey,
+  labelValue,
+  letterLabel,
+  pathSegment,
+  portName,
+  subdomain,
+  wildcard,
+};
+
+/** A form: by its name, or one of the rules' own. */
+type AnyForm = keyof typeof FORMS | Form;
+
+/** Returns what is wrong with a text that must have a form; nothing if it has. */
+export function formFaults(text: string, form: AnyForm): readonly string[] {
+  return (typeof form === "string" ? FORMS[form] : form)(text);
+}
+
 /** Finds what is wrong with an object of one type, at a path, beyond what its schema says. */
 export type Rule = (object: JsonObject, at: string, causes: Causes) => void;
 
@@ -239,12 +252,13 @@ export type Rule = (object: JsonObject, at: string, causes: Causes) => void;
 export type Check = (value: Json, at: string, causes: Causes) => void;
 
 /**
- * Returns a rule: members by their path have what a check wants. Of absent members and empty texts only those are
+ * Returns a rule: members by their path have a form, or what a check wants. Of absent members and empty texts only those are
  * reported whose path ends with `!`. The elements of a list are `name[]`.
  */
-export function fields(rows: Readonly<Record<string, Check>>): Rule {
+export function fields(rows: Readonly<Record<string, Check | keyof typeof FORMS>>): Rule {
   return all(
-    ...Object.entries(rows).map(([key, check]) => {
+    ...Object.entries(rows).map(([key, row]) => {
+      const check = typeof row === "string" ? formed(row) : row;
       const isRequired = key.endsWith("!");
       return memberRule(key.slice(0, isRequired ? -1 : undefined).split("."), isRequired, (value, at, causes) => {
         const isAbsent = value === undefined || value === null || value === "" ||
@@ -280,7 +294,7 @@ function memberRule(
 export const present: Check = () => {};
 
 /** Returns a check: a text has a form. */
-export function formed(form: Form): Check {
+export function formed(form: AnyForm): Check {
   return (value, at, causes) => checkForm(value, at, form, causes);
 }
 
@@ -322,9 +336,9 @@ export function refuseValue(causes: Causes, at: string, value: Json | undefined,
 }
 
 /** Reports a text that has not its form; absent ones pass. */
-export function checkForm(value: Json | undefined, at: string, form: Form, causes: Causes): void {
+export function checkForm(value: Json | undefined, at: string, form: AnyForm, causes: Causes): void {
   if (typeof value !== "string") return;
-  for (const why of form(value)) refuseValue(causes, at, value, why);
+  for (const why of formFaults(value, form)) refuseValue(causes, at, value, why);
 }
 
 /** Reports a text that is none of those allowed; absent ones pass. */

@@ -7,16 +7,8 @@
 import { parseQuantity } from "../../../api/object.ts";
 import { badRequest } from "../../../client/protocol/refusal.ts";
 import { jsonType } from "../wire/go_text.ts";
-import {
-  cloneJson,
-  isList,
-  isObject,
-  type Json,
-  type JsonObject,
-  type MutableJson,
-  setMember,
-  textOf,
-} from "../wire/json.ts";
+import { cloneJson, isList, isObject, type Json, type JsonObject, type MutableJson, setMember } from "../wire/json.ts";
+import { textOf } from "../wire/members.ts";
 import { COMPUTED } from "./computed.ts";
 import { type Field, type Schema, type Struct, ZERO } from "./schema.ts";
 import { strictFaults } from "./strict.ts";

@@ -14,9 +14,9 @@ import {
   requiredField,
   unsupportedField,
 } from "../../../client/protocol/refusal.ts";
-import { isObject, type Json, type JsonObject, objectOr, objectsOf, textOf, textsOf } from "../wire/json.ts";
+import { isObject, type Json, type JsonObject } from "../wire/json.ts";
+import { objectOr, objectsOf, textOf, textsOf } from "../wire/members.ts";
 import {
-  addressFaults,
   all,
   atLeast,
   between,
@@ -24,24 +24,19 @@ import {
   checkForm,
   checkLabels,
   checkRequirement,
-  configKey,
-  dnsLabel,
   EFFECTS,
   fields,
   type Form,
   formed,
-  labelKey,
-  labelValue,
+  formFaults,
   noneBelowZero,
   numberOf,
   oneOf,
   port,
-  portName,
   portOrName,
   present,
   refuseValue,
   type Rule,
-  subdomain,
 } from "./checks.ts";
 
 /** Reports a text that goes up in a path, or, unless `absolute`, begins at the root. */
@@ -81,7 +76,7 @@ function isExtended(name: string): boolean {
 }
 
 function checkResourceName(name: string, at: string, causes: Causes): void {
-  checkForm(name, at, labelKey, causes);
+  checkForm(name, at, "labelKey", causes);
   if (name.includes("/") || CONTAINER.includes(name) || HUGE.test(name)) return;
   refuseValue(causes, at, name, "must be a standard resource type or fully qualified");
   refuseValue(causes, at, name, "must be a standard resource for containers");
@@ -258,9 +253,9 @@ const container: Rule = (object, at, causes) => {
   checkUnique(object.ports, "name", `${at}.ports`, causes);
 };
 
-const containerFields = fields({ name: formed(dnsLabel), "image!": present });
+const containerFields = fields({ name: "dnsLabel", "image!": present });
 
-const keySelector = fields({ name: formed(subdomain), key: formed(configKey) });
+const keySelector = fields({ name: "subdomain", key: "configKey" });
 
 const filePath = fields({ "path!": formed(ownPath) });
 
@@ -300,7 +295,7 @@ function checkVolumes(volumes: Json | undefined, at: string, causes: Causes): Re
     const name = textOf(volume.name);
     const { name: _, ...sources } = volume;
     checkOneMember(sources, [...new Set([...VOLUMES, ...Object.keys(sources)])], "volume", place, causes);
-    checkForm(name || undefined, `${place}.name`, dnsLabel, causes);
+    checkForm(name || undefined, `${place}.name`, "dnsLabel", causes);
     if (good.has(name)) causes.push(duplicateField(`${place}.name`, name));
     const isGood = causes.length === before && name !== "" &&
       !causes.some(({ field }) => field.startsWith(`${place}.`));
@@ -371,7 +366,7 @@ const toleration: Rule = ({ key, operator = "", value = "", effect = "", tolerat
   if (operator === "Exists") {
     if (value !== "") refuseValue(causes, place, value, "value must be empty when `operator` is 'Exists'");
   } else if (operator === "" || operator === "Equal") {
-    const faults = labelValue(textOf(value));
+    const faults = formFaults(textOf(value), "labelValue");
     if (faults.length > 0) refuseValue(causes, place, value, faults.join(";"));
   } else causes.push(unsupportedField(place, operator, ["Equal", "Exists"]));
 };
@@ -431,13 +426,13 @@ const weighted = fields({ weight: between(1, 100) });
 export const POD_RULES: Readonly<Record<string, Rule>> = {
   "core/v1.Container": container,
   "core/v1.EphemeralContainer": container,
-  "core/v1.ContainerPort": fields({ name: formed(portName), "containerPort!": port, hostPort: port }),
+  "core/v1.ContainerPort": fields({ name: "portName", "containerPort!": port, hostPort: port }),
   "core/v1.EnvVar": all(fields({ name: formed(variableName) }), envVar),
   "core/v1.EnvFromSource": all(
     fields({
       prefix: formed(variableName),
-      "configMapRef.name!": formed(subdomain),
-      "secretRef.name!": formed(subdomain),
+      "configMapRef.name!": "subdomain",
+      "secretRef.name!": "subdomain",
     }),
     envFrom,
   ),
@@ -450,18 +445,18 @@ export const POD_RULES: Readonly<Record<string, Rule>> = {
   "core/v1.PodSpec": all(
     podSpec,
     fields({
-      serviceAccountName: formed(subdomain),
-      nodeName: formed(subdomain),
-      hostname: formed(dnsLabel),
-      subdomain: formed(dnsLabel),
-      priorityClassName: formed(subdomain),
-      runtimeClassName: formed(subdomain),
+      serviceAccountName: "subdomain",
+      nodeName: "subdomain",
+      hostname: "dnsLabel",
+      subdomain: "dnsLabel",
+      priorityClassName: "subdomain",
+      runtimeClassName: "subdomain",
       restartPolicy: oneOf("Always", "OnFailure", "Never"),
       dnsPolicy: oneOf("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"),
       activeDeadlineSeconds: between(1, 2 ** 31 - 1),
-      "dnsConfig.nameservers[]": formed(addressFaults),
-      "readinessGates[].conditionType": formed(labelKey),
-      "schedulingGates[].name": formed(labelKey),
+      "dnsConfig.nameservers[]": "address",
+      "readinessGates[].conditionType": "labelKey",
+      "schedulingGates[].name": "labelKey",
     }),
   ),
   "core/v1.PodSecurityContext": fields({
@@ -484,14 +479,14 @@ export const POD_RULES: Readonly<Record<string, Rule>> = {
     }),
   ),
   "core/v1.HostPathVolumeSource": fields({ path: formed(plainPath(true)) }),
-  "core/v1.Toleration": all(fields({ key: formed(labelKey), effect: oneOf(...EFFECTS) }), toleration),
+  "core/v1.Toleration": all(fields({ key: "labelKey", effect: oneOf(...EFFECTS) }), toleration),
   "core/v1.TopologySpreadConstraint": fields({ maxSkew: atLeast(1), minDomains: atLeast(1) }),
   "core/v1.NodeSelector": nodeSelector,
   "core/v1.NodeSelectorTerm": nodeTerm,
   "core/v1.PreferredSchedulingTerm": weighted,
   "core/v1.WeightedPodAffinityTerm": weighted,
-  "core/v1.PodAffinityTerm": fields({ topologyKey: formed(labelKey), "namespaces[]": formed(dnsLabel) }),
-  "core/v1.HostAlias": fields({ ip: formed(addressFaults), "hostnames[]": formed(subdomain) }),
+  "core/v1.PodAffinityTerm": fields({ topologyKey: "labelKey", "namespaces[]": "dnsLabel" }),
+  "core/v1.HostAlias": fields({ ip: "address", "hostnames[]": "subdomain" }),
 };
 
 const COMPUTE = ["cpu", "memory"];

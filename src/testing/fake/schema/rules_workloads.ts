@@ -8,7 +8,8 @@
 import { parseQuantity } from "../../../api/object.ts";
 import { LabelSelector, type LabelSelectorFields } from "../../../api/selector.ts";
 import { type Causes, forbiddenField, requiredField, unsupportedField } from "../../../client/protocol/refusal.ts";
-import { isObject, type Json, type JsonObject, objectOr, objectsOf, textOf } from "../wire/json.ts";
+import { isObject, type Json, type JsonObject } from "../wire/json.ts";
+import { objectOr, objectsOf, textOf } from "../wire/members.ts";
 import {
   all,
   atLeast,
@@ -18,14 +19,12 @@ import {
   checkLabels,
   checkOneOf,
   checkShare,
-  dnsLabel,
   fields,
   type Form,
   formed,
   noneBelowZero,
   numberOf,
   oneOf,
-  pathSegment,
   present,
   refuseValue,
   type Rule,
@@ -162,7 +161,7 @@ const positive: Check = (value, at, causes) => {
   if (Number(parseQuantity(value as string | number)) <= 0) refuseValue(causes, at, value, "must be positive");
 };
 
-const name = formed(pathSegment);
+const name = formed("pathSegment");
 const target = all(reference, fields({ kind: name, name }));
 const spec = all(bounds, fields({ minReplicas: atLeast(0), "maxReplicas!": atLeast(1) }));
 
@@ -283,7 +282,7 @@ export const APPS_RULES: Readonly<Record<string, Rule>> = {
     podsOfReadable,
     noneBelowZero,
     statefulSet,
-    fields({ serviceName: formed(dnsLabel) }),
+    fields({ serviceName: "dnsLabel" }),
   ),
   "apps/v1.StatefulSetStatus": all(
     noneBelowZero,
@@ -296,7 +295,7 @@ export const APPS_RULES: Readonly<Record<string, Rule>> = {
   "autoscaling/v1.HorizontalPodAutoscalerSpec": spec,
   "autoscaling/v1.ScaleSpec": noneBelowZero,
   "autoscaling/v2.CrossVersionObjectReference": target,
-  "autoscaling/v2.ContainerResourceMetricSource": fields({ container: formed(dnsLabel) }),
+  "autoscaling/v2.ContainerResourceMetricSource": fields({ container: "dnsLabel" }),
   "autoscaling/v2.HPAScalingPolicy": fields({ value: atLeast(1), periodSeconds: between(1, 1_800) }),
   "autoscaling/v2.HPAScalingRules": fields({
     stabilizationWindowSeconds: between(0, 3_600),

@@ -7,7 +7,8 @@
  *
  * @module
  */
-import { isList, isObject, type Json, type JsonObject, objectOr, textOf } from "../wire/json.ts";
+import { isList, isObject, type Json, type JsonObject } from "../wire/json.ts";
+import { objectOr, textOf } from "../wire/members.ts";
 import { SCHEMA_TEXTS } from "./texts.ts";
 
 /** The type of a value that has no members. */

@@ -9,18 +9,8 @@
 import { type ParsedQuantity, parseQuantity } from "../../../api/object.ts";
 import { type Causes, forbiddenField, invalidField, requiredField } from "../../../client/protocol/refusal.ts";
 import { goJson } from "../wire/go_text.ts";
-import {
-  at,
-  equalJson,
-  isList,
-  type Json,
-  type JsonObject,
-  type MutableJson,
-  objectOr,
-  objectsOf,
-  textOf,
-  textsOf,
-} from "../wire/json.ts";
+import { equalJson, isList, type Json, type JsonObject, type MutableJson } from "../wire/json.ts";
+import { at, objectOr, objectsOf, textOf, textsOf } from "../wire/members.ts";
 import { numberOf, refuseValue } from "./checks.ts";
 import { checkNewPod, qosClass } from "./rules_pod.ts";
 import { checkGenerated } from "./rules_workloads.ts";

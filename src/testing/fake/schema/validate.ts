@@ -14,7 +14,8 @@ import {
   tooLong,
   unsupportedField,
 } from "../../../client/protocol/refusal.ts";
-import { equalJson, isList, isObject, type Json, type JsonObject, textOf, textsOf } from "../wire/json.ts";
+import { equalJson, isList, isObject, type Json, type JsonObject } from "../wire/json.ts";
+import { textOf, textsOf } from "../wire/members.ts";
 import { re2 } from "./re2.ts";
 import { ELSEWHERE, OWN_WORDS, RULES } from "./rules.ts";
 import type { Field, ListOf, Schema, Struct } from "./schema.ts";

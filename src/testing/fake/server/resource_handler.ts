@@ -54,16 +54,8 @@ import {
   type RequestContext,
   requireReadable,
 } from "../wire/exchange.ts";
-import {
-  isDeeper,
-  isList,
-  isObject,
-  type Json,
-  type JsonObject,
-  type MutableJson,
-  objectOr,
-  textOf,
-} from "../wire/json.ts";
+import { isDeeper, isList, isObject, type Json, type JsonObject, type MutableJson } from "../wire/json.ts";
+import { objectOr, textOf } from "../wire/members.ts";
 import type { NamespaceLifecycle } from "../writes/identity.ts";
 import type { WriteMode } from "../writes/steps.ts";
 import type { DeleteMode, Writer } from "../writes/writer.ts";

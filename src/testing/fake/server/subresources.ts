@@ -10,7 +10,8 @@ import { LabelSelector } from "../../../api/selector.ts";
 import { badRequest, conflict, invalid, invalidField, notFound, refusal } from "../../../client/protocol/refusal.ts";
 import type { Definition, ScalePaths } from "../storage/definition.ts";
 import { parseStored, type Store, type StoredCollection, type StoredObject } from "../storage/store.ts";
-import { at, isList, isObject, type JsonObject, listOr, type MutableJson, objectOr, textOf } from "../wire/json.ts";
+import { isList, isObject, type JsonObject, type MutableJson } from "../wire/json.ts";
+import { at, listOr, objectOr, textOf } from "../wire/members.ts";
 import type { WriteMode } from "../writes/steps.ts";
 import type { Writer } from "../writes/writer.ts";
 

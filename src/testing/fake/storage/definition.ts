@@ -10,18 +10,8 @@ import { apiVersionOf, type Resource } from "../../../api/resource.ts";
 import { isBuiltInGroup, type Subresource } from "../../../client/protocol/discovery.ts";
 import { schemaOf, schemaOfKind, type Struct, structNamed } from "../schema/schema.ts";
 import { SERVED_TEXT } from "../schema/served.ts";
-import {
-  at,
-  isList,
-  isObject,
-  type Json,
-  type JsonObject,
-  listOr,
-  type MutableJson,
-  objectOr,
-  objectsOf,
-  textOf,
-} from "../wire/json.ts";
+import { isList, isObject, type Json, type JsonObject, type MutableJson } from "../wire/json.ts";
+import { at, listOr, objectOr, objectsOf, textOf } from "../wire/members.ts";
 
 /** A column of a custom resource's table, as in `additionalPrinterColumns`. */
 export interface PrinterColumn {

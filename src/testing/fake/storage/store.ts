@@ -10,17 +10,8 @@
 import { decoder, encoder } from "../../../api/object.ts";
 import { notFound } from "../../../client/protocol/refusal.ts";
 import { goJson } from "../wire/go_text.ts";
-import {
-  isList,
-  isObject,
-  type Json,
-  type JsonObject,
-  memberObject,
-  type MutableJson,
-  objectOr,
-  sorted,
-  textOf,
-} from "../wire/json.ts";
+import { isList, isObject, type Json, type JsonObject, type MutableJson, sortMembers } from "../wire/json.ts";
+import { memberObject, objectOr, textOf } from "../wire/members.ts";
 import { type Definition, resourceId } from "./definition.ts";
 import { convert, otherForm } from "./forms.ts";
 /** One state of one object, serialized; each read parses it again. */
@@ -179,13 +170,14 @@ export function partialOf(definition: Definition, stored: StoredObject): Uint8Ar
 
 /** Serializes everything but metadata, as the text before and after it. */
 function around({ kind, apiVersion, custom }: Definition, object: JsonObject): readonly [head: string, tail: string] {
-  const { kind: _, apiVersion: __, metadata: ___, ...others } = object;
-  const members: JsonObject = custom ? sorted({ ...others, kind, apiVersion }) : { kind, apiVersion, ...others };
-  let [head, tail] = ["", ""];
+  const members: JsonObject = custom ? sortMembers({ ...object, kind, apiVersion }) : object;
+  let head = custom ? "" : `"kind":${goJson(kind)},"apiVersion":${goJson(apiVersion)},`;
+  let tail = "";
   for (const key in members) {
-    if (members[key] === undefined) continue;
+    const isWritten = key === "metadata" || (!custom && (key === "kind" || key === "apiVersion"));
+    if (isWritten || members[key] === undefined) continue;
     const text = `${goJson(key)}:${goJson(members[key])}`;
-    if (custom ? key < "metadata" : key === "kind" || key === "apiVersion") head += `${text},`;
+    if (custom && key < "metadata") head += `${text},`;
     else tail += `,${text}`;
   }
   return [`{${head}"metadata":`, `${tail}}`];
@@ -213,7 +205,7 @@ const METADATA_ORDER = [
 const MANAGED_FIELDS_ORDER = ["manager", "operation", "apiVersion", "time", "fieldsType", "fieldsV1", "subresource"];
 
 function orderMetadata(definition: Definition, metadata: JsonObject, resourceVersion: string | undefined): JsonObject {
-  if (definition.custom) return sorted({ ...metadata, resourceVersion });
+  if (definition.custom) return sortMembers({ ...metadata, resourceVersion });
   return inOrder({ ...metadata, resourceVersion }, METADATA_ORDER);
 }
 
@@ -226,7 +218,7 @@ function inOrder(metadata: JsonObject, order: readonly string[]): JsonObject {
     );
   }
   for (const field of ["labels", "annotations"]) {
-    if (ordered[field] !== undefined) ordered[field] = sorted(ordered[field]);
+    if (ordered[field] !== undefined) ordered[field] = sortMembers(ordered[field]);
   }
   return ordered;
 }

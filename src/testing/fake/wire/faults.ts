@@ -9,8 +9,8 @@
 
 import { encoder } from "../../../api/object.ts";
 import type { ApiStatus } from "../../../api/status.ts";
-import { withResolvers } from "../../../async/signals.ts";
-import { checkCounts } from "../../../async/time.ts";
+import { DerivedController } from "../../../async/signals.ts";
+import { checkCounts, sleep } from "../../../async/time.ts";
 import { PlainRefusal, refusalOf } from "../../../client/protocol/refusal.ts";
 import type { ByteBody } from "./byte_body.ts";
 import type { RecordedRequest } from "./exchange.ts";
@@ -18,26 +18,26 @@ import type { RecordedRequest } from "./exchange.ts";
 /** Selects the requests that a fault applies to. */
 export type RequestFilter = (request: RecordedRequest) => boolean;
 
-interface Armed<T> {
-  readonly filter: RequestFilter | undefined;
+interface Armed<T, Request> {
+  readonly filter: ((request: Request) => boolean) | undefined;
   readonly value: T;
   left: number;
 }
 
 /** A list of values that are armed for future requests. */
-class ArmedList<T> {
-  readonly #armed: Armed<T>[] = [];
+export class ArmedList<T, Request = RecordedRequest> {
+  readonly #armed: Armed<T, Request>[] = [];
 
   /** Arms `value` for the next `times` requests that match the filter. Returns a function that disarms what is left. */
-  arm(value: T, times: number, filter?: RequestFilter): () => void {
+  arm(value: T, times: number, filter?: (request: Request) => boolean): () => void {
     checkCounts("arm a fault", { times }, { min: 1, infinite: true });
-    const armed: Armed<T> = { filter, value, left: times };
+    const armed: Armed<T, Request> = { filter, value, left: times };
     this.#armed.push(armed);
     return () => this.#remove(armed);
   }
 
   /** Returns the value for a request and uses it up; if several match, the one armed first. */
-  take(request: RecordedRequest): T | undefined {
+  take(request: Request): T | undefined {
     const armed = this.#armed.find(({ filter }) => filter === undefined || filter(request));
     if (armed === undefined) return undefined;
     if (--armed.left <= 0) this.#remove(armed);
@@ -49,7 +49,7 @@ class ArmedList<T> {
     this.#armed.length = 0;
   }
 
-  #remove(armed: Armed<T>): void {
+  #remove(armed: Armed<T, Request>): void {
     const place = this.#armed.indexOf(armed);
     if (place >= 0) this.#armed.splice(place, 1);
   }
@@ -97,7 +97,8 @@ export class Faults {
   /** Milliseconds that the server's clock is ahead. */
   skewMs = 0;
   readonly #open = new Set<WeakRef<ByteBody>>();
-  readonly #waiting = new Set<(error: Error) => void>();
+  /** Ends the latency of waiting requests. */
+  #breaking = new AbortController();
 
   /** Fails the next `times` requests that match the filter. */
   fail(failure: number | RequestFailure, times: number, filter?: RequestFilter): void {
@@ -120,18 +121,8 @@ export class Faults {
   /** Waits for the latency, unless the signal aborts or the connection breaks first. */
   async delay(signal: AbortSignal | undefined): Promise<void> {
     if (this.latencyMs <= 0) return;
-    const { promise, resolve, reject } = withResolvers<void>();
-    const aborted = (): void => reject(signal!.reason);
-    const timer = setTimeout(resolve, this.latencyMs);
-    signal?.addEventListener("abort", aborted, { once: true });
-    this.#waiting.add(reject);
-    try {
-      await promise;
-    } finally {
-      clearTimeout(timer);
-      signal?.removeEventListener("abort", aborted);
-      this.#waiting.delete(reject);
-    }
+    using stop = new DerivedController(signal, this.#breaking.signal);
+    await sleep(this.latencyMs, stop);
   }
 
   /** Registers a body that is being sent, for {@linkcode breakAll}. */
@@ -144,7 +135,8 @@ export class Faults {
 
   /** Breaks all connections: waiting requests and open responses. */
   breakAll(): void {
-    for (const reject of this.#waiting) reject(new BrokenConnection());
+    this.#breaking.abort(new BrokenConnection());
+    this.#breaking = new AbortController();
     for (const reference of [...this.#open]) reference.deref()?.break(new BrokenConnection());
     this.#open.clear();
   }
@@ -200,16 +192,6 @@ interface HeldLine {
   readonly bytes: Uint8Array;
 }
 
-/** Destination of the lines. */
-interface LineSink {
-  /** Queues pieces. */
-  push(...pieces: readonly Uint8Array[]): void;
-  /** Queues pieces that arrive in one chunk, whatever the chunk size. */
-  pushChunk(...pieces: readonly Uint8Array[]): void;
-  /** Starts a new chunk that many bytes after what is queued. */
-  cutAfter(bytes: number): void;
-}
-
 /** The faults armed for the next events of one watch: each applies to one event, in the order of arming. */
 export class LineFaults {
   readonly #armed = new Set<LineFault>();
@@ -226,7 +208,7 @@ export class LineFaults {
   }
 
   /** Sends a line, with the next fault applied; returns true if the watch must end. */
-  send(sink: LineSink, key: string, bytes: Uint8Array): boolean {
+  send(sink: ByteBody, key: string, bytes: Uint8Array): boolean {
     const held = this.#held;
     if (held !== undefined && held.key !== key) {
       this.#held = undefined;
@@ -268,7 +250,7 @@ export class LineFaults {
   }
 
   /** Sends the line that is held back, before something that must follow it. */
-  flush(sink: LineSink): void {
+  flush(sink: ByteBody): void {
     if (this.#held !== undefined) sink.push(this.#held.bytes);
     this.#held = undefined;
   }

@@ -1,8 +1,8 @@
 /**
  * JSON values of the fake server: types, comparison, and copies.
  *
- * {@linkcode Json} and {@linkcode equalJson} are entry points. It knows no kinds and no schemas; `go_text.ts` writes
- * values as Go does.
+ * {@linkcode Json} and {@linkcode equalJson} are entry points. It knows no kinds and no schemas; members of unknown
+ * types are read by `members.ts`, and `go_text.ts` writes values as Go does.
  *
  * @module
  */
@@ -27,37 +27,6 @@ export function isObject(value: unknown): value is JsonObject {
 /** Returns true if `value` is a list. */
 export function isList(value: unknown): value is readonly Json[] {
   return Array.isArray(value);
-}
-
-/** Returns `value` if it is an object, else an empty object. */
-export function objectOr(value: unknown): JsonObject {
-  return isObject(value) ? value : {};
-}
-
-/** Returns `value` if it is a list, else an empty list. */
-export function listOr(value: unknown): readonly Json[] {
-  return isList(value) ? value : [];
-}
-
-/** Returns the objects of a list, at their places. */
-export function objectsOf(value: unknown): readonly JsonObject[] {
-  return listOr(value).map(objectOr);
-}
-
-/** Returns the elements of a list, which are texts where the list is one of texts. */
-export function textsOf(value: unknown): readonly string[] {
-  return Array.isArray(value) ? value : [];
-}
-
-/** Returns the object in a member, to be changed; an empty one is put there if there is none. */
-export function memberObject(object: MutableJson, name: string): MutableJson {
-  const value = object[name];
-  return isObject(value) ? value : object[name] = {};
-}
-
-/** Returns a string, number or boolean as text; `""` for anything else, as the server takes a missing field. */
-export function textOf(value: unknown): string {
-  return typeof value === "string" || typeof value === "number" || typeof value === "boolean" ? String(value) : "";
 }
 
 /** Compares two values; the order of keys and undefined members are ignored. */
@@ -98,21 +67,13 @@ export function setMember(object: MutableJson, key: string, value: Json | undefi
   } else object[key] = value;
 }
 
-/** Returns the value at a path of keys; undefined if there is none. */
-export function at(value: unknown, ...path: readonly string[]): unknown {
-  let here = value;
-  for (const key of path) {
-    if (typeof here !== "object" || here === null || !Object.hasOwn(here, key)) return undefined;
-    here = (here as Record<string, unknown>)[key];
-  }
-  return here;
-}
-
-/** Returns a copy whose members are sorted, at any depth. */
-export function sorted<T>(value: T): T {
-  if (Array.isArray(value)) return value.map(sorted) as T;
+/** Returns a copy whose members are sortMembers, at any depth. */
+export function sortMembers<T>(value: T): T {
+  if (Array.isArray(value)) return value.map(sortMembers) as T;
   if (!isObject(value)) return value;
   const copy: MutableJson = {};
-  for (const key of Object.keys(value).sort()) if (value[key] !== undefined) setMember(copy, key, sorted(value[key]));
+  for (const key of Object.keys(value).sort()) {
+    if (value[key] !== undefined) setMember(copy, key, sortMembers(value[key]));
+  }
   return copy as T;
 }

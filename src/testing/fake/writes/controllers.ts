@@ -7,16 +7,8 @@
  * @module
  */
 import { parseStored, type Store, type StoredCollection, type StoredObject } from "../storage/store.ts";
-import {
-  isList,
-  isObject,
-  type Json,
-  type JsonObject,
-  listOr,
-  type MutableJson,
-  objectOr,
-  textOf,
-} from "../wire/json.ts";
+import { isList, isObject, type Json, type JsonObject, type MutableJson } from "../wire/json.ts";
+import { listOr, objectOr, textOf } from "../wire/members.ts";
 import { NAMESPACES } from "./identity.ts";
 import type { Writer } from "./writer.ts";
 

@@ -21,7 +21,8 @@ import {
 import type { Struct } from "../schema/schema.ts";
 import type { Definition } from "../storage/definition.ts";
 import { parseStored, type Store, type StoredObject } from "../storage/store.ts";
-import { isList, type Json, type JsonObject, objectOr, textOf } from "../wire/json.ts";
+import { isList, type Json, type JsonObject } from "../wire/json.ts";
+import { objectOr, textOf } from "../wire/members.ts";
 
 /** What the checks look at in a write. */
 export interface CheckedWrite {

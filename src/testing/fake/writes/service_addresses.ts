@@ -10,18 +10,8 @@ import { type Causes, invalid, invalidField } from "../../../client/protocol/ref
 import { readAddress, refuseValue } from "../schema/checks.ts";
 import { familyCauses } from "../schema/rules.ts";
 import { goJson } from "../wire/go_text.ts";
-import {
-  isList,
-  type Json,
-  type JsonObject,
-  listOr,
-  memberObject,
-  type MutableJson,
-  objectOr,
-  objectsOf,
-  textOf,
-  textsOf,
-} from "../wire/json.ts";
+import { isList, type Json, type JsonObject, type MutableJson } from "../wire/json.ts";
+import { listOr, memberObject, objectOr, objectsOf, textOf, textsOf } from "../wire/members.ts";
 
 const FIRST_ADDRESS = 10;
 const ADDRESSES = 0x10000;

@@ -17,7 +17,8 @@ import { validateCreate, validatePart, validateUpdate } from "../schema/updates.
 import { validateCustom, validateTyped } from "../schema/validate.ts";
 import type { Definition } from "../storage/definition.ts";
 import { type StoredCollection, storedKey, type StoredObject } from "../storage/store.ts";
-import { cloneJson, isList, type JsonObject, memberObject, type MutableJson, objectOr, textOf } from "../wire/json.ts";
+import { cloneJson, isList, type JsonObject, type MutableJson } from "../wire/json.ts";
+import { memberObject, objectOr, textOf } from "../wire/members.ts";
 import type { Admission } from "./admission.ts";
 import {
   checkCustomType,
@@ -161,16 +162,27 @@ const STEPS: readonly Step[] = [
   { of: "write", perform: refuse },
 ];
 
+type Phase = "read" | "create" | "update";
+
+/** The plans so far: of the phase, of requests or tests, with or without schemas. */
+const PLANS = new Map<string, readonly Step[]>();
+
+function planOf(phase: Phase, isTyped: boolean, direct: boolean): readonly Step[] {
+  return STEPS.filter(({ of, only }) =>
+    (of === phase || (of === "write" && phase !== "read")) && (only === "typed" ? isTyped : !(only && direct))
+  );
+}
+
 /**
  * Performs the steps of a part of a write.
  *
  * @throws {StatusError} 400, 404, 409, 422 or 500, like kube-apiserver.
  */
-export function perform(phase: "read" | "create" | "update", draft: Draft): void {
+export function perform(phase: Phase, draft: Draft): void {
   const { isTyped, mode: { direct } } = draft;
-  const plan = STEPS.filter(({ of, only }) =>
-    (of === phase || (of === "write" && phase !== "read")) && (only === "typed" ? isTyped : !(only && direct))
-  );
+  const id = `${phase} ${isTyped} ${direct}`;
+  let plan = PLANS.get(id);
+  if (plan === undefined) PLANS.set(id, plan = planOf(phase, isTyped, direct));
   for (const step of plan) step.perform(draft as UpdateDraft);
 }
 
