@@ -18,7 +18,7 @@ import {
   type MutableJson,
   sortMembers,
 } from "../wire/json.ts";
-import { objectOr, textOf } from "../wire/members.ts";
+import { listOr, objectOr, textOf } from "../wire/members.ts";
 import { FieldSet, type PathElement, printPath } from "./field_set.ts";
 import {
   mergeTyped,
@@ -71,7 +71,7 @@ function identityOf({ manager, operation, apiVersion, subresource }: Omit<Entry,
 /** Returns the managedFields of an object. */
 export function managedFieldsOf(object: JsonObject): readonly JsonObject[] {
   const { managedFields } = objectOr(object.metadata);
-  return isList(managedFields) ? managedFields.filter(isObject) : [];
+  return listOr(managedFields).filter(isObject);
 }
 
 /** Reads managedFields; undefined if an entry is malformed. */
@@ -131,17 +131,8 @@ const UNOWNED = FieldSet.of(
   ["f:apiVersion"],
   ["f:kind"],
   [META],
-  ...[
-    "name",
-    "namespace",
-    "creationTimestamp",
-    "selfLink",
-    "uid",
-    "clusterName",
-    "generation",
-    "managedFields",
-    "resourceVersion",
-  ].map((name) => [META, `f:${name}`]),
+  ..."name namespace creationTimestamp selfLink uid clusterName generation managedFields resourceVersion".split(" ")
+    .map((name) => [META, `f:${name}`]),
 );
 
 const [STATUS, SPEC] = [["f:status"], ["f:spec"]];

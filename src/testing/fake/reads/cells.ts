@@ -45,7 +45,7 @@ function number(object: JsonObject, ...path: readonly string[]): number {
 /** The objects of the list at a path. */
 function objects(object: JsonObject, ...path: readonly string[]): readonly JsonObject[] {
   const value = at(object, ...path);
-  return isList(value) ? value.filter(isObject) : [];
+  return listOr(value).filter(isObject);
 }
 
 /** The texts of the list at a path. */

@@ -505,29 +505,16 @@ export const RULES: Readonly<Record<string, Rule>> = {
 };
 
 /** Types whose rules say, in words of their own, which members are required and which values they have. */
-export const OWN_WORDS: ReadonlySet<string> = new Set([
-  "core/v1.DownwardAPIVolumeFile",
-  "core/v1.NodeSelector",
-  "core/v1.NodeSelectorRequirement",
-  "core/v1.PodSpec",
-  "core/v1.ServiceAccountTokenProjection",
-  "core/v1.Sysctl",
-  "core/v1.Taint",
-  "core/v1.Toleration",
-  "meta/v1.LabelSelectorRequirement",
-  "meta/v1.OwnerReference",
-]);
+export const OWN_WORDS: ReadonlySet<string> = new Set(
+  ("core/v1.DownwardAPIVolumeFile core/v1.NodeSelector core/v1.NodeSelectorRequirement core/v1.PodSpec " +
+    "core/v1.ServiceAccountTokenProjection core/v1.Sysctl core/v1.Taint core/v1.Toleration " +
+    "meta/v1.LabelSelectorRequirement meta/v1.OwnerReference").split(" "),
+);
 
 /** Fields, by type and name, of which a rule or the server's storage says what is required and allowed. */
-export const ELSEWHERE: ReadonlySet<string> = new Set([
-  "apps/v1.DaemonSetSpec.selector",
-  "apps/v1.DaemonSetUpdateStrategy.type",
-  "apps/v1.DeploymentStrategy.type",
-  "apps/v1.StatefulSetSpec.podManagementPolicy",
-  "apps/v1.StatefulSetUpdateStrategy.type",
-  "batch/v1.JobSpec.podReplacementPolicy",
-  "batch/v1.PodFailurePolicyOnExitCodesRequirement.values",
-  "meta/v1.ObjectMeta.ownerReferences",
-  "rbac/v1.RoleRef.kind",
-  "rbac/v1.Subject.kind",
-]);
+export const ELSEWHERE: ReadonlySet<string> = new Set(
+  ("apps/v1.DaemonSetSpec.selector apps/v1.DaemonSetUpdateStrategy.type apps/v1.DeploymentStrategy.type " +
+    "apps/v1.StatefulSetSpec.podManagementPolicy apps/v1.StatefulSetUpdateStrategy.type " +
+    "batch/v1.JobSpec.podReplacementPolicy batch/v1.PodFailurePolicyOnExitCodesRequirement.values " +
+    "meta/v1.ObjectMeta.ownerReferences rbac/v1.RoleRef.kind rbac/v1.Subject.kind").split(" "),
+);

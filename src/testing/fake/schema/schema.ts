@@ -158,7 +158,7 @@ function schemaText(id: string): SchemaText | undefined {
   return text;
 }
 
-const SCALARS: Readonly<Partial<Record<string, ScalarSchema>>> = Object.fromEntries(
+const SCALARS: ReadonlyMap<string, ScalarSchema> = new Map(
   ([
     "string",
     "int32",
@@ -171,7 +171,8 @@ const SCALARS: Readonly<Partial<Record<string, ScalarSchema>>> = Object.fromEntr
     "quantity",
     "intOrString",
     "any",
-  ] as const).map((type: ScalarType) => [type, { type }]),
+  ] as const)
+    .map((type) => [type, { type }]),
 );
 
 /** The types of a group's version; each is read at its first use. */
@@ -224,7 +225,7 @@ class SchemaText {
         mergeKey,
       } satisfies ListOf;
     }
-    const scalar = SCALARS[type];
+    const scalar = SCALARS.get(type);
     if (scalar !== undefined) return scalar;
     if (this.#unions.has(type)) return { type: "any", union: this.struct(type) };
     return type.includes(".") ? structNamed(type) : structNamed(`${this.#id}.${type}`);
@@ -236,15 +237,16 @@ class SchemaText {
     const fields = new Map<string, Field>();
     const inlined = new Map<number, Struct>();
     if (marks.includes("kind")) {
-      for (const name of ["kind", "apiVersion"]) fields.set(name, new TextField(this, `${name} 0 string`));
+      for (const name of ["kind", "apiVersion"]) fields.set(name, readField(this, `${name} 0 string`));
     }
     for (const line of lines) {
-      const field = new TextField(this, line);
+      const field = readField(this, line);
       if (field.name !== "+") fields.set(field.name, field);
       else {
-        const embedded = field.schema as Struct;
-        inlined.set(field.number, embedded);
-        for (const [name, inner] of embedded.fields) fields.set(name, (inner as TextField).embedded());
+        const { schema, number } = field;
+        if (schema.type !== "struct") continue;
+        inlined.set(number, schema);
+        for (const [name, inner] of schema.fields) fields.set(name, embedded(inner));
       }
     }
     return {
@@ -262,52 +264,32 @@ class SchemaText {
 
 const LINE = /^(\S+?)(!?)(-?) (\d+) (\*?)(\S+)(?: (atomic|granular))?(?: merge=(\S*))?(?: enum=(\S*))?(?: =(.*))?$/;
 
-/** A field, of which the type is read at its first use. */
-class TextField implements Field {
-  readonly name: string;
-  readonly number: number;
-  readonly pointer: boolean;
-  readonly omitEmpty: boolean;
-  readonly required: boolean;
-  readonly nullable = false;
-  readonly default: Json | undefined;
-  readonly allowed: readonly string[];
-  readonly #text: SchemaText;
-  readonly #line: string;
-  readonly #type: string;
-  readonly #mark: string | undefined;
-  readonly #mergeKey: string | undefined;
-  #schema: Schema | undefined;
+/** Reads a field, of which the type is read at its first use. */
+function readField(text: SchemaText, line: string): Field {
+  const [, name, required, kept, number, pointer, type, mark, mergeKey, values, value] = LINE.exec(line)!;
+  let schema: Schema | undefined;
+  const read = (): Schema => {
+    const found = text.schema(type, mergeKey);
+    return mark === undefined || found.type === "list" ? found : { ...found, atomic: mark === "atomic" };
+  };
+  return {
+    name,
+    number: Number(number),
+    pointer: pointer !== "",
+    omitEmpty: kept === "",
+    required: required !== "",
+    nullable: false,
+    default: value === undefined ? undefined : JSON.parse(value),
+    allowed: values?.split("|") ?? [],
+    get schema(): Schema {
+      return schema ??= read();
+    },
+  };
+}
 
-  constructor(text: SchemaText, line: string, number?: number) {
-    const [, name, required, kept, written, pointer, type, mark, mergeKey, values, value] = LINE.exec(line)!;
-    this.name = name;
-    this.number = number ?? Number(written);
-    this.pointer = pointer !== "";
-    this.omitEmpty = kept === "";
-    this.required = required !== "";
-    this.default = value === undefined ? undefined : JSON.parse(value);
-    this.allowed = values?.split("|") ?? [];
-    this.#text = text;
-    this.#line = line;
-    this.#type = type;
-    this.#mark = mark;
-    this.#mergeKey = mergeKey;
-  }
-
-  get schema(): Schema {
-    return this.#schema ??= this.#readSchema();
-  }
-
-  /** The same field in a struct that embeds its own. */
-  embedded(): Field {
-    return new TextField(this.#text, this.#line, 0);
-  }
-
-  #readSchema(): Schema {
-    const schema = this.#text.schema(this.#type, this.#mergeKey);
-    return this.#mark === undefined ? schema : { ...schema as Struct, atomic: this.#mark === "atomic" };
-  }
+/** Returns the same field in a struct that embeds its own. */
+function embedded(field: Field): Field {
+  return Object.create(field, { number: { value: 0 } });
 }
 
 const OPEN_API_TYPES: Readonly<Record<string, ScalarType>> = {

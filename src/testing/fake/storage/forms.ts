@@ -13,22 +13,12 @@ const CORE = "/v1/events";
 const NEWER = "events.k8s.io/v1/events";
 
 /** The members of an event of events.k8s.io/v1, in their order, and their names in core/v1. */
-const NEWER_MEMBERS: readonly (readonly [name: string, core: string])[] = [
-  ["eventTime", "eventTime"],
-  ["series", "series"],
-  ["reportingController", "reportingComponent"],
-  ["reportingInstance", "reportingInstance"],
-  ["action", "action"],
-  ["reason", "reason"],
-  ["regarding", "involvedObject"],
-  ["related", "related"],
-  ["note", "message"],
-  ["type", "type"],
-  ["deprecatedSource", "source"],
-  ["deprecatedFirstTimestamp", "firstTimestamp"],
-  ["deprecatedLastTimestamp", "lastTimestamp"],
-  ["deprecatedCount", "count"],
-];
+const NEWER_MEMBERS = ("eventTime series reportingController=reportingComponent reportingInstance action reason " +
+  "regarding=involvedObject related note=message type deprecatedSource=source deprecatedFirstTimestamp=firstTimestamp " +
+  "deprecatedLastTimestamp=lastTimestamp deprecatedCount=count").split(" ").map((pair) => {
+    const [name, core = name] = pair.split("=");
+    return [name, core] as const;
+  });
 
 /** The order of the members in core/v1. */
 const CORE_ORDER = [6, 5, 8, 10, 11, 12, 13, 9, 0, 1, 4, 7, 2, 3];

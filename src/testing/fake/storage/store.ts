@@ -184,23 +184,9 @@ function around({ kind, apiVersion, custom }: Definition, object: JsonObject): r
 }
 
 /** The key order of Go's ObjectMeta, which built-in kinds use. */
-const METADATA_ORDER = [
-  "name",
-  "generateName",
-  "namespace",
-  "selfLink",
-  "uid",
-  "resourceVersion",
-  "generation",
-  "creationTimestamp",
-  "deletionTimestamp",
-  "deletionGracePeriodSeconds",
-  "labels",
-  "annotations",
-  "ownerReferences",
-  "finalizers",
-  "managedFields",
-] as const;
+const METADATA_ORDER =
+  ("name generateName namespace selfLink uid resourceVersion generation creationTimestamp deletionTimestamp " +
+    "deletionGracePeriodSeconds labels annotations ownerReferences finalizers managedFields").split(" ");
 
 const MANAGED_FIELDS_ORDER = ["manager", "operation", "apiVersion", "time", "fieldsType", "fieldsV1", "subresource"];
 

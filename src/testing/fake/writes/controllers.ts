@@ -91,7 +91,7 @@ function candidates(store: Store): Candidate[] {
     for (const stored of collection.slice({ namespace: "", revision: store.revision })) {
       const object = parseStored(stored);
       const { ownerReferences } = objectOr(object.metadata);
-      const owners = isList(ownerReferences) ? ownerReferences.filter(isObject) : [];
+      const owners = listOr(ownerReferences).filter(isObject);
       found.push({ collection, stored, object, owners });
     }
   }

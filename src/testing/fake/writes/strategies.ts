@@ -340,14 +340,7 @@ function resized(member: string, old: JsonObject, next: JsonObject): JsonObject 
 }
 
 /** Built-in kinds whose status is written without their metadata. */
-export const STATUS_ALONE: ReadonlySet<string> = new Set([
-  "csinodes",
-  "devicetaintrules",
-  "flowschemas",
-  "podcertificaterequests",
-  "prioritylevelconfigurations",
-  "resourceclaims",
-  "servicecidrs",
-  "validatingadmissionpolicies",
-  "volumeattachments",
-]);
+export const STATUS_ALONE = new Set(
+  ("csinodes devicetaintrules flowschemas podcertificaterequests prioritylevelconfigurations resourceclaims " +
+    "servicecidrs validatingadmissionpolicies volumeattachments").split(" "),
+);
