@@ -224,15 +224,16 @@ export function validateCreate({ name }: Struct, object: JsonObject): Causes {
   return causes;
 }
 
-/** Finds what an update changes that cannot be changed. */
-export function validateUpdate(schema: Struct, old: JsonObject, object: JsonObject): Causes {
+/** Finds what an update changes that cannot be changed; a subresource changes what an update of the object cannot. */
+export function validateUpdate(schema: Struct, subresource: string, old: JsonObject, object: JsonObject): Causes {
+  if (subresource !== "" && subresource !== "status") return validatePart(subresource, old, object);
   const causes: Causes = [];
   for (const update of UPDATES[schema.name] ?? []) update(old, object, causes);
   return causes;
 }
 
 /** Checks an update by a subresource, beside its object's rules: ephemeral containers and the QoS class stay. */
-export function validatePart(subresource: string, old: JsonObject, object: JsonObject): Causes {
+function validatePart(subresource: string, old: JsonObject, object: JsonObject): Causes {
   const [before, after] = [objectOr(old.spec), objectOr(object.spec)];
   if (subresource === "resize") {
     const quality = qosClass(before);

@@ -40,7 +40,14 @@ import { decodeTyped, type FieldValidation } from "../schema/decode.ts";
 import { readProtobuf } from "../schema/protobuf.ts";
 import { structNamed } from "../schema/schema.ts";
 import { type Definition, schemaOfDefinition } from "../storage/definition.ts";
-import { parseStored, partialOf, type Store, type StoredCollection, type StoredObject } from "../storage/store.ts";
+import {
+  parseStored,
+  partialOf,
+  type Store,
+  type StoredCollection,
+  storedKey,
+  type StoredObject,
+} from "../storage/store.ts";
 import { ByteBody, joinBytes } from "../wire/byte_body.ts";
 import {
   answerBytes,
@@ -54,11 +61,11 @@ import {
   type RequestContext,
   requireReadable,
 } from "../wire/exchange.ts";
-import { isDeeper, isList, isObject, type Json, type JsonObject, type MutableJson } from "../wire/json.ts";
-import { objectOr, textOf } from "../wire/members.ts";
+import { isDeeper, isObject, type Json, type JsonObject, type MutableJson } from "../wire/json.ts";
+import { listOr, objectOr, textOf } from "../wire/members.ts";
 import type { NamespaceLifecycle } from "../writes/identity.ts";
 import type { WriteMode } from "../writes/steps.ts";
-import type { DeleteMode, Writer } from "../writes/writer.ts";
+import { type DeleteMode, deleteModeOf, type Writer } from "../writes/writer.ts";
 import { type PodSubresources, scaled, scaledConfig, scaleOf } from "./subresources.ts";
 
 /** Maximum nesting of objects and arrays: kube-apiserver takes 10,000 levels, which overflow the stack here. */
@@ -249,27 +256,21 @@ export class ResourceHandler {
     const isNamed = request.route.name !== undefined;
     if (verb === "create" && isNamed) throw noMethod();
     if (!isNamed && (verb === "update" || verb === "patch")) throw noVerb(definition, verb);
-    switch (verb) {
-      case "get":
-        return this.#get(request);
-      case "list":
-        return this.#list(request);
-      case "watch":
-        return this.#watch(request);
-      case "create":
-        return this.#create(request);
-      case "update":
-        return this.#update(request);
-      case "patch":
-        return this.#patch(request);
-      case "delete":
-        return this.#delete(request);
-      case "deletecollection":
-        return this.#deleteCollection(request);
-      default:
-        throw noMethod();
-    }
+    const perform = this.#verbs[verb];
+    if (perform === undefined) throw noMethod();
+    return perform(request);
   }
+
+  readonly #verbs: Readonly<Record<string, ((request: ResourceRequest) => Response) | undefined>> = {
+    get: (request) => this.#get(request),
+    list: (request) => this.#list(request),
+    watch: (request) => this.#watch(request),
+    create: (request) => this.#create(request),
+    update: (request) => this.#update(request),
+    patch: (request) => this.#patch(request),
+    delete: (request) => this.#delete(request),
+    deletecollection: (request) => this.#deleteCollection(request),
+  };
 
   /** Answers a request for a subresource that is no form of its object; undefined for others. */
   #part(request: ResourceRequest, verb: string, subresource: string): Response | undefined {
@@ -285,15 +286,15 @@ export class ResourceHandler {
     }
     if (verb !== "create") return undefined;
     requireReadable(context.request.headers.get("content-type"), collection.definition.custom);
-    return this.#createPart(request, subresource, keyOf(route), requestBodyObject(request.body));
+    return this.#createPart(request, subresource, storedKey(route), requestBodyObject(request.body));
   }
 
   /** @throws {StatusError} 404 if there is no such pod, 400 if it is on no node. */
   #checkAssigned({ collection, route }: ResourceRequest): void {
-    const stored = collection.get(keyOf(route));
-    if (stored === undefined) throw notFound(collection.definition, route.name!);
-    const { nodeName } = objectOr(parseStored(stored).spec);
-    if (!nodeName) throw badRequest(`pod ${stored.name} does not have a host assigned`);
+    const stored = collection.existing(storedKey(route));
+    if (!objectOr(parseStored(stored).spec).nodeName) {
+      throw badRequest(`pod ${stored.name} does not have a host assigned`);
+    }
   }
 
   #createPart(request: ResourceRequest, subresource: string, key: string, body: JsonObject): Response {
@@ -314,9 +315,7 @@ export class ResourceHandler {
     const { context, collection, route } = request;
     const asked = context.url.searchParams.get("resourceVersion") ?? "";
     if (asked !== "") this.#parts.lister.checkReached(parseRevision(asked, false));
-    const stored = collection.get(keyOf(route));
-    if (stored === undefined) throw notFound(collection.definition, route.name!);
-    return this.#object(request, stored, 200);
+    return this.#object(request, collection.existing(storedKey(route)), 200);
   }
 
   #list({ context, collection, route }: ResourceRequest): Response {
@@ -371,10 +370,15 @@ export class ResourceHandler {
     const mode = writeMode(request, "UpdateOptions");
     if (route.subresource === "scale") {
       const { definition } = collection;
-      const { stored } = writer.change(collection, keyOf(route), (object) => scaled(definition, object, body), mode);
+      const { stored } = writer.change(
+        collection,
+        storedKey(route),
+        (object) => scaled(definition, object, body),
+        mode,
+      );
       return this.#object(request, stored, 200);
     }
-    const { stored, created } = writer.update(collection, keyOf(route), body, { ...mode, ...strict });
+    const { stored, created } = writer.update(collection, storedKey(route), body, { ...mode, ...strict });
     return this.#object(request, stored, created ? 201 : 200);
   }
 
@@ -404,13 +408,13 @@ export class ResourceHandler {
           applyPatch(scaleOf(definition, object), patch, type, structNamed("autoscaling/v1.Scale")),
         )
         : patched(object, patch, type, definition);
-    return this.#object(request, writer.change(collection, keyOf(route), change, mode).stored, 200);
+    return this.#object(request, writer.change(collection, storedKey(route), change, mode).stored, 200);
   }
 
   #delete(request: ResourceRequest): Response {
     const { context, collection, route } = request;
     const { definition } = collection;
-    const deletion = this.#parts.writer.delete(collection, keyOf(route), deleteMode(context, request.body));
+    const deletion = this.#parts.writer.delete(collection, storedKey(route), deleteMode(context, request.body));
     if (!deletion.gone || definition.returnsDeleted) return this.#object(request, deletion.stored, 200);
     const { name, uid } = deletion.stored;
     const { group, kind } = detailsOf(definition);
@@ -481,10 +485,6 @@ function patched(
   };
 }
 
-function keyOf({ namespace, name }: ResourceRoute): string {
-  return namespace === "" ? name! : `${namespace}/${name}`;
-}
-
 /** The options of a write, which have a kind of their own for each verb. */
 function writeMode({ context, route, user, warnings }: ResourceRequest, kind: OptionsKind, isApply = false): WriteMode {
   const { searchParams } = context.url;
@@ -502,18 +502,19 @@ function writeMode({ context, route, user, warnings }: ResourceRequest, kind: Op
     const message = "Too long: may not be more than 128 bytes";
     causes.push({ reason: "FieldValueTooLong", message, field: "fieldManager" });
   }
-  const dryRun = searchParams.getAll("dryRun").filter((value) => value !== "");
-  if (dryRun.some((value) => value !== "All")) causes.push(unsupportedField("dryRun", dryRun, ["All"]));
+  const dryRun = searchParams.getAll("dryRun");
+  checkDryRun(dryRun, causes);
   if (!isFieldValidation(fieldValidation)) {
     causes.push(unsupportedField("fieldValidation", fieldValidation, ["", "Ignore", "Strict", "Warn"]));
+  }
+  if (causes.length > 0 || !isFieldValidation(fieldValidation)) {
     throw invalid({ group: "meta.k8s.io", kind, name: "" }, causes);
   }
-  if (causes.length > 0) throw invalid({ group: "meta.k8s.io", kind, name: "" }, causes);
   return {
     manager: manager || agent || "unknown",
     user,
     subresource: route.subresource ?? "",
-    dryRun: dryRun.length > 0,
+    dryRun: dryRun.includes("All"),
     direct: false,
     fieldValidation: fieldValidation || "Warn",
     warnings,
@@ -521,6 +522,11 @@ function writeMode({ context, route, user, warnings }: ResourceRequest, kind: Op
 }
 
 type OptionsKind = "CreateOptions" | "UpdateOptions" | "PatchOptions";
+
+function checkDryRun(values: readonly string[], causes: Causes): void {
+  const given = values.filter((value) => value !== "");
+  if (given.some((value) => value !== "All")) causes.push(unsupportedField("dryRun", given, ["All"]));
+}
 
 function isFieldValidation(value: string): value is FieldValidation | "" {
   return value === "" || value === "Warn" || value === "Ignore" || value === "Strict";
@@ -542,15 +548,14 @@ function deleteOptions(text: string): JsonObject {
   if (kind !== "" && kind !== DELETE_OPTIONS.kind) {
     throw badRequest(`no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)}`);
   }
-  return decodeTyped(structNamed("meta/v1.DeleteOptions")!, options, DELETE_OPTIONS).object;
+  return decodeTyped(structNamed("meta/v1.DeleteOptions"), options, DELETE_OPTIONS).object;
 }
 
 /** The options of a deletion: those of the body, or, without one, those of the query. */
 function deleteMode({ url: { searchParams } }: RequestContext, text: string): DeleteMode {
   const query = { ...Object.fromEntries(searchParams), dryRun: searchParams.getAll("dryRun") };
   const options: JsonObject = text === "" ? query : deleteOptions(text);
-  const { gracePeriodSeconds: grace, propagationPolicy: policy, orphanDependents, preconditions } = options;
-  const { uid, resourceVersion } = objectOr(preconditions);
+  const { propagationPolicy: policy, orphanDependents, dryRun } = options;
   const causes: Causes = [];
   if (orphanDependents !== undefined && policy !== undefined) {
     const why = "orphanDependents and deletionPropagation cannot be both set";
@@ -559,17 +564,7 @@ function deleteMode({ url: { searchParams } }: RequestContext, text: string): De
   if (policy !== undefined && !POLICIES.slice(0, 3).includes(textOf(policy))) {
     causes.push(unsupportedField("propagationPolicy", policy, POLICIES));
   }
-  const dryRun = (isList(options.dryRun) ? options.dryRun.map(textOf) : []).filter((value) => value !== "");
-  if (dryRun.some((value) => value !== "All")) causes.push(unsupportedField("dryRun", dryRun, ["All"]));
+  checkDryRun(listOr(dryRun).map(textOf), causes);
   if (causes.length > 0) throw invalid({ group: "meta.k8s.io", kind: "DeleteOptions", name: "" }, causes);
-  return {
-    dryRun: dryRun.length > 0,
-    direct: false,
-    ...(grace === undefined ? {} : { gracePeriodSeconds: Math.max(0, Number(textOf(grace))) }),
-    ...(policy === undefined ? {} : { propagationPolicy: textOf(policy) }),
-    preconditions: {
-      ...(typeof uid === "string" ? { uid } : {}),
-      ...(typeof resourceVersion === "string" ? { resourceVersion } : {}),
-    },
-  };
+  return deleteModeOf(options);
 }

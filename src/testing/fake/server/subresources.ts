@@ -7,13 +7,14 @@
  * @module
  */
 import { LabelSelector } from "../../../api/selector.ts";
-import { badRequest, conflict, invalid, invalidField, notFound, refusal } from "../../../client/protocol/refusal.ts";
+import { rfc3339 } from "../../../async/time.ts";
+import { badRequest, conflict, invalid, invalidField, refusal } from "../../../client/protocol/refusal.ts";
 import type { Definition, ScalePaths } from "../storage/definition.ts";
 import { parseStored, type Store, type StoredCollection, type StoredObject } from "../storage/store.ts";
 import { isList, isObject, type JsonObject, type MutableJson } from "../wire/json.ts";
 import { at, listOr, objectOr, textOf } from "../wire/members.ts";
 import type { WriteMode } from "../writes/steps.ts";
-import type { Writer } from "../writes/writer.ts";
+import { deleteModeOf, type Writer } from "../writes/writer.ts";
 
 const PATHS: ScalePaths = { specReplicasPath: ".spec.replicas", statusReplicasPath: ".status.replicas" };
 
@@ -123,22 +124,11 @@ export class PodSubresources {
    */
   evict(pods: StoredCollection, key: string, body: JsonObject, mode: WriteMode): JsonObject {
     const stored = this.#named(pods, key, body, "Eviction");
-    const options = objectOr(body.deleteOptions);
-    const dryRun = mode.dryRun || (isList(options.dryRun) && options.dryRun.includes("All"));
-    const { gracePeriodSeconds: grace, propagationPolicy: policy } = options;
-    const { uid, resourceVersion } = objectOr(options.preconditions);
+    const options = deleteModeOf(objectOr(body.deleteOptions));
+    const dryRun = mode.dryRun || options.dryRun;
     const budget = this.#budgetOf(stored);
     if (budget !== undefined && !dryRun) this.#count(budget, stored.name, mode);
-    this.#writer.delete(pods, key, {
-      dryRun,
-      direct: false,
-      ...(typeof grace === "number" ? { gracePeriodSeconds: grace } : {}),
-      ...(typeof policy === "string" ? { propagationPolicy: policy } : {}),
-      preconditions: {
-        ...(typeof uid === "string" ? { uid } : {}),
-        ...(typeof resourceVersion === "string" ? { resourceVersion } : {}),
-      },
-    });
+    this.#writer.delete(pods, key, { ...options, dryRun });
     return CREATED;
   }
 
@@ -165,7 +155,7 @@ export class PodSubresources {
   #count(budget: StoredObject, pod: string, mode: WriteMode): void {
     const change = (object: JsonObject): JsonObject => {
       const status = objectOr(object.status);
-      const disruptedPods = { ...objectOr(status.disruptedPods), [pod]: this.#time(0) };
+      const disruptedPods = { ...objectOr(status.disruptedPods), [pod]: this.#time() };
       return { ...object, status: { ...status, disruptionsAllowed: allowedBy(object) - 1, disruptedPods } };
     };
     this.#writer.change(this.#store.collection(BUDGETS)!, budget.key, change, { ...mode, subresource: "status" });
@@ -193,12 +183,8 @@ export class PodSubresources {
       }
       const { conditions, ...status } = objectOr(pod.status);
       const others = listOr(conditions).filter((it) => objectOr(it).type !== "PodScheduled");
-      const scheduled = {
-        type: "PodScheduled",
-        status: "True",
-        lastProbeTime: null,
-        lastTransitionTime: this.#time(0),
-      };
+      const times = { lastProbeTime: null, lastTransitionTime: this.#time() };
+      const scheduled = { type: "PodScheduled", status: "True", ...times };
       return { ...pod, spec: { ...spec, nodeName: node }, status: { ...status, conditions: [...others, scheduled] } };
     };
     this.#writer.change(pods, key, change, { ...mode, subresource: "binding" });
@@ -211,8 +197,7 @@ export class PodSubresources {
    * @throws {StatusError} 404 if there is no such service account, 422 for less than ten minutes.
    */
   token(accounts: StoredCollection, key: string, body: JsonObject): JsonObject {
-    const stored = accounts.get(key);
-    const { namespace, name, uid } = stored ?? this.#missing(accounts, key);
+    const { namespace, name, uid } = accounts.existing(key);
     const { audiences, expirationSeconds, boundObjectRef = null } = objectOr(body.spec);
     const seconds = typeof expirationSeconds === "number" ? expirationSeconds : 3_600;
     checkLifetime(seconds);
@@ -224,25 +209,21 @@ export class PodSubresources {
     return {
       kind: "TokenRequest",
       apiVersion: "authentication.k8s.io/v1",
-      metadata: { name, namespace, uid, creationTimestamp: this.#time(0) },
+      metadata: { name, namespace, uid, creationTimestamp: this.#time() },
       spec: { audiences: audience, expirationSeconds: seconds, boundObjectRef },
       status: { token: `${token}.fake`, expirationTimestamp: this.#time(seconds) },
     };
   }
 
   #named(pods: StoredCollection, key: string, body: JsonObject, kind: string): StoredObject {
-    const stored = pods.get(key) ?? this.#missing(pods, key);
+    const stored = pods.existing(key);
     const { name } = objectOr(body.metadata);
     if (name !== stored.name) throw badRequest(`name in URL does not match name in ${kind} object`);
     return stored;
   }
 
-  #missing({ definition }: StoredCollection, key: string): never {
-    throw notFound(definition, key.slice(key.indexOf("/") + 1));
-  }
-
-  #time(plusSeconds: number): string {
-    return new Date(this.#now() + plusSeconds * 1_000).toISOString().replace(/\.\d+Z$/, "Z");
+  #time(plusSeconds = 0): string {
+    return rfc3339(this.#now() + plusSeconds * 1_000);
   }
 }
 

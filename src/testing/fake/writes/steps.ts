@@ -13,7 +13,7 @@ import { type FieldManager, managedFieldsAfterUpdate } from "../apply/managed_fi
 import { checkMetadata, checkMetadataUpdate, checkName } from "../schema/checks.ts";
 import { decodeCustom, decodeTyped, emptyOf, type FieldValidation } from "../schema/decode.ts";
 import type { Struct } from "../schema/schema.ts";
-import { validateCreate, validatePart, validateUpdate } from "../schema/updates.ts";
+import { validateCreate, validateUpdate } from "../schema/updates.ts";
 import { validateCustom, validateTyped } from "../schema/validate.ts";
 import type { Definition } from "../storage/definition.ts";
 import { type StoredCollection, storedKey, type StoredObject } from "../storage/store.ts";
@@ -354,10 +354,7 @@ function validate(draft: Draft): void {
     causes.push(...found, ...(custom ? [] : validateCreate(schema, object)));
     return;
   }
-  // A subresource changes what an update of the object cannot.
-  const isFree = custom || !["", "status"].includes(subresource);
-  const changes = (old: JsonObject): Causes =>
-    isFree ? validatePart(subresource, old, object) : validateUpdate(schema, old, object);
+  const changes = (old: JsonObject): Causes => custom ? [] : validateUpdate(schema, subresource, old, object);
   if (found.length + changes(old).length === 0) return;
   // What a test created lacks defaults.
   const complete = subresource === "status" ? old : completed(draft, old);

@@ -280,8 +280,12 @@ export function withPropagation(finalizers: unknown, policy: string | undefined)
   return kept;
 }
 
-/** Returns an object without versions and managedFields, for comparison. */
-export function objectContent(object: JsonObject): JsonObject {
+/** Returns true if two objects differ in no more than versions and managedFields. */
+export function isSameContent(a: JsonObject, b: JsonObject): boolean {
+  return equalJson(objectContent(a), objectContent(b));
+}
+
+function objectContent(object: JsonObject): JsonObject {
   const { managedFields: _, resourceVersion: __, ...metadata }: MutableJson = objectOr(object.metadata);
   for (const field of ["labels", "annotations", "finalizers", "ownerReferences"]) {
     const value = metadata[field];

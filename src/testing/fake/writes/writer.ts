@@ -46,7 +46,7 @@ import {
   desiredStateDiffers,
   fieldOwnersDiffer,
   gracePeriod,
-  objectContent,
+  isSameContent,
   ORPHANING,
   TERMINATING,
   withPropagation,
@@ -62,6 +62,20 @@ export interface DeleteMode extends Pick<WriteMode, "dryRun" | "direct"> {
   readonly propagationPolicy?: string;
   /** Preconditions. */
   readonly preconditions?: Preconditions;
+}
+
+/** Reads the options of a deletion, of a body or a query. */
+export function deleteModeOf(options: JsonObject): DeleteMode {
+  const { uid, resourceVersion } = objectOr(options.preconditions);
+  const grace = textOf(options.gracePeriodSeconds);
+  const text = (value: unknown): string | undefined => typeof value === "string" ? value : undefined;
+  return {
+    dryRun: listOr(options.dryRun).includes("All"),
+    direct: false,
+    gracePeriodSeconds: grace === "" ? undefined : Math.max(0, Number(grace)),
+    propagationPolicy: text(options.propagationPolicy),
+    preconditions: { uid: text(uid), resourceVersion: text(resourceVersion) },
+  };
 }
 
 /** Result of an update or patch. */
@@ -214,9 +228,7 @@ export class Writer {
     const { collection, definition, mode, object } = draft;
     const oldMetadata = objectOr(old.metadata);
     const metadata = memberObject(object, "metadata");
-    if (equalJson(objectContent(old), objectContent(object)) && !fieldOwnersDiffer(old, object)) {
-      return { stored: before, object: old };
-    }
+    if (isSameContent(old, object) && !fieldOwnersDiffer(old, object)) return { stored: before, object: old };
     const isDesired = mode.subresource !== "status" && mode.subresource !== "binding" &&
       desiredStateDiffers(definition, old, object) && desiredStateDiffers(definition, completed(draft, old), object);
     if (isDesired && metadata.generation === oldMetadata.generation) {
@@ -279,8 +291,7 @@ export class Writer {
     }
     metadata.finalizers = finalizers;
     if (dryRun) return { stored: toStoredObject(definition, object, before.revision), gone: !isHeld };
-    const isSame = equalJson(objectContent(parseStored(before)), objectContent(object));
-    const marked = isSame ? before : this.#store.put(collection, object);
+    const marked = isSameContent(parseStored(before), object) ? before : this.#store.put(collection, object);
     return { stored: isHeld ? marked : this.#store.remove(collection, marked), gone: !isHeld };
   }
 }
