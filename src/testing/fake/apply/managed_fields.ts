@@ -113,15 +113,23 @@ function managedFieldsFrom(managers: Managers): JsonObject[] | undefined {
     const at = a.findIndex((key, index) => key !== b[index]);
     return at < 0 ? 0 : a[at] < b[at] ? -1 : 1;
   });
-  return sorted.map(([, { manager, operation, apiVersion, time, fields, subresource }]) => ({
+  return sorted.map(([, entry]) => entryOf(entry, entry.fields.toJSON()));
+}
+
+/** Returns an entry of managedFields, in the order of its members. */
+function entryOf(
+  { manager, operation, apiVersion, time, subresource }: Omit<Entry, "fields">,
+  fieldsV1: JsonObject,
+): JsonObject {
+  const entry = {
     manager,
     operation,
     apiVersion,
     ...(time === undefined ? {} : { time }),
     fieldsType: "FieldsV1",
-    fieldsV1: fields.toJSON(),
-    ...(subresource === "" ? {} : { subresource }),
-  }));
+    fieldsV1,
+  };
+  return subresource === "" ? entry : { ...entry, subresource };
 }
 
 const META = "f:metadata";
@@ -198,16 +206,8 @@ function ownersOfNew(object: JsonObject, kind: ManagedKind, manager: FieldManage
     if (unowned === undefined || Object.keys(owned as JsonObject).length > 0) fieldsV1[element] = owned;
   }
   if (Object.keys(fieldsV1).length === 0) return undefined;
-  const { name, subresource, time } = manager;
-  const entry = {
-    manager: name,
-    operation: "Update",
-    apiVersion: kind.apiVersion,
-    time,
-    fieldsType: "FieldsV1",
-    fieldsV1,
-  };
-  return [subresource === "" ? entry : { ...entry, subresource }];
+  const { apiVersion } = kind;
+  return [entryOf({ ...manager, manager: manager.name, apiVersion }, fieldsV1)];
 }
 
 function startingManagers(before: JsonObject | undefined, after: JsonObject, subresource: string): Managers {

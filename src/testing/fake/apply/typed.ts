@@ -10,6 +10,7 @@ import {
   type Field,
   type ListOf,
   type MapOf,
+  oncePer,
   type ScalarSchema,
   type Schema,
   type Struct,
@@ -38,21 +39,18 @@ function memberSchema(schema: Struct | MapOf, name: string): Schema {
 }
 
 /** The values of absent fields whose zero value Go writes: by struct, since most have none. */
-const ZEROS = new WeakMap<Struct, ReadonlyMap<string, Json>>();
+const zerosOfStruct = oncePer(({ fields }: Struct): ReadonlyMap<string, Json> => {
+  const found = new Map<string, Json>();
+  for (const field of fields.values()) {
+    const zero = zeroOf(field);
+    if (zero !== undefined) found.set(field.name, zero);
+  }
+  return found;
+});
 const NO_ZEROS: ReadonlyMap<string, Json> = new Map();
 
 function zerosOf(schema: Struct | MapOf): ReadonlyMap<string, Json> {
-  if (schema.type === "map" || schema.name === "") return NO_ZEROS;
-  let zeros = ZEROS.get(schema);
-  if (zeros === undefined) {
-    const found = new Map<string, Json>();
-    for (const field of schema.fields.values()) {
-      const zero = zeroOf(field);
-      if (zero !== undefined) found.set(field.name, zero);
-    }
-    ZEROS.set(schema, zeros = found);
-  }
-  return zeros;
+  return schema.type === "map" || schema.name === "" ? NO_ZEROS : zerosOfStruct(schema);
 }
 
 function zeroOf({ schema, pointer, omitEmpty }: Field): Value {

@@ -9,6 +9,7 @@
 import { encoder } from "../../../api/object.ts";
 import {
   type Causes,
+  duplicateField,
   forbiddenField,
   invalidField,
   requiredField,
@@ -353,6 +354,15 @@ export const noneBelowZero: Rule = (object, at, causes) => {
   }
 };
 
+/** Returns a function that reports keys with which it was called before. */
+export function distinct(causes: Causes): (key: unknown, at: string, value: unknown) => void {
+  const seen = new Set<unknown>();
+  return (key, at, value) => {
+    if (seen.has(key)) causes.push(duplicateField(at, value));
+    seen.add(key);
+  };
+}
+
 /** Returns a rule that is all of these. */
 export function all(...rules: readonly Rule[]): Rule {
   return (object, at, causes) => rules.forEach((rule) => rule(object, at, causes));
@@ -513,6 +523,12 @@ const STANDARD = ["kubernetes", "orphan", "foregroundDeletion"];
 /** Groups whose kinds may have finalizers without a domain. */
 const LAX = ["apiextensions.k8s.io", "coordination.k8s.io", "policy"];
 
+/** Reports a finalizer that has no domain. */
+export function checkDomain(name: string, at: string, causes: Causes): void {
+  if (name.includes("/") || STANDARD.includes(name)) return;
+  refuseValue(causes, at, name, "name is neither a standard finalizer name nor is it fully qualified");
+}
+
 function checkFinalizers({ group, custom }: Kind, finalizers: readonly string[], causes: Causes): void {
   for (const name of finalizers) checkForm(name, "metadata.finalizers", labelKey, causes);
   if (finalizers.includes("orphan") && finalizers.includes("foregroundDeletion")) {
@@ -520,11 +536,7 @@ function checkFinalizers({ group, custom }: Kind, finalizers: readonly string[],
     refuseValue(causes, "metadata.finalizers", finalizers, why);
   }
   if (custom || LAX.includes(group)) return;
-  finalizers.forEach((name, index) => {
-    if (name.includes("/") || STANDARD.includes(name)) return;
-    const why = "name is neither a standard finalizer name nor is it fully qualified";
-    refuseValue(causes, `metadata.finalizers[${index}]`, name, why);
-  });
+  finalizers.forEach((name, index) => checkDomain(name, `metadata.finalizers[${index}]`, causes));
 }
 
 /** Finds what an update of metadata changes that cannot be changed; what it leaves out stays. */

@@ -10,7 +10,7 @@ import { jsonType } from "../wire/go_text.ts";
 import { cloneJson, isList, isObject, type Json, type JsonObject, type MutableJson, setMember } from "../wire/json.ts";
 import { textOf } from "../wire/members.ts";
 import { COMPUTED } from "./computed.ts";
-import { type Field, type Schema, type Struct, ZERO } from "./schema.ts";
+import { type Field, oncePer, type Schema, type Struct, ZERO } from "./schema.ts";
 import { strictFaults } from "./strict.ts";
 
 /** The treatment of fields that a kind does not have: the query parameter `fieldValidation`. */
@@ -183,18 +183,12 @@ interface Members {
   readonly others: ReadonlyMap<string, Member | undefined>;
 }
 
-const MEMBERS = new WeakMap<Struct, Members>();
-
-function membersOf(schema: Struct): Members {
-  let members = MEMBERS.get(schema);
-  if (members === undefined) {
-    const all = [...schema.fields.values()].map(memberOf);
-    const isAlways = ({ absent, isFilled }: Member): boolean => absent !== undefined || isFilled;
-    const others = new Map(all.map((member) => [member.field.name, isAlways(member) ? undefined : member]));
-    MEMBERS.set(schema, members = { always: all.filter(isAlways), others });
-  }
-  return members;
-}
+const membersOf = oncePer((schema: Struct): Members => {
+  const all = [...schema.fields.values()].map(memberOf);
+  const isAlways = ({ absent, isFilled }: Member): boolean => absent !== undefined || isFilled;
+  const others = new Map(all.map((member) => [member.field.name, isAlways(member) ? undefined : member]));
+  return { always: all.filter(isAlways), others };
+});
 
 function memberOf(field: Field, at: number): Member {
   const { schema, pointer, omitEmpty } = field;

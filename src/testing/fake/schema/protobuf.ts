@@ -6,7 +6,16 @@
  * @module
  */
 import { type Json, type JsonObject, type MutableJson, setMember } from "../wire/json.ts";
-import { type Field, type ScalarSchema, type Schema, schemaOf, type Struct, structNamed, ZERO } from "./schema.ts";
+import {
+  type Field,
+  oncePer,
+  type ScalarSchema,
+  type Schema,
+  schemaOf,
+  type Struct,
+  structNamed,
+  ZERO,
+} from "./schema.ts";
 
 /** A value on the wire. */
 type Wire = number | bigint | Uint8Array;
@@ -37,7 +46,9 @@ export function readProtobuf(bytes: Uint8Array): JsonObject {
 }
 
 /** The fields of structs by number; those of embedded structs are not among them. */
-const numbered = new WeakMap<Struct, ReadonlyMap<number, Field>>();
+const numbered = oncePer(({ fields }: Struct): ReadonlyMap<number, Field> =>
+  new Map([...fields.values()].filter(({ number }) => number > 0).map((field) => [field.number, field]))
+);
 
 function readStruct(struct: Struct, bytes: Uint8Array): MutableJson {
   const values = new Map<string, Json>();
@@ -47,11 +58,7 @@ function readStruct(struct: Struct, bytes: Uint8Array): MutableJson {
 
 /** Reads the fields of a message, and of those that it embeds, by name. */
 function readFields(struct: Struct, bytes: Uint8Array, values: Map<string, Json>): void {
-  let fields = numbered.get(struct);
-  if (fields === undefined) {
-    fields = new Map([...struct.fields.values()].filter(({ number }) => number > 0).map((it) => [it.number, it]));
-    numbered.set(struct, fields);
-  }
+  const fields = numbered(struct);
   for (const [number, wire] of fieldsIn(bytes)) {
     const embedded = struct.inlined.get(number);
     if (embedded !== undefined) readFields(embedded, bytesOf(wire), values);

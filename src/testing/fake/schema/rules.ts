@@ -7,26 +7,21 @@
  * @module
  */
 import { parseQuantity } from "../../../api/object.ts";
-import {
-  type Causes,
-  duplicateField,
-  forbiddenField,
-  invalidField,
-  requiredField,
-  tooLong,
-} from "../../../client/protocol/refusal.ts";
-import { isObject, type Json, type JsonObject } from "../wire/json.ts";
+import { type Causes, forbiddenField, invalidField, requiredField, tooLong } from "../../../client/protocol/refusal.ts";
+import { isObject, type JsonObject } from "../wire/json.ts";
 import { objectOr, objectsOf, textOf, textsOf } from "../wire/members.ts";
 import {
   all,
   atLeast,
   between,
   type Check,
+  checkDomain,
   checkForm,
   checkLabels,
   checkOneOf,
   checkSelector,
   checkShare,
+  distinct,
   EFFECTS,
   fields,
   type Form,
@@ -129,13 +124,11 @@ const claimSpec: Rule = ({ accessModes, resources }, at, causes) => {
 const taint = fields({ "key!": "labelKey", value: "labelValue", "effect!": oneOf(...EFFECTS) });
 
 const node: Rule = ({ spec, status }, _at, causes) => {
-  const seen = new Set<string>();
+  const checkNew = distinct(causes);
   objectsOf(objectOr(spec).taints).forEach((one, index) => {
     const place = `metadata.taints[${index}]`;
     taint(one, place, causes);
-    const key = `${one.key} ${one.effect}`;
-    if (seen.has(key)) causes.push(duplicateField(place, one));
-    seen.add(key);
+    checkNew(`${one.key} ${one.effect}`, place, one);
   });
   for (const field of ["capacity", "allocatable"]) {
     for (const [name, value] of quantitiesOf(objectOr(status)[field])) {
@@ -144,25 +137,17 @@ const node: Rule = ({ spec, status }, _at, causes) => {
   }
 };
 
-const FINALIZERS = ["kubernetes", "orphan", "foregroundDeletion"];
-
 const namespaceSpec: Rule = ({ finalizers }, at, causes) => {
   for (const name of textsOf(finalizers)) {
     checkForm(name, `${at}.finalizers`, "labelKey", causes);
-    if (name.includes("/") || FINALIZERS.includes(name)) continue;
-    const why = "name is neither a standard finalizer name nor is it fully qualified";
-    refuseValue(causes, `${at}.finalizers`, name, why);
+    checkDomain(name, `${at}.finalizers`, causes);
   }
 };
 
 /** Reports ports of one name, one number or one number of the node. */
 function checkPorts(spec: JsonObject, at: string, causes: Causes): void {
   const ports = objectsOf(spec.ports);
-  const seen = new Set<string>();
-  const checkNew = (key: string, place: string, value: Json): void => {
-    if (seen.has(key)) causes.push(duplicateField(place, value));
-    seen.add(key);
-  };
+  const checkNew = distinct(causes);
   ports.forEach(({ name, port = 0, protocol = "TCP", nodePort }, index) => {
     const place = `${at}.ports[${index}]`;
     if (name) checkNew(`name ${name}`, `${place}.name`, name);
@@ -205,10 +190,11 @@ export function familyCauses(spec: JsonObject, at = "spec"): Causes {
     refuseValue(causes, place, ips, "first value must match `clusterIP`");
   }
   const families = textsOf(spec.ipFamilies);
+  const checkNew = distinct(causes);
   families.forEach((family, index) => {
     const here = `${at}.ipFamilies[${index}]`;
     checkOneOf(family, here, ["IPv4", "IPv6"], causes);
-    if (families.indexOf(family) < index) causes.push(duplicateField(here, family));
+    checkNew(family, here, family);
   });
   ips.forEach((ip, index) => {
     if (ip !== "None") checkForm(ip, `${place}[${index}]`, "address", causes);
@@ -254,9 +240,8 @@ const service: Rule = ({ spec, status }, _at, causes) => {
   }
 };
 
-const ACCESS_MODES = ["ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"];
 const accessModes = fields({
-  "accessModes!": (modes, at, causes) => textsOf(modes).forEach((mode) => checkOneOf(mode, at, ACCESS_MODES, causes)),
+  "accessModes!": (modes, at, causes) => textsOf(modes).forEach((mode) => checkOneOf(mode, at, MODES, causes)),
 });
 const volume = all(accessModes, fields({ "capacity!": present }));
 

@@ -24,6 +24,7 @@ import {
   checkForm,
   checkLabels,
   checkRequirement,
+  distinct,
   EFFECTS,
   fields,
   type Form,
@@ -114,11 +115,9 @@ const requirements: Rule = ({ limits, requests }, at, causes) => {
 
 /** Reports elements whose member equals that of one before. */
 function checkUnique(list: Json | undefined, name: string, at: string, causes: Causes): void {
-  const seen = new Set<Json | undefined>();
+  const checkNew = distinct(causes);
   objectsOf(list).forEach(({ [name]: value }, index) => {
-    if (value === undefined || value === "") return;
-    if (seen.has(value)) causes.push(duplicateField(`${at}[${index}].${name}`, value));
-    seen.add(value);
+    if (value !== undefined && value !== "") checkNew(value, `${at}[${index}].${name}`, value);
   });
 }
 
@@ -304,49 +303,38 @@ function checkVolumes(volumes: Json | undefined, at: string, causes: Causes): Re
   return good;
 }
 
-function nameOf({ name }: JsonObject): string {
-  return textOf(name);
-}
-
 /** The containers of a pod: names, ports of the host, mounts, probes. */
 function checkContainers(spec: JsonObject, at: string, causes: Causes): void {
   const volumes = checkVolumes(spec.volumes, `${at}.volumes`, causes);
   const grace = numberOf(spec.terminationGracePeriodSeconds ?? 30);
   const regular = objectsOf(spec.containers);
   if (regular.length === 0) causes.push(requiredField(`${at}.containers`));
-  checkUnique(spec.containers, "name", `${at}.containers`, causes);
   checkHostPorts(regular, `${at}.containers`, spec.hostNetwork === true, causes);
-  const names = new Set(regular.map(nameOf));
+  const checkNew = distinct(causes);
   const each = (list: string, check: (container: JsonObject, at: string) => void): void => {
     objectsOf(spec[list]).forEach((container, index) => {
       const place = `${at}.${list}[${index}]`;
       checkMounts(container, volumes, place, causes);
       check(container, place);
+      const name = textOf(container.name);
+      if (name !== "") checkNew(name, `${place}.name`, name);
     });
   };
   each("containers", (container, place) => checkRunning(container, false, place, grace, causes));
   each("initContainers", (container, place) => {
     checkRunning(container, container.restartPolicy !== "Always", place, grace, causes);
-    const name = nameOf(container);
-    if (names.has(name)) causes.push(duplicateField(`${place}.name`, name));
-    else if (name !== "") names.add(name);
   });
-  each("ephemeralContainers", (container, place) => {
-    const name = nameOf(container);
-    if (names.has(name)) causes.push(duplicateField(`${place}.name`, name));
-    names.add(name);
-  });
+  each("ephemeralContainers", () => {});
 }
 
 function checkHostPorts(containers: readonly JsonObject[], at: string, isHost: boolean, causes: Causes): void {
-  const seen = new Set<string>();
+  const checkNew = distinct(causes);
   containers.forEach(({ ports }, container) => {
     objectsOf(ports).forEach(({ protocol = "TCP", hostIP = "", hostPort, containerPort }, index) => {
       const place = `${at}[${container}].ports[${index}].hostPort`;
       if (!hostPort) return;
       const key = `${protocol}/${hostIP}/${hostPort}`;
-      if (seen.has(key)) causes.push(duplicateField(place, key));
-      seen.add(key);
+      checkNew(key, place, key);
       if (isHost && hostPort !== containerPort) {
         refuseValue(causes, place, hostPort, "must match `containerPort` when `hostNetwork` is true");
       }

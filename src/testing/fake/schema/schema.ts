@@ -125,6 +125,16 @@ export interface Field {
   readonly allowed: readonly string[];
 }
 
+/** Returns a function that computes a value for each key once. */
+export function oncePer<Key extends object, Value>(compute: (key: Key) => Value): (key: Key) => Value {
+  const values = new WeakMap<Key, Value>();
+  return (key) => {
+    let value = values.get(key);
+    if (value === undefined) values.set(key, value = compute(key));
+    return value;
+  };
+}
+
 /**
  * Returns the schema of a built-in kind, also of one that is no resource: Scale, Eviction, Binding, TokenRequest,
  * reviews; and of DeleteOptions and Status in any built-in group. Undefined for other kinds.

@@ -18,7 +18,7 @@ import { equalJson, isList, isObject, type Json, type JsonObject } from "../wire
 import { textOf, textsOf } from "../wire/members.ts";
 import { re2 } from "./re2.ts";
 import { ELSEWHERE, OWN_WORDS, RULES } from "./rules.ts";
-import type { Field, ListOf, Schema, Struct } from "./schema.ts";
+import { type Field, type ListOf, oncePer, type Schema, type Struct } from "./schema.ts";
 
 /**
  * Finds what is wrong with an object of a built-in kind: required fields, enums, elements of one key, and the rules of
@@ -41,18 +41,11 @@ interface Part {
   readonly isElsewhere: boolean;
 }
 
-const PARTS = new WeakMap<Struct, readonly Part[]>();
-
-function partsOf(schema: Struct): readonly Part[] {
-  let parts = PARTS.get(schema);
-  if (parts === undefined) {
-    parts = [...schema.fields.values()].map((field) => partOf(schema, field)).filter(({ field, unique }) =>
-      field.required || field.allowed.length > 0 || unique !== undefined || hasMembers(field.schema)
-    );
-    PARTS.set(schema, parts);
-  }
-  return parts;
-}
+const partsOf = oncePer((schema: Struct): readonly Part[] =>
+  [...schema.fields.values()].map((field) => partOf(schema, field)).filter(({ field, unique }) =>
+    field.required || field.allowed.length > 0 || unique !== undefined || hasMembers(field.schema)
+  )
+);
 
 function partOf({ name }: Struct, field: Field): Part {
   const { schema } = field;
