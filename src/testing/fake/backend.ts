@@ -9,11 +9,9 @@
 import { Discovery } from "../../client/protocol/discovery.ts";
 import { checkNames } from "../../errors/option_names.ts";
 import { Random } from "./random.ts";
-import { CollectionLister } from "./reads/lists.ts";
 import { type ServerFeatures, Watches } from "./reads/watch.ts";
 import { RequestHandler } from "./server/request_handler.ts";
-import { ResourceHandler } from "./server/resource_handler.ts";
-import { PodSubresources } from "./server/subresources.ts";
+import type { ResourceParts } from "./server/resource_handler.ts";
 import { builtInResources, crdResources, define, definitionOf, type ResourceDefinition } from "./storage/definition.ts";
 import { parseStored, Store, type StoredCollection, type StoreEvent } from "./storage/store.ts";
 import { AccessControl, type Authorize, type OpenRecord, type Tokens } from "./wire/exchange.ts";
@@ -159,27 +157,15 @@ export class Backend {
     if (namespaces !== undefined) this.#createNamespaces();
     const { watches, writer } = this;
     const discovery = new Discovery(() => Array.from(store.collections(), ({ definition }) => definition));
-    const lister = new CollectionLister(store);
-    const podRequests = new PodSubresources(store, writer, now);
-    const parts = { store, lister, watches, writer, podRequests, namespaces, discovery, features, now };
-    const resources = new ResourceHandler(parts);
-    this.handler = this.#handler(options, { discovery, resources, chunkBytes, now });
+    this.handler = this.#handler(options, { store, watches, writer, namespaces, discovery, features, now }, chunkBytes);
   }
 
-  #handler(
-    options: FakeApiServerOptions,
-    parts: {
-      readonly discovery: Discovery;
-      readonly resources: ResourceHandler;
-      readonly chunkBytes: number;
-      readonly now: () => number;
-    },
-  ): RequestHandler {
+  #handler(options: FakeApiServerOptions, parts: ResourceParts, chunkBytes: number): RequestHandler {
     return new RequestHandler({
       ...parts,
+      chunkBytes,
       access: new AccessControl(options.tokens, options.authorize),
       faults: this.faults,
-      store: this.store,
       record: (request) => {
         if (this.requests.length >= REQUESTS) this.requests.splice(0, REQUESTS / 10);
         this.requests.push(request);

@@ -22,9 +22,10 @@ import type { Fixture } from "./objects.ts";
 import { StoredSelection } from "./reads/lists.ts";
 import { Playback, readRecording, type ReplayEnd, type ReplayOptions } from "./recording.ts";
 import { definitionOf, type ResourceDefinition } from "./storage/definition.ts";
-import { parseStored, type Store, type StoredCollection } from "./storage/store.ts";
+import { parseStored, type Store, type StoredCollection, type StoredObject } from "./storage/store.ts";
 import type { RecordedRequest } from "./wire/exchange.ts";
-import type { JsonObject } from "./wire/json.ts";
+import type { Json, JsonObject } from "./wire/json.ts";
+import { objectOr } from "./wire/members.ts";
 import type { AdmissionHook } from "./writes/admission.ts";
 import { collectGarbage, finalizeNamespaces } from "./writes/controllers.ts";
 import type { WriteMode } from "./writes/steps.ts";
@@ -218,8 +219,7 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
   create<T extends KubernetesObject>(resource: Resource<T>, object: Fixture<T>): T {
     const collection = this.#store.collection(resource) ?? this.#store.define(definitionOf(resource));
     return this.#explain(`create ${resourceName(resource)} "${keyOf(object)}"`, () => {
-      const stored = this.#writer.create(collection, "", object as unknown as JsonObject, DIRECT_WRITE);
-      return parseStored(stored) as unknown as T;
+      return parsed(this.#writer.create(collection, "", jsonOf(object), DIRECT_WRITE));
     });
   }
 
@@ -230,11 +230,8 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
    * @throws {StatusError} 404 if the object does not exist.
    */
   update<T extends KubernetesObject>(resource: Resource<T>, object: T): T {
-    const key = keyOf(object);
-    return this.#explain(`update ${resourceName(resource)} "${key}"`, () => {
-      const { collection, full } = this.#known(resource, key);
-      const { stored } = this.#writer.update(collection, full, object as unknown as JsonObject, DIRECT_WRITE);
-      return parseStored(stored) as unknown as T;
+    return this.#existing("update", resource, keyOf(object), (collection, key) => {
+      return parsed(this.#writer.update(collection, key, jsonOf(object), DIRECT_WRITE).stored);
     });
   }
 
@@ -244,10 +241,9 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
    * @throws {StatusError} 404 if the object does not exist.
    */
   patch<T extends KubernetesObject>(resource: Resource<T>, key: ObjectKey, patch: unknown): T {
-    return this.#explain(`patch ${resourceName(resource)} "${key}"`, () => {
-      const { collection, full } = this.#known(resource, key);
-      const change = (object: JsonObject): JsonObject => mergePatch(object, patch as JsonObject) as JsonObject;
-      return this.#writer.change(collection, full, change, DIRECT_WRITE).object as unknown as T;
+    return this.#existing("patch", resource, key, (collection, key) => {
+      const change = (object: JsonObject): JsonObject => objectOr(mergePatch(object, patch as Json));
+      return objectOf(this.#writer.change(collection, key, change, DIRECT_WRITE).object);
     });
   }
 
@@ -258,9 +254,8 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
    * @throws {StatusError} 404 if the object does not exist.
    */
   annotate(resource: Resource, key: ObjectKey, annotations: Readonly<Record<string, string | null>>): void {
-    this.#explain(`annotate ${resourceName(resource)} "${key}"`, () => {
-      const { collection, full } = this.#known(resource, key);
-      this.#writer.annotate(collection, full, annotations);
+    this.#existing("annotate", resource, key, (collection, key) => {
+      this.#writer.annotate(collection, key, annotations);
     });
   }
 
@@ -279,12 +274,10 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
     key: ObjectKey,
     options: { readonly force?: boolean; readonly gracePeriodSeconds?: number } = {},
   ): void {
-    const action = `delete ${resourceName(resource)} "${key}"`;
-    checkNames(action, options, "force gracePeriodSeconds");
+    checkNames(`delete ${resourceName(resource)} "${key}"`, options, "force gracePeriodSeconds");
     const { force = false, gracePeriodSeconds = 0 } = options;
-    this.#explain(action, () => {
-      const { collection, full } = this.#known(resource, key);
-      this.#writer.delete(collection, full, { force, gracePeriodSeconds, dryRun: false, direct: true });
+    this.#existing("delete", resource, key, (collection, key) => {
+      this.#writer.delete(collection, key, { force, gracePeriodSeconds, dryRun: false, direct: true });
     });
   }
 
@@ -298,7 +291,7 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
   get<T extends KubernetesObject>(resource: Resource<T>, key: ObjectKey): T | undefined {
     const collection = this.#store.collection(resource);
     const stored = collection?.get(this.#key(collection, key));
-    return stored === undefined ? undefined : parseStored(stored) as unknown as T;
+    return stored && parsed(stored);
   }
 
   /**
@@ -359,7 +352,7 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
     const { namespace = "", labelSelector = "", fieldSelector = "" } = selection;
     const selected = new StoredSelection(collection.definition, namespace, labelSelector, fieldSelector);
     const slice = collection.slice({ namespace, revision: this.#store.revision });
-    return [...slice].filter((stored) => selected.matches(stored)).map((stored) => parseStored(stored) as unknown as T);
+    return [...slice].filter((stored) => selected.matches(stored)).map(parsed<T>);
   }
 
   /** Returns the keys of a resource's objects, sorted, without parsing the objects. */
@@ -405,11 +398,7 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
    * completes foreground and orphan deletions. Other finalizers stay. Returns the number of changes.
    */
   collectGarbage(): number {
-    return collectGarbage(
-      this.#store,
-      (collection, { key }) => this.#writer.delete(collection, key, { dryRun: false, direct: false }),
-      (collection, { key }, object) => this.#writer.update(collection, key, object, DIRECT_WRITE),
-    );
+    return collectGarbage(this.#store, this.#writer);
   }
 
   /**
@@ -459,10 +448,18 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
     this.endWatches();
   }
 
-  #known(resource: Resource, key: ObjectKey): { readonly collection: StoredCollection; readonly full: ObjectKey } {
-    const collection = this.#store.collection(resource);
-    if (collection === undefined) throw notFound(resource, key);
-    return { collection, full: this.#key(collection, key) };
+  /** Does something with an object that exists. */
+  #existing<R>(
+    verb: string,
+    resource: Resource,
+    key: ObjectKey,
+    perform: (collection: StoredCollection, key: ObjectKey) => R,
+  ): R {
+    return this.#explain(`${verb} ${resourceName(resource)} "${key}"`, () => {
+      const collection = this.#store.collection(resource);
+      if (collection === undefined) throw notFound(resource, key);
+      return perform(collection, this.#key(collection, key));
+    });
   }
 
   /** Completes a key: `"name"` alone means namespace `"default"` for a namespaced resource. */
@@ -479,4 +476,18 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
       throw new StatusError(`Cannot ${action}: ${cause.status.message}`, cause.status, { cause });
     }
   }
+}
+
+/** Returns a stored object; the caller owns it. */
+function parsed<T extends KubernetesObject>(stored: StoredObject): T {
+  return objectOf(parseStored(stored));
+}
+
+/** Returns JSON as an object of its kind: what is stored has the members of all objects. */
+function objectOf<T extends KubernetesObject>(object: JsonObject): T {
+  return object as unknown as T;
+}
+
+function jsonOf(object: object): JsonObject {
+  return object as JsonObject;
 }

@@ -7,7 +7,6 @@
  * @module
  */
 import { verbOf } from "../../../api/resource.ts";
-import type { Discovery } from "../../../client/protocol/discovery.ts";
 import { badRequest, invalid, invalidField, noMethod, noPath } from "../../../client/protocol/refusal.ts";
 import {
   negotiateRepresentation,
@@ -15,7 +14,6 @@ import {
   type ResourceRoute,
   type Route,
 } from "../../../client/protocol/requests.ts";
-import type { Store } from "../storage/store.ts";
 import type { ByteBody } from "../wire/byte_body.ts";
 import {
   type AccessControl,
@@ -33,7 +31,7 @@ import { goJson } from "../wire/go_text.ts";
 import { isObject, type JsonObject } from "../wire/json.ts";
 import { objectOr, textOf } from "../wire/members.ts";
 import { openApiDocument, openApiIndex, SERVER_VERSION } from "./open_api.ts";
-import { requestBodyObject, requestBodyText, type ResourceHandler } from "./resource_handler.ts";
+import { requestBodyObject, requestBodyText, ResourceHandler, type ResourceParts } from "./resource_handler.ts";
 
 const create = (apiGroup: string, ...resources: string[]): JsonObject => {
   return { verbs: ["create"], apiGroups: [apiGroup], resources };
@@ -155,21 +153,13 @@ function reviewed(kind: string, spec: unknown, status: JsonObject, group: string
 }
 
 /** Components of the request handler. */
-interface RequestHandlerParts {
+interface RequestHandlerParts extends ResourceParts {
   /** Authentication and authorization. */
   readonly access: AccessControl;
   /** Armed faults. */
   readonly faults: Faults;
-  /** Discovery documents. */
-  readonly discovery: Discovery;
-  /** All collections. */
-  readonly store: Store;
-  /** Handler of resource paths. */
-  readonly resources: ResourceHandler;
   /** Maximum bytes per chunk of a response. */
   readonly chunkBytes: number;
-  /** The server's clock, in milliseconds since 1970. */
-  readonly now: () => number;
   /** Takes the record of each request. */
   readonly record: (request: OpenRecord) => void;
   /** Adds its body to the record of a request. */
@@ -179,10 +169,12 @@ interface RequestHandlerParts {
 /** Handles a request from end to end: records it, applies faults, authorizes it, and routes it. */
 export class RequestHandler {
   readonly #parts: RequestHandlerParts;
+  readonly #resources: ResourceHandler;
 
   /** Uses these components. */
   constructor(parts: RequestHandlerParts) {
     this.#parts = parts;
+    this.#resources = new ResourceHandler(parts);
   }
 
   /**
@@ -242,12 +234,12 @@ export class RequestHandler {
     attributes: RequestAttributes,
     body: string,
   ): Promise<Response> {
-    const { access, discovery, resources, store } = this.#parts;
+    const { access, discovery, store } = this.#parts;
     if (route === undefined) throw noPath();
     if (route.type === "resource") {
       const review = await reviewOf(access, route, attributes, () => requestBodyObject(body));
       if (review !== undefined) return answerJson(context, review, 201);
-      return resources.answer(context, route, attributes, body);
+      return this.#resources.answer(context, route, attributes, body);
     }
     if (context.request.method !== "GET" && context.request.method !== "HEAD") throw noMethod();
     switch (route.type) {

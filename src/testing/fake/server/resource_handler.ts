@@ -33,7 +33,7 @@ import {
   type ServerListOptions,
 } from "../../../client/protocol/requests.ts";
 import { applyPatch, type PatchType, patchType, repeatedInPatch } from "../apply/patches.ts";
-import { type CollectionLister, listPageBytes, StoredSelection } from "../reads/lists.ts";
+import { CollectionLister, listPageBytes, StoredSelection } from "../reads/lists.ts";
 import { includeObjectOf, type ResponseView, tableOfOne, tableOfScale } from "../reads/table.ts";
 import type { ServerFeatures, Watches } from "../reads/watch.ts";
 import { decodeTyped, type FieldValidation } from "../schema/decode.ts";
@@ -66,7 +66,7 @@ import { listOr, objectOr, textOf } from "../wire/members.ts";
 import type { NamespaceLifecycle } from "../writes/identity.ts";
 import type { WriteMode } from "../writes/steps.ts";
 import { type DeleteMode, deleteModeOf, type Writer } from "../writes/writer.ts";
-import { type PodSubresources, scaled, scaledConfig, scaleOf } from "./subresources.ts";
+import { PodSubresources, scaled, scaledConfig, scaleOf } from "./subresources.ts";
 
 /** Maximum nesting of objects and arrays: kube-apiserver takes 10,000 levels, which overflow the stack here. */
 const MAX_DEPTH = 1_000;
@@ -155,18 +155,14 @@ function requestBodyJson(text: string, message?: string): Json {
   return value;
 }
 
-/** Components of the resource handler. */
-interface ResourceHandlerParts {
+/** Components of the server that answers to requests for resources need. */
+export interface ResourceParts {
   /** All collections. */
   readonly store: Store;
-  /** Lists collections. */
-  readonly lister: CollectionLister;
   /** Opens watches. */
   readonly watches: Watches;
   /** Validates and writes objects. */
   readonly writer: Writer;
-  /** Evicts and binds pods, and issues tokens. */
-  readonly podRequests: PodSubresources;
   /** The rules for namespaces, if there are any. */
   readonly namespaces: NamespaceLifecycle | undefined;
   /** Known groups and versions. */
@@ -194,11 +190,15 @@ interface ResourceRequest {
 
 /** Handles requests for collections, objects and subresources, by verb. */
 export class ResourceHandler {
-  readonly #parts: ResourceHandlerParts;
+  readonly #parts: ResourceParts;
+  readonly #lister: CollectionLister;
+  readonly #podRequests: PodSubresources;
 
   /** Uses these components. */
-  constructor(parts: ResourceHandlerParts) {
+  constructor(parts: ResourceParts) {
     this.#parts = parts;
+    this.#lister = new CollectionLister(parts.store);
+    this.#podRequests = new PodSubresources(parts.store, parts.writer, parts.now);
   }
 
   /**
@@ -299,8 +299,8 @@ export class ResourceHandler {
 
   #createPart(request: ResourceRequest, subresource: string, key: string, body: JsonObject): Response {
     const { context, collection } = request;
-    const { podRequests, namespaces } = this.#parts;
-    namespaces?.checkOpen(collection.definition, request.route);
+    const podRequests = this.#podRequests;
+    this.#parts.namespaces?.checkOpen(collection.definition, request.route);
     const named = { ...body, metadata: { name: request.route.name!, ...objectOr(body.metadata) } };
     if (subresource === "token") return answerJson(context, podRequests.token(collection, key, named), 201);
     const write = subresource === "eviction" ? podRequests.evict : podRequests.bind;
@@ -314,14 +314,14 @@ export class ResourceHandler {
   #get(request: ResourceRequest): Response {
     const { context, collection, route } = request;
     const asked = context.url.searchParams.get("resourceVersion") ?? "";
-    if (asked !== "") this.#parts.lister.checkReached(parseRevision(asked, false));
+    if (asked !== "") this.#lister.checkReached(parseRevision(asked, false));
     return this.#object(request, collection.existing(storedKey(route)), 200);
   }
 
   #list({ context, collection, route }: ResourceRequest): Response {
     const view = this.#view(context, ["PartialObjectMetadataList", "Table"]);
     const { options, selection } = this.#listRequest(context, collection, route);
-    const page = this.#parts.lister.list(collection, selection, options);
+    const page = this.#lister.list(collection, selection, options);
     return answerBytes(context, listPageBytes(collection, page, view, selection.shard));
   }
 
@@ -352,7 +352,7 @@ export class ResourceHandler {
       const key = `${route.namespace}/${textOf(name)}`;
       return answerJson(
         context,
-        this.#parts.podRequests.bind(pods, key, body, writeMode(request, "CreateOptions")),
+        this.#podRequests.bind(pods, key, body, writeMode(request, "CreateOptions")),
         201,
       );
     }
@@ -426,7 +426,7 @@ export class ResourceHandler {
     const { context, collection, route } = request;
     const { options, selection } = this.#listRequest(context, collection, route);
     const mode = deleteMode(context, request.body);
-    const page = this.#parts.lister.list(collection, selection, options);
+    const page = this.#lister.list(collection, selection, options);
     for (const { key } of page.objects) this.#parts.writer.delete(collection, key, mode);
     return answerBytes(context, listPageBytes(collection, page, { as: "object" }));
   }
