@@ -60,10 +60,6 @@ export class FieldSet {
 
   /** Adds a field; those above it are not added. */
   insert(path: readonly PathElement[]): void {
-    if (path.length > 0) this.#at(path).own = true;
-  }
-
-  #at(path: readonly PathElement[]): FieldSet {
     // deno-lint-ignore no-this-alias
     let here: FieldSet = this;
     for (const element of path) {
@@ -71,7 +67,7 @@ export class FieldSet {
       if (next === undefined) here.put(element, next = new FieldSet());
       here = next;
     }
-    return here;
+    here.own ||= path.length > 0;
   }
 
   /** Returns true if a field is in it. */

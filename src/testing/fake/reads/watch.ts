@@ -337,7 +337,8 @@ export class Watches {
     });
     if (failure !== undefined) watch.fail(statusJson(failure.status));
     else if (initial) {
-      watch.sendInitial(matching(collection, selection, from), streaming && bookmarks, spreadMs);
+      const objects = collection.slice({ namespace: selection.namespace, revision: from });
+      watch.sendInitial(objects.filter((stored) => selection.matches(stored)), streaming && bookmarks, spreadMs);
     } else {
       for (const event of this.#store.after(from)) if (event.collection === collection) watch.deliver(event);
     }
@@ -377,15 +378,5 @@ export class Watches {
     if (!watches?.delete(watch)) return;
     this.#count--;
     if (watches.size === 0) this.#open.delete(collection);
-  }
-}
-
-function* matching(
-  collection: StoredCollection,
-  selection: StoredSelection,
-  revision: number,
-): Iterable<StoredObject> {
-  for (const stored of collection.slice({ namespace: selection.namespace, revision })) {
-    if (selection.matches(stored)) yield stored;
   }
 }

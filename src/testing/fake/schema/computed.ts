@@ -14,12 +14,6 @@ import { JOB_LABELS } from "./rules_workloads.ts";
 /** Fills in members of an object of one type that follow from its other members, or from those that were given. */
 type Compute = (object: MutableJson, given: JsonObject) => void;
 
-/** The owners of an object, each of them once. */
-function distinctOwners(metadata: JsonObject): readonly JsonObject[] {
-  const owners = objectsOf(metadata.ownerReferences);
-  return owners.filter((owner, index) => owners.findIndex((other) => equalJson(other, owner)) === index);
-}
-
 /** Returns what fills in the parameters of rolling updates, where pods are replaced so. */
 function rolling(parameters: JsonObject): Compute {
   return (strategy) => {
@@ -85,10 +79,9 @@ const WORKLOAD_DEFAULTS: Readonly<Record<string, Compute>> = {
   "autoscaling/v2.HorizontalPodAutoscalerBehavior": behavior,
   "batch/v1.Job": job,
   "meta/v1.ObjectMeta": (metadata) => {
-    const { ownerReferences } = metadata;
-    if (isList(ownerReferences) && ownerReferences.length > 1) {
-      metadata.ownerReferences = distinctOwners(metadata);
-    }
+    const owners = objectsOf(metadata.ownerReferences);
+    if (owners.length < 2) return;
+    metadata.ownerReferences = owners.filter((one, at) => owners.findIndex((other) => equalJson(other, one)) === at);
   },
   "networking/v1.NetworkPolicySpec": (spec) => {
     if (isList(spec.policyTypes)) return;

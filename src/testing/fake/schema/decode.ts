@@ -159,7 +159,7 @@ class Decoder {
   #refuse(value: Json, schema: Schema, what = ""): never {
     const place = this.#names.length === 0
       ? "Go value"
-      : `Go struct field ${goName(this.#owner)}.${this.#names.join(".")}`;
+      : `Go struct field ${this.#owner.slice(this.#owner.lastIndexOf(".") + 1)}.${this.#names.join(".")}`;
     throw new Mismatch(`json: cannot unmarshal ${jsonType(value)}${what} into ${place} of type ${goType(schema)}`);
   }
 }
@@ -284,10 +284,6 @@ function goType(schema: Schema): string {
     default:
       return { boolean: "bool", number: "float64" }[schema.type as string] ?? schema.type;
   }
-}
-
-function goName(name: string): string {
-  return name.slice(name.lastIndexOf(".") + 1);
 }
 
 /**

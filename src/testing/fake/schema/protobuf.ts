@@ -69,11 +69,9 @@ function readFields(struct: Struct, bytes: Uint8Array, values: Map<string, Json>
       const entry = new Map(fieldsIn(bytesOf(wire)));
       const map = (values.get(name) ?? {}) as MutableJson;
       const value = entry.get(2);
-      setMember(
-        map,
-        text(entry.get(1) ?? NOTHING),
-        value === undefined ? absent(schema.values) : readValue(schema.values, value),
-      );
+      // An entry without a value has the zero value.
+      const empty = (): Json => schema.values.type === "bytes" ? "" : unsetValue(schema.values);
+      setMember(map, text(entry.get(1) ?? NOTHING), value === undefined ? empty() : readValue(schema.values, value));
       values.set(name, map);
     } else if (schema.type === "list") {
       const list = (values.get(name) ?? []) as Json[];
@@ -101,11 +99,6 @@ function isZeroScalar(value: Json): boolean {
 /** Returns the zero value of Go, as JSON has it. */
 function unsetValue(schema: Schema): Json {
   return schema.type === "struct" ? printed(schema, new Map()) : ZERO[schema.type] ?? null;
-}
-
-/** Returns the value of a map's entry that has none. */
-function absent(schema: Schema): Json {
-  return schema.type === "bytes" ? "" : unsetValue(schema);
 }
 
 function readValue(schema: Schema, wire: Wire): Json {

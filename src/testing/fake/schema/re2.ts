@@ -88,7 +88,11 @@ class Translation {
     if (escaped !== undefined) return this.#escaped(escaped);
     if (this.#inClass) return this.#between(part, isFirst, isBehindClass);
     if (flags !== undefined) return this.#flags(flags);
-    if (open !== undefined) return this.#open(open);
+    if (open !== undefined) {
+      this.#flagged.unshift([]);
+      this.#isFirst = true;
+      return open.replace("(?P<", "(?<");
+    }
     if (repeat !== undefined) return repeat;
     if (named !== undefined) return `[:${named}:]`;
     if (bracket !== undefined) {
@@ -157,12 +161,6 @@ class Translation {
   #class(characters: string): string {
     this.#isBehindClass = this.#inClass;
     return this.#inClass ? characters : `[${characters}]`;
-  }
-
-  #open(text: string): string {
-    this.#flagged.unshift([]);
-    this.#isFirst = true;
-    return text.replace("(?P<", "(?<");
   }
 
   /** Returns what closes the groups of flags in the innermost group, which ends. */

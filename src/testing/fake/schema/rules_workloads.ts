@@ -99,12 +99,6 @@ function selects(selector: Json | undefined, labels: Json | undefined): boolean 
   }
 }
 
-/** Returns true if a selector has no condition. */
-function isEmptySelector(selector: Json | undefined): boolean {
-  const { matchLabels, matchExpressions } = objectOr(selector);
-  return Object.keys(objectOr(matchLabels)).length + objectsOf(matchExpressions).length === 0;
-}
-
 /** The reference of a scaled or measured object. */
 const reference: Rule = ({ apiVersion }, at, causes) => {
   const slashes = textOf(apiVersion).split("/").length - 1;
@@ -168,7 +162,9 @@ const spec = all(bounds, fields({ minReplicas: atLeast(0), "maxReplicas!": atLea
 /** The rules of selector and template, which pods are made from. */
 const podsOf: Rule = ({ selector, template }, at, causes) => {
   const { labels } = objectOr(objectOr(template).metadata);
-  if (isObject(selector) && isEmptySelector(selector)) {
+  const { matchLabels, matchExpressions } = objectOr(selector);
+  const conditions = Object.keys(objectOr(matchLabels)).length + objectsOf(matchExpressions).length;
+  if (isObject(selector) && conditions === 0) {
     refuseValue(causes, `${at}.selector`, selector, "empty selector would select all pods");
   }
   const isSelected = selects(selector, labels);

@@ -91,7 +91,7 @@ function typedField(part: Part, value: Json | undefined, at: string, causes: Cau
       if (!isElsewhere) causes.push(unsupportedField(at, value, allowed));
       return;
     }
-    if (required && isAbsent(value)) {
+    if (required && ((value ?? "") === "" || (isList(value) && value.length === 0))) {
       if (!isElsewhere) causes.push(requiredField(at));
       return;
     }
@@ -103,10 +103,6 @@ function typedField(part: Part, value: Json | undefined, at: string, causes: Cau
 /** True for types of the core group, whose rules say what must be unique. */
 function isCore(schema: Schema): boolean {
   return schema.type === "struct" && schema.name.startsWith("core/");
-}
-
-function isAbsent(value: Json | undefined): boolean {
-  return value === undefined || value === null || value === "" || (isList(value) && value.length === 0);
 }
 
 function join(at: string, name: string): string {

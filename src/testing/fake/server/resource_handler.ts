@@ -392,7 +392,7 @@ export class ResourceHandler {
     const mode = { ...writeMode(request, "PatchOptions", type === "apply"), repeated };
     if (type === "apply") {
       const { searchParams } = context.url;
-      const force = isTrue(searchParams.get("force"));
+      const force = /^(1|t|true)$/i.test(searchParams.get("force") ?? "");
       const config = route.subresource === "scale"
         ? scaledConfig(definition, route.name!, objectOr(patch))
         : objectOr(patch);
@@ -530,10 +530,6 @@ function checkDryRun(values: readonly string[], causes: Causes): void {
 
 function isFieldValidation(value: string): value is FieldValidation | "" {
   return value === "" || value === "Warn" || value === "Ignore" || value === "Strict";
-}
-
-function isTrue(value: string | null): boolean {
-  return value !== null && /^(1|t|true)$/i.test(value);
 }
 
 const POLICIES = ["Foreground", "Background", "Orphan", "nil"];

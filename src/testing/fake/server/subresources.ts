@@ -205,7 +205,8 @@ export class PodSubresources {
     const issued = Math.floor(this.#now() / 1_000);
     const subject = `system:serviceaccount:${namespace}:${name}`;
     const claims = { aud: audience, exp: issued + seconds, iat: issued, iss: ISSUER, nbf: issued, sub: subject };
-    const token = [{ alg: "none" }, claims].map((part) => base64Url(JSON.stringify(part))).join(".");
+    const parts = [{ alg: "none" }, claims].map((part) => btoa(JSON.stringify(part)));
+    const token = parts.join(".").replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
     return {
       kind: "TokenRequest",
       apiVersion: "authentication.k8s.io/v1",
@@ -255,8 +256,4 @@ function checkBudget(budget: JsonObject): void {
   throw refusal(429, "Cannot evict pod as it would violate the pod's disruption budget.", {
     details: { causes: [{ reason: "DisruptionBudget", message }] },
   });
-}
-
-function base64Url(text: string): string {
-  return btoa(text).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
 }

@@ -139,7 +139,10 @@ export function define(resource: ResourceDefinition, builtIn?: BuiltIn): Definit
     shortNames: [],
     categories: [],
     verbs: VERBS,
-    parts: subresources.map((name) => partOf(name, kind)),
+    parts: subresources.map((name) => {
+      const responseKind = name === "scale" ? SCALE : { group: "", version: "", kind };
+      return { name, verbs: ["get", "patch", "update"], responseKind };
+    }),
     table: undefined,
     columns: [],
     scale: undefined,
@@ -169,12 +172,6 @@ export function define(resource: ResourceDefinition, builtIn?: BuiltIn): Definit
 /** Returns the schema of a definition, one that keeps all fields if the kind is not known. */
 export function schemaOfDefinition({ schema }: Pick<Definition, "schema">): Struct {
   return schema ?? schemaOfKind(undefined, structNamed("meta/v1.ObjectMeta"));
-}
-
-/** Returns a subresource of a custom kind. */
-function partOf(name: string, kind: string): Subresource {
-  const responseKind = name === "scale" ? SCALE : { group: "", version: "", kind };
-  return { name, verbs: ["get", "patch", "update"], responseKind };
 }
 
 /** The kind of the subresource `scale`. */

@@ -148,23 +148,16 @@ export function parseStored(stored: StoredObject): MutableJson {
   return JSON.parse(decoder.decode(stored.bytes));
 }
 
-/** Parses the metadata only. */
-function parseMetadata(stored: StoredObject): MutableJson {
-  return JSON.parse(decoder.decode(stored.bytes.subarray(stored.metadataStart, stored.metadataEnd)));
-}
-
 const PARTIAL_HEAD = `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":`;
 
 /** Returns the object's PartialObjectMetadata. */
 export function partialOf(definition: Definition, stored: StoredObject): Uint8Array {
-  // A custom resource's keys are sorted in the object, but not here, where the server fills a struct.
-  stored.partial ??= encoder.encode(
-    PARTIAL_HEAD +
-      (definition.custom
-        ? goJson(inOrder(parseMetadata(stored), METADATA_ORDER))
-        : decoder.decode(stored.bytes.subarray(stored.metadataStart, stored.metadataEnd))) +
-      "}",
-  );
+  if (stored.partial === undefined) {
+    const text = decoder.decode(stored.bytes.subarray(stored.metadataStart, stored.metadataEnd));
+    // A custom resource's keys are sorted in the object, but not here, where the server fills a struct.
+    const metadata = definition.custom ? goJson(inOrder(JSON.parse(text), METADATA_ORDER)) : text;
+    stored.partial = encoder.encode(`${PARTIAL_HEAD}${metadata}}`);
+  }
   return stored.partial;
 }
 
@@ -316,10 +309,8 @@ export class StoredCollection {
   }
 
   /** Counts the objects of a slice. */
-  count({ namespace, revision, from }: CollectionSlice): number {
-    let count = 0;
-    for (const _ of this.slice({ namespace, revision, ...(from === undefined ? {} : { from }) })) count++;
-    return count;
+  count(slice: CollectionSlice): number {
+    return this.slice(slice).reduce((count) => count + 1, 0);
   }
 
   #sortedKeys(): readonly string[] {
@@ -331,16 +322,11 @@ export class StoredCollection {
       this.#unsorted = true;
     }
     if (this.#unsorted) {
-      this.#keys.sort(byText);
+      this.#keys.sort(); // as etcd: names are ASCII, so characters sort like bytes
       this.#unsorted = false;
     }
     return this.#keys;
   }
-}
-
-/** The order of etcd's keys: names are ASCII, so characters sort like bytes. */
-function byText(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }
 
 /** Returns the first index whose key is not less than `key`. */

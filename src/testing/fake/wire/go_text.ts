@@ -10,7 +10,8 @@ import { isList, isObject, type Json } from "./json.ts";
 /** Serializes a value like Go's encoder, which escapes `<`, `>`, `&`, U+2028 and U+2029. */
 export function goJson(value: unknown): string {
   const text = JSON.stringify(value);
-  return UNSAFE.test(text) ? text.replace(UNSAFE_ALL, escape) : text;
+  if (!UNSAFE.test(text)) return text;
+  return text.replace(UNSAFE_ALL, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
 /** Formats a value as Go prints what it has decoded from JSON: `map[a:1 b:[x]]`. */
@@ -22,10 +23,6 @@ export function goText(value: Json | undefined): string {
 
 const UNSAFE = /[<>&\u2028\u2029]/;
 const UNSAFE_ALL = /[<>&\u2028\u2029]/g;
-
-function escape(character: string): string {
-  return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
-}
 
 /** The type of a JSON value, as Go's decoder names it. */
 export function jsonType(value: Json): string {

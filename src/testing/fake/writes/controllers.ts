@@ -43,7 +43,7 @@ export function collectGarbage(store: Store, writer: ControllerWrites): number {
     round = changes;
     const all = candidates(store);
     const namespaces = new Map(all.map(({ stored }) => [stored.uid, stored.namespace]));
-    const ending = new Map(all.filter(({ object }) => isForeground(object)).map((owner) => [owner.stored.uid, owner]));
+    const ending = new Map(all.filter(isForeground).map((owner) => [owner.stored.uid, owner]));
     for (const { collection, stored, owners } of all) {
       if (owners.length === 0 || collection.get(stored.key) !== stored) continue;
       if (stored.namespace === "" && owners.some((owner) => isNamespaced(store, owner))) continue;
@@ -69,7 +69,8 @@ function release(owner: Candidate, all: readonly Candidate[], writer: Controller
   const rewrite = (collection: StoredCollection, { key }: StoredObject, object: JsonObject): void =>
     void writer.update(collection, key, object, DIRECT);
   const dependents = all.filter((other) =>
-    other.collection.get(other.stored.key)?.uid === other.stored.uid && isOwnedBy(other, owner)
+    other.collection.get(other.stored.key)?.uid === other.stored.uid &&
+    other.owners.some(({ uid }) => uid === owner.stored.uid)
   );
   if (finalizers.includes("orphan")) {
     for (const dependent of dependents) {
@@ -88,6 +89,10 @@ function release(owner: Candidate, all: readonly Candidate[], writer: Controller
 }
 
 const FOREGROUND = "foregroundDeletion";
+
+function isForeground({ object }: Candidate): boolean {
+  return objectOr(object.metadata).deletionTimestamp !== undefined && finalizersOf(object).includes(FOREGROUND);
+}
 
 function candidates(store: Store): Candidate[] {
   const found: Candidate[] = [];
@@ -108,14 +113,6 @@ function isNamespaced(store: Store, { apiVersion, kind }: JsonObject): boolean {
     if (definition.kind === kind && definition.apiVersion === apiVersion) return definition.scope === "Namespaced";
   }
   return false;
-}
-
-function isOwnedBy({ owners }: Candidate, owner: Candidate): boolean {
-  return owners.some(({ uid }) => uid === owner.stored.uid);
-}
-
-function isForeground(object: JsonObject): boolean {
-  return objectOr(object.metadata).deletionTimestamp !== undefined && finalizersOf(object).includes(FOREGROUND);
 }
 
 function finalizersOf(object: JsonObject): readonly Json[] {
