@@ -41,6 +41,7 @@ import { readProtobuf } from "../schema/protobuf.ts";
 import { structNamed } from "../schema/schema.ts";
 import { type Definition, schemaOfDefinition } from "../storage/definition.ts";
 import {
+  nameIn,
   parseStored,
   partialOf,
   type Store,
@@ -118,17 +119,15 @@ export function requestBodyObject(text: string): JsonObject {
   return objectOrRefuse(requestBodyJson(text));
 }
 
-/** The object in the body of a write, and what shows its repeated members. */
-interface WrittenObject {
-  readonly object: JsonObject;
-  readonly strict: Pick<WriteMode, "body" | "repeated">;
+/** The object in the body of a write: Go reads null as an empty one of a built-in kind. */
+function writtenObject({ body, definition: { custom } }: ResourceRequest): JsonObject {
+  const value = requestBodyJson(body);
+  return value === null && !custom ? {} : objectOrRefuse(value);
 }
 
-/** The object in the body of a write: Go reads null as an empty one of a built-in kind. */
-function writtenObject({ body, collection: { definition: { custom } } }: ResourceRequest): WrittenObject {
-  const value = requestBodyJson(body);
-  const object = value === null && !custom ? {} : objectOrRefuse(value);
-  return { object, strict: custom ? { repeated: repeatedInPatch(body, object, "merge") } : { body } };
+/** What shows the repeated members in the body of a write. */
+function strictBody({ body, definition }: ResourceRequest, object: JsonObject): Pick<WriteMode, "body" | "repeated"> {
+  return definition.custom ? { repeated: repeatedInPatch(body, object, "merge") } : { body };
 }
 
 function objectOrRefuse(value: Json): JsonObject {
@@ -182,6 +181,9 @@ interface ResourceRequest {
   readonly route: ResourceRoute;
   readonly user: string;
   readonly collection: StoredCollection;
+  readonly definition: Definition;
+  /** The key of the object in the path. */
+  readonly key: string;
   /** The body as text. */
   readonly body: string;
   /** The warnings of the answer. */
@@ -209,10 +211,9 @@ export class ResourceHandler {
   answer(context: RequestContext, route: ResourceRoute, { verb, user }: RequestAttributes, body: string): Response {
     const collection = this.#resolve(route);
     const { definition } = collection;
-    const request: ResourceRequest = { context, route, user, collection, body, warnings: [] };
-    const { warning } = definition;
-    const { warnings } = request;
-    if (warning !== undefined) warnings.push(warning);
+    const warnings = definition.warning === undefined ? [] : [definition.warning];
+    const key = storedKey(route);
+    const request: ResourceRequest = { context, route, user, collection, definition, key, body, warnings };
     let response: Response;
     try {
       response = this.#perform(request, verb);
@@ -243,8 +244,7 @@ export class ResourceHandler {
   }
 
   #perform(request: ResourceRequest, verb: string): Response {
-    const { definition } = request.collection;
-    const { subresource } = request.route;
+    const { definition, route: { subresource } } = request;
     if (subresource !== undefined) {
       if (!definition.parts.find(({ name }) => name === subresource)!.verbs.includes(verb)) throw noMethod();
       const answer = this.#part(request, verb, subresource);
@@ -274,10 +274,12 @@ export class ResourceHandler {
 
   /** Answers a request for a subresource that is no form of its object; undefined for others. */
   #part(request: ResourceRequest, verb: string, subresource: string): Response | undefined {
-    const { context, collection, route } = request;
-    const { plural } = collection.definition;
+    const { context, collection, definition: { custom, plural }, key } = request;
     if (OF_KUBELETS.includes(subresource)) {
-      if (plural === "pods" && subresource !== "proxy") this.#checkAssigned(request);
+      if (plural === "pods" && subresource !== "proxy") {
+        const { nodeName } = objectOr(parseStored(collection.existing(key)).spec);
+        if (!nodeName) throw badRequest(`pod ${nameIn(key)} does not have a host assigned`);
+      }
       throw refusal(501, `the fake server has no kubelets, which ${plural}/${subresource} needs`, { reason: "" });
     }
     if (subresource === "log") {
@@ -285,52 +287,49 @@ export class ResourceHandler {
       return answerText("");
     }
     if (verb !== "create") return undefined;
-    requireReadable(context.request.headers.get("content-type"), collection.definition.custom);
-    return this.#createPart(request, subresource, storedKey(route), requestBodyObject(request.body));
+    requireReadable(context.request.headers.get("content-type"), custom);
+    return this.#createPart(request, subresource, collection, key);
   }
 
-  /** @throws {StatusError} 404 if there is no such pod, 400 if it is on no node. */
-  #checkAssigned({ collection, route }: ResourceRequest): void {
-    const stored = collection.existing(storedKey(route));
-    if (!objectOr(parseStored(stored).spec).nodeName) {
-      throw badRequest(`pod ${stored.name} does not have a host assigned`);
-    }
-  }
-
-  #createPart(request: ResourceRequest, subresource: string, key: string, body: JsonObject): Response {
-    const { context, collection } = request;
-    const podRequests = this.#podRequests;
-    this.#parts.namespaces?.checkOpen(collection.definition, request.route);
-    const named = { ...body, metadata: { name: request.route.name!, ...objectOr(body.metadata) } };
-    if (subresource === "token") return answerJson(context, podRequests.token(collection, key, named), 201);
-    const write = subresource === "eviction" ? podRequests.evict : podRequests.bind;
-    return answerJson(
-      context,
-      write.call(podRequests, collection, key, body, writeMode(request, "CreateOptions")),
-      201,
-    );
+  /** Evicts or binds a pod, or issues a token. */
+  #createPart(request: ResourceRequest, subresource: string, collection: StoredCollection, key: string): Response {
+    const { context, definition, route: { namespace } } = request;
+    const body = requestBodyObject(request.body);
+    const pods = this.#podRequests;
+    const name = nameIn(key);
+    this.#parts.namespaces?.checkOpen(definition, { namespace, name });
+    const mode = writeMode(request, "CreateOptions");
+    const named = { ...body, metadata: { name, ...objectOr(body.metadata) } };
+    const created = subresource === "token"
+      ? pods.token(collection, key, named)
+      : subresource === "eviction"
+      ? pods.evict(collection, key, body, mode)
+      : pods.bind(collection, key, body, mode);
+    return answerJson(context, created, 201);
   }
 
   #get(request: ResourceRequest): Response {
-    const { context, collection, route } = request;
+    const { context, collection, key } = request;
     const asked = context.url.searchParams.get("resourceVersion") ?? "";
     if (asked !== "") this.#lister.checkReached(parseRevision(asked, false));
-    return this.#object(request, collection.existing(storedKey(route)), 200);
+    return this.#object(request, collection.existing(key), 200);
   }
 
-  #list({ context, collection, route }: ResourceRequest): Response {
+  #list(request: ResourceRequest): Response {
+    const { context, collection } = request;
     const view = this.#view(context, ["PartialObjectMetadataList", "Table"]);
-    const { options, selection } = this.#listRequest(context, collection, route);
+    const { options, selection } = this.#listRequest(request);
     const page = this.#lister.list(collection, selection, options);
     return answerBytes(context, listPageBytes(collection, page, view, selection.shard));
   }
 
-  #watch({ context, collection, route }: ResourceRequest): Response {
+  #watch(request: ResourceRequest): Response {
+    const { context, collection } = request;
     const accept = context.request.headers.get("accept");
     const offered: Representation[] = ["PartialObjectMetadata", "PartialObjectMetadataList", "Table"];
     const representation = negotiateRepresentation(accept, offered);
     const view = this.#view(context, offered);
-    const { options, selection } = this.#listRequest(context, collection, route);
+    const { options, selection } = this.#listRequest(request);
     if (representation === "PartialObjectMetadataList") {
       // The wrong representation for a watch: the server answers 200 with an empty body.
       const body = new ByteBody({ chunkBytes: context.chunkBytes });
@@ -342,89 +341,69 @@ export class ResourceHandler {
   }
 
   #create(request: ResourceRequest): Response {
-    const { context, collection, route } = request;
-    requireReadable(context.request.headers.get("content-type"), collection.definition.custom);
-    if (collection.definition.kind === "Binding") {
-      const body = requestBodyObject(request.body);
+    const { context, collection, definition: { custom, kind }, route: { namespace }, body } = request;
+    requireReadable(context.request.headers.get("content-type"), custom);
+    if (kind === "Binding") {
       const pods = this.#parts.store.collection({ group: "", version: "v1", plural: "pods" })!;
-      const { name } = objectOr(body.metadata);
-      this.#parts.namespaces?.checkOpen(collection.definition, { namespace: route.namespace, name });
-      const key = `${route.namespace}/${textOf(name)}`;
-      return answerJson(
-        context,
-        this.#podRequests.bind(pods, key, body, writeMode(request, "CreateOptions")),
-        201,
-      );
+      const { name } = objectOr(requestBodyObject(body).metadata);
+      return this.#createPart(request, "binding", pods, `${namespace}/${textOf(name)}`);
     }
-    const { object, strict } = writtenObject(request);
-    const mode = { ...writeMode(request, "CreateOptions"), ...strict };
-    const stored = this.#parts.writer.create(collection, route.namespace, object, mode);
-    return this.#object(request, stored, 201);
+    const object = writtenObject(request);
+    const mode = { ...writeMode(request, "CreateOptions"), ...strictBody(request, object) };
+    return this.#object(request, this.#parts.writer.create(collection, namespace, object, mode), 201);
   }
 
   #update(request: ResourceRequest): Response {
-    const { context, collection, route } = request;
-    requireReadable(context.request.headers.get("content-type"), collection.definition.custom);
-    const { object: body, strict } = writtenObject(request);
+    const { context, collection, definition, key, route } = request;
+    requireReadable(context.request.headers.get("content-type"), definition.custom);
+    const body = writtenObject(request);
     const { writer } = this.#parts;
     const mode = writeMode(request, "UpdateOptions");
     if (route.subresource === "scale") {
-      const { definition } = collection;
-      const { stored } = writer.change(
-        collection,
-        storedKey(route),
-        (object) => scaled(definition, object, body),
-        mode,
-      );
+      const { stored } = writer.change(collection, key, (object) => scaled(definition, object, body), mode);
       return this.#object(request, stored, 200);
     }
-    const { stored, created } = writer.update(collection, storedKey(route), body, { ...mode, ...strict });
+    const { stored, created } = writer.update(collection, key, body, { ...mode, ...strictBody(request, body) });
     return this.#object(request, stored, created ? 201 : 200);
   }
 
   #patch(request: ResourceRequest): Response {
-    const { context, collection, route } = request;
+    const { context, collection, definition, key, route: { namespace, subresource } } = request;
     const { writer } = this.#parts;
-    const { definition } = collection;
+    const isScale = subresource === "scale";
     const type = patchType(context.request.headers.get("content-type"), definition.custom);
     const patch = requestBodyJson(request.body, type === "apply" ? undefined : "invalid JSON patch");
     const repeated = repeatedInPatch(request.body, patch, type);
     const mode = { ...writeMode(request, "PatchOptions", type === "apply"), repeated };
     if (type === "apply") {
-      const { searchParams } = context.url;
-      const force = /^(1|t|true)$/i.test(searchParams.get("force") ?? "");
-      const config = route.subresource === "scale"
-        ? scaledConfig(definition, route.name!, objectOr(patch))
-        : objectOr(patch);
-      const applied = writer.apply(collection, route.namespace, route.name!, config, { ...mode, force });
-      return this.#object(request, applied.stored, applied.created ? 201 : 200);
+      const force = /^(1|t|true)$/i.test(context.url.searchParams.get("force") ?? "");
+      const name = nameIn(key);
+      const config = isScale ? scaledConfig(definition, name, objectOr(patch)) : objectOr(patch);
+      const { stored, created } = writer.apply(collection, namespace, name, config, { ...mode, force });
+      return this.#object(request, stored, created ? 201 : 200);
     }
     // A version in the patch is a precondition and replaces the object's own.
-    const change = (object: JsonObject): JsonObject =>
-      route.subresource === "scale"
-        ? scaled(
-          definition,
-          object,
-          applyPatch(scaleOf(definition, object), patch, type, structNamed("autoscaling/v1.Scale")),
-        )
-        : patched(object, patch, type, definition);
-    return this.#object(request, writer.change(collection, storedKey(route), change, mode).stored, 200);
+    const change = (object: JsonObject): JsonObject => {
+      if (!isScale) return patched(object, patch, type, definition);
+      const scale = applyPatch(scaleOf(definition, object), patch, type, structNamed("autoscaling/v1.Scale"));
+      return scaled(definition, object, scale);
+    };
+    return this.#object(request, writer.change(collection, key, change, mode).stored, 200);
   }
 
   #delete(request: ResourceRequest): Response {
-    const { context, collection, route } = request;
-    const { definition } = collection;
-    const deletion = this.#parts.writer.delete(collection, storedKey(route), deleteMode(context, request.body));
+    const { context, collection, definition, key } = request;
+    const deletion = this.#parts.writer.delete(collection, key, deleteMode(context, request.body));
     if (!deletion.gone || definition.returnsDeleted) return this.#object(request, deletion.stored, 200);
     const { name, uid } = deletion.stored;
     const { group, kind } = detailsOf(definition);
-    const details = { name, ...(group === undefined ? {} : { group }), kind, uid };
+    const details = { name, group, kind, uid };
     return answerJson(context, { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", details });
   }
 
   #deleteCollection(request: ResourceRequest): Response {
-    const { context, collection, route } = request;
-    const { options, selection } = this.#listRequest(context, collection, route);
+    const { context, collection } = request;
+    const { options, selection } = this.#listRequest(request);
     const mode = deleteMode(context, request.body);
     const page = this.#lister.list(collection, selection, options);
     for (const { key } of page.objects) this.#parts.writer.delete(collection, key, mode);
@@ -432,7 +411,7 @@ export class ResourceHandler {
   }
 
   #object(request: ResourceRequest, stored: StoredObject, code: number): Response {
-    const { context, collection: { definition }, route } = request;
+    const { context, definition, route } = request;
     const view = this.#view(context, ["PartialObjectMetadata", "Table"]);
     if (route.subresource === "scale") {
       const scale = scaleOf(definition, parseStored(stored));
@@ -455,9 +434,7 @@ export class ResourceHandler {
   }
 
   #listRequest(
-    { url }: RequestContext,
-    { definition }: StoredCollection,
-    { namespace }: ResourceRoute,
+    { context: { url }, definition, route: { namespace } }: ResourceRequest,
   ): { readonly options: ServerListOptions; readonly selection: StoredSelection } {
     const options = parseListOptions(url.searchParams, this.#parts.features.streamingList);
     const { labelSelector, fieldSelector, shardSelector } = options;
