@@ -204,8 +204,9 @@ export class TrialChecks<World> {
   readonly world: World;
   /** Receives failures. */
   readonly record: TrialRecord = new TrialRecord();
+  /** The number of writes that the server has accepted. */
+  writes = 0;
   readonly #time: FakeTime;
-  #writes = 0;
   /** Writes that are not of leases and events. */
   #counted = 0;
 
@@ -217,15 +218,10 @@ export class TrialChecks<World> {
     this.#time = time;
   }
 
-  /** The number of writes that the server has accepted. */
-  get writes(): number {
-    return this.#writes;
-  }
-
   /** Counts a write that the server has accepted, and checks the invariants and the number of writes. */
   written(resource: { readonly plural: string }): void {
     const { record } = this;
-    this.#writes++;
+    this.writes++;
     if (!isAuxiliary(resource)) this.#counted++;
     this.checkInvariants();
     const most = WRITES_PER_CHANGE * (record.weight + 1);

@@ -180,7 +180,8 @@ export class ProcessSlots<World> {
   readonly #checks: TrialChecks<World>;
   readonly #network: Network;
   readonly #agenda: PendingTimers;
-  readonly #all: ControllerProcess[] = [];
+  /** All processes so far, in the order of their starts. */
+  readonly all: ControllerProcess[] = [];
   /** The last process of each slot. */
   readonly #slots = new Map<string, ControllerProcess>();
   #exits = 0;
@@ -192,11 +193,6 @@ export class ProcessSlots<World> {
     this.#agenda = agenda;
   }
 
-  /** All processes so far, in the order of their starts. */
-  get all(): readonly ControllerProcess[] {
-    return this.#all;
-  }
-
   /** The last process of slot "a", which faults are about. */
   get main(): ControllerProcess {
     return this.#slots.get("a")!;
@@ -205,10 +201,10 @@ export class ProcessSlots<World> {
   /** Starts a process, which starts again a second after it has exited by itself. */
   start(slot = "a"): void {
     const { options: { controller }, world, record } = this.#checks;
-    const generation = this.#all.filter(({ identity }) => identity.startsWith(`${slot}-`)).length + 1;
+    const generation = this.all.filter(({ identity }) => identity.startsWith(`${slot}-`)).length + 1;
     const process = new ControllerProcess(`${slot}-${generation}`, this.#network, this);
     record.weight++;
-    this.#all.push(process);
+    this.all.push(process);
     this.#slots.set(slot, process);
     if (generation > 1 || slot !== "a") record.note(() => `${process.identity} starts`);
     process.start(controller, world, (error) => {

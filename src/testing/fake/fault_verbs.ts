@@ -9,7 +9,7 @@
 import type { Resource } from "../../api/resource.ts";
 import type { ApiStatus } from "../../api/status.ts";
 import { checkCounts } from "../../async/time.ts";
-import { refusalOf, statusJson } from "../../client/protocol/refusal.ts";
+import { PlainRefusal, refusalOf, statusJson } from "../../client/protocol/refusal.ts";
 import { checkNames } from "../../errors/option_names.ts";
 import type { Backend } from "./backend.ts";
 import type { Watch } from "./reads/watch.ts";
@@ -57,7 +57,10 @@ export abstract class FaultVerbs {
    * has a `text`. If several failures match a request, the one armed first applies.
    */
   failNext(failure: number | RequestFailure, times = 1, filter?: RequestFilter): void {
-    this.#backend.faults.fail(failure, times, filter);
+    const { text, ...status }: RequestFailure = typeof failure === "number" ? { code: failure } : failure;
+    const error = (): Error =>
+      text === undefined ? refusalOf(status) : new PlainRefusal(status.code ?? 500, text, status.retryAfterSeconds);
+    this.#backend.faults.fail(error, times, filter);
   }
 
   /**
@@ -65,7 +68,7 @@ export abstract class FaultVerbs {
    * a refused connection. Over a port, Deno answers 500 instead.
    */
   breakNext(times = 1, filter?: RequestFilter): void {
-    this.#backend.faults.break(times, filter);
+    this.#backend.faults.fail(() => new BrokenConnection(), times, filter);
   }
 
   /**
@@ -283,8 +286,8 @@ export abstract class FaultVerbs {
    */
   shortenHistory(writes: number): Disposable {
     checkCounts("shorten the history", { writes }, { min: 1, infinite: true });
-    this.#backend.store.remember(writes);
-    return { [Symbol.dispose]: (): void => this.#backend.store.remember(this.#backend.history) };
+    this.#backend.store.history.resize(writes);
+    return { [Symbol.dispose]: (): void => this.#backend.store.history.resize(this.#backend.history) };
   }
 
   /**
@@ -332,9 +335,9 @@ export abstract class FaultVerbs {
     const { faults, store } = this.#backend;
     const { history, backup = store.revision } = options;
     const revision = Number(backup);
-    const isKnown = revision === 1 || revision >= store.compacted;
+    const isKnown = revision === 1 || revision >= store.history.compacted;
     if (!(Number.isInteger(revision) && isKnown && revision <= store.revision)) {
-      const known = `${store.compacted} to ${store.revision}, or 1`;
+      const known = `${store.history.compacted} to ${store.revision}, or 1`;
       throw new RangeError(`Cannot restore a backup: its version must be ${known}, found ${backup}`);
     }
     faults.breakAll();

@@ -33,9 +33,9 @@ interface ListPage {
   /** Revision of the list. */
   readonly revision: number;
   /** Token of the next page. */
-  readonly continue: string | undefined;
+  readonly continue?: string;
   /** Number of objects on later pages; undefined with a selector. */
-  readonly remaining: number | undefined;
+  readonly remaining?: number;
 }
 
 const OPEN = encoder.encode("{");
@@ -236,7 +236,7 @@ export class CollectionLister {
       }
       const token = parseContinueToken(options.continue);
       if (token.revision > 0) this.checkReached(token.revision);
-      if (token.revision > 0 && token.revision < this.#store.compacted) {
+      if (token.revision > 0 && token.revision < this.#store.history.compacted) {
         throw expired(CONTINUE_EXPIRED, formatContinueToken({ revision: -1, start: token.start }));
       }
       const revision = token.revision > 0 ? token.revision : this.#store.revision;
@@ -251,7 +251,7 @@ export class CollectionLister {
     this.checkReached(asked);
     const exact = options.resourceVersionMatch === "Exact" ||
       (options.resourceVersionMatch === "" && options.limit > 0);
-    if (exact && asked < this.#store.compacted) {
+    if (exact && asked < this.#store.history.compacted) {
       throw expired("The resourceVersion for the provided list is too old.");
     }
     const revision = exact ? asked : this.#store.revision;
@@ -277,16 +277,15 @@ export class CollectionLister {
       if (selection.matches(stored)) objects.push(stored);
     }
     const { namespace, revision, from = "" } = slice;
-    if (!more) return { objects, revision, continue: undefined, remaining: undefined };
-    const last = objects[objects.length - 1].key;
-    const next = `${last}\0`;
+    if (!more) return { objects, revision };
+    const next = `${objects[objects.length - 1].key}\0`;
     const start = `/${namespace === "" ? next : next.slice(namespace.length + 1)}`;
-    const token = formatContinueToken({ revision, start });
-    if (selection.selects) return { objects, revision, continue: token, remaining: undefined };
+    const page = { objects, revision, continue: formatContinueToken({ revision, start }) };
+    if (selection.selects) return page;
     const left = this.#left.get(collection);
     const known = left?.namespace === namespace && left.revision === revision && left.from === from;
     const count = known ? left.count - passed : collection.count({ namespace, revision, from: next });
     this.#left.set(collection, { namespace, revision, from: next, count });
-    return { objects, revision, continue: token, remaining: count };
+    return { ...page, remaining: count };
   }
 }

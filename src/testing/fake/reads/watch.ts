@@ -287,7 +287,6 @@ export class Watches {
   readonly #store: Store;
   readonly #options: WatchesOptions;
   readonly #open = new Map<StoredCollection, Set<Watch>>();
-  #count = 0;
 
   /** Starts without a watch. */
   constructor(store: Store, options: WatchesOptions) {
@@ -297,7 +296,7 @@ export class Watches {
 
   /** Number of open watches. */
   get count(): number {
-    return this.#count;
+    return this.of().length;
   }
 
   /**
@@ -321,7 +320,7 @@ export class Watches {
     const initial = sendInitialEvents ?? asked === 0;
     const streaming = sendInitialEvents === true || (initial && this.#options.features.streamingList);
     const from = initial || asked === 0 ? this.#store.revision : asked;
-    const oldest = Math.max(this.#store.compacted, collection.since);
+    const oldest = Math.max(this.#store.history.compacted, collection.since);
     const failure = sendInitialEvents === true && asked > this.#store.revision
       ? tooLarge(asked, this.#store.revision)
       : !initial && from < oldest
@@ -340,7 +339,7 @@ export class Watches {
       const objects = collection.slice({ namespace: selection.namespace, revision: from });
       watch.sendInitial(objects.filter((stored) => selection.matches(stored)), streaming && bookmarks, spreadMs);
     } else {
-      for (const event of this.#store.after(from)) if (event.collection === collection) watch.deliver(event);
+      for (const event of this.#store.history.after(from)) if (event.collection === collection) watch.deliver(event);
     }
     return watch;
   }
@@ -368,15 +367,13 @@ export class Watches {
     let watches = this.#open.get(plan.collection);
     if (watches === undefined) this.#open.set(plan.collection, watches = new Set());
     watches.add(watch);
-    this.#count++;
     return watch;
   }
 
   #remove(watch: Watch): void {
     const { collection } = watch.plan;
     const watches = this.#open.get(collection);
-    if (!watches?.delete(watch)) return;
-    this.#count--;
-    if (watches.size === 0) this.#open.delete(collection);
+    watches?.delete(watch);
+    if (watches?.size === 0) this.#open.delete(collection);
   }
 }

@@ -226,34 +226,19 @@ export interface CollectionSlice {
  * Cost: a lookup by key is a map lookup; a list walks its namespace; the first list after new names sorts the keys.
  */
 export class StoredCollection {
-  #definition: Definition;
+  /** Definition of the resource; that of a custom one may change, and its stored objects are not rewritten. */
+  definition: Definition;
   readonly #newest = new Map<string, StoredObject>();
   #keys: string[] = [];
   #unsorted = false;
   #forgotten = 0;
-  #size = 0;
   /** The revision at which it began to be served: it cannot be watched from an older one. */
   readonly since: number;
 
   /** Starts empty. */
   constructor(definition: Definition, since: number) {
-    this.#definition = definition;
+    this.definition = definition;
     this.since = since;
-  }
-
-  /** Definition of the resource. */
-  get definition(): Definition {
-    return this.#definition;
-  }
-
-  /** Replaces the definition of a custom resource; stored objects are not rewritten. */
-  redefine(definition: Definition): void {
-    this.#definition = definition;
-  }
-
-  /** Current number of objects. */
-  get size(): number {
-    return this.#size;
   }
 
   /** Returns the current state of an object. */
@@ -265,7 +250,7 @@ export class StoredCollection {
   /** Returns the current state of an object. @throws {StatusError} 404 if there is none. */
   existing(key: string): StoredObject {
     const stored = this.get(key);
-    if (stored === undefined) throw notFound(this.#definition, nameIn(key));
+    if (stored === undefined) throw notFound(this.definition, nameIn(key));
     return stored;
   }
 
@@ -283,7 +268,6 @@ export class StoredCollection {
       this.#keys.push(stored.key);
     }
     this.#newest.set(stored.key, stored);
-    this.#size += Number(!stored.deleted) - Number(before !== undefined && !before.deleted);
   }
 
   /** Drops the states before this one. */
@@ -359,20 +343,16 @@ export interface StoreEvent {
  * The oldest write is dropped when there are more than `capacity`, and by {@linkcode compact}.
  */
 class WatchHistory {
+  /** The oldest revision that can be listed or watched from. */
+  compacted: number;
   #capacity: number;
   #events: StoreEvent[] = [];
   #first = 0;
-  #compacted: number;
 
   /** Starts empty, after `revision`. */
   constructor(capacity: number, revision: number) {
     this.#capacity = capacity;
-    this.#compacted = revision;
-  }
-
-  /** The oldest revision that can be listed or watched from. */
-  get compacted(): number {
-    return this.#compacted;
+    this.compacted = revision;
   }
 
   /** Adds the newest write. */
@@ -390,7 +370,7 @@ class WatchHistory {
   /** Drops all writes; `revision` is the current one. */
   compact(revision: number): void {
     this.#forget(this.#events.length);
-    this.#compacted = revision;
+    this.compacted = revision;
   }
 
   /** Yields the writes after a revision, oldest first. */
@@ -409,7 +389,7 @@ class WatchHistory {
     for (; this.#first < until; this.#first++) {
       const { collection, stored } = this.#events[this.#first];
       collection.forgetBefore(stored);
-      this.#compacted = stored.revision;
+      this.compacted = stored.revision;
       // Release the event now: the array itself is trimmed only occasionally.
       this.#events[this.#first] = GONE;
     }
@@ -440,23 +420,19 @@ interface StoreListener {
 export class Store {
   readonly #collections = new Map<string, StoredCollection>();
   readonly #listener: StoreListener;
-  readonly #log: WatchHistory;
+  /** The latest writes. */
+  readonly history: WatchHistory;
   #revision = 1;
 
   /** Creates an empty store with a watch history of `history` writes. */
   constructor(history: number, listener: StoreListener) {
     this.#listener = listener;
-    this.#log = new WatchHistory(history, this.#revision);
+    this.history = new WatchHistory(history, this.#revision);
   }
 
   /** The current revision. */
   get revision(): number {
     return this.#revision;
-  }
-
-  /** The oldest revision that can be listed or watched from. */
-  get compacted(): number {
-    return this.#log.compacted;
   }
 
   /** Returns all collections, in order of definition. */
@@ -475,7 +451,7 @@ export class Store {
     let collection = this.#collections.get(id);
     if (collection === undefined) {
       this.#collections.set(id, collection = new StoredCollection(definition, this.#revision));
-    } else if (definition.custom) collection.redefine(definition);
+    } else if (definition.custom) collection.definition = definition;
     return collection;
   }
 
@@ -528,19 +504,9 @@ export class Store {
     return stored;
   }
 
-  /** Returns the writes after a revision, oldest first. */
-  after(revision: number): Generator<StoreEvent> {
-    return this.#log.after(revision);
-  }
-
   /** Compacts the history: lists and watches cannot start before the current revision. */
   compact(): void {
-    this.#log.compact(this.#revision);
-  }
-
-  /** Limits the history to that many writes. */
-  remember(writes: number): void {
-    this.#log.resize(writes);
+    this.history.compact(this.#revision);
   }
 
   /** Moves to a later revision without a write, as if a resource that is not served had changed. */
@@ -573,7 +539,7 @@ export class Store {
 
   #add(event: StoreEvent): void {
     event.collection.put(event.stored);
-    this.#log.append(event);
+    this.history.append(event);
     this.#listener.event(event);
   }
 }

@@ -11,7 +11,6 @@ import { encoder } from "../../../api/object.ts";
 import type { ApiStatus } from "../../../api/status.ts";
 import { DerivedController } from "../../../async/signals.ts";
 import { checkCounts, sleep } from "../../../async/time.ts";
-import { PlainRefusal, refusalOf } from "../../../client/protocol/refusal.ts";
 import type { ByteBody } from "./byte_body.ts";
 import type { RecordedRequest } from "./exchange.ts";
 
@@ -101,16 +100,14 @@ export class Faults {
   #breaking = new AbortController();
 
   /** Fails the next `times` requests that match the filter. */
-  fail(failure: number | RequestFailure, times: number, filter?: RequestFilter): void {
-    const { text, ...status } = typeof failure === "number" ? { code: failure } as RequestFailure : failure;
-    const error = (): Error =>
-      text === undefined ? refusalOf(status) : new PlainRefusal(status.code ?? 500, text, status.retryAfterSeconds);
-    this.instead.arm(() => fail(error()), times, filter);
-  }
-
-  /** Breaks the connection of the next `times` requests that match the filter. */
-  break(times: number, filter?: RequestFilter): void {
-    this.instead.arm(() => fail(new BrokenConnection()), times, filter);
+  fail(error: () => Error, times: number, filter?: RequestFilter): void {
+    this.instead.arm(
+      () => {
+        throw error();
+      },
+      times,
+      filter,
+    );
   }
 
   /** Disarms what no request has met. */
@@ -140,10 +137,6 @@ export class Faults {
     for (const reference of [...this.#open]) reference.deref()?.break(new BrokenConnection());
     this.#open.clear();
   }
-}
-
-function fail(error: Error): never {
-  throw error;
 }
 
 /**
