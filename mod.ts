@@ -35,9 +35,7 @@
  */
 
 export {
-  type Apply,
   type ClusterScopedObject,
-  copyOf,
   type DynamicObject,
   type EphemeralObject,
   type IntOrString,
@@ -45,22 +43,18 @@ export {
   type KubernetesObject,
   type ListMap,
   type ManagedFieldsEntry,
-  type MergePatch,
   type MicroTime,
-  type Mutable,
   type NamespacedObject,
-  type ObjectDraft,
   type ObjectKey,
   type ObjectMeta,
   type OpenEnum,
   type OwnerReference,
-  ParsedQuantity,
-  parseQuantity,
-  type Quantity,
   type Reduced,
   splitKey,
   type Time,
 } from "./src/api/object.ts";
+export { type Apply, copyOf, type MergePatch, type Mutable, type ObjectDraft } from "./src/api/written.ts";
+export { ParsedQuantity, parseQuantity, type Quantity } from "./src/api/quantity.ts";
 export {
   type ApiResource,
   apiVersionOf,
@@ -73,23 +67,26 @@ export {
 } from "./src/api/resource.ts";
 export { rolesYaml } from "./src/api/roles.ts";
 export { onlyFields } from "./src/api/fields.ts";
-export type { Abortable, CacheEntry, ListOptions, Selection, WatchOptions } from "./src/api/options.ts";
+export type { Abortable, ListOptions, Selection, WatchOptions } from "./src/api/options.ts";
+export type { CacheEntry } from "./src/api/entry.ts";
 export { fixedShard, type HashRange, ShardFilter, type ShardSource } from "./src/api/shard.ts";
 export { entryOf } from "./src/entry/entry.ts";
 export { field } from "./src/entry/path.ts";
 export {
-  CheckpointError,
-  type CheckpointRecord,
-  type CheckpointStore,
   type ListerWatcher,
   type ListPart,
-  type SnapshotStore,
-  type StoredCheckpoint,
-  type StoredSnapshot,
   type Transport,
   type WatchChange,
   type WatchEvent,
 } from "./src/api/lister_watcher.ts";
+export {
+  CheckpointError,
+  type CheckpointRecord,
+  type CheckpointStore,
+  type SnapshotStore,
+  type StoredCheckpoint,
+  type StoredSnapshot,
+} from "./src/api/stores.ts";
 export { differences, FieldSelector, LabelSelector } from "./src/api/selector.ts";
 export {
   type ApiStatus,

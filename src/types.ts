@@ -17,26 +17,23 @@
  * @module
  */
 
+export type { Complete, IsReduced, reduced } from "./api/object.ts";
 export type {
   AppliedItem,
   AppliedValue,
   ApplyFields,
   ApplyMeta,
-  Complete,
   DraftMeta,
   EnumLiterals,
   IsEphemeral,
-  IsReduced,
   NamedDraftMeta,
-  quantity,
-  QuantityFormat,
-  reduced,
   Scalar,
   SentScalar,
   SentValue,
   WrittenScalar,
   WrittenValue,
-} from "./api/object.ts";
+} from "./api/written.ts";
+export type { quantity, QuantityFormat } from "./api/quantity.ts";
 export type { SecretLike, TableColumn, WithoutData } from "./api/resource.ts";
 export type { AccessRule, PlacedRule, RolesOptions } from "./api/roles.ts";
 export type {
@@ -59,26 +56,21 @@ export type {
 export type {
   DecodeObserver,
   DecodeOptions,
-  Impersonation,
   KnownEntries,
   Projection,
   RequestOptions,
   ShardOption,
 } from "./api/options.ts";
+export type { Impersonation } from "./api/impersonation.ts";
 export type { ShardField } from "./api/shard.ts";
 export type { FieldLiteral, FieldPath, FieldPredicate, Having } from "./entry/path.ts";
-export type {
-  Bookmark,
-  CheckpointChange,
-  ConnectionsStatus,
-  DeliveredVersion,
-  IdentitySource,
-  SnapshotLimit,
-} from "./api/lister_watcher.ts";
+export type { Bookmark, ConnectionsStatus, IdentitySource } from "./api/lister_watcher.ts";
+export type { CheckpointChange, DeliveredVersion, SnapshotLimit } from "./api/stores.ts";
 export type { FieldRequirement, LabelSelectorFields, Requirement } from "./api/selector.ts";
 export type { StatusCause, StatusDetails } from "./api/status.ts";
 export type { ErrorJson } from "./errors/informer_error.ts";
-export type { BackoffOptions, Durations } from "./async/time.ts";
+export type { BackoffOptions } from "./async/time.ts";
+export type { Durations } from "./async/histogram.ts";
 export type { DiscoverOptions, InstallCrdsOptions } from "./client/client.ts";
 export type {
   AppliedIfChanged,

@@ -163,7 +163,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: "relist-updates-unchanged",
     breaks: "a relist delivers unchanged objects as updates",
-    file: "src/api/options.ts",
+    file: "src/api/entry.ts",
     line: 'return a.resourceVersion === b.resourceVersion && a.uid === b.uid && a.resourceVersion !== "" &&',
     find: /a\.resourceVersion === b\.resourceVersion/,
     replace: "a === b",
@@ -355,7 +355,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: "relist-keeps-old-entry",
     breaks: "a relist keeps the old entry for a new version",
-    file: "src/api/options.ts",
+    file: "src/api/entry.ts",
     line: 'return a.resourceVersion === b.resourceVersion && a.uid === b.uid && a.resourceVersion !== "" &&',
     find: /a\.resourceVersion === b\.resourceVersion && /,
     replace: "",

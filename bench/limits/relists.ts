@@ -3,7 +3,7 @@
  * parsing every frame anew into a Map. KIND (`pods` or `leases`), REPETITIONS.
  */
 import { type CacheEntry, DeltaFIFO, Indexer, type KubernetesObject } from "../../mod.ts";
-import { sameVersion } from "../../src/api/options.ts";
+import { sameVersion } from "../../src/api/entry.ts";
 import { Lease } from "../../src/kinds/coordination/v1.ts";
 import { Pod } from "../../src/kinds/core/v1.ts";
 import { readChanges } from "../../tests/support/bodies.ts";

@@ -6,9 +6,10 @@
  *
  * @module
  */
-import type { EnumLiterals, KubernetesObject, ObjectMeta, Reduced, Scalar } from "./object.ts";
+import type { KubernetesObject, ObjectMeta, Reduced } from "./object.ts";
 import { type Resource, resourceName } from "./resource.ts";
 import { formatFieldPath, parseFieldPath } from "./selector.ts";
+import type { EnumLiterals, Scalar } from "./written.ts";
 
 /** The fields that a projection always keeps: those that identify an object, its version and its owners. */
 const ALWAYS: readonly string[] = [

@@ -1,69 +1,16 @@
 /**
- * Entries, and the options of calls that read: selections, lists, watches, decoding, impersonation.
+ * The options of calls that read: selections, lists, watches, decoding.
  *
- * {@linkcode CacheEntry} is one version of one object, which all rooms pass on. The options of informers are in
- * `informer/options.ts`. This file checks values, and reads no objects.
+ * {@linkcode Selection} says which objects are read, {@linkcode ListOptions} and {@linkcode WatchOptions} say how. The
+ * options of informers are in `informer/options.ts`. This file checks values, and reads no objects.
  *
  * @module
  */
-import { encoder, type ObjectKey, type ObjectMeta } from "./object.ts";
+import type { CacheEntry } from "./entry.ts";
+import type { ObjectKey } from "./object.ts";
 import { FieldSelector, LabelSelector } from "./selector.ts";
 import type { ShardFilter } from "./shard.ts";
-import { type DecodeError, UnreachableError } from "./status.ts";
-
-/**
- * One version of one object: its identity, and the object itself, parsed on first read.
- *
- * Reflector, queue, store and event log pass entries on, so an object that nobody reads is never parsed.
- */
-export interface CacheEntry<T> {
-  /** `"namespace/name"` or `"name"`; `""` when the object has no name, which also makes the entry broken. */
-  readonly key: ObjectKey;
-  /** The object's namespace, `""` when cluster-scoped. */
-  readonly namespace: string;
-  /** The object's name. */
-  readonly name: string;
-  /** The object's uid; it differs from that of an earlier object of the same name. */
-  readonly uid: string;
-  /** The object's resourceVersion. */
-  readonly resourceVersion: string;
-  /**
-   * The object's metadata. Parsed alone on first read, which costs a fifth of parsing the object, unless the object has
-   * been parsed already. Throws {@linkcode DecodeError}.
-   */
-  readonly metadata: ObjectMeta;
-  /**
-   * The object's labels; undefined when it has none. Parsed alone on first read, which costs a third of parsing the
-   * metadata, unless the metadata or the object has been parsed already. Throws {@linkcode DecodeError}.
-   */
-  readonly labels: Readonly<Record<string, string>> | undefined;
-  /** The object. Parsed on first read and remembered. Throws {@linkcode DecodeError}. */
-  readonly object: T;
-  /** The size of the JSON text that the object came as, in bytes; undefined where it came as something else. */
-  readonly textBytes?: number;
-  /** True once the object has been parsed, which drops the text. @default {true} */
-  readonly isParsed?: boolean;
-  /** The reason why the object cannot be read; known from the start, or since a first read failed. */
-  readonly error?: DecodeError;
-}
-
-/** The strings that identify one version of one object. */
-export interface Identity {
-  /** As in {@linkcode CacheEntry.key}. */
-  readonly key: ObjectKey;
-  /** As in {@linkcode CacheEntry.namespace}. */
-  readonly namespace: string;
-  /** As in {@linkcode CacheEntry.uid}. */
-  readonly uid: string;
-  /** As in {@linkcode CacheEntry.resourceVersion}. */
-  readonly resourceVersion: string;
-}
-
-/** Returns true when two entries hold the same version of the same object. A broken entry equals no entry. */
-export function sameVersion<T>(a: CacheEntry<T>, b: CacheEntry<T>): boolean {
-  return a.resourceVersion === b.resourceVersion && a.uid === b.uid && a.resourceVersion !== "" &&
-    a.error === undefined && b.error === undefined;
-}
+import { UnreachableError } from "./status.ts";
 
 /** The part of a collection that a request is about. */
 export interface Selection {
@@ -289,99 +236,4 @@ type Defined<O> =
 /** Returns the members that are not `undefined`, so that the others neither are printed nor hide defaults. */
 export function defined<O extends object>(members: O): Defined<O> {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Defined<O>;
-}
-
-/**
- * A user that a client acts as: requests have the rights of that user, and none of those of the credentials, which need
- * the verb `impersonate` on user, groups, uid and extra values.
- */
-export interface Impersonation {
-  /** The name, `"ada"` or `"system:serviceaccount:shop:reader"`. */
-  readonly user: string;
-  /** The uid. @default {none} */
-  readonly uid?: string;
-  /** The groups, to which the server adds `system:authenticated`. @default {none} */
-  readonly groups?: readonly string[];
-  /** Further attributes, for authorizers and admission. The server knows their keys in lower case. @default {none} */
-  readonly extra?: Readonly<Record<string, readonly string[]>>;
-}
-
-/**
- * Returns the first member of an impersonation that cannot be sent, and the problem with it, to follow the name of the
- * member in a sentence.
- */
-export function impersonationProblem(
-  { user, uid, groups = [], extra = {} }: Impersonation,
-): readonly [member: keyof Impersonation, problem: string] | undefined {
-  if (user === "") return ["user", "is empty"];
-  if (Object.keys(extra).some((key) => key === "" || !key.isWellFormed())) {
-    return ["extra", "has a key that cannot be sent: it is empty or malformed"];
-  }
-  const texts = { user: [user], uid: uid === undefined ? [] : [uid], groups, extra: Object.values(extra).flat() };
-  for (const [member, values] of Object.entries(texts)) {
-    if (values.every(isHeaderValue)) continue;
-    return [member as keyof Impersonation, "holds line ends, control characters, or blanks at its ends"];
-  }
-  return undefined;
-}
-
-/**
- * Returns the header lines of an impersonation. A name that occurs twice must be sent as two lines, because the server
- * does not split values at commas.
- */
-export function impersonationHeaders({ user, uid, groups = [], extra = {} }: Impersonation): [string, string][] {
-  const lines: [string, string][] = [["Impersonate-User", utf8AsLatin1(user)]];
-  if (uid !== undefined) lines.push(["Impersonate-Uid", utf8AsLatin1(uid)]);
-  for (const group of groups) lines.push(["Impersonate-Group", utf8AsLatin1(group)]);
-  for (const [key, values] of Object.entries(extra)) {
-    for (const value of values) lines.push([`Impersonate-Extra-${escapeHeaderName(key)}`, utf8AsLatin1(value)]);
-  }
-  return lines;
-}
-
-/** Has the function that has set the user of a request, because a copy of a request joins the lines of one name. */
-const SETTERS = new WeakMap<Request, (request: Request) => void>();
-
-/** Returns a function that makes a request one of this user, and of no other user. */
-export function impersonating(user: Impersonation): (request: Request) => void {
-  const lines = impersonationHeaders(user);
-  const set = (request: Request): void => {
-    const { headers } = request;
-    for (const name of [...headers.keys()].filter(isImpersonation)) headers.delete(name);
-    for (const [name, value] of lines) headers.append(name, value);
-    SETTERS.set(request, set);
-  };
-  return set;
-}
-
-/** Sets the user of a request that {@linkcode impersonating} has set, if any, on a copy of it. */
-export function copyImpersonation(request: Request, copy: Request): void {
-  SETTERS.get(request)?.(copy);
-}
-
-/** Returns `true` for the name of a header that is a part of an impersonation. */
-export function isImpersonation(name: string): boolean {
-  return name.toLowerCase().startsWith("impersonate-");
-}
-
-/** Returns `true` if the text can be a header value: one line, without blanks at its ends, which HTTP removes. */
-export function isHeaderValue(text: string): boolean {
-  // deno-lint-ignore no-control-regex
-  return !/[\x00-\x08\x0a-\x1f\x7f]/.test(text) && text.trim() === text && text.isWellFormed();
-}
-
-/** Encodes a header value: `Headers` takes one character for each byte, and the server decodes UTF-8. */
-export function utf8AsLatin1(text: string): string {
-  return Array.from(encoder.encode(text), (byte) => String.fromCharCode(byte)).join("");
-}
-
-/**
- * Percent-encodes `%` and the characters that are not allowed in header names; the server decodes them, and expects
- * keys in lower case.
- */
-function escapeHeaderName(key: string): string {
-  return utf8AsLatin1(key.toLowerCase()).replaceAll(
-    /[^!#$&'*+\-.^_`|~0-9a-z]/g,
-    (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`,
-  );
 }

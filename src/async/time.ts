@@ -1,5 +1,5 @@
 /**
- * The clock, timers, back-off, limits of rates, and histograms of durations.
+ * The clock, timers, back-off, and limits of rates.
  *
  * {@linkcode backoffMs}, {@linkcode sleep}, {@linkcode LongTimer} and {@linkcode LeakyBucket} are the entry points. All
  * of them use the monotonic clock. This file does not decide what is retried.
@@ -8,64 +8,6 @@
  */
 import { delay } from "@std/async/delay";
 import { DerivedController } from "./signals.ts";
-
-/** Limits for {@linkcode checkDurations}. */
-interface DurationLimits {
-  /** The shortest duration, in milliseconds. @default {0} */
-  readonly min?: number;
-  /** Refuses `Infinity`, which means "never". @default {false} */
-  readonly finite?: boolean;
-}
-
-/**
- * Checks options that are durations in milliseconds. `undefined` passes: the option was not given. `Infinity` means
- * "never", and passes unless `finite` is set.
- *
- * ```ts ignore
- * checkDurations("create an informer", { graceMs, resyncMs }); // "Cannot create an informer: graceMs must be …, found -1"
- * ```
- *
- * @param action The action of the caller, which follows "Cannot" in the error.
- * @param durations The durations by the names of their options.
- * @throws {RangeError} when one is not a number, NaN, too short, or infinite where it must be finite.
- */
-export function checkDurations(
-  action: string,
-  durations: Readonly<Record<string, number | undefined>>,
-  limits: DurationLimits = {},
-): void {
-  const { min = 0, finite = false } = limits;
-  for (const [name, value] of Object.entries(durations)) {
-    if (value === undefined) continue;
-    if (typeof value === "number" && value >= min && !(finite && value === Infinity)) continue;
-    const upTo = finite ? " and finite" : ", or Infinity for never";
-    const found = typeof value === "string" ? JSON.stringify(value) : String(value);
-    throw new RangeError(`Cannot ${action}: ${name} must be at least ${min} milliseconds${upTo}, found ${found}`);
-  }
-}
-
-/**
- * Checks options that are whole numbers, of things or of attempts. `undefined` passes: the option was not given.
- *
- * @param action The action of the caller, which follows "Cannot" in the error.
- * @param counts The numbers by the names of their options.
- * @param limits `min` is 0 unless given; with `infinite`, `Infinity` passes, as no limit.
- * @throws {RangeError} when one is no safe integer, or less than `min`.
- */
-export function checkCounts(
-  action: string,
-  counts: Readonly<Record<string, number | undefined>>,
-  { min = 0, infinite = false }: { readonly min?: number; readonly infinite?: boolean } = {},
-): void {
-  for (const [name, value] of Object.entries(counts)) {
-    if (value === undefined || (Number.isSafeInteger(value) && value >= min) || (infinite && value === Infinity)) {
-      continue;
-    }
-    const found = typeof value === "string" ? JSON.stringify(value) : String(value);
-    const or = infinite ? ", or Infinity for no limit" : "";
-    throw new RangeError(`Cannot ${action}: ${name} must be a whole number of at least ${min}${or}, found ${found}`);
-  }
-}
 
 /** Waits between attempts. */
 export interface BackoffOptions {
@@ -395,10 +337,11 @@ export class TimeLimit implements Disposable {
   }
 }
 
+/** In seconds, as literals: bundles without {@linkcode humanDuration} leave them out. */
 const MINUTE = 60;
-const HOUR = 60 * MINUTE;
-const DAY = 24 * HOUR;
-const YEAR = 365 * DAY;
+const HOUR = 3_600;
+const DAY = 86_400;
+const YEAR = 31_536_000;
 
 /** The latest text of {@linkcode rfc3339}: most times are of the same second. */
 let latest = { second: NaN, text: "" };
@@ -429,58 +372,4 @@ export function humanDuration(ms: number): string {
 function twoUnits(seconds: number, large: number, largeName: string, small: number, smallName: string): string {
   const rest = Math.floor((seconds % large) / small);
   return `${Math.floor(seconds / large)}${largeName}${rest === 0 ? "" : `${rest}${smallName}`}`;
-}
-
-/** A summary of measured durations. */
-export interface Durations {
-  /** The number of durations. */
-  readonly count: number;
-  /** Their sum, in milliseconds. */
-  readonly sumMs: number;
-  /** The longest, in milliseconds. */
-  readonly maxMs: number;
-  /** The number of durations up to each of 15 lengths, from 1 ms to 5 minutes, in that order. */
-  readonly buckets: readonly { readonly upToMs: number; readonly count: number }[];
-}
-
-/** The upper bounds of the buckets of a {@linkcode Histogram}, in milliseconds; the last one has the rest. */
-const BUCKETS_MS: readonly number[] = [
-  ...[1, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000, 60_000, 300_000],
-  Infinity,
-];
-
-/** Counts durations in fixed buckets, and keeps their sum and maximum. An addition allocates nothing. */
-export class Histogram {
-  /** The number of durations in each bucket, without those of the buckets before it. */
-  readonly #counts: number[] = BUCKETS_MS.map(() => 0);
-  /** The sum of all durations added. */
-  #sumMs = 0;
-  /** The longest duration added; 0 when there is none. */
-  #maxMs = 0;
-
-  /** Adds a duration. */
-  add(ms: number): void {
-    let bucket = 0;
-    while (ms > BUCKETS_MS[bucket]) bucket++;
-    this.#counts[bucket]++;
-    this.#sumMs += ms;
-    if (ms > this.#maxMs) this.#maxMs = ms;
-  }
-
-  /** A summary of the durations added so far. */
-  get durations(): Durations {
-    let count = 0;
-    const buckets = BUCKETS_MS.map((upToMs, bucket) => ({ upToMs, count: count += this.#counts[bucket] }));
-    return { count, sumMs: this.#sumMs, maxMs: this.#maxMs, buckets: buckets.slice(0, -1) };
-  }
-}
-
-/** Returns the summary of all the durations that several summaries, of which there is one at least, are of. */
-export function sumOfDurations(all: readonly Durations[]): Durations {
-  return all.reduce((a, b) => ({
-    count: a.count + b.count,
-    sumMs: a.sumMs + b.sumMs,
-    maxMs: Math.max(a.maxMs, b.maxMs),
-    buckets: a.buckets.map(({ upToMs, count }, bucket) => ({ upToMs, count: count + b.buckets[bucket].count })),
-  }));
 }

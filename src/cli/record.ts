@@ -6,9 +6,9 @@
  *
  * @module
  */
+import type { CacheEntry } from "../api/entry.ts";
 import type { ListerWatcher } from "../api/lister_watcher.ts";
 import { encoder, type KubernetesObject } from "../api/object.ts";
-import type { CacheEntry } from "../api/options.ts";
 import { type Resource, resourceName, SECRET_ANNOTATIONS } from "../api/resource.ts";
 import { parseFieldPath } from "../api/selector.ts";
 import { StatusError } from "../api/status.ts";

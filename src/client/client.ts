@@ -9,20 +9,16 @@
  *
  * @module
  */
+import { type Impersonation, impersonationProblem } from "../api/impersonation.ts";
 import type { Transport } from "../api/lister_watcher.ts";
-import type { Apply, KubernetesObject, ObjectDraft } from "../api/object.ts";
-import {
-  type Abortable,
-  checkSelectors,
-  type Impersonation,
-  impersonationProblem,
-  namespacesOf,
-  type Selection,
-} from "../api/options.ts";
+import type { KubernetesObject } from "../api/object.ts";
+import { type Abortable, checkSelectors, namespacesOf, type Selection } from "../api/options.ts";
 import { type ApiResource, apiVersionOf, DEFINITIONS, type Resource, resourceName } from "../api/resource.ts";
 import type { PlacedRule } from "../api/roles.ts";
 import { isNotFound } from "../api/status.ts";
-import { checkCounts, checkDurations, monotonicMs, sleep } from "../async/time.ts";
+import type { Apply, ObjectDraft } from "../api/written.ts";
+import { checkCounts, checkDurations } from "../async/checks.ts";
+import { monotonicMs, sleep } from "../async/time.ts";
 import { ConsoleReporter, editDistance } from "../errors/errors.ts";
 import { InformerError } from "../errors/informer_error.ts";
 import { checkNames } from "../errors/option_names.ts";

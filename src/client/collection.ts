@@ -14,15 +14,7 @@ import {
   type WatchChange,
   type WatchEvent,
 } from "../api/lister_watcher.ts";
-import {
-  type Apply,
-  type Complete,
-  type DynamicObject,
-  keyOf,
-  type KubernetesObject,
-  type Mutable,
-  type ObjectDraft,
-} from "../api/object.ts";
+import { type Complete, type DynamicObject, keyOf, type KubernetesObject } from "../api/object.ts";
 import {
   type Abortable,
   type DecodeObserver,
@@ -54,6 +46,7 @@ import {
   statusFrom,
   UnreachableError,
 } from "../api/status.ts";
+import type { Apply, Mutable, ObjectDraft } from "../api/written.ts";
 import { CancellableStream, IteratorSource, ReadAhead } from "../async/iterate.ts";
 import { DerivedController, withResolvers } from "../async/signals.ts";
 import { backoffMs, monotonicMs, sleep, TimeLimit, unreachableBackoffMs } from "../async/time.ts";

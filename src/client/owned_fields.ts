@@ -17,10 +17,10 @@ import {
   type ManagedFieldsEntry,
   type ObjectKey,
   type ObjectMeta,
-  parseQuantity,
   type Reduced,
   reduced,
 } from "../api/object.ts";
+import { parseQuantity } from "../api/quantity.ts";
 import { isSecret, type Resource } from "../api/resource.ts";
 import { formatFieldPath } from "../api/selector.ts";
 

@@ -8,17 +8,10 @@
  */
 import type { ListPart, WatchChange, WatchEvent } from "../api/lister_watcher.ts";
 import {
-  type Apply,
-  type ApplyFields,
-  type ApplyMeta,
   type Complete,
-  type DraftMeta,
   type DynamicObject,
   keyOf,
   type KubernetesObject,
-  type MergePatch,
-  type Mutable,
-  type ObjectDraft,
   type ObjectKey,
   refuseReduced,
 } from "../api/object.ts";
@@ -32,7 +25,9 @@ import {
 } from "../api/options.ts";
 import { apiVersionOf, pathOf, type PathParts, type Resource, resourceName } from "../api/resource.ts";
 import type { ApiStatus } from "../api/status.ts";
-import { type BackoffOptions, checkCounts, checkDurations } from "../async/time.ts";
+import type { Apply, ApplyFields, ApplyMeta, DraftMeta, MergePatch, Mutable, ObjectDraft } from "../api/written.ts";
+import { checkCounts, checkDurations } from "../async/checks.ts";
+import type { BackoffOptions } from "../async/time.ts";
 import { nearest } from "../errors/errors.ts";
 import { checkNames, namesOf } from "../errors/option_names.ts";
 import type { RequestSpec } from "./http/connection.ts";

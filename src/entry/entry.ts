@@ -7,6 +7,7 @@
  *
  * @module
  */
+import type { CacheEntry, Identity } from "../api/entry.ts";
 import { FieldTree, MANAGED_FIELDS, MAX_ARRAYS, namesManagedFields } from "../api/fields.ts";
 import {
   decoder,
@@ -18,7 +19,7 @@ import {
   type Reduced,
   reduced,
 } from "../api/object.ts";
-import type { CacheEntry, DecodeOptions, Identity, Projection } from "../api/options.ts";
+import type { DecodeOptions, Projection } from "../api/options.ts";
 import {
   isSecret,
   type Resource,

@@ -6,8 +6,8 @@
  *
  * @module
  */
+import type { CacheEntry } from "../api/entry.ts";
 import type { CheckedPath, PathKeys } from "../api/fields.ts";
-import type { CacheEntry } from "../api/options.ts";
 import { type FieldValue, fieldValues, parseFieldPath } from "../api/selector.ts";
 
 /** An entry that can read single fields without parsing its object. */

@@ -6,7 +6,8 @@
  *
  * @module
  */
-import { type BackoffOptions, checkDurations } from "../async/time.ts";
+import { checkDurations } from "../async/checks.ts";
+import type { BackoffOptions } from "../async/time.ts";
 import { nearest, quoted } from "./errors.ts";
 
 type Words<S extends string> = S extends `${infer A} ${infer B}` ? Words<A> | Words<B> : S;

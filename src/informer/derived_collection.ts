@@ -6,11 +6,12 @@
  *
  * @module
  */
+import type { CacheEntry } from "../api/entry.ts";
 import type { KubernetesObject, ObjectKey } from "../api/object.ts";
-import { type Abortable, type CacheEntry, defined } from "../api/options.ts";
+import { type Abortable, defined } from "../api/options.ts";
+import { checkDurations } from "../async/checks.ts";
 import { Latest } from "../async/iterate.ts";
 import { callObserver } from "../async/signals.ts";
-import { checkDurations } from "../async/time.ts";
 import { ConsoleReporter } from "../errors/errors.ts";
 import { withErrorJson } from "../errors/informer_error.ts";
 import { internals } from "../errors/internals.ts";

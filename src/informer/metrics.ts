@@ -8,7 +8,7 @@
  */
 import type { ConnectionsStatus } from "../api/lister_watcher.ts";
 import { resourceName } from "../api/resource.ts";
-import type { Durations } from "../async/time.ts";
+import type { Durations } from "../async/histogram.ts";
 import type { InformerOfFactory } from "./shared_informer_factory.ts";
 
 /** One value of a metric family. */

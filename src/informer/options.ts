@@ -10,7 +10,7 @@ import type { KubernetesObject } from "../api/object.ts";
 import { type DecodeOptions, defined, type Selection } from "../api/options.ts";
 import type { Resource } from "../api/resource.ts";
 import type { ShardSource } from "../api/shard.ts";
-import { checkDurations } from "../async/time.ts";
+import { checkDurations } from "../async/checks.ts";
 import { checkNames } from "../errors/option_names.ts";
 import type { ReflectorOptions } from "../reflector/reflector.ts";
 import type { Indexers } from "../store/indexer.ts";

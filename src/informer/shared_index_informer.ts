@@ -8,9 +8,10 @@
  * @module
  */
 
+import type { CacheEntry } from "../api/entry.ts";
 import type { ListerWatcher } from "../api/lister_watcher.ts";
 import type { KubernetesObject, ObjectKey } from "../api/object.ts";
-import { type Abortable, type CacheEntry, defined, type Selection } from "../api/options.ts";
+import { type Abortable, defined, type Selection } from "../api/options.ts";
 import { Latest } from "../async/iterate.ts";
 import { callObserver, DerivedController } from "../async/signals.ts";
 import { ConsoleReporter } from "../errors/errors.ts";

@@ -7,11 +7,11 @@
  *
  * @module
  */
-import { limitedSnapshot, type SnapshotLimit, type SnapshotStore, type StoredSnapshot } from "../api/lister_watcher.ts";
+import type { CacheEntry, Identity } from "../api/entry.ts";
 import { decoder, encoder, type KubernetesObject, type ObjectKey } from "../api/object.ts";
-import type { CacheEntry, Identity } from "../api/options.ts";
 import type { TableColumn, TableRow } from "../api/resource.ts";
 import { DecodeError, isOlder } from "../api/status.ts";
+import { limitedSnapshot, type SnapshotLimit, type SnapshotStore, type StoredSnapshot } from "../api/stores.ts";
 import { nextTurn, Pacer } from "../async/signals.ts";
 import {
   brokenEntry,

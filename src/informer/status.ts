@@ -9,8 +9,9 @@
 import type { ConnectionsStatus } from "../api/lister_watcher.ts";
 import type { KubernetesObject, ObjectKey } from "../api/object.ts";
 import { type Abortable, defined } from "../api/options.ts";
+import { type Durations, sumOfDurations } from "../async/histogram.ts";
 import { DerivedController } from "../async/signals.ts";
-import { type Durations, monotonicMs, sumOfDurations, TimeLimit } from "../async/time.ts";
+import { monotonicMs, TimeLimit } from "../async/time.ts";
 import { ofEntries } from "../entry/path.ts";
 import { errorLine, messageOf } from "../errors/errors.ts";
 import { InformerError } from "../errors/informer_error.ts";

@@ -8,16 +8,16 @@
  * @module
  */
 
+import type { CacheEntry } from "../api/entry.ts";
 import type { ListerWatcher } from "../api/lister_watcher.ts";
 import type { KubernetesObject } from "../api/object.ts";
-import { type Abortable, type CacheEntry, defined, WatchRenewal, watchTimeoutSeconds } from "../api/options.ts";
+import { type Abortable, defined, WatchRenewal, watchTimeoutSeconds } from "../api/options.ts";
 import { MemoryLimitError } from "../api/status.ts";
+import { checkCounts, checkDurations } from "../async/checks.ts";
 import { abortReason, callObserver, DerivedController, Latch } from "../async/signals.ts";
 import {
   backoffMs,
   type BackoffOptions,
-  checkCounts,
-  checkDurations,
   LeakyBucket,
   LongTimer,
   monotonicMs,

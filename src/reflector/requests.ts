@@ -7,6 +7,7 @@
  *
  * @module
  */
+import type { CacheEntry } from "../api/entry.ts";
 import {
   type ListerWatcher,
   type ListPart,
@@ -16,7 +17,6 @@ import {
 } from "../api/lister_watcher.ts";
 import {
   type Abortable,
-  type CacheEntry,
   defined,
   type ListOptions,
   type Selection,
@@ -26,9 +26,10 @@ import {
 import type { Resource } from "../api/resource.ts";
 import { Arrivals, type ShardFilter } from "../api/shard.ts";
 import { DecodeError, isOlder, StatusError, UnreachableError } from "../api/status.ts";
+import { type Durations, Histogram } from "../async/histogram.ts";
 import { cancellable, type CancellableStream, ReadAhead } from "../async/iterate.ts";
 import { DerivedController, Pacer } from "../async/signals.ts";
-import { type Durations, Histogram, monotonicMs, RecentCount, TimeLimit } from "../async/time.ts";
+import { monotonicMs, RecentCount, TimeLimit } from "../async/time.ts";
 import { failed, type FailedOutcome, type Outcome, type StreamFailure, type WatchFacts } from "./transition.ts";
 
 /** A list or watch that a reflector begins. */

@@ -6,7 +6,8 @@
  *
  * @module
  */
-import { checkCounts, checkDurations, LeakyBucket } from "../async/time.ts";
+import { checkCounts, checkDurations } from "../async/checks.ts";
+import { LeakyBucket } from "../async/time.ts";
 import { checkNames } from "../errors/option_names.ts";
 
 /**

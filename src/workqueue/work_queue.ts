@@ -8,8 +8,10 @@
  * @module
  */
 
+import { checkCounts } from "../async/checks.ts";
+import { type Durations, Histogram } from "../async/histogram.ts";
 import { DerivedController, isAbortOf, Latch, nextTurn, Pacer } from "../async/signals.ts";
-import { checkCounts, CoarseClock, type Durations, Histogram, LongTimer, monotonicMs } from "../async/time.ts";
+import { CoarseClock, LongTimer, monotonicMs } from "../async/time.ts";
 import { ConsoleReporter } from "../errors/errors.ts";
 import { withErrorJson } from "../errors/informer_error.ts";
 import { checkNames } from "../errors/option_names.ts";

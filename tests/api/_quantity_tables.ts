@@ -8,7 +8,7 @@
  *
  * @module
  */
-import type { QuantityFormat } from "../../src/api/object.ts";
+import type { QuantityFormat } from "../../src/api/quantity.ts";
 
 /** An integer, a power of ten, and the suffixes. */
 export type Value = readonly [bigint, number, QuantityFormat];

@@ -1,16 +1,12 @@
-import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertRejects } from "@std/assert";
 import fc from "npm:fast-check@^4.10.2";
 import {
   backoffMs,
   type BackoffOptions,
-  checkCounts,
-  checkDurations,
   CoarseClock,
-  Histogram,
   humanDuration,
   LongTimer,
   sleep,
-  sumOfDurations,
   timedController,
   TimeLimit,
   unreachableBackoffMs,
@@ -112,28 +108,6 @@ Deno.test("a coarse clock is exact for readings that an await separates, however
     }
     time.tick(1);
     assertEquals(clock.now() - startMs, round);
-  }
-});
-
-Deno.test("a duration is at least 0 milliseconds, of any length, and Infinity unless it is forbidden", () => {
-  checkDurations("wait", { firstMs: 0, secondMs: 0.5, thirdMs: 2 ** 40, fourthMs: Infinity, fifthMs: undefined });
-  checkDurations("wait", { firstMs: 1, secondMs: Number.MAX_VALUE }, { min: 1, finite: true });
-});
-
-Deno.test("the error for a bad duration has its name, the value found and the values allowed", () => {
-  for (const [found, shown] of [[-1, "-1"], [NaN, "NaN"], [-Infinity, "-Infinity"], ["5", '"5"'], [null, "null"]]) {
-    assertThrows(
-      () => checkDurations("wait", { firstMs: 1, secondMs: found as number }),
-      RangeError,
-      `Cannot wait: secondMs must be at least 0 milliseconds, or Infinity for never, found ${shown}`,
-    );
-  }
-  for (const found of [0, Infinity]) {
-    assertThrows(
-      () => checkDurations("wait", { waitMs: found }, { min: 1, finite: true }),
-      RangeError,
-      `Cannot wait: waitMs must be at least 1 milliseconds and finite, found ${found}`,
-    );
   }
 });
 
@@ -333,21 +307,6 @@ Deno.test("TimeLimit is not extended by many short pauses", async () => {
   assertEquals(expired, [100]);
 });
 
-Deno.test("checkCounts accepts whole numbers, and names the option and the value otherwise", () => {
-  checkCounts("list", { limit: 0, pages: undefined, max: Number.MAX_SAFE_INTEGER });
-  checkCounts("list", { limit: 3, max: Infinity }, { min: 3, infinite: true });
-  const cases: [number | string, string][] = [[-1, "-1"], [1.5, "1.5"], [NaN, "NaN"], [Infinity, "Infinity"], [
-    2 ** 53,
-    "9007199254740992",
-  ], ["5", '"5"']];
-  for (const [value, found] of cases) {
-    const message = `Cannot list: limit must be a whole number of at least 0, found ${found}`;
-    assertThrows(() => checkCounts("list", { limit: value as number }), RangeError, message);
-  }
-  const message = "Cannot list: limit must be a whole number of at least 2, or Infinity for no limit, found 1";
-  assertThrows(() => checkCounts("list", { limit: 1 }, { min: 2, infinite: true }), RangeError, message);
-});
-
 Deno.test("humanDuration is less precise for longer times", () => {
   const seconds = [
     -5,
@@ -370,28 +329,6 @@ Deno.test("humanDuration is less precise for longer times", () => {
     seconds.map((count) => humanDuration(count * 1_000)),
     ["<invalid>", "0s", "0s", "119s", "2m5s", "10m", "179m", "3h", "3h5m", "8h", "2d2h", "8d", "729d", "2y", "9y"],
   );
-});
-
-Deno.test("Histogram counts durations up to each bound, which is part of its bucket, and longer ones in the count alone", () => {
-  const histogram = new Histogram();
-  const empty = histogram.durations;
-  for (const ms of [0, 1, 1.5, 5, 300_000, 300_001]) histogram.add(ms);
-  const { count, sumMs, maxMs, buckets } = histogram.durations;
-  assertEquals([count, sumMs, maxMs], [6, 600_008.5, 300_001]);
-  assertEquals(buckets.slice(0, 3), [{ upToMs: 1, count: 2 }, { upToMs: 5, count: 4 }, { upToMs: 10, count: 4 }]);
-  assertEquals([buckets.length, buckets.at(-1)], [15, { upToMs: 300_000, count: 5 }]);
-  assertEquals([empty.count, empty.buckets.some((it) => it.count > 0)], [0, false]);
-});
-
-Deno.test("sumOfDurations is what one histogram of all durations would have", () => {
-  fc.assert(fc.property(fc.array(fc.array(fc.nat(400_000)), { minLength: 1 }), (parts) => {
-    const of = (all: readonly number[]): Histogram => {
-      const histogram = new Histogram();
-      for (const ms of all) histogram.add(ms);
-      return histogram;
-    };
-    assertEquals(sumOfDurations(parts.map((part) => of(part).durations)), of(parts.flat()).durations);
-  }));
 });
 
 Deno.test("a timed controller aborts after its time, or with a parent, and leaves no timer and no listener", () => {

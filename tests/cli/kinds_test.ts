@@ -1,5 +1,5 @@
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
-import type { ObjectDraft } from "../../src/api/object.ts";
+import type { ObjectDraft } from "../../src/api/written.ts";
 import { CustomResourceDefinition } from "../../src/kinds/apiextensions/v1.ts";
 import { FakeApiServer } from "../../src/testing/mod.ts";
 import { CRONTAB_FILE, crontabDefinition } from "../support/crontab.ts";

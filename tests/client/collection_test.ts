@@ -1,9 +1,10 @@
 import { assert, assertEquals, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
 import { onlyFields } from "../../src/api/fields.ts";
 import type { Transport } from "../../src/api/lister_watcher.ts";
-import { type KubernetesObject, type Mutable, reduced } from "../../src/api/object.ts";
+import { type KubernetesObject, reduced } from "../../src/api/object.ts";
 import { asTable, defineResource, onlyMetadata, type Resource } from "../../src/api/resource.ts";
 import { DecodeError, isConflict, isExpired, StatusError } from "../../src/api/status.ts";
+import type { Mutable } from "../../src/api/written.ts";
 import { Client } from "../../src/client/client.ts";
 import { createOrUpdate, finalize, writeStatus } from "../../src/controllers/reconcile/objects.ts";
 import { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";
@@ -615,7 +616,11 @@ for (const streamingList of ["on", "off"] as const) {
 
 /** Kubernetes 1.32: a streaming list has objects, where these are accepted, and no rows. */
 class WithoutStreamedRows implements Transport {
-  constructor(readonly server: FakeApiServer) {}
+  readonly server: FakeApiServer;
+
+  constructor(server: FakeApiServer) {
+    this.server = server;
+  }
 
   fetch(request: Request): Promise<Response> {
     const accepted = request.headers.get("accept")!.split(",");

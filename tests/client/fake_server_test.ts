@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import type { ListerWatcher } from "../../src/api/lister_watcher.ts";
-import { copyOf } from "../../src/api/object.ts";
 import { isAlreadyExists, isConflict, isNotFound, StatusError, UnreachableError } from "../../src/api/status.ts";
+import { copyOf } from "../../src/api/written.ts";
 import { Client } from "../../src/client/client.ts";
 import { ConfigMap, Pod } from "../../src/kinds/core/v1.ts";
 import { FakeApiServer, pod } from "../../src/testing/mod.ts";

@@ -1,8 +1,9 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { abortable } from "@std/async/abortable";
-import { copyOf, type KubernetesObject } from "../../src/api/object.ts";
+import type { KubernetesObject } from "../../src/api/object.ts";
 import type { Resource } from "../../src/api/resource.ts";
 import { StatusError } from "../../src/api/status.ts";
+import { copyOf } from "../../src/api/written.ts";
 import { Client } from "../../src/client/client.ts";
 import type { ObjectWrite, ResourceClient } from "../../src/client/resource_client.ts";
 import { ConfigMap, Namespace, Pod } from "../../src/kinds/core/v1.ts";

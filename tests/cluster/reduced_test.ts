@@ -20,7 +20,7 @@ import { createOrUpdate, finalize, writeStatus } from "@kube/informer/reconcile"
 import { FakeApiServer } from "@kube/informer/testing";
 import { assert, assertEquals, assertRejects, assertStringIncludes, equal } from "@std/assert";
 import { FieldTree } from "../../src/api/fields.ts";
-import { copyOf } from "../../src/api/object.ts";
+import { copyOf } from "../../src/api/written.ts";
 import { pickFields } from "../../src/entry/entry.ts";
 import { define, Definition, onceServed, undefine } from "../support/cluster/definitions.ts";
 import { runSynced, withDeadline } from "../support/cluster/with_deadline.ts";

@@ -1,7 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
-import { copyOf, type KubernetesObject } from "../../src/api/object.ts";
+import type { KubernetesObject } from "../../src/api/object.ts";
 import { defineResource, type Resource } from "../../src/api/resource.ts";
 import { isNotFound } from "../../src/api/status.ts";
+import { copyOf } from "../../src/api/written.ts";
 import { Client } from "../../src/client/client.ts";
 import { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";
 import { FakeApiServer } from "../../src/testing/mod.ts";

@@ -7,9 +7,9 @@ import {
   assertThrows,
 } from "@std/assert";
 import fc from "npm:fast-check@^4.10.2";
+import { type CacheEntry, sameVersion } from "../../src/api/entry.ts";
 import { FieldTree } from "../../src/api/fields.ts";
 import type { KubernetesObject } from "../../src/api/object.ts";
-import { type CacheEntry, sameVersion } from "../../src/api/options.ts";
 import { DecodeError } from "../../src/api/status.ts";
 import {
   brokenEntry,

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
 import fc from "npm:fast-check@^4.10.2";
-import type { CacheEntry } from "../../src/api/options.ts";
+import type { CacheEntry } from "../../src/api/entry.ts";
 import { fieldValues } from "../../src/api/selector.ts";
 import { DecodeError } from "../../src/api/status.ts";
 import { entryOf, frozenEntry } from "../../src/entry/entry.ts";

@@ -1,8 +1,8 @@
 // Everything that takes `onError` or `onInterrupted` under the same two promises: without it each new cause is written
 // to the console once, and with it never.
 import { assert, assertEquals } from "@std/assert";
+import type { CacheEntry } from "../../src/api/entry.ts";
 import { keyOf } from "../../src/api/object.ts";
-import type { CacheEntry } from "../../src/api/options.ts";
 import { Client } from "../../src/client/client.ts";
 import { FetchServer } from "../../src/connect/deno/run_manager.ts";
 import { ClusterSet } from "../../src/controllers/clusters/cluster_set.ts";
@@ -259,7 +259,7 @@ const ROWS: Record<string, Record<string, Row>> = {
       await response[0].text();
     },
   },
-  "relay/client/subscription.ts": {
+  "relay/client/server_events.ts": {
     "a collection": async ({ onError, pass }) => {
       using _copy = subscribe("http://relay", "pods", { fetch: () => Promise.reject(new Error("cut")), onError });
       await pass(20_000);

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
-import type { CacheEntry } from "../../src/api/options.ts";
+import type { CacheEntry } from "../../src/api/entry.ts";
 import { DecodeError } from "../../src/api/status.ts";
 import { field } from "../../src/entry/path.ts";
 import type { InformerEvent, SyncedEvent } from "../../src/informer/events/event.ts";

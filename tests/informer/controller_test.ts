@@ -1,5 +1,5 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import type { CacheEntry } from "../../src/api/options.ts";
+import type { CacheEntry } from "../../src/api/entry.ts";
 import { Controller } from "../../src/informer/controller.ts";
 import { DeltaFIFO } from "../../src/queue/delta_fifo.ts";
 import type { ReflectorPhase } from "../../src/reflector/transition.ts";

@@ -7,8 +7,8 @@ import {
   assertStrictEquals,
   assertThrows,
 } from "@std/assert";
-import type { SnapshotStore, StoredSnapshot } from "../../src/api/lister_watcher.ts";
 import { isForbidden } from "../../src/api/status.ts";
+import type { SnapshotStore, StoredSnapshot } from "../../src/api/stores.ts";
 import { errorLine } from "../../src/errors/errors.ts";
 import type { CacheOptions, SharedInformerFactoryOptions } from "../../src/informer/options.ts";
 import type { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";

@@ -1,7 +1,7 @@
 import { assert, assertAlmostEquals, assertEquals, assertMatch, assertRejects, assertThrows } from "@std/assert";
+import type { CacheEntry } from "../../src/api/entry.ts";
 import { onlyFields } from "../../src/api/fields.ts";
 import type { KubernetesObject } from "../../src/api/object.ts";
-import type { CacheEntry } from "../../src/api/options.ts";
 import { asTable, onlyMetadata, type Resource } from "../../src/api/resource.ts";
 import { MemoryLimitError } from "../../src/api/status.ts";
 import { entryOf } from "../../src/entry/entry.ts";

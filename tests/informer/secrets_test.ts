@@ -1,8 +1,8 @@
 import { assert, assertEquals, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
 import { onlyFields } from "../../src/api/fields.ts";
-import type { StoredSnapshot } from "../../src/api/lister_watcher.ts";
 import type { KubernetesObject } from "../../src/api/object.ts";
 import { asTable, onlyMetadata, type Resource, SECRET_ANNOTATIONS } from "../../src/api/resource.ts";
+import type { StoredSnapshot } from "../../src/api/stores.ts";
 import { field } from "../../src/entry/path.ts";
 import type { InformerEvent } from "../../src/informer/events/event.ts";
 import { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";

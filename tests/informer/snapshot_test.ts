@@ -1,8 +1,8 @@
 import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes, assertThrows } from "@std/assert";
+import type { CacheEntry } from "../../src/api/entry.ts";
 import { onlyFields } from "../../src/api/fields.ts";
 import type { WatchChange } from "../../src/api/lister_watcher.ts";
 import { reduced } from "../../src/api/object.ts";
-import type { CacheEntry } from "../../src/api/options.ts";
 import { asTable, onlyMetadata, SECRET_ANNOTATIONS, type TableRow } from "../../src/api/resource.ts";
 import { nextTurn } from "../../src/async/signals.ts";
 import { Client } from "../../src/client/client.ts";

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
+import type { CacheEntry } from "../../src/api/entry.ts";
 import type { KubernetesObject, ObjectMeta } from "../../src/api/object.ts";
-import type { CacheEntry } from "../../src/api/options.ts";
 import { DecodeError } from "../../src/api/status.ts";
 import { brokenEntry, entryOf } from "../../src/entry/entry.ts";
 import { Quarantine } from "../../src/informer/cache/entry_transform.ts";

@@ -1,6 +1,6 @@
+import type { CacheEntry } from "../../src/api/entry.ts";
 import type { ListPart, WatchChange } from "../../src/api/lister_watcher.ts";
 import type { KubernetesObject } from "../../src/api/object.ts";
-import type { CacheEntry } from "../../src/api/options.ts";
 import { defineResource, type Resource } from "../../src/api/resource.ts";
 import { CancellableStream } from "../../src/async/iterate.ts";
 import { BodyReader } from "../../src/client/decode/body_reader.ts";

@@ -1,6 +1,6 @@
+import type { CacheEntry } from "../../src/api/entry.ts";
 import type { Bookmark, ListPart, WatchChange } from "../../src/api/lister_watcher.ts";
 import { keyOf, type KubernetesObject } from "../../src/api/object.ts";
-import type { CacheEntry } from "../../src/api/options.ts";
 import { defineResource, type Resource } from "../../src/api/resource.ts";
 import { type ApiStatus, reasonOf, StatusError } from "../../src/api/status.ts";
 import { entryOf, unreadEntry } from "../../src/entry/entry.ts";

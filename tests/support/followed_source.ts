@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import type { CacheEntry } from "../../src/api/options.ts";
+import type { CacheEntry } from "../../src/api/entry.ts";
 import { Reflector, type ReflectorOptions } from "../../src/reflector/reflector.ts";
 import type { ReflectorStore, Replacement } from "../../src/reflector/requests.ts";
 import type { ReflectorPhase } from "../../src/reflector/transition.ts";

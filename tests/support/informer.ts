@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
+import type { CacheEntry } from "../../src/api/entry.ts";
 import type { WatchChange } from "../../src/api/lister_watcher.ts";
-import type { CacheEntry } from "../../src/api/options.ts";
 import { errorLine } from "../../src/errors/errors.ts";
 import type { HandlerOptions, InformerEvent, ResourceEventHandler } from "../../src/informer/events/event.ts";
 import type { SharedIndexInformerOptions } from "../../src/informer/options.ts";

@@ -1,5 +1,5 @@
+import type { CacheEntry } from "../../src/api/entry.ts";
 import type { KubernetesObject } from "../../src/api/object.ts";
-import type { CacheEntry } from "../../src/api/options.ts";
 import { ObjectReader as AnyObjectReader } from "../../src/client/decode/object_reader.ts";
 
 /** A reader of all objects: without a shard, none is left out. */

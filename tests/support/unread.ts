@@ -1,5 +1,5 @@
+import type { CacheEntry, Identity } from "../../src/api/entry.ts";
 import type { KubernetesObject } from "../../src/api/object.ts";
-import type { CacheEntry, Identity } from "../../src/api/options.ts";
 import { unreadEntry } from "../../src/entry/entry.ts";
 
 export const IDENTITY: Identity = { key: "shop/cart-0", namespace: "shop", uid: "u-1", resourceVersion: "7" };

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
 import fc from "npm:fast-check@^4.10.2";
+import { type Durations, Histogram } from "../../src/async/histogram.ts";
 import { nextTurn } from "../../src/async/signals.ts";
-import { type Durations, Histogram } from "../../src/async/time.ts";
 import { exponentialBackoff, requeueAfter, retry } from "../../src/workqueue/run.ts";
 import { DelayQueue, WorkQueue, type WorkQueueStatus } from "../../src/workqueue/work_queue.ts";
 import { FakeTime } from "../support/fake_time.ts";

@@ -7,8 +7,9 @@
  *
  * @module
  */
+import type { CacheEntry, Identity } from "../../api/entry.ts";
 import { decoder, encoder, keyOf, type KubernetesObject, type ObjectKey, type ObjectMeta } from "../../api/object.ts";
-import type { CacheEntry, DecodeOptions, Identity, KnownEntries, Projection, ShardOption } from "../../api/options.ts";
+import type { DecodeOptions, KnownEntries, Projection, ShardOption } from "../../api/options.ts";
 import { isSecret, type Resource, resourceName } from "../../api/resource.ts";
 import { DecodeError, UnexpectedKindError } from "../../api/status.ts";
 import {

@@ -6,9 +6,9 @@
  *
  * @module
  */
+import type { CacheEntry } from "../../api/entry.ts";
 import type { ListPart, WatchChange } from "../../api/lister_watcher.ts";
 import { decoder, encoder, type KubernetesObject } from "../../api/object.ts";
-import type { CacheEntry } from "../../api/options.ts";
 import { isSecret, resourceName, type TableColumn } from "../../api/resource.ts";
 import { DecodeError, StatusError, statusFrom } from "../../api/status.ts";
 import { JsonEntry, RowEntry } from "../../entry/entry.ts";

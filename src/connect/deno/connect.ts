@@ -7,9 +7,10 @@
  * @module
  */
 import { fileURLToPath } from "node:url";
-import { defined, type Impersonation, impersonationHeaders, impersonationProblem } from "../../api/options.ts";
+import { type Impersonation, impersonationHeaders, impersonationProblem } from "../../api/impersonation.ts";
+import { defined } from "../../api/options.ts";
+import { checkDurations } from "../../async/checks.ts";
 import { callObserver } from "../../async/signals.ts";
-import { checkDurations } from "../../async/time.ts";
 import { Client } from "../../client/client.ts";
 import { InformerError } from "../../errors/informer_error.ts";
 import { checkNames } from "../../errors/option_names.ts";
@@ -50,6 +51,7 @@ import {
   type FoundConnection,
   IN_CLUSTER_OPTIONS,
   type InClusterOptions,
+  ServiceAccountError,
 } from "./connect_options.ts";
 import {
   BasicLogin,
@@ -482,17 +484,6 @@ function loginOf(user: ResolvedUser | undefined, options: ConnectOptions, host: 
   if (user?.basic === undefined) return undefined;
   const { username, password } = user.basic;
   return { type: "basic", credentials: new BasicLogin(username, password.reveal()) };
-}
-
-/** A file of the pod's service account cannot be used. */
-class ServiceAccountError extends Error {
-  override readonly name = "ServiceAccountError";
-  readonly problem: string;
-
-  constructor(problem: string, options: ErrorOptions) {
-    super(`Cannot use the pod's service account: ${problem}`, options);
-    this.problem = problem;
-  }
 }
 
 const HOST = "KUBERNETES_SERVICE_HOST";

@@ -5,8 +5,9 @@
  *
  * @module
  */
+import type { Impersonation } from "../../api/impersonation.ts";
 import type { Transport } from "../../api/lister_watcher.ts";
-import type { Abortable, Impersonation } from "../../api/options.ts";
+import type { Abortable } from "../../api/options.ts";
 import type { Credentials, RequestReport } from "../../client/http/connection.ts";
 import { InformerError } from "../../errors/informer_error.ts";
 
@@ -201,4 +202,15 @@ export const CONTEXTS_OPTIONS = `${IN_CLUSTER_OPTIONS} ${CREDENTIALS} contexts o
 /** Returns the options of a client on a connection that was found. */
 export function clientOptionsOf({ origin: _origin, ...options }: FoundConnection): Omit<FoundConnection, "origin"> {
   return options;
+}
+
+/** A file of the pod's service account cannot be used. */
+export class ServiceAccountError extends Error {
+  override readonly name = "ServiceAccountError";
+  readonly problem: string;
+
+  constructor(problem: string, options: ErrorOptions) {
+    super(`Cannot use the pod's service account: ${problem}`, options);
+    this.problem = problem;
+  }
 }

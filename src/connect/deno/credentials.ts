@@ -6,7 +6,8 @@
  *
  * @module
  */
-import { type Abortable, utf8AsLatin1 } from "../../api/options.ts";
+import { utf8AsLatin1 } from "../../api/impersonation.ts";
+import type { Abortable } from "../../api/options.ts";
 import { CredentialsError } from "../../api/status.ts";
 import { LongTimer, monotonicMs } from "../../async/time.ts";
 import type { Credentials } from "../../client/http/connection.ts";

@@ -6,6 +6,9 @@
  *
  * @module
  */
+import { decoder, encoder, type ObjectKey } from "../../api/object.ts";
+import { hashOf } from "../../api/shard.ts";
+import { isOlder } from "../../api/status.ts";
 import {
   type CheckpointChange,
   type CheckpointRecord,
@@ -16,10 +19,7 @@ import {
   type SnapshotStore,
   type StoredCheckpoint,
   type StoredSnapshot,
-} from "../../api/lister_watcher.ts";
-import { decoder, encoder, type ObjectKey } from "../../api/object.ts";
-import { hashOf } from "../../api/shard.ts";
-import { isOlder } from "../../api/status.ts";
+} from "../../api/stores.ts";
 import { InformerError } from "../../errors/informer_error.ts";
 import { checkNames } from "../../errors/option_names.ts";
 import { folderPermissions, replaceFile } from "./host.ts";

@@ -6,9 +6,10 @@
  *
  * @module
  */
+import { copyImpersonation, isImpersonation } from "../../api/impersonation.ts";
 import type { Transport } from "../../api/lister_watcher.ts";
-import { copyImpersonation, isImpersonation } from "../../api/options.ts";
-import { checkDurations, LongTimer, monotonicMs } from "../../async/time.ts";
+import { checkDurations } from "../../async/checks.ts";
+import { LongTimer, monotonicMs } from "../../async/time.ts";
 import { causesOf, messageOf, withoutAddress } from "../../errors/errors.ts";
 import { checkNames } from "../../errors/option_names.ts";
 import {

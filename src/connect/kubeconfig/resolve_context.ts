@@ -8,8 +8,9 @@
  * @module
  */
 
+import { type Impersonation, impersonationProblem } from "../../api/impersonation.ts";
 import { isRecord } from "../../api/object.ts";
-import { defined, type Impersonation, impersonationProblem } from "../../api/options.ts";
+import { defined } from "../../api/options.ts";
 import { type ExecPlugin, readExec } from "./exec_plugin.ts";
 import {
   EntryFields,

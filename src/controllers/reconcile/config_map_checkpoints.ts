@@ -6,6 +6,8 @@
  *
  * @module
  */
+import { encoder, type ObjectKey } from "../../api/object.ts";
+import { isAlreadyExists, isConflict, isNotFound } from "../../api/status.ts";
 import {
   type CheckpointChange,
   CheckpointError,
@@ -13,9 +15,8 @@ import {
   type CheckpointStore,
   type DeliveredVersion,
   type StoredCheckpoint,
-} from "../../api/lister_watcher.ts";
-import { copyOf, encoder, type ObjectKey } from "../../api/object.ts";
-import { isAlreadyExists, isConflict, isNotFound } from "../../api/status.ts";
+} from "../../api/stores.ts";
+import { copyOf } from "../../api/written.ts";
 import type { ResourceClient } from "../../client/resource_client.ts";
 import { InformerError } from "../../errors/informer_error.ts";
 import type { ConfigMap } from "../../kinds/core/v1.ts";

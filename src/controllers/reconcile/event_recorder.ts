@@ -6,18 +6,12 @@
  *
  * @module
  */
-import { encoder, type KubernetesObject, type ObjectDraft } from "../../api/object.ts";
+import { encoder, type KubernetesObject } from "../../api/object.ts";
 import { isAlreadyExists, isNotFound, StatusError } from "../../api/status.ts";
+import type { ObjectDraft } from "../../api/written.ts";
+import { checkCounts, checkDurations } from "../../async/checks.ts";
 import { callObserver, Latch } from "../../async/signals.ts";
-import {
-  checkCounts,
-  checkDurations,
-  LeakyBucket,
-  LongTimer,
-  monotonicMs,
-  sleep,
-  timedController,
-} from "../../async/time.ts";
+import { LeakyBucket, LongTimer, monotonicMs, sleep, timedController } from "../../async/time.ts";
 import type { Client } from "../../client/client.ts";
 import type { ResourceClient } from "../../client/resource_client.ts";
 import { ConsoleReporter } from "../../errors/errors.ts";

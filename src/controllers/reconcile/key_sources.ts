@@ -6,8 +6,8 @@
  *
  * @module
  */
+import type { CacheEntry } from "../../api/entry.ts";
 import type { KubernetesObject, ObjectKey } from "../../api/object.ts";
-import type { CacheEntry } from "../../api/options.ts";
 import { type Resource, resourceName } from "../../api/resource.ts";
 import type { ObjectWrite } from "../../client/resource_client.ts";
 import type { HandlerRegistration } from "../../informer/events/event.ts";

@@ -9,8 +9,9 @@
  */
 import type { Abortable } from "../../api/options.ts";
 import { isAlreadyExists, isConflict, isNotFound, messageOf } from "../../api/status.ts";
+import { checkDurations } from "../../async/checks.ts";
 import { callObserver, DerivedController, isAbortOf } from "../../async/signals.ts";
-import { checkDurations, monotonicMs, sleep } from "../../async/time.ts";
+import { monotonicMs, sleep } from "../../async/time.ts";
 import type { Client } from "../../client/client.ts";
 import { ConsoleReporter } from "../../errors/errors.ts";
 import { checkNames } from "../../errors/option_names.ts";

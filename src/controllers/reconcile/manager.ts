@@ -12,8 +12,8 @@ import type { KubernetesObject } from "../../api/object.ts";
 import { type Abortable, defined } from "../../api/options.ts";
 import { resourceName } from "../../api/resource.ts";
 import { isForbidden, isNotFound, isUnauthorized } from "../../api/status.ts";
+import { checkDurations } from "../../async/checks.ts";
 import { callObserver, DerivedController, withResolvers } from "../../async/signals.ts";
-import { checkDurations } from "../../async/time.ts";
 import { errorLine, redactSecrets } from "../../errors/errors.ts";
 import { checkNames } from "../../errors/option_names.ts";
 import {

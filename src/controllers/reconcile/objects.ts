@@ -8,19 +8,16 @@
  */
 import {
   type Complete,
-  copyOf,
-  type DraftMeta,
   isRecord,
   type KubernetesObject,
-  type MergePatch,
-  type Mutable,
-  type ObjectDraft,
   type OwnerReference,
   refuseReduced,
 } from "../../api/object.ts";
 import { type Abortable, defined } from "../../api/options.ts";
 import { isAlreadyExists, isConflict, isNotFound } from "../../api/status.ts";
-import { backoffMs, type BackoffOptions, checkCounts, rfc3339, sleep } from "../../async/time.ts";
+import { copyOf, type DraftMeta, type MergePatch, type Mutable, type ObjectDraft } from "../../api/written.ts";
+import { checkCounts } from "../../async/checks.ts";
+import { backoffMs, type BackoffOptions, rfc3339, sleep } from "../../async/time.ts";
 import type { ResourceClient, WriteOptions } from "../../client/resource_client.ts";
 import { checkBackoff, checkNames } from "../../errors/option_names.ts";
 import type { Condition } from "../../kinds/meta/v1.ts";

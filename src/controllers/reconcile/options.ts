@@ -10,7 +10,7 @@ import type { KubernetesObject, ObjectKey, ObjectMeta } from "../../api/object.t
 import type { Abortable, Selection } from "../../api/options.ts";
 import type { Resource } from "../../api/resource.ts";
 import { membersAt, parseFieldPath, sameValue } from "../../api/selector.ts";
-import type { Durations } from "../../async/time.ts";
+import type { Durations } from "../../async/histogram.ts";
 import type { ResourceClients } from "../../client/resource_client.ts";
 import type { Lister } from "../../informer/cache/lister.ts";
 import type { AddedEvent, DeletedEvent, UpdatedEvent } from "../../informer/events/event.ts";

@@ -7,8 +7,9 @@
  *
  * @module
  */
+import type { CacheEntry } from "../../api/entry.ts";
 import { type KubernetesObject, type ObjectKey, reduced } from "../../api/object.ts";
-import type { CacheEntry, Selection } from "../../api/options.ts";
+import type { Selection } from "../../api/options.ts";
 import { type Resource, resourceName } from "../../api/resource.ts";
 import { FieldSelector, fieldValues, LabelSelector } from "../../api/selector.ts";
 import { compareResourceVersions, isOlder, isResourceVersion } from "../../api/status.ts";

@@ -7,10 +7,10 @@
  * @module
  */
 
-import { copyOf } from "../../api/object.ts";
 import type { Abortable } from "../../api/options.ts";
 import { type HashRange, hashRange, mergedRanges, type ShardField, type ShardSource } from "../../api/shard.ts";
 import { compareResourceVersions, isAlreadyExists, isConflict, isNotFound } from "../../api/status.ts";
+import { copyOf } from "../../api/written.ts";
 import { abortReason, callObserver, DerivedController } from "../../async/signals.ts";
 import type { Client } from "../../client/client.ts";
 import { ConsoleReporter } from "../../errors/errors.ts";

@@ -6,6 +6,7 @@
  *
  * @module
  */
+import type { CacheEntry, Identity } from "../../api/entry.ts";
 import {
   keyOf,
   type KubernetesObject,
@@ -14,7 +15,6 @@ import {
   type Reduced,
   reduced,
 } from "../../api/object.ts";
-import type { CacheEntry, Identity } from "../../api/options.ts";
 import { type FieldValue, membersAt, parseFieldPath } from "../../api/selector.ts";
 import { DecodeError } from "../../api/status.ts";
 import { nextTurn } from "../../async/signals.ts";

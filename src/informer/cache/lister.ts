@@ -6,9 +6,9 @@
  *
  * @module
  */
+import type { CacheEntry } from "../../api/entry.ts";
 import { FieldTree } from "../../api/fields.ts";
 import type { KubernetesObject, ObjectKey } from "../../api/object.ts";
-import type { CacheEntry } from "../../api/options.ts";
 import type { Resource, TableRow } from "../../api/resource.ts";
 import { FieldSelector, formatFieldPath, LabelSelector } from "../../api/selector.ts";
 import { DecodeError } from "../../api/status.ts";

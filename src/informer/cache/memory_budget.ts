@@ -7,12 +7,13 @@
  *
  * @module
  */
+import type { CacheEntry } from "../../api/entry.ts";
 import type { KubernetesObject } from "../../api/object.ts";
-import type { CacheEntry } from "../../api/options.ts";
 import { type Resource, resourceName } from "../../api/resource.ts";
 import { MemoryLimitError } from "../../api/status.ts";
+import { checkCounts } from "../../async/checks.ts";
 import { Latch } from "../../async/signals.ts";
-import { checkCounts, TimeLimit } from "../../async/time.ts";
+import { TimeLimit } from "../../async/time.ts";
 import { InformerError } from "../../errors/informer_error.ts";
 import type { Replacement } from "../../reflector/requests.ts";
 import { bytesText, type FieldShare, heldBytes, largestFields, type ObjectCache } from "./lister.ts";

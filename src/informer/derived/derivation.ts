@@ -7,8 +7,8 @@
  *
  * @module
  */
+import type { CacheEntry } from "../../api/entry.ts";
 import { keyOf, type KubernetesObject, type ObjectKey } from "../../api/object.ts";
-import type { CacheEntry } from "../../api/options.ts";
 import { isPlain, sameValue } from "../../api/selector.ts";
 import { DecodeError } from "../../api/status.ts";
 import { callObserver, Pacer } from "../../async/signals.ts";

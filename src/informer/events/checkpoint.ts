@@ -7,6 +7,7 @@
  *
  * @module
  */
+import type { ObjectKey } from "../../api/object.ts";
 import {
   type CheckpointChange,
   CheckpointError,
@@ -14,9 +15,9 @@ import {
   type CheckpointStore,
   type DeliveredVersion,
   type StoredCheckpoint,
-} from "../../api/lister_watcher.ts";
-import type { ObjectKey } from "../../api/object.ts";
-import { backoffMs, checkDurations, LongTimer, monotonicMs, sleep } from "../../async/time.ts";
+} from "../../api/stores.ts";
+import { checkDurations } from "../../async/checks.ts";
+import { backoffMs, LongTimer, monotonicMs, sleep } from "../../async/time.ts";
 import { InformerError } from "../../errors/informer_error.ts";
 import { internals } from "../../errors/internals.ts";
 import { checkNames } from "../../errors/option_names.ts";

@@ -7,10 +7,10 @@
  *
  * @module
  */
-import type { DeliveredVersion } from "../../api/lister_watcher.ts";
+import type { CacheEntry } from "../../api/entry.ts";
 import { type KubernetesObject, type ObjectKey, splitKey } from "../../api/object.ts";
-import type { CacheEntry } from "../../api/options.ts";
 import { DecodeError } from "../../api/status.ts";
+import type { DeliveredVersion } from "../../api/stores.ts";
 import { brokenEntry } from "../../entry/entry.ts";
 import { internals } from "../../errors/internals.ts";
 import type { Quarantine } from "../cache/entry_transform.ts";

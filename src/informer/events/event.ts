@@ -6,8 +6,9 @@
  *
  * @module
  */
+import type { CacheEntry } from "../../api/entry.ts";
 import type { KubernetesObject, ObjectKey, ObjectMeta } from "../../api/object.ts";
-import { type Abortable, type CacheEntry, defined } from "../../api/options.ts";
+import { type Abortable, defined } from "../../api/options.ts";
 import type { FieldValue } from "../../api/selector.ts";
 import type { DecodeError } from "../../api/status.ts";
 import { ofEntries } from "../../entry/path.ts";

@@ -7,8 +7,8 @@
  *
  * @module
  */
+import type { CacheEntry } from "../../api/entry.ts";
 import type { KubernetesObject, ObjectKey } from "../../api/object.ts";
-import type { CacheEntry } from "../../api/options.ts";
 import { nextTurn, type Pacer } from "../../async/signals.ts";
 import type { Quarantine } from "../cache/entry_transform.ts";
 import { Added, type BacklogPolicy, EventFilter, type LoggedEvent, type SyncedEvent, Updated } from "./event.ts";

@@ -9,20 +9,14 @@
  * @module
  */
 
+import type { CacheEntry } from "../../api/entry.ts";
 import type { KubernetesObject, ObjectKey } from "../../api/object.ts";
-import { type Abortable, type CacheEntry, defined } from "../../api/options.ts";
+import { type Abortable, defined } from "../../api/options.ts";
+import { checkCounts, checkDurations } from "../../async/checks.ts";
+import { type Durations, Histogram } from "../../async/histogram.ts";
 import { PolledIterator } from "../../async/iterate.ts";
 import { DerivedController, Latch, Pacer, withResolvers } from "../../async/signals.ts";
-import {
-  backoffMs,
-  checkCounts,
-  checkDurations,
-  CoarseClock,
-  type Durations,
-  Histogram,
-  LongTimer,
-  sleep,
-} from "../../async/time.ts";
+import { backoffMs, CoarseClock, LongTimer, sleep } from "../../async/time.ts";
 import { errorLine } from "../../errors/errors.ts";
 import { InformerError } from "../../errors/informer_error.ts";
 import { checkNames, namesOf } from "../../errors/option_names.ts";

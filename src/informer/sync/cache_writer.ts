@@ -7,8 +7,8 @@
  *
  * @module
  */
+import { type CacheEntry, sameVersion } from "../../api/entry.ts";
 import type { KubernetesObject, ObjectKey } from "../../api/object.ts";
-import { type CacheEntry, sameVersion } from "../../api/options.ts";
 import { isOlder, isResourceVersion } from "../../api/status.ts";
 import { LongTimer, monotonicMs } from "../../async/time.ts";
 import { sameFields } from "../../entry/entry.ts";

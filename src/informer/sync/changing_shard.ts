@@ -6,9 +6,10 @@
  *
  * @module
  */
+import type { CacheEntry } from "../../api/entry.ts";
 import type { ListerWatcher } from "../../api/lister_watcher.ts";
 import { type KubernetesObject, type ObjectKey, splitKey } from "../../api/object.ts";
-import { type Abortable, type CacheEntry, defined } from "../../api/options.ts";
+import { type Abortable, defined } from "../../api/options.ts";
 import {
   commonRanges,
   hashesOf,

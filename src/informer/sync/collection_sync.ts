@@ -7,17 +7,16 @@
  *
  * @module
  */
+import { type CacheEntry, sameVersion } from "../../api/entry.ts";
 import type { ListerWatcher } from "../../api/lister_watcher.ts";
 import type { KubernetesObject, ObjectKey, ObjectMeta } from "../../api/object.ts";
 import {
   type Abortable,
-  type CacheEntry,
   type DecodeOptions,
   defined,
   type KnownEntries,
   type ListOptions,
   type Projection,
-  sameVersion,
   type ShardOption,
   type WatchOptions,
 } from "../../api/options.ts";

@@ -7,9 +7,10 @@
  *
  * @module
  */
+import { type CacheEntry, sameVersion } from "../../api/entry.ts";
 import { type IdentitySource, readPages } from "../../api/lister_watcher.ts";
 import type { KubernetesObject, ObjectKey } from "../../api/object.ts";
-import { type Abortable, type CacheEntry, defined, sameVersion } from "../../api/options.ts";
+import { type Abortable, defined } from "../../api/options.ts";
 import { Arrivals } from "../../api/shard.ts";
 import { isOlder, isResourceVersion, isTooLargeResourceVersion } from "../../api/status.ts";
 import { ReadAhead } from "../../async/iterate.ts";

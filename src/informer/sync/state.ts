@@ -6,10 +6,10 @@
  *
  * @module
  */
+import type { CacheEntry } from "../../api/entry.ts";
 import type { IdentitySource, ListerWatcher } from "../../api/lister_watcher.ts";
 import { type KubernetesObject, type ObjectKey, splitKey } from "../../api/object.ts";
 import type { Abortable } from "../../api/options.ts";
-import type { CacheEntry } from "../../api/options.ts";
 import {
   cannotOrder,
   compareResourceVersions,

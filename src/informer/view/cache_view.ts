@@ -8,11 +8,12 @@
  * @module
  */
 
+import type { CacheEntry } from "../../api/entry.ts";
 import type { KubernetesObject, ObjectKey } from "../../api/object.ts";
-import type { Abortable, CacheEntry } from "../../api/options.ts";
+import type { Abortable } from "../../api/options.ts";
 import { elementsAt, parseFieldPath } from "../../api/selector.ts";
+import { checkCounts } from "../../async/checks.ts";
 import { PolledIterator, Readers } from "../../async/iterate.ts";
-import { checkCounts } from "../../async/time.ts";
 import { checkNames } from "../../errors/option_names.ts";
 import { RankTree } from "../../store/rank_tree.ts";
 import type { Quarantine } from "../cache/entry_transform.ts";

@@ -6,7 +6,8 @@
  *
  * @module
  */
-import type { ListMap, NamespacedObject, Quantity, Time } from "../../api/object.ts";
+import type { ListMap, NamespacedObject, Time } from "../../api/object.ts";
+import type { Quantity } from "../../api/quantity.ts";
 import { defineResource, type Resource } from "../../api/resource.ts";
 import type { LabelSelector } from "../meta/v1.ts";
 

@@ -14,9 +14,9 @@ import type {
   MicroTime,
   NamespacedObject,
   OpenEnum,
-  Quantity,
   Time,
 } from "../../api/object.ts";
+import type { Quantity } from "../../api/quantity.ts";
 import { defineResource, type Resource } from "../../api/resource.ts";
 import type { Condition } from "../meta/v1.ts";
 import type {

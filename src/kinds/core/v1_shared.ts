@@ -6,7 +6,8 @@
  *
  * @module
  */
-import type { IntOrString, ListMap, ObjectMeta, OpenEnum, Quantity, Time } from "../../api/object.ts";
+import type { IntOrString, ListMap, ObjectMeta, OpenEnum, Time } from "../../api/object.ts";
+import type { Quantity } from "../../api/quantity.ts";
 import type { LabelSelector } from "../meta/v1.ts";
 
 /** Represents a Persistent Disk resource in AWS. */

@@ -6,7 +6,8 @@
  *
  * @module
  */
-import type { ClusterScopedObject, Quantity } from "../../api/object.ts";
+import type { ClusterScopedObject } from "../../api/object.ts";
+import type { Quantity } from "../../api/quantity.ts";
 import { defineResource, type Resource } from "../../api/resource.ts";
 import type { Toleration } from "../core/v1_shared.ts";
 

@@ -6,15 +6,8 @@
  *
  * @module
  */
-import type {
-  ClusterScopedObject,
-  ListMap,
-  NamespacedObject,
-  ObjectMeta,
-  OpenEnum,
-  Quantity,
-  Time,
-} from "../../api/object.ts";
+import type { ClusterScopedObject, ListMap, NamespacedObject, ObjectMeta, OpenEnum, Time } from "../../api/object.ts";
+import type { Quantity } from "../../api/quantity.ts";
 import { defineResource, type Resource } from "../../api/resource.ts";
 import type { NodeSelector } from "../core/v1_shared.ts";
 import type { Condition } from "../meta/v1.ts";

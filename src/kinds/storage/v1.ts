@@ -6,7 +6,8 @@
  *
  * @module
  */
-import type { ClusterScopedObject, ListMap, NamespacedObject, OpenEnum, Quantity, Time } from "../../api/object.ts";
+import type { ClusterScopedObject, ListMap, NamespacedObject, OpenEnum, Time } from "../../api/object.ts";
+import type { Quantity } from "../../api/quantity.ts";
 import { defineResource, type Resource } from "../../api/resource.ts";
 import type { PersistentVolumeSpec, TopologySelectorTerm } from "../core/v1_shared.ts";
 import type { LabelSelector } from "../meta/v1.ts";

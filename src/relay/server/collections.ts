@@ -8,8 +8,8 @@
  */
 import { eTag, ifNoneMatch } from "@std/http/etag";
 import { accepts } from "@std/http/negotiation";
+import type { CacheEntry } from "../../api/entry.ts";
 import { encoder, type KubernetesObject } from "../../api/object.ts";
-import type { CacheEntry } from "../../api/options.ts";
 import type { Resource, TableRow } from "../../api/resource.ts";
 import { nextTurn } from "../../async/signals.ts";
 import { LongTimer, timedController } from "../../async/time.ts";
@@ -21,6 +21,7 @@ import { CacheScope } from "../../informer/cache/cache_scope.ts";
 import { DerivedCollection, type DerivedObject } from "../../informer/derived_collection.ts";
 import type { SharedIndexInformer } from "../../informer/shared_index_informer.ts";
 import { AcquiredInformer, type SharedInformerFactory } from "../../informer/shared_informer_factory.ts";
+import type { HeldBytes } from "./budget.ts";
 import { Feed } from "./feed.ts";
 import { type CollectionList, stateOf } from "./format.ts";
 import {
@@ -33,7 +34,6 @@ import {
   refuse,
   requestedOf,
   type RequestPlan,
-  STREAM_HEADERS,
 } from "./http.ts";
 import {
   ObjectSelection,
@@ -44,8 +44,9 @@ import {
   showFor,
   ShownObject,
 } from "./objects.ts";
-import type { HeldBytes, RelayedCollection, RelaySettings, RequestedPart } from "./options.ts";
+import type { RelayedCollection, RelaySettings, RequestedPart } from "./options.ts";
 import { Right } from "./rights.ts";
+import { STREAM_HEADERS } from "./stream.ts";
 import { UNKNOWN_BYTES } from "./version_log.ts";
 
 /** The number of rights whose digests are kept. */

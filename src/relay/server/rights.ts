@@ -6,8 +6,8 @@
  *
  * @module
  */
+import type { CacheEntry } from "../../api/entry.ts";
 import { type KubernetesObject, type ObjectKey, reduced, splitKey } from "../../api/object.ts";
-import type { CacheEntry } from "../../api/options.ts";
 import { type Resource, resourceName, type TableRow } from "../../api/resource.ts";
 import type { Client } from "../../client/client.ts";
 import { InformerError } from "../../errors/informer_error.ts";

@@ -8,7 +8,7 @@
  *
  * @module
  */
-import { checkCounts } from "../../async/time.ts";
+import { checkCounts } from "../../async/checks.ts";
 import { messageOf } from "../../errors/errors.ts";
 import { checkNames } from "../../errors/option_names.ts";
 import { FakeApiServer } from "../fake/fake_api_server.ts";

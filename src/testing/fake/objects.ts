@@ -6,16 +6,9 @@
  *
  * @module
  */
-import {
-  copyOf,
-  type KubernetesObject,
-  type MicroTime,
-  type Mutable,
-  type ObjectMeta,
-  type OwnerReference,
-  type WrittenValue,
-} from "../../api/object.ts";
+import type { KubernetesObject, MicroTime, ObjectMeta, OwnerReference } from "../../api/object.ts";
 import { defined } from "../../api/options.ts";
+import { copyOf, type Mutable, type WrittenValue } from "../../api/written.ts";
 import { checkNames } from "../../errors/option_names.ts";
 import type { Deployment, DeploymentSpec, DeploymentStatus } from "../../kinds/apps/v1.ts";
 import type { Lease, LeaseSpec } from "../../kinds/coordination/v1.ts";

@@ -2,7 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import fc from "npm:fast-check@^4.10.2";
 import type { KubernetesObject } from "../../../src/api/object.ts";
 import { asTable, type TableRow } from "../../../src/api/resource.ts";
-import { Histogram } from "../../../src/async/time.ts";
+import { Histogram } from "../../../src/async/histogram.ts";
 import { FramePainter, LiveTable, LiveView, ScrollPosition } from "../../../src/cli/terminal/live_view.ts";
 import { Terminal } from "../../../src/cli/terminal/terminal.ts";
 import type { InformerStatus } from "../../../src/informer/status.ts";

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertInstanceOf, assertStrictEquals, assertStringIncludes } from "@std/assert";
+import type { CacheEntry } from "../../../src/api/entry.ts";
 import type { KubernetesObject } from "../../../src/api/object.ts";
-import type { CacheEntry } from "../../../src/api/options.ts";
 import { DecodeError, StatusError } from "../../../src/api/status.ts";
 import type { ReadOptions } from "../../../src/client/decode/object_reader.ts";
 import { statusErrorOf } from "../../../src/client/http/response.ts";

@@ -1,8 +1,8 @@
 import { assert, assertEquals, assertFalse } from "@std/assert";
 import fc from "npm:fast-check@^4.10.2";
+import type { CacheEntry } from "../../../src/api/entry.ts";
 import { FieldTree } from "../../../src/api/fields.ts";
 import type { KubernetesObject } from "../../../src/api/object.ts";
-import type { CacheEntry } from "../../../src/api/options.ts";
 import { defineResource } from "../../../src/api/resource.ts";
 import { JsonWalker, Projector } from "../../../src/client/decode/json_text.ts";
 import { ListReader, WatchReader } from "../../../src/client/decode/readers.ts";

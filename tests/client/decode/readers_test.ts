@@ -1,8 +1,8 @@
 import { assert, assertEquals, assertInstanceOf, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
 import fc from "npm:fast-check@^4.10.2";
+import type { CacheEntry } from "../../../src/api/entry.ts";
 import type { WatchChange } from "../../../src/api/lister_watcher.ts";
 import type { KubernetesObject } from "../../../src/api/object.ts";
-import type { CacheEntry } from "../../../src/api/options.ts";
 import { asTable, type TableRow } from "../../../src/api/resource.ts";
 import { DecodeError, StatusError } from "../../../src/api/status.ts";
 import type { ReadOptions } from "../../../src/client/decode/object_reader.ts";

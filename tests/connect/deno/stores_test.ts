@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertInstanceOf, assertMatch, assertRejects, assertStringIncludes } from "@std/assert";
-import type { CheckpointRecord } from "../../../src/api/lister_watcher.ts";
+import type { CheckpointRecord } from "../../../src/api/stores.ts";
 import { findConnection } from "../../../src/connect/deno/connect.ts";
 import { FileCheckpoints, FileSnapshots, KvCheckpoints, KvSnapshots } from "../../../src/connect/deno/stores.ts";
 import { KubeconfigError } from "../../../src/connect/kubeconfig/parse_kubeconfig.ts";

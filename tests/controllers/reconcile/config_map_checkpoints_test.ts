@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { CheckpointError } from "../../../src/api/lister_watcher.ts";
+import { CheckpointError } from "../../../src/api/stores.ts";
 import { Client } from "../../../src/client/client.ts";
 import { ConfigMapCheckpoints } from "../../../src/controllers/reconcile/config_map_checkpoints.ts";
 import { internals } from "../../../src/errors/internals.ts";

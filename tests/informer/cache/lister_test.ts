@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertNotStrictEquals, assertStrictEquals, assertThrows } from "@std/assert";
+import type { CacheEntry } from "../../../src/api/entry.ts";
 import { onlyFields } from "../../../src/api/fields.ts";
-import type { CacheEntry } from "../../../src/api/options.ts";
 import { onlyMetadata, type Resource } from "../../../src/api/resource.ts";
 import { DecodeError } from "../../../src/api/status.ts";
 import { Client } from "../../../src/client/client.ts";

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertInstanceOf, assertRejects, assertThrows } from "@std/assert";
-import { CheckpointError, type CheckpointRecord, type CheckpointStore } from "../../../src/api/lister_watcher.ts";
 import { DecodeError } from "../../../src/api/status.ts";
+import { CheckpointError, type CheckpointRecord, type CheckpointStore } from "../../../src/api/stores.ts";
 import { Client } from "../../../src/client/client.ts";
 import { errorLine } from "../../../src/errors/errors.ts";
 import { internals } from "../../../src/errors/internals.ts";

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import type { CacheEntry } from "../../../src/api/options.ts";
+import type { CacheEntry } from "../../../src/api/entry.ts";
 import { nextTurn, Pacer } from "../../../src/async/signals.ts";
 import { Quarantine } from "../../../src/informer/cache/entry_transform.ts";
 import { Added, Deleted, Updated } from "../../../src/informer/events/event.ts";

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
-import type { Durations } from "../../../src/async/time.ts";
+import type { Durations } from "../../../src/async/histogram.ts";
 import { Quarantine } from "../../../src/informer/cache/entry_transform.ts";
 import { ObjectCache } from "../../../src/informer/cache/lister.ts";
 import { Added, type AddedEvent, type UpdatedEvent } from "../../../src/informer/events/event.ts";

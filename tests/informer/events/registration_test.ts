@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
-import type { CacheEntry } from "../../../src/api/options.ts";
+import type { CacheEntry } from "../../../src/api/entry.ts";
 import { InformerError } from "../../../src/errors/informer_error.ts";
 import type { HandlerRegistration, ResourceEventHandler, SyncedEvent } from "../../../src/informer/events/event.ts";
 import { ResyncTimer } from "../../../src/informer/events/processor.ts";

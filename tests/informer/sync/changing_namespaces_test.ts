@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertNotEquals, assertRejects } from "@std/assert";
-import type { Abortable, CacheEntry } from "../../../src/api/options.ts";
+import type { CacheEntry } from "../../../src/api/entry.ts";
+import type { Abortable } from "../../../src/api/options.ts";
 import { StatusError } from "../../../src/api/status.ts";
 import type { NamespaceFinder } from "../../../src/informer/cache/cache_scope.ts";
 import { ChangingNamespaces, NamespaceKeys } from "../../../src/informer/sync/changing_namespaces.ts";

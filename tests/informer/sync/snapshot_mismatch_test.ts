@@ -1,7 +1,8 @@
 import { assertEquals, assertMatch } from "@std/assert";
+import type { CacheEntry } from "../../../src/api/entry.ts";
 import type { IdentitySource } from "../../../src/api/lister_watcher.ts";
 import type { KubernetesObject } from "../../../src/api/object.ts";
-import type { CacheEntry, ListOptions } from "../../../src/api/options.ts";
+import type { ListOptions } from "../../../src/api/options.ts";
 import { snapshotMismatch } from "../../../src/informer/sync/state.ts";
 import { FakeTime } from "../../support/fake_time.ts";
 import { entry, refused, type Thing, TOO_LARGE } from "../../support/fixtures.ts";

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { parseQuantity } from "../../../api/object.ts";
+import { parseQuantity } from "../../../api/quantity.ts";
 import { badRequest } from "../../../client/protocol/refusal.ts";
 import { jsonType } from "../wire/go_text.ts";
 import { cloneJson, isList, isObject, type Json, type JsonObject, type MutableJson, setMember } from "../wire/json.ts";

@@ -6,7 +6,7 @@
  *
  * @module
  */
-import { parseQuantity } from "../../../api/object.ts";
+import { parseQuantity } from "../../../api/quantity.ts";
 import { type Causes, forbiddenField, invalidField, requiredField, tooLong } from "../../../client/protocol/refusal.ts";
 import { isObject, type JsonObject } from "../wire/json.ts";
 import { objectOr, objectsOf, textOf, textsOf } from "../wire/members.ts";

@@ -5,7 +5,7 @@
  *
  * @module
  */
-import { type ParsedQuantity, parseQuantity } from "../../../api/object.ts";
+import { type ParsedQuantity, parseQuantity } from "../../../api/quantity.ts";
 import {
   type Causes,
   duplicateField,

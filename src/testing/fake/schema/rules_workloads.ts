@@ -5,7 +5,7 @@
  *
  * @module
  */
-import { parseQuantity } from "../../../api/object.ts";
+import { parseQuantity } from "../../../api/quantity.ts";
 import { LabelSelector, type LabelSelectorFields } from "../../../api/selector.ts";
 import { type Causes, forbiddenField, requiredField, unsupportedField } from "../../../client/protocol/refusal.ts";
 import { isObject, type Json, type JsonObject } from "../wire/json.ts";

@@ -6,7 +6,7 @@
  *
  * @module
  */
-import { type ParsedQuantity, parseQuantity } from "../../../api/object.ts";
+import { type ParsedQuantity, parseQuantity } from "../../../api/quantity.ts";
 import { type Causes, forbiddenField, invalidField, requiredField } from "../../../client/protocol/refusal.ts";
 import { goJson } from "../wire/go_text.ts";
 import { equalJson, isList, type Json, type JsonObject, type MutableJson } from "../wire/json.ts";

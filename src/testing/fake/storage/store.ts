@@ -7,6 +7,7 @@
  *
  * @module
  */
+import { lowerBound } from "../../../api/lower_bound.ts";
 import { decoder, encoder } from "../../../api/object.ts";
 import { notFound } from "../../../client/protocol/refusal.ts";
 import { goJson } from "../wire/go_text.ts";
@@ -284,7 +285,8 @@ export class StoredCollection {
     const first = namespace === "" ? "" : `${namespace}/`;
     // "0" follows "/", so this is after all keys of the namespace.
     const end = namespace === "" ? undefined : `${namespace}0`;
-    for (let at = search(keys, from !== undefined && from > first ? from : first); at < keys.length; at++) {
+    const start = from !== undefined && from > first ? from : first;
+    for (let at = lowerBound(keys.length, (at) => keys[at] < start); at < keys.length; at++) {
       if (end !== undefined && keys[at] >= end) return;
       let stored = this.#newest.get(keys[at]);
       while (stored !== undefined && stored.revision > revision) stored = stored.previous;
@@ -311,18 +313,6 @@ export class StoredCollection {
     }
     return this.#keys;
   }
-}
-
-/** Returns the first index whose key is not less than `key`. */
-function search(keys: readonly string[], key: string): number {
-  let low = 0;
-  let high = keys.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (keys[middle] < key) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }
 
 /** A write, as delivered to watches. */
@@ -375,14 +365,9 @@ class WatchHistory {
 
   /** Yields the writes after a revision, oldest first. */
   *after(revision: number): Generator<StoreEvent> {
-    let low = this.#first;
-    let high = this.#events.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (this.#events[middle].stored.revision <= revision) low = middle + 1;
-      else high = middle;
-    }
-    for (let at = low; at < this.#events.length; at++) yield this.#events[at];
+    const isBefore = (at: number): boolean => this.#events[at].stored.revision <= revision;
+    let at = lowerBound(this.#events.length, isBefore, this.#first);
+    for (; at < this.#events.length; at++) yield this.#events[at];
   }
 
   #forget(until: number): void {

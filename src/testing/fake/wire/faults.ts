@@ -9,8 +9,9 @@
 
 import { encoder } from "../../../api/object.ts";
 import type { ApiStatus } from "../../../api/status.ts";
+import { checkCounts } from "../../../async/checks.ts";
 import { DerivedController } from "../../../async/signals.ts";
-import { checkCounts, sleep } from "../../../async/time.ts";
+import { sleep } from "../../../async/time.ts";
 import type { ByteBody } from "./byte_body.ts";
 import type { RecordedRequest } from "./exchange.ts";
 

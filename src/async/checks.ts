@@ -1,0 +1,66 @@
+/**
+ * Checks of options that are durations or counts.
+ *
+ * {@linkcode checkDurations} and {@linkcode checkCounts} throw with the name of the option, its value, and what is
+ * allowed. `errors/option_names.ts` refuses options that do not exist.
+ *
+ * @module
+ */
+
+/** Limits for {@linkcode checkDurations}. */
+interface DurationLimits {
+  /** The shortest duration, in milliseconds. @default {0} */
+  readonly min?: number;
+  /** Refuses `Infinity`, which means "never". @default {false} */
+  readonly finite?: boolean;
+}
+
+/**
+ * Checks options that are durations in milliseconds. `undefined` passes: the option was not given. `Infinity` means
+ * "never", and passes unless `finite` is set.
+ *
+ * ```ts ignore
+ * checkDurations("create an informer", { graceMs, resyncMs }); // "Cannot create an informer: graceMs must be …, found -1"
+ * ```
+ *
+ * @param action The action of the caller, which follows "Cannot" in the error.
+ * @param durations The durations by the names of their options.
+ * @throws {RangeError} when one is not a number, NaN, too short, or infinite where it must be finite.
+ */
+export function checkDurations(
+  action: string,
+  durations: Readonly<Record<string, number | undefined>>,
+  limits: DurationLimits = {},
+): void {
+  const { min = 0, finite = false } = limits;
+  for (const [name, value] of Object.entries(durations)) {
+    if (value === undefined) continue;
+    if (typeof value === "number" && value >= min && !(finite && value === Infinity)) continue;
+    const upTo = finite ? " and finite" : ", or Infinity for never";
+    const found = typeof value === "string" ? JSON.stringify(value) : String(value);
+    throw new RangeError(`Cannot ${action}: ${name} must be at least ${min} milliseconds${upTo}, found ${found}`);
+  }
+}
+
+/**
+ * Checks options that are whole numbers, of things or of attempts. `undefined` passes: the option was not given.
+ *
+ * @param action The action of the caller, which follows "Cannot" in the error.
+ * @param counts The numbers by the names of their options.
+ * @param limits `min` is 0 unless given; with `infinite`, `Infinity` passes, as no limit.
+ * @throws {RangeError} when one is no safe integer, or less than `min`.
+ */
+export function checkCounts(
+  action: string,
+  counts: Readonly<Record<string, number | undefined>>,
+  { min = 0, infinite = false }: { readonly min?: number; readonly infinite?: boolean } = {},
+): void {
+  for (const [name, value] of Object.entries(counts)) {
+    if (value === undefined || (Number.isSafeInteger(value) && value >= min) || (infinite && value === Infinity)) {
+      continue;
+    }
+    const found = typeof value === "string" ? JSON.stringify(value) : String(value);
+    const or = infinite ? ", or Infinity for no limit" : "";
+    throw new RangeError(`Cannot ${action}: ${name} must be a whole number of at least ${min}${or}, found ${found}`);
+  }
+}
