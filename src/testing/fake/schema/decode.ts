@@ -192,12 +192,12 @@ const membersOf = oncePer((schema: Struct): Members => {
 
 function memberOf(field: Field, at: number): Member {
   const { schema, pointer, omitEmpty } = field;
-  const isNil = pointer || isReference(schema);
+  const isStruct = schema.type === "struct";
   return {
     field,
     at,
-    absent: omitEmpty ? undefined : isNil ? null : ZERO[schema.type],
-    isFilled: field.default !== undefined || (!isNil && schema.type === "struct"),
+    absent: omitEmpty ? undefined : pointer ? null : isStruct ? undefined : ZERO[schema.type] ?? null,
+    isFilled: field.default !== undefined || (!pointer && isStruct),
   };
 }
 
@@ -249,14 +249,9 @@ function sorted(map: JsonObject): [key: string, member: Json | undefined][] {
   return isSorted ? members : members.sort(([a], [b]) => a < b ? -1 : 1);
 }
 
-/** True if the absence of a value is Go's nil. */
-function isReference({ type }: Schema): boolean {
-  return type === "map" || type === "list" || type === "bytes" || type === "any";
-}
-
 function zeroOf(schema: Schema): Json {
   if (schema.type === "bytes") return "";
-  return schema.type === "struct" ? new Decoder().struct(schema, {}) : isReference(schema) ? null : ZERO[schema.type];
+  return schema.type === "struct" ? emptyOf(schema) : ZERO[schema.type] ?? null;
 }
 
 /** True for an empty list or map, of which the server's storage keeps nothing. */

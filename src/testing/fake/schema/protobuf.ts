@@ -86,14 +86,11 @@ function printed(struct: Struct, values: ReadonlyMap<string, Json>): MutableJson
   const object: MutableJson = {};
   for (const { name, schema, pointer, omitEmpty } of struct.fields.values()) {
     const value = values.get(name) ?? (pointer && !values.has(name) ? undefined : unsetValue(schema));
-    if (value === undefined ? omitEmpty : omitEmpty && !pointer && isZeroScalar(value)) continue;
+    const isZero = value === "" || value === 0 || value === false || value === null;
+    if (omitEmpty && (value === undefined || (!pointer && isZero))) continue;
     object[name] = value ?? null;
   }
   return object;
-}
-
-function isZeroScalar(value: Json): boolean {
-  return value === "" || value === 0 || value === false || value === null;
 }
 
 /** Returns the zero value of Go, as JSON has it. */

@@ -50,7 +50,9 @@ const partsOf = oncePer((schema: Struct): readonly Part[] =>
 function partOf({ name }: Struct, field: Field): Part {
   const { schema } = field;
   const isElsewhere = ELSEWHERE.has(`${name}.${field.name}`);
-  const isUnique = schema.type === "list" && schema.list !== "atomic" && !isCore(schema.items) && !isElsewhere;
+  // Rules of the core group say what must be unique.
+  const isCore = schema.type === "list" && schema.items.type === "struct" && schema.items.name.startsWith("core/");
+  const isUnique = schema.type === "list" && schema.list !== "atomic" && !isCore && !isElsewhere;
   return { field, unique: isUnique ? schema : undefined, isChecked: !OWN_WORDS.has(name), isElsewhere };
 }
 
@@ -98,11 +100,6 @@ function typedField(part: Part, value: Json | undefined, at: string, causes: Cau
     if (unique !== undefined && isList(value)) duplicates(unique, value, at, causes);
   }
   typed(schema, value, at, causes);
-}
-
-/** True for types of the core group, whose rules say what must be unique. */
-function isCore(schema: Schema): boolean {
-  return schema.type === "struct" && schema.name.startsWith("core/");
 }
 
 function join(at: string, name: string): string {

@@ -47,12 +47,13 @@ const ABSENT: Readonly<Record<string, Readonly<Record<string, Json>>>> = {
 const HPA = "autoscaling/v1/horizontalpodautoscalers";
 const NEWER_HPA = "autoscaling/v2/horizontalpodautoscalers";
 
-const OTHERS: Readonly<Record<string, string>> = { [CORE]: NEWER, [NEWER]: CORE, [HPA]: NEWER_HPA, [NEWER_HPA]: HPA };
-
-/** Returns the id of the resource that has the same objects in another form; undefined if there is none. */
-export function otherForm(id: string): string | undefined {
-  return OTHERS[id];
-}
+/** The ids of resources that have the same objects in another form. */
+export const OTHER_FORMS: Readonly<Record<string, string>> = {
+  [CORE]: NEWER,
+  [NEWER]: CORE,
+  [HPA]: NEWER_HPA,
+  [NEWER_HPA]: HPA,
+};
 
 /**
  * Returns an object of one form in the other one, that of the resource `id`, as kube-apiserver converts it. `before` is
@@ -67,8 +68,9 @@ export function convert(object: JsonObject, id: string, before: JsonObject | und
 function olderAutoscaler({ metadata, spec, status }: JsonObject): MutableJson {
   const { metrics, behavior: _, ...rest } = objectOr(spec);
   const { currentMetrics, conditions: __, ...counts } = objectOr(status);
-  const [target] = metricsOf(metrics).map((metric) => objectOr(objectOr(metric.resource).target));
-  const current = metricsOf(currentMetrics).map((metric) => objectOr(objectOr(metric.resource).current)).at(0);
+  const [target] = objectsOf(metrics).filter(isCpu).map((metric) => objectOr(objectOr(metric.resource).target));
+  const current = objectsOf(currentMetrics).filter(isCpu).map((metric) => objectOr(objectOr(metric.resource).current))
+    .at(0);
   return {
     kind: "HorizontalPodAutoscaler",
     apiVersion: "autoscaling/v1",
@@ -110,11 +112,6 @@ function cpu(member: "target" | "current", percentage: Json | undefined): JsonOb
   if (percentage === undefined) return [];
   const value = { ...(member === "target" ? { type: "Utilization" } : {}), averageUtilization: percentage };
   return [{ type: "Resource", resource: { name: "cpu", [member]: value } }];
-}
-
-/** The metrics of the CPU's utilization. */
-function metricsOf(value: Json | undefined): JsonObject[] {
-  return objectsOf(value).filter(isCpu);
 }
 
 function others(value: Json | undefined): JsonObject[] {

@@ -14,7 +14,7 @@ import { goJson } from "../wire/go_text.ts";
 import { isList, isObject, type Json, type JsonObject, type MutableJson, sortMembers } from "../wire/json.ts";
 import { memberObject, objectOr, textOf } from "../wire/members.ts";
 import { type Definition, resourceId } from "./definition.ts";
-import { convert, otherForm } from "./forms.ts";
+import { convert, OTHER_FORMS } from "./forms.ts";
 /** One state of one object, serialized; each read parses it again. */
 export interface StoredObject {
   /** Key: `"namespace/name"` or `"name"`. */
@@ -517,7 +517,7 @@ export class Store {
 
   #commit(event: StoreEvent): void {
     this.#revision = event.stored.revision;
-    const other = this.#collections.get(otherForm(resourceId(event.collection.definition)) ?? "");
+    const other = this.#collections.get(OTHER_FORMS[resourceId(event.collection.definition)] ?? "");
     this.#add(event);
     if (other !== undefined) this.#add(converted(event, other));
   }

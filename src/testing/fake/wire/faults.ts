@@ -180,16 +180,11 @@ async function member(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayB
  */
 export type LineFault = "line" | "character" | "duplicate" | "reorder" | "lose" | "corrupt" | "corruptObject";
 
-/** A line that is held back until an event of another object. */
-interface HeldLine {
-  readonly key: string;
-  readonly bytes: Uint8Array;
-}
-
 /** The faults armed for the next events of one watch: each applies to one event, in the order of arming. */
 export class LineFaults {
   readonly #armed = new Set<LineFault>();
-  #held: HeldLine | undefined;
+  /** A line that is held back until an event of another object. */
+  #held: { readonly key: string; readonly bytes: Uint8Array } | undefined;
 
   /** True if the next event passes unchanged. */
   get idle(): boolean {

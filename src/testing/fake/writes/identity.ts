@@ -74,14 +74,11 @@ export function checkObjectIdentity({ definition, before, given, mode: { direct 
   throw invalid({ group, kind: plural, name: before.name }, causes);
 }
 
-/** 400: the object has no name. */
-function nameMissing(name: string): StatusError {
-  return badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`);
-}
-
 /** @throws {StatusError} 400 if an object has no name, or another one than its path. */
 export function checkUrlName(name: string, { name: found }: JsonObject): void {
-  if ((found ?? "") === "") throw nameMissing(name);
+  if ((found ?? "") === "") {
+    throw badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`);
+  }
   if (found !== name) {
     throw badRequest(`the name of the object (${found}) does not match the name on the URL (${name})`);
   }
@@ -213,13 +210,6 @@ export const NAMESPACES = { group: "", version: "v1", plural: "namespaces" };
 /** The namespaces of a new cluster; none of them can be deleted. */
 export const FIRST_NAMESPACES: readonly string[] = ["default", "kube-node-lease", "kube-public", "kube-system"];
 
-/** The metadata that places an object. */
-interface Placed {
-  readonly namespace?: unknown;
-  readonly name?: unknown;
-  readonly generateName?: unknown;
-}
-
 /** Namespaces that have to exist, and end as they do on the server. */
 export class NamespaceLifecycle {
   readonly #store: Store;
@@ -234,7 +224,7 @@ export class NamespaceLifecycle {
    *
    * @throws {StatusError} 404 if the namespace does not exist, 403 if it is being terminated.
    */
-  checkOpen({ group, plural }: Definition, { namespace, name, generateName }: Placed): void {
+  checkOpen({ group, plural }: Definition, { namespace, name, generateName }: JsonObject): void {
     const space = textOf(namespace);
     const stored = this.#store.collection(NAMESPACES)?.get(space);
     if (stored === undefined) throw notFound(NAMESPACES, space);

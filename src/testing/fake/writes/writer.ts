@@ -94,14 +94,6 @@ interface Applied {
   readonly created: boolean;
 }
 
-/** Result of a deletion. */
-interface Deletion {
-  /** The remaining object, or the tombstone. */
-  readonly stored: StoredObject;
-  /** True if the object is gone. */
-  readonly gone: boolean;
-}
-
 /** Creates, updates and deletes objects with the defaults and validation of kube-apiserver. */
 export class Writer {
   readonly #store: Store;
@@ -250,11 +242,16 @@ export class Writer {
   }
 
   /**
-   * Deletes an object, or marks it for deletion while finalizers or a grace period hold it.
+   * Deletes an object, or marks it for deletion while finalizers or a grace period hold it. Returns the object that
+   * remains, or the tombstone.
    *
    * @throws {StatusError} 404 or 409, like kube-apiserver.
    */
-  delete(collection: StoredCollection, key: string, mode: DeleteMode): Deletion {
+  delete(
+    collection: StoredCollection,
+    key: string,
+    mode: DeleteMode,
+  ): { readonly stored: StoredObject; readonly gone: boolean } {
     const { dryRun, direct } = mode;
     const { namespaces } = this.#options;
     const before = collection.existing(key);
