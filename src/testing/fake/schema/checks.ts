@@ -253,8 +253,8 @@ export type Rule = (object: JsonObject, at: string, causes: Causes) => void;
 export type Check = (value: Json, at: string, causes: Causes) => void;
 
 /**
- * Returns a rule: members by their path have a form, or what a check wants. Of absent members and empty texts only those are
- * reported whose path ends with `!`. The elements of a list are `name[]`.
+ * Returns a rule: members by their path have a form, or what a check wants. An absent member or an empty text is
+ * reported only if its path ends with `!`. The elements of a list are `name[]`.
  */
 export function fields(rows: Readonly<Record<string, Check | keyof typeof FORMS>>): Rule {
   return all(

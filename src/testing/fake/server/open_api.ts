@@ -1,8 +1,8 @@
 /**
  * The OpenAPI v3 documents and the version of the fake server.
  *
- * {@linkcode openApiIndex} and {@linkcode openApiDocument} are the entry points. They write enough for clients that look
- * up types and parameters of a path, such as kubectl; fields have no descriptions.
+ * {@linkcode openApiIndex} and {@linkcode openApiDocument} are the entry points. They write enough for clients that
+ * look up types and parameters of a path, such as kubectl; fields have no descriptions.
  *
  * @module
  */

@@ -125,7 +125,7 @@ function writtenObject({ body, definition: { custom } }: ResourceRequest): JsonO
   return value === null && !custom ? {} : objectOrRefuse(value);
 }
 
-/** What shows the repeated members in the body of a write. */
+/** Returns the part of a mode that shows the repeated members in the body of a write. */
 function strictBody({ body, definition }: ResourceRequest, object: JsonObject): Pick<WriteMode, "body" | "repeated"> {
   return definition.custom ? { repeated: repeatedInPatch(body, object, "merge") } : { body };
 }

@@ -24,7 +24,7 @@ import { parseStored, type Store, type StoredObject } from "../storage/store.ts"
 import { isList, type Json, type JsonObject } from "../wire/json.ts";
 import { objectOr, textOf } from "../wire/members.ts";
 
-/** What the checks look at in a write. */
+/** The members of a write that the checks look at. */
 export interface CheckedWrite {
   readonly definition: Definition;
   /** The object as it was sent. */
@@ -36,7 +36,7 @@ export interface CheckedWrite {
   readonly mode: { readonly direct: boolean };
 }
 
-/** What they look at in a write to an existing object. */
+/** The same of a write to an existing object. */
 interface CheckedUpdate extends CheckedWrite {
   /** The existing state. */
   readonly before: StoredObject;

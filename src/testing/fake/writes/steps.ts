@@ -1,8 +1,8 @@
 /**
- * What happens to an object between a request and the store.
+ * The steps of a write, between a request and the store.
  *
- * {@linkcode perform} is the entry point, and {@linkcode STEPS} the table: each step, in its order, and the objects that
- * it happens to. `writer.ts` finds the object before, and commits the result afterwards.
+ * {@linkcode performSteps} is the entry point. {@linkcode STEPS} is the table: each step, in its order, and the objects
+ * that it happens to. `writer.ts` finds the object before, and commits the result afterwards.
  *
  * @module
  */
@@ -88,7 +88,7 @@ export interface Draft extends CheckedWrite {
   readonly isTyped: boolean;
   /** The schema that it follows, if its kind has one. */
   readonly schema: Struct | undefined;
-  /** What the registry of its kind does. */
+  /** The rules of its kind's registry. */
   readonly strategy: Strategy;
   readonly around: Surroundings;
   /** The namespace of the request; `""` if its path has none. */
@@ -99,7 +99,7 @@ export interface Draft extends CheckedWrite {
   object: MutableJson;
   /** The metadata that were sent, as they were read. */
   given: JsonObject;
-  /** What is wrong with it. */
+  /** The faults found so far. */
   readonly causes: Causes;
 }
 
@@ -138,7 +138,7 @@ interface Step {
   perform(draft: UpdateDraft): void;
 }
 
-/** What happens to an object, in this order. */
+/** All steps, in their order: the reader finds here what happens to an object. */
 const STEPS: readonly Step[] = [
   { of: "read", perform: checkObjectType },
   { of: "read", only: "typed", perform: decode },
@@ -178,7 +178,7 @@ function planOf(phase: Phase, isTyped: boolean, direct: boolean): readonly Step[
  *
  * @throws {StatusError} 400, 404, 409, 422 or 500, like kube-apiserver.
  */
-export function perform(phase: Phase, draft: Draft): void {
+export function performSteps(phase: Phase, draft: Draft): void {
   const { isTyped, mode: { direct } } = draft;
   const id = `${phase} ${isTyped} ${direct}`;
   let plan = PLANS.get(id);

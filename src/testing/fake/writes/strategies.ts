@@ -235,7 +235,7 @@ const STRATEGIES: Readonly<Record<string, Strategy>> = {
   "storage/v1.VolumeAttributesClass": protectedBy("kubernetes.io/vac-protection"),
 };
 
-/** What objects that follow no schema get, as far as clients depend on it. */
+/** Strategies of objects that follow no schema, as far as clients depend on them. */
 const UNTYPED: Readonly<Record<string, Strategy>> = {
   "core/v1.Pod": {
     defaults: (object) => object.status = { phase: "Pending", qosClass: "BestEffort", ...objectOr(object.status) },

@@ -37,7 +37,7 @@ import {
   type Draft,
   draftOf,
   managerOf,
-  perform,
+  performSteps,
   type UpdateDraft,
   type WriteMode,
   type WriterOptions,
@@ -112,13 +112,13 @@ export class Writer {
    */
   create(collection: StoredCollection, namespace: string, object: JsonObject, mode: WriteMode): StoredObject {
     const draft = draftOf(this.#options, collection, object, mode, namespace);
-    perform("read", draft);
+    performSteps("read", draft);
     return this.#create(draft);
   }
 
   #create(draft: Draft): StoredObject {
     try {
-      perform("create", draft);
+      performSteps("create", draft);
       const { collection, definition, mode, object } = draft;
       const metadata = objectOr(object.metadata);
       if (collection.get(storedKey(metadata)) !== undefined) throw alreadyExists(definition, textOf(metadata.name));
@@ -136,7 +136,7 @@ export class Writer {
    */
   update(collection: StoredCollection, key: string, body: JsonObject, mode: WriteMode): Applied {
     const draft = draftOf(this.#options, collection, body, mode);
-    perform("read", draft);
+    performSteps("read", draft);
     const { definition, given, object } = draft;
     const name = nameIn(key);
     if (given.name !== undefined || !mode.direct) checkUrlName(name, given);
@@ -169,7 +169,7 @@ export class Writer {
     const next = change(old);
     const draft = draftOf(this.#options, collection, next, mode);
     try {
-      perform("read", draft);
+      performSteps("read", draft);
     } catch (error) {
       if (!(error instanceof StatusError) || mode.direct) throw error;
       const why = error.message.replace(/^\S+ in version "[^"]*" cannot be handled as an? \S+: /, "");
@@ -197,7 +197,7 @@ export class Writer {
       return { stored: this.create(collection, namespace, next, mode), created: true };
     }
     const draft = draftOf(this.#options, collection, next, mode);
-    perform("read", draft);
+    performSteps("read", draft);
     return { stored: this.#update(draft, before, old).stored, created: false };
   }
 
@@ -216,7 +216,7 @@ export class Writer {
   /** Commits the next state of an object, for every update and patch. An update without a change writes nothing. */
   #update(read: Draft, before: StoredObject, old: JsonObject): Written {
     const draft: UpdateDraft = { ...read, before, old };
-    perform("update", draft);
+    performSteps("update", draft);
     const { collection, definition, mode, object } = draft;
     const oldMetadata = objectOr(old.metadata);
     const metadata = memberObject(object, "metadata");
